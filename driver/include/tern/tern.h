@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Tern's driver: devices, processes, contexts, allocations, submission, fences.
+ *
+ * Model (docs/driver.md; rule numbers are those of docs/rules.md). A *device* has engines. A *process* is an address
+ * space on it (A1) and the unit of fault containment (F1). A *context* belongs to a process, targets one engine and has
+ * exactly one SW queue, bounded by memory only (C2). Work is a *DMA buffer*, packets of tern_spec.h back to back; the
+ * scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
+ *
+ * Threads: every function may be called from any thread. Callbacks come from the device's own thread and may call
+ * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so.
+ * Results: 0 or -errno; on failure, out-parameters are untouched. Strings handed out live as long as their object.
+ * Objects are destroyed children first; destroying a parent with children is -EBUSY and changes nothing.
+ */
+#ifndef TERN_H
+#define TERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TERN_API __attribute__((visibility("default")))
+
+struct tern_device;
+struct tern_process;
+struct tern_context;
+struct tern_allocation;
+
+/* ------------------------------------------------------------------ devices */
+
+/** What a device is. */
+struct tern_device_info {
+    char backend[16];          /**< "rtl", "model", "xrt". */
+    char config[64];           /**< The configuration that was opened, e.g. "default". */
+    uint32_t version;          /**< Hardware version, major.minor.patch in bytes 2, 1, 0. */
+    uint32_t engines;          /**< Engines. */
+    uint32_t lanes;            /**< Work-items of a warp. */
+    uint32_t warps;            /**< Warps of an engine's SIMT executor. */
+    uint32_t local_bytes;      /**< Local memory of an engine. */
+    uint64_t memory_bytes;     /**< Device memory. */
+    uint64_t allocatable_bytes;/**< Largest sum of allocations of one process. */
+    uint64_t clock_hz;         /**< Unit of every timestamp: cycles of this clock. */
+    uint32_t dirty_page_bytes; /**< Bytes that one dirty bit covers (D1). */
+    bool single_use;           /**< One process at a time (A2). */
+};
+
+/**
+ * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
+ * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G),
+ * dram_latency (cycles), dram_bandwidth (bytes a cycle), trace (file for a waveform).
+ * -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing; -EPROTO: the device was built from another
+ * interface description; -ENOMEM. tern_last_error() then says what, where and what to do. May take a second.
+ */
+TERN_API int tern_device_open(const char *backend, const char *config, struct tern_device **out);
+/** Closes. -EBUSY: a process is still there. */
+TERN_API int tern_device_close(struct tern_device *dev);
+TERN_API void tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
+/** Device time in cycles. */
+TERN_API uint64_t tern_device_time(struct tern_device *dev);
+
+/** Counters of one engine since the device was opened (64-bit, monotonic). */
+struct tern_engine_counters {
+    uint64_t busy;         /**< Cycles with a buffer running. */
+    uint64_t issue;        /**< Warp instructions. */
+    uint64_t lanes;        /**< Active lanes summed over them. */
+    uint64_t stall_use;    /**< Issue slots lost to operands not ready. */
+    uint64_t stall_unit;   /**< Issue slots lost to a busy unit. */
+    uint64_t stall_idle;   /**< Cycles of a dispatch with no warp ready. */
+    uint64_t fma;          /**< Lanes that did an FP add, multiply or FMA. */
+    uint64_t l1_hit, l1_miss, ic_miss, tlb_hit, tlb_miss;
+    uint64_t rd_lines, wr_lines; /**< 64-byte lines of memory traffic. */
+    uint64_t buffers;      /**< DMA buffers completed. */
+};
+/** -EINVAL: no such engine. */
+TERN_API int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out);
+
+/** Why the last call on this thread failed: one sentence, never NULL, valid until the next failing call. */
+TERN_API const char *tern_last_error(void);
+
+/* ---------------------------------------------------------------- processes */
+
+/** A fault, as told to its process (F1). */
+struct tern_fault {
+    uint32_t code;      /**< TERN_FAULT_* of tern_spec.h; 0 if there was none. 256: engine reset after a timeout (F3). */
+    uint32_t access;    /**< 0 read, 1 write, 2 execute, 3 atomic. */
+    uint32_t address;   /**< Virtual address. */
+    uint32_t pc;        /**< Program counter, 0 if no kernel ran. */
+    uint32_t warp, lane;
+    uint32_t offset;    /**< Byte offset of the packet in its DMA buffer. */
+    uint64_t fence;     /**< The faulting buffer. */
+    char message[256];  /**< All of that as a sentence, with the buffer's label. */
+};
+#define TERN_FAULT_TIMEOUT 256u
+
+/** An address space. name (copied) appears in messages. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory. */
+TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
+/** Ends it. -EBUSY: contexts or allocations are left. */
+TERN_API int tern_process_destroy(struct tern_process *proc);
+/** 0, or -EIO and *fault (may be NULL) filled: the process is in error and accepts no more work (F1). */
+TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
+
+/* -------------------------------------------------------------- allocations */
+
+#define TERN_MEM_READ 1u  /**< The device may read. */
+#define TERN_MEM_WRITE 2u /**< The device may write; implies read. */
+#define TERN_MEM_EXEC 4u  /**< The device may execute. */
+
+/**
+ * Device memory, zero-filled (A7), mapped into the process; rounded up to pages. address: 0 (the driver chooses, 4 KiB
+ * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB)).
+ * -ENOSPC: device memory or address space; -EINVAL: size 0 or flags; -EEXIST: address taken; -EIO: process in error.
+ * Blocks until the page tables are written.
+ */
+TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
+                                    struct tern_allocation **out);
+/** Unmaps and frees once all work submitted before this call has ended. Does not block. */
+TERN_API void tern_allocation_destroy(struct tern_allocation *alloc);
+TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc);
+TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);
+/** Host access, at once: the caller orders it against submitted work. -EFAULT: beyond the allocation. */
+TERN_API int tern_allocation_read(struct tern_allocation *alloc, uint64_t offset, void *data, size_t size);
+TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size);
+
+/* ----------------------------------------------------- contexts, submission */
+
+/** How a DMA buffer ended. */
+enum tern_result {
+    TERN_COMPLETED = 0,
+    TERN_FAULTED = 1, /**< This buffer faulted. */
+    TERN_ABORTED = 2, /**< Not run, or cut, because its process is in error. */
+};
+
+/** Told once per submission, in submission order within a context (C5). Times are device cycles; zero if it never ran. */
+struct tern_completion {
+    uint64_t fence;
+    enum tern_result result;
+    uint32_t engine;
+    uint64_t submitted, begin, end;
+};
+typedef void (*tern_completion_fn)(void *user, const struct tern_completion *completion);
+
+struct tern_context_desc {
+    const char *name;        /**< For messages and traces; copied; may be NULL. */
+    int32_t engine;          /**< Engine, or -1: the driver chooses the least loaded. */
+    uint32_t weight;         /**< Share within its process, 1 to 1000; 0: 100. */
+    tern_completion_fn completed; /**< May be NULL. */
+    void *user;
+};
+
+/** -EINVAL: engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC. */
+TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out);
+/** Waits for its work, then ends it. Blocks. */
+TERN_API void tern_context_destroy(struct tern_context *ctx);
+
+/**
+ * Appends a DMA buffer to the context's SW queue. packets (copied): size bytes, a multiple of 64, at least 64 and at
+ * most 1 MiB. label (copied; may be NULL): names the work in faults and traces, e.g. the kernel. *fence (may be NULL):
+ * 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
+ * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM. Does not block.
+ */
+TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label, uint64_t *fence);
+/** Waits until fence (and so all before it) has ended. timeout_ms < 0: for ever. -ETIMEDOUT; -EIO: it did not complete. Blocks. */
+TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout_ms);
+/** The last fence that has ended. */
+TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
+
+/** Statistics of a context. */
+struct tern_context_stats {
+    uint64_t submitted, completed, aborted; /**< Buffers. */
+    uint64_t cycles;                        /**< Engine cycles its buffers ran. */
+    uint64_t waited;                        /**< Cycles from submission to begin, summed. */
+    uint32_t engine;
+};
+TERN_API void tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

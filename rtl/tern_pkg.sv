@@ -1,0 +1,33 @@
+// Constants shared by the modules of rtl/ that are no part of the hardware/software interface.
+// The channels they belong to: docs/hardware/interfaces.md.
+
+package tern_pkg;
+
+  /* verilator lint_off UNUSEDPARAM */
+
+  // req_op of the memory channel
+  localparam logic [1:0] MEM_READ = 2'd0;
+  localparam logic [1:0] MEM_WRITE = 2'd1;
+  localparam logic [1:0] MEM_ATOMIC = 2'd2;
+
+  // req_amo of the memory channel
+  localparam logic [3:0] AMO_SWAP = 4'd0;
+  localparam logic [3:0] AMO_ADD = 4'd1;
+  localparam logic [3:0] AMO_XOR = 4'd2;
+  localparam logic [3:0] AMO_AND = 4'd3;
+  localparam logic [3:0] AMO_OR = 4'd4;
+  localparam logic [3:0] AMO_MIN = 4'd5;
+  localparam logic [3:0] AMO_MAX = 4'd6;
+  localparam logic [3:0] AMO_MINU = 4'd7;
+  localparam logic [3:0] AMO_MAXU = 4'd8;
+  localparam logic [3:0] AMO_CAS = 4'd9;
+  localparam logic [3:0] AMO_LR = 4'd10;
+  localparam logic [3:0] AMO_SC = 4'd11;
+
+  localparam int LINE_W = 28;   // line address: physical or virtual byte address [33:6]
+  localparam int DATA_W = 512;  // bits of a line
+  localparam int BE_W = 64;     // bytes of a line
+
+  /* verilator lint_on UNUSEDPARAM */
+
+endpackage

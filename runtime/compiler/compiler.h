@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * OpenCL C to code for the SIMT executor, in three steps, each in a child process so that a crash of a compiler never
+ * takes the application down (docs/compiler.md):
+ *
+ *   tc_compile  source -> module   (LLVM bitcode with kernel metadata; what clCompileProgram makes)
+ *   tc_link     modules -> module (library) or object (relocatable RISC-V ELF with the section .tern.kernels: JSON)
+ *   tc_load     object -> image    linked for a device address, with kernel entries
+ *
+ * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind tells what a
+ * byte string is. Results are cached on disk ($TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content,
+ * options and versions; TERN_CACHE=0 turns that off. All functions may be called from any thread; all block.
+ * Logs are the compiler's own messages, NUL-terminated, owned by the caller (free), NULL if empty.
+ */
+#ifndef TERN_COMPILER_H
+#define TERN_COMPILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum tc_kind { TC_UNKNOWN, TC_MODULE, TC_LIBRARY, TC_OBJECT };
+
+struct tc_blob {
+    void *data; /**< malloc'ed; owned by whoever holds the struct. */
+    size_t size;
+};
+
+/** A header for #include by the given name (clCompileProgram). */
+struct tc_header {
+    const char *name;
+    const char *source;
+    size_t size;
+};
+
+/** 0; -EINVAL: an option is not known (log says which); -EBADMSG: the source does not compile (log); -ENOENT: a tool is
+ *  missing (log names it and how to install it); -EIO: a compiler crashed (log); -ENOMEM. */
+int tc_compile(const char *source, size_t size, const char *options, const struct tc_header *headers, size_t n_headers,
+               struct tc_blob *module, char **log);
+
+/** Links modules and libraries. to_library: the result is a library, else an object. Errors as tc_compile; -EBADMSG also for
+ *  unresolved or duplicate symbols, -EINVAL also for a blob of the wrong kind. */
+int tc_link(const struct tc_blob *inputs, size_t n_inputs, const char *options, int to_library,
+            struct tc_blob *out, char **log);
+
+enum tc_kind tc_kind(const void *data, size_t size);
+
+enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
+
+/** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. */
+struct tc_arg {
+    char *name;      /**< May be NULL if the module was made without -cl-kernel-arg-info. */
+    char *type;      /**< "float4*", as clGetKernelArgInfo gives it. */
+    enum tc_address_space space;
+    unsigned access_qualifier; /**< 0 none, 1 read_only, 2 write_only, 3 read_write. */
+    unsigned type_qualifier;   /**< CL_KERNEL_ARG_TYPE_CONST 1 | RESTRICT 2 | VOLATILE 4. */
+    int is_pointer;
+    uint32_t size;   /**< Bytes that clSetKernelArg takes (4 for pointers). */
+    uint32_t offset; /**< In the argument block. */
+};
+
+struct tc_kernel {
+    char *name;
+    char *attributes;         /**< As clGetKernelInfo(CL_KERNEL_ATTRIBUTES): "reqd_work_group_size(8,8,1)"; may be "". */
+    uint32_t n_args;
+    struct tc_arg *args;
+    uint32_t args_size;       /**< Bytes of the argument block. */
+    uint32_t local_static;    /**< Bytes of __local variables, from the start of the window. */
+    uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
+    uint32_t required_size[3];/**< reqd_work_group_size, or zeros. */
+    uint32_t entry;           /**< Device address; filled by tc_load only. */
+};
+
+struct tc_kernels {
+    struct tc_kernel *kernels;
+    size_t n;
+};
+
+/** Reads the kernels of an object. -EINVAL: not an object. Freed by tc_kernels_free. */
+int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out);
+void tc_kernels_free(struct tc_kernels *kernels);
+
+/** What goes into device memory at `base`: `size` bytes of data, the first code_size of them read+execute (a multiple of
+ *  4096), the rest read+write (constants and program-scope variables, printf strings). */
+struct tc_image {
+    uint32_t base;
+    uint32_t size;
+    uint32_t code_size;
+    uint8_t *data;
+    struct tc_kernels kernels; /**< With entries. */
+};
+
+/** Links an object for the device address base (a multiple of 4096). Errors as tc_link. Freed by tc_image_free. */
+int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log);
+void tc_image_free(struct tc_image *image);
+
+/** Formats the records that kernels' printf calls left: `buffer` is the device's buffer (word 0: bytes used by records, or
+ *  more if it overflowed), `image` the program that ran. Calls emit with each piece of text in order. */
+int tc_printf_format(const struct tc_image *image, const void *buffer, size_t size,
+                     void (*emit)(void *user, const char *text, size_t length), void *user);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A Tern device in simulation, behind a C API: what a backend of the driver's hal talks to.
+ *
+ * Each simulated device is one shared object, build/lib/libtern_sim_<kind>_<geometry>.so, exporting the single symbol
+ * `tern_sim_api` (TERN_SIM_API_SYMBOL): the Verilated RTL in the default and the small geometry, and the functional model.
+ * Device time passes only inside read32, write32 and step. A struct tern_sim is used by one thread at a time; two of
+ * them are independent.
+ */
+#ifndef TERN_SIM_H
+#define TERN_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TERN_SIM_API_VERSION 1u
+#define TERN_SIM_API_SYMBOL "tern_sim_api"
+
+struct tern_sim;
+
+/** What can be set when a device is created. Zero means the default. */
+struct tern_sim_config {
+    uint64_t mem_bytes;       /**< Device memory; default 2 GiB, a multiple of 4 KiB, at most 16 GiB. Host memory is used only for what is touched. */
+    uint32_t dram_latency;    /**< Cycles from request to first data; default 60. */
+    uint32_t dram_bandwidth;  /**< Bytes a cycle, 1 to 64, over both directions; default 64. */
+};
+
+/** The functions of a simulated device. Those that return int give 0 or -errno. */
+struct tern_sim_api {
+    uint32_t version; /**< TERN_SIM_API_VERSION. */
+    /** A device out of reset; *out is untouched on failure. -EINVAL: config out of range; -ENOMEM. config may be NULL. */
+    int (*create)(const struct tern_sim_config *config, struct tern_sim **out);
+    void (*destroy)(struct tern_sim *sim);
+    /** One AXI4-Lite access (offset: byte address, a multiple of 4). Advances device time by a few cycles. -EIO: no answer. */
+    int (*read32)(struct tern_sim *sim, uint32_t offset, uint32_t *value);
+    int (*write32)(struct tern_sim *sim, uint32_t offset, uint32_t value);
+    /** Device memory at once, past the device's ports (no device time; sets no dirty bit). -EFAULT: beyond memory. */
+    int (*mem_read)(struct tern_sim *sim, uint64_t address, void *data, size_t size);
+    int (*mem_write)(struct tern_sim *sim, uint64_t address, const void *data, size_t size);
+    /** Runs up to max_cycles, less if the interrupt line is or becomes high. *irq (may be NULL) is the line at the end. */
+    int (*step)(struct tern_sim *sim, uint64_t max_cycles, bool *irq);
+    /** Device time in cycles since reset. */
+    uint64_t (*cycles)(const struct tern_sim *sim);
+    /** Starts a waveform (FST) of everything from now on; NULL ends it. -ENOTSUP: this device has none; -EBUSY, or errno of the file. */
+    int (*trace)(struct tern_sim *sim, const char *path);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Device memory, Sv32 translation and dirty bits. */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "model.h"
+
+static uint8_t zero_page[PAGE];
+
+int memory_init(struct memory *m, uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        return -ENOMEM;
+    }
+    m->dirty = calloc(bytes / PAGE, 1);
+    if (!m->dirty) {
+        munmap(p, bytes);
+        return -ENOMEM;
+    }
+    m->data = p;
+    m->bytes = bytes;
+    return 0;
+}
+
+void memory_free(struct memory *m)
+{
+    munmap(m->data, m->bytes);
+    free(m->dirty);
+}
+
+void memory_written(struct memory *m, uint64_t pa, uint32_t n)
+{
+    m->dirty[pa / PAGE] = 1;
+    for (int i = 0; i < ENGINES; i++) {
+        struct reservation *r = &m->reserved[i];
+        if (r->valid && r->word >= (pa & ~3ull) && r->word < pa + n) {
+            r->valid = false;
+        }
+    }
+}
+
+static uint32_t pte_fault(uint32_t pte, bool leaf_only)
+{
+    bool r = pte & TERN_PTE_READ_MASK, w = pte & TERN_PTE_WRITE_MASK, x = pte & TERN_PTE_EXEC_MASK;
+    bool z = pte & TERN_PTE_ZERO_MASK;
+    uint32_t ppn = pte >> TERN_PTE_PPN_SHIFT;
+    if (!(pte & TERN_PTE_VALID_MASK)) {
+        return TERN_FAULT_PAGE;
+    }
+    if ((pte & ~TERN_PTE_KNOWN) || (w && !r) || (z && ppn) || (z && !r) || (leaf_only && !r && !w && !x)) {
+        return TERN_FAULT_PTE_MALFORMED;
+    }
+    return TERN_FAULT_NONE;
+}
+
+static uint32_t load_pte(struct memory *m, uint64_t pa, uint32_t *pte)
+{
+    if (pa + 4 > m->bytes) {
+        return TERN_FAULT_BUS_ERROR;
+    }
+    memcpy(pte, m->data + pa, 4);
+    return TERN_FAULT_NONE;
+}
+
+/** Walks the tables: a leaf in *pte, its physical page in *page. */
+static uint32_t walk(struct memory *m, uint32_t root, uint32_t va, uint32_t *pte, uint64_t *page)
+{
+    uint32_t code = load_pte(m, (uint64_t)root * PAGE + (va >> 22) * 4u, pte);
+    if (code || (code = pte_fault(*pte, false))) {
+        return code;
+    }
+    uint32_t ppn = *pte >> TERN_PTE_PPN_SHIFT;
+    if (*pte & (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK)) {
+        if (ppn & 0x3ffu) {
+            return TERN_FAULT_PTE_MALFORMED;
+        }
+        *page = (uint64_t)ppn + ((va >> 12) & 0x3ffu);
+        return TERN_FAULT_NONE;
+    }
+    if (*pte & TERN_PTE_ZERO_MASK) {
+        return TERN_FAULT_PTE_MALFORMED;
+    }
+    code = load_pte(m, (uint64_t)ppn * PAGE + ((va >> 12) & 0x3ffu) * 4u, pte);
+    if (code || (code = pte_fault(*pte, true))) {
+        return code;
+    }
+    *page = *pte >> TERN_PTE_PPN_SHIFT;
+    return TERN_FAULT_NONE;
+}
+
+static uint32_t translate(struct memory *m, struct space *s, uint32_t va, uint32_t access, struct tlb_entry *t)
+{
+    uint32_t pte;
+    uint64_t page;
+    uint32_t code = walk(m, s->root, va, &pte, &page);
+    if (code) {
+        return code;
+    }
+    uint32_t need = access == ACCESS_EXECUTE ? TERN_PTE_EXEC_MASK
+                    : access == ACCESS_READ  ? TERN_PTE_READ_MASK
+                                             : TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK;
+    bool zero = pte & TERN_PTE_ZERO_MASK;
+    if ((pte & need) != need || (zero && access != ACCESS_READ && access != ACCESS_EXECUTE)) {
+        return TERN_FAULT_PROTECTION;
+    }
+    if (!zero && (page + 1) * PAGE > m->bytes) {
+        return TERN_FAULT_BUS_ERROR;
+    }
+    t->page = page;
+    t->host = zero ? NULL : m->data + page * PAGE;
+    return TERN_FAULT_NONE;
+}
+
+uint8_t *memory_map(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint64_t *page, uint32_t *code)
+{
+    if (s->physical) {
+        if (va >= m->bytes) {
+            *code = TERN_FAULT_BUS_ERROR;
+            return NULL;
+        }
+        *page = va / PAGE;
+        return m->data + va;
+    }
+    uint64_t key = ((va / PAGE) << 2 | access) + 1;
+    struct tlb_entry *t = &s->tlb[(va / PAGE ^ access << 8) % TLB_SIZE];
+    if (t->key != key) {
+        struct tlb_entry n = {.key = key};
+        *code = translate(m, s, (uint32_t)va, access, &n);
+        if (*code) {
+            return NULL;
+        }
+        *t = n;
+    }
+    *page = t->page;
+    return (t->host ? t->host : zero_page) + va % PAGE;
+}
+
+static bool transfer(struct memory *m, struct space *s, uint64_t va, uint8_t *data, uint64_t n, uint32_t access,
+                     struct fault *f)
+{
+    while (n) {
+        uint64_t part = PAGE - va % PAGE < n ? PAGE - va % PAGE : n, page;
+        uint32_t code = 0;
+        uint8_t *p = memory_map(m, s, va, access, &page, &code);
+        if (!p) {
+            *f = (struct fault){.code = code, .access = access, .va = (uint32_t)va};
+            return false;
+        }
+        if (access == ACCESS_WRITE) {
+            memcpy(p, data, part);
+            memory_written(m, page * PAGE + va % PAGE, (uint32_t)part);
+        } else {
+            memcpy(data, p, part);
+        }
+        va += part;
+        data += part;
+        n -= part;
+    }
+    return true;
+}
+
+bool memory_read(struct memory *m, struct space *s, uint64_t va, void *data, uint64_t n, struct fault *f)
+{
+    return transfer(m, s, va, data, n, ACCESS_READ, f);
+}
+
+bool memory_write(struct memory *m, struct space *s, uint64_t va, const void *data, uint64_t n, struct fault *f)
+{
+    return transfer(m, s, va, (uint8_t *)(uintptr_t)data, n, ACCESS_WRITE, f);
+}
+
+void space_flush(struct space *s)
+{
+    memset(s->tlb, 0, sizeof s->tlb);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Copy, fill and the privileged packets. */
+#include "model.h"
+
+static uint64_t wide(uint32_t lo, uint32_t hi)
+{
+    return lo | (uint64_t)hi << 32;
+}
+
+static uint64_t copy(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    struct tern_pkt_copy p;
+    uint8_t row[PAGE];
+    if (tern_pkt_copy_unpack(&p, w)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+        return 0;
+    }
+    if ((p.src_hi || p.dst_hi) && !e->space.physical) {
+        f->code = TERN_FAULT_PACKET_BOUNDS;
+        return 0;
+    }
+    uint64_t lines = 0;
+    for (uint32_t z = 0; z < p.slices; z++) {
+        for (uint32_t y = 0; y < p.rows; y++) {
+            uint64_t src = wide(p.src_lo, p.src_hi) + (uint64_t)z * p.src_slice + (uint64_t)y * p.src_row;
+            uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
+            for (uint64_t x = 0; x < p.width; x += sizeof row) {
+                uint64_t n = p.width - x < sizeof row ? p.width - x : sizeof row;
+                if (!memory_read(&e->dev->mem, &e->space, src + x, row, n, f) ||
+                    !memory_write(&e->dev->mem, &e->space, dst + x, row, n, f)) {
+                    return lines;
+                }
+                lines += n / LINE + 1;
+            }
+        }
+    }
+    e->count.rd_lines += lines;
+    e->count.wr_lines += lines;
+    return lines;
+}
+
+static uint64_t fill(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    struct tern_pkt_fill p;
+    uint8_t row[PAGE];
+    if (tern_pkt_fill_unpack(&p, w)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+        return 0;
+    }
+    if (p.dst_hi && !e->space.physical) {
+        f->code = TERN_FAULT_PACKET_BOUNDS;
+        return 0;
+    }
+    for (uint32_t i = 0; i < sizeof row; i += LINE) {
+        memcpy(row + i, p.pattern, LINE);
+    }
+    uint64_t lines = 0;
+    for (uint32_t z = 0; z < p.slices; z++) {
+        for (uint32_t y = 0; y < p.rows; y++) {
+            uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
+            for (uint64_t x = 0; x < p.width; x += sizeof row) {
+                uint64_t n = p.width - x < sizeof row ? p.width - x : sizeof row;
+                if (!memory_write(&e->dev->mem, &e->space, dst + x, row, n, f)) {
+                    return lines;
+                }
+                lines += n / LINE + 1;
+            }
+        }
+    }
+    e->count.wr_lines += lines;
+    return lines;
+}
+
+static bool in_table(uint64_t pa, uint32_t count)
+{
+    return count >= 1 && count <= 1024 && pa % 4 == 0 && pa % PAGE + 4ull * count <= PAGE;
+}
+
+static uint64_t pte_update(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    struct tern_pkt_pte_update p;
+    uint32_t entries[1024];
+    if (tern_pkt_pte_update_unpack(&p, w)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+        return 0;
+    }
+    uint64_t pa = wide(p.table_lo, p.table_hi);
+    if (!in_table(pa, p.count)) {
+        f->code = TERN_FAULT_PACKET_BOUNDS;
+        return 0;
+    }
+    for (uint32_t i = 0; i < p.count; i++) {
+        entries[i] = p.pte + i * p.step;
+    }
+    memory_write(&e->dev->mem, &e->space, pa, entries, 4ull * p.count, f);
+    return p.count / 16 + 1;
+}
+
+static uint64_t pte_copy(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    struct tern_pkt_pte_copy p;
+    uint32_t entries[1024];
+    if (tern_pkt_pte_copy_unpack(&p, w)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+        return 0;
+    }
+    uint64_t src = wide(p.src_lo, p.src_hi), dst = wide(p.dst_lo, p.dst_hi);
+    if (!in_table(src, p.count) || !in_table(dst, p.count)) {
+        f->code = TERN_FAULT_PACKET_BOUNDS;
+        return 0;
+    }
+    if (memory_read(&e->dev->mem, &e->space, src, entries, 4ull * p.count, f)) {
+        memory_write(&e->dev->mem, &e->space, dst, entries, 4ull * p.count, f);
+    }
+    return p.count / 8 + 1;
+}
+
+static void tlb_flush(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    struct tern_pkt_tlb_flush p;
+    if (tern_pkt_tlb_flush_unpack(&p, w)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+    } else if (p.all && (p.root || p.first || p.count)) {
+        f->code = TERN_FAULT_PACKET_BOUNDS;
+    } else {
+        space_flush(&e->space);
+    }
+}
+
+static void context_init(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    struct tern_pkt_context_init p;
+    struct tern_ctx c = {.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_EMPTY};
+    uint32_t line[16] = {0};
+    if (tern_pkt_context_init_unpack(&p, w) || tern_ctx_pack(&c, line)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+        return;
+    }
+    memory_write(&e->dev->mem, &e->space, (uint64_t)p.save * PAGE, line, sizeof line, f);
+}
+
+uint64_t mover_run(struct engine *e, const uint32_t *w, struct fault *f)
+{
+    switch (w[0] & 0xffu) {
+    case TERN_PKT_COPY:
+        return copy(e, w, f);
+    case TERN_PKT_FILL:
+        return fill(e, w, f);
+    case TERN_PKT_PTE_UPDATE:
+        return pte_update(e, w, f);
+    case TERN_PKT_PTE_COPY:
+        return pte_copy(e, w, f);
+    case TERN_PKT_TLB_FLUSH:
+        tlb_flush(e, w, f);
+        return 1;
+    default:
+        context_init(e, w, f);
+        return 1;
+    }
+}

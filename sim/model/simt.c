@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Work-groups on warps, and which lanes of a warp run next: deepest call first, then lowest pc, with a rotation at
+ *  backward branches so that a lane that spins cannot keep the others from what it waits for. */
+#include "model.h"
+
+#define BURST 64u            /* instructions of a warp before the next warp's turn */
+#define ROTATE_EVERY 16u     /* partial backward branches between rotations */
+#define ROTATE_QUANTUM 32u   /* instructions of a rotated choice */
+#define NO_MERGE UINT32_MAX
+
+static uint32_t ceil_div(uint64_t a, uint64_t b)
+{
+    return (uint32_t)((a + b - 1) / b);
+}
+
+static bool dimension_ok(uint32_t global, uint32_t local, uint32_t groups, uint32_t edge)
+{
+    return global && local && groups && edge >= 1 && edge <= local &&
+           (uint64_t)(groups - 1) * local + edge == global;
+}
+
+uint32_t simt_check(const struct tern_pkt_dispatch *p)
+{
+    uint64_t items = (uint64_t)p->local_x * p->local_y * p->local_z;
+    bool ok = p->work_dim >= 1 && dimension_ok(p->global_x, p->local_x, p->groups_x, p->edge_x) &&
+              dimension_ok(p->global_y, p->local_y, p->groups_y, p->edge_y) &&
+              dimension_ok(p->global_z, p->local_z, p->groups_z, p->edge_z) && items <= (uint64_t)LANES * WARPS &&
+              p->group_warps == ceil_div(items, LANES) && p->group_slots >= 1 &&
+              p->group_slots * p->group_warps <= WARPS && p->group_slots * p->local_bytes <= LMEM_BYTES &&
+              p->local_bytes % 64 == 0 && p->stack_log2 >= 6 && p->stack_log2 <= 20 && p->entry % 4 == 0 &&
+              p->stack % LINE == 0;
+    return ok ? TERN_FAULT_NONE : TERN_FAULT_PACKET_BOUNDS;
+}
+
+static void launch_warp(struct simt *s, uint32_t index, uint32_t slot, uint32_t first_item, uint32_t items)
+{
+    struct warp *w = &s->warp[index];
+    const struct group *g = &s->group[slot];
+    uint32_t lanes = items - first_item < LANES ? items - first_item : LANES;
+    w->live = w->active = lanes == LANES ? ALL_LANES : (1u << lanes) - 1;
+    w->waiting = 0;
+    w->at = s->p.entry;
+    w->merge = NO_MERGE;
+    w->backward = w->turn = w->quantum = 0;
+    w->slot = slot;
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint32_t item = first_item + l;
+        w->lid[0][l] = item % g->size[0];
+        w->lid[1][l] = item / g->size[0] % g->size[1];
+        w->lid[2][l] = item / g->size[0] / g->size[1];
+        w->depth[l] = 0;
+        w->fflags[l] = w->frm[l] = 0;
+        w->x[2][l] = TERN_WIN_PRIVATE_BASE + (1u << s->p.stack_log2);
+        w->x[10][l] = s->p.args;
+    }
+}
+
+/** Puts the next group of the range, x fastest, into a free slot. */
+static void launch(struct simt *s, uint32_t slot)
+{
+    const struct tern_pkt_dispatch *p = &s->p;
+    const uint32_t groups[3] = {p->groups_x, p->groups_y, p->groups_z}, local[3] = {p->local_x, p->local_y, p->local_z};
+    const uint32_t edge[3] = {p->edge_x, p->edge_y, p->edge_z}, offset[3] = {p->offset_x, p->offset_y, p->offset_z};
+    struct group *g = &s->group[slot];
+    for (int d = 0; d < 3; d++) {
+        g->id[d] = s->next[d];
+        g->base[d] = offset[d] + g->id[d] * local[d];
+        g->size[d] = g->id[d] == groups[d] - 1 ? edge[d] : local[d];
+    }
+    uint32_t items = g->size[0] * g->size[1] * g->size[2];
+    g->first_warp = slot * p->group_warps;
+    g->n_warps = g->warps_left = ceil_div(items, LANES);
+    g->busy = true;
+    for (uint32_t i = 0; i < g->n_warps; i++) {
+        launch_warp(s, g->first_warp + i, slot, i * LANES, items);
+    }
+    for (int d = 0; d < 3 && ++s->next[d] == groups[d] && d < 2; d++) {
+        s->next[d] = 0;
+    }
+    s->groups_left--;
+    s->groups_running++;
+}
+
+void simt_start(struct engine *e, const uint32_t *words)
+{
+    struct simt *s = &e->simt;
+    tern_pkt_dispatch_unpack(&s->p, words);
+    if (!s->clean || s->last_root != e->space.root) {
+        memset(s->warp, 0, sizeof s->warp);
+        memset(s->lmem, 0, sizeof s->lmem);
+        s->clean = true;
+        s->last_root = e->space.root;
+    }
+    memset(s->decoded, 0xff, sizeof s->decoded);
+    memset(s->next, 0, sizeof s->next);
+    memset(s->group, 0, sizeof s->group);
+    for (uint32_t i = 0; i < WARPS; i++) {
+        s->warp[i].live = s->warp[i].active = s->warp[i].waiting = 0;
+    }
+    s->groups_left = (uint64_t)s->p.groups_x * s->p.groups_y * s->p.groups_z;
+    s->groups_running = 0;
+    s->lres_valid = false;
+    for (uint32_t slot = 0; slot < s->p.group_slots && s->groups_left; slot++) {
+        launch(s, slot);
+    }
+}
+
+static void park(struct warp *w)
+{
+    for (uint32_t m = w->active; m; m &= m - 1) {
+        w->pc[__builtin_ctz(m)] = w->at;
+    }
+    w->active = 0;
+}
+
+/** Chooses the lanes to run among `from`: deepest call, then lowest pc. */
+static void choose(struct warp *w, uint32_t from)
+{
+    uint32_t depth = 0, at = NO_MERGE;
+    w->active = 0;
+    w->merge = NO_MERGE;
+    for (uint32_t m = from; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (w->depth[l] > depth || (w->depth[l] == depth && w->pc[l] < at)) {
+            depth = w->depth[l];
+            at = w->pc[l];
+        }
+    }
+    for (uint32_t m = from; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (w->depth[l] == depth && w->pc[l] == at) {
+            w->active |= 1u << l;
+        } else if (w->depth[l] == depth && w->pc[l] < w->merge) {
+            w->merge = w->pc[l];
+        }
+    }
+    w->at = at;
+}
+
+static void reselect(struct warp *w)
+{
+    w->quantum = 0;
+    choose(w, w->live & ~w->waiting);
+}
+
+/** Lets the lanes that share the pc of the next waiting lane, in turn, run for a while. */
+static void rotate(struct warp *w)
+{
+    uint32_t others = w->live & ~w->waiting & ~w->active;
+    park(w);
+    while (!(others >> w->turn % LANES & 1u)) {
+        w->turn++;
+    }
+    uint32_t leader = w->turn++ % LANES;
+    for (uint32_t m = others; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (w->pc[l] == w->pc[leader] && w->depth[l] == w->depth[leader]) {
+            w->active |= 1u << l;
+        }
+    }
+    w->at = w->pc[leader];
+    w->merge = NO_MERGE;
+    w->quantum = ROTATE_QUANTUM;
+}
+
+/** Opens a group's barrier when every live work-item waits. */
+static void barrier_check(struct simt *s, struct group *g)
+{
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < g->n_warps; i++) {
+        const struct warp *w = &s->warp[g->first_warp + i];
+        if (w->live & ~w->waiting) {
+            return;
+        }
+        any |= w->waiting;
+    }
+    for (uint32_t i = 0; any && i < g->n_warps; i++) {
+        struct warp *w = &s->warp[g->first_warp + i];
+        w->waiting = 0;
+        reselect(w);
+    }
+}
+
+static void leave(struct simt *s, struct warp *w, bool exits)
+{
+    struct group *g = &s->group[w->slot];
+    if (exits) {
+        w->live &= ~w->active;
+    } else {
+        w->waiting |= w->active;
+        w->at += 4;
+        park(w);
+    }
+    reselect(w);
+    if (!w->live && --g->warps_left == 0) {
+        g->busy = false;
+        s->groups_running--;
+        if (s->groups_left) {
+            launch(s, w->slot);
+        }
+        return;
+    }
+    barrier_check(s, g);
+}
+
+static void branch(struct warp *w, const uint32_t *target, bool call_or_return)
+{
+    uint32_t first = target[__builtin_ctz(w->active)];
+    bool uniform = true, backward = false;
+    for (uint32_t m = w->active; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        w->pc[l] = target[l];
+        uniform &= target[l] == first;
+        backward |= target[l] <= w->at;
+    }
+    if (w->quantum) {
+        if (uniform) {
+            w->at = first;
+        } else {
+            reselect(w);
+        }
+        return;
+    }
+    bool partial = w->active != (w->live & ~w->waiting);
+    if (uniform && !call_or_return && first < w->merge) {
+        w->at = first;
+    } else {
+        reselect(w);
+    }
+    if (partial && backward && ++w->backward % ROTATE_EVERY == 0 && (w->live & ~w->waiting & ~w->active)) {
+        rotate(w);
+    }
+}
+
+static const struct instruction *fetch(struct engine *e, uint32_t pc, struct fault *f)
+{
+    struct instruction *i = &e->simt.decoded[pc / 4 % DECODED];
+    if (i->pc != pc) {
+        uint64_t page;
+        uint32_t code = 0, word;
+        const uint8_t *p = memory_map(&e->dev->mem, &e->space, pc, ACCESS_EXECUTE, &page, &code);
+        if (!p) {
+            f->code = code;
+            f->access = ACCESS_EXECUTE;
+            f->va = pc;
+            return NULL;
+        }
+        memcpy(&word, p, 4);
+        decode(word, i);
+        i->pc = pc;
+    }
+    return i;
+}
+
+/** Up to `limit` instructions of one warp; the number run. */
+static uint64_t burst(struct engine *e, uint32_t index, uint64_t limit, struct fault *f)
+{
+    struct simt *s = &e->simt;
+    struct warp *w = &s->warp[index];
+    uint32_t target[LANES];
+    uint64_t n = 0;
+    while (n < limit && w->active) {
+        if (w->at == w->merge || (w->quantum && --w->quantum == 0)) {
+            park(w);
+            reselect(w);
+        }
+        const struct instruction *i = fetch(e, w->at, f);
+        int step = i ? exec(e, w, index, i, target, f) : STEP_FAULT;
+        n++;
+        e->count.lanes += (uint32_t)__builtin_popcount(w->active);
+        if (step == STEP_NEXT) {
+            w->at += 4;
+        } else if (step == STEP_BRANCH) {
+            branch(w, target, i->op == OP_JAL || i->op == OP_JALR);
+        } else if (step == STEP_FAULT) {
+            f->pc = w->at;
+            f->warp = index;
+            if (!i || f->code == TERN_FAULT_ILLEGAL_INSTRUCTION || f->code == TERN_FAULT_ENVIRONMENT_CALL) {
+                f->lane = (uint32_t)__builtin_ctz(w->active);
+            }
+            break;
+        } else {
+            leave(s, w, step == STEP_EXIT);
+            break;
+        }
+    }
+    return n;
+}
+
+uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f)
+{
+    struct simt *s = &e->simt;
+    uint64_t n = 0;
+    while (n < budget && s->groups_running && !f->code) {
+        uint32_t index = s->turn++ % WARPS;
+        if (s->warp[index].active) {
+            n += burst(e, index, budget - n < BURST ? budget - n : BURST, f);
+        }
+    }
+    e->count.issue += n;
+    *done = !s->groups_running || f->code;
+    return n;
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs named checks side by side and prints one line for each: what tests/rtl/run and tests/formal/run have in common.
+
+A check is a function name -> (passed, log, rerun); it raises nothing. Output order is the order of completion.
+"""
+import concurrent.futures
+import subprocess
+import time
+
+TAIL = 25
+
+
+def call(argv, cwd, log, timeout):
+    """Runs argv, appends what it prints to the open file log; its exit code, or -1 when it took longer than timeout."""
+    log.write("+ " + " ".join(argv) + "\n")
+    log.flush()
+    try:
+        return subprocess.run(argv, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, timeout=timeout, check=False).returncode
+    except subprocess.TimeoutExpired:
+        log.write(f"timeout after {timeout} s\n")
+        return -1
+
+
+def run_all(names, check, parallel):
+    """Exit code: 0 when every check passed. At least one name is needed, so that a wrong glob does not pass."""
+    if not names:
+        print("FAIL nothing to run")
+        return 1
+
+    def timed(name):
+        start = time.monotonic()
+        result = check(name)
+        return name, time.monotonic() - start, result
+
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=parallel) as pool:
+        for future in concurrent.futures.as_completed([pool.submit(timed, n) for n in names]):
+            name, seconds, (passed, log, rerun) = future.result()
+            if passed:
+                print(f"PASS {name} ({seconds:.1f} s)", flush=True)
+                continue
+            failed += 1
+            print(f"FAIL {name}", flush=True)
+            for line in log.read_text(errors="replace").splitlines()[-TAIL:]:
+                print("    " + line)
+            print(f"  log   {log}\n  rerun {rerun}", flush=True)
+    return 1 if failed else 0

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides a conditional branch of one lane.
+//
+// Contract: combinational; funct3_i as in the RISC-V branch instructions; the two unused codes are never taken.
+// State saved at preemption: none.
+
+module simt_branch (
+    input  logic [2:0]  funct3_i,
+    input  logic [31:0] a_i,
+    input  logic [31:0] b_i,
+    output logic        taken_o
+);
+
+  logic less, condition;
+
+  always_comb begin
+    // signed order is unsigned order with the sign bits exchanged
+    less = funct3_i[1] ? a_i < b_i : {!a_i[31], a_i[30:0]} < {!b_i[31], b_i[30:0]};
+    condition = funct3_i[2] ? less : a_i == b_i;
+    taken_o = (condition ^ funct3_i[0]) && funct3_i[2:1] != 2'b01;
+  end
+
+`ifdef FORMAL
+  logic expected;
+
+  always_comb begin
+    case (funct3_i)
+      3'd0:    expected = a_i == b_i;
+      3'd1:    expected = a_i != b_i;
+      3'd4:    expected = $signed(a_i) < $signed(b_i);
+      3'd5:    expected = $signed(a_i) >= $signed(b_i);
+      3'd6:    expected = a_i < b_i;
+      3'd7:    expected = a_i >= b_i;
+      default: expected = 1'b0;
+    endcase
+    assert (taken_o == expected);
+  end
+`endif
+
+endmodule

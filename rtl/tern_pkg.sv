@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants shared by the modules of rtl/ that are no part of the hardware/software interface.
 // The channels they belong to: docs/hardware/interfaces.md.
 

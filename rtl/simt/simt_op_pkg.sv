@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operation codes between the SIMT decoder and its execution units.
 
 package simt_op_pkg;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interface as a SystemVerilog package: constants only (functions in packages trip Yosys 0.23)."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The interface description as objects, checked; every error carries the file and line it stands on."""
 import re
 

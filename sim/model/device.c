@@ -293,7 +293,7 @@ static int model_step(struct tern_sim *d, uint64_t max_cycles, bool *line)
             busy |= d->engine[i].queued != 0;
         }
     }
-    if (!busy) {
+    if (!busy && !irq(d)) {
         d->time += max_cycles;
     }
     if (line) {

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suites of scripts/test: what each runs, how its results are counted, and one line of progress per step."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "test-logs"
+JOBS = os.environ.get("JOBS", str(os.cpu_count() or 1))
+
+
+class Tally:
+    def __init__(self):
+        self.passed, self.failures = 0, []
+
+    def step(self, title, log, argv, count, env=None, cwd=ROOT):
+        """Runs argv with its output in a log file; count(text, status) -> (passed, [names of failures])."""
+        path = LOGS / f"{log}.log"
+        print(f"[{time.strftime('%H:%M:%S')}] {title} ...", flush=True)
+        start = time.time()
+        with open(path, "w") as out:
+            status = subprocess.run(argv, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                    env={**os.environ, **(env or {})}, check=False).returncode
+        text = path.read_text(errors="replace")
+        passed, failed = count(text, status)
+        self.passed += passed
+        self.failures += [f"{log}: {f}" for f in failed]
+        mark = "ok" if not failed else "FAILED"
+        print(f"           {mark}: {passed} passed, {len(failed)} failed, {time.time() - start:.0f} s", flush=True)
+        if failed:
+            print("           last lines of " + str(path.relative_to(ROOT)) + ":")
+            print("\n".join("             " + x for x in text.rstrip().split("\n")[-25:]), flush=True)
+        return not failed
+
+
+def whole(text, status):
+    """The command is one test."""
+    return (1, []) if status == 0 else (0, [f"exit status {status}"])
+
+
+def lines(text, status):
+    """A line `PASS name` or `FAIL name` a test."""
+    passed = len(re.findall(r"^PASS\b", text, re.M))
+    failed = re.findall(r"^FAIL\s+(\S+)", text, re.M)
+    if not failed and (status != 0 or passed == 0):
+        failed = [f"exit status {status}, {passed} tests"]
+    return passed, failed
+
+
+def junit(path):
+    def count(text, status):
+        if not path.exists():
+            return 0, [f"no results (exit status {status})"]
+        cases = xml.parse(path).getroot().findall(".//testcase")
+        failed = [c.get("name") for c in cases if c.find("failure") is not None or c.get("status") == "fail"]
+        return len(cases) - len(failed), failed or ([] if cases else ["no tests were found"])
+    return count
+
+
+def configure_and_build(t, tree, *options):
+    log = f"build-{tree.name}"
+    return (t.step(f"configure {tree.name}", f"{log}-cmake", ["cmake", "-S", ".", "-B", str(tree), "-G", "Ninja", *options], whole)
+            and t.step(f"build {tree.name}", log, ["nice", "ninja", "-C", str(tree), "-j", JOBS], whole))
+
+
+def ctest(t, title, log, tree, pattern, env=None):
+    result = LOGS / f"{log}.xml"
+    result.unlink(missing_ok=True)
+    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", JOBS, "--output-on-failure", "--output-junit", str(result),
+                        *pattern], junit(result), env)
+
+
+def static(t):
+    t.step("generated files match docs/spec", "specgen", ["scripts/specgen", "--check"], whole)
+    t.step("layers and manner", "layers", ["scripts/check-layers"], whole)
+    t.step("RTL lints and elaborates", "lint-rtl", ["scripts/lint-rtl"], whole)
+
+
+def c(t):
+    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "rtl|bench"], {"TERN_BACKEND": "model"})
+
+
+def sanitize(t):
+    tree = BUILD / "sanitize"
+    if configure_and_build(t, tree, "-DTERN_SANITIZE=address,undefined", "-DTERN_RTL=OFF"):
+        ctest(t, "C tests with address and undefined-behaviour sanitizers", "sanitize", tree, ["-LE", "rtl|bench"],
+              {"TERN_BACKEND": "model", "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"})
+
+
+def rtl(t):
+    t.step("RTL unit benches", "rtl", ["tests/rtl/run", "-j", JOBS], lines)
+
+
+def formal(t):
+    t.step("proofs and their mutants", "formal", ["tests/formal/run", "-j", JOBS], lines)
+
+
+def opencl(t):
+    ctest(t, "device and OpenCL tests on the RTL", "opencl-rtl", BUILD, ["-L", "rtl"], {"TERN_BACKEND": "rtl"})
+
+
+def bench(t):
+    t.step("benches: results right, cycles as in the baseline", "bench",
+           ["tests/bench/check", str(BUILD / "bin/tern")], lines)
+
+
+SUITES = {"static": static, "c": c, "sanitize": sanitize, "rtl": rtl, "formal": formal, "opencl": opencl, "bench": bench}
+
+
+def main():
+    names = sys.argv[1:] or list(SUITES)
+    for n in names:
+        if n not in SUITES:
+            print(f"test: unknown suite '{n}'; there are: {' '.join(SUITES)}", file=sys.stderr)
+            return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    t = Tally()
+    if configure_and_build(t, BUILD):
+        for n in names:
+            SUITES[n](t)
+    for f in t.failures:
+        print(f"failed: {f}")
+    print(f"{t.passed} passed, {len(t.failures)} failed")
+    return 1 if t.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The commands of `tern`. Exit codes: 0 done, 1 a result is wrong or the device failed, 2 wrong usage. */
+#ifndef TERN_CLI_H
+#define TERN_CLI_H
+
+#include <stdbool.h>
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+int cmd_info(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+
+/** Says on stderr what is wrong with the arguments and where help is; EXIT_USAGE. */
+int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

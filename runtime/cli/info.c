@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** tern info: what the device is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "cli.h"
+#include "tern/tern.h"
+#include "tern/tern_spec.h"
+
+static void print_text(const struct tern_device_info *i)
+{
+    printf("backend            %s\n", i->backend);
+    printf("configuration      %s\n", i->config);
+    printf("hardware version   %u.%u.%u\n", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu, i->version & 0xffu);
+    printf("interface          0x%08x\n", TERN_SPEC_HASH);
+    printf("engines            %u\n", i->engines);
+    printf("lanes x warps      %u x %u (%u work-items an engine)\n", i->lanes, i->warps, i->lanes * i->warps);
+    printf("local memory       %u bytes an engine\n", i->local_bytes);
+    printf("device memory      %" PRIu64 " bytes, %" PRIu64 " allocatable\n", i->memory_bytes, i->allocatable_bytes);
+    printf("clock              %" PRIu64 " Hz (nominal)\n", i->clock_hz);
+    printf("dirty bit covers   %u bytes\n", i->dirty_page_bytes);
+    printf("address spaces     %s\n", i->single_use ? "one at a time" : "many");
+}
+
+static int print_json(const struct tern_device_info *i)
+{
+    char version[32], interface[16];
+    snprintf(version, sizeof version, "%u.%u.%u", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu, i->version & 0xffu);
+    snprintf(interface, sizeof interface, "0x%08x", TERN_SPEC_HASH);
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "backend", i->backend);
+    cJSON_AddStringToObject(o, "config", i->config);
+    cJSON_AddStringToObject(o, "version", version);
+    cJSON_AddStringToObject(o, "interface", interface);
+    cJSON_AddNumberToObject(o, "engines", i->engines);
+    cJSON_AddNumberToObject(o, "lanes", i->lanes);
+    cJSON_AddNumberToObject(o, "warps", i->warps);
+    cJSON_AddNumberToObject(o, "local_bytes", i->local_bytes);
+    cJSON_AddNumberToObject(o, "memory_bytes", (double)i->memory_bytes);
+    cJSON_AddNumberToObject(o, "allocatable_bytes", (double)i->allocatable_bytes);
+    cJSON_AddNumberToObject(o, "clock_hz", (double)i->clock_hz);
+    cJSON_AddNumberToObject(o, "dirty_page_bytes", i->dirty_page_bytes);
+    cJSON_AddBoolToObject(o, "single_use", i->single_use);
+    char *text = cJSON_Print(o);
+    cJSON_Delete(o);
+    if (!text) {
+        fprintf(stderr, "tern info: out of memory\n");
+        return EXIT_FAILED;
+    }
+    puts(text);
+    cJSON_free(text);
+    return EXIT_OK;
+}
+
+int cmd_info(int argc, char **argv)
+{
+    bool json = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (strcmp(argv[i], "--help") == 0) {
+            printf("usage: tern info [--json]\n\nOpens the device (TERN_BACKEND, TERN_CONFIG) and prints what it is.\n"
+                   "Exit: 0; 1 the device cannot be opened; 2 wrong usage.\n");
+            return EXIT_OK;
+        } else {
+            return usage_error("info", "unknown argument '%s'", argv[i]);
+        }
+    }
+    struct tern_device *dev;
+    struct tern_device_info info;
+    if (tern_device_open(NULL, NULL, &dev)) {
+        fprintf(stderr, "tern info: %s\n", tern_last_error());
+        return EXIT_FAILED;
+    }
+    tern_device_query(dev, &info);
+    int status = EXIT_OK;
+    if (json) {
+        status = print_json(&info);
+    } else {
+        print_text(&info);
+    }
+    tern_device_close(dev);
+    return status;
+}

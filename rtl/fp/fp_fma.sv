@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused multiply-add of one lane, binary32: result = (-1)^neg_prod a * b + (-1)^neg_add c, rounded once.
+//
+// Contract: IEEE 754 with subnormals, the five RISC-V rounding modes, RISC-V flags (NV DZ OF UF NX), tininess after
+// rounding, every NaN result canonical. One operation may enter in every cycle; result_o and flags_o are valid exactly
+// simt_op_pkg::FMA_LATENCY cycles after valid_i, for that one cycle. Nothing stalls it.
+// State saved at preemption: none; the core drains it.
+//
+// The sum is formed in one window of 77 bits and a sticky bit: the addend enters at the top and moves right, the product
+// stays. An addend too large for the window takes the top itself, and the product below only keeps its sign and that it
+// is not zero. One window is more logic than separate near and far paths but half the cases to verify. Each stage is one
+// clocked block behind the valid bit of the stage before it, so that idle stages cost nothing in simulation.
+
+module fp_fma (
+    input  logic        clk_i,
+    input  logic        valid_i,
+    input  logic [31:0] a_i,
+    input  logic [31:0] b_i,
+    input  logic [31:0] c_i,
+    input  logic        neg_prod_i,
+    input  logic        neg_add_i,
+    input  logic [2:0]  rm_i,
+    output logic [31:0] result_o,
+    output logic [4:0]  flags_o
+);
+
+  generate
+    if (simt_op_pkg::FMA_LATENCY != 7) begin : g_latency
+      $error("fp_fma has seven stages");
+    end
+  endgenerate
+
+  logic [6:1] valid_q;
+
+  always_ff @(posedge clk_i) valid_q <= {valid_q[5:1], valid_i};
+
+  // 1: unpack. top is the biased exponent of the window's first bit as the product wants it, distance how far the addend
+  // moves right from there.
+  logic [23:0]        ma_1_q, mb_1_q, mc_1_q;
+  logic [7:0]         ec_1_q;
+  logic signed [10:0] distance_1_q;
+  logic [9:0]         top_1_q;
+  logic               sp_1_q, sc_1_q, nan_1_q, nv_1_q, inf_p_1_q, inf_c_1_q, zero_1_q;
+  logic [2:0]         rm_1_q;
+
+  logic               a_max, b_max, c_max, a_frac, b_frac, c_frac, a_nan, b_nan, c_nan, a_inf, b_inf, c_inf;
+  logic               a_zero, b_zero, c_zero, sp, sc, zero_inf, inf_inf;
+  logic [7:0]         ea, eb, ec;
+  logic signed [10:0] top;
+
+  always_ff @(posedge clk_i)
+    if (valid_i) begin
+      ea     = (a_i[30:23] == 8'd0) ? 8'd1 : a_i[30:23];
+      eb     = (b_i[30:23] == 8'd0) ? 8'd1 : b_i[30:23];
+      ec     = (c_i[30:23] == 8'd0) ? 8'd1 : c_i[30:23];
+      a_max  = &a_i[30:23];
+      b_max  = &b_i[30:23];
+      c_max  = &c_i[30:23];
+      a_frac = |a_i[22:0];
+      b_frac = |b_i[22:0];
+      c_frac = |c_i[22:0];
+      a_nan  = a_max && a_frac;
+      b_nan  = b_max && b_frac;
+      c_nan  = c_max && c_frac;
+      a_inf  = a_max && !a_frac;
+      b_inf  = b_max && !b_frac;
+      c_inf  = c_max && !c_frac;
+      a_zero = a_i[30:0] == 31'd0;
+      b_zero = b_i[30:0] == 31'd0;
+      c_zero = c_i[30:0] == 31'd0;
+      sp     = a_i[31] ^ b_i[31] ^ neg_prod_i;
+      sc     = c_i[31] ^ neg_add_i;
+      zero_inf = (a_inf && b_zero) || (b_inf && a_zero);
+      inf_inf  = (a_inf || b_inf) && c_inf && (sp ^ sc) && !a_nan && !b_nan;
+      top      = $signed({3'b0, ea}) + $signed({3'b0, eb}) - 11'sd100;
+
+      ma_1_q       <= {a_i[30:23] != 8'd0, a_i[22:0]};
+      mb_1_q       <= {b_i[30:23] != 8'd0, b_i[22:0]};
+      mc_1_q       <= {c_i[30:23] != 8'd0, c_i[22:0]};
+      ec_1_q       <= ec;
+      top_1_q      <= top[9:0];
+      distance_1_q <= (a_zero || b_zero) ? -11'sd1 : top - $signed({3'b0, ec});
+      sp_1_q       <= sp;
+      sc_1_q       <= sc;
+      nan_1_q      <= a_nan || b_nan || c_nan || zero_inf || inf_inf;
+      nv_1_q       <= (a_nan && !a_i[22]) || (b_nan && !b_i[22]) || (c_nan && !c_i[22]) || zero_inf || inf_inf;
+      inf_p_1_q    <= a_inf || b_inf;
+      inf_c_1_q    <= c_inf;
+      zero_1_q     <= (a_zero || b_zero) && c_zero;
+      rm_1_q       <= rm_i;
+    end
+
+  // 2: multiply, in two pieces of one DSP slice each; clip the distance
+  logic [40:0] product_low_q;
+  logic [30:0] product_high_q;
+  logic [23:0] mc_2_q;
+  logic [6:0]  distance_2_q;
+  logic [9:0]  top_2_q;
+  logic        sp_2_q, sc_2_q, nan_2_q, nv_2_q, inf_p_2_q, inf_c_2_q, zero_2_q;
+  logic [2:0]  rm_2_q;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[1]) begin
+      product_low_q  <= {17'b0, ma_1_q} * {24'b0, mb_1_q[16:0]};
+      product_high_q <= {7'b0, ma_1_q} * {24'b0, mb_1_q[23:17]};
+      mc_2_q         <= mc_1_q;
+      distance_2_q   <= distance_1_q[10] ? 7'd0 : (distance_1_q > 11'sd79) ? 7'd79 : distance_1_q[6:0];
+      top_2_q        <= distance_1_q[10] ? {2'b0, ec_1_q} : top_1_q;
+      {sp_2_q, sc_2_q, nan_2_q, nv_2_q} <= {sp_1_q, sc_1_q, nan_1_q, nv_1_q};
+      {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q} <= {inf_p_1_q, inf_c_1_q, zero_1_q, rm_1_q};
+    end
+
+  // 3: complete the product, align the addend; sticky: addend bits that fell out
+  logic [47:0] product_3_q;
+  logic [76:0] addend_3_q;
+  logic        sticky_3_q;
+  logic [9:0]  top_3_q;
+  logic        sp_3_q, sc_3_q, nan_3_q, nv_3_q, inf_p_3_q, inf_c_3_q, zero_3_q;
+  logic [2:0]  rm_3_q;
+
+  logic [6:0]  lost;
+  logic [23:0] lost_mask;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[2]) begin
+      lost        = (distance_2_q > 7'd53) ? distance_2_q - 7'd53 : 7'd0;
+      lost_mask   = (lost >= 7'd24) ? 24'hff_ffff : ~(24'hff_ffff << lost[4:0]);
+      product_3_q <= {product_high_q, 17'b0} + {7'b0, product_low_q};
+      addend_3_q  <= {mc_2_q, 53'b0} >> distance_2_q;
+      sticky_3_q  <= |(mc_2_q & lost_mask);
+      top_3_q     <= top_2_q;
+      {sp_3_q, sc_3_q, nan_3_q, nv_3_q} <= {sp_2_q, sc_2_q, nan_2_q, nv_2_q};
+      {inf_p_3_q, inf_c_3_q, zero_3_q, rm_3_q} <= {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q};
+    end
+
+  // 4: add; subtract both ways round and take the positive one
+  logic [77:0] sum_4_q;
+  logic [9:0]  top_4_q;
+  logic        sign_4_q, cancel_4_q, nan_4_q, nv_4_q, inf_4_q;
+  logic [2:0]  rm_4_q;
+
+  logic        subtract, negative;
+  logic [78:0] product, addend, sum;
+  logic [77:0] reverse;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[3]) begin
+      subtract   = sp_3_q ^ sc_3_q;
+      product    = {27'b0, product_3_q, 4'b0};
+      addend     = {1'b0, addend_3_q, sticky_3_q};
+      sum        = product + (subtract ? ~addend : addend) + {78'b0, subtract};
+      reverse    = addend[77:0] - product[77:0];
+      negative   = subtract && sum[78];
+      sum_4_q    <= negative ? reverse : sum[77:0];
+      // the sign of an exact zero comes from stage 5 (cancel) unless both terms were zero already
+      sign_4_q   <= inf_p_3_q ? sp_3_q
+                  : inf_c_3_q ? sc_3_q
+                  : zero_3_q  ? (subtract ? rm_3_q == simt_op_pkg::RM_RDN : sp_3_q)
+                  : negative  ? sc_3_q : sp_3_q;
+      cancel_4_q <= subtract && !zero_3_q && !inf_p_3_q && !inf_c_3_q;
+      top_4_q    <= top_3_q;
+      inf_4_q    <= inf_p_3_q || inf_c_3_q;
+      {nan_4_q, nv_4_q, rm_4_q} <= {nan_3_q, nv_3_q, rm_3_q};
+    end
+
+  // 5: count leading zeros; a subnormal result moves left only as far as the exponent allows
+  logic [77:0] sum_5_q;
+  logic [6:0]  shift_5_q;
+  logic [9:0]  exponent_5_q;
+  logic        sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q;
+  logic [2:0]  rm_5_q;
+
+  logic [127:0] x;
+  logic [6:0]   zeros;
+  logic [9:0]   limit;
+  logic         limited;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[4]) begin
+      x = {sum_4_q, 50'b0};
+      zeros[6] = x[127:64] == 64'b0;
+      if (zeros[6]) x = {x[63:0], 64'b0};
+      zeros[5] = x[127:96] == 32'b0;
+      if (zeros[5]) x = {x[95:0], 32'b0};
+      zeros[4] = x[127:112] == 16'b0;
+      if (zeros[4]) x = {x[111:0], 16'b0};
+      zeros[3] = x[127:120] == 8'b0;
+      if (zeros[3]) x = {x[119:0], 8'b0};
+      zeros[2] = x[127:124] == 4'b0;
+      if (zeros[2]) x = {x[123:0], 4'b0};
+      zeros[1] = x[127:126] == 2'b0;
+      if (zeros[1]) x = {x[125:0], 2'b0};
+      zeros[0] = !x[127];
+      limit        = top_4_q - 10'd1;
+      limited      = {3'b0, zeros} > limit;
+      sum_5_q      <= sum_4_q;
+      shift_5_q    <= limited ? limit[6:0] : zeros;
+      exponent_5_q <= limited ? 10'd1 : top_4_q - {3'b0, zeros};
+      zero_5_q     <= sum_4_q == 78'b0;
+      sign_5_q     <= (sum_4_q == 78'b0 && cancel_4_q) ? rm_4_q == simt_op_pkg::RM_RDN : sign_4_q;
+      {nan_5_q, nv_5_q, inf_5_q, rm_5_q} <= {nan_4_q, nv_4_q, inf_4_q, rm_4_q};
+    end
+
+  // 6: normalise and decide the rounding; twice, the second time as if the exponent had no lower bound, to see whether a
+  // subnormal is tiny after rounding
+  logic [22:0] fraction_6_q;
+  logic [9:0]  exponent_6_q;
+  logic        up_6_q, inexact_6_q, tiny_6_q, to_inf_6_q, sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q;
+
+  logic [77:0] n;
+  logic        guard, rest, away, nearest_even, nearest_max, up_unbounded;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[5]) begin
+      n            = sum_5_q << shift_5_q;
+      guard        = n[53];
+      rest         = |n[51:0];
+      nearest_even = rm_5_q == simt_op_pkg::RM_RNE;
+      nearest_max  = rm_5_q == simt_op_pkg::RM_RMM;
+      away         = (rm_5_q == simt_op_pkg::RM_RUP && !sign_5_q) || (rm_5_q == simt_op_pkg::RM_RDN && sign_5_q);
+      up_6_q       <= (nearest_even && guard && (n[52] || rest || n[54])) || (nearest_max && guard)
+                      || (away && (guard || n[52] || rest));
+      up_unbounded = (nearest_even && n[52] && (rest || guard)) || (nearest_max && n[52]) || (away && (n[52] || rest));
+      fraction_6_q    <= n[76:54];
+      exponent_6_q    <= n[77] ? exponent_5_q : 10'd0;
+      inexact_6_q     <= guard || n[52] || rest;
+      tiny_6_q        <= !n[77] && !((&n[76:53]) && up_unbounded);
+      to_inf_6_q      <= nearest_even || nearest_max || away;
+      {sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q} <= {sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q};
+    end
+
+  // 7: round: a carry out of the significand is the next exponent
+  logic [32:0] rounded;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[6]) begin
+      rounded = {exponent_6_q, fraction_6_q} + {32'b0, up_6_q};
+      if (nan_6_q) begin
+        result_o <= 32'h7fc0_0000;
+        flags_o  <= {nv_6_q, 4'b0};
+      end else if (inf_6_q) begin
+        result_o <= {sign_6_q, 8'hff, 23'b0};
+        flags_o  <= 5'b0;
+      end else if (zero_6_q) begin
+        result_o <= {sign_6_q, 31'b0};
+        flags_o  <= 5'b0;
+      end else if (rounded[32:23] >= 10'd255) begin
+        result_o <= to_inf_6_q ? {sign_6_q, 8'hff, 23'b0} : {sign_6_q, 8'hfe, 23'h7f_ffff};
+        flags_o  <= 5'b00101;
+      end else begin
+        result_o <= {sign_6_q, rounded[30:0]};
+        flags_o  <= {3'b0, tiny_6_q && inexact_6_q, inexact_6_q};
+      end
+    end
+
+endmodule

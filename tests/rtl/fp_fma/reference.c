@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands for fp_fma, and what must come out.
+
+#include "../lib/float_reference.h"
+#include "../lib/random.h"
+
+void fma_seed(uint32_t seed);
+void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t *result, uint32_t *flags);
+
+void fma_seed(uint32_t seed)
+{
+    random_seed(seed);
+}
+
+// An addend whose exponent is within 30 of the product's, so that the two meet.
+static uint32_t near_product(uint32_t a, uint32_t b, uint32_t c)
+{
+    int exponent = (int)(a >> 23 & 255) + (int)(b >> 23 & 255) - 127 + (int)random_below(60) - 30;
+    exponent = exponent < 0 ? 0 : exponent > 254 ? 254 : exponent;
+    return (c & 0x807fffff) | (uint32_t)exponent << 23;
+}
+
+// control: {neg_prod, neg_add, rm}
+void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t *result, uint32_t *flags)
+{
+    *a = random_float();
+    *b = random_float();
+    *c = random_float();
+    uint32_t neg_prod = random_below(2), neg_add = random_below(2), rm = random_below(5);
+    switch (random_below(8)) {
+    case 0:
+    case 1:
+        *c = near_product(*a, *b, *c);
+        break;
+    case 2:  // almost everything cancels
+        *c = float_fma(*a, *b, 0, RM_RTZ).bits ^ 0x80000000 ^ (neg_prod ^ neg_add) << 31;
+        *c += random_below(3) - 1;
+        break;
+    default:
+        break;
+    }
+    *control = neg_prod << 4 | neg_add << 3 | rm;
+    struct float_result r = float_fma(*a ^ neg_prod << 31, *b, *c ^ neg_add << 31, rm);
+    *result = r.bits;
+    *flags = r.flags;
+}

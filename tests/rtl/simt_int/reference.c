@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// RISC-V integer semantics as C says them, one function per unit under test.
+
+#include "../lib/random.h"
+
+// the order of simt_op_pkg::ALU_*
+enum { ADD, SUB, SLL, SLT, SLTU, XOR, SRL, SRA, OR, AND, PASS_B, SH1ADD, SH2ADD, SH3ADD, ANDN, ORN, XNOR, CLZ, CTZ, CPOP, MAX,
+       MAXU, MIN, MINU, SEXTB, SEXTH, ZEXTH, ROL, ROR, ORCB, REV8, FSGNJ, FSGNJN, FSGNJX, ALU_OPS };
+
+void int_seed(uint32_t seed);
+uint32_t int_operand(void);
+uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b);
+uint32_t branch_reference(uint32_t funct3, uint32_t a, uint32_t b);
+uint32_t mul_reference(uint32_t op, uint32_t a, uint32_t b);
+
+void int_seed(uint32_t seed)
+{
+    random_seed(seed);
+}
+
+uint32_t int_operand(void)
+{
+    return random_word();
+}
+
+static uint32_t or_combine(uint32_t a)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 32; i += 8)
+        if (a >> i & 0xff)
+            r |= 0xffu << i;
+    return r;
+}
+
+uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b)
+{
+    int32_t sa = (int32_t)a, sb = (int32_t)b;
+    uint32_t n = b & 31, m = (32 - n) & 31;
+
+    switch (op) {
+    case ADD: return a + b;
+    case SUB: return a - b;
+    case SLL: return a << n;
+    case SLT: return sa < sb;
+    case SLTU: return a < b;
+    case XOR: return a ^ b;
+    case SRL: return a >> n;
+    case SRA: return (uint32_t)(sa >> n);
+    case OR: return a | b;
+    case AND: return a & b;
+    case PASS_B: return b;
+    case SH1ADD: return 2 * a + b;
+    case SH2ADD: return 4 * a + b;
+    case SH3ADD: return 8 * a + b;
+    case ANDN: return a & ~b;
+    case ORN: return a | ~b;
+    case XNOR: return ~(a ^ b);
+    case CLZ: return a ? (uint32_t)__builtin_clz(a) : 32;
+    case CTZ: return a ? (uint32_t)__builtin_ctz(a) : 32;
+    case CPOP: return (uint32_t)__builtin_popcount(a);
+    case MAX: return sa > sb ? a : b;
+    case MAXU: return a > b ? a : b;
+    case MIN: return sa < sb ? a : b;
+    case MINU: return a < b ? a : b;
+    case SEXTB: return (uint32_t)(int8_t)a;
+    case SEXTH: return (uint32_t)(int16_t)a;
+    case ZEXTH: return (uint16_t)a;
+    case ROL: return a << n | a >> m;
+    case ROR: return a >> n | a << m;
+    case ORCB: return or_combine(a);
+    case REV8: return __builtin_bswap32(a);
+    case FSGNJ: return (a & 0x7fffffff) | (b & 0x80000000);
+    case FSGNJN: return (a & 0x7fffffff) | (~b & 0x80000000);
+    case FSGNJX: return a ^ (b & 0x80000000);
+    default: return 0;
+    }
+}
+
+uint32_t branch_reference(uint32_t funct3, uint32_t a, uint32_t b)
+{
+    switch (funct3) {
+    case 0: return a == b;
+    case 1: return a != b;
+    case 4: return (int32_t)a < (int32_t)b;
+    case 5: return (int32_t)a >= (int32_t)b;
+    case 6: return a < b;
+    case 7: return a >= b;
+    default: return 0;
+    }
+}
+
+uint32_t mul_reference(uint32_t op, uint32_t a, uint32_t b)
+{
+    int64_t sa = (int32_t)a, sb = (int32_t)b;
+    switch (op) {
+    case 0: return a * b;
+    case 1: return (uint32_t)((uint64_t)(sa * sb) >> 32);
+    case 2: return (uint32_t)((uint64_t)(sa * (int64_t)b) >> 32);
+    default: return (uint32_t)((uint64_t)a * b >> 32);
+    }
+}

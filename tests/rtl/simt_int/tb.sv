@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// simt_alu, simt_branch and int_mul against C, random and corner operands; the multiplier with random gaps.
+
+module tb;
+
+  import "DPI-C" function void int_seed(input int seed);
+  import "DPI-C" function int int_operand();
+  import "DPI-C" function int alu_reference(input int op, input int a, input int b);
+  import "DPI-C" function int branch_reference(input int funct3, input int a, input int b);
+  import "DPI-C" function int mul_reference(input int op, input int a, input int b);
+
+  localparam int LATENCY = simt_op_pkg::MUL_LATENCY;
+
+  logic        clk = 1'b0;
+  logic        mul_valid;
+  logic [31:0] choice, a, b, alu_result, mul_result;
+  logic        taken;
+
+  simt_alu u_alu (.op_i(choice[5:0]), .a_i(a), .b_i(b), .result_o(alu_result));
+  simt_branch u_branch (.funct3_i(choice[8:6]), .a_i(a), .b_i(b), .taken_o(taken));
+  int_mul u_mul (.clk_i(clk), .valid_i(mul_valid), .op_i(choice[10:9]), .a_i(a), .b_i(b), .result_o(mul_result));
+
+  int          seed, count, errors;
+  logic        valid[LATENCY + 1];
+  logic [31:0] expected[LATENCY + 1];
+
+  initial begin
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("count=%d", count)) count = 1_000_000;
+    $display("seed %0d", seed);
+    int_seed(seed);
+    errors = 0;
+    for (int k = 0; k <= LATENCY; k++) valid[k] = 1'b0;
+    for (int i = 0; i < count; i++) begin
+      choice = int_operand() ^ (int_operand() << 3);
+      a = int_operand();
+      b = int_operand();
+      mul_valid = choice[13:11] != 3'd0;
+      for (int k = LATENCY; k > 0; k--) begin
+        valid[k] = valid[k-1];
+        expected[k] = expected[k-1];
+      end
+      valid[0] = mul_valid;
+      expected[0] = mul_reference({30'b0, choice[10:9]}, a, b);
+      #1;
+      if (alu_result != alu_reference({26'b0, choice[5:0]}, a, b)) begin
+        errors++;
+        $display("alu op %0d a %h b %h gives %h", choice[5:0], a, b, alu_result);
+      end
+      if (taken != (branch_reference({29'b0, choice[8:6]}, a, b) != 0)) begin
+        errors++;
+        $display("branch %0d a %h b %h gives %b", choice[8:6], a, b, taken);
+      end
+      if (valid[LATENCY] && mul_result != expected[LATENCY]) begin
+        errors++;
+        $display("mul gives %h for %h", mul_result, expected[LATENCY]);
+      end
+      if (errors > 10) break;
+      clk = 1'b1;
+      #1 clk = 1'b0;
+    end
+    if (errors != 0) $fatal(1, "%0d errors", errors);
+    $display("PASS");
+    $finish;
+  end
+
+endmodule

@@ -14,6 +14,9 @@ extern "C" {
 
 #define CL_TERN_COUNTERS_EXTENSION_NAME "cl_tern_counters"
 
+/** clGetCommandQueueInfo: cl_uint, the engine that runs the queue. */
+#define CL_QUEUE_ENGINE_TERN 0x4ff0
+
 /** Geometry, and the counters of one engine since the device was opened (cycles, events; monotonic). */
 typedef struct cl_tern_counters_s {
     cl_uint engines, lanes, warps; /**< Of the device; lanes and warps of one engine. */

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Minimum, maximum, comparisons, classification and conversions of one lane, binary32.
+//
+// Contract: RISC-V semantics (Zfinx): -0 < +0 for minimum and maximum, a NaN operand loses to a number, canonical NaN,
+// conversions to integers saturate and raise NV, NaN converts like +infinity. One operation may enter in every cycle;
+// result_o and flags_o (NV DZ OF UF NX) are valid exactly simt_op_pkg::FPM_LATENCY cycles after valid_i, for that one
+// cycle. op_i is simt_op_pkg::FPM_*.
+// State saved at preemption: none; the core drains it.
+//
+// Both directions of conversion end in one rounding adder: to an integer, the negation is folded in, because
+// -(x + up) = ~x + !up.
+
+module fp_misc (
+    input  logic        clk_i,
+    input  logic        valid_i,
+    input  logic [3:0]  op_i,
+    input  logic [2:0]  rm_i,
+    input  logic [31:0] a_i,
+    input  logic [31:0] b_i,
+    output logic [31:0] result_o,
+    output logic [4:0]  flags_o
+);
+
+  generate
+    if (simt_op_pkg::FPM_LATENCY != 3) begin : g_latency
+      $error("fp_misc has three stages");
+    end
+  endgenerate
+
+  logic [2:1] valid_q;
+
+  always_ff @(posedge clk_i) valid_q <= {valid_q[1], valid_i};
+
+  // 1: compare, classify, magnitudes
+  logic [3:0]  op_1_q;
+  logic [2:0]  rm_1_q;
+  logic [31:0] a_1_q, b_1_q, magnitude_1_q;
+  logic        less_1_q, equal_1_q, zeros_1_q, a_nan_1_q, b_nan_1_q, signaling_1_q, negative_1_q, over_1_q;
+  logic [5:0]  shift_1_q;
+
+  logic        larger, a_nan, b_nan, to_float, negate;
+  logic [8:0]  distance;
+
+  always_ff @(posedge clk_i)
+    if (valid_i) begin
+      op_1_q    <= op_i;
+      rm_1_q    <= rm_i;
+      a_1_q     <= a_i;
+      b_1_q     <= b_i;
+      // order of sign and magnitude: -0 is below +0
+      larger    = a_i[30:0] > b_i[30:0];
+      equal_1_q <= a_i == b_i;
+      less_1_q  <= (a_i[31] != b_i[31]) ? a_i[31] : a_i[31] ? larger : !larger && a_i[30:0] != b_i[30:0];
+      zeros_1_q <= a_i[30:0] == 31'd0 && b_i[30:0] == 31'd0;
+      a_nan     = a_i[30:0] > 31'h7f80_0000;
+      b_nan     = b_i[30:0] > 31'h7f80_0000;
+      a_nan_1_q <= a_nan;
+      b_nan_1_q <= b_nan;
+      signaling_1_q <= (a_nan && !a_i[22]) || (b_nan && !b_i[22]);
+
+      // to an integer: the significand starts with its first bit at 2^31 and moves right; from one: its absolute value
+      to_float      = op_i == simt_op_pkg::FPM_CVT_S_W || op_i == simt_op_pkg::FPM_CVT_S_WU;
+      negate        = op_i == simt_op_pkg::FPM_CVT_S_W && a_i[31];
+      magnitude_1_q <= to_float ? (a_i ^ {32{negate}}) + {31'b0, negate} : {a_i[30:23] != 8'd0, a_i[22:0], 8'b0};
+      negative_1_q  <= to_float ? negate : a_i[31];
+      over_1_q      <= a_i[30:23] > 8'd158;
+      distance      = 9'd158 - {1'b0, a_i[30:23]};
+      shift_1_q     <= (distance > 9'd40) ? 6'd40 : distance[5:0];
+    end
+
+  // 2: the plain results; the shifts of the conversions
+  localparam logic [1:0] PLAIN = 2'd0, TO_FLOAT = 2'd1, TO_INT = 2'd2;
+
+  logic [1:0]  kind_2_q;
+  logic [2:0]  rm_2_q;
+  logic [31:0] value_2_q;
+  logic        unsigned_2_q, negative_2_q, over_2_q, nan_2_q, invalid_2_q, guard_2_q, rest_2_q;
+
+  logic [63:0] fixed;
+  logic [31:0] x;
+  logic [4:0]  zeros;
+  logic        any_nan, min_takes_a, frac;
+  logic [1:0]  exponent_end;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[1]) begin
+      rm_2_q       <= rm_1_q;
+      kind_2_q     <= PLAIN;
+      nan_2_q      <= a_nan_1_q;
+      over_2_q     <= over_1_q;
+      negative_2_q <= negative_1_q;
+      invalid_2_q  <= signaling_1_q;
+      unsigned_2_q <= op_1_q == simt_op_pkg::FPM_CVT_WU_S;
+      guard_2_q    <= 1'b0;
+      rest_2_q     <= 1'b0;
+      any_nan      = a_nan_1_q || b_nan_1_q;
+      case (op_1_q)
+        simt_op_pkg::FPM_MIN, simt_op_pkg::FPM_MAX: begin
+          min_takes_a = less_1_q == (op_1_q == simt_op_pkg::FPM_MIN);
+          value_2_q <= (a_nan_1_q && b_nan_1_q) ? 32'h7fc0_0000
+                       : ((min_takes_a && !a_nan_1_q) || b_nan_1_q) ? a_1_q : b_1_q;
+        end
+        simt_op_pkg::FPM_EQ: value_2_q <= {31'b0, (equal_1_q || zeros_1_q) && !any_nan};
+        simt_op_pkg::FPM_LT: begin
+          value_2_q   <= {31'b0, less_1_q && !zeros_1_q && !any_nan};
+          invalid_2_q <= any_nan;
+        end
+        simt_op_pkg::FPM_LE: begin
+          value_2_q   <= {31'b0, (less_1_q || equal_1_q || zeros_1_q) && !any_nan};
+          invalid_2_q <= any_nan;
+        end
+        simt_op_pkg::FPM_CLASS: begin
+          exponent_end = {&a_1_q[30:23], a_1_q[30:23] == 8'd0};
+          frac         = a_1_q[22:0] != 23'd0;
+          value_2_q <= {22'b0,
+                        exponent_end[1] && frac && a_1_q[22],             // quiet NaN
+                        exponent_end[1] && frac && !a_1_q[22],            // signaling NaN
+                        exponent_end[1] && !frac && !a_1_q[31],           // +infinity
+                        exponent_end == 2'b00 && !a_1_q[31],              // +normal
+                        exponent_end[0] && frac && !a_1_q[31],            // +subnormal
+                        exponent_end[0] && !frac && !a_1_q[31],           // +0
+                        exponent_end[0] && !frac && a_1_q[31],            // -0
+                        exponent_end[0] && frac && a_1_q[31],             // -subnormal
+                        exponent_end == 2'b00 && a_1_q[31],               // -normal
+                        exponent_end[1] && !frac && a_1_q[31]};           // -infinity
+          invalid_2_q <= 1'b0;
+        end
+        simt_op_pkg::FPM_CVT_W_S, simt_op_pkg::FPM_CVT_WU_S: begin
+          kind_2_q  <= TO_INT;
+          fixed     = {magnitude_1_q, 32'b0} >> shift_1_q;
+          value_2_q <= fixed[63:32];
+          guard_2_q <= fixed[31];
+          rest_2_q  <= |fixed[30:0];
+        end
+        default: begin
+          kind_2_q <= TO_FLOAT;
+          x = magnitude_1_q;
+          zeros[4] = x[31:16] == 16'b0;
+          if (zeros[4]) x = {x[15:0], 16'b0};
+          zeros[3] = x[31:24] == 8'b0;
+          if (zeros[3]) x = {x[23:0], 8'b0};
+          zeros[2] = x[31:28] == 4'b0;
+          if (zeros[2]) x = {x[27:0], 4'b0};
+          zeros[1] = x[31:30] == 2'b0;
+          if (zeros[1]) x = {x[29:0], 2'b0};
+          zeros[0] = !x[31];
+          if (zeros[0]) x = {x[30:0], 1'b0};
+          value_2_q <= {1'b0, x[31] ? 8'd158 - {3'b0, zeros} : 8'd0, x[30:8]};
+          guard_2_q <= x[7];
+          rest_2_q  <= |x[6:0];
+        end
+      endcase
+    end
+
+  // 3: round
+  logic        up, inexact, complement, carry, too_big;
+  logic [31:0] rounded;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[2]) begin
+      inexact = guard_2_q || rest_2_q;
+      case (rm_2_q)
+        simt_op_pkg::RM_RNE: up = guard_2_q && (rest_2_q || value_2_q[0]);
+        simt_op_pkg::RM_RMM: up = guard_2_q;
+        simt_op_pkg::RM_RUP: up = inexact && !negative_2_q;
+        simt_op_pkg::RM_RDN: up = inexact && negative_2_q;
+        default:             up = 1'b0;
+      endcase
+      complement = kind_2_q == TO_INT && negative_2_q;
+      carry      = complement ^ up;
+      rounded    = (value_2_q ^ {32{complement}}) + {31'b0, carry};
+      case ({unsigned_2_q, negative_2_q})
+        2'b00:   too_big = over_2_q || value_2_q[31] || ((&value_2_q[30:0]) && up);
+        2'b01:   too_big = over_2_q || (value_2_q[31] && (value_2_q[30:0] != 31'd0 || up));
+        2'b10:   too_big = over_2_q || ((&value_2_q) && up);
+        default: too_big = over_2_q || value_2_q != 32'd0 || up;
+      endcase
+      case (kind_2_q)
+        PLAIN: begin
+          result_o <= value_2_q;
+          flags_o  <= {invalid_2_q, 4'b0};
+        end
+        TO_FLOAT: begin
+          result_o <= {negative_2_q, rounded[30:0]};
+          flags_o  <= {4'b0, inexact};
+        end
+        default:
+          if (nan_2_q || too_big) begin
+            result_o <= (negative_2_q && !nan_2_q) ? {!unsigned_2_q, 31'b0} : {unsigned_2_q, 31'h7fff_ffff};
+            flags_o  <= 5'b10000;
+          end else begin
+            result_o <= rounded;
+            flags_o  <= {4'b0, inexact};
+          end
+      endcase
+    end
+
+endmodule

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// One word of an atomic operation: what it becomes, and whether it is written. Combinational.
+//
+// Contract: new_o is the word after operation amo_i with the operand; write_o says that it is to be written. CAS compares
+// with expect_i; store_i says that an SC holds its reservation. LR writes nothing.
+module atomic_alu (
+    input  logic [ 3:0] amo_i,
+    input  logic [31:0] old_i,
+    input  logic [31:0] operand_i,
+    input  logic [31:0] expect_i,
+    input  logic        store_i,
+    output logic [31:0] new_o,
+    output logic        write_o
+);
+  logic below;  // old_i < operand_i: with the signs flipped where they count
+  logic signed_op;
+  assign signed_op = amo_i == tern_pkg::AMO_MIN || amo_i == tern_pkg::AMO_MAX;
+  assign below = {old_i[31] ^ signed_op, old_i[30:0]} < {operand_i[31] ^ signed_op, operand_i[30:0]};
+
+  always_comb begin
+    write_o = 1'b1;
+    new_o   = operand_i;
+    case (amo_i)
+      tern_pkg::AMO_ADD: new_o = old_i + operand_i;
+      tern_pkg::AMO_XOR: new_o = old_i ^ operand_i;
+      tern_pkg::AMO_AND: new_o = old_i & operand_i;
+      tern_pkg::AMO_OR: new_o = old_i | operand_i;
+      tern_pkg::AMO_MIN, tern_pkg::AMO_MINU: new_o = below ? old_i : operand_i;
+      tern_pkg::AMO_MAX, tern_pkg::AMO_MAXU: new_o = below ? operand_i : old_i;
+      tern_pkg::AMO_CAS: write_o = old_i == expect_i;
+      tern_pkg::AMO_LR: write_o = 1'b0;
+      tern_pkg::AMO_SC: write_o = store_i;
+      default: ;  // AMO_SWAP
+    endcase
+  end
+endmodule

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reservations of LR and SC: one per engine, of a hardware thread for a word.
+//
+// Contract: with lr_i the thread gets its engine's reservation, unless another thread of the engine holds one that is
+// younger than HOLD cycles: threads that take it from each other in lockstep would never store. holds_o says that the
+// thread holds the reservation for this word; with sc_i it is given up. Every write of a word, by whomever, ends the
+// reservations for it: wr_* those of atomics (sc_i included when it stores), plain_* those of plain writes.
+// Preemption saves nothing of it: an SC after a resume may fail.
+module atomic_reserve #(
+    parameter int ENGINES = 2,
+    parameter int HOLD_LOG2 = 8
+) (
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic [ENGINES-1:0] engine_i,        // one-hot
+    input  logic [       27:0] line_i,
+    input  logic [       15:0] word_i,          // one-hot for LR and SC
+    input  logic [       31:0] thread_i,
+    input  logic               lr_i,
+    input  logic               sc_i,
+    output logic               holds_o,
+    input  logic [       15:0] wr_words_i,      // of line_i; zero: nothing written
+    input  logic               plain_valid_i,
+    input  logic [       27:0] plain_line_i,
+    input  logic [       15:0] plain_words_i
+);
+  logic [ENGINES-1:0] holds;
+  assign holds_o = |holds;
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_engine
+    logic valid_q, same_thread;
+    logic [27:0] line_q;
+    logic [15:0] word_q;
+    logic [31:0] thread_q;
+    logic [HOLD_LOG2:0] age_q;  // msb: old enough to be taken
+    assign same_thread = thread_q == thread_i;
+    assign holds[e] = valid_q && engine_i[e] && same_thread && line_q == line_i && word_q == word_i;
+
+    always_ff @(posedge clk_i) begin
+      if (valid_q) begin
+        if (!age_q[HOLD_LOG2]) age_q <= age_q + 1'b1;
+        if (line_q == line_i && |(word_q & wr_words_i)) valid_q <= 1'b0;
+        if (plain_valid_i && line_q == plain_line_i && |(word_q & plain_words_i)) valid_q <= 1'b0;
+        if (sc_i && engine_i[e] && same_thread) valid_q <= 1'b0;
+      end
+      if (lr_i && engine_i[e] && (!valid_q || same_thread || age_q[HOLD_LOG2])) begin
+        valid_q <= 1'b1;
+        line_q <= line_i;
+        word_q <= word_i;
+        thread_q <= thread_i;
+        if (!valid_q || !same_thread) age_q <= '0;
+      end
+      if (rst_i) valid_q <= 1'b0;
+    end
+  end
+endmodule

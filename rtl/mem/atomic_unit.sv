@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic operations in front of the AXI port, with a small buffer of the lines they use.
+//
+// Contract: an atomic taken on req_* is done on the words that req_be_i selects (interfaces.md, rules 5 and 6) and ends
+// once as a record: written through (wt_*) or, when nothing changes, direct (direct_*). Its owner then shows the record
+// on end_rec_i, reads meta, old words and fault next to it, and drops it with end_valid_i; for a record that was written
+// that is after memory has answered, end_error_i says how. Atomics of one line are done in the order in which they were
+// taken. While one is under way no plain access to its line is; plain writes are shown on plain_* one cycle after grant.
+// A line is looked up, and fetched if absent, when an atomic enters a queue; at the end of the queue it is there or
+// nearly: so misses overlap and order stays. A line stays while a record refers to it, hence is never fetched from
+// behind its own writes. Hot line: one atomic every 3 cycles; different lines: one a cycle.
+// Writing back late would save writes, but a reader beside the fabric would see old memory behind an answered atomic.
+// Preemption saves nothing of it: it is drained, lines are copies.
+module atomic_unit #(
+    parameter int ENGINES = 2,
+    parameter int META_W  = 16
+) (
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               req_valid_i,
+    output logic               req_ready_o,
+    input  logic [ENGINES-1:0] req_engine_i,   // one-hot
+    input  logic [        3:0] req_amo_i,
+    input  logic [       27:0] req_line_i,
+    input  logic [      511:0] req_wdata_i,
+    input  logic [       63:0] req_be_i,
+    input  logic [ META_W-1:0] req_meta_i,
+    input  logic               plain_valid_i,
+    input  logic [       27:0] plain_line_i,
+    input  logic [       63:0] plain_be_i,
+    // fetch of a line into entry fill_entry_o
+    output logic               fill_valid_o,
+    input  logic               fill_ready_i,
+    output logic [       27:0] fill_line_o,
+    output logic [        3:0] fill_entry_o,
+    input  logic               line_valid_i,   // always taken
+    input  logic [        3:0] line_entry_i,
+    input  logic [      511:0] line_data_i,
+    input  logic               line_error_i,
+    // write-through
+    output logic               wt_valid_o,
+    input  logic               wt_ready_i,
+    output logic [       27:0] wt_line_o,
+    output logic [      511:0] wt_data_o,
+    output logic [       63:0] wt_be_o,
+    output logic [        4:0] wt_rec_o,
+    // ended without a write
+    output logic               direct_valid_o,
+    input  logic               direct_ready_i,
+    output logic [        4:0] direct_rec_o,
+    // records
+    input  logic [        4:0] end_rec_i,
+    output logic [ META_W-1:0] end_meta_o,
+    output logic [      511:0] end_data_o,
+    output logic               end_fault_o,    // the line could not be read
+    input  logic               end_valid_i,
+    input  logic               end_error_i
+);
+  localparam int LINES = 16;  // of the buffer
+  localparam int RECS_LOG2 = 5;
+
+  logic [511:0] data[0:LINES-1];
+  logic [28*LINES-1:0] tag_q;
+  logic [LINES-1:0] valid_q, there_q, bad_q, used, match;  // there: fetched
+  logic [3:0] victim_q, hit_entry, entry;
+
+  logic [META_W-1:0] rec_meta[0:(1<<RECS_LOG2)-1];
+  logic [3:0] rec_entry[0:(1<<RECS_LOG2)-1];
+  logic [511:0] rec_data[0:(1<<RECS_LOG2)-1];
+  logic [(1<<RECS_LOG2)-1:0] rec_fault_q;
+  logic [4:0] rec;
+  logic rec_valid;
+
+  // Stage T: the request meets the tags.
+  logic t_valid_q, t_go, hit, enter;
+  logic [ENGINES-1:0] t_engine_q;
+  logic [3:0] t_amo_q;
+  logic [27:0] t_line_q;
+  logic [511:0] t_wdata_q;
+  logic [15:0] t_words_q;
+  logic [META_W-1:0] t_meta_q;
+  logic queue_ready, fill_q;
+
+  assign req_ready_o = !t_valid_q || t_go;
+  assign hit = |match;
+  assign entry = hit ? hit_entry : victim_q;
+  assign enter = rec_valid && queue_ready && (hit || (!used[victim_q] && !fill_q));
+  assign t_go = t_valid_q && enter;
+
+  for (genvar w = 0; w < LINES; w++) begin : g_line
+    assign match[w] = valid_q[w] && tag_q[28*w+:28] == t_line_q;
+  end
+  always_comb begin
+    hit_entry = '0;
+    for (int i = 0; i < LINES; i++) if (match[i]) hit_entry = hit_entry | 4'(i);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (req_ready_o) begin
+      t_valid_q <= req_valid_i;
+      if (req_valid_i) begin
+        t_engine_q <= req_engine_i;
+        t_amo_q <= req_amo_i;
+        t_line_q <= req_line_i;
+        t_wdata_q <= req_wdata_i;
+        for (int w = 0; w < 16; w++) t_words_q[w] <= req_be_i[4*w];
+        t_meta_q <= req_meta_i;
+      end
+    end
+    if (rst_i) t_valid_q <= 1'b0;
+  end
+
+  // Entries. An entry that went bad answers those that already wait for it, and is then forgotten.
+  logic [27:0] fill_line_q;
+  logic [3:0] fill_entry_q, end_entry;
+  assign fill_valid_o = fill_q;
+  assign fill_line_o = fill_line_q;
+  assign fill_entry_o = fill_entry_q;
+  assign end_entry = rec_entry[end_rec_i];
+
+  for (genvar i = 0; i < LINES; i++) begin : g_entry
+    logic [5:0] users_q;
+    logic joins, leaves;
+    assign used[i] = |users_q;
+    assign joins = t_go && entry == 4'(i);
+    assign leaves = end_valid_i && end_entry == 4'(i);
+    always_ff @(posedge clk_i) begin
+      if (joins && !leaves) users_q <= users_q + 1'b1;
+      if (leaves && !joins) users_q <= users_q - 1'b1;
+      if (joins && !hit) begin
+        valid_q[i] <= 1'b1;
+        there_q[i] <= 1'b0;
+        bad_q[i] <= 1'b0;
+        tag_q[28*i+:28] <= t_line_q;
+      end else begin
+        if (line_valid_i && line_entry_i == 4'(i)) there_q[i] <= 1'b1;
+        if (line_valid_i && line_entry_i == 4'(i) && line_error_i) bad_q[i] <= 1'b1;
+        if (leaves && end_error_i) bad_q[i] <= 1'b1;
+        if (!used[i] && !joins && (bad_q[i] || (plain_valid_i && tag_q[28*i+:28] == plain_line_i))) valid_q[i] <= 1'b0;
+      end
+      if (rst_i) begin
+        users_q <= '0;
+        valid_q[i] <= 1'b0;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (fill_ready_i) fill_q <= 1'b0;
+    if (t_go && !hit) begin
+      fill_q <= 1'b1;
+      fill_line_q <= t_line_q;
+      fill_entry_q <= victim_q;
+    end
+    if (used[victim_q] || (t_go && (!hit || hit_entry == victim_q))) victim_q <= victim_q + 1'b1;
+    if (t_go) begin
+      rec_meta[rec] <= t_meta_q;
+      rec_entry[rec] <= entry;
+    end
+    if (rst_i) begin
+      fill_q <= 1'b0;
+      victim_q <= '0;
+    end
+  end
+
+  mem_fifo #(.WIDTH(RECS_LOG2), .DEPTH_LOG2(RECS_LOG2), .FILL(1'b1)) u_free (
+      .clk_i, .rst_i, .in_valid_i(end_valid_i), .in_ready_o(has_room), .in_data_i(end_rec_i),
+      .out_valid_o(rec_valid), .out_ready_i(t_go), .out_data_o(rec)
+  );
+
+  // The queue between the tags and the data
+  localparam int QUEUE_W = 4 + RECS_LOG2 + ENGINES + 4 + 28 + 16 + 512;
+  logic q_valid, q_go;
+  logic [3:0] q_entry, q_amo;
+  logic [4:0] q_rec;
+  logic [ENGINES-1:0] q_engine;
+  logic [27:0] q_line;
+  logic [15:0] q_words;
+  logic [511:0] q_wdata;
+
+  mem_fifo #(.WIDTH(QUEUE_W), .DEPTH_LOG2(4)) u_queue (
+      .clk_i, .rst_i, .in_valid_i(t_go), .in_ready_o(queue_ready),
+      .in_data_i({entry, rec, t_engine_q, t_amo_q, t_line_q, t_words_q, t_wdata_q}),
+      .out_valid_o(q_valid), .out_ready_i(q_go),
+      .out_data_o({q_entry, q_rec, q_engine, q_amo, q_line, q_words, q_wdata})
+  );
+
+  // Stage X: read the line. Stage Y: compute. Stage Z: write back, pass on. One entry is in one of them at most.
+  logic x_valid_q, y_valid_q, x_bad_q, y_bad_q, stall, z_go;
+  logic [3:0] x_entry_q, y_entry_q, x_amo_q, y_amo_q;
+  logic [4:0] x_rec_q, y_rec_q;
+  logic [ENGINES-1:0] x_engine_q, y_engine_q;
+  logic [27:0] x_line_q, y_line_q;
+  logic [15:0] x_words_q, y_words_q, y_write_q, write;
+  logic [511:0] x_wdata_q, x_old_q, y_old_q, y_new_q, computed;
+  logic [31:0] x_thread, y_thread_q;
+  logic holds, direct_ready, y_is_sc, y_stores;
+  logic [15:0] y_written;
+
+  assign q_go = q_valid && there_q[q_entry] && !stall && !(x_valid_q && x_entry_q == q_entry) &&
+      !(y_valid_q && y_entry_q == q_entry);
+
+  for (genvar w = 0; w < 16; w++) begin : g_word
+    logic [31:0] result;
+    logic written;
+    atomic_alu u_alu (
+        .amo_i(x_amo_q), .old_i(x_old_q[32*w+:32]), .operand_i(x_wdata_q[32*w+:32]),
+        .expect_i(x_wdata_q[32*(w^8)+:32]), .store_i(1'b1), .new_o(result), .write_o(written)
+    );
+    assign write[w] = written && x_words_q[w];
+    assign computed[32*w+:32] = write[w] ? result : x_old_q[32*w+:32];
+  end
+  always_comb begin
+    x_thread = '0;
+    for (int w = 0; w < 16; w++) if (x_words_q[w]) x_thread = x_thread | x_wdata_q[32*(w^8)+:32];
+  end
+
+  // Stage Z, in the cycle of y_*_q. A line that arrives has the write port first.
+  assign y_is_sc = y_amo_q == tern_pkg::AMO_SC;
+  assign y_stores = !y_bad_q && |y_write_q && (!y_is_sc || holds);
+  assign y_written = y_stores ? y_write_q : '0;
+  assign wt_valid_o = y_valid_q && y_stores && !line_valid_i;
+  assign wt_line_o = y_line_q;
+  assign wt_data_o = y_new_q;
+  assign wt_rec_o = y_rec_q;
+  for (genvar b = 0; b < 64; b++) begin : g_be
+    assign wt_be_o[b] = y_written[b/4];
+  end
+  assign z_go = y_valid_q && !line_valid_i && (y_stores ? wt_ready_i : direct_ready);
+  assign stall = y_valid_q && !z_go;
+
+  logic [15:0] plain_words;
+  for (genvar w = 0; w < 16; w++) begin : g_plain
+    assign plain_words[w] = |plain_be_i[4*w+:4];
+  end
+
+  atomic_reserve #(.ENGINES(ENGINES)) u_reserve (
+      .clk_i, .rst_i, .engine_i(y_engine_q), .line_i(y_line_q), .word_i(y_words_q), .thread_i(y_thread_q),
+      .lr_i(z_go && !y_bad_q && y_amo_q == tern_pkg::AMO_LR), .sc_i(z_go && y_is_sc), .holds_o(holds),
+      .wr_words_i(z_go ? y_written : '0), .plain_valid_i, .plain_line_i, .plain_words_i(plain_words)
+  );
+
+  mem_fifo #(.WIDTH(RECS_LOG2), .DEPTH_LOG2(1)) u_direct (
+      .clk_i, .rst_i, .in_valid_i(z_go && !y_stores), .in_ready_o(direct_ready), .in_data_i(y_rec_q),
+      .out_valid_o(direct_valid_o), .out_ready_i(direct_ready_i), .out_data_o(direct_rec_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!stall) begin
+      x_valid_q <= q_go;
+      if (q_go) begin
+        x_entry_q <= q_entry;
+        x_rec_q <= q_rec;
+        x_engine_q <= q_engine;
+        x_amo_q <= q_amo;
+        x_line_q <= q_line;
+        x_words_q <= q_words;
+        x_wdata_q <= q_wdata;
+        x_bad_q <= bad_q[q_entry];
+        x_old_q <= data[q_entry];
+      end
+      y_valid_q <= x_valid_q;
+      if (x_valid_q) begin
+        y_entry_q <= x_entry_q;
+        y_rec_q <= x_rec_q;
+        y_engine_q <= x_engine_q;
+        y_amo_q <= x_amo_q;
+        y_line_q <= x_line_q;
+        y_words_q <= x_words_q;
+        y_thread_q <= x_thread;
+        y_write_q <= write;
+        y_bad_q <= x_bad_q;
+        y_old_q <= x_old_q;
+        y_new_q <= computed;
+      end
+    end
+    if (line_valid_i) data[line_entry_i] <= line_data_i;
+    else if (z_go && y_stores) data[y_entry_q] <= y_new_q;
+    if (z_go) begin
+      rec_fault_q[y_rec_q] <= y_bad_q;
+      if (y_is_sc) begin
+        for (int w = 0; w < 16; w++) begin
+          rec_data[y_rec_q][32*w+:32] <= y_words_q[w] ? {31'b0, !holds} : y_old_q[32*w+:32];
+        end
+      end else rec_data[y_rec_q] <= y_old_q;
+    end
+    if (rst_i) begin
+      x_valid_q <= 1'b0;
+      y_valid_q <= 1'b0;
+    end
+  end
+
+  logic has_room, unused;  // there is room for every record
+  assign unused = has_room;
+
+  assign end_meta_o = rec_meta[end_rec_i];
+  assign end_data_o = rec_data[end_rec_i];
+  assign end_fault_o = rec_fault_q[end_rec_i];
+endmodule

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The write side of the AXI port: 16 ids, up to 2^DEPTH_LOG2 writes in flight on each.
+//
+// Contract: a write taken (req_valid_i; req_ready_o and not bank_full_o of its bank) comes back once on rsp_* with the
+// META_W bits and the page given along, after memory has answered it; rsp_error_o says that it answered with an error.
+// Writes to one line take effect in the order of the requests: they share the bank, the bank is the AXI id, and AXI keeps
+// the order of one id. All outputs towards the requester come out of registers. AW and W are stable while stalled.
+// One line a cycle. Answers of one id come in order, so a bank is a ring and a slot is found by counting.
+// Preemption saves nothing of it: it is drained.
+module axi_write #(
+    parameter int META_W = 16,
+    parameter int ID_W = 6,
+    parameter int DEPTH_LOG2 = 4
+) (
+    input  logic              clk_i,
+    input  logic              rst_i,
+    input  logic [      63:0] axi_base_i,
+    input  logic              req_valid_i,
+    output logic              req_ready_o,
+    output logic [      15:0] bank_full_o,
+    input  logic [       3:0] req_bank_i,   // of req_line_i: the same for the same line
+    input  logic [      27:0] req_line_i,
+    input  logic [     511:0] req_data_i,
+    input  logic [      63:0] req_be_i,
+    input  logic [META_W-1:0] req_meta_i,
+    output logic              rsp_valid_o,
+    input  logic              rsp_ready_i,
+    output logic [META_W-1:0] rsp_meta_o,
+    output logic [      21:0] rsp_page_o,
+    output logic              rsp_error_o,
+    // AXI4
+    output logic              awvalid_o,
+    input  logic              awready_i,
+    output logic [  ID_W-1:0] awid_o,
+    output logic [      63:0] awaddr_o,
+    output logic              wvalid_o,
+    input  logic              wready_i,
+    output logic [     511:0] wdata_o,
+    output logic [      63:0] wstrb_o,
+    input  logic              bvalid_i,
+    output logic              bready_o,
+    input  logic [       3:0] bid_i,
+    input  logic              berror_i     // bit 1 of BRESP
+);
+  localparam int SLOT_W = 4 + DEPTH_LOG2;
+
+  logic [META_W+21:0] meta[0:(1<<SLOT_W)-1];
+  logic [16*(DEPTH_LOG2+1)-1:0] head_q, tail_q;  // of each bank
+  logic aw_ready, w_ready, aw_valid, aw_take, take, b_valid, b_error, done;
+  logic [3:0] aw_bank, rsp_bank;
+  logic [27:0] aw_line;
+  logic [SLOT_W-1:0] req_slot, rsp_slot;
+
+  assign req_ready_o = aw_ready && w_ready;
+  assign take = req_valid_i && req_ready_o && !bank_full_o[req_bank_i];
+  assign done = b_valid && (!rsp_valid_o || rsp_ready_i);
+  assign req_slot = {req_bank_i, tail_q[req_bank_i*(DEPTH_LOG2+1)+:DEPTH_LOG2]};
+  assign rsp_slot = {rsp_bank, head_q[rsp_bank*(DEPTH_LOG2+1)+:DEPTH_LOG2]};
+
+  for (genvar b = 0; b < 16; b++) begin : g_bank
+    logic [DEPTH_LOG2:0] head, tail;
+    assign head = head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1];
+    assign tail = tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1];
+    assign bank_full_o[b] = tail == {~head[DEPTH_LOG2], head[DEPTH_LOG2-1:0]};
+    always_ff @(posedge clk_i) begin
+      if (take && req_bank_i == 4'(b)) tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= tail + 1'b1;
+      if (done && rsp_bank == 4'(b)) head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= head + 1'b1;
+      if (rst_i) begin
+        tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= '0;
+        head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= '0;
+      end
+    end
+  end
+
+  mem_fifo #(.WIDTH(4 + 28), .DEPTH_LOG2(2)) u_addresses (
+      .clk_i, .rst_i, .in_valid_i(take), .in_ready_o(aw_ready), .in_data_i({req_bank_i, req_line_i}),
+      .out_valid_o(aw_valid), .out_ready_i(aw_take), .out_data_o({aw_bank, aw_line})
+  );
+  mem_fifo #(.WIDTH(512 + 64), .DEPTH_LOG2(2)) u_data (
+      .clk_i, .rst_i, .in_valid_i(take), .in_ready_o(w_ready), .in_data_i({req_data_i, req_be_i}),
+      .out_valid_o(wvalid_o), .out_ready_i(wready_i), .out_data_o({wdata_o, wstrb_o})
+  );
+
+  // The address is added up in a stage of its own.
+  assign aw_take = !awvalid_o || awready_i;
+  always_ff @(posedge clk_i) begin
+    if (take) meta[req_slot] <= {req_meta_i, req_line_i[27:6]};
+    if (aw_take) begin
+      awvalid_o <= aw_valid;
+      if (aw_valid) begin
+        awid_o   <= ID_W'(aw_bank);
+        awaddr_o <= axi_base_i + {30'b0, aw_line, 6'b0};
+      end
+    end
+    if (rst_i) awvalid_o <= 1'b0;
+  end
+
+  mem_fifo #(.WIDTH(4 + 1), .DEPTH_LOG2(2)) u_responses (
+      .clk_i, .rst_i, .in_valid_i(bvalid_i), .in_ready_o(bready_o), .in_data_i({bid_i, berror_i}),
+      .out_valid_o(b_valid), .out_ready_i(done), .out_data_o({rsp_bank, b_error})
+  );
+  always_ff @(posedge clk_i) begin
+    if (!rsp_valid_o || rsp_ready_i) rsp_valid_o <= b_valid;
+    if (done) begin
+      {rsp_meta_o, rsp_page_o} <= meta[rsp_slot];
+      rsp_error_o <= b_error;
+    end
+    if (rst_i) rsp_valid_o <= 1'b0;
+  end
+endmodule

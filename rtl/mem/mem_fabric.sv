@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the physical memory channels of all engines to one AXI4 memory port (docs/hardware/memory.md).
+//
+// Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; a fair share for each; a line read and a
+// line written in every cycle if two engines ask for it (one engine's channel carries one request a cycle); 64 reads and
+// 256 writes in flight. An access beyond mem_pages_i, or an answer of memory with an error, is bus_error.
+// How: mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
+// atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
+// writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
+// A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
+// Preemption saves nothing of it: an engine's channel is drained first.
+module mem_fabric #(
+    parameter int ENGINES   = 2,
+    parameter int TAG_W     = 11,
+    parameter int PAGE_LOG2 = 12,       // bytes of a dirty bit
+    parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that the dirty plane has room for
+    parameter int ID_W      = 6
+) (
+    input  logic                     clk_i,
+    input  logic                     rst_i,
+    input  logic [             22:0] mem_pages_i,
+    input  logic [             63:0] axi_base_i,
+    // engines
+    input  logic [      ENGINES-1:0] req_valid_i,
+    output logic [      ENGINES-1:0] req_ready_o,
+    input  logic [    2*ENGINES-1:0] req_op_i,
+    input  logic [    4*ENGINES-1:0] req_amo_i,
+    input  logic [   28*ENGINES-1:0] req_line_i,
+    input  logic [  512*ENGINES-1:0] req_wdata_i,
+    input  logic [   64*ENGINES-1:0] req_be_i,
+    input  logic [TAG_W*ENGINES-1:0] req_tag_i,
+    output logic [      ENGINES-1:0] rsp_valid_o,
+    output logic [TAG_W*ENGINES-1:0] rsp_tag_o,
+    output logic [  512*ENGINES-1:0] rsp_data_o,
+    output logic [    8*ENGINES-1:0] rsp_fault_o,
+    output logic [      ENGINES-1:0] ev_rd_o,
+    output logic [      ENGINES-1:0] ev_wr_o,
+    // dirty registers
+    input  logic                     dirty_valid_i,
+    input  logic [              1:0] dirty_op_i,
+    input  logic [             31:0] dirty_first_i,
+    input  logic [             31:0] dirty_count_i,
+    output logic                     dirty_busy_o,
+    output logic                     dirty_error_o,
+    input  logic [              8:0] dirty_addr_i,
+    output logic [             31:0] dirty_data_o,
+    // AXI4 master
+    output logic                     m_axi_arvalid_o,
+    input  logic                     m_axi_arready_i,
+    output logic [         ID_W-1:0] m_axi_arid_o,
+    output logic [             63:0] m_axi_araddr_o,
+    output logic [              7:0] m_axi_arlen_o,
+    output logic [              2:0] m_axi_arsize_o,
+    output logic [              1:0] m_axi_arburst_o,
+    input  logic                     m_axi_rvalid_i,
+    output logic                     m_axi_rready_o,
+    input  logic [         ID_W-1:0] m_axi_rid_i,
+    input  logic [            511:0] m_axi_rdata_i,
+    input  logic [              1:0] m_axi_rresp_i,
+    input  logic                     m_axi_rlast_i,
+    output logic                     m_axi_awvalid_o,
+    input  logic                     m_axi_awready_i,
+    output logic [         ID_W-1:0] m_axi_awid_o,
+    output logic [             63:0] m_axi_awaddr_o,
+    output logic [              7:0] m_axi_awlen_o,
+    output logic [              2:0] m_axi_awsize_o,
+    output logic [              1:0] m_axi_awburst_o,
+    output logic                     m_axi_wvalid_o,
+    input  logic                     m_axi_wready_i,
+    output logic [            511:0] m_axi_wdata_o,
+    output logic [             63:0] m_axi_wstrb_o,
+    output logic                     m_axi_wlast_o,
+    input  logic                     m_axi_bvalid_i,
+    output logic                     m_axi_bready_o,
+    input  logic [         ID_W-1:0] m_axi_bid_i,
+    input  logic [              1:0] m_axi_bresp_i
+);
+  localparam int HASH_W = 9;
+  localparam int ENG_W = 3;
+  localparam int META_W = ENG_W + TAG_W + HASH_W;  // of a request in flight
+  localparam logic [1:0] REFUSED = 2'd3;           // class, after MEM_READ, MEM_WRITE, MEM_ATOMIC
+
+  generate
+    if (ENGINES < 1 || ENGINES > 8 || ID_W < 6) begin : g_check
+      $error("mem_fabric: ENGINES or ID_W out of range");
+    end
+  endgenerate
+
+  // Heads: the request of each engine that stands before the gate.
+  logic [ENGINES-1:0] in_valid, in_ready, rd_grant, wr_grant, refused_grant, wr_ready, refused_ready;
+  logic [2*ENGINES-1:0] in_class, head_class;
+  logic [HASH_W*ENGINES-1:0] in_hash, head_hash;
+  logic [4*ENGINES-1:0] head_amo_q, head_bank_q;
+  logic [28*ENGINES-1:0] head_line_q;
+  logic [512*ENGINES-1:0] head_wdata_q;
+  logic [64*ENGINES-1:0] head_be_q;
+  logic [TAG_W*ENGINES-1:0] head_tag_q;
+  logic [15:0] bank_full;
+  logic wr_free, at_ready;
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_head
+    logic [1:0] op;
+    logic [3:0] amo;
+    logic [27:0] line;
+    logic [511:0] wdata;
+    logic [63:0] be;
+    logic [TAG_W-1:0] tag;
+
+    mem_fifo #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W), .DEPTH_LOG2(1)) u_in (
+        .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
+        .in_data_i({req_op_i[2*e+:2], req_amo_i[4*e+:4], req_line_i[28*e+:28], req_wdata_i[512*e+:512],
+                    req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
+        .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({op, amo, line, wdata, be, tag})
+    );
+    assign in_class[2*e+:2] = {1'b0, line[27:6]} < mem_pages_i ? op : REFUSED;
+    assign in_hash[HASH_W*e+:HASH_W] = line[8:0] ^ line[17:9] ^ line[26:18] ^ {line[27], 8'b0};
+
+    always_ff @(posedge clk_i) begin
+      if (in_valid[e] && in_ready[e]) begin
+        head_amo_q[4*e+:4] <= amo;
+        head_bank_q[4*e+:4] <= line[3:0] ^ line[9:6];
+        head_line_q[28*e+:28] <= line;
+        head_wdata_q[512*e+:512] <= wdata;
+        head_be_q[64*e+:64] <= be;
+        head_tag_q[TAG_W*e+:TAG_W] <= tag;
+      end
+    end
+    assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
+  end
+
+  logic rd_free, r_done, c_done, c_atomic;
+  logic [HASH_W-1:0] r_hash, c_hash;
+
+  mem_gate #(.ENGINES(ENGINES), .HASH_W(HASH_W)) u_gate (
+      .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_hash_i(in_hash),
+      .head_class_o(head_class), .head_hash_o(head_hash), .rd_ready_i(rd_free), .rd_grant_o(rd_grant),
+      .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant), .refused_ready_i(refused_ready),
+      .refused_grant_o(refused_grant), .rd_done_valid_i(r_done), .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done),
+      .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
+  );
+
+  // Who was let in
+  logic [27:0] rd_line, wr_line;
+  logic [META_W-1:0] rd_meta, wr_meta;
+  logic [511:0] wr_wdata;
+  logic [63:0] wr_be;
+  logic [3:0] wr_amo, wr_bank;
+  logic wr_plain, wr_atomic;
+
+  always_comb begin
+    rd_line = '0;
+    rd_meta = '0;
+    wr_line = '0;
+    wr_meta = '0;
+    wr_wdata = '0;
+    wr_be = '0;
+    wr_amo = '0;
+    wr_bank = '0;
+    wr_plain = 1'b0;
+    wr_atomic = 1'b0;
+    for (int e = 0; e < ENGINES; e++) begin
+      if (rd_grant[e]) begin
+        rd_line = rd_line | head_line_q[28*e+:28];
+        rd_meta = rd_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+      end
+      if (wr_grant[e]) begin
+        wr_line = wr_line | head_line_q[28*e+:28];
+        wr_meta = wr_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+        wr_wdata = wr_wdata | head_wdata_q[512*e+:512];
+        wr_be = wr_be | head_be_q[64*e+:64];
+        wr_amo = wr_amo | head_amo_q[4*e+:4];
+        wr_bank = wr_bank | head_bank_q[4*e+:4];
+        wr_plain = wr_plain | head_class[2*e+:2] == tern_pkg::MEM_WRITE;
+        wr_atomic = wr_atomic | head_class[2*e+:2] == tern_pkg::MEM_ATOMIC;
+      end
+    end
+  end
+
+  // Atomics. Plain writes are shown to them one cycle late; an atomic of the line comes in later still.
+  logic plain_valid_q;
+  logic [27:0] plain_line_q;
+  logic [63:0] plain_be_q;
+  logic fill_valid, line_valid, wt_valid, wt_ready, direct_valid, direct_ready, end_fault;
+  logic [27:0] fill_line, wt_line;
+  logic [3:0] fill_entry, wt_bank;
+  logic [511:0] wt_data, end_data, r_data;
+  logic [63:0] wt_be;
+  logic [4:0] wt_rec, direct_rec, c_rec;
+  logic [META_W-1:0] end_meta;
+  logic r_error, c_error;
+  logic [META_W:0] r_meta;
+
+  always_ff @(posedge clk_i) begin
+    plain_valid_q <= wr_plain;
+    if (wr_plain) begin
+      plain_line_q <= wr_line;
+      plain_be_q <= wr_be;
+    end
+    if (rst_i) plain_valid_q <= 1'b0;
+  end
+
+  atomic_unit #(.ENGINES(ENGINES), .META_W(META_W)) u_atomic (
+      .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
+      .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta),
+      .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
+      .fill_valid_o(fill_valid), .fill_ready_i(fill_valid && rd_port_ready), .fill_line_o(fill_line),
+      .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
+      .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
+      .wt_be_o(wt_be), .wt_rec_o(wt_rec), .direct_valid_o(direct_valid), .direct_ready_i(direct_ready),
+      .direct_rec_o(direct_rec), .end_rec_i(c_rec), .end_meta_o(end_meta), .end_data_o(end_data),
+      .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic), .end_error_i(c_error)
+  );
+
+  // Reads: fetches of the atomic unit first; meta {1, entry} is one of those.
+  logic rd_port_ready, r_valid, r_ready;
+  assign rd_free = rd_port_ready && !fill_valid;
+  axi_read #(.META_W(META_W + 1), .ID_W(ID_W)) u_read (
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i(fill_valid || |rd_grant), .req_ready_o(rd_port_ready),
+      .req_line_i(fill_valid ? fill_line : rd_line),
+      .req_meta_i(fill_valid ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
+      .rsp_valid_o(r_valid), .rsp_ready_i(r_ready), .rsp_meta_o(r_meta), .rsp_data_o(r_data), .rsp_error_o(r_error),
+      .arvalid_o(m_axi_arvalid_o), .arready_i(m_axi_arready_i), .arid_o(m_axi_arid_o), .araddr_o(m_axi_araddr_o),
+      .rvalid_i(m_axi_rvalid_i), .rready_o(m_axi_rready_o), .rid_i(m_axi_rid_i[5:0]), .rdata_i(m_axi_rdata_i),
+      .rerror_i(m_axi_rresp_i[1])
+  );
+
+  // Writes: those of the atomic unit first; meta {1, record} is one of those.
+  logic wr_port_ready, b_valid, b_ready, b_error;
+  logic [META_W:0] b_meta;
+  logic [21:0] b_page;
+  assign wr_free = wr_port_ready && !wt_valid;
+  assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
+  assign wt_ready = wr_port_ready && !bank_full[wt_bank];
+  axi_write #(.META_W(META_W + 1), .ID_W(ID_W)) u_write (
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i(wt_valid || wr_plain), .req_ready_o(wr_port_ready),
+      .bank_full_o(bank_full), .req_bank_i(wt_valid ? wt_bank : wr_bank), .req_line_i(wt_valid ? wt_line : wr_line),
+      .req_data_i(wt_valid ? wt_data : wr_wdata), .req_be_i(wt_valid ? wt_be : wr_be),
+      .req_meta_i(wt_valid ? {1'b1, META_W'(wt_rec)} : {1'b0, wr_meta}),
+      .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
+      .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
+      .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),
+      .bvalid_i(m_axi_bvalid_i), .bready_o(m_axi_bready_o), .bid_i(m_axi_bid_i[3:0]), .berror_i(m_axi_bresp_i[1])
+  );
+  assign m_axi_arlen_o = '0;
+  assign m_axi_arsize_o = 3'd6;
+  assign m_axi_arburst_o = 2'd1;
+  assign m_axi_awlen_o = '0;
+  assign m_axi_awsize_o = 3'd6;
+  assign m_axi_awburst_o = 2'd1;
+  assign m_axi_wlast_o = 1'b1;
+
+  // What ended: writes and atomics. direct: an atomic that wrote nothing.
+  logic c_valid, c_direct, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
+  logic [META_W-1:0] c_meta;
+  assign c_direct = direct_valid && (!b_valid || !set_ready || !c_last_direct_q);
+  assign c_valid = c_direct || (b_valid && set_ready);
+  assign c_atomic = c_direct || b_meta[META_W];
+  assign c_rec = c_direct ? direct_rec : b_meta[4:0];
+  assign c_meta = c_atomic ? end_meta : b_meta[META_W-1:0];
+  assign c_hash = c_meta[HASH_W-1:0];
+  assign c_error = !c_direct && b_error;
+  assign c_done = c_valid && c_wins;
+  assign b_ready = c_done && !c_direct;
+  assign direct_ready = c_done && c_direct;
+
+  // What ended: reads
+  assign line_valid = r_valid && r_meta[META_W];
+  assign r_hash = r_meta[HASH_W-1:0];
+  assign r_done = r_valid && !r_meta[META_W] && r_ready;
+
+  // They take turns when they are for one engine.
+  assign conflict = c_valid && r_valid && !r_meta[META_W] && c_meta[META_W-1-:ENG_W] == r_meta[META_W-1-:ENG_W];
+  assign c_wins = !conflict || r_last_q;
+  assign r_ready = !conflict || !r_last_q;
+
+  always_ff @(posedge clk_i) begin
+    if (c_done) c_last_direct_q <= c_direct;
+    if (conflict) r_last_q <= !r_last_q;
+    if (rst_i) begin
+      c_last_direct_q <= 1'b0;
+      r_last_q <= 1'b0;
+    end
+  end
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_rsp
+    logic r_mine, c_mine;
+    assign r_mine = r_done && r_meta[META_W-1-:ENG_W] == ENG_W'(e);
+    assign c_mine = c_done && c_meta[META_W-1-:ENG_W] == ENG_W'(e);
+    assign refused_ready[e] = !r_mine && !c_mine;
+    always_ff @(posedge clk_i) begin
+      rsp_valid_o[e] <= r_mine || c_mine || refused_grant[e];
+      ev_rd_o[e] <= r_mine && !r_error;
+      ev_wr_o[e] <= c_mine && !c_direct && !b_error;
+      if (r_mine) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= r_meta[HASH_W+:TAG_W];
+        rsp_data_o[512*e+:512] <= r_data;
+        rsp_fault_o[8*e+:8] <= r_error ? tern_spec_pkg::FAULT_BUS_ERROR : tern_spec_pkg::FAULT_NONE;
+      end else if (c_mine) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= c_meta[HASH_W+:TAG_W];
+        if (c_atomic) rsp_data_o[512*e+:512] <= end_data;
+        rsp_fault_o[8*e+:8] <= c_error || (c_atomic && end_fault) ? tern_spec_pkg::FAULT_BUS_ERROR :
+            tern_spec_pkg::FAULT_NONE;
+      end else if (refused_grant[e]) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= head_tag_q[TAG_W*e+:TAG_W];
+        rsp_fault_o[8*e+:8] <= tern_spec_pkg::FAULT_BUS_ERROR;
+      end
+      if (rst_i) begin
+        rsp_valid_o[e] <= 1'b0;
+        ev_rd_o[e] <= 1'b0;
+        ev_wr_o[e] <= 1'b0;
+      end
+    end
+  end
+
+  dirty_plane #(.MEM_PAGES(MEM_PAGES), .PAGE_LOG2(PAGE_LOG2)) u_dirty (
+      .clk_i, .rst_i, .mem_pages_i, .set_valid_i(c_done && !c_direct), .set_ready_o(set_ready), .set_page_i(b_page),
+      .cmd_valid_i(dirty_valid_i), .cmd_op_i(dirty_op_i), .cmd_first_i(dirty_first_i), .cmd_count_i(dirty_count_i),
+      .busy_o(dirty_busy_o), .error_o(dirty_error_o), .window_addr_i(dirty_addr_i), .window_data_o(dirty_data_o)
+  );
+
+  logic unused;
+  assign unused = &{1'b0, m_axi_rlast_i, m_axi_rresp_i[0], m_axi_bresp_i[0], m_axi_rid_i, m_axi_bid_i};
+endmodule

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A first-in first-out queue of 2^DEPTH_LOG2 entries in distributed memory.
+//
+// Contract: an entry is offered one cycle after it was taken; one in and one out a cycle; in_ready_o and out_valid_o
+// come from registers alone, so the queue cuts every path between its two sides. After reset it is empty, or, with
+// FILL, holds the numbers 0, 1, 2 ... (a list of free slots; it takes 2^DEPTH_LOG2 cycles to fill, and nothing may be
+// put in before; out_valid_o tells what is there already).
+// Preemption saves nothing of it: a queue of the memory system is drained first.
+module mem_fifo #(
+    parameter int WIDTH = 8,
+    parameter int DEPTH_LOG2 = 1,
+    parameter bit FILL = 1'b0
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             in_valid_i,
+    output logic             in_ready_o,
+    input  logic [WIDTH-1:0] in_data_i,
+    output logic             out_valid_o,
+    input  logic             out_ready_i,
+    output logic [WIDTH-1:0] out_data_o
+);
+  logic [WIDTH-1:0] mem[0:(1<<DEPTH_LOG2)-1];
+  logic [DEPTH_LOG2:0] wr_q, rd_q;
+  logic filling_q;
+
+  assign in_ready_o = wr_q != {~rd_q[DEPTH_LOG2], rd_q[DEPTH_LOG2-1:0]};
+  assign out_valid_o = wr_q != rd_q;
+  assign out_data_o = mem[rd_q[DEPTH_LOG2-1:0]];
+
+  always_ff @(posedge clk_i) begin
+    if (filling_q) mem[wr_q[DEPTH_LOG2-1:0]] <= WIDTH'(wr_q);
+    else if (in_valid_i && in_ready_o) mem[wr_q[DEPTH_LOG2-1:0]] <= in_data_i;
+    if (filling_q || (in_valid_i && in_ready_o)) wr_q <= wr_q + 1'b1;
+    if (filling_q && &wr_q[DEPTH_LOG2-1:0]) filling_q <= 1'b0;
+    if (out_valid_o && out_ready_i) rd_q <= rd_q + 1'b1;
+    if (rst_i) begin
+      wr_q <= '0;
+      rd_q <= '0;
+      filling_q <= FILL;
+    end
+  end
+endmodule

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lets requests of several engines into the memory ports, so that no two that could disturb each other are in flight.
+//
+// Requests are of a class: read, write, atomic, or refused (beyond the memory; needs nothing but an answer). Requests of
+// one class never disturb each other: reads change nothing, writes of one line share an AXI id and so stay in order, and
+// the atomic unit keeps order itself. Requests of different classes must not meet in the same line, for AXI knows no order
+// between its channels. Contract:
+//  - in: class and hash of an engine's next request; in_ready_o takes it to the head of the engine. One cycle later at
+//    the earliest the head is granted: at most one read and one write or atomic a cycle, any number of refused ones.
+//  - while a read, write or atomic is in flight, from its grant to its done, no other class of its hash is granted.
+//  - an engine whose head waits on a hash claims it: no other engine's head gets in there until it has. There is one claim,
+//    it goes round, and what is in flight ends: so every head is granted after a bounded time.
+//  - ready inputs say that a grant could be served; they depend on no grant of this cycle.
+// The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one arbiter.
+// Preemption saves nothing of it: nothing is in flight then.
+module mem_gate #(
+    parameter int ENGINES = 2,
+    parameter int HASH_W  = 9
+) (
+    input  logic                      clk_i,
+    input  logic                      rst_i,
+    // next requests
+    input  logic [       ENGINES-1:0] in_valid_i,
+    output logic [       ENGINES-1:0] in_ready_o,
+    input  logic [     2*ENGINES-1:0] in_class_i,
+    input  logic [HASH_W*ENGINES-1:0] in_hash_i,
+    // heads
+    output logic [     2*ENGINES-1:0] head_class_o,
+    output logic [HASH_W*ENGINES-1:0] head_hash_o,
+    input  logic                      rd_ready_i,
+    output logic [       ENGINES-1:0] rd_grant_o,
+    input  logic [       ENGINES-1:0] wr_ready_i,
+    input  logic                      at_ready_i,
+    output logic [       ENGINES-1:0] wr_grant_o,       // a write or an atomic
+    input  logic [       ENGINES-1:0] refused_ready_i,
+    output logic [       ENGINES-1:0] refused_grant_o,
+    // ends
+    input  logic                      rd_done_valid_i,
+    input  logic [        HASH_W-1:0] rd_done_hash_i,
+    input  logic                      wr_done_valid_i,
+    input  logic                      wr_done_atomic_i,
+    input  logic [        HASH_W-1:0] wr_done_hash_i
+);
+  localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
+
+  logic [ENGINES-1:0] valid_q, blocked_q, claimed_q;
+  logic [ENGINES-1:0] load, fire, rd_want, wr_want, rd_met, want_claim, claim_grant, claim_q;
+  logic [2*ENGINES-1:0] class_q;
+  logic [HASH_W*ENGINES-1:0] hash_q, look;
+  logic [HASH_W-1:0] rd_hash, wr_hash, claim_hash_q, claim_hash;
+  logic [ENGINES-1:0] rd_busy, wr_busy, at_busy;
+  logic wr_atomic, rd_clear, wr_clear, at_clear, ready;
+
+  assign head_class_o = class_q;
+  assign head_hash_o = hash_q;
+  assign fire = rd_grant_o | wr_grant_o | refused_grant_o;
+  assign in_ready_o = (~valid_q | fire) & {ENGINES{ready}};
+  assign load = in_valid_i & in_ready_o;
+  assign ready = rd_clear && wr_clear && at_clear;
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_engine
+    logic [ENGINES-1:0] meets;
+    logic [1:0] look_class;
+    assign look[e*HASH_W+:HASH_W] = load[e] ? in_hash_i[e*HASH_W+:HASH_W] : hash_q[e*HASH_W+:HASH_W];
+    assign look_class = load[e] ? in_class_i[2*e+:2] : class_q[2*e+:2];
+    for (genvar f = 0; f < ENGINES; f++) begin : g_other
+      assign meets[f] = f != e && wr_want[f] && hash_q[e*HASH_W+:HASH_W] == hash_q[f*HASH_W+:HASH_W];
+    end
+    assign wr_want[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] &&
+        (class_q[2*e+:2] == WRITE ? wr_ready_i[e] : class_q[2*e+:2] == ATOMIC && at_ready_i);
+    assign rd_met[e] = |meets;
+    assign rd_want[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && class_q[2*e+:2] == READ && rd_ready_i;
+    assign refused_grant_o[e] = valid_q[e] && &class_q[2*e+:2] && refused_ready_i[e];
+    assign want_claim[e] = valid_q[e] && (blocked_q[e] || claimed_q[e] || rd_met[e]) && !(&class_q[2*e+:2]);
+
+    always_ff @(posedge clk_i) begin
+      if (load[e]) begin
+        class_q[2*e+:2] <= in_class_i[2*e+:2];
+        hash_q[e*HASH_W+:HASH_W] <= in_hash_i[e*HASH_W+:HASH_W];
+      end
+      if (load[e] || valid_q[e]) begin
+        blocked_q[e] <= (look_class != READ && rd_busy[e]) || (look_class != WRITE && wr_busy[e]) ||
+            (look_class != ATOMIC && at_busy[e]);
+        claimed_q[e] <= |claim_q && !claim_q[e] && look[e*HASH_W+:HASH_W] == claim_hash_q;
+      end
+      if (load[e]) valid_q[e] <= 1'b1;
+      else if (fire[e]) valid_q[e] <= 1'b0;
+      if (rst_i) valid_q[e] <= 1'b0;
+    end
+  end
+
+  rr_arbiter #(.N(ENGINES)) u_rd (.clk_i, .rst_i, .request_i(rd_want & ~rd_met), .advance_i(1'b1), .grant_o(rd_grant_o));
+  rr_arbiter #(.N(ENGINES)) u_wr (.clk_i, .rst_i, .request_i(wr_want), .advance_i(1'b1), .grant_o(wr_grant_o));
+  rr_arbiter #(.N(ENGINES)) u_claim (
+      .clk_i, .rst_i, .request_i(want_claim), .advance_i(!(|claim_q)), .grant_o(claim_grant)
+  );
+
+  always_comb begin
+    rd_hash = '0;
+    wr_hash = '0;
+    claim_hash = '0;
+    wr_atomic = 1'b0;
+    for (int e = 0; e < ENGINES; e++) begin
+      if (rd_grant_o[e]) rd_hash = rd_hash | hash_q[e*HASH_W+:HASH_W];
+      if (wr_grant_o[e]) wr_hash = wr_hash | hash_q[e*HASH_W+:HASH_W];
+      if (wr_grant_o[e]) wr_atomic = wr_atomic | (class_q[2*e+:2] == ATOMIC);
+      if (claim_grant[e]) claim_hash = claim_hash | hash_q[e*HASH_W+:HASH_W];
+    end
+  end
+
+  // A claim lasts until its head gets in. It is not taken by a head that gets in just now.
+  always_ff @(posedge clk_i) begin
+    if (!(|claim_q)) begin
+      claim_q <= claim_grant & ~fire;
+      claim_hash_q <= claim_hash;
+    end else if (|(claim_q & fire)) claim_q <= '0;
+    if (rst_i) claim_q <= '0;
+  end
+
+  mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_rd_flight (
+      .clk_i, .rst_i, .ready_o(rd_clear), .look_i(look), .busy_o(rd_busy),
+      .issue_valid_i(|rd_grant_o), .issue_hash_i(rd_hash), .done_valid_i(rd_done_valid_i), .done_hash_i(rd_done_hash_i)
+  );
+  mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(9)) u_wr_flight (
+      .clk_i, .rst_i, .ready_o(wr_clear), .look_i(look), .busy_o(wr_busy),
+      .issue_valid_i(|wr_grant_o && !wr_atomic), .issue_hash_i(wr_hash),
+      .done_valid_i(wr_done_valid_i && !wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
+  );
+  mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_at_flight (
+      .clk_i, .rst_i, .ready_o(at_clear), .look_i(look), .busy_o(at_busy),
+      .issue_valid_i(|wr_grant_o && wr_atomic), .issue_hash_i(wr_hash),
+      .done_valid_i(wr_done_valid_i && wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
+  );
+endmodule

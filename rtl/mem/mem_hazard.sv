@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which lines have requests of one class in flight: for each hash of a line, the number issued and the number done.
+//
+// Contract: busy_o[p] is set if a request with hash look_i[p] is in flight or is issued in this very cycle; it may be
+// set one cycle too long. At most 2^COUNT_W - 1 requests of a hash are in flight. ready_o is low after reset while the
+// table is cleared; nothing is looked up or issued before.
+// Two tables that are each written by one event alone, instead of one that counts up and down: a memory with one write
+// port serves, and lines that share a hash only wait for each other. Comparing addresses of all requests in flight
+// would be exact, at 128 comparators of 28 bits for each port.
+// Preemption saves nothing of it: nothing is in flight then.
+module mem_hazard #(
+    parameter int PORTS   = 2,
+    parameter int HASH_W  = 9,
+    parameter int COUNT_W = 7
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    output logic                    ready_o,
+    input  logic [PORTS*HASH_W-1:0] look_i,
+    output logic [       PORTS-1:0] busy_o,
+    input  logic                    issue_valid_i,
+    input  logic [      HASH_W-1:0] issue_hash_i,
+    input  logic                    done_valid_i,
+    input  logic [      HASH_W-1:0] done_hash_i
+);
+  logic [COUNT_W-1:0] issued[0:(1<<HASH_W)-1];
+  logic [COUNT_W-1:0] done[0:(1<<HASH_W)-1];
+  logic [HASH_W:0] clear_q;  // next entry to clear; msb: all clear
+
+  assign ready_o = clear_q[HASH_W];
+
+  for (genvar p = 0; p < PORTS; p++) begin : g_look
+    logic [HASH_W-1:0] hash;
+    assign hash = look_i[p*HASH_W+:HASH_W];
+    assign busy_o[p] = issued[hash] != done[hash] || (issue_valid_i && issue_hash_i == hash);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!ready_o) issued[clear_q[HASH_W-1:0]] <= '0;
+    else if (issue_valid_i) issued[issue_hash_i] <= issued[issue_hash_i] + 1'b1;
+    if (!ready_o) done[clear_q[HASH_W-1:0]] <= '0;
+    else if (done_valid_i) done[done_hash_i] <= done[done_hash_i] + 1'b1;
+    if (!ready_o) clear_q <= clear_q + 1'b1;
+    if (rst_i) clear_q <= '0;
+  end
+endmodule

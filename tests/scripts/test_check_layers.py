@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check-layers finds each kind of violation that it promises to find, and only those."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+# path, contents, part of the message (None: clean)
+CASES = [
+    ("runtime/core/x.c", SPDX + '#include "tern/tern.h"\n', None),
+    ("runtime/core/x.c", SPDX + '#include "tern/tern_hw.h"\n', "x.c:2: includes tern/tern_hw.h"),
+    ("runtime/core/x.c", SPDX + '#include "tern_sim/tern_sim.h"\n', "x.c:2: includes tern_sim"),
+    ("driver/os/x.c", SPDX + "\n#include <tern/tern_hw.h>\n", "x.c:3: includes tern/tern_hw.h"),
+    ("driver/os/x.c", SPDX + '#include "hal/hal.h"\n', "x.c:2: includes hal/hal.h"),
+    ("driver/kmd/x.c", SPDX + '#include "os/sched.h"\n', "x.c:2: includes os/sched.h"),
+    ("driver/kmd/x.c", SPDX + '#include "tern/tern_hw.h"\n', None),
+    ("driver/hal/x.c", SPDX + '#include "tern/tern_hw.h"\n', "x.c:2: includes tern/tern_hw.h"),
+    ("sim/model/x.c", SPDX + '#include "tern/tern.h"\n', "x.c:2: includes tern/tern.h"),
+    ("driver/os/x.cpp", SPDX, "C++ is only for"),
+    ("driver/os/x.c", "int x;\n", "SPDX"),
+    ("driver/os/x.c", SPDX + "\n" * 600, "split it"),
+    ("stuff/x.c", SPDX, "fixed folders"),
+    ("rtl/x.sv", "// SPDX-License-Identifier: Apache-2.0\n`include \"y.svh\"\n", "not `include"),
+]
+
+
+class CheckLayers(unittest.TestCase):
+    def test_each_rule(self):
+        for path, text, message in CASES:
+            with self.subTest(path=path, text=text[:60]), tempfile.TemporaryDirectory() as d:
+                top = pathlib.Path(d)
+                (top / "scripts").mkdir()
+                shutil.copy(ROOT / "scripts/check-layers", top / "scripts")
+                (top / path).parent.mkdir(parents=True, exist_ok=True)
+                (top / path).write_text(text)
+                subprocess.run(["git", "init", "-q", d], check=True)
+                r = subprocess.run([str(top / "scripts/check-layers")], capture_output=True, text=True, check=False)
+                if message is None:
+                    self.assertEqual(r.returncode, 0, r.stdout)
+                else:
+                    self.assertEqual(r.returncode, 1, r.stdout)
+                    self.assertIn(message, r.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -87,11 +87,16 @@ struct tc_image {
     uint32_t code_size;
     uint8_t *data;
     struct tc_kernels kernels; /**< With entries. */
+    int prints;      /**< Calls printf somewhere: dispatch.user0 and user1 must name a buffer. */
 };
 
 /** Links an object for the device address base (a multiple of 4096). Errors as tc_link. Freed by tc_image_free. */
 int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log);
 void tc_image_free(struct tc_image *image);
+
+/** What the compiler provides, separated by spaces: CL_DEVICE_EXTENSIONS, and the feature macros of OpenCL C 3.0. */
+const char *tc_extensions(void);
+const char *tc_features(void);
 
 /** Formats the records that kernels' printf calls left: `buffer` is the device's buffer (word 0: bytes used by records, or
  *  more if it overflowed), `image` the program that ran. Calls emit with each piece of text in order. */

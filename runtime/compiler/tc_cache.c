@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The cache: one file a result, named by the SHA-256 of all it depends on, holding magic, the SHA-256 of the rest, and
+ * the rest: length of the log, log, blob. Files appear whole (rename) and are never changed, so readers need no lock; what is
+ * damaged does not match its checksum and counts as absent. A hit renews the file's time; a put that makes the total
+ * exceed the limit ($TERN_CACHE_BYTES, default 256 MiB) removes the oldest. Failure to write is no failure.
+ */
+#include "tc_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC "TERNCAC1"
+#define DEFAULT_BYTES (256ull << 20)
+
+struct entry_header {
+    char magic[8];
+    uint8_t digest[32]; /**< Of everything behind it. */
+};
+
+static int cache_dir(char *path, size_t size)
+{
+    const char *off = getenv("TERN_CACHE");
+    const char *own = getenv("TERN_CACHE_DIR");
+    const char *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int n = -1;
+    if (off && !strcmp(off, "0")) {
+        return -ENOENT;
+    }
+    if (own && *own) {
+        n = snprintf(path, size, "%s", own);
+    } else if (xdg && *xdg == '/') {
+        n = snprintf(path, size, "%s/tern", xdg);
+    } else if (home && *home == '/') {
+        n = snprintf(path, size, "%s/.cache/tern", home);
+    }
+    return n > 0 && (size_t)n < size ? 0 : -ENOENT;
+}
+
+static int entry_path(const struct tc_key *key, char *dir, char *path, size_t size)
+{
+    struct tc_sha256 copy = key->hash;
+    uint8_t digest[32];
+    char hex[65];
+    if (!key->usable || cache_dir(dir, size)) {
+        return -ENOENT;
+    }
+    tc_sha256_end(&copy, digest);
+    for (int i = 0; i < 32; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    }
+    int n = snprintf(path, size, "%s/%s", dir, hex);
+    return n > 0 && (size_t)n < size ? 0 : -ENOENT;
+}
+
+static void add_file(struct tc_key *key, const char *path)
+{
+    struct stat st;
+    uint64_t id[4] = {0};
+    if (stat(path, &st)) {
+        key->usable = 0;
+        return;
+    }
+    id[0] = (uint64_t)st.st_size;
+    id[1] = (uint64_t)st.st_mtim.tv_sec;
+    id[2] = (uint64_t)st.st_mtim.tv_nsec;
+    id[3] = (uint64_t)st.st_ino;
+    tc_key_add(key, id, sizeof id);
+}
+
+/** The tool as posix_spawnp will find it. */
+static void add_tool(struct tc_key *key, const char *name)
+{
+    const char *path = getenv("PATH");
+    path = path ? path : "/bin:/usr/bin";
+    while (*path) {
+        size_t n = strcspn(path, ":");
+        char full[4200];
+        int length = snprintf(full, sizeof full, "%.*s/%s", (int)n, path, name);
+        if (length > 0 && (size_t)length < sizeof full && !access(full, X_OK)) {
+            add_file(key, full);
+            return;
+        }
+        path += n + (path[n] == ':');
+    }
+    key->usable = 0;
+}
+
+void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir)
+{
+    static const char *const files[] = {"tern-cc1", "builtins.bc", "clc.bc", "runtime.o", "runtime.stack"};
+    key->usable = 1;
+    tc_sha256_init(&key->hash);
+    tc_key_add(key, step, strlen(step));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/%s", lib_dir, files[i]);
+        add_file(key, path);
+    }
+    add_tool(key, "clang-19");
+    add_tool(key, "ld.lld-19");
+}
+
+void tc_key_add(struct tc_key *key, const void *data, size_t size)
+{
+    uint64_t length = size;
+    tc_sha256_add(&key->hash, &length, sizeof length);
+    tc_sha256_add(&key->hash, data, size);
+}
+
+static int read_file(const char *path, struct tc_blob *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0) {
+        return -ENOENT;
+    }
+    uint8_t *data = NULL;
+    size_t size = 0, done = 0;
+    int result = -ENOENT;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < DEFAULT_BYTES * 4) {
+        size = (size_t)st.st_size;
+        data = malloc(size);
+    }
+    while (data && done < size) {
+        ssize_t n = read(fd, data + done, size - done);
+        if (n <= 0) {
+            break;
+        }
+        done += (size_t)n;
+    }
+    if (data && done == size) {
+        futimens(fd, NULL);
+        *out = (struct tc_blob){data, size};
+        data = NULL;
+        result = 0;
+    }
+    free(data);
+    close(fd);
+    return result;
+}
+
+int tc_cache_get(const struct tc_key *key, struct tc_blob *out, struct tc_text *log)
+{
+    char dir[4096], path[4200];
+    struct tc_blob file;
+    struct entry_header header;
+    uint64_t log_size;
+    if (entry_path(key, dir, path, sizeof dir) || read_file(path, &file)) {
+        return -ENOENT;
+    }
+    int result = -ENOENT;
+    const size_t head = sizeof header + sizeof log_size;
+    if (file.size < head) {
+        goto out;
+    }
+    memcpy(&header, file.data, sizeof header);
+    memcpy(&log_size, (char *)file.data + sizeof header, sizeof log_size);
+    struct tc_sha256 hash;
+    uint8_t digest[32];
+    tc_sha256_init(&hash);
+    tc_sha256_add(&hash, (char *)file.data + sizeof header, file.size - sizeof header);
+    tc_sha256_end(&hash, digest);
+    if (memcmp(header.magic, MAGIC, 8) || memcmp(header.digest, digest, 32) || log_size > file.size - head) {
+        goto out;
+    }
+    size_t size = file.size - head - (size_t)log_size;
+    void *data = malloc(size ? size : 1);
+    if (!data) {
+        goto out;
+    }
+    memcpy(data, (char *)file.data + head + log_size, size);
+    if (log_size > 0) {
+        tc_text_add(log, (char *)file.data + head, (size_t)log_size);
+    }
+    *out = (struct tc_blob){data, size};
+    result = 0;
+out:
+    free(file.data);
+    return result;
+}
+
+struct old_file {
+    char name[72];
+    struct timespec time;
+    uint64_t size;
+};
+
+static int older(const void *a, const void *b)
+{
+    const struct timespec *x = &((const struct old_file *)a)->time, *y = &((const struct old_file *)b)->time;
+    if (x->tv_sec != y->tv_sec) {
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    }
+    return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
+}
+
+/** Removes the oldest until a tenth of the limit is free. Temporary files that a killed writer left count as entries. */
+static void evict(const char *dir)
+{
+    const char *set = getenv("TERN_CACHE_BYTES");
+    uint64_t limit = set && *set ? strtoull(set, NULL, 0) : DEFAULT_BYTES;
+    DIR *d = opendir(dir);
+    struct old_file *files = NULL;
+    size_t n = 0, room = 0;
+    uint64_t total = 0;
+    if (!d) {
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        struct stat st;
+        size_t length = strlen(e->d_name);
+        if (length < 64 || length >= sizeof files->name || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(st.st_mode)) {
+            continue;
+        }
+        if (n == room) {
+            struct old_file *grown = realloc(files, (room = room ? 2 * room : 256) * sizeof *files);
+            if (!grown) {
+                break;
+            }
+            files = grown;
+        }
+        memcpy(files[n].name, e->d_name, length + 1);
+        files[n].time = st.st_mtim;
+        files[n].size = (uint64_t)st.st_size;
+        total += files[n++].size;
+    }
+    if (total > limit) {
+        qsort(files, n, sizeof *files, older);
+        for (size_t i = 0; i < n && total > limit - limit / 10; i++) {
+            if (!unlinkat(dirfd(d), files[i].name, 0)) {
+                total -= files[i].size;
+            }
+        }
+    }
+    free(files);
+    closedir(d);
+}
+
+static int make_dirs(char *path)
+{
+    for (char *p = path + 1; *p; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            (void)mkdir(path, 0700);
+            *p = '/';
+        }
+    }
+    return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+static int write_parts(int fd, const struct tc_blob *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t done = 0; done < parts[i].size;) {
+            ssize_t k = write(fd, (const char *)parts[i].data + done, parts[i].size - done);
+            if (k <= 0) {
+                return -EIO;
+            }
+            done += (size_t)k;
+        }
+    }
+    return 0;
+}
+
+void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const struct tc_text *log)
+{
+    char dir[4096], path[4200], temporary[4300];
+    if (entry_path(key, dir, path, sizeof dir) || make_dirs(dir)) {
+        return;
+    }
+    struct entry_header header = {.magic = MAGIC};
+    uint64_t log_size = log->size;
+    struct tc_blob parts[4] = {
+        {&header, sizeof header}, {&log_size, sizeof log_size}, {log->data, log->size}, {blob->data, blob->size}};
+    struct tc_sha256 hash;
+    tc_sha256_init(&hash);
+    for (int i = 1; i < 4; i++) {
+        tc_sha256_add(&hash, parts[i].data, parts[i].size);
+    }
+    tc_sha256_end(&hash, header.digest);
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        return;
+    }
+    int result = write_parts(fd, parts, 4);
+    close(fd);
+    if (result || rename(temporary, path)) {
+        unlink(temporary);
+        return;
+    }
+    evict(dir);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tc_compile: clang's front end, unoptimized bitcode out. Headers given by the application become files of a virtual file
+ * system, each a memory file in truth. Programs that include files from disk are not cached (their content is not in the
+ * key), nor are those that ask for the time; linking, which is the longer half, still is.
+ */
+#include "tc_internal.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_ROOT "/tern-headers"
+
+/* cl_khr_fp64: through the run-time library. The 32-bit atomics are the hardware's. No images, no half arithmetic. */
+#define EXTENSIONS                                                                                                     \
+    "-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                              \
+    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics"
+#define FEATURES                                                                                                       \
+    ",+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"                  \
+    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device"
+
+const char *tc_extensions(void)
+{
+    return "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
+           "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_fp64";
+}
+
+const char *tc_features(void)
+{
+    return "__opencl_c_int64 __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_program_scope_global_variables "
+           "__opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device";
+}
+
+struct arguments {
+    const char **list;
+    size_t n, room;
+    int failed;
+};
+
+static void add(struct arguments *a, const char *argument)
+{
+    if (a->n + 1 >= a->room) {
+        size_t room = a->room ? 2 * a->room : 64;
+        const char **grown = realloc(a->list, room * sizeof *grown);
+        if (!grown) {
+            a->failed = 1;
+            return;
+        }
+        a->list = grown;
+        a->room = room;
+    }
+    a->list[a->n++] = argument;
+    a->list[a->n] = NULL;
+}
+
+/** nvptx: see ternc/module.c. Its macros are undefined, for a program must not take this for NVIDIA's. */
+static void front_end_arguments(struct arguments *a, const struct tc_options *o)
+{
+    static const char *const fixed[] = {
+        "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
+        "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-fomit-frame-pointer",
+        "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics",
+        "-cl-kernel-arg-info", "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        add(a, fixed[i]);
+    }
+    add(a, o->version >= 300 ? "-cl-ext=" EXTENSIONS FEATURES : "-cl-ext=" EXTENSIONS);
+    add(a, o->version == 100 ? "-cl-std=CL1.0" : o->version == 110 ? "-cl-std=CL1.1" : o->version == 120 ? "-cl-std=CL1.2"
+                                                                                                      : "-cl-std=CL3.0");
+    for (size_t i = 0; i < o->n; i++) {
+        add(a, o->arguments[i]);
+    }
+}
+
+static int contains(const char *text, size_t size, const char *word)
+{
+    return memmem(text, size, word, strlen(word)) != NULL;
+}
+
+/** Whether the source alone, with the headers given, says what will be compiled. */
+static int self_contained(const char *source, size_t size, size_t n_headers)
+{
+    return n_headers == 0 && !contains(source, size, "include") && !contains(source, size, "import") &&
+           !contains(source, size, "__TIME") && !contains(source, size, "__DATE__");
+}
+
+/** The overlay that maps HEADER_ROOT/name to the memory files from descriptor `first` on. Malloc'ed, or NULL. */
+static char *overlay(const struct tc_header *headers, size_t n, size_t first)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddNumberToObject(root, "version", 0);
+    cJSON_AddStringToObject(root, "use-external-names", "false");
+    cJSON *roots = cJSON_AddArrayToObject(root, "roots");
+    for (size_t i = 0; i < n; i++) {
+        char contents[64];
+        struct tc_text name = {0};
+        cJSON *file = cJSON_CreateObject();
+        snprintf(contents, sizeof contents, "/proc/self/fd/%zu", first + i);
+        tc_text_print(&name, HEADER_ROOT "/%s", headers[i].name);
+        cJSON_AddStringToObject(file, "type", "file");
+        cJSON_AddStringToObject(file, "name", name.failed ? "" : name.data);
+        cJSON_AddStringToObject(file, "external-contents", contents);
+        cJSON_AddItemToArray(roots, file);
+        free(name.data);
+    }
+    char *text = cJSON_PrintUnformatted(root);
+    cJSON_Delete(root);
+    return text;
+}
+
+/** Messages name the program "program.cl", not clang's standard input. */
+static void rename_source(struct tc_text *log, const struct tc_text *raw)
+{
+    static const char from[] = "<stdin>";
+    const char *p = raw->data;
+    if (!p) {
+        return;
+    }
+    for (const char *at; (at = strstr(p, from)) != NULL; p = at + strlen(from)) {
+        tc_text_add(log, p, (size_t)(at - p));
+        tc_text_add(log, "program.cl", 10);
+    }
+    tc_text_add(log, p, strlen(p));
+}
+
+static int wrap(const struct tc_blob *bitcode, const char *magic, struct tc_blob *out)
+{
+    struct tc_module_header header = {.version = TC_MODULE_VERSION, .size = bitcode->size};
+    memcpy(header.magic, magic, sizeof header.magic);
+    char *data = malloc(sizeof header + bitcode->size);
+    if (!data) {
+        return -ENOMEM;
+    }
+    memcpy(data, &header, sizeof header);
+    memcpy(data + sizeof header, bitcode->data, bitcode->size);
+    *out = (struct tc_blob){data, sizeof header + bitcode->size};
+    return 0;
+}
+
+static int run_front_end(const struct arguments *a, const struct tc_blob *inputs, size_t n, struct tc_blob *module,
+                         struct tc_text *log)
+{
+    struct tc_child child = {a->list, inputs, n};
+    struct tc_blob bitcode = {0};
+    struct tc_text raw = {0};
+    int code = 0;
+    int result = tc_child_run(&child, &code, &bitcode, &raw);
+    rename_source(log, &raw);
+    if (!result && code == 1) {
+        result = -EBADMSG;
+    } else if (!result && code != 0) {
+        tc_text_print(log, "error: the front end crashed (exit code %d)\n", code);
+        result = -EIO;
+    }
+    if (!result) {
+        result = wrap(&bitcode, "TERN.MOD", module);
+    }
+    free(bitcode.data);
+    free(raw.data);
+    return result;
+}
+
+static int compile(const char *source, size_t size, const struct tc_options *options, const struct tc_header *headers,
+                   size_t n_headers, struct tc_blob *module, struct tc_text *log)
+{
+    char directory[4096];
+    struct arguments a = {0};
+    struct tc_key key = {0};
+    char *map = NULL;
+    struct tc_blob *inputs = calloc(n_headers + 2, sizeof *inputs);
+    int result = inputs ? tc_lib_dir(directory, sizeof directory, log) : -ENOMEM;
+    if (result) {
+        goto out;
+    }
+    front_end_arguments(&a, options);
+    if (n_headers > 0) {
+        /* descriptor 3 is the overlay, the headers follow */
+        map = overlay(headers, n_headers, 4);
+        add(&a, "-Xclang");
+        add(&a, "-ivfsoverlay");
+        add(&a, "-Xclang");
+        add(&a, "/proc/self/fd/3");
+        add(&a, "-I" HEADER_ROOT);
+    }
+    add(&a, "-");
+    if (a.failed || (n_headers > 0 && !map)) {
+        result = -ENOMEM;
+        goto out;
+    }
+    inputs[0] = (struct tc_blob){(void *)(uintptr_t)source, size};
+    inputs[1] = (struct tc_blob){map, map ? strlen(map) : 0};
+    for (size_t i = 0; i < n_headers; i++) {
+        inputs[i + 2] = (struct tc_blob){(void *)(uintptr_t)headers[i].source, headers[i].size};
+    }
+    tc_key_init(&key, "compile", directory);
+    for (size_t i = 0; i < a.n; i++) {
+        tc_key_add(&key, a.list[i], strlen(a.list[i]));
+    }
+    tc_key_add(&key, source, size);
+    key.usable = key.usable && self_contained(source, size, n_headers);
+    if (!tc_cache_get(&key, module, log)) {
+        goto out;
+    }
+    result = run_front_end(&a, inputs, n_headers ? n_headers + 2 : 1, module, log);
+    if (!result) {
+        tc_cache_put(&key, module, log);
+    }
+out:
+    cJSON_free(map);
+    free(a.list);
+    free(inputs);
+    return result;
+}
+
+int tc_compile(const char *source, size_t size, const char *options, const struct tc_header *headers, size_t n_headers,
+               struct tc_blob *module, char **log)
+{
+    struct tc_text text = {0};
+    struct tc_options parsed = {0};
+    struct tc_blob made = {0};
+    int result = tc_options_parse(options, &parsed, &text);
+    for (size_t i = 0; !result && i < n_headers; i++) {
+        if (!headers[i].name || !*headers[i].name || strstr(headers[i].name, "..")) {
+            tc_text_print(&text, "error: '%s' cannot name a header\n", headers[i].name ? headers[i].name : "");
+            result = -EINVAL;
+        }
+    }
+    if (!result) {
+        result = compile(source, size, &parsed, headers, n_headers, &made, &text);
+    }
+    tc_options_free(&parsed);
+    result = tc_finish(result, &text, log);
+    if (result) {
+        free(made.data);
+    } else {
+        *module = made;
+    }
+    return result;
+}

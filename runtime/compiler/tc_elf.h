@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reading 32-bit little-endian RISC-V ELF files that may be damaged: every access is checked. */
+#ifndef TC_ELF_H
+#define TC_ELF_H
+
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tc_elf {
+    const uint8_t *data;
+    size_t size;
+    Elf32_Ehdr header;
+};
+
+/** 0, or -EINVAL: not an ELF file of this kind. data must outlive *elf. */
+int tc_elf_open(struct tc_elf *elf, const void *data, size_t size);
+
+/** Section by index. 0, or -EINVAL: there is none, or it reaches beyond the file. */
+int tc_elf_section(const struct tc_elf *elf, size_t index, Elf32_Shdr *out);
+
+/** String at offset of string-table section `index`; "" if out of bounds. */
+const char *tc_elf_string(const struct tc_elf *elf, size_t index, size_t offset);
+
+const char *tc_elf_section_name(const struct tc_elf *elf, const Elf32_Shdr *section);
+
+/** Bytes of the first section of that name. 0, or -ENOENT. */
+int tc_elf_find(const struct tc_elf *elf, const char *name, const uint8_t **data, size_t *size);
+
+/** The symbol table: section header and number of symbols. 0, or -ENOENT. */
+int tc_elf_symbols(const struct tc_elf *elf, Elf32_Shdr *table, size_t *n);
+Elf32_Sym tc_elf_symbol(const struct tc_elf *elf, const Elf32_Shdr *table, size_t index);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the parts of the compiler library share. Nothing here keeps state; the cache on disk is the only memory. */
+#ifndef TC_INTERNAL_H
+#define TC_INTERNAL_H
+
+#include "compiler.h"
+
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- text that grows (logs, command lines) */
+
+struct tc_text {
+    char *data; /**< NUL-terminated, or NULL if nothing was added. */
+    size_t size;
+    int failed; /**< Memory ran out. */
+};
+
+void tc_text_add(struct tc_text *text, const char *data, size_t size);
+void tc_text_print(struct tc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---------------------------------------------------------------- options */
+
+struct tc_options {
+    char **arguments; /**< For clang, not NULL-terminated. */
+    size_t n;
+    int version;      /**< Of OpenCL C: 100, 110, 120, 300. */
+    int optimize;
+};
+
+/** 0; -EINVAL: an option is unknown (told in log); -ENOMEM. */
+int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log);
+void tc_options_free(struct tc_options *options);
+
+/* ---------------------------------------------------------------- tools */
+
+/** Directory of the device library and tern-cc1: $TERN_LIB_DIR, else beside this library, else where it was built or
+ *  installed. 0, or -ENOENT (log). */
+int tc_lib_dir(char *path, size_t size, struct tc_text *log);
+
+struct tc_child {
+    const char *const *argv;
+    const struct tc_blob *inputs; /**< [0] is standard input, [i] can be opened as /proc/self/fd/(i + 2). */
+    size_t n_inputs;
+};
+
+/** Runs a tool to its end. 0: it ran; *exit_code is its own, *output its standard output, and log got its standard error.
+ *  -ENOENT: it is missing (log names it and its package); -EIO: a signal ended it (log); -ENOMEM; -errno. */
+int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *output, struct tc_text *log);
+
+/* ---------------------------------------------------------------- cache */
+
+struct tc_sha256 {
+    uint32_t state[8];
+    uint64_t length;
+    uint8_t block[64];
+};
+
+void tc_sha256_init(struct tc_sha256 *s);
+void tc_sha256_add(struct tc_sha256 *s, const void *data, size_t size);
+void tc_sha256_end(struct tc_sha256 *s, uint8_t digest[32]);
+
+/** A key from everything a result depends on; parts are told apart. */
+struct tc_key {
+    struct tc_sha256 hash;
+    int usable;
+};
+
+/** Starts a key of a step ("compile", ...) with the versions of everything in lib_dir and of the tools. */
+void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir);
+void tc_key_add(struct tc_key *key, const void *data, size_t size);
+
+/** 0 and the stored result and its log, or -ENOENT. */
+int tc_cache_get(const struct tc_key *key, struct tc_blob *out, struct tc_text *log);
+void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const struct tc_text *log);
+
+/* ---------------------------------------------------------------- blobs */
+
+/** Modules and libraries: this, then LLVM bitcode. Objects are ELF files. */
+struct tc_module_header {
+    char magic[8]; /**< "TERN.MOD" or "TERN.LIB". */
+    uint32_t version;
+    uint32_t reserved;
+    uint64_t size; /**< Of the bitcode. */
+};
+
+#define TC_MODULE_VERSION 1u
+#define TC_OBJECT_VERSION 1
+
+/** Gives the log to the caller, at the end of each public function; frees it if log is NULL. Returns result, or -ENOMEM. */
+int tc_finish(int result, struct tc_text *text, char **log);
+
+/** Reads the JSON of an object's kernels. 0, -EINVAL or -ENOMEM. */
+int tc_kernels_parse(const char *json, size_t size, struct tc_kernels *out);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** tc_link: hands the modules to tern-cc1, each preceded by its length. tc_kind: what a byte string is. */
+#include "tc_elf.h"
+#include "tc_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum tc_kind tc_kind(const void *data, size_t size)
+{
+    struct tc_module_header header;
+    struct tc_elf elf;
+    const uint8_t *section;
+    size_t length;
+    if (data && size >= sizeof header) {
+        memcpy(&header, data, sizeof header);
+        int fits = header.version == TC_MODULE_VERSION && header.size == size - sizeof header;
+        if (!memcmp(header.magic, "TERN.MOD", 8)) {
+            return fits ? TC_MODULE : TC_UNKNOWN;
+        }
+        if (!memcmp(header.magic, "TERN.LIB", 8)) {
+            return fits ? TC_LIBRARY : TC_UNKNOWN;
+        }
+    }
+    if (data && !tc_elf_open(&elf, data, size) && elf.header.e_type == ET_REL &&
+        !tc_elf_find(&elf, ".tern.kernels", &section, &length)) {
+        struct tc_kernels kernels;
+        if (!tc_kernels_parse((const char *)section, length, &kernels)) {
+            tc_kernels_free(&kernels);
+            return TC_OBJECT;
+        }
+    }
+    return TC_UNKNOWN;
+}
+
+static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *out, struct tc_text *log)
+{
+    const size_t head = sizeof(struct tc_module_header);
+    size_t total = 0, at = 0;
+    for (size_t i = 0; i < n; i++) {
+        enum tc_kind kind = tc_kind(inputs[i].data, inputs[i].size);
+        if ((kind != TC_MODULE && kind != TC_LIBRARY) || inputs[i].size - head > UINT32_MAX) {
+            tc_text_print(log, "error: input %zu is neither a compiled program nor a library\n", i);
+            return -EINVAL;
+        }
+        total += sizeof(uint32_t) + inputs[i].size - head;
+    }
+    if (n == 0) {
+        tc_text_print(log, "error: nothing to link\n");
+        return -EINVAL;
+    }
+    char *data = malloc(total);
+    if (!data) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t length = (uint32_t)(inputs[i].size - head);
+        memcpy(data + at, &length, sizeof length);
+        memcpy(data + at + sizeof length, (const char *)inputs[i].data + head, length);
+        at += sizeof length + length;
+    }
+    *out = (struct tc_blob){data, total};
+    return 0;
+}
+
+/** Runs tern-cc1; its standard output becomes *out. */
+static int run(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
+{
+    struct tc_child child = {argv, input, 1};
+    struct tc_blob made = {0};
+    int code = 0;
+    int result = tc_child_run(&child, &code, &made, log);
+    if (!result && code == 1) {
+        result = -EBADMSG;
+    } else if (!result && code != 0) {
+        tc_text_print(log, "error: the code generator failed (exit code %d)\n", code);
+        result = -EIO;
+    }
+    if (result) {
+        free(made.data);
+    } else {
+        *out = made;
+    }
+    return result;
+}
+
+static int prepend_header(struct tc_blob *library)
+{
+    struct tc_module_header header = {.version = TC_MODULE_VERSION, .size = library->size};
+    memcpy(header.magic, "TERN.LIB", sizeof header.magic);
+    char *data = realloc(library->data, sizeof header + library->size);
+    if (!data) {
+        return -ENOMEM;
+    }
+    memmove(data + sizeof header, data, library->size);
+    memcpy(data, &header, sizeof header);
+    *library = (struct tc_blob){data, sizeof header + library->size};
+    return 0;
+}
+
+static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_options *options, int to_library,
+                        struct tc_blob *out, struct tc_text *log)
+{
+    char directory[4096], tool[4200];
+    struct tc_blob framed = {0};
+    struct tc_key key = {0};
+    int result = tc_lib_dir(directory, sizeof directory, log);
+    if (result) {
+        return result;
+    }
+    result = frame_inputs(inputs, n, &framed, log);
+    if (result) {
+        return result;
+    }
+    snprintf(tool, sizeof tool, "%s/tern-cc1", directory);
+    const char *const argv[] = {tool, to_library ? "library" : "object", to_library ? NULL : directory,
+                                options->optimize ? NULL : "-O1", NULL};
+    tc_key_init(&key, "link", directory);
+    tc_key_add(&key, argv[1], strlen(argv[1]));
+    tc_key_add(&key, &options->optimize, sizeof options->optimize);
+    tc_key_add(&key, framed.data, framed.size);
+    if (tc_cache_get(&key, out, log)) {
+        result = run(argv, &framed, out, log);
+        if (!result && to_library) {
+            result = prepend_header(out);
+        }
+        if (!result) {
+            tc_cache_put(&key, out, log);
+        }
+    }
+    free(framed.data);
+    return result;
+}
+
+int tc_link(const struct tc_blob *inputs, size_t n_inputs, const char *options, int to_library, struct tc_blob *out,
+            char **log)
+{
+    struct tc_text text = {0};
+    struct tc_options parsed = {0};
+    struct tc_blob made = {0};
+    int result = tc_options_parse(options, &parsed, &text);
+    if (!result) {
+        result = link_modules(inputs, n_inputs, &parsed, to_library, &made, &text);
+    }
+    tc_options_free(&parsed);
+    result = tc_finish(result, &text, log);
+    if (result) {
+        free(made.data);
+    } else {
+        *out = made;
+    }
+    return result;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0, 5.8.6 and 5.8.7). White space separates
+ * them; "..." keeps it, and a backslash keeps a following quote or backslash. All options are accepted in both stages, since
+ * clBuildProgram gives one string to both; those of the other stage are without effect.
+ */
+#include "tc_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum action { PASS, IGNORE, NO_OPTIMIZE };
+
+static const struct {
+    const char *name;
+    enum action action;
+} flags[] = {
+    {"-cl-single-precision-constant", PASS},
+    {"-cl-denorms-are-zero", IGNORE}, /* a permission; the hardware computes with subnormals at full speed */
+    {"-cl-fp32-correctly-rounded-divide-sqrt", PASS},
+    {"-cl-opt-disable", NO_OPTIMIZE},
+    {"-cl-strict-aliasing", IGNORE},
+    {"-cl-mad-enable", PASS},
+    {"-cl-no-signed-zeros", PASS},
+    {"-cl-no-signed-zeroes", IGNORE}, /* the link option's spelling */
+    {"-cl-unsafe-math-optimizations", PASS},
+    {"-cl-finite-math-only", PASS},
+    {"-cl-fast-relaxed-math", PASS},
+    {"-cl-uniform-work-group-size", PASS},
+    {"-cl-no-subgroup-ifp", IGNORE},
+    {"-cl-kernel-arg-info", IGNORE}, /* always kept */
+    {"-w", PASS},
+    {"-Werror", PASS},
+    {"-g", IGNORE}, /* there is no debugger */
+    {"-create-library", IGNORE},
+    {"-enable-link-options", IGNORE},
+};
+
+static const struct {
+    const char *name;
+    int version;
+} standards[] = {{"CL1.0", 100}, {"CL1.1", 110}, {"CL1.2", 120}, {"CL3.0", 300}};
+
+/** The next token, malloc'ed; *text moves behind it. 0; -ENOENT: no more; -EINVAL: a quote is open; -ENOMEM. */
+static int next_token(const char **text, char **out)
+{
+    const char *p = *text + strspn(*text, " \t\r\n\v\f");
+    if (!*p) {
+        return -ENOENT;
+    }
+    char *token = malloc(strlen(p) + 1);
+    if (!token) {
+        return -ENOMEM;
+    }
+    size_t n = 0;
+    int quoted = 0;
+    for (; *p && (quoted || !strchr(" \t\r\n\v\f", *p)); p++) {
+        if (*p == '"') {
+            quoted = !quoted;
+        } else if (*p == '\\' && (p[1] == '"' || p[1] == '\\')) {
+            token[n++] = *++p;
+        } else {
+            token[n++] = *p;
+        }
+    }
+    token[n] = '\0';
+    if (quoted) {
+        free(token);
+        return -EINVAL;
+    }
+    *text = p;
+    *out = token;
+    return 0;
+}
+
+/** Takes ownership of the argument, even if it fails. */
+static int push(struct tc_options *o, char *argument)
+{
+    char **grown = argument ? realloc(o->arguments, (o->n + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(argument);
+        return -ENOMEM;
+    }
+    o->arguments = grown;
+    o->arguments[o->n++] = argument;
+    return 0;
+}
+
+static int set_standard(struct tc_options *o, const char *name, struct tc_text *log)
+{
+    for (size_t i = 0; i < sizeof standards / sizeof *standards; i++) {
+        if (!strcmp(name, standards[i].name)) {
+            o->version = standards[i].version;
+            return 0;
+        }
+    }
+    tc_text_print(log, "error: -cl-std=%s is not supported; CL1.0, CL1.1, CL1.2 and CL3.0 are\n", name);
+    return -EINVAL;
+}
+
+static int take_flag(struct tc_options *o, char *token, struct tc_text *log)
+{
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (!strcmp(token, flags[i].name)) {
+            o->optimize = flags[i].action == NO_OPTIMIZE ? 0 : o->optimize;
+            if (flags[i].action == PASS) {
+                return push(o, token);
+            }
+            free(token);
+            return 0;
+        }
+    }
+    tc_text_print(log, "error: unknown option '%s'\n", token);
+    free(token);
+    return -EINVAL;
+}
+
+static int take(struct tc_options *o, char *token, const char **text, struct tc_text *log)
+{
+    int result;
+    if (!strncmp(token, "-cl-std=", 8)) {
+        result = set_standard(o, token + 8, log);
+        free(token);
+        return result;
+    }
+    if (strncmp(token, "-D", 2) && strncmp(token, "-I", 2)) {
+        return take_flag(o, token, log);
+    }
+    if (!token[2]) { /* its value is the next token */
+        char *value;
+        char *joined = NULL;
+        result = next_token(text, &value);
+        if (result) {
+            tc_text_print(log, "error: option '%s' needs a value\n", token);
+            free(token);
+            return result == -ENOENT ? -EINVAL : result;
+        }
+        if (asprintf(&joined, "%s%s", token, value) < 0) {
+            joined = NULL;
+        }
+        free(value);
+        free(token);
+        return push(o, joined);
+    }
+    return push(o, token);
+}
+
+int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log)
+{
+    struct tc_options o = {.version = 120, .optimize = 1};
+    char *token;
+    int result;
+    text = text ? text : "";
+    while ((result = next_token(&text, &token)) == 0) {
+        result = take(&o, token, &text, log);
+        if (result) {
+            break;
+        }
+    }
+    if (result == -ENOENT) {
+        *out = o;
+        return 0;
+    }
+    if (result == -EINVAL && log->size == 0) {
+        tc_text_print(log, "error: a quote is not closed in the options\n");
+    }
+    tc_options_free(&o);
+    return result;
+}
+
+void tc_options_free(struct tc_options *options)
+{
+    for (size_t i = 0; i < options->n; i++) {
+        free(options->arguments[i]);
+    }
+    free(options->arguments);
+    *options = (struct tc_options){0};
+}

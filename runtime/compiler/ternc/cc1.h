@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern-cc1: the back half of the compiler, over LLVM-C. One process per job, so that a crash of LLVM harms nobody; hence
+ * memory is not freed, and every error ends the process through cc1_die. What it does is told in docs/compiler.md.
+ */
+#ifndef TERN_CC1_H
+#define TERN_CC1_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CC1_ENTRY_PREFIX "__entry_"
+#define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
+#define CC1_MAX_KERNELS 4096u
+/** Of the JSON in .tern.kernels: raised when what a loader must know changes. */
+#define CC1_OBJECT_VERSION 1
+
+enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
+
+/** A kernel: its OpenCL function and the entry that the hardware starts. */
+struct cc1_kernel {
+    const char *name;
+    LLVMValueRef function;
+    LLVMValueRef entry;
+    uint32_t args_size;
+    uint32_t local_static;
+    uint32_t stack;
+    void *json; /**< cJSON object, all but local_static and stack. */
+};
+
+struct cc1 {
+    LLVMContextRef context;
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    LLVMModuleRef module;
+    struct cc1_kernel *kernels;
+    size_t n_kernels;
+};
+
+_Noreturn void cc1_die(enum cc1_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void *cc1_alloc(size_t n, size_t size);
+
+/* module.c */
+void cc1_module_init(struct cc1 *cc);
+LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, const char *what);
+LLVMModuleRef cc1_module_parse_file(struct cc1 *cc, const char *path, int lazy);
+void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module);
+void cc1_module_link(struct cc1 *cc, LLVMModuleRef other);
+void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc);
+void cc1_module_check_undefined(struct cc1 *cc);
+void cc1_module_internalize(struct cc1 *cc, int keep_functions);
+void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
+
+/* kernel.c: finds kernels, writes their entries, reads their metadata. */
+void cc1_kernels(struct cc1 *cc);
+/** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
+void cc1_kernels_emit(struct cc1 *cc);
+
+/* printf.c: printf calls become stores of a record. */
+void cc1_printf_lower(struct cc1 *cc);
+
+/* local.c: places __local variables. */
+void cc1_local_detach(struct cc1 *cc);
+void cc1_local_place(struct cc1 *cc);
+
+/* order.c: basic blocks in the order that reconverges soonest; callees before callers. */
+void cc1_order(struct cc1 *cc);
+
+/* stack.c: bounds of private memory. */
+#define CC1_STACK_MARK "@STACK@@@@"
+void cc1_stack_watch(struct cc1 *cc);
+void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runtime);
+/** The table "name bytes" of all functions of an object (the run-time library). */
+void cc1_stack_table(struct cc1 *cc, const void *object, size_t size, const char *path);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels: for each an entry that the hardware can start (a0 = argument block; sp set), and its metadata as JSON.
+ *
+ * The entry loads the arguments with invariant loads and holds the kernel inlined: the optimizer may then reload an
+ * argument instead of keeping it in a register, and hoist it. A kernel called by another kernel stays a function too.
+ */
+#include "cc1.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CC_SPIR_KERNEL 76u
+#define MAX_ALIGN 16u /* what the argument block promises */
+
+static LLVMAttributeRef attribute(struct cc1 *cc, const char *name)
+{
+    return LLVMCreateEnumAttribute(cc->context, LLVMGetEnumAttributeKindForName(name, strlen(name)), 0);
+}
+
+/** The operands of a function's metadata node of this kind; NULL if it has none. */
+static LLVMValueRef *metadata(struct cc1 *cc, LLVMValueRef f, const char *kind, unsigned *n)
+{
+    size_t entries;
+    LLVMValueMetadataEntry *all = LLVMGlobalCopyAllMetadata(f, &entries);
+    unsigned id = LLVMGetMDKindIDInContext(cc->context, kind, (unsigned)strlen(kind));
+    for (size_t i = 0; i < entries; i++) {
+        if (LLVMValueMetadataEntriesGetKind(all, (unsigned)i) == id) {
+            LLVMValueRef node = LLVMMetadataAsValue(cc->context, LLVMValueMetadataEntriesGetMetadata(all, (unsigned)i));
+            *n = (unsigned)LLVMGetMDNodeNumOperands(node);
+            LLVMValueRef *operands = cc1_alloc(*n, sizeof *operands);
+            LLVMGetMDNodeOperands(node, operands);
+            return operands;
+        }
+    }
+    *n = 0;
+    return NULL;
+}
+
+static const char *string_of(LLVMValueRef v)
+{
+    unsigned length;
+    const char *s = LLVMGetMDString(v, &length);
+    char *copy = cc1_alloc(length + 1, 1);
+    memcpy(copy, s, length);
+    return copy;
+}
+
+static unsigned qualifiers(const char *text)
+{
+    return (strstr(text, "const") ? 1u : 0u) | (strstr(text, "restrict") ? 2u : 0u) | (strstr(text, "volatile") ? 4u : 0u);
+}
+
+static unsigned access_of(const char *text)
+{
+    return !strcmp(text, "read_only") ? 1u : !strcmp(text, "write_only") ? 2u : !strcmp(text, "read_write") ? 3u : 0u;
+}
+
+/** OpenCL's name of a type that vec_type_hint can name. */
+static void print_hint(char *out, size_t size, LLVMTypeRef type, int is_signed)
+{
+    unsigned n = 1;
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
+        n = LLVMGetVectorSize(type);
+        type = LLVMGetElementType(type);
+    }
+    const char *name = "float";
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMHalfTypeKind: name = "half"; break;
+    case LLVMDoubleTypeKind: name = "double"; break;
+    case LLVMIntegerTypeKind: {
+        unsigned width = LLVMGetIntTypeWidth(type);
+        name = width == 8 ? "uchar" : width == 16 ? "ushort" : width == 32 ? "uint" : "ulong";
+        name += is_signed ? 1 : 0;
+        break;
+    }
+    default: break;
+    }
+    if (n > 1) {
+        snprintf(out, size, "vec_type_hint(%s%u)", name, n);
+    } else {
+        snprintf(out, size, "vec_type_hint(%s)", name);
+    }
+}
+
+static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
+{
+    char text[256] = "";
+    unsigned n;
+    static const char *const sizes[2] = {"reqd_work_group_size", "work_group_size_hint"};
+    cJSON *required = cJSON_AddArrayToObject(json, "required_size");
+    for (int which = 0; which < 2; which++) {
+        LLVMValueRef *v = metadata(cc, f, sizes[which], &n);
+        if (!v || n != 3) {
+            continue;
+        }
+        unsigned long long d[3];
+        for (int i = 0; i < 3; i++) {
+            d[i] = LLVMConstIntGetZExtValue(v[i]);
+            if (which == 0) {
+                cJSON_AddItemToArray(required, cJSON_CreateNumber((double)d[i]));
+            }
+        }
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "%s%s(%llu,%llu,%llu)", at ? " " : "", sizes[which], d[0], d[1], d[2]);
+    }
+    LLVMValueRef *hint = metadata(cc, f, "vec_type_hint", &n);
+    if (hint && n == 2) {
+        size_t at = strlen(text);
+        if (at) {
+            text[at++] = ' ';
+        }
+        print_hint(text + at, sizeof text - at, LLVMTypeOf(hint[0]), LLVMConstIntGetZExtValue(hint[1]) != 0);
+    }
+    cJSON_AddStringToObject(json, "attributes", text);
+}
+
+static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], unsigned i)
+{
+    cJSON *arg = cJSON_CreateObject();
+    cJSON_AddNumberToObject(arg, "space", i < n[0] ? (double)LLVMConstIntGetZExtValue(info[0][i]) : 0);
+    cJSON_AddNumberToObject(arg, "access", i < n[1] ? access_of(string_of(info[1][i])) : 0);
+    cJSON_AddStringToObject(arg, "type", i < n[2] ? string_of(info[2][i]) : "");
+    cJSON_AddNumberToObject(arg, "qualifiers", i < n[3] ? qualifiers(string_of(info[3][i])) : 0);
+    if (i < n[4]) {
+        cJSON_AddStringToObject(arg, "name", string_of(info[4][i]));
+    }
+    return arg;
+}
+
+static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
+{
+    LLVMContextRef c = cc->context;
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
+    LLVMTypeRef block = LLVMPointerTypeInContext(c, 1);
+    LLVMTypeRef nothing = LLVMVoidTypeInContext(c);
+    char name[1024];
+    snprintf(name, sizeof name, CC1_ENTRY_PREFIX "%s", k->name);
+    k->entry = LLVMAddFunction(cc->module, name, LLVMFunctionType(nothing, &block, 1, 0));
+    LLVMAddAttributeAtIndex(k->entry, CC1_FUNCTION, attribute(cc, "noreturn"));
+    LLVMAddAttributeAtIndex(k->entry, CC1_FUNCTION, attribute(cc, "nounwind"));
+    LLVMAddAttributeAtIndex(k->entry, 1, attribute(cc, "noalias"));
+    LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(c, k->entry, ""));
+
+    cJSON *json = cJSON_CreateObject();
+    cJSON *list = cJSON_AddArrayToObject(json, "args");
+    static const char *const kinds[5] = {"kernel_arg_addr_space", "kernel_arg_access_qual", "kernel_arg_type",
+                                         "kernel_arg_type_qual", "kernel_arg_name"};
+    LLVMValueRef *info[5];
+    unsigned n_info[5];
+    for (int i = 0; i < 5; i++) {
+        info[i] = metadata(cc, k->function, kinds[i], &n_info[i]);
+    }
+
+    unsigned n = LLVMCountParams(k->function);
+    LLVMTypeRef type = LLVMGlobalGetValueType(k->function);
+    LLVMTypeRef *types = cc1_alloc(n, sizeof *types);
+    LLVMValueRef *args = cc1_alloc(n, sizeof *args);
+    LLVMAttributeRef *byval = cc1_alloc(n, sizeof *byval);
+    LLVMGetParamTypes(type, types);
+    unsigned byval_kind = LLVMGetEnumAttributeKindForName("byval", 5);
+    unsigned align_kind = LLVMGetEnumAttributeKindForName("align", 5);
+    unsigned invariant = LLVMGetMDKindIDInContext(c, "invariant.load", 14);
+    uint64_t offset = 0;
+    for (unsigned i = 0; i < n; i++) {
+        byval[i] = LLVMGetEnumAttributeAtIndex(k->function, i + 1, byval_kind);
+        LLVMTypeRef t = byval[i] ? LLVMGetTypeAttributeValue(byval[i]) : types[i];
+        unsigned align = LLVMABIAlignmentOfType(cc->layout, t);
+        LLVMAttributeRef declared = LLVMGetEnumAttributeAtIndex(k->function, i + 1, align_kind);
+        if (byval[i] && declared && LLVMGetEnumAttributeValue(declared) > align) {
+            align = (unsigned)LLVMGetEnumAttributeValue(declared);
+        }
+        uint64_t size = LLVMABISizeOfType(cc->layout, t);
+        offset = (offset + align - 1) / align * align;
+        unsigned known = align < MAX_ALIGN ? align : MAX_ALIGN;
+        LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(c), offset, 0);
+        LLVMValueRef from = LLVMBuildInBoundsGEP2(b, LLVMInt8TypeInContext(c), LLVMGetParam(k->entry, 0), &index, 1, "");
+        if (byval[i]) {
+            args[i] = LLVMBuildAlloca(b, t, "");
+            LLVMSetAlignment(args[i], align);
+            LLVMBuildMemCpy(b, args[i], align, from, known, LLVMConstInt(LLVMInt32TypeInContext(c), size, 0));
+        } else {
+            args[i] = LLVMBuildLoad2(b, t, from, "");
+            LLVMSetAlignment(args[i], known);
+            LLVMSetMetadata(args[i], invariant, LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
+        }
+        cJSON *arg = argument_json(info, n_info, i);
+        cJSON_AddBoolToObject(arg, "pointer", !byval[i] && LLVMGetTypeKind(t) == LLVMPointerTypeKind);
+        cJSON_AddNumberToObject(arg, "size", (double)size);
+        cJSON_AddNumberToObject(arg, "offset", (double)offset);
+        cJSON_AddItemToArray(list, arg);
+        offset += size;
+    }
+    LLVMValueRef call = LLVMBuildCall2(b, type, k->function, args, n, "");
+    LLVMSetInstructionCallConv(call, CC_SPIR_KERNEL);
+    for (unsigned i = 0; i < n; i++) {
+        if (byval[i]) {
+            LLVMAddCallSiteAttribute(call, i + 1, byval[i]);
+        }
+    }
+    static const char leave[] = ".insn i 0x0b, 1, x0, x0, 0";
+    static const char clobber[] = "~{memory}";
+    LLVMTypeRef none = LLVMFunctionType(nothing, NULL, 0, 0);
+    LLVMBuildCall2(b, none,
+                   LLVMGetInlineAsm(none, leave, sizeof leave - 1, clobber, sizeof clobber - 1, 1, 0,
+                                    LLVMInlineAsmDialectATT, 0),
+                   NULL, 0, "");
+    LLVMBuildUnreachable(b);
+    LLVMDisposeBuilder(b);
+
+    k->args_size = (uint32_t)((offset + MAX_ALIGN - 1) / MAX_ALIGN * MAX_ALIGN);
+    cJSON_AddStringToObject(json, "name", k->name);
+    cJSON_AddNumberToObject(json, "args_size", k->args_size);
+    add_attributes(cc, k->function, json);
+    k->json = json;
+    LLVMAddAttributeAtIndex(k->function, CC1_FUNCTION, attribute(cc, "alwaysinline"));
+}
+
+void cc1_kernels(struct cc1 *cc)
+{
+    size_t n = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        n += !LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) == CC_SPIR_KERNEL;
+    }
+    if (n > CC1_MAX_KERNELS) {
+        cc1_die(CC1_BAD_INPUT, "more than %u kernels in a program", CC1_MAX_KERNELS);
+    }
+    cc->kernels = cc1_alloc(n, sizeof *cc->kernels);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) == CC_SPIR_KERNEL) {
+            size_t length;
+            struct cc1_kernel *k = &cc->kernels[cc->n_kernels++];
+            k->function = f;
+            const char *name = LLVMGetValueName2(f, &length);
+            char *copy = cc1_alloc(length + 1, 1);
+            memcpy(copy, name, length);
+            k->name = copy;
+        }
+    }
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        make_entry(cc, &cc->kernels[i]);
+    }
+}
+
+void cc1_kernels_emit(struct cc1 *cc)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddNumberToObject(root, "version", CC1_OBJECT_VERSION);
+    cJSON *list = cJSON_AddArrayToObject(root, "kernels");
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        cJSON *json = cc->kernels[i].json;
+        cJSON_AddNumberToObject(json, "local_static", cc->kernels[i].local_static);
+        cJSON_AddItemToObject(json, "stack", cJSON_CreateRaw(CC1_STACK_MARK));
+        cJSON_AddItemToArray(list, json);
+    }
+    char *text = cJSON_PrintUnformatted(root);
+    if (!text) {
+        cc1_die(CC1_INTERNAL, "out of memory");
+    }
+    LLVMValueRef string = LLVMConstStringInContext(cc->context, text, (unsigned)strlen(text), 1);
+    LLVMValueRef global = LLVMAddGlobal(cc->module, LLVMTypeOf(string), "__tern_kernels");
+    LLVMSetInitializer(global, string);
+    LLVMSetAlignment(global, 1);
+    LLVMSetSection(global, ".tern.kernels");
+}

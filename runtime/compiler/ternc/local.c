@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * __local variables. Each kernel's lie from the start of the local window on; kernels share nothing, so they overlap.
+ *
+ * For the optimizer a variable is declared but defined elsewhere: it must not reason about who writes it, since other
+ * work-items do. Afterwards its address becomes an absolute symbol. (Constants in place of symbols would make the code
+ * rebuild addresses in inner loops; sections at one address for all kernels would need one linker script a program.)
+ */
+#include "cc1.h"
+
+#include "tern/tern_spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LOCAL_SPACE 3u
+
+static int is_local(LLVMValueRef g)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == LOCAL_SPACE;
+}
+
+void cc1_local_detach(struct cc1 *cc)
+{
+    unsigned n = 0;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {
+        if (is_local(g) && !LLVMIsDeclaration(g)) {
+            char name[32];
+            int length = snprintf(name, sizeof name, "__local.%u", n++);
+            LLVMSetInitializer(g, NULL);
+            LLVMSetLinkage(g, LLVMExternalLinkage);
+            LLVMSetVisibility(g, LLVMHiddenVisibility); /* so that it is addressed directly */
+            LLVMSetValueName2(g, name, (size_t)length);
+        }
+    }
+}
+
+/** Marks the functions that use v, directly or through constants, in a list. */
+static void users(LLVMValueRef v, LLVMValueRef *list, size_t *n)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        if (!LLVMIsAInstruction(user)) {
+            users(user, list, n);
+            continue;
+        }
+        LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+        size_t i = 0;
+        while (i < *n && list[i] != f) {
+            i++;
+        }
+        if (i == *n) {
+            list[(*n)++] = f;
+        }
+    }
+}
+
+/** The functions from which v can be reached by calls, and those that use it. */
+static size_t reachers(LLVMValueRef v, LLVMValueRef *list)
+{
+    size_t n = 0;
+    users(v, list, &n);
+    for (size_t i = 0; i < n; i++) {
+        users(list[i], list, &n);
+    }
+    return n;
+}
+
+void cc1_local_place(struct cc1 *cc)
+{
+    size_t functions = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        functions++;
+    }
+    LLVMValueRef *list = cc1_alloc(functions, sizeof *list);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {
+        if (!is_local(g)) {
+            continue;
+        }
+        size_t n = reachers(g, list);
+        uint64_t offset = 0;
+        for (size_t pass = 0; pass < 2; pass++) {
+            for (size_t k = 0; k < cc->n_kernels; k++) {
+                for (size_t i = 0; i < n; i++) {
+                    if (list[i] == cc->kernels[k].entry && pass == 0 && cc->kernels[k].local_static > offset) {
+                        offset = cc->kernels[k].local_static;
+                    } else if (list[i] == cc->kernels[k].entry && pass == 1) {
+                        cc->kernels[k].local_static = (uint32_t)offset;
+                    }
+                }
+            }
+            if (pass == 0) {
+                uint64_t align = LLVMGetAlignment(g) ? LLVMGetAlignment(g) : 16u;
+                offset = (offset + align - 1) / align * align;
+                char text[128];
+                size_t length;
+                const char *name = LLVMGetValueName2(g, &length);
+                int size = snprintf(text, sizeof text, ".globl %s\n.set %s, 0x%x\n", name, name,
+                                    TERN_WIN_LOCAL_BASE + (unsigned)offset);
+                LLVMAppendModuleInlineAsm(cc->module, text, (size_t)size);
+                offset += LLVMABISizeOfType(cc->layout, LLVMGlobalGetValueType(g));
+                if (offset > TERN_WIN_LOCAL_SIZE) {
+                    cc1_die(CC1_BAD_INPUT, "local variables need more than %u bytes", TERN_WIN_LOCAL_SIZE);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern-cc1 object <lib dir> [-O1]: modules on standard input -> relocatable object on standard output
+ * tern-cc1 library: modules on standard input -> one module on standard output
+ * tern-cc1 runtime <in.bc> <out.stack>: the run-time library -> object on standard output, and its table of stack bounds
+ *
+ * Modules on standard input are each preceded by their length, a little-endian 32-bit word. Messages go to standard
+ * error. Exit: 0; 1: the input is wrong (message); 3: this program is; anything else or a signal: LLVM crashed.
+ */
+#include "cc1.h"
+
+#include <llvm-c/BitWriter.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Noreturn void cc1_die(enum cc1_exit code, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    fputs("error: ", stderr);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    fflush(stderr);
+    _exit(code);
+}
+
+void *cc1_alloc(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    if (!p) {
+        cc1_die(CC1_INTERNAL, "out of memory");
+    }
+    return p;
+}
+
+static void write_all(const void *data, size_t size)
+{
+    const char *p = data;
+    while (size > 0) {
+        ssize_t n = write(STDOUT_FILENO, p, size);
+        if (n <= 0) {
+            cc1_die(CC1_INTERNAL, "cannot write the result");
+        }
+        p += n;
+        size -= (size_t)n;
+    }
+}
+
+static void link_stdin(struct cc1 *cc)
+{
+    uint32_t length;
+    while (fread(&length, sizeof length, 1, stdin) == 1) {
+        void *data = cc1_alloc(length, 1);
+        if (fread(data, 1, length, stdin) != length) {
+            cc1_die(CC1_INTERNAL, "truncated input");
+        }
+        cc1_module_link(cc, cc1_module_parse(cc, data, length, "module"));
+    }
+    if (!cc->module) {
+        cc1_die(CC1_BAD_INPUT, "nothing to link");
+    }
+}
+
+static LLVMMemoryBufferRef emit(struct cc1 *cc)
+{
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(cc->machine, cc->module, LLVMObjectFile, &message, &buffer)) {
+        cc1_die(CC1_INTERNAL, "%s", message);
+    }
+    return buffer;
+}
+
+static void make_object(struct cc1 *cc, const char *directory, const char *pipeline)
+{
+    char path[3][4096];
+    static const char *const files[3] = {"builtins.bc", "clc.bc", "runtime.stack"};
+    for (int i = 0; i < 3; i++) {
+        if ((size_t)snprintf(path[i], sizeof path[i], "%s/%s", directory, files[i]) >= sizeof path[i]) {
+            cc1_die(CC1_INTERNAL, "path too long");
+        }
+    }
+    link_stdin(cc);
+    cc1_kernels(cc);
+    cc1_printf_lower(cc);
+    cc1_module_builtins(cc, path[0], path[1]);
+    cc1_module_check_undefined(cc);
+    cc1_local_detach(cc);
+    cc1_module_internalize(cc, 0);
+    cc1_module_optimize(cc, pipeline);
+    cc1_local_place(cc);
+    cc1_kernels_emit(cc);
+    cc1_order(cc);
+    cc1_stack_watch(cc);
+    LLVMMemoryBufferRef buffer = emit(cc);
+    size_t size = LLVMGetBufferSize(buffer);
+    char *object = cc1_alloc(size, 1);
+    memcpy(object, LLVMGetBufferStart(buffer), size);
+    cc1_stack_patch(cc, object, size, path[2]);
+    write_all(object, size);
+}
+
+static void make_library(struct cc1 *cc)
+{
+    link_stdin(cc);
+    LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(cc->module);
+    write_all(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+}
+
+static void make_runtime(struct cc1 *cc, const char *input, const char *stack_path)
+{
+    cc1_module_link(cc, cc1_module_parse_file(cc, input, 0));
+    cc1_module_internalize(cc, 1);
+    cc1_module_optimize(cc, "default<O2>");
+    cc1_order(cc);
+    cc1_stack_watch(cc);
+    LLVMMemoryBufferRef buffer = emit(cc);
+    cc1_stack_table(cc, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), stack_path);
+    write_all(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+}
+
+int main(int argc, char **argv)
+{
+    struct cc1 cc = {0};
+    cc1_module_init(&cc);
+    if (argc >= 3 && !strcmp(argv[1], "object")) {
+        make_object(&cc, argv[2], argc > 3 && !strcmp(argv[3], "-O1") ? "default<O1>" : "default<O2>");
+    } else if (argc == 2 && !strcmp(argv[1], "library")) {
+        make_library(&cc);
+    } else if (argc == 4 && !strcmp(argv[1], "runtime")) {
+        make_runtime(&cc, argv[2], argv[3]);
+    } else {
+        cc1_die(CC1_INTERNAL, "usage: tern-cc1 object <lib dir> [-O1] | library | runtime <in.bc> <out.stack>");
+    }
+    fflush(stderr);
+    _exit(CC1_OK); /* no destructors: LLVM's tear-down costs milliseconds and frees what the kernel frees anyway */
+}

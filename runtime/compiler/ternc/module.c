@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Modules: parse, retarget from the front end's nvptx to riscv32, link, add built-ins, internalize, optimize.
+ *
+ * The front end compiles for nvptx because its address spaces, vector ABI and mangling are those of the built-in library;
+ * straight riscv32 has one address space, and the optimizer then turns a scalar __local variable into a register.
+ */
+#include "cc1.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIPLE "riscv32-unknown-unknown-elf"
+#define FEATURES "+32bit,+m,+a,+zicsr,+zmmul,+zfinx,+zba,+zbb"
+#define CC_PTX_DEVICE 72u
+#define CC_SPIR_FUNC 75u
+
+static char message[4096];
+
+/** Errors go to standard error; the caller of the failing function ends the process. */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    (void)user;
+    if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
+        char *text = LLVMGetDiagInfoDescription(info);
+        snprintf(message, sizeof message, "%s", text);
+        LLVMDisposeMessage(text);
+    }
+}
+
+void cc1_module_init(struct cc1 *cc)
+{
+    /* Block placement would undo cc1_order. A loop that fills memory stays a loop of wide strides over lanes rather than
+     * a call. Calls cost more here than on a CPU: a bigger inlining threshold. */
+    static const char *const flags[] = {"tern-cc1", "-disable-block-placement", "-disable-loop-idiom-memcpy",
+                                        "-disable-loop-idiom-memset", "-riscv-lower-fpimm-cost=3",
+                                        "-inline-threshold=600"};
+    LLVMInitializeRISCVTargetInfo();
+    LLVMInitializeRISCVTarget();
+    LLVMInitializeRISCVTargetMC();
+    LLVMInitializeRISCVAsmPrinter();
+    LLVMInitializeRISCVAsmParser();
+    LLVMParseCommandLineOptions(sizeof flags / sizeof *flags, flags, NULL);
+
+    LLVMTargetRef target;
+    char *error = NULL;
+    if (LLVMGetTargetFromTriple(TRIPLE, &target, &error)) {
+        cc1_die(CC1_INTERNAL, "%s", error);
+    }
+    LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
+    LLVMTargetMachineOptionsSetCPU(options, "generic-rv32");
+    LLVMTargetMachineOptionsSetFeatures(options, FEATURES);
+    LLVMTargetMachineOptionsSetABI(options, "ilp32");
+    LLVMTargetMachineOptionsSetCodeGenOptLevel(options, LLVMCodeGenLevelDefault);
+    LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocStatic);
+    LLVMTargetMachineOptionsSetCodeModel(options, LLVMCodeModelMedium);
+    cc->machine = LLVMCreateTargetMachineWithOptions(target, TRIPLE, options);
+    cc->layout = LLVMCreateTargetDataLayout(cc->machine);
+    cc->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(cc->context, on_diagnostic, NULL);
+}
+
+LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, const char *what)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(data, size, what, 0);
+    LLVMModuleRef module;
+    if (LLVMParseBitcodeInContext2(cc->context, buffer, &module)) {
+        cc1_die(CC1_BAD_INPUT, "not a module: %s", message);
+    }
+    LLVMStripModuleDebugInfo(module);
+    cc1_module_retarget(cc, module);
+    return module;
+}
+
+/** Lazily, only the functions that linking takes are ever read; what is not to be linked into another must be whole. */
+LLVMModuleRef cc1_module_parse_file(struct cc1 *cc, const char *path, int lazy)
+{
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef module;
+    char *error = NULL;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &error)) {
+        cc1_die(CC1_INTERNAL, "%s: %s", path, error);
+    }
+    if (lazy ? LLVMGetBitcodeModuleInContext2(cc->context, buffer, &module)
+             : LLVMParseBitcodeInContext2(cc->context, buffer, &module)) {
+        cc1_die(CC1_INTERNAL, "%s: %s", path, message);
+    }
+    LLVMSetTarget(module, TRIPLE);
+    char *layout = LLVMCopyStringRepOfTargetData(cc->layout);
+    LLVMSetDataLayout(module, layout);
+    LLVMDisposeMessage(layout);
+    return module;
+}
+
+static void drop_attributes(LLVMValueRef f)
+{
+    static const char *const strings[] = {"target-features", "target-cpu", "frame-pointer", "no-builtins",
+                                          "stack-protector-buffer-size", "denormal-fp-math", "denormal-fp-math-f32"};
+    static const char *const enums[] = {"optnone", "noinline"};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        LLVMRemoveStringAttributeAtIndex(f, CC1_FUNCTION, strings[i], (unsigned)strlen(strings[i]));
+    }
+    for (size_t i = 0; i < sizeof enums / sizeof *enums; i++) {
+        LLVMRemoveEnumAttributeAtIndex(f, CC1_FUNCTION,
+                                       LLVMGetEnumAttributeKindForName(enums[i], strlen(enums[i])));
+    }
+}
+
+void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module)
+{
+    LLVMSetTarget(module, TRIPLE);
+    char *layout = LLVMCopyStringRepOfTargetData(cc->layout);
+    LLVMSetDataLayout(module, layout);
+    LLVMDisposeMessage(layout);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        unsigned convention = LLVMGetFunctionCallConv(f);
+        if (convention == CC_SPIR_FUNC || convention == CC_PTX_DEVICE) {
+            LLVMSetFunctionCallConv(f, LLVMCCallConv);
+        }
+        drop_attributes(f);
+        /* C99's inline without extern: other implementations of OpenCL link it, so does this one. */
+        if (LLVMGetLinkage(f) == LLVMAvailableExternallyLinkage) {
+            LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
+        }
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                if (LLVMIsACallInst(i) && (LLVMGetInstructionCallConv(i) == CC_SPIR_FUNC ||
+                                           LLVMGetInstructionCallConv(i) == CC_PTX_DEVICE)) {
+                    LLVMSetInstructionCallConv(i, LLVMCCallConv);
+                }
+            }
+        }
+    }
+}
+
+void cc1_module_link(struct cc1 *cc, LLVMModuleRef other)
+{
+    if (!cc->module) {
+        cc->module = other;
+    } else if (LLVMLinkModules2(cc->module, other)) {
+        cc1_die(CC1_BAD_INPUT, "%s", message);
+    }
+}
+
+/** The next function from f on that is declared but not defined, not an intrinsic, and called by someone. */
+static LLVMValueRef undefined(LLVMValueRef f)
+{
+    while (f && (!LLVMIsDeclaration(f) || LLVMGetIntrinsicID(f) != 0 || !LLVMGetFirstUse(f))) {
+        f = LLVMGetNextFunction(f);
+    }
+    return f;
+}
+
+/** Tern's own built-ins first: what they define, the generic library does not. */
+void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc)
+{
+    if (undefined(LLVMGetFirstFunction(cc->module))) {
+        cc1_module_link(cc, cc1_module_parse_file(cc, builtins, 1));
+    }
+    if (undefined(LLVMGetFirstFunction(cc->module))) {
+        cc1_module_link(cc, cc1_module_parse_file(cc, clc, 1));
+    }
+}
+
+/** "_Z3fooi" is foo to who wrote it. */
+static void print_name(char *out, size_t size, const char *symbol)
+{
+    char *end;
+    unsigned long n = strncmp(symbol, "_Z", 2) ? 0 : strtoul(symbol + 2, &end, 10);
+    if (n > 0 && n <= strlen(end)) {
+        snprintf(out, size, "%.*s", (int)n, end);
+    } else {
+        snprintf(out, size, "%s", symbol);
+    }
+}
+
+void cc1_module_check_undefined(struct cc1 *cc)
+{
+    int errors = 0;
+    for (LLVMValueRef f = undefined(LLVMGetFirstFunction(cc->module)); f; f = undefined(LLVMGetNextFunction(f))) {
+        size_t length;
+        char name[256];
+        print_name(name, sizeof name, LLVMGetValueName2(f, &length));
+        fprintf(stderr, "error: undefined function '%s'\n", name);
+        errors++;
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) && LLVMGetFirstUse(g)) {
+            size_t length;
+            fprintf(stderr, "error: undefined variable '%s'\n", LLVMGetValueName2(g, &length));
+            errors++;
+        }
+    }
+    if (errors) {
+        cc1_die(CC1_BAD_INPUT, "%d undefined symbol%s", errors, errors == 1 ? "" : "s");
+    }
+}
+
+/** Only entries stay visible (keep_functions: all functions do, to be linked by name). */
+void cc1_module_internalize(struct cc1 *cc, int keep_functions)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) {
+            continue;
+        }
+        size_t length;
+        int entry = !strncmp(LLVMGetValueName2(f, &length), CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX));
+        if (!entry && !keep_functions) {
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+        }
+        drop_attributes(f);
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {
+        if (!LLVMIsDeclaration(g) && LLVMGetLinkage(g) != LLVMAppendingLinkage) {
+            LLVMSetLinkage(g, LLVMInternalLinkage);
+        }
+    }
+}
+
+/** Vectorizers stay off: the hardware's vectors are its lanes. */
+void cc1_module_optimize(struct cc1 *cc, const char *pipeline)
+{
+    char *error = NULL;
+    if (LLVMVerifyModule(cc->module, LLVMReturnStatusAction, &error)) {
+        cc1_die(CC1_INTERNAL, "broken module: %s", error);
+    }
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    LLVMErrorRef failure = LLVMRunPasses(cc->module, pipeline, cc->machine, options);
+    if (failure) {
+        cc1_die(CC1_INTERNAL, "%s", LLVMGetErrorMessage(failure));
+    }
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How much private memory a kernel needs: frames summed along the deepest chain of calls, an upper bound.
+ *
+ * A frame's size is what the code generator itself reports when asked to warn about every frame. Calls are those of the
+ * object, from relocations (each function has a section of its own), since the code generator adds calls of the run-time
+ * library that the IR does not show; that library's own bounds come from the table made when it was built. Recursion,
+ * which OpenCL C forbids, has no bound and is refused.
+ */
+#include "cc1.h"
+
+#include "../tc_elf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct function {
+    const char *name;
+    uint32_t section; /**< 0: of the run-time library, known by its bound. */
+    uint32_t frame;
+    uint32_t bound;
+    enum { NEW, ACTIVE, DONE } state;
+    uint32_t *calls;
+    size_t n_calls;
+};
+
+struct frame {
+    char *name;
+    uint32_t size;
+    struct frame *next;
+};
+
+static struct frame *frames;
+
+static struct frame *frame_of(const char *name)
+{
+    for (struct frame *f = frames; f; f = f->next) {
+        if (!strcmp(f->name, name)) {
+            return f;
+        }
+    }
+    struct frame *f = cc1_alloc(1, sizeof *f);
+    f->name = strdup(name);
+    f->next = frames;
+    return frames = f;
+}
+
+/** "<unknown>:0:0: stack frame size (48) exceeds limit (0) in function 'f'" */
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
+{
+    (void)user;
+    char *text = LLVMGetDiagInfoDescription(info);
+    unsigned size;
+    char name[1024];
+    const char *report = strstr(text, "stack frame size");
+    if (report && sscanf(report, "stack frame size (%u) exceeds limit (%*u) in function '%1023[^']", &size, name) == 2) {
+        frame_of(name)->size += size;
+    } else if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
+        cc1_die(CC1_BAD_INPUT, "%s", text);
+    }
+    LLVMDisposeMessage(text);
+}
+
+/** Refuses what has no static size; realigning sp for an overaligned variable may take its alignment more. */
+static void check_allocas(LLVMValueRef f)
+{
+    size_t length;
+    const char *name = LLVMGetValueName2(f, &length);
+    uint32_t slack = 0;
+    LLVMBasicBlockRef first = LLVMGetFirstBasicBlock(f);
+    for (LLVMBasicBlockRef b = first; b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsAAllocaInst(i)) {
+                continue;
+            }
+            if (b != first || !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
+                cc1_die(CC1_BAD_INPUT, "function '%s' has a variable of variable size", name);
+            }
+            uint32_t align = LLVMGetAlignment(i);
+            if (align > 16 && align > slack) {
+                slack = align;
+            }
+        }
+    }
+    if (slack) {
+        frame_of(name)->size += slack;
+    }
+}
+
+void cc1_stack_watch(struct cc1 *cc)
+{
+    LLVMAttributeRef warn = LLVMCreateStringAttribute(cc->context, "warn-stack-size", 15, "0", 1);
+    LLVMContextSetDiagnosticHandler(cc->context, on_diagnostic, NULL);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f)) {
+            LLVMAddAttributeAtIndex(f, CC1_FUNCTION, warn);
+            check_allocas(f);
+        }
+    }
+}
+
+/** Functions of the object, indexed by symbol number; symbols that are none have no name. */
+static struct function *read_functions(const struct tc_elf *elf, size_t *n)
+{
+    Elf32_Shdr table;
+    if (tc_elf_symbols(elf, &table, n)) {
+        cc1_die(CC1_INTERNAL, "object without symbols");
+    }
+    struct function *list = cc1_alloc(*n, sizeof *list);
+    uint32_t *by_section = cc1_alloc(elf->header.e_shnum, sizeof *by_section);
+    for (size_t i = 0; i < *n; i++) {
+        Elf32_Sym s = tc_elf_symbol(elf, &table, i);
+        const char *name = tc_elf_string(elf, table.sh_link, s.st_name);
+        if (ELF32_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx < elf->header.e_shnum) {
+            list[i] = (struct function){.name = name, .section = s.st_shndx, .frame = frame_of(name)->size};
+            by_section[s.st_shndx] = (uint32_t)i;
+        } else if (s.st_shndx == SHN_UNDEF && *name) {
+            list[i] = (struct function){.name = name};
+        }
+    }
+    for (size_t i = 0; i < elf->header.e_shnum; i++) {
+        Elf32_Shdr rela;
+        if (tc_elf_section(elf, i, &rela) || rela.sh_type != SHT_RELA || rela.sh_info >= elf->header.e_shnum ||
+            !by_section[rela.sh_info]) {
+            continue;
+        }
+        struct function *f = &list[by_section[rela.sh_info]];
+        size_t entries = rela.sh_size / sizeof(Elf32_Rela);
+        f->calls = cc1_alloc(entries, sizeof *f->calls);
+        for (size_t k = 0; k < entries; k++) {
+            Elf32_Rela r;
+            memcpy(&r, elf->data + rela.sh_offset + k * sizeof r, sizeof r);
+            uint32_t type = ELF32_R_TYPE(r.r_info);
+            uint32_t symbol = ELF32_R_SYM(r.r_info);
+            if ((type == R_RISCV_CALL || type == R_RISCV_CALL_PLT || type == R_RISCV_JAL) && symbol < *n) {
+                Elf32_Sym s = tc_elf_symbol(elf, &table, symbol);
+                f->calls[f->n_calls++] = ELF32_ST_TYPE(s.st_info) == STT_SECTION ? by_section[s.st_shndx] : symbol;
+            }
+        }
+    }
+    return list;
+}
+
+/** The run-time library's bounds, for the functions that the object takes from there. */
+static void read_table(struct function *list, size_t n, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char name[128];
+    unsigned bound;
+    if (!file) {
+        cc1_die(CC1_INTERNAL, "cannot read %s", path);
+    }
+    while (fscanf(file, "%127s %u", name, &bound) == 2) {
+        for (size_t i = 0; i < n; i++) {
+            if (list[i].name && !list[i].section && !strcmp(list[i].name, name)) {
+                list[i].bound = bound;
+                list[i].state = DONE;
+            }
+        }
+    }
+    fclose(file);
+}
+
+static uint32_t bound_of(struct function *list, uint32_t index)
+{
+    struct function *f = &list[index];
+    if (f->state == DONE) {
+        return f->bound;
+    }
+    if (f->state == ACTIVE) {
+        cc1_die(CC1_BAD_INPUT, "function '%s' is recursive, which OpenCL C does not allow", f->name);
+    }
+    if (!f->name || !f->section) {
+        cc1_die(CC1_BAD_INPUT, "undefined function '%s'", f->name ? f->name : "?");
+    }
+    f->state = ACTIVE;
+    uint64_t deepest = 0;
+    for (size_t i = 0; i < f->n_calls; i++) {
+        uint32_t b = bound_of(list, f->calls[i]);
+        deepest = b > deepest ? b : deepest;
+    }
+    deepest += f->frame;
+    if (deepest > INT32_MAX) {
+        cc1_die(CC1_BAD_INPUT, "function '%s' needs more than 2 GiB of private memory", f->name);
+    }
+    f->state = DONE;
+    return f->bound = (uint32_t)deepest;
+}
+
+void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runtime)
+{
+    struct tc_elf elf;
+    const uint8_t *json;
+    size_t length, n;
+    if (tc_elf_open(&elf, object, size) || tc_elf_find(&elf, ".tern.kernels", &json, &length)) {
+        cc1_die(CC1_INTERNAL, "object without kernels");
+    }
+    struct function *list = read_functions(&elf, &n);
+    read_table(list, n, runtime);
+    char *text = (char *)object + (json - (const uint8_t *)object);
+    const char *end = text + length;
+    const size_t mark = strlen(CC1_STACK_MARK);
+    for (size_t k = 0; k < cc->n_kernels; k++) {
+        char entry[1024];
+        snprintf(entry, sizeof entry, CC1_ENTRY_PREFIX "%s", cc->kernels[k].name);
+        uint32_t index = 0;
+        while (index < n && !(list[index].section && !strcmp(list[index].name, entry))) {
+            index++;
+        }
+        text = memmem(text, (size_t)(end - text), CC1_STACK_MARK, mark);
+        if (index == n || !text) {
+            cc1_die(CC1_INTERNAL, "kernel '%s' is lost", cc->kernels[k].name);
+        }
+        char number[16];
+        snprintf(number, sizeof number, "%*u", (int)mark, bound_of(list, index));
+        memcpy(text, number, mark);
+    }
+}
+
+void cc1_stack_table(struct cc1 *cc, const void *object, size_t size, const char *path)
+{
+    (void)cc;
+    struct tc_elf elf;
+    size_t n;
+    if (tc_elf_open(&elf, object, size)) {
+        cc1_die(CC1_INTERNAL, "not an object");
+    }
+    struct function *list = read_functions(&elf, &n);
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        cc1_die(CC1_INTERNAL, "cannot write %s", path);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i].section) {
+            fprintf(file, "%s %u\n", list[i].name, bound_of(list, i));
+        }
+    }
+    if (fclose(file)) {
+        cc1_die(CC1_INTERNAL, "cannot write %s", path);
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Room for a printf record of so many bytes in the buffer (CSR user0, of user1 bytes), or NULL. Word 0 counts the bytes
+ * that were asked for. Whoever first finds no room leaves a zero where the host would look for the next record; once the
+ * buffer is full nobody counts on, so the counter cannot wrap.
+ */
+#include "base.h"
+
+uint __tern_user0(void);
+uint __tern_user1(void);
+
+__global uint *__tern_printf_begin(uint bytes)
+{
+    __global uint *buffer = (__global uint *)__tern_user0();
+    uint room = __tern_user1();
+    if (room < 8 || *(volatile __global uint *)buffer > room - 4) {
+        return 0;
+    }
+    room -= 4;
+    uint at = __atomic_fetch_add(buffer, bytes, __ATOMIC_RELAXED);
+    if (at <= room && bytes <= room - at) {
+        return buffer + 1 + at / 4;
+    }
+    if (at <= room - 4) {
+        buffer[1 + at / 4] = 0;
+    }
+    return 0;
+}

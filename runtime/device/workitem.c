@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Work-item functions: each a CSR. C, not OpenCL C, because there every function is convergent, and the reads could then
+ * be neither hoisted out of loops nor merged. They are not volatile: a work-item's ids never change.
+ */
+#include "spec.h" /* the windows and CSRs of tern/tern_spec.h; made by the build */
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+#define CSR(name) ({ unsigned v_; __asm__("csrr %0, " STRING(TERN_CSR_##name) : "=r"(v_)); v_; })
+#define PURE __attribute__((const, nothrow, always_inline))
+
+/* Beyond the third dimension: `beyond`. */
+#define BY_DIMENSION(symbol, name, beyond)                                                             \
+    PURE unsigned symbol(unsigned d)                                                                   \
+    {                                                                                                  \
+        return d == 0 ? CSR(name##_X) : d == 1 ? CSR(name##_Y) : d == 2 ? CSR(name##_Z) : (beyond);    \
+    }
+
+BY_DIMENSION(_Z12get_local_idj, LOCAL_ID, 0)
+BY_DIMENSION(_Z12get_group_idj, GROUP_ID, 0)
+BY_DIMENSION(_Z14get_local_sizej, LOCAL_SIZE, 1)
+BY_DIMENSION(_Z23get_enqueued_local_sizej, FULL_SIZE, 1)
+BY_DIMENSION(_Z14get_num_groupsj, NUM_GROUPS, 1)
+BY_DIMENSION(_Z17get_global_offsetj, OFFSET, 0)
+BY_DIMENSION(_Z13get_global_idj, GLOBAL_ID, 0)
+BY_DIMENSION(_Z15get_global_sizej, GLOBAL_SIZE, 1)
+
+PURE unsigned _Z12get_work_dimv(void)
+{
+    return CSR(WORK_DIM);
+}
+
+PURE unsigned _Z20get_global_linear_idv(void)
+{
+    unsigned x = CSR(GLOBAL_ID_X) - CSR(OFFSET_X);
+    unsigned y = CSR(GLOBAL_ID_Y) - CSR(OFFSET_Y);
+    unsigned z = CSR(GLOBAL_ID_Z) - CSR(OFFSET_Z);
+    return (z * CSR(GLOBAL_SIZE_Y) + y) * CSR(GLOBAL_SIZE_X) + x;
+}
+
+PURE unsigned _Z19get_local_linear_idv(void)
+{
+    return (CSR(LOCAL_ID_Z) * CSR(LOCAL_SIZE_Y) + CSR(LOCAL_ID_Y)) * CSR(LOCAL_SIZE_X) + CSR(LOCAL_ID_X);
+}
+
+/* For the rest of the device library. */
+PURE unsigned __tern_user0(void)
+{
+    return CSR(USER0);
+}
+
+PURE unsigned __tern_user1(void)
+{
+    return CSR(USER1);
+}

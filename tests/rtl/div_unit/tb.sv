@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// div_unit against C: all operations and rounding modes, random masks and back pressure, the promised latency.
+
+module tb;
+
+  import "DPI-C" function void div_seed(input int seed);
+  import "DPI-C" function int div_random(input int bound);
+  import "DPI-C" function void div_next(input int op, output int a, output int b, output int rm, output int result,
+                                        output int flags);
+
+  localparam int L = 4;
+
+  logic            clk = 1'b0, rst = 1'b1;
+  logic            in_valid, in_ready, out_valid, out_ready;
+  logic [2:0]      op;
+  logic [L*3-1:0]  rm;
+  logic [L*32-1:0] a, b, data;
+  logic [L*5-1:0]  flags;
+  logic [L-1:0]    mask;
+
+  div_unit #(.L(L)) u_div (
+      .clk_i(clk), .rst_i(rst), .in_valid_i(in_valid), .in_ready_o(in_ready), .in_op_i(op), .in_rm_i(rm), .in_a_i(a), .in_b_i(b),
+      .in_mask_i(mask), .out_valid_o(out_valid), .out_ready_i(out_ready), .out_data_o(data), .out_flags_o(flags)
+  );
+
+  task automatic cycle();
+    #1 clk = 1'b1;
+    #1 clk = 1'b0;
+  endtask
+
+  int          seed, count, errors, latency;
+  logic [31:0] want[L];
+  logic [4:0]  want_flags[L];
+  logic [31:0] operand_a[L], operand_b[L];
+  logic [2:0]  mode[L];
+
+  task automatic start();
+    int va, vb, vrm, vresult, vflags;
+    op = 3'(div_random(6));
+    mask = L'(div_random(1 << L));
+    for (int i = 0; i < L; i++) begin
+      div_next({29'b0, op}, va, vb, vrm, vresult, vflags);
+      operand_a[i] = va;
+      operand_b[i] = vb;
+      mode[i] = vrm[2:0];
+      a[32*i +: 32] = va;
+      b[32*i +: 32] = vb;
+      rm[3*i +: 3] = vrm[2:0];
+      want[i] = vresult;
+      want_flags[i] = vflags[4:0];
+    end
+    in_valid = 1'b1;
+    #1;
+    while (!in_ready) cycle();
+    cycle();
+    in_valid = 1'b0;
+    {a, b, rm} = {L*67{1'b1}};
+  endtask
+
+  task automatic check();
+    for (int i = 0; i < L; i++)
+      if (mask[i] && {data[32*i +: 32], flags[5*i +: 5]} != {want[i], want_flags[i]}) begin
+        errors++;
+        $display("op %0d rm %0d a %h b %h gives %h flags %b, not %h %b", op, mode[i], operand_a[i], operand_b[i], data[32*i +: 32],
+                 flags[5*i +: 5], want[i], want_flags[i]);
+      end
+  endtask
+
+  initial begin
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("count=%d", count)) count = 100_000;
+    $display("seed %0d", seed);
+    div_seed(seed);
+    errors = 0;
+    in_valid = 1'b0;
+    out_ready = 1'b0;
+    cycle();
+    rst = 1'b0;
+    for (int n = 0; n < count && errors < 10; n++) begin
+      start();
+      latency = 1;
+      while (!out_valid && latency < 100) begin
+        cycle();
+        latency++;
+      end
+      if (latency != (op[2] ? 20 : 23)) begin
+        errors++;
+        $display("op %0d took %0d cycles", op, latency);
+      end
+      check();
+      for (int wait_cycles = div_random(4); wait_cycles > 0; wait_cycles--) begin
+        cycle();
+        check();
+        if (!out_valid) errors++;
+      end
+      out_ready = 1'b1;
+      cycle();
+      out_ready = 1'b0;
+    end
+    if (errors != 0) $fatal(1, "%0d errors", errors);
+    $display("PASS");
+    $finish;
+  end
+
+endmodule

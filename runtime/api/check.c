@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Checks that several calls share (check.h). */
+#include "runtime/api/check.h"
+
+cl_int rt_check_buffer(cl_command_queue queue, cl_mem mem)
+{
+    if (!rt_object_is(queue, RT_QUEUE)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    if (!rt_object_is(mem, RT_MEM)) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    return mem->context == queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
+cl_int rt_check_range(cl_mem mem, size_t offset, size_t size)
+{
+    return offset <= mem->size && size <= mem->size - offset ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
+cl_int rt_check_devices(cl_uint n, const cl_device_id *list)
+{
+    if ((n == 0) != (list == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < n; i++) {
+        if (!rt_device_is(list[i])) {
+            return CL_INVALID_DEVICE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+cl_int rt_check_enqueue(cl_int error, struct rt_command *c, bool blocking, cl_event *event)
+{
+    return error == CL_SUCCESS ? rt_command_enqueue(c, blocking, event) : error;
+}

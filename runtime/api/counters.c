@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The extension cl_tern_counters. */
+#include <string.h>
+
+#include "runtime/core/device.h"
+#include "runtime/include/CL/cl_tern.h"
+
+cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, cl_tern_counters *counters);
+
+cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, cl_tern_counters *counters)
+{
+    struct tern_engine_counters c;
+    if (!rt_device_is(device)) {
+        return CL_INVALID_DEVICE;
+    }
+    if (counters == NULL || tern_device_counters(device->hw, engine, &c) != 0) {
+        return CL_INVALID_VALUE;
+    }
+    const struct tern_device_info *i = &device->info;
+    *counters = (cl_tern_counters){
+        .engines = i->engines, .lanes = i->lanes, .warps = i->warps, .local_bytes = i->local_bytes,
+        .clock_hz = i->clock_hz, .time = tern_device_time(device->hw),
+        .busy = c.busy, .issue = c.issue, .lanes_active = c.lanes,
+        .stall_use = c.stall_use, .stall_unit = c.stall_unit, .stall_idle = c.stall_idle, .fma = c.fma,
+        .l1_hit = c.l1_hit, .l1_miss = c.l1_miss, .ic_miss = c.ic_miss, .tlb_hit = c.tlb_hit, .tlb_miss = c.tlb_miss,
+        .rd_lines = c.rd_lines, .wr_lines = c.wr_lines, .buffers = c.buffers,
+    };
+    strncpy(counters->backend, i->backend, sizeof counters->backend - 1);
+    strncpy(counters->config, i->config, sizeof counters->config - 1);
+    return CL_SUCCESS;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Mapping and unmapping. */
+#include "runtime/api/check.h"
+#include "runtime/core/transfer.h"
+
+static cl_int check_map(cl_command_queue queue, cl_mem mem, cl_map_flags flags, size_t offset, size_t size)
+{
+    const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    const cl_int error = rt_check_buffer(queue, mem);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (size == 0 || rt_check_range(mem, offset, size) != CL_SUCCESS || (flags & ~known) != 0 ||
+        ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0 && (flags & (CL_MAP_READ | CL_MAP_WRITE)) != 0)) {
+        return CL_INVALID_VALUE;
+    }
+    const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+    const bool reads = (flags & CL_MAP_READ) != 0;
+    const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : 0) |
+                                   (writes ? CL_MEM_HOST_READ_ONLY : 0);
+    return (mem->flags & forbidden) == 0 ? CL_SUCCESS : CL_INVALID_OPERATION;
+}
+
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags,
+                                                  size_t offset, size_t size, cl_uint n_waits, const cl_event *waits,
+                                                  cl_event *event, cl_int *errcode_ret)
+{
+    struct rt_map *map = NULL;
+    struct rt_command *c = NULL;
+    void *pointer = NULL;
+    cl_int error = check_map(queue, mem, flags, offset, size);
+    if (error == CL_SUCCESS) {
+        error = rt_map_create(mem, flags, offset, size, &map);
+    }
+    if (error == CL_SUCCESS) {
+        pointer = map->pointer;
+        error = rt_map_command_create(queue, mem, map, false, n_waits, waits, &c);
+        error = rt_check_enqueue(error, c, blocking, event);
+        if (error != CL_SUCCESS) {
+            rt_map_free(rt_map_take(mem, pointer));
+            pointer = NULL;
+        }
+    }
+    rt_error_set(errcode_ret, error);
+    return pointer;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *pointer, cl_uint n_waits,
+                                                        const cl_event *waits, cl_event *event)
+{
+    struct rt_command *c = NULL;
+    cl_int error = rt_check_buffer(queue, mem);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    struct rt_map *map = rt_map_take(mem, pointer);
+    if (map == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    error = rt_map_command_create(queue, mem, map, true, n_waits, waits, &c);
+    if (error != CL_SUCCESS) {
+        rt_map_return(mem, map);
+    }
+    return rt_check_enqueue(error, c, false, event);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A context is an address space: a process of the driver. It is also the unit of failure: after a fault the process
+ * takes no more work, so the context is lost, and every later command fails with CL_OUT_OF_RESOURCES.
+ *
+ * `lock` guards the queues' lists, events, maps and `lost` of everything in the context; one lock, because events tie the
+ * queues together and the critical sections are short. `changed` tells waiters (clFinish, clWaitForEvents) to look again.
+ */
+#ifndef RT_CONTEXT_H
+#define RT_CONTEXT_H
+
+#include <pthread.h>
+
+#include "runtime/core/device.h"
+
+struct rt_context_hook {
+    void(CL_CALLBACK *fn)(cl_context, void *);
+    void *data;
+    struct rt_context_hook *next;
+};
+
+struct _cl_context {
+    struct rt_object base;
+    cl_device_id device;
+    struct tern_process *process;
+    cl_context_properties *properties;
+    size_t n_properties;
+    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *);
+    void *notify_data;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool lost;                     /**< lock */
+    struct rt_context_hook *hooks; /**< lock; last registered first. */
+    pthread_mutex_t image_lock;    /**< Taken before lock; held while an image is linked and placed. */
+    uint32_t image_cursor;         /**< image_lock; where the next image goes (image.h). */
+};
+
+/** CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, CL_DEVICE_NOT_AVAILABLE, CL_OUT_OF_RESOURCES. properties are copied. */
+cl_int rt_context_create(cl_device_id device, const cl_context_properties *properties,
+                         void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *notify_data,
+                         cl_context *out);
+cl_int rt_context_query(cl_context ctx, cl_context_info name, const struct rt_answer *a);
+cl_int rt_context_add_hook(cl_context ctx, void(CL_CALLBACK *fn)(cl_context, void *), void *data);
+bool rt_context_lost(cl_context ctx);
+/** A command of the context faulted: tells the application once, through its callback and on stderr. Not under the lock. */
+void rt_context_fail(cl_context ctx);
+/** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or CL_OUT_OF_RESOURCES on failure. */
+cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out);
+
+#endif

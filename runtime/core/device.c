@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Opening and closing the device (device.h). */
+#include "runtime/core/device.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct _cl_device_id the_device = {
+    .base = {.dispatch = &rt_icd_dispatch, .magic = RT_DEVICE, .refs = 1, .holds = 1},
+};
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static atomic_uint threads;
+
+static cl_device_type type_wanted(void)
+{
+    const char *s = getenv("TERN_CL_DEVICE_TYPE");
+    return s != NULL && strcmp(s, "accelerator") == 0 ? CL_DEVICE_TYPE_ACCELERATOR : CL_DEVICE_TYPE_GPU;
+}
+
+static void open_device(void)
+{
+    cl_device_id d = &the_device;
+    struct tern_device *hw;
+    if (tern_device_open(NULL, NULL, &hw) != 0) {
+        fprintf(stderr, "tern: OpenCL: no device: %s\n", tern_last_error());
+        return;
+    }
+    tern_device_query(hw, &d->info);
+    const uint64_t whole = d->info.memory_bytes < d->info.allocatable_bytes ? d->info.memory_bytes : d->info.allocatable_bytes;
+    const uint64_t half = d->info.memory_bytes / 2;
+    d->memory = whole;
+    d->max_alloc = half < whole ? half : whole;
+    if (d->max_alloc > (1u << 30) && d->info.memory_bytes <= (4ull << 30)) {
+        d->max_alloc = 1u << 30;
+    }
+    d->group_max = d->info.lanes * d->info.warps;
+    d->type = type_wanted();
+    d->hw = hw;
+}
+
+cl_device_id rt_device_get(void)
+{
+    pthread_once(&opened, open_device);
+    return the_device.hw != NULL ? &the_device : NULL;
+}
+
+bool rt_device_is(cl_device_id device)
+{
+    return device == &the_device && device->hw != NULL;
+}
+
+cl_ulong rt_device_ns(cl_device_id device, uint64_t cycles)
+{
+    const uint64_t hz = device->info.clock_hz;
+    return cycles / hz * 1000000000u + cycles % hz * 1000000000u / hz;
+}
+
+cl_ulong rt_device_now(cl_device_id device)
+{
+    return rt_device_ns(device, tern_device_time(device->hw));
+}
+
+void rt_device_thread_begin(void)
+{
+    atomic_fetch_add(&threads, 1);
+}
+
+void rt_device_thread_end(void)
+{
+    atomic_fetch_sub(&threads, 1);
+}
+
+/** Closes when nothing is left, so that a waveform is complete; else the end of the process takes care of it. */
+__attribute__((destructor)) static void close_device(void)
+{
+    if (the_device.hw == NULL) {
+        return;
+    }
+    const struct timespec step = {.tv_nsec = 1000000};
+    for (int i = 0; i < 500 && atomic_load(&threads) != 0; i++) {
+        nanosleep(&step, NULL);
+    }
+    if (atomic_load(&threads) == 0 && tern_device_close(the_device.hw) == 0) {
+        the_device.hw = NULL;
+    }
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Running kernels (dispatch.h). The packet is made at the last moment, since only then is known which argument slot and
+ * which stack the queue has for it. What printf wrote is formatted to stdout when the kernel has ended.
+ */
+#include "runtime/core/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tern/tern_spec.h>
+
+#include "runtime/core/queue.h"
+
+struct dispatch {
+    struct rt_command base;
+    cl_kernel kernel;       /**< Held. */
+    struct rt_image *image; /**< Held. */
+    struct rt_range range;
+    const struct tc_kernel *loaded; /**< The image's: with its entry. */
+    uint32_t local_bytes;
+    unsigned stack_log2;
+    int slot;    /**< Of the queue's argument slots; -1: none. */
+    bool prints; /**< Has the queue's printf buffer. */
+    uint8_t args[RT_MAX_PARAMETERS];
+};
+
+static int take_slot(cl_command_queue q)
+{
+    for (unsigned i = 0; i < RT_ARGS_SLOTS; i++) {
+        if ((q->args_busy >> i & 1u) == 0) {
+            q->args_busy |= 1u << i;
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void give_back(struct dispatch *d)
+{
+    cl_command_queue q = d->base.queue;
+    if (d->slot >= 0) {
+        q->args_busy &= ~(1u << d->slot);
+        d->slot = -1;
+    }
+    if (d->prints) {
+        q->print_busy = false;
+        d->prints = false;
+    }
+}
+
+static cl_int pack(const struct dispatch *d, uint32_t *words)
+{
+    const struct rt_range *r = &d->range;
+    const cl_command_queue q = d->base.queue;
+    const struct tern_device_info *info = &q->context->device->info;
+    const uint32_t items = r->local[0] * r->local[1] * r->local[2];
+    const uint32_t warps = (items + info->lanes - 1) / info->lanes;
+    uint32_t slots = info->warps / warps;
+    if (d->local_bytes != 0 && info->local_bytes / d->local_bytes < slots) {
+        slots = info->local_bytes / d->local_bytes;
+    }
+    uint32_t groups[3];
+    uint32_t edge[3];
+    for (int i = 0; i < 3; i++) {
+        groups[i] = r->global[i] / r->local[i] + (r->global[i] % r->local[i] != 0);
+        edge[i] = r->global[i] - (groups[i] - 1) * r->local[i];
+    }
+    const struct tern_pkt_dispatch packet = {
+        .entry = d->loaded->entry,
+        .args = tern_allocation_address(q->args) + (uint32_t)d->slot * RT_MAX_PARAMETERS,
+        .work_dim = r->dims,
+        .group_warps = warps,
+        .group_slots = slots,
+        .stack_log2 = d->stack_log2,
+        .global_x = r->global[0], .global_y = r->global[1], .global_z = r->global[2],
+        .local_x = r->local[0], .local_y = r->local[1], .local_z = r->local[2],
+        .offset_x = r->offset[0], .offset_y = r->offset[1], .offset_z = r->offset[2],
+        .local_bytes = d->local_bytes,
+        .stack = tern_allocation_address(q->stack),
+        .user0 = d->prints ? tern_allocation_address(q->print) : 0,
+        .user1 = d->prints ? RT_PRINTF_BYTES : 0,
+        .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2],
+        .edge_x = edge[0], .edge_y = edge[1], .edge_z = edge[2],
+    };
+    return tern_pkt_dispatch_pack(&packet, words) == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+static cl_int dispatch_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size)
+{
+    struct dispatch *d = (struct dispatch *)c;
+    cl_command_queue q = c->queue;
+    const bool prints = d->image->image.prints;
+    if (prints && q->print_busy) {
+        return RT_AGAIN;
+    }
+    d->slot = take_slot(q);
+    if (d->slot < 0) {
+        return RT_AGAIN;
+    }
+    cl_int error = CL_OUT_OF_RESOURCES;
+    const uint32_t empty = 0;
+    if (prints) {
+        q->print_busy = true;
+        d->prints = true;
+        if (tern_allocation_write(q->print, 0, &empty, sizeof empty) != 0) {
+            goto fail;
+        }
+    }
+    const uint64_t at = (uint64_t)d->slot * RT_MAX_PARAMETERS;
+    if (d->loaded->args_size != 0 && tern_allocation_write(q->args, at, d->args, d->loaded->args_size) != 0) {
+        goto fail;
+    }
+    error = pack(d, words);
+    if (error == CL_SUCCESS) {
+        *size = TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
+        return CL_SUCCESS;
+    }
+fail:
+    give_back(d);
+    return error;
+}
+
+static void emit(void *user, const char *text, size_t length)
+{
+    (void)user;
+    fwrite(text, 1, length, stdout);
+}
+
+/** Prints what the kernel left in the buffer. */
+static void print(struct dispatch *d)
+{
+    cl_command_queue q = d->base.queue;
+    uint32_t used = 0;
+    if (tern_allocation_read(q->print, 0, &used, sizeof used) != 0 || used == 0) {
+        return;
+    }
+    const size_t size = used < RT_PRINTF_BYTES - sizeof used ? used + sizeof used : RT_PRINTF_BYTES;
+    void *records = malloc(size);
+    if (records != NULL && tern_allocation_read(q->print, 0, records, size) == 0) {
+        tc_printf_format(&d->image->image, records, size, emit, NULL);
+        fflush(stdout);
+    }
+    free(records);
+}
+
+static void dispatch_retire(struct rt_command *c)
+{
+    struct dispatch *d = (struct dispatch *)c;
+    if (d->prints && c->ended) {
+        print(d);
+    }
+    give_back(d);
+}
+
+static void dispatch_clear(struct rt_command *c)
+{
+    struct dispatch *d = (struct dispatch *)c;
+    rt_object_drop(d->image);
+    rt_object_drop(d->kernel);
+}
+
+static const struct rt_command_ops ops = {.build = dispatch_build, .retire = dispatch_retire, .clear = dispatch_clear};
+
+/** Fills the argument block: values, addresses of buffers (which the command then holds), places in local memory. */
+static cl_int take_args(struct dispatch *d, cl_kernel k)
+{
+    uint32_t local_at[RT_MAX_PARAMETERS / 4];
+    d->local_bytes = (uint32_t)rt_kernel_local(k, local_at);
+    memcpy(d->args, k->values, k->code->args_size);
+    for (uint32_t i = 0; i < k->code->n_args; i++) {
+        const struct tc_arg *t = &k->code->args[i];
+        uint32_t address = 0;
+        if (!t->is_pointer) {
+            continue;
+        }
+        if (t->space == TC_LOCAL) {
+            address = TERN_WIN_LOCAL_BASE + local_at[i];
+        } else if (k->args[i].mem != NULL) {
+            const cl_int error = rt_command_use(&d->base, k->args[i].mem);
+            if (error != CL_SUCCESS) {
+                return error;
+            }
+            address = rt_mem_address(k->args[i].mem);
+        }
+        memcpy(d->args + t->offset, &address, sizeof address);
+    }
+    return CL_SUCCESS;
+}
+
+static const struct tc_kernel *find(const struct rt_image *im, const char *name)
+{
+    for (size_t i = 0; i < im->image.kernels.n; i++) {
+        if (strcmp(im->image.kernels.kernels[i].name, name) == 0) {
+            return &im->image.kernels.kernels[i];
+        }
+    }
+    return NULL;
+}
+
+cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kernel kernel, const struct rt_range *range,
+                          cl_uint n_waits, const cl_event *waits, struct rt_command **out)
+{
+    const struct tern_device_info *info = &queue->context->device->info;
+    struct dispatch *d;
+    cl_int error = rt_command_create(sizeof(struct dispatch), &ops, queue, type, n_waits, waits, &d);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    rt_object_hold(kernel);
+    d->kernel = kernel;
+    d->base.label = kernel->code->name;
+    d->slot = -1;
+    d->range = *range;
+    d->stack_log2 = rt_kernel_stack_log2(kernel);
+    error = take_args(d, kernel);
+    if (error != CL_SUCCESS) {
+        goto fail;
+    }
+    error = rt_program_image(kernel->program, &d->image);
+    if (error != CL_SUCCESS) {
+        goto fail;
+    }
+    error = CL_INVALID_PROGRAM_EXECUTABLE;
+    d->loaded = find(d->image, kernel->code->name);
+    if (d->loaded == NULL) {
+        goto fail;
+    }
+    error = rt_queue_reserve(queue, (uint64_t)info->warps * info->lanes << d->stack_log2, d->image->image.prints);
+    if (error != CL_SUCCESS) {
+        goto fail;
+    }
+    *out = &d->base;
+    return CL_SUCCESS;
+fail:
+    rt_command_free(&d->base);
+    return error;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Choosing a local size (group.h). */
+#include "runtime/core/group.h"
+
+#define GOOD 64u /* work-items of a group */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** The largest divisor of n up to limit. */
+static uint32_t divisor(uint32_t n, uint32_t limit)
+{
+    uint32_t d = least(n, limit);
+    while (n % d != 0) {
+        d--;
+    }
+    return d;
+}
+
+/** x: whole warps that divide the range, 64 first, then what is nearest above, then below; else uneven. */
+static uint32_t choose_x(uint32_t lanes, uint32_t max, uint32_t n)
+{
+    const uint32_t good = least(GOOD < lanes ? lanes : GOOD, max);
+    if (n <= good) {
+        return n;
+    }
+    for (uint32_t d = good; d <= max; d += lanes) {
+        if (n % d == 0) {
+            return d;
+        }
+    }
+    for (uint32_t d = good - lanes; d >= lanes && d < good; d -= lanes) {
+        if (n % d == 0) {
+            return d;
+        }
+    }
+    return good;
+}
+
+void rt_group_choose(uint32_t lanes, uint32_t max, unsigned dims, const uint32_t global[3], uint32_t local[3])
+{
+    local[0] = choose_x(lanes, max, global[0]);
+    local[1] = 1;
+    local[2] = 1;
+    for (unsigned i = 1; i < dims; i++) {
+        const uint32_t so_far = local[0] * local[1];
+        if (so_far < GOOD) {
+            local[i] = divisor(global[i], least(GOOD, max) / so_far);
+        }
+    }
+}

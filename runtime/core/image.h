@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A program's code and data in device memory. Code is linked for its address, so the runtime picks addresses itself, from
+ * a region that the driver fills last, one image behind the other; if something is there already, further on.
+ */
+#ifndef RT_IMAGE_H
+#define RT_IMAGE_H
+
+#include "runtime/compiler/compiler.h"
+#include "runtime/core/context.h"
+
+#define RT_IMAGE_FIRST 0xd0000000u
+#define RT_IMAGE_END 0xe0000000u
+
+struct rt_image {
+    struct rt_object base; /**< Held by the program and by commands that run it. */
+    cl_context context;    /**< Held. */
+    struct tc_image image;
+    struct tern_allocation *code;
+    struct tern_allocation *data; /**< NULL: the image has none. */
+};
+
+/** Links and places an object. CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY. Blocks. */
+cl_int rt_image_create(cl_context ctx, const struct tc_blob *object, struct rt_image **out);
+
+#endif

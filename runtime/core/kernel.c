@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Kernels (kernel.h). */
+#include "runtime/core/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void kernel_destroy(void *object)
+{
+    cl_kernel k = object;
+    atomic_fetch_sub(&k->program->attached, 1);
+    rt_object_drop(k->program);
+    free(k->args);
+    free(k->values);
+    free(k);
+}
+
+cl_int rt_kernel_create(cl_program p, const struct tc_kernel *code, cl_kernel *out)
+{
+    cl_kernel k = rt_object_create(sizeof *k, RT_KERNEL, kernel_destroy);
+    if (k == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    rt_object_hold(p);
+    atomic_fetch_add(&p->attached, 1);
+    k->program = p;
+    k->code = code;
+    k->args = calloc(code->n_args + 1u, sizeof *k->args);
+    k->values = calloc(1, code->args_size + 1u);
+    if (k->args == NULL || k->values == NULL) {
+        rt_object_release(k);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    *out = k;
+    return CL_SUCCESS;
+}
+
+cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out)
+{
+    const cl_int error = rt_kernel_create(from->program, from->code, out);
+    if (error == CL_SUCCESS) {
+        memcpy((*out)->args, from->args, from->code->n_args * sizeof *from->args);
+        memcpy((*out)->values, from->values, from->code->args_size);
+    }
+    return error;
+}
+
+static cl_int set_buffer(cl_kernel k, struct rt_arg *arg, size_t size, const void *value)
+{
+    cl_mem mem = NULL;
+    if (size != sizeof mem) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (value != NULL) {
+        memcpy(&mem, value, sizeof mem);
+    }
+    if (mem != NULL && (!rt_object_is(mem, RT_MEM) || mem->context != k->program->context)) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    arg->mem = mem;
+    return CL_SUCCESS;
+}
+
+static cl_int set_local(cl_kernel k, struct rt_arg *arg, size_t size, const void *value)
+{
+    if (value != NULL) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    if (size == 0) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (size > k->program->context->device->info.local_bytes) {
+        return CL_MAX_SIZE_RESTRICTION_EXCEEDED;
+    }
+    arg->local_size = (uint32_t)size;
+    return CL_SUCCESS;
+}
+
+cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *value)
+{
+    if (index >= k->code->n_args) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    const struct tc_arg *t = &k->code->args[index];
+    struct rt_arg *arg = &k->args[index];
+    cl_int error = CL_SUCCESS;
+    if (t->is_pointer && t->space == TC_LOCAL) {
+        error = set_local(k, arg, size, value);
+    } else if (t->is_pointer) {
+        error = set_buffer(k, arg, size, value);
+    } else if (value == NULL) {
+        error = CL_INVALID_ARG_VALUE;
+    } else if (size != t->size) {
+        error = CL_INVALID_ARG_SIZE;
+    } else {
+        memcpy(k->values + t->offset, value, size);
+    }
+    arg->set = arg->set || error == CL_SUCCESS;
+    return error;
+}
+
+bool rt_kernel_complete(cl_kernel k)
+{
+    for (uint32_t i = 0; i < k->code->n_args; i++) {
+        if (!k->args[i].set) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint64_t rt_kernel_local(cl_kernel k, uint32_t *at)
+{
+    uint64_t size = k->code->local_static;
+    for (uint32_t i = 0; i < k->code->n_args; i++) {
+        const struct tc_arg *t = &k->code->args[i];
+        if (t->is_pointer && t->space == TC_LOCAL) {
+            size = (size + RT_ALIGN - 1) & ~(uint64_t)(RT_ALIGN - 1);
+            if (at != NULL) {
+                at[i] = (uint32_t)size;
+            }
+            size += k->args[i].local_size;
+        }
+    }
+    return (size + 63) & ~63ull;
+}
+
+unsigned rt_kernel_stack_log2(cl_kernel k)
+{
+    unsigned log2 = 6;
+    while (k->code->stack > 1ull << log2) {
+        log2++;
+    }
+    return log2;
+}
+
+cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a)
+{
+    switch (name) {
+    case CL_KERNEL_FUNCTION_NAME:
+        return rt_answer_string(a, k->code->name);
+    case CL_KERNEL_NUM_ARGS:
+        return rt_answer_uint(a, k->code->n_args);
+    case CL_KERNEL_REFERENCE_COUNT:
+        return rt_answer_uint(a, rt_object_refs(k));
+    case CL_KERNEL_CONTEXT:
+        return rt_answer_pointer(a, k->program->context);
+    case CL_KERNEL_PROGRAM:
+        return rt_answer_pointer(a, k->program);
+    case CL_KERNEL_ATTRIBUTES:
+        return rt_answer_string(a, k->code->attributes);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, const struct rt_answer *a)
+{
+    static const cl_uint spaces[] = {
+        [TC_PRIVATE] = CL_KERNEL_ARG_ADDRESS_PRIVATE,
+        [TC_GLOBAL] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
+        [TC_CONSTANT] = CL_KERNEL_ARG_ADDRESS_CONSTANT,
+        [TC_LOCAL] = CL_KERNEL_ARG_ADDRESS_LOCAL,
+    };
+    static const cl_uint accesses[] = {CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_READ_ONLY,
+                                       CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE};
+    if (index >= k->code->n_args) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    const struct tc_arg *t = &k->code->args[index];
+    if (t->name == NULL) {
+        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    }
+    switch (name) {
+    case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+        return rt_answer_uint(a, spaces[t->is_pointer ? t->space : TC_PRIVATE]);
+    case CL_KERNEL_ARG_ACCESS_QUALIFIER:
+        return rt_answer_uint(a, accesses[t->access_qualifier & 3]);
+    case CL_KERNEL_ARG_TYPE_NAME:
+        return rt_answer_string(a, t->type);
+    case CL_KERNEL_ARG_TYPE_QUALIFIER:
+        return rt_answer_ulong(a, t->type_qualifier);
+    case CL_KERNEL_ARG_NAME:
+        return rt_answer_string(a, t->name);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a)
+{
+    cl_device_id d = k->program->context->device;
+    size_t required[3];
+    switch (name) {
+    case CL_KERNEL_WORK_GROUP_SIZE:
+        return rt_answer_size(a, d->group_max);
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
+        for (int i = 0; i < 3; i++) {
+            required[i] = k->code->required_size[i];
+        }
+        return rt_answer_bytes(a, required, sizeof required);
+    case CL_KERNEL_LOCAL_MEM_SIZE:
+        return rt_answer_ulong(a, rt_kernel_local(k, NULL));
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
+        return rt_answer_size(a, d->info.lanes);
+    case CL_KERNEL_PRIVATE_MEM_SIZE:
+        return rt_answer_ulong(a, k->code->stack);
+    default: /* CL_KERNEL_GLOBAL_WORK_SIZE: for custom devices and built-in kernels only */
+        return CL_INVALID_VALUE;
+    }
+}

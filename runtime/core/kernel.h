@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels: a program's function with its arguments. Values are kept as the device wants them, in an argument block; buffers
+ * and local memory get their addresses when the kernel is enqueued. By the specification a kernel does not keep its
+ * buffers alive; commands do.
+ */
+#ifndef RT_KERNEL_H
+#define RT_KERNEL_H
+
+#include "runtime/core/memory.h"
+#include "runtime/core/program.h"
+
+struct rt_arg {
+    bool set;
+    cl_mem mem;          /**< Pointer to global or constant memory; NULL is a null pointer. Not held. */
+    uint32_t local_size; /**< Pointer to local memory. */
+};
+
+struct _cl_kernel {
+    struct rt_object base;
+    cl_program program;            /**< Held. */
+    const struct tc_kernel *code;  /**< Of the program; valid while the kernel is attached to it. */
+    struct rt_arg *args;
+    uint8_t *values; /**< The argument block, without addresses. */
+};
+
+/** CL_OUT_OF_HOST_MEMORY. */
+cl_int rt_kernel_create(cl_program p, const struct tc_kernel *code, cl_kernel *out);
+cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out);
+cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *value);
+cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a);
+cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, const struct rt_answer *a);
+cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a);
+bool rt_kernel_complete(cl_kernel k); /**< Every argument set? */
+/** Local memory of a group: the kernel's own, then its arguments'. at[i] (may be NULL): offset of argument i. */
+uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);
+unsigned rt_kernel_stack_log2(cl_kernel k);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Buffers. A root buffer owns a device allocation, made when a command first needs it (so that an application may create
+ * more than it uses); a sub-buffer is a range of its parent's. Initial contents go to the device with the allocation:
+ * CL_MEM_COPY_HOST_PTR makes it at creation, since the caller's data need not outlive the call.
+ *
+ * Mapping gives host memory of its own (the caller's with CL_MEM_USE_HOST_PTR): the map command reads into it, the unmap
+ * command writes it back. The alternative, device memory mapped into the host, is not something every backend has.
+ */
+#ifndef RT_MEMORY_H
+#define RT_MEMORY_H
+
+#include "runtime/core/context.h"
+
+struct rt_mem_hook {
+    void(CL_CALLBACK *fn)(cl_mem, void *);
+    void *data;
+    struct rt_mem_hook *next;
+};
+
+/** One mapping: from the map call until the unmap command has run. */
+struct rt_map {
+    void *pointer;     /**< What the application has. */
+    void *block;       /**< malloc'ed memory behind it; NULL: the caller's own. */
+    size_t offset;     /**< In the buffer that was mapped. */
+    size_t size;
+    cl_map_flags flags;
+    struct rt_map *next;
+};
+
+struct _cl_mem {
+    struct rt_object base;
+    cl_context context; /**< Held. */
+    cl_mem parent;      /**< Held; NULL for a root. */
+    cl_mem_flags flags;
+    size_t size;
+    size_t origin;      /**< In the parent. */
+    void *host_ptr;     /**< CL_MEM_USE_HOST_PTR. */
+    cl_mem_properties *properties;
+    size_t n_properties;
+    pthread_mutex_t lock;          /**< Roots: `allocation` comes into being. Taken before the context's lock. */
+    struct tern_allocation *allocation;
+    struct rt_map *maps;           /**< Context's lock. */
+    cl_uint n_maps;                /**< Context's lock. */
+    struct rt_mem_hook *hooks;     /**< Context's lock; last registered first. */
+};
+
+/** Arguments are valid. properties (may be NULL) are copied. */
+cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size, void *host_ptr,
+                     cl_mem *out);
+cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size, cl_mem *out);
+cl_int rt_mem_query(cl_mem mem, cl_mem_info name, const struct rt_answer *a);
+cl_int rt_mem_add_hook(cl_mem mem, void(CL_CALLBACK *fn)(cl_mem, void *), void *data);
+
+/** Sees that there is device memory. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES. */
+cl_int rt_mem_resident(cl_mem mem);
+/** Of a resident buffer. */
+uint32_t rt_mem_address(cl_mem mem);
+cl_mem rt_mem_root(cl_mem mem);
+/** Host access to a resident buffer, at once. CL_OUT_OF_RESOURCES on failure. */
+cl_int rt_mem_read(cl_mem mem, size_t offset, void *data, size_t size);
+cl_int rt_mem_write(cl_mem mem, size_t offset, const void *data, size_t size);
+
+/** A new mapping, counted. CL_OUT_OF_HOST_MEMORY. */
+cl_int rt_map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t size, struct rt_map **out);
+/** Takes the mapping with this pointer from the buffer; NULL: there is none. */
+struct rt_map *rt_map_take(cl_mem mem, const void *pointer);
+/** Puts back what rt_map_take gave. */
+void rt_map_return(cl_mem mem, struct rt_map *map);
+void rt_map_free(struct rt_map *map);
+
+#endif

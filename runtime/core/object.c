@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reference counts and magic numbers (object.h). */
+#include "runtime/core/object.h"
+
+#include <stdlib.h>
+
+void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object))
+{
+    struct rt_object *o = calloc(1, size);
+    if (o == NULL) {
+        return NULL;
+    }
+    o->dispatch = &rt_icd_dispatch;
+    o->magic = magic;
+    atomic_init(&o->refs, 1);
+    atomic_init(&o->holds, 1);
+    o->destroy = destroy;
+    return o;
+}
+
+bool rt_object_is(const void *object, uint32_t magic)
+{
+    const struct rt_object *o = object;
+    return o != NULL && o->dispatch == &rt_icd_dispatch && o->magic == magic;
+}
+
+void rt_object_retain(void *object)
+{
+    struct rt_object *o = object;
+    if (atomic_fetch_add(&o->refs, 1) == 0) {
+        rt_object_hold(o); /* a query handed it out again after the application's last release */
+    }
+}
+
+void rt_object_release(void *object)
+{
+    struct rt_object *o = object;
+    if (atomic_fetch_sub(&o->refs, 1) == 1) {
+        rt_object_drop(o);
+    }
+}
+
+cl_uint rt_object_refs(const void *object)
+{
+    const struct rt_object *o = object;
+    return atomic_load(&o->refs);
+}
+
+void rt_object_hold(void *object)
+{
+    struct rt_object *o = object;
+    atomic_fetch_add(&o->holds, 1);
+}
+
+void rt_object_drop(void *object)
+{
+    struct rt_object *o = object;
+    if (o != NULL && atomic_fetch_sub(&o->holds, 1) == 1) {
+        o->magic = 0;
+        o->destroy(o);
+    }
+}

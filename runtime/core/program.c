@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Programs but for building them (program.h, build.c). */
+#include "runtime/core/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void program_destroy(void *object)
+{
+    cl_program p = object;
+    rt_object_drop(p->image);
+    tc_kernels_free(&p->kernels);
+    free(p->blob.data);
+    free(p->source);
+    free(p->options);
+    free(p->log);
+    rt_object_drop(p->context);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+cl_int rt_program_create_empty(cl_context ctx, cl_program *out)
+{
+    cl_program p = rt_object_create(sizeof *p, RT_PROGRAM, program_destroy);
+    if (p == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    rt_object_hold(ctx);
+    p->context = ctx;
+    p->status = CL_BUILD_NONE;
+    pthread_mutex_init(&p->lock, NULL);
+    *out = p;
+    return CL_SUCCESS;
+}
+
+cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings, const size_t *lengths, cl_program *out)
+{
+    size_t size = 0;
+    for (cl_uint i = 0; i < n; i++) {
+        size += lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+    }
+    cl_program p;
+    const cl_int error = rt_program_create_empty(ctx, &p);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    p->source = malloc(size + 1);
+    if (p->source == NULL) {
+        rt_object_release(p);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    for (cl_uint i = 0; i < n; i++) {
+        const size_t part = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+        memcpy(p->source + p->source_size, strings[i], part);
+        p->source_size += part;
+    }
+    p->source[size] = '\0';
+    *out = p;
+    return CL_SUCCESS;
+}
+
+cl_int rt_program_create_binary(cl_context ctx, const void *binary, size_t size, cl_program *out)
+{
+    const enum tc_kind kind = tc_kind(binary, size);
+    if (kind == TC_UNKNOWN) {
+        return CL_INVALID_BINARY;
+    }
+    cl_program p;
+    const cl_int error = rt_program_create_empty(ctx, &p);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    p->blob.data = malloc(size);
+    if (p->blob.data == NULL) {
+        rt_object_release(p);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(p->blob.data, binary, size);
+    p->blob.size = size;
+    p->kind = kind;
+    *out = p;
+    return CL_SUCCESS;
+}
+
+static cl_program_binary_type binary_type(enum tc_kind kind)
+{
+    switch (kind) {
+    case TC_MODULE:
+        return CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+    case TC_LIBRARY:
+        return CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    case TC_OBJECT:
+        return CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    default:
+        return CL_PROGRAM_BINARY_TYPE_NONE;
+    }
+}
+
+static cl_int answer_names(cl_program p, const struct rt_answer *a)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < p->kernels.n; i++) {
+        size += strlen(p->kernels.kernels[i].name) + 1;
+    }
+    char *names = calloc(1, size);
+    if (names == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    char *at = names;
+    for (size_t i = 0; i < p->kernels.n; i++) {
+        at = stpcpy(stpcpy(at, i == 0 ? "" : ";"), p->kernels.kernels[i].name);
+    }
+    const cl_int error = rt_answer_string(a, names);
+    free(names);
+    return error;
+}
+
+/** CL_PROGRAM_BINARIES: a pointer per device to where the binary goes; NULL: not wanted. */
+static cl_int answer_binaries(cl_program p, const struct rt_answer *a)
+{
+    if (a->dst != NULL) {
+        if (a->cap < sizeof(void *)) {
+            return CL_INVALID_VALUE;
+        }
+        void *to;
+        memcpy(&to, a->dst, sizeof to);
+        if (to != NULL && p->blob.size != 0) {
+            memcpy(to, p->blob.data, p->blob.size);
+        }
+    }
+    if (a->size != NULL) {
+        *a->size = sizeof(void *);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int query_locked(cl_program p, cl_program_info name, const struct rt_answer *a)
+{
+    switch (name) {
+    case CL_PROGRAM_REFERENCE_COUNT:
+        return rt_answer_uint(a, rt_object_refs(p));
+    case CL_PROGRAM_CONTEXT:
+        return rt_answer_pointer(a, p->context);
+    case CL_PROGRAM_NUM_DEVICES:
+        return rt_answer_uint(a, 1);
+    case CL_PROGRAM_DEVICES:
+        return rt_answer_pointer(a, p->context->device);
+    case CL_PROGRAM_SOURCE:
+        return rt_answer_string(a, p->source);
+    case CL_PROGRAM_IL:
+        return rt_answer_bytes(a, NULL, 0);
+    case CL_PROGRAM_BINARY_SIZES:
+        return rt_answer_size(a, p->blob.size);
+    case CL_PROGRAM_BINARIES:
+        return answer_binaries(p, a);
+    case CL_PROGRAM_NUM_KERNELS:
+        return p->executable ? rt_answer_size(a, p->kernels.n) : CL_INVALID_PROGRAM_EXECUTABLE;
+    case CL_PROGRAM_KERNEL_NAMES:
+        return p->executable ? answer_names(p, a) : CL_INVALID_PROGRAM_EXECUTABLE;
+    case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
+    case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
+        return rt_answer_uint(a, CL_FALSE);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int rt_program_query(cl_program p, cl_program_info name, const struct rt_answer *a)
+{
+    pthread_mutex_lock(&p->lock);
+    const cl_int error = query_locked(p, name, a);
+    pthread_mutex_unlock(&p->lock);
+    return error;
+}
+
+static cl_int query_build_locked(cl_program p, cl_program_build_info name, const struct rt_answer *a)
+{
+    switch (name) {
+    case CL_PROGRAM_BUILD_STATUS:
+        return rt_answer_uint(a, (cl_uint)p->status);
+    case CL_PROGRAM_BUILD_OPTIONS:
+        return rt_answer_string(a, p->options);
+    case CL_PROGRAM_BUILD_LOG:
+        return rt_answer_string(a, p->log);
+    case CL_PROGRAM_BINARY_TYPE:
+        return rt_answer_uint(a, binary_type(p->blob.size == 0 ? TC_UNKNOWN : p->kind));
+    case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
+        return rt_answer_size(a, 0);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int rt_program_query_build(cl_program p, cl_program_build_info name, const struct rt_answer *a)
+{
+    pthread_mutex_lock(&p->lock);
+    const cl_int error = query_build_locked(p, name, a);
+    pthread_mutex_unlock(&p->lock);
+    return error;
+}
+
+bool rt_program_executable(cl_program p)
+{
+    pthread_mutex_lock(&p->lock);
+    const bool yes = p->executable;
+    pthread_mutex_unlock(&p->lock);
+    return yes;
+}
+
+const struct tc_kernel *rt_program_kernel(cl_program p, const char *name)
+{
+    const struct tc_kernel *found = NULL;
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->kernels.n && found == NULL; i++) {
+        if (strcmp(p->kernels.kernels[i].name, name) == 0) {
+            found = &p->kernels.kernels[i];
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    return found;
+}
+
+bool rt_program_uneven(cl_program p)
+{
+    pthread_mutex_lock(&p->lock);
+    const char *o = p->options == NULL ? "" : p->options;
+    const bool later = strstr(o, "-cl-std=CL2.0") != NULL || strstr(o, "-cl-std=CL3.0") != NULL;
+    const bool uniform = strstr(o, "-cl-uniform-work-group-size") != NULL;
+    pthread_mutex_unlock(&p->lock);
+    return later && !uniform;
+}
+
+cl_int rt_program_image(cl_program p, struct rt_image **out)
+{
+    cl_int error = CL_SUCCESS;
+    pthread_mutex_lock(&p->lock);
+    if (p->image == NULL) {
+        error = rt_image_create(p->context, &p->blob, &p->image);
+    }
+    if (error == CL_SUCCESS) {
+        rt_object_hold(p->image);
+        *out = p->image;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return error;
+}

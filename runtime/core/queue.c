@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Queues: making, filling, waiting, ending (queue.h). */
+#include "runtime/core/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/include/CL/cl_tern.h"
+
+/** Nobody uses the queue any more, so its lists are empty: the worker sees that and ends it. */
+static void queue_destroy(void *object)
+{
+    cl_command_queue q = object;
+    cl_context ctx = q->context;
+    rt_object_hold(ctx); /* the worker drops the queue's hold, perhaps before the unlock below has returned */
+    pthread_mutex_lock(&ctx->lock);
+    q->closing = true;
+    pthread_cond_signal(&q->work);
+    pthread_mutex_unlock(&ctx->lock);
+    rt_object_drop(ctx);
+}
+
+void rt_queue_close(cl_command_queue q)
+{
+    cl_context ctx = q->context;
+    if (q->hw != NULL) {
+        tern_context_destroy(q->hw);
+    }
+    struct tern_allocation *const owned[] = {q->stack, q->args, q->print};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
+        if (owned[i] != NULL) {
+            tern_allocation_destroy(owned[i]);
+        }
+    }
+    pthread_cond_destroy(&q->work);
+    pthread_mutex_destroy(&q->memory_lock);
+    free(q->list);
+    free(q);
+    rt_object_drop(ctx);
+}
+
+cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, const cl_queue_properties *list,
+                       cl_command_queue *out)
+{
+    cl_command_queue q = rt_object_create(sizeof *q, RT_QUEUE, queue_destroy);
+    if (q == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    rt_object_hold(ctx);
+    q->context = ctx;
+    q->properties = properties;
+    pthread_cond_init(&q->work, NULL);
+    pthread_mutex_init(&q->memory_lock, NULL);
+    cl_int error = rt_properties_copy(list, &q->list, &q->n_list);
+    if (error != CL_SUCCESS) {
+        goto fail;
+    }
+    error = CL_OUT_OF_RESOURCES;
+    const struct tern_context_desc desc = {.name = "opencl queue", .engine = -1, .completed = rt_queue_completed, .user = q};
+    if (tern_context_create(ctx->process, &desc, &q->hw) != 0) {
+        fprintf(stderr, "tern: OpenCL: no queue: %s\n", tern_last_error());
+        goto fail;
+    }
+    pthread_t thread;
+    rt_device_thread_begin();
+    if (pthread_create(&thread, NULL, rt_queue_work, q) != 0) {
+        rt_device_thread_end();
+        goto fail;
+    }
+    pthread_detach(thread);
+    *out = q;
+    return CL_SUCCESS;
+fail:
+    rt_queue_close(q);
+    return error;
+}
+
+cl_int rt_queue_query(cl_command_queue q, cl_command_queue_info name, const struct rt_answer *a)
+{
+    struct tern_context_stats stats;
+    switch (name) {
+    case CL_QUEUE_CONTEXT:
+        return rt_answer_pointer(a, q->context);
+    case CL_QUEUE_DEVICE:
+        return rt_answer_pointer(a, q->context->device);
+    case CL_QUEUE_REFERENCE_COUNT:
+        return rt_answer_uint(a, rt_object_refs(q));
+    case CL_QUEUE_PROPERTIES:
+        return rt_answer_ulong(a, q->properties);
+    case CL_QUEUE_PROPERTIES_ARRAY:
+        return rt_answer_bytes(a, q->list, q->n_list * sizeof *q->list);
+    case CL_QUEUE_SIZE:
+        return CL_INVALID_COMMAND_QUEUE; /* not a queue on the device */
+    case CL_QUEUE_ENGINE_TERN:
+        tern_context_query(q->hw, &stats);
+        return rt_answer_uint(a, stats.engine);
+    case CL_QUEUE_DEVICE_DEFAULT:
+        return rt_answer_pointer(a, NULL);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+void rt_queue_append(struct rt_command *c)
+{
+    cl_command_queue q = c->queue;
+    cl_context ctx = q->context;
+    const bool in_order = (q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+    if ((q->properties & CL_QUEUE_PROFILING_ENABLE) != 0) {
+        c->event->times[RT_QUEUED] = rt_device_now(ctx->device);
+    }
+    if (in_order && c->ops->run != NULL) {
+        c->after_all = true;
+    }
+    pthread_mutex_lock(&ctx->lock);
+    for (cl_uint i = 0; i < c->n_waits; i++) {
+        if (!in_order || c->waits[i]->queue != q) { /* the order sees to its own */
+            rt_event_add_waiter_locked(c->waits[i], &c->links[i]);
+        }
+    }
+    if (q->last == NULL) {
+        q->first = c;
+    } else {
+        q->last->next = c;
+    }
+    q->last = c;
+    q->unfinished++;
+    pthread_cond_signal(&q->work);
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+cl_int rt_queue_finish(cl_command_queue q)
+{
+    cl_context ctx = q->context;
+    pthread_mutex_lock(&ctx->lock);
+    while (q->unfinished != 0) {
+        pthread_cond_wait(&ctx->changed, &ctx->lock);
+    }
+    const bool lost = ctx->lost;
+    pthread_mutex_unlock(&ctx->lock);
+    return lost ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+cl_int rt_queue_reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
+{
+    cl_int error = CL_SUCCESS;
+    pthread_mutex_lock(&q->memory_lock);
+    if (q->args == NULL) {
+        error = rt_context_allocate(q->context, RT_ARGS_SLOTS * RT_MAX_PARAMETERS, &q->args);
+    }
+    if (error == CL_SUCCESS && prints && q->print == NULL) {
+        error = rt_context_allocate(q->context, RT_PRINTF_BYTES, &q->print);
+    }
+    if (error == CL_SUCCESS && stack_bytes > q->stack_bytes) {
+        struct tern_allocation *bigger;
+        error = rt_context_allocate(q->context, stack_bytes, &bigger);
+        if (error == CL_SUCCESS) {
+            if (q->stack != NULL) {
+                tern_allocation_destroy(q->stack); /* goes when what was submitted with it has ended */
+            }
+            q->stack = bigger;
+            q->stack_bytes = stack_bytes;
+        }
+    }
+    pthread_mutex_unlock(&q->memory_lock);
+    return error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : error;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A queue is a context of the driver (one engine, one SW queue) and a worker thread, which starts commands when their turn
+ * comes and finishes them when the device has reported: device commands are submitted back to back, at most
+ * RT_FLIGHT_MAX at once, host commands wait for what precedes them. A thread a queue, and not the device's callback:
+ * finishing calls the application, and starting may allocate, neither of which the device's thread may do.
+ *
+ * In order: commands start in the order of the list. Out of order: any command whose events have ended may start, in
+ * list order among those, except across a barrier; so a command that waits for the application never holds up others.
+ */
+#ifndef RT_QUEUE_H
+#define RT_QUEUE_H
+
+#include "runtime/core/command.h"
+
+#define RT_FLIGHT_MAX 16u
+#define RT_ARGS_SLOTS RT_FLIGHT_MAX
+
+struct _cl_command_queue {
+    struct rt_object base;
+    cl_context context; /**< Held. */
+    cl_command_queue_properties properties;
+    cl_queue_properties *list; /**< As given to clCreateCommandQueueWithProperties. */
+    size_t n_list;
+    struct tern_context *hw;
+    pthread_cond_t work; /**< With the context's lock: the worker has something to look at. */
+
+    /* Context's lock. */
+    struct rt_command *first, *last;             /**< Not started. */
+    struct rt_command *flight, *flight_last;     /**< On the device, oldest first. */
+    unsigned in_flight;
+    unsigned unfinished; /**< Appended and not finished. */
+    bool full;           /**< A command found no room: retire one before the next try. */
+    bool closing;
+
+    pthread_mutex_t memory_lock;    /**< Taken before the context's lock: the allocations below. */
+    struct tern_allocation *stack;  /**< Private memory of all hardware threads. */
+    uint64_t stack_bytes;
+    struct tern_allocation *args;   /**< RT_ARGS_SLOTS argument blocks. */
+    struct tern_allocation *print;  /**< printf records of one kernel. */
+    uint32_t args_busy;             /**< Worker only: bit per slot. */
+    bool print_busy;                /**< Worker only. */
+};
+
+/** CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. list (may be NULL) is copied. */
+cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, const cl_queue_properties *list,
+                       cl_command_queue *out);
+cl_int rt_queue_query(cl_command_queue queue, cl_command_queue_info name, const struct rt_answer *a);
+/** Takes the command; its wait list begins to count now. */
+void rt_queue_append(struct rt_command *c);
+/** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
+cl_int rt_queue_finish(cl_command_queue queue);
+/** Sees that kernels that need this much find it: stack for all threads, argument slots, printf buffer. */
+cl_int rt_queue_reserve(cl_command_queue queue, uint64_t stack_bytes, bool prints);
+
+/** The worker's thread (worker.c). */
+void *rt_queue_work(void *queue);
+/** Ends what rt_queue_create made; called by the worker at its end. */
+void rt_queue_close(cl_command_queue queue);
+/** The driver reports a command of the queue (any thread). */
+void rt_queue_completed(void *queue, const struct tern_completion *completion);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Host commands (transfer.h). */
+#include "runtime/core/transfer.h"
+
+#include <string.h>
+
+struct transfer {
+    struct rt_command base;
+    cl_mem mem;
+    bool to_host;
+    size_t region[3];
+    struct rt_side buffer;
+    struct rt_side host_side;
+    char *host;
+};
+
+struct mapping {
+    struct rt_command base;
+    cl_mem mem;
+    struct rt_map *map;
+};
+
+static cl_int move(const struct transfer *t, size_t at, size_t host_at, size_t size)
+{
+    return t->to_host ? rt_mem_read(t->mem, at, t->host + host_at, size) : rt_mem_write(t->mem, at, t->host + host_at, size);
+}
+
+static cl_int transfer_run(struct rt_command *c)
+{
+    struct transfer *t = (struct transfer *)c;
+    cl_int error = CL_SUCCESS;
+    for (size_t z = 0; z < t->region[2] && error == CL_SUCCESS; z++) {
+        for (size_t y = 0; y < t->region[1] && error == CL_SUCCESS; y++) {
+            error = move(t, t->buffer.start + z * t->buffer.slice + y * t->buffer.row,
+                         t->host_side.start + z * t->host_side.slice + y * t->host_side.row, t->region[0]);
+        }
+    }
+    return error;
+}
+
+static const struct rt_command_ops transfer_ops = {.run = transfer_run};
+
+cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host, const size_t region[3],
+                          const struct rt_side *buffer, const struct rt_side *host_side, void *host, cl_uint n_waits,
+                          const cl_event *waits, struct rt_command **out)
+{
+    struct transfer *t;
+    cl_int error = rt_command_create(sizeof(struct transfer), &transfer_ops, queue, type, n_waits, waits, &t);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    error = rt_command_use(&t->base, mem);
+    if (error != CL_SUCCESS) {
+        rt_command_free(&t->base);
+        return error;
+    }
+    t->mem = mem;
+    t->to_host = to_host;
+    memcpy(t->region, region, sizeof t->region);
+    t->buffer = *buffer;
+    t->host_side = *host_side;
+    t->host = host;
+    *out = &t->base;
+    return CL_SUCCESS;
+}
+
+static cl_int map_run(struct rt_command *c)
+{
+    const struct mapping *m = (struct mapping *)c;
+    if ((m->map->flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0) {
+        return CL_SUCCESS;
+    }
+    return rt_mem_read(m->mem, m->map->offset, m->map->pointer, m->map->size);
+}
+
+static cl_int unmap_run(struct rt_command *c)
+{
+    const struct mapping *m = (struct mapping *)c;
+    if ((m->map->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) == 0) {
+        return CL_SUCCESS;
+    }
+    return rt_mem_write(m->mem, m->map->offset, m->map->pointer, m->map->size);
+}
+
+static void unmap_clear(struct rt_command *c)
+{
+    struct mapping *m = (struct mapping *)c;
+    if (m->map != NULL) {
+        rt_map_free(m->map);
+    }
+}
+
+static const struct rt_command_ops map_ops = {.run = map_run};
+static const struct rt_command_ops unmap_ops = {.run = unmap_run, .clear = unmap_clear};
+
+cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
+                             const cl_event *waits, struct rt_command **out)
+{
+    struct mapping *m;
+    cl_int error = rt_command_create(sizeof(struct mapping), unmap ? &unmap_ops : &map_ops, queue,
+                                     unmap ? CL_COMMAND_UNMAP_MEM_OBJECT : CL_COMMAND_MAP_BUFFER, n_waits, waits, &m);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    error = rt_command_use(&m->base, mem);
+    if (error != CL_SUCCESS) {
+        rt_command_free(&m->base);
+        return error;
+    }
+    m->mem = mem;
+    m->map = map;
+    *out = &m->base;
+    return CL_SUCCESS;
+}
+
+static cl_int order_run(struct rt_command *c)
+{
+    (void)c;
+    return CL_SUCCESS;
+}
+
+static const struct rt_command_ops order_ops = {.run = order_run};
+
+cl_int rt_order_create(cl_command_queue queue, cl_command_type type, bool all, bool fence, cl_uint n_waits,
+                       const cl_event *waits, struct rt_command **out)
+{
+    struct rt_command *c;
+    const cl_int error = rt_command_create(sizeof(struct rt_command), &order_ops, queue, type, n_waits, waits, &c);
+    if (error == CL_SUCCESS) {
+        c->after_all = all;
+        c->fence = fence;
+        *out = c;
+    }
+    return error;
+}

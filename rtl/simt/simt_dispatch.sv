@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts an NDRange into work-groups and gives their warps to the core, group slot by group slot.
+//
+// Contract: start_i pulses with a packet that simt_dispatch_check passed. Groups go out x fastest, each into the lowest
+// free slot; slot s owns the warps from s * group_warps and the local memory from s * local_bytes. A warp is launched by one
+// handshake; the values of its group are stable from the group's first launch to its last. warp_done_*_i: a launched warp
+// has ended. done_o pulses when all have. kill_i (level): forget everything; the core drops its warps itself.
+// One warp a cycle within a group, about six cycles from group to group, L + 4 more when the size of the group changes.
+// State saved at preemption: the coordinates of the next group and what the slots hold.
+//
+// The next group's coordinates, global base and size are worked out while the current one launches, by counters: an
+// NDRange needs no division, the packet already holds its groups and edges.
+
+module simt_dispatch #(
+    parameter int L = 16,  // lanes
+    parameter int W = 16,  // warps
+    localparam int WW = $clog2(W)
+) (
+    input  logic            clk_i,
+    input  logic            rst_i,
+    input  logic            start_i,
+    input  logic [1023:0]   packet_i,
+    input  logic            kill_i,
+    output logic            done_o,
+
+    output logic            launch_valid_o,
+    input  logic            launch_ready_i,
+    output logic [WW-1:0]   launch_warp_o,
+    output logic [WW-1:0]   launch_slot_o,
+    output logic [L-1:0]    launch_mask_o,
+    output logic [L*30-1:0] launch_lid_o,
+    output logic [16:0]     launch_lbase_o,
+    output logic            launch_first_o,
+    output logic [95:0]     launch_group_o,
+    output logic [95:0]     launch_base_o,
+    output logic [32:0]     launch_size_o,
+    output logic [WW:0]     launch_nwarps_o,
+
+    input  logic            warp_done_valid_i,
+    input  logic [WW-1:0]   warp_done_warp_i
+);
+
+  localparam int LW = $clog2(L);
+
+  generate
+    if (L < 8 || L > 32 || (L & (L - 1)) != 0 || W < 4 || W > 32 || (W & (W - 1)) != 0) begin : g_parameters
+      $error("simt_dispatch: lanes 8 to 32, warps 4 to 32, powers of two");
+    end
+  endgenerate
+
+  logic clear;
+  assign clear = rst_i || kill_i;
+
+  // packet
+  logic [WW-1:0] group_warps_q;    // W itself becomes 0: right modulo W, as slot 0 is the only one then
+  logic [WW:0] group_slots_q;
+  logic [16:0] local_bytes_q;
+  logic [32:0] local_q, edge_q;    // {z, y, x}
+  logic [95:0] groups_q, offset_q;
+
+  always_ff @(posedge clk_i)
+    if (start_i) begin
+      group_warps_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_WARPS_LSB +: WW];
+      group_slots_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1];
+      local_bytes_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17];
+      local_q  <= {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11], packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
+      edge_q   <= {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11], packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_X_LSB +: 11]};
+      groups_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32], packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
+      offset_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Z_LSB +: 32], packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Y_LSB +: 32],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_X_LSB +: 32]};
+    end
+
+  // The next group: coordinates; which of them are the last of their dimension; the size; the global base.
+  localparam logic [1:0] NEXT_LAST = 2'd0, NEXT_SIZE = 2'd1, NEXT_READY = 2'd2, NEXT_END = 2'd3;
+
+  logic [1:0]  next_q;
+  logic [95:0] next_group_q, next_base_q;
+  logic [32:0] next_size_q;
+  logic [2:0]  next_last_q;
+  logic        take;
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) next_q <= NEXT_LAST;
+    else
+      case (next_q)
+        NEXT_LAST: next_q <= NEXT_SIZE;
+        NEXT_SIZE: next_q <= NEXT_READY;
+        default:   if (take) next_q <= (&next_last_q) ? NEXT_END : NEXT_LAST;
+      endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int d = 0; d < 3; d++) begin
+      if (next_q == NEXT_LAST) next_last_q[d] <= next_group_q[32*d +: 32] == groups_q[32*d +: 32] - 32'd1;
+      if (next_q == NEXT_SIZE) next_size_q[11*d +: 11] <= next_last_q[d] ? edge_q[11*d +: 11] : local_q[11*d +: 11];
+      if (start_i) next_group_q[32*d +: 32] <= 32'd0;
+      // a dimension steps when all faster ones are at their last group
+      else if (take && ((next_last_q | (3'b111 << d)) == 3'b111)) begin
+        next_group_q[32*d +: 32] <= next_last_q[d] ? 32'd0 : next_group_q[32*d +: 32] + 32'd1;
+        next_base_q[32*d +: 32]  <= next_last_q[d] ? offset_q[32*d +: 32]
+                                                   : next_base_q[32*d +: 32] + {21'b0, local_q[11*d +: 11]};
+      end
+    end
+    // the offsets are in their registers one cycle after start_i, and the first group is taken later
+    if (next_q == NEXT_LAST && next_group_q == 96'd0) next_base_q <= offset_q;
+  end
+
+  // The current group: take a slot, place it, work out its shape if it is a new one, count its warps, launch them.
+  localparam logic [2:0] IDLE = 3'd0, WAIT = 3'd1, PLACE = 3'd2, SHAPE = 3'd3, COUNT = 3'd4, LAUNCH = 3'd5, FINISH = 3'd6;
+
+  logic [2:0]    state_q;
+  logic          shape_known_q, shape_same_q, shape_ready, ids_busy, advance, in_valid, first_warp;
+  logic [WW:0]   sent_q;
+  logic [10:0]   items_xy_q, items_q;  // of a group: at most L * W, 1024
+  logic          free_valid, slots_idle;
+  logic [WW-1:0] free_slot;
+  logic          ending_q;
+  logic [WW-1:0] ending_slot_q;
+  logic [W*WW-1:0] slot_of_q;       // slot of each warp
+
+  always_comb begin
+    take       = state_q == WAIT && next_q == NEXT_READY && free_valid && !ids_busy && !launch_valid_o;
+    advance    = !launch_valid_o || launch_ready_i;
+    in_valid   = state_q == LAUNCH;
+    first_warp = sent_q == '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    done_o <= 1'b0;
+    if (clear) state_q <= IDLE;
+    else
+      case (state_q)
+        IDLE:    if (start_i) state_q <= WAIT;
+        WAIT:    if (take) state_q <= PLACE;
+                 else if (next_q == NEXT_END && !ids_busy && !launch_valid_o) state_q <= FINISH;
+        PLACE:   state_q <= shape_same_q ? COUNT : SHAPE;
+        SHAPE:   if (shape_ready) state_q <= COUNT;
+        COUNT:   state_q <= LAUNCH;
+        LAUNCH:  if (advance && sent_q + (WW+1)'(1) == launch_nwarps_o) state_q <= WAIT;
+        default: if (slots_idle && !ending_q && !warp_done_valid_i) begin
+                   state_q <= IDLE;
+                   done_o  <= 1'b1;
+                 end
+      endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (start_i) shape_known_q <= 1'b0;
+    if (take) begin
+      launch_group_o <= next_group_q;
+      launch_base_o  <= next_base_q;
+      launch_size_o  <= next_size_q;
+      launch_slot_o  <= free_slot;
+      shape_same_q   <= shape_known_q && launch_size_o == next_size_q;
+      shape_known_q  <= 1'b1;
+      sent_q         <= '0;
+      launch_first_o <= 1'b1;
+    end
+    // slot products, warps of the group
+    if (state_q == PLACE) begin
+      launch_warp_o  <= launch_slot_o * group_warps_q;
+      launch_lbase_o <= 17'(launch_slot_o) * local_bytes_q;
+      items_xy_q     <= launch_size_o[10:0] * launch_size_o[21:11];
+    end
+    if (state_q == SHAPE) begin
+      items_q         <= items_xy_q * launch_size_o[32:22];
+      launch_nwarps_o <= (WW+1)'((items_q + 11'(L - 1)) >> LW);
+    end
+    if (in_valid && advance) sent_q <= sent_q + (WW+1)'(1);
+    if (launch_valid_o && launch_ready_i) begin
+      launch_warp_o  <= launch_warp_o + WW'(1);
+      launch_first_o <= 1'b0;
+    end
+  end
+
+  simt_dispatch_ids #(.L(L)) u_ids (
+      .clk_i(clk_i), .rst_i(clear), .shape_valid_i(state_q == PLACE && !shape_same_q), .size_i(launch_size_o),
+      .shape_ready_o(shape_ready), .advance_i(advance), .in_valid_i(in_valid), .in_first_i(first_warp), .busy_o(ids_busy),
+      .out_valid_o(launch_valid_o), .mask_o(launch_mask_o), .lid_o(launch_lid_o)
+  );
+
+  // ends of warps, by slot
+  always_ff @(posedge clk_i) begin
+    ending_q <= warp_done_valid_i && !clear;
+    if (warp_done_valid_i) ending_slot_q <= slot_of_q[WW*warp_done_warp_i +: WW];
+    if (launch_valid_o && launch_ready_i) slot_of_q[WW*launch_warp_o +: WW] <= launch_slot_o;
+  end
+
+  simt_dispatch_slots #(.W(W)) u_slots (
+      .clk_i(clk_i), .rst_i(rst_i), .clear_i(kill_i || start_i), .count_i(group_slots_q),
+      .take_valid_i(take), .start_valid_i(state_q == COUNT), .start_slot_i(launch_slot_o), .start_warps_i(launch_nwarps_o),
+      .done_valid_i(ending_q), .done_slot_i(ending_slot_q),
+      .free_valid_o(free_valid), .free_slot_o(free_slot), .idle_o(slots_idle)
+  );
+
+endmodule

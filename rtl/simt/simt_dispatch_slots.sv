@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which group slots are in use, and how many warps of each have not ended.
+//
+// Contract: free_valid_o and free_slot_o name a free slot below count_i, from registers; after take_valid_i they are right
+// again two cycles later; free_valid_o is low in between. take_valid_i takes that slot, start_valid_i then says once how many
+// warps its group has, and each of them ends once by done_valid_i with its slot. clear_i frees all. idle_o: none in use.
+// State saved at preemption: the counts, implied by the warps that are saved.
+
+module simt_dispatch_slots #(
+    parameter int W = 16,  // warps, so at most as many slots
+    localparam int WW = $clog2(W)
+) (
+    input  logic          clk_i,
+    input  logic          rst_i,
+    input  logic          clear_i,
+    input  logic [WW:0]   count_i,
+    input  logic          take_valid_i,
+    input  logic          start_valid_i,
+    input  logic [WW-1:0] start_slot_i,
+    input  logic [WW:0]   start_warps_i,
+    input  logic          done_valid_i,
+    input  logic [WW-1:0] done_slot_i,
+    output logic          free_valid_o,
+    output logic [WW-1:0] free_slot_o,
+    output logic          idle_o
+);
+
+  logic [W-1:0]        busy_q;
+  logic [W*(WW+1)-1:0] left_q;  // warps of each slot, meaningful once its group has started
+  logic                free;
+  logic [WW-1:0]       lowest;
+
+  assign idle_o = busy_q == '0;
+
+  always_comb begin
+    free   = 1'b0;
+    lowest = '0;
+    for (int i = W - 1; i >= 0; i--)
+      if (!busy_q[i] && (WW+1)'(i) < count_i) begin
+        free   = 1'b1;
+        lowest = WW'(i);
+      end
+  end
+
+  always_ff @(posedge clk_i) begin
+    free_slot_o  <= lowest;
+    free_valid_o <= free && !take_valid_i && !clear_i && !rst_i;
+    for (int i = 0; i < W; i++)
+      if (start_valid_i && start_slot_i == WW'(i)) left_q[(WW+1)*i +: WW+1] <= start_warps_i;
+      else if (done_valid_i && done_slot_i == WW'(i)) left_q[(WW+1)*i +: WW+1] <= left_q[(WW+1)*i +: WW+1] - (WW+1)'(1);
+
+    for (int i = 0; i < W; i++)
+      if (rst_i || clear_i) busy_q[i] <= 1'b0;
+      else if (take_valid_i && free_slot_o == WW'(i)) busy_q[i] <= 1'b1;
+      else if (done_valid_i && done_slot_i == WW'(i) && left_q[(WW+1)*i +: WW+1] == (WW+1)'(1)) busy_q[i] <= 1'b0;
+  end
+
+`ifdef FORMAL
+  // One slot, chosen by the prover: taken, not started; then a plain count of warps that have not ended.
+  (* anyconst *) logic [WW-1:0] slot;
+  logic        seen_q = 1'b0;
+  logic        waiting_q;
+  logic [WW:0] given_q, count_q;
+
+  always_ff @(posedge clk_i) begin
+    seen_q  <= 1'b1;
+    count_q <= count_i;
+    if (rst_i || clear_i) begin
+      given_q   <= '0;
+      waiting_q <= 1'b0;
+    end else begin
+      if (take_valid_i && free_slot_o == slot) waiting_q <= 1'b1;
+      if (start_valid_i && start_slot_i == slot) begin
+        waiting_q <= 1'b0;
+        given_q   <= start_warps_i;
+      end else if (done_valid_i && done_slot_i == slot) given_q <= given_q - (WW+1)'(1);
+    end
+  end
+
+  always_comb begin
+    assume (rst_i == !seen_q);
+    assume (!seen_q || count_i == count_q);
+    assume (!take_valid_i || free_valid_o);
+    assume (!start_valid_i || (start_warps_i != '0 && start_warps_i <= (WW+1)'(W)));
+    assume (!start_valid_i || start_slot_i != slot || waiting_q);
+    assume (!done_valid_i || done_slot_i != slot || given_q != '0);
+    if (seen_q) begin
+      // never given twice, busy exactly from taken to the last end, the count is right
+      assert (!(take_valid_i && free_slot_o == slot && (waiting_q || given_q != '0)));
+      assert (!(waiting_q && given_q != '0));
+      assert (busy_q[slot] == (waiting_q || given_q != '0));
+      assert (given_q == '0 || left_q[(WW+1)*slot +: WW+1] == given_q);
+      assert (!free_valid_o || !busy_q[free_slot_o]);
+      assert (!free_valid_o || {1'b0, free_slot_o} < count_q);
+      assert (!idle_o || (given_q == '0 && !waiting_q));
+    end
+  end
+`endif
+
+endmodule

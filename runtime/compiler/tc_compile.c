@@ -19,7 +19,7 @@
     "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics"
 #define FEATURES                                                                                                       \
     ",+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"                  \
-    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device"
+    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"
 
 const char *tc_extensions(void)
 {
@@ -67,6 +67,9 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
         add(a, fixed[i]);
     }
     add(a, o->version >= 300 ? "-cl-ext=" EXTENSIONS FEATURES : "-cl-ext=" EXTENSIONS);
+    if (o->version >= 300) {
+        add(a, "-D__opencl_c_atomic_scope_device=1"); /* a feature that clang has no name for */
+    }
     add(a, o->version == 100 ? "-cl-std=CL1.0" : o->version == 110 ? "-cl-std=CL1.1" : o->version == 120 ? "-cl-std=CL1.2"
                                                                                                       : "-cl-std=CL3.0");
     for (size_t i = 0; i < o->n; i++) {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define CC1_ENTRY_PREFIX "__entry_"
+#define CC1_USER_PREFIX "u."
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
 /** Of the JSON in .tern.kernels: raised when what a loader must know changes. */
@@ -49,6 +50,7 @@ LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, co
 LLVMModuleRef cc1_module_parse_file(struct cc1 *cc, const char *path, int lazy);
 void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module);
 void cc1_module_link(struct cc1 *cc, LLVMModuleRef other);
+void cc1_module_rename(struct cc1 *cc);
 void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc);
 void cc1_module_check_undefined(struct cc1 *cc);
 void cc1_module_internalize(struct cc1 *cc, int keep_functions);

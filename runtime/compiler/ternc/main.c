@@ -87,6 +87,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     link_stdin(cc);
     cc1_kernels(cc);
     cc1_printf_lower(cc);
+    cc1_module_rename(cc);
     cc1_module_builtins(cc, path[0], path[1]);
     cc1_module_check_undefined(cc);
     cc1_local_detach(cc);

@@ -140,6 +140,21 @@ void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module)
     }
 }
 
+/** The program's functions get names that the run-time library cannot have: a function of the program called memcpy must
+ *  not become the one that the code generator calls. */
+void cc1_module_rename(struct cc1 *cc)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        const char *name = LLVMGetValueName2(f, &length);
+        if (!LLVMIsDeclaration(f) && strncmp(name, CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX))) {
+            char renamed[1024];
+            int n = snprintf(renamed, sizeof renamed, CC1_USER_PREFIX "%s", name);
+            LLVMSetValueName2(f, renamed, (size_t)n < sizeof renamed ? (size_t)n : sizeof renamed - 1);
+        }
+    }
+}
+
 void cc1_module_link(struct cc1 *cc, LLVMModuleRef other)
 {
     if (!cc->module) {

@@ -33,6 +33,12 @@ struct frame {
 
 static struct frame *frames;
 
+/** As the program's author knows a function. */
+static const char *plain(const char *name)
+{
+    return strncmp(name, CC1_USER_PREFIX, strlen(CC1_USER_PREFIX)) ? name : name + strlen(CC1_USER_PREFIX);
+}
+
 static struct frame *frame_of(const char *name)
 {
     for (struct frame *f = frames; f; f = f->next) {
@@ -75,7 +81,7 @@ static void check_allocas(LLVMValueRef f)
                 continue;
             }
             if (b != first || !LLVMIsAConstantInt(LLVMGetOperand(i, 0))) {
-                cc1_die(CC1_BAD_INPUT, "function '%s' has a variable of variable size", name);
+                cc1_die(CC1_BAD_INPUT, "function '%s' has a variable of variable size", plain(name));
             }
             uint32_t align = LLVMGetAlignment(i);
             if (align > 16 && align > slack) {
@@ -169,7 +175,7 @@ static uint32_t bound_of(struct function *list, uint32_t index)
         return f->bound;
     }
     if (f->state == ACTIVE) {
-        cc1_die(CC1_BAD_INPUT, "function '%s' is recursive, which OpenCL C does not allow", f->name);
+        cc1_die(CC1_BAD_INPUT, "function '%s' is recursive, which OpenCL C does not allow", plain(f->name));
     }
     if (!f->name || !f->section) {
         cc1_die(CC1_BAD_INPUT, "undefined function '%s'", f->name ? f->name : "?");
@@ -182,7 +188,7 @@ static uint32_t bound_of(struct function *list, uint32_t index)
     }
     deepest += f->frame;
     if (deepest > INT32_MAX) {
-        cc1_die(CC1_BAD_INPUT, "function '%s' needs more than 2 GiB of private memory", f->name);
+        cc1_die(CC1_BAD_INPUT, "function '%s' needs more than 2 GiB of private memory", plain(f->name));
     }
     f->state = DONE;
     return f->bound = (uint32_t)deepest;

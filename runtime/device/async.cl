@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Asynchronous copies, done at once by the whole work-group, work-item i taking elements i, i + n ...: neighbours then
+ * touch neighbouring words, which the hardware joins. Waiting is a barrier. A vector of three is one of four here.
+ */
+#include "base.h"
+
+void OVERLOAD barrier(cl_mem_fence_flags flags);
+uint OVERLOAD get_local_size(uint d);
+uint OVERLOAD get_local_id(uint d);
+
+static inline uint position(void)
+{
+    return (get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0);
+}
+
+static inline uint group_size(void)
+{
+    return get_local_size(0) * get_local_size(1) * get_local_size(2);
+}
+
+#define COPY(TO, FROM, TYPE)                                                                                        \
+    OVERLOAD event_t async_work_group_copy(TO TYPE *to, const FROM TYPE *from, size_t n, event_t event)             \
+    {                                                                                                               \
+        for (uint i = position(); i < n; i += group_size()) {                                                       \
+            to[i] = from[i];                                                                                        \
+        }                                                                                                           \
+        return event;                                                                                               \
+    }
+
+#define COPIES(TYPE)                                                                                                \
+    COPY(__local, __global, TYPE)                                                                                   \
+    COPY(__global, __local, TYPE)                                                                                   \
+    OVERLOAD event_t async_work_group_strided_copy(__local TYPE *to, const __global TYPE *from, size_t n,           \
+                                                   size_t stride, event_t event)                                    \
+    {                                                                                                               \
+        for (uint i = position(); i < n; i += group_size()) {                                                       \
+            to[i] = from[i * stride];                                                                               \
+        }                                                                                                           \
+        return event;                                                                                               \
+    }                                                                                                               \
+    OVERLOAD event_t async_work_group_strided_copy(__global TYPE *to, const __local TYPE *from, size_t n,           \
+                                                   size_t stride, event_t event)                                    \
+    {                                                                                                               \
+        for (uint i = position(); i < n; i += group_size()) {                                                       \
+            to[i * stride] = from[i];                                                                               \
+        }                                                                                                           \
+        return event;                                                                                               \
+    }                                                                                                               \
+    INLINE void prefetch(const __global TYPE *p, size_t n)                                                          \
+    {                                                                                                               \
+        (void)p;                                                                                                    \
+        (void)n;                                                                                                    \
+    }
+
+#define WIDTHS(TYPE) COPIES(TYPE) COPIES(TYPE##2) COPIES(TYPE##3) COPIES(TYPE##4) COPIES(TYPE##8) COPIES(TYPE##16)
+
+WIDTHS(char)
+WIDTHS(uchar)
+WIDTHS(short)
+WIDTHS(ushort)
+WIDTHS(int)
+WIDTHS(uint)
+WIDTHS(long)
+WIDTHS(ulong)
+WIDTHS(float)
+WIDTHS(double)
+
+OVERLOAD void wait_group_events(int n, event_t *list)
+{
+    (void)n;
+    (void)list;
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Floating-point functions better done here than by the generic library: square roots are one instruction, subnormals are
+ * supported, and the native_ functions are short polynomials (the generic ones would call a C library). Errors of
+ * native_, whose precision is up to the implementation: exp2 and log2 2 ulp-ish, sin and cos 2^-22 absolute for |x| < 8192.
+ */
+#include "base.h"
+
+#define VECTOR(name, F)                                                        \
+    CONST float2 name(float2 x) { return (float2)(F(x.s0), F(x.s1)); }         \
+    CONST float3 name(float3 x) { return (float3)(F(x.s0), F(x.s1), F(x.s2)); } \
+    CONST float4 name(float4 x) { return (float4)(name(x.lo), name(x.hi)); }   \
+    CONST float8 name(float8 x) { return (float8)(name(x.lo), name(x.hi)); }   \
+    CONST float16 name(float16 x) { return (float16)(name(x.lo), name(x.hi)); }
+
+#define ALL(name, F)                                                           \
+    CONST float name(float x) { return F(x); }                                 \
+    VECTOR(name, F)
+
+bool __clc_fp32_subnormals_supported(void)
+{
+    return true;
+}
+
+static inline __attribute__((always_inline, const)) float root(float x)
+{
+    return __builtin_sqrtf(x);
+}
+
+static inline __attribute__((always_inline, const)) float reciprocal_root(float x)
+{
+    return 1.0f / __builtin_sqrtf(x);
+}
+
+static inline __attribute__((always_inline, const)) float reciprocal(float x)
+{
+    return 1.0f / x;
+}
+
+ALL(sqrt, root)
+ALL(half_sqrt, root)
+ALL(native_sqrt, root)
+ALL(rsqrt, reciprocal_root)
+ALL(half_rsqrt, reciprocal_root)
+ALL(native_rsqrt, reciprocal_root)
+ALL(half_recip, reciprocal)
+ALL(native_recip, reciprocal)
+
+/** 2^x: the integer part goes into the exponent in two halves, so that results may be subnormal. */
+static inline __attribute__((const)) float exp2_fast(float x)
+{
+    x = __builtin_fminf(__builtin_fmaxf(x, -160.0f), 129.0f);
+    float n = __builtin_rintf(x);
+    float f = x - n;
+    /* 2^f on [-1/2, 1/2], interpolated at Chebyshev's nodes, as are the polynomials below */
+    float p = 0x1.44138ap-13f;
+    p = __builtin_fmaf(p, f, 0x1.5f0890p-10f);
+    p = __builtin_fmaf(p, f, 0x1.3b2a54p-7f);
+    p = __builtin_fmaf(p, f, 0x1.c6af6cp-5f);
+    p = __builtin_fmaf(p, f, 0x1.ebfbe0p-3f);
+    p = __builtin_fmaf(p, f, 0x1.62e430p-1f);
+    p = __builtin_fmaf(p, f, 1.0f);
+    int i = (int)n, h = i >> 1;
+    return p * as_float((h + 127) << 23) * as_float((i - h + 127) << 23);
+}
+
+/** log2 of a positive number; of zero minus infinity, of what has no logarithm NaN. */
+static inline __attribute__((const)) float log2_fast(float x)
+{
+    float scale = 0.0f;
+    if (x < 0x1p-126f) {
+        x *= 0x1p23f;
+        scale = -23.0f;
+    }
+    int bits = as_int(x), e = (bits - 0x3f3504f3) >> 23; /* mantissa in [sqrt 1/2, sqrt 2) */
+    float m = as_float(bits - (e << 23)) - 1.0f;
+    /* log(1+m) = 2 atanh(s), s = m / (2 + m) */
+    float s = m / (2.0f + m), z = s * s;
+    float p = 0x1.b4fd8cp-2f;
+    p = __builtin_fmaf(p, z, 0x1.27618ep-1f);
+    p = __builtin_fmaf(p, z, 0x1.ec70a6p-1f);
+    float y = __builtin_fmaf(s * z, p, s * 0x1.715476p+1f);
+    y += (float)e + scale;
+    y = x == 0.0f ? -__builtin_inff() : y;
+    y = x == __builtin_inff() ? x : y;
+    return x >= 0.0f ? y : __builtin_nanf("");
+}
+
+/** Sine of x + quarter * pi/2: the quarter turns are subtracted in three parts, exactly for |x| < 8192. */
+static inline __attribute__((const)) float sine_fast(float x, int quarter)
+{
+    float n = __builtin_rintf(x * 0x1.45f306p-1f);
+    float r = __builtin_fmaf(n, -0x1.921fb6p+0f, x);
+    r = __builtin_fmaf(n, 0x1.777a5cp-25f, r);
+    r = __builtin_fmaf(n, 0x1.ee59dap-50f, r);
+    int q = (int)n + quarter;
+    float z = r * r;
+    float s = -0x1.9ac9b0p-13f;
+    s = __builtin_fmaf(s, z, 0x1.110c28p-7f);
+    s = __builtin_fmaf(s, z, -0x1.555552p-3f);
+    s = __builtin_fmaf(s * z, r, r);
+    float c = 0x1.9bd89cp-16f;
+    c = __builtin_fmaf(c, z, -0x1.6c12d2p-10f);
+    c = __builtin_fmaf(c, z, 0x1.555554p-5f);
+    c = __builtin_fmaf(c, z, -0x1.000000p-1f);
+    c = __builtin_fmaf(c, z, 1.0f);
+    float v = q & 1 ? c : s;
+    return q & 2 ? -v : v;
+}
+
+#define SINE(x) sine_fast(x, 0)
+#define COSINE(x) sine_fast(x, 1)
+#define TANGENT(x) (sine_fast(x, 0) / sine_fast(x, 1))
+#define EXP(x) exp2_fast((x) * 0x1.715476p+0f)
+#define EXP10(x) exp2_fast((x) * 0x1.a934f0p+1f)
+#define LOG(x) (log2_fast(x) * 0x1.62e430p-1f)
+#define LOG10(x) (log2_fast(x) * 0x1.344136p-2f)
+
+ALL(native_exp2, exp2_fast)
+ALL(native_exp, EXP)
+ALL(native_exp10, EXP10)
+ALL(native_log2, log2_fast)
+ALL(native_log, LOG)
+ALL(native_log10, LOG10)
+ALL(native_sin, SINE)
+ALL(native_cos, COSINE)
+ALL(native_tan, TANGENT)
+
+#define POWR(TYPE)                                       \
+    CONST TYPE native_powr(TYPE x, TYPE y)               \
+    {                                                    \
+        return native_exp2(y * native_log2(x));          \
+    }
+
+POWR(float)
+POWR(float2)
+POWR(float3)
+POWR(float4)
+POWR(float8)
+POWR(float16)
+
+#define SMOOTHSTEP(TYPE)                                                     \
+    TYPE OVERLOAD smoothstep(TYPE edge0, TYPE edge1, TYPE x);                \
+    CONST TYPE smoothstep(double edge0, double edge1, TYPE x)                \
+    {                                                                        \
+        return smoothstep((TYPE)edge0, (TYPE)edge1, x);                      \
+    }
+
+SMOOTHSTEP(double2)
+SMOOTHSTEP(double3)
+SMOOTHSTEP(double4)
+SMOOTHSTEP(double8)
+SMOOTHSTEP(double16)

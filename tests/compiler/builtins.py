@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""builtins.py CLANG VERSION: an OpenCL C program, on standard output, that calls every built-in function of that version.
+
+The list is the compiler's own header, preprocessed for the device; each overload becomes a small function that calls it.
+Left out: what the device does not claim to have (images, pipes, device-side enqueue, half arithmetic, 64-bit atomics)."""
+import os
+import re
+import subprocess
+import sys
+
+EXTENSIONS = ("-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"
+              "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics")
+FEATURES = (",+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"
+            "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst")
+SKIP_TYPES = re.compile(r"image|pipe|reserve_id|queue_t|clk_event|ndrange|sampler|half\d*\b(?! ?\*)|intel|atomic_(long|ulong|double|half)|"
+                        r"cl_profiling|mem_fence.*image")
+SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|get_default_queue|"
+                        r"sub_group|get_.*sub_group|intel|ndrange|work_group_(all|any|broadcast|reduce|scan|commit|reserve)|"
+                        r"amd_|arm_|__)")
+
+
+def declarations(clang, version):
+    resource = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=True).stdout.strip()
+    header = os.path.join(resource, "include", "opencl-c.h")
+    extensions = EXTENSIONS + (FEATURES if version == "CL3.0" else "")
+    text = subprocess.run(
+        [clang, "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
+         "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions, "-I" + os.path.dirname(header), "-E",
+         *(["-D__opencl_c_atomic_scope_device=1"] if version == "CL3.0" else []), "-P",
+         "-include", "opencl-c-base.h", header], capture_output=True, text=True, check=True).stdout
+    text = re.sub(r"__attribute__\(\(.*?\)\)(?=[ ;])", " ", text)
+    text = re.sub(r"#.*", "", text)
+    seen = set()
+    for statement in text.split(";"):
+        statement = " ".join(statement.split())
+        m = re.fullmatch(r"([A-Za-z_][\w ]*?[ *]+)(\w+) ?\((.*)\)", statement)
+        if not m or "typedef" in statement or "..." in statement or "__attribute__" in statement:
+            continue
+        result, name, parameters = m.group(1).strip(), m.group(2), m.group(3)
+        if SKIP_NAMES.search(name) or SKIP_TYPES.search(result + "," + parameters) or (result, name, parameters) in seen:
+            continue
+        seen.add((result, name, parameters))
+        yield result, name, [] if parameters in ("", "void") else [p.strip() for p in parameters.split(",")]
+
+
+def main():
+    clang, version = sys.argv[1:3]
+    print("// Every built-in of %s, called once. Made by tests/compiler/builtins.py." % version)
+    count = 0
+    for result, name, parameters in declarations(clang, version):
+        arguments = []
+        for i, p in enumerate(parameters):
+            # a parameter may have a name of its own; the type is what stands before it
+            m = re.fullmatch(r"(.*[ *])(\w+)", p)
+            if m and m.group(2) not in TYPES and not re.fullmatch(r"u?(char|short|int|long)\d*|float\d*|double\d*|half\d*", m.group(2)):
+                p = m.group(1)
+            arguments.append("%s a%d" % (p.strip(), i))
+        names = ", ".join("a%d" % i for i in range(len(arguments)))
+        if name in ("atomic_init",) or name.startswith("atomic_flag"):
+            pass
+        give = "" if result == "void" else "return "
+        print("%s t%d(%s) { %s%s(%s); }" % (result, count, ", ".join(arguments) or "void", give, name, names))
+        count += 1
+    print("__kernel void k(void) {}")
+
+
+TYPES = {"size_t", "ptrdiff_t", "event_t", "bool", "void", "cl_mem_fence_flags", "memory_order", "memory_scope", "atomic_int",
+         "atomic_uint", "atomic_float", "atomic_flag", "intptr_t", "uintptr_t", "uint", "int", "float", "uchar", "ushort", "ulong"}
+
+if __name__ == "__main__":
+    main()

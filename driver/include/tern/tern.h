@@ -29,6 +29,7 @@ struct tern_device;
 struct tern_process;
 struct tern_context;
 struct tern_allocation;
+struct tern_fence;
 
 /* ------------------------------------------------------------------ devices */
 
@@ -51,7 +52,8 @@ struct tern_device_info {
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
  * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G),
- * dram_latency (cycles), dram_bandwidth (bytes a cycle), trace (file for a waveform).
+ * dram_latency (cycles), dram_bandwidth (bytes a cycle), trace (file for a waveform), timeout (cycles a buffer may run
+ * before its engine is reset (F3); else environment TERN_TIMEOUT_CYCLES, else 2^31).
  * -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing; -EPROTO: the device was built from another
  * interface description; -ENOMEM. tern_last_error() then says what, where and what to do. May take a second.
  */
@@ -95,10 +97,11 @@ struct tern_fault {
     char message[256];  /**< All of that as a sentence, with the buffer's label. */
 };
 #define TERN_FAULT_TIMEOUT 256u
+#define TERN_FAULT_DEVICE 257u /**< The device is lost: its registers or memory no longer answer. Every process is in error. */
 
 /** An address space. name (copied) appears in messages. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory. */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
-/** Ends it. -EBUSY: contexts or allocations are left. */
+/** Ends it; waits for deferred frees. Blocks. -EBUSY: contexts, allocations or fences are left. */
 TERN_API int tern_process_destroy(struct tern_process *proc);
 /** 0, or -EIO and *fault (may be NULL) filled: the process is in error and accepts no more work (F1). */
 TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
@@ -163,9 +166,12 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM. Does not block.
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label, uint64_t *fence);
-/** Waits until fence (and so all before it) has ended. timeout_ms < 0: for ever. -ETIMEDOUT; -EIO: it did not complete. Blocks. */
+/**
+ * Waits until fence (and so all before it) has ended. timeout_ms < 0: for ever. Blocks.
+ * -ETIMEDOUT; -EIO: it did not complete; -EINVAL: never submitted.
+ */
 TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout_ms);
-/** The last fence that has ended. */
+/** The last fence that has ended: a buffer has ended once its callback has returned. */
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
 
 /** Statistics of a context. */
@@ -176,6 +182,26 @@ struct tern_context_stats {
     uint32_t engine;
 };
 TERN_API void tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
+
+/* --------------------------------------------------------- monitored fences */
+
+/**
+ * A 64-bit value in device memory that engines and the CPU both read and write (S3): packets fence_signal and fence_wait
+ * of this process name it by tern_fence_address. A buffer is not given to an engine before the waits that it begins with
+ * (or meets next) are satisfied, so a wait keeps no engine from other work. Values are meant to grow.
+ * tern_fence_create: -ENOMEM; -ENOSPC; -EIO: process in error. Blocks; a fence takes a page of device memory.
+ */
+TERN_API int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out);
+/** Frees it once all work submitted before this call has ended. Does not block. No thread may be waiting on it. */
+TERN_API void tern_fence_destroy(struct tern_fence *fence);
+/** Its device virtual address, a multiple of 8. */
+TERN_API uint32_t tern_fence_address(const struct tern_fence *fence);
+/** The value now. -EIO: the device is lost. */
+TERN_API int tern_fence_value(struct tern_fence *fence, uint64_t *value);
+/** Sets the value from the CPU; whoever waits for it, engine or thread, goes on. -EIO: the device is lost. */
+TERN_API int tern_fence_signal(struct tern_fence *fence, uint64_t value);
+/** Waits until the value is at least this. timeout_ms < 0: for ever. -ETIMEDOUT; -EIO: the process is in error. Blocks. */
+TERN_API int tern_fence_wait(struct tern_fence *fence, uint64_t value, int64_t timeout_ms);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hal/config.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *const backends[] = {"rtl", "model"};
+static const char *const geometries[] = {"default", "small"};
+
+static bool one_of(const char *const *list, size_t n, const char *s)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(list[i], s)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** A decimal number in [low, high], with suffix K, M or G where sizes are meant. where: for the sentence. */
+static int number(const char *where, const char *text, bool suffix, uint64_t low, uint64_t high, uint64_t *out)
+{
+    char *end = NULL;
+    uint64_t scale = 1;
+    errno = 0;
+    unsigned long long v = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (end && suffix && *end) {
+        const char *k = strchr("KMG", *end);
+        if (k) {
+            scale = 1ull << (10 * (k - "KMG" + 1));
+            end++;
+        }
+    }
+    if (!end || *end) {
+        return tern_error(-EINVAL, "%s: '%s' is not a number%s", where, text, suffix ? " (bytes, or with K, M or G)" : "");
+    }
+    if (errno || v > UINT64_MAX / scale || v * scale < low || v * scale > high) {
+        return tern_error(-EINVAL, "%s: %s is out of range, %llu to %llu", where, text, (unsigned long long)low,
+                          (unsigned long long)high);
+    }
+    *out = v * scale;
+    return 0;
+}
+
+static int set(struct tern_config *c, const char *key, const char *value)
+{
+    uint64_t v = 0;
+    int r;
+    char where[64];
+    snprintf(where, sizeof where, "configuration key '%.32s'", key);
+    if (!strcmp(key, "mem")) {
+        r = number(where, value, true, 1ull << 20, 16ull << 30, &v);
+        if (!r && v % 4096) {
+            return tern_error(-EINVAL, "%s: %s is not a multiple of 4096", where, value);
+        }
+        c->mem_bytes = r ? c->mem_bytes : v;
+        return r;
+    }
+    if (!strcmp(key, "dram_latency")) {
+        r = number(where, value, false, 1, 100000, &v);
+        c->dram_latency = (uint32_t)v;
+        return r;
+    }
+    if (!strcmp(key, "dram_bandwidth")) {
+        r = number(where, value, false, 1, 64, &v);
+        c->dram_bandwidth = (uint32_t)v;
+        return r;
+    }
+    if (!strcmp(key, "timeout")) {
+        r = number(where, value, true, 1000, 1ull << 62, &v);
+        c->timeout = v;
+        return r;
+    }
+    if (!strcmp(key, "trace")) {
+        if (!*value || strlen(value) >= sizeof c->trace) {
+            return tern_error(-EINVAL, "%s: a file name of 1 to %zu characters is needed", where, sizeof c->trace - 1);
+        }
+        memcpy(c->trace, value, strlen(value) + 1);
+        return 0;
+    }
+    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, dram_latency, dram_bandwidth, timeout, trace",
+                      key);
+}
+
+static int parse_items(struct tern_config *c, char *items)
+{
+    char *save = NULL;
+    for (char *item = strtok_r(items, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+        char *value = strchr(item, '=');
+        if (!value) {
+            return tern_error(-EINVAL, "configuration: '%s' is not of the form key=value", item);
+        }
+        *value++ = '\0';
+        int r = set(c, item, value);
+        if (r) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+int tern_config_parse(const char *backend, const char *config, struct tern_config *out)
+{
+    struct tern_config c = {.timeout = TERN_TIMEOUT_DEFAULT};
+    const char *timeout = getenv("TERN_TIMEOUT_CYCLES");
+    backend = backend ? backend : getenv("TERN_BACKEND");
+    backend = backend && *backend ? backend : "rtl";
+    config = config ? config : getenv("TERN_CONFIG");
+    config = config && *config ? config : "default";
+    if (!one_of(backends, sizeof backends / sizeof *backends, backend)) {
+        return tern_error(-EINVAL, "unknown backend '%s'; known are rtl and model (argument or TERN_BACKEND)", backend);
+    }
+    if (timeout) {
+        int r = number("TERN_TIMEOUT_CYCLES", timeout, true, 1000, 1ull << 62, &c.timeout);
+        if (r) {
+            return r;
+        }
+    }
+    char *copy = strdup(config);
+    if (!copy) {
+        return tern_error_memory("the configuration");
+    }
+    char *items = strchr(copy, ',');
+    if (items) {
+        *items++ = '\0';
+    }
+    int r = 0;
+    if (!one_of(geometries, sizeof geometries / sizeof *geometries, copy)) {
+        r = tern_error(-EINVAL, "unknown configuration '%s'; known are default and small (argument or TERN_CONFIG)", copy);
+    } else if (items) {
+        r = parse_items(&c, items);
+    }
+    if (!r) {
+        snprintf(c.backend, sizeof c.backend, "%s", backend);
+        snprintf(c.geometry, sizeof c.geometry, "%s", copy);
+        snprintf(c.text, sizeof c.text, "%.63s", config);
+        *out = c;
+    }
+    free(copy);
+    return r;
+}

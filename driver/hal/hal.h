@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The hal: all that the driver asks of a device, whatever is behind it. One implementation a file; nothing above can tell
+ * them apart.
+ *
+ * Each function gives 0 or -errno; a failure means that the device no longer answers, and the driver then gives it up.
+ * One thread at a time (the caller locks). Accesses take effect in order. wait returns early once the interrupt is
+ * raised; a backend without a working interrupt polls dev.irq_status instead: that is a full citizen, not a fallback.
+ */
+#ifndef TERN_HAL_H
+#define TERN_HAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hal/config.h"
+
+struct tern_hal;
+
+struct tern_hal_ops {
+    int (*read32)(struct tern_hal *hal, uint32_t offset, uint32_t *value);
+    int (*write32)(struct tern_hal *hal, uint32_t offset, uint32_t value);
+    /** Device memory by physical address, past the device's ports: sets no dirty bit. */
+    int (*mem_read)(struct tern_hal *hal, uint64_t address, void *data, size_t size);
+    int (*mem_write)(struct tern_hal *hal, uint64_t address, const void *data, size_t size);
+    /** Waits for the interrupt, at most about `cycles` of device time. */
+    int (*wait)(struct tern_hal *hal, uint64_t cycles);
+    void (*close)(struct tern_hal *hal);
+};
+
+struct tern_hal {
+    const struct tern_hal_ops *ops;
+};
+
+/** Opens the backend that config names (hal_sim.c: "rtl", "model"). -ENOENT, -EPROTO, -EINVAL, -ENOMEM; tern_last_error. */
+int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out);
+
+#endif

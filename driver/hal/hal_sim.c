@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The simulated device: finds and loads libtern_sim_<backend>_<geometry>.so and speaks tern_sim_api with it.
+ *
+ * Looked for in TERN_LIB_DIR if that is set, and only there; else beside the code that is running (its directory/../lib),
+ * then where this library was built. The object is unloaded with the device.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "hal/hal.h"
+#include "tern_sim/tern_sim.h"
+
+#ifndef TERN_BUILD_LIB_DIR
+#define TERN_BUILD_LIB_DIR ""
+#endif
+
+struct hal_sim {
+    struct tern_hal hal;
+    void *object;
+    const struct tern_sim_api *api;
+    struct tern_sim *sim;
+};
+
+static struct hal_sim *of(struct tern_hal *hal)
+{
+    return (struct hal_sim *)(void *)hal;
+}
+
+static int sim_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
+{
+    return of(hal)->api->read32(of(hal)->sim, offset, value);
+}
+
+static int sim_write32(struct tern_hal *hal, uint32_t offset, uint32_t value)
+{
+    return of(hal)->api->write32(of(hal)->sim, offset, value);
+}
+
+static int sim_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
+{
+    return of(hal)->api->mem_read(of(hal)->sim, address, data, size);
+}
+
+static int sim_mem_write(struct tern_hal *hal, uint64_t address, const void *data, size_t size)
+{
+    return of(hal)->api->mem_write(of(hal)->sim, address, data, size);
+}
+
+static int sim_wait(struct tern_hal *hal, uint64_t cycles)
+{
+    return of(hal)->api->step(of(hal)->sim, cycles, NULL);
+}
+
+static void sim_close(struct tern_hal *hal)
+{
+    struct hal_sim *h = of(hal);
+    if (h->sim) {
+        h->api->destroy(h->sim);
+    }
+    if (h->object) {
+        dlclose(h->object);
+    }
+    free(h);
+}
+
+static const struct tern_hal_ops sim_ops = {sim_read32, sim_write32, sim_mem_read, sim_mem_write, sim_wait, sim_close};
+
+/** Directory of the object that holds this function, then ../lib. */
+static void beside(char *out, size_t size)
+{
+    Dl_info info;
+    union {
+        int (*function)(const struct tern_config *, struct tern_hal **);
+        void *object;
+    } here = {.function = tern_hal_open_sim};
+    out[0] = '\0';
+    if (dladdr(here.object, &info) && info.dli_fname) {
+        const char *slash = strrchr(info.dli_fname, '/');
+        if (slash) {
+            snprintf(out, size, "%.*s/../lib", (int)(slash - info.dli_fname), info.dli_fname);
+        } else {
+            snprintf(out, size, "../lib");
+        }
+    }
+}
+
+static int load(struct hal_sim *h, const struct tern_config *c)
+{
+    char near[2048], path[4096];
+    const char *forced = getenv("TERN_LIB_DIR");
+    beside(near, sizeof near);
+    const char *dirs[] = {forced && *forced ? forced : near, forced && *forced ? "" : TERN_BUILD_LIB_DIR};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
+        if (!*dirs[i] || access(path, R_OK)) {
+            continue;
+        }
+        h->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!h->object) {
+            return tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
+        }
+        h->api = dlsym(h->object, TERN_SIM_API_SYMBOL);
+        if (!h->api || h->api->version != TERN_SIM_API_VERSION) {
+            return tern_error(-EPROTO, "%s has no %s of version %u: rebuild it together with this driver", path,
+                              TERN_SIM_API_SYMBOL, TERN_SIM_API_VERSION);
+        }
+        return 0;
+    }
+    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is in neither '%s' nor '%s': build it, or set TERN_LIB_DIR to its directory",
+                      c->backend, c->geometry, dirs[0], dirs[1]);
+}
+
+int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
+{
+    struct hal_sim *h = calloc(1, sizeof *h);
+    if (!h) {
+        return tern_error_memory("a simulated device");
+    }
+    h->hal.ops = &sim_ops;
+    struct tern_sim_config sc = {
+        .mem_bytes = config->mem_bytes, .dram_latency = config->dram_latency, .dram_bandwidth = config->dram_bandwidth};
+    int r = load(h, config);
+    if (r) {
+        goto fail;
+    }
+    r = h->api->create(&sc, &h->sim);
+    if (r) {
+        h->sim = NULL;
+        r = tern_error(r, "the simulator of %s, '%s', could not be started: %s", config->backend, config->text, strerror(-r));
+        goto fail;
+    }
+    if (config->trace[0]) {
+        r = h->api->trace(h->sim, config->trace);
+        if (r) {
+            r = tern_error(r == -ENOTSUP ? -EINVAL : r, "trace '%s': %s", config->trace,
+                           r == -ENOTSUP ? "this backend records no waveform; use rtl" : strerror(-r));
+            goto fail;
+        }
+    }
+    *out = &h->hal;
+    return 0;
+fail:
+    sim_close(&h->hal);
+    return r;
+}

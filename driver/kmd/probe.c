@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kmd/kmd.h"
+#include "kmd/regs.h"
+
+#define ID 0x5445524eu
+
+static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *value, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int r = hal->ops->read32(hal, offset[i], &value[i]);
+        if (r) {
+            return tern_error(r, "the device does not answer: register 0x%04x cannot be read (%s)", offset[i], strerror(-r));
+        }
+    }
+    return 0;
+}
+
+static int plausible(const struct tern_kmd *k)
+{
+    if (!k->engines || k->engines > TERN_ENGINES_MAX || !k->lanes || !k->warps || !k->mem_pages || k->dirty_page_log2 < 12 ||
+        k->dirty_page_log2 > 34) {
+        return tern_error(-EPROTO, "the device describes itself impossibly: %u engines, %u lanes, %u warps, %u pages, dirty page 2^%u",
+                          k->engines, k->lanes, k->warps, k->mem_pages, k->dirty_page_log2);
+    }
+    return 0;
+}
+
+int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
+{
+    static const uint32_t regs[] = {TERN_REG_DEV_ID,      TERN_REG_DEV_VERSION, TERN_REG_DEV_SPEC_HASH, TERN_REG_DEV_CONFIG0,
+                                    TERN_REG_DEV_CONFIG1, TERN_REG_DEV_CLOCK_HZ, TERN_REG_DEV_MEM_PAGES};
+    uint32_t v[7] = {0};
+    int r = read_all(hal, regs, v, 7);
+    if (r) {
+        return r;
+    }
+    if (v[0] != ID) {
+        return tern_error(-EPROTO, "there is no Tern: the id register reads 0x%08x, not 0x%08x", v[0], ID);
+    }
+    if (v[2] != TERN_SPEC_HASH) {
+        return tern_error(-EPROTO,
+                          "the device was built from interface description 0x%08x, this driver from 0x%08x: rebuild both from "
+                          "the same docs/spec",
+                          v[2], TERN_SPEC_HASH);
+    }
+    struct tern_kmd k = {
+        .hal = hal,
+        .version = v[1],
+        .lanes = FIELD(v[3], TERN_DEV_CONFIG0_LANES),
+        .warps = FIELD(v[3], TERN_DEV_CONFIG0_WARPS),
+        .engines = FIELD(v[3], TERN_DEV_CONFIG0_ENGINES),
+        .local_bytes = FIELD(v[3], TERN_DEV_CONFIG0_LMEM_KIB) * 1024u,
+        .dirty_page_log2 = FIELD(v[4], TERN_DEV_CONFIG1_DIRTY_PAGE_LOG2),
+        .pa_bits = FIELD(v[4], TERN_DEV_CONFIG1_PA_BITS),
+        .single_use = FIELD(v[4], TERN_DEV_CONFIG1_SINGLE_USE),
+        .mem_clear = FIELD(v[4], TERN_DEV_CONFIG1_MEM_CLEAR),
+        .clock_hz = v[5],
+        .mem_pages = v[6],
+    };
+    r = plausible(&k);
+    for (uint32_t e = 0; !r && e < k.engines; e++) {
+        r = tern_kmd_counters(&k, e, &k.base[e]);
+    }
+    if (!r) {
+        r = hal->ops->write32(hal, TERN_REG_DEV_IRQ_ENABLE, (1u << k.engines) - 1u);
+    }
+    if (!r) {
+        *out = k;
+    }
+    return r;
+}
+
+int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
+{
+    uint32_t lo, hi;
+    int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_LO, &lo);
+    r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_HI, &hi);
+    if (!r) {
+        *cycles = lo | (uint64_t)hi << 32;
+    }
+    return r;
+}
+
+/** A counter that moves while its halves are read: the high half must be the same before and after. */
+static int wide(struct tern_hal *hal, uint32_t lo, uint64_t *out)
+{
+    uint32_t high, low, again;
+    int r = hal->ops->read32(hal, lo + 4, &high);
+    for (int tries = 0; !r && tries < 4; tries++) {
+        r = hal->ops->read32(hal, lo, &low);
+        r = r ? r : hal->ops->read32(hal, lo + 4, &again);
+        if (!r && again == high) {
+            *out = low | (uint64_t)high << 32;
+            return 0;
+        }
+        high = again;
+    }
+    return r ? r : tern_error(-EIO, "counter register 0x%04x does not hold still", lo);
+}
+
+int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_counters *out)
+{
+    const struct tern_engine_counters *b = &kmd->base[engine];
+    struct tern_engine_counters c = *out;
+    const struct {
+        uint32_t offset;
+        uint64_t *value;
+        uint64_t base;
+    } all[] = {
+        {TERN_REG_ENGINE_CNT_BUSY(engine), &c.busy, b->busy},
+        {TERN_REG_ENGINE_CNT_ISSUE(engine), &c.issue, b->issue},
+        {TERN_REG_ENGINE_CNT_LANES(engine), &c.lanes, b->lanes},
+        {TERN_REG_ENGINE_CNT_STALL_USE(engine), &c.stall_use, b->stall_use},
+        {TERN_REG_ENGINE_CNT_STALL_UNIT(engine), &c.stall_unit, b->stall_unit},
+        {TERN_REG_ENGINE_CNT_STALL_IDLE(engine), &c.stall_idle, b->stall_idle},
+        {TERN_REG_ENGINE_CNT_FMA(engine), &c.fma, b->fma},
+        {TERN_REG_ENGINE_CNT_L1_HIT(engine), &c.l1_hit, b->l1_hit},
+        {TERN_REG_ENGINE_CNT_L1_MISS(engine), &c.l1_miss, b->l1_miss},
+        {TERN_REG_ENGINE_CNT_IC_MISS(engine), &c.ic_miss, b->ic_miss},
+        {TERN_REG_ENGINE_CNT_TLB_HIT(engine), &c.tlb_hit, b->tlb_hit},
+        {TERN_REG_ENGINE_CNT_TLB_MISS(engine), &c.tlb_miss, b->tlb_miss},
+        {TERN_REG_ENGINE_CNT_RD_LINES(engine), &c.rd_lines, b->rd_lines},
+        {TERN_REG_ENGINE_CNT_WR_LINES(engine), &c.wr_lines, b->wr_lines},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        uint64_t v;
+        int r = wide(kmd->hal, all[i].offset, &v);
+        if (r) {
+            return r;
+        }
+        *all[i].value = v - all[i].base;
+    }
+    *out = c;
+    return 0;
+}

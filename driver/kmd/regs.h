@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Fields of registers by the generated names. */
+#ifndef TERN_KMD_REGS_H
+#define TERN_KMD_REGS_H
+
+#define FIELD(value, name) (((value) & name##_MASK) >> name##_SHIFT)
+
+#endif

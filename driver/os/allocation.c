@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Allocations: made and mapped at once, read and written by physical address, freed through retire.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+#define NEW_TABLE_WORDS (2 * TERN_PAGES_LARGE / 32)
+
+void tern_allocation_free(struct tern_allocation *a)
+{
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+        free(a->flush[e]);
+    }
+    free(a->unmap);
+    free(a->runs);
+    free(a->at);
+    free(a);
+}
+
+static int take_range(struct tern_allocation *a, uint32_t address)
+{
+    struct tern_vaspace *va = &a->proc->va;
+    if (address) {
+        a->va = address / TERN_PAGE;
+        return tern_vaspace_take_at(va, a->va, a->pages, a);
+    }
+    int r = -ENOSPC;
+    enum tern_place place = a->internal ? TERN_PLACE_HIGH : TERN_PLACE_LOW;
+    if (a->pages >= TERN_PAGES_LARGE) {
+        r = tern_vaspace_take(va, a->pages, TERN_PAGES_LARGE, place, a, &a->va);
+    }
+    return r == -ENOSPC ? tern_vaspace_take(va, a->pages, 1, place, a, &a->va) : r;
+}
+
+/** The jobs of its retirement: entries cleared and flushed on one engine, then flushed on the others. */
+static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
+{
+    struct tern_paging flush = {0};
+    tern_paging_flush(&flush, a->proc->root, a->va, a->pages);
+    int r = tern_paging_error(&flush);
+    a->unmap = r ? NULL : tern_job_create(unmap->words, unmap->size, "unmap");
+    for (uint32_t e = 0; !r && e < a->proc->dev->kmd.engines; e++) {
+        a->flush[e] = tern_job_create(flush.words, flush.size, "flush");
+        r = a->flush[e] ? 0 : -ENOMEM;
+    }
+    tern_paging_free(&flush);
+    return r || !a->unmap ? -ENOMEM : 0;
+}
+
+/** Address range, pages, tables, entries; all or nothing, unless -EIO: then the range and pages stay taken for good. */
+static int map(struct tern_allocation *a, uint32_t address)
+{
+    struct tern_paging in = {0}, out = {0};
+    uint32_t new_tables[NEW_TABLE_WORDS];
+    int r = take_range(a, address);
+    if (r) {
+        return r;
+    }
+    r = tern_map_prepare(a, &in, &out, new_tables);
+    if (r) {
+        goto range;
+    }
+    r = make_jobs(a, &out);
+    r = r ? r : tern_paging_run(a->proc, &in, "map");
+    if (r && r != -EIO) {
+        tern_map_undo(a, new_tables);
+    }
+range:
+    if (r && r != -EIO) {
+        tern_vaspace_give(&a->proc->va, a->va);
+        free(a->unmap);
+        a->unmap = NULL;
+        for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+            free(a->flush[e]);
+            a->flush[e] = NULL;
+        }
+    }
+    tern_paging_free(&in);
+    tern_paging_free(&out);
+    return r;
+}
+
+static int explain(int r, const struct tern_allocation *a, uint32_t address)
+{
+    const struct tern_device *dev = a->proc->dev;
+    switch (r) {
+    case -EEXIST:
+        return tern_error(r, "process '%s': %u pages at 0x%08x overlap another allocation", a->proc->name, a->pages, address);
+    case -ENOSPC:
+        return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %u of %llu KiB are free, or the address space is full",
+                          a->proc->name, (unsigned long long)a->pages * 4, tern_pages_free_count(dev->pages) * 4,
+                          (unsigned long long)(dev->info.memory_bytes >> 10));
+    case -ENOMEM:
+        return tern_error_memory("an allocation");
+    default:
+        return r;
+    }
+}
+
+int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want, struct tern_allocation **out)
+{
+    struct tern_device *dev = proc->dev;
+    uint64_t pages = want->size / TERN_PAGE + (want->size % TERN_PAGE != 0);
+    struct tern_allocation *a = calloc(1, sizeof *a);
+    if (!a) {
+        return tern_error_memory("an allocation");
+    }
+    a->proc = proc;
+    a->flags = want->flags;
+    a->internal = want->internal;
+    a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
+    tern_list_init(&a->node);
+    pthread_mutex_lock(&dev->lock);
+    int r;
+    do {
+        r = tern_process_check(proc);
+        r = r ? r : map(a, want->address);
+    } while ((r == -ENOSPC || r == -EEXIST) && tern_retire_wait(dev));
+    if (r) {
+        r = explain(r, a, want->address);
+        if (r == -EIO) { /* its tables are in doubt: no more work may use them */
+            struct tern_fault f = {.code = TERN_FAULT_DEVICE};
+            snprintf(f.message, sizeof f.message, "process '%.40s': %.160s", proc->name, tern_last_error());
+            tern_process_fail(proc, &f);
+        }
+        tern_allocation_free(a);
+    } else {
+        a->counted = !want->internal;
+        proc->children += a->counted;
+        *out = a;
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address, struct tern_allocation **out)
+{
+    const uint32_t known = TERN_MEM_READ | TERN_MEM_WRITE | TERN_MEM_EXEC;
+    if (!size) {
+        return tern_error(-EINVAL, "an allocation of 0 bytes");
+    }
+    if (!flags || flags & ~known) {
+        return tern_error(-EINVAL, "allocation flags 0x%x: some of read, write, exec are needed, and nothing else", flags);
+    }
+    if (address % TERN_PAGE || (address && (address / TERN_PAGE < TERN_VA_FIRST || address / TERN_PAGE >= TERN_VA_END))) {
+        return tern_error(-EINVAL, "address 0x%08x is not a multiple of 4096 in [0x%x000, 0x%x000)", address, TERN_VA_FIRST, TERN_VA_END);
+    }
+    struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
+    return tern_allocation_make(proc, &want, out);
+}
+
+void tern_allocation_destroy(struct tern_allocation *a)
+{
+    if (!a) {
+        return;
+    }
+    struct tern_device *dev = a->proc->dev;
+    pthread_mutex_lock(&dev->lock);
+    a->proc->children -= a->counted;
+    tern_retire(a);
+    pthread_mutex_unlock(&dev->lock);
+}
+
+uint32_t tern_allocation_address(const struct tern_allocation *a)
+{
+    return a->va * TERN_PAGE;
+}
+
+uint64_t tern_allocation_size(const struct tern_allocation *a)
+{
+    return (uint64_t)a->pages * TERN_PAGE;
+}
+
+uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous)
+{
+    uint32_t page = (uint32_t)(offset / TERN_PAGE), low = 0, high = a->run_count;
+    while (high - low > 1) {
+        uint32_t mid = low + (high - low) / 2;
+        if (a->at[mid] <= page) {
+            low = mid;
+        } else {
+            high = mid;
+        }
+    }
+    uint64_t within = offset - (uint64_t)a->at[low] * TERN_PAGE;
+    *contiguous = (uint64_t)a->runs[low].count * TERN_PAGE - within;
+    return (uint64_t)a->runs[low].page * TERN_PAGE + within;
+}
+
+static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
+{
+    int r = 0;
+    if (offset > tern_allocation_size(a) || size > tern_allocation_size(a) - offset) {
+        return tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
+                          (unsigned long long)offset, size, (unsigned long long)tern_allocation_size(a), tern_allocation_address(a));
+    }
+    while (!r && size) {
+        uint64_t n;
+        uint64_t pa = tern_allocation_physical(a, offset, &n);
+        n = n < size ? n : size;
+        r = tern_device_mem(a->proc->dev, write, pa, data, n);
+        offset += n;
+        data += n;
+        size -= n;
+    }
+    return r;
+}
+
+int tern_allocation_read(struct tern_allocation *a, uint64_t offset, void *data, size_t size)
+{
+    return transfer(a, false, offset, data, size);
+}
+
+int tern_allocation_write(struct tern_allocation *a, uint64_t offset, const void *data, size_t size)
+{
+    struct tern_device *dev = a->proc->dev;
+    int r = transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
+    pthread_mutex_lock(&dev->lock);
+    tern_device_kick(dev); /* the bytes may be a value that somebody waits for (S3) */
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}

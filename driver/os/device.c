@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Opening and closing a device, and the way to its memory and registers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+#define PIECE 262144u /* bytes copied before the turn is handed on */
+
+/* ------------------------------------------------------------- memory, time */
+
+static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
+{
+    uint32_t log2 = dev->kmd.dirty_page_log2;
+    for (uint64_t p = address >> log2; size && p <= (address + size - 1) >> log2; p++) {
+        dev->host_dirty[p / 32] |= 1u << p % 32;
+    }
+}
+
+static int mem_piece(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
+{
+    tern_turn_take(&dev->turn);
+    int r = write ? dev->hal->ops->mem_write(dev->hal, address, data, size) : dev->hal->ops->mem_read(dev->hal, address, data, size);
+    if (write && !r) {
+        mark_written(dev, address, size);
+    }
+    tern_turn_give(&dev->turn);
+    return r;
+}
+
+int tern_device_mem_locked(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
+{
+    int r = mem_piece(dev, write, address, data, size);
+    return r ? tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address, write ? "written" : "read",
+                          strerror(-r))
+             : 0;
+}
+
+int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
+{
+    int r = 0;
+    for (uint8_t *at = data; !r && size;) {
+        size_t n = size < PIECE ? size : PIECE;
+        r = tern_device_mem_locked(dev, write, address, at, n);
+        at += n;
+        address += n;
+        size -= n;
+    }
+    if (r) {
+        pthread_mutex_lock(&dev->lock);
+        tern_device_lose(dev, tern_last_error());
+        pthread_mutex_unlock(&dev->lock);
+    }
+    return r;
+}
+
+int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
+{
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_dirty(&dev->kmd, first, count, clear, bits);
+    for (uint32_t i = 0; !r && i < count; i++) {
+        uint32_t *word = &dev->host_dirty[(first + i) / 32], bit = (first + i) % 32;
+        bits[i / 32] |= (*word >> bit & 1u) << i % 32;
+        *word &= clear ? ~(1u << bit) : UINT32_MAX;
+    }
+    tern_turn_give(&dev->turn);
+    return r;
+}
+
+uint64_t tern_device_time(struct tern_device *dev)
+{
+    uint64_t now;
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_time(&dev->kmd, &now);
+    tern_turn_give(&dev->turn);
+    if (r) {
+        return atomic_load(&dev->now); /* whoever works with the device learns that it is lost */
+    }
+    atomic_store(&dev->now, now);
+    return now;
+}
+
+int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
+{
+    struct tern_engine_counters c = {0};
+    if (engine >= dev->kmd.engines) {
+        return tern_error(-EINVAL, "engine %u of %u", engine, dev->kmd.engines);
+    }
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_counters(&dev->kmd, engine, &c);
+    tern_turn_give(&dev->turn);
+    if (r) {
+        return tern_error(-EIO, "the counters of engine %u cannot be read: %s", engine, strerror(-r));
+    }
+    pthread_mutex_lock(&dev->lock);
+    c.buffers = dev->completed_on[engine];
+    pthread_mutex_unlock(&dev->lock);
+    *out = c;
+    return 0;
+}
+
+void tern_device_query(const struct tern_device *dev, struct tern_device_info *out)
+{
+    *out = dev->info;
+}
+
+/* ---------------------------------------------------------------- life, death */
+
+void tern_device_kick(struct tern_device *dev)
+{
+    dev->kick = true;
+    dev->progress++;
+    pthread_cond_signal(&dev->wake);
+    if (dev->fence_waiters) {
+        pthread_cond_broadcast(&dev->changed);
+    }
+}
+
+void tern_device_lose(struct tern_device *dev, const char *why)
+{
+    if (dev->lost) {
+        return;
+    }
+    dev->lost = true;
+    snprintf(dev->lost_why, sizeof dev->lost_why, "the device is lost: %.170s", why);
+    tern_sched_abort_all(&dev->sched);
+    TERN_LIST_EACH(node, &dev->processes)
+    {
+        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
+        struct tern_fault f = {.code = TERN_FAULT_DEVICE};
+        snprintf(f.message, sizeof f.message, "process '%.40s': %.190s", p->name, dev->lost_why);
+        tern_process_fail(p, &f);
+    }
+    pthread_cond_broadcast(&dev->changed);
+    tern_device_kick(dev);
+}
+
+static void fill_info(struct tern_device *dev)
+{
+    const struct tern_kmd *k = &dev->kmd;
+    uint64_t pages = tern_pages_free_count(dev->pages), space = TERN_VA_END - TERN_VA_FIRST;
+    uint64_t tables = pages / TERN_PAGES_LARGE + 16; /* tables, arenas and save areas of a modest process */
+    pages = pages > tables ? pages - tables : 0;
+    dev->info = (struct tern_device_info){
+        .version = k->version,
+        .engines = k->engines,
+        .lanes = k->lanes,
+        .warps = k->warps,
+        .local_bytes = k->local_bytes,
+        .memory_bytes = (uint64_t)k->mem_pages * TERN_PAGE,
+        .allocatable_bytes = (pages < space - 64 ? pages : space - 64) * TERN_PAGE,
+        .clock_hz = k->clock_hz,
+        .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
+        .single_use = k->single_use,
+    };
+    snprintf(dev->info.backend, sizeof dev->info.backend, "%s", dev->config.backend);
+    snprintf(dev->info.config, sizeof dev->info.config, "%s", dev->config.text);
+}
+
+static int init_locks(struct tern_device *dev)
+{
+    pthread_condattr_t attr;
+    int r = tern_turn_init(&dev->turn);
+    if (r) {
+        return r;
+    }
+    r = pthread_condattr_init(&attr);
+    r = r ? r : pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    r = r ? r : pthread_mutex_init(&dev->lock, NULL);
+    r = r ? r : pthread_cond_init(&dev->wake, &attr);
+    r = r ? r : pthread_cond_init(&dev->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return -r;
+}
+
+static void free_device(struct tern_device *dev)
+{
+    pthread_cond_destroy(&dev->changed);
+    pthread_cond_destroy(&dev->wake);
+    pthread_mutex_destroy(&dev->lock);
+    tern_turn_destroy(&dev->turn);
+    tern_pages_destroy(dev->pages);
+    free(dev->host_dirty);
+    free(dev);
+}
+
+/** Engines begin with no translation of an earlier owner, and with valid context-save areas. */
+static int clean_engines(struct tern_device *dev)
+{
+    struct tern_job *jobs[TERN_ENGINES_MAX] = {0};
+    int r = 0;
+    for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
+        struct tern_paging p = {0};
+        tern_paging_flush_all(&p);
+        tern_paging_context_init(&p, e * TERN_SYSTEM_PAGES + 2 * TERN_SLOT_PAGES);
+        jobs[e] = tern_paging_error(&p) ? NULL : tern_job_create(p.words, p.size, "start");
+        r = jobs[e] ? 0 : tern_error_memory("the first paging buffers");
+        tern_paging_free(&p);
+    }
+    pthread_mutex_lock(&dev->lock);
+    r = r ? r : tern_paging_run_all(dev, jobs);
+    pthread_mutex_unlock(&dev->lock);
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+        free(jobs[e]);
+    }
+    return r;
+}
+
+int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out)
+{
+    struct tern_device *dev = calloc(1, sizeof *dev);
+    if (!dev) {
+        return tern_error_memory("a device");
+    }
+    dev->hal = hal;
+    dev->config = *config;
+    tern_list_init(&dev->processes);
+    tern_list_init(&dev->retiring);
+    int r = init_locks(dev);
+    if (r) {
+        free(dev);
+        return tern_error(r, "locks cannot be made: %s", strerror(-r));
+    }
+    r = tern_kmd_probe(hal, &dev->kmd);
+    if (r) {
+        goto fail;
+    }
+    uint32_t reserved = dev->kmd.engines * TERN_SYSTEM_PAGES;
+    if (dev->kmd.mem_pages < reserved + 64) {
+        r = tern_error(-EINVAL, "the device has %u pages of memory; %u is the least for %u engines", dev->kmd.mem_pages, reserved + 64,
+                       dev->kmd.engines);
+        goto fail;
+    }
+    dev->host_dirty = calloc((dev->kmd.mem_pages + 31) / 32, 4);
+    r = dev->host_dirty ? tern_pages_create(dev->kmd.mem_pages, reserved, dev->kmd.mem_clear, &dev->pages) : -ENOMEM;
+    if (r) {
+        r = tern_error_memory("the page allocator");
+        goto fail;
+    }
+    fill_info(dev);
+    tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, config->timeout, TERN_QUANTUM_DEFAULT);
+    dev->system.system = true;
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        tern_sched_context_init(&dev->paging[e], &dev->system, e, 100);
+    }
+    r = tern_pump_start(dev);
+    if (r) {
+        goto fail;
+    }
+    r = clean_engines(dev);
+    if (r) {
+        tern_pump_stop(dev);
+        goto fail;
+    }
+    *out = dev;
+    return 0;
+fail:
+    free_device(dev);
+    return r;
+}
+
+int tern_device_open(const char *backend, const char *config, struct tern_device **out)
+{
+    struct tern_config c;
+    struct tern_hal *hal;
+    int r = tern_config_parse(backend, config, &c);
+    r = r ? r : tern_hal_open_sim(&c, &hal);
+    if (r) {
+        return r;
+    }
+    r = tern_device_open_hal(hal, &c, out);
+    if (r) {
+        hal->ops->close(hal);
+    }
+    return r;
+}
+
+int tern_device_close(struct tern_device *dev)
+{
+    pthread_mutex_lock(&dev->lock);
+    uint32_t left = dev->process_count;
+    pthread_mutex_unlock(&dev->lock);
+    if (left) {
+        return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
+    }
+    tern_pump_stop(dev);
+    dev->hal->ops->close(dev->hal);
+    free_device(dev);
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Monitored fences (S3): a value in a page of its own. Every write by an engine happens while device time passes, every
+ * write by the host kicks; both advance dev->progress, and a waiter sleeps only if progress has not moved since before it
+ * read the value. So no wake-up is lost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "os/os.h"
+#include "os/wait.h"
+
+int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out)
+{
+    struct tern_fence *f = calloc(1, sizeof *f);
+    if (!f) {
+        return tern_error_memory("a fence");
+    }
+    int r = tern_allocation_create(proc, sizeof initial, TERN_MEM_READ | TERN_MEM_WRITE, 0, &f->page);
+    if (r) {
+        free(f);
+        return r;
+    }
+    r = initial ? tern_fence_signal(f, initial) : 0;
+    if (r) {
+        tern_fence_destroy(f);
+        return r;
+    }
+    *out = f;
+    return 0;
+}
+
+void tern_fence_destroy(struct tern_fence *f)
+{
+    if (f) {
+        tern_allocation_destroy(f->page);
+        free(f);
+    }
+}
+
+uint32_t tern_fence_address(const struct tern_fence *f)
+{
+    return tern_allocation_address(f->page);
+}
+
+int tern_fence_value(struct tern_fence *f, uint64_t *value)
+{
+    return tern_allocation_read(f->page, 0, value, sizeof *value);
+}
+
+int tern_fence_signal(struct tern_fence *f, uint64_t value)
+{
+    return tern_allocation_write(f->page, 0, &value, sizeof value);
+}
+
+int tern_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
+{
+    struct tern_process *proc = f->page->proc;
+    struct tern_device *dev = proc->dev;
+    struct timespec until = tern_deadline(timeout_ms);
+    int r = 0;
+    pthread_mutex_lock(&dev->lock);
+    dev->fence_waiters++;
+    while (!r) {
+        uint64_t before = dev->progress, now = 0;
+        int error = tern_process_check(proc);
+        pthread_mutex_unlock(&dev->lock);
+        r = tern_fence_value(f, &now);
+        pthread_mutex_lock(&dev->lock);
+        if (r || now >= value) {
+            break;
+        }
+        r = error ? tern_process_check(proc) : 0;
+        while (!r && before == dev->progress) {
+            r = tern_wait_changed(dev, timeout_ms, &until);
+        }
+    }
+    dev->fence_waiters--;
+    pthread_mutex_unlock(&dev->lock);
+    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %llu after %lld ms", (unsigned long long)value, (long long)timeout_ms)
+                           : r;
+}

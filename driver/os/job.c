@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Jobs, and the paging buffers that the driver runs for itself. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label)
+{
+    size_t name = label ? strlen(label) + 1 : 0;
+    struct tern_job *job = calloc(1, sizeof *job + size + name);
+    if (!job) {
+        return NULL;
+    }
+    tern_list_init(&job->node);
+    job->size = size;
+    memcpy(job->packets, packets, size);
+    if (label) {
+        char *copy = (char *)job->packets + size;
+        memcpy(copy, label, name);
+        job->label = copy;
+    }
+    return job;
+}
+
+void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job)
+{
+    job->fence = ++dev->paging_fence[engine];
+    tern_sched_submit(&dev->sched, &dev->paging[engine], job);
+    tern_device_kick(dev);
+}
+
+uint32_t tern_paging_engine(struct tern_process *proc)
+{
+    struct tern_device *dev = proc->dev;
+    if (proc->paging_out) {
+        return proc->paging_engine;
+    }
+    uint32_t best = 0, least = UINT32_MAX;
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        uint32_t load = dev->sched.engine[e].n + (tern_list_empty(&dev->paging[e].jobs) ? 0u : 2u);
+        if (load < least) {
+            best = e;
+            least = load;
+        }
+    }
+    proc->paging_engine = best;
+    return best;
+}
+
+struct sync {
+    struct tern_device *dev;
+    uint32_t pending;
+    bool failed;
+};
+
+static void sync_done(struct tern_job *job)
+{
+    struct sync *s = job->user;
+    s->failed = s->failed || job->result != TERN_COMPLETED;
+    s->pending--;
+    pthread_cond_broadcast(&s->dev->changed);
+    free(job);
+}
+
+static int sync_wait(struct sync *s)
+{
+    while (s->pending) {
+        pthread_cond_wait(&s->dev->changed, &s->dev->lock);
+    }
+    if (!s->failed) {
+        return 0;
+    }
+    return tern_error(-EIO, "%s", s->dev->lost ? s->dev->lost_why : "a paging buffer of the driver failed on the device");
+}
+
+int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label)
+{
+    struct tern_device *dev = proc->dev;
+    struct sync s = {.dev = dev, .pending = 1};
+    if (tern_paging_error(p)) {
+        return tern_error(tern_paging_error(p), "a paging buffer (%s) cannot be built: %s", label, strerror(-tern_paging_error(p)));
+    }
+    if (dev->lost) {
+        return tern_error(-EIO, "%s", dev->lost_why);
+    }
+    if (!p->size) {
+        return 0;
+    }
+    struct tern_job *job = tern_job_create(p->words, p->size, label);
+    if (!job) {
+        return tern_error_memory("a paging buffer");
+    }
+    job->done = sync_done;
+    job->user = &s;
+    uint32_t engine = tern_paging_engine(proc);
+    proc->paging_out++;
+    tern_paging_submit(dev, engine, job);
+    int r = sync_wait(&s);
+    proc->paging_out--;
+    return r;
+}
+
+int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs)
+{
+    struct sync s = {.dev = dev, .pending = dev->kmd.engines};
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        struct tern_job *job = jobs[e];
+        jobs[e] = NULL;
+        job->done = sync_done;
+        job->user = &s;
+        if (dev->lost) {
+            job->result = TERN_ABORTED;
+            sync_done(job);
+        } else {
+            tern_paging_submit(dev, e, job);
+        }
+    }
+    return sync_wait(&s);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The objects of the driver and what its files owe each other.
+ *
+ * Lock order: dev->lock (the OS state: everything below unless it says otherwise), then dev->turn (the hal: registers and
+ * device memory). Nothing is taken under the turn. Callbacks are called with neither. The device thread steps the device
+ * under the turn alone, so that tern_submit and the queries never wait for a simulator.
+ */
+#ifndef TERN_OS_OS_H
+#define TERN_OS_OS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/turn.h"
+#include "kmd/paging.h"
+#include "os/pages.h"
+#include "os/sched.h"
+#include "os/vaspace.h"
+#include "tern/tern.h"
+
+#define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
+#define TERN_SYSTEM_PAGES 9u  /**< Of each engine, for paging buffers: two slots and a context-save area. */
+
+struct tern_device {
+    struct tern_config config;
+    struct tern_device_info info; /**< Constant once open. */
+    struct tern_hal *hal;         /**< turn. */
+    struct tern_kmd kmd;          /**< turn; constant but for the hal. */
+    struct tern_turn turn;
+    uint32_t *host_dirty;         /**< turn. Bits of pages that the host wrote (D7). */
+    _Atomic uint64_t now;         /**< Device time when it was last read. */
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake;    /**< For the device thread: kick was set. */
+    pthread_cond_t changed; /**< For everybody else: something ended, freed, or the device has nothing to do. */
+    struct tern_sched sched;
+    struct tern_sched_process system;
+    struct tern_sched_context paging[TERN_ENGINES_MAX];
+    uint64_t paging_fence[TERN_ENGINES_MAX];
+    struct tern_pages *pages;
+    struct tern_list processes, retiring;
+    uint32_t process_count, contexts_on[TERN_ENGINES_MAX];
+    uint64_t completed_on[TERN_ENGINES_MAX];
+    uint64_t progress; /**< Counts slices of device time and host writes: what a fence waiter watches. */
+    uint32_t fence_waiters, next_context;
+    bool kick, stop, idle, lost;
+    char lost_why[200];
+    pthread_t thread;
+};
+
+struct tern_process {
+    struct tern_sched_process sched;
+    struct tern_list node, contexts;
+    struct tern_device *dev;
+    char name[64];
+    struct tern_fault fault;
+    uint32_t root;
+    uint32_t tables[TERN_PAGES_LARGE]; /**< Pages of second-level tables, 0: none. They stay until the process ends. */
+    struct tern_vaspace va;
+    uint32_t children; /**< Contexts, allocations, fences of the user. */
+    uint32_t retiring, paging_engine, paging_out;
+    uint64_t seq;
+    struct tern_job *flush[TERN_ENGINES_MAX]; /**< For its end, made ahead so that ending cannot fail. */
+};
+
+struct tern_allocation {
+    struct tern_list node; /**< In dev->retiring. */
+    struct tern_process *proc;
+    uint32_t va, pages, flags;
+    struct tern_run *runs; /**< In order of address; constant while the allocation lives. */
+    uint32_t *at;          /**< First page, within the allocation, of each run. */
+    uint32_t run_count, run_capacity;
+    bool internal, counted;
+    /* Retirement. The jobs are made at creation, so that it cannot fail. */
+    uint64_t retire_seq;
+    struct tern_job *unmap, *flush[TERN_ENGINES_MAX];
+    uint32_t pending;
+    bool started, failed;
+};
+
+struct tern_context {
+    struct tern_sched_context sched;
+    struct tern_list node;
+    struct tern_process *proc;
+    char name[64];
+    tern_completion_fn completed;
+    void *user;
+    struct tern_allocation *arena; /**< Two slots; the device may read it. */
+    struct tern_run save;
+    uint32_t id;
+    uint64_t submitted, ended, first_bad;
+    struct tern_context_stats stats;
+};
+
+struct tern_fence {
+    struct tern_allocation *page;
+};
+
+/* device.c */
+int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out);
+/** Device memory by physical address, under the turn in pieces. -EIO: the device is lost (and so told). Not with dev->lock. */
+int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
+/** The same, for the device thread with dev->lock held: no piece is large, and a failure is only returned. */
+int tern_device_mem_locked(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
+/** Gives the device up: everything ends as aborted, every process is in error. */
+void tern_device_lose(struct tern_device *dev, const char *why);
+/** The host wrote device memory, or queued work: whoever waits looks again. */
+void tern_device_kick(struct tern_device *dev);
+/** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. */
+int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
+
+/* pump.c */
+int tern_pump_start(struct tern_device *dev);
+void tern_pump_stop(struct tern_device *dev);
+extern const struct tern_sched_ops tern_engine_ops; /* engine_ops.c */
+
+/* job.c; with dev->lock held */
+struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label);
+/** Queues a paging job on an engine. job->done takes it when it ends. Not on a lost device. */
+void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job);
+/** Engine for the process's next change of page tables: changes of one process stay in order. */
+uint32_t tern_paging_engine(struct tern_process *proc);
+/** Runs a paging buffer to its end; dev->lock is released meanwhile. -ENOMEM: nothing ran; -EIO: it may have run in part. */
+int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label);
+/** Runs the given jobs, one on each engine, to their ends. -EIO. */
+int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
+
+/* process.c */
+void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault);
+int tern_process_check(struct tern_process *proc);
+
+/* map.c; with dev->lock held */
+/** Takes pages and tables for the allocation's range and records what maps them. -ENOSPC, -ENOMEM: nothing is taken. */
+int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap, uint32_t *new_tables);
+/** Undoes it, as long as the paging buffer was not submitted. */
+void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables);
+void tern_map_give_pages(struct tern_allocation *a);
+
+/* allocation.c */
+struct tern_allocation_want {
+    uint64_t size;
+    uint32_t flags, address;
+    bool internal;
+};
+int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want, struct tern_allocation **out);
+/** Physical address of a byte, and how many follow it contiguously. */
+uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous);
+
+/* retire.c; with dev->lock held */
+void tern_retire(struct tern_allocation *a);
+void tern_retire_run(struct tern_device *dev);
+/** Waits until a retirement ends. false: none will without new work. */
+bool tern_retire_wait(struct tern_device *dev);
+void tern_allocation_free(struct tern_allocation *a);
+
+/* fault.c */
+void tern_fault_describe(struct tern_process *proc, uint32_t engine, const struct tern_job *job, const struct tern_indication *ind,
+                         uint64_t timeout, struct tern_fault *out);
+
+#define TERN_CONTEXT_OF(c) TERN_LIST_ENTRY(c, struct tern_context, sched)
+#define TERN_PROCESS_OF(p) TERN_LIST_ENTRY(p, struct tern_process, sched)
+
+#endif

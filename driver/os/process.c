@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Processes: an address space each, and the unit of fault containment. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault)
+{
+    if (!proc->sched.error) {
+        proc->fault = *fault;
+        proc->sched.error = true;
+        tern_sched_abort(&proc->dev->sched, &proc->sched);
+        tern_device_kick(proc->dev);
+    }
+}
+
+int tern_process_check(struct tern_process *proc)
+{
+    if (proc->dev->lost) {
+        return tern_error(-EIO, "%s", proc->dev->lost_why);
+    }
+    return proc->sched.error ? tern_error(-EIO, "the process is in error: %s", proc->fault.message) : 0;
+}
+
+int tern_process_status(struct tern_process *proc, struct tern_fault *fault)
+{
+    pthread_mutex_lock(&proc->dev->lock);
+    int r = tern_process_check(proc);
+    if (r && fault) {
+        *fault = proc->fault;
+    }
+    pthread_mutex_unlock(&proc->dev->lock);
+    return r;
+}
+
+static void free_process(struct tern_process *proc)
+{
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+        free(proc->flush[e]);
+    }
+    tern_vaspace_free(&proc->va);
+    free(proc);
+}
+
+/** Root table: a zeroed page, scrubbed by an engine if it is not known to read zero (A7). dev->lock held. */
+static int make_root(struct tern_process *proc)
+{
+    struct tern_device *dev = proc->dev;
+    struct tern_paging p = {0};
+    struct tern_run run;
+    int r = tern_pages_take(dev->pages, 1, &run);
+    if (r) {
+        return tern_error(r, "process '%s': device memory is full", proc->name);
+    }
+    if (run.dirty) {
+        tern_paging_scrub(&p, run.page, 1);
+    }
+    r = tern_paging_run(proc, &p, "root");
+    tern_paging_free(&p);
+    if (r) {
+        tern_pages_give(dev->pages, &run);
+        return r;
+    }
+    proc->root = run.page;
+    return 0;
+}
+
+/** The flushes of its end, made ahead. */
+static int make_flushes(struct tern_process *proc)
+{
+    struct tern_paging p = {0};
+    tern_paging_flush(&p, proc->root, 0, 0);
+    int r = tern_paging_error(&p);
+    for (uint32_t e = 0; !r && e < proc->dev->kmd.engines; e++) {
+        proc->flush[e] = tern_job_create(p.words, p.size, "end");
+        r = proc->flush[e] ? 0 : -ENOMEM;
+    }
+    tern_paging_free(&p);
+    return r ? tern_error_memory("a process") : 0;
+}
+
+/** Takes a place among the device's processes (A2). */
+static int enter(struct tern_device *dev, struct tern_process *proc)
+{
+    if (dev->lost) {
+        return tern_error(-EIO, "%s", dev->lost_why);
+    }
+    if (dev->info.single_use && dev->process_count) {
+        return tern_error(-EBUSY, "the device has one address space only, and a process is using it");
+    }
+    dev->process_count++;
+    tern_list_append(&dev->processes, &proc->node);
+    return 0;
+}
+
+static void leave(struct tern_device *dev, struct tern_process *proc)
+{
+    tern_list_remove(&proc->node);
+    dev->process_count--;
+}
+
+int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
+{
+    struct tern_process *proc = calloc(1, sizeof *proc);
+    if (!proc) {
+        return tern_error_memory("a process");
+    }
+    proc->dev = dev;
+    tern_list_init(&proc->node);
+    tern_list_init(&proc->contexts);
+    snprintf(proc->name, sizeof proc->name, "%s", name ? name : "unnamed");
+    pthread_mutex_lock(&dev->lock);
+    int r = enter(dev, proc);
+    if (r) {
+        goto unlock;
+    }
+    r = make_root(proc);
+    if (r) {
+        leave(dev, proc);
+        goto unlock;
+    }
+    r = make_flushes(proc);
+    if (r) {
+        struct tern_run root = {proc->root, 1, true};
+        tern_pages_give(dev->pages, &root);
+        leave(dev, proc);
+    }
+unlock:
+    pthread_mutex_unlock(&dev->lock);
+    if (r) {
+        free_process(proc);
+    } else {
+        *out = proc;
+    }
+    return r;
+}
+
+/** Its tables, once no engine knows of them any more. */
+static void give_tables(struct tern_process *proc)
+{
+    struct tern_run run = {proc->root, 1, true};
+    tern_pages_give(proc->dev->pages, &run);
+    for (uint32_t i = 0; i < TERN_PAGES_LARGE; i++) {
+        if (proc->tables[i]) {
+            run.page = proc->tables[i];
+            tern_pages_give(proc->dev->pages, &run);
+        }
+    }
+}
+
+int tern_process_destroy(struct tern_process *proc)
+{
+    struct tern_device *dev = proc->dev;
+    pthread_mutex_lock(&dev->lock);
+    if (proc->children) {
+        int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first", proc->name,
+                           proc->children);
+        pthread_mutex_unlock(&dev->lock);
+        return r;
+    }
+    while (proc->retiring) {
+        pthread_cond_wait(&dev->changed, &dev->lock);
+    }
+    if (tern_paging_run_all(dev, proc->flush) == 0 || dev->lost) {
+        give_tables(proc); /* else some engine may still use them: they are lost to the device */
+    }
+    leave(dev, proc);
+    pthread_mutex_unlock(&dev->lock);
+    free_process(proc);
+    return 0;
+}

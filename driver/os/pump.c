@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The device's thread. A round: frees what can be freed, lets the scheduler run, delivers what has ended, and, only while
+ * an engine is busy, lets device time pass. With nothing in flight it sleeps and device time stands still.
+ *
+ * No wake-up is lost: whoever changes something the round depends on sets kick under the lock, and the thread sleeps only
+ * if kick was not set since the round began.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+/* A slice of device time is sized to take a few milliseconds, however fast the backend: so long do others wait. */
+#define SLICE_MIN 1024u
+#define SLICE_MAX 65536u
+#define SLICE_NS_LOW 1000000u
+#define SLICE_NS_HIGH 5000000u
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int step(struct tern_device *dev, uint64_t *slice)
+{
+    tern_turn_take(&dev->turn);
+    uint64_t begin = clock_ns();
+    int r = dev->hal->ops->wait(dev->hal, *slice);
+    uint64_t took = clock_ns() - begin;
+    tern_turn_give(&dev->turn);
+    if (took > SLICE_NS_HIGH && *slice > SLICE_MIN) {
+        *slice /= 2;
+    } else if (took < SLICE_NS_LOW && *slice < SLICE_MAX) {
+        *slice *= 2;
+    }
+    return r ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : 0;
+}
+
+/** Tells the user. The lock is released during the callback; the context lives because `ended` advances only after it. */
+static void deliver_user(struct tern_device *dev, struct tern_job *job)
+{
+    struct tern_context *c = TERN_CONTEXT_OF(job->context);
+    struct tern_completion told = {
+        .fence = job->fence,
+        .result = job->result,
+        .engine = c->sched.engine,
+        .submitted = job->submitted,
+        .begin = job->begin,
+        .end = job->end,
+    };
+    if (job->result == TERN_COMPLETED) {
+        c->stats.completed++;
+        dev->completed_on[c->sched.engine]++;
+    } else {
+        c->stats.aborted++;
+        c->first_bad = c->first_bad ? c->first_bad : job->fence;
+    }
+    c->stats.cycles += job->cycles;
+    c->stats.waited += job->begin > job->submitted ? job->begin - job->submitted : 0;
+    if (c->completed) {
+        pthread_mutex_unlock(&dev->lock);
+        c->completed(c->user, &told);
+        pthread_mutex_lock(&dev->lock);
+    }
+    c->ended = told.fence;
+    pthread_cond_broadcast(&dev->changed);
+    free(job);
+}
+
+static bool deliver(struct tern_device *dev)
+{
+    struct tern_job *job;
+    bool any = false;
+    while ((job = tern_sched_ended(&dev->sched))) {
+        any = true;
+        if (job->done) {
+            job->done(job);
+        } else {
+            deliver_user(dev, job);
+        }
+    }
+    return any;
+}
+
+static void *pump(void *arg)
+{
+    struct tern_device *dev = arg;
+    uint64_t slice = SLICE_MIN;
+    bool again = false;
+    pthread_mutex_lock(&dev->lock);
+    for (;;) {
+        dev->kick = false;
+        tern_retire_run(dev);
+        if (!dev->lost && tern_sched_pending(&dev->sched)) {
+            int r = tern_sched_run(&dev->sched);
+            if (r) {
+                tern_device_lose(dev, tern_last_error());
+            }
+            atomic_store(&dev->now, dev->sched.now);
+        }
+        bool more = deliver(dev) || dev->kick;
+        again = more && !(again && tern_sched_busy(&dev->sched)); /* news first, but a flood of it must not stop the device */
+        if (again) {
+            continue;
+        }
+        if (!dev->lost && tern_sched_busy(&dev->sched)) {
+            pthread_mutex_unlock(&dev->lock);
+            int r = step(dev, &slice);
+            pthread_mutex_lock(&dev->lock);
+            dev->progress++;
+            if (dev->fence_waiters) {
+                pthread_cond_broadcast(&dev->changed);
+            }
+            if (r) {
+                tern_device_lose(dev, tern_last_error());
+            }
+            continue;
+        }
+        if (dev->stop && !more) {
+            break;
+        }
+        dev->idle = true;
+        pthread_cond_broadcast(&dev->changed);
+        while (!dev->kick && !dev->stop) {
+            pthread_cond_wait(&dev->wake, &dev->lock);
+        }
+        dev->idle = false;
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return NULL;
+}
+
+int tern_pump_start(struct tern_device *dev)
+{
+    int r = pthread_create(&dev->thread, NULL, pump, dev);
+    return r ? tern_error(-r, "the device thread cannot be started: %s", strerror(r)) : 0;
+}
+
+void tern_pump_stop(struct tern_device *dev)
+{
+    pthread_mutex_lock(&dev->lock);
+    dev->stop = true;
+    pthread_cond_signal(&dev->wake);
+    pthread_mutex_unlock(&dev->lock);
+    pthread_join(dev->thread, NULL);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Waiting with a deadline. */
+#ifndef TERN_OS_WAIT_H
+#define TERN_OS_WAIT_H
+
+#include <errno.h>
+#include <time.h>
+
+#include "os/os.h"
+
+/** When a wait of so many milliseconds from now is over; meaningless if negative (for ever). */
+static inline struct timespec tern_deadline(int64_t ms)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t most = (int64_t)1 << 40; /* far beyond any run, and no overflow */
+    ms = ms < 0 ? 0 : ms > most ? most : ms;
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += ms % 1000 * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+/** Until something changes (dev->lock held): 0, or -ETIMEDOUT at the deadline. ms < 0: there is none. */
+static inline int tern_wait_changed(struct tern_device *dev, int64_t ms, const struct timespec *until)
+{
+    return ms < 0 ? -pthread_cond_wait(&dev->changed, &dev->lock) : -pthread_cond_timedwait(&dev->changed, &dev->lock, until);
+}
+
+#endif

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline of the SIMT executor: one warp instruction a cycle from a barrel of warps.
+//
+//   P  pick a warp        simt_schedule
+//   F  its pc             simt_flow -> instruction cache
+//   D  instruction        register addresses to the RAMs
+//   R  decode, operands   simt_scoreboard: issue, or kill and come back later; pc + 4 is decided here
+//   X  execute            simt_lane, div_unit; memory instructions to simt_memport
+//   B  branch decision    simt_flow; ALU results to the registers
+//
+// Contract: launch_* gives warps, done_* reports their end; ic_*, lsu_* are the channels of simt_icache and simt_lsu.
+// fault_o is a pulse per faulting instruction. rst_i also ends a dispatch that has faulted. idle_o: no memory instruction is
+// left in here.
+// State saved at preemption: in simt_flow, simt_select, simt_barrier, simt_csr, simt_regfile; slot_q, lbase_q here.
+//
+// A warp has one instruction in P to R, so a plain instruction comes every 4 cycles and a branch every 6, whatever its
+// results take: 6 warps fill the pipeline. Nothing waits inside it; what cannot go on in R is killed and issued again.
+
+module simt_core #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic [1023:0]       packet_i,
+    input  logic [63:0]         time_i,
+    input  logic                scrub_i,
+    output logic                scrub_busy_o,
+    output logic                idle_o,
+    // warps
+    input  logic                launch_valid_i,
+    output logic                launch_ready_o,
+    input  logic [WW-1:0]       launch_warp_i,
+    input  logic [WW-1:0]       launch_slot_i,
+    input  logic [LANES-1:0]    launch_mask_i,
+    input  logic [LANES*30-1:0] launch_lid_i,
+    input  logic [16:0]         launch_lbase_i,
+    input  logic                launch_first_i,
+    input  logic [95:0]         launch_group_i,
+    input  logic [95:0]         launch_base_i,
+    input  logic [32:0]         launch_size_i,
+    input  logic [WW:0]         launch_nwarps_i,
+    output logic                done_valid_o,
+    output logic [WW-1:0]       done_warp_o,
+    // instructions
+    output logic                ic_valid_o,
+    output logic [31:0]         ic_pc_o,
+    output logic [WW-1:0]       ic_warp_o,
+    input  logic                ic_hit_i,
+    input  logic [31:0]         ic_instr_i,
+    input  logic [WARPS-1:0]    ic_wake_i,
+    // memory
+    output logic                lsu_valid_o,
+    input  logic                lsu_ready_i,
+    output logic [2:0]          lsu_op_o,
+    output logic [3:0]          lsu_amo_o,
+    output logic [1:0]          lsu_size_o,
+    output logic                lsu_unsigned_o,
+    output logic [WW-1:0]       lsu_warp_o,
+    output logic [4:0]          lsu_rd_o,
+    output logic [LANES-1:0]    lsu_mask_o,
+    output logic [LANES*32-1:0] lsu_addr_o,
+    output logic [LANES*32-1:0] lsu_data_o,
+    output logic [LANES*32-1:0] lsu_cmp_o,
+    output logic [31:0]         lsu_pc_o,
+    output logic [16:0]         lsu_lbase_o,
+    input  logic                lsu_wb_valid_i,
+    output logic                lsu_wb_ready_o,
+    input  logic [WW-1:0]       lsu_wb_warp_i,
+    input  logic [4:0]          lsu_wb_rd_i,
+    input  logic [LANES-1:0]    lsu_wb_mask_i,
+    input  logic [LANES*32-1:0] lsu_wb_data_i,
+    input  logic                lsu_wb_last_i,
+    input  logic [WARPS-1:0]    lsu_busy_i,
+    output logic                lsu_inv_o,
+    // faults of instructions
+    output logic                fault_o,
+    output logic [7:0]          fault_code_o,
+    output logic [31:0]         fault_va_o,
+    output logic [31:0]         fault_pc_o,
+    output logic [WW-1:0]       fault_warp_o,
+    output logic [LW-1:0]       fault_lane_o,
+    // events
+    output logic                ev_issue_o,
+    output logic [5:0]          ev_lanes_o,
+    output logic                ev_stall_use_o,
+    output logic                ev_stall_unit_o,
+    output logic                ev_stall_idle_o,
+    output logic [5:0]          ev_fma_o
+);
+
+  // ------------------------------------------------------------------------------------------------- P
+  logic             pick_valid;
+  logic [WW-1:0]    pick_warp;
+  logic [WARPS-1:0] wake, flow_wake, sb_wake, holds;
+  logic             lsu_room, hold_lsu, hold_fence, retry, launched;
+
+  simt_schedule #(
+      .WARPS(WARPS)
+  ) u_schedule (
+      .clk_i, .rst_i, .enable_i(!scrub_busy_o), .wake_i(wake), .hold_lsu_i(hold_lsu), .hold_fence_i(hold_fence),
+      .hold_warp_i(r_warp_q), .lsu_room_i(lsu_room), .fence_busy_i(lsu_busy_i | holds), .pick_valid_o(pick_valid),
+      .pick_warp_o(pick_warp)
+  );
+
+  // ------------------------------------------------------------------------------------------------- F
+  logic          f_valid_q;
+  logic [WW-1:0] f_warp_q;
+  logic [31:0]   f_pc;
+
+  always_ff @(posedge clk_i) begin
+    f_valid_q <= pick_valid && !rst_i;
+    f_warp_q  <= pick_warp;
+  end
+
+  assign ic_valid_o = f_valid_q;
+  assign ic_pc_o    = f_pc;
+  assign ic_warp_o  = f_warp_q;
+
+  // ------------------------------------------------------------------------------------------------- D
+  logic             d_valid_q, d_hit, d_atomic, d_third, d_step_slow, d_quantum_end;
+  logic [WW-1:0]    d_warp_q;
+  logic [31:0]      d_pc_q, d_pc4;
+  logic [LANES-1:0] d_mask;
+  logic [WW+4:0]    d_rs1, d_rs2, d_rs3;
+
+  always_ff @(posedge clk_i) begin
+    d_valid_q <= f_valid_q && !rst_i;
+    d_warp_q  <= f_warp_q;
+    d_pc_q    <= f_pc;
+  end
+
+  always_comb begin
+    d_hit    = d_valid_q && ic_hit_i;
+    d_pc4    = d_pc_q + 32'd4;
+    d_atomic = ic_instr_i[6:0] == 7'h2f;
+    d_third  = d_hit && (d_atomic || ic_instr_i[6:4] == 3'b100);
+    d_rs1    = {d_warp_q, ic_instr_i[19:15]};
+    d_rs2    = {d_warp_q, ic_instr_i[24:20]};
+    d_rs3    = {d_warp_q, d_atomic ? ic_instr_i[11:7] : ic_instr_i[31:27]};
+  end
+
+  // ------------------------------------------------------------------------------------------------- R
+  logic             r_valid_q, r_step_slow_q, r_quantum_end_q;
+  logic [WW-1:0]    r_warp_q, r_slot;
+  logic [31:0]      r_pc_q, r_pc4_q, r_instr_q;
+  logic [LANES-1:0] r_mask_q;
+
+  always_ff @(posedge clk_i) begin
+    r_valid_q <= d_hit && !rst_i;
+    if (d_hit) begin
+      r_warp_q        <= d_warp_q;
+      r_pc_q          <= d_pc_q;
+      r_pc4_q         <= d_pc4;
+      r_instr_q       <= ic_instr_i;
+      r_mask_q        <= d_mask;
+      r_step_slow_q   <= d_step_slow;
+      r_quantum_end_q <= d_quantum_end;
+    end
+  end
+
+  logic [2:0]  r_unit, r_flow, r_bsel, r_part;
+  logic [5:0]  r_op;
+  logic [31:0] r_imm, r_shared, r_scalar_a, r_scalar_b, r_target;
+  logic        r_use1, r_use2, r_use3, r_dest, r_drain, r_neg_prod, r_neg_add, r_rounds, r_csr, r_csr_write, r_csr_ok;
+  logic        r_fence, r_call, r_return, r_fcsr, r_late, r_hazard, r_sleep, r_stall, r_wait, r_faulty, r_issue, r_next;
+  logic        r_books, r_pends;
+  logic [1:0]  r_csel;
+  logic [3:0]  r_amo, r_sel;
+  logic [4:0]  r_rd;
+  logic [7:0]  r_decode_fault, r_fault;
+  logic        alu_ok, alu_late, mul_ok, fma_ok;
+  logic        div_busy_q;
+
+  simt_decode u_decode (
+      .instr_i(r_instr_q), .unit_o(r_unit), .op_o(r_op), .flow_o(r_flow), .imm_o(r_imm), .use_rs1_o(r_use1),
+      .use_rs2_o(r_use2), .use_rs3_o(r_use3), .dest_o(r_dest), .drain_o(r_drain), .bsel_o(r_bsel), .csel_o(r_csel),
+      .neg_prod_o(r_neg_prod), .neg_add_o(r_neg_add), .rounds_o(r_rounds), .amo_o(r_amo), .csr_o(r_csr),
+      .csr_write_o(r_csr_write), .fence_o(r_fence), .call_o(r_call), .return_o(r_return), .fault_o(r_decode_fault)
+  );
+
+  simt_csr #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_csr (
+      .clk_i, .packet_i, .time_i, .valid_i(r_valid_q && r_csr), .number_i(r_instr_q[31:20]), .write_i(r_csr_write),
+      .warp_i(r_warp_q), .slot_i(r_slot), .ok_o(r_csr_ok), .shared_o(r_shared), .part_o(r_part), .launch_i(launch),
+      .launch_slot_i, .launch_group_i, .launch_base_i, .launch_size_i
+  );
+
+  simt_scoreboard #(
+      .WARPS(WARPS)
+  ) u_scoreboard (
+      .clk_i, .rst_i, .chk_valid_i(r_valid_q && !r_faulty), .chk_warp_i(r_warp_q), .chk_rs1_i(r_instr_q[19:15]),
+      .chk_rs2_i(r_instr_q[24:20]), .chk_rs3_i(r_instr_q[6] ? r_instr_q[31:27] : r_rd), .chk_rd_i(r_rd),
+      .chk_use_i({r_dest, r_use3, r_use2 && r_instr_q[24:20] != 5'd0, r_use1 && r_instr_q[19:15] != 5'd0}),
+      .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends), .soon_i(soon), .soon_warp_i(soon_warp),
+      .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd), .wake_o(sb_wake)
+  );
+
+  always_comb begin
+    r_rd     = r_instr_q[11:7];
+    r_fault  = (r_csr && !r_csr_ok) ? tern_spec_pkg::FAULT_ILLEGAL_INSTRUCTION : r_decode_fault;
+    r_faulty = r_fault != tern_spec_pkg::FAULT_NONE;
+    r_fcsr   = r_csr && r_drain;
+    r_late   = alu_late && !r_fcsr;
+    r_sel    = simt_core_pkg::WB_ANY;
+    r_stall  = 1'b0;
+    case (r_unit)
+      simt_core_pkg::UNIT_ALU: begin
+        r_sel   = r_fcsr ? simt_core_pkg::WB_FCSR : r_late ? simt_core_pkg::WB_ALU_LATE : simt_core_pkg::WB_ALU;
+        r_stall = r_dest && (!alu_ok || (r_fcsr && alu_late));
+      end
+      simt_core_pkg::UNIT_MUL: begin
+        r_sel   = simt_core_pkg::WB_MUL;
+        r_stall = !mul_ok;
+      end
+      simt_core_pkg::UNIT_MISC: begin
+        r_sel   = simt_core_pkg::WB_MISC;
+        r_stall = !mul_ok;
+      end
+      simt_core_pkg::UNIT_FMA: begin
+        r_sel   = simt_core_pkg::WB_FMA;
+        r_stall = !fma_ok;
+      end
+      simt_core_pkg::UNIT_DIV: r_stall = div_busy_q || !div_in_ready;
+      simt_core_pkg::UNIT_LSU: r_stall = !lsu_room;
+      default: ;
+    endcase
+    r_wait     = r_fence && (lsu_busy_i[r_warp_q] || holds[r_warp_q]);
+    r_issue    = r_valid_q && !r_faulty && !r_hazard && !r_stall && !r_wait;
+    r_next     = r_issue && r_flow == simt_core_pkg::FLOW_NEXT && !r_step_slow_q;
+    r_books    = r_issue && r_sel != simt_core_pkg::WB_ANY && r_dest;
+    r_pends    = r_issue && r_dest && !(r_unit == simt_core_pkg::UNIT_ALU && !r_late);
+    retry      = r_valid_q && !r_faulty && (r_hazard ? !r_sleep : r_stall && r_unit != simt_core_pkg::UNIT_LSU);
+    hold_lsu   = r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU;
+    hold_fence = r_valid_q && !r_faulty && !r_hazard && r_wait;
+    r_target   = r_pc_q + r_imm;
+    r_scalar_a = r_fcsr ? {27'd0, r_instr_q[19:15]} : r_shared;
+    case (r_bsel)
+      simt_core_pkg::B_PC_IMM: r_scalar_b = r_target;
+      simt_core_pkg::B_PC_4:   r_scalar_b = r_pc4_q;
+      simt_core_pkg::B_ONE:    r_scalar_b = 32'h3f80_0000;
+      default:                 r_scalar_b = r_imm;
+    endcase
+  end
+
+  always_comb begin
+    wake = flow_wake | sb_wake | ic_wake_i;
+    if (retry) wake[r_warp_q] = 1'b1;
+    if (launched) wake[launch_warp_q] = 1'b1;
+  end
+
+  assign lsu_inv_o = r_issue && r_fence;
+
+  // ------------------------------------------------------------------------------------------------- X
+  logic                x_valid_q, x_flow_valid_q, x_late_q, x_rounds_q, x_call_q, x_return_q, x_neg_prod_q, x_neg_add_q;
+  logic                x_quantum_end_q, x_fcsr_q, x_fcsr_write_q;
+  logic [2:0]          x_unit_q, x_flow_q, x_funct3_q;
+  logic [5:0]          x_op_q;
+  logic [WW-1:0]       x_warp_q;
+  logic [LANES-1:0]    x_mask_q, x_taken, x_bad_rm;
+  logic [31:0]         x_imm_q, x_pc_q, x_target_q, x_lead_jump;
+  logic [16:0]         x_lbase_q;
+  logic [4:0]          x_rd_q;
+  logic [3:0]          x_amo_q;
+  logic [1:0]          x_csr_number_q;
+  logic [LW-1:0]       x_lead;
+  logic [7:0]          x_fault_q;
+  logic [LANES*32-1:0] x_a, x_b, x_c, x_addr;
+  logic [LANES*3-1:0]  x_rm;
+
+  always_ff @(posedge clk_i) begin
+    x_valid_q      <= r_issue && !rst_i;
+    x_flow_valid_q <= r_issue && !r_next && !rst_i;
+    x_fault_q      <= (r_valid_q && !rst_i) ? r_fault : tern_spec_pkg::FAULT_NONE;
+    if (r_valid_q) begin
+      x_unit_q        <= (r_unit == simt_core_pkg::UNIT_ALU && !r_dest) ? simt_core_pkg::UNIT_NONE : r_unit;
+      x_flow_q        <= r_flow;
+      x_op_q          <= r_op;
+      x_funct3_q      <= r_instr_q[14:12];
+      x_warp_q        <= r_warp_q;
+      x_mask_q        <= r_mask_q;
+      x_imm_q         <= r_imm;
+      x_pc_q          <= r_pc_q;
+      x_target_q      <= r_target;
+      x_lbase_q       <= lbase_q[r_warp_q];
+      x_rd_q          <= r_rd;
+      x_amo_q         <= r_amo;
+      x_late_q        <= r_late;
+      x_rounds_q      <= r_rounds;
+      x_call_q        <= r_call;
+      x_return_q      <= r_return;
+      x_neg_prod_q    <= r_neg_prod;
+      x_neg_add_q     <= r_neg_add;
+      x_quantum_end_q <= r_quantum_end_q;
+      x_fcsr_q        <= r_fcsr;
+      x_fcsr_write_q  <= r_csr_write;
+      x_csr_number_q  <= r_instr_q[21:20];
+    end
+  end
+
+  always_comb begin
+    x_bad_rm    = '0;
+    x_lead      = '0;
+    x_lead_jump = '0;
+    if (x_valid_q && x_rounds_q) for (int i = 0; i < LANES; i++) x_bad_rm[i] = x_mask_q[i] && x_rm[3*i +: 3] > 3'd4;
+    if (x_valid_q && x_flow_q == simt_core_pkg::FLOW_JALR) begin
+      for (int i = LANES - 1; i >= 0; i--) if (x_mask_q[i]) x_lead = LW'(i);
+      x_lead_jump = x_addr[32*x_lead +: 32];
+    end
+  end
+
+  simt_memport #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_memport (
+      .clk_i, .rst_i, .room_o(lsu_room), .holds_o(holds), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU),
+      .in_op_i(x_op_q[2:0]), .in_amo_i(x_amo_q), .in_size_i(x_funct3_q[1:0]), .in_unsigned_i(x_funct3_q[2]),
+      .in_warp_i(x_warp_q), .in_rd_i(x_rd_q), .in_mask_i(x_mask_q), .in_pc_i(x_pc_q), .in_lbase_i(x_lbase_q),
+      .in_addr_i(x_addr), .in_data_i(x_b), .in_cmp_i(x_c), .out_valid_o(lsu_valid_o), .out_ready_i(lsu_ready_i),
+      .out_op_o(lsu_op_o), .out_amo_o(lsu_amo_o), .out_size_o(lsu_size_o), .out_unsigned_o(lsu_unsigned_o),
+      .out_warp_o(lsu_warp_o), .out_rd_o(lsu_rd_o), .out_mask_o(lsu_mask_o), .out_pc_o(lsu_pc_o), .out_lbase_o(lsu_lbase_o),
+      .out_addr_o(lsu_addr_o), .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
+  );
+
+  assign idle_o = holds == '0;
+
+  // divider: one operation, whose place is remembered here
+  logic                div_valid, div_ready, div_in_ready;
+  logic [LANES*32-1:0] div_data;
+  logic [LANES*5-1:0]  div_flags;
+  logic [WW-1:0]       div_warp_q;
+  logic [4:0]          div_rd_q;
+  logic [LANES-1:0]    div_mask_q;
+
+  div_unit #(
+      .L(LANES)
+  ) u_div (
+      .clk_i, .rst_i, .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV), .in_ready_o(div_in_ready),
+      .in_op_i(x_op_q[2:0]), .in_rm_i(x_rm), .in_a_i(x_a), .in_b_i(x_b), .in_mask_i(x_mask_q), .out_valid_o(div_valid),
+      .out_ready_i(div_ready), .out_data_o(div_data), .out_flags_o(div_flags)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (div_valid && div_ready) div_busy_q <= 1'b0;
+    if (r_issue && r_unit == simt_core_pkg::UNIT_DIV) begin
+      div_busy_q <= 1'b1;
+      div_warp_q <= r_warp_q;
+      div_rd_q   <= r_rd;
+      div_mask_q <= r_mask_q;
+    end
+    if (rst_i) div_busy_q <= 1'b0;
+  end
+
+  // --------------------------------------------------------------------------------------- launch, scrub
+  logic          launch, launch_q, launch_args_q, launch_taken;
+  logic [WW-1:0] launch_warp_q;
+  logic [WW-1:0] slot_q [0:WARPS-1];
+  logic [16:0]   lbase_q [0:WARPS-1];
+  logic [WW+5:0] scrub_q;               // {register of warp, running}
+
+  assign launch_ready_o = !launch_q || launched;
+  assign launch         = launch_valid_i && launch_ready_o;
+  assign launched       = launch_q && launch_args_q && launch_taken;
+  assign r_slot         = slot_q[r_warp_q];
+  assign scrub_busy_o   = scrub_q[0];
+
+  always_ff @(posedge clk_i) begin
+    if (launch_q && launch_taken) launch_args_q <= !launch_args_q;
+    if (launched) launch_q <= 1'b0;
+    if (launch) begin
+      launch_q               <= 1'b1;
+      launch_args_q          <= 1'b0;
+      launch_warp_q          <= launch_warp_i;
+      slot_q[launch_warp_i]  <= launch_slot_i;
+      lbase_q[launch_warp_i] <= launch_lbase_i;
+    end
+    if (scrub_i) scrub_q <= (WW+6)'(1);
+    else if (scrub_q[0]) scrub_q <= (&scrub_q) ? '0 : scrub_q + (WW+6)'(2);
+    if (rst_i) begin
+      launch_q <= 1'b0;
+      scrub_q  <= '0;
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------ write-back
+  logic [3:0]       wb_sel;
+  logic             wb_write, wb_ends, soon, b_late_q, b_fflags_q, b_frm_q;
+  logic [WW-1:0]    wb_warp, soon_warp;
+  logic [4:0]       wb_rd, soon_rd;
+  logic [LANES-1:0] wb_mask;
+  logic [31:0]      stack_top, wb_scalar;
+
+  simt_writeback #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_writeback (
+      .clk_i, .rst_i, .alu_ok_o(alu_ok), .alu_late_o(alu_late), .mul_ok_o(mul_ok), .fma_ok_o(fma_ok), .book_i(r_books),
+      .book_sel_i(r_sel), .book_warp_i(r_warp_q), .book_rd_i(r_rd), .book_mask_i(r_mask_q), .launch_valid_i(launch_q),
+      .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_args_q ? 5'd10 : 5'd2),
+      .div_valid_i(div_valid), .div_ready_o(div_ready), .div_warp_i(div_warp_q), .div_rd_i(div_rd_q),
+      .div_mask_i(div_mask_q), .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i),
+      .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .scrub_i(scrub_q[0]),
+      .scrub_rd_i(scrub_q[WW+5:1]), .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp),
+      .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
+  );
+
+  always_ff @(posedge clk_i) begin
+    b_late_q   <= x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU && x_late_q;
+    b_fflags_q <= x_fcsr_q && x_fcsr_write_q && x_csr_number_q[0];
+    b_frm_q    <= x_fcsr_q && x_fcsr_write_q && x_csr_number_q[1];
+  end
+
+  always_comb begin
+    stack_top = tern_spec_pkg::WIN_PRIVATE_BASE + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
+    wb_scalar = scrub_q[0] ? 32'd0 : launch_args_q ? packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32] : stack_top;
+  end
+
+  // --------------------------------------------------------------------------------------------- lanes
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_lane
+      simt_lane #(
+          .LANE(i), .WARPS(WARPS)
+      ) u_lane (
+          .clk_i, .read_i(d_hit), .third_i(d_third), .rs1_i(d_rs1), .rs2_i(d_rs2), .rs3_i(d_rs3), .issue_i(r_issue),
+          .r_warp_i(r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)), .r_scalar_a_i(r_scalar_a),
+          .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), .r_part_sel_i(r_part), .x_warp_i(x_warp_q),
+          .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
+          .x_mul_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL),
+          .x_misc_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC),
+          .x_fma_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA), .x_op_i(x_op_q), .x_funct3_i(x_funct3_q),
+          .x_imm_i(x_imm_q), .x_neg_prod_i(x_neg_prod_q), .x_neg_add_i(x_neg_add_q), .x_fcsr_i(x_valid_q && x_fcsr_q),
+          .x_csr_op_i(x_funct3_q[1:0]), .x_csr_frm_i(x_csr_number_q == 2'd2), .a_o(x_a[32*i +: 32]), .b_o(x_b[32*i +: 32]),
+          .c_o(x_c[32*i +: 32]), .addr_o(x_addr[32*i +: 32]), .taken_o(x_taken[i]), .rm_o(x_rm[3*i +: 3]),
+          .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]),
+          .wb_rd_i({wb_warp, wb_rd}),
+          .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
+          .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
+          .div_data_i(div_data[32*i +: 32]), .div_flags_i(div_flags[5*i +: 5]), .lsu_data_i(lsu_wb_data_i[32*i +: 32]),
+          .scalar_data_i(wb_scalar), .launch_i(launch), .launch_warp_i, .launch_lid_i(launch_lid_i[30*i +: 30])
+      );
+    end
+  endgenerate
+
+  // ------------------------------------------------------------------------------------- B: flow, barriers
+  logic             b_barrier, b_exit, b_whole;
+  logic [WW-1:0]    b_warp, work_warp, res_warp;
+  logic [LANES-1:0] b_mask, b_misaligned, work_elig, res_elig;
+  logic [31:0]      b_misaligned_va;
+  logic [WARPS-1:0] open;
+
+  simt_flow #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_flow (
+      .clk_i, .rst_i, .launch_i(launch), .launch_warp_i, .launch_mask_i,
+      .launch_pc_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 32]), .f_warp_i(f_warp_q), .f_pc_o(f_pc),
+      .d_warp_i(d_warp_q), .d_pc4_i(d_pc4), .d_mask_o(d_mask), .d_step_slow_o(d_step_slow),
+      .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue), .r_next_i(r_next), .r_warp_i(r_warp_q), .r_pc4_i(r_pc4_q),
+      .x_valid_i(x_flow_valid_q), .x_flow_i(x_flow_q), .x_warp_i(x_warp_q), .x_mask_i(x_mask_q),
+      .x_quantum_end_i(x_quantum_end_q), .x_pc_i(x_pc_q), .x_target_i(x_target_q), .x_taken_i(x_taken), .x_jump_i(x_addr),
+      .x_lead_jump_i(x_lead_jump), .x_call_i(x_call_q), .x_return_i(x_return_q), .b_barrier_o(b_barrier),
+      .b_exit_o(b_exit), .b_warp_o(b_warp), .b_mask_o(b_mask), .b_whole_o(b_whole), .b_misaligned_o(b_misaligned),
+      .b_misaligned_va_o(b_misaligned_va), .work_warp_o(work_warp), .work_elig_i(work_elig), .res_warp_o(res_warp),
+      .res_elig_i(res_elig), .open_select_i(open), .wake_o(flow_wake)
+  );
+
+  simt_barrier #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_barrier (
+      .clk_i, .rst_i, .launch_i(launch), .launch_warp_i, .launch_slot_i, .launch_mask_i, .launch_first_i, .launch_nwarps_i,
+      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .whole_i(b_whole), .open_o(open),
+      .done_o(done_valid_o), .done_warp_o, .work_warp_i(work_warp), .work_elig_o(work_elig), .res_warp_i(res_warp),
+      .res_elig_o(res_elig)
+  );
+
+  // -------------------------------------------------------------------------------------------- faults
+  logic             b_fault_q;
+  logic [7:0]       b_code_q;
+  logic [LANES-1:0] b_lanes_q, fault_lanes;
+  logic [31:0]      b_pc_q;
+  logic [WW-1:0]    b_warp_q;
+
+  always_ff @(posedge clk_i) begin
+    b_fault_q <= (x_fault_q != tern_spec_pkg::FAULT_NONE || x_bad_rm != '0) && !rst_i;
+    b_code_q  <= (x_fault_q != tern_spec_pkg::FAULT_NONE) ? x_fault_q : tern_spec_pkg::FAULT_ILLEGAL_INSTRUCTION;
+    b_lanes_q <= (x_fault_q != tern_spec_pkg::FAULT_NONE) ? x_mask_q : x_bad_rm;
+    b_pc_q    <= x_pc_q;
+    b_warp_q  <= x_warp_q;
+  end
+
+  always_comb begin
+    fault_o      = b_fault_q || b_misaligned != '0;
+    fault_code_o = b_fault_q ? b_code_q : tern_spec_pkg::FAULT_MISALIGNED;
+    fault_va_o   = b_fault_q ? b_pc_q : b_misaligned_va;
+    fault_pc_o   = b_pc_q;
+    fault_warp_o = b_warp_q;
+    fault_lane_o = '0;
+    fault_lanes  = b_fault_q ? b_lanes_q : b_misaligned;
+    if (fault_o) for (int i = LANES - 1; i >= 0; i--) if (fault_lanes[i]) fault_lane_o = LW'(i);
+  end
+
+  // -------------------------------------------------------------------------------------------- events
+  logic running;                        // some warp of the dispatch is here
+  logic [WARPS-1:0] present_q;
+
+  assign running = present_q != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (done_valid_o) present_q[done_warp_o] <= 1'b0;
+    if (launch) present_q[launch_warp_i] <= 1'b1;
+    if (rst_i) present_q <= '0;
+    ev_stall_use_o  <= r_valid_q && !r_faulty && (r_hazard || r_wait);
+    ev_stall_unit_o <= r_valid_q && !r_faulty && !r_hazard && r_stall;
+    ev_stall_idle_o <= running && !pick_valid;
+  end
+
+  assign ev_issue_o = x_valid_q;
+
+  always_comb begin
+    ev_lanes_o = 6'd0;
+    if (x_valid_q) for (int i = 0; i < LANES; i++) ev_lanes_o = ev_lanes_o + {5'd0, x_mask_q[i]};
+    ev_fma_o = (x_unit_q == simt_core_pkg::UNIT_FMA) ? ev_lanes_o : 6'd0;
+  end
+
+endmodule

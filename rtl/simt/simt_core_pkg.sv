@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Codes inside the SIMT core: execution units, control flow, operand and write-back sources.
+
+package simt_core_pkg;
+
+  /* verilator lint_off UNUSEDPARAM */
+
+  // which unit an instruction needs
+  localparam logic [2:0] UNIT_NONE = 3'd0;
+  localparam logic [2:0] UNIT_ALU = 3'd1;
+  localparam logic [2:0] UNIT_MUL = 3'd2;
+  localparam logic [2:0] UNIT_MISC = 3'd3;
+  localparam logic [2:0] UNIT_FMA = 3'd4;
+  localparam logic [2:0] UNIT_DIV = 3'd5;
+  localparam logic [2:0] UNIT_LSU = 3'd6;
+
+  // what it does to the program counter
+  localparam logic [2:0] FLOW_NEXT = 3'd0;
+  localparam logic [2:0] FLOW_BRANCH = 3'd1;
+  localparam logic [2:0] FLOW_JAL = 3'd2;
+  localparam logic [2:0] FLOW_JALR = 3'd3;
+  localparam logic [2:0] FLOW_BARRIER = 3'd4;
+  localparam logic [2:0] FLOW_EXIT = 3'd5;
+  localparam logic [2:0] FLOW_FAULT = 3'd6;
+
+  // second operand: register, or the same value for every lane
+  localparam logic [2:0] B_RS2 = 3'd0;
+  localparam logic [2:0] B_IMM = 3'd1;
+  localparam logic [2:0] B_PC_IMM = 3'd2;
+  localparam logic [2:0] B_PC_4 = 3'd3;
+  localparam logic [2:0] B_ONE = 3'd4;     // 1.0f
+  localparam logic [2:0] B_PART = 3'd5;    // a lane's share of a CSR
+
+  // third operand
+  localparam logic [1:0] C_RS3 = 2'd0;
+  localparam logic [1:0] C_RS2 = 2'd1;
+  localparam logic [1:0] C_ZERO = 2'd2;    // zero with the sign of the product
+
+  // a lane's share of a CSR, added to the value that all lanes share
+  localparam logic [2:0] PART_ZERO = 3'd0;
+  localparam logic [2:0] PART_ID_X = 3'd1;
+  localparam logic [2:0] PART_ID_Y = 3'd2;
+  localparam logic [2:0] PART_ID_Z = 3'd3;
+  localparam logic [2:0] PART_FFLAGS = 3'd4;
+  localparam logic [2:0] PART_FRM = 3'd5;
+  localparam logic [2:0] PART_FCSR = 3'd6;
+  localparam logic [2:0] PART_LANE = 3'd7;
+
+  // who writes the register file
+  localparam logic [3:0] WB_ANY = 4'd0;        // a slot kept free for LSU, divider or launch
+  localparam logic [3:0] WB_ALU = 4'd1;
+  localparam logic [3:0] WB_ALU_LATE = 4'd2;
+  localparam logic [3:0] WB_MUL = 4'd3;
+  localparam logic [3:0] WB_MISC = 4'd4;
+  localparam logic [3:0] WB_FMA = 4'd5;
+  localparam logic [3:0] WB_FCSR = 4'd6;       // as WB_ALU, and sets rounding mode and flags
+  localparam logic [3:0] WB_DIV = 4'd7;
+  localparam logic [3:0] WB_LSU = 4'd8;
+  localparam logic [3:0] WB_LAUNCH = 4'd9;
+  localparam logic [3:0] WB_SCRUB = 4'd10;
+
+  /* verilator lint_on UNUSEDPARAM */
+
+endpackage

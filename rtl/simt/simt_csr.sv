@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads of control and status registers: the value that all lanes share, and which of a lane's own values is added to it.
+//
+// Contract: combinational from number_i, slot_i and warp_i. ok_o: the CSR exists, and may be written if write_i says so.
+// A group's ids and sizes are remembered by slot at launch_i.
+// State saved at preemption: base_q, group_q, size_q; all else comes from the packet.
+//
+// Every CSR is shared + lane: get_global_id is the group's base plus the local id, so one adder in each lane (the ALU's)
+// serves all of them and no table of L * 32 bits a warp is needed.
+
+module simt_csr #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
+) (
+    input  logic            clk_i,
+    input  logic [1023:0]   packet_i,
+    input  logic [63:0]     time_i,
+    // read
+    input  logic            valid_i,
+    input  logic [11:0]     number_i,
+    input  logic            write_i,
+    input  logic [WW-1:0]   warp_i,
+    input  logic [WW-1:0]   slot_i,
+    output logic            ok_o,
+    output logic [31:0]     shared_o,
+    output logic [2:0]      part_o,       // simt_core_pkg::PART_*
+    // launch of a warp: the group's values
+    input  logic            launch_i,
+    input  logic [WW-1:0]   launch_slot_i,
+    input  logic [95:0]     launch_group_i,
+    input  logic [95:0]     launch_base_i,
+    input  logic [32:0]     launch_size_i
+);
+
+  logic [95:0] group_q [0:WARPS-1];
+  logic [95:0] base_q [0:WARPS-1];
+  logic [32:0] size_q [0:WARPS-1];
+
+  always_ff @(posedge clk_i)
+    if (launch_i) begin
+      group_q[launch_slot_i] <= launch_group_i;
+      base_q[launch_slot_i]  <= launch_base_i;
+      size_q[launch_slot_i]  <= launch_size_i;
+    end
+
+  logic [31:0] stack_top;
+
+  assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
+                     + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
+
+  logic unused;
+  assign unused = &{1'b0, packet_i};   // only some fields are readable
+
+  always_comb begin
+    ok_o     = 1'b1;
+    shared_o = 32'd0;
+    part_o   = simt_core_pkg::PART_ZERO;
+    if (valid_i) begin
+      ok_o = !write_i;
+      case (number_i)
+        tern_spec_pkg::CSR_FFLAGS, tern_spec_pkg::CSR_FRM, tern_spec_pkg::CSR_FCSR: begin
+          ok_o   = 1'b1;
+          part_o = (number_i == tern_spec_pkg::CSR_FFLAGS) ? simt_core_pkg::PART_FFLAGS
+                 : (number_i == tern_spec_pkg::CSR_FRM) ? simt_core_pkg::PART_FRM : simt_core_pkg::PART_FCSR;
+        end
+        tern_spec_pkg::CSR_CYCLE, tern_spec_pkg::CSR_TIME:   shared_o = time_i[31:0];
+        tern_spec_pkg::CSR_CYCLEH, tern_spec_pkg::CSR_TIMEH: shared_o = time_i[63:32];
+        tern_spec_pkg::CSR_LOCAL_ID_X:   part_o = simt_core_pkg::PART_ID_X;
+        tern_spec_pkg::CSR_LOCAL_ID_Y:   part_o = simt_core_pkg::PART_ID_Y;
+        tern_spec_pkg::CSR_LOCAL_ID_Z:   part_o = simt_core_pkg::PART_ID_Z;
+        tern_spec_pkg::CSR_GROUP_ID_X:   shared_o = group_q[slot_i][31:0];
+        tern_spec_pkg::CSR_GROUP_ID_Y:   shared_o = group_q[slot_i][63:32];
+        tern_spec_pkg::CSR_GROUP_ID_Z:   shared_o = group_q[slot_i][95:64];
+        tern_spec_pkg::CSR_LOCAL_SIZE_X: shared_o = {21'd0, size_q[slot_i][10:0]};
+        tern_spec_pkg::CSR_LOCAL_SIZE_Y: shared_o = {21'd0, size_q[slot_i][21:11]};
+        tern_spec_pkg::CSR_LOCAL_SIZE_Z: shared_o = {21'd0, size_q[slot_i][32:22]};
+        tern_spec_pkg::CSR_NUM_GROUPS_X: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32];
+        tern_spec_pkg::CSR_NUM_GROUPS_Y: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32];
+        tern_spec_pkg::CSR_NUM_GROUPS_Z: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32];
+        tern_spec_pkg::CSR_OFFSET_X:     shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_X_LSB +: 32];
+        tern_spec_pkg::CSR_OFFSET_Y:     shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Y_LSB +: 32];
+        tern_spec_pkg::CSR_OFFSET_Z:     shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Z_LSB +: 32];
+        tern_spec_pkg::CSR_WORK_DIM:     shared_o = {30'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_WORK_DIM_LSB +: 2]};
+        tern_spec_pkg::CSR_GLOBAL_ID_X: begin
+          shared_o = base_q[slot_i][31:0];
+          part_o   = simt_core_pkg::PART_ID_X;
+        end
+        tern_spec_pkg::CSR_GLOBAL_ID_Y: begin
+          shared_o = base_q[slot_i][63:32];
+          part_o   = simt_core_pkg::PART_ID_Y;
+        end
+        tern_spec_pkg::CSR_GLOBAL_ID_Z: begin
+          shared_o = base_q[slot_i][95:64];
+          part_o   = simt_core_pkg::PART_ID_Z;
+        end
+        tern_spec_pkg::CSR_GLOBAL_SIZE_X: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_X_LSB +: 32];
+        tern_spec_pkg::CSR_GLOBAL_SIZE_Y: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Y_LSB +: 32];
+        tern_spec_pkg::CSR_GLOBAL_SIZE_Z: shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Z_LSB +: 32];
+        tern_spec_pkg::CSR_FULL_SIZE_X: shared_o = {21'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
+        tern_spec_pkg::CSR_FULL_SIZE_Y: shared_o = {21'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11]};
+        tern_spec_pkg::CSR_FULL_SIZE_Z: shared_o = {21'd0, packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11]};
+        tern_spec_pkg::CSR_ARGS:        shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32];
+        tern_spec_pkg::CSR_STACK_TOP:   shared_o = stack_top;
+        tern_spec_pkg::CSR_USER0:       shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_USER0_LSB +: 32];
+        tern_spec_pkg::CSR_USER1:       shared_o = packet_i[tern_spec_pkg::PKT_DISPATCH_USER1_LSB +: 32];
+        tern_spec_pkg::CSR_THREAD: begin
+          shared_o = {{(32-WW-LW){1'b0}}, warp_i, {LW{1'b0}}};
+          part_o   = simt_core_pkg::PART_LANE;
+        end
+        default: ok_o = 1'b0;
+      endcase
+    end
+  end
+
+endmodule

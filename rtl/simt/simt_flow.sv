@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program counters of all warps: what the lanes of a warp run together, and how branches change that.
+//
+// Contract, in cycles of one instruction: F pc_o of f_warp_i; D mask and `step_slow` of d_warp_i; R r_next_i: the warp goes
+// on at pc + 4 at once; otherwise X x_valid_i hands over what the instruction does, B (the cycle after) decides. wake_o: the
+// warps that can be issued again. blocked_o / waiting and the opening of barriers belong to simt_barrier.
+// State saved at preemption: pc_q, mask_q, depth_q, merge_q, quantum_q, back_q and what simt_select holds.
+//
+// Lazy reconvergence: while all active lanes agree on their next pc and it stays below the merge candidate, there is
+// nothing to select, and no lane's own pc is touched. Only then: divergence, reaching the candidate, a return of some
+// lanes, exit, barrier. A warp whose runnable lanes are all active has no candidate.
+// Every 16th backward jump of a part of the warp gives the others 32 instructions, so that a lane that spins on a lock
+// cannot keep its neighbour from releasing it.
+
+module simt_flow #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    // launch of a warp
+    input  logic                launch_i,
+    input  logic [WW-1:0]       launch_warp_i,
+    input  logic [LANES-1:0]    launch_mask_i,
+    input  logic [31:0]         launch_pc_i,
+    // F, D, R
+    input  logic [WW-1:0]       f_warp_i,
+    output logic [31:0]         f_pc_o,
+    input  logic [WW-1:0]       d_warp_i,
+    input  logic [31:0]         d_pc4_i,
+    output logic [LANES-1:0]    d_mask_o,
+    output logic                d_step_slow_o,   // pc + 4 needs a decision, too
+    output logic                d_quantum_end_o, // the last instruction of a rotated choice
+    input  logic                r_issue_i,
+    input  logic                r_next_i,
+    input  logic [WW-1:0]       r_warp_i,
+    input  logic [31:0]         r_pc4_i,
+    // X
+    input  logic                x_valid_i,
+    input  logic [2:0]          x_flow_i,
+    input  logic [WW-1:0]       x_warp_i,
+    input  logic [LANES-1:0]    x_mask_i,
+    input  logic                x_quantum_end_i,
+    input  logic [31:0]         x_pc_i,
+    input  logic [31:0]         x_target_i,      // of branches and jal
+    input  logic [LANES-1:0]    x_taken_i,
+    input  logic [LANES*32-1:0] x_jump_i,        // of jalr, a lane each
+    input  logic [31:0]         x_lead_jump_i,   // of jalr, the first active lane's
+    input  logic                x_call_i,
+    input  logic                x_return_i,
+    // B: decisions
+    output logic                b_barrier_o,     // pulse: mask has arrived
+    output logic                b_exit_o,        // pulse: mask has ended
+    output logic [WW-1:0]       b_warp_o,
+    output logic [LANES-1:0]    b_mask_o,
+    output logic                b_whole_o,       // no lane of the warp is left to run
+    output logic [LANES-1:0]    b_misaligned_o,
+    output logic [31:0]         b_misaligned_va_o,
+    // lanes that can run: live and not waiting at a barrier
+    output logic [WW-1:0]       work_warp_o,
+    input  logic [LANES-1:0]    work_elig_i,
+    output logic [WW-1:0]       res_warp_o,
+    input  logic [LANES-1:0]    res_elig_i,
+    // a barrier has opened
+    input  logic [WARPS-1:0]    open_select_i,   // choose again
+    // to the scheduler
+    output logic [WARPS-1:0]    wake_o
+);
+
+  localparam logic [31:0] NONE = 32'hffff_ffff;
+  localparam logic [3:0] ROTATE_EVERY = 4'd15;
+  localparam logic [5:0] ROTATE_QUANTUM = 6'd32;
+
+  logic [31:0]      pc_q [0:WARPS-1];       // of the active lanes
+  logic [LANES-1:0] mask_q [0:WARPS-1];     // the active lanes
+  logic [7:0]       depth_q [0:WARPS-1];    // their call depth
+  logic [31:0]      merge_q [0:WARPS-1];    // where others of the same depth wait; NONE
+  logic [WARPS-1:0] full_q;                 // every lane that can run is active
+  logic [5:0]       quantum_q [0:WARPS-1];  // instructions left of a rotated choice
+  logic [3:0]       back_q [0:WARPS-1];     // backward jumps of a part
+
+  // F, D
+  assign f_pc_o          = pc_q[f_warp_i];
+  assign d_mask_o        = mask_q[d_warp_i];
+  assign d_quantum_end_o = quantum_q[d_warp_i] == 6'd1;
+  assign d_step_slow_o   = d_pc4_i == merge_q[d_warp_i] || d_quantum_end_o;
+
+  // X to B
+  logic                b_valid_q, b_call_q, b_return_q, b_quantum_end_q, b_backward_q;
+  logic [2:0]          b_flow_q;
+  logic [WW-1:0]       b_warp_q;
+  logic [LANES-1:0]    b_mask_q, b_taken_q;
+  logic [31:0]         b_target_q, b_pc4_q;
+  logic [LANES*32-1:0] b_jump_q;
+
+  always_ff @(posedge clk_i) begin
+    b_valid_q <= x_valid_i && !rst_i;
+    if (x_valid_i) begin
+      b_flow_q        <= x_flow_i;
+      b_warp_q        <= x_warp_i;
+      b_mask_q        <= x_mask_i;
+      b_taken_q       <= (x_flow_i == simt_core_pkg::FLOW_BRANCH) ? x_taken_i & x_mask_i
+                       : (x_flow_i == simt_core_pkg::FLOW_JAL || x_flow_i == simt_core_pkg::FLOW_JALR) ? x_mask_i : '0;
+      b_target_q      <= (x_flow_i == simt_core_pkg::FLOW_JALR) ? {x_lead_jump_i[31:1], 1'b0} : x_target_i;
+      b_pc4_q         <= x_pc_i + 32'd4;
+      b_quantum_end_q <= x_quantum_end_i;
+      b_call_q        <= x_call_i;
+      b_return_q      <= x_return_i;
+      b_backward_q    <= ((x_flow_i == simt_core_pkg::FLOW_JALR) ? x_lead_jump_i : x_target_i) <= x_pc_i;
+      if (x_flow_i == simt_core_pkg::FLOW_JALR) b_jump_q <= x_jump_i;
+    end
+  end
+
+  // B
+  logic                jump, uniform, full, in_quantum, rotate, fast, park, select;
+  logic [31:0]         next;
+  logic [7:0]          depth, depth_next;
+  logic [LANES*32-1:0] park_pc;
+
+  always_comb begin
+    uniform        = b_taken_q == '0 || b_taken_q == b_mask_q;
+    park_pc        = '0;
+    b_misaligned_o = '0;
+    b_misaligned_va_o = b_target_q;
+    if (b_valid_q) begin
+      if (b_flow_q == simt_core_pkg::FLOW_JALR) begin
+        for (int i = LANES - 1; i >= 0; i--) begin
+          park_pc[32*i +: 32] = {b_jump_q[32*i+1 +: 31], 1'b0};
+          if (b_mask_q[i] && b_jump_q[32*i+1 +: 31] != b_target_q[31:1]) uniform = 1'b0;
+          b_misaligned_o[i] = b_mask_q[i] && b_jump_q[32*i+1];
+          if (b_misaligned_o[i]) b_misaligned_va_o = park_pc[32*i +: 32];
+        end
+      end else begin
+        for (int i = 0; i < LANES; i++) park_pc[32*i +: 32] = b_taken_q[i] ? b_target_q : b_pc4_q;
+        if (b_target_q[1]) b_misaligned_o = b_taken_q;
+      end
+    end
+  end
+
+  always_comb begin
+    jump       = b_flow_q == simt_core_pkg::FLOW_BRANCH || b_flow_q == simt_core_pkg::FLOW_JAL
+                 || b_flow_q == simt_core_pkg::FLOW_JALR;
+    full       = full_q[b_warp_q];
+    in_quantum = quantum_q[b_warp_q] != 6'd0;
+    depth      = depth_q[b_warp_q];
+    depth_next = (b_call_q && depth != 8'hff) ? depth + 8'd1 : (b_return_q && depth != 8'd0) ? depth - 8'd1 : depth;
+    next       = (b_taken_q != '0) ? b_target_q : b_pc4_q;
+    rotate     = jump && !full && !in_quantum && !b_quantum_end_q && b_backward_q && b_taken_q != '0
+                 && back_q[b_warp_q] == ROTATE_EVERY;
+    fast       = jump && uniform && !b_quantum_end_q && !rotate
+                 && (full || in_quantum || b_call_q || (!b_return_q && next < merge_q[b_warp_q]));
+    b_barrier_o = b_valid_q && b_flow_q == simt_core_pkg::FLOW_BARRIER;
+    b_exit_o    = b_valid_q && b_flow_q == simt_core_pkg::FLOW_EXIT;
+    b_warp_o    = b_warp_q;
+    b_mask_o    = b_mask_q;
+    b_whole_o   = full;
+    park        = b_valid_q && !fast && !b_exit_o;
+    select      = b_valid_q && !fast && !((b_barrier_o || b_exit_o) && full);
+  end
+
+  // selection: the instruction in B comes first, then warps whose barrier has opened
+  logic [WARPS-1:0] open_q;
+  logic             open_valid;
+  logic [WW-1:0]    open_warp;
+
+  always_comb begin
+    open_warp = '0;
+    for (int w = WARPS - 1; w >= 0; w--) if (open_q[w]) open_warp = WW'(w);
+    open_valid = open_q != '0 && !select;
+  end
+
+  always_ff @(posedge clk_i) begin
+    open_q <= open_q | open_select_i;
+    if (open_valid) open_q[open_warp] <= 1'b0;
+    if (rst_i) open_q <= '0;
+  end
+
+  logic             res_valid, res_rotate;
+  logic [LANES-1:0] res_mask;
+  logic [31:0]      res_pc, res_merge;
+  logic [7:0]       res_depth;
+
+  simt_select #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_select (
+      .clk_i, .rst_i, .park_i(park), .park_warp_i(b_warp_q), .park_mask_i(b_mask_q), .park_pc_i(park_pc),
+      .park_depth_i(depth_next), .req_i(select || open_valid), .req_warp_i(select ? b_warp_q : open_warp),
+      .req_rotate_i(select && rotate), .work_warp_o, .work_elig_i, .work_running_i(mask_q[work_warp_o]),
+      .res_valid_o(res_valid), .res_warp_o, .res_elig_i, .res_pc_o(res_pc), .res_depth_o(res_depth),
+      .res_mask_o(res_mask), .res_merge_o(res_merge), .res_rotate_o(res_rotate)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (r_issue_i && quantum_q[r_warp_i] != 6'd0) quantum_q[r_warp_i] <= quantum_q[r_warp_i] - 6'd1;
+    if (r_next_i) pc_q[r_warp_i] <= r_pc4_i;
+    if (b_valid_q) begin
+      if (fast) begin
+        pc_q[b_warp_q]    <= next;
+        depth_q[b_warp_q] <= depth_next;
+        if (b_call_q) merge_q[b_warp_q] <= NONE;
+      end
+      if (jump && !full && b_backward_q && b_taken_q != '0 && !in_quantum) back_q[b_warp_q] <= back_q[b_warp_q] + 4'd1;
+    end
+    if (res_valid) begin
+      pc_q[res_warp_o]      <= res_pc;
+      depth_q[res_warp_o]   <= res_depth;
+      mask_q[res_warp_o]    <= res_mask;
+      merge_q[res_warp_o]   <= res_merge;
+      full_q[res_warp_o]    <= res_mask == res_elig_i;
+      quantum_q[res_warp_o] <= res_rotate ? ROTATE_QUANTUM : 6'd0;
+    end
+    if (launch_i) begin
+      pc_q[launch_warp_i]      <= launch_pc_i;
+      depth_q[launch_warp_i]   <= 8'd0;
+      mask_q[launch_warp_i]    <= launch_mask_i;
+      merge_q[launch_warp_i]   <= NONE;
+      full_q[launch_warp_i]    <= 1'b1;
+      quantum_q[launch_warp_i] <= 6'd0;
+      back_q[launch_warp_i]    <= 4'd0;
+    end
+  end
+
+  always_comb begin
+    wake_o = '0;
+    if (r_next_i) wake_o[r_warp_i] = 1'b1;
+    if (b_valid_q && fast) wake_o[b_warp_q] = 1'b1;
+    if (res_valid) wake_o[res_warp_o] = 1'b1;
+  end
+
+endmodule

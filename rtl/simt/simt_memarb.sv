@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// One memory channel for the LSU and the instruction cache of an executor.
+//
+// Contract: docs/hardware/interfaces.md, memory channel, on all three sides. Tag bit 7 tells the instruction cache from the
+// LSU. The instruction cache comes first: it asks rarely, and a warp without instructions cannot do anything else.
+// State saved at preemption: none; the channel drains.
+
+module simt_memarb (
+    input  logic         clk_i,
+    input  logic         rst_i,
+    // LSU
+    input  logic         lsu_valid_i,
+    output logic         lsu_ready_o,
+    input  logic [1:0]   lsu_op_i,
+    input  logic [3:0]   lsu_amo_i,
+    input  logic [27:0]  lsu_line_i,
+    input  logic [511:0] lsu_wdata_i,
+    input  logic [63:0]  lsu_be_i,
+    input  logic [6:0]   lsu_tag_i,
+    output logic         lsu_rsp_o,
+    // instruction cache
+    input  logic         ic_valid_i,
+    output logic         ic_ready_o,
+    input  logic [27:0]  ic_line_i,
+    input  logic [1:0]   ic_tag_i,
+    output logic         ic_rsp_o,
+    // both
+    output logic         req_valid_o,
+    input  logic         req_ready_i,
+    output logic [1:0]   req_op_o,
+    output logic [3:0]   req_amo_o,
+    output logic         req_exec_o,
+    output logic [27:0]  req_line_o,
+    output logic [511:0] req_wdata_o,
+    output logic [63:0]  req_be_o,
+    output logic [7:0]   req_tag_o,
+    input  logic         rsp_valid_i,
+    input  logic [7:0]   rsp_tag_i
+);
+
+  logic hold_q;      // a stalled request of the LSU keeps its place
+  logic pick_ic;
+
+  always_ff @(posedge clk_i) hold_q <= lsu_valid_i && !pick_ic && !req_ready_i && !rst_i;
+
+  always_comb begin
+    pick_ic     = ic_valid_i && !hold_q;
+    req_valid_o = ic_valid_i || lsu_valid_i;
+    req_exec_o  = pick_ic;
+    req_op_o    = pick_ic ? tern_pkg::MEM_READ : lsu_op_i;
+    req_amo_o   = lsu_amo_i;
+    req_line_o  = pick_ic ? ic_line_i : lsu_line_i;
+    req_wdata_o = lsu_wdata_i;
+    req_be_o    = pick_ic ? '1 : lsu_be_i;
+    req_tag_o   = pick_ic ? {1'b1, 5'd0, ic_tag_i} : {1'b0, lsu_tag_i};
+    ic_ready_o  = req_ready_i && pick_ic;
+    lsu_ready_o = req_ready_i && !pick_ic;
+    ic_rsp_o    = rsp_valid_i && rsp_tag_i[7];
+    lsu_rsp_o   = rsp_valid_i && !rsp_tag_i[7];
+  end
+
+endmodule

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the warp of each cycle: round robin over those that can run.
+//
+// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one. Warps
+// that wait for the LSU (hold_lsu_i names one) or at a fence (hold_fence_i) come back by themselves when the LSU has room,
+// and when fence_busy_i of the warp is clear.
+// State saved at preemption: none; a warp that can run is found again from its masks.
+
+module simt_schedule #(
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             enable_i,
+    input  logic [WARPS-1:0] wake_i,
+    input  logic             hold_lsu_i,
+    input  logic             hold_fence_i,
+    input  logic [WW-1:0]    hold_warp_i,
+    input  logic             lsu_room_i,
+    input  logic [WARPS-1:0] fence_busy_i,
+    output logic             pick_valid_o,
+    output logic [WW-1:0]    pick_warp_o
+);
+
+  logic [WARPS-1:0] run_q, lsu_q, fence_q, after, candidates;
+  logic [WARPS-1:0] mask_q;               // warps after the last one picked
+
+  always_comb begin
+    after        = run_q & mask_q;
+    candidates   = (after != '0) ? after : run_q;
+    pick_warp_o  = '0;
+    for (int w = WARPS - 1; w >= 0; w--) if (candidates[w]) pick_warp_o = WW'(w);
+    pick_valid_o = run_q != '0 && enable_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    run_q   <= run_q | wake_i | (lsu_room_i ? lsu_q : '0) | (fence_q & ~fence_busy_i);
+    if (lsu_room_i) lsu_q <= '0;
+    fence_q <= fence_q & fence_busy_i;
+    if (hold_lsu_i) lsu_q[hold_warp_i] <= 1'b1;
+    if (hold_fence_i) fence_q[hold_warp_i] <= 1'b1;
+    if (pick_valid_o) begin
+      run_q[pick_warp_o] <= 1'b0;
+      mask_q             <= {WARPS{1'b1}} << ({1'b0, pick_warp_o} + 1'b1);
+    end
+    if (rst_i) begin
+      run_q   <= '0;
+      lsu_q   <= '0;
+      fence_q <= '0;
+      mask_q  <= '0;
+    end
+  end
+
+endmodule

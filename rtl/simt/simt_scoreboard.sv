@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which registers of each warp have a result under way.
+//
+// Contract: in the cycle of its operand read (R) an instruction asks with warp, registers and masks; hazard_o is
+// combinational. set_i then marks its destination. A write to the registers in cycle t (wb_*) frees it for instructions in
+// R from t + 2 on: the earliest whose registers were read after the write. Killed instructions sleep: sleep_o says that the
+// warp need not run before wake_o names it (otherwise: run again at once, the result comes just in time). The wake for
+// units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the register is freed.
+// State saved at preemption: none; the core drains it.
+//
+// One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands for
+// floating-point flags or a load with rd = x0.
+
+module simt_scoreboard #(
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    // R
+    input  logic             chk_valid_i,
+    input  logic [WW-1:0]    chk_warp_i,
+    input  logic [4:0]       chk_rs1_i,
+    input  logic [4:0]       chk_rs2_i,
+    input  logic [4:0]       chk_rs3_i,
+    input  logic [4:0]       chk_rd_i,
+    input  logic [3:0]       chk_use_i,     // of rd, rs3, rs2, rs1
+    input  logic             chk_all_i,     // any register
+    output logic             hazard_o,
+    output logic             sleep_o,
+    input  logic             set_i,         // for chk_warp_i, chk_rd_i
+    // writes
+    input  logic             soon_i,
+    input  logic [WW-1:0]    soon_warp_i,
+    input  logic [4:0]       soon_rd_i,
+    input  logic             wb_i,
+    input  logic [WW-1:0]    wb_warp_i,
+    input  logic [4:0]       wb_rd_i,
+    output logic [WARPS-1:0] wake_o
+);
+
+  logic [31:0] pend_q [0:WARPS-1];      // not yet written
+  logic [31:0] far_q [0:WARPS-1];       // not even announced
+  logic [WARPS-1:0] asleep_q, any_q;    // sleeping; for any write of the warp
+  logic [4:0]       reg_q [0:WARPS-1];  // for this register
+
+  logic          clear_q;
+  logic [WW-1:0] clear_warp_q;
+  logic [4:0]    clear_rd_q;
+
+  // R
+  logic [31:0] pend, far;
+  logic [3:0]  hit;
+  logic [4:0]  blocker;
+
+  always_comb begin
+    pend = pend_q[chk_warp_i];
+    far  = far_q[chk_warp_i];
+    hit  = chk_use_i & {pend[chk_rd_i], pend[chk_rs3_i], pend[chk_rs2_i], pend[chk_rs1_i]};
+    hazard_o = hit != 4'd0 || (chk_all_i && pend != 32'd0);
+    blocker  = hit[0] ? chk_rs1_i : hit[1] ? chk_rs2_i : hit[2] ? chk_rs3_i : chk_rd_i;
+    sleep_o  = chk_all_i ? far != 32'd0 : far[blocker];
+    if ((soon_i && soon_warp_i == chk_warp_i) || (wb_i && wb_warp_i == chk_warp_i)) sleep_o = 1'b0;
+  end
+
+  // wakes
+  logic wake_soon, wake_wb;
+
+  always_comb begin
+    wake_soon = soon_i && asleep_q[soon_warp_i] && (any_q[soon_warp_i] || reg_q[soon_warp_i] == soon_rd_i);
+    wake_wb   = wb_i && asleep_q[wb_warp_i] && (any_q[wb_warp_i] || reg_q[wb_warp_i] == wb_rd_i);
+    wake_o    = '0;
+    if (wake_soon) wake_o[soon_warp_i] = 1'b1;
+    if (wake_wb) wake_o[wb_warp_i] = 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    clear_q      <= wb_i;
+    clear_warp_q <= wb_warp_i;
+    clear_rd_q   <= wb_rd_i;
+    if (soon_i) far_q[soon_warp_i][soon_rd_i] <= 1'b0;
+    if (wb_i) far_q[wb_warp_i][wb_rd_i] <= 1'b0;
+    if (clear_q) pend_q[clear_warp_q][clear_rd_q] <= 1'b0;
+    if (set_i) begin
+      pend_q[chk_warp_i][chk_rd_i] <= 1'b1;
+      far_q[chk_warp_i][chk_rd_i]  <= 1'b1;
+    end
+    asleep_q <= asleep_q & ~wake_o;
+    if (chk_valid_i && hazard_o && sleep_o) begin
+      asleep_q[chk_warp_i] <= 1'b1;
+      any_q[chk_warp_i]    <= chk_all_i;
+      reg_q[chk_warp_i]    <= blocker;
+    end
+    if (rst_i) begin
+      clear_q  <= 1'b0;
+      asleep_q <= '0;
+      for (int w = 0; w < WARPS; w++) begin
+        pend_q[w] <= '0;
+        far_q[w]  <= '0;
+      end
+    end
+  end
+
+endmodule

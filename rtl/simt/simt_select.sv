@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reconvergence: which work-items of a warp run next, when they do not all agree.
+//
+// Contract: park_i writes pc and call depth of lanes that stop running together. req_i asks for a choice for one warp, one
+// request a cycle; the cycle after it, work_warp_o shows that warp and elig_i, running_i must be its lanes that can run and
+// those that ran before. LW + 3 cycles after the request, res_valid_o gives the choice: the lanes (res_mask_o) that share
+// the deepest call and in it the lowest pc; res_merge_o is the next higher pc of that depth (all ones: none), where the
+// chosen ones must stop to be joined. With req_rotate_i the lanes that share pc and depth of the next lane in turn, among
+// those that did not run, are chosen. The caller does not touch a warp between request and result.
+// State saved at preemption: pc_q, depth_q, turn_q.
+//
+// One tree finds the two lowest distinct pcs of the deepest calls at once, a level a cycle: five comparators a node instead
+// of one, but no second pass, and no stage above 8 levels of logic. Deepest first lets a callee finish before its
+// callers' other lanes go on; lowest pc first is where compilers put the joins.
+
+module simt_select #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                park_i,
+    input  logic [WW-1:0]       park_warp_i,
+    input  logic [LANES-1:0]    park_mask_i,
+    input  logic [LANES*32-1:0] park_pc_i,
+    input  logic [7:0]          park_depth_i,
+    input  logic                req_i,
+    input  logic [WW-1:0]       req_warp_i,
+    input  logic                req_rotate_i,
+    output logic [WW-1:0]       work_warp_o,
+    input  logic [LANES-1:0]    work_elig_i,
+    input  logic [LANES-1:0]    work_running_i,
+    output logic                res_valid_o,
+    output logic [WW-1:0]       res_warp_o,
+    input  logic [LANES-1:0]    res_elig_i,    // of res_warp_o
+    output logic [31:0]         res_pc_o,
+    output logic [7:0]          res_depth_o,
+    output logic [LANES-1:0]    res_mask_o,
+    output logic [31:0]         res_merge_o,
+    output logic                res_rotate_o
+);
+
+  localparam logic [31:0] NONE = 32'hffff_ffff;
+
+  logic          work_valid_q, work_rotate_q;
+  logic [WW-1:0] work_warp_q;
+  logic [LW:0]   stage_q;             // bit k: level k of the tree holds a choice under way
+
+  // what each lane would run next
+  logic [LANES*32-1:0] work_pc, res_pc;
+  logic [LANES*8-1:0]  work_depth, res_depth;
+
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_lane
+      logic [31:0] pc_q [0:WARPS-1];
+      logic [7:0]  depth_q [0:WARPS-1];
+
+      always_ff @(posedge clk_i)
+        if (park_i && park_mask_i[i]) begin
+          pc_q[park_warp_i]    <= park_pc_i[32*i +: 32];
+          depth_q[park_warp_i] <= park_depth_i;
+        end
+
+      always_comb begin
+        work_pc[32*i +: 32]  = 32'd0;
+        work_depth[8*i +: 8] = 8'd0;
+        if (work_valid_q) begin
+          work_pc[32*i +: 32]  = pc_q[work_warp_o];
+          work_depth[8*i +: 8] = depth_q[work_warp_o];
+        end
+        res_pc[32*i +: 32]  = 32'd0;
+        res_depth[8*i +: 8] = 8'd0;
+        if (stage_q[0]) begin
+          res_pc[32*i +: 32]  = pc_q[res_warp_o];
+          res_depth[8*i +: 8] = depth_q[res_warp_o];
+        end
+      end
+    end
+  endgenerate
+
+  // the request, and whose turn it is
+  logic [LW-1:0]   turn_q [0:WARPS-1];
+  logic [LANES-1:0] others, later;
+  logic [LW-1:0]   leader;
+
+  assign work_warp_o = work_warp_q;
+
+  always_comb begin
+    leader = '0;
+    others = '0;
+    later  = '0;
+    if (work_valid_q && work_rotate_q) begin
+      others = work_elig_i & ~work_running_i;
+      later  = others & ({LANES{1'b1}} << turn_q[work_warp_q]);
+      if (later != '0) others = later;
+      for (int i = LANES - 1; i >= 0; i--) if (others[i]) leader = LW'(i);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    work_valid_q  <= req_i && !rst_i;
+    work_warp_q   <= req_warp_i;
+    work_rotate_q <= req_rotate_i;
+    if (work_valid_q && work_rotate_q) turn_q[work_warp_q] <= leader + 1'b1;
+    if (rst_i) for (int w = 0; w < WARPS; w++) turn_q[w] <= '0;
+  end
+
+  // the tree: node n has children 2n and 2n + 1; node 1 is the root; level k is nodes 2^k .. 2^(k+1) - 1
+  logic [2*LANES-1:1] valid_q;
+  logic [7:0]         depth_q [1:2*LANES-1];
+  logic [31:0]        low_q [1:2*LANES-1];
+  logic [31:0]        next_q [1:2*LANES-1];
+  logic [WW-1:0]      warp_q [0:LW];
+  logic [LW:0]        rotate_q;
+
+  always_ff @(posedge clk_i) begin
+    stage_q <= rst_i ? '0 : {work_valid_q, stage_q[LW:1]};
+    if (work_valid_q) begin
+      warp_q[LW]   <= work_warp_q;
+      rotate_q[LW] <= work_rotate_q;
+      for (int i = 0; i < LANES; i++) begin
+        valid_q[LANES + i] <= work_rotate_q ? leader == LW'(i) : work_elig_i[i];
+        depth_q[LANES + i] <= work_depth[8*i +: 8];
+        low_q[LANES + i]   <= work_pc[32*i +: 32];
+        next_q[LANES + i]  <= NONE;
+      end
+    end
+    for (int k = 0; k < LW; k++)
+      if (stage_q[k + 1]) begin
+        warp_q[k]   <= warp_q[k + 1];
+        rotate_q[k] <= rotate_q[k + 1];
+        for (int n = (1 << k); n < (2 << k); n++) begin
+          valid_q[n] <= valid_q[2*n] || valid_q[2*n + 1];
+          if (!valid_q[2*n + 1] || (valid_q[2*n] && depth_q[2*n] > depth_q[2*n + 1])) begin
+            depth_q[n] <= depth_q[2*n];
+            low_q[n]   <= low_q[2*n];
+            next_q[n]  <= next_q[2*n];
+          end else if (!valid_q[2*n] || depth_q[2*n] < depth_q[2*n + 1]) begin
+            depth_q[n] <= depth_q[2*n + 1];
+            low_q[n]   <= low_q[2*n + 1];
+            next_q[n]  <= next_q[2*n + 1];
+          end else begin
+            depth_q[n] <= depth_q[2*n];
+            if (low_q[2*n] < low_q[2*n + 1]) begin
+              low_q[n]  <= low_q[2*n];
+              next_q[n] <= (next_q[2*n] < low_q[2*n + 1]) ? next_q[2*n] : low_q[2*n + 1];
+            end else if (low_q[2*n] > low_q[2*n + 1]) begin
+              low_q[n]  <= low_q[2*n + 1];
+              next_q[n] <= (next_q[2*n + 1] < low_q[2*n]) ? next_q[2*n + 1] : low_q[2*n];
+            end else begin
+              low_q[n]  <= low_q[2*n];
+              next_q[n] <= (next_q[2*n] < next_q[2*n + 1]) ? next_q[2*n] : next_q[2*n + 1];
+            end
+          end
+        end
+      end
+  end
+
+  // who agrees with the root
+  assign res_valid_o  = stage_q[0];
+  assign res_warp_o   = warp_q[0];
+  assign res_pc_o     = low_q[1];
+  assign res_depth_o  = depth_q[1];
+  assign res_merge_o  = rotate_q[0] ? NONE : next_q[1];
+  assign res_rotate_o = rotate_q[0];
+
+  always_comb begin
+    res_mask_o = '0;
+    if (stage_q[0])
+      for (int i = 0; i < LANES; i++)
+        res_mask_o[i] = res_elig_i[i] && res_pc[32*i +: 32] == low_q[1] && res_depth[8*i +: 8] == depth_q[1];
+  end
+
+endmodule

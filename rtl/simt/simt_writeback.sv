@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who writes the registers, and when: one warp-wide write a cycle.
+//
+// Contract: an instruction of fixed latency asks in R (cycle t) whether its slot is free and books it: ALU at t + 2, or late
+// at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to, in this
+// order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own output register
+// to the RAM. soon_* names the booked write two cycles ahead. An LSU that waited twice gets the next ALU slot reserved.
+// State saved at preemption: none; all of it drains within 8 cycles.
+//
+// Booking lets ALU results bypass the FMA pipeline: a delay line of equal length for all units would cost L * 32 * 6
+// flip-flops and every dependent instruction six cycles.
+
+module simt_writeback #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    // R: booking
+    output logic             alu_ok_o,      // a slot for the ALU, early or late
+    output logic             alu_late_o,    // it would be the late one
+    output logic             mul_ok_o,      // multiplier, fp_misc
+    output logic             fma_ok_o,
+    input  logic             book_i,
+    input  logic [3:0]       book_sel_i,    // WB_ALU, _ALU_LATE, _FCSR, _MUL, _MISC, _FMA
+    input  logic [WW-1:0]    book_warp_i,
+    input  logic [4:0]       book_rd_i,
+    input  logic [LANES-1:0] book_mask_i,
+    // units that wait
+    input  logic             launch_valid_i,
+    output logic             launch_ready_o,
+    input  logic [WW-1:0]    launch_warp_i,
+    input  logic [4:0]       launch_rd_i,
+    input  logic             div_valid_i,
+    output logic             div_ready_o,
+    input  logic [WW-1:0]    div_warp_i,
+    input  logic [4:0]       div_rd_i,
+    input  logic [LANES-1:0] div_mask_i,
+    input  logic             lsu_valid_i,
+    output logic             lsu_ready_o,
+    input  logic [WW-1:0]    lsu_warp_i,
+    input  logic [4:0]       lsu_rd_i,
+    input  logic [LANES-1:0] lsu_mask_i,
+    input  logic             lsu_last_i,
+    // scrub: registers in order, nothing else runs
+    input  logic             scrub_i,
+    input  logic [WW+4:0]    scrub_rd_i,
+    // the write of this cycle
+    output logic [3:0]       wb_sel_o,
+    output logic             wb_write_o,    // the register file changes
+    output logic             wb_ends_o,     // the instruction's last write
+    output logic [WW-1:0]    wb_warp_o,
+    output logic [4:0]       wb_rd_o,
+    output logic [LANES-1:0] wb_mask_o,
+    output logic             soon_o,
+    output logic [WW-1:0]    soon_warp_o,
+    output logic [4:0]       soon_rd_o
+);
+
+  localparam int DEPTH = 1 + simt_op_pkg::FMA_LATENCY;   // slots 0 (now) .. DEPTH
+  localparam int MUL_SLOT = 1 + simt_op_pkg::MUL_LATENCY;
+
+  generate
+    if (simt_op_pkg::MUL_LATENCY != simt_op_pkg::FPM_LATENCY || MUL_SLOT <= 3 || DEPTH <= MUL_SLOT) begin : g_latencies
+      $error("simt_writeback: the slots assume these latencies");
+    end
+  endgenerate
+
+  logic [DEPTH:0]   used_q;                   // bit DEPTH stays 0
+  logic [3:0]       sel_q [0:DEPTH];
+  logic [WW-1:0]    warp_q [0:DEPTH];
+  logic [4:0]       rd_q [0:DEPTH];
+  logic [LANES-1:0] mask_q [0:DEPTH];
+  logic [1:0]       starve_q;
+  logic             reserve;
+
+  // booking
+  logic [DEPTH:0] slot;                       // one-hot
+
+  always_comb begin
+    reserve    = starve_q == 2'd2 && !used_q[2];
+    alu_late_o = used_q[2] || reserve;
+    alu_ok_o   = !alu_late_o || !used_q[3];
+    mul_ok_o   = !used_q[MUL_SLOT];
+    fma_ok_o   = !used_q[DEPTH];
+    slot       = '0;
+    case (book_sel_i)
+      simt_core_pkg::WB_ALU, simt_core_pkg::WB_FCSR: slot[2] = book_i;
+      simt_core_pkg::WB_ALU_LATE:                    slot[3] = book_i;
+      simt_core_pkg::WB_FMA:                         slot[DEPTH] = book_i;
+      default:                                       slot[MUL_SLOT] = book_i;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    used_q <= {1'b0, used_q[DEPTH:1] | slot[DEPTH:1]};
+    if (reserve) used_q[1] <= 1'b1;
+    for (int k = 0; k < DEPTH; k++) begin
+      sel_q[k]  <= slot[k+1] ? book_sel_i : used_q[k+1] ? sel_q[k+1] : simt_core_pkg::WB_ANY;
+      warp_q[k] <= slot[k+1] ? book_warp_i : warp_q[k+1];
+      rd_q[k]   <= slot[k+1] ? book_rd_i : rd_q[k+1];
+      mask_q[k] <= slot[k+1] ? book_mask_i : mask_q[k+1];
+    end
+    if (reserve || !lsu_valid_i || lsu_ready_o) starve_q <= 2'd0;
+    else if (starve_q != 2'd2) starve_q <= starve_q + 2'd1;
+    if (rst_i) begin
+      used_q   <= '0;
+      starve_q <= 2'd0;
+      for (int k = 0; k <= DEPTH; k++) sel_q[k] <= simt_core_pkg::WB_ANY;
+    end
+  end
+
+  // this cycle
+  logic free;
+
+  always_comb begin
+    free           = sel_q[0] == simt_core_pkg::WB_ANY && !scrub_i;
+    launch_ready_o = free;
+    div_ready_o    = free && !launch_valid_i;
+    lsu_ready_o    = free && !launch_valid_i && !div_valid_i;
+    wb_sel_o       = sel_q[0];
+    wb_warp_o      = warp_q[0];
+    wb_rd_o        = rd_q[0];
+    wb_mask_o      = mask_q[0];
+    wb_ends_o      = sel_q[0] != simt_core_pkg::WB_ANY;
+    if (scrub_i) begin
+      wb_sel_o             = simt_core_pkg::WB_SCRUB;
+      {wb_warp_o, wb_rd_o} = scrub_rd_i;
+      wb_mask_o            = '1;
+    end else if (free) begin
+      if (launch_valid_i) begin
+        wb_sel_o  = simt_core_pkg::WB_LAUNCH;
+        wb_warp_o = launch_warp_i;
+        wb_rd_o   = launch_rd_i;
+        wb_mask_o = '1;
+      end else if (div_valid_i) begin
+        wb_sel_o  = simt_core_pkg::WB_DIV;
+        wb_warp_o = div_warp_i;
+        wb_rd_o   = div_rd_i;
+        wb_mask_o = div_mask_i;
+        wb_ends_o = 1'b1;
+      end else if (lsu_valid_i) begin
+        wb_sel_o  = simt_core_pkg::WB_LSU;
+        wb_warp_o = lsu_warp_i;
+        wb_rd_o   = lsu_rd_i;
+        wb_mask_o = lsu_mask_i;
+        wb_ends_o = lsu_last_i;
+      end
+    end
+    wb_write_o  = wb_sel_o != simt_core_pkg::WB_ANY && (wb_rd_o != 5'd0 || scrub_i);
+    soon_o      = used_q[2] && sel_q[2] != simt_core_pkg::WB_ANY;
+    soon_warp_o = warp_q[2];
+    soon_rd_o   = rd_q[2];
+  end
+
+endmodule

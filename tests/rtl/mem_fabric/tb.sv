@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// mem_fabric against a reference, before a memory that reorders, stalls and fails.
+//
+// Three engines. In the random phases engine e owns the lines with line % 3 == e, but they meet in hashes, banks, atomic
+// buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to one
+// line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may be seen
+// once only. Dirty commands run all the time. The last phases print throughput.
+module tb;
+  localparam int N = 3, TAG_W = 8, LINES = 16384, ERR_RD = LINES - 128, ERR_WR = LINES - 64;
+  localparam int PAGES = LINES / 64, SHARED = 24;  // the first lines are shared
+  localparam longint BASE = 64'h40_0000_0000;
+
+  logic clk = 0, rst = 1;
+  always #5 clk = !clk;
+
+  logic [N-1:0] req_valid = '0, req_ready, rsp_valid, ev_rd, ev_wr;
+  logic [2*N-1:0] req_op;
+  logic [4*N-1:0] req_amo;
+  logic [28*N-1:0] req_line;
+  logic [512*N-1:0] req_wdata, rsp_data;
+  logic [64*N-1:0] req_be;
+  logic [TAG_W*N-1:0] req_tag, rsp_tag;
+  logic [8*N-1:0] rsp_fault;
+  logic dirty_valid = 0, dirty_busy, dirty_error;
+  logic [1:0] dirty_op = 0;
+  logic [31:0] dirty_first = 0, dirty_count = 0, dirty_data;
+  logic [8:0] dirty_addr = 0;
+  logic arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
+  logic [5:0] arid, rid, awid, bid;
+  logic [63:0] araddr, awaddr, wstrb;
+  logic [511:0] rdata, wdata;
+  logic [1:0] rresp, bresp, arburst, awburst;
+  logic [7:0] arlen, awlen;
+  logic [2:0] arsize, awsize;
+  int latency = 20, spread = 100, stall = 40;
+
+  mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024)) dut (
+      .clk_i(clk), .rst_i(rst), .mem_pages_i(23'(PAGES)), .axi_base_i(BASE), .req_valid_i(req_valid),
+      .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
+      .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
+      .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op),
+      .dirty_first_i(dirty_first), .dirty_count_i(dirty_count), .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error),
+      .dirty_addr_i(dirty_addr), .dirty_data_o(dirty_data), .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
+      .m_axi_arid_o(arid), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen), .m_axi_arsize_o(arsize),
+      .m_axi_arburst_o(arburst), .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rid_i(rid),
+      .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(awvalid),
+      .m_axi_awready_i(awready), .m_axi_awid_o(awid), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
+      .m_axi_awsize_o(awsize), .m_axi_awburst_o(awburst), .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready),
+      .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast), .m_axi_bvalid_i(bvalid),
+      .m_axi_bready_o(bready), .m_axi_bid_i(bid), .m_axi_bresp_i(bresp)
+  );
+  axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE)) memory (
+      .clk_i(clk), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall), .arvalid_i(arvalid),
+      .arready_o(arready), .arid_i(arid), .araddr_i(araddr), .rvalid_o(rvalid), .rready_i(rready), .rid_o(rid),
+      .rdata_o(rdata), .rresp_o(rresp), .awvalid_i(awvalid), .awready_o(awready), .awid_i(awid), .awaddr_i(awaddr),
+      .wvalid_i(wvalid), .wready_o(wready), .wdata_i(wdata), .wstrb_i(wstrb), .bvalid_o(bvalid), .bready_i(bready),
+      .bid_o(bid), .bresp_o(bresp)
+  );
+
+  typedef enum int {PAUSE, RANDOM, TICKETS, LOCKS, READS, READS_WRITES, HOT, SPREAD} mode_t;
+  mode_t mode = PAUSE;
+
+  // Reference
+  logic [511:0] ref_mem[0:LINES-1];
+  bit has_reservation[0:N-1];
+  // what is in flight, by engine and tag; data must come back, where mask is set
+  bit p_busy[0:N-1][0:(1<<TAG_W)-1], p_fault[0:N-1][0:(1<<TAG_W)-1], p_maybe_fault[0:N-1][0:(1<<TAG_W)-1];
+  logic [1:0] p_op[0:N-1][0:(1<<TAG_W)-1];
+  logic [3:0] p_amo[0:N-1][0:(1<<TAG_W)-1];
+  int p_line[0:N-1][0:(1<<TAG_W)-1], p_accepted[0:N-1][0:(1<<TAG_W)-1];
+  logic [511:0] p_data[0:N-1][0:(1<<TAG_W)-1], p_mask[0:N-1][0:(1<<TAG_W)-1];
+  int in_flight[0:N-1], answered[0:N-1], longest;
+  int next_line[0:N-1];
+  bit ticket_seen[0:SHARED-1][0:65535];
+  int tickets[0:SHARED-1];
+  int stored[0:SHARED-1];
+  int lock_state[0:N-1];  // 0: LR next, 1: LR under way, 2: SC next, 3: SC under way
+  int lock_line[0:N-1];
+  logic [31:0] lock_old[0:N-1];
+  int counted_rd, counted_wr;
+
+  function automatic logic [511:0] random_line();
+    logic [511:0] x;
+    for (int i = 0; i < 16; i++) x[32*i+:32] = $urandom;
+    return x;
+  endfunction
+
+  function automatic logic [31:0] amo_new(int amo, logic [31:0] old, logic [31:0] x, logic [31:0] expect_);
+    case (amo)
+      0: return x;
+      1: return old + x;
+      2: return old ^ x;
+      3: return old & x;
+      4: return old | x;
+      5: return $signed(old) < $signed(x) ? old : x;
+      6: return $signed(old) > $signed(x) ? old : x;
+      7: return old < x ? old : x;
+      8: return old > x ? old : x;
+      9: return old == expect_ ? x : old;
+      default: $fatal(1, "no reference for %0d", amo);
+    endcase
+    return 0;
+  endfunction
+
+  int r;
+
+  task automatic choose(int e);
+    int tag, line, w;
+    logic [1:0] op;
+    logic [3:0] amo;
+    logic [63:0] be;
+    logic [511:0] data;
+    logic idle;
+    tag = int'($urandom_range((1 << TAG_W) - 1));
+    for (int i = 0; i < 8 && p_busy[e][tag]; i++) tag = (tag + 37) % (1 << TAG_W);
+    idle = p_busy[e][tag];
+    line = 0;
+    op = 0;
+    amo = 0;
+    be = '0;
+    data = '0;
+    case (mode)
+      RANDOM: begin
+        idle |= $urandom_range(7) == 0;
+        r = int'($urandom_range(99));
+        if (r < 50) line = SHARED + N * int'($urandom_range(20)) + e;
+        else if (r < 60) line = SHARED + N * int'($urandom_range(20)) * 512 + e;  // same hash
+        else if (r < 95) line = SHARED + N * int'($urandom_range((LINES - SHARED) / N - 1)) + e;
+        else if (r < 97) line = LINES - 1 - int'($urandom_range(127));
+        else if (r < 98) line = LINES + int'($urandom_range(1 << 26));
+        else line = (1 << 28) - 1 - int'($urandom_range(1000));
+        while (line < LINES && line % N != e) line++;
+        if (line >= LINES - N && line < LINES) line = SHARED + N + e - (SHARED % N);
+        r = int'($urandom_range(9));
+        op = r < 4 ? tern_pkg::MEM_READ : r < 7 ? tern_pkg::MEM_WRITE : tern_pkg::MEM_ATOMIC;
+        data = random_line();
+        be = {$urandom, $urandom} | ($urandom_range(3) == 0 ? '1 : '0);
+        if (op == tern_pkg::MEM_ATOMIC) begin
+          amo = 4'($urandom_range(9));
+          for (int i = 0; i < 16; i++) be[4*i+:4] = {4{$urandom_range(3) == 0}};
+          if (amo == tern_pkg::AMO_CAS) begin
+            w = int'($urandom_range(15));
+            be = 64'hf << (4 * w);
+            if (line < LINES && $urandom_range(1) == 0) data[32*(w^8)+:32] = ref_mem[line][32*w+:32];
+          end
+        end
+      end
+      TICKETS: begin  // +1 on a shared word
+        line = int'($urandom_range(SHARED / 2 - 1));
+        op = $urandom_range(4) == 0 ? tern_pkg::MEM_READ : tern_pkg::MEM_ATOMIC;
+        amo = tern_pkg::AMO_ADD;
+        data = 512'd1;
+        be = 64'hf;
+      end
+      LOCKS: begin  // +1 with LR and SC, one thread per engine, and plain writes beside it
+        idle |= lock_state[e] == 1 || lock_state[e] == 3;
+        if (lock_state[e] == 0) begin
+          lock_line[e] = SHARED / 2 + int'($urandom_range(3));
+          amo = tern_pkg::AMO_LR;
+        end else begin
+          amo = tern_pkg::AMO_SC;
+          data[31:0] = lock_old[e] + 1;
+        end
+        line = lock_line[e];
+        op = tern_pkg::MEM_ATOMIC;
+        data[32*8+:32] = 32'(e);
+        be = 64'hf;
+        if (!idle && !draining) lock_state[e]++;
+      end
+      READS: begin
+        if (!idle) next_line[e]++;
+        line = SHARED + next_line[e] % (ERR_RD - SHARED);
+        op = tern_pkg::MEM_READ;
+        idle |= e != 0;
+      end
+      READS_WRITES: begin
+        if (!idle) next_line[e]++;
+        line = SHARED + (e * 4096 + next_line[e]) % (ERR_RD - SHARED);
+        op = e == 0 ? tern_pkg::MEM_READ : tern_pkg::MEM_WRITE;
+        be = '1;
+        idle |= e == 2;
+      end
+      HOT, SPREAD: begin
+        line = mode == HOT ? 0 : int'($urandom_range(15));
+        op = tern_pkg::MEM_ATOMIC;
+        amo = tern_pkg::AMO_ADD;
+        be = 64'hf;
+      end
+      default: idle = 1;
+    endcase
+    idle |= draining;
+    req_valid[e] <= !idle;
+    if (!idle) begin
+      req_op[2*e+:2] <= op;
+      req_amo[4*e+:4] <= amo;
+      req_line[28*e+:28] <= 28'(line);
+      req_wdata[512*e+:512] <= data;
+      req_be[64*e+:64] <= be;
+      req_tag[TAG_W*e+:TAG_W] <= TAG_W'(tag);
+      p_busy[e][tag] = 1;
+    end
+  endtask
+
+  // The request is accepted: what must it return?
+  task automatic accept(int e);
+    int tag, line;
+    logic [63:0] be;
+    logic [511:0] old, x;
+    bit known;
+    tag = int'(req_tag[TAG_W*e+:TAG_W]);
+    line = int'(req_line[28*e+:28]);
+    be = req_be[64*e+:64];
+    x = req_wdata[512*e+:512];
+    in_flight[e]++;
+    p_op[e][tag] = req_op[2*e+:2];
+    p_amo[e][tag] = req_amo[4*e+:4];
+    p_line[e][tag] = line;
+    p_mask[e][tag] = '0;
+    p_fault[e][tag] = line >= ERR_WR || (line >= ERR_RD && req_op[2*e+:2] == tern_pkg::MEM_WRITE);
+    // After a failed write-through the unit answers what waits for the line as it likes.
+    p_maybe_fault[e][tag] = line >= ERR_RD && line < ERR_WR && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
+    p_accepted[e][tag] = memory.now;
+    old = line < LINES ? ref_mem[line] : '0;
+    p_data[e][tag] = old;
+    known = mode != TICKETS && mode != LOCKS && line < ERR_WR && !p_maybe_fault[e][tag] && (mode == RANDOM || line >= SHARED);
+    if (known) case (req_op[2*e+:2])
+      tern_pkg::MEM_READ: p_mask[e][tag] = '1;
+      tern_pkg::MEM_WRITE: if (line < ERR_RD) for (int b = 0; b < 64; b++) if (be[b]) ref_mem[line][8*b+:8] = x[8*b+:8];
+      default:
+      for (int w = 0; w < 16; w++) if (be[4*w]) begin
+        p_mask[e][tag][32*w+:32] = '1;
+        ref_mem[line][32*w+:32] = amo_new(int'(req_amo[4*e+:4]), old[32*w+:32], x[32*w+:32], x[32*(w^8)+:32]);
+      end
+    endcase
+  endtask
+
+  task automatic check(int e);
+    int tag, t;
+    logic [511:0] data;
+    tag = int'(rsp_tag[TAG_W*e+:TAG_W]);
+    data = rsp_data[512*e+:512];
+    if (!p_busy[e][tag]) $fatal(1, "engine %0d: answer to nobody, tag %0d", e, tag);
+    if (!p_maybe_fault[e][tag] && rsp_fault[8*e+:8] != (p_fault[e][tag] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0))
+      $fatal(1, "engine %0d: line %0h op %0d fault %0d, not %0d", e, p_line[e][tag], p_op[e][tag], rsp_fault[8*e+:8], p_fault[e][tag]);
+    if (rsp_fault[8*e+:8] == 0 && ((data ^ p_data[e][tag]) & p_mask[e][tag]) != 0)
+      $fatal(1, "engine %0d: line %0h op %0d amo %0d\n%h, not\n%h, where\n%h", e, p_line[e][tag], p_op[e][tag], p_amo[e][tag], data, p_data[e][tag], p_mask[e][tag]);
+    if (p_op[e][tag] == tern_pkg::MEM_WRITE && !p_fault[e][tag] && memory.effect_time[p_line[e][tag]] < p_accepted[e][tag])
+      $fatal(1, "write of %0h answered before memory had it", p_line[e][tag]);
+    if (mode == TICKETS && p_op[e][tag] == tern_pkg::MEM_ATOMIC) begin
+      t = int'(data[31:0]);
+      if (t < 0 || t > 65535 || ticket_seen[p_line[e][tag]][t]) $fatal(1, "line %0d: ticket %0d twice", p_line[e][tag], t);
+      ticket_seen[p_line[e][tag]][t] = 1;
+      tickets[p_line[e][tag]]++;
+    end
+    if (mode == LOCKS) begin
+      lock_old[e] = data[31:0];
+      if (lock_state[e] == 3 && data[31:0] > 1) $fatal(1, "SC returned %0d", data[31:0]);
+      if (lock_state[e] == 3 && data[31:0] == 0) stored[p_line[e][tag]]++;
+      lock_state[e] = (lock_state[e] + 1) % 4;
+    end
+    if (memory.now - p_accepted[e][tag] > longest) longest = memory.now - p_accepted[e][tag];
+    p_busy[e][tag] = 0;
+    in_flight[e]--;
+    answered[e]++;
+  endtask
+
+  // Dirty commands run beside the traffic. A page written after the end of the last report of it must be reported later.
+  int report_end[0:PAGES-1], queries = 0;
+  bit query_run = 0, query_busy = 0;
+
+  task automatic query(int first, int count);
+    int page;
+    dirty_valid <= 1;
+    dirty_op <= 2'd2;
+    dirty_first <= 32'(first);
+    dirty_count <= 32'(count);
+    @(posedge clk);
+    dirty_valid <= 0;
+    @(posedge clk);
+    while (dirty_busy) @(posedge clk);
+    if (dirty_error) $fatal(1, "dirty command refused");
+    for (int w = 0; w <= PAGES / 32; w++) begin
+      dirty_addr <= 9'(w);
+      repeat (2) @(posedge clk);
+      for (int b = 0; b < 32; b++) if (dirty_data[b]) begin
+        page = first / 32 * 32 + w * 32 + b;
+        if (page < first || page >= first + count) $fatal(1, "page %0d reported, not in %0d, %0d", page, first, count);
+        report_end[page] = memory.now;
+      end
+    end
+    queries++;
+  endtask
+
+  // Once the traffic stands, everything written must have been reported, and nothing is left.
+  task automatic all_reported();
+    int since;
+    query_run = 0;
+    while (query_busy) @(posedge clk);
+    query(0, PAGES);
+    for (int l = 0; l < LINES; l++) if (memory.effect_time[l] > report_end[l/64])
+      $fatal(1, "page %0d: written at %0d, last reported %0d", l / 64, memory.effect_time[l], report_end[l/64]);
+    since = memory.now;
+    query(0, PAGES);
+    for (int i = 0; i < PAGES; i++) if (report_end[i] > since) $fatal(1, "page %0d reported twice", i);
+  endtask
+
+  int first;
+  initial forever begin
+    @(posedge clk);
+    if (query_run) begin
+      query_busy = 1;
+      first = int'($urandom_range(PAGES - 1));
+      query(first, int'($urandom_range(PAGES - first)));
+      query_busy = 0;
+      repeat (int'($urandom_range(200))) @(posedge clk);
+    end
+  end
+
+  always @(posedge clk) if (!rst) begin
+    for (int e = 0; e < N; e++) begin
+      if (rsp_valid[e]) check(e);
+      if (req_valid[e] && req_ready[e]) accept(e);
+      if (!req_valid[e] || req_ready[e]) choose(e);
+      counted_rd += int'(ev_rd[e]);
+      counted_wr += int'(ev_wr[e]);
+    end
+  end
+
+  task automatic phase(mode_t m, int cycles, string name);
+    int since, start, answers, rd, wr;
+    since = answered[0] + answered[1] + answered[2];
+    rd = counted_rd;
+    wr = counted_wr;
+    mode = m;
+    repeat (cycles) @(posedge clk);
+    answers = answered[0] + answered[1] + answered[2] - since;
+    $display("%-44s %6d cycles, %5.2f answers, %5.2f lines read, %5.2f written a cycle", name, cycles,
+             real'(answers) / cycles, real'(counted_rd - rd) / cycles, real'(counted_wr - wr) / cycles);
+    start = memory.now;
+    draining = 1;
+    while (in_flight[0] + in_flight[1] + in_flight[2] != 0 || |req_valid) begin
+      @(posedge clk);
+      if (memory.now - start > 20000) $fatal(1, "requests are not answered");
+    end
+    draining = 0;
+    mode = PAUSE;
+  endtask
+  bit draining = 0;
+
+  int seed = 1, rounds = 3, total, last;
+  initial begin
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("rounds=%d", rounds)) rounds = 3;
+    $display("seed %0d", seed);
+    void'($urandom(seed));
+    for (int i = 0; i < LINES; i++) begin
+      ref_mem[i] = i < SHARED ? '0 : random_line();
+      memory.mem[i] = ref_mem[i];
+    end
+    repeat (4) @(posedge clk);
+    rst <= 0;
+    for (int i = 0; i < rounds; i++) begin
+      latency = i % 3 == 2 ? 0 : 20;
+      spread = i % 3 == 1 ? 400 : 60;
+      stall = i % 3 == 0 ? 0 : 60;
+      query_run = 1;
+      phase(RANDOM, 6000, "random");
+      all_reported();
+      for (int l = SHARED; l < ERR_RD; l++) if (memory.mem[l] != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
+      for (int l = 0; l < SHARED; l++) for (int t = 0; t < 65536; t++) ticket_seen[l][t] = 0;
+      for (int l = 0; l < SHARED; l++) begin
+        memory.mem[l] = '0;
+        tickets[l] = 0;
+        stored[l] = 0;
+      end
+      rst <= 1;  // forgets the lines buffered for atomics
+      repeat (2) @(posedge clk);
+      rst <= 0;
+      phase(TICKETS, 4000, "tickets: reads and adds, 12 shared lines");
+      for (int l = 0; l < SHARED / 2; l++) if (int'(memory.mem[l][31:0]) != tickets[l])
+        $fatal(1, "line %0d: %0d, not %0d", l, memory.mem[l][31:0], tickets[l]);
+      for (int e = 0; e < N; e++) lock_state[e] = 0;
+      phase(LOCKS, 6000, "LR and SC");
+      total = 0;
+      for (int l = SHARED / 2; l < SHARED; l++) begin
+        if (int'(memory.mem[l][31:0]) != stored[l]) $fatal(1, "line %0d: %0d stored, not %0d", l, memory.mem[l][31:0], stored[l]);
+        total += stored[l];
+      end
+      if (total < 10) $fatal(1, "SC never succeeds");
+      $display("  %0d of the SC succeeded", total);
+    end
+    latency = 60;
+    spread = 0;
+    stall = 0;
+    all_reported();
+    phase(READS, 4000, "one engine reads a stream");
+    last = memory.now;
+    query(0, PAGES);
+    for (int i = 0; i < PAGES; i++) if (report_end[i] > last) $fatal(1, "page %0d reported, but only read", i);
+    phase(READS_WRITES, 4000, "one reads, one writes a stream");
+    phase(HOT, 4000, "atomics, one line");
+    phase(SPREAD, 4000, "atomics, 16 lines");
+    $display("in flight at most %0d reads, %0d writes; longest wait %0d; %0d dirty queries", memory.most_reads,
+             memory.most_writes, longest, queries);
+    $display("PASS");
+    $finish;
+  end
+endmodule

@@ -41,7 +41,7 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
         {TERN_REG_ENGINE_SUB_FLAGS(e), s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u},
         {TERN_REG_ENGINE_SUB_DOORBELL(e), 1u},
     };
-    uint32_t status;
+    uint32_t status = 0;
     int r = write_run(kmd, writes, sizeof writes / sizeof *writes);
     r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_STATUS(e), &status);
     if (!r && status & TERN_ENGINE_STATUS_REFUSED_MASK) {
@@ -52,7 +52,7 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
 
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
-    uint32_t status;
+    uint32_t status = 0;
     int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_STATUS(e), &status);
     if (r || !FIELD(status, TERN_ENGINE_STATUS_INDICATIONS)) {
         return r;

@@ -76,7 +76,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
 
 int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
 {
-    uint32_t lo, hi;
+    uint32_t lo = 0, hi = 0;
     int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_LO, &lo);
     r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_HI, &hi);
     if (!r) {
@@ -88,7 +88,7 @@ int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
 /** A counter that moves while its halves are read: the high half must be the same before and after. */
 static int wide(struct tern_hal *hal, uint32_t lo, uint64_t *out)
 {
-    uint32_t high, low, again;
+    uint32_t high = 0, low = 0, again = 0;
     int r = hal->ops->read32(hal, lo + 4, &high);
     for (int tries = 0; !r && tries < 4; tries++) {
         r = hal->ops->read32(hal, lo, &low);
@@ -127,7 +127,7 @@ int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_
         {TERN_REG_ENGINE_CNT_WR_LINES(engine), &c.wr_lines, b->wr_lines},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        uint64_t v;
+        uint64_t v = 0;
         int r = wide(kmd->hal, all[i].offset, &v);
         if (r) {
             return r;

@@ -62,7 +62,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
         "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-fomit-frame-pointer",
         "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics",
-        "-cl-kernel-arg-info", "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
+        "-cl-kernel-arg-info", "-Wno-format" /* the records of printf say what they hold */, "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         add(a, fixed[i]);
     }

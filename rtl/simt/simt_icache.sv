@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instruction cache of the SIMT core: direct mapped, 64-byte lines, read by one warp a cycle, four lines in flight.
+//
+// Contract: one cycle after lookup_valid_i comes hit_o with instr_o, or miss_o: then the warp is noted and gets one pulse
+// on wake_o when it should look up again, or a fill it waits for ends in fault_valid_o with the pc and warp that asked first.
+// flush_i forgets all lines; a fill in flight is not kept. kill_i (level): nothing more is answered, accepted requests
+// drain. idle_o: nothing in flight. The memory channel reads only; the tag is the number of the fill.
+// State saved at preemption: none; lines can be read again.
+//
+// A line that has arrived cannot be replaced until the warps that wait for it have looked it up, or 63 cycles have
+// passed: otherwise warps that run in lines of the same index could evict each other's forever. So a fill starts only if
+// no other one holds its index; a warp for which none can start is woken when one has become free. One line is one word
+// of the memory: a fill is one write, at the cost of a 16:1 selection after the read.
+
+module simt_icache #(
+    parameter int W = 16,   // warps
+    parameter int KIB = 8,  // capacity
+    localparam int WW = $clog2(W)
+) (
+    input  logic          clk_i,
+    input  logic          rst_i,
+    input  logic          lookup_valid_i,
+    input  logic [31:0]   lookup_pc_i,
+    input  logic [WW-1:0] lookup_warp_i,
+    output logic          hit_o,
+    output logic [31:0]   instr_o,
+    output logic          miss_o,
+    output logic [W-1:0]  wake_o,
+    output logic          fault_valid_o,
+    output logic [7:0]    fault_code_o,
+    output logic [31:0]   fault_pc_o,
+    output logic [WW-1:0] fault_warp_o,
+    input  logic          flush_i,
+    input  logic          kill_i,
+    output logic          idle_o,
+    output logic          ev_miss_o,
+
+    output logic          mem_req_valid_o,
+    input  logic          mem_req_ready_i,
+    output logic [27:0]   mem_req_line_o,
+    output logic [1:0]    mem_req_tag_o,
+    input  logic          mem_rsp_valid_i,
+    input  logic [1:0]    mem_rsp_tag_i,
+    input  logic [511:0]  mem_rsp_data_i,
+    input  logic [7:0]    mem_rsp_fault_i
+);
+
+  localparam int LINES = KIB * 16;
+  localparam int IW = $clog2(LINES);
+  localparam int TW = 26 - IW;
+  localparam int FILLS = 4;
+
+  generate
+    if ((LINES & (LINES - 1)) != 0 || KIB < 1 || KIB > 1024) begin : g_parameters
+      $error("simt_icache: KIB is a power of two, 1 to 1024");
+    end
+  endgenerate
+
+  // lines
+  logic [511:0]     data_q [LINES];
+  logic [TW-1:0]    tags_q [LINES];
+  logic [LINES-1:0] valid_q;
+
+  // the lookup of the cycle before
+  logic             look_q, look_valid_q;
+  logic [29:0]      pc_q;  // in words
+  logic [WW-1:0]    warp_q;
+  logic [511:0]     look_data_q;
+  logic [TW-1:0]    look_tag_q;
+  logic             hit, miss;
+
+  always_ff @(posedge clk_i) begin
+    look_q <= lookup_valid_i && !kill_i && !rst_i;
+    if (lookup_valid_i) begin
+      pc_q         <= lookup_pc_i[31:2];
+      warp_q       <= lookup_warp_i;
+      look_data_q  <= data_q[lookup_pc_i[6 +: IW]];
+      look_tag_q   <= tags_q[lookup_pc_i[6 +: IW]];
+      look_valid_q <= valid_q[lookup_pc_i[6 +: IW]];
+    end
+  end
+
+  always_comb begin
+    hit     = look_q && look_valid_q && look_tag_q == pc_q[29 -: TW];
+    miss    = look_q && !hit;
+    hit_o   = hit && !kill_i;
+    miss_o  = miss && !kill_i;
+    instr_o = look_data_q[32*pc_q[3:0] +: 32];
+  end
+
+  // Fills. ASKED: not yet in the request register; SENT: unanswered; LANDED: for one cycle, in which a lookup that was too
+  // early to see the line may still join; HELD: the line is protected.
+  localparam logic [2:0] FREE = 3'd0, ASKED = 3'd1, SENT = 3'd2, LANDED = 3'd3, HELD = 3'd4;
+
+  logic [3*FILLS-1:0]  state_q;
+  logic [26*FILLS-1:0] line_q;
+  logic [W*FILLS-1:0]  waiters_q;
+  logic [FILLS-1:0]    stale_q;   // a flush came after it was asked for
+  logic [6*FILLS-1:0]  timer_q;
+  logic [4*FILLS-1:0]  word_q;    // of the first asker
+  logic [WW*FILLS-1:0] asker_q;
+  logic [W-1:0]        retry_q;   // warps for which no fill could start
+
+  logic [FILLS-1:0] is_free, is_asked, match, clash, ends;
+  logic [1:0]       free_fill, asked_fill;
+  logic             start, can_send, freed_q;
+  logic [W-1:0]     looker;
+
+  always_comb begin
+    looker     = W'(1) << warp_q;
+    free_fill  = 2'd0;
+    asked_fill = 2'd0;
+    for (int f = FILLS - 1; f >= 0; f--) begin
+      is_free[f]  = state_q[3*f +: 3] == FREE;
+      is_asked[f] = state_q[3*f +: 3] == ASKED;
+      clash[f]    = !is_free[f] && line_q[26*f +: IW] == pc_q[4 +: IW];
+      match[f]    = !is_free[f] && state_q[3*f +: 3] != HELD && line_q[26*f +: 26] == pc_q[29:4];
+      ends[f]     = mem_rsp_valid_i && mem_rsp_tag_i == 2'(f);
+      if (is_free[f]) free_fill = 2'(f);
+      if (is_asked[f]) asked_fill = 2'(f);
+    end
+    start    = miss && clash == '0 && is_free != '0 && !kill_i;
+    can_send = is_asked != '0 && (!mem_req_valid_o || mem_req_ready_i) && !kill_i;
+  end
+
+  logic [W-1:0] waiters;
+  logic         leaves;
+
+  always_ff @(posedge clk_i) begin
+    wake_o        <= freed_q ? retry_q : '0;
+    fault_valid_o <= 1'b0;
+    freed_q       <= 1'b0;
+    if (freed_q) retry_q <= '0;
+    // joins no fill and starts none; if one becomes free in this cycle, freed_q comes after
+    if (miss && match == '0 && !start) retry_q[warp_q] <= 1'b1;
+
+    for (int f = 0; f < FILLS; f++) begin
+      waiters = waiters_q[W*f +: W];
+      if (miss && match[f]) waiters = waiters | looker;
+      if (hit) waiters = waiters & ~looker;
+      leaves = 1'b0;
+      case (state_q[3*f +: 3])
+        FREE:
+          if (start && free_fill == 2'(f)) begin
+            state_q[3*f +: 3]    <= ASKED;
+            line_q[26*f +: 26]   <= pc_q[29:4];
+            word_q[4*f +: 4]     <= pc_q[3:0];
+            asker_q[WW*f +: WW]  <= warp_q;
+            stale_q[f]           <= 1'b0;
+            waiters              = looker;
+          end
+        ASKED:
+          if (kill_i) leaves = 1'b1;
+          else if (can_send && asked_fill == 2'(f)) state_q[3*f +: 3] <= SENT;
+        SENT:
+          if (ends[f]) begin
+            fault_code_o <= mem_rsp_fault_i;
+            fault_pc_o   <= {line_q[26*f +: 26], word_q[4*f +: 4], 2'b00};
+            fault_warp_o <= asker_q[WW*f +: WW];
+            if (kill_i) leaves = 1'b1;
+            else if (mem_rsp_fault_i != tern_spec_pkg::FAULT_NONE) begin
+              leaves        = 1'b1;
+              fault_valid_o <= 1'b1;
+            end else state_q[3*f +: 3] <= LANDED;
+          end
+        LANDED: begin
+          wake_o            <= (freed_q ? retry_q : '0) | waiters;
+          timer_q[6*f +: 6] <= '1;
+          state_q[3*f +: 3] <= HELD;
+          if (stale_q[f]) leaves = 1'b1;
+        end
+        default: begin
+          timer_q[6*f +: 6] <= timer_q[6*f +: 6] - 6'd1;
+          leaves = waiters == '0 || timer_q[6*f +: 6] == 6'd0 || stale_q[f];
+        end
+      endcase
+      if (leaves) begin
+        state_q[3*f +: 3] <= FREE;
+        freed_q           <= 1'b1;
+      end
+      if (flush_i) stale_q[f] <= 1'b1;
+      waiters_q[W*f +: W] <= kill_i ? '0 : waiters;
+    end
+
+    if (rst_i || kill_i) begin
+      retry_q       <= '0;
+      wake_o        <= '0;
+      fault_valid_o <= 1'b0;
+    end
+    if (rst_i) state_q <= {FILLS{FREE}};
+  end
+
+  // the one fill that an answer belongs to; several cannot land at once
+  logic [25:0] landing;
+
+  assign landing = line_q[26*mem_rsp_tag_i +: 26];
+
+  always_ff @(posedge clk_i) begin
+    if (mem_rsp_valid_i) begin
+      data_q[landing[IW-1:0]] <= mem_rsp_data_i;
+      tags_q[landing[IW-1:0]] <= landing[25 -: TW];
+      valid_q[landing[IW-1:0]] <= mem_rsp_fault_i == tern_spec_pkg::FAULT_NONE && !stale_q[mem_rsp_tag_i];
+    end
+    if (rst_i || flush_i) valid_q <= '0;
+  end
+
+  // request register
+  always_ff @(posedge clk_i) begin
+    if (rst_i) mem_req_valid_o <= 1'b0;
+    else if (can_send) mem_req_valid_o <= 1'b1;
+    else if (mem_req_ready_i) mem_req_valid_o <= 1'b0;
+    if (can_send) begin
+      mem_req_line_o <= {2'b00, line_q[26*asked_fill +: 26]};
+      mem_req_tag_o  <= asked_fill;
+    end
+    ev_miss_o <= start && !rst_i;
+  end
+
+  always_comb begin
+    idle_o = !look_q && !mem_req_valid_o;
+    for (int f = 0; f < FILLS; f++)
+      if (state_q[3*f +: 3] != FREE && state_q[3*f +: 3] != HELD) idle_o = 1'b0;
+  end
+
+endmodule

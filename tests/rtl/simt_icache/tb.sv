@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// simt_icache: the default size over code twice as large, and a tiny one in which nearly all warps collide.
+
+module tb;
+
+  logic       clk = 1'b0;
+  int         seed, count;
+  int         errors[2];
+  logic [1:0] done;
+
+  harness u_default (.clk_i(clk), .count_i(count), .done_o(done[0]), .errors_o(errors[0]));
+  harness #(.W(8), .KIB(1), .SPAN(8192)) u_tiny (.clk_i(clk), .count_i(count), .done_o(done[1]), .errors_o(errors[1]));
+
+  initial begin
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("count=%d", count)) count = 500_000;
+    $display("seed %0d", seed);
+    void'($urandom(seed));
+    while (done != 2'b11) begin
+      #5 clk = 1'b1;
+      #5 clk = 1'b0;
+    end
+    if (errors[0] + errors[1] != 0) $fatal(1, "%0d errors", errors[0] + errors[1]);
+    $display("PASS");
+    $finish;
+  end
+
+endmodule

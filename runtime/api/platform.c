@@ -7,8 +7,8 @@
 
 cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, cl_tern_counters *counters);
 
-RT_EXPORT CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t cap,
-                                                            void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t cap, void *dst,
+                                                  size_t *size)
 {
     if (!rt_platform_is(platform)) {
         return CL_INVALID_PLATFORM;
@@ -30,13 +30,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platfor
     return CL_SUCCESS;
 }
 
-RT_EXPORT CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms,
-                                                                 cl_uint *num_platforms)
+CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms,
+                                                       cl_uint *num_platforms)
 {
     return clGetPlatformIDs(num_entries, platforms, num_platforms);
 }
 
-RT_EXPORT CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
+CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *name)
 {
     static const struct {
         const char *name;

@@ -21,7 +21,10 @@
 
 extern const cl_icd_dispatch rt_icd_dispatch;
 
-/** One of the few symbols that the library exports. */
+/** The few symbols that the library exports: said before any definition, since a hidden one anywhere would win. */
 #define RT_EXPORT __attribute__((visibility("default")))
+RT_EXPORT extern __typeof__(clGetPlatformInfo) clGetPlatformInfo;
+RT_EXPORT extern __typeof__(clGetExtensionFunctionAddress) clGetExtensionFunctionAddress;
+RT_EXPORT extern __typeof__(clGetPlatformIDs) clIcdGetPlatformIDsKHR;
 
 #endif

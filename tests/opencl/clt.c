@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the OpenCL tests share (clt.h). */
+#include "clt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+cl_platform_id clt_platform;
+cl_device_id clt_device;
+cl_context clt_context;
+cl_command_queue clt_queue;
+cl_int clt_error;
+
+static cl_platform_id find_platform(void)
+{
+    cl_platform_id all[16];
+    cl_uint n = 0;
+    char name[64];
+    OK(clGetPlatformIDs(16, all, &n));
+    for (cl_uint i = 0; i < n && i < 16; i++) {
+        if (clGetPlatformInfo(all[i], CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS && strcmp(name, "Tern") == 0) {
+            return all[i];
+        }
+    }
+    return NULL;
+}
+
+int clt_open(void **state)
+{
+    (void)state;
+    setenv("TERN_BACKEND", "model", 0);
+    clt_platform = find_platform();
+    assert_non_null(clt_platform);
+    OK(clGetDeviceIDs(clt_platform, CL_DEVICE_TYPE_ALL, 1, &clt_device, NULL));
+    clt_context = clCreateContext(NULL, 1, &clt_device, NULL, NULL, &clt_error);
+    MADE(clt_context);
+    clt_queue = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_PROFILING_ENABLE, &clt_error);
+    MADE(clt_queue);
+    return 0;
+}
+
+int clt_close(void **state)
+{
+    (void)state;
+    OK(clReleaseCommandQueue(clt_queue));
+    OK(clReleaseContext(clt_context));
+    return 0;
+}
+
+cl_program clt_build(const char *source, const char *options)
+{
+    cl_program p = clCreateProgramWithSource(clt_context, 1, &source, NULL, &clt_error);
+    MADE(p);
+    if (clBuildProgram(p, 1, &clt_device, options, NULL, NULL) != CL_SUCCESS) {
+        char log[8192] = "";
+        clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
+        fail_msg("the program does not build:\n%s", log);
+    }
+    return p;
+}
+
+cl_kernel clt_kernel(const char *source, const char *name)
+{
+    cl_program p = clt_build(source, "-cl-kernel-arg-info");
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    OK(clReleaseProgram(p));
+    return k;
+}
+
+cl_mem clt_buffer(size_t size, const void *data)
+{
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (data == NULL ? 0 : CL_MEM_COPY_HOST_PTR);
+    cl_mem m = clCreateBuffer(clt_context, flags, size, (void *)(uintptr_t)data, &clt_error);
+    MADE(m);
+    return m;
+}
+
+void clt_args(cl_kernel k, unsigned n, ...)
+{
+    va_list list;
+    va_start(list, n);
+    for (cl_uint i = 0; i < n; i++) {
+        const size_t size = va_arg(list, size_t);
+        OK(clSetKernelArg(k, i, size, va_arg(list, void *)));
+    }
+    va_end(list);
+}
+
+void clt_run(cl_kernel k, size_t global, size_t local)
+{
+    OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &global, local == 0 ? NULL : &local, 0, NULL, NULL));
+    OK(clFinish(clt_queue));
+}
+
+void clt_read(cl_mem m, void *data, size_t size)
+{
+    OK(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, size, data, 0, NULL, NULL));
+}
+
+uint32_t clt_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+float clt_random_float(uint32_t *state)
+{
+    return (float)(clt_random(state) >> 8) / 16777216.0f;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the OpenCL tests share: a context and a queue on Tern's device, through the ICD loader, and short forms of the
+ * calls that nearly every test makes. The device is that of TERN_BACKEND, the functional model if it is not set.
+ */
+#ifndef CLT_H
+#define CLT_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/** The call must succeed, or fail in exactly this way. */
+#define OK(call) assert_int_equal((call), CL_SUCCESS)
+#define FAILS(call, error) assert_int_equal((call), (error))
+/** For calls with errcode_ret: the last argument is written as &clt_error. */
+#define MADE(p) (assert_int_equal(clt_error, CL_SUCCESS), assert_non_null(p))
+#define REFUSED(p, error) (assert_null(p), assert_int_equal(clt_error, (error)))
+
+extern cl_platform_id clt_platform;
+extern cl_device_id clt_device;
+extern cl_context clt_context;
+extern cl_command_queue clt_queue; /**< In order, with profiling. */
+extern cl_int clt_error;
+
+/** Group set-up and tear-down of cmocka. */
+int clt_open(void **state);
+int clt_close(void **state);
+
+/** A program built with these options; prints the log and fails the test if it does not build. */
+cl_program clt_build(const char *source, const char *options);
+/** The kernel `name` of a program made for it alone (released with the kernel). */
+cl_kernel clt_kernel(const char *source, const char *name);
+/** A buffer with a copy of data, or with nothing if data is NULL. */
+cl_mem clt_buffer(size_t size, const void *data);
+/** Arguments 0 .. n-1, each given as size and pointer. */
+void clt_args(cl_kernel k, unsigned n, ...);
+/** Enqueues a 1-D range (local 0: left to the runtime) and waits. */
+void clt_run(cl_kernel k, size_t global, size_t local);
+/** Blocking read. */
+void clt_read(cl_mem m, void *data, size_t size);
+/** A small deterministic random number generator. */
+uint32_t clt_random(uint32_t *state);
+float clt_random_float(uint32_t *state); /**< In [0, 1). */
+
+#define ARG(v) sizeof(v), &(v)
+#define LOCAL(n) ((size_t)(n)), NULL
+#define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sequencer of an engine: takes submissions from the HW queue, runs their packets one after another, indicates.
+//
+// Contract: each submission at the head is popped exactly once, together with its indication: completed, faulted (with
+// the details of the first fault), or preempted. A fault ends its buffer only; the next one runs normally: it may belong
+// to another process. A packet runs when all before it have ended with their writes in memory.
+// Preemption: stop_i with a granularity of a packet or finer cuts the running buffer at the next packet boundary, or in a
+// fence_wait; its header goes to the save area, and it is indicated preempted with the offset of the next packet. What
+// waits is popped as preempted with offset and begin time zero, unsaved: it never began. A resumed buffer starts at the
+// offset in its save area. Executors run to the end of their packet.
+// The units (fetch, check, fence, pte, context) and the executors are busy one at a time, so they share one memory
+// channel without an arbiter. A pipeline over packets would save a fetch of about 80 cycles in each, and would have to
+// guess whether a packet writes the one after it.
+module command_processor (
+    input  logic          clk_i,
+    input  logic          rst_i,
+    input  logic [  63:0] time_i,
+    // head of the HW queue; root and paging also go to the MMU
+    input  logic          head_valid_i,
+    input  logic [  63:0] head_buffer_i,
+    input  logic [  31:0] head_size_i,
+    input  logic [  21:0] head_root_i,
+    input  logic [  21:0] head_save_i,
+    input  logic          head_paging_i,
+    input  logic          head_resume_i,
+    input  logic          head_null_i,
+    // indication; it pops the head
+    output logic          ind_valid_o,
+    output logic [   1:0] ind_kind_o,
+    output logic [   1:0] ind_access_o,
+    output logic [   7:0] ind_fault_o,
+    output logic [   5:0] ind_lane_o,
+    output logic [   5:0] ind_warp_o,
+    output logic [  31:0] ind_va_o,
+    output logic [  31:0] ind_pc_o,
+    output logic [  31:0] ind_offset_o,
+    output logic [  63:0] ind_begin_o,
+    // preemption
+    input  logic          stop_i,
+    input  logic          stop_cut_i,       // granularity finer than a buffer
+    output logic          busy_o,
+    // executors: 0 SIMT, 1 mover, 2 user
+    output logic [   2:0] exec_start_o,
+    input  logic [   2:0] exec_ready_i,
+    output logic [   2:0] exec_select_o,    // whose memory channel is open
+    output logic [1023:0] exec_packet_o,
+    output logic          exec_scrub_o,
+    output logic          exec_flush_o,
+    input  logic          exec_done_i,
+    input  logic          exec_fault_i,
+    input  logic [   7:0] exec_fault_code_i,
+    input  logic [   1:0] exec_fault_access_i,
+    input  logic [  31:0] exec_fault_va_i,
+    input  logic [  31:0] exec_fault_pc_i,
+    input  logic [   5:0] exec_fault_warp_i,
+    input  logic [   5:0] exec_fault_lane_i,
+    // MMU
+    output logic          flush_valid_o,
+    input  logic          flush_ready_i,
+    output logic          flush_all_o,
+    output logic [  21:0] flush_root_o,
+    output logic [  19:0] flush_first_o,
+    output logic [  20:0] flush_count_o,
+    // memory channel; phys: past the address space of the buffer
+    output logic          req_valid_o,
+    input  logic          req_ready_i,
+    output logic [   1:0] req_op_o,
+    output logic          req_phys_o,
+    output logic [  27:0] req_line_o,
+    output logic [ 511:0] req_wdata_o,
+    output logic [  63:0] req_be_o,
+    output logic [   5:0] req_tag_o,
+    input  logic          rsp_valid_i,
+    input  logic [   5:0] rsp_tag_i,
+    input  logic [ 511:0] rsp_data_i,
+    input  logic [   7:0] rsp_fault_i
+);
+  localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_LOAD = 4'd2, S_BOUNDARY = 4'd3, S_FETCH = 4'd4,
+      S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_START = 4'd8, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
+      S_TLB = 4'd12, S_INIT = 4'd13, S_SAVE = 4'd14, S_INDICATE = 4'd15;
+
+  logic [3:0] state_q;
+  logic [31:0] offset_q, next_offset;
+  logic [63:0] begin_q;
+  logic [1:0] kind_q, access_q;
+  logic [7:0] fault_q;
+  logic [5:0] lane_q, warp_q;
+  logic [31:0] va_q, pc_q;
+  logic [2:0] exec_q;
+  logic flush_q, dispatched_q, last_paging_q;
+  logic [21:0] last_root_q;
+  logic begins_q;   // a unit starts in this state's first cycle
+  logic cut;
+
+  logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second;
+  logic [1023:0] packet;
+  logic [15:0] fetch_fault;
+  logic [7:0] check_fault, fence_code, pte_code, ctx_code, opcode;
+  logic [31:0] pte_va, ctx_offset;
+  logic [33:0] here, operand;
+  logic fits_two;
+
+  assign cut = stop_i && stop_cut_i;
+  assign opcode = packet[tern_spec_pkg::PKT_OPCODE_LSB+:8];
+  assign here = head_buffer_i[33:0] + {2'b0, offset_q};
+  assign operand = packet[65:32];  // address of the packets that have one: words 1 and 2
+  assign next_offset = offset_q + {23'b0, packet[tern_spec_pkg::PKT_LINES_LSB+:3], 6'b0};
+  assign fits_two = offset_q + 32'd64 != head_size_i;
+
+  // Faults of the packet itself name no address; all others do.
+  task automatic refuse(input logic [7:0] code);
+    kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_FAULTED;
+    fault_q <= code;
+    state_q <= S_INDICATE;
+  endtask
+  task automatic refuse_access(input logic [7:0] code, input logic [1:0] what, input logic [31:0] va);
+    refuse(code);
+    access_q <= what;
+    va_q <= va;
+  endtask
+  task automatic packet_ended();
+    offset_q <= next_offset;
+    state_q <= S_BOUNDARY;
+    if (next_offset == head_size_i) begin
+      kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED;
+      state_q <= S_INDICATE;
+    end
+  endtask
+
+  always_ff @(posedge clk_i) begin
+    begins_q <= 1'b0;
+    flush_q <= 1'b0;
+    case (state_q)
+      S_IDLE: begin
+        kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED;
+        access_q <= '0;
+        fault_q <= '0;
+        {lane_q, warp_q, va_q, pc_q} <= '0;
+        offset_q <= '0;
+        begin_q <= stop_i ? '0 : time_i;
+        if (head_valid_i) state_q <= stop_i ? S_INDICATE : S_BEGIN;
+      end
+      S_BEGIN:
+      if (head_null_i) begin
+        kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED;
+        state_q <= S_INDICATE;
+      end else if (head_size_i == '0 || |head_size_i[5:0] || |head_buffer_i[5:0] || |head_buffer_i[63:34] ||
+          (!head_paging_i && |head_buffer_i[33:32]))
+        refuse(tern_spec_pkg::FAULT_BUFFER_MALFORMED);
+      else begin
+        state_q <= head_resume_i ? S_LOAD : S_BOUNDARY;
+        begins_q <= 1'b1;
+      end
+      S_LOAD:
+      if (ctx_fault) refuse_access(ctx_code, 2'd0, ctx_code == tern_spec_pkg::FAULT_CONTEXT_INVALID ? '0 :
+                                   {head_save_i[19:0], 12'b0});
+      else if (ctx_done) begin
+        if (|ctx_offset[5:0] || ctx_offset >= head_size_i) refuse(tern_spec_pkg::FAULT_CONTEXT_INVALID);
+        else begin
+          offset_q <= ctx_offset;
+          state_q <= S_BOUNDARY;
+        end
+      end
+      S_BOUNDARY: begin
+        state_q <= cut ? S_SAVE : S_FETCH;
+        begins_q <= 1'b1;
+      end
+      S_FETCH:
+      if (fetch_done) begin
+        if (|fetch_fault[7:0]) refuse_access(fetch_fault[7:0], 2'd0, here[31:0]);
+        else state_q <= S_CHECK;
+      end
+      S_CHECK: state_q <= S_CHECK2;
+      S_CHECK2: state_q <= S_DECIDE;
+      S_DECIDE: begin
+        begins_q <= 1'b1;
+        flush_q <= opcode == tern_spec_pkg::PKT_DISPATCH || opcode == tern_spec_pkg::PKT_BARRIER ||
+            opcode == tern_spec_pkg::PKT_TLB_FLUSH;
+        exec_q <= opcode == tern_spec_pkg::PKT_DISPATCH ? 3'b001 : opcode == tern_spec_pkg::PKT_USER_CALL ? 3'b100 :
+            3'b010;
+        if (check_second) refuse_access(check_fault, 2'd0, here[31:0] + 32'd64);
+        else if (|check_fault) refuse(check_fault);
+        else
+          case (opcode)
+            tern_spec_pkg::PKT_DISPATCH, tern_spec_pkg::PKT_COPY, tern_spec_pkg::PKT_FILL, tern_spec_pkg::PKT_PTE_COPY,
+                tern_spec_pkg::PKT_USER_CALL: state_q <= S_START;
+            tern_spec_pkg::PKT_FENCE_SIGNAL, tern_spec_pkg::PKT_FENCE_WAIT, tern_spec_pkg::PKT_TIMESTAMP:
+            state_q <= S_FENCE;
+            tern_spec_pkg::PKT_PTE_UPDATE: state_q <= S_PTE;
+            tern_spec_pkg::PKT_TLB_FLUSH: state_q <= S_TLB;
+            tern_spec_pkg::PKT_CONTEXT_INIT: state_q <= S_INIT;
+            default: packet_ended();  // nop, barrier
+          endcase
+      end
+      S_START:
+      if (!begins_q && |(exec_q & exec_ready_i)) begin  // the flush pulse comes first
+        state_q <= S_EXEC;
+        if (exec_q[0]) begin
+          dispatched_q <= 1'b1;
+          last_root_q <= head_root_i;
+          last_paging_q <= head_paging_i;
+        end
+      end
+      S_EXEC:
+      if (exec_fault_i) begin
+        refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
+        pc_q <= exec_fault_pc_i;
+        warp_q <= exec_fault_warp_i;
+        lane_q <= exec_fault_lane_i;
+      end else if (exec_done_i) packet_ended();
+      S_FENCE:
+      if (fence_fault) refuse_access(fence_code, {1'b0, opcode != tern_spec_pkg::PKT_FENCE_WAIT}, operand[31:0]);
+      else if (fence_stopped) begin
+        state_q <= S_SAVE;
+        begins_q <= 1'b1;
+      end else if (fence_done) packet_ended();
+      S_PTE:
+      if (pte_fault) refuse_access(pte_code, 2'd1, pte_va);
+      else if (pte_done) packet_ended();
+      S_TLB: if (flush_ready_i) packet_ended();
+      S_INIT, S_SAVE:
+      if (ctx_fault) refuse_access(ctx_code, 2'd1, {state_q == S_SAVE ? head_save_i[19:0] :
+                                                    packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:20], 12'b0});
+      else if (ctx_done) begin
+        if (state_q == S_INIT) packet_ended();
+        else begin
+          kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED;
+          state_q <= S_INDICATE;
+        end
+      end
+      default: state_q <= S_IDLE;  // S_INDICATE: one cycle
+    endcase
+    if (rst_i) begin
+      state_q <= S_IDLE;
+      begins_q <= 1'b0;
+      flush_q <= 1'b0;
+      dispatched_q <= 1'b0;
+    end
+  end
+
+  assign busy_o = state_q != S_IDLE;
+  assign ind_valid_o = state_q == S_INDICATE;
+  assign ind_kind_o = kind_q;
+  assign ind_access_o = access_q;
+  assign ind_fault_o = fault_q;
+  assign ind_lane_o = lane_q;
+  assign ind_warp_o = warp_q;
+  assign ind_va_o = va_q;
+  assign ind_pc_o = pc_q;
+  assign ind_offset_o = offset_q;
+  assign ind_begin_o = begin_q;
+
+  assign exec_start_o = state_q == S_START && !begins_q ? exec_q : '0;
+  assign exec_select_o = state_q == S_START || state_q == S_EXEC ? exec_q : '0;
+  assign exec_packet_o = packet;
+  assign exec_scrub_o = !dispatched_q || last_root_q != head_root_i || last_paging_q != head_paging_i;
+  assign exec_flush_o = flush_q;
+
+  assign flush_valid_o = state_q == S_TLB;
+  assign flush_all_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB];
+  assign flush_root_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_ROOT_LSB+:22];
+  assign flush_first_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_FIRST_LSB+:20];
+  assign flush_count_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_COUNT_LSB+:21];
+
+  // Memory: whichever unit is at work
+  logic fetch_valid, fence_valid, pte_valid, ctx_valid, fence_write, ctx_write, fetch_tag;
+  logic [27:0] fetch_line, fence_line, pte_line, ctx_line;
+  logic [511:0] fence_wdata, pte_wdata, ctx_wdata;
+  logic [63:0] fence_be, pte_be;
+  logic [5:0] pte_tag;
+
+  always_comb begin
+    req_valid_o = fetch_valid;
+    req_op_o = tern_pkg::MEM_READ;
+    req_phys_o = 1'b0;
+    req_line_o = fetch_line;
+    req_wdata_o = fence_wdata;
+    req_be_o = '1;
+    req_tag_o = {5'b0, fetch_tag};
+    case (state_q)
+      S_FENCE: begin
+        req_valid_o = fence_valid;
+        req_op_o = fence_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+        req_line_o = fence_line;
+        req_be_o = fence_be;
+        req_tag_o = '0;
+      end
+      S_PTE: begin
+        req_valid_o = pte_valid;
+        req_op_o = tern_pkg::MEM_WRITE;
+        req_line_o = pte_line;
+        req_wdata_o = pte_wdata;
+        req_be_o = pte_be;
+        req_tag_o = pte_tag;
+      end
+      S_LOAD, S_INIT, S_SAVE: begin
+        req_valid_o = ctx_valid;
+        req_op_o = ctx_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+        req_phys_o = 1'b1;
+        req_line_o = ctx_line;
+        req_wdata_o = ctx_wdata;
+        req_tag_o = '0;
+      end
+      default: ;
+    endcase
+  end
+
+  cp_fetch u_fetch (
+      .clk_i, .rst_i, .start_i(begins_q && state_q == S_FETCH), .line_i(here[33:6]), .second_i(fits_two),
+      .done_o(fetch_done), .packet_o(packet), .fault_o(fetch_fault), .req_valid_o(fetch_valid), .req_ready_i,
+      .req_line_o(fetch_line), .req_tag_o(fetch_tag), .rsp_valid_i(rsp_valid_i && state_q == S_FETCH),
+      .rsp_tag_i(rsp_tag_i[0]), .rsp_data_i, .rsp_fault_i
+  );
+  cp_check u_check (
+      .clk_i, .check_i(state_q == S_CHECK), .packet_i(packet), .paging_i(head_paging_i), .fits_two_i(fits_two),
+      .second_fault_i(fetch_fault[15:8]), .fault_o(check_fault), .second_o(check_second)
+  );
+  cp_fence u_fence (
+      .clk_i, .rst_i, .start_i(begins_q && state_q == S_FENCE), .wait_i(opcode == tern_spec_pkg::PKT_FENCE_WAIT),
+      .address_i(operand[33:3]), .value_i(opcode == tern_spec_pkg::PKT_TIMESTAMP ? time_i :
+                                    packet[tern_spec_pkg::PKT_FENCE_SIGNAL_VALUE_LO_LSB+:64]),
+      .stop_i(cut), .done_o(fence_done), .stopped_o(fence_stopped), .fault_o(fence_fault), .fault_code_o(fence_code),
+      .req_valid_o(fence_valid), .req_ready_i, .req_write_o(fence_write), .req_line_o(fence_line),
+      .req_wdata_o(fence_wdata), .req_be_o(fence_be), .rsp_valid_i(rsp_valid_i && state_q == S_FENCE), .rsp_data_i,
+      .rsp_fault_i
+  );
+  cp_pte u_pte (
+      .clk_i, .rst_i, .start_i(begins_q && state_q == S_PTE), .table_i(operand[33:2]),
+      .count_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11]),
+      .pte_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_PTE_LSB+:32]),
+      .step_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_STEP_LSB+:32]), .done_o(pte_done), .fault_o(pte_fault),
+      .fault_code_o(pte_code), .fault_va_o(pte_va), .req_valid_o(pte_valid), .req_ready_i, .req_line_o(pte_line),
+      .req_wdata_o(pte_wdata), .req_be_o(pte_be), .req_tag_o(pte_tag), .rsp_valid_i(rsp_valid_i && state_q == S_PTE),
+      .rsp_tag_i, .rsp_fault_i
+  );
+  cp_context u_context (
+      .clk_i, .rst_i, .start_i(begins_q && (state_q == S_LOAD || state_q == S_INIT || state_q == S_SAVE)),
+      .op_i(state_q == S_INIT ? 2'd0 : state_q == S_SAVE ? 2'd1 : 2'd2),
+      .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_save_i),
+      .offset_i(offset_q), .done_o(ctx_done), .fault_o(ctx_fault), .fault_code_o(ctx_code), .offset_o(ctx_offset),
+      .req_valid_o(ctx_valid), .req_ready_i, .req_write_o(ctx_write), .req_line_o(ctx_line), .req_wdata_o(ctx_wdata),
+      .rsp_valid_i, .rsp_data_i, .rsp_fault_i
+  );
+endmodule

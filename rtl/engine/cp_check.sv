@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether a packet may run.
+//
+// Contract: check_i with the packet and what is known of its buffer; two cycles later, and until the next check, fault_o
+// is the fault code, zero if the packet is well formed. Of several faults the first in this order counts: unknown opcode,
+// length or header bits, privilege, end of buffer, the second line's own fetch fault (second_fault_i), reserved bits,
+// bounds. Of a dispatch only the reserved bits are checked here: its geometry depends on the executor, which does the rest.
+// second_o: the fault is the one of fetching the second line. Preemption saves nothing of it.
+module cp_check (
+    input  logic          clk_i,
+    input  logic          check_i,
+    input  logic [1023:0] packet_i,
+    input  logic          paging_i,
+    input  logic          fits_two_i,      // two lines are left in the buffer
+    input  logic [   7:0] second_fault_i,
+    output logic [   7:0] fault_o,
+    output logic          second_o
+);
+  // First cycle: each rule by itself.
+  logic [7:0] opcode, lines;
+  logic [1023:0] mask;
+  logic [63:0] stray;
+  logic known, privileged, bounds;
+  logic unknown_q, length_q, privileged_q, cut_q, bounds_q, two_q, check_q;
+  logic [63:0] stray_q;
+
+  logic [11:0] address, source;  // in the page
+  logic [10:0] count;
+  logic high, table_bad, source_bad;
+
+  always_ff @(posedge clk_i) begin
+    check_q <= check_i;
+    if (check_i) begin
+      opcode = packet_i[tern_spec_pkg::PKT_OPCODE_LSB+:8];
+      known = 1'b1;
+      lines = 8'd1;
+      privileged = 1'b0;
+      mask = '0;
+      case (opcode)
+        tern_spec_pkg::PKT_NOP: begin
+          lines = tern_spec_pkg::PKT_NOP_LINES;
+          mask = tern_spec_pkg::PKT_NOP_MASK;
+        end
+        tern_spec_pkg::PKT_DISPATCH: begin
+          lines = tern_spec_pkg::PKT_DISPATCH_LINES;
+          mask = tern_spec_pkg::PKT_DISPATCH_MASK;
+        end
+        tern_spec_pkg::PKT_COPY: begin
+          lines = tern_spec_pkg::PKT_COPY_LINES;
+          mask = tern_spec_pkg::PKT_COPY_MASK;
+        end
+        tern_spec_pkg::PKT_FILL: begin
+          lines = tern_spec_pkg::PKT_FILL_LINES;
+          mask = tern_spec_pkg::PKT_FILL_MASK;
+        end
+        tern_spec_pkg::PKT_FENCE_SIGNAL: begin
+          lines = tern_spec_pkg::PKT_FENCE_SIGNAL_LINES;
+          mask = tern_spec_pkg::PKT_FENCE_SIGNAL_MASK;
+        end
+        tern_spec_pkg::PKT_FENCE_WAIT: begin
+          lines = tern_spec_pkg::PKT_FENCE_WAIT_LINES;
+          mask = tern_spec_pkg::PKT_FENCE_WAIT_MASK;
+        end
+        tern_spec_pkg::PKT_TIMESTAMP: begin
+          lines = tern_spec_pkg::PKT_TIMESTAMP_LINES;
+          mask = tern_spec_pkg::PKT_TIMESTAMP_MASK;
+        end
+        tern_spec_pkg::PKT_BARRIER: begin
+          lines = tern_spec_pkg::PKT_BARRIER_LINES;
+          mask = tern_spec_pkg::PKT_BARRIER_MASK;
+        end
+        tern_spec_pkg::PKT_USER_CALL: begin
+          lines = tern_spec_pkg::PKT_USER_CALL_LINES;
+          mask = tern_spec_pkg::PKT_USER_CALL_MASK;
+        end
+        tern_spec_pkg::PKT_PTE_UPDATE: begin
+          lines = tern_spec_pkg::PKT_PTE_UPDATE_LINES;
+          mask = tern_spec_pkg::PKT_PTE_UPDATE_MASK;
+          privileged = 1'b1;
+        end
+        tern_spec_pkg::PKT_PTE_COPY: begin
+          lines = tern_spec_pkg::PKT_PTE_COPY_LINES;
+          mask = tern_spec_pkg::PKT_PTE_COPY_MASK;
+          privileged = 1'b1;
+        end
+        tern_spec_pkg::PKT_TLB_FLUSH: begin
+          lines = tern_spec_pkg::PKT_TLB_FLUSH_LINES;
+          mask = tern_spec_pkg::PKT_TLB_FLUSH_MASK;
+          privileged = 1'b1;
+        end
+        tern_spec_pkg::PKT_CONTEXT_INIT: begin
+          lines = tern_spec_pkg::PKT_CONTEXT_INIT_LINES;
+          mask = tern_spec_pkg::PKT_CONTEXT_INIT_MASK;
+          privileged = 1'b1;
+        end
+        default: known = 1'b0;
+      endcase
+      mask = packet_i & ~mask;
+      if (lines == 8'd1) mask[1023:512] = '0;  // that is the next packet
+      for (int i = 0; i < 64; i++) stray[i] = |mask[16*i+:16];
+
+      // The address is in words 1 and 2 of most packets; the one of pte_update and the source of the copies too.
+      source = packet_i[tern_spec_pkg::PKT_COPY_SRC_LO_LSB+:12];
+      address = packet_i[tern_spec_pkg::PKT_COPY_DST_LO_LSB+:12];
+      high = !paging_i && |packet_i[tern_spec_pkg::PKT_COPY_SRC_HI_LSB+:2];
+      count = opcode == tern_spec_pkg::PKT_PTE_COPY ? packet_i[tern_spec_pkg::PKT_PTE_COPY_COUNT_LSB+:11] :
+          packet_i[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11];
+      source_bad = |source[1:0] || count == '0 || {2'b0, source[11:2]} + {1'b0, count} > 12'd1024;
+      table_bad = |address[1:0] || {2'b0, address[11:2]} + {1'b0, count} > 12'd1024;
+      case (opcode)
+        tern_spec_pkg::PKT_COPY: bounds = high || (!paging_i && |packet_i[tern_spec_pkg::PKT_COPY_DST_HI_LSB+:2]);
+        tern_spec_pkg::PKT_FILL: bounds = high;
+        tern_spec_pkg::PKT_FENCE_SIGNAL, tern_spec_pkg::PKT_FENCE_WAIT, tern_spec_pkg::PKT_TIMESTAMP:
+        bounds = high || |source[2:0];
+        tern_spec_pkg::PKT_USER_CALL: bounds = |packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8];
+        tern_spec_pkg::PKT_PTE_UPDATE: bounds = source_bad;
+        tern_spec_pkg::PKT_PTE_COPY: bounds = source_bad || table_bad;
+        tern_spec_pkg::PKT_TLB_FLUSH: bounds = packet_i[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB] && |packet_i[159:64];
+        default: bounds = 1'b0;
+      endcase
+
+      unknown_q <= !known;
+      length_q <= packet_i[tern_spec_pkg::PKT_LINES_LSB+:8] != lines || |packet_i[31:16];
+      privileged_q <= privileged && !paging_i;
+      two_q <= lines == 8'd2;
+      cut_q <= lines == 8'd2 && !fits_two_i;
+      stray_q <= stray;
+      bounds_q <= bounds;
+    end
+  end
+
+  // Second cycle: the first of them.
+  logic [7:0] fault_q;
+  logic second_q;
+  assign fault_o = fault_q;
+  assign second_o = second_q;
+
+  always_ff @(posedge clk_i) begin
+    if (check_q) begin
+      second_q <= 1'b0;
+      if (unknown_q) fault_q <= tern_spec_pkg::FAULT_PACKET_UNKNOWN;
+      else if (length_q) fault_q <= tern_spec_pkg::FAULT_PACKET_RESERVED;
+      else if (privileged_q) fault_q <= tern_spec_pkg::FAULT_PACKET_PRIVILEGED;
+      else if (cut_q) fault_q <= tern_spec_pkg::FAULT_BUFFER_MALFORMED;
+      else if (two_q && |second_fault_i) begin
+        fault_q <= second_fault_i;
+        second_q <= 1'b1;
+      end else if (|stray_q) fault_q <= tern_spec_pkg::FAULT_PACKET_RESERVED;
+      else if (bounds_q) fault_q <= tern_spec_pkg::FAULT_PACKET_BOUNDS;
+      else fault_q <= tern_spec_pkg::FAULT_NONE;
+    end
+  end
+endmodule

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header of a context-save area (docs/spec/context.yaml): makes it empty, writes a saved one, reads it back.
+//
+// Contract: start_i with op_i and the physical page of the area; for OP_SAVE the offset of the packet to run next. One
+// pulse ends it: done_o; or fault_o with fault_code_o: an error of memory, or, reading, an area that holds no saved
+// context, names an executor whose state is not there, or has reserved bits set: context_invalid. After OP_LOAD offset_o
+// is the saved offset. All accesses are physical.
+// This is what preemption saves of the command processor itself: one line.
+module cp_context (
+    input  logic         clk_i,
+    input  logic         rst_i,
+    input  logic         start_i,
+    input  logic [  1:0] op_i,
+    input  logic [ 21:0] page_i,
+    input  logic [ 31:0] offset_i,
+    output logic         done_o,
+    output logic         fault_o,
+    output logic [  7:0] fault_code_o,
+    output logic [ 31:0] offset_o,
+    output logic         req_valid_o,
+    input  logic         req_ready_i,
+    output logic         req_write_o,
+    output logic [ 27:0] req_line_o,
+    output logic [511:0] req_wdata_o,
+    input  logic         rsp_valid_i,
+    input  logic [511:0] rsp_data_i,
+    input  logic [  7:0] rsp_fault_i
+);
+  localparam logic [1:0] OP_INIT = 2'd0, OP_SAVE = 2'd1;  // 2: load
+
+  logic ask_q, answer_q, check_q, done_q, fault_q;
+  logic [1:0] op_q;
+  logic [21:0] page_q;
+  logic [31:0] offset_q;
+  logic [7:0] code_q;
+  logic magic_q, saved_q, stray_q;
+
+  assign done_o = done_q;
+  assign fault_o = fault_q;
+  assign fault_code_o = code_q;
+  assign offset_o = offset_q;
+  assign req_valid_o = ask_q;
+  assign req_write_o = op_q == OP_INIT || op_q == OP_SAVE;
+  assign req_line_o = {page_q, 6'b0};
+
+  always_comb begin
+    req_wdata_o = '0;
+    req_wdata_o[tern_spec_pkg::CTX_MAGIC_LSB+:32] = tern_spec_pkg::CTX_MAGIC_VALUE;
+    req_wdata_o[tern_spec_pkg::CTX_STATE_LSB+:2] =
+        op_q == OP_SAVE ? tern_spec_pkg::CTX_STATE_SAVED : tern_spec_pkg::CTX_STATE_EMPTY;
+    req_wdata_o[tern_spec_pkg::CTX_OFFSET_LSB+:32] = op_q == OP_SAVE ? offset_q : '0;
+    req_wdata_o[tern_spec_pkg::CTX_EXECUTOR_LSB+:8] = tern_spec_pkg::CTX_EXECUTOR_NONE;
+  end
+
+  always_ff @(posedge clk_i) begin
+    done_q <= 1'b0;
+    fault_q <= 1'b0;
+    check_q <= 1'b0;
+    if (start_i) begin
+      ask_q <= 1'b1;
+      op_q <= op_i;
+      page_q <= page_i;
+      offset_q <= offset_i;
+    end
+    if (ask_q && req_ready_i) begin
+      ask_q <= 1'b0;
+      answer_q <= 1'b1;
+    end
+    if (answer_q && rsp_valid_i) begin
+      answer_q <= 1'b0;
+      code_q <= rsp_fault_i;
+      fault_q <= |rsp_fault_i;
+      done_q <= !(|rsp_fault_i) && req_write_o;
+      check_q <= !(|rsp_fault_i) && !req_write_o;
+      magic_q <= rsp_data_i[tern_spec_pkg::CTX_MAGIC_LSB+:32] == tern_spec_pkg::CTX_MAGIC_VALUE;
+      saved_q <= rsp_data_i[tern_spec_pkg::CTX_STATE_LSB+:32] == {30'b0, tern_spec_pkg::CTX_STATE_SAVED};
+      stray_q <= |rsp_data_i[511:tern_spec_pkg::CTX_EXECUTOR_LSB];  // an executor, lines, reserved bits
+      if (!req_write_o) offset_q <= rsp_data_i[tern_spec_pkg::CTX_OFFSET_LSB+:32];
+    end
+    if (check_q) begin
+      done_q <= magic_q && saved_q && !stray_q;
+      fault_q <= !magic_q || !saved_q || stray_q;
+      code_q <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
+    end
+    if (rst_i) begin
+      ask_q <= 1'b0;
+      answer_q <= 1'b0;
+      check_q <= 1'b0;
+      done_q <= 1'b0;
+      fault_q <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The registers of one engine (docs/spec/registers.yaml, block engine): submission, commands, indications, counters.
+//
+// Contract: write_i with addr_i and wdata_i is one write, taken at once; rdata_o follows addr_i combinationally. A write
+// to ro registers does nothing, wo registers and holes read zero. Commands leave as pulses, one cycle after the write.
+// The submission registers keep their values; the doorbell takes them as they are.
+// Preemption saves nothing of it. A reset of the engine leaves the submission registers alone.
+module engine_regs #(
+    parameter int IND_W = 320  // ten words
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             write_i,
+    input  logic [      9:0] addr_i,
+    input  logic [     31:0] wdata_i,
+    output logic [     31:0] rdata_o,
+    // submission: {null, resume, paging, save, root, size, buffer, fence}
+    output logic             doorbell_o,
+    output logic [    206:0] submission_o,
+    output logic             reset_o,
+    output logic             preempt_o,
+    output logic [      1:0] granularity_o,
+    output logic             pop_o,
+    // state
+    input  logic [      1:0] queued_i,
+    input  logic             busy_i,
+    input  logic             stopping_i,
+    input  logic             resetting_i,
+    input  logic             refused_i,
+    input  logic [      2:0] indications_i,
+    // oldest indication: {end, begin, offset, pc, va, fence, info}
+    input  logic [IND_W-1:0] ind_i,
+    output logic [      4:0] counter_o,
+    input  logic [     63:0] counter_i
+);
+  logic [63:0] fence_q, buffer_q;
+  logic [31:0] size_q, root_q, context_q, save_q, flags_q;
+  logic doorbell_q, reset_q, preempt_q, pop_q;
+  logic [1:0] granularity_q;
+  logic [13:0] addr;
+
+  assign addr = {4'b0, addr_i};
+  assign doorbell_o = doorbell_q;
+  assign reset_o = reset_q;
+  assign preempt_o = preempt_q;
+  assign granularity_o = granularity_q;
+  assign pop_o = pop_q;
+  assign submission_o = {flags_q[2:0], save_q[21:0], root_q[21:0], size_q, buffer_q, fence_q};
+  assign counter_o = addr_i[7:3];
+
+  always_ff @(posedge clk_i) begin
+    doorbell_q <= 1'b0;
+    reset_q <= 1'b0;
+    preempt_q <= 1'b0;
+    pop_q <= 1'b0;
+    if (write_i) begin
+      case (addr)
+        tern_spec_pkg::REG_ENGINE_COMMAND: begin
+          reset_q <= wdata_i[tern_spec_pkg::REG_ENGINE_COMMAND_RESET_LSB];
+          preempt_q <= wdata_i[tern_spec_pkg::REG_ENGINE_COMMAND_PREEMPT_LSB];
+          granularity_q <= wdata_i[tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_LSB+:2];
+        end
+        tern_spec_pkg::REG_ENGINE_SUB_FENCE_LO: fence_q[31:0] <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_FENCE_HI: fence_q[63:32] <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_BUFFER_LO: buffer_q[31:0] <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_BUFFER_HI: buffer_q[63:32] <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_SIZE: size_q <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_ROOT: root_q <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_CONTEXT: context_q <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_SAVE: save_q <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_FLAGS: flags_q <= wdata_i;
+        tern_spec_pkg::REG_ENGINE_SUB_DOORBELL: doorbell_q <= 1'b1;
+        tern_spec_pkg::REG_ENGINE_IND_POP: pop_q <= 1'b1;
+        default: ;
+      endcase
+    end
+    if (rst_i) begin
+      {fence_q, buffer_q, size_q, root_q, context_q, save_q, flags_q} <= '0;
+      {doorbell_q, reset_q, preempt_q, pop_q} <= '0;
+    end
+  end
+
+  always_comb begin
+    rdata_o = '0;
+    if (addr_i >= 10'h100) rdata_o = addr_i[2] ? counter_i[63:32] : counter_i[31:0];
+    else if (addr_i >= tern_spec_pkg::REG_ENGINE_IND_INFO[9:0]) begin
+      if (|indications_i && addr_i < tern_spec_pkg::REG_ENGINE_IND_POP[9:0])
+        rdata_o = ind_i[{addr_i[5:2], 5'b0}+:32];  // in the order of the registers
+    end else
+      case (addr)
+        tern_spec_pkg::REG_ENGINE_STATUS: begin
+          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_QUEUED_LSB+:2] = queued_i;
+          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_BUSY_LSB] = busy_i;
+          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_STOPPING_LSB] = stopping_i;
+          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_RESET_LSB] = resetting_i;
+          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_REFUSED_LSB] = refused_i;
+          rdata_o[tern_spec_pkg::REG_ENGINE_STATUS_INDICATIONS_LSB+:3] = indications_i;
+        end
+        tern_spec_pkg::REG_ENGINE_SUB_FENCE_LO: rdata_o = fence_q[31:0];
+        tern_spec_pkg::REG_ENGINE_SUB_FENCE_HI: rdata_o = fence_q[63:32];
+        tern_spec_pkg::REG_ENGINE_SUB_BUFFER_LO: rdata_o = buffer_q[31:0];
+        tern_spec_pkg::REG_ENGINE_SUB_BUFFER_HI: rdata_o = buffer_q[63:32];
+        tern_spec_pkg::REG_ENGINE_SUB_SIZE: rdata_o = size_q;
+        tern_spec_pkg::REG_ENGINE_SUB_ROOT: rdata_o = root_q;
+        tern_spec_pkg::REG_ENGINE_SUB_CONTEXT: rdata_o = context_q;
+        tern_spec_pkg::REG_ENGINE_SUB_SAVE: rdata_o = save_q;
+        tern_spec_pkg::REG_ENGINE_SUB_FLAGS: rdata_o = flags_q;
+        default: ;
+      endcase
+  end
+endmodule

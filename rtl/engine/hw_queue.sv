@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HW queue of an engine: at most two submissions, in order (C6).
+//
+// Contract: a doorbell appends data_i, or is refused when two wait already, or when what is queued and what is indicated
+// but not yet read (pending_i) would not fit into the indication FIFO together. So each pop finds room for its
+// indication, and nothing downstream needs a way to push back. refused_o tells the fate of the last doorbell.
+// The head is there from the cycle after the doorbell until pop_i. Pops of an empty queue do nothing.
+// Preemption saves nothing of it: whoever preempts pops all entries. A reset of the engine forgets them.
+// A shift register, not a ring: with two entries the head then needs no multiplexer.
+module hw_queue #(
+    parameter int WIDTH       = 8,  // bits of a submission
+    parameter int INDICATIONS = 4   // room of the indication FIFO
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             closed_i,      // refuse every doorbell
+    input  logic             doorbell_i,
+    input  logic [WIDTH-1:0] data_i,
+    input  logic [      2:0] pending_i,
+    output logic             refused_o,
+    output logic [      1:0] count_o,
+    output logic             head_valid_o,
+    output logic [WIDTH-1:0] head_o,
+    input  logic             pop_i
+);
+  logic [1:0] count_q;
+  logic [WIDTH-1:0] head_q, second_q;
+  logic refused_q;
+  logic room, push, pop;
+
+  generate
+    if (INDICATIONS < 2 || INDICATIONS > 7) begin : g_check
+      $error("hw_queue: INDICATIONS out of range");
+    end
+  endgenerate
+
+  assign room = !closed_i && count_q != 2'd2 && {2'b0, count_q} + {1'b0, pending_i} < 4'(INDICATIONS);
+  assign push = doorbell_i && room;
+  assign pop = pop_i && count_q != 2'd0;
+  assign count_o = count_q;
+  assign head_valid_o = count_q != 2'd0;
+  assign head_o = head_q;
+  assign refused_o = refused_q;
+
+  always_ff @(posedge clk_i) begin
+    if (pop) head_q <= second_q;
+    if (push) begin
+      if (count_q == {1'b0, pop}) head_q <= data_i;
+      else second_q <= data_i;
+    end
+    count_q <= count_q + {1'b0, push} - {1'b0, pop};
+    if (doorbell_i) refused_q <= !room;
+    if (rst_i) begin
+      count_q <= 2'd0;
+      refused_q <= 1'b0;
+    end
+  end
+endmodule

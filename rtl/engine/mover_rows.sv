@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walks a box of bytes line by line: rows of `width` bytes, `rows` of them a slice, `slices` slices.
+//
+// Contract: load_i takes the box (nothing in it may be zero). Then lines come out in order, one a cycle, those of a row
+// with rising addresses: the line, its first byte that belongs to the row (start_o), the bytes that do (be_o), whether it is
+// the first or last line of its row, and the last of the box. active_o falls after that one. Addresses wrap at 34 bits.
+// Preemption saves nothing of it: the mover ends its packet.
+// The next row's address is one addition away when a row ends, so rows follow each other without a gap.
+module mover_rows (
+    input  logic        clk_i,
+    input  logic        rst_i,
+    input  logic        load_i,
+    input  logic        stop_i,        // forget the rest
+    input  logic [33:0] base_i,
+    input  logic [31:0] width_i,
+    input  logic [31:0] rows_i,
+    input  logic [31:0] slices_i,
+    input  logic [31:0] row_pitch_i,
+    input  logic [31:0] slice_pitch_i,
+    output logic        active_o,      // more to come, or on offer
+    output logic        valid_o,
+    input  logic        ready_i,
+    output logic [27:0] line_o,
+    output logic [ 5:0] start_o,
+    output logic [63:0] be_o,
+    output logic        first_o,
+    output logic        last_o,
+    output logic        end_o
+);
+  logic active_q, first_q, valid_q, out_first_q, out_last_q, out_end_q;
+  logic [33:0] at_q, row_q, slice_q, next_row, next_slice;
+  logic [31:0] left_q, width_q, row_left_q, rows_q, slice_left_q, row_pitch_q, slice_pitch_q;
+  logic [27:0] line_q;
+  logic [5:0] start_q;
+  logic [6:0] room, bytes;
+  logic [63:0] be_q;
+  logic row_ends, slice_ends, box_ends;
+
+  assign active_o = active_q || valid_q;
+  assign valid_o = valid_q;
+  assign line_o = line_q;
+  assign start_o = start_q;
+  assign be_o = be_q;
+  assign first_o = out_first_q;
+  assign last_o = out_last_q;
+  assign end_o = out_end_q;
+
+  assign room = 7'd64 - {1'b0, at_q[5:0]};
+  assign row_ends = left_q <= {25'b0, room};
+  assign bytes = row_ends ? left_q[6:0] : room;
+  assign slice_ends = row_left_q == 32'd1;
+  assign box_ends = row_ends && slice_ends && slice_left_q == 32'd1;
+  assign next_row = row_q + {2'b0, row_pitch_q};
+  assign next_slice = slice_q + {2'b0, slice_pitch_q};
+
+  always_ff @(posedge clk_i) begin
+    if (active_q && (!valid_q || ready_i)) begin
+      line_q <= at_q[33:6];
+      start_q <= at_q[5:0];
+      be_q <= (64'hffff_ffff_ffff_ffff >> (7'd64 - bytes)) << at_q[5:0];
+      out_first_q <= first_q;
+      out_last_q <= row_ends;
+      out_end_q <= box_ends;
+      first_q <= row_ends;
+      if (!row_ends) begin
+        at_q <= {at_q[33:6] + 1'b1, 6'b0};
+        left_q <= left_q - {25'b0, bytes};
+      end else begin
+        left_q <= width_q;
+        row_left_q <= slice_ends ? rows_q : row_left_q - 1'b1;
+        if (slice_ends) begin
+          slice_left_q <= slice_left_q - 1'b1;
+          slice_q <= next_slice;
+        end
+        row_q <= slice_ends ? next_slice : next_row;
+        at_q <= slice_ends ? next_slice : next_row;
+      end
+      active_q <= !box_ends;
+    end
+    if (active_q) valid_q <= 1'b1;
+    else if (ready_i) valid_q <= 1'b0;
+    if (load_i) begin
+      active_q <= 1'b1;
+      first_q <= 1'b1;
+      at_q <= base_i;
+      row_q <= base_i;
+      slice_q <= base_i;
+      left_q <= width_i;
+      width_q <= width_i;
+      row_left_q <= rows_i;
+      rows_q <= rows_i;
+      slice_left_q <= slices_i;
+      row_pitch_q <= row_pitch_i;
+      slice_pitch_q <= slice_pitch_i;
+    end
+    if (rst_i || stop_i) begin
+      active_q <= 1'b0;
+      valid_q <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's own executor, as an example: y[i] = a * x[i] + y[i] on streams of float32. user_call executor 0.
+//
+// Payload: word 0 n, word 1 a, word 2 address of x, word 3 address of y. Addresses are multiples of 4 and n is
+// below 2^30, else it faults with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream, or not overlap.
+// Contract: the executor interface, without stop and streams: it ends by itself, after about n cycles. One pulse: done, or
+// the first fault found.
+// Preemption saves nothing of it: a buffer is cut after its packet. An executor with long runs would take stop_req,
+// offer what it must not lose on the save stream, and take it back on the restore stream.
+// How: two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results
+// gather in the line that is written back. One result line at most is between the ring and memory, so nothing behind the
+// multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
+module user_saxpy (
+    input  logic          clk_i,
+    input  logic          rst_i,
+    input  logic          start_valid_i,
+    output logic          start_ready_o,
+    input  logic [1023:0] start_packet_i,
+    output logic          done_valid_o,
+    output logic          fault_valid_o,
+    output logic [   7:0] fault_code_o,
+    output logic [   1:0] fault_access_o,
+    output logic [  31:0] fault_va_o,
+    output logic          req_valid_o,
+    input  logic          req_ready_i,
+    output logic [   1:0] req_op_o,
+    output logic [  27:0] req_line_o,
+    output logic [ 511:0] req_wdata_o,
+    output logic [  63:0] req_be_o,
+    output logic [   7:0] req_tag_o,       // {write, y, slot}
+    input  logic          rsp_valid_i,
+    input  logic [   7:0] rsp_tag_i,
+    input  logic [ 511:0] rsp_data_i,
+    input  logic [   7:0] rsp_fault_i
+);
+  localparam int SLOT_W = 3;
+  localparam int COUNT_W = 27;  // lines of a stream
+  localparam int PIPE = simt_op_pkg::FMA_LATENCY;
+  localparam logic [1:0] S_IDLE = 2'd0, S_CHECK = 2'd1, S_RUN = 2'd2, S_DRAIN = 2'd3;
+
+  logic [1:0] state_q;
+  logic [31:0] left_q, a_q, x_q, y_q, y_first_q;  // x, y: addresses of the next element
+  logic done_q, fault_q, bad_q, begin_run, refused;
+  logic [7:0] code_q;
+  logic [1:0] access_q;
+  logic [31:0] va_q;
+  logic [127:0] payload;
+  logic unused;
+
+  assign payload = start_packet_i[tern_spec_pkg::PKT_USER_CALL_PAYLOAD_LSB+:128];
+  assign unused = &{1'b0, start_packet_i, rsp_tag_i};
+  assign start_ready_o = state_q == S_IDLE;
+  assign done_valid_o = done_q;
+  assign fault_valid_o = fault_q;
+  assign fault_code_o = code_q;
+  assign fault_access_o = access_q;
+  assign fault_va_o = va_q;
+  assign refused = |x_q[1:0] || |y_q[1:0] || |left_q[31:30];
+  assign begin_run = state_q == S_CHECK && left_q != '0 && !refused;
+
+  // Reading: x and y in turn, each up to the line of its last element.
+  logic [1:0] full, drained, have, want, pop;
+  logic [2*SLOT_W-1:0] slot;
+  logic [63:0] have_va, ask_q;  // ask: addresses to read next
+  logic [15:0] have_fault;
+  logic [1023:0] line;
+  logic [2*COUNT_W-1:0] lines_left_q;
+  logic turn_q, pick, read_valid_q, read_go, write_q, write_go;
+  logic [25:0] read_line_q;
+  logic [SLOT_W:0] read_tag_q;
+
+  assign pick = want[turn_q] ? turn_q : !turn_q;
+  assign read_go = |want && !write_q && (!read_valid_q || req_ready_i);
+  for (genvar s = 0; s < 2; s++) begin : g_stream
+    assign want[s] = state_q == S_RUN && !bad_q && !full[s] && lines_left_q[COUNT_W*s+:COUNT_W] != '0;
+    read_ring #(.DEPTH_LOG2(SLOT_W), .META_W(32)) u_ring (
+        .clk_i, .rst_i, .clear_i(begin_run), .full_o(full[s]), .drained_o(drained[s]), .alloc_i(read_go && pick == s),
+        .alloc_tag_o(slot[SLOT_W*s+:SLOT_W]), .meta_i(ask_q[32*s+:32]),
+        .rsp_valid_i(rsp_valid_i && rsp_tag_i[SLOT_W+1:SLOT_W] == 2'(s)), .rsp_tag_i(rsp_tag_i[SLOT_W-1:0]), .rsp_data_i,
+        .rsp_fault_i, .out_valid_o(have[s]), .out_meta_o(have_va[32*s+:32]), .out_fault_o(have_fault[8*s+:8]),
+        .pop_i(pop[s]), .data_o(line[512*s+:512])
+    );
+    // A stream needs its next line when its element is the first in a line, or the first of all.
+    assign pop[s] = need[s] && have[s] && !(|have_fault[8*s+:8]);
+    assign need[s] = state_q == S_RUN && !bad_q && left_q != '0 && !loaded_q[s];
+  end
+
+  // Elements
+  logic [1:0] loaded_q, need;  // the line of the next element is on the ring's port
+  logic feed, line_ends, pending_q;
+  logic [3:0] x_word, y_word;
+  logic [PIPE:1] in_pipe_q, ends_q;
+  logic [4*PIPE-1:0] word_q;
+  logic [31:0] result;
+
+  assign x_word = x_q[5:2];
+  assign y_word = y_q[5:2];
+  assign line_ends = y_word == 4'd15 || left_q == 32'd1;
+  assign feed = state_q == S_RUN && !bad_q && left_q != '0 && &loaded_q && !(line_ends && pending_q);
+
+  /* verilator lint_off PINCONNECTEMPTY */
+  fp_fma u_fma (
+      .clk_i, .valid_i(feed), .a_i(a_q), .b_i(line[{1'b0, x_word, 5'b0}+:32]), .c_i(line[{1'b1, y_word, 5'b0}+:32]),
+      .neg_prod_i(1'b0), .neg_add_i(1'b0), .rm_i(simt_op_pkg::RM_RNE), .result_o(result), .flags_o()
+  );
+  /* verilator lint_on PINCONNECTEMPTY */
+
+  // Results gather in a line; a complete one waits for memory while the next gathers.
+  logic [511:0] gather_q, gathered, wdata_q;
+  logic [63:0] gather_be_q, gathered_be, be_q;
+  logic [25:0] out_q;  // line to write next
+  logic [SLOT_W:0] flight_q;
+  logic write_answer, write_worse;
+  logic [SLOT_W-1:0] back;
+  logic [25:0] answer_line;
+
+  always_comb begin
+    gathered = gather_q;
+    gathered_be = gather_be_q;
+    gathered[{word_q[4*PIPE-1-:4], 5'b0}+:32] = result;
+    gathered_be[{word_q[4*PIPE-1-:4], 2'b0}+:4] = 4'hf;
+  end
+
+  // What is offered stays: a read that stands there goes before a write.
+  assign req_valid_o = read_valid_q || (write_q && !flight_q[SLOT_W]);
+  assign write_go = !read_valid_q && write_q && !flight_q[SLOT_W] && req_ready_i;
+  assign req_op_o = read_valid_q ? tern_pkg::MEM_READ : tern_pkg::MEM_WRITE;
+  assign req_line_o = {2'b0, read_valid_q ? read_line_q : out_q};
+  assign req_wdata_o = wdata_q;
+  assign req_be_o = be_q;
+  assign req_tag_o = read_valid_q ? {4'b0, read_tag_q} : {3'b0, 2'b10, out_q[2:0]};
+
+  // A write's tag is its line modulo 8, and at most 8 are in flight.
+  assign write_answer = rsp_valid_i && rsp_tag_i[SLOT_W+1];
+  assign back = out_q[2:0] - 3'd1 - rsp_tag_i[2:0];
+  assign answer_line = out_q - 26'd1 - {23'b0, back};
+  assign write_worse = write_answer && |rsp_fault_i && (!bad_q || access_q == 2'd0 || answer_line < va_q[31:6]);
+
+  always_ff @(posedge clk_i) begin
+    done_q <= 1'b0;
+    fault_q <= 1'b0;
+    if (!read_valid_q || req_ready_i) read_valid_q <= read_go;
+    if (read_go) begin
+      turn_q <= !pick;
+      read_line_q <= ask_q[{pick, 5'd6}+:26];
+      read_tag_q <= {pick, slot[SLOT_W*pick+:SLOT_W]};
+      ask_q[{pick, 5'b0}+:32] <= {ask_q[{pick, 5'd6}+:26] + 26'd1, 6'b0};
+      lines_left_q[COUNT_W*pick+:COUNT_W] <= lines_left_q[COUNT_W*pick+:COUNT_W] - 1'b1;
+    end
+    if (pop[0]) loaded_q[0] <= 1'b1;
+    if (pop[1]) loaded_q[1] <= 1'b1;
+    if (feed) begin
+      left_q <= left_q - 1'b1;
+      x_q <= x_q + 32'd4;
+      y_q <= y_q + 32'd4;
+      if (x_word == 4'd15) loaded_q[0] <= 1'b0;
+      if (y_word == 4'd15) loaded_q[1] <= 1'b0;
+      if (line_ends) pending_q <= 1'b1;
+    end
+    in_pipe_q <= {in_pipe_q[PIPE-1:1], feed};
+    ends_q <= {ends_q[PIPE-1:1], feed && line_ends};
+    word_q <= {word_q[4*PIPE-5:0], y_word};
+    if (in_pipe_q[PIPE]) begin
+      gather_q <= gathered;
+      gather_be_q <= ends_q[PIPE] ? '0 : gathered_be;
+      if (ends_q[PIPE]) begin
+        wdata_q <= gathered;
+        be_q <= gathered_be;
+        write_q <= 1'b1;
+      end
+    end
+    if (write_go) begin
+      write_q <= 1'b0;
+      pending_q <= 1'b0;
+      out_q <= out_q + 26'd1;
+    end
+    if (write_go != write_answer) flight_q <= write_go ? flight_q + 1'b1 : flight_q - 1'b1;
+
+    // Faults: writes are of elements before those that are read
+    if (write_worse) begin
+      bad_q <= 1'b1;
+      code_q <= rsp_fault_i;
+      access_q <= 2'd1;
+      va_q <= answer_line == y_first_q[31:6] ? y_first_q : {answer_line, 6'b0};
+    end else
+      for (int s = 1; s >= 0; s--)
+        if (need[s] && have[s] && |have_fault[8*s+:8]) begin
+          bad_q <= 1'b1;
+          code_q <= have_fault[8*s+:8];
+          access_q <= 2'd0;
+          va_q <= have_va[32*s+:32];
+        end
+
+    case (state_q)
+      S_IDLE:
+      if (start_valid_i) begin
+        state_q <= S_CHECK;
+        left_q <= payload[31:0];
+        a_q <= payload[63:32];
+        x_q <= payload[95:64];
+        y_q <= payload[127:96];
+      end
+      S_CHECK: begin
+        ask_q <= {y_q, x_q};
+        y_first_q <= y_q;
+        out_q <= y_q[31:6];
+        lines_left_q[0+:COUNT_W] <= COUNT_W'(({27'b0, x_word} + left_q[30:0] + 31'd15) >> 4);
+        lines_left_q[COUNT_W+:COUNT_W] <= COUNT_W'(({27'b0, y_word} + left_q[30:0] + 31'd15) >> 4);
+        loaded_q <= '0;
+        pending_q <= 1'b0;
+        gather_be_q <= '0;
+        bad_q <= 1'b0;
+        code_q <= tern_spec_pkg::FAULT_EXECUTOR;
+        access_q <= 2'd0;
+        va_q <= |x_q[1:0] ? x_q : |y_q[1:0] ? y_q : '0;
+        state_q <= begin_run ? S_RUN : S_IDLE;
+        done_q <= left_q == '0 && !refused;
+        fault_q <= refused;
+      end
+      S_RUN: if (bad_q || (left_q == '0 && !pending_q)) state_q <= S_DRAIN;
+      default:
+      if (&drained && flight_q == '0 && !(|in_pipe_q) && !write_q) begin
+        state_q <= S_IDLE;
+        done_q <= !bad_q;
+        fault_q <= bad_q;
+      end
+    endcase
+    if (rst_i) begin
+      state_q <= S_IDLE;
+      done_q <= 1'b0;
+      fault_q <= 1'b0;
+      read_valid_q <= 1'b0;
+      write_q <= 1'b0;
+      in_pipe_q <= '0;
+      flight_q <= '0;
+      turn_q <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave of 16 KiB.
+//
+// Contract: one access at a time, reads and writes in turn; every access is answered, with OKAY, within a few cycles; a
+// write takes all four bytes. The blocks dev, dirty and dirty_window are here; an engine's block is in the engine, which
+// answers reg_addr_o combinationally. The device time counts cycles since reset. irq_o is a level.
+// Preemption saves nothing of it.
+// A cycle between address and data gives the dirty window its memory's read, and keeps the read multiplexer off the bus.
+module tern_regs #(
+    parameter int ENGINES      = 2,
+    parameter int LANES        = 16,
+    parameter int WARPS        = 16,
+    parameter int LMEM_KIB     = 64,
+    parameter int PAGE_LOG2    = 12,         // bytes of a dirty bit
+    parameter int CLOCK_HZ     = 250000000,
+    parameter bit SINGLE_USE   = 1'b0,
+    parameter bit MEM_CLEAR    = 1'b0        // memory reads zero after power-on
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    input  logic [          22:0] mem_pages_i,
+    // AXI4-Lite
+    input  logic                  awvalid_i,
+    output logic                  awready_o,
+    input  logic [          13:0] awaddr_i,
+    input  logic                  wvalid_i,
+    output logic                  wready_o,
+    input  logic [          31:0] wdata_i,
+    output logic                  bvalid_o,
+    input  logic                  bready_i,
+    input  logic                  arvalid_i,
+    output logic                  arready_o,
+    input  logic [          13:0] araddr_i,
+    output logic                  rvalid_o,
+    input  logic                  rready_i,
+    output logic [          31:0] rdata_o,
+    // engines
+    output logic [   ENGINES-1:0] reg_write_o,
+    output logic [           9:0] reg_addr_o,
+    output logic [          31:0] reg_wdata_o,
+    input  logic [32*ENGINES-1:0] reg_rdata_i,
+    input  logic [   ENGINES-1:0] irq_i,
+    output logic                  irq_o,
+    output logic [          63:0] time_o,
+    // dirty plane
+    output logic                  dirty_valid_o,
+    output logic [           1:0] dirty_op_o,
+    output logic [          31:0] dirty_first_o,
+    output logic [          31:0] dirty_count_o,
+    input  logic                  dirty_busy_i,
+    input  logic                  dirty_error_i,
+    output logic [           8:0] dirty_addr_o,
+    input  logic [          31:0] dirty_data_i
+);
+  localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_DO = 2'd2, S_ANSWER = 2'd3;
+  localparam logic [31:0] VERSION = 32'h00000100;  // 0.1.0
+  localparam logic [31:0] IDENTITY = 32'h5445524e; // "TERN"
+  localparam logic [1:0] GRAN = tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_PACKET;
+
+  logic [1:0] state_q;
+  logic write_q;
+  logic [13:0] addr_q;
+  logic [31:0] wdata_q, rdata_q, read;
+  logic [63:0] time_q;
+  logic [31:0] time_hi_q, first_q, count_q;
+  logic [ENGINES-1:0] enable_q;
+  logic [1:0] op_q;
+  logic command_q, irq_q;
+  logic is_engine;
+  logic [2:0] engine_at;
+
+  logic unused;
+  assign unused = &{1'b0, awaddr_i[1:0], araddr_i[1:0]};
+
+  assign is_engine = addr_q >= tern_spec_pkg::REG_ENGINE_BASE &&
+      addr_q < tern_spec_pkg::REG_ENGINE_BASE + 14'(ENGINES * tern_spec_pkg::REG_ENGINE_STRIDE);
+  assign engine_at = addr_q[12:10] - tern_spec_pkg::REG_ENGINE_BASE[12:10];
+  assign reg_addr_o = addr_q[9:0];
+  assign reg_wdata_o = wdata_q;
+  assign dirty_addr_o = addr_q[10:2];
+  assign dirty_valid_o = command_q;
+  assign dirty_op_o = op_q;
+  assign dirty_first_o = first_q;
+  assign dirty_count_o = count_q;
+  assign time_o = time_q;
+  assign irq_o = irq_q;
+  assign awready_o = state_q == S_IDLE && wvalid_i && awvalid_i && !(arvalid_i && write_q);
+  assign wready_o = awready_o;
+  assign arready_o = state_q == S_IDLE && arvalid_i && !(awvalid_i && wvalid_i && !write_q);
+  assign bvalid_o = state_q == S_ANSWER && write_q;
+  assign rvalid_o = state_q == S_ANSWER && !write_q;
+  assign rdata_o = rdata_q;
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_engine
+    assign reg_write_o[e] = state_q == S_DO && write_q && is_engine && engine_at == e;
+  end
+
+  always_comb begin
+    read = '0;
+    if (is_engine) begin
+      for (int e = 0; e < ENGINES; e++) if (engine_at == 3'(e)) read = reg_rdata_i[32*e+:32];
+    end else if (addr_q[13:11] == tern_spec_pkg::REG_DIRTY_WINDOW_BASE[13:11]) read = dirty_data_i;
+    else
+      case (addr_q)
+        tern_spec_pkg::REG_DEV_ID: read = IDENTITY;
+        tern_spec_pkg::REG_DEV_VERSION: read = VERSION;
+        tern_spec_pkg::REG_DEV_SPEC_HASH: read = tern_spec_pkg::SPEC_HASH;
+        tern_spec_pkg::REG_DEV_CONFIG0: begin
+          read[tern_spec_pkg::REG_DEV_CONFIG0_LANES_LSB+:8] = 8'(LANES);
+          read[tern_spec_pkg::REG_DEV_CONFIG0_WARPS_LSB+:8] = 8'(WARPS);
+          read[tern_spec_pkg::REG_DEV_CONFIG0_ENGINES_LSB+:8] = 8'(ENGINES);
+          read[tern_spec_pkg::REG_DEV_CONFIG0_LMEM_KIB_LSB+:8] = 8'(LMEM_KIB);
+        end
+        tern_spec_pkg::REG_DEV_CONFIG1: begin
+          read[tern_spec_pkg::REG_DEV_CONFIG1_DIRTY_PAGE_LOG2_LSB+:8] = 8'(PAGE_LOG2);
+          read[tern_spec_pkg::REG_DEV_CONFIG1_PA_BITS_LSB+:8] = 8'd34;
+          read[tern_spec_pkg::REG_DEV_CONFIG1_SINGLE_USE_LSB] = SINGLE_USE;
+          read[tern_spec_pkg::REG_DEV_CONFIG1_MEM_CLEAR_LSB] = MEM_CLEAR;
+          read[tern_spec_pkg::REG_DEV_CONFIG1_PREEMPT_GRAN_LSB+:2] = GRAN;
+        end
+        tern_spec_pkg::REG_DEV_CLOCK_HZ: read = 32'(CLOCK_HZ);
+        tern_spec_pkg::REG_DEV_MEM_PAGES: read = {9'b0, mem_pages_i};
+        tern_spec_pkg::REG_DEV_IRQ_STATUS: read[ENGINES-1:0] = irq_i;
+        tern_spec_pkg::REG_DEV_IRQ_ENABLE: read[ENGINES-1:0] = enable_q;
+        tern_spec_pkg::REG_DEV_TIME_LO: read = time_q[31:0];
+        tern_spec_pkg::REG_DEV_TIME_HI: read = time_hi_q;
+        tern_spec_pkg::REG_DIRTY_FIRST: read = first_q;
+        tern_spec_pkg::REG_DIRTY_COUNT: read = count_q;
+        tern_spec_pkg::REG_DIRTY_STATUS: begin
+          read[tern_spec_pkg::REG_DIRTY_STATUS_BUSY_LSB] = dirty_busy_i;
+          read[tern_spec_pkg::REG_DIRTY_STATUS_ERROR_LSB] = dirty_error_i;
+        end
+        default: ;
+      endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    time_q <= time_q + 1'b1;
+    irq_q <= |(irq_i & enable_q);
+    command_q <= 1'b0;
+    case (state_q)
+      S_IDLE:
+      if (awready_o || arready_o) begin
+        write_q <= awready_o;
+        addr_q <= {awready_o ? awaddr_i[13:2] : araddr_i[13:2], 2'b0};
+        wdata_q <= wdata_i;
+        state_q <= S_WAIT;
+      end
+      S_WAIT: state_q <= S_DO;
+      S_DO: begin
+        state_q <= S_ANSWER;
+        rdata_q <= read;
+        if (!write_q && addr_q == tern_spec_pkg::REG_DEV_TIME_LO) time_hi_q <= time_q[63:32];
+        if (write_q)
+          case (addr_q)
+            tern_spec_pkg::REG_DEV_IRQ_ENABLE: enable_q <= wdata_q[ENGINES-1:0];
+            tern_spec_pkg::REG_DIRTY_FIRST: first_q <= wdata_q;
+            tern_spec_pkg::REG_DIRTY_COUNT: count_q <= wdata_q;
+            tern_spec_pkg::REG_DIRTY_COMMAND: begin
+              command_q <= 1'b1;
+              op_q <= wdata_q[tern_spec_pkg::REG_DIRTY_COMMAND_OP_LSB+:2];
+            end
+            default: ;
+          endcase
+      end
+      default: if (write_q ? bready_i : rready_i) state_q <= S_IDLE;
+    endcase
+    if (rst_i) begin
+      state_q <= S_IDLE;
+      write_q <= 1'b0;
+      time_q <= '0;
+      time_hi_q <= '0;
+      first_q <= '0;
+      count_q <= '0;
+      enable_q <= '0;
+      command_q <= 1'b0;
+      irq_q <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Tern device: registers, engines, memory fabric.
+//
+// Contract: one AXI4-Lite slave (16 KiB aperture), one AXI4 master of 512 bits, one interrupt (a level), one clock. Device
+// memory is mem_pages_i pages of 4 KiB from axi_base_i on; both are constant after reset. idle_o: no engine has work, so
+// nothing but the device time changes until the next register access.
+// Preemption: see command_processor.
+module tern_top #(
+    parameter int ENGINES    = 2,          // 1 to 8
+    parameter int LANES      = 16,         // work-items of a warp: 8, 16 or 32
+    parameter int WARPS      = 16,         // warps of an engine: 4, 8, 16 or 32
+    parameter int LMEM_KIB   = 64,         // local memory of an engine
+    parameter int MEM_PAGES  = 1 << 20,    // 4 KiB pages that the dirty plane has room for
+    parameter int PAGE_LOG2  = 12,         // bytes of a dirty bit
+    parameter int ID_W       = 6,          // AXI id
+    parameter int CLOCK_HZ   = 250000000,  // nominal: the unit of every timestamp
+    parameter bit SINGLE_USE = 1'b0,       // one address space only (A2)
+    parameter bit MEM_CLEAR  = 1'b0        // memory reads zero after power-on
+) (
+    input  logic            clk_i,
+    input  logic            rst_i,
+    input  logic [    22:0] mem_pages_i,
+    input  logic [    63:0] axi_base_i,
+    output logic            irq_o,
+    output logic            idle_o,
+    // AXI4-Lite slave
+    input  logic            s_axi_awvalid_i,
+    output logic            s_axi_awready_o,
+    input  logic [    13:0] s_axi_awaddr_i,
+    input  logic            s_axi_wvalid_i,
+    output logic            s_axi_wready_o,
+    input  logic [    31:0] s_axi_wdata_i,
+    output logic            s_axi_bvalid_o,
+    input  logic            s_axi_bready_i,
+    output logic [     1:0] s_axi_bresp_o,
+    input  logic            s_axi_arvalid_i,
+    output logic            s_axi_arready_o,
+    input  logic [    13:0] s_axi_araddr_i,
+    output logic            s_axi_rvalid_o,
+    input  logic            s_axi_rready_i,
+    output logic [    31:0] s_axi_rdata_o,
+    output logic [     1:0] s_axi_rresp_o,
+    // AXI4 master
+    output logic            m_axi_arvalid_o,
+    input  logic            m_axi_arready_i,
+    output logic [ID_W-1:0] m_axi_arid_o,
+    output logic [    63:0] m_axi_araddr_o,
+    output logic [     7:0] m_axi_arlen_o,
+    output logic [     2:0] m_axi_arsize_o,
+    output logic [     1:0] m_axi_arburst_o,
+    input  logic            m_axi_rvalid_i,
+    output logic            m_axi_rready_o,
+    input  logic [ID_W-1:0] m_axi_rid_i,
+    input  logic [   511:0] m_axi_rdata_i,
+    input  logic [     1:0] m_axi_rresp_i,
+    input  logic            m_axi_rlast_i,
+    output logic            m_axi_awvalid_o,
+    input  logic            m_axi_awready_i,
+    output logic [ID_W-1:0] m_axi_awid_o,
+    output logic [    63:0] m_axi_awaddr_o,
+    output logic [     7:0] m_axi_awlen_o,
+    output logic [     2:0] m_axi_awsize_o,
+    output logic [     1:0] m_axi_awburst_o,
+    output logic            m_axi_wvalid_o,
+    input  logic            m_axi_wready_i,
+    output logic [   511:0] m_axi_wdata_o,
+    output logic [    63:0] m_axi_wstrb_o,
+    output logic            m_axi_wlast_o,
+    input  logic            m_axi_bvalid_i,
+    output logic            m_axi_bready_o,
+    input  logic [ID_W-1:0] m_axi_bid_i,
+    input  logic [     1:0] m_axi_bresp_i
+);
+  localparam int TAG_W = 11;
+
+  generate
+    if (ENGINES < 1 || ENGINES > 8) begin : g_check
+      $error("tern_top: ENGINES out of range");
+    end
+  endgenerate
+
+  logic [ENGINES-1:0] reg_write, irq, idle, ev_rd, ev_wr, req_valid, req_ready, rsp_valid;
+  logic [9:0] reg_addr;
+  logic [31:0] reg_wdata, dirty_first, dirty_count, dirty_data;
+  logic [32*ENGINES-1:0] reg_rdata;
+  logic [63:0] now;
+  logic dirty_valid, dirty_busy, dirty_error;
+  logic [1:0] dirty_op;
+  logic [8:0] dirty_addr;
+  logic [2*ENGINES-1:0] req_op;
+  logic [4*ENGINES-1:0] req_amo;
+  logic [28*ENGINES-1:0] req_line;
+  logic [512*ENGINES-1:0] req_wdata, rsp_data;
+  logic [64*ENGINES-1:0] req_be;
+  logic [TAG_W*ENGINES-1:0] req_tag, rsp_tag;
+  logic [8*ENGINES-1:0] rsp_fault;
+
+  assign idle_o = &idle && !dirty_valid && !dirty_busy;
+  assign s_axi_bresp_o = 2'd0;
+  assign s_axi_rresp_o = 2'd0;
+
+  tern_regs #(
+      .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .PAGE_LOG2(PAGE_LOG2),
+      .CLOCK_HZ(CLOCK_HZ), .SINGLE_USE(SINGLE_USE), .MEM_CLEAR(MEM_CLEAR)
+  ) u_regs (
+      .clk_i, .rst_i, .mem_pages_i, .awvalid_i(s_axi_awvalid_i), .awready_o(s_axi_awready_o),
+      .awaddr_i(s_axi_awaddr_i), .wvalid_i(s_axi_wvalid_i), .wready_o(s_axi_wready_o), .wdata_i(s_axi_wdata_i),
+      .bvalid_o(s_axi_bvalid_o), .bready_i(s_axi_bready_i), .arvalid_i(s_axi_arvalid_i),
+      .arready_o(s_axi_arready_o), .araddr_i(s_axi_araddr_i), .rvalid_o(s_axi_rvalid_o), .rready_i(s_axi_rready_i),
+      .rdata_o(s_axi_rdata_o), .reg_write_o(reg_write), .reg_addr_o(reg_addr), .reg_wdata_o(reg_wdata),
+      .reg_rdata_i(reg_rdata), .irq_i(irq), .irq_o, .time_o(now), .dirty_valid_o(dirty_valid), .dirty_op_o(dirty_op),
+      .dirty_first_o(dirty_first), .dirty_count_o(dirty_count), .dirty_busy_i(dirty_busy),
+      .dirty_error_i(dirty_error), .dirty_addr_o(dirty_addr), .dirty_data_i(dirty_data)
+  );
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_engine
+    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .TAG_W(TAG_W)) u_engine (
+        .clk_i, .rst_i, .time_i(now), .mem_pages_i, .reg_write_i(reg_write[e]), .reg_addr_i(reg_addr),
+        .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata[32*e+:32]), .irq_o(irq[e]), .idle_o(idle[e]),
+        .ev_rd_i(ev_rd[e]), .ev_wr_i(ev_wr[e]), .mem_req_valid_o(req_valid[e]), .mem_req_ready_i(req_ready[e]),
+        .mem_req_op_o(req_op[2*e+:2]), .mem_req_amo_o(req_amo[4*e+:4]), .mem_req_line_o(req_line[28*e+:28]),
+        .mem_req_wdata_o(req_wdata[512*e+:512]), .mem_req_be_o(req_be[64*e+:64]),
+        .mem_req_tag_o(req_tag[TAG_W*e+:TAG_W]), .mem_rsp_valid_i(rsp_valid[e]),
+        .mem_rsp_tag_i(rsp_tag[TAG_W*e+:TAG_W]), .mem_rsp_data_i(rsp_data[512*e+:512]),
+        .mem_rsp_fault_i(rsp_fault[8*e+:8])
+    );
+  end
+
+  mem_fabric #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W)) u_fabric (
+      .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
+      .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag),
+      .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd),
+      .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op), .dirty_first_i(dirty_first),
+      .dirty_count_i(dirty_count), .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error), .dirty_addr_i(dirty_addr),
+      .dirty_data_o(dirty_data), .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o,
+      .m_axi_arsize_o, .m_axi_arburst_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i,
+      .m_axi_rresp_i, .m_axi_rlast_i, .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awid_o, .m_axi_awaddr_o,
+      .m_axi_awlen_o, .m_axi_awsize_o, .m_axi_awburst_o, .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o,
+      .m_axi_wstrb_o, .m_axi_wlast_o, .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bid_i, .m_axi_bresp_i
+  );
+endmodule

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Symbol that marks an object whose kernels may call printf. */
+#define TC_PRINTF_USED "__tern_printf_used"
+
 struct tc_elf {
     const uint8_t *data;
     size_t size;

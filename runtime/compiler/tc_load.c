@@ -82,7 +82,7 @@ static int fill_image(const struct tc_elf *elf, struct tc_image *image)
     return 0;
 }
 
-/** The run-time library's part of printf is linked only if a kernel needs it. */
+/** Did ternc/printf.c leave its mark? */
 static int has_printf(const struct tc_elf *elf)
 {
     Elf32_Shdr table;
@@ -92,7 +92,7 @@ static int has_printf(const struct tc_elf *elf)
     }
     for (size_t i = 0; i < n; i++) {
         Elf32_Sym s = tc_elf_symbol(elf, &table, i);
-        if (s.st_shndx != SHN_UNDEF && !strcmp(tc_elf_string(elf, table.sh_link, s.st_name), "__tern_printf_begin")) {
+        if (s.st_shndx != SHN_UNDEF && !strcmp(tc_elf_string(elf, table.sh_link, s.st_name), TC_PRINTF_USED)) {
             return 1;
         }
     }

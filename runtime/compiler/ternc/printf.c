@@ -10,6 +10,7 @@
  * The layout says what is there whatever the format claims, so a wrong conversion cannot shift the arguments behind it. A
  * float that was promoted to double by the call is stored as the float it was.
  */
+#include "../tc_elf.h"
 #include "cc1.h"
 
 #include <stdio.h>
@@ -148,10 +149,12 @@ static void lower(struct cc1 *cc, LLVMValueRef call)
 
 void cc1_printf_lower(struct cc1 *cc)
 {
+    static const char used[] = ".globl " TC_PRINTF_USED "\n.set " TC_PRINTF_USED ", 1\n";
     LLVMValueRef f = LLVMGetNamedFunction(cc->module, "printf");
     if (!f || !LLVMIsDeclaration(f)) {
         return;
     }
+    LLVMAppendModuleInlineAsm(cc->module, used, sizeof used - 1);
     for (LLVMUseRef use; (use = LLVMGetFirstUse(f)) != NULL;) {
         LLVMValueRef call = LLVMGetUser(use);
         if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f) {

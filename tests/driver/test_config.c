@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What can be opened, and how precisely a wrong request is told. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal/config.h"
+#include "tern/tern.h"
+
+static int clean(void **state)
+{
+    (void)state;
+    unsetenv("TERN_BACKEND");
+    unsetenv("TERN_CONFIG");
+    unsetenv("TERN_TIMEOUT_CYCLES");
+    return 0;
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct tern_config c;
+    assert_int_equal(tern_config_parse(NULL, NULL, &c), 0);
+    assert_string_equal(c.backend, "rtl");
+    assert_string_equal(c.geometry, "default");
+    assert_string_equal(c.text, "default");
+    assert_true(c.timeout == TERN_TIMEOUT_DEFAULT);
+    assert_true(c.mem_bytes == 0 && c.dram_latency == 0 && c.dram_bandwidth == 0 && !c.trace[0]);
+}
+
+static void test_all_keys(void **state)
+{
+    (void)state;
+    struct tern_config c;
+    const char *text = "small,mem=64M,dram_latency=100,dram_bandwidth=16,timeout=1M,trace=/tmp/a.fst";
+    assert_int_equal(tern_config_parse("model", text, &c), 0);
+    assert_string_equal(c.backend, "model");
+    assert_string_equal(c.geometry, "small");
+    assert_true(c.mem_bytes == 64u << 20 && c.dram_latency == 100 && c.dram_bandwidth == 16 && c.timeout == 1u << 20);
+    assert_string_equal(c.trace, "/tmp/a.fst");
+    assert_int_equal(strlen(c.text), strlen(text) < sizeof c.text ? strlen(text) : sizeof c.text - 1);
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    struct tern_config c;
+    setenv("TERN_BACKEND", "model", 1);
+    setenv("TERN_CONFIG", "small,mem=1G", 1);
+    setenv("TERN_TIMEOUT_CYCLES", "5000", 1);
+    assert_int_equal(tern_config_parse(NULL, NULL, &c), 0);
+    assert_string_equal(c.backend, "model");
+    assert_true(c.mem_bytes == 1u << 30 && c.timeout == 5000);
+    assert_int_equal(tern_config_parse("rtl", "default,timeout=6000", &c), 0); /* arguments and keys win */
+    assert_string_equal(c.backend, "rtl");
+    assert_true(c.timeout == 6000);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    const struct {
+        const char *backend, *config, *says;
+    } bad[] = {
+        {"fpga", NULL, "'fpga'"},
+        {"rtl", "big", "'big'"},
+        {"rtl", "default,memory=1", "'memory'"},
+        {"rtl", "default,mem", "key=value"},
+        {"rtl", "default,mem=", "not a number"},
+        {"rtl", "default,mem=12x", "'12x'"},
+        {"rtl", "default,mem=-5", "'-5'"},
+        {"rtl", "default,mem=1048577", "4096"},
+        {"rtl", "default,mem=32G", "out of range"},
+        {"rtl", "default,mem=99999999999999999999", "out of range"},
+        {"rtl", "default,mem=18014398509481985K", "out of range"},
+        {"rtl", "default,dram_latency=0", "dram_latency"},
+        {"rtl", "default,dram_latency=1K", "'1K'"},
+        {"rtl", "default,dram_bandwidth=65", "1 to 64"},
+        {"rtl", "default,timeout=10", "out of range"},
+        {"rtl", "default,trace=", "file name"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct tern_config c = {.timeout = 42};
+        assert_int_equal(tern_config_parse(bad[i].backend, bad[i].config, &c), -EINVAL);
+        if (!strstr(tern_last_error(), bad[i].says)) {
+            fail_msg("'%s' does not say %s", tern_last_error(), bad[i].says);
+        }
+        assert_true(c.timeout == 42); /* untouched */
+    }
+    setenv("TERN_TIMEOUT_CYCLES", "soon", 1);
+    struct tern_config c;
+    assert_int_equal(tern_config_parse(NULL, NULL, &c), -EINVAL);
+    assert_non_null(strstr(tern_last_error(), "TERN_TIMEOUT_CYCLES"));
+}
+
+static void test_missing_library(void **state)
+{
+    (void)state;
+    struct tern_device *dev = (void *)1;
+    setenv("TERN_LIB_DIR", "/nonexistent", 1);
+    assert_int_equal(tern_device_open("model", "default", &dev), -ENOENT);
+    assert_non_null(strstr(tern_last_error(), "libtern_sim_model_default.so"));
+    assert_non_null(strstr(tern_last_error(), "/nonexistent"));
+    assert_ptr_equal(dev, (void *)1);
+    unsetenv("TERN_LIB_DIR");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_defaults, clean), cmocka_unit_test_setup(test_all_keys, clean),
+        cmocka_unit_test_setup(test_environment, clean), cmocka_unit_test_setup(test_errors, clean),
+        cmocka_unit_test_setup(test_missing_library, clean),
+    };
+    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The kmd's exact register sequences on a scripted device, and the packets of paging buffers. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "kmd/kmd.h"
+#include "kmd/paging.h"
+#include "mock_device.h"
+
+#define COUNTERS 14u
+
+static struct tern_kmd kmd;
+
+static void expect_identity(uint32_t id, uint32_t hash, uint32_t config0)
+{
+    expect_read(TERN_REG_DEV_ID, id);
+    expect_read(TERN_REG_DEV_VERSION, 0x000102);
+    expect_read(TERN_REG_DEV_SPEC_HASH, hash);
+    expect_read(TERN_REG_DEV_CONFIG0, config0);
+    expect_read(TERN_REG_DEV_CONFIG1, 12u | 34u << 8 | 1u << 16 | 1u << 18);
+    expect_read(TERN_REG_DEV_CLOCK_HZ, 250000000);
+    expect_read(TERN_REG_DEV_MEM_PAGES, 65536);
+}
+
+/** Counter i of an engine reads base + i. */
+static void expect_counters(uint32_t e, uint64_t base)
+{
+    for (uint32_t i = 0; i < COUNTERS; i++) {
+        uint32_t lo = TERN_REG_ENGINE_CNT_BUSY(e) + 8 * i;
+        uint64_t v = base + i;
+        expect_read(lo + 4, (uint32_t)(v >> 32));
+        expect_read(lo, (uint32_t)v);
+        expect_read(lo + 4, (uint32_t)(v >> 32));
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&kmd, 0, sizeof kmd);
+    kmd.hal = mock_device();
+    kmd.engines = 2;
+    kmd.mem_pages = 65536;
+    kmd.dirty_page_log2 = 12;
+    return 0;
+}
+
+static void test_probe(void **state)
+{
+    (void)state;
+    struct tern_hal *hal = mock_device();
+    expect_identity(0x5445524e, TERN_SPEC_HASH, 16u | 8u << 8 | 2u << 16 | 64u << 24);
+    expect_counters(0, 100);
+    expect_counters(1, 0x1fffffffcull);
+    expect_write(TERN_REG_DEV_IRQ_ENABLE, 3);
+    struct tern_kmd k;
+    assert_int_equal(tern_kmd_probe(hal, &k), 0);
+    expect_nothing_more();
+    assert_int_equal(k.lanes, 16);
+    assert_int_equal(k.warps, 8);
+    assert_int_equal(k.engines, 2);
+    assert_int_equal(k.local_bytes, 65536);
+    assert_int_equal(k.dirty_page_log2, 12);
+    assert_true(k.single_use && !k.mem_clear);
+    struct tern_engine_counters c = {.buffers = 7};
+    expect_counters(1, 0x200000010ull);
+    assert_int_equal(tern_kmd_counters(&k, 1, &c), 0);
+    assert_true(c.busy == 0x14 && c.wr_lines == 0x14 && c.buffers == 7); /* since probing, across 32 bits */
+}
+
+static void test_probe_refuses(void **state)
+{
+    (void)state;
+    struct tern_kmd k = {.version = 99};
+    struct tern_hal *hal = mock_device();
+    expect_identity(0xffffffff, TERN_SPEC_HASH, 0);
+    assert_int_equal(tern_kmd_probe(hal, &k), -EPROTO);
+    assert_non_null(strstr(tern_last_error(), "0xffffffff"));
+    hal = mock_device();
+    expect_identity(0x5445524e, TERN_SPEC_HASH + 1, 0);
+    assert_int_equal(tern_kmd_probe(hal, &k), -EPROTO);
+    assert_non_null(strstr(tern_last_error(), "interface description"));
+    hal = mock_device();
+    expect_identity(0x5445524e, TERN_SPEC_HASH, 16u | 8u << 8 | 9u << 16);
+    assert_int_equal(tern_kmd_probe(hal, &k), -EPROTO);
+    assert_non_null(strstr(tern_last_error(), "9 engines"));
+    hal = mock_device();
+    expect_failure(TERN_REG_DEV_ID, -EIO);
+    assert_int_equal(tern_kmd_probe(hal, &k), -EIO);
+    assert_int_equal(k.version, 99);
+}
+
+static void test_submit(void **state)
+{
+    (void)state;
+    const struct tern_hw_entry s = {.fence = 0x100000002ull, .buffer = 0x3fffff000ull, .size = 128, .root = 5, .context = 6,
+                                    .save = 7, .paging = true};
+    for (uint32_t refused = 0; refused < 2; refused++) {
+        expect_write(TERN_REG_ENGINE_SUB_FENCE_LO(1), 2);
+        expect_write(TERN_REG_ENGINE_SUB_FENCE_HI(1), 1);
+        expect_write(TERN_REG_ENGINE_SUB_BUFFER_LO(1), 0xfffff000);
+        expect_write(TERN_REG_ENGINE_SUB_BUFFER_HI(1), 3);
+        expect_write(TERN_REG_ENGINE_SUB_SIZE(1), 128);
+        expect_write(TERN_REG_ENGINE_SUB_ROOT(1), 5);
+        expect_write(TERN_REG_ENGINE_SUB_CONTEXT(1), 6);
+        expect_write(TERN_REG_ENGINE_SUB_SAVE(1), 7);
+        expect_write(TERN_REG_ENGINE_SUB_FLAGS(1), TERN_ENGINE_SUB_FLAGS_PAGING_MASK);
+        expect_write(TERN_REG_ENGINE_SUB_DOORBELL(1), 1);
+        expect_read(TERN_REG_ENGINE_STATUS(1), refused ? TERN_ENGINE_STATUS_REFUSED_MASK : 0);
+        assert_int_equal(tern_kmd_submit(&kmd, 1, &s), refused ? -EAGAIN : 0);
+    }
+    expect_write(TERN_REG_ENGINE_SUB_FENCE_LO(1), 2);
+    expect_failure(TERN_REG_ENGINE_SUB_FENCE_HI(1), -EIO);
+    assert_int_equal(tern_kmd_submit(&kmd, 1, &s), -EIO);
+    expect_nothing_more();
+}
+
+static void expect_indication(uint32_t e, uint32_t info)
+{
+    expect_read(TERN_REG_ENGINE_STATUS(e), 1u << TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
+    expect_read(TERN_REG_ENGINE_IND_INFO(e), info);
+    expect_read(TERN_REG_ENGINE_IND_FENCE_LO(e), 11);
+    expect_read(TERN_REG_ENGINE_IND_FENCE_HI(e), 12);
+    expect_read(TERN_REG_ENGINE_IND_OFFSET(e), 64);
+    expect_read(TERN_REG_ENGINE_IND_BEGIN_LO(e), 21);
+    expect_read(TERN_REG_ENGINE_IND_BEGIN_HI(e), 22);
+    expect_read(TERN_REG_ENGINE_IND_END_LO(e), 31);
+    expect_read(TERN_REG_ENGINE_IND_END_HI(e), 32);
+}
+
+static void test_poll(void **state)
+{
+    (void)state;
+    struct tern_indication i = {.kind = 99};
+    expect_read(TERN_REG_ENGINE_STATUS(0), TERN_ENGINE_STATUS_BUSY_MASK | 2u);
+    assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 0);
+    assert_int_equal(i.kind, 99);
+    expect_indication(0, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
+    expect_write(TERN_REG_ENGINE_IND_POP(0), 1);
+    assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 1);
+    assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED && i.fence == (12ull << 32 | 11) && i.begin == (22ull << 32 | 21) &&
+                i.end == (32ull << 32 | 31) && i.offset == 64 && i.fault == 0);
+    expect_indication(0, TERN_ENGINE_IND_INFO_KIND_FAULTED | 1u << 2 | 2u << 8 | 13u << 16 | 5u << 24);
+    expect_read(TERN_REG_ENGINE_IND_VA(0), 0x1234);
+    expect_read(TERN_REG_ENGINE_IND_PC(0), 0x5678);
+    expect_write(TERN_REG_ENGINE_IND_POP(0), 1);
+    assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 1);
+    assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED && i.access == 1 && i.fault == 2 && i.lane == 13 && i.warp == 5 &&
+                i.va == 0x1234 && i.pc == 0x5678);
+    expect_failure(TERN_REG_ENGINE_STATUS(0), -EIO);
+    assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EIO);
+    expect_nothing_more();
+}
+
+static void test_preempt_and_reset(void **state)
+{
+    (void)state;
+    expect_write(TERN_REG_ENGINE_COMMAND(1), TERN_ENGINE_COMMAND_PREEMPT_MASK | 1u << 2);
+    assert_int_equal(tern_kmd_preempt(&kmd, 1), 0);
+    expect_write(TERN_REG_ENGINE_COMMAND(1), TERN_ENGINE_COMMAND_RESET_MASK);
+    expect_read(TERN_REG_ENGINE_STATUS(1), TERN_ENGINE_STATUS_RESET_MASK);
+    expect_wait();
+    expect_read(TERN_REG_ENGINE_STATUS(1), 1u << TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
+    assert_int_equal(tern_kmd_reset(&kmd, 1), 0);
+    expect_nothing_more();
+    expect_write(TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_RESET_MASK);
+    for (int i = 0; i < 1024; i++) {
+        expect_read(TERN_REG_ENGINE_STATUS(0), TERN_ENGINE_STATUS_RESET_MASK);
+        expect_wait();
+    }
+    assert_int_equal(tern_kmd_reset(&kmd, 0), -ETIMEDOUT);
+    assert_non_null(strstr(tern_last_error(), "engine 0"));
+}
+
+static void expect_dirty(uint32_t first, uint32_t count, uint32_t op)
+{
+    expect_write(TERN_REG_DIRTY_FIRST, first);
+    expect_write(TERN_REG_DIRTY_COUNT, count);
+    expect_write(TERN_REG_DIRTY_COMMAND, op);
+    expect_read(TERN_REG_DIRTY_STATUS, TERN_DIRTY_STATUS_BUSY_MASK);
+    expect_read(TERN_REG_DIRTY_STATUS, 0);
+}
+
+static void test_dirty(void **state)
+{
+    (void)state;
+    uint32_t bits[512];
+    expect_dirty(40, 50, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR); /* window bit 8 is page 40 */
+    expect_read(TERN_REG_DIRTY_WINDOW_WORD(0), 1u << 8 | 1u << 31);
+    expect_read(TERN_REG_DIRTY_WINDOW_WORD(1), 1u);
+    assert_int_equal(tern_kmd_dirty(&kmd, 40, 50, true, bits), 0);
+    assert_int_equal(bits[0], 1u | 1u << 23 | 1u << 24);
+    assert_int_equal(bits[1], 0);
+    expect_dirty(1, 8192, TERN_DIRTY_COMMAND_OP_QUERY); /* longer than a command: two */
+    for (uint32_t w = 0; w < 257; w++) {
+        expect_read(TERN_REG_DIRTY_WINDOW_WORD(w), w == 256 ? 1 : 0);
+    }
+    expect_dirty(8193, 7, TERN_DIRTY_COMMAND_OP_QUERY);
+    expect_read(TERN_REG_DIRTY_WINDOW_WORD(0), 0x80);
+    assert_int_equal(tern_kmd_dirty(&kmd, 1, 8199, false, bits), 0);
+    assert_int_equal(bits[255], 1u << 31); /* page 8192 */
+    assert_int_equal(bits[256], 1u << 6);  /* page 8199 */
+    expect_nothing_more();
+    assert_int_equal(tern_kmd_dirty(&kmd, 65536, 1, false, bits), -EINVAL);
+    assert_int_equal(tern_kmd_dirty(&kmd, 65530, 7, false, bits), -EINVAL);
+    expect_write(TERN_REG_DIRTY_FIRST, 0);
+    expect_write(TERN_REG_DIRTY_COUNT, 1);
+    expect_write(TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
+    expect_read(TERN_REG_DIRTY_STATUS, TERN_DIRTY_STATUS_ERROR_MASK);
+    assert_int_equal(tern_kmd_dirty(&kmd, 0, 1, false, bits), -EINVAL);
+}
+
+static void test_paging_packets(void **state)
+{
+    (void)state;
+    struct tern_paging p = {0};
+    tern_paging_scrub(&p, 0x100001, 3);
+    tern_paging_entries(&p, 0x200002, 5, 7, 0x1234000f, 0x400);
+    tern_paging_flush(&p, 9, 10, 11);
+    tern_paging_flush_all(&p);
+    tern_paging_context_init(&p, 12);
+    assert_int_equal(tern_paging_error(&p), 0);
+    assert_int_equal(p.size, 6 * 64);
+    struct tern_pkt_fill f;
+    struct tern_pkt_pte_update u;
+    struct tern_pkt_tlb_flush t;
+    struct tern_pkt_context_init c;
+    assert_int_equal(tern_pkt_fill_unpack(&f, p.words), 0);
+    assert_true(f.dst_lo == 0x1000 && f.dst_hi == 1 && f.width == 3 * 4096 && f.rows == 1 && f.slices == 1 && f.pattern[0] == 0);
+    assert_int_equal(tern_pkt_pte_update_unpack(&u, p.words + 32), 0);
+    assert_true(u.table_lo == 0x2014 && u.table_hi == 2 && u.count == 7 && u.pte == 0x1234000f && u.step == 0x400);
+    assert_int_equal(tern_pkt_tlb_flush_unpack(&t, p.words + 48), 0);
+    assert_true(!t.all && t.root == 9 && t.first == 10 && t.count == 11);
+    assert_int_equal(tern_pkt_tlb_flush_unpack(&t, p.words + 64), 0);
+    assert_true(t.all && !t.root && !t.first && !t.count);
+    assert_int_equal(tern_pkt_context_init_unpack(&c, p.words + 80), 0);
+    assert_int_equal(c.save, 12);
+    tern_paging_entries(&p, 1, 0, 4096, 0, 0); /* more entries than the field holds: kept, not overlooked */
+    assert_int_equal(tern_paging_error(&p), -EINVAL);
+    tern_paging_flush_all(&p);
+    assert_int_equal(p.size, 6 * 64);
+    tern_paging_free(&p);
+    assert_int_equal(tern_paging_error(&p), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_probe, setup),
+        cmocka_unit_test_setup(test_probe_refuses, setup),
+        cmocka_unit_test_setup(test_submit, setup),
+        cmocka_unit_test_setup(test_poll, setup),
+        cmocka_unit_test_setup(test_preempt_and_reset, setup),
+        cmocka_unit_test_setup(test_dirty, setup),
+        cmocka_unit_test_setup(test_paging_packets, setup),
+    };
+    return cmocka_run_group_tests_name("kmd", tests, NULL, NULL);
+}

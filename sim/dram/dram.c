@@ -1,240 +1,239 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The memory model. A beat, read or write, takes DRAM_BEAT units of a budget that grows by `bandwidth` each cycle. */
+/** Two channels, reads and writes, each a table of transfers and a list of their indexes in order of acceptance. */
 #include "dram.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLOTS 512u /* answers under way in each direction */
+#define SLOTS 256u
+#define LINE 64u
+#define PAGE 4096u
 #define OKAY 0u
 #define SLVERR 2u
-#define DECERR 3u
+#define SPREAD 64u /* random extra latency */
 
-/** An answer that is due at some time; a burst of reads is one entry a beat. */
-struct entry {
-    uint64_t due, address;
-    uint32_t id;
-    uint8_t resp;
-    bool last;
+struct transfer {
+    uint64_t address, strobe, due;
+    uint8_t id, resp;
+    bool used;
+    uint32_t data[16];
 };
 
-/** Entries in order of arrival. `pick` is the index of the one offered, when `offered`. */
-struct queue {
-    struct entry e[SLOTS];
-    uint32_t n, pick;
-    bool offered;
+struct channel {
+    struct transfer slot[SLOTS];
+    uint16_t order[SLOTS]; /* transfers that wait for their time, oldest first */
+    uint32_t waiting;
+    uint32_t tail; /* slot of the next transfer */
+    struct transfer *answer; /* on the response channel */
 };
 
-struct dram {
-    struct dram_config c;
+struct tern_dram {
+    struct tern_dram_config config;
     uint8_t *memory;
-    uint64_t now;
-    uint32_t budget, random;
-    bool write_turn, read_in_this_cycle; /* after a read beat, a write that waits goes first */
-    struct queue r, b, aw; /* aw: bursts whose data is still to come */
-    uint32_t aw_beats[SLOTS], w_done;
-    uint8_t zeros[DRAM_BEAT];
+    uint64_t now, bus_free; /* bus_free in 1/64 cycle */
+    uint64_t random;
+    struct channel rd, wr;
+    uint32_t w_tail; /* slot of the next write data */
+    struct tern_dram_out out;
 };
 
-struct dram *dram_create(const struct dram_config *config)
+int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out)
 {
-    struct dram *d = calloc(1, sizeof *d);
+    if (!config->bytes || config->bytes % PAGE || !config->latency || !config->bandwidth || config->bandwidth > LINE) {
+        return -EINVAL;
+    }
+    struct tern_dram *d = calloc(1, sizeof *d);
     if (!d) {
-        return NULL;
+        return -ENOMEM;
     }
-    void *p = mmap(NULL, config->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
+    void *memory = mmap(NULL, config->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
         free(d);
-        return NULL;
+        return -ENOMEM;
     }
-    d->c = *config;
-    d->memory = p;
-    d->random = config->reorder_seed;
-    d->budget = DRAM_BEAT;
-    return d;
+    d->memory = memory;
+    d->config = *config;
+    d->random = config->reorder;
+    d->out = (struct tern_dram_out){.arready = true, .awready = true, .wready = true};
+    *out = d;
+    return 0;
 }
 
-void dram_destroy(struct dram *d)
+void tern_dram_destroy(struct tern_dram *d)
 {
     if (d) {
-        munmap(d->memory, d->c.bytes);
+        munmap(d->memory, d->config.bytes);
         free(d);
     }
 }
 
-uint8_t *dram_memory(struct dram *d)
+const struct tern_dram_out *tern_dram_out(const struct tern_dram *d)
 {
-    return d->memory;
+    return &d->out;
 }
 
-static uint8_t response(const struct dram *d, uint64_t address)
+bool tern_dram_idle(const struct tern_dram *d)
 {
-    if (address >= d->c.bytes) {
-        return DECERR;
-    }
-    return address - d->c.error_base < d->c.error_bytes ? SLVERR : OKAY;
+    return !d->rd.waiting && !d->wr.waiting && !d->rd.answer && !d->wr.answer && d->wr.tail == d->w_tail;
 }
 
-static void push(struct queue *q, const struct entry *e)
+static uint32_t draw(struct tern_dram *d)
 {
-    q->e[q->n++] = *e;
+    d->random ^= d->random << 13;
+    d->random ^= d->random >> 7;
+    d->random ^= d->random << 17;
+    return (uint32_t)(d->random >> 16);
 }
 
-static void take(struct queue *q)
+/** Gives a complete transfer its turn on the data bus. */
+static void schedule(struct tern_dram *d, struct channel *c, uint32_t slot)
 {
-    q->n--;
-    memmove(&q->e[q->pick], &q->e[q->pick + 1], (q->n - q->pick) * sizeof q->e[0]);
-    q->offered = false;
+    uint64_t at = d->now * LINE > d->bus_free ? d->now * LINE : d->bus_free;
+    d->bus_free = at + LINE * LINE / d->config.bandwidth;
+    struct transfer *t = &c->slot[slot];
+    t->due = at / LINE + d->config.latency + (d->config.reorder ? draw(d) % SPREAD : 0);
+    bool beyond = t->address >= d->config.bytes || d->config.bytes - t->address < LINE;
+    t->resp = beyond || (d->config.error_on && t->address / PAGE == d->config.error / PAGE) ? SLVERR : OKAY;
+    c->order[c->waiting++] = (uint16_t)slot;
 }
 
-static uint32_t next_random(struct dram *d)
+/** The oldest transfer, or with reordering any one, whose time has come and that overtakes none of its id. */
+static struct transfer *next(struct tern_dram *d, struct channel *c)
 {
-    d->random = d->random * 1664525u + 1013904223u;
-    return d->random >> 8;
-}
-
-/** No earlier entry of the same id stands before entry i. */
-static bool first_of_id(const struct queue *q, uint32_t i)
-{
-    for (uint32_t k = 0; k < i; k++) {
-        if (q->e[k].id == q->e[i].id) {
-            return false;
+    for (uint32_t i = 0; i < c->waiting; i++) {
+        struct transfer *t = &c->slot[c->order[i]];
+        bool blocked = t->due > d->now;
+        for (uint32_t j = 0; j < i && !blocked; j++) {
+            blocked = c->slot[c->order[j]].id == t->id;
+        }
+        if (!blocked) {
+            c->waiting--;
+            memmove(&c->order[i], &c->order[i + 1], (c->waiting - i) * sizeof c->order[0]);
+            return t;
+        }
+        if (!d->config.reorder) {
+            break;
         }
     }
-    return true;
+    return NULL;
 }
 
-/** Chooses the answer to offer: the oldest, or with a seed any due one that its id allows. */
-static bool offer(struct dram *d, struct queue *q)
+static void apply(struct tern_dram *d, const struct transfer *t)
 {
-    if (q->offered || q->n == 0 || q->e[0].due > d->now) {
-        return q->offered;
-    }
-    q->pick = 0;
-    if (d->c.reorder_seed) {
-        uint32_t due = 0;
-        while (due < q->n && q->e[due].due <= d->now) {
-            due++;
-        }
-        uint32_t i = next_random(d) % due;
-        q->pick = first_of_id(q, i) ? i : 0;
-    }
-    q->offered = true;
-    return true;
-}
-
-bool dram_ar_ready(const struct dram *d)
-{
-    return d->r.n < SLOTS - 256;
-}
-
-bool dram_aw_ready(const struct dram *d)
-{
-    return d->aw.n < SLOTS && d->b.n + d->aw.n < SLOTS;
-}
-
-bool dram_w_ready(const struct dram *d)
-{
-    return d->aw.n != 0 && d->budget >= DRAM_BEAT && !d->r.offered;
-}
-
-void dram_ar(struct dram *d, uint32_t id, uint64_t address, uint32_t beats)
-{
-    for (uint32_t i = 0; i < beats; i++) {
-        uint64_t a = address + (uint64_t)i * DRAM_BEAT;
-        struct entry e = {
-            .due = d->now + d->c.latency, .address = a, .id = id, .resp = response(d, a), .last = i + 1 == beats};
-        push(&d->r, &e);
-    }
-}
-
-void dram_aw(struct dram *d, uint32_t id, uint64_t address, uint32_t beats)
-{
-    struct entry e = {.address = address, .id = id};
-    d->aw_beats[d->aw.n] = beats;
-    push(&d->aw, &e);
-}
-
-static void store(uint8_t *p, const uint8_t *data, uint64_t strobe)
-{
-    if (strobe == UINT64_MAX) {
-        memcpy(p, data, DRAM_BEAT);
+    uint8_t *p = d->memory + t->address;
+    const uint8_t *data = (const uint8_t *)t->data;
+    if (t->strobe == UINT64_MAX) {
+        memcpy(p, data, LINE);
         return;
     }
-    for (uint32_t i = 0; strobe; i++, strobe >>= 1) {
-        if (strobe & 1u) {
+    for (uint32_t i = 0; i < LINE; i++) {
+        if (t->strobe >> i & 1) {
             p[i] = data[i];
         }
     }
 }
 
-void dram_w(struct dram *d, const void *data, uint64_t strobe, bool last)
+static void accept(struct tern_dram *d, const struct tern_dram_in *in)
 {
-    struct entry *a = &d->aw.e[0];
-    uint64_t address = a->address + (uint64_t)d->w_done++ * DRAM_BEAT;
-    uint8_t resp = response(d, address);
-    d->budget -= DRAM_BEAT;
-    a->resp = resp > a->resp ? resp : a->resp;
-    if (resp == OKAY) {
-        store(d->memory + address, data, strobe);
+    if (in->arvalid && d->out.arready) {
+        struct transfer *t = &d->rd.slot[d->rd.tail];
+        t->used = true;
+        t->id = in->arid;
+        t->address = in->araddr & ~(uint64_t)(LINE - 1);
+        schedule(d, &d->rd, d->rd.tail);
+        if (t->resp == OKAY) {
+            memcpy(t->data, d->memory + t->address, LINE);
+        } else {
+            memset(t->data, 0, LINE);
+        }
+        d->rd.tail = (d->rd.tail + 1) % SLOTS;
     }
-    if (last) {
-        struct entry e = {.due = d->now + d->c.latency, .id = a->id, .resp = a->resp, .last = true};
-        push(&d->b, &e);
-        d->w_done = 0;
-        d->aw.pick = 0;
-        take(&d->aw);
-        memmove(&d->aw_beats[0], &d->aw_beats[1], d->aw.n * sizeof d->aw_beats[0]);
+    /* Address and data of a write may come in any order; both together make a transfer. */
+    uint32_t aw = d->wr.tail, w = d->w_tail;
+    bool ahead = aw != w && d->wr.slot[w].used; /* the address came first */
+    if (in->awvalid && d->out.awready) {
+        struct transfer *t = &d->wr.slot[aw];
+        t->used = true;
+        t->id = in->awid;
+        t->address = in->awaddr & ~(uint64_t)(LINE - 1);
+        d->wr.tail = (aw + 1) % SLOTS;
+    }
+    if (in->wvalid && d->out.wready) {
+        struct transfer *t = &d->wr.slot[w];
+        memcpy(t->data, in->wdata, LINE);
+        t->strobe = in->wstrb;
+        d->w_tail = (w + 1) % SLOTS;
+    }
+    bool aw_moved = d->wr.tail != aw, w_moved = d->w_tail != w;
+    if (aw == w ? aw_moved && w_moved : ahead ? w_moved : aw_moved) {
+        schedule(d, &d->wr, aw == w || !ahead ? aw : w);
     }
 }
 
-static void answer(struct dram *d, const struct queue *q, struct dram_answer *out)
+static void answer(struct tern_dram *d, const struct tern_dram_in *in)
 {
-    const struct entry *e = &q->e[q->pick];
-    *out = (struct dram_answer){
-        .id = e->id, .resp = e->resp, .last = e->last, .data = e->resp ? d->zeros : d->memory + e->address};
-}
-
-bool dram_r(struct dram *d, struct dram_answer *out)
-{
-    if (!d->r.offered && (d->budget < DRAM_BEAT || (d->write_turn && d->aw.n) || !offer(d, &d->r))) {
-        return false;
+    struct tern_dram_out *o = &d->out;
+    if (o->rvalid && in->rready) {
+        d->rd.answer->used = false;
+        d->rd.answer = NULL;
+        o->rvalid = false;
     }
-    answer(d, &d->r, out);
-    return true;
-}
-
-bool dram_b(struct dram *d, struct dram_answer *out)
-{
-    if (!offer(d, &d->b)) {
-        return false;
+    if (o->bvalid && in->bready) {
+        d->wr.answer->used = false;
+        d->wr.answer = NULL;
+        o->bvalid = false;
     }
-    answer(d, &d->b, out);
-    return true;
+    if (!o->rvalid && d->rd.waiting && (d->rd.answer = next(d, &d->rd))) {
+        o->rvalid = true;
+        o->rid = d->rd.answer->id;
+        o->rresp = d->rd.answer->resp;
+        o->rdata = d->rd.answer->data;
+    }
+    if (!o->bvalid && d->wr.waiting && (d->wr.answer = next(d, &d->wr))) {
+        o->bvalid = true;
+        o->bid = d->wr.answer->id;
+        o->bresp = d->wr.answer->resp;
+        if (o->bresp == OKAY) {
+            apply(d, d->wr.answer);
+        }
+    }
 }
 
-void dram_r_take(struct dram *d)
-{
-    take(&d->r);
-    d->budget -= DRAM_BEAT;
-    d->write_turn = d->read_in_this_cycle = true;
-}
-
-void dram_b_take(struct dram *d)
-{
-    take(&d->b);
-}
-
-void dram_tick(struct dram *d)
+void tern_dram_clock(struct tern_dram *d, const struct tern_dram_in *in)
 {
     d->now++;
-    if (!d->read_in_this_cycle) {
-        d->write_turn = false;
+    if (!in->arvalid && !in->awvalid && !in->wvalid && tern_dram_idle(d)) {
+        return;
     }
-    d->read_in_this_cycle = false;
-    d->budget += d->c.bandwidth;
-    if (d->budget > 2 * DRAM_BEAT - 1) {
-        d->budget = 2 * DRAM_BEAT - 1; /* unused cycles are not saved up, the rest of a division is */
+    accept(d, in);
+    answer(d, in);
+    /* A quarter of the slots stays free, so that one that is answered late never meets the tail. */
+    d->out.arready = !d->rd.slot[d->rd.tail].used && d->rd.waiting < SLOTS * 3 / 4;
+    d->out.awready = !d->wr.slot[d->wr.tail].used && d->wr.waiting < SLOTS * 3 / 4 && (d->wr.tail + 1) % SLOTS != d->w_tail;
+    d->out.wready = (d->w_tail + 1) % SLOTS != d->wr.tail && (d->wr.slot[d->w_tail].used == (d->w_tail != d->wr.tail));
+}
+
+static bool outside(const struct tern_dram *d, uint64_t address, size_t size)
+{
+    return address > d->config.bytes || size > d->config.bytes - address;
+}
+
+int tern_dram_read(const struct tern_dram *d, uint64_t address, void *data, size_t size)
+{
+    if (outside(d, address, size)) {
+        return -EFAULT;
     }
+    memcpy(data, d->memory + address, size);
+    return 0;
+}
+
+int tern_dram_write(struct tern_dram *d, uint64_t address, const void *data, size_t size)
+{
+    if (outside(d, address, size)) {
+        return -EFAULT;
+    }
+    memcpy(d->memory + address, data, size);
+    return 0;
 }

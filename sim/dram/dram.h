@@ -1,58 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory behind an AXI4 port of 64 bytes: latency, a shared bandwidth, answers in order for each id.
+ * Memory behind an AXI4 port of 64 bytes, one beat a transfer, as the simulated device sees it.
  *
- * Called once a cycle by the bridge: look at what is offered (dram_*_ready, dram_r, dram_b), then tell what was taken,
- * then dram_tick. Host memory is used only for pages that are touched. One thread.
+ * Each cycle: the bench shows the device the signals of struct tern_dram_out, lets the device settle, and calls
+ * tern_dram_clock with what the device drives; that is the clock edge. Outputs change only there, so nothing is
+ * combinational through the model.
+ *
+ * Timing: a transfer takes 64 / bandwidth cycles of the one data bus, both directions together, and is answered `latency`
+ * cycles after its turn. A read takes its data when it is accepted and a write takes effect when it is answered: the
+ * least that AXI promises, so a device that counts on more fails here. Transfers of one id stay in order.
+ * Host memory is used only for what is touched.
  */
-#ifndef DRAM_H
-#define DRAM_H
+#ifndef TERN_DRAM_H
+#define TERN_DRAM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define DRAM_BEAT 64u
+struct tern_dram;
 
-struct dram;
-
-struct dram_config {
-    uint64_t bytes;          /**< A multiple of 4096. */
-    uint32_t latency;        /**< Cycles from an address (write: its last data) to the first answer. */
-    uint32_t bandwidth;      /**< Bytes a cycle over both directions, 1 to 64. */
-    uint32_t reorder_seed;   /**< Not 0: answers of different ids come in random order, reproducibly. */
-    uint64_t error_base;     /**< Accesses in [error_base, error_base + error_bytes) are answered with SLVERR. */
-    uint64_t error_bytes;
+struct tern_dram_config {
+    uint64_t bytes;     /**< A multiple of 4096. */
+    uint32_t latency;   /**< Cycles, 1 or more. */
+    uint32_t bandwidth; /**< Bytes a cycle, 1 to 64. */
+    uint64_t reorder;   /**< 0: answers in order; else the seed of random extra latency, which lets ids overtake each other. */
+    uint64_t error;     /**< Test hook: accesses to the 4 KiB page at this address answer SLVERR, and do nothing... */
+    bool error_on;      /**< ...if this is set. */
 };
 
-struct dram_answer {
-    uint32_t id;
-    uint8_t resp;            /**< 0 OKAY, 2 SLVERR, 3 DECERR (beyond memory). */
-    bool last;
-    const uint8_t *data;     /**< Reads: DRAM_BEAT bytes, valid until dram_tick. */
+/** What the memory drives. */
+struct tern_dram_out {
+    bool arready, awready, wready, rvalid, bvalid;
+    uint8_t rid, bid, rresp, bresp;
+    const uint32_t *rdata; /**< 16 words, valid until the next clock. */
 };
 
-/** NULL: out of memory. */
-struct dram *dram_create(const struct dram_config *config);
-void dram_destroy(struct dram *d);
-/** The memory itself, config.bytes long. */
-uint8_t *dram_memory(struct dram *d);
+/** What the device drives. */
+struct tern_dram_in {
+    bool arvalid, awvalid, wvalid, rready, bready;
+    uint8_t arid, awid;
+    uint64_t araddr, awaddr, wstrb;
+    const uint32_t *wdata;
+};
 
-bool dram_ar_ready(const struct dram *d);
-bool dram_aw_ready(const struct dram *d);
-bool dram_w_ready(const struct dram *d);
-void dram_ar(struct dram *d, uint32_t id, uint64_t address, uint32_t beats);
-void dram_aw(struct dram *d, uint32_t id, uint64_t address, uint32_t beats);
-void dram_w(struct dram *d, const void *data, uint64_t strobe, bool last);
-/** The answer offered now, if there is one; it stays until it is taken. */
-bool dram_r(struct dram *d, struct dram_answer *out);
-bool dram_b(struct dram *d, struct dram_answer *out);
-void dram_r_take(struct dram *d);
-void dram_b_take(struct dram *d);
-void dram_tick(struct dram *d);
+/** 0, -EINVAL, -ENOMEM. */
+int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out);
+void tern_dram_destroy(struct tern_dram *dram);
+const struct tern_dram_out *tern_dram_out(const struct tern_dram *dram);
+void tern_dram_clock(struct tern_dram *dram, const struct tern_dram_in *in);
+/** True if no transfer is under way. */
+bool tern_dram_idle(const struct tern_dram *dram);
+/** Memory at once, past the port. -EFAULT: beyond the end. */
+int tern_dram_read(const struct tern_dram *dram, uint64_t address, void *data, size_t size);
+int tern_dram_write(struct tern_dram *dram, uint64_t address, const void *data, size_t size);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr uint64_t kDefaultBytes = 2ull << 30, kMaxBytes = 16ull << 30, kPage = 4096;
+constexpr uint64_t kDefaultBytes = 2ull << 30, kMaxBytes = 4ull << 30, kPage = 4096;
 constexpr uint32_t kDefaultLatency = 60, kDefaultBandwidth = 64;
 constexpr int kResetCycles = 8, kAxiLiteTimeout = 100000;
 
@@ -159,7 +159,6 @@ int sim_write32(struct tern_sim *s, uint32_t offset, uint32_t value)
 {
     s->top.s_axi_awaddr_i = offset;
     s->top.s_axi_wdata_i = value;
-    s->top.s_axi_wstrb_i = 0xf;
     s->top.s_axi_awvalid_i = 1;
     s->top.s_axi_wvalid_i = 1;
     s->top.s_axi_bready_i = 1;

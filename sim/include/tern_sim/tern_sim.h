@@ -25,7 +25,7 @@ struct tern_sim;
 
 /** What can be set when a device is created. Zero means the default. */
 struct tern_sim_config {
-    uint64_t mem_bytes;       /**< Device memory; default 2 GiB, a multiple of 4 KiB, at most 16 GiB. Host memory is used only for what is touched. */
+    uint64_t mem_bytes;       /**< Device memory; default 2 GiB, a multiple of 4 KiB, at most 4 GiB (model: 16 GiB). Host memory is used only for what is touched. */
     uint32_t dram_latency;    /**< Cycles from request to first data; default 60. */
     uint32_t dram_bandwidth;  /**< Bytes a cycle, 1 to 64, over both directions; default 64. */
     uint32_t dram_reorder_seed; /**< Not 0: memory answers different AXI ids in random order, reproducibly. For tests. */

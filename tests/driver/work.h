@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A device under test, and DMA buffers built in a line each. */
+#ifndef WORK_H
+#define WORK_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tern/tern.h"
+#include "tern/tern_spec.h"
+
+#define ok(call) ok_at((call), #call, __FILE__, __LINE__)
+
+static inline void ok_at(int r, const char *what, const char *file, int line)
+{
+    if (r) {
+        print_error("%s: %d, %s\n", what, r, tern_last_error());
+        _fail(file, line);
+    }
+}
+
+/** Opens the device that the environment names; the whole test ends with 77 if it is not built. */
+static inline struct tern_device *open_or_skip(const char *config)
+{
+    struct tern_device *dev;
+    int r = tern_device_open(NULL, config, &dev);
+    if (r == -ENOENT) {
+        print_message("skipped: %s\n", tern_last_error());
+        exit(77);
+    }
+    ok(r);
+    return dev;
+}
+
+/** A DMA buffer under construction. */
+struct work {
+    uint32_t w[16384 * 16];
+    size_t size;
+};
+
+static inline uint32_t *work_add(struct work *b, size_t lines)
+{
+    uint32_t *at = b->w + b->size / 4;
+    b->size += lines * 64;
+    assert_true(b->size <= sizeof b->w);
+    return at;
+}
+
+static inline void work_fill(struct work *b, uint32_t address, uint32_t bytes, uint8_t value)
+{
+    struct tern_pkt_fill f = {.dst_lo = address, .width = bytes, .rows = 1, .slices = 1};
+    memset(f.pattern, value, sizeof f.pattern);
+    assert_int_equal(tern_pkt_fill_pack(&f, work_add(b, 2)), 0);
+}
+
+static inline void work_copy(struct work *b, uint32_t to, uint32_t from, uint32_t bytes)
+{
+    struct tern_pkt_copy c = {.src_lo = from, .dst_lo = to, .width = bytes, .rows = 1, .slices = 1};
+    assert_int_equal(tern_pkt_copy_pack(&c, work_add(b, 1)), 0);
+}
+
+static inline void work_signal(struct work *b, uint32_t address, uint64_t value)
+{
+    struct tern_pkt_fence_signal s = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    assert_int_equal(tern_pkt_fence_signal_pack(&s, work_add(b, 1)), 0);
+}
+
+static inline void work_wait(struct work *b, uint32_t address, uint64_t value)
+{
+    struct tern_pkt_fence_wait s = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    assert_int_equal(tern_pkt_fence_wait_pack(&s, work_add(b, 1)), 0);
+}
+
+/** One work-item that runs the code at entry. */
+static inline void work_dispatch(struct work *b, uint32_t entry, uint32_t stack)
+{
+    struct tern_pkt_dispatch d = {
+        .entry = entry, .work_dim = 1, .group_warps = 1, .group_slots = 1, .stack_log2 = 6, .stack = stack,
+        .global_x = 1, .global_y = 1, .global_z = 1, .local_x = 1, .local_y = 1, .local_z = 1,
+        .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = 1, .edge_y = 1, .edge_z = 1};
+    assert_int_equal(tern_pkt_dispatch_pack(&d, work_add(b, 2)), 0);
+}
+
+static inline uint64_t work_submit(struct work *b, struct tern_context *c, const char *label)
+{
+    uint64_t fence = 0;
+    ok(tern_submit(c, b->w, b->size, label, &fence));
+    b->size = 0;
+    return fence;
+}
+
+static inline void work_run(struct work *b, struct tern_context *c, const char *label)
+{
+    ok(tern_wait(c, work_submit(b, c, label), -1));
+}
+
+#endif

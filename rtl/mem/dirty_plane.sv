@@ -171,4 +171,73 @@ module dirty_plane #(
     window_q <= window[window_addr_i];
     blank_q  <= {1'b0, window_addr_i} >= window_words_q;
   end
+
+`ifdef FORMAL
+  // One page, whichever: owed_q says that it was written and no query_clear has reported it since. Then its bit is in the
+  // memory or in the pipe, the report of a query_clear contains it (no write is lost), and only such a report takes it
+  // away. clean_q says that it was not written since it was cleared: then it is not reported.
+  (* anyconst *) logic [21:0] page;
+  logic started_q = 1'b0, owed_q = 1'b0, clean_q = 1'b0;
+  logic [ADDR_W-1:0] p_word;
+  logic [4:0] p_bit;
+  logic sets_0, asks_0, hit_1, hit_2, hit_3, p_newest, p_pending;
+  assign p_word = ADDR_W'(page >> (PAGE_LOG2 - 12) >> 5);
+  assign p_bit = 5'(page >> (PAGE_LOG2 - 12));
+  assign sets_0 = take_set && set_unit == page >> (PAGE_LOG2 - 12);
+  assign asks_0 = take_query && word_q == p_word && range[p_bit];
+  assign hit_1 = valid_1_q && addr_1_q == p_word;
+  assign hit_2 = valid_2_q && addr_2_q == p_word;
+  assign hit_3 = valid_3_q && addr_3_q == p_word;
+  // The bit as it will be when the pipe has drained
+  assign p_newest = hit_2 ? new_2[p_bit] : plane[p_word][p_bit];
+  assign p_pending = hit_1 ? (p_newest && !clear_1_q[p_bit]) || set_1_q[p_bit] : p_newest;
+
+  always_ff @(posedge clk_i) begin
+    started_q <= 1'b1;
+    if (sets_0) begin
+      owed_q  <= 1'b1;
+      clean_q <= 1'b0;
+    end else if (asks_0 && clears_q) begin
+      owed_q  <= 1'b0;
+      clean_q <= 1'b1;
+    end
+    if (rst_i) begin
+      owed_q  <= 1'b0;
+      clean_q <= 1'b0;
+    end
+  end
+  // What the query in stage 0 will report is what is pending now.
+  logic asks_1_q, asks_2_q, told_1_q, told_2_q;
+  always_ff @(posedge clk_i) begin
+    asks_1_q <= asks_0;
+    told_1_q <= p_pending;
+    asks_2_q <= asks_1_q;
+    told_2_q <= told_1_q;
+    if (rst_i) begin
+      asks_1_q <= 1'b0;
+      asks_2_q <= 1'b0;
+    end
+  end
+  always_comb begin
+    assume (rst_i == !started_q);
+    assume (page >> (PAGE_LOG2 - 12) < UNITS);
+    assume ({1'b0, set_page_i} < mem_pages_i && mem_pages_i <= 23'(MEM_PAGES));
+    if (started_q) begin
+      // at the report
+      if (asks_2_q) assert (valid_2_q && query_2_q && addr_2_q == p_word && range_2_q[p_bit]);
+      if (asks_2_q) assert (old_2_q[p_bit] == told_2_q);
+      if (asks_1_q) assert (valid_1_q && query_1_q && addr_1_q == p_word && range_1_q[p_bit]);
+      if (asks_1_q) assert (told_1_q == p_newest);
+      // what is owed is pending, what is clean is not; nothing else changes the bit
+      if (owed_q) assert (p_pending);
+      if (clean_q) assert (!p_pending);
+      // induction: what the pipe holds
+      if (hit_3) assert (new_3_q[p_bit] == plane[p_word][p_bit]);
+      if (hit_2) assert (old_2_q[p_bit] == plane[p_word][p_bit]);
+      if (hit_1) assert (read_1_q[p_bit] == plane[p_word][p_bit] || hit_2 || hit_3);
+      if (valid_1_q && hit_1 && set_1_q[p_bit]) assert (!query_1_q);
+      if (clearing_q) assert (!valid_1_q && !valid_2_q && !owed_q && !clean_q);
+    end
+  end
+`endif
 endmodule

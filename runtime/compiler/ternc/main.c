@@ -25,7 +25,7 @@ _Noreturn void cc1_die(enum cc1_exit code, const char *format, ...)
     fputc('\n', stderr);
     va_end(ap);
     fflush(stderr);
-    _exit(code);
+    _exit((int)code);
 }
 
 void *cc1_alloc(size_t n, size_t size)

@@ -68,8 +68,9 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     LLVMDisposeMessage(text);
 }
 
-/** Refuses what has no static size; realigning sp for an overaligned variable may take its alignment more. */
-static void check_allocas(LLVMValueRef f)
+/** Refuses what has no static size, and calls of oneself, which leave no relocation; realigning sp for an overaligned
+ *  variable may take its alignment more. */
+static void check_function(LLVMValueRef f)
 {
     size_t length;
     const char *name = LLVMGetValueName2(f, &length);
@@ -77,6 +78,9 @@ static void check_allocas(LLVMValueRef f)
     LLVMBasicBlockRef first = LLVMGetFirstBasicBlock(f);
     for (LLVMBasicBlockRef b = first; b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsACallInst(i) && LLVMGetCalledValue(i) == f) {
+                cc1_die(CC1_BAD_INPUT, "function '%s' is recursive, which OpenCL C does not allow", plain(name));
+            }
             if (!LLVMIsAAllocaInst(i)) {
                 continue;
             }
@@ -101,7 +105,7 @@ void cc1_stack_watch(struct cc1 *cc)
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
             LLVMAddAttributeAtIndex(f, CC1_FUNCTION, warn);
-            check_allocas(f);
+            check_function(f);
         }
     }
 }

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Kernel metadata: arguments of every awkward kind, attributes, local and private memory. */
+#include "support.h"
+
+static struct tc_kernels read_kernels(const char *source, const char *options)
+{
+    struct tc_blob object = object_of(source, options);
+    struct tc_kernels kernels;
+    assert_int_equal(tc_kernels_read(&object, &kernels), 0);
+    free(object.data);
+    return kernels;
+}
+
+static const struct tc_kernel *find(const struct tc_kernels *kernels, const char *name)
+{
+    for (size_t i = 0; i < kernels->n; i++) {
+        if (!strcmp(kernels->kernels[i].name, name)) {
+            return &kernels->kernels[i];
+        }
+    }
+    fail_msg("no kernel %s", name);
+    return NULL;
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *declaration, *type;
+        enum tc_address_space space;
+        unsigned qualifiers;
+        int is_pointer;
+        uint32_t size, align;
+    } cases[] = {
+        {"global const float4 *restrict p", "float4*", TC_GLOBAL, 3, 1, 4, 4},
+        {"char c", "char", TC_PRIVATE, 0, 0, 1, 1},
+        {"global volatile uint *v", "uint*", TC_GLOBAL, 4, 1, 4, 4},
+        {"uchar3 u", "uchar3", TC_PRIVATE, 0, 0, 4, 4},
+        {"short s", "short", TC_PRIVATE, 0, 0, 2, 2},
+        {"local int *l", "int*", TC_LOCAL, 0, 1, 4, 4},
+        {"constant struct pair *k", "struct pair*", TC_CONSTANT, 1, 1, 4, 4},
+        {"double d", "double", TC_PRIVATE, 0, 0, 8, 8},
+        {"struct pair q", "struct pair", TC_PRIVATE, 0, 0, 8, 4},
+        {"float3 f3", "float3", TC_PRIVATE, 0, 0, 16, 16},
+        {"long16 big", "long16", TC_PRIVATE, 0, 0, 128, 128},
+        {"const ulong ul", "ulong", TC_PRIVATE, 0, 0, 8, 8},
+        {"wide w", "wide", TC_PRIVATE, 0, 0, 32, 16},
+        {"global int *global *n", "__global int **", TC_GLOBAL, 0, 1, 4, 4},
+        {"uint last", "uint", TC_PRIVATE, 0, 0, 4, 4},
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    char source[2048] = "struct pair { char a; int b; }; typedef struct { float4 v; char c; } wide;\nkernel void k(";
+    for (size_t i = 0; i < N; i++) {
+        strcat(strcat(source, i ? ", " : ""), cases[i].declaration);
+    }
+    strcat(source, ") { p; v[0] = c + u.y + s + l[0] + k->b + (int)d + q.b + (int)f3.z + (int)big.sf + (int)ul + w.c + last; }");
+    struct tc_kernels kernels = read_kernels(source, "-cl-std=CL3.0");
+    const struct tc_kernel *k = find(&kernels, "k");
+    assert_int_equal(k->n_args, N);
+    uint32_t end = 0;
+    for (size_t i = 0; i < N; i++) {
+        const struct tc_arg *a = &k->args[i];
+        const char *space = strrchr(cases[i].declaration, ' ');
+        const char *star = strrchr(cases[i].declaration, '*');
+        const char *name = (star > space ? star : space) + 1;
+        assert_string_equal(a->type, cases[i].type);
+        assert_int_equal(a->space, cases[i].space);
+        assert_int_equal(a->is_pointer, cases[i].is_pointer);
+        assert_int_equal(a->type_qualifier, cases[i].qualifiers);
+        assert_int_equal(a->size, cases[i].size);
+        assert_int_equal(a->offset % cases[i].align, 0);
+        assert_true(a->offset >= end && a->offset < end + cases[i].align);
+        assert_string_equal(a->name, strcmp(name, "p") ? name : "p");
+        end = a->offset + a->size;
+    }
+    assert_true(k->args_size >= end && k->args_size % 16 == 0);
+    tc_kernels_free(&kernels);
+}
+
+static void test_attributes(void **state)
+{
+    (void)state;
+    struct tc_kernels kernels = read_kernels(
+        "__attribute__((reqd_work_group_size(8, 4, 2))) kernel void a(void) {}\n"
+        "__attribute__((work_group_size_hint(64, 1, 1))) __attribute__((vec_type_hint(uint4))) kernel void b(void) {}\n"
+        "kernel void c(void) {}\n"
+        "__attribute__((vec_type_hint(float))) kernel void d(void) {}\n", "");
+    const struct tc_kernel *a = find(&kernels, "a");
+    assert_string_equal(a->attributes, "reqd_work_group_size(8,4,2)");
+    assert_int_equal(a->required_size[0], 8);
+    assert_int_equal(a->required_size[1], 4);
+    assert_int_equal(a->required_size[2], 2);
+    assert_string_equal(find(&kernels, "b")->attributes, "work_group_size_hint(64,1,1) vec_type_hint(uint4)");
+    assert_int_equal(find(&kernels, "b")->required_size[0], 0);
+    assert_string_equal(find(&kernels, "c")->attributes, "");
+    assert_string_equal(find(&kernels, "d")->attributes, "vec_type_hint(float)");
+    assert_int_equal(find(&kernels, "c")->n_args, 0);
+    tc_kernels_free(&kernels);
+}
+
+/** Each kernel's __local variables lie from 0 on; one that another kernel also uses, by calling, has room in both. */
+static void test_local(void **state)
+{
+    (void)state;
+    struct tc_kernels kernels = read_kernels(
+        "kernel void none(global int *a) { a[0] = 1; }\n"
+        "kernel void one(global int *a) { local int x; x = a[1]; barrier(1); a[0] = x; }\n"
+        "kernel void arrays(global float4 *a) { local float4 t[16]; local char c; int i = get_local_id(0);\n"
+        "    t[i] = a[i]; c = i; barrier(1); a[i] = t[15 - i] + c; }\n"
+        "kernel void caller(global int *a) { local int y[4]; y[get_local_id(0)] = a[2]; barrier(1); one(a); a[3] = y[1]; }\n",
+        "");
+    assert_int_equal(find(&kernels, "none")->local_static, 0);
+    assert_int_equal(find(&kernels, "one")->local_static, 4);
+    assert_in_range(find(&kernels, "arrays")->local_static, 257, 272);
+    assert_in_range(find(&kernels, "caller")->local_static, 20, 32);
+    tc_kernels_free(&kernels);
+}
+
+static void test_stack(void **state)
+{
+    (void)state;
+    struct tc_kernels kernels = read_kernels(
+        "kernel void none(global int *a) { a[0] = 1; }\n"
+        "kernel void array(global int *a) { int t[100]; for (int i = 0; i < 100; i++) t[i] = a[i];\n"
+        "    for (int i = 0; i < 100; i++) a[i] = t[a[i] & 63]; }\n"
+        "kernel void huge(global int *a) { int t[5000]; for (int i = 0; i < 5000; i++) t[i] = a[i];\n"
+        "    for (int i = 0; i < 100; i++) a[i] = t[a[i] & 4095]; }\n"
+        "kernel void aligned(global int *a, int n) { float16 t[4]; for (int i = 0; i < n; i++) t[i & 3] = a[i];\n"
+        "    a[0] = t[n & 3].s3; }\n"
+        "kernel void soft(global double *a) { a[0] = sqrt(a[1]) / a[2]; }\n", "");
+    assert_int_equal(find(&kernels, "none")->stack, 0);
+    assert_in_range(find(&kernels, "array")->stack, 400, 600);
+    assert_in_range(find(&kernels, "huge")->stack, 20000, 20300);
+    assert_in_range(find(&kernels, "aligned")->stack, 256, 500);
+    assert_in_range(find(&kernels, "soft")->stack, 16, 256); /* the run-time library's frames count */
+    tc_kernels_free(&kernels);
+}
+
+/** Names of the program's functions may be those of the run-time library's. */
+static void test_clashing_names(void **state)
+{
+    (void)state;
+    struct tc_kernels kernels = read_kernels(
+        "int memcpy(int x) { return x * 3; } int __adddf3(int x) { return x + 7; }\n"
+        "kernel void memset(global int *a, global double *d) { a[0] = memcpy(__adddf3(a[1])); d[0] = d[1] + d[2]; }\n"
+        "kernel void main_(global int *a) { a[0] = memcpy(a[1]); }\n", "");
+    assert_int_equal(kernels.n, 2);
+    find(&kernels, "memset");
+    tc_kernels_free(&kernels);
+}
+
+static void test_not_an_object(void **state)
+{
+    (void)state;
+    struct tc_kernels kernels;
+    struct tc_blob module = module_of("kernel void k(void) {}", ""), nothing = {NULL, 0};
+    assert_int_equal(tc_kernels_read(&module, &kernels), -EINVAL);
+    assert_int_equal(tc_kernels_read(&nothing, &kernels), -EINVAL);
+    free(module.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Images: their shape, what relocations give at several addresses, entries, and the order of code. */
+#include "support.h"
+
+static uint32_t word(const struct tc_image *image, uint32_t address)
+{
+    uint32_t w;
+    assert_true(address >= image->base && address - image->base + 4 <= image->size);
+    memcpy(&w, image->data + (address - image->base), 4);
+    return w;
+}
+
+static const char program[] =
+    "constant int table[4] = {11, 22, 33, 44}; global int counter = 5; constant int *global where = &table[2];\n"
+    "kernel void a(global int *o) { o[0] = table[o[1] & 3] + counter++; }\n"
+    "kernel void b(global ulong *o) { o[0] = o[1] / o[2]; }\n"
+    "kernel void c(global int *o) { o[0] = *where; if (o[5]) where = 0; switch (o[1]) { case 0: o[2] = 3; break; case 1: o[3] = 5; break;\n"
+    "    case 2: o[4] = 9; break; case 3: o[1] = 7; break; case 4: o[9] = 11; break; case 5: o[8] = 13; } }\n";
+
+static void check_image(uint32_t base)
+{
+    struct tc_image image = image_of(program, "-cl-std=CL3.0", base);
+    assert_int_equal(image.base, base);
+    assert_true(image.code_size % 4096 == 0 && image.code_size > 0 && image.code_size <= image.size);
+    assert_int_equal(image.kernels.n, 3);
+    int found = 0;
+    for (uint32_t at = image.code_size; at + 16 <= image.size; at += 4) {
+        if (word(&image, base + at) == 11 && word(&image, base + at + 12) == 44) {
+            /* a pointer to its third element, relocated, is somewhere in the data */
+            for (uint32_t p = image.code_size; p + 4 <= image.size; p += 4) {
+                found += word(&image, base + p) == base + at + 8;
+            }
+        }
+    }
+    assert_int_equal(found, 1);
+    for (size_t i = 0; i < image.kernels.n; i++) {
+        uint32_t entry = image.kernels.kernels[i].entry;
+        assert_true(entry % 4 == 0 && entry >= base && entry < base + image.code_size);
+        assert_int_equal(word(&image, entry) & 3, 3);
+        for (size_t k = 0; k < i; k++) {
+            assert_true(entry != image.kernels.kernels[k].entry);
+        }
+    }
+    /* behind the code, zero words: illegal */
+    assert_int_equal(word(&image, base + image.code_size - 4), 0);
+    tc_image_free(&image);
+}
+
+static void test_bases(void **state)
+{
+    (void)state;
+    check_image(0x1000);
+    check_image(0x10000000);
+    check_image(0x7ffff000);
+    check_image(0xd0000000);
+}
+
+/** The same object, loaded elsewhere, differs only by relocations: code is position-independent here. */
+static void test_same_code(void **state)
+{
+    (void)state;
+    struct tc_image a = image_of("kernel void k(global float *x) { x[0] = sin(x[1]); }", "", 0x10000000);
+    struct tc_image b = image_of("kernel void k(global float *x) { x[0] = sin(x[1]); }", "", 0x40000000);
+    assert_int_equal(a.size, b.size);
+    assert_int_equal(a.code_size, b.code_size);
+    assert_memory_equal(a.data, b.data, a.code_size);
+    assert_int_equal(b.kernels.kernels[0].entry - a.kernels.kernels[0].entry, 0x30000000);
+    tc_image_free(&a);
+    tc_image_free(&b);
+}
+
+/** The run-time library lies below the kernels that call it. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct tc_image image = image_of("kernel void k(global ulong *x) { x[0] = x[1] / x[2]; }", "", 0x1000);
+    assert_true(image.kernels.kernels[0].entry > 0x1000 + 64);
+    tc_image_free(&image);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    enum { LINES = 3000 };
+    static char source[LINES * 40 + 256];
+    size_t at = (size_t)sprintf(source, "kernel void k(global float *x) { float y = x[0];\n");
+    for (int i = 0; i < LINES; i++) {
+        at += (size_t)sprintf(source + at, "y = y * x[%d] + x[%d];\n", i * 7 % 5000, i);
+    }
+    sprintf(source + at, "x[0] = y; }");
+    struct tc_image image = image_of(source, "", 0x1000);
+    assert_true(image.code_size > LINES * 8);
+    tc_image_free(&image);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    struct tc_blob object = object_of("kernel void k(void) {}", ""), module = module_of("kernel void k(void) {}", "");
+    struct tc_image image;
+    char *log = NULL;
+    assert_int_equal(tc_load(&object, 0x1010, &image, &log), -EINVAL);
+    assert_non_null(log);
+    free(log);
+    assert_int_equal(tc_load(&module, 0x1000, &image, NULL), -EINVAL);
+    free(object.data);
+    free(module.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bases), cmocka_unit_test(test_same_code), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_large), cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

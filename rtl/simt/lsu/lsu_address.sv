@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the lanes of a memory instruction go: the first stage of simt_lsu.
+//
+// Contract: in_* is taken whenever in_valid_i; one cycle later either fault_valid_o, with the lowest lane that faults, or
+// out_global_o and out_local_o: the lanes that go to memory and to local memory, and out_addr_o with their virtual
+// addresses, or byte offsets in the whole local memory. A misaligned address faults before it is looked at further.
+// Preemption saves nothing of it: it drains.
+//
+// The base of the warp's stacks is added up in the cycle before the lanes need it, so no stage has two adders in a row.
+module lsu_address #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int LW = $clog2(LANES),
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic [31:0]         stack_i,
+    input  logic [4:0]          stack_log2_i,
+    input  logic [16:0]         local_bytes_i,
+    input  logic                in_valid_i,
+    input  logic [1:0]          in_size_i,
+    input  logic [WW-1:0]       in_warp_i,
+    input  logic [LANES-1:0]    in_mask_i,
+    input  logic [LANES*32-1:0] in_addr_i,
+    input  logic [16:0]         in_lbase_i,
+    output logic [LANES-1:0]    out_global_o,   // zero unless an instruction is here, and without fault
+    output logic [LANES-1:0]    out_private_o,  // those of out_global_o that come from the private window
+    output logic [LANES-1:0]    out_local_o,
+    output logic [LANES*32-1:0] out_addr_o,
+    output logic                fault_valid_o,
+    output logic [7:0]          fault_code_o,
+    output logic [31:0]         fault_va_o,
+    output logic [LW-1:0]       fault_lane_o
+);
+  logic valid_q;
+  logic [1:0] size_q;
+  logic [LANES-1:0] mask_q;
+  logic [LANES*32-1:0] addr_q;
+  logic [16:0] lbase_q;
+  logic [31:0] base_q;
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= in_valid_i && !rst_i;
+    if (in_valid_i) begin
+      size_q  <= in_size_i;
+      mask_q  <= in_mask_i;
+      addr_q  <= in_addr_i;
+      lbase_q <= in_lbase_i;
+      base_q  <= stack_i + (32'(in_warp_i) << (stack_log2_i + 5'(LW)));
+    end
+  end
+
+  logic [LANES-1:0] local_lane, private_lane, misaligned, overrun, overflow, bad, lowest;
+  always_comb begin
+    local_lane = '0;
+    private_lane = '0;
+    misaligned = '0;
+    overrun = '0;
+    overflow = '0;
+    bad = '0;
+    lowest = '0;
+    out_addr_o = '0;
+    fault_va_o = '0;
+    fault_lane_o = '0;
+    fault_code_o = '0;
+    if (valid_q) begin
+      for (int i = 0; i < LANES; i++) begin
+        // the windows are the two highest sixteenths of the address space
+        private_lane[i] = &addr_q[i*32+28+:4];
+        local_lane[i] = addr_q[i*32+28+:4] == 4'he;
+        misaligned[i] = (size_q[0] && addr_q[i*32]) || (size_q[1] && |addr_q[i*32+:2]);
+        overrun[i] = local_lane[i] && addr_q[i*32+:28] >= {11'b0, local_bytes_i};
+        overflow[i] = private_lane[i] && |(addr_q[i*32+:28] >> stack_log2_i);
+        out_addr_o[i*32+:32] = private_lane[i] ? base_q + 32'({addr_q[i*32+2+:26], LW'(i), addr_q[i*32+:2]}) :
+            local_lane[i] ? {15'b0, lbase_q + addr_q[i*32+:17]} : addr_q[i*32+:32];
+      end
+      bad = mask_q & (misaligned | overrun | overflow);
+      if (|bad) begin
+        lowest = bad & (~bad + 1'b1);
+        for (int i = 0; i < LANES; i++) begin
+          fault_va_o   = fault_va_o | ({32{lowest[i]}} & addr_q[i*32+:32]);
+          fault_lane_o = fault_lane_o | ({LW{lowest[i]}} & LW'(i));
+        end
+        fault_code_o = |(lowest & misaligned) ? tern_spec_pkg::FAULT_MISALIGNED :
+            |(lowest & overrun) ? tern_spec_pkg::FAULT_LOCAL_OVERRUN : tern_spec_pkg::FAULT_STACK_OVERFLOW;
+      end
+    end
+  end
+
+  assign fault_valid_o = |bad;
+  assign out_global_o  = (valid_q && !fault_valid_o) ? mask_q & ~local_lane : '0;
+  assign out_private_o = (valid_q && !fault_valid_o) ? mask_q & private_lane : '0;
+  assign out_local_o   = (valid_q && !fault_valid_o) ? mask_q & local_lane : '0;
+endmodule

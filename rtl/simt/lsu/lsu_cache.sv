@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The L1 and what goes to memory: accesses to lines come in, requests and pieces for the lanes go out.
+//
+//    in -> T0: look up tag and fills -> T1: decide -> T2: read or write the L1's data, push the request
+//
+// Contract: in_* is a channel. Accesses take effect in order: in T1 each sees all before it, and T2 never waits. A load that hits starts
+// a piece (piece_*, needs piece_credit_i); one that misses joins an open fill or asks memory. A store writes through,
+// updates the L1 if the line is in, installs it if it writes all of it, and closes the fill. An atomic takes the line out.
+// Answered fills are served before hits; they go into the L1 when no store or atomic is in T1. clear_i forgets all lines.
+// request_note_o in T1, request_push_o in T2. Nothing here makes an answer wait: every fill has a place for its data.
+// Preemption saves nothing of it: it drains.
+module lsu_cache #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    parameter int ENTRY_W = 6,
+    parameter int FILL_W = 5,
+    parameter int L1_KIB = 16,
+    localparam int LW = $clog2(LANES),
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                clear_i,
+    // accesses
+    input  logic                in_valid_i,
+    output logic                in_ready_o,
+    input  logic                in_last_i,
+    input  logic [2:0]          in_op_i,
+    input  logic [3:0]          in_amo_i,
+    input  logic [1:0]          in_size_i,
+    input  logic [WW-1:0]       in_warp_i,
+    input  logic [ENTRY_W-1:0]  in_entry_i,
+    input  logic [31:0]         in_pc_i,
+    input  logic [LANES-1:0]    in_mask_i,
+    input  logic [LANES-1:0]    in_merge_i,
+    input  logic [LW-1:0]       in_lane_i,
+    input  logic [31:0]         in_addr_i,
+    input  logic                in_private_i,
+    input  logic [31:0]         in_pair_i,
+    input  logic [LANES*6-1:0]  in_offset_i,
+    input  logic [LANES*32-1:0] in_data_i,
+    // requests
+    input  logic                write_room_i,
+    input  logic [5:0]          write_slot_i,
+    input  logic                request_room_i,
+    output logic                request_note_o,
+    output logic                request_write_o,
+    output logic                store_end_o,    // with request_write_o: the last write of its instruction
+    output logic [6:0]          note_tag_o,
+    output logic [1:0]          note_access_o,
+    output logic [WW-1:0]       note_warp_o,
+    output logic [LW-1:0]       note_lane_o,
+    output logic [31:0]         note_addr_o,
+    output logic                note_private_o,
+    output logic [31:0]         note_pc_o,
+    output logic                request_push_o,
+    output logic [1:0]          request_op_o,
+    output logic [3:0]          request_amo_o,
+    output logic [25:0]         request_line_o,
+    output logic [511:0]        request_wdata_o,
+    output logic [63:0]         request_be_o,
+    output logic [6:0]          request_tag_o,
+    // answers
+    input  logic                fill_valid_i,
+    input  logic [FILL_W-1:0]   fill_i,
+    input  logic [511:0]        fill_data_i,
+    // pieces
+    input  logic                piece_credit_i,
+    output logic                piece_start_o,
+    output logic [ENTRY_W-1:0]  piece_entry_o,
+    output logic [LANES-1:0]    piece_mask_o,
+    output logic [511:0]        piece_line_o,   // two cycles after piece_start_o
+    output logic                ev_hit_o,
+    output logic                ev_miss_o,
+    output logic                idle_o          // nothing in the stages
+);
+  localparam int LINES = L1_KIB * 16;
+  localparam int IW = $clog2(LINES);
+
+  // ------------------------------------------------------------------ T0
+  logic t0_valid_q, t0_last_q, t0_private_q, t0_pair_q;
+  logic [2:0] t0_op_q;
+  logic [3:0] t0_amo_q;
+  logic [1:0] t0_size_q;
+  logic [WW-1:0] t0_warp_q;
+  logic [ENTRY_W-1:0] t0_entry_q;
+  logic [31:0] t0_pc_q, t0_addr_q, t0_pair_data_q;
+  logic [LANES-1:0] t0_mask_q, t0_merge_q;
+  logic [LW-1:0] t0_lane_q;
+  logic [LANES*6-1:0] t0_offset_q;
+  logic [LANES*32-1:0] t0_data_q;
+  logic t0_go, t1_go, t1_valid_q, t0_load;
+
+  assign in_ready_o = !t0_valid_q || t0_go;
+  assign t0_load = in_valid_i && in_ready_o;
+  always_ff @(posedge clk_i) begin
+    if (t0_load) begin
+      t0_last_q <= in_last_i;
+      t0_op_q <= in_op_i;
+      t0_amo_q <= in_amo_i;
+      t0_size_q <= in_size_i;
+      t0_warp_q <= in_warp_i;
+      t0_entry_q <= in_entry_i;
+      t0_pc_q <= in_pc_i;
+      t0_mask_q <= in_mask_i;
+      t0_lane_q <= in_lane_i;
+      t0_addr_q <= in_addr_i;
+      t0_private_q <= in_private_i;
+      if (in_op_i != simt_op_pkg::LSU_LOAD) begin
+        t0_merge_q  <= in_merge_i;
+        t0_offset_q <= in_offset_i;
+        t0_data_q <= in_data_i;
+        t0_pair_q <= in_op_i == simt_op_pkg::LSU_AMO && (in_amo_i == tern_pkg::AMO_CAS ||
+            in_amo_i == tern_pkg::AMO_LR || in_amo_i == tern_pkg::AMO_SC);
+        t0_pair_data_q <= in_pair_i;
+      end
+    end
+    if (in_ready_o) t0_valid_q <= in_valid_i;
+    if (rst_i) t0_valid_q <= 1'b0;
+  end
+  assign t0_go = t0_valid_q && (!t1_valid_q || t1_go);
+
+  // ------------------------------------------------------------------ T1
+  logic t1_last_q, t1_private_q;
+  logic [2:0] t1_op_q;
+  logic [3:0] t1_amo_q;
+  logic [WW-1:0] t1_warp_q;
+  logic [ENTRY_W-1:0] t1_entry_q;
+  logic [31:0] t1_pc_q, t1_addr_q;
+  logic [LANES-1:0] t1_mask_q;
+  logic [LW-1:0] t1_lane_q;
+  logic load, store, amo, hit, full, match, wait_room, fill_room, alloc, joins, serve_valid, serve;
+  logic install_valid, install;
+  logic [FILL_W-1:0] alloc_fill;
+  logic [IW-1:0] index, write_index;
+  logic [25:0] install_line;
+  logic [ENTRY_W-1:0] serve_entry;
+  logic [LANES-1:0] serve_mask;
+
+  always_ff @(posedge clk_i) begin
+    if (t0_go) begin
+      t1_last_q <= t0_last_q;
+      t1_op_q <= t0_op_q;
+      t1_amo_q <= t0_amo_q;
+      t1_warp_q <= t0_warp_q;
+      t1_entry_q <= t0_entry_q;
+      t1_pc_q <= t0_pc_q;
+      t1_mask_q <= t0_mask_q;
+      t1_lane_q <= t0_lane_q;
+      t1_addr_q <= t0_addr_q;
+      t1_private_q <= t0_private_q;
+    end
+    t1_valid_q <= t0_go || (t1_valid_q && !t1_go);
+    if (rst_i) t1_valid_q <= 1'b0;
+  end
+
+  assign load = t1_valid_q && t1_op_q == simt_op_pkg::LSU_LOAD;
+  assign store = t1_valid_q && t1_op_q == simt_op_pkg::LSU_STORE;
+  assign amo = t1_valid_q && t1_op_q == simt_op_pkg::LSU_AMO;
+  assign serve = serve_valid && piece_credit_i;
+  assign install = install_valid && !store && !amo;
+
+  always_comb begin
+    if (store) t1_go = write_room_i && request_room_i;
+    else if (amo) t1_go = fill_room && wait_room && request_room_i;
+    else if (hit) t1_go = load && piece_credit_i && !serve_valid;
+    else if (match) t1_go = load && wait_room;
+    else t1_go = load && fill_room && wait_room && request_room_i;
+  end
+
+  assign joins = t1_go && load && !hit && match;
+  assign alloc = t1_go && (amo || (load && !hit && !match));
+  assign request_write_o = t1_go && store;
+  assign store_end_o = request_write_o && t1_last_q;
+  assign request_note_o = request_write_o || alloc;
+  assign note_tag_o = store ? {1'b1, write_slot_i} : 7'(alloc_fill);
+  // The numbers of registers.yaml: 0 read, 1 write, 3 atomic.
+  assign note_access_o = store ? 2'd1 : amo ? 2'd3 : 2'd0;
+  assign note_warp_o = t1_warp_q;
+  assign note_lane_o = t1_lane_q;
+  assign note_addr_o = t1_addr_q;
+  assign note_private_o = t1_private_q;
+  assign note_pc_o = t1_pc_q;
+  assign ev_miss_o = alloc && load;
+  assign ev_hit_o = t1_go && load && (hit || match);
+  assign piece_start_o = serve || (t1_go && load && hit);
+  assign piece_entry_o = serve ? serve_entry : t1_entry_q;
+  assign piece_mask_o = serve ? serve_mask : t1_mask_q;
+
+  lsu_tags #(.LINES(LINES)) u_tags (
+      .clk_i, .clear_i(clear_i || rst_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .hit_o(hit), .index_o(index),
+      .write_i(install || (t1_go && ((store && full) || (amo && hit)))), .set_i(!amo),
+      .write_line_i(install ? install_line : t1_addr_q[31:6]), .write_index_o(write_index)
+  );
+
+  logic [511:0] fill_line;
+  logic fills_idle;
+  lsu_fills #(.LANES(LANES), .FILL_W(FILL_W), .ENTRY_W(ENTRY_W)) u_fills (
+      .clk_i, .rst_i, .close_all_i(clear_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .match_o(match),
+      .wait_room_o(wait_room), .fill_room_o(fill_room), .alloc_fill_o(alloc_fill), .alloc_i(alloc), .open_i(load),
+      .join_i(joins), .close_i(t1_go && !load), .entry_i(t1_entry_q), .mask_i(t1_mask_q),
+      .rsp_valid_i(fill_valid_i), .rsp_fill_i(fill_i), .rsp_data_i(fill_data_i),
+      .serve_valid_o(serve_valid), .serve_ready_i(serve), .serve_entry_o(serve_entry), .serve_mask_o(serve_mask),
+      .install_valid_o(install_valid), .install_ready_i(install), .install_line_o(install_line),
+      .line_o(fill_line), .idle_o(fills_idle)
+  );
+
+  lsu_merge #(.LANES(LANES)) u_merge (
+      .clk_i, .first_i(t0_go && t0_op_q != simt_op_pkg::LSU_LOAD), .size_i(t0_size_q), .mask_i(t0_merge_q),
+      .offset_i(t0_offset_q), .data_i(t0_data_q), .pair_i(t0_pair_q), .pair_data_i(t0_pair_data_q), .full_o(full),
+      .second_i(t1_go && !load), .line_o(request_wdata_o), .be_o(request_be_o)
+  );
+
+  // ------------------------------------------------------------------ T2
+  logic t2_hit_q, t2_serve_q, t2_write_q, t2_install_q, x_serve_q;
+  logic [IW-1:0] t2_index_q, t2_write_index_q;
+  logic [511:0] l1_line, x_line_q, write_data;
+
+  always_ff @(posedge clk_i) begin
+    request_push_o <= request_note_o && !rst_i;
+    t2_hit_q <= t1_go && load && hit && !rst_i;
+    t2_serve_q <= serve && !rst_i;
+    t2_install_q <= install && !rst_i;
+    t2_write_q <= request_write_o && (hit || full) && !rst_i;
+    if (t1_go) begin
+      t2_index_q <= index;
+      request_op_o <= store ? tern_pkg::MEM_WRITE : amo ? tern_pkg::MEM_ATOMIC : tern_pkg::MEM_READ;
+      request_amo_o <= amo ? t1_amo_q : '0;
+      request_line_o <= t1_addr_q[31:6];
+      request_tag_o <= note_tag_o;
+    end
+    t2_write_index_q <= install ? write_index : index;
+    x_serve_q <= t2_serve_q;
+    if (t2_serve_q) x_line_q <= fill_line;
+  end
+
+  assign write_data = t2_install_q ? fill_line : request_wdata_o;
+  lsu_lines #(.LINES(LINES)) u_lines (
+      .clk_i, .read_i(t2_hit_q), .read_index_i(t2_index_q), .read_data_o(l1_line),
+      .write_i(t2_install_q || t2_write_q), .write_index_i(t2_write_index_q),
+      .write_be_i(request_be_o | {64{t2_install_q}}), .write_data_i(write_data)
+  );
+  assign piece_line_o = x_serve_q ? x_line_q : l1_line;
+  assign idle_o = !t0_valid_q && !t1_valid_q && !request_push_o && fills_idle;
+endmodule

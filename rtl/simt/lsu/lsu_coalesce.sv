@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns memory instructions into accesses to lines, one a cycle, in order.
+//
+// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each access out_* serves
+// all remaining lanes in the line of the lowest remaining lane; out_last_o marks the instruction's last one. Of lanes of
+// a store with the same address only the highest is in out_merge_o: it wins. Lanes of an atomic instruction with the same
+// address go in accesses of their own, lowest first; compare-and-swap, LR and SC go one lane at a time, with out_pair_o:
+// the value to compare with, or the hardware thread.
+// Preemption saves nothing of it: it drains.
+//
+// Which lanes share a line is found for all pairs before the loop over lines starts, so the loop itself is short: a
+// leader compared with all lanes in the loop would take two cycles a line.
+module lsu_coalesce #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    parameter int ENTRY_W = 6,
+    parameter int DEPTH_LOG2 = 2,
+    localparam int LW = $clog2(LANES),
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                push_i,
+    output logic                room_o,
+    input  logic [2:0]          in_op_i,
+    input  logic [3:0]          in_amo_i,
+    input  logic [1:0]          in_size_i,
+    input  logic [WW-1:0]       in_warp_i,
+    input  logic [ENTRY_W-1:0]  in_entry_i,
+    input  logic [31:0]         in_pc_i,
+    input  logic [LANES-1:0]    in_mask_i,
+    input  logic [LANES-1:0]    in_private_i,
+    input  logic [LANES*32-1:0] in_addr_i,
+    input  logic [LANES*32-1:0] in_data_i,
+    input  logic [LANES*32-1:0] in_cmp_i,
+    output logic                out_valid_o,
+    input  logic                out_ready_i,
+    output logic                out_last_o,
+    output logic [2:0]          out_op_o,
+    output logic [3:0]          out_amo_o,
+    output logic [1:0]          out_size_o,
+    output logic [WW-1:0]       out_warp_o,
+    output logic [ENTRY_W-1:0]  out_entry_o,
+    output logic [31:0]         out_pc_o,
+    output logic [LANES-1:0]    out_mask_o,
+    output logic [LANES-1:0]    out_merge_o,
+    output logic [LW-1:0]       out_lane_o,     // the leader
+    output logic [31:0]         out_addr_o,     // its address
+    output logic                out_private_o,
+    output logic [31:0]         out_pair_o,
+    output logic [LANES*6-1:0]  out_offset_o,   // in the line
+    output logic [LANES*32-1:0] out_data_o
+);
+  localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32;
+
+  // Queue
+  logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
+  logic [2*LANES-1:0] queue_mask[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES*32-1:0] queue_addr[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES*32-1:0] queue_data[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES*32-1:0] queue_cmp[0:(1<<DEPTH_LOG2)-1];
+  logic [DEPTH_LOG2:0] wr_q, rd_q;
+  logic [DEPTH_LOG2-1:0] wr, rd;
+  logic some, load;
+
+  assign wr = wr_q[DEPTH_LOG2-1:0];
+  assign rd = rd_q[DEPTH_LOG2-1:0];
+  assign some = wr_q != rd_q;
+  assign room_o = (DEPTH_LOG2 + 1)'(wr_q - rd_q) < (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1);
+
+  always_ff @(posedge clk_i) begin
+    if (push_i) begin
+      wr_q <= wr_q + 1'b1;
+      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i};
+      queue_mask[wr] <= {in_private_i, in_mask_i};
+      queue_addr[wr] <= in_addr_i;
+      if (in_op_i != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
+      if (in_op_i == simt_op_pkg::LSU_AMO) queue_cmp[wr] <= in_cmp_i;
+    end
+    if (load) rd_q <= rd_q + 1'b1;
+    if (rst_i) begin
+      wr_q <= '0;
+      rd_q <= '0;
+    end
+  end
+
+  // Pairs, and the instruction that is cut into lines. Pair (i, j), i < j, is bit i * LANES + j.
+  logic valid_q;
+  logic [META_W-1:0] meta_q;
+  logic [LANES-1:0] rest_q, private_q, shadow_q;
+  logic [LANES*32-1:0] addr_q, data_q, cmp_q;
+  logic [LANES*LANES-1:0] line_q, same_q;  // lanes in one line; at the same address
+  logic [LANES*32-1:0] a;
+  logic [LANES-1:0] m;
+  logic exact;
+
+  assign load = some && (!valid_q || (out_last_o && out_ready_i));
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      a = queue_addr[rd];
+      m = queue_mask[rd][LANES-1:0];
+      exact = queue_meta[rd][META_W-1-:3] != simt_op_pkg::LSU_LOAD;
+      meta_q <= queue_meta[rd];
+      {private_q, rest_q} <= queue_mask[rd];
+      addr_q <= a;
+      if (exact) begin
+        data_q <= queue_data[rd];
+        cmp_q  <= queue_cmp[rd];
+      end
+      shadow_q <= '0;
+      for (int i = 0; i < LANES; i++)
+        for (int j = i + 1; j < LANES; j++) begin
+          line_q[i*LANES+j] <= a[i*32+6+:26] == a[j*32+6+:26];
+          if (exact) begin
+            same_q[i*LANES+j] <= a[i*32+:32] == a[j*32+:32];
+            if (m[j] && a[i*32+:32] == a[j*32+:32]) shadow_q[i] <= 1'b1;
+          end
+        end
+    end
+    else if (out_valid_o && out_ready_i) rest_q <= rest_q & ~out_mask_o;
+    if (load) valid_q <= 1'b1;
+    else if (out_valid_o && out_ready_i && out_last_o) valid_q <= 1'b0;
+    if (rst_i) valid_q <= 1'b0;
+  end
+
+  // Loop over lines
+  logic [LANES-1:0] lead, row, blocked;
+  logic single;
+  always_comb begin
+    lead = '0;
+    row = '0;
+    blocked = '0;
+    single = 1'b0;
+    out_lane_o = '0;
+    out_addr_o = '0;
+    out_pair_o = '0;
+    if (valid_q) begin
+      lead = rest_q & (~rest_q + 1'b1);
+      single = out_op_o == simt_op_pkg::LSU_AMO && (out_amo_o == tern_pkg::AMO_CAS ||
+          out_amo_o == tern_pkg::AMO_LR || out_amo_o == tern_pkg::AMO_SC);
+      for (int i = 0; i < LANES; i++) if (lead[i]) begin
+        for (int j = i + 1; j < LANES; j++) row[j] = row[j] | line_q[i*LANES+j];
+        out_lane_o = out_lane_o | LW'(i);
+        out_addr_o = out_addr_o | addr_q[i*32+:32];
+        if (single) out_pair_o = out_pair_o | (out_amo_o == tern_pkg::AMO_CAS ? cmp_q[i*32+:32] : 32'({out_warp_o, LW'(i)}));
+      end
+      if (out_op_o == simt_op_pkg::LSU_AMO)
+        for (int j = 1; j < LANES; j++)
+          for (int i = 0; i < j; i++) blocked[j] = blocked[j] | (rest_q[i] & same_q[i*LANES+j]);
+    end
+  end
+
+  assign {out_op_o, out_amo_o, out_size_o, out_warp_o, out_entry_o, out_pc_o} = meta_q;
+  assign out_valid_o = valid_q;
+  assign out_mask_o = lead | (single ? '0 : rest_q & row & ~blocked);
+  assign out_merge_o = out_mask_o & ~(out_op_o == simt_op_pkg::LSU_STORE ? shadow_q : '0);
+  assign out_last_o = !(|(rest_q & ~out_mask_o));
+  assign out_private_o = |(lead & private_q);
+  assign out_data_o = data_q;
+  for (genvar i = 0; i < LANES; i++) begin : g_offset
+    assign out_offset_o[i*6+:6] = addr_q[i*32+:6];
+  end
+endmodule

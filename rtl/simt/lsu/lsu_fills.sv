@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines under way from memory, and who waits for them (the miss registers).
+//
+// A fill is a line asked for by a load, or an atomic operation whose old words are to come. Waiters, records of an entry
+// and its lanes, hang on a fill in a linked list. A fill is open while its line is what a load of now should see: loads
+// join it and it goes into the L1. A store or atomic to the line, or forgetting the L1, closes it for good; those that
+// wait already still get the older data, as they should.
+//
+// Contract: look_i loads a line; from the next cycle match_o says that an open fill has it. In that state join_i adds a
+// waiter to it; alloc_i starts fill alloc_fill_o of that line (open_i) with its first waiter; close_i closes the match.
+// rsp_* brings the data of a fill, once. Answered fills are served in the order of their answers: serve_valid_o offers a
+// waiter, taken by serve_ready_i; install_valid_o offers the line for the L1, at most once. One cycle after either is
+// taken, line_o is the data. A fill is free again when it has no waiter and is closed or installed.
+// Preemption saves nothing of it: it drains.
+module lsu_fills #(
+    parameter int LANES = 16,
+    parameter int FILL_W = 5,
+    parameter int WAIT_W = 6,
+    parameter int ENTRY_W = 6
+) (
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               close_all_i,
+    input  logic               look_i,
+    input  logic [25:0]        look_line_i,
+    output logic               match_o,
+    output logic               wait_room_o,
+    output logic               fill_room_o,
+    output logic [FILL_W-1:0]  alloc_fill_o,
+    input  logic               alloc_i,
+    input  logic               open_i,
+    input  logic               join_i,
+    input  logic               close_i,
+    input  logic [ENTRY_W-1:0] entry_i,
+    input  logic [LANES-1:0]   mask_i,
+    input  logic               rsp_valid_i,
+    input  logic [FILL_W-1:0]  rsp_fill_i,
+    input  logic [511:0]       rsp_data_i,
+    output logic               serve_valid_o,
+    input  logic               serve_ready_i,
+    output logic [ENTRY_W-1:0] serve_entry_o,
+    output logic [LANES-1:0]   serve_mask_o,
+    output logic               install_valid_o,
+    input  logic               install_ready_i,
+    output logic [25:0]        install_line_o,
+    output logic [511:0]       line_o,
+    output logic               idle_o
+);
+  localparam int FILLS = 1 << FILL_W;
+  localparam int WAITS = 1 << WAIT_W;
+
+  logic [FILLS-1:0] open_q, match_q;
+  logic [25:0] lines[0:FILLS-1];
+  logic [WAIT_W-1:0] heads[0:FILLS-1];
+  logic [WAIT_W-1:0] tails[0:FILLS-1];
+  logic [WAIT_W-1:0] nexts[0:WAITS-1];
+  logic [ENTRY_W+LANES-1:0] waits[0:WAITS-1];
+  logic [511:0] data[0:FILLS-1];
+
+  logic serve_q, left_q, installed;  // a fill is being served; it has a waiter; it needs no installing any more
+  logic [FILL_W-1:0] fill_q, line_fill_q, next_fill;
+  logic [WAIT_W-1:0] wait_q;
+  logic next_valid, take, joins, served, last, done;
+  logic unused_answered, unused_fills, unused_waits;  // these queues have room for all there is
+
+  // ------------------------------------------------------------------ asking
+  logic [25:0] line_q;
+  logic [WAIT_W-1:0] wait_id;
+  logic [FILL_W-1:0] match_fill;
+  logic [FILLS-1:0] hits, matched;
+
+  assign matched = match_q & open_q;
+  assign match_o = |matched;
+  always_comb begin
+    match_fill = '0;
+    for (int f = 0; f < FILLS; f++) match_fill = match_fill | ({FILL_W{matched[f]}} & FILL_W'(f));
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (look_i) begin
+      for (int f = 0; f < FILLS; f++) hits[f] = open_q[f] && lines[f] == look_line_i;
+      // the access ahead may just be starting a fill of this very line
+      if (alloc_i) hits[alloc_fill_o] = line_q == look_line_i;
+      match_q <= hits;
+      line_q  <= look_line_i;
+    end
+    if (alloc_i) begin
+      lines[alloc_fill_o]  <= line_q;
+      heads[alloc_fill_o]  <= wait_id;
+    end
+    if (alloc_i || join_i) begin
+      waits[wait_id] <= {entry_i, mask_i};
+      tails[alloc_i ? alloc_fill_o : match_fill] <= wait_id;
+    end
+    // If the list has run empty, its tail may already belong to another one.
+    if (join_i && !(joins && !left_q)) nexts[tails[match_fill]] <= wait_id;
+  end
+
+  // ------------------------------------------------------------------ serving
+  assign joins = join_i && serve_q && match_fill == fill_q;
+  assign serve_valid_o = serve_q && left_q;
+  assign {serve_entry_o, serve_mask_o} = waits[wait_q];
+  assign install_valid_o = serve_q && open_q[fill_q];
+  assign install_line_o = lines[fill_q];
+  assign served = serve_valid_o && serve_ready_i;
+  assign last = served && wait_q == tails[fill_q];
+  assign installed = !open_q[fill_q] || install_ready_i;
+  assign done = serve_q && (last || !left_q) && !joins && installed;
+  assign take = next_valid && (!serve_q || done);
+  assign line_o = data[line_fill_q];
+  assign idle_o = !serve_q && !next_valid;
+
+  mem_fifo #(.WIDTH(FILL_W), .DEPTH_LOG2(FILL_W)) u_answered (
+      .clk_i, .rst_i, .in_valid_i(rsp_valid_i), .in_ready_o(unused_answered), .in_data_i(rsp_fill_i),
+      .out_valid_o(next_valid), .out_ready_i(take), .out_data_o(next_fill)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (rsp_valid_i) data[rsp_fill_i] <= rsp_data_i;
+    if (served || (install_valid_o && install_ready_i)) line_fill_q <= fill_q;
+    if (take) begin
+      fill_q <= next_fill;
+      wait_q <= heads[next_fill];
+      left_q <= 1'b1;
+    end else begin
+      // A waiter that joins behind the last one is its next, though the list does not show it yet.
+      if (served || !left_q) wait_q <= joins && (last || !left_q) ? wait_id : nexts[wait_q];
+      if (last && !joins) left_q <= 1'b0;
+      if (joins) left_q <= 1'b1;
+    end
+    serve_q <= take || (serve_q && !done);
+    if (rst_i) serve_q <= 1'b0;
+  end
+
+  // ------------------------------------------------------------------ open, free
+  logic [FILLS-1:0] opens, closes;
+  always_comb begin
+    opens = '0;
+    closes = '0;
+    if (alloc_i && open_i) opens[alloc_fill_o] = 1'b1;
+    if (install_valid_o && install_ready_i) closes[fill_q] = 1'b1;
+    if (close_i) closes = closes | matched;
+  end
+  always_ff @(posedge clk_i) begin
+    open_q <= (open_q & ~closes) | opens;
+    if (close_all_i || rst_i) open_q <= '0;
+  end
+
+  mem_fifo #(.WIDTH(FILL_W), .DEPTH_LOG2(FILL_W), .FILL(1'b1)) u_fills (
+      .clk_i, .rst_i, .in_valid_i(done), .in_ready_o(unused_fills), .in_data_i(fill_q),
+      .out_valid_o(fill_room_o), .out_ready_i(alloc_i), .out_data_o(alloc_fill_o)
+  );
+  mem_fifo #(.WIDTH(WAIT_W), .DEPTH_LOG2(WAIT_W), .FILL(1'b1)) u_waits (
+      .clk_i, .rst_i, .in_valid_i(served), .in_ready_o(unused_waits), .in_data_i(wait_q),
+      .out_valid_o(wait_room_o), .out_ready_i(alloc_i || join_i), .out_data_o(wait_id)
+  );
+endmodule

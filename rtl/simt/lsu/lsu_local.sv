@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Local memory: LANES banks of words, for accesses of whole warps, in order.
+//
+//    queue -> G: pick lanes whose banks are free -> B: to banks -> R: banks -> O: atomic, back to lanes -> words_*
+//
+// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each pass serves
+// the lanes that lsu_pick lets go together, one pass a cycle; lanes that share a word share the pass. Of lanes of a store with
+// the same address the highest wins. A pass of an atomic instruction takes three cycles: it reads, computes and writes
+// before the next pass reads; lanes on one word go lowest first; CAS, LR and SC go one lane at a time. Pieces come out on
+// words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
+// scrub_i zeroes all rows, one a cycle; nothing may be under way.
+// State that preemption saves: the banks. They are read and written by the core's save and restore through here.
+module lsu_local #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    parameter int ENTRY_W = 6,
+    parameter int KIB = 64,
+    parameter int DEPTH_LOG2 = 2,
+    localparam int LW = $clog2(LANES),
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                scrub_i,
+    output logic                scrub_busy_o,
+    input  logic                push_i,
+    output logic                room_o,
+    input  logic [2:0]          in_op_i,
+    input  logic [3:0]          in_amo_i,
+    input  logic [1:0]          in_size_i,
+    input  logic                in_unsigned_i,
+    input  logic [WW-1:0]       in_warp_i,
+    input  logic [ENTRY_W-1:0]  in_entry_i,
+    input  logic [LANES-1:0]    in_mask_i,
+    input  logic [LANES*32-1:0] in_addr_i,
+    input  logic [LANES*32-1:0] in_data_i,
+    input  logic [LANES*32-1:0] in_cmp_i,
+    input  logic                credit_i,
+    output logic                start_o,
+    output logic                words_valid_o,
+    output logic [ENTRY_W-1:0]  words_entry_o,
+    output logic [LANES-1:0]    words_mask_o,
+    output logic [1:0]          words_size_o,
+    output logic                words_unsigned_o,
+    output logic [LANES*2-1:0]  words_byte_o,
+    output logic [LANES*32-1:0] words_o,
+    output logic                store_end_o,
+    output logic [WW-1:0]       store_warp_o
+);
+  localparam int ROWS = KIB * 256 / LANES;
+  localparam int RW = $clog2(ROWS);
+  localparam int AW = RW + LW + 2;  // byte address
+  localparam int META_W = 3 + 4 + 2 + 1 + WW + ENTRY_W;
+
+  // ------------------------------------------------------------------ queue
+  logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES-1:0] queue_mask[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES*32-1:0] queue_addr[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES*32-1:0] queue_data[0:(1<<DEPTH_LOG2)-1];
+  logic [LANES*32-1:0] queue_cmp[0:(1<<DEPTH_LOG2)-1];
+  logic [DEPTH_LOG2:0] wr_q, rd_q;
+  logic [DEPTH_LOG2-1:0] wr, rd;
+  logic some, load;
+
+  assign wr = wr_q[DEPTH_LOG2-1:0];
+  assign rd = rd_q[DEPTH_LOG2-1:0];
+  assign some = wr_q != rd_q;
+  assign room_o = (DEPTH_LOG2 + 1)'(wr_q - rd_q) < (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1);
+
+  always_ff @(posedge clk_i) begin
+    if (push_i) begin
+      wr_q <= wr_q + 1'b1;
+      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_unsigned_i, in_warp_i, in_entry_i};
+      queue_mask[wr] <= in_mask_i;
+      queue_addr[wr] <= in_addr_i;
+      if (in_op_i != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
+      if (in_op_i == simt_op_pkg::LSU_AMO) queue_cmp[wr] <= in_cmp_i;
+    end
+    if (load) rd_q <= rd_q + 1'b1;
+    if (rst_i) begin
+      wr_q <= '0;
+      rd_q <= '0;
+    end
+  end
+
+  // ------------------------------------------------------------------ G: pairs of lanes, then passes
+  logic g_valid_q;
+  logic [2:0] g_op;
+  logic [3:0] g_amo;
+  logic [META_W-1:0] g_meta_q;
+  logic [LANES-1:0] rest_q, shadow_q, picked, grant, m;
+  logic [LANES*32-1:0] g_addr_q, g_data_q, g_cmp_q, a;
+  logic [LANES*LANES-1:0] bank_q, word_q;
+  logic g_amo_any, g_single, g_go, g_last, exact;
+  logic [1:0] hold_q;
+
+  assign {g_op, g_amo} = g_meta_q[META_W-1-:7];
+  assign g_amo_any = g_op == simt_op_pkg::LSU_AMO;
+  assign g_single = g_amo_any && (g_amo == tern_pkg::AMO_CAS || g_amo == tern_pkg::AMO_LR || g_amo == tern_pkg::AMO_SC);
+  lsu_pick #(.LANES(LANES)) u_pick (
+      .want_i(g_valid_q ? rest_q : '0), .bank_i(bank_q), .word_i(word_q), .alone_i(g_amo_any), .grant_o(picked)
+  );
+  assign grant = g_single ? rest_q & (~rest_q + 1'b1) : picked;
+  assign g_go = g_valid_q && hold_q == 2'd0 && !scrub_busy_o && (credit_i || g_op == simt_op_pkg::LSU_STORE);
+  assign g_last = !(|(rest_q & ~grant));
+  assign load = some && (!g_valid_q || (g_go && g_last));
+  assign start_o = g_go && g_op != simt_op_pkg::LSU_STORE;
+  assign store_end_o = g_go && g_last && g_op == simt_op_pkg::LSU_STORE;
+  assign store_warp_o = g_meta_q[ENTRY_W+:WW];
+
+  always_ff @(posedge clk_i) begin
+    if (load) begin
+      a = queue_addr[rd];
+      m = queue_mask[rd];
+      exact = queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_STORE;
+      g_meta_q <= queue_meta[rd];
+      rest_q <= m;
+      g_addr_q <= a;
+      if (queue_meta[rd][META_W-1-:3] != simt_op_pkg::LSU_LOAD) g_data_q <= queue_data[rd];
+      if (queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_AMO) g_cmp_q <= queue_cmp[rd];
+      shadow_q <= '0;
+      for (int i = 0; i < LANES; i++)
+        for (int j = i + 1; j < LANES; j++) begin
+          bank_q[i*LANES+j] <= a[i*32+2+:LW] == a[j*32+2+:LW];
+          word_q[i*LANES+j] <= a[i*32+2+:AW-2] == a[j*32+2+:AW-2];
+          if (exact && m[j] && a[i*32+:AW] == a[j*32+:AW]) shadow_q[i] <= 1'b1;
+        end
+    end else if (g_go) rest_q <= rest_q & ~grant;
+    if (load) g_valid_q <= 1'b1;
+    else if (g_go && g_last) g_valid_q <= 1'b0;
+    if (g_go && g_amo_any) hold_q <= 2'd2;
+    else if (hold_q != 2'd0) hold_q <= hold_q - 2'd1;
+    if (rst_i) begin
+      g_valid_q <= 1'b0;
+      hold_q <= '0;
+    end
+  end
+
+  // ------------------------------------------------------------------ B: to banks
+  logic b_valid_q, r_valid_q, o_valid_q, r_write_q;
+  logic [META_W-1:0] b_meta_q, r_meta_q, o_meta_q;
+  logic [LANES-1:0] b_grant_q, b_merge_q, r_grant_q, o_grant_q, to_bank;
+  logic [LANES*32-1:0] b_data_q, r_data_q, o_data_q;
+  logic [LANES*AW-1:0] b_addr_q;
+  logic [LANES*(LW+2)-1:0] r_low_q, o_low_q;  // bank and byte of each lane
+  logic [31:0] b_cmp_q, r_cmp_q, o_cmp_q, place, cmp;
+  logic [LW-1:0] b_lane_q, r_lane_q, o_lane_q, lane;
+  logic [LANES-1:0] r_bank_q, o_bank_q, banks;
+  logic [LANES*RW-1:0] r_row_q, o_row_q, rows;
+  logic [LANES*4-1:0] r_be_q, bes;
+  logic [LANES*32-1:0] datas;
+  logic [3:0] be;
+  logic [1:0] b_size;
+
+  assign b_size = b_meta_q[WW+ENTRY_W+1+:2];
+
+  always_ff @(posedge clk_i) begin
+    b_valid_q <= g_go && !rst_i;
+    r_valid_q <= b_valid_q && !rst_i;
+    o_valid_q <= r_valid_q && !r_write_q && !rst_i;
+    if (g_go) begin
+      b_meta_q  <= g_meta_q;
+      b_grant_q <= grant;
+      b_merge_q <= grant & ~shadow_q;
+      for (int i = 0; i < LANES; i++) b_addr_q[i*AW+:AW] <= g_addr_q[i*32+:AW];
+      if (g_op != simt_op_pkg::LSU_LOAD) b_data_q <= g_data_q;
+      if (g_single) begin
+        lane = '0;
+        cmp = '0;
+        for (int i = 0; i < LANES; i++) begin
+          lane = lane | ({LW{grant[i]}} & LW'(i));
+          cmp = cmp | ({32{grant[i]}} & g_cmp_q[i*32+:32]);
+        end
+        b_lane_q <= lane;
+        b_cmp_q <= cmp;
+      end
+    end
+    if (b_valid_q) begin
+      r_meta_q <= b_meta_q;
+      r_grant_q <= b_grant_q;
+      r_lane_q <= b_lane_q;
+      r_cmp_q <= b_cmp_q;
+      r_write_q <= b_meta_q[META_W-1-:3] == simt_op_pkg::LSU_STORE;
+      banks = '0;
+      rows = '0;
+      for (int i = 0; i < LANES; i++) begin
+        to_bank = b_grant_q[i] ? LANES'(1) << b_addr_q[i*AW+2+:LW] : '0;
+        banks = banks | to_bank;
+        for (int b = 0; b < LANES; b++) rows[b*RW+:RW] = rows[b*RW+:RW] | ({RW{to_bank[b]}} & b_addr_q[i*AW+2+LW+:RW]);
+        r_low_q[i*(LW+2)+:LW+2] <= b_addr_q[i*AW+:LW+2];
+      end
+      r_bank_q <= banks;
+      r_row_q  <= rows;
+      if (b_meta_q[META_W-1-:3] != simt_op_pkg::LSU_LOAD) begin
+        datas = '0;
+        bes = '0;
+        for (int i = 0; i < LANES; i++) begin
+          to_bank = b_merge_q[i] ? LANES'(1) << b_addr_q[i*AW+2+:LW] : '0;
+          be = b_size[1] ? 4'b1111 : b_size[0] ? {{2{b_addr_q[i*AW+1]}}, {2{~b_addr_q[i*AW+1]}}} : 4'b1 << b_addr_q[i*AW+:2];
+          place = b_size[1] ? b_data_q[i*32+:32] : b_size[0] ? {2{b_data_q[i*32+:16]}} : {4{b_data_q[i*32+:8]}};
+          place = place & {{8{be[3]}}, {8{be[2]}}, {8{be[1]}}, {8{be[0]}}};
+          for (int b = 0; b < LANES; b++) begin
+            datas[b*32+:32] = datas[b*32+:32] | ({32{to_bank[b]}} & place);
+            bes[b*4+:4] = bes[b*4+:4] | ({4{to_bank[b]}} & be);
+          end
+        end
+        r_data_q <= datas;
+        r_be_q <= bes;
+      end
+    end
+    if (r_valid_q && !r_write_q) begin
+      o_meta_q <= r_meta_q;
+      o_grant_q <= r_grant_q;
+      o_lane_q <= r_lane_q;
+      o_cmp_q <= r_cmp_q;
+      o_low_q <= r_low_q;
+      o_bank_q <= r_bank_q;
+      o_row_q <= r_row_q;
+      o_data_q <= r_data_q;
+    end
+  end
+
+  // ------------------------------------------------------------------ R: banks; one write port for stores, atomics, scrub
+  logic a_valid_q;  // an atomic pass writes
+  logic [LANES-1:0] a_bank_q, w_bank;
+  logic [LANES*RW-1:0] w_row;
+  logic [LANES*4-1:0] w_be;
+  logic [LANES*32-1:0] a_data_q, w_data, bank_word;
+  logic [RW:0] scrub_q;  // msb: scrubbing
+  logic any_write;
+
+  assign scrub_busy_o = scrub_q[RW];
+  assign any_write = (r_valid_q && r_write_q) || a_valid_q || scrub_busy_o;
+  always_comb begin
+    w_bank = '0;
+    w_row  = '0;
+    w_be   = '0;
+    w_data = '0;
+    if (any_write) begin
+      w_bank = scrub_busy_o ? '1 : a_valid_q ? a_bank_q : r_bank_q;
+      w_row  = scrub_busy_o ? {LANES{scrub_q[RW-1:0]}} : a_valid_q ? o_row_q : r_row_q;
+      w_be   = (scrub_busy_o || a_valid_q) ? '1 : r_be_q;
+      w_data = scrub_busy_o ? '0 : a_valid_q ? a_data_q : r_data_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (scrub_busy_o) scrub_q <= scrub_q + 1'b1;
+    else if (scrub_i) scrub_q <= {1'b1, RW'(0)};
+    if (rst_i) scrub_q <= '0;
+  end
+
+  for (genvar b = 0; b < LANES; b++) begin : gen_bank
+    lsu_bank #(.ROWS(ROWS)) u_bank (
+        .clk_i, .read_i(r_valid_q && !r_write_q && r_bank_q[b]), .read_row_i(r_row_q[b*RW+:RW]),
+        .data_o(bank_word[b*32+:32]), .write_i(w_bank[b]), .write_row_i(w_row[b*RW+:RW]),
+        .write_be_i(w_be[b*4+:4]), .write_data_i(w_data[b*32+:32])
+    );
+  end
+
+  // ------------------------------------------------------------------ O: atomics, back to lanes
+  logic [2:0] o_op;
+  logic [3:0] o_amo;
+  logic [1:0] o_size;
+  logic o_unsigned, o_amo_valid, holds;
+  logic [WW-1:0] o_warp;
+  logic [ENTRY_W-1:0] o_entry;
+  logic [LANES*32-1:0] amo_new, words;
+  logic [LANES-1:0] amo_write;
+
+  assign {o_op, o_amo, o_size, o_unsigned, o_warp, o_entry} = o_meta_q;
+  assign o_amo_valid = o_valid_q && o_op == simt_op_pkg::LSU_AMO;
+
+  lsu_reserve #(.BANKS(LANES), .ROW_W(RW), .THREAD_W(WW + LW)) u_reserve (
+      .clk_i, .rst_i, .bank_i(o_bank_q), .row_i(o_row_q), .thread_i({o_warp, o_lane_q}),
+      .lr_i(o_amo_valid && o_amo == tern_pkg::AMO_LR), .sc_i(o_amo_valid && o_amo == tern_pkg::AMO_SC), .holds_o(holds),
+      .wr_bank_i(w_bank), .wr_row_i(w_row)
+  );
+  for (genvar b = 0; b < LANES; b++) begin : gen_amo
+    atomic_alu u_alu (
+        .amo_i(o_amo), .old_i(o_amo_valid ? bank_word[b*32+:32] : 32'b0), .operand_i(o_data_q[b*32+:32]), .expect_i(o_cmp_q),
+        .store_i(holds), .new_o(amo_new[b*32+:32]), .write_o(amo_write[b])
+    );
+  end
+
+  always_ff @(posedge clk_i) begin
+    a_valid_q <= o_amo_valid && !rst_i;
+    if (o_amo_valid) begin
+      a_bank_q <= o_bank_q & amo_write;
+      a_data_q <= amo_new;
+    end
+    words_valid_o <= o_valid_q && !rst_i;
+    if (o_valid_q) begin
+      words_entry_o <= o_entry;
+      words_mask_o <= o_grant_q;
+      words_size_o <= o_size;
+      words_unsigned_o <= o_unsigned;
+      words = bank_word;
+      if (o_op == simt_op_pkg::LSU_AMO && o_amo == tern_pkg::AMO_SC) words = {LANES{31'b0, !holds}};
+      for (int i = 0; i < LANES; i++) begin
+        words_byte_o[i*2+:2] <= o_low_q[i*(LW+2)+:2];
+        words_o[i*32+:32] <= words[{o_low_q[i*(LW+2)+2+:LW], 5'b0}+:32];
+      end
+    end
+  end
+endmodule

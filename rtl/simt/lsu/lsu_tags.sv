@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tags of the L1: direct mapped, index hashed with the next bits of the line address so that power-of-two strides spread.
+//
+// Contract: look_i loads a line address; from the next cycle hit_o says whether the line is in, as of all writes of earlier
+// cycles, and index_o where. write_i in a cycle puts a line in (set_i) or takes it out. clear_i forgets all.
+// Preemption saves nothing of it: the L1 is written through.
+module lsu_tags #(
+    parameter int LINES = 256,
+    localparam int IW = $clog2(LINES)
+) (
+    input  logic          clk_i,
+    input  logic          clear_i,
+    input  logic          look_i,
+    input  logic [25:0]   look_line_i,
+    output logic          hit_o,
+    output logic [IW-1:0] index_o,
+    input  logic          write_i,
+    input  logic          set_i,
+    input  logic [25:0]   write_line_i,
+    output logic [IW-1:0] write_index_o
+);
+  localparam int TW = 26 - IW;
+
+  logic [TW-1:0] tags[0:LINES-1];
+  logic [LINES-1:0] valid_q;
+  logic present_q;
+  logic [TW-1:0] found_q, tag_q;
+  logic [IW-1:0] index_q, look_index;
+
+  assign look_index = look_line_i[IW-1:0] ^ look_line_i[IW+:IW];
+  assign write_index_o = write_line_i[IW-1:0] ^ write_line_i[IW+:IW];
+  assign hit_o = present_q && found_q == tag_q;
+  assign index_o = index_q;
+
+  always_ff @(posedge clk_i) begin
+    if (write_i) begin
+      if (set_i) tags[write_index_o] <= write_line_i[25:IW];
+      valid_q[write_index_o] <= set_i;
+    end
+    if (look_i) begin
+      index_q   <= look_index;
+      tag_q     <= look_line_i[25:IW];
+      found_q   <= tags[look_index];
+      present_q <= valid_q[look_index];
+    end
+    // A write of this cycle is newer than what was read.
+    if (write_i && write_index_o == (look_i ? look_index : index_q)) begin
+      if (set_i) found_q <= write_line_i[25:IW];
+      present_q <= set_i;
+    end
+    if (clear_i) begin
+      valid_q   <= '0;
+      present_q <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joins the pieces from memory and from local memory into one stream of write-backs, and ends entries.
+//
+// Contract: begin_i notes warp, register and lanes of an entry. Pieces a_* and b_* are taken in turn; wb_* is a channel;
+// wb_last_o marks the piece after which no lane of the entry is missing. end_o, at that time, frees the entry.
+// Preemption saves nothing of it: it drains.
+module lsu_writeback #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    parameter int ENTRY_W = 6,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                begin_i,
+    input  logic [ENTRY_W-1:0]  begin_entry_i,
+    input  logic [WW-1:0]       begin_warp_i,
+    input  logic [4:0]          begin_rd_i,
+    input  logic [LANES-1:0]    begin_mask_i,
+    input  logic                a_valid_i,
+    output logic                a_take_o,
+    input  logic [ENTRY_W-1:0]  a_entry_i,
+    input  logic [LANES-1:0]    a_mask_i,
+    input  logic [LANES*32-1:0] a_data_i,
+    input  logic                b_valid_i,
+    output logic                b_take_o,
+    input  logic [ENTRY_W-1:0]  b_entry_i,
+    input  logic [LANES-1:0]    b_mask_i,
+    input  logic [LANES*32-1:0] b_data_i,
+    output logic                end_o,
+    output logic [ENTRY_W-1:0]  end_entry_o,
+    output logic [WW-1:0]       end_warp_o,
+    output logic                wb_valid_o,
+    input  logic                wb_ready_i,
+    output logic [WW-1:0]       wb_warp_o,
+    output logic [4:0]          wb_rd_o,
+    output logic [LANES-1:0]    wb_mask_o,
+    output logic [LANES*32-1:0] wb_data_o,
+    output logic                wb_last_o
+);
+  logic [WW+5-1:0] who[0:(1<<ENTRY_W)-1];
+  logic [LANES-1:0] missing[0:(1<<ENTRY_W)-1];
+  logic turn_q, room, take, pick_b;
+  logic [LANES-1:0] mask, left;
+
+  assign room = !wb_valid_o || wb_ready_i;
+  assign pick_b = b_valid_i && (turn_q || !a_valid_i);
+  assign a_take_o = room && a_valid_i && !pick_b;
+  assign b_take_o = room && pick_b;
+  assign take = a_take_o || b_take_o;
+  assign end_entry_o = pick_b ? b_entry_i : a_entry_i;
+  assign mask = pick_b ? b_mask_i : a_mask_i;
+  assign left = missing[end_entry_o] & ~mask;
+  assign end_o = take && left == '0;
+  assign end_warp_o = who[end_entry_o][5+:WW];
+
+  always_ff @(posedge clk_i) begin
+    if (begin_i) begin
+      who[begin_entry_i] <= {begin_warp_i, begin_rd_i};
+      missing[begin_entry_i] <= begin_mask_i;
+    end
+    if (take) begin
+      turn_q <= !pick_b;
+      missing[end_entry_o] <= left;
+      {wb_warp_o, wb_rd_o} <= who[end_entry_o];
+      wb_mask_o <= mask;
+      if (pick_b) wb_data_o <= b_data_i;
+      else wb_data_o <= a_data_i;
+      wb_last_o <= end_o;
+    end
+    if (room) wb_valid_o <= take;
+    if (rst_i) begin
+      wb_valid_o <= 1'b0;
+      turn_q <= 1'b0;
+    end
+  end
+endmodule

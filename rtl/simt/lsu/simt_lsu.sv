@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data memory of the SIMT executor: loads, stores and atomics of whole warps, to memory, private and local memory.
+//
+//    issue -> address -+-> coalesce -> cache <-> flight <-> memory channel
+//                      |                 +-----> extract -> pieces -+-> writeback
+//                      +-> local ------------------------> pieces --+
+//
+// Contract: iss_* takes an instruction a cycle; instructions take effect in the order of issue wherever they meet in a byte.
+// Loads and atomics come back on wb_* in pieces with disjoint lanes, the last marked. An instruction with a faulting lane
+// is dropped; fault_* reports it. kill_i drops all that has not been pushed to memory; afterwards the LSU is as after reset, the
+// local memory apart. inv_i forgets the L1, and so does every 4096th cycle. scrub_i zeroes local memory while idle.
+// An L1 hit or a local access comes back 10 or 9 cycles after its issue; whole lines and free banks go one a cycle.
+// State that preemption saves: local memory, by loads of the core; the rest drains first (idle_o).
+module simt_lsu #(
+    parameter int LANES = 16,     // 8, 16 or 32
+    parameter int WARPS = 16,     // a power of two, 4 to 32
+    parameter int LMEM_KIB = 64,  // local memory
+    parameter int L1_KIB = 16,
+    localparam int LW = $clog2(LANES),
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic [31:0]         stack_i,
+    input  logic [4:0]          stack_log2_i,
+    input  logic [16:0]         local_bytes_i,
+    // instructions
+    input  logic                iss_valid_i,
+    output logic                iss_ready_o,
+    input  logic [2:0]          iss_op_i,
+    input  logic [3:0]          iss_amo_i,
+    input  logic [1:0]          iss_size_i,
+    input  logic                iss_unsigned_i,
+    input  logic [WW-1:0]       iss_warp_i,
+    input  logic [4:0]          iss_rd_i,
+    input  logic [LANES-1:0]    iss_mask_i,
+    input  logic [LANES*32-1:0] iss_addr_i,
+    input  logic [LANES*32-1:0] iss_data_i,
+    input  logic [LANES*32-1:0] iss_cmp_i,
+    input  logic [31:0]         iss_pc_i,
+    input  logic [16:0]         iss_lbase_i,
+    // write-back
+    output logic                wb_valid_o,
+    input  logic                wb_ready_i,
+    output logic [WW-1:0]       wb_warp_o,
+    output logic [4:0]          wb_rd_o,
+    output logic [LANES-1:0]    wb_mask_o,
+    output logic [LANES*32-1:0] wb_data_o,
+    output logic                wb_last_o,
+    // control
+    output logic [WARPS-1:0]    warp_busy_o,
+    input  logic                inv_i,
+    input  logic                kill_i,
+    output logic                idle_o,
+    input  logic                scrub_i,
+    output logic                scrub_busy_o,
+    output logic                fault_valid_o,
+    output logic [7:0]          fault_code_o,
+    output logic [1:0]          fault_access_o,
+    output logic [31:0]         fault_va_o,
+    output logic [31:0]         fault_pc_o,
+    output logic [WW-1:0]       fault_warp_o,
+    output logic [LW-1:0]       fault_lane_o,
+    output logic                ev_l1_hit_o,
+    output logic                ev_l1_miss_o,
+    // memory channel
+    output logic                mem_req_valid_o,
+    input  logic                mem_req_ready_i,
+    output logic [1:0]          mem_req_op_o,
+    output logic [3:0]          mem_req_amo_o,
+    output logic                mem_req_exec_o,
+    output logic [27:0]         mem_req_line_o,
+    output logic [511:0]        mem_req_wdata_o,
+    output logic [63:0]         mem_req_be_o,
+    output logic [6:0]          mem_req_tag_o,
+    input  logic                mem_rsp_valid_i,
+    input  logic [6:0]          mem_rsp_tag_i,
+    input  logic [511:0]        mem_rsp_data_i,
+    input  logic [7:0]          mem_rsp_fault_i
+);
+  localparam int ENTRY_W = 6;
+  localparam int FILL_W = 5;
+
+  generate
+    if (LANES < 8 || LANES > 32 || (1 << LW) != LANES || (1 << WW) != WARPS || L1_KIB < 1 || LMEM_KIB > 64) begin : g_check
+      $error("simt_lsu: parameter out of range");
+    end
+  endgenerate
+
+  // ------------------------------------------------------------------ kill, start
+  // A kill resets all but local memory and the requests that memory may have seen. Free lists then fill up again.
+  logic killed_q, flight_idle, soft_rst;
+  logic [6:0] start_q;  // msb: free lists are full
+  logic [11:0] age_q;
+  logic clear;
+
+  assign soft_rst = rst_i || kill_i || killed_q;
+  assign clear = inv_i || (&age_q);
+  always_ff @(posedge clk_i) begin
+    killed_q <= (kill_i || killed_q) && !flight_idle && !rst_i;
+    start_q <= soft_rst ? '0 : start_q[6] ? start_q : start_q + 1'b1;
+    age_q <= rst_i ? '0 : age_q + 1'b1;
+  end
+
+  // ------------------------------------------------------------------ issue
+  logic entry_valid, global_room, local_room, take;
+  logic [ENTRY_W-1:0] entry, end_entry;
+  logic end_valid, end_q, unused_ready;
+  logic [ENTRY_W-1:0] end_entry_q;
+  logic [WW-1:0] end_warp, end_warp_q;
+
+  assign iss_ready_o = start_q[6] && entry_valid && global_room && local_room;
+  assign take = iss_valid_i && iss_ready_o && !soft_rst;
+
+  // An entry is used again one cycle after its last piece, when the piece is at wb_*.
+  mem_fifo #(.WIDTH(ENTRY_W), .DEPTH_LOG2(ENTRY_W), .FILL(1'b1)) u_entries (
+      .clk_i, .rst_i(soft_rst), .in_valid_i(end_q), .in_ready_o(unused_ready), .in_data_i(end_entry_q),
+      .out_valid_o(entry_valid), .out_ready_i(take && iss_op_i != simt_op_pkg::LSU_STORE), .out_data_o(entry)
+  );
+
+  logic a_valid_q, a_unsigned_q;
+  logic [2:0] a_op_q;
+  logic [3:0] a_amo_q;
+  logic [1:0] a_size_q;
+  logic [WW-1:0] a_warp_q;
+  logic [4:0] a_rd_q;
+  logic [31:0] a_pc_q;
+  logic [ENTRY_W-1:0] a_entry_q;
+  logic [LANES*32-1:0] a_data_q, a_cmp_q, a_addr;
+  logic [LANES-1:0] a_global, a_private, a_local, a_mask;
+  logic a_fault, a_result;
+  logic [7:0] a_fault_code;
+  logic [31:0] a_fault_va;
+  logic [LW-1:0] a_fault_lane;
+
+  always_ff @(posedge clk_i) begin
+    a_valid_q <= take;
+    end_q <= end_valid && !soft_rst;
+    end_entry_q <= end_entry;
+    end_warp_q <= end_warp;
+    if (take) begin
+      a_op_q <= iss_op_i;
+      a_amo_q <= iss_amo_i;
+      a_size_q <= iss_size_i;
+      a_unsigned_q <= iss_unsigned_i;
+      a_warp_q <= iss_warp_i;
+      a_rd_q <= iss_rd_i;
+      a_pc_q <= iss_pc_i;
+      a_entry_q <= entry;
+      if (iss_op_i != simt_op_pkg::LSU_LOAD) a_data_q <= iss_data_i;
+      if (iss_op_i == simt_op_pkg::LSU_AMO) a_cmp_q <= iss_cmp_i;
+    end
+  end
+
+  lsu_address #(.LANES(LANES), .WARPS(WARPS)) u_address (
+      .clk_i, .rst_i(soft_rst), .stack_i, .stack_log2_i, .local_bytes_i, .in_valid_i(take), .in_size_i(iss_size_i),
+      .in_warp_i(iss_warp_i), .in_mask_i(iss_mask_i), .in_addr_i(iss_addr_i), .in_lbase_i(iss_lbase_i),
+      .out_global_o(a_global), .out_private_o(a_private), .out_local_o(a_local), .out_addr_o(a_addr),
+      .fault_valid_o(a_fault), .fault_code_o(a_fault_code), .fault_va_o(a_fault_va), .fault_lane_o(a_fault_lane)
+  );
+  assign a_mask = a_global | a_local;
+  assign a_result = |a_mask && a_op_q != simt_op_pkg::LSU_STORE;
+
+  // ------------------------------------------------------------------ memory
+  logic c_valid, c_ready, c_last, c_private;
+  logic [2:0] c_op;
+  logic [3:0] c_amo;
+  logic [1:0] c_size;
+  logic [WW-1:0] c_warp;
+  logic [ENTRY_W-1:0] c_entry;
+  logic [31:0] c_pc, c_addr, c_pair;
+  logic [LANES-1:0] c_mask, c_merge;
+  logic [LW-1:0] c_lane;
+  logic [LANES*6-1:0] c_offset;
+  logic [LANES*32-1:0] c_data;
+
+  lsu_coalesce #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_coalesce (
+      .clk_i, .rst_i(soft_rst), .push_i(|a_global), .room_o(global_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q),
+      .in_size_i(a_size_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global),
+      .in_private_i(a_private), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .out_valid_o(c_valid),
+      .out_ready_i(c_ready), .out_last_o(c_last), .out_op_o(c_op), .out_amo_o(c_amo), .out_size_o(c_size),
+      .out_warp_o(c_warp), .out_entry_o(c_entry), .out_pc_o(c_pc), .out_mask_o(c_mask), .out_merge_o(c_merge),
+      .out_lane_o(c_lane), .out_addr_o(c_addr), .out_private_o(c_private), .out_pair_o(c_pair), .out_offset_o(c_offset),
+      .out_data_o(c_data)
+  );
+
+  logic write_room, request_room, note, request_write, store_end, note_private, push, fill_valid, written;
+  logic [5:0] write_slot;
+  logic [6:0] note_tag, push_tag;
+  logic [1:0] note_access, push_op;
+  logic [WW-1:0] note_warp, written_warp;
+  logic [LW-1:0] note_lane;
+  logic [31:0] note_addr, note_pc;
+  logic [3:0] push_amo;
+  logic [25:0] push_line;
+  logic [511:0] push_wdata, fill_data, piece_line;
+  logic [63:0] push_be;
+  logic [FILL_W-1:0] fill;
+  logic credit, piece_start, cache_idle;
+  logic [ENTRY_W-1:0] piece_entry;
+  logic [LANES-1:0] piece_mask;
+
+  lsu_cache #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .FILL_W(FILL_W), .L1_KIB(L1_KIB)) u_cache (
+      .clk_i, .rst_i(soft_rst), .clear_i(clear), .in_valid_i(c_valid), .in_ready_o(c_ready), .in_last_i(c_last), .in_op_i(c_op),
+      .in_amo_i(c_amo), .in_size_i(c_size), .in_warp_i(c_warp), .in_entry_i(c_entry), .in_pc_i(c_pc), .in_mask_i(c_mask),
+      .in_merge_i(c_merge), .in_lane_i(c_lane), .in_addr_i(c_addr), .in_private_i(c_private), .in_pair_i(c_pair),
+      .in_offset_i(c_offset), .in_data_i(c_data), .write_room_i(write_room), .write_slot_i(write_slot),
+      .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write), .store_end_o(store_end),
+      .note_tag_o(note_tag), .note_access_o(note_access), .note_warp_o(note_warp), .note_lane_o(note_lane),
+      .note_addr_o(note_addr), .note_private_o(note_private), .note_pc_o(note_pc), .request_push_o(push),
+      .request_op_o(push_op), .request_amo_o(push_amo), .request_line_o(push_line), .request_wdata_o(push_wdata),
+      .request_be_o(push_be), .request_tag_o(push_tag), .fill_valid_i(fill_valid), .fill_i(fill), .fill_data_i(fill_data),
+      .piece_credit_i(credit), .piece_start_o(piece_start), .piece_entry_o(piece_entry), .piece_mask_o(piece_mask),
+      .piece_line_o(piece_line), .ev_hit_o(ev_l1_hit_o), .ev_miss_o(ev_l1_miss_o), .idle_o(cache_idle)
+  );
+
+  logic f_fault;
+  logic [7:0] f_fault_code;
+  logic [1:0] f_fault_access;
+  logic [31:0] f_fault_va, f_fault_pc;
+  logic [WW-1:0] f_fault_warp;
+  logic [LW-1:0] f_fault_lane;
+
+  lsu_flight #(.LANES(LANES), .WARPS(WARPS), .FILL_W(FILL_W)) u_flight (
+      .clk_i, .rst_i(soft_rst), .hard_rst_i(rst_i), .stack_i, .stack_log2_i, .write_room_o(write_room),
+      .write_slot_o(write_slot), .write_i(request_write), .note_i(note), .note_tag_i(note_tag), .note_access_i(note_access),
+      .note_warp_i(note_warp), .note_lane_i(note_lane), .note_private_i(note_private), .note_addr_i(note_addr),
+      .note_pc_i(note_pc), .room_o(request_room), .push_i(push), .push_op_i(push_op), .push_amo_i(push_amo),
+      .push_line_i(push_line), .push_wdata_i(push_wdata), .push_be_i(push_be), .push_tag_i(push_tag),
+      .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data), .written_o(written), .written_warp_o(written_warp),
+      .fault_valid_o(f_fault), .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va),
+      .fault_pc_o(f_fault_pc), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
+      .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o, .mem_req_be_o,
+      .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
+  );
+  assign mem_req_exec_o = 1'b0;
+
+  logic m_words, m_unsigned, m_valid, m_take;
+  logic [ENTRY_W-1:0] m_words_entry, m_entry;
+  logic [LANES-1:0] m_words_mask, m_mask;
+  logic [1:0] m_size;
+  logic [LANES*2-1:0] m_byte;
+  logic [LANES*32-1:0] m_word, m_data;
+
+  lsu_extract #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_extract (
+      .clk_i, .rst_i(soft_rst), .note_i(a_result), .note_entry_i(a_entry_q), .note_size_i(a_size_q),
+      .note_unsigned_i(a_unsigned_q), .note_addr_i(a_addr), .start_i(piece_start), .entry_i(piece_entry),
+      .mask_i(piece_mask), .line_i(piece_line), .words_valid_o(m_words), .words_entry_o(m_words_entry),
+      .words_mask_o(m_words_mask), .words_size_o(m_size), .words_unsigned_o(m_unsigned), .words_byte_o(m_byte),
+      .words_o(m_word)
+  );
+  lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_memory_pieces (
+      .clk_i, .rst_i(soft_rst), .credit_o(credit), .start_i(piece_start), .in_valid_i(m_words), .in_entry_i(m_words_entry),
+      .in_mask_i(m_words_mask), .in_size_i(m_size), .in_unsigned_i(m_unsigned), .in_byte_i(m_byte), .in_word_i(m_word),
+      .out_valid_o(m_valid), .out_take_i(m_take), .out_entry_o(m_entry), .out_mask_o(m_mask), .out_data_o(m_data)
+  );
+
+  // ------------------------------------------------------------------ local memory
+  logic l_credit, l_start, l_words, l_unsigned, l_valid, l_take, l_store_end;
+  logic [ENTRY_W-1:0] l_words_entry, l_entry;
+  logic [LANES-1:0] l_words_mask, l_mask;
+  logic [1:0] l_size;
+  logic [LANES*2-1:0] l_byte;
+  logic [LANES*32-1:0] l_word, l_data;
+  logic [WW-1:0] l_store_warp;
+
+  lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
+      .clk_i, .rst_i(soft_rst), .scrub_i, .scrub_busy_o, .push_i(|a_local), .room_o(local_room), .in_op_i(a_op_q),
+      .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q),
+      .in_mask_i(a_local), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .credit_i(l_credit),
+      .start_o(l_start), .words_valid_o(l_words), .words_entry_o(l_words_entry), .words_mask_o(l_words_mask),
+      .words_size_o(l_size), .words_unsigned_o(l_unsigned), .words_byte_o(l_byte), .words_o(l_word),
+      .store_end_o(l_store_end), .store_warp_o(l_store_warp)
+  );
+  lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_local_pieces (
+      .clk_i, .rst_i(soft_rst), .credit_o(l_credit), .start_i(l_start), .in_valid_i(l_words), .in_entry_i(l_words_entry),
+      .in_mask_i(l_words_mask), .in_size_i(l_size), .in_unsigned_i(l_unsigned), .in_byte_i(l_byte), .in_word_i(l_word),
+      .out_valid_o(l_valid), .out_take_i(l_take), .out_entry_o(l_entry), .out_mask_o(l_mask), .out_data_o(l_data)
+  );
+
+  // ------------------------------------------------------------------ write-back, faults, busy
+  lsu_writeback #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_writeback (
+      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q), .begin_warp_i(a_warp_q), .begin_rd_i(a_rd_q),
+      .begin_mask_i(a_mask), .a_valid_i(m_valid), .a_take_o(m_take), .a_entry_i(m_entry), .a_mask_i(m_mask), .a_data_i(m_data),
+      .b_valid_i(l_valid), .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data),
+      .end_o(end_valid), .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i, .wb_warp_o, .wb_rd_o,
+      .wb_mask_o, .wb_data_o, .wb_last_o
+  );
+
+  // What memory refused is older than what is refused here.
+  assign fault_valid_o = (f_fault || a_fault) && !soft_rst;
+  assign fault_code_o = f_fault ? f_fault_code : a_fault_code;
+  assign fault_access_o = f_fault ? f_fault_access :
+      a_op_q == simt_op_pkg::LSU_AMO ? 2'd3 : a_op_q == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
+  assign fault_va_o = f_fault ? f_fault_va : a_fault_va;
+  assign fault_pc_o = f_fault ? f_fault_pc : a_pc_q;
+  assign fault_warp_o = f_fault ? f_fault_warp : a_warp_q;
+  assign fault_lane_o = f_fault ? f_fault_lane : a_fault_lane;
+
+  logic [WARPS-1:0] busy_result, busy_store, busy_write, busy_local, busy_address;
+  lsu_pending #(.WARPS(WARPS)) u_results (
+      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_warp_i(a_warp_q), .end_i(end_q), .end_warp_i(end_warp_q),
+      .busy_o(busy_result)
+  );
+  lsu_pending #(.WARPS(WARPS)) u_stores (
+      .clk_i, .rst_i(soft_rst), .begin_i(|a_global && !a_result), .begin_warp_i(a_warp_q), .end_i(store_end),
+      .end_warp_i(note_warp), .busy_o(busy_store)
+  );
+  lsu_pending #(.WARPS(WARPS)) u_writes (
+      .clk_i, .rst_i(soft_rst), .begin_i(request_write), .begin_warp_i(note_warp), .end_i(written),
+      .end_warp_i(written_warp), .busy_o(busy_write)
+  );
+  lsu_pending #(.WARPS(WARPS)) u_local_stores (
+      .clk_i, .rst_i(soft_rst), .begin_i(|a_local && !a_result), .begin_warp_i(a_warp_q), .end_i(l_store_end),
+      .end_warp_i(l_store_warp), .busy_o(busy_local)
+  );
+  assign busy_address = a_valid_q ? WARPS'(1) << a_warp_q : '0;
+  assign warp_busy_o = busy_result | busy_store | busy_write | busy_local | busy_address;
+  assign idle_o = flight_idle && (soft_rst || (cache_idle && warp_busy_o == '0 && !wb_valid_o));
+endmodule

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Features that this device does not have: every call answers, none crashes. */
+#include "clt.h"
+
+static void test_images_and_samplers(void **state)
+{
+    (void)state;
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
+    const size_t three[3] = {0, 0, 0};
+    cl_uint n = 9;
+    cl_mem b = clt_buffer(64, NULL);
+    char host[64];
+    REFUSED(clCreateImage(clt_context, 0, &format, &desc, NULL, &clt_error), CL_INVALID_OPERATION);
+    REFUSED(clCreateImageWithProperties(clt_context, NULL, 0, &format, &desc, NULL, &clt_error), CL_INVALID_OPERATION);
+    REFUSED(clCreateImage2D(clt_context, 0, &format, 4, 4, 0, NULL, &clt_error), CL_INVALID_OPERATION);
+    REFUSED(clCreateSampler(clt_context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &clt_error), CL_INVALID_OPERATION);
+    REFUSED(clCreateSamplerWithProperties(clt_context, NULL, &clt_error), CL_INVALID_OPERATION);
+    OK(clGetSupportedImageFormats(clt_context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
+    assert_int_equal(n, 0);
+    FAILS(clGetImageInfo(b, CL_IMAGE_WIDTH, sizeof n, &n, NULL), CL_INVALID_MEM_OBJECT);
+    FAILS(clEnqueueReadImage(clt_queue, b, CL_TRUE, three, three, 0, 0, host, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueFillImage(clt_queue, b, host, three, three, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueCopyBufferToImage(clt_queue, b, b, 0, three, three, 0, NULL, NULL), CL_INVALID_OPERATION);
+    OK(clReleaseMemObject(b));
+}
+
+static void test_svm_and_pipes(void **state)
+{
+    (void)state;
+    void *p = &p;
+    const int v = 0;
+    cl_kernel k = clt_kernel("kernel void f(global int *r) { *r = 1; }", "f");
+    assert_null(clSVMAlloc(clt_context, CL_MEM_READ_WRITE, 64, 0));
+    clSVMFree(clt_context, NULL);
+    FAILS(clSetKernelArgSVMPointer(k, 0, p), CL_INVALID_OPERATION);
+    FAILS(clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof p, &p), CL_INVALID_OPERATION);
+    FAILS(clEnqueueSVMFree(clt_queue, 1, &p, NULL, NULL, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, p, p, 0, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueSVMMemFill(clt_queue, p, &v, sizeof v, 4, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, 4, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueSVMUnmap(clt_queue, p, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clEnqueueSVMMigrateMem(clt_queue, 1, (const void **)&p, NULL, 0, 0, NULL, NULL), CL_INVALID_OPERATION);
+    REFUSED(clCreatePipe(clt_context, 0, 4, 4, NULL, &clt_error), CL_INVALID_OPERATION);
+    cl_mem b = clt_buffer(64, NULL);
+    cl_uint u;
+    FAILS(clGetPipeInfo(b, CL_PIPE_PACKET_SIZE, sizeof u, &u, NULL), CL_INVALID_MEM_OBJECT);
+    OK(clReleaseMemObject(b));
+    OK(clReleaseKernel(k));
+}
+
+static void CL_CALLBACK native(void *data)
+{
+    (void)data;
+}
+
+static void CL_CALLBACK released(cl_program p, void *data)
+{
+    (void)p;
+    (void)data;
+}
+
+static void test_programs_and_queues(void **state)
+{
+    (void)state;
+    const unsigned il[4] = {0x07230203};
+    REFUSED(clCreateProgramWithIL(clt_context, il, sizeof il, &clt_error), CL_INVALID_OPERATION);
+    REFUSED(clCreateProgramWithIL(clt_context, NULL, 0, &clt_error), CL_INVALID_VALUE);
+    REFUSED(clCreateProgramWithBuiltInKernels(clt_context, 1, &clt_device, "no_such_kernel", &clt_error), CL_INVALID_VALUE);
+    cl_program p = clt_build("kernel void f() {}", "");
+    FAILS(clSetProgramSpecializationConstant(p, 0, sizeof il, il), CL_INVALID_OPERATION);
+    FAILS(clSetProgramReleaseCallback(p, released, NULL), CL_INVALID_OPERATION);
+    OK(clReleaseProgram(p));
+    FAILS(clEnqueueNativeKernel(clt_queue, native, NULL, 0, 0, NULL, NULL, 0, NULL, NULL), CL_INVALID_OPERATION);
+    FAILS(clSetDefaultDeviceCommandQueue(clt_context, clt_device, clt_queue), CL_INVALID_OPERATION);
+    cl_kernel k = clt_kernel("kernel void f() {}", "f");
+    size_t n;
+    FAILS(clGetKernelSubGroupInfo(k, clt_device, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof n, &n, NULL),
+          CL_INVALID_OPERATION);
+    OK(clReleaseKernel(k));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_images_and_samplers),
+        cmocka_unit_test(test_svm_and_pipes),
+        cmocka_unit_test(test_programs_and_queues),
+    };
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

@@ -261,7 +261,7 @@ module simt_executor #(
   );
 
   // -------------------------------------------------------------------------------------------- memory
-  logic         lm_valid, lm_ready, lm_rsp, im_valid, im_ready, im_rsp;
+  logic         lm_valid, lm_ready, lm_exec, lm_rsp, im_valid, im_ready, im_rsp;
   logic [1:0]   lm_op, im_tag;
   logic [3:0]   lm_amo;
   logic [27:0]  lm_line, im_line;
@@ -281,7 +281,7 @@ module simt_executor #(
   );
 
   simt_lsu #(
-      .L(LANES), .W(WARPS), .LMEM_KIB(LMEM_KIB)
+      .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)
   ) u_lsu (
       .clk_i, .rst_i, .stack_i(packet_q[tern_spec_pkg::PKT_DISPATCH_STACK_LSB +: 32]),
       .stack_log2_i(packet_q[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]),
@@ -294,7 +294,7 @@ module simt_executor #(
       .fault_access_o(lsu_fault_access), .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc),
       .fault_warp_o(lsu_fault_warp), .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub),
       .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid), .mem_req_ready_i(lm_ready),
-      .mem_req_op_o(lm_op), .mem_req_amo_o(lm_amo), .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata),
+      .mem_req_op_o(lm_op), .mem_req_exec_o(lm_exec), .mem_req_amo_o(lm_amo), .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata),
       .mem_req_be_o(lm_be), .mem_req_tag_o(lm_tag), .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]),
       .mem_rsp_data_i(rsp_data_i), .mem_rsp_fault_i(rsp_fault_i)
   );
@@ -308,6 +308,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss};
+  assign unused = &{1'b0, ic_miss, lm_exec};
 
 endmodule

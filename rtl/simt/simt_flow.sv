@@ -10,7 +10,7 @@
 // nothing to select, and no lane's own pc is touched. Only then: divergence, reaching the candidate, a return of some
 // lanes, exit, barrier. A warp whose runnable lanes are all active has no candidate.
 // Every 16th backward jump of a part of the warp gives the others 32 instructions, so that a lane that spins on a lock
-// cannot keep its neighbour from releasing it.
+// cannot keep its neighbour from releasing it; every 4th if the part has done an atomic operation, as those who spin do.
 
 module simt_flow #(
     parameter int LANES = 16,
@@ -38,6 +38,7 @@ module simt_flow #(
     input  logic [31:0]         r_pc4_i,
     // X
     input  logic                x_valid_i,
+    input  logic                x_atomic_i,      // an atomic operation, valid or not for the flow
     input  logic [2:0]          x_flow_i,
     input  logic [WW-1:0]       x_warp_i,
     input  logic [LANES-1:0]    x_mask_i,
@@ -69,7 +70,7 @@ module simt_flow #(
 );
 
   localparam logic [31:0] NONE = 32'hffff_ffff;
-  localparam logic [3:0] ROTATE_EVERY = 4'd15;
+  localparam logic [3:0] ROTATE_EVERY = 4'd15, ROTATE_HOT = 4'd3;   // less one
   localparam logic [5:0] ROTATE_QUANTUM = 6'd32;
 
   logic [31:0]      pc_q [0:WARPS-1];       // of the active lanes
@@ -79,6 +80,7 @@ module simt_flow #(
   logic [WARPS-1:0] full_q;                 // every lane that can run is active
   logic [5:0]       quantum_q [0:WARPS-1];  // instructions left of a rotated choice
   logic [3:0]       back_q [0:WARPS-1];     // backward jumps of a part
+  logic [WARPS-1:0] hot_q;                  // the part has done an atomic operation
 
   // F, D
   assign f_pc_o          = pc_q[f_warp_i];
@@ -147,7 +149,7 @@ module simt_flow #(
     depth_next = (b_call_q && depth != 8'hff) ? depth + 8'd1 : (b_return_q && depth != 8'd0) ? depth - 8'd1 : depth;
     next       = (b_taken_q != '0) ? b_target_q : b_pc4_q;
     rotate     = jump && !full && !in_quantum && !b_quantum_end_q && b_backward_q && b_taken_q != '0
-                 && back_q[b_warp_q] == ROTATE_EVERY;
+                 && back_q[b_warp_q] >= (hot_q[b_warp_q] ? ROTATE_HOT : ROTATE_EVERY);
     fast       = jump && uniform && !b_quantum_end_q && !rotate
                  && (full || in_quantum || b_call_q || (!b_return_q && next < merge_q[b_warp_q]));
     b_barrier_o = b_valid_q && b_flow_q == simt_core_pkg::FLOW_BARRIER;
@@ -194,13 +196,16 @@ module simt_flow #(
   always_ff @(posedge clk_i) begin
     if (r_issue_i && quantum_q[r_warp_i] != 6'd0) quantum_q[r_warp_i] <= quantum_q[r_warp_i] - 6'd1;
     if (r_next_i) pc_q[r_warp_i] <= r_pc4_i;
+    if (x_atomic_i && !full_q[x_warp_i]) hot_q[x_warp_i] <= 1'b1;
     if (b_valid_q) begin
       if (fast) begin
         pc_q[b_warp_q]    <= next;
         depth_q[b_warp_q] <= depth_next;
         if (b_call_q) merge_q[b_warp_q] <= NONE;
       end
-      if (jump && !full && b_backward_q && b_taken_q != '0 && !in_quantum) back_q[b_warp_q] <= back_q[b_warp_q] + 4'd1;
+      if (jump && !full && b_backward_q && b_taken_q != '0 && !in_quantum)
+        back_q[b_warp_q] <= rotate ? 4'd0 : back_q[b_warp_q] + 4'd1;
+      if (rotate) hot_q[b_warp_q] <= 1'b0;
     end
     if (res_valid) begin
       pc_q[res_warp_o]      <= res_pc;
@@ -218,6 +223,7 @@ module simt_flow #(
       full_q[launch_warp_i]    <= 1'b1;
       quantum_q[launch_warp_i] <= 6'd0;
       back_q[launch_warp_i]    <= 4'd0;
+      hot_q[launch_warp_i]     <= 1'b0;
     end
   end
 

@@ -332,18 +332,18 @@ module tb;
   endtask
 
   task automatic flush(bit all, int root, int from, int count);
-    flush_all <= all;
-    flush_root <= 22'(root);
-    flush_first <= 20'(from);
-    flush_count <= 21'(count);
-    flush_valid <= 1;
+    @(negedge clk);  // a process that waits drives between the clock edges: no race
+    flush_all = all;
+    flush_root = 22'(root);
+    flush_first = 20'(from);
+    flush_count = 21'(count);
+    flush_valid = 1;
     started = now;
-    @(posedge clk) @(negedge clk);
-    while (!flush_ready) begin
+    #1 while (!flush_ready) begin
       @(negedge clk);
       if (now - started > 10000) $fatal(1, "flush does not end");
     end
-    @(posedge clk) flush_valid <= 0;
+    @(negedge clk) flush_valid = 0;
     @(posedge clk);
   endtask
 

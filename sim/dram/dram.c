@@ -95,7 +95,8 @@ static void schedule(struct tern_dram *d, struct channel *c, uint32_t slot)
     struct transfer *t = &c->slot[slot];
     t->due = at / LINE + d->config.latency + (d->config.reorder ? draw(d) % SPREAD : 0);
     bool beyond = t->address >= d->config.bytes || d->config.bytes - t->address < LINE;
-    t->resp = beyond || (d->config.error_on && t->address / PAGE == d->config.error / PAGE) ? SLVERR : OKAY;
+    bool bad = t->address < d->config.error_base + d->config.error_bytes && t->address + LINE > d->config.error_base;
+    t->resp = beyond || (bad && d->config.error_bytes) ? SLVERR : OKAY;
     c->order[c->waiting++] = (uint16_t)slot;
 }
 
@@ -209,10 +210,10 @@ void tern_dram_clock(struct tern_dram *d, const struct tern_dram_in *in)
     }
     accept(d, in);
     answer(d, in);
-    /* A quarter of the slots stays free, so that one that is answered late never meets the tail. */
-    d->out.arready = !d->rd.slot[d->rd.tail].used && d->rd.waiting < SLOTS * 3 / 4;
-    d->out.awready = !d->wr.slot[d->wr.tail].used && d->wr.waiting < SLOTS * 3 / 4 && (d->wr.tail + 1) % SLOTS != d->w_tail;
-    d->out.wready = (d->w_tail + 1) % SLOTS != d->wr.tail && (d->wr.slot[d->w_tail].used == (d->w_tail != d->wr.tail));
+    d->out.arready = !d->rd.slot[d->rd.tail].used;
+    d->out.awready = !d->wr.slot[d->wr.tail].used;
+    /* data goes before its address by one transfer at most */
+    d->out.wready = d->wr.slot[d->w_tail].used == (d->w_tail != d->wr.tail);
 }
 
 static bool outside(const struct tern_dram *d, uint64_t address, size_t size)

@@ -29,8 +29,7 @@ struct tern_dram_config {
     uint32_t latency;   /**< Cycles, 1 or more. */
     uint32_t bandwidth; /**< Bytes a cycle, 1 to 64. */
     uint64_t reorder;   /**< 0: answers in order; else the seed of random extra latency, which lets ids overtake each other. */
-    uint64_t error;     /**< Test hook: accesses to the 4 KiB page at this address answer SLVERR, and do nothing... */
-    bool error_on;      /**< ...if this is set. */
+    uint64_t error_base, error_bytes; /**< Accesses to this range are answered with SLVERR and do nothing. */
 };
 
 /** What the memory drives. */

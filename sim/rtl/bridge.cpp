@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated device behind the C API of tern_sim.h: AXI4-Lite accesses, memory at the AXI4 port, interrupt, waveform.
-// This is the only C++ of the project, because Verilator gives nothing else.
+// The Verilated tern_top behind the C API of tern_sim.h, with the memory of sim/dram at its AXI4 port.
+//
+// The only C++ of the project: Verilator's classes are C++. A cycle is two evaluations: clock low, in which the inputs
+// of the cycle settle, and clock high, the edge. An idle device (no work, no access, no transfer) is not evaluated:
+// nothing but its time would change, so its time register is set forward (rtl/public.vlt makes it writable).
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "Vtern_top.h"
+#include "Vtern_top___024root.h"
 #include "dram.h"
 #include "tern_sim/tern_sim.h"
 #include "verilated.h"
@@ -15,234 +18,248 @@
 
 namespace {
 
-constexpr uint64_t kDefaultBytes = 2ull << 30, kMaxBytes = 4ull << 30, kPage = 4096;
-constexpr uint32_t kDefaultLatency = 60, kDefaultBandwidth = 64;
-constexpr int kResetCycles = 8, kAxiLiteTimeout = 100000;
+constexpr uint64_t default_bytes = 2ull << 30;
+constexpr uint64_t limit = 4ull << 30;  // the dirty plane's room
+constexpr uint64_t page = 4096;
+constexpr unsigned access_limit = 256;  // cycles
+constexpr unsigned reset_cycles = 8;
+constexpr unsigned settle_cycles = 520;  // the fabric clears its hazard table
+
+struct free_dram {
+    void operator()(tern_dram *d) const { tern_dram_destroy(d); }
+};
 
 }  // namespace
 
 struct tern_sim {
-    VerilatedContext context;
-    Vtern_top top{&context};
-    VerilatedFstC fst;
-    bool tracing = false;
-    struct dram *dram = nullptr;
-    uint64_t bytes = 0, cycles = 0;
-    struct {  // AXI4-Lite handshakes of the last cycle
-        bool ar, r, aw, w, b;
-        uint32_t data;
-    } lite = {};
+    std::unique_ptr<VerilatedContext> context;
+    std::unique_ptr<Vtern_top> top;
+    std::unique_ptr<tern_dram, free_dram> dram;
+    std::unique_ptr<VerilatedFstC> trace;
+    uint64_t ticks = 0;  // of the waveform: two a cycle
+    bool idle = false;
 
-    // One clock cycle: inputs settle, handshakes of this cycle are seen, the edge, then memory moves on.
+    uint64_t &time() { return top->rootp->tern_top__DOT__u_regs__DOT__time_q; }
+
+    void eval()
+    {
+        top->eval();
+        if (trace) {
+            trace->dump(ticks++);
+        }
+    }
+
     void cycle()
     {
-        struct dram_answer r, b;
-        const bool rv = dram_r(dram, &r), bv = dram_b(dram, &b);
-        top.m_axi_arready_i = dram_ar_ready(dram);
-        top.m_axi_awready_i = dram_aw_ready(dram);
-        top.m_axi_wready_i = dram_w_ready(dram);
-        top.m_axi_rvalid_i = rv;
-        if (rv) {
-            top.m_axi_rid_i = r.id;
-            top.m_axi_rresp_i = r.resp;
-            top.m_axi_rlast_i = r.last;
-            std::memcpy(top.m_axi_rdata_i.data(), r.data, DRAM_BEAT);
+        Vtern_top *t = top.get();
+        const struct tern_dram_out *o = tern_dram_out(dram.get());
+        t->clk_i = 0;
+        t->m_axi_arready_i = o->arready;
+        t->m_axi_awready_i = o->awready;
+        t->m_axi_wready_i = o->wready;
+        t->m_axi_rvalid_i = o->rvalid;
+        t->m_axi_bvalid_i = o->bvalid;
+        if (o->rvalid) {
+            t->m_axi_rid_i = o->rid;
+            t->m_axi_rresp_i = o->rresp;
+            t->m_axi_rlast_i = 1;
+            std::memcpy(t->m_axi_rdata_i.data(), o->rdata, 64);
         }
-        top.m_axi_bvalid_i = bv;
-        if (bv) {
-            top.m_axi_bid_i = b.id;
-            top.m_axi_bresp_i = b.resp;
+        t->m_axi_bid_i = o->bid;
+        t->m_axi_bresp_i = o->bresp;
+        eval();
+        const tern_dram_in in = {
+            .arvalid = t->m_axi_arvalid_o != 0,
+            .awvalid = t->m_axi_awvalid_o != 0,
+            .wvalid = t->m_axi_wvalid_o != 0,
+            .rready = t->m_axi_rready_o != 0,
+            .bready = t->m_axi_bready_o != 0,
+            .arid = t->m_axi_arid_o,
+            .awid = t->m_axi_awid_o,
+            .araddr = t->m_axi_araddr_o,
+            .awaddr = t->m_axi_awaddr_o,
+            .wstrb = t->m_axi_wstrb_o,
+            .wdata = t->m_axi_wdata_o.data(),
+        };
+        t->clk_i = 1;
+        eval();
+        tern_dram_clock(dram.get(), &in);
+    }
+
+    /** Until done() or too late. */
+    template <typename F>
+    bool until(F done)
+    {
+        for (unsigned i = 0; i < access_limit; i++) {
+            if (done()) {
+                return true;
+            }
+            cycle();
         }
-        top.clk_i = 0;
-        top.eval();
-        if (tracing) {
-            fst.dump(2 * cycles);
-        }
-        const bool ar = top.m_axi_arvalid_o && top.m_axi_arready_i, aw = top.m_axi_awvalid_o && top.m_axi_awready_i;
-        const bool w = top.m_axi_wvalid_o && top.m_axi_wready_i;
-        lite.ar = top.s_axi_arvalid_i && top.s_axi_arready_o;
-        lite.aw = top.s_axi_awvalid_i && top.s_axi_awready_o;
-        lite.w = top.s_axi_wvalid_i && top.s_axi_wready_o;
-        lite.r = top.s_axi_rvalid_o && top.s_axi_rready_i;
-        lite.b = top.s_axi_bvalid_o && top.s_axi_bready_i;
-        lite.data = top.s_axi_rdata_o;
-        if (rv && top.m_axi_rready_o) {
-            dram_r_take(dram);
-        }
-        if (bv && top.m_axi_bready_o) {
-            dram_b_take(dram);
-        }
-        if (ar) {
-            dram_ar(dram, top.m_axi_arid_o, top.m_axi_araddr_o, top.m_axi_arlen_o + 1u);
-        }
-        if (w) {
-            dram_w(dram, top.m_axi_wdata_o.data(), top.m_axi_wstrb_o, top.m_axi_wlast_o);
-        }
-        if (aw) {
-            dram_aw(dram, top.m_axi_awid_o, top.m_axi_awaddr_o, top.m_axi_awlen_o + 1u);
-        }
-        top.clk_i = 1;
-        top.eval();
-        if (tracing) {
-            fst.dump(2 * cycles + 1);
-        }
-        dram_tick(dram);
-        cycles++;
+        return false;
     }
 };
 
 namespace {
 
-int sim_create(const struct tern_sim_config *config, struct tern_sim **out)
+int create(const tern_sim_config *config, tern_sim **out)
 {
-    const struct tern_sim_config none = {};
-    const struct tern_sim_config &c = config ? *config : none;
-    struct dram_config d = {};
-    d.bytes = c.mem_bytes ? c.mem_bytes : kDefaultBytes;
-    d.latency = c.dram_latency ? c.dram_latency : kDefaultLatency;
-    d.bandwidth = c.dram_bandwidth ? c.dram_bandwidth : kDefaultBandwidth;
-    d.reorder_seed = c.dram_reorder_seed;
-    d.error_base = c.dram_error_base;
-    d.error_bytes = c.dram_error_bytes;
-    if (d.bytes % kPage || d.bytes > kMaxBytes || d.bandwidth > DRAM_BEAT) {
+    tern_dram_config d = {};
+    d.bytes = config && config->mem_bytes ? config->mem_bytes : default_bytes;
+    d.latency = config && config->dram_latency ? config->dram_latency : 60;
+    d.bandwidth = config && config->dram_bandwidth ? config->dram_bandwidth : 64;
+    if (config) {
+        d.reorder = config->dram_reorder_seed;
+        d.error_base = config->dram_error_base;
+        d.error_bytes = config->dram_error_bytes;
+    }
+    if (d.bytes > limit) {
         return -EINVAL;
     }
+    tern_dram *dram = nullptr;
+    if (int r = tern_dram_create(&d, &dram)) {
+        return r;
+    }
     std::unique_ptr<tern_sim> s(new (std::nothrow) tern_sim);
-    if (!s || !(s->dram = dram_create(&d))) {
+    if (!s) {
+        tern_dram_destroy(dram);
         return -ENOMEM;
     }
-    s->bytes = d.bytes;
-    s->context.traceEverOn(true);
-    s->top.mem_pages_i = static_cast<uint32_t>(d.bytes / kPage);
-    s->top.rst_i = 1;
-    for (int i = 0; i < kResetCycles; i++) {
+    s->dram.reset(dram);
+    s->context = std::make_unique<VerilatedContext>();
+    s->context->traceEverOn(true);
+    s->top = std::make_unique<Vtern_top>(s->context.get(), "tern");
+    s->top->mem_pages_i = static_cast<uint32_t>(d.bytes / page);
+    s->top->axi_base_i = 0;
+    s->top->rst_i = 1;
+    for (unsigned i = 0; i < reset_cycles; i++) {
         s->cycle();
     }
-    s->top.rst_i = 0;
-    s->cycles = 0;
+    s->top->rst_i = 0;
+    s->cycle();
+    // The plane is zero when the simulation begins: no need to wait until it has cleared itself.
+    s->top->rootp->tern_top__DOT__u_fabric__DOT__u_dirty__DOT__clearing_q = 0;
+    for (unsigned i = 0; i < settle_cycles; i++) {
+        s->cycle();
+    }
     *out = s.release();
     return 0;
 }
 
-void sim_destroy(struct tern_sim *s)
+void destroy(tern_sim *s)
 {
     if (s) {
-        if (s->tracing) {
-            s->fst.close();
-        }
-        s->top.final();
-        dram_destroy(s->dram);
+        s->top->final();
         delete s;
     }
 }
 
-int sim_read32(struct tern_sim *s, uint32_t offset, uint32_t *value)
+int read32(tern_sim *s, uint32_t offset, uint32_t *value)
 {
-    s->top.s_axi_araddr_i = offset;
-    s->top.s_axi_arvalid_i = 1;
-    s->top.s_axi_rready_i = 1;
-    for (int i = 0; i < kAxiLiteTimeout; i++) {
-        s->cycle();
-        if (s->lite.ar) {
-            s->top.s_axi_arvalid_i = 0;
-        }
-        if (s->lite.r) {
-            s->top.s_axi_rready_i = 0;
-            *value = s->lite.data;
-            return 0;
-        }
+    Vtern_top *t = s->top.get();
+    t->s_axi_araddr_i = static_cast<uint16_t>(offset & 0x3fff);
+    t->s_axi_arvalid_i = 1;
+    t->s_axi_rready_i = 1;
+    t->eval();
+    bool ok = s->until([t] { return t->s_axi_arready_o != 0; });
+    s->cycle();
+    t->s_axi_arvalid_i = 0;
+    ok = ok && s->until([t] { return t->s_axi_rvalid_o != 0; });
+    if (!ok || t->s_axi_rresp_o) {
+        return -EIO;
     }
-    return -EIO;
-}
-
-int sim_write32(struct tern_sim *s, uint32_t offset, uint32_t value)
-{
-    s->top.s_axi_awaddr_i = offset;
-    s->top.s_axi_wdata_i = value;
-    s->top.s_axi_awvalid_i = 1;
-    s->top.s_axi_wvalid_i = 1;
-    s->top.s_axi_bready_i = 1;
-    for (int i = 0; i < kAxiLiteTimeout; i++) {
-        s->cycle();
-        if (s->lite.aw) {
-            s->top.s_axi_awvalid_i = 0;
-        }
-        if (s->lite.w) {
-            s->top.s_axi_wvalid_i = 0;
-        }
-        if (s->lite.b) {
-            s->top.s_axi_bready_i = 0;
-            return 0;
-        }
-    }
-    return -EIO;
-}
-
-bool inside(const struct tern_sim *s, uint64_t address, size_t size)
-{
-    return address <= s->bytes && size <= s->bytes - address;
-}
-
-int sim_mem_read(struct tern_sim *s, uint64_t address, void *data, size_t size)
-{
-    if (!inside(s, address, size)) {
-        return -EFAULT;
-    }
-    std::memcpy(data, dram_memory(s->dram) + address, size);
+    *value = t->s_axi_rdata_o;
+    s->cycle();
     return 0;
 }
 
-int sim_mem_write(struct tern_sim *s, uint64_t address, const void *data, size_t size)
+int write32(tern_sim *s, uint32_t offset, uint32_t value)
 {
-    if (!inside(s, address, size)) {
-        return -EFAULT;
+    Vtern_top *t = s->top.get();
+    t->s_axi_awaddr_i = static_cast<uint16_t>(offset & 0x3fff);
+    t->s_axi_wdata_i = value;
+    t->s_axi_awvalid_i = 1;
+    t->s_axi_wvalid_i = 1;
+    t->s_axi_bready_i = 1;
+    t->eval();
+    bool ok = s->until([t] { return t->s_axi_awready_o && t->s_axi_wready_o; });
+    s->cycle();
+    t->s_axi_awvalid_i = 0;
+    t->s_axi_wvalid_i = 0;
+    ok = ok && s->until([t] { return t->s_axi_bvalid_o != 0; });
+    if (!ok || t->s_axi_bresp_o) {
+        return -EIO;
     }
-    std::memcpy(dram_memory(s->dram) + address, data, size);
+    s->cycle();
     return 0;
 }
 
-int sim_step(struct tern_sim *s, uint64_t max_cycles, bool *irq)
+int mem_read(tern_sim *s, uint64_t address, void *data, size_t size)
 {
-    for (uint64_t i = 0; i < max_cycles && !s->top.irq_o; i++) {
+    return tern_dram_read(s->dram.get(), address, data, size);
+}
+
+int mem_write(tern_sim *s, uint64_t address, const void *data, size_t size)
+{
+    return tern_dram_write(s->dram.get(), address, data, size);
+}
+
+int step(tern_sim *s, uint64_t max_cycles, bool *irq)
+{
+    const Vtern_top *t = s->top.get();
+    for (uint64_t i = 0; i < max_cycles && !t->irq_o; i++) {
+        if (t->idle_o && tern_dram_idle(s->dram.get())) {
+            // a few cycles more, for what leaves the last stage
+            if (s->idle) {
+                s->time() += max_cycles - i;
+                break;
+            }
+            s->idle = true;
+            for (unsigned n = 0; n < 8 && i + 1 < max_cycles && !t->irq_o; n++, i++) {
+                s->cycle();
+            }
+        } else {
+            s->idle = false;
+        }
         s->cycle();
     }
+    s->idle = false;
     if (irq) {
-        *irq = s->top.irq_o;
+        *irq = t->irq_o != 0;
     }
     return 0;
 }
 
-uint64_t sim_cycles(const struct tern_sim *s)
+uint64_t cycles(const tern_sim *s)
 {
-    return s->cycles;
+    return s->top->rootp->tern_top__DOT__u_regs__DOT__time_q;
 }
 
-int sim_trace(struct tern_sim *s, const char *path)
+int trace(tern_sim *s, const char *path)
 {
     if (!path) {
-        if (s->tracing) {
-            s->fst.close();
-        }
-        s->tracing = false;
+        s->trace.reset();
         return 0;
     }
-    if (s->tracing) {
+    if (s->trace) {
         return -EBUSY;
     }
-    FILE *probe = std::fopen(path, "wb");  // Verilator does not tell why a file cannot be written
-    if (!probe) {
-        return -errno;
+    auto f = std::make_unique<VerilatedFstC>();
+    s->top->trace(f.get(), 99);
+    errno = 0;
+    f->open(path);
+    if (!f->isOpen()) {
+        return errno ? -errno : -EIO;
     }
-    std::fclose(probe);
-    s->top.trace(&s->fst, 99);
-    s->fst.open(path);
-    s->tracing = s->fst.isOpen();
-    return s->tracing ? 0 : -EIO;
+    s->trace = std::move(f);
+    return 0;
 }
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const struct tern_sim_api tern_sim_api = {
-    TERN_SIM_API_VERSION, sim_create, sim_destroy, sim_read32, sim_write32,
-    sim_mem_read,         sim_mem_write, sim_step,  sim_cycles, sim_trace,
+extern "C" {
+__attribute__((visibility("default"))) extern const tern_sim_api tern_sim_api;
+const struct tern_sim_api tern_sim_api = {
+    TERN_SIM_API_VERSION, create, destroy, read32, write32, mem_read, mem_write, step, cycles, trace,
 };
+}

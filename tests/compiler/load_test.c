@@ -93,6 +93,20 @@ static void test_large(void **state)
     tc_image_free(&image);
 }
 
+/** An entry opens its frame and does not save what its caller, that does not exist, would want back. */
+static void test_entry_saves_nothing(void **state)
+{
+    (void)state;
+    struct tc_image image = image_of(
+        "kernel void k(global float *x, int n) { float t[8]; for (int i = 0; i < n; i++) t[i & 7] = sin(x[i]) * cos(x[i + 1]);\n"
+        "    for (int i = 0; i < n; i++) x[i] = pow(t[i & 7], x[i + n]) + exp(x[i]); }", "", 0x1000);
+    uint32_t entry = image.kernels.kernels[0].entry;
+    assert_int_equal(word(&image, entry) & 0xfffff, 0x10113); /* addi sp, sp, */
+    assert_int_not_equal(word(&image, entry + 4) & 0xff07f, 0x12023); /* sw to sp */
+    assert_int_equal(word(&image, entry - 4), 0); /* the stores that were there */
+    tc_image_free(&image);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -111,7 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bases), cmocka_unit_test(test_same_code), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_large), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_large), cmocka_unit_test(test_entry_saves_nothing), cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,9 @@ void cc1_local_place(struct cc1 *cc);
 /* order.c: basic blocks in the order that reconverges soonest; callees before callers. */
 void cc1_order(struct cc1 *cc);
 
+/* trim.c: entries save no registers. */
+void cc1_trim(void *object, size_t size);
+
 /* stack.c: bounds of private memory. */
 #define CC1_STACK_MARK "@STACK@@@@"
 void cc1_stack_watch(struct cc1 *cc);

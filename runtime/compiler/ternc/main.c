@@ -102,6 +102,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     char *object = cc1_alloc(size, 1);
     memcpy(object, LLVMGetBufferStart(buffer), size);
     cc1_stack_patch(cc, object, size, path[2]);
+    cc1_trim(object, size);
     write_all(object, size);
 }
 

@@ -95,6 +95,7 @@ module fp_fma (
   logic [30:0] product_high_q;
   logic [23:0] mc_2_q;
   logic [6:0]  distance_2_q;
+  logic [4:0]  lost_2_q;  // bits of the addend below the window, 24 or more: all of them
   logic [9:0]  top_2_q;
   logic        sp_2_q, sc_2_q, nan_2_q, nv_2_q, inf_p_2_q, inf_c_2_q, zero_2_q;
   logic [2:0]  rm_2_q;
@@ -105,6 +106,8 @@ module fp_fma (
       product_high_q <= {7'b0, ma_1_q} * {24'b0, mb_1_q[23:17]};
       mc_2_q         <= mc_1_q;
       distance_2_q   <= distance_1_q[10] ? 7'd0 : (distance_1_q > 11'sd79) ? 7'd79 : distance_1_q[6:0];
+      lost_2_q       <= (distance_1_q[10] || distance_1_q <= 11'sd53) ? 5'd0
+                        : (distance_1_q > 11'sd77) ? 5'd24 : 5'(distance_1_q[6:0] - 7'd53);
       top_2_q        <= distance_1_q[10] ? {2'b0, ec_1_q} : top_1_q;
       {sp_2_q, sc_2_q, nan_2_q, nv_2_q} <= {sp_1_q, sc_1_q, nan_1_q, nv_1_q};
       {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q} <= {inf_p_1_q, inf_c_1_q, zero_1_q, rm_1_q};
@@ -118,13 +121,11 @@ module fp_fma (
   logic        sp_3_q, sc_3_q, nan_3_q, nv_3_q, inf_p_3_q, inf_c_3_q, zero_3_q;
   logic [2:0]  rm_3_q;
 
-  logic [6:0]  lost;
   logic [23:0] lost_mask;
 
   always_ff @(posedge clk_i)
     if (valid_q[2]) begin
-      lost        = (distance_2_q > 7'd53) ? distance_2_q - 7'd53 : 7'd0;
-      lost_mask   = (lost >= 7'd24) ? 24'hff_ffff : ~(24'hff_ffff << lost[4:0]);
+      lost_mask   = ~(24'hff_ffff << lost_2_q);
       product_3_q <= {product_high_q, 17'b0} + {7'b0, product_low_q};
       addend_3_q  <= {mc_2_q, 53'b0} >> distance_2_q;
       sticky_3_q  <= |(mc_2_q & lost_mask);
@@ -133,15 +134,17 @@ module fp_fma (
       {inf_p_3_q, inf_c_3_q, zero_3_q, rm_3_q} <= {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q};
     end
 
-  // 4: add; subtract both ways round and take the positive one
-  logic [77:0] sum_4_q;
+  // 4: add; subtract both ways round and take the positive one. The result may move left as far as its first one, but not
+  // below the smallest exponent: a mark where that limit is makes both one search.
+  logic [77:0] sum_4_q, marked_4_q;
   logic [9:0]  top_4_q;
   logic        sign_4_q, cancel_4_q, nan_4_q, nv_4_q, inf_4_q;
   logic [2:0]  rm_4_q;
 
   logic        subtract, negative;
   logic [78:0] product, addend, sum;
-  logic [77:0] reverse;
+  logic [77:0] reverse, magnitude, mark;
+  logic [9:0]  limit;
 
   always_ff @(posedge clk_i)
     if (valid_q[3]) begin
@@ -151,7 +154,11 @@ module fp_fma (
       sum        = product + (subtract ? ~addend : addend) + {78'b0, subtract};
       reverse    = addend[77:0] - product[77:0];
       negative   = subtract && sum[78];
-      sum_4_q    <= negative ? reverse : sum[77:0];
+      magnitude  = negative ? reverse : sum[77:0];
+      limit      = top_3_q - 10'd1;
+      mark       = (limit < 10'd78) ? {1'b1, 77'b0} >> limit[6:0] : 78'b0;
+      sum_4_q    <= magnitude;
+      marked_4_q <= magnitude | mark;
       // the sign of an exact zero comes from stage 5 (cancel) unless both terms were zero already
       sign_4_q   <= inf_p_3_q ? sp_3_q
                   : inf_c_3_q ? sc_3_q
@@ -163,68 +170,61 @@ module fp_fma (
       {nan_4_q, nv_4_q, rm_4_q} <= {nan_3_q, nv_3_q, rm_3_q};
     end
 
-  // 5: count leading zeros; a subnormal result moves left only as far as the exponent allows
-  logic [77:0] sum_5_q;
-  logic [6:0]  shift_5_q;
+  // 5: find the first one or mark, in blocks of 16; move by whole blocks
+  logic [79:0] sum_5_q;
+  logic [3:0]  shift_5_q;
   logic [9:0]  exponent_5_q;
   logic        sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q;
   logic [2:0]  rm_5_q;
 
-  logic [127:0] x;
-  logic [6:0]   zeros;
-  logic [9:0]   limit;
-  logic         limited;
+  logic [79:0] x, marked;
+  logic [19:0] zeros;
+  logic [2:0]  block;
 
   always_ff @(posedge clk_i)
     if (valid_q[4]) begin
-      x = {sum_4_q, 50'b0};
-      zeros[6] = x[127:64] == 64'b0;
-      if (zeros[6]) x = {x[63:0], 64'b0};
-      zeros[5] = x[127:96] == 32'b0;
-      if (zeros[5]) x = {x[95:0], 32'b0};
-      zeros[4] = x[127:112] == 16'b0;
-      if (zeros[4]) x = {x[111:0], 16'b0};
-      zeros[3] = x[127:120] == 8'b0;
-      if (zeros[3]) x = {x[119:0], 8'b0};
-      zeros[2] = x[127:124] == 4'b0;
-      if (zeros[2]) x = {x[123:0], 4'b0};
-      zeros[1] = x[127:126] == 2'b0;
-      if (zeros[1]) x = {x[125:0], 2'b0};
-      zeros[0] = !x[127];
-      limit        = top_4_q - 10'd1;
-      limited      = {3'b0, zeros} > limit;
-      sum_5_q      <= sum_4_q;
-      shift_5_q    <= limited ? limit[6:0] : zeros;
-      exponent_5_q <= limited ? 10'd1 : top_4_q - {3'b0, zeros};
+      x      = {sum_4_q, 2'b0};
+      marked = {marked_4_q, 2'b0};
+      for (int i = 0; i < 5; i++) zeros[4*i +: 4] = simt_op_pkg::zeros16(marked[16*i +: 16]);
+      block  = (marked[79:64] != 16'd0) ? 3'd0 : (marked[63:48] != 16'd0) ? 3'd1 : (marked[47:32] != 16'd0) ? 3'd2
+             : (marked[31:16] != 16'd0) ? 3'd3 : 3'd4;
+      case (block)
+        3'd0:    {sum_5_q, shift_5_q} <= {x, zeros[19:16]};
+        3'd1:    {sum_5_q, shift_5_q} <= {x[63:0], 16'b0, zeros[15:12]};
+        3'd2:    {sum_5_q, shift_5_q} <= {x[47:0], 32'b0, zeros[11:8]};
+        3'd3:    {sum_5_q, shift_5_q} <= {x[31:0], 48'b0, zeros[7:4]};
+        default: {sum_5_q, shift_5_q} <= {x[15:0], 64'b0, zeros[3:0]};
+      endcase
+      exponent_5_q <= top_4_q - {3'b0, block, 4'b0};
       zero_5_q     <= sum_4_q == 78'b0;
       sign_5_q     <= (sum_4_q == 78'b0 && cancel_4_q) ? rm_4_q == simt_op_pkg::RM_RDN : sign_4_q;
       {nan_5_q, nv_5_q, inf_5_q, rm_5_q} <= {nan_4_q, nv_4_q, inf_4_q, rm_4_q};
     end
 
-  // 6: normalise and decide the rounding; twice, the second time as if the exponent had no lower bound, to see whether a
+  // 6: move by the rest and decide the rounding; twice, the second time as if the exponent had no lower bound, to see whether a
   // subnormal is tiny after rounding
   logic [22:0] fraction_6_q;
   logic [9:0]  exponent_6_q;
   logic        up_6_q, inexact_6_q, tiny_6_q, to_inf_6_q, sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q;
 
-  logic [77:0] n;
+  logic [79:0] n;
   logic        guard, rest, away, nearest_even, nearest_max, up_unbounded;
 
   always_ff @(posedge clk_i)
     if (valid_q[5]) begin
       n            = sum_5_q << shift_5_q;
-      guard        = n[53];
-      rest         = |n[51:0];
+      guard        = n[55];
+      rest         = |n[53:0];
       nearest_even = rm_5_q == simt_op_pkg::RM_RNE;
       nearest_max  = rm_5_q == simt_op_pkg::RM_RMM;
       away         = (rm_5_q == simt_op_pkg::RM_RUP && !sign_5_q) || (rm_5_q == simt_op_pkg::RM_RDN && sign_5_q);
-      up_6_q       <= (nearest_even && guard && (n[52] || rest || n[54])) || (nearest_max && guard)
-                      || (away && (guard || n[52] || rest));
-      up_unbounded = (nearest_even && n[52] && (rest || guard)) || (nearest_max && n[52]) || (away && (n[52] || rest));
-      fraction_6_q    <= n[76:54];
-      exponent_6_q    <= n[77] ? exponent_5_q : 10'd0;
-      inexact_6_q     <= guard || n[52] || rest;
-      tiny_6_q        <= !n[77] && !((&n[76:53]) && up_unbounded);
+      up_6_q       <= (nearest_even && guard && (n[54] || rest || n[56])) || (nearest_max && guard)
+                      || (away && (guard || n[54] || rest));
+      up_unbounded = (nearest_even && n[54] && (rest || guard)) || (nearest_max && n[54]) || (away && (n[54] || rest));
+      fraction_6_q    <= n[78:56];
+      exponent_6_q    <= n[79] ? exponent_5_q - {6'b0, shift_5_q} : 10'd0;
+      inexact_6_q     <= guard || n[54] || rest;
+      tiny_6_q        <= !n[79] && !((&n[78:55]) && up_unbounded);
       to_inf_6_q      <= nearest_even || nearest_max || away;
       {sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q} <= {sign_5_q, nan_5_q, nv_5_q, inf_5_q, zero_5_q};
     end

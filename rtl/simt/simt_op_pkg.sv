@@ -5,41 +5,47 @@ package simt_op_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  // simt_alu: one cycle
-  localparam logic [5:0] ALU_ADD = 6'd0;
-  localparam logic [5:0] ALU_SUB = 6'd1;
-  localparam logic [5:0] ALU_SLL = 6'd2;
-  localparam logic [5:0] ALU_SLT = 6'd3;
-  localparam logic [5:0] ALU_SLTU = 6'd4;
-  localparam logic [5:0] ALU_XOR = 6'd5;
-  localparam logic [5:0] ALU_SRL = 6'd6;
-  localparam logic [5:0] ALU_SRA = 6'd7;
-  localparam logic [5:0] ALU_OR = 6'd8;
-  localparam logic [5:0] ALU_AND = 6'd9;
-  localparam logic [5:0] ALU_PASS_B = 6'd10;   // lui, auipc, link address, csr
-  localparam logic [5:0] ALU_SH1ADD = 6'd11;   // Zba
-  localparam logic [5:0] ALU_SH2ADD = 6'd12;
-  localparam logic [5:0] ALU_SH3ADD = 6'd13;
-  localparam logic [5:0] ALU_ANDN = 6'd14;     // Zbb
-  localparam logic [5:0] ALU_ORN = 6'd15;
-  localparam logic [5:0] ALU_XNOR = 6'd16;
-  localparam logic [5:0] ALU_CLZ = 6'd17;
-  localparam logic [5:0] ALU_CTZ = 6'd18;
-  localparam logic [5:0] ALU_CPOP = 6'd19;
-  localparam logic [5:0] ALU_MAX = 6'd20;
-  localparam logic [5:0] ALU_MAXU = 6'd21;
-  localparam logic [5:0] ALU_MIN = 6'd22;
-  localparam logic [5:0] ALU_MINU = 6'd23;
-  localparam logic [5:0] ALU_SEXTB = 6'd24;
-  localparam logic [5:0] ALU_SEXTH = 6'd25;
-  localparam logic [5:0] ALU_ZEXTH = 6'd26;
-  localparam logic [5:0] ALU_ROL = 6'd27;
-  localparam logic [5:0] ALU_ROR = 6'd28;
-  localparam logic [5:0] ALU_ORCB = 6'd29;
-  localparam logic [5:0] ALU_REV8 = 6'd30;
-  localparam logic [5:0] ALU_FSGNJ = 6'd31;    // Zfinx operations that are plain bit work
-  localparam logic [5:0] ALU_FSGNJN = 6'd32;
-  localparam logic [5:0] ALU_FSGNJX = 6'd33;
+  // simt_alu: one cycle. Bits 5:3 are the family; within it the bits mean something to the unit.
+  localparam logic [2:0] ALU_FAMILY_SUM = 3'd0;  // bit 2: subtract
+  localparam logic [5:0] ALU_ADD = 6'o00;
+  localparam logic [5:0] ALU_SH1ADD = 6'o01;
+  localparam logic [5:0] ALU_SH2ADD = 6'o02;
+  localparam logic [5:0] ALU_SH3ADD = 6'o03;
+  localparam logic [5:0] ALU_SUB = 6'o04;
+  localparam logic [2:0] ALU_FAMILY_LESS = 3'd1;  // bit 0: unsigned
+  localparam logic [5:0] ALU_SLT = 6'o10;
+  localparam logic [5:0] ALU_SLTU = 6'o11;
+  localparam logic [5:0] ALU_MIN = 6'o12;
+  localparam logic [5:0] ALU_MINU = 6'o13;
+  localparam logic [5:0] ALU_MAX = 6'o14;
+  localparam logic [5:0] ALU_MAXU = 6'o15;
+  localparam logic [2:0] ALU_FAMILY_SHIFT = 3'd2;  // bit 2: left, bit 1: rotate, bit 0: arithmetic
+  localparam logic [5:0] ALU_SRL = 6'o20;
+  localparam logic [5:0] ALU_SRA = 6'o21;
+  localparam logic [5:0] ALU_ROR = 6'o22;
+  localparam logic [5:0] ALU_SLL = 6'o24;
+  localparam logic [5:0] ALU_ROL = 6'o26;
+  localparam logic [2:0] ALU_FAMILY_LOGIC = 3'd3;  // bit 2: not b; pass_b: lui, auipc, link address, csr
+  localparam logic [5:0] ALU_XOR = 6'o30;
+  localparam logic [5:0] ALU_OR = 6'o31;
+  localparam logic [5:0] ALU_AND = 6'o32;
+  localparam logic [5:0] ALU_PASS_B = 6'o33;
+  localparam logic [5:0] ALU_XNOR = 6'o34;
+  localparam logic [5:0] ALU_ORN = 6'o35;
+  localparam logic [5:0] ALU_ANDN = 6'o36;
+  localparam logic [2:0] ALU_FAMILY_COUNT = 3'd4;
+  localparam logic [5:0] ALU_CLZ = 6'o40;
+  localparam logic [5:0] ALU_CTZ = 6'o41;
+  localparam logic [5:0] ALU_CPOP = 6'o42;
+  localparam logic [2:0] ALU_FAMILY_BYTES = 3'd5;  // and the operations of Zfinx that are plain bit work
+  localparam logic [5:0] ALU_SEXTB = 6'o50;
+  localparam logic [5:0] ALU_SEXTH = 6'o51;
+  localparam logic [5:0] ALU_ZEXTH = 6'o52;
+  localparam logic [5:0] ALU_ORCB = 6'o53;
+  localparam logic [5:0] ALU_REV8 = 6'o54;
+  localparam logic [5:0] ALU_FSGNJ = 6'o55;
+  localparam logic [5:0] ALU_FSGNJN = 6'o56;
+  localparam logic [5:0] ALU_FSGNJX = 6'o57;
 
   // int_mul: pipelined
   localparam logic [1:0] MUL_LOW = 2'd0;
@@ -85,5 +91,19 @@ package simt_op_pkg;
   localparam logic [2:0] RM_RMM = 3'd4;
 
   /* verilator lint_on UNUSEDPARAM */
+
+  // Leading zeros of 16 bits that are not all zero: nibbles side by side, three LUTs deep.
+  function automatic logic [3:0] zeros16(input logic [15:0] value);
+    logic [3:1] any;
+    logic [7:0] inner;
+    begin
+      for (int i = 0; i < 4; i++) begin
+        if (i > 0) any[i] = value[4*i +: 4] != 4'd0;
+        inner[2*i +: 2] = {value[4*i+2 +: 2] == 2'd0, !value[4*i+3] && (value[4*i+2] || !value[4*i+1])};
+      end
+      zeros16[3:2] = any[3] ? 2'd0 : any[2] ? 2'd1 : any[1] ? 2'd2 : 2'd3;
+      zeros16[1:0] = any[3] ? inner[7:6] : any[2] ? inner[5:4] : any[1] ? inner[3:2] : inner[1:0];
+    end
+  endfunction
 
 endpackage

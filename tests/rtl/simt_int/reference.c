@@ -3,12 +3,19 @@
 
 #include "../lib/random.h"
 
-// the order of simt_op_pkg::ALU_*
-enum { ADD, SUB, SLL, SLT, SLTU, XOR, SRL, SRA, OR, AND, PASS_B, SH1ADD, SH2ADD, SH3ADD, ANDN, ORN, XNOR, CLZ, CTZ, CPOP, MAX,
-       MAXU, MIN, MINU, SEXTB, SEXTH, ZEXTH, ROL, ROR, ORCB, REV8, FSGNJ, FSGNJN, FSGNJX, ALU_OPS };
+// simt_op_pkg::ALU_*
+enum {
+    ADD = 000, SH1ADD = 001, SH2ADD = 002, SH3ADD = 003, SUB = 004,
+    SLT = 010, SLTU = 011, MIN = 012, MINU = 013, MAX = 014, MAXU = 015,
+    SRL = 020, SRA = 021, ROR = 022, SLL = 024, ROL = 026,
+    XOR = 030, OR = 031, AND = 032, PASS_B = 033, XNOR = 034, ORN = 035, ANDN = 036,
+    CLZ = 040, CTZ = 041, CPOP = 042,
+    SEXTB = 050, SEXTH = 051, ZEXTH = 052, ORCB = 053, REV8 = 054, FSGNJ = 055, FSGNJN = 056, FSGNJX = 057,
+};
 
 void int_seed(uint32_t seed);
 uint32_t int_operand(void);
+uint32_t alu_operation(uint32_t number);
 uint32_t alu_reference(uint32_t op, uint32_t a, uint32_t b);
 uint32_t branch_reference(uint32_t funct3, uint32_t a, uint32_t b);
 uint32_t mul_reference(uint32_t op, uint32_t a, uint32_t b);
@@ -21,6 +28,14 @@ void int_seed(uint32_t seed)
 uint32_t int_operand(void)
 {
     return random_word();
+}
+
+uint32_t alu_operation(uint32_t number)
+{
+    static const uint8_t all[] = {ADD, SH1ADD, SH2ADD, SH3ADD, SUB, SLT, SLTU, MIN, MINU, MAX, MAXU, SRL, SRA, ROR, SLL, ROL, XOR, OR,
+                                  AND, PASS_B, XNOR, ORN, ANDN, CLZ, CTZ, CPOP, SEXTB, SEXTH, ZEXTH, ORCB, REV8, FSGNJ, FSGNJN,
+                                  FSGNJX};
+    return all[number % (sizeof all / sizeof all[0])];
 }
 
 static uint32_t or_combine(uint32_t a)

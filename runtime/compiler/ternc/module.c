@@ -10,6 +10,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Linker.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -35,6 +36,12 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     }
 }
 
+/** LLVM would exit as if the input were wrong. */
+static void on_fatal_error(const char *reason)
+{
+    cc1_die(CC1_INTERNAL, "%s", reason);
+}
+
 void cc1_module_init(struct cc1 *cc)
 {
     /* Block placement would undo cc1_order. A loop that fills memory stays a loop of wide strides over lanes rather than
@@ -42,6 +49,7 @@ void cc1_module_init(struct cc1 *cc)
     static const char *const flags[] = {"tern-cc1", "-disable-block-placement", "-disable-loop-idiom-memcpy",
                                         "-disable-loop-idiom-memset", "-riscv-lower-fpimm-cost=3",
                                         "-inline-threshold=600"};
+    LLVMInstallFatalErrorHandler(on_fatal_error);
     LLVMInitializeRISCVTargetInfo();
     LLVMInitializeRISCVTarget();
     LLVMInitializeRISCVTargetMC();

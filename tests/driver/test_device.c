@@ -391,6 +391,52 @@ static void test_timeout(void **state)
     ok(tern_process_destroy(good));
 }
 
+struct ended {
+    uint64_t at;
+};
+
+static void note_end(void *user, const struct tern_completion *c)
+{
+    ((struct ended *)user)->at = c->result == TERN_COMPLETED ? c->end : 0;
+}
+
+/** Work far longer than quantum and timeout, which can stop between packets: it lets others pass, and is not killed (F2). */
+static void test_long_work_lets_others_pass(void **state)
+{
+    (void)state;
+    struct tern_process *p[2] = {process("long"), process("short")};
+    struct ended end[2] = {{0}, {0}};
+    struct tern_context *c[2];
+    struct tern_allocation *a[2];
+    for (int i = 0; i < 2; i++) {
+        struct tern_context_desc d = {.engine = 0, .completed = note_end, .user = &end[i]};
+        ok(tern_context_create(p[i], &d, &c[i]));
+        a[i] = memory(p[i], 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
+    }
+    static const uint32_t loop[] = {0x000022b7, /* lui t0, 2 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3, /* bnez t0, -4 */
+                                    0x0000100b /* exit */};
+    ok(tern_allocation_write(a[0], 0, loop, sizeof loop));
+    for (int i = 0; i < 40; i++) {
+        work_dispatch(&b, tern_allocation_address(a[0]), tern_allocation_address(a[0]) + 65536);
+    }
+    work_fill(&b, tern_allocation_address(a[0]) + 4096, 4096, 0x99);
+    uint64_t fence = work_submit(&b, c[0], "long");
+    work_fill(&b, tern_allocation_address(a[1]), 64, 1);
+    work_run(&b, c[1], "short");
+    ok(tern_wait(c[0], fence, -1));
+    tern_context_destroy(c[0]);
+    tern_context_destroy(c[1]);
+    assert_true(end[1].at && end[1].at < end[0].at);
+    assert_true(end[0].at - end[1].at > 200000);
+    assert_true(dev->sched.engine[0].preemptions > 0);
+    assert_int_equal(dev->sched.engine[0].resets, 0);
+    expect_bytes(a[0], 4096, 4096, 0x99);
+    for (int i = 0; i < 2; i++) {
+        tern_allocation_destroy(a[i]);
+        ok(tern_process_destroy(p[i]));
+    }
+}
+
 /* ------------------------------------------------------------- dirty plane */
 
 static void test_dirty(void **state)
@@ -437,6 +483,7 @@ int main(void)
         T(test_fault),          T(test_fixed_addresses_and_isolation), T(test_fresh_memory_reads_zero),
         T(test_full),           T(test_free_waits_for_work),     T(test_long_buffer),
         T(test_malformed_packets), T(test_timeout),              T(test_dirty),
+        T(test_long_work_lets_others_pass),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

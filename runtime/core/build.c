@@ -158,6 +158,10 @@ static void forget_locked(cl_program p)
     tc_kernels_free(&p->kernels);
     p->kernels = (struct tc_kernels){0};
     p->executable = false;
+    if (p->source != NULL) { /* else the binary is what the program is made from */
+        free(p->blob.data);
+        p->blob = (struct tc_blob){0};
+    }
     free(p->log);
     p->log = NULL;
 }

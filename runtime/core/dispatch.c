@@ -165,7 +165,7 @@ static const struct rt_command_ops ops = {.build = dispatch_build, .retire = dis
 /** Fills the argument block: values, addresses of buffers (which the command then holds), places in local memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)
 {
-    uint32_t local_at[RT_MAX_PARAMETERS / 4];
+    uint32_t local_at[RT_MAX_PARAMETERS]; /* more than enough: an argument takes a byte at least */
     d->local_bytes = (uint32_t)rt_kernel_local(k, local_at);
     memcpy(d->args, k->values, k->code->args_size);
     for (uint32_t i = 0; i < k->code->n_args; i++) {
@@ -203,6 +203,9 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
 {
     const struct tern_device_info *info = &queue->context->device->info;
     struct dispatch *d;
+    if (kernel->code->args_size > RT_MAX_PARAMETERS) {
+        return CL_OUT_OF_RESOURCES;
+    }
     cl_int error = rt_command_create(sizeof(struct dispatch), &ops, queue, type, n_waits, waits, &d);
     if (error != CL_SUCCESS) {
         return error;

@@ -137,6 +137,32 @@ static void test_ranges(void **state)
     OK(clReleaseProgram(p));
 }
 
+/** Arguments up to CL_DEVICE_MAX_PARAMETER_SIZE work, more are refused. */
+static void test_large_arguments(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"-DN=250", "-DN=300"};
+    for (int i = 0; i < 2; i++) {
+        cl_program p = clt_build("struct s { int a[N]; }; kernel void f(struct s s, global int *r) { *r = s.a[N - 1] + s.a[7]; }",
+                                 options[i]);
+        cl_kernel k = clCreateKernel(p, "f", &clt_error);
+        MADE(k);
+        cl_int a[300], r = 0;
+        for (int j = 0; j < 300; j++) {
+            a[j] = 1000 + j;
+        }
+        const size_t one = 1, size = i == 0 ? 1000 : 1200;
+        cl_mem m = clt_buffer(sizeof r, &r);
+        clt_args(k, 2, size, a, ARG(m));
+        FAILS(range(k, 1, NULL, &one, NULL), i == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES);
+        clt_read(m, &r, sizeof r);
+        assert_int_equal(r, i == 0 ? 1249 + 1007 : 0);
+        OK(clReleaseMemObject(m));
+        OK(clReleaseKernel(k));
+        OK(clReleaseProgram(p));
+    }
+}
+
 static void CL_CALLBACK ignore(cl_event e, cl_int status, void *data)
 {
     (void)e;
@@ -183,7 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs), cmocka_unit_test(test_arguments), cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_ranges),   cmocka_unit_test(test_events),
+        cmocka_unit_test(test_ranges),   cmocka_unit_test(test_large_arguments), cmocka_unit_test(test_events),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

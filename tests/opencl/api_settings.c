@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the environment sets. Each case is a process of its own, for the device is opened once per process. */
+#include "clt.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/** What a child finds: the error of clGetDeviceIDs, and whether the device has the type. */
+static int look(cl_device_type type)
+{
+    cl_platform_id p;
+    cl_device_id d;
+    cl_device_type t = 0;
+    if (clGetPlatformIDs(1, &p, NULL) != CL_SUCCESS) {
+        return 100;
+    }
+    const cl_int error = clGetDeviceIDs(p, CL_DEVICE_TYPE_ALL, 1, &d, NULL);
+    if (error != CL_SUCCESS) {
+        return -error;
+    }
+    if (clGetDeviceInfo(d, CL_DEVICE_TYPE, sizeof t, &t, NULL) != CL_SUCCESS) {
+        return 101;
+    }
+    return t == type ? 0 : 102;
+}
+
+/** Runs `look` in a child with a variable set; *told: bytes that it wrote to stderr. */
+static int ask(const char *name, const char *value, cl_device_type type, size_t *told)
+{
+    int out[2], status = 0;
+    char text[4096];
+    assert_int_equal(pipe(out), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(out[1], 2);
+        close(out[0]);
+        setenv("TERN_BACKEND", "model", 0);
+        setenv(name, value, 1);
+        _exit(look(type));
+    }
+    assert_true(child > 0);
+    close(out[1]);
+    const ssize_t n = read(out[0], text, sizeof text);
+    close(out[0]);
+    *told = n > 0 ? (size_t)n : 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_device_type(void **state)
+{
+    (void)state;
+    size_t told;
+    assert_int_equal(ask("TERN_CL_DEVICE_TYPE", "gpu", CL_DEVICE_TYPE_GPU, &told), 0);
+    assert_int_equal(ask("TERN_CL_DEVICE_TYPE", "accelerator", CL_DEVICE_TYPE_ACCELERATOR, &told), 0);
+    assert_int_equal(told, 0);
+}
+
+/** A device that cannot be opened: the platform is there, without a device, and the reason is told. */
+static void test_no_device(void **state)
+{
+    (void)state;
+    size_t told;
+    assert_int_equal(ask("TERN_BACKEND", "no-such-backend", 0, &told), -CL_DEVICE_NOT_FOUND);
+    assert_true(told > 0);
+    assert_int_equal(ask("TERN_CONFIG", "default,mem=nonsense", 0, &told), -CL_DEVICE_NOT_FOUND);
+    assert_true(told > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_device_type),
+        cmocka_unit_test(test_no_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -14,7 +14,7 @@
 #define RT_ALIGN 128u                /**< Bytes: the largest OpenCL C type. */
 #define RT_MAX_PARAMETERS 1024u      /**< Bytes of an argument block. */
 #define RT_PRINTF_BYTES (1u << 20)   /**< What one kernel command may print, as records. */
-#define RT_L1_BYTES 4096u             /**< Data cache of an engine. */
+#define RT_L1_BYTES 16384u            /**< Data cache of an engine. */
 
 struct _cl_device_id {
     struct rt_object base;

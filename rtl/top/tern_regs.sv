@@ -2,7 +2,7 @@
 // The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave of 16 KiB.
 //
 // Contract: one access at a time, reads and writes in turn; every access is answered, with OKAY, within a few cycles; a
-// write takes all four bytes. The blocks dev, dirty and dirty_window are here; an engine's block is in the engine, which
+// write takes all four bytes, and its answer comes when its effect shows, in the interrupt line too. The blocks dev, dirty and dirty_window are here; an engine's block is in the engine, which
 // answers reg_addr_o combinationally. The device time counts cycles since reset. irq_o is a level.
 // Preemption saves nothing of it.
 // A cycle between address and data gives the dirty window its memory's read, and keeps the read multiplexer off the bus.
@@ -53,11 +53,13 @@ module tern_regs #(
     input  logic [          31:0] dirty_data_i
 );
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_DO = 2'd2, S_ANSWER = 2'd3;
+  localparam logic [2:0] SETTLE = 3'd4;  // cycles from a write to the interrupt line
   localparam logic [31:0] VERSION = 32'h00000100;  // 0.1.0
   localparam logic [31:0] IDENTITY = 32'h5445524e; // "TERN"
   localparam logic [1:0] GRAN = tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_PACKET;
 
   logic [1:0] state_q;
+  logic [2:0] settle_q;
   logic write_q;
   logic [13:0] addr_q;
   logic [31:0] wdata_q, rdata_q, read;
@@ -87,7 +89,7 @@ module tern_regs #(
   assign awready_o = state_q == S_IDLE && wvalid_i && awvalid_i && !(arvalid_i && write_q);
   assign wready_o = awready_o;
   assign arready_o = state_q == S_IDLE && arvalid_i && !(awvalid_i && wvalid_i && !write_q);
-  assign bvalid_o = state_q == S_ANSWER && write_q;
+  assign bvalid_o = state_q == S_ANSWER && write_q && settle_q == '0;
   assign rvalid_o = state_q == S_ANSWER && !write_q;
   assign rdata_o = rdata_q;
 
@@ -149,6 +151,7 @@ module tern_regs #(
       S_WAIT: state_q <= S_DO;
       S_DO: begin
         state_q <= S_ANSWER;
+        settle_q <= SETTLE;
         rdata_q <= read;
         if (!write_q && addr_q == tern_spec_pkg::REG_DEV_TIME_LO) time_hi_q <= time_q[63:32];
         if (write_q)
@@ -163,7 +166,10 @@ module tern_regs #(
             default: ;
           endcase
       end
-      default: if (write_q ? bready_i : rready_i) state_q <= S_IDLE;
+      default: begin
+        if (settle_q != '0) settle_q <= settle_q - 1'b1;
+        if (write_q ? bvalid_o && bready_i : rready_i) state_q <= S_IDLE;
+      end
     endcase
     if (rst_i) begin
       state_q <= S_IDLE;

@@ -81,9 +81,9 @@ struct tern_sim {
             .wstrb = t->m_axi_wstrb_o,
             .wdata = t->m_axi_wdata_o.data(),
         };
+        tern_dram_clock(dram.get(), &in);  // before the device moves on: in.wdata points into it
         t->clk_i = 1;
         eval();
-        tern_dram_clock(dram.get(), &in);
     }
 
     /** Until done() or too late. */

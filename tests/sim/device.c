@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+
+#define PAGING_BUFFER 0x00800000u
+#define PAGING_CYCLES 1000000u
+
+void device_open(struct device *d, const struct tern_sim_config *config)
+{
+    assert_int_equal(api->create(config, &d->sim), 0);
+    d->used = 0;
+    reg_write(d, TERN_REG_DEV_IRQ_ENABLE, 0xff);
+}
+
+void device_close(struct device *d)
+{
+    api->destroy(d->sim);
+}
+
+uint32_t reg_read(struct device *d, uint32_t offset)
+{
+    uint32_t v = 0;
+    assert_int_equal(api->read32(d->sim, offset, &v), 0);
+    return v;
+}
+
+void reg_write(struct device *d, uint32_t offset, uint32_t value)
+{
+    assert_int_equal(api->write32(d->sim, offset, value), 0);
+}
+
+uint32_t *packet(struct device *d, uint32_t lines)
+{
+    uint32_t *w = &d->words[d->used];
+    d->used += 16 * lines;
+    assert_true(d->used <= sizeof d->words / sizeof d->words[0]);
+    memset(w, 0, (size_t)LINE * lines);
+    return w;
+}
+
+void packet_nop(struct device *d)
+{
+    assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, packet(d, 1)), 0);
+}
+
+void packet_copy(struct device *d, uint64_t dst, uint64_t src, uint32_t bytes)
+{
+    struct tern_pkt_copy p = {.src_lo = (uint32_t)src, .src_hi = (uint32_t)(src >> 32), .dst_lo = (uint32_t)dst,
+                              .dst_hi = (uint32_t)(dst >> 32), .width = bytes, .rows = 1, .slices = 1};
+    assert_int_equal(tern_pkt_copy_pack(&p, packet(d, 1)), 0);
+}
+
+void packet_fill(struct device *d, uint64_t dst, uint32_t bytes, uint8_t value)
+{
+    struct tern_pkt_fill p = {.dst_lo = (uint32_t)dst, .dst_hi = (uint32_t)(dst >> 32), .width = bytes, .rows = 1,
+                              .slices = 1};
+    memset(p.pattern, value, sizeof p.pattern);
+    assert_int_equal(tern_pkt_fill_pack(&p, packet(d, 2)), 0);
+}
+
+void packet_signal(struct device *d, uint64_t address, uint64_t value)
+{
+    struct tern_pkt_fence_signal p = {.address_lo = (uint32_t)address, .address_hi = (uint32_t)(address >> 32),
+                                      .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    assert_int_equal(tern_pkt_fence_signal_pack(&p, packet(d, 1)), 0);
+}
+
+void packet_wait(struct device *d, uint64_t address, uint64_t value)
+{
+    struct tern_pkt_fence_wait p = {.address_lo = (uint32_t)address, .address_hi = (uint32_t)(address >> 32),
+                                    .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    assert_int_equal(tern_pkt_fence_wait_pack(&p, packet(d, 1)), 0);
+}
+
+void packet_pte(struct device *d, uint64_t table, uint32_t count, uint32_t pte, uint32_t step)
+{
+    struct tern_pkt_pte_update p = {.table_lo = (uint32_t)table, .table_hi = (uint32_t)(table >> 32), .count = count,
+                                    .pte = pte, .step = step};
+    assert_int_equal(tern_pkt_pte_update_pack(&p, packet(d, 1)), 0);
+}
+
+void submit(struct device *d, uint32_t e, struct submission s, uint64_t physical)
+{
+    if (d->used) {
+        assert_int_equal(api->mem_write(d->sim, physical, d->words, (size_t)d->used * 4), 0);
+    }
+    reg_write(d, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s.fence);
+    reg_write(d, TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s.fence >> 32));
+    reg_write(d, TERN_REG_ENGINE_SUB_BUFFER_LO(e), (uint32_t)s.buffer);
+    reg_write(d, TERN_REG_ENGINE_SUB_BUFFER_HI(e), (uint32_t)(s.buffer >> 32));
+    reg_write(d, TERN_REG_ENGINE_SUB_SIZE(e), s.size ? s.size : d->used * 4);
+    reg_write(d, TERN_REG_ENGINE_SUB_ROOT(e), s.root);
+    reg_write(d, TERN_REG_ENGINE_SUB_SAVE(e), s.save);
+    reg_write(d, TERN_REG_ENGINE_SUB_FLAGS(e), s.flags);
+    reg_write(d, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
+    d->used = 0;
+}
+
+static uint64_t pair(struct device *d, uint32_t lo, uint32_t hi)
+{
+    return reg_read(d, lo) | (uint64_t)reg_read(d, hi) << 32;
+}
+
+static uint32_t field(uint32_t v, uint32_t mask, uint32_t shift)
+{
+    return (v & mask) >> shift;
+}
+
+struct indication indication(struct device *d, uint32_t e, uint64_t cycles)
+{
+    uint64_t end = api->cycles(d->sim) + cycles;
+    while (!(reg_read(d, TERN_REG_ENGINE_STATUS(e)) & TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
+        assert_true(api->cycles(d->sim) < end);
+        assert_int_equal(api->step(d->sim, 200, NULL), 0);
+    }
+    uint32_t info = reg_read(d, TERN_REG_ENGINE_IND_INFO(e));
+    struct indication i = {
+        .kind = field(info, TERN_ENGINE_IND_INFO_KIND_MASK, TERN_ENGINE_IND_INFO_KIND_SHIFT),
+        .access = field(info, TERN_ENGINE_IND_INFO_ACCESS_MASK, TERN_ENGINE_IND_INFO_ACCESS_SHIFT),
+        .fault = field(info, TERN_ENGINE_IND_INFO_FAULT_MASK, TERN_ENGINE_IND_INFO_FAULT_SHIFT),
+        .lane = field(info, TERN_ENGINE_IND_INFO_LANE_MASK, TERN_ENGINE_IND_INFO_LANE_SHIFT),
+        .warp = field(info, TERN_ENGINE_IND_INFO_WARP_MASK, TERN_ENGINE_IND_INFO_WARP_SHIFT),
+        .va = reg_read(d, TERN_REG_ENGINE_IND_VA(e)),
+        .pc = reg_read(d, TERN_REG_ENGINE_IND_PC(e)),
+        .offset = reg_read(d, TERN_REG_ENGINE_IND_OFFSET(e)),
+        .fence = pair(d, TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e)),
+        .begin = pair(d, TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e)),
+        .end = pair(d, TERN_REG_ENGINE_IND_END_LO(e), TERN_REG_ENGINE_IND_END_HI(e)),
+    };
+    reg_write(d, TERN_REG_ENGINE_IND_POP(e), 1);
+    return i;
+}
+
+void run_paging(struct device *d)
+{
+    struct submission s = {.buffer = PAGING_BUFFER, .fence = 77, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
+    submit(d, 0, s, PAGING_BUFFER);
+    struct indication i = indication(d, 0, PAGING_CYCLES);
+    assert_int_equal(i.fault, TERN_FAULT_NONE);
+    assert_int_equal(i.kind, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
+    assert_int_equal(i.fence, 77);
+}
+
+void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pages, uint32_t flags)
+{
+    uint32_t table = root + 1, first = va / PAGE % 1024;
+    assert_true(first + pages <= 1024);
+    packet_pte(d, (uint64_t)root * PAGE + va / (PAGE * 1024) * 4, 1, table << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
+    packet_pte(d, (uint64_t)table * PAGE + first * 4, pages,
+               (uint32_t)(pa / PAGE) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | flags, 1u << TERN_PTE_PPN_SHIFT);
+    struct tern_pkt_tlb_flush flush = {.root = root};
+    assert_int_equal(tern_pkt_tlb_flush_pack(&flush, packet(d, 1)), 0);
+    run_paging(d);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the tests of a simulated device share: the library under test, register access, submission, page tables. */
+#ifndef TESTS_SIM_DEVICE_H
+#define TESTS_SIM_DEVICE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tern/tern_hw.h"
+#include "tern/tern_spec.h"
+#include "tern_sim/tern_sim.h"
+
+#define PAGE 4096u
+#define LINE 64u
+
+extern const struct tern_sim_api *api;
+
+/** A device, and a DMA buffer that grows packet by packet at a fixed place. */
+struct device {
+    struct tern_sim *sim;
+    uint32_t words[64 * 1024];
+    uint32_t used; /* words */
+};
+
+struct indication {
+    uint32_t kind, access, fault, lane, warp, va, pc, offset;
+    uint64_t fence, begin, end;
+};
+
+/** Flags of a submission, and where its buffer, root table and save area are. */
+struct submission {
+    uint64_t buffer, fence;
+    uint32_t root, save, flags, size; /* size 0: that of the buffer built in struct device */
+};
+
+void device_open(struct device *d, const struct tern_sim_config *config);
+void device_close(struct device *d);
+
+uint32_t reg_read(struct device *d, uint32_t offset);
+void reg_write(struct device *d, uint32_t offset, uint32_t value);
+
+/** Room for the next packet of 1 or 2 lines. */
+uint32_t *packet(struct device *d, uint32_t lines);
+void packet_nop(struct device *d);
+void packet_copy(struct device *d, uint64_t dst, uint64_t src, uint32_t bytes);
+void packet_fill(struct device *d, uint64_t dst, uint32_t bytes, uint8_t value);
+void packet_signal(struct device *d, uint64_t address, uint64_t value);
+void packet_wait(struct device *d, uint64_t address, uint64_t value);
+void packet_pte(struct device *d, uint64_t table, uint32_t count, uint32_t pte, uint32_t step);
+
+/** Writes the buffer built so far to physical memory, empties it, and rings the doorbell. */
+void submit(struct device *d, uint32_t engine, struct submission s, uint64_t physical);
+/** Waits for the next indication of an engine and takes it. Fails the test after that many cycles. */
+struct indication indication(struct device *d, uint32_t engine, uint64_t cycles);
+/** Runs what is built as a paging buffer on engine 0 and expects it to complete. */
+void run_paging(struct device *d);
+/** Maps pages [va, va + pages * 4 KiB) to physical memory from pa on, through tables at root and root + 1 (page numbers): all
+ *  within one 4 MiB region. flags: TERN_PTE_*_MASK. */
+void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pages, uint32_t flags);
+
+#endif

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A simulated device at its API, RTL or model: test_device LIBRARY. Only what the interface promises is tested, so every
+ * device passes or fails alike. Rule numbers: docs/rules.md.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "device.h"
+
+const struct tern_sim_api *api;
+
+/* physical */
+#define BUFFER0 0x00400000u
+#define BUFFER1 0x00410000u
+#define DATA 0x01000000u
+#define OTHER 0x01800000u
+#define SAVE 0x00900000u
+#define FENCE 0x00a00000u
+#define ROOT_A 0x00b00u /* page numbers */
+#define ROOT_B 0x00b10u
+#define VA 0x00400000u  /* one 4 MiB region: buffer at its first page, data behind */
+#define SOON 200000u
+#define RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
+#define PAGING TERN_ENGINE_SUB_FLAGS_PAGING_MASK
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+static int setup(void **state)
+{
+    struct device *d = malloc(sizeof *d);
+    assert_non_null(d);
+    device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20});
+    *state = d;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct device *d = *state;
+    device_close(d);
+    free(d);
+    return 0;
+}
+
+static void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence)
+{
+    assert_int_equal(i.fault, fault);
+    assert_int_equal(i.kind, kind);
+    assert_int_equal(i.fence, fence);
+}
+
+static void expect_completed(struct device *d, uint32_t engine, uint64_t fence)
+{
+    struct indication i = indication(d, engine, SOON);
+    expect(i, TERN_ENGINE_IND_INFO_KIND_COMPLETED, TERN_FAULT_NONE, fence);
+    assert_true(i.begin > 0 && i.begin <= i.end);
+}
+
+static uint64_t load64(struct device *d, uint64_t address)
+{
+    uint64_t v = 0;
+    assert_int_equal(api->mem_read(d->sim, address, &v, sizeof v), 0);
+    return v;
+}
+
+static void store64(struct device *d, uint64_t address, uint64_t v)
+{
+    assert_int_equal(api->mem_write(d->sim, address, &v, sizeof v), 0);
+}
+
+static void test_identity(void **state)
+{
+    struct device *d = *state;
+    assert_int_equal(reg_read(d, TERN_REG_DEV_ID), 0x5445524e);
+    assert_int_equal(reg_read(d, TERN_REG_DEV_SPEC_HASH), TERN_SPEC_HASH);
+    assert_int_equal(reg_read(d, TERN_REG_DEV_MEM_PAGES), (64u << 20) / PAGE);
+    uint32_t engines = (reg_read(d, TERN_REG_DEV_CONFIG0) & TERN_DEV_CONFIG0_ENGINES_MASK) >> TERN_DEV_CONFIG0_ENGINES_SHIFT;
+    assert_true(engines >= 1 && engines <= 8);
+    assert_int_equal(reg_read(d, TERN_REG_DEV_IRQ_ENABLE), (1u << engines) - 1);
+    /* blocks of engines that are not there, and ro registers */
+    reg_write(d, TERN_REG_ENGINE_SUB_ROOT(7), 5);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_ROOT(7)), engines == 8 ? 5 : 0);
+    reg_write(d, TERN_REG_DEV_ID, 0);
+    assert_int_equal(reg_read(d, TERN_REG_DEV_ID), 0x5445524e);
+    reg_write(d, TERN_REG_ENGINE_SUB_FENCE_HI(1), 0xabcd1234);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_FENCE_HI(1)), 0xabcd1234);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_FENCE_HI(0)), 0);
+}
+
+static void test_time(void **state)
+{
+    struct device *d = *state;
+    uint32_t a = reg_read(d, TERN_REG_DEV_TIME_LO);
+    assert_int_equal(api->step(d->sim, 100000, NULL), 0);
+    uint32_t b = reg_read(d, TERN_REG_DEV_TIME_LO);
+    assert_in_range(b - a, 100000, 100100);
+    assert_int_equal(reg_read(d, TERN_REG_DEV_TIME_HI), 0);
+    assert_in_range(api->cycles(d->sim) - b, 0, 100);
+}
+
+/* C10; indications and interrupt */
+static void test_null(void **state)
+{
+    struct device *d = *state;
+    bool irq = true;
+    assert_int_equal(api->step(d->sim, 100, &irq), 0);
+    assert_false(irq);
+    submit(d, 1, (struct submission){.fence = 0x123456789a, .size = 64, .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK}, 0);
+    assert_int_equal(api->step(d->sim, 10000, &irq), 0);
+    assert_true(irq);
+    assert_int_equal(reg_read(d, TERN_REG_DEV_IRQ_STATUS), 2);
+    expect_completed(d, 1, 0x123456789a);
+    assert_int_equal(api->step(d->sim, 10, &irq), 0);
+    assert_false(irq);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(1)), 0);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_IND_INFO(1)), 0);
+}
+
+/* C6: two wait, a third doorbell is refused; four indications wait, then every doorbell is. C5: in order. */
+static void test_queue_bounds(void **state)
+{
+    struct device *d = *state;
+    for (uint64_t f = 1; f <= 3; f++) {
+        packet_wait(d, FENCE, 1);
+        submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = f, .flags = PAGING}, BUFFER0);
+        uint32_t s = reg_read(d, TERN_REG_ENGINE_STATUS(0));
+        assert_int_equal(!!(s & TERN_ENGINE_STATUS_REFUSED_MASK), f == 3);
+        assert_int_equal(s & TERN_ENGINE_STATUS_QUEUED_MASK, f < 2 ? f : 2);
+    }
+    store64(d, FENCE, 1);
+    expect_completed(d, 0, 1);
+    expect_completed(d, 0, 2);
+    for (uint64_t f = 1; f <= 6; f++) {
+        submit(d, 0, (struct submission){.fence = f, .size = 64, .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK}, 0);
+        assert_int_equal(!!(reg_read(d, TERN_REG_ENGINE_STATUS(0)) & TERN_ENGINE_STATUS_REFUSED_MASK), f > 4);
+        assert_int_equal(api->step(d->sim, 1000, NULL), 0);
+    }
+    for (uint64_t f = 1; f <= 4; f++) {
+        expect_completed(d, 0, f);
+    }
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)) & ~TERN_ENGINE_STATUS_REFUSED_MASK, 0);
+}
+
+/* Boxes of any alignment against a reference, physical. */
+static void test_copy_fill(void **state)
+{
+    struct device *d = *state;
+    enum { BYTES = 1 << 16 };
+    uint8_t *expected = malloc(BYTES), *source = malloc(BYTES), *seen = malloc(BYTES);
+    assert_true(expected && source && seen);
+    uint32_t seed = 12345;
+    for (int round = 0; round < 40; round++) {
+        for (uint32_t i = 0; i < BYTES; i++) {
+            source[i] = (uint8_t)next_random(&seed);
+            expected[i] = (uint8_t)next_random(&seed);
+        }
+        assert_int_equal(api->mem_write(d->sim, DATA, source, BYTES), 0);
+        assert_int_equal(api->mem_write(d->sim, OTHER, expected, BYTES), 0);
+        uint32_t width = next_random(&seed) % (round % 3 ? 200 : 3000), rows = next_random(&seed) % 5, slices = next_random(&seed) % 4;
+        uint32_t dst_row = width + next_random(&seed) % 100, dst_slice = dst_row * rows + next_random(&seed) % 100;
+        uint32_t src_row = next_random(&seed) % 3000, src_slice = next_random(&seed) % 5000;
+        uint32_t dst = next_random(&seed) % 128, src = next_random(&seed) % 128;
+        bool fill = next_random(&seed) % 2;
+        struct tern_pkt_copy c = {.src_lo = DATA + src, .dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices,
+                                  .src_row = src_row, .src_slice = src_slice, .dst_row = dst_row, .dst_slice = dst_slice};
+        struct tern_pkt_fill f = {.dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices, .dst_row = dst_row,
+                                  .dst_slice = dst_slice};
+        memcpy(f.pattern, source, sizeof f.pattern);
+        assert_int_equal(fill ? tern_pkt_fill_pack(&f, packet(d, 2)) : tern_pkt_copy_pack(&c, packet(d, 1)), 0);
+        run_paging(d);
+        for (uint32_t z = 0; z < slices; z++) {
+            for (uint32_t y = 0; y < rows; y++) {
+                for (uint32_t x = 0; x < width; x++) {
+                    expected[dst + z * dst_slice + y * dst_row + x] =
+                        fill ? source[x % 64] : source[src + z * src_slice + y * src_row + x];
+                }
+            }
+        }
+        assert_int_equal(api->mem_read(d->sim, OTHER, seen, BYTES), 0);
+        assert_memory_equal(seen, expected, BYTES);
+    }
+    free(expected);
+    free(source);
+    free(seen);
+}
+
+/* The same through page tables; each address space sees its own pages (A1, A7). */
+static void test_translated(void **state)
+{
+    struct device *d = *state;
+    map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
+    map(d, ROOT_A, VA + PAGE, DATA, 8, RW);
+    map(d, ROOT_B, VA, BUFFER1, 1, TERN_PTE_READ_MASK);
+    map(d, ROOT_B, VA + PAGE, OTHER, 8, RW);
+    for (uint32_t i = 0; i < 2; i++) {
+        packet_fill(d, VA + PAGE + 100, 5000, (uint8_t)(0x11 * (i + 1)));
+        packet_copy(d, VA + 4 * PAGE + 7, VA + PAGE + 100, 5000);
+        packet_signal(d, VA + 8 * PAGE, 100 + i);
+        submit(d, 0, (struct submission){.buffer = VA, .fence = i, .root = i ? ROOT_B : ROOT_A}, i ? BUFFER1 : BUFFER0);
+    }
+    expect_completed(d, 0, 0);
+    expect_completed(d, 0, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint8_t seen[5002];
+        uint64_t base = i ? OTHER : DATA;
+        assert_int_equal(api->mem_read(d->sim, base + 3 * PAGE + 6, seen, sizeof seen), 0);
+        assert_int_equal(seen[0], 0);
+        assert_int_equal(seen[5001], 0);
+        for (uint32_t k = 1; k < 5001; k++) {
+            assert_int_equal(seen[k], 0x11 * (i + 1));
+        }
+        assert_int_equal(load64(d, base + 7 * PAGE), 100 + i);
+    }
+}
+
+/* A5, F1: code, access and address of each kind of fault; the next buffer runs. */
+static void test_page_faults(void **state)
+{
+    struct device *d = *state;
+    static const struct {
+        uint32_t pte, fault, access, where;
+        bool write;
+    } cases[] = {
+        {0, TERN_FAULT_PAGE, 0, 2 * PAGE, false},
+        {0, TERN_FAULT_PAGE, 1, 2 * PAGE, true},
+        {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK, TERN_FAULT_PROTECTION, 1, 2 * PAGE, true},
+        {TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK, TERN_FAULT_PROTECTION, 1, 2 * PAGE, true},
+        {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_WRITE_MASK, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
+        {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | 1u << 9, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
+    };
+    map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
+    map(d, ROOT_A, VA + PAGE, DATA, 1, RW);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        packet_pte(d, (uint64_t)(ROOT_A + 1) * PAGE + 8, 1, cases[i].pte, 0);
+        assert_int_equal(tern_pkt_tlb_flush_pack(&(struct tern_pkt_tlb_flush){.all = 1}, packet(d, 1)), 0);
+        run_paging(d);
+        packet_nop(d);
+        uint32_t there = VA + PAGE + 3000, here = VA + PAGE + 10;
+        packet_copy(d, cases[i].write ? there : here, cases[i].write ? here : there, 2000);
+        packet_signal(d, VA + PAGE, 9);
+        submit(d, 0, (struct submission){.buffer = VA, .fence = 5, .root = ROOT_A}, BUFFER0);
+        submit(d, 0, (struct submission){.fence = 6, .size = 64, .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK}, 0);
+        struct indication f = indication(d, 0, SOON);
+        expect(f, TERN_ENGINE_IND_INFO_KIND_FAULTED, cases[i].fault, 5);
+        assert_int_equal(f.access, cases[i].access);
+        assert_int_equal(f.va, VA + cases[i].where);
+        assert_int_equal(f.pc, 0);
+        assert_int_equal(f.offset, 64);
+        expect_completed(d, 0, 6);
+    }
+}
+
+static void test_packet_faults(void **state)
+{
+    struct device *d = *state;
+    static const struct {
+        uint32_t word0, index, value, fault, size;
+        bool paging;
+    } cases[] = {
+        {0x0130, 0, 0, TERN_FAULT_PACKET_UNKNOWN, 64, true},
+        {0x01ff, 0, 0, TERN_FAULT_PACKET_UNKNOWN, 64, false},
+        {0x0200, 0, 0, TERN_FAULT_PACKET_RESERVED, 128, true},                            /* nop of two lines */
+        {0x10100, 0, 0, TERN_FAULT_PACKET_RESERVED, 64, true},                            /* header bit */
+        {0x0100, 5, 1, TERN_FAULT_PACKET_RESERVED, 64, true},                             /* nop with a body */
+        {0x0106, 15, 0x80000000, TERN_FAULT_PACKET_RESERVED, 64, true},                   /* timestamp */
+        {0x0107, 1, 4, TERN_FAULT_PACKET_RESERVED, 64, false},                            /* barrier */
+        {0x0102, 2, 4, TERN_FAULT_PACKET_RESERVED, 64, true},                             /* copy: src_hi of three bits */
+        {0x0140, 1, 0, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
+        {0x0141, 1, 0, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
+        {0x0142, 1, 1, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
+        {0x0143, 1, 1, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
+        {0x0102, 2, 1, TERN_FAULT_PACKET_BOUNDS, 64, false},                              /* copy: high bits of a va */
+        {0x0102, 4, 1, TERN_FAULT_PACKET_BOUNDS, 64, false},
+        {0x0104, 1, 4, TERN_FAULT_PACKET_BOUNDS, 64, true},                               /* fence: alignment */
+        {0x0105, 1, FENCE + 1, TERN_FAULT_PACKET_BOUNDS, 64, true},
+        {0x0106, 2, 1, TERN_FAULT_PACKET_BOUNDS, 64, false},
+        {0x0208, 1, 1, TERN_FAULT_PACKET_BOUNDS, 128, false},                             /* absent user executor */
+        {0x0140, 3, 0, TERN_FAULT_PACKET_BOUNDS, 64, true},                               /* pte_update of nothing */
+        {0x0140, 3, 1025, TERN_FAULT_PACKET_BOUNDS, 64, true},
+        {0x0141, 5, 1025, TERN_FAULT_PACKET_BOUNDS, 64, true},
+        {0x0203, 0, 0, TERN_FAULT_BUFFER_MALFORMED, 64, true},                            /* fill, cut in the middle */
+        {0x0100, 0, 0, TERN_FAULT_BUFFER_MALFORMED, 100, true},
+        {0x0201, 0, 0, TERN_FAULT_PACKET_BOUNDS, 128, false},                             /* dispatch of no dimension */
+    };
+    map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t *w = packet(d, 2);
+        w[cases[i].index] = cases[i].value;
+        w[0] = cases[i].word0;
+        submit(d, 1, (struct submission){.buffer = cases[i].paging ? BUFFER0 : VA, .fence = i, .root = ROOT_A, .size = cases[i].size,
+               .flags = cases[i].paging ? PAGING : 0}, BUFFER0);
+        struct indication f = indication(d, 1, SOON);
+        if (f.fault != cases[i].fault) {
+            print_error("packet case %zu\n", i);
+        }
+        expect(f, TERN_ENGINE_IND_INFO_KIND_FAULTED, cases[i].fault, i);
+        assert_int_equal(f.va, 0);
+        assert_int_equal(f.offset, 0);
+    }
+}
+
+/* P2, P3, P7: a wait is cut, what is behind it cancelled; the rest runs after the resume and only then. */
+static void test_preempt_resume(void **state)
+{
+    struct device *d = *state;
+    packet_signal(d, FENCE + 8, 1);
+    packet_wait(d, FENCE, 5);
+    packet_signal(d, FENCE + 8, 2);
+    struct submission s = {.buffer = BUFFER0, .fence = 10, .save = SAVE / PAGE, .flags = PAGING};
+    submit(d, 0, s, BUFFER0);
+    packet_signal(d, FENCE + 16, 3);
+    submit(d, 0, (struct submission){.buffer = BUFFER1, .fence = 11, .save = SAVE / PAGE + 1, .flags = PAGING}, BUFFER1);
+    assert_int_equal(api->step(d->sim, 5000, NULL), 0);
+    assert_int_equal(load64(d, FENCE + 8), 1);
+    reg_write(d, TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_PREEMPT_MASK |
+              TERN_ENGINE_COMMAND_GRANULARITY_PACKET << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+    struct indication i = indication(d, 0, SOON);
+    expect(i, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 0, 10);
+    assert_int_equal(i.offset, 64);
+    i = indication(d, 0, SOON);
+    expect(i, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 0, 11);
+    assert_int_equal(i.offset, 0);
+    assert_int_equal(i.begin, 0);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)), 0);
+    assert_int_equal(load64(d, FENCE + 16), 0);
+    uint32_t header[16];
+    struct tern_ctx c;
+    assert_int_equal(api->mem_read(d->sim, SAVE, header, sizeof header), 0);
+    assert_int_equal(tern_ctx_unpack(&c, header), 0);
+    assert_int_equal(c.magic, TERN_CTX_MAGIC_VALUE);
+    assert_int_equal(c.state, TERN_CTX_STATE_SAVED);
+    assert_int_equal(c.offset, 64);
+    assert_int_equal(c.executor, TERN_CTX_EXECUTOR_NONE);
+
+    /* another engine may go on with it */
+    store64(d, FENCE, 5);
+    store64(d, FENCE + 8, 0);
+    s.size = 192;
+    s.flags |= TERN_ENGINE_SUB_FLAGS_RESUME_MASK;
+    submit(d, 1, s, BUFFER0);
+    expect_completed(d, 1, 10);
+    assert_int_equal(load64(d, FENCE + 8), 2);
+}
+
+/* P4: nothing to preempt. P1: with the granularity of a buffer what runs ends first. */
+static void test_preempt_edges(void **state)
+{
+    struct device *d = *state;
+    reg_write(d, TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_PREEMPT_MASK | 1u << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+    assert_int_equal(api->step(d->sim, 2000, NULL), 0);
+    assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)), 0);
+    packet_nop(d);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 1, .flags = PAGING}, BUFFER0);
+    expect_completed(d, 0, 1);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 2, .size = 64, .save = 1, .flags = PAGING | TERN_ENGINE_SUB_FLAGS_RESUME_MASK}, 0);
+    expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_CONTEXT_INVALID, 2);
+    assert_int_equal(tern_pkt_context_init_pack(&(struct tern_pkt_context_init){.save = SAVE / PAGE}, packet(d, 1)), 0);
+    run_paging(d);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 3, .size = 64, .save = SAVE / PAGE, .flags = PAGING | TERN_ENGINE_SUB_FLAGS_RESUME_MASK}, 0);
+    expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_CONTEXT_INVALID, 3);
+}
+
+/* F3, C7: a stuck engine is reset alone; its indications stay, the other goes on. */
+static void test_reset(void **state)
+{
+    struct device *d = *state;
+    submit(d, 0, (struct submission){.fence = 20, .size = 64, .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK}, 0);
+    packet_wait(d, FENCE, 1);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 21, .flags = PAGING}, BUFFER0);
+    packet_fill(d, DATA, 1 << 20, 0x5a);
+    submit(d, 1, (struct submission){.buffer = BUFFER1, .fence = 30, .flags = PAGING}, BUFFER1);
+    assert_int_equal(api->step(d->sim, 3000, NULL), 0);
+    reg_write(d, TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_RESET_MASK);
+    for (int i = 0; reg_read(d, TERN_REG_ENGINE_STATUS(0)) & TERN_ENGINE_STATUS_RESET_MASK; i++) {
+        assert_true(i < 1000);
+    }
+    uint32_t status = reg_read(d, TERN_REG_ENGINE_STATUS(0));
+    assert_int_equal(status, 1u << TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
+    store64(d, FENCE, 1);
+    expect_completed(d, 0, 20);
+    packet_nop(d);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 22, .flags = PAGING}, BUFFER0);
+    expect_completed(d, 0, 22);
+    expect_completed(d, 1, 30);
+    assert_int_equal(load64(d, DATA + (1 << 20) - 8), 0x5a5a5a5a5a5a5a5a);
+    assert_int_equal(load64(d, DATA + (1 << 20)), 0);
+}
+
+static uint32_t dirty(struct device *d, uint32_t first, uint32_t count, uint32_t op)
+{
+    reg_write(d, TERN_REG_DIRTY_FIRST, first);
+    reg_write(d, TERN_REG_DIRTY_COUNT, count);
+    reg_write(d, TERN_REG_DIRTY_COMMAND, op);
+    uint32_t s;
+    for (int i = 0; (s = reg_read(d, TERN_REG_DIRTY_STATUS)) & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
+        assert_true(i < 10000);
+        assert_int_equal(api->step(d->sim, 10, NULL), 0);
+    }
+    return s;
+}
+
+/* D1-D3, D6, D7 */
+static void test_dirty(void **state)
+{
+    struct device *d = *state;
+    packet_fill(d, DATA + 3 * PAGE + 100, PAGE, 1); /* pages 3 and 4 */
+    packet_copy(d, DATA + 40 * PAGE, DATA, 1);
+    run_paging(d);
+    uint32_t first = DATA / PAGE;
+    assert_int_equal(dirty(d, first + 1, 40, TERN_DIRTY_COMMAND_OP_QUERY), 0);
+    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0x18);
+    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(1)), 0x100);
+    assert_int_equal(dirty(d, first + 4, 30, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR), 0);
+    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0x10);
+    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(1)), 0);
+    assert_int_equal(dirty(d, first, 64, TERN_DIRTY_COMMAND_OP_QUERY), 0);
+    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0x08);
+    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(1)), 0x100);
+    assert_int_equal(dirty(d, (64u << 20) / PAGE - 1, 2, TERN_DIRTY_COMMAND_OP_QUERY), TERN_DIRTY_STATUS_ERROR_MASK);
+    assert_int_equal(dirty(d, 0, 8193, TERN_DIRTY_COMMAND_OP_QUERY), TERN_DIRTY_STATUS_ERROR_MASK);
+}
+
+/* pte_copy, entries with a step, timestamp */
+static void test_paging_packets(void **state)
+{
+    struct device *d = *state;
+    packet_pte(d, DATA + 12, 1000, 0x1001, 0x400);
+    struct tern_pkt_pte_copy c = {.src_lo = DATA + 12, .dst_lo = OTHER + 40, .count = 900};
+    assert_int_equal(tern_pkt_pte_copy_pack(&c, packet(d, 1)), 0);
+    assert_int_equal(tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = FENCE}, packet(d, 1)), 0);
+    uint64_t before = api->cycles(d->sim);
+    run_paging(d);
+    uint32_t seen[1024];
+    assert_int_equal(api->mem_read(d->sim, OTHER, seen, sizeof seen), 0);
+    for (uint32_t i = 0; i < 1024; i++) {
+        assert_int_equal(seen[i], i < 10 || i >= 910 ? 0 : 0x1001 + (i - 10) * 0x400);
+    }
+    assert_int_equal(api->mem_read(d->sim, DATA, seen, sizeof seen), 0);
+    assert_int_equal(seen[2], 0);
+    assert_int_equal(seen[1002], 0x1001 + 999 * 0x400);
+    assert_int_equal(seen[1003], 0);
+    assert_in_range(load64(d, FENCE), before, api->cycles(d->sim));
+}
+
+static void test_user_saxpy(void **state)
+{
+    struct device *d = *state;
+    enum { N = 1000 };
+    float x[N], y[N], seen[N + 2];
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)i * 0.37f - 50.0f;
+        y[i] = 1000.0f / (float)(i + 1);
+    }
+    assert_int_equal(api->mem_write(d->sim, DATA + 20, x, sizeof x), 0);
+    assert_int_equal(api->mem_write(d->sim, OTHER + 52, y, sizeof y), 0);
+    struct tern_pkt_user_call p = {.payload = {N, 0, DATA + 20, OTHER + 52}};
+    float a = 1.75f;
+    memcpy(&p.payload[1], &a, 4);
+    assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
+    run_paging(d);
+    assert_int_equal(api->mem_read(d->sim, OTHER + 48, seen, sizeof seen), 0);
+    for (int i = 0; i < N; i++) {
+        float e = __builtin_fmaf(a, x[i], y[i]);
+        assert_memory_equal(&seen[i + 1], &e, 4);
+    }
+    assert_memory_equal(&seen[0], "\0\0\0\0", 4);
+    assert_memory_equal(&seen[N + 1], "\0\0\0\0", 4);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s LIBRARY\n", argv[0]);
+        return 2;
+    }
+    if (access(argv[1], F_OK) != 0) {
+        fprintf(stderr, "%s is not built\n", argv[1]);
+        return 77;
+    }
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    api = library ? dlsym(library, TERN_SIM_API_SYMBOL) : NULL;
+    if (!api || api->version != TERN_SIM_API_VERSION) {
+        fprintf(stderr, "%s: %s\n", argv[1], library ? "not a simulated device" : dlerror());
+        return 2;
+    }
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_identity, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_null, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_queue_bounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_copy_fill, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_translated, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_page_faults, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_packet_faults, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_preempt_resume, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_preempt_edges, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_dirty, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_paging_packets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_user_saxpy, setup, teardown),
+    };
+    int failed = cmocka_run_group_tests_name("device", tests, NULL, NULL);
+    dlclose(library);
+    return failed ? 1 : 0;
+}

@@ -10,7 +10,9 @@
  * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind tells what a
  * byte string is. Results are cached on disk ($TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content,
  * options and versions; TERN_CACHE=0 turns that off. All functions may be called from any thread; all block.
- * Logs are the compiler's own messages, NUL-terminated, owned by the caller (free), NULL if empty.
+ * Logs are the compiler's own messages, NUL-terminated, owned by the caller (free), NULL if empty; a log pointer may be
+ * NULL. Out-parameters but the log are untouched on failure. tern-cc1 and the device library are found beside the shared
+ * library ($libdir/tern), or in $TERN_LIB_DIR.
  */
 #ifndef TERN_COMPILER_H
 #define TERN_COMPILER_H
@@ -48,8 +50,8 @@ enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
 
 /** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. */
 struct tc_arg {
-    char *name;      /**< May be NULL if the module was made without -cl-kernel-arg-info. */
-    char *type;      /**< "float4*", as clGetKernelArgInfo gives it. */
+    char *name;      /**< Always kept; NULL only if the parameter has none. */
+    char *type;      /**< "float4*", as clGetKernelArgInfo gives it: without qualifiers. */
     enum tc_address_space space;
     unsigned access_qualifier; /**< 0 none, 1 read_only, 2 write_only, 3 read_write. */
     unsigned type_qualifier;   /**< CL_KERNEL_ARG_TYPE_CONST 1 | RESTRICT 2 | VOLATILE 4. */
@@ -63,7 +65,7 @@ struct tc_kernel {
     char *attributes;         /**< As clGetKernelInfo(CL_KERNEL_ATTRIBUTES): "reqd_work_group_size(8,8,1)"; may be "". */
     uint32_t n_args;
     struct tc_arg *args;
-    uint32_t args_size;       /**< Bytes of the argument block. */
+    uint32_t args_size;       /**< Bytes of the argument block, a multiple of 16; it must lie at a multiple of 16. */
     uint32_t local_static;    /**< Bytes of __local variables, from the start of the window. */
     uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
     uint32_t required_size[3];/**< reqd_work_group_size, or zeros. */
@@ -98,8 +100,9 @@ void tc_image_free(struct tc_image *image);
 const char *tc_extensions(void);
 const char *tc_features(void);
 
-/** Formats the records that kernels' printf calls left: `buffer` is the device's buffer (word 0: bytes used by records, or
- *  more if it overflowed), `image` the program that ran. Calls emit with each piece of text in order. */
+/** Formats the records that kernels' printf calls left: `buffer` is a copy of the device's buffer (CSR user0, of user1 bytes,
+ *  a multiple of 4; word 0, to be set to 0 before the kernel runs, counts the bytes of records, or more if they did not
+ *  fit), `image` the program that ran. Calls emit with each piece of text in order. Trusts nothing in the buffer. */
 int tc_printf_format(const struct tc_image *image, const void *buffer, size_t size,
                      void (*emit)(void *user, const char *text, size_t length), void *user);
 

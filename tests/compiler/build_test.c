@@ -2,8 +2,8 @@
 /** Compiling and linking: headers, several modules, libraries, and every way to fail, each with its message. */
 #include "support.h"
 
+#include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void test_errors(void **state)
@@ -232,6 +232,16 @@ static void test_crashing_tool(void **state)
     free(path);
 }
 
+/** An application that ignores its children takes their exit status away from us. */
+static void test_ignored_children(void **state)
+{
+    (void)state;
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    free(object_of("kernel void k(global int *a) { a[0] = 1; }", "").data);
+    expect_failure("kernel void k(global int *a) { a[0] = b; }", "", -EBADMSG, "undeclared");
+    signal(SIGCHLD, before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_headers),      cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
         cmocka_unit_test(test_library),      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_damage),
         cmocka_unit_test(test_missing_tool), cmocka_unit_test(test_crashing_tool),
+        cmocka_unit_test(test_ignored_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

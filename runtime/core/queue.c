@@ -12,6 +12,7 @@ static void queue_destroy(void *object)
 {
     cl_command_queue q = object;
     cl_context ctx = q->context;
+    rt_device_thread_begin();
     rt_object_hold(ctx); /* the worker drops the queue's hold, perhaps before the unlock below has returned */
     pthread_mutex_lock(&ctx->lock);
     q->closing = true;
@@ -62,9 +63,7 @@ cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, c
         goto fail;
     }
     pthread_t thread;
-    rt_device_thread_begin();
     if (pthread_create(&thread, NULL, rt_queue_work, q) != 0) {
-        rt_device_thread_end();
         goto fail;
     }
     pthread_detach(thread);

@@ -6,7 +6,7 @@
 // Contract: in_* is a channel. Accesses take effect in order: in T1 each sees all before it, and T2 never waits. A load that hits starts
 // a piece (piece_*, needs piece_credit_i); one that misses joins an open fill or asks memory. A store writes through,
 // updates the L1 if the line is in, installs it if it writes all of it, and closes the fill. An atomic takes the line out.
-// Answered fills are served before hits; they go into the L1 when no store or atomic is in T1. clear_i forgets all lines.
+// Answered fills are served before hits; they go into the L1 when no store or atomic leaves T1. clear_i forgets all lines.
 // request_note_o in T1, request_push_o in T2. Nothing here makes an answer wait: every fill has a place for its data.
 // Preemption saves nothing of it: it drains.
 module lsu_cache #(
@@ -158,7 +158,8 @@ module lsu_cache #(
   assign store = t1_valid_q && t1_op_q == simt_op_pkg::LSU_STORE;
   assign amo = t1_valid_q && t1_op_q == simt_op_pkg::LSU_AMO;
   assign serve = serve_valid && piece_credit_i;
-  assign install = install_valid && !store && !amo;
+  // One write port each for tags and data. An atomic that waits for a free fill must not keep the fills from ending.
+  assign install = install_valid && !(t1_go && !load);
 
   always_comb begin
     if (store) t1_go = write_room_i && request_room_i;

@@ -10,13 +10,15 @@
 // waiter to it; alloc_i starts fill alloc_fill_o of that line (open_i) with its first waiter; close_i closes the match.
 // rsp_* brings the data of a fill, once. Answered fills are served in the order of their answers: serve_valid_o offers a
 // waiter, taken by serve_ready_i; install_valid_o offers the line for the L1, at most once. One cycle after either is
-// taken, line_o is the data. A fill is free again when it has no waiter and is closed or installed.
+// taken, line_o is the data. A fill is free again when it has no waiter and is closed, installed, or offered in vain
+// for PATIENCE cycles: a stream of stores would make the fills behind it wait.
 // Preemption saves nothing of it: it drains.
 module lsu_fills #(
     parameter int LANES = 16,
     parameter int FILL_W = 5,
     parameter int WAIT_W = 6,
-    parameter int ENTRY_W = 6
+    parameter int ENTRY_W = 6,
+    parameter int PATIENCE = 7
 ) (
     input  logic               clk_i,
     input  logic               rst_i,
@@ -48,6 +50,7 @@ module lsu_fills #(
 );
   localparam int FILLS = 1 << FILL_W;
   localparam int WAITS = 1 << WAIT_W;
+  localparam int PW = $clog2(PATIENCE + 1);
 
   logic [FILLS-1:0] open_q, match_q;
   logic [25:0] lines[0:FILLS-1];
@@ -59,6 +62,7 @@ module lsu_fills #(
 
   logic serve_q, left_q, installed;  // a fill is being served; it has a waiter; it needs no installing any more
   logic [FILL_W-1:0] fill_q, line_fill_q, next_fill;
+  logic [PW-1:0] patience_q;
   logic [WAIT_W-1:0] wait_q;
   logic next_valid, take, joins, served, last, done;
   logic unused_answered, unused_fills, unused_waits;  // these queues have room for all there is
@@ -104,7 +108,7 @@ module lsu_fills #(
   assign install_line_o = lines[fill_q];
   assign served = serve_valid_o && serve_ready_i;
   assign last = served && wait_q == tails[fill_q];
-  assign installed = !open_q[fill_q] || install_ready_i;
+  assign installed = !open_q[fill_q] || install_ready_i || patience_q == '0;
   assign done = serve_q && (last || !left_q) && !joins && installed;
   assign take = next_valid && (!serve_q || done);
   assign line_o = data[line_fill_q];
@@ -122,7 +126,9 @@ module lsu_fills #(
       fill_q <= next_fill;
       wait_q <= heads[next_fill];
       left_q <= 1'b1;
+      patience_q <= PW'(PATIENCE);
     end else begin
+      if (serve_q && !left_q && patience_q != '0) patience_q <= patience_q - 1'b1;
       // A waiter that joins behind the last one is its next, though the list does not show it yet.
       if (served || !left_q) wait_q <= joins && (last || !left_q) ? wait_id : nexts[wait_q];
       if (last && !joins) left_q <= 1'b0;
@@ -138,7 +144,7 @@ module lsu_fills #(
     opens = '0;
     closes = '0;
     if (alloc_i && open_i) opens[alloc_fill_o] = 1'b1;
-    if (install_valid_o && install_ready_i) closes[fill_q] = 1'b1;
+    if ((install_valid_o && install_ready_i) || done) closes[fill_q] = 1'b1;
     if (close_i) closes = closes | matched;
   end
   always_ff @(posedge clk_i) begin

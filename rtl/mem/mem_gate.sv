@@ -120,15 +120,88 @@ module mem_gate #(
   mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_rd_flight (
       .clk_i, .rst_i, .ready_o(rd_clear), .look_i(look), .busy_o(rd_busy),
       .issue_valid_i(|rd_grant_o), .issue_hash_i(rd_hash), .done_valid_i(rd_done_valid_i), .done_hash_i(rd_done_hash_i)
+`ifdef FORMAL
+      , .watch_i(watch), .watch_count_o(rd_count)
+`endif
   );
   mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(9)) u_wr_flight (
       .clk_i, .rst_i, .ready_o(wr_clear), .look_i(look), .busy_o(wr_busy),
       .issue_valid_i(|wr_grant_o && !wr_atomic), .issue_hash_i(wr_hash),
       .done_valid_i(wr_done_valid_i && !wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
+`ifdef FORMAL
+      , .watch_i(watch), .watch_count_o(wr_count)
+`endif
   );
   mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_at_flight (
       .clk_i, .rst_i, .ready_o(at_clear), .look_i(look), .busy_o(at_busy),
       .issue_valid_i(|wr_grant_o && wr_atomic), .issue_hash_i(wr_hash),
       .done_valid_i(wr_done_valid_i && wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
+`ifdef FORMAL
+      , .watch_i(watch), .watch_count_o(at_count)
+`endif
   );
+
+`ifdef FORMAL
+  // One hash, whichever: requests of two classes are never in flight together.
+  (* anyconst *) logic [HASH_W-1:0] watch;
+  logic [6:0] rd_count, at_count;
+  logic [8:0] wr_count;
+  logic started_q = 1'b0;
+  logic [8:0] rd_flight_q = '0, wr_flight_q = '0, at_flight_q = '0;
+  logic rd_end, wr_end, at_end;
+  assign rd_end = rd_done_valid_i && rd_done_hash_i == watch;
+  assign wr_end = wr_done_valid_i && !wr_done_atomic_i && wr_done_hash_i == watch;
+  assign at_end = wr_done_valid_i && wr_done_atomic_i && wr_done_hash_i == watch;
+  // Seen from outside, by what is granted
+  logic [ENGINES-1:0] rd_begins, wr_begins, at_begins;
+  for (genvar e = 0; e < ENGINES; e++) begin : g_proof
+    logic mine;
+    logic [1:0] kind;
+    assign mine = hash_q[e*HASH_W+:HASH_W] == watch;
+    assign kind = class_q[2*e+:2];
+    assign rd_begins[e] = rd_grant_o[e] && mine;
+    assign wr_begins[e] = wr_grant_o[e] && mine && kind == WRITE;
+    assign at_begins[e] = wr_grant_o[e] && mine && kind == ATOMIC;
+    always_comb begin
+      if (started_q && rd_grant_o[e]) assert (valid_q[e] && kind == READ && rd_ready_i);
+      if (started_q && wr_grant_o[e]) assert (valid_q[e] && (kind == WRITE ? wr_ready_i[e] : kind == ATOMIC && at_ready_i));
+      if (started_q && ready && valid_q[e] && !blocked_q[e] && mine) begin
+        assert (kind == READ || &kind || rd_flight_q == '0);
+        assert (kind == WRITE || &kind || wr_flight_q == '0);
+        assert (kind == ATOMIC || &kind || at_flight_q == '0);
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    started_q <= 1'b1;
+    rd_flight_q <= rd_flight_q + {8'b0, |rd_begins} - {8'b0, rd_end};
+    wr_flight_q <= wr_flight_q + {8'b0, |wr_begins} - {8'b0, wr_end};
+    at_flight_q <= at_flight_q + {8'b0, |at_begins} - {8'b0, at_end};
+    if (rst_i) begin
+      rd_flight_q <= '0;
+      wr_flight_q <= '0;
+      at_flight_q <= '0;
+    end
+  end
+  always_comb begin
+    assume (rst_i == !started_q);
+    assume (!rd_end || rd_flight_q != '0);  // only what is in flight ends
+    assume (!wr_end || wr_flight_q != '0);
+    assume (!at_end || at_flight_q != '0);
+    if (!started_q) assume (!rd_done_valid_i && !wr_done_valid_i);
+    if (!ready) assume (!rd_done_valid_i && !wr_done_valid_i);
+    if (rd_flight_q >= 9'd64) assume (!rd_ready_i);  // as many as there are slots
+    if (wr_flight_q >= 9'd256) assume (wr_ready_i == '0);
+    if (at_flight_q >= 9'd64) assume (!at_ready_i);
+    if (started_q) begin
+      assert ((rd_grant_o & (rd_grant_o - 1'b1)) == '0 && (wr_grant_o & (wr_grant_o - 1'b1)) == '0);
+      assert ((rd_flight_q == '0) + (wr_flight_q == '0) + (at_flight_q == '0) >= 2'd2);
+      assert (rd_flight_q <= 9'd64 && wr_flight_q <= 9'd256 && at_flight_q <= 9'd64);
+      if (rd_clear) assert ({2'b0, rd_count} == rd_flight_q);
+      if (wr_clear) assert (wr_count == wr_flight_q);
+      if (at_clear) assert ({2'b0, at_count} == at_flight_q);
+      if (!ready) assert (valid_q == '0 && rd_flight_q == '0 && wr_flight_q == '0 && at_flight_q == '0);
+    end
+  end
+`endif
 endmodule

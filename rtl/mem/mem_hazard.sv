@@ -22,6 +22,11 @@ module mem_hazard #(
     input  logic [      HASH_W-1:0] issue_hash_i,
     input  logic                    done_valid_i,
     input  logic [      HASH_W-1:0] done_hash_i
+`ifdef FORMAL
+    ,
+    input  logic [      HASH_W-1:0] watch_i,  // the hash that the proof watches
+    output logic [     COUNT_W-1:0] watch_count_o
+`endif
 );
   logic [COUNT_W-1:0] issued[0:(1<<HASH_W)-1];
   logic [COUNT_W-1:0] done[0:(1<<HASH_W)-1];
@@ -43,4 +48,11 @@ module mem_hazard #(
     if (!ready_o) clear_q <= clear_q + 1'b1;
     if (rst_i) clear_q <= '0;
   end
+
+`ifdef FORMAL
+  assign watch_count_o = issued[watch_i] - done[watch_i];
+  logic started_q = 1'b0;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  always_comb if (started_q && !ready_o && clear_q > {1'b0, watch_i}) assert (watch_count_o == '0);
+`endif
 endmodule

@@ -51,6 +51,10 @@ module simt_core #(
     input  logic                ic_hit_i,
     input  logic [31:0]         ic_instr_i,
     input  logic [WARPS-1:0]    ic_wake_i,
+    input  logic                ic_fault_i,
+    input  logic [7:0]          ic_fault_code_i,
+    input  logic [31:0]         ic_fault_pc_i,
+    input  logic [WW-1:0]       ic_fault_warp_i,
     // memory
     output logic                lsu_valid_o,
     input  logic                lsu_ready_i,
@@ -267,14 +271,12 @@ module simt_core #(
   logic [3:0]          x_amo_q;
   logic [1:0]          x_csr_number_q;
   logic [LW-1:0]       x_lead;
-  logic [7:0]          x_fault_q;
   logic [LANES*32-1:0] x_a, x_b, x_c, x_addr;
   logic [LANES*3-1:0]  x_rm;
 
   always_ff @(posedge clk_i) begin
     x_valid_q      <= r_issue && !rst_i;
     x_flow_valid_q <= r_issue && !r_next && !rst_i;
-    x_fault_q      <= (r_valid_q && !rst_i) ? r_fault : tern_spec_pkg::FAULT_NONE;
     if (r_valid_q) begin
       x_unit_q        <= (r_unit == simt_core_pkg::UNIT_ALU && !r_dest) ? simt_core_pkg::UNIT_NONE : r_unit;
       x_flow_q        <= r_flow;
@@ -354,35 +356,33 @@ module simt_core #(
   end
 
   // --------------------------------------------------------------------------------------- launch, scrub
-  logic          launch, launch_q, launch_args_q, launch_taken;
+  logic          launch, launch_wb, launch_taken;
   logic [WW-1:0] launch_warp_q;
+  logic [4:0]    launch_rd;
+  logic [31:0]   stack_top, wb_scalar;
+  logic [WW+4:0] scrub_rd;
   logic [WW-1:0] slot_q [0:WARPS-1];
   logic [16:0]   lbase_q [0:WARPS-1];
-  logic [WW+5:0] scrub_q;               // {register of warp, running}
 
-  assign launch_ready_o = !launch_q || launched;
-  assign launch         = launch_valid_i && launch_ready_o;
-  assign launched       = launch_q && launch_args_q && launch_taken;
-  assign r_slot         = slot_q[r_warp_q];
-  assign scrub_busy_o   = scrub_q[0];
+  assign launch    = launch_valid_i && launch_ready_o;
+  assign r_slot    = slot_q[r_warp_q];
+  assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
+                     + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
 
-  always_ff @(posedge clk_i) begin
-    if (launch_q && launch_taken) launch_args_q <= !launch_args_q;
-    if (launched) launch_q <= 1'b0;
+  simt_launch #(
+      .WARPS(WARPS)
+  ) u_launch (
+      .clk_i, .rst_i, .args_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32]), .stack_top_i(stack_top),
+      .launch_i(launch), .ready_o(launch_ready_o), .launch_warp_i, .wb_valid_o(launch_wb), .wb_ready_i(launch_taken),
+      .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar), .launched_o(launched), .scrub_i, .scrub_busy_o,
+      .scrub_rd_o(scrub_rd)
+  );
+
+  always_ff @(posedge clk_i)
     if (launch) begin
-      launch_q               <= 1'b1;
-      launch_args_q          <= 1'b0;
-      launch_warp_q          <= launch_warp_i;
       slot_q[launch_warp_i]  <= launch_slot_i;
       lbase_q[launch_warp_i] <= launch_lbase_i;
     end
-    if (scrub_i) scrub_q <= (WW+6)'(1);
-    else if (scrub_q[0]) scrub_q <= (&scrub_q) ? '0 : scrub_q + (WW+6)'(2);
-    if (rst_i) begin
-      launch_q <= 1'b0;
-      scrub_q  <= '0;
-    end
-  end
 
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
@@ -390,18 +390,17 @@ module simt_core #(
   logic [WW-1:0]    wb_warp, soon_warp;
   logic [4:0]       wb_rd, soon_rd;
   logic [LANES-1:0] wb_mask;
-  logic [31:0]      stack_top, wb_scalar;
 
   simt_writeback #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_writeback (
       .clk_i, .rst_i, .alu_ok_o(alu_ok), .alu_late_o(alu_late), .mul_ok_o(mul_ok), .fma_ok_o(fma_ok), .book_i(r_books),
-      .book_sel_i(r_sel), .book_warp_i(r_warp_q), .book_rd_i(r_rd), .book_mask_i(r_mask_q), .launch_valid_i(launch_q),
-      .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_args_q ? 5'd10 : 5'd2),
+      .book_sel_i(r_sel), .book_warp_i(r_warp_q), .book_rd_i(r_rd), .book_mask_i(r_mask_q), .launch_valid_i(launch_wb),
+      .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_rd),
       .div_valid_i(div_valid), .div_ready_o(div_ready), .div_warp_i(div_warp_q), .div_rd_i(div_rd_q),
       .div_mask_i(div_mask_q), .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i),
-      .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .scrub_i(scrub_q[0]),
-      .scrub_rd_i(scrub_q[WW+5:1]), .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp),
+      .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .scrub_i(scrub_busy_o),
+      .scrub_rd_i(scrub_rd), .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp),
       .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
   );
 
@@ -409,11 +408,6 @@ module simt_core #(
     b_late_q   <= x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU && x_late_q;
     b_fflags_q <= x_fcsr_q && x_fcsr_write_q && x_csr_number_q[0];
     b_frm_q    <= x_fcsr_q && x_fcsr_write_q && x_csr_number_q[1];
-  end
-
-  always_comb begin
-    stack_top = tern_spec_pkg::WIN_PRIVATE_BASE + (32'd1 << packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]);
-    wb_scalar = scrub_q[0] ? 32'd0 : launch_args_q ? packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32] : stack_top;
   end
 
   // --------------------------------------------------------------------------------------------- lanes
@@ -445,7 +439,7 @@ module simt_core #(
   // ------------------------------------------------------------------------------------- B: flow, barriers
   logic             b_barrier, b_exit, b_whole;
   logic [WW-1:0]    b_warp, work_warp, res_warp;
-  logic [LANES-1:0] b_mask, b_misaligned, work_elig, res_elig;
+  logic [LANES-1:0] b_mask, b_misaligned, work_elig, res_elig, fetch_mask;
   logic [31:0]      b_misaligned_va;
   logic [WARPS-1:0] open;
 
@@ -454,6 +448,7 @@ module simt_core #(
   ) u_flow (
       .clk_i, .rst_i, .launch_i(launch), .launch_warp_i, .launch_mask_i,
       .launch_pc_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 32]), .f_warp_i(f_warp_q), .f_pc_o(f_pc),
+      .fetch_warp_i(ic_fault_warp_i), .fetch_mask_o(fetch_mask),
       .d_warp_i(d_warp_q), .d_pc4_i(d_pc4), .d_mask_o(d_mask), .d_step_slow_o(d_step_slow),
       .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue), .r_next_i(r_next), .r_warp_i(r_warp_q), .r_pc4_i(r_pc4_q),
       .x_valid_i(x_flow_valid_q),
@@ -475,30 +470,15 @@ module simt_core #(
   );
 
   // -------------------------------------------------------------------------------------------- faults
-  logic             b_fault_q;
-  logic [7:0]       b_code_q;
-  logic [LANES-1:0] b_lanes_q, fault_lanes;
-  logic [31:0]      b_pc_q;
-  logic [WW-1:0]    b_warp_q;
-
-  always_ff @(posedge clk_i) begin
-    b_fault_q <= (x_fault_q != tern_spec_pkg::FAULT_NONE || x_bad_rm != '0) && !rst_i;
-    b_code_q  <= (x_fault_q != tern_spec_pkg::FAULT_NONE) ? x_fault_q : tern_spec_pkg::FAULT_ILLEGAL_INSTRUCTION;
-    b_lanes_q <= (x_fault_q != tern_spec_pkg::FAULT_NONE) ? x_mask_q : x_bad_rm;
-    b_pc_q    <= x_pc_q;
-    b_warp_q  <= x_warp_q;
-  end
-
-  always_comb begin
-    fault_o      = b_fault_q || b_misaligned != '0;
-    fault_code_o = b_fault_q ? b_code_q : tern_spec_pkg::FAULT_MISALIGNED;
-    fault_va_o   = b_fault_q ? b_pc_q : b_misaligned_va;
-    fault_pc_o   = b_pc_q;
-    fault_warp_o = b_warp_q;
-    fault_lane_o = '0;
-    fault_lanes  = b_fault_q ? b_lanes_q : b_misaligned;
-    if (fault_o) for (int i = LANES - 1; i >= 0; i--) if (fault_lanes[i]) fault_lane_o = LW'(i);
-  end
+  simt_fault #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_fault (
+      .clk_i, .rst_i, .r_fault_i(r_valid_q ? r_fault : tern_spec_pkg::FAULT_NONE), .x_warp_i(x_warp_q), .x_pc_i(x_pc_q),
+      .x_mask_i(x_mask_q), .x_bad_rm_i(x_bad_rm), .b_misaligned_i(b_misaligned), .b_misaligned_va_i(b_misaligned_va),
+      .fetch_i(ic_fault_i), .fetch_code_i(ic_fault_code_i), .fetch_pc_i(ic_fault_pc_i), .fetch_warp_i(ic_fault_warp_i),
+      .fetch_mask_i(fetch_mask), .fault_o, .code_o(fault_code_o), .va_o(fault_va_o), .pc_o(fault_pc_o),
+      .warp_o(fault_warp_o), .lane_o(fault_lane_o)
+  );
 
   // -------------------------------------------------------------------------------------------- events
   logic running;                        // some warp of the dispatch is here

@@ -167,7 +167,7 @@ module simt_executor #(
   logic [WW-1:0] ic_fault_warp, lsu_fault_warp, core_fault_warp;
   logic [LW-1:0] lsu_fault_lane, core_fault_lane;
 
-  assign fault = ic_fault || lsu_fault || core_fault;
+  assign fault = lsu_fault || core_fault;
 
   always_ff @(posedge clk_i)
     if (state_q == CHECK) begin
@@ -186,12 +186,12 @@ module simt_executor #(
         fault_warp_o   <= 6'(lsu_fault_warp);
         fault_lane_o   <= 6'(lsu_fault_lane);
       end else begin
+        fault_code_o   <= core_fault_code;
         fault_access_o <= tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
-        fault_code_o   <= core_fault ? core_fault_code : ic_fault_code;
-        fault_va_o     <= core_fault ? core_fault_va : ic_fault_pc;
-        fault_pc_o     <= core_fault ? core_fault_pc : ic_fault_pc;
-        fault_warp_o   <= core_fault ? 6'(core_fault_warp) : 6'(ic_fault_warp);
-        fault_lane_o   <= core_fault ? 6'(core_fault_lane) : 6'd0;
+        fault_va_o     <= core_fault_va;
+        fault_pc_o     <= core_fault_pc;
+        fault_warp_o   <= 6'(core_fault_warp);
+        fault_lane_o   <= 6'(core_fault_lane);
       end
     end
 
@@ -250,7 +250,8 @@ module simt_executor #(
       .launch_first_i(launch_first), .launch_group_i(launch_group), .launch_base_i(launch_base),
       .launch_size_i(launch_size), .launch_nwarps_i(launch_nwarps), .done_valid_o(warp_done), .done_warp_o(done_warp),
       .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp), .ic_hit_i(ic_hit), .ic_instr_i(ic_instr),
-      .ic_wake_i(ic_wake), .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
+      .ic_wake_i(ic_wake), .ic_fault_i(ic_fault), .ic_fault_code_i(ic_fault_code), .ic_fault_pc_i(ic_fault_pc),
+      .ic_fault_warp_i(ic_fault_warp), .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
       .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd), .lsu_mask_o(iss_mask),
       .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp), .lsu_pc_o(iss_pc), .lsu_lbase_o(iss_lbase),
       .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp), .lsu_wb_rd_i(wb_rd),
@@ -304,7 +305,7 @@ module simt_executor #(
       .lsu_line_i(lm_line), .lsu_wdata_i(lm_wdata), .lsu_be_i(lm_be), .lsu_tag_i(lm_tag), .lsu_rsp_o(lm_rsp),
       .ic_valid_i(im_valid), .ic_ready_o(im_ready), .ic_line_i(im_line), .ic_tag_i(im_tag), .ic_rsp_o(im_rsp),
       .req_valid_o, .req_ready_i, .req_op_o, .req_amo_o, .req_exec_o, .req_line_o, .req_wdata_o, .req_be_o, .req_tag_o,
-      .rsp_valid_i, .rsp_tag_i
+      .rsp_valid_i, .rsp_ic_i(rsp_tag_i[7])
   );
 
   logic unused;

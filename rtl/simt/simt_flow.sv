@@ -32,6 +32,8 @@ module simt_flow #(
     output logic [LANES-1:0]    d_mask_o,
     output logic                d_step_slow_o,   // pc + 4 needs a decision, too
     output logic                d_quantum_end_o, // the last instruction of a rotated choice
+    input  logic [WW-1:0]       fetch_warp_i,    // of a failed fetch
+    output logic [LANES-1:0]    fetch_mask_o,
     input  logic                r_issue_i,
     input  logic                r_next_i,
     input  logic [WW-1:0]       r_warp_i,
@@ -85,6 +87,7 @@ module simt_flow #(
   // F, D
   assign f_pc_o          = pc_q[f_warp_i];
   assign d_mask_o        = mask_q[d_warp_i];
+  assign fetch_mask_o    = mask_q[fetch_warp_i];
   assign d_quantum_end_o = quantum_q[d_warp_i] == 6'd1;
   assign d_step_slow_o   = d_pc4_i == merge_q[d_warp_i] || d_quantum_end_o;
 

@@ -35,7 +35,7 @@ module simt_memarb (
     output logic [63:0]  req_be_o,
     output logic [7:0]   req_tag_o,
     input  logic         rsp_valid_i,
-    input  logic [7:0]   rsp_tag_i
+    input  logic         rsp_ic_i        // bit 7 of the tag
 );
 
   logic hold_q;      // a stalled request of the LSU keeps its place
@@ -55,8 +55,8 @@ module simt_memarb (
     req_tag_o   = pick_ic ? {1'b1, 5'd0, ic_tag_i} : {1'b0, lsu_tag_i};
     ic_ready_o  = req_ready_i && pick_ic;
     lsu_ready_o = req_ready_i && !pick_ic;
-    ic_rsp_o    = rsp_valid_i && rsp_tag_i[7];
-    lsu_rsp_o   = rsp_valid_i && !rsp_tag_i[7];
+    ic_rsp_o    = rsp_valid_i && rsp_ic_i;
+    lsu_rsp_o   = rsp_valid_i && !rsp_ic_i;
   end
 
 endmodule

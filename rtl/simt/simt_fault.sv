@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults that the core itself finds: illegal and environment instructions, bad rounding modes, misaligned jumps, fetches.
+//
+// Contract: r_fault_i (with R's valid), x_bad_rm_i and b_misaligned_i speak of an instruction in that stage; fetch_* of a
+// warp that has none. fault_o is a pulse in B, with code, address, pc, warp and the lowest lane concerned. When two come in
+// one cycle, the instruction wins: the dispatch ends with either.
+// State saved at preemption: none; a fault ends the dispatch.
+//
+// All instructions report from B, so that faults come in program order of their warp and one lane encoder serves them.
+
+module simt_fault #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic [7:0]       r_fault_i,         // FAULT_NONE: none
+    input  logic [WW-1:0]    x_warp_i,
+    input  logic [31:0]      x_pc_i,
+    input  logic [LANES-1:0] x_mask_i,
+    input  logic [LANES-1:0] x_bad_rm_i,
+    input  logic [LANES-1:0] b_misaligned_i,
+    input  logic [31:0]      b_misaligned_va_i,
+    input  logic             fetch_i,
+    input  logic [7:0]       fetch_code_i,
+    input  logic [31:0]      fetch_pc_i,
+    input  logic [WW-1:0]    fetch_warp_i,
+    input  logic [LANES-1:0] fetch_mask_i,
+    output logic             fault_o,
+    output logic [7:0]       code_o,
+    output logic [31:0]      va_o,
+    output logic [31:0]      pc_o,
+    output logic [WW-1:0]    warp_o,
+    output logic [LW-1:0]    lane_o
+);
+
+  logic [7:0]       x_fault_q, b_fault_q;
+  logic [LANES-1:0] b_lanes_q, lanes;
+  logic [31:0]      b_pc_q;
+  logic [WW-1:0]    b_warp_q;
+
+  always_ff @(posedge clk_i) begin
+    x_fault_q <= rst_i ? tern_spec_pkg::FAULT_NONE : r_fault_i;
+    b_fault_q <= rst_i ? tern_spec_pkg::FAULT_NONE
+               : (x_bad_rm_i != '0) ? tern_spec_pkg::FAULT_ILLEGAL_INSTRUCTION : x_fault_q;
+    b_lanes_q <= (x_bad_rm_i != '0) ? x_bad_rm_i : x_mask_i;
+    b_pc_q    <= x_pc_i;
+    b_warp_q  <= x_warp_i;
+  end
+
+  always_comb begin
+    fault_o = 1'b1;
+    code_o  = b_fault_q;
+    va_o    = b_pc_q;
+    pc_o    = b_pc_q;
+    warp_o  = b_warp_q;
+    lanes   = b_lanes_q;
+    if (b_fault_q == tern_spec_pkg::FAULT_NONE) begin
+      if (b_misaligned_i != '0) begin
+        code_o = tern_spec_pkg::FAULT_MISALIGNED;
+        va_o   = b_misaligned_va_i;
+        lanes  = b_misaligned_i;
+      end else if (fetch_i) begin
+        code_o = fetch_code_i;
+        va_o   = fetch_pc_i;
+        pc_o   = fetch_pc_i;
+        warp_o = fetch_warp_i;
+        lanes  = fetch_mask_i;
+      end else fault_o = 1'b0;
+    end
+    lane_o = '0;
+    if (fault_o) for (int i = LANES - 1; i >= 0; i--) if (lanes[i]) lane_o = LW'(i);
+  end
+
+endmodule

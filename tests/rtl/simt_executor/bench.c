@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+#define BUILD "build/tests/rtl/simt_executor"
+#define KERNELS "tests/rtl/simt_executor/kernels"
+#define LATENCY 60u
+
+uint32_t bench_lanes, bench_warps;
+static struct tern_sim device;
+static uint8_t *memory; /* the hardware's */
+static const char *only_case;
+static uint64_t random_state;
+static const struct bench_case *current;
+static uint32_t next_case, packet_words[32];
+
+uint64_t bench_random(void)
+{
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+int bench_init(int seed, int lanes, int warps, const char *only);
+int bench_case(uint32_t *packet, int *scrub, const char **name);
+void bench_request(int now, int op, int amo, int exec, int line, const uint32_t *wdata, const uint32_t *be, int tag);
+int bench_response(int now, int *tag, int *fault, uint32_t *data);
+int bench_check(int cycles, int code, int access, int va, int pc, int warp, int lane);
+
+int bench_init(int seed, int lanes, int warps, const char *only)
+{
+    random_state = (uint64_t)seed * 0x2545f4914f6cdd1du;
+    bench_lanes = (uint32_t)lanes;
+    bench_warps = (uint32_t)warps;
+    only_case = strdup(only);
+    memory = calloc(MEMORY_BYTES, 1);
+    if (lanes != LANES || warps != WARPS || !memory || memory_init(&device.mem, MEMORY_BYTES)) {
+        return -1;
+    }
+    device.engine[0].dev = &device;
+    device.engine[0].space.physical = true;
+    return 0;
+}
+
+/* ------------------------------------------------------------------- cases */
+
+static int load(const char *source)
+{
+    char command[512], path[128];
+    snprintf(path, sizeof path, BUILD "/%s.bin", source);
+    snprintf(command, sizeof command,
+             "mkdir -p " BUILD " && clang-19 --target=riscv32 -march=rv32ima_zfinx_zba_zbb -mabi=ilp32 -O2 -ffreestanding "
+             "-nostdlib -fuse-ld=lld -Wall -Werror -Wl,-T," KERNELS "/link.ld -o %s " KERNELS "/%s.c",
+             path, source);
+    FILE *f = system(command) ? NULL : fopen(path, "rb");
+    if (!f) {
+        return -1;
+    }
+    size_t n = fread(memory + CODE, 1, DATA - CODE, f);
+    fclose(f);
+    return n ? 0 : -1;
+}
+
+static void fill_packet(const struct bench_case *c, const uint32_t *args)
+{
+    struct tern_pkt_dispatch p = {
+        .entry = CODE, .args = ARGS, .work_dim = 3, .stack_log2 = 10, .stack = STACK,
+        .global_x = c->global[0], .global_y = c->global[1], .global_z = c->global[2],
+        .local_x = c->local[0], .local_y = c->local[1], .local_z = c->local[2],
+        .offset_x = 0, .local_bytes = c->local_bytes, .user0 = 0x12345678, .user1 = 0x9abcdef0,
+    };
+    p.groups_x = (p.global_x + p.local_x - 1) / p.local_x;
+    p.groups_y = (p.global_y + p.local_y - 1) / p.local_y;
+    p.groups_z = (p.global_z + p.local_z - 1) / p.local_z;
+    p.edge_x = p.global_x - (p.groups_x - 1) * p.local_x;
+    p.edge_y = p.global_y - (p.groups_y - 1) * p.local_y;
+    p.edge_z = p.global_z - (p.groups_z - 1) * p.local_z;
+    p.group_warps = (p.local_x * p.local_y * p.local_z + LANES - 1) / LANES;
+    p.group_slots = WARPS / p.group_warps;
+    if (c->slots && c->slots < p.group_slots) {
+        p.group_slots = c->slots;
+    }
+    if (c->fault == TERN_FAULT_PACKET_BOUNDS) {
+        p.edge_x++;
+    }
+    memset(packet_words, 0, sizeof packet_words);
+    tern_pkt_dispatch_pack(&p, packet_words);
+    memcpy(memory + ARGS, args, 32);
+}
+
+static bool wanted(const struct bench_case *c)
+{
+    return c->local[0] * c->local[1] * c->local[2] <= LANES * WARPS && (!*only_case || !strcmp(only_case, c->name));
+}
+
+int bench_case(uint32_t *packet, int *scrub, const char **name)
+{
+    uint32_t count, args[8];
+    const struct bench_case *list = bench_cases(&count);
+    *name = "";
+    *scrub = 0;
+    while (next_case < count && !wanted(&list[next_case])) {
+        next_case++;
+    }
+    if (next_case == count) {
+        return 0;
+    }
+    current = &list[next_case++];
+    memset(memory, 0, MEMORY_BYTES);
+    memcpy(args, current->args, sizeof args);
+    if (!current->source) {
+        bench_random_program(memory, args);
+    } else if (load(current->source)) {
+        fprintf(stderr, "%s: cannot be built\n", current->source);
+        exit(1);
+    }
+    if (current->fill) {
+        current->fill(memory);
+    }
+    fill_packet(current, args);
+    memcpy(device.mem.data, memory, MEMORY_BYTES);
+    memcpy(packet, packet_words, sizeof packet_words);
+    *scrub = next_case % 3 == 1;
+    device.engine[0].simt.clean = false;
+    *name = current->name;
+    return 1;
+}
+
+int bench_check(int cycles, int code, int access, int va, int pc, int warp, int lane)
+{
+    struct engine *e = &device.engine[0];
+    struct fault f = {0};
+    bool done = false;
+    int errors = 0;
+    (void)cycles;
+    struct tern_pkt_dispatch p;
+    tern_pkt_dispatch_unpack(&p, packet_words);
+    f.code = simt_check(&p);
+    if (!f.code) {
+        simt_start(e, packet_words);
+        for (int i = 0; i < 4000 && !done; i++) {
+            simt_run(e, 100000, &done, &f);
+        }
+        if (!done) {
+            fprintf(stderr, "the model does not end\n");
+            return 1;
+        }
+    }
+    if ((uint32_t)code != f.code || f.code != current->fault) {
+        fprintf(stderr, "fault %d, model %u, expected %u\n", code, f.code, current->fault);
+        return 1;
+    }
+    if (f.code) { /* work-items that did not fault may have come further or less far */
+        if ((uint32_t)access != f.access || (uint32_t)va != f.va || (uint32_t)pc != f.pc || (uint32_t)lane != f.lane) {
+            fprintf(stderr, "fault: access %d va %x pc %x warp %d lane %d; model %u %x %x %u %u\n", access, va, pc, warp, lane,
+                    f.access, f.va, f.pc, f.warp, f.lane);
+            return 1;
+        }
+        return 0;
+    }
+    for (uint32_t a = 0; a < STACK && errors < 8; a += 4) {
+        uint32_t got, want;
+        memcpy(&got, memory + a, 4);
+        memcpy(&want, device.mem.data + a, 4);
+        if (got != want) {
+            fprintf(stderr, "[%06x] %08x, model %08x\n", a, got, want);
+            errors++;
+        }
+    }
+    return errors;
+}
+
+/* ---------------------------------------------------------- memory channel */
+
+struct answer {
+    uint32_t due, tag, fault;
+    uint32_t data[16];
+    bool used;
+};
+
+static struct answer answers[256]; /* by tag */
+static uint32_t reserved_word, reserved_thread;
+static bool reserved;
+
+static uint32_t apply(int amo, uint32_t old, uint32_t b)
+{
+    switch (amo) {
+    case 1:
+        return old + b;
+    case 2:
+        return old ^ b;
+    case 3:
+        return old & b;
+    case 4:
+        return old | b;
+    case 5:
+        return (int32_t)old < (int32_t)b ? old : b;
+    case 6:
+        return (int32_t)old > (int32_t)b ? old : b;
+    case 7:
+        return old < b ? old : b;
+    case 8:
+        return old > b ? old : b;
+    default:
+        return b;
+    }
+}
+
+static void atomic(int amo, uint32_t line, uint32_t w, const uint32_t *wdata, struct answer *a)
+{
+    uint32_t *word = (uint32_t *)(void *)(memory + line * 64u) + w, at = line * 16u + w;
+    bool store = true;
+    a->data[w] = *word;
+    if (amo == 9) {
+        store = *word == wdata[w ^ 8u];
+    } else if (amo == 10) {
+        reserved = true;
+        reserved_word = at;
+        reserved_thread = wdata[w ^ 8u];
+        store = false;
+    } else if (amo == 11) {
+        store = reserved && reserved_word == at && reserved_thread == wdata[w ^ 8u];
+        a->data[w] = !store;
+        reserved = false;
+    }
+    if (store) {
+        *word = apply(amo, *word, wdata[w]);
+        reserved = reserved && reserved_word != at;
+    }
+}
+
+void bench_request(int now, int op, int amo, int exec, int line, const uint32_t *wdata, const uint32_t *be, int tag)
+{
+    struct answer *a = &answers[tag];
+    (void)exec;
+    if (a->used) {
+        fprintf(stderr, "tag %x is in use\n", tag);
+        exit(1);
+    }
+    *a = (struct answer){.used = true, .due = (uint32_t)now + LATENCY + (uint32_t)(bench_random() & 7u), .tag = (uint32_t)tag};
+    if ((uint32_t)line >= MEMORY_BYTES / 64u) {
+        a->fault = TERN_FAULT_BUS_ERROR;
+        return;
+    }
+    uint8_t *p = memory + (uint32_t)line * 64u;
+    if (op == 0) {
+        memcpy(a->data, p, 64);
+        return;
+    }
+    for (uint32_t i = 0; i < 64; i++) {
+        if (!(be[i / 32] >> i % 32 & 1u)) {
+            continue;
+        }
+        if (op == 1) {
+            p[i] = (uint8_t)(wdata[i / 4] >> i % 4 * 8);
+            reserved = reserved && reserved_word != (uint32_t)line * 16u + i / 4;
+        } else if (i % 4 == 0) {
+            atomic(amo, (uint32_t)line, i / 4, wdata, a);
+        }
+    }
+}
+
+int bench_response(int now, int *tag, int *fault, uint32_t *data)
+{
+    static uint32_t from;
+    for (uint32_t i = 0; i < 256; i++) {
+        struct answer *a = &answers[(from + i) % 256];
+        if (a->used && (uint32_t)now >= a->due) {
+            from = (from + i + 1) % 256;
+            a->used = false;
+            *tag = (int)a->tag;
+            *fault = (int)a->fault;
+            memcpy(data, a->data, 64);
+            return 1;
+        }
+    }
+    *tag = *fault = 0;
+    return 0;
+}

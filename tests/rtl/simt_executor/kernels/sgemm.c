@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C = A * B, square: one work-item an element. */
+#include "tern_kernel.h"
+
+KERNEL(const u32 *args)
+{
+    u32 n = args[3], x = GLOBAL_X, y = GLOBAL_Y;
+    const float *a = (const float *)args[0] + y * n, *b = (const float *)args[1] + x;
+    float sum = 0;
+    for (u32 k = 0; k < n; k++) {
+        sum += a[k] * b[k * n];
+    }
+    ((float *)args[2])[y * n + x] = sum;
+    EXIT();
+}

@@ -1,0 +1,8 @@
+-GLANES=8 -GWARPS=8 -DMODEL_LANES=8 -DMODEL_WARPS=8
+-D_GNU_SOURCE -Isim/model -Idriver/include -Isim/include -Itests/rtl/simt_executor
+rtl/lint.vlt
+rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv rtl/simt/simt_core_pkg.sv
+-y rtl/simt -y rtl/simt/lsu -y rtl/fp -y rtl/mem
+tests/rtl/simt_executor/tb.sv
+tests/rtl/simt_executor/bench.c tests/rtl/simt_executor/cases.c tests/rtl/simt_executor/random.c
+sim/model/decode.c sim/model/exec.c sim/model/simt.c sim/model/fp.c sim/model/fp_exact.c sim/model/memory.c

@@ -61,8 +61,9 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
     static const char *const fixed[] = {
         "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-fomit-frame-pointer",
-        "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics",
-        "-cl-kernel-arg-info", "-Wno-format" /* the records of printf say what they hold */, "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
+        "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
+        "-Wno-format", /* printf's records say themselves what they hold; clang wants %v4hlf for a float4 */
+        "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         add(a, fixed[i]);
     }
@@ -70,8 +71,10 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
     if (o->version >= 300) {
         add(a, "-D__opencl_c_atomic_scope_device=1"); /* a feature that clang has no name for */
     }
-    add(a, o->version == 100 ? "-cl-std=CL1.0" : o->version == 110 ? "-cl-std=CL1.1" : o->version == 120 ? "-cl-std=CL1.2"
-                                                                                                      : "-cl-std=CL3.0");
+    add(a, o->version == 100   ? "-cl-std=CL1.0"
+           : o->version == 110 ? "-cl-std=CL1.1"
+           : o->version == 120 ? "-cl-std=CL1.2"
+                               : "-cl-std=CL3.0");
     for (size_t i = 0; i < o->n; i++) {
         add(a, o->arguments[i]);
     }

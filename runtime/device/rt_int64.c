@@ -1,39 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Run-time library: 64-bit division, shifts of and by anything being inline. Two steps of a 32-bit long division whose
- * quotient digits are estimated with the hardware's divider (Knuth, The Art of Computer Programming 2, 4.3.1, D): no loop,
- * so lanes do not diverge much.
+ * Run-time library: 64-bit division (what else there is of 64 bits is inline). One or two steps of long division, whose
+ * digits the hardware's divider estimates (Knuth, The Art of Computer Programming 2, 4.3.1, D): no loop over bits, so that
+ * lanes diverge little.
  */
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long s64;
+#include "rt_double.h"
 
 u64 __udivdi3(u64 a, u64 b);
 u64 __umoddi3(u64 a, u64 b);
 s64 __divdi3(s64 a, s64 b);
 s64 __moddi3(s64 a, s64 b);
-
-/** (high:low) / b for high < b and b with its top bit set, by two 16-bit digits. */
-static u32 divide_normalized(u32 high, u32 low, u32 b, u32 *rest)
-{
-    u32 b1 = b >> 16, b0 = b & 0xffff, digits[2];
-    for (int i = 0; i < 2; i++) {
-        u32 next = i ? low & 0xffff : low >> 16;
-        u32 q = high / b1;
-        u32 r = high - q * b1;
-        while (q > 0xffff || q * b0 > (r << 16 | next)) {
-            q--;
-            r += b1;
-            if (r > 0xffff) {
-                break;
-            }
-        }
-        high = (high << 16 | next) - q * b;
-        digits[i] = q;
-    }
-    *rest = high;
-    return digits[0] << 16 | digits[1];
-}
 
 static inline __attribute__((always_inline)) u64 divide(u64 a, u64 b, u64 *rest)
 {
@@ -51,7 +27,7 @@ static inline __attribute__((always_inline)) u64 divide(u64 a, u64 b, u64 *rest)
         u32 qh = ah / bl, r;
         ah -= qh * bl;
         int s = __builtin_clz(bl);
-        u32 ql = divide_normalized((u32)(((u64)ah << 32 | al) << s >> 32), al << s, bl << s, &r);
+        u32 ql = divide_64_32(((u64)ah << 32 | al) << s, bl << s, &r);
         *rest = r >> s;
         return (u64)qh << 32 | ql;
     }
@@ -63,7 +39,7 @@ static inline __attribute__((always_inline)) u64 divide(u64 a, u64 b, u64 *rest)
     int s = __builtin_clz(bh);
     u32 top = (u32)(b << s >> 32), r;
     u64 half = a >> 1;
-    u32 q = divide_normalized((u32)(half >> 32), (u32)half, top, &r);
+    u32 q = divide_64_32(half, top, &r);
     q = (u32)((u64)q << s >> 31);
     if (q) {
         q--;

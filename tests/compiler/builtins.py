@@ -57,8 +57,6 @@ def main():
                 p = m.group(1)
             arguments.append("%s a%d" % (p.strip(), i))
         names = ", ".join("a%d" % i for i in range(len(arguments)))
-        if name in ("atomic_init",) or name.startswith("atomic_flag"):
-            pass
         give = "" if result == "void" else "return "
         print("%s t%d(%s) { %s%s(%s); }" % (result, count, ", ".join(arguments) or "void", give, name, names))
         count += 1

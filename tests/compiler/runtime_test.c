@@ -42,14 +42,7 @@ static float host_fmodf(float a, float b) { return fmodf(a, b); }
 #include "../../runtime/device/rt_double.c"
 #include "../../runtime/device/rt_half.c"
 #include "../../runtime/device/rt_math.c"
-#undef INLINE
-#define u32 int64_u32
-#define u64 int64_u64
-#define s64 int64_s64
 #include "../../runtime/device/rt_int64.c"
-#undef u32
-#undef u64
-#undef s64
 
 static uint64_t state;
 static unsigned failures;

@@ -177,13 +177,13 @@ static void test_atomics(void **state)
 static void test_scan(void **state)
 {
     (void)state;
-    enum { N = 512, G = 128 };
+    enum { N = 512, G = 64 };
     cl_program p = clt_build(
-        "kernel void block(global const uint *a, global uint *r, global uint *sums) { local uint t[2][128];"
+        "kernel void block(global const uint *a, global uint *r, global uint *sums) { local uint t[2][64];"
         "  uint l = get_local_id(0), now = 0; t[0][l] = a[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);"
-        "  for (uint d = 1; d < 128; d *= 2) { t[1 - now][l] = l >= d ? t[now][l] + t[now][l - d] : t[now][l];"
+        "  for (uint d = 1; d < 64; d *= 2) { t[1 - now][l] = l >= d ? t[now][l] + t[now][l - d] : t[now][l];"
         "    now = 1 - now; barrier(CLK_LOCAL_MEM_FENCE); }"
-        "  r[get_global_id(0)] = t[now][l]; if (l == 127) sums[get_group_id(0)] = t[now][l]; }"
+        "  r[get_global_id(0)] = t[now][l]; if (l == 63) sums[get_group_id(0)] = t[now][l]; }"
         "kernel void add(global uint *r, global const uint *sums) { uint s = 0;"
         "  for (uint g = 0; g < get_group_id(0); g++) s += sums[g]; r[get_global_id(0)] += s; }", "");
     cl_kernel block = clCreateKernel(p, "block", &clt_error);
@@ -195,7 +195,7 @@ static void test_scan(void **state)
     for (int i = 0; i < N; i++) {
         a[i] = clt_random(&seed);
     }
-    cl_mem ma = clt_buffer(sizeof a, a), mr = clt_buffer(sizeof r, NULL), ms = clt_buffer(N / G * 4, NULL);
+    cl_mem ma = clt_buffer(sizeof a, a), mr = clt_buffer(sizeof r, NULL), ms = clt_buffer(N / G * sizeof(cl_uint), NULL);
     clt_args(block, 3, ARG(ma), ARG(mr), ARG(ms));
     clt_args(add, 2, ARG(mr), ARG(ms));
     const size_t n = N, g = G;

@@ -2,13 +2,14 @@
 // Datapath of one lane of div_unit: integer division and remainder, binary32 division and square root.
 //
 // Contract: div_unit pulses the phases in this order, one cycle each: load, unpack, count, align, step (16 times for
-// integers, 13 for floats), normalise, round, pack; then data_o and flags_o (NV DZ OF UF NX) hold until the next pack. op_i is
-// simt_op_pkg::DIV_*, stable throughout. A lane that load_i does not name idles through the phases.
+// integers, 13 for floats), normalise, round, pack; then data_o and flags_o (NV DZ OF UF NX) hold until the next pack. float_i,
+// sqrt_i, signed_i and rem_i say what to do, stable from unpack on; mask_i starts at bit 25 for a root, else it is zero. A lane that load_i does not name idles through the phases.
 // State saved at preemption: none; the core drains it.
 //
-// One restoring subtractor, used twice a cycle, serves all: a division shifts one bit of the dividend from q into the
-// remainder r and subtracts d; a square root shifts two bits of the radicand and subtracts {root, 01}, the root growing
-// in d. Digit selection by table (SRT) would halve the cycles again for twice the logic in every lane.
+// One restoring subtractor, used twice a cycle, serves all: shift r left with a bit of q, subtract d | mask, shift the digit
+// into q. A division has mask = 0. A square root has r = (radicand - root^2) << digits, d = 2 * root so far, mask the digit
+// in question, both with 25 bits of fraction. Digit selection by table (SRT) would halve the cycles again for twice the
+// logic in every lane.
 
 module div_lane (
     input  logic        clk_i,
@@ -20,7 +21,11 @@ module div_lane (
     input  logic        normalise_i,
     input  logic        round_i,
     input  logic        pack_i,
-    input  logic [2:0]  op_i,
+    input  logic        float_i,
+    input  logic        sqrt_i,
+    input  logic        signed_i,
+    input  logic        rem_i,
+    input  logic [25:0] mask_i,  // of this cycle's first digit
     input  logic [2:0]  rm_i,
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
@@ -30,7 +35,6 @@ module div_lane (
 
   localparam logic [1:0] NUMBER = 2'd0, NAN = 2'd1, INFINITY = 2'd2, ZERO = 2'd3;
 
-  logic               is_float, is_sqrt, is_signed, is_rem;
   logic               active_q, negative_q, rest_q, up_q, tiny_q, inexact_q;
   logic [1:0]         kind_q;
   logic [4:0]         flags_q;
@@ -39,28 +43,10 @@ module div_lane (
   logic [4:0]         zeros_a_q, zeros_b_q, shift_q;
   logic signed [10:0] exponent_q;
 
-  always_comb begin
-    is_float  = op_i[2];
-    is_sqrt   = op_i == simt_op_pkg::DIV_FSQRT;
-    is_signed = op_i == simt_op_pkg::DIV_DIV || op_i == simt_op_pkg::DIV_REM;
-    is_rem    = op_i == simt_op_pkg::DIV_REM || op_i == simt_op_pkg::DIV_REMU;
-  end
-
-  // leading zeros of a value that is not zero
-  function logic [4:0] leading_zeros(input logic [31:0] value);
-    logic [31:0] x;
-    begin
-      x = value;
-      leading_zeros[4] = x[31:16] == 16'b0;
-      if (leading_zeros[4]) x = {x[15:0], 16'b0};
-      leading_zeros[3] = x[31:24] == 8'b0;
-      if (leading_zeros[3]) x = {x[23:0], 8'b0};
-      leading_zeros[2] = x[31:28] == 4'b0;
-      if (leading_zeros[2]) x = {x[27:0], 4'b0};
-      leading_zeros[1] = x[31:30] == 2'b0;
-      if (leading_zeros[1]) x = {x[29:0], 2'b0};
-      leading_zeros[0] = !x[31];
-    end
+  // leading zeros of a significand at the top of 32 bits, not zero
+  function automatic logic [4:0] leading_zeros(input logic [31:0] value);
+    leading_zeros = (value[31:16] != 16'd0) ? {1'b0, simt_op_pkg::zeros16(value[31:16])}
+                                            : {1'b1, simt_op_pkg::zeros16(value[15:0])};
   endfunction
 
   // intermediate values of the phases
@@ -68,7 +54,8 @@ module div_lane (
   logic signed [10:0] exponent, below;
   logic [23:0]        ma, mb;
   logic [31:0]        r, q, d;
-  logic [32:0]        minuend, subtrahend;
+  logic [32:0]        minuend;
+  logic [25:0]        mask;
   logic [31:0]        difference;
   logic               smaller;
   logic [25:0]        found, significand;
@@ -91,44 +78,45 @@ module div_lane (
       r_q     <= 32'd0;
       kind_q  <= NUMBER;
       flags_q <= 5'b0;
-      if (!is_float) begin
-        negative_q <= is_signed && (is_rem ? q_q[31] : (q_q[31] ^ d_q[31]) && d_q != 32'd0);
-        if (is_signed && q_q[31]) q_q <= -q_q;
-        if (is_signed && d_q[31]) d_q <= -d_q;
+      if (!float_i) begin
+        negative_q <= signed_i && (rem_i ? q_q[31] : (q_q[31] ^ d_q[31]) && d_q != 32'd0);
+        if (signed_i && q_q[31]) q_q <= -q_q;
+        if (signed_i && d_q[31]) d_q <= -d_q;
       end else begin
         a_nan     = q_q[30:0] > 31'h7f80_0000;
         a_inf     = q_q[30:0] == 31'h7f80_0000;
         a_zero    = q_q[30:0] == 31'd0;
-        b_nan     = !is_sqrt && d_q[30:0] > 31'h7f80_0000;
-        b_inf     = !is_sqrt && d_q[30:0] == 31'h7f80_0000;
-        b_zero    = !is_sqrt && d_q[30:0] == 31'd0;
+        b_nan     = !sqrt_i && d_q[30:0] > 31'h7f80_0000;
+        b_inf     = !sqrt_i && d_q[30:0] == 31'h7f80_0000;
+        b_zero    = !sqrt_i && d_q[30:0] == 31'd0;
         signaling = (a_nan && !q_q[22]) || (b_nan && !d_q[22]);
-        invalid   = is_sqrt ? q_q[31] && !a_nan && !a_zero : (a_inf && b_inf) || (a_zero && b_zero);
-        negative_q <= q_q[31] ^ (d_q[31] && !is_sqrt);
+        invalid   = sqrt_i ? q_q[31] && !a_nan && !a_zero : (a_inf && b_inf) || (a_zero && b_zero);
+        negative_q <= q_q[31] ^ (d_q[31] && !sqrt_i);
         flags_q    <= {signaling || (invalid && !b_nan), b_zero && !a_nan && !a_inf && !a_zero, 3'b0};
         if (a_nan || b_nan || invalid) kind_q <= NAN;
         else if (a_inf || b_zero) kind_q <= INFINITY;
         else if (a_zero || b_inf) kind_q <= ZERO;
         // biased by 127 once for a quotient, twice for a root, which is halved later
-        exponent_q <= $signed({3'b0, q_q[30:23]}) + {10'b0, q_q[30:23] == 8'd0} + 11'sd127
-                      - (is_sqrt ? 11'sd0 : $signed({3'b0, d_q[30:23]}) + {10'b0, d_q[30:23] == 8'd0});
+        exponent_q <= $signed({3'b0, q_q[30:24], q_q[23] || q_q[30:23] == 8'd0}) + 11'sd127
+                      - (sqrt_i ? 11'sd0 : $signed({3'b0, d_q[30:24], d_q[23] || d_q[30:23] == 8'd0}));
         q_q        <= {q_q[30:23] != 8'd0, q_q[22:0], 8'b0};
-        d_q        <= {d_q[30:23] != 8'd0 || is_sqrt, d_q[22:0], 8'b0};
+        d_q        <= {d_q[30:23] != 8'd0 || sqrt_i, d_q[22:0], 8'b0};
       end
     end
 
-    if (active_q && count_i && is_float) begin
+    if (active_q && count_i && float_i) begin
       zeros_a_q <= leading_zeros(q_q);
       zeros_b_q <= leading_zeros(d_q);
     end
 
-    if (active_q && align_i && is_float) begin
+    if (active_q && align_i && float_i) begin
       ma = 24'((q_q >> 8) << zeros_a_q);
       mb = 24'((d_q >> 8) << zeros_b_q);
       exponent = exponent_q - $signed({6'b0, zeros_a_q}) + $signed({6'b0, zeros_b_q});
-      if (is_sqrt) begin
+      if (sqrt_i) begin
         exponent_q <= exponent >>> 1;
-        q_q        <= exponent[0] ? {ma, 8'b0} : {1'b0, ma, 7'b0};
+        r_q        <= exponent[0] ? {6'b0, ma, 2'b0} : {7'b0, ma, 1'b0};
+        q_q        <= 32'd0;
         d_q        <= 32'd0;
       end else begin
         exponent_q <= exponent;
@@ -142,14 +130,15 @@ module div_lane (
       r = r_q;
       q = q_q;
       d = d_q;
+      mask = mask_i;
       for (int i = 0; i < 2; i++) begin
-        minuend    = is_sqrt ? {r[30:0], q[31:30]} : {r, q[31]};
-        subtrahend = is_sqrt ? {d[30:0], 2'b01} : {1'b0, d};
+        minuend = {r, q[31]};
         // the remainder is below the divisor, or all of it still has 32 bits: bit 32 is the borrow
-        {smaller, difference} = minuend - subtrahend;
-        r          = smaller ? minuend[31:0] : difference;
-        q          = is_sqrt ? {q[29:0], 2'b0} : {q[30:0], !smaller};
-        if (is_sqrt) d = {d[30:0], !smaller};
+        {smaller, difference} = minuend - {1'b0, d | {6'b0, mask}};
+        r = smaller ? minuend[31:0] : difference;
+        q = {q[30:0], !smaller};
+        if (!smaller) d = d | {5'b0, mask, 1'b0};
+        mask = mask >> 1;
       end
       r_q <= r;
       q_q <= q;
@@ -157,18 +146,17 @@ module div_lane (
     end
 
     // 26 bits of quotient or root; a quotient below 1 has its first bit one lower
-    if (active_q && normalise_i && is_float) begin
-      found      = is_sqrt ? d_q[25:0] : q_q[25:0];
-      exponent   = exponent_q - {10'b0, !found[25]};
-      below      = 11'sd1 - exponent;
+    if (active_q && normalise_i && float_i) begin
+      found      = q_q[25:0];
+      below      = $signed(found[25] ? 11'd1 : 11'd2) - exponent_q;
       q_q[25:0]  <= found[25] ? found : {found[24:0], 1'b0};
       rest_q     <= r_q != 32'd0;
-      exponent_q <= exponent;
+      exponent_q <= exponent_q - {10'b0, !found[25]};
       shift_q    <= below[10] ? 5'd0 : (below > 11'sd26) ? 5'd26 : below[4:0];
     end
 
     // move a subnormal right; tiny: rounded with an unbounded exponent it would still be below the smallest normal
-    if (active_q && round_i && is_float) begin
+    if (active_q && round_i && float_i) begin
       significand  = q_q[25:0];
       moved        = {significand, 26'b0} >> shift_q;
       nearest_even = rm_q == simt_op_pkg::RM_RNE;
@@ -184,8 +172,8 @@ module div_lane (
     end
 
     if (active_q && pack_i) begin
-      if (!is_float) begin
-        q       = is_rem ? r_q : q_q;
+      if (!float_i) begin
+        q       = rem_i ? r_q : q_q;
         data_o  <= (q ^ {32{negative_q}}) + {31'b0, negative_q};
         flags_o <= 5'b0;
       end else begin

@@ -33,7 +33,8 @@ module div_unit #(
 
   logic [8:0] phase_q;
   logic [3:0] steps_q;
-  logic [2:0] op_q;
+  logic       float_q, sqrt_q, signed_q, rem_q;
+  logic [25:0] mask_q;
   logic       load;
 
   always_comb begin
@@ -43,9 +44,18 @@ module div_unit #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (load) op_q <= in_op_i;
-    if (phase_q[ALIGN]) steps_q <= op_q[2] ? FLOAT_STEPS : INTEGER_STEPS;
-    if (phase_q[STEP]) steps_q <= steps_q - 4'd1;
+    if (load) begin
+      float_q  <= in_op_i[2];
+      sqrt_q   <= in_op_i == simt_op_pkg::DIV_FSQRT;
+      signed_q <= in_op_i == simt_op_pkg::DIV_DIV || in_op_i == simt_op_pkg::DIV_REM;
+      rem_q    <= in_op_i == simt_op_pkg::DIV_REM || in_op_i == simt_op_pkg::DIV_REMU;
+    end
+    if (phase_q[ALIGN]) steps_q <= float_q ? FLOAT_STEPS : INTEGER_STEPS;
+    if (phase_q[ALIGN]) mask_q <= {sqrt_q, 25'b0};
+    if (phase_q[STEP]) begin
+      steps_q <= steps_q - 4'd1;
+      mask_q  <= mask_q >> 2;
+    end
 
     if (rst_i) phase_q <= 9'd1;
     else if (phase_q[IDLE]) phase_q <= load ? 9'd2 : 9'd1;
@@ -58,7 +68,8 @@ module div_unit #(
       div_lane u_lane (
           .clk_i(clk_i), .load_i(load && in_mask_i[i]), .unpack_i(phase_q[UNPACK]), .count_i(phase_q[COUNT]),
           .align_i(phase_q[ALIGN]), .step_i(phase_q[STEP]), .normalise_i(phase_q[NORMALISE]), .round_i(phase_q[ROUND]),
-          .pack_i(phase_q[PACK]), .op_i(op_q), .rm_i(in_rm_i[3*i +: 3]), .a_i(in_a_i[32*i +: 32]), .b_i(in_b_i[32*i +: 32]),
+          .pack_i(phase_q[PACK]), .float_i(float_q), .sqrt_i(sqrt_q), .signed_i(signed_q),
+          .rem_i(rem_q), .mask_i(mask_q), .rm_i(in_rm_i[3*i +: 3]), .a_i(in_a_i[32*i +: 32]), .b_i(in_b_i[32*i +: 32]),
           .data_o(out_data_o[32*i +: 32]), .flags_o(out_flags_o[5*i +: 5])
       );
     end

@@ -4,7 +4,7 @@
 // Contract: combinational; op_i is simt_op_pkg::ALU_*, another one gives anything. Shift counts use b_i[4:0] only.
 // State saved at preemption: none.
 //
-// One adder serves add, subtract, compare, minimum and shift-add. All shifts and rotations are one right shift of a
+// One adder serves add, subtract and shift-add, one comparator the rest. All shifts and rotations are one right shift of a
 // 63-bit funnel: {high, low} >> n, where a left shift by s is {a, 31'b0} >> (31 - s). Five separate shifters would
 // simulate as fast but take five times the logic. Each family of operations has its own arm of the case, so
 // simulation evaluates only what is asked for.
@@ -21,16 +21,17 @@ module simt_alu (
   assign {family, operation} = op_i;
 
   // adder: a + b, a - b, (a << n) + b
-  logic        subtract, less, less_u;
+  logic        subtract, flip, less;
   logic [31:0] addend;
-  logic [32:0] sum;
+  logic [31:0] sum;
 
   always_comb begin
-    subtract = family[0] || operation[2];
+    subtract = operation[2];
     addend   = subtract ? a_i : a_i << operation[1:0];
-    sum      = {1'b0, addend} + {1'b0, b_i ^ {32{subtract}}} + {32'b0, subtract};
-    less_u   = !sum[32];
-    less     = (a_i[31] != b_i[31]) ? a_i[31] ^ operation[0] : less_u;
+    sum      = addend + (b_i ^ {32{subtract}}) + {31'b0, subtract};
+    // signed order is unsigned order with the sign bits exchanged
+    flip     = !operation[0];
+    less     = {a_i[31] ^ flip, a_i[30:0]} < {b_i[31] ^ flip, b_i[30:0]};
   end
 
   // shifter
@@ -54,19 +55,26 @@ module simt_alu (
     for (int i = 0; i < 32; i++) reversed[i] = value[31 - i];
   endfunction
 
-  // two levels of six-bit counts: first of the word, then of the counts' bits by weight
+  // Six bits are counted by three tables of one LUT each. Two levels: the word's bits, then the counts' bits by weight.
+  function automatic logic [63:0] ones_table(input int weight);
+    for (int i = 0; i < 64; i++)
+      ones_table[i] = (((i & 1) + (i >> 1 & 1) + (i >> 2 & 1) + (i >> 3 & 1) + (i >> 4 & 1) + (i >> 5 & 1)) & weight) != 0;
+  endfunction
+
+  localparam logic [63:0] ONES_1 = ones_table(1), ONES_2 = ones_table(2), ONES_4 = ones_table(4);
+
   function automatic logic [5:0] ones(input logic [31:0] value);
     logic [35:0] padded;
-    logic [5:0]  weight_1, weight_2, weight_4;
-    logic [2:0]  count;
+    logic [5:0]  by_1, by_2, by_4;
     begin
       padded = {4'b0, value};
       for (int i = 0; i < 6; i++) begin
-        count = 3'($countones(padded[6*i +: 6]));
-        {weight_4[i], weight_2[i], weight_1[i]} = count;
+        by_1[i] = ONES_1[padded[6*i +: 6]];
+        by_2[i] = ONES_2[padded[6*i +: 6]];
+        by_4[i] = ONES_4[padded[6*i +: 6]];
       end
-      ones = {1'b0, 3'($countones(weight_4)), 2'b0} + {2'b0, 3'($countones(weight_2)), 1'b0}
-             + {3'b0, 3'($countones(weight_1))};
+      ones = {1'b0, ONES_4[by_4], ONES_2[by_4], ONES_1[by_4], 2'b0} + {2'b0, ONES_4[by_2], ONES_2[by_2], ONES_1[by_2], 1'b0}
+             + {3'b0, ONES_4[by_1], ONES_2[by_1], ONES_1[by_1]};
     end
   endfunction
 
@@ -76,7 +84,7 @@ module simt_alu (
     operand  = b_i ^ {32{operation[2]}};
     result_o = 32'b0;
     case (family)
-      simt_op_pkg::ALU_FAMILY_SUM:   result_o = sum[31:0];
+      simt_op_pkg::ALU_FAMILY_SUM:   result_o = sum;
       simt_op_pkg::ALU_FAMILY_SHIFT: result_o = shifted;
       simt_op_pkg::ALU_FAMILY_LESS:
         case (operation[2:1])

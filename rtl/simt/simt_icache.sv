@@ -24,6 +24,7 @@ module simt_icache #(
     input  logic [WW-1:0] lookup_warp_i,
     output logic          hit_o,
     output logic [31:0]   instr_o,
+    output logic [31:0]   next_o,        // the instruction after it if that is in the same line, else zero
     output logic          miss_o,
     output logic [W-1:0]  wake_o,
     output logic          fault_valid_o,
@@ -86,6 +87,7 @@ module simt_icache #(
     hit_o   = hit && !kill_i;
     miss_o  = miss && !kill_i;
     instr_o = look_data_q[32*pc_q[3:0] +: 32];
+    next_o  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*(pc_q[3:0] + 4'd1) +: 32];
   end
 
   // Fills. ASKED: not yet in the request register; SENT: unanswered; LANDED: for one cycle, in which a lookup that was too
@@ -101,8 +103,16 @@ module simt_icache #(
   logic [WW*FILLS-1:0] asker_q;
   logic [W-1:0]        retry_q;   // warps for which no fill could start
 
+  // the answer of the cycle before, and the line it is for
+  logic         rsp_q;
+  logic [1:0]   rsp_tag_q;
+  logic [7:0]   rsp_fault_q;
+  logic [511:0] rsp_data_q;
+  logic [25:0]  rsp_line_q;
+
   logic [FILLS-1:0] is_free, is_asked, match, clash, ends;
   logic [1:0]       free_fill, asked_fill;
+  logic [25:0]      asked_line;
   logic             start, can_send, freed_q;
   logic [W-1:0]     looker;
 
@@ -110,14 +120,18 @@ module simt_icache #(
     looker     = W'(1) << warp_q;
     free_fill  = 2'd0;
     asked_fill = 2'd0;
+    asked_line = line_q[25:0];
     for (int f = FILLS - 1; f >= 0; f--) begin
       is_free[f]  = state_q[3*f +: 3] == FREE;
       is_asked[f] = state_q[3*f +: 3] == ASKED;
       clash[f]    = !is_free[f] && line_q[26*f +: IW] == pc_q[4 +: IW];
       match[f]    = !is_free[f] && state_q[3*f +: 3] != HELD && line_q[26*f +: 26] == pc_q[29:4];
-      ends[f]     = mem_rsp_valid_i && mem_rsp_tag_i == 2'(f);
+      ends[f]     = rsp_q && rsp_tag_q == 2'(f);
       if (is_free[f]) free_fill = 2'(f);
-      if (is_asked[f]) asked_fill = 2'(f);
+      if (is_asked[f]) begin
+        asked_fill = 2'(f);
+        asked_line = line_q[26*f +: 26];
+      end
     end
     start    = miss && clash == '0 && is_free != '0 && !kill_i;
     can_send = is_asked != '0 && (!mem_req_valid_o || mem_req_ready_i) && !kill_i;
@@ -154,11 +168,11 @@ module simt_icache #(
           else if (can_send && asked_fill == 2'(f)) state_q[3*f +: 3] <= SENT;
         SENT:
           if (ends[f]) begin
-            fault_code_o <= mem_rsp_fault_i;
+            fault_code_o <= rsp_fault_q;
             fault_pc_o   <= {line_q[26*f +: 26], word_q[4*f +: 4], 2'b00};
             fault_warp_o <= asker_q[WW*f +: WW];
             if (kill_i) leaves = 1'b1;
-            else if (mem_rsp_fault_i != tern_spec_pkg::FAULT_NONE) begin
+            else if (rsp_fault_q != tern_spec_pkg::FAULT_NONE) begin
               leaves        = 1'b1;
               fault_valid_o <= 1'b1;
             end else state_q[3*f +: 3] <= LANDED;
@@ -190,16 +204,20 @@ module simt_icache #(
     if (rst_i) state_q <= {FILLS{FREE}};
   end
 
-  // the one fill that an answer belongs to; several cannot land at once
-  logic [25:0] landing;
-
-  assign landing = line_q[26*mem_rsp_tag_i +: 26];
-
+  // lines come in from the registered answer
   always_ff @(posedge clk_i) begin
+    rsp_q <= mem_rsp_valid_i && !rst_i;
     if (mem_rsp_valid_i) begin
-      data_q[landing[IW-1:0]] <= mem_rsp_data_i;
-      tags_q[landing[IW-1:0]] <= landing[25 -: TW];
-      valid_q[landing[IW-1:0]] <= mem_rsp_fault_i == tern_spec_pkg::FAULT_NONE && !stale_q[mem_rsp_tag_i];
+      rsp_tag_q   <= mem_rsp_tag_i;
+      rsp_fault_q <= mem_rsp_fault_i;
+      rsp_data_q  <= mem_rsp_data_i;
+      for (int f = 0; f < FILLS; f++) if (mem_rsp_tag_i == 2'(f)) rsp_line_q <= line_q[26*f +: 26];
+    end
+    if (rsp_q) begin
+      data_q[rsp_line_q[IW-1:0]] <= rsp_data_q;
+      tags_q[rsp_line_q[IW-1:0]] <= rsp_line_q[25 -: TW];
+      for (int i = 0; i < LINES; i++)
+        if (rsp_line_q[IW-1:0] == IW'(i)) valid_q[i] <= rsp_fault_q == tern_spec_pkg::FAULT_NONE && !stale_q[rsp_tag_q];
     end
     if (rst_i || flush_i) valid_q <= '0;
   end
@@ -210,7 +228,7 @@ module simt_icache #(
     else if (can_send) mem_req_valid_o <= 1'b1;
     else if (mem_req_ready_i) mem_req_valid_o <= 1'b0;
     if (can_send) begin
-      mem_req_line_o <= {2'b00, line_q[26*asked_fill +: 26]};
+      mem_req_line_o <= {2'b00, asked_line};
       mem_req_tag_o  <= asked_fill;
     end
     ev_miss_o <= start && !rst_i;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "os/os.h"
 
+#define PIECE (4u << 20) /* bytes copied before the turn is handed on: about a millisecond */
 #define NEW_TABLE_WORDS (2 * TERN_PAGES_LARGE / 32)
 
 void tern_allocation_free(struct tern_allocation *a)
@@ -193,19 +194,33 @@ uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offs
 
 static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
 {
+    struct tern_device *dev = a->proc->dev;
     int r = 0;
     if (offset > tern_allocation_size(a) || size > tern_allocation_size(a) - offset) {
         return tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
                           (unsigned long long)offset, size, (unsigned long long)tern_allocation_size(a), tern_allocation_address(a));
     }
-    while (!r && size) {
+    tern_turn_take(&dev->turn);
+    for (uint64_t held = 0; !r && size;) {
         uint64_t n;
         uint64_t pa = tern_allocation_physical(a, offset, &n);
         n = n < size ? n : size;
-        r = tern_device_mem(a->proc->dev, write, pa, data, n);
+        r = tern_device_mem(dev, write, pa, data, n);
         offset += n;
         data += n;
         size -= n;
+        held += n;
+        if (held >= PIECE) {
+            tern_turn_give(&dev->turn);
+            tern_turn_take(&dev->turn);
+            held = 0;
+        }
+    }
+    tern_turn_give(&dev->turn);
+    if (r) {
+        pthread_mutex_lock(&dev->lock);
+        tern_device_lose(dev, tern_last_error());
+        pthread_mutex_unlock(&dev->lock);
     }
     return r;
 }

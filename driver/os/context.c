@@ -32,9 +32,9 @@ static int make_save(struct tern_context *c)
     if (r) {
         return r;
     }
-    r = tern_pages_take(dev->pages, 1, &c->save);
+    r = tern_retire_take(dev, &c->save);
     if (r) {
-        return tern_error(r, "context '%s': device memory is full", c->name);
+        return r;
     }
     if (c->save.dirty) {
         tern_paging_scrub(&p, c->save.page, 1);

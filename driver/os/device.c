@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "os/os.h"
 
-#define PIECE 262144u /* bytes copied before the turn is handed on */
-
 /* ------------------------------------------------------------- memory, time */
 
 static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
@@ -21,40 +19,24 @@ static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
     }
 }
 
-static int mem_piece(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
-{
-    tern_turn_take(&dev->turn);
-    int r = write ? dev->hal->ops->mem_write(dev->hal, address, data, size) : dev->hal->ops->mem_read(dev->hal, address, data, size);
-    if (write && !r) {
-        mark_written(dev, address, size);
-    }
-    tern_turn_give(&dev->turn);
-    return r;
-}
-
-int tern_device_mem_locked(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
-{
-    int r = mem_piece(dev, write, address, data, size);
-    return r ? tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address, write ? "written" : "read",
-                          strerror(-r))
-             : 0;
-}
-
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
 {
-    int r = 0;
-    for (uint8_t *at = data; !r && size;) {
-        size_t n = size < PIECE ? size : PIECE;
-        r = tern_device_mem_locked(dev, write, address, at, n);
-        at += n;
-        address += n;
-        size -= n;
-    }
+    int r = write ? dev->hal->ops->mem_write(dev->hal, address, data, size) : dev->hal->ops->mem_read(dev->hal, address, data, size);
     if (r) {
-        pthread_mutex_lock(&dev->lock);
-        tern_device_lose(dev, tern_last_error());
-        pthread_mutex_unlock(&dev->lock);
+        return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address, write ? "written" : "read",
+                          strerror(-r));
     }
+    if (write) {
+        mark_written(dev, address, size);
+    }
+    return 0;
+}
+
+int tern_device_mem_turn(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
+{
+    tern_turn_take(&dev->turn);
+    int r = tern_device_mem(dev, write, address, data, size);
+    tern_turn_give(&dev->turn);
     return r;
 }
 

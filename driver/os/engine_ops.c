@@ -22,7 +22,7 @@ static int write_through(struct tern_context *c, uint64_t offset, const void *da
     while (!r && size) {
         uint64_t n, pa = tern_allocation_physical(c->arena, offset, &n);
         n = n < size ? n : size;
-        r = tern_device_mem_locked(c->proc->dev, true, pa, (void *)(uintptr_t)from, n);
+        r = tern_device_mem_turn(c->proc->dev, true, pa, (void *)(uintptr_t)from, n);
         from += n;
         offset += n;
         size -= n;
@@ -39,7 +39,7 @@ static int place(struct tern_device *dev, uint32_t engine, const struct tern_sli
         entry->buffer = base + s->slot * SLOT_BYTES;
         entry->save = engine * TERN_SYSTEM_PAGES + 2 * TERN_SLOT_PAGES;
         entry->paging = true;
-        return tern_device_mem_locked(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
+        return tern_device_mem_turn(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
     }
     struct tern_context *c = TERN_CONTEXT_OF(s->context);
     uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
@@ -130,7 +130,7 @@ static int op_satisfied(void *user, const struct tern_sched_context *context, co
         return 1;
     }
     uint64_t value, n, pa = tern_allocation_physical(a, wait.address_lo - (uint64_t)a->va * TERN_PAGE, &n);
-    int r = tern_device_mem_locked(dev, false, pa, &value, sizeof value);
+    int r = tern_device_mem_turn(dev, false, pa, &value, sizeof value);
     return r ? r : value >= (wait.value_lo | (uint64_t)wait.value_hi << 32);
 }
 

@@ -99,10 +99,10 @@ struct tern_fence {
 
 /* device.c */
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out);
-/** Device memory by physical address, under the turn in pieces. -EIO: the device is lost (and so told). Not with dev->lock. */
+/** Device memory by physical address, with the turn held: -EIO. What the host writes is recorded (D7). */
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
-/** The same, for the device thread with dev->lock held: no piece is large, and a failure is only returned. */
-int tern_device_mem_locked(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
+/** The same, taking the turn. */
+int tern_device_mem_turn(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
 /** Gives the device up: everything ends as aborted, every process is in error. */
 void tern_device_lose(struct tern_device *dev, const char *why);
 /** The host wrote device memory, or queued work: whoever waits looks again. */
@@ -152,6 +152,8 @@ void tern_retire(struct tern_allocation *a);
 void tern_retire_run(struct tern_device *dev);
 /** Waits until a retirement ends. false: none will without new work. */
 bool tern_retire_wait(struct tern_device *dev);
+/** One page, waiting for retirements if need be. -ENOSPC, -EIO. */
+int tern_retire_take(struct tern_device *dev, struct tern_run *out);
 void tern_allocation_free(struct tern_allocation *a);
 
 /* fault.c */

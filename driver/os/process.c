@@ -52,9 +52,9 @@ static int make_root(struct tern_process *proc)
     struct tern_device *dev = proc->dev;
     struct tern_paging p = {0};
     struct tern_run run;
-    int r = tern_pages_take(dev->pages, 1, &run);
+    int r = tern_retire_take(dev, &run);
     if (r) {
-        return tern_error(r, "process '%s': device memory is full", proc->name);
+        return r;
     }
     if (run.dirty) {
         tern_paging_scrub(&p, run.page, 1);

@@ -4,8 +4,10 @@
  * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer fails, what
  * some engine may still reach is never given to anybody else.
  */
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "os/os.h"
 
 static void finish(struct tern_allocation *a)
@@ -109,4 +111,13 @@ bool tern_retire_wait(struct tern_device *dev)
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     return any;
+}
+
+int tern_retire_take(struct tern_device *dev, struct tern_run *out)
+{
+    int r;
+    do {
+        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : tern_pages_take(dev->pages, 1, out);
+    } while (r == -ENOSPC && tern_retire_wait(dev));
+    return r == -ENOSPC ? tern_error(r, "device memory is full: not one page is free") : r;
 }

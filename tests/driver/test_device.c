@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver on a whole device: memory, isolation, order, faults, timeouts (A1, A7, C2, C5, D7, F1, F3). */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "os/os.h"
@@ -199,6 +200,92 @@ static void test_fresh_memory_reads_zero(void **state)
     }
 }
 
+/** Memory full of what would be valid entries must not become somebody's page tables (A7). */
+static void test_tables_are_scrubbed(void **state)
+{
+    (void)state;
+    struct tern_process *forger = process("forger");
+    static struct tern_allocation *a[16384];
+    uint32_t forged[1024], n = 0;
+    for (uint32_t i = 0; i < 1024; i++) {
+        forged[i] = 1024u << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK;
+    }
+    for (uint64_t size = 1u << 20; size >= 4096; size /= 16) {
+        for (; tern_allocation_create(forger, size, TERN_MEM_WRITE, 0, &a[n]) == 0; n++) {
+            for (uint64_t at = 0; at < size; at += 4096) {
+                ok(tern_allocation_write(a[n], at, forged, sizeof forged));
+            }
+        }
+    }
+    while (n) {
+        tern_allocation_destroy(a[--n]);
+    }
+    for (int region = 0; region < 2; region++) { /* one without and one with a second-level table */
+        struct tern_fault f;
+        struct tern_process *p = process("thief");
+        struct tern_context *c = context(p, -1);
+        ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0x40000000, &a[0]));
+        work_fill(&b, region ? 0x40002000 : 0x50000000, 64, 1);
+        uint64_t fence = work_submit(&b, c, "peek");
+        assert_int_equal(tern_wait(c, fence, -1), -EIO);
+        assert_int_equal(tern_process_status(p, &f), -EIO);
+        assert_int_equal(f.code, TERN_FAULT_PAGE);
+        tern_context_destroy(c);
+        tern_allocation_destroy(a[0]);
+        ok(tern_process_destroy(p));
+    }
+    ok(tern_process_destroy(forger));
+}
+
+static uint32_t free_pages(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    uint32_t n = tern_pages_free_count(dev->pages);
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+/** After a free, no engine may reach the old page by a translation that it remembers (A7). */
+static void test_no_stale_translation(void **state)
+{
+    (void)state;
+    struct tern_device_info info;
+    tern_device_query(dev, &info);
+    struct tern_process *p = process("stale"), *q = process("heir");
+    struct tern_context *c[TERN_ENGINES_MAX];
+    struct tern_allocation *a, *heir[8];
+    ok(tern_allocation_create(p, 8 * 4096, TERN_MEM_WRITE, 0x40000000, &a));
+    for (uint32_t e = 0; e < info.engines; e++) {
+        c[e] = context(p, (int32_t)e);
+        work_fill(&b, 0x40000000, 8 * 4096, 0x10);
+        work_run(&b, c[e], "load the TLB");
+    }
+    uint32_t before = free_pages();
+    tern_allocation_destroy(a);
+    while (free_pages() != before + 8) {
+        sched_yield();
+    }
+    for (int i = 0; i < 8; i++) { /* the freed pages go to another process */
+        heir[i] = memory(q, 4 * 4096, TERN_MEM_WRITE);
+    }
+    ok(tern_allocation_create(p, 8 * 4096, TERN_MEM_WRITE, 0x40000000, &a));
+    for (uint32_t e = 0; e < info.engines; e++) {
+        work_fill(&b, 0x40000000 + e * 4096, 4096, (uint8_t)(0x20 + e));
+        work_run(&b, c[e], "write");
+        expect_bytes(a, e * 4096, 4096, (uint8_t)(0x20 + e));
+    }
+    for (int i = 0; i < 8; i++) {
+        expect_bytes(heir[i], 0, 4 * 4096, 0);
+        tern_allocation_destroy(heir[i]);
+    }
+    for (uint32_t e = 0; e < info.engines; e++) {
+        tern_context_destroy(c[e]);
+    }
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+    ok(tern_process_destroy(q));
+}
+
 static void test_full(void **state)
 {
     (void)state;
@@ -282,16 +369,19 @@ static void test_fault(void **state)
     struct tern_context *cb = context(bad, 0), *cg = context(good, 0);
     struct tern_allocation *ab = memory(bad, 4096, TERN_MEM_READ), *ag = memory(good, 4096, TERN_MEM_WRITE);
     uint64_t last = 0, lastg = 0;
+    struct tern_fence *gate;
+    ok(tern_fence_create(bad, 0, &gate));
     for (uint32_t i = 0; i < 20; i++) {
         work_fill(&b, tern_allocation_address(ag), 4096, (uint8_t)i);
         lastg = work_submit(&b, cg, "good");
-        work_fill(&b, tern_allocation_address(i == 3 ? ab : ag), 64, 1); /* 3: read-only memory; others: not mapped here */
-        if (i != 3) {
-            b.size = 0;
-            work_copy(&b, 0, 0, 0);
+        if (i == 3) {
+            work_fill(&b, tern_allocation_address(ab), 64, 1); /* may only be read */
+        } else {
+            work_wait(&b, tern_fence_address(gate), 1); /* nothing begins before all is queued */
         }
         last = work_submit(&b, cb, i == 3 ? "naughty" : "harmless");
     }
+    ok(tern_fence_signal(gate, 1));
     assert_int_equal(tern_wait(cb, last, -1), -EIO);
     ok(tern_wait(cb, 3, -1)); /* before the fault: completed */
     assert_int_equal(tern_wait(cb, 4, -1), -EIO);
@@ -321,6 +411,7 @@ static void test_fault(void **state)
     assert_true(s.submitted == 20 && s.completed == 3 && s.aborted == 17);
     tern_context_destroy(cb);
     tern_context_destroy(cg);
+    tern_fence_destroy(gate);
     tern_allocation_destroy(ab);
     tern_allocation_destroy(ag);
     ok(tern_process_destroy(bad));
@@ -343,18 +434,18 @@ static void test_malformed_packets(void **state)
         struct tern_process *p = process("malformed");
         struct tern_context *c = context(p, -1);
         struct tern_fault f;
-        uint32_t w[48] = {0};
-        for (int line = 0; line < 2; line++) {
+        uint32_t w[301 * 16] = {0}; /* longer than a slice */
+        for (int line = 0; line < 300; line++) {
             ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, w + 16 * line));
         }
-        w[32] = bad[i].word0;
-        w[33] = bad[i].word1;
-        w[47] = bad[i].word15;
+        w[4800] = bad[i].word0;
+        w[4801] = bad[i].word1;
+        w[4815] = bad[i].word15;
         ok(tern_submit(c, w, sizeof w, NULL, NULL));
         assert_int_equal(tern_wait(c, 1, -1), -EIO);
         assert_int_equal(tern_process_status(p, &f), -EIO);
         assert_int_equal(f.code, bad[i].code);
-        assert_int_equal(f.offset, 128);
+        assert_int_equal(f.offset, 300 * 64);
         tern_context_destroy(c);
         ok(tern_process_destroy(p));
     }
@@ -404,25 +495,32 @@ static void note_end(void *user, const struct tern_completion *c)
 static void test_long_work_lets_others_pass(void **state)
 {
     (void)state;
-    struct tern_process *p[2] = {process("long"), process("short")};
+    struct tern_process *p = process("long");
+    struct tern_fence *f;
     struct ended end[2] = {{0}, {0}};
     struct tern_context *c[2];
     struct tern_allocation *a[2];
+    ok(tern_fence_create(p, 0, &f));
     for (int i = 0; i < 2; i++) {
         struct tern_context_desc d = {.engine = 0, .completed = note_end, .user = &end[i]};
-        ok(tern_context_create(p[i], &d, &c[i]));
-        a[i] = memory(p[i], 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
+        ok(tern_context_create(p, &d, &c[i]));
+        a[i] = memory(p, 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
     }
     static const uint32_t loop[] = {0x000022b7, /* lui t0, 2 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3, /* bnez t0, -4 */
                                     0x0000100b /* exit */};
     ok(tern_allocation_write(a[0], 0, loop, sizeof loop));
-    for (int i = 0; i < 40; i++) {
-        work_dispatch(&b, tern_allocation_address(a[0]), tern_allocation_address(a[0]) + 65536);
-    }
-    work_fill(&b, tern_allocation_address(a[0]) + 4096, 4096, 0x99);
-    uint64_t fence = work_submit(&b, c[0], "long");
+    uint32_t code = tern_allocation_address(a[0]), gate = tern_fence_address(f);
+    work_wait(&b, gate, 1);
     work_fill(&b, tern_allocation_address(a[1]), 64, 1);
-    work_run(&b, c[1], "short");
+    work_submit(&b, c[1], "short");
+    for (int i = 0; i < 40; i++) {
+        work_dispatch(&b, code, code + 65536);
+        if (i == 0) {
+            work_signal(&b, gate, 1); /* from here on the short one wants the engine, at a known point of the long one */
+        }
+    }
+    work_fill(&b, code + 4096, 4096, 0x99);
+    uint64_t fence = work_submit(&b, c[0], "long");
     ok(tern_wait(c[0], fence, -1));
     tern_context_destroy(c[0]);
     tern_context_destroy(c[1]);
@@ -431,10 +529,10 @@ static void test_long_work_lets_others_pass(void **state)
     assert_true(dev->sched.engine[0].preemptions > 0);
     assert_int_equal(dev->sched.engine[0].resets, 0);
     expect_bytes(a[0], 4096, 4096, 0x99);
-    for (int i = 0; i < 2; i++) {
-        tern_allocation_destroy(a[i]);
-        ok(tern_process_destroy(p[i]));
-    }
+    tern_allocation_destroy(a[0]);
+    tern_allocation_destroy(a[1]);
+    tern_fence_destroy(f);
+    ok(tern_process_destroy(p));
 }
 
 /* ------------------------------------------------------------- dirty plane */
@@ -483,7 +581,7 @@ int main(void)
         T(test_fault),          T(test_fixed_addresses_and_isolation), T(test_fresh_memory_reads_zero),
         T(test_full),           T(test_free_waits_for_work),     T(test_long_buffer),
         T(test_malformed_packets), T(test_timeout),              T(test_dirty),
-        T(test_long_work_lets_others_pass),
+        T(test_long_work_lets_others_pass), T(test_tables_are_scrubbed), T(test_no_stale_translation),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

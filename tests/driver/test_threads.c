@@ -82,7 +82,12 @@ static void test_fence_orders_engines(void **state)
         work_signal(&b, fence, k + 2);
         work_submit(&b, c[k], "step");
     }
+    struct tern_engine_counters idle, later;
     assert_int_equal(tern_fence_wait(f, 1, 20), -ETIMEDOUT);
+    ok(tern_device_counters(dev, 0, &idle));
+    assert_int_equal(tern_fence_wait(f, 1, 20), -ETIMEDOUT);
+    ok(tern_device_counters(dev, 0, &later));
+    assert_true(later.busy == idle.busy); /* who waits keeps no engine */
     uint8_t got[64], want[64];
     memset(want, 0x5c, sizeof want);
     ok(tern_allocation_write(a, 0, want, sizeof want));

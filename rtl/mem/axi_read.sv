@@ -9,7 +9,8 @@
 // Preemption saves nothing of it: it is drained.
 module axi_read #(
     parameter int META_W = 16,
-    parameter int ID_W   = 6
+    parameter int ID_W   = 6,
+    parameter int DATA_W = 512
 ) (
     input  logic              clk_i,
     input  logic              rst_i,
@@ -21,7 +22,7 @@ module axi_read #(
     output logic              rsp_valid_o,
     input  logic              rsp_ready_i,
     output logic [META_W-1:0] rsp_meta_o,
-    output logic [     511:0] rsp_data_o,
+    output logic [DATA_W-1:0] rsp_data_o,
     output logic              rsp_error_o,
     // AXI4
     output logic              arvalid_o,
@@ -31,7 +32,7 @@ module axi_read #(
     input  logic              rvalid_i,
     output logic              rready_o,
     input  logic [       5:0] rid_i,
-    input  logic [     511:0] rdata_i,
+    input  logic [DATA_W-1:0] rdata_i,
     input  logic              rerror_i  // bit 1 of RRESP
 );
   localparam int SLOT_W = 6;
@@ -67,7 +68,7 @@ module axi_read #(
     if (rst_i) arvalid_o <= 1'b0;
   end
 
-  mem_fifo #(.WIDTH(SLOT_W + 1 + 512), .DEPTH_LOG2(2)) u_responses (
+  mem_fifo #(.WIDTH(SLOT_W + 1 + DATA_W), .DEPTH_LOG2(2)) u_responses (
       .clk_i, .rst_i, .in_valid_i(rvalid_i), .in_ready_o(rready_o), .in_data_i({rid_i, rerror_i, rdata_i}),
       .out_valid_o(rsp_valid_o), .out_ready_i(rsp_ready_i), .out_data_o({rsp_slot, rsp_error_o, rsp_data_o})
   );
@@ -75,4 +76,20 @@ module axi_read #(
 
   logic has_room, unused;  // there is room for every slot
   assign unused = has_room;
+
+`ifdef FORMAL
+  // AR stays as it is until it is taken.
+  logic started_q = 1'b0, held_q = 1'b0;
+  logic [ID_W+127:0] was_q;
+  always_ff @(posedge clk_i) begin
+    started_q <= 1'b1;
+    held_q <= arvalid_o && !arready_i && !rst_i;
+    was_q <= {axi_base_i, arid_o, araddr_o};
+  end
+  always_comb begin
+    assume (rst_i == !started_q);
+    if (started_q) assume (axi_base_i == was_q[ID_W+127:ID_W+64]);
+    if (started_q && held_q) assert (arvalid_o && {arid_o, araddr_o} == was_q[ID_W+63:0]);
+  end
+`endif
 endmodule

@@ -10,7 +10,8 @@
 module axi_write #(
     parameter int META_W = 16,
     parameter int ID_W = 6,
-    parameter int DEPTH_LOG2 = 4
+    parameter int DEPTH_LOG2 = 4,
+    parameter int DATA_W = 512
 ) (
     input  logic              clk_i,
     input  logic              rst_i,
@@ -20,8 +21,8 @@ module axi_write #(
     output logic [      15:0] bank_full_o,
     input  logic [       3:0] req_bank_i,   // of req_line_i: the same for the same line
     input  logic [      27:0] req_line_i,
-    input  logic [     511:0] req_data_i,
-    input  logic [      63:0] req_be_i,
+    input  logic [DATA_W-1:0] req_data_i,
+    input  logic [DATA_W/8-1:0] req_be_i,
     input  logic [META_W-1:0] req_meta_i,
     output logic              rsp_valid_o,
     input  logic              rsp_ready_i,
@@ -35,8 +36,8 @@ module axi_write #(
     output logic [      63:0] awaddr_o,
     output logic              wvalid_o,
     input  logic              wready_i,
-    output logic [     511:0] wdata_o,
-    output logic [      63:0] wstrb_o,
+    output logic [DATA_W-1:0] wdata_o,
+    output logic [DATA_W/8-1:0] wstrb_o,
     input  logic              bvalid_i,
     output logic              bready_o,
     input  logic [       3:0] bid_i,
@@ -76,7 +77,7 @@ module axi_write #(
       .clk_i, .rst_i, .in_valid_i(take), .in_ready_o(aw_ready), .in_data_i({req_bank_i, req_line_i}),
       .out_valid_o(aw_valid), .out_ready_i(aw_take), .out_data_o({aw_bank, aw_line})
   );
-  mem_fifo #(.WIDTH(512 + 64), .DEPTH_LOG2(2)) u_data (
+  mem_fifo #(.WIDTH(DATA_W + DATA_W / 8), .DEPTH_LOG2(2)) u_data (
       .clk_i, .rst_i, .in_valid_i(take), .in_ready_o(w_ready), .in_data_i({req_data_i, req_be_i}),
       .out_valid_o(wvalid_o), .out_ready_i(wready_i), .out_data_o({wdata_o, wstrb_o})
   );
@@ -107,4 +108,23 @@ module axi_write #(
     end
     if (rst_i) rsp_valid_o <= 1'b0;
   end
+
+`ifdef FORMAL
+  // AW and W stay as they are until they are taken.
+  logic started_q = 1'b0, aw_held_q = 1'b0, w_held_q = 1'b0;
+  logic [ID_W+63:0] aw_was_q;
+  logic [DATA_W+DATA_W/8-1:0] w_was_q;
+  always_ff @(posedge clk_i) begin
+    started_q <= 1'b1;
+    aw_held_q <= awvalid_o && !awready_i && !rst_i;
+    w_held_q <= wvalid_o && !wready_i && !rst_i;
+    aw_was_q <= {awid_o, awaddr_o};
+    w_was_q <= {wdata_o, wstrb_o};
+  end
+  always_comb begin
+    assume (rst_i == !started_q);
+    if (started_q && aw_held_q) assert (awvalid_o && {awid_o, awaddr_o} == aw_was_q);
+    if (started_q && w_held_q) assert (wvalid_o && {wdata_o, wstrb_o} == w_was_q);
+  end
+`endif
 endmodule

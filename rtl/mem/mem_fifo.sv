@@ -40,4 +40,17 @@ module mem_fifo #(
       filling_q <= FILL;
     end
   end
+
+`ifdef FORMAL
+  logic [DEPTH_LOG2:0] count;
+  assign count = wr_q - rd_q;
+  logic started_q = 1'b0;
+  always_ff @(posedge clk_i) started_q <= 1'b1;
+  // A queue of free slots gets back only what it gave.
+  always_comb begin
+    if (FILL && (filling_q || count[DEPTH_LOG2])) assume (!in_valid_i);
+    if (started_q) assert (count <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
+    if (started_q && filling_q) assert (FILL && !wr_q[DEPTH_LOG2] && rd_q <= wr_q);
+  end
+`endif
 endmodule

@@ -50,6 +50,7 @@ module simt_core #(
     output logic [WW-1:0]       ic_warp_o,
     input  logic                ic_hit_i,
     input  logic [31:0]         ic_instr_i,
+    input  logic [31:0]         ic_next_i,       // the instruction after it, or zero
     input  logic [WARPS-1:0]    ic_wake_i,
     input  logic                ic_fault_i,
     input  logic [7:0]          ic_fault_code_i,
@@ -149,7 +150,7 @@ module simt_core #(
   // ------------------------------------------------------------------------------------------------- R
   logic             r_valid_q, r_step_slow_q, r_quantum_end_q;
   logic [WW-1:0]    r_warp_q, r_slot;
-  logic [31:0]      r_pc_q, r_pc4_q, r_instr_q;
+  logic [31:0]      r_pc_q, r_pc4_q, r_instr_q, r_after_q;
   logic [LANES-1:0] r_mask_q;
 
   always_ff @(posedge clk_i) begin
@@ -159,6 +160,7 @@ module simt_core #(
       r_pc_q          <= d_pc_q;
       r_pc4_q         <= d_pc4;
       r_instr_q       <= ic_instr_i;
+      r_after_q       <= ic_next_i;
       r_mask_q        <= d_mask;
       r_step_slow_q   <= d_step_slow;
       r_quantum_end_q <= d_quantum_end;
@@ -193,13 +195,25 @@ module simt_core #(
       .launch_slot_i, .launch_group_i, .launch_base_i, .launch_size_i
   );
 
+  logic [3:0] r_after_use;
+  logic       r_after_memory, r_after_sleep, r_after_hold, unused;
+
+  assign unused = &{1'b0, r_after_q};      // not all of its fields matter
+
+  simt_hint u_hint (
+      .opcode_i(r_after_q[6:0]), .rd_i(r_after_q[11:7]), .rs1_i(r_after_q[19:15]), .rs2_i(r_after_q[24:20]),
+      .use_o(r_after_use), .memory_o(r_after_memory)
+  );
+
   simt_scoreboard #(
       .WARPS(WARPS)
   ) u_scoreboard (
       .clk_i, .rst_i, .chk_valid_i(r_valid_q && !r_faulty), .chk_warp_i(r_warp_q), .chk_rs1_i(r_instr_q[19:15]),
       .chk_rs2_i(r_instr_q[24:20]), .chk_rs3_i(r_instr_q[6] ? r_instr_q[31:27] : r_rd), .chk_rd_i(r_rd),
       .chk_use_i({r_dest, r_use3, r_use2 && r_instr_q[24:20] != 5'd0, r_use1 && r_instr_q[19:15] != 5'd0}),
-      .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends), .soon_i(soon), .soon_warp_i(soon_warp),
+      .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends),
+      .nxt_valid_i(r_next), .nxt_rs1_i(r_after_q[19:15]), .nxt_rs2_i(r_after_q[24:20]), .nxt_rs3_i(r_after_q[31:27]),
+      .nxt_rd_i(r_after_q[11:7]), .nxt_use_i(r_after_use), .next_sleep_o(r_after_sleep), .soon_i(soon), .soon_warp_i(soon_warp),
       .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd), .wake_o(sb_wake)
   );
 
@@ -238,7 +252,6 @@ module simt_core #(
     r_books    = r_issue && r_sel != simt_core_pkg::WB_ANY && r_dest;
     r_pends    = r_issue && r_dest && !(r_unit == simt_core_pkg::UNIT_ALU && !r_late);
     retry      = r_valid_q && !r_faulty && (r_hazard ? !r_sleep : r_stall && r_unit != simt_core_pkg::UNIT_LSU);
-    hold_lsu   = r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU;
     hold_fence = r_valid_q && !r_faulty && !r_hazard && r_wait;
     r_target   = r_pc_q + r_imm;
     r_scalar_a = r_fcsr ? {27'd0, r_instr_q[19:15]} : r_shared;
@@ -251,7 +264,10 @@ module simt_core #(
   end
 
   always_comb begin
+    r_after_hold = r_next && !r_after_sleep && r_after_memory && !lsu_room;
+    hold_lsu     = r_after_hold || (r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU);
     wake = flow_wake | sb_wake | ic_wake_i;
+    if (r_next && !r_after_sleep && !r_after_hold) wake[r_warp_q] = 1'b1;
     if (retry) wake[r_warp_q] = 1'b1;
     if (launched) wake[launch_warp_q] = 1'b1;
   end

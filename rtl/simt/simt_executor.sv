@@ -227,7 +227,7 @@ module simt_executor #(
 
   // ---------------------------------------------------------------------------------------------- core
   logic                ic_lookup, ic_hit, ic_miss;
-  logic [31:0]         ic_pc, ic_instr;
+  logic [31:0]         ic_pc, ic_instr, ic_next;
   logic [WW-1:0]       ic_warp;
   logic [WARPS-1:0]    ic_wake, lsu_busy;
   logic                iss_valid, iss_ready, iss_unsigned, wb_valid, wb_ready, wb_last, inv;
@@ -249,7 +249,7 @@ module simt_executor #(
       .launch_slot_i(launch_slot), .launch_mask_i(launch_mask), .launch_lid_i(launch_lid), .launch_lbase_i(launch_lbase),
       .launch_first_i(launch_first), .launch_group_i(launch_group), .launch_base_i(launch_base),
       .launch_size_i(launch_size), .launch_nwarps_i(launch_nwarps), .done_valid_o(warp_done), .done_warp_o(done_warp),
-      .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp), .ic_hit_i(ic_hit), .ic_instr_i(ic_instr),
+      .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp), .ic_hit_i(ic_hit), .ic_instr_i(ic_instr), .ic_next_i(ic_next),
       .ic_wake_i(ic_wake), .ic_fault_i(ic_fault), .ic_fault_code_i(ic_fault_code), .ic_fault_pc_i(ic_fault_pc),
       .ic_fault_warp_i(ic_fault_warp), .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
       .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd), .lsu_mask_o(iss_mask),
@@ -274,7 +274,7 @@ module simt_executor #(
       .W(WARPS), .KIB(ICACHE_KIB)
   ) u_icache (
       .clk_i, .rst_i, .lookup_valid_i(ic_lookup), .lookup_pc_i(ic_pc), .lookup_warp_i(ic_warp), .hit_o(ic_hit),
-      .instr_o(ic_instr), .miss_o(ic_miss), .wake_o(ic_wake), .fault_valid_o(ic_fault), .fault_code_o(ic_fault_code),
+      .instr_o(ic_instr), .next_o(ic_next), .miss_o(ic_miss), .wake_o(ic_wake), .fault_valid_o(ic_fault), .fault_code_o(ic_fault_code),
       .fault_pc_o(ic_fault_pc), .fault_warp_o(ic_fault_warp), .flush_i(flush_i || check_q), .idle_o(ic_idle),
       .kill_i(kill), .ev_miss_o(ev_ic_miss_o), .mem_req_valid_o(im_valid), .mem_req_ready_i(im_ready),
       .mem_req_line_o(im_line), .mem_req_tag_o(im_tag), .mem_rsp_valid_i(im_rsp), .mem_rsp_tag_i(rsp_tag_i[1:0]),

@@ -2,7 +2,7 @@
 // The program counters of all warps: what the lanes of a warp run together, and how branches change that.
 //
 // Contract, in cycles of one instruction: F pc_o of f_warp_i; D mask and `step_slow` of d_warp_i; R r_next_i: the warp goes
-// on at pc + 4 at once; otherwise X x_valid_i hands over what the instruction does, B (the cycle after) decides. wake_o: the
+// on at pc + 4 at once, and the core wakes it; otherwise X x_valid_i hands over what the instruction does, B (the cycle after) decides. wake_o: the
 // warps that can be issued again. blocked_o / waiting and the opening of barriers belong to simt_barrier.
 // State saved at preemption: pc_q, mask_q, depth_q, merge_q, quantum_q, back_q and what simt_select holds.
 //
@@ -232,7 +232,6 @@ module simt_flow #(
 
   always_comb begin
     wake_o = '0;
-    if (r_next_i) wake_o[r_warp_i] = 1'b1;
     if (b_valid_q && fast) wake_o[b_warp_q] = 1'b1;
     if (res_valid) wake_o[res_warp_o] = 1'b1;
   end

@@ -69,6 +69,7 @@ module simt_icache #(
   logic [511:0]     look_data_q;
   logic [TW-1:0]    look_tag_q;
   logic             hit, miss;
+  logic [3:0]       after;
 
   always_ff @(posedge clk_i) begin
     look_q <= lookup_valid_i && !kill_i && !rst_i;
@@ -87,7 +88,8 @@ module simt_icache #(
     hit_o   = hit && !kill_i;
     miss_o  = miss && !kill_i;
     instr_o = look_data_q[32*pc_q[3:0] +: 32];
-    next_o  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*(pc_q[3:0] + 4'd1) +: 32];
+    after   = pc_q[3:0] + 4'd1;
+    next_o  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*after +: 32];
   end
 
   // Fills. ASKED: not yet in the request register; SENT: unanswered; LANDED: for one cycle, in which a lookup that was too

@@ -6,6 +6,8 @@
 // R from t + 2 on: the earliest whose registers were read after the write. Killed instructions sleep: sleep_o says that the
 // warp need not run before wake_o names it (otherwise: run again at once, the result comes just in time). The wake for
 // units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the register is freed.
+// nxt_* is what the warp would do next: next_sleep_o says that it would be killed, and puts it to sleep at once. It is a
+// hint: too many registers in nxt_use_i only cost time.
 // State saved at preemption: none; the core drains it.
 //
 // One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands for
@@ -29,6 +31,14 @@ module simt_scoreboard #(
     output logic             hazard_o,
     output logic             sleep_o,
     input  logic             set_i,         // for chk_warp_i, chk_rd_i
+    // R: the instruction after one that is issued
+    input  logic             nxt_valid_i,
+    input  logic [4:0]       nxt_rs1_i,
+    input  logic [4:0]       nxt_rs2_i,
+    input  logic [4:0]       nxt_rs3_i,
+    input  logic [4:0]       nxt_rd_i,
+    input  logic [3:0]       nxt_use_i,
+    output logic             next_sleep_o,
     // writes
     input  logic             soon_i,
     input  logic [WW-1:0]    soon_warp_i,
@@ -63,6 +73,22 @@ module simt_scoreboard #(
     if ((soon_i && soon_warp_i == chk_warp_i) || (wb_i && wb_warp_i == chk_warp_i)) sleep_o = 1'b0;
   end
 
+  // the next instruction: the result that is set off now comes last, so it is what to wait for
+  logic [3:0] nxt_hit, nxt_new;
+  logic [4:0] nxt_blocker;
+
+  always_comb begin
+    nxt_hit = nxt_use_i & {pend[nxt_rd_i], pend[nxt_rs3_i], pend[nxt_rs2_i], pend[nxt_rs1_i]};
+    nxt_new = nxt_use_i & {4{set_i}}
+              & {nxt_rd_i == chk_rd_i, nxt_rs3_i == chk_rd_i, nxt_rs2_i == chk_rd_i, nxt_rs1_i == chk_rd_i};
+    nxt_blocker = (nxt_new != 4'd0) ? chk_rd_i
+                : nxt_hit[0] ? nxt_rs1_i : nxt_hit[1] ? nxt_rs2_i : nxt_hit[2] ? nxt_rs3_i : nxt_rd_i;
+    next_sleep_o = nxt_valid_i && (nxt_new != 4'd0
+                   || (nxt_hit != 4'd0 && far[nxt_blocker]
+                       && !(soon_i && soon_warp_i == chk_warp_i && soon_rd_i == nxt_blocker)
+                       && !(wb_i && wb_warp_i == chk_warp_i && wb_rd_i == nxt_blocker)));
+  end
+
   // wakes
   logic wake_soon, wake_wb;
 
@@ -90,6 +116,11 @@ module simt_scoreboard #(
       asleep_q[chk_warp_i] <= 1'b1;
       any_q[chk_warp_i]    <= chk_all_i;
       reg_q[chk_warp_i]    <= blocker;
+    end
+    if (next_sleep_o) begin
+      asleep_q[chk_warp_i] <= 1'b1;
+      any_q[chk_warp_i]    <= 1'b0;
+      reg_q[chk_warp_i]    <= nxt_blocker;
     end
     if (rst_i) begin
       clear_q  <= 1'b0;

@@ -71,6 +71,7 @@ static void test_read_write(void **state)
     FAILS(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, (size_t)-1, 2, host, 0, NULL, NULL), CL_INVALID_VALUE);
     FAILS(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, 4, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
     FAILS(clEnqueueWriteBuffer(clt_queue, m, CL_TRUE, 1025, 0, host, 0, NULL, NULL), CL_INVALID_VALUE);
+    OK(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 1024, 0, host, 0, NULL, NULL));
     FAILS(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, 4, host, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
     const cl_event wrong = (cl_event)m;
     FAILS(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, 4, host, 0, &wrong, NULL), CL_INVALID_EVENT_WAIT_LIST);

@@ -20,7 +20,7 @@ module harness #(
   localparam int BOUND = 2000;  // cycles from a miss to its wake, fills and retries of others included
 
   logic          rst = 1'b1, lookup, hit, miss, fault, flush, kill, idle, ev_miss;
-  logic [31:0]   pc, instr, fault_pc;
+  logic [31:0]   pc, instr, next_instr, fault_pc;
   logic [WW-1:0] warp, fault_warp;
   logic [W-1:0]  wake;
   logic [7:0]    fault_code;
@@ -31,7 +31,7 @@ module harness #(
   logic [7:0]    rsp_fault;
 
   simt_icache #(.W(W), .KIB(KIB)) u_icache (
-      .clk_i, .rst_i(rst), .lookup_valid_i(lookup), .lookup_pc_i(pc), .lookup_warp_i(warp), .hit_o(hit), .instr_o(instr),
+      .clk_i, .rst_i(rst), .lookup_valid_i(lookup), .lookup_pc_i(pc), .lookup_warp_i(warp), .hit_o(hit), .instr_o(instr), .next_o(next_instr),
       .miss_o(miss), .wake_o(wake), .fault_valid_o(fault), .fault_code_o(fault_code), .fault_pc_o(fault_pc),
       .fault_warp_o(fault_warp), .flush_i(flush), .kill_i(kill), .idle_o(idle), .ev_miss_o(ev_miss),
       .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready), .mem_req_line_o(req_line), .mem_req_tag_o(req_tag),
@@ -118,6 +118,7 @@ module harness #(
       if (hit) begin
         hits++;
         if (instr != word_at(looked_pc, epoch)) fail("wrong instruction");
+        if (next_instr != ((&looked_pc[5:2]) ? 32'd0 : word_at(looked_pc + 32'd4, epoch))) fail("wrong next instruction");
         if (tries[looked_warp] > 40) fail("too many misses");
         tries[looked_warp] = 0;
         warp_pc[looked_warp] = next_pc(looked_pc);

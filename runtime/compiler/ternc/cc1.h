@@ -61,6 +61,9 @@ void cc1_kernels(struct cc1 *cc);
 /** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
 void cc1_kernels_emit(struct cc1 *cc);
 
+/* converge.c: `convergent` only where a barrier can be reached. */
+void cc1_converge(struct cc1 *cc);
+
 /* printf.c: printf calls become stores of a record. */
 void cc1_printf_lower(struct cc1 *cc);
 

@@ -1,8 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #define PAGING_BUFFER 0x00800000u
-#define PAGING_CYCLES 1000000u
+
+const struct tern_sim_api *api;
+
+int library_load(int argc, char **argv)
+{
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s LIBRARY\n", argv[0]);
+        return 2;
+    }
+    if (access(argv[1], F_OK) != 0) {
+        fprintf(stderr, "%s is not built\n", argv[1]);
+        return 77;
+    }
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    api = library ? dlsym(library, TERN_SIM_API_SYMBOL) : NULL;
+    if (!api || api->version != TERN_SIM_API_VERSION) {
+        fprintf(stderr, "%s: %s\n", argv[1], library ? "not a simulated device" : dlerror());
+        return 2;
+    }
+    return 0;
+}
+
+int device_setup(void **state)
+{
+    struct device *d = malloc(sizeof *d);
+    assert_non_null(d);
+    device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20});
+    *state = d;
+    return 0;
+}
+
+int device_teardown(void **state)
+{
+    struct device *d = *state;
+    device_close(d);
+    free(d);
+    return 0;
+}
+
+uint32_t next_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence)
+{
+    assert_int_equal(i.fault, fault);
+    assert_int_equal(i.kind, kind);
+    assert_int_equal(i.fence, fence);
+}
+
+void expect_completed(struct device *d, uint32_t engine, uint64_t fence)
+{
+    struct indication i = indication(d, engine, SOON);
+    expect(i, TERN_ENGINE_IND_INFO_KIND_COMPLETED, TERN_FAULT_NONE, fence);
+    assert_true(i.begin > 0 && i.begin <= i.end);
+}
+
+uint64_t load64(struct device *d, uint64_t address)
+{
+    uint64_t v = 0;
+    assert_int_equal(api->mem_read(d->sim, address, &v, sizeof v), 0);
+    return v;
+}
+
+void store64(struct device *d, uint64_t address, uint64_t v)
+{
+    assert_int_equal(api->mem_write(d->sim, address, &v, sizeof v), 0);
+}
 
 void device_open(struct device *d, const struct tern_sim_config *config)
 {
@@ -134,7 +210,7 @@ void run_paging(struct device *d)
 {
     struct submission s = {.buffer = PAGING_BUFFER, .fence = 77, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
     submit(d, 0, s, PAGING_BUFFER);
-    struct indication i = indication(d, 0, PAGING_CYCLES);
+    struct indication i = indication(d, 0, SOON);
     assert_int_equal(i.fault, TERN_FAULT_NONE);
     assert_int_equal(i.kind, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
     assert_int_equal(i.fence, 77);

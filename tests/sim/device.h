@@ -18,7 +18,12 @@
 #define PAGE 4096u
 #define LINE 64u
 
+#define SOON 1000000u /* cycles: nothing here takes longer */
+
 extern const struct tern_sim_api *api;
+
+/** Takes the library from the command line. 0, or what main must return: 2, or 77 if the library is not built. */
+int library_load(int argc, char **argv);
 
 /** A device, and a DMA buffer that grows packet by packet at a fixed place. */
 struct device {
@@ -40,6 +45,15 @@ struct submission {
 
 void device_open(struct device *d, const struct tern_sim_config *config);
 void device_close(struct device *d);
+/** For cmocka: *state is a struct device with 64 MiB. */
+int device_setup(void **state);
+int device_teardown(void **state);
+
+uint32_t next_random(uint32_t *state);
+uint64_t load64(struct device *d, uint64_t address);
+void store64(struct device *d, uint64_t address, uint64_t v);
+void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence);
+void expect_completed(struct device *d, uint32_t engine, uint64_t fence);
 
 uint32_t reg_read(struct device *d, uint32_t offset);
 void reg_write(struct device *d, uint32_t offset, uint32_t value);

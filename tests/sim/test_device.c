@@ -3,14 +3,9 @@
  * A simulated device at its API, RTL or model: test_device LIBRARY. Only what the interface promises is tested, so every
  * device passes or fails alike. Rule numbers: docs/rules.md.
  */
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "device.h"
-
-const struct tern_sim_api *api;
 
 /* physical */
 #define BUFFER0 0x00400000u
@@ -22,60 +17,8 @@ const struct tern_sim_api *api;
 #define ROOT_A 0x00b00u /* page numbers */
 #define ROOT_B 0x00b10u
 #define VA 0x00400000u  /* one 4 MiB region: buffer at its first page, data behind */
-#define SOON 200000u
 #define RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
 #define PAGING TERN_ENGINE_SUB_FLAGS_PAGING_MASK
-
-static uint32_t next_random(uint32_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 17;
-    *state ^= *state << 5;
-    return *state;
-}
-
-static int setup(void **state)
-{
-    struct device *d = malloc(sizeof *d);
-    assert_non_null(d);
-    device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20});
-    *state = d;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct device *d = *state;
-    device_close(d);
-    free(d);
-    return 0;
-}
-
-static void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence)
-{
-    assert_int_equal(i.fault, fault);
-    assert_int_equal(i.kind, kind);
-    assert_int_equal(i.fence, fence);
-}
-
-static void expect_completed(struct device *d, uint32_t engine, uint64_t fence)
-{
-    struct indication i = indication(d, engine, SOON);
-    expect(i, TERN_ENGINE_IND_INFO_KIND_COMPLETED, TERN_FAULT_NONE, fence);
-    assert_true(i.begin > 0 && i.begin <= i.end);
-}
-
-static uint64_t load64(struct device *d, uint64_t address)
-{
-    uint64_t v = 0;
-    assert_int_equal(api->mem_read(d->sim, address, &v, sizeof v), 0);
-    return v;
-}
-
-static void store64(struct device *d, uint64_t address, uint64_t v)
-{
-    assert_int_equal(api->mem_write(d->sim, address, &v, sizeof v), 0);
-}
 
 static void test_identity(void **state)
 {
@@ -478,37 +421,25 @@ static void test_user_saxpy(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s LIBRARY\n", argv[0]);
-        return 2;
-    }
-    if (access(argv[1], F_OK) != 0) {
-        fprintf(stderr, "%s is not built\n", argv[1]);
-        return 77;
-    }
-    void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    api = library ? dlsym(library, TERN_SIM_API_SYMBOL) : NULL;
-    if (!api || api->version != TERN_SIM_API_VERSION) {
-        fprintf(stderr, "%s: %s\n", argv[1], library ? "not a simulated device" : dlerror());
-        return 2;
+    int refused = library_load(argc, argv);
+    if (refused) {
+        return refused;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_identity, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_null, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_queue_bounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_copy_fill, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_translated, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_page_faults, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_packet_faults, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_preempt_resume, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_preempt_edges, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reset, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_dirty, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_paging_packets, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_user_saxpy, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_identity, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_time, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_null, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_queue_bounds, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_copy_fill, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_translated, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_page_faults, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_packet_faults, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_preempt_resume, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_preempt_edges, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_reset, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_dirty, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_paging_packets, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_user_saxpy, device_setup, device_teardown),
     };
-    int failed = cmocka_run_group_tests_name("device", tests, NULL, NULL);
-    dlclose(library);
-    return failed ? 1 : 0;
+    return cmocka_run_group_tests_name("device", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Devices that the simulators are not: one address space only (A2), memory with old contents (A7), another interface. */
+#include "hal/hal.h"
+#include "os/os.h"
+#include "work.h"
+
+/** A real hal; some registers read otherwise. */
+struct variant {
+    struct tern_hal hal, *real;
+    uint32_t offset, clear, set;
+};
+
+#define REAL(h) (((struct variant *)(void *)(h))->real)
+
+static int variant_read32(struct tern_hal *h, uint32_t offset, uint32_t *value)
+{
+    struct variant *v = (struct variant *)(void *)h;
+    int r = v->real->ops->read32(v->real, offset, value);
+    if (!r && offset == v->offset) {
+        *value = (*value & ~v->clear) | v->set;
+    }
+    return r;
+}
+
+static int variant_write32(struct tern_hal *h, uint32_t offset, uint32_t value)
+{
+    return REAL(h)->ops->write32(REAL(h), offset, value);
+}
+
+static int variant_mem_read(struct tern_hal *h, uint64_t address, void *data, size_t size)
+{
+    return REAL(h)->ops->mem_read(REAL(h), address, data, size);
+}
+
+static int variant_mem_write(struct tern_hal *h, uint64_t address, const void *data, size_t size)
+{
+    return REAL(h)->ops->mem_write(REAL(h), address, data, size);
+}
+
+static int variant_wait(struct tern_hal *h, uint64_t cycles)
+{
+    return REAL(h)->ops->wait(REAL(h), cycles);
+}
+
+static void variant_close(struct tern_hal *h)
+{
+    REAL(h)->ops->close(REAL(h));
+}
+
+static const struct tern_hal_ops ops = {variant_read32, variant_write32, variant_mem_read, variant_mem_write, variant_wait, variant_close};
+static struct variant v;
+static struct tern_config config;
+
+static void make(uint32_t offset, uint32_t clear, uint32_t set)
+{
+    v = (struct variant){.hal = {&ops}, .offset = offset, .clear = clear, .set = set};
+    ok(tern_config_parse(NULL, "small,mem=16M", &config));
+    int r = tern_hal_open_sim(&config, &v.real);
+    if (r == -ENOENT) {
+        print_message("skipped: %s\n", tern_last_error());
+        exit(77);
+    }
+    ok(r);
+}
+
+static void test_single_use(void **state)
+{
+    (void)state;
+    struct tern_device *dev;
+    struct tern_process *p, *q = NULL;
+    struct tern_device_info info;
+    make(TERN_REG_DEV_CONFIG1, 0, TERN_DEV_CONFIG1_SINGLE_USE_MASK);
+    ok(tern_device_open_hal(&v.hal, &config, &dev));
+    tern_device_query(dev, &info);
+    assert_true(info.single_use);
+    ok(tern_process_create(dev, "first", &p));
+    assert_int_equal(tern_process_create(dev, "second", &q), -EBUSY);
+    assert_non_null(strstr(tern_last_error(), "one address space"));
+    assert_null(q);
+    ok(tern_process_destroy(p));
+    ok(tern_process_create(dev, "second", &q)); /* free again */
+    ok(tern_process_destroy(q));
+    ok(tern_device_close(dev));
+}
+
+static void test_memory_with_old_contents(void **state)
+{
+    (void)state;
+    struct tern_device *dev;
+    struct tern_process *p;
+    struct tern_context *c;
+    struct tern_allocation *a, *small;
+    struct tern_context_desc d = {.engine = -1};
+    static uint8_t old[65536], got[65536], zero[65536];
+    static struct work b;
+    make(TERN_REG_DEV_CONFIG1, TERN_DEV_CONFIG1_MEM_CLEAR_MASK, 0);
+    memset(old, 0x0f, sizeof old); /* as entries: valid, and everything allowed */
+    for (uint64_t at = 0; at < 16u << 20; at += sizeof old) {
+        ok(v.real->ops->mem_write(v.real, at, old, sizeof old));
+    }
+    ok(tern_device_open_hal(&v.hal, &config, &dev));
+    ok(tern_process_create(dev, "archaeologist", &p));
+    ok(tern_allocation_create(p, 10u << 20, TERN_MEM_WRITE, 0, &a));
+    ok(tern_allocation_create(p, 3 * 4096, TERN_MEM_WRITE, 0, &small));
+    for (uint64_t at = 0; at < 10u << 20; at += sizeof got) {
+        ok(tern_allocation_read(a, at, got, sizeof got));
+        assert_memory_equal(got, zero, sizeof got);
+    }
+    ok(tern_allocation_read(small, 0, got, 3 * 4096));
+    assert_memory_equal(got, zero, 3 * 4096);
+    ok(tern_context_create(p, &d, &c));
+    work_copy(&b, tern_allocation_address(small), tern_allocation_address(a) + 4096, 4096);
+    work_run(&b, c, "copy");
+    work_fill(&b, 0x90000000, 64, 0); /* nothing is mapped by accident */
+    uint64_t fence = work_submit(&b, c, "dig");
+    struct tern_fault f;
+    assert_int_equal(tern_wait(c, fence, -1), -EIO);
+    assert_int_equal(tern_process_status(p, &f), -EIO);
+    assert_int_equal(f.code, TERN_FAULT_PAGE);
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(small);
+    ok(tern_process_destroy(p));
+    ok(tern_device_close(dev));
+}
+
+static void test_other_interface(void **state)
+{
+    (void)state;
+    struct tern_device *dev = NULL;
+    make(TERN_REG_DEV_SPEC_HASH, 0xff, TERN_SPEC_HASH & 0xff ? 0 : 1);
+    assert_int_equal(tern_device_open_hal(&v.hal, &config, &dev), -EPROTO);
+    assert_non_null(strstr(tern_last_error(), "rebuild"));
+    assert_null(dev);
+    variant_close(&v.hal);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_single_use),
+        cmocka_unit_test(test_memory_with_old_contents),
+        cmocka_unit_test(test_other_interface),
+    };
+    return cmocka_run_group_tests_name("variant", tests, NULL, NULL);
+}

@@ -1,3 +1,4 @@
+# simt_lsu with 16 lanes and 16 warps
 rtl/lint.vlt
 rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv
 rtl/mem/mem_fifo.sv rtl/mem/atomic_alu.sv
@@ -6,4 +7,4 @@ rtl/simt/lsu/lsu_lines.sv rtl/simt/lsu/lsu_fills.sv rtl/simt/lsu/lsu_cache.sv rt
 rtl/simt/lsu/lsu_extract.sv rtl/simt/lsu/lsu_pieces.sv rtl/simt/lsu/lsu_pick.sv rtl/simt/lsu/lsu_bank.sv
 rtl/simt/lsu/lsu_reserve.sv rtl/simt/lsu/lsu_local.sv rtl/simt/lsu/lsu_writeback.sv rtl/simt/lsu/lsu_pending.sv
 rtl/simt/lsu/simt_lsu.sv
-tests/rtl/simt_lsu/memory.sv tests/rtl/simt_lsu/tb.sv
+tests/rtl/simt_lsu/random.sv tests/rtl/simt_lsu/memory.sv tests/rtl/simt_lsu/tb.sv

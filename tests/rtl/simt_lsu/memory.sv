@@ -119,7 +119,7 @@ module memory #(
         if (busy[t] && !done[t] && line[t] == line[s] && stamp[t] < stamp[s]) blocked = 1'b1;
       if (!blocked) begin
         seen++;
-        if (orderly_i ? (found < 0 || stamp[s] < stamp[found]) : $urandom % seen == 0) found = s;
+        if (orderly_i ? (found < 0 || stamp[s] < stamp[found]) : bench_random::next() % seen == 0) found = s;
       end
     end
     return found;
@@ -155,14 +155,14 @@ module memory #(
         default: atomics++;
       endcase
     end
-    if (orderly_i || $urandom % 4 != 0) begin
+    if (orderly_i || bench_random::next() % 4 != 0) begin
       s = choose(1'b1);
       if (s >= 0) begin
         perform(s);
         done[s] = 1'b1;
       end
     end
-    if (orderly_i || $urandom % 4 != 0) begin
+    if (orderly_i || bench_random::next() % 4 != 0) begin
       s = choose(1'b0);
       if (s >= 0) begin
         busy[s] = 1'b0;
@@ -172,7 +172,7 @@ module memory #(
         if (fault[s] == 0) rsp_data_o <= data[s];
       end
     end
-    req_ready_o <= orderly_i || $urandom % 3 != 0;
+    req_ready_o <= orderly_i || bench_random::next() % 3 != 0;
     if (rst_i) begin
       for (int t = 0; t < SLOTS; t++) busy[t] = 1'b0;
       reserved = 1'b0;

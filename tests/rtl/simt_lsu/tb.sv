@@ -3,10 +3,13 @@
 // over memory that reorders, with kills in between; then faults, reservations, forgetting, scrub, and cycle counts.
 // +seed=N, +count=N (instructions a round), +rounds=N.
 
-module tb;
-  localparam int L = 16, W = 16, LW = $clog2(L), WW = $clog2(W);
+module tb #(
+    parameter int L = 16,
+    parameter int W = 16
+);
+  localparam int LW = $clog2(L), WW = $clog2(W);
   localparam int LINES = 2048, BYTES = LINES * 64, LMEM = 65536;
-  localparam int STACK = 32'h10000, STACK_LOG2 = 6;
+  localparam int STACK_LOG2 = 6;
   localparam logic [2:0] LOAD = simt_op_pkg::LSU_LOAD, STORE = simt_op_pkg::LSU_STORE, AMO = simt_op_pkg::LSU_AMO;
   localparam logic [31:0] LOCAL = tern_spec_pkg::WIN_LOCAL_BASE, PRIVATE = tern_spec_pkg::WIN_PRIVATE_BASE;
 
@@ -45,10 +48,11 @@ module tb;
   logic [6:0] mem_req_tag, mem_rsp_tag;
   logic [7:0] mem_rsp_fault;
   int delay = 0;
+  logic [31:0] stack = 32'h10000;
   logic orderly = 1'b0;
 
   simt_lsu #(.LANES(L), .WARPS(W)) dut (
-      .clk_i(clk), .rst_i(rst), .stack_i(STACK), .stack_log2_i(5'(STACK_LOG2)), .local_bytes_i(local_bytes),
+      .clk_i(clk), .rst_i(rst), .stack_i(stack), .stack_log2_i(5'(STACK_LOG2)), .local_bytes_i(local_bytes),
       .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_op_i(iss_op), .iss_amo_i(iss_amo), .iss_size_i(iss_size),
       .iss_unsigned_i(iss_unsigned), .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask), .iss_addr_i(iss_addr),
       .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .wb_valid_o(wb_valid),
@@ -114,7 +118,7 @@ module tb;
       va = iss_addr[i*32+:32];
       in_local = va[31:28] == 4'he;
       a = in_local ? va[27:0] + iss_lbase : &va[31:28] ?
-          STACK + (int'(iss_warp) << (STACK_LOG2 + LW)) + (int'(va[27:2]) * L + i) * 4 + int'(va[1:0]) : va;
+          stack + (int'(iss_warp) << (STACK_LOG2 + LW)) + (int'(va[27:2]) * L + i) * 4 + int'(va[1:0]) : va;
       v = peek(in_local, a, iss_size);
       if (iss_op == LOAD && !iss_unsigned) v = iss_size == 0 ? {{24{v[7]}}, v[7:0]} : iss_size == 1 ? {{16{v[15]}}, v[15:0]} : v;
       if (iss_op != STORE) exp_data[slot][i*32+:32] = v;
@@ -136,6 +140,8 @@ module tb;
   endtask
 
   // ------------------------------------------------------------------ watching
+  logic took = 1'b0;
+  logic [WW-1:0] took_warp;
   logic stalled = 1'b0, busy_wb_ready = 1'b1;
   logic [L*32+L+WW+6-1:0] wb_q;
   always @(posedge clk) if (!rst) begin
@@ -143,6 +149,9 @@ module tb;
     cycle++;
     hits += int'(ev_hit);
     misses += int'(ev_miss);
+    if (took && !kill && !warp_busy[took_warp]) error("a warp is not busy right after its instruction");
+    took = iss_valid && iss_ready;
+    took_warp = iss_warp;
     if (idle && !kill && under_way != 0) error("idle with results missing");
     if (iss_valid && iss_ready && !kill) apply();
     if (fault_valid && !fault_seen) begin
@@ -176,7 +185,7 @@ module tb;
     if (warp_busy == 0 && (mem_req_valid || mem_rsp_valid) && !kill) error("memory works for a warp that is not busy");
     if (iss_valid && iss_ready || wb_valid && wb_ready || mem_req_valid && mem_req_ready || warp_busy == 0) last_move = cycle;
     if (cycle - last_move > 600) error("nothing moves");
-    wb_ready <= busy_wb_ready || $urandom % 3 != 0;
+    wb_ready <= busy_wb_ready || bench_random::next() % 3 != 0;
   end
 
   // ------------------------------------------------------------------ instructions
@@ -201,8 +210,8 @@ module tb;
     iss_lbase = '0;
     for (int i = 0; i < L; i++) begin
       iss_addr[i*32+:32] = base + i * stride;
-      iss_data[i*32+:32] = $urandom;
-      iss_cmp[i*32+:32] = $urandom;
+      iss_data[i*32+:32] = bench_random::next();
+      iss_cmp[i*32+:32] = bench_random::next();
     end
   endtask
 
@@ -216,41 +225,41 @@ module tb;
   task automatic random_instruction();
     int unsigned kind, hot, a, slot;
     logic mixed;
-    iss_warp = WW'($urandom);
-    iss_op = 3'($urandom % 8);
+    iss_warp = WW'(bench_random::next());
+    iss_op = 3'(bench_random::next() % 8);
     iss_op = iss_op < 4 ? LOAD : iss_op < 7 ? STORE : AMO;
-    iss_amo = 4'($urandom % 11);  // up to LR
-    iss_size = iss_op == AMO ? 2'd2 : 2'($urandom % 8);
+    iss_amo = 4'(bench_random::next() % 11);  // up to LR
+    iss_size = iss_op == AMO ? 2'd2 : 2'(bench_random::next() % 8);
     if (iss_size == 2'd3) iss_size = 2'd2;
-    iss_unsigned = 1'($urandom);
-    do iss_mask = L'($urandom) | L'($urandom); while (iss_mask == 0);
-    if ($urandom % 2 == 0) iss_mask = '1;
-    iss_lbase = 17'(iss_warp % 4) * local_bytes;
-    kind = $urandom % 14;
-    hot = $urandom % BYTES;
-    if ($urandom % 2 == 0) hot = ($urandom % 16) * 64 + 32'h3000;
-    mixed = $urandom % 10 == 0;
+    iss_unsigned = 1'(bench_random::next());
+    do iss_mask = L'(bench_random::next()) | L'(bench_random::next()); while (iss_mask == 0);
+    if (bench_random::next() % 2 == 0) iss_mask = '1;
+    iss_lbase = 17'(int'(iss_warp) % 4 * int'(local_bytes));
+    kind = bench_random::next() % 14;
+    hot = bench_random::next() % BYTES;
+    if (bench_random::next() % 2 == 0) hot = (bench_random::next() % 16) * 64 + 32'h3000;
+    mixed = bench_random::next() % 10 == 0;
     for (int i = 0; i < L; i++) begin
-      if (mixed) kind = $urandom % 14;
+      if (mixed) kind = bench_random::next() % 14;
       case (kind)
         0, 1, 2: a = (hot & ~63) + (i << iss_size);
-        3: a = 32'h3000 + $urandom % 1024;
-        4: a = $urandom % BYTES;
+        3: a = 32'h3000 + bench_random::next() % 1024;
+        4: a = bench_random::next() % BYTES;
         5: a = hot;
         6: a = hot + i * 64;
         7, 8: a = PRIVATE + (hot >> 6) % 64;
-        9: a = PRIVATE + $urandom % 64;
+        9: a = PRIVATE + bench_random::next() % 64;
         10: a = LOCAL + hot % 1024 + (i << iss_size);
-        11: a = LOCAL + $urandom % (mixed ? 32'd8192 : 32'd256);
+        11: a = LOCAL + bench_random::next() % (mixed ? 32'd8192 : 32'd256);
         12: a = LOCAL + hot % 1024;
         default: a = LOCAL + (hot % 512 + i * (4 << (hot % 5))) % 8192;
       endcase
       if (a < 32'he0000000) a = a % BYTES;
       iss_addr[i*32+:32] = a & ~((1 << iss_size) - 1);
-      iss_data[i*32+:32] = $urandom % 4 == 0 ? $urandom % 4 : $urandom;
-      iss_cmp[i*32+:32] = $urandom % 4;
+      iss_data[i*32+:32] = bench_random::next() % 4 == 0 ? bench_random::next() % 4 : bench_random::next();
+      iss_cmp[i*32+:32] = bench_random::next() % 4;
     end
-    iss_rd = 5'($urandom);
+    iss_rd = 5'(bench_random::next());
     if (iss_op != STORE) begin
       for (int n = 0; n < 600; n++) begin  // a register that is not under way
         if (!expected[int'(iss_warp)*32+int'(iss_rd)]) break;
@@ -307,9 +316,9 @@ module tb;
     for (int n = 0; n < count; n++) begin
       random_instruction();
       issue();
-      while (gaps && $urandom % 3 == 0) @(posedge clk);
+      while (gaps && bench_random::next() % 3 == 0) @(posedge clk);
       if (gaps) #1;
-      if ($urandom % 200 == 0) begin
+      if (bench_random::next() % 200 == 0) begin
         inv = 1'b1;
         @(posedge clk);
         #1 inv = 1'b0;
@@ -319,15 +328,15 @@ module tb;
 
   `include "tests/rtl/simt_lsu/directed.svh"
 
-  int seed, count, rounds, waste;
+  int seed, count, rounds;
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("count=%d", count)) count = 3000;
     if (!$value$plusargs("rounds=%d", rounds)) rounds = 8;
     $display("seed %0d", seed);
-    waste = $urandom(seed);
+    bench_random::start(seed);
     for (int a = 0; a < BYTES; a++) begin
-      u_memory.bytes[a] = 8'($urandom);
+      u_memory.bytes[a] = 8'(bench_random::next());
       ref_mem[a] = u_memory.bytes[a];
     end
     for (int s = 0; s < W * 32; s++) expected[s] = 1'b0;
@@ -335,7 +344,7 @@ module tb;
     #1 rst = 1'b0;
     zero_local();
     for (int r = 0; r < rounds; r++) begin
-      delay = r % 3 == 0 ? 0 : $urandom % 60;
+      delay = r % 3 == 0 ? 0 : bench_random::next() % 60;
       orderly = r % 4 == 3;
       busy_wb_ready = r % 2 == 0;
       random_round(count, r % 2 == 1);

@@ -22,6 +22,9 @@ module hw_queue #(
     output logic             head_valid_o,
     output logic [WIDTH-1:0] head_o,
     input  logic             pop_i
+`ifdef FORMAL
+    , output logic [WIDTH-1:0] f_second_o
+`endif
 );
   logic [1:0] count_q;
   logic [WIDTH-1:0] head_q, second_q;
@@ -41,6 +44,9 @@ module hw_queue #(
   assign head_valid_o = count_q != 2'd0;
   assign head_o = head_q;
   assign refused_o = refused_q;
+`ifdef FORMAL
+  assign f_second_o = second_q;
+`endif
 
   always_ff @(posedge clk_i) begin
     if (pop) head_q <= second_q;

@@ -55,6 +55,7 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
     *out = ctx;
     return CL_SUCCESS;
 fail:
+    rt_object_abandon(ctx);
     free(ctx->properties);
     free(ctx);
     return error;

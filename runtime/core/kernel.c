@@ -102,7 +102,8 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
 bool rt_kernel_complete(cl_kernel k)
 {
     for (uint32_t i = 0; i < k->code->n_args; i++) {
-        if (!k->args[i].set) {
+        const struct rt_arg *a = &k->args[i];
+        if (!a->set || (a->mem != NULL && !rt_object_is(a->mem, RT_MEM))) { /* never set, or released since */
             return false;
         }
     }

@@ -31,7 +31,7 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
 cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a);
-bool rt_kernel_complete(cl_kernel k); /**< Every argument set? */
+bool rt_kernel_complete(cl_kernel k); /**< Is every argument set, and its buffer still there? */
 /** Local memory of a group: the kernel's own, then its arguments'. at[i] (may be NULL): offset of argument i. */
 uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);
 unsigned rt_kernel_stack_log2(cl_kernel k);

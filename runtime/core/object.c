@@ -4,10 +4,13 @@
 
 #include <stdlib.h>
 
+#include "runtime/core/live.h"
+
 void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object))
 {
     struct rt_object *o = calloc(1, size);
-    if (o == NULL) {
+    if (o == NULL || !rt_live_add(o)) {
+        free(o);
         return NULL;
     }
     o->dispatch = &rt_icd_dispatch;
@@ -21,7 +24,12 @@ void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object
 bool rt_object_is(const void *object, uint32_t magic)
 {
     const struct rt_object *o = object;
-    return o != NULL && o->dispatch == &rt_icd_dispatch && o->magic == magic;
+    return rt_live_has(o) && o->magic == magic;
+}
+
+void rt_object_abandon(const void *object)
+{
+    rt_live_remove(object);
 }
 
 void rt_object_retain(void *object)
@@ -56,7 +64,7 @@ void rt_object_drop(void *object)
 {
     struct rt_object *o = object;
     if (o != NULL && atomic_fetch_sub(&o->holds, 1) == 1) {
-        o->magic = 0;
+        rt_live_remove(o);
         o->destroy(o);
     }
 }

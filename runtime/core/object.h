@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What every OpenCL object begins with: the loader's dispatch table, a magic number that tells a live object of the right
- * kind from garbage, and two counts. `refs` is what the application sees (clRetain, clRelease, CL_..._REFERENCE_COUNT);
- * `holds` keeps the memory: one for all of the application's references together and one for each internal user. Two
- * counts, because the specification lets nobody else's interest show in the reference count (a command holds its buffers).
+ * What every OpenCL object begins with: the loader's dispatch table, a magic number that tells its kind, and two counts.
+ * `refs` is what the application sees (clRetain, clRelease, CL_..._REFERENCE_COUNT); `holds` keeps the memory: one for all
+ * of the application's references together and one for each internal user. Two counts, because the specification lets
+ * nobody else's interest show in the reference count (a command holds its buffers).
  *
  * Names: rt_<object>_<verb>; the handles of the API (cl_context ...) are pointers to the structs of core/. Locking: one
  * lock per context (context.h) guards queues, events and maps; it is never held across a call of the driver that blocks,
@@ -38,12 +38,14 @@ struct rt_object {
 
 /** Zeroed memory with its header made: one reference, one hold. NULL: no memory. */
 void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object));
-/** Is this a live object of the kind? NULL is not. */
+/** Is this a live object of the kind? Any pointer may be asked about. */
 bool rt_object_is(const void *object, uint32_t magic);
 /** The application's references. */
 void rt_object_retain(void *object);
 void rt_object_release(void *object);
 cl_uint rt_object_refs(const void *object);
+/** For an object that could not be completed and was never handed out: the caller frees it. */
+void rt_object_abandon(const void *object);
 /** The runtime's own. rt_object_drop(NULL) does nothing. */
 void rt_object_hold(void *object);
 void rt_object_drop(void *object);

@@ -70,6 +70,7 @@ cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, c
     *out = q;
     return CL_SUCCESS;
 fail:
+    rt_object_abandon(q);
     rt_queue_close(q);
     return error;
 }

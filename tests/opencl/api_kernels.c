@@ -69,6 +69,50 @@ static void test_arguments(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** Handles that are no objects any more, or never were, are refused without a look at what they point to. */
+static void test_stale_handles(void **state)
+{
+    (void)state;
+    cl_kernel k = clt_kernel("kernel void f(global int *r) { r[0] = 1; }", "f");
+    const size_t one = 1;
+    const cl_mem wild = (cl_mem)(uintptr_t)0x1234560;
+    const cl_event lost = (cl_event)(uintptr_t)0x7654320;
+    FAILS(clSetKernelArg(k, 0, ARG(wild)), CL_INVALID_MEM_OBJECT);
+    FAILS(clEnqueueMarkerWithWaitList(clt_queue, 1, &lost, NULL), CL_INVALID_EVENT_WAIT_LIST);
+    cl_mem m = clt_buffer(64, NULL);
+    clt_args(k, 1, ARG(m));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clReleaseMemObject(m)); /* the command holds it */
+    OK(clFinish(clt_queue));
+    FAILS(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    OK(clReleaseKernel(k));
+}
+
+/** So many objects at a time that the set of them grows, released in another order. */
+static void test_many_objects(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    static cl_event all[N];
+    for (int i = 0; i < N; i++) {
+        all[i] = clCreateUserEvent(clt_context, &clt_error);
+        MADE(all[i]);
+    }
+    for (int step = 0; step < 7; step++) {
+        for (int i = step; i < N; i += 7) {
+            OK(clReleaseEvent(all[i]));
+            all[i] = NULL;
+        }
+        for (int i = 0; i < N; i++) {
+            cl_uint refs = 0;
+            if (all[i] != NULL) {
+                OK(clGetEventInfo(all[i], CL_EVENT_REFERENCE_COUNT, sizeof refs, &refs, NULL));
+                assert_int_equal(refs, 1);
+            }
+        }
+    }
+}
+
 static void test_queries(void **state)
 {
     (void)state;
@@ -209,7 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs), cmocka_unit_test(test_arguments), cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_ranges),   cmocka_unit_test(test_large_arguments), cmocka_unit_test(test_events),
+        cmocka_unit_test(test_ranges),   cmocka_unit_test(test_large_arguments), cmocka_unit_test(test_stale_handles),
+        cmocka_unit_test(test_many_objects), cmocka_unit_test(test_events),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -68,10 +68,10 @@ module simt_writeback #(
   endgenerate
 
   logic [DEPTH:0]   used_q;                   // bit DEPTH stays 0
-  logic [3:0]       sel_q [0:DEPTH];
-  logic [WW-1:0]    warp_q [0:DEPTH];
-  logic [4:0]       rd_q [0:DEPTH];
-  logic [LANES-1:0] mask_q [0:DEPTH];
+  logic [3:0]       sel_q [0:DEPTH-1];
+  logic [WW-1:0]    warp_q [0:DEPTH-1];
+  logic [4:0]       rd_q [0:DEPTH-1];
+  logic [LANES-1:0] mask_q [0:DEPTH-1];
   logic [1:0]       starve_q;
   logic             reserve;
 
@@ -96,18 +96,24 @@ module simt_writeback #(
   always_ff @(posedge clk_i) begin
     used_q <= {1'b0, used_q[DEPTH:1] | slot[DEPTH:1]};
     if (reserve) used_q[1] <= 1'b1;
-    for (int k = 0; k < DEPTH; k++) begin
-      sel_q[k]  <= slot[k+1] ? book_sel_i : used_q[k+1] ? sel_q[k+1] : simt_core_pkg::WB_ANY;
-      warp_q[k] <= slot[k+1] ? book_warp_i : warp_q[k+1];
-      rd_q[k]   <= slot[k+1] ? book_rd_i : rd_q[k+1];
-      mask_q[k] <= slot[k+1] ? book_mask_i : mask_q[k+1];
-    end
+    for (int k = 0; k < DEPTH; k++)
+      if (slot[k+1]) begin
+        sel_q[k]  <= book_sel_i;
+        warp_q[k] <= book_warp_i;
+        rd_q[k]   <= book_rd_i;
+        mask_q[k] <= book_mask_i;
+      end else if (k + 1 < DEPTH && used_q[k+1]) begin
+        sel_q[k]  <= sel_q[k+1];
+        warp_q[k] <= warp_q[k+1];
+        rd_q[k]   <= rd_q[k+1];
+        mask_q[k] <= mask_q[k+1];
+      end else sel_q[k] <= simt_core_pkg::WB_ANY;
     if (reserve || !lsu_valid_i || lsu_ready_o) starve_q <= 2'd0;
     else if (starve_q != 2'd2) starve_q <= starve_q + 2'd1;
     if (rst_i) begin
       used_q   <= '0;
       starve_q <= 2'd0;
-      for (int k = 0; k <= DEPTH; k++) sel_q[k] <= simt_core_pkg::WB_ANY;
+      for (int k = 0; k < DEPTH; k++) sel_q[k] <= simt_core_pkg::WB_ANY;
     end
   end
 

@@ -10,7 +10,8 @@ module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
-    parameter int TAG_W    = 11   // towards memory
+    parameter int TAG_W    = 11,  // towards memory
+    parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -146,9 +147,13 @@ module engine #(
   logic ev_issue, ev_stall_use, ev_stall_unit, ev_stall_idle, ev_l1_hit, ev_l1_miss, ev_ic_miss, ev_tlb_hit, ev_tlb_miss;
   logic [5:0] ev_lanes, ev_fma;
 
+  // Idle it changes nothing but at a flush, and a pulse of its own is over when the command processor has seen it.
+  logic simt_clk;
+  clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_select[0]), .clk_o(simt_clk));
+
   /* verilator lint_off PINCONNECTEMPTY */
   simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)) u_simt (
-      .clk_i, .rst_i(queue_rst), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
+      .clk_i(simt_clk), .rst_i(queue_rst), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
       .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(1'b0), .done_valid_o(exec_done[0]),
       .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]), .fault_access_o(fault_access[1:0]),
       .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),

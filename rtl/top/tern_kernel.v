@@ -16,7 +16,7 @@ module tern_kernel #(
 ) (
     input  wire         ap_clk,
     input  wire         ap_rst_n,
-    output wire         interrupt,
+    output wire         interrupt,  // the name that Vitis expects
     // AXI4-Lite slave
     input  wire         s_axi_control_awvalid,
     output wire         s_axi_control_awready,

@@ -15,7 +15,8 @@ module tern_top #(
     parameter int ID_W       = 6,          // AXI id
     parameter int CLOCK_HZ   = 250000000,  // nominal: the unit of every timestamp
     parameter bit SINGLE_USE = 1'b0,       // one address space only (A2)
-    parameter bit MEM_CLEAR  = 1'b0        // memory reads zero after power-on
+    parameter bit MEM_CLEAR  = 1'b0,       // memory reads zero after power-on
+    parameter bit GATE       = 1'b0        // stop the clocks of idle executors: simulation, ASIC
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
@@ -114,7 +115,7 @@ module tern_top #(
   );
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
-    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .TAG_W(TAG_W)) u_engine (
+    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .TAG_W(TAG_W), .GATE(GATE)) u_engine (
         .clk_i, .rst_i, .time_i(now), .mem_pages_i, .reg_write_i(reg_write[e]), .reg_addr_i(reg_addr),
         .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata[32*e+:32]), .irq_o(irq[e]), .idle_o(idle[e]),
         .ev_rd_i(ev_rd[e]), .ev_wr_i(ev_wr[e]), .mem_req_valid_o(req_valid[e]), .mem_req_ready_i(req_ready[e]),

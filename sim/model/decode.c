@@ -10,17 +10,19 @@ static int32_t imm_i(uint32_t w)
 
 static int32_t imm_s(uint32_t w)
 {
-    return ((int32_t)w >> 25 << 5) | (int32_t)(w >> 7 & 31u);
+    return (int32_t)((uint32_t)((int32_t)w >> 25) << 5 | (w >> 7 & 31u));
 }
 
 static int32_t imm_b(uint32_t w)
 {
-    return ((int32_t)w >> 31 << 12) | (int32_t)((w << 4 & 0x800u) | (w >> 20 & 0x7e0u) | (w >> 7 & 0x1eu));
+    uint32_t sign = (uint32_t)((int32_t)w >> 31);
+    return (int32_t)(sign << 12 | (w << 4 & 0x800u) | (w >> 20 & 0x7e0u) | (w >> 7 & 0x1eu));
 }
 
 static int32_t imm_j(uint32_t w)
 {
-    return ((int32_t)w >> 31 << 20) | (int32_t)((w & 0xff000u) | (w >> 9 & 0x800u) | (w >> 20 & 0x7feu));
+    uint32_t sign = (uint32_t)((int32_t)w >> 31);
+    return (int32_t)(sign << 20 | (w & 0xff000u) | (w >> 9 & 0x800u) | (w >> 20 & 0x7feu));
 }
 
 static uint16_t op_imm(uint32_t w, int32_t *imm)

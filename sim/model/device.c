@@ -226,11 +226,10 @@ static bool irq(const struct tern_sim *d)
 
 static void advance(struct tern_sim *d, uint64_t cycles)
 {
-    for (uint32_t i = 0; i < ENGINES; i++) {
-        d->engine[i].now = d->time;
-        engine_run(&d->engine[i], cycles);
-    }
     d->time += cycles;
+    for (uint32_t i = 0; i < ENGINES; i++) {
+        engine_run(&d->engine[i], d->time);
+    }
 }
 
 static struct engine *engine_at(struct tern_sim *d, uint32_t *off)
@@ -294,7 +293,7 @@ static int model_step(struct tern_sim *d, uint64_t max_cycles, bool *line)
         }
     }
     if (!busy && !irq(d)) {
-        d->time += max_cycles;
+        advance(d, max_cycles);
     }
     if (line) {
         *line = irq(d);

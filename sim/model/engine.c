@@ -290,9 +290,8 @@ static uint32_t check(struct engine *e)
     return TERN_FAULT_NONE;
 }
 
-void engine_run(struct engine *e, uint64_t budget)
+void engine_run(struct engine *e, uint64_t end)
 {
-    uint64_t end = e->now + budget;
     uint64_t start = e->now;
     while (e->queued && e->now < end) {
         struct fault f;

@@ -166,7 +166,7 @@ struct engine {
     struct simt simt;
     struct counters count;
     struct tern_sim *dev;
-    uint64_t now; /* device time inside a slice */
+    uint64_t now; /* how far it has run: behind device time, or ahead by what is left of a long packet */
 };
 
 struct tern_sim {
@@ -179,8 +179,8 @@ struct tern_sim {
     uint32_t dirty_window[512];
 };
 
-/** Runs an engine for about `budget` cycles. */
-void engine_run(struct engine *e, uint64_t budget);
+/** Runs an engine up to device time `end`. */
+void engine_run(struct engine *e, uint64_t end);
 void engine_reset(struct engine *e);
 void engine_doorbell(struct engine *e);
 void engine_preempt(struct engine *e);

@@ -126,8 +126,20 @@ static bool end(struct job *j, bool right)
     return j->ok && right;
 }
 
-static bool stream(struct bench_env *env, const char *kernel, size_t n, size_t group)
+/** The group size wanted, or what the device has room for. */
+static size_t group_size(const struct bench_env *env, size_t wanted)
 {
+    cl_device_id device;
+    size_t most = wanted;
+    if (clGetContextInfo(env->context, CL_CONTEXT_DEVICES, sizeof device, &device, NULL) == CL_SUCCESS) {
+        clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    }
+    return most < wanted ? most : wanted;
+}
+
+static bool stream(struct bench_env *env, const char *kernel, size_t n)
+{
+    const size_t group = group_size(env, 256);
     bool add = strcmp(kernel, "vecadd") == 0, right = true;
     const float scale = 2.5f;
     float *a = random_floats(n, 1), *b = random_floats(n, 2), *c = calloc(n, sizeof *c);
@@ -153,12 +165,12 @@ static bool stream(struct bench_env *env, const char *kernel, size_t n, size_t g
 
 static bool vecadd(struct bench_env *env)
 {
-    return stream(env, "vecadd", 16384, 256);
+    return stream(env, "vecadd", 16384);
 }
 
 static bool saxpy(struct bench_env *env)
 {
-    return stream(env, "saxpy", 65536, 256);
+    return stream(env, "saxpy", 65536);
 }
 
 static bool gemm(struct bench_env *env, const char *kernel, size_t gx, size_t gy)

@@ -53,4 +53,24 @@ module lsu_tags #(
       present_q <= 1'b0;
     end
   end
+
+`ifdef FORMAL
+  // For any one line: hit_o is what the writes of all earlier cycles say, whenever the line was looked up.
+  (* anyconst *) logic [25:0] f_line;
+  logic f_start_q = 1'b1, f_in_q, f_looked_q = 1'b0;  // the line is in; it is the one looked up
+  logic f_in;
+  logic [IW-1:0] f_index;
+  assign f_index = f_line[IW-1:0] ^ f_line[IW+:IW];
+  assign f_in = write_i && write_index_o == f_index ? set_i && write_line_i == f_line : f_in_q;
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    f_in_q <= f_in && !clear_i;
+    if (look_i) f_looked_q <= look_line_i == f_line;
+    if (f_start_q) assume (clear_i);
+    if (!f_start_q) begin
+      assert (f_in_q == (valid_q[f_index] && tags[f_index] == f_line[25:IW]));
+      if (f_looked_q) assert (index_q == f_index && tag_q == f_line[25:IW] && hit_o == f_in_q);
+    end
+  end
+`endif
 endmodule

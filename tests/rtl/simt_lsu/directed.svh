@@ -266,9 +266,10 @@
   endtask
 
   task automatic directed();
-    orderly = 1'b0;
     delay = 10;
+    orderly = 1'b1;  // of several lines refused the first asked for is the first answered
     all_faults();
+    orderly = 1'b0;
     reservations(LOCAL + 32'h200);
     reservations(32'h3000);
     forgetting();

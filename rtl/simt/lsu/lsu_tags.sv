@@ -70,6 +70,7 @@ module lsu_tags #(
     if (!f_start_q) begin
       assert (f_in_q == (valid_q[f_index] && tags[f_index] == f_line[25:IW]));
       if (f_looked_q) assert (index_q == f_index && tag_q == f_line[25:IW] && hit_o == f_in_q);
+      if (f_looked_q) assert (present_q == valid_q[f_index] && (!present_q || found_q == tags[f_index]));
     end
   end
 `endif

@@ -227,8 +227,18 @@ static void test_nothing_leaks(void **state)
     }
 }
 
+/** A device with little memory, so that filling it is quick in a simulated one. */
+static void shrink_memory(void)
+{
+    const char *config = getenv("TERN_CONFIG");
+    char text[256];
+    snprintf(text, sizeof text, "%s,mem=16M", config == NULL ? "default" : config);
+    setenv("TERN_CONFIG", text, 1);
+}
+
 int main(void)
 {
+    shrink_memory();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wild_address),  cmocka_unit_test(test_queued_behind_a_fault),
         cmocka_unit_test(test_local_overrun), cmocka_unit_test(test_out_of_memory),

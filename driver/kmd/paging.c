@@ -5,7 +5,7 @@
 
 #include "kmd/kmd.h"
 
-#define SCRUB_PAGES_MAX 65536u /* 256 MiB, so that the width fits its field and one packet stays bounded */
+#define SCRUB_PAGES_MAX 128u /* a packet cannot be cut: about 8,000 cycles at most to the next boundary */
 
 /** Room for one packet; NULL if memory ran out, now or before. */
 static uint32_t *room(struct tern_paging *p, uint32_t lines)

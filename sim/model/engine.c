@@ -50,6 +50,7 @@ void engine_reset(struct engine *e)
     e->stopping = false;
     e->phase = PHASE_IDLE;
     e->simt.clean = false;
+    e->now = e->dev->time;
 }
 
 static void fault(struct engine *e, struct fault f)

@@ -55,9 +55,13 @@ static inline uint32_t *work_add(struct work *b, size_t lines)
 
 static inline void work_fill(struct work *b, uint32_t address, uint32_t bytes, uint8_t value)
 {
-    struct tern_pkt_fill f = {.dst_lo = address, .width = bytes, .rows = 1, .slices = 1};
-    memset(f.pattern, value, sizeof f.pattern);
-    assert_int_equal(tern_pkt_fill_pack(&f, work_add(b, 2)), 0);
+    const uint32_t most = 512u << 10; /* a packet is not cut, and must end within the grace of the timeout */
+    for (uint32_t n; bytes; address += n, bytes -= n) {
+        n = bytes < most ? bytes : most;
+        struct tern_pkt_fill f = {.dst_lo = address, .width = n, .rows = 1, .slices = 1};
+        memset(f.pattern, value, sizeof f.pattern);
+        assert_int_equal(tern_pkt_fill_pack(&f, work_add(b, 2)), 0);
+    }
 }
 
 static inline void work_copy(struct work *b, uint32_t to, uint32_t from, uint32_t bytes)

@@ -394,29 +394,54 @@ static void test_paging_packets(void **state)
     assert_in_range(load64(d, FENCE), before, api->cycles(d->sim));
 }
 
+/* Streams of any length and word alignment; x may be y. */
 static void test_user_saxpy(void **state)
 {
     struct device *d = *state;
-    enum { N = 1000 };
-    float x[N], y[N], seen[N + 2];
-    for (int i = 0; i < N; i++) {
-        x[i] = (float)i * 0.37f - 50.0f;
-        y[i] = 1000.0f / (float)(i + 1);
-    }
-    assert_int_equal(api->mem_write(d->sim, DATA + 20, x, sizeof x), 0);
-    assert_int_equal(api->mem_write(d->sim, OTHER + 52, y, sizeof y), 0);
-    struct tern_pkt_user_call p = {.payload = {N, 0, DATA + 20, OTHER + 52}};
+    enum { MOST = 1100 };
+    static const uint32_t lengths[] = {0, 1, 2, 15, 16, 17, 33, 200, 1000};
+    static float x[MOST], y[MOST], seen[MOST];
+    uint32_t seed = 77;
     float a = 1.75f;
-    memcpy(&p.payload[1], &a, 4);
-    assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
-    run_paging(d);
-    assert_int_equal(api->mem_read(d->sim, OTHER + 48, seen, sizeof seen), 0);
-    for (int i = 0; i < N; i++) {
-        float e = __builtin_fmaf(a, x[i], y[i]);
-        assert_memory_equal(&seen[i + 1], &e, 4);
+    for (uint32_t round = 0; round < 3 * sizeof lengths / sizeof lengths[0]; round++) {
+        uint32_t n = lengths[round / 3], xo = next_random(&seed) % 20, yo = next_random(&seed) % 20;
+        bool same = round % 3 == 2;
+        for (uint32_t i = 0; i < MOST; i++) {
+            x[i] = (float)(int32_t)next_random(&seed) * 0x1p-20f;
+            y[i] = (float)(int32_t)next_random(&seed) * 0x1p-31f;
+        }
+        assert_int_equal(api->mem_write(d->sim, DATA, x, sizeof x), 0);
+        assert_int_equal(api->mem_write(d->sim, OTHER, y, sizeof y), 0);
+        struct tern_pkt_user_call p = {.payload = {n, 0, same ? OTHER + 4 * yo : DATA + 4 * xo, OTHER + 4 * yo}};
+        memcpy(&p.payload[1], &a, 4);
+        assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
+        run_paging(d);
+        assert_int_equal(api->mem_read(d->sim, OTHER, seen, sizeof seen), 0);
+        for (uint32_t i = yo; i < yo + n; i++) {
+            y[i] = __builtin_fmaf(a, same ? y[i] : x[i - yo + xo], y[i]);
+        }
+        assert_memory_equal(seen, y, sizeof y);
     }
-    assert_memory_equal(&seen[0], "\0\0\0\0", 4);
-    assert_memory_equal(&seen[N + 1], "\0\0\0\0", 4);
+}
+
+/* F1 for a user executor: y is read-only from its second page on, x ends. */
+static void test_user_faults(void **state)
+{
+    struct device *d = *state;
+    map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
+    map(d, ROOT_A, VA + PAGE, DATA, 1, RW);
+    map(d, ROOT_A, VA + 2 * PAGE, DATA + PAGE, 2, TERN_PTE_READ_MASK);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t x = i ? VA + 3 * PAGE + 2048 : VA + 3 * PAGE, y = VA + PAGE + 2000;
+        struct tern_pkt_user_call p = {.payload = {i ? 514 : 600, 0x3f800000, x, i ? VA + PAGE : y}};
+        assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
+        submit(d, 1, (struct submission){.buffer = VA, .fence = i, .root = ROOT_A}, BUFFER0);
+        struct indication f = indication(d, 1, SOON);
+        expect(f, TERN_ENGINE_IND_INFO_KIND_FAULTED, i ? TERN_FAULT_PAGE : TERN_FAULT_PROTECTION, i);
+        assert_int_equal(f.access, i ? 0 : 1);
+        assert_int_equal(f.va, i ? VA + 4 * PAGE : VA + 2 * PAGE);
+        assert_int_equal(f.pc, 0);
+    }
 }
 
 int main(int argc, char **argv)
@@ -440,6 +465,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_dirty, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_paging_packets, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_user_saxpy, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_user_faults, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL) ? 1 : 0;
 }

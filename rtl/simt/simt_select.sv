@@ -108,69 +108,94 @@ module simt_select #(
   end
 
   // the tree: node n has children 2n and 2n + 1; node 1 is the root; level k is nodes 2^k .. 2^(k+1) - 1
-  logic [2*LANES-1:1] valid_q;
-  logic [7:0]         depth_q [1:2*LANES-1];
-  logic [31:0]        low_q [1:2*LANES-1];
-  logic [31:0]        next_q [1:2*LANES-1];
-  logic [WW-1:0]      warp_q [0:LW];
-  logic [LW:0]        rotate_q;
+  logic [WW-1:0] warp_q [0:LW];
+  logic [LW:0]   rotate_q;
 
   always_ff @(posedge clk_i) begin
     stage_q <= rst_i ? '0 : {work_valid_q, stage_q[LW:1]};
     if (work_valid_q) begin
       warp_q[LW]   <= work_warp_q;
       rotate_q[LW] <= work_rotate_q;
-      for (int i = 0; i < LANES; i++) begin
-        valid_q[LANES + i] <= work_rotate_q ? leader == LW'(i) : work_elig_i[i];
-        depth_q[LANES + i] <= work_depth[8*i +: 8];
-        low_q[LANES + i]   <= work_pc[32*i +: 32];
-        next_q[LANES + i]  <= NONE;
-      end
     end
     for (int k = 0; k < LW; k++)
       if (stage_q[k + 1]) begin
         warp_q[k]   <= warp_q[k + 1];
         rotate_q[k] <= rotate_q[k + 1];
-        for (int n = (1 << k); n < (2 << k); n++) begin
-          valid_q[n] <= valid_q[2*n] || valid_q[2*n + 1];
-          if (!valid_q[2*n + 1] || (valid_q[2*n] && depth_q[2*n] > depth_q[2*n + 1])) begin
-            depth_q[n] <= depth_q[2*n];
-            low_q[n]   <= low_q[2*n];
-            next_q[n]  <= next_q[2*n];
-          end else if (!valid_q[2*n] || depth_q[2*n] < depth_q[2*n + 1]) begin
-            depth_q[n] <= depth_q[2*n + 1];
-            low_q[n]   <= low_q[2*n + 1];
-            next_q[n]  <= next_q[2*n + 1];
-          end else begin
-            depth_q[n] <= depth_q[2*n];
-            if (low_q[2*n] < low_q[2*n + 1]) begin
-              low_q[n]  <= low_q[2*n];
-              next_q[n] <= (next_q[2*n] < low_q[2*n + 1]) ? next_q[2*n] : low_q[2*n + 1];
-            end else if (low_q[2*n] > low_q[2*n + 1]) begin
-              low_q[n]  <= low_q[2*n + 1];
-              next_q[n] <= (next_q[2*n + 1] < low_q[2*n]) ? next_q[2*n + 1] : low_q[2*n];
-            end else begin
-              low_q[n]  <= low_q[2*n];
-              next_q[n] <= (next_q[2*n] < next_q[2*n + 1]) ? next_q[2*n] : next_q[2*n + 1];
-            end
-          end
-        end
       end
   end
 
+  generate
+    for (genvar n = 1; n < 2 * LANES; n++) begin : g_node
+      logic        valid_q;
+      logic [7:0]  depth_q;
+      logic [31:0] low_q, next_q;             // the two lowest pcs at that depth
+
+      if (n >= LANES) begin : g_leaf
+        always_ff @(posedge clk_i)
+          if (work_valid_q) begin
+            valid_q <= work_rotate_q ? leader == LW'(n - LANES) : work_elig_i[n - LANES];
+            depth_q <= work_depth[8*(n - LANES) +: 8];
+            low_q   <= work_pc[32*(n - LANES) +: 32];
+            next_q  <= NONE;
+          end
+      end else begin : g_inner
+        localparam int LEVEL = $clog2(n + 1) - 1;
+
+        logic        valid_a, valid_b;
+        logic [7:0]  depth_a, depth_b;
+        logic [31:0] low_a, low_b, next_a, next_b;
+
+        assign valid_a = g_node[2*n].valid_q;
+        assign depth_a = g_node[2*n].depth_q;
+        assign low_a   = g_node[2*n].low_q;
+        assign next_a  = g_node[2*n].next_q;
+        assign valid_b = g_node[2*n+1].valid_q;
+        assign depth_b = g_node[2*n+1].depth_q;
+        assign low_b   = g_node[2*n+1].low_q;
+        assign next_b  = g_node[2*n+1].next_q;
+
+        always_ff @(posedge clk_i)
+          if (stage_q[LEVEL + 1]) begin
+            valid_q <= valid_a || valid_b;
+            if (!valid_b || (valid_a && depth_a > depth_b)) begin
+              depth_q <= depth_a;
+              low_q   <= low_a;
+              next_q  <= next_a;
+            end else if (!valid_a || depth_a < depth_b) begin
+              depth_q <= depth_b;
+              low_q   <= low_b;
+              next_q  <= next_b;
+            end else begin
+              depth_q <= depth_a;
+              if (low_a < low_b) begin
+                low_q  <= low_a;
+                next_q <= (next_a < low_b) ? next_a : low_b;
+              end else if (low_a > low_b) begin
+                low_q  <= low_b;
+                next_q <= (next_b < low_a) ? next_b : low_a;
+              end else begin
+                low_q  <= low_a;
+                next_q <= (next_a < next_b) ? next_a : next_b;
+              end
+            end
+          end
+      end
+    end
+  endgenerate
+
   // who agrees with the root
-  assign res_valid_o  = stage_q[0];
+  assign res_valid_o  = stage_q[0] && g_node[1].valid_q;
   assign res_warp_o   = warp_q[0];
-  assign res_pc_o     = low_q[1];
-  assign res_depth_o  = depth_q[1];
-  assign res_merge_o  = rotate_q[0] ? NONE : next_q[1];
+  assign res_pc_o     = g_node[1].low_q;
+  assign res_depth_o  = g_node[1].depth_q;
+  assign res_merge_o  = rotate_q[0] ? NONE : g_node[1].next_q;
   assign res_rotate_o = rotate_q[0];
 
   always_comb begin
     res_mask_o = '0;
     if (stage_q[0])
       for (int i = 0; i < LANES; i++)
-        res_mask_o[i] = res_elig_i[i] && res_pc[32*i +: 32] == low_q[1] && res_depth[8*i +: 8] == depth_q[1];
+        res_mask_o[i] = res_elig_i[i] && res_pc[32*i +: 32] == g_node[1].low_q && res_depth[8*i +: 8] == g_node[1].depth_q;
   end
 
 endmodule

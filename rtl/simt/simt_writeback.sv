@@ -67,11 +67,10 @@ module simt_writeback #(
     end
   endgenerate
 
-  logic [DEPTH:0]   used_q;                   // bit DEPTH stays 0
-  logic [3:0]       sel_q [0:DEPTH-1];
-  logic [WW-1:0]    warp_q [0:DEPTH-1];
-  logic [4:0]       rd_q [0:DEPTH-1];
-  logic [LANES-1:0] mask_q [0:DEPTH-1];
+  localparam int EW = 4 + WW + 5 + LANES;
+
+  logic [DEPTH:0]      used_q;                // bit DEPTH stays 0
+  logic [DEPTH*EW-1:0] slots_q, slots_d;      // {mask, rd, warp, sel} of each booked write; zero: WB_ANY
   logic [1:0]       starve_q;
   logic             reserve;
 
@@ -93,43 +92,44 @@ module simt_writeback #(
     endcase
   end
 
+  always_comb begin
+    slots_d = slots_q >> EW;
+    for (int k = 0; k < DEPTH; k++)
+      if (slot[k+1]) slots_d[k*EW +: EW] = {book_mask_i, book_rd_i, book_warp_i, book_sel_i};
+  end
+
   always_ff @(posedge clk_i) begin
     used_q <= {1'b0, used_q[DEPTH:1] | slot[DEPTH:1]};
     if (reserve) used_q[1] <= 1'b1;
-    for (int k = 0; k < DEPTH; k++)
-      if (slot[k+1]) begin
-        sel_q[k]  <= book_sel_i;
-        warp_q[k] <= book_warp_i;
-        rd_q[k]   <= book_rd_i;
-        mask_q[k] <= book_mask_i;
-      end else if (k + 1 < DEPTH && used_q[k+1]) begin
-        sel_q[k]  <= sel_q[k+1];
-        warp_q[k] <= warp_q[k+1];
-        rd_q[k]   <= rd_q[k+1];
-        mask_q[k] <= mask_q[k+1];
-      end else sel_q[k] <= simt_core_pkg::WB_ANY;
+    slots_q <= slots_d;
     if (reserve || !lsu_valid_i || lsu_ready_o) starve_q <= 2'd0;
     else if (starve_q != 2'd2) starve_q <= starve_q + 2'd1;
     if (rst_i) begin
       used_q   <= '0;
       starve_q <= 2'd0;
-      for (int k = 0; k < DEPTH; k++) sel_q[k] <= simt_core_pkg::WB_ANY;
+      slots_q  <= '0;
     end
   end
 
   // this cycle
-  logic free;
+  logic             free;
+  logic [3:0]       now_sel, soon_sel;
+  logic [WW-1:0]    now_warp;
+  logic [4:0]       now_rd;
+  logic [LANES-1:0] now_mask;
 
   always_comb begin
-    free           = sel_q[0] == simt_core_pkg::WB_ANY && !scrub_i;
+    {now_mask, now_rd, now_warp, now_sel} = slots_q[EW-1:0];
+    {soon_rd_o, soon_warp_o, soon_sel}    = slots_q[2*EW +: EW-LANES];
+    free           = now_sel == simt_core_pkg::WB_ANY && !scrub_i;
     launch_ready_o = free;
     div_ready_o    = free && !launch_valid_i;
     lsu_ready_o    = free && !launch_valid_i && !div_valid_i;
-    wb_sel_o       = sel_q[0];
-    wb_warp_o      = warp_q[0];
-    wb_rd_o        = rd_q[0];
-    wb_mask_o      = mask_q[0];
-    wb_ends_o      = sel_q[0] != simt_core_pkg::WB_ANY;
+    wb_sel_o       = now_sel;
+    wb_warp_o      = now_warp;
+    wb_rd_o        = now_rd;
+    wb_mask_o      = now_mask;
+    wb_ends_o      = now_sel != simt_core_pkg::WB_ANY;
     if (scrub_i) begin
       wb_sel_o             = simt_core_pkg::WB_SCRUB;
       {wb_warp_o, wb_rd_o} = scrub_rd_i;
@@ -154,10 +154,8 @@ module simt_writeback #(
         wb_ends_o = lsu_last_i;
       end
     end
-    wb_write_o  = wb_sel_o != simt_core_pkg::WB_ANY && (wb_rd_o != 5'd0 || scrub_i);
-    soon_o      = used_q[2] && sel_q[2] != simt_core_pkg::WB_ANY;
-    soon_warp_o = warp_q[2];
-    soon_rd_o   = rd_q[2];
+    wb_write_o = wb_sel_o != simt_core_pkg::WB_ANY && (wb_rd_o != 5'd0 || scrub_i);
+    soon_o     = soon_sel != simt_core_pkg::WB_ANY;
   end
 
 endmodule

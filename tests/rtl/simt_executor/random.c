@@ -248,8 +248,26 @@ void bench_random_program(uint8_t *memory_, uint32_t *args)
     for (uint32_t i = 0; i < 0x20000; i++) {
         uint64_t r = bench_random();
         uint32_t v = (uint32_t)(r >> 32);
-        in[i] = (r & 7u) == 0 ? (v >> (r >> 8 & 31u)) : (r & 7u) == 1 ? v << (r >> 8 & 31u) : (r & 7u) == 2 ? (v & 0x80000003u) | 0x3f800000u
-                : (r & 7u) == 3 ? (v & 0x807fffffu) | ((r >> 8) % 68 + 95) % 256 << 23 : v;
+        switch (r & 7u) { /* small, shifted, near one, exponents near those of integers, infinities and NaNs, any */
+        case 0:
+            v >>= r >> 8 & 31u;
+            break;
+        case 1:
+            v <<= r >> 8 & 31u;
+            break;
+        case 2:
+            v = (v & 0x80000003u) | 0x3f800000u;
+            break;
+        case 3:
+            v = (v & 0x807fffffu) | ((uint32_t)(r >> 8) % 68 + 95) << 23;
+            break;
+        case 4:
+            v = (v & (r & 8u ? 0x80000000u : UINT32_MAX)) | 0x7f800000u;
+            break;
+        default:
+            break;
+        }
+        in[i] = v;
     }
     args[0] = DATA;
     at = code;

@@ -65,7 +65,7 @@ module lsu_tags #(
   always_ff @(posedge clk_i) begin
     f_start_q <= 1'b0;
     f_in_q <= f_in && !clear_i;
-    if (look_i) f_looked_q <= look_line_i == f_line;
+    f_looked_q <= look_i ? look_line_i == f_line : f_looked_q && !f_start_q;
     if (f_start_q) assume (clear_i);
     if (!f_start_q) begin
       assert (f_in_q == (valid_q[f_index] && tags[f_index] == f_line[25:IW]));

@@ -92,7 +92,7 @@ module command_processor (
   logic begins_q;   // a unit starts in this state's first cycle
   logic cut;
 
-  logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second;
+  logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second, check_done;
   logic [1023:0] packet;
   logic [15:0] fetch_fault;
   logic [7:0] check_fault, fence_code, pte_code, ctx_code, opcode;
@@ -171,7 +171,7 @@ module command_processor (
         else state_q <= S_CHECK;
       end
       S_CHECK: state_q <= S_CHECK2;
-      S_CHECK2: state_q <= S_DECIDE;
+      S_CHECK2: if (check_done) state_q <= S_DECIDE;
       S_DECIDE: begin
         begins_q <= 1'b1;
         flush_q <= opcode == tern_spec_pkg::PKT_DISPATCH || opcode == tern_spec_pkg::PKT_BARRIER ||
@@ -313,7 +313,7 @@ module command_processor (
   );
   cp_check u_check (
       .clk_i, .check_i(state_q == S_CHECK), .packet_i(packet), .paging_i(head_paging_i), .fits_two_i(fits_two),
-      .second_fault_i(fetch_fault[15:8]), .fault_o(check_fault), .second_o(check_second)
+      .second_fault_i(fetch_fault[15:8]), .done_o(check_done), .fault_o(check_fault), .second_o(check_second)
   );
   cp_fence u_fence (
       .clk_i, .rst_i, .start_i(begins_q && state_q == S_FENCE), .wait_i(opcode == tern_spec_pkg::PKT_FENCE_WAIT),

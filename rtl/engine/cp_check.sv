@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a packet may run.
 //
-// Contract: check_i with the packet and what is known of its buffer; two cycles later, and until the next check, fault_o
+// Contract: check_i with the packet and what is known of its buffer; three cycles later done_o is a pulse, and until the next check fault_o
 // is the fault code, zero if the packet is well formed. Of several faults the first in this order counts: unknown opcode,
 // length or header bits, privilege, end of buffer, the second line's own fetch fault (second_fault_i), reserved bits,
 // bounds. Of a dispatch only the reserved bits are checked here: its geometry depends on the executor, which does the rest.
@@ -13,20 +13,24 @@ module cp_check (
     input  logic          paging_i,
     input  logic          fits_two_i,      // two lines are left in the buffer
     input  logic [   7:0] second_fault_i,
+    output logic          done_o,
     output logic [   7:0] fault_o,
     output logic          second_o
 );
-  // First cycle: each rule by itself.
+  // First cycle: each rule by itself; of bounds, the parts.
   logic [7:0] opcode, lines;
   logic [1023:0] mask;
   logic [63:0] stray;
-  logic known, privileged, bounds;
-  logic unknown_q, length_q, privileged_q, cut_q, bounds_q, two_q, check_q;
+  logic known, privileged;
+  logic unknown_q, length_q, privileged_q, cut_q, two_q, check_q;
   logic [63:0] stray_q;
 
   logic [11:0] address, source;  // in the page
   logic [10:0] count;
-  logic high, table_bad, source_bad;
+  logic high;
+  logic [11:0] source_end_q, address_end_q;  // in entries
+  logic high_q, source_high_q, none_q, eight_q, four_q, address_four_q, executor_q, flush_q;
+  logic [7:0] opcode_q;
 
   always_ff @(posedge clk_i) begin
     check_q <= check_i;
@@ -105,19 +109,17 @@ module cp_check (
       high = !paging_i && |packet_i[tern_spec_pkg::PKT_COPY_SRC_HI_LSB+:2];
       count = opcode == tern_spec_pkg::PKT_PTE_COPY ? packet_i[tern_spec_pkg::PKT_PTE_COPY_COUNT_LSB+:11] :
           packet_i[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11];
-      source_bad = |source[1:0] || count == '0 || {2'b0, source[11:2]} + {1'b0, count} > 12'd1024;
-      table_bad = |address[1:0] || {2'b0, address[11:2]} + {1'b0, count} > 12'd1024;
-      case (opcode)
-        tern_spec_pkg::PKT_COPY: bounds = high || (!paging_i && |packet_i[tern_spec_pkg::PKT_COPY_DST_HI_LSB+:2]);
-        tern_spec_pkg::PKT_FILL: bounds = high;
-        tern_spec_pkg::PKT_FENCE_SIGNAL, tern_spec_pkg::PKT_FENCE_WAIT, tern_spec_pkg::PKT_TIMESTAMP:
-        bounds = high || |source[2:0];
-        tern_spec_pkg::PKT_USER_CALL: bounds = |packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8];
-        tern_spec_pkg::PKT_PTE_UPDATE: bounds = source_bad;
-        tern_spec_pkg::PKT_PTE_COPY: bounds = source_bad || table_bad;
-        tern_spec_pkg::PKT_TLB_FLUSH: bounds = packet_i[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB] && |packet_i[159:64];
-        default: bounds = 1'b0;
-      endcase
+      opcode_q <= opcode;
+      source_end_q <= {2'b0, source[11:2]} + {1'b0, count};
+      address_end_q <= {2'b0, address[11:2]} + {1'b0, count};
+      source_high_q <= high;
+      high_q <= !paging_i && |packet_i[tern_spec_pkg::PKT_COPY_DST_HI_LSB+:2];
+      none_q <= count == '0;
+      four_q <= |source[1:0];
+      eight_q <= |source[2:0];
+      address_four_q <= |address[1:0];
+      executor_q <= |packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8];
+      flush_q <= packet_i[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB] && |packet_i[159:64];
 
       unknown_q <= !known;
       length_q <= packet_i[tern_spec_pkg::PKT_LINES_LSB+:8] != lines || |packet_i[31:16];
@@ -125,18 +127,37 @@ module cp_check (
       two_q <= lines == 8'd2;
       cut_q <= lines == 8'd2 && !fits_two_i;
       stray_q <= stray;
-      bounds_q <= bounds;
     end
   end
 
-  // Second cycle: the first of them.
+  // Second cycle: bounds and stray bits as a whole. Third: the first of all.
+  logic bounds_q, some_stray_q, check2_q, done_q, second_q, source_out, address_out;
   logic [7:0] fault_q;
-  logic second_q;
+
+  assign source_out = none_q || four_q || source_end_q > 12'd1024;
+  assign address_out = address_four_q || address_end_q > 12'd1024;
+  assign done_o = done_q;
   assign fault_o = fault_q;
   assign second_o = second_q;
 
   always_ff @(posedge clk_i) begin
+    check2_q <= check_q;
+    done_q <= check2_q;
     if (check_q) begin
+      some_stray_q <= |stray_q;
+      case (opcode_q)
+        tern_spec_pkg::PKT_COPY: bounds_q <= source_high_q || high_q;
+        tern_spec_pkg::PKT_FILL: bounds_q <= source_high_q;
+        tern_spec_pkg::PKT_FENCE_SIGNAL, tern_spec_pkg::PKT_FENCE_WAIT, tern_spec_pkg::PKT_TIMESTAMP:
+        bounds_q <= source_high_q || eight_q;
+        tern_spec_pkg::PKT_USER_CALL: bounds_q <= executor_q;
+        tern_spec_pkg::PKT_PTE_UPDATE: bounds_q <= source_out;
+        tern_spec_pkg::PKT_PTE_COPY: bounds_q <= source_out || address_out;
+        tern_spec_pkg::PKT_TLB_FLUSH: bounds_q <= flush_q;
+        default: bounds_q <= 1'b0;
+      endcase
+    end
+    if (check2_q) begin
       second_q <= 1'b0;
       if (unknown_q) fault_q <= tern_spec_pkg::FAULT_PACKET_UNKNOWN;
       else if (length_q) fault_q <= tern_spec_pkg::FAULT_PACKET_RESERVED;
@@ -145,7 +166,7 @@ module cp_check (
       else if (two_q && |second_fault_i) begin
         fault_q <= second_fault_i;
         second_q <= 1'b1;
-      end else if (|stray_q) fault_q <= tern_spec_pkg::FAULT_PACKET_RESERVED;
+      end else if (some_stray_q) fault_q <= tern_spec_pkg::FAULT_PACKET_RESERVED;
       else if (bounds_q) fault_q <= tern_spec_pkg::FAULT_PACKET_BOUNDS;
       else fault_q <= tern_spec_pkg::FAULT_NONE;
     end

@@ -32,7 +32,9 @@ module mover_rows (
   logic [31:0] left_q, width_q, row_left_q, rows_q, slice_left_q, row_pitch_q, slice_pitch_q;
   logic [27:0] line_q;
   logic [5:0] start_q;
-  logic [6:0] room, bytes;
+  logic [6:0] room;
+  logic [7:0] row_end;  // of a row that ends in this line: its end
+  logic [63:0] above, below;
   logic [63:0] be_q;
   logic row_ends, slice_ends, box_ends;
 
@@ -46,8 +48,10 @@ module mover_rows (
   assign end_o = out_end_q;
 
   assign room = 7'd64 - {1'b0, at_q[5:0]};
-  assign row_ends = left_q <= {25'b0, room};
-  assign bytes = row_ends ? left_q[6:0] : room;
+  assign row_end = {2'b0, at_q[5:0]} + {1'b0, left_q[6:0]};
+  assign row_ends = left_q[31:7] == '0 && row_end <= 8'd64;
+  assign above = 64'hffff_ffff_ffff_ffff << at_q[5:0];
+  assign below = row_end[6] ? '1 : ~(64'hffff_ffff_ffff_ffff << row_end[5:0]);
   assign slice_ends = row_left_q == 32'd1;
   assign box_ends = row_ends && slice_ends && slice_left_q == 32'd1;
   assign next_row = row_q + {2'b0, row_pitch_q};
@@ -57,14 +61,14 @@ module mover_rows (
     if (active_q && (!valid_q || ready_i)) begin
       line_q <= at_q[33:6];
       start_q <= at_q[5:0];
-      be_q <= (64'hffff_ffff_ffff_ffff >> (7'd64 - bytes)) << at_q[5:0];
+      be_q <= row_ends ? above & below : above;
       out_first_q <= first_q;
       out_last_q <= row_ends;
       out_end_q <= box_ends;
       first_q <= row_ends;
       if (!row_ends) begin
         at_q <= {at_q[33:6] + 1'b1, 6'b0};
-        left_q <= left_q - {25'b0, bytes};
+        left_q <= left_q - {25'b0, room};
       end else begin
         left_q <= width_q;
         row_left_q <= slice_ends ? rows_q : row_left_q - 1'b1;

@@ -65,6 +65,7 @@ module user_saxpy (
   logic [15:0] have_fault;
   logic [1023:0] line;
   logic [2*COUNT_W-1:0] lines_left_q;
+  logic [1:0] more_q;           // lines are left
   logic turn_q, pick, read_valid_q, read_go, write_q, write_go;
   logic [25:0] read_line_q;
   logic [SLOT_W:0] read_tag_q;
@@ -72,7 +73,7 @@ module user_saxpy (
   assign pick = want[turn_q] ? turn_q : !turn_q;
   assign read_go = |want && !write_q && (!read_valid_q || req_ready_i);
   for (genvar s = 0; s < 2; s++) begin : g_stream
-    assign want[s] = state_q == S_RUN && !bad_q && !full[s] && lines_left_q[COUNT_W*s+:COUNT_W] != '0;
+    assign want[s] = state_q == S_RUN && !bad_q && !full[s] && more_q[s];
     read_ring #(.DEPTH_LOG2(SLOT_W), .META_W(32)) u_ring (
         .clk_i, .rst_i, .clear_i(begin_run), .full_o(full[s]), .drained_o(drained[s]), .alloc_i(read_go && pick == s),
         .alloc_tag_o(slot[SLOT_W*s+:SLOT_W]), .meta_i(ask_q[32*s+:32]),
@@ -146,6 +147,7 @@ module user_saxpy (
       read_tag_q <= {pick, slot[SLOT_W*pick+:SLOT_W]};
       ask_q[{pick, 5'b0}+:32] <= {ask_q[{pick, 5'd6}+:26] + 26'd1, 6'b0};
       lines_left_q[COUNT_W*pick+:COUNT_W] <= lines_left_q[COUNT_W*pick+:COUNT_W] - 1'b1;
+      more_q[pick] <= lines_left_q[COUNT_W*pick+:COUNT_W] != COUNT_W'(1);
     end
     if (pop[0]) loaded_q[0] <= 1'b1;
     if (pop[1]) loaded_q[1] <= 1'b1;
@@ -206,6 +208,7 @@ module user_saxpy (
         out_q <= y_q[31:6];
         lines_left_q[0+:COUNT_W] <= COUNT_W'(({27'b0, x_word} + left_q[30:0] + 31'd15) >> 4);
         lines_left_q[COUNT_W+:COUNT_W] <= COUNT_W'(({27'b0, y_word} + left_q[30:0] + 31'd15) >> 4);
+        more_q <= '1;
         loaded_q <= '0;
         pending_q <= 1'b0;
         gather_be_q <= '0;

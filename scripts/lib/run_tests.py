@@ -58,6 +58,8 @@ def junit(path):
             return 0, [f"no results (exit status {status})"]
         cases = xml.parse(path).getroot().findall(".//testcase")
         failed = [c.get("name") for c in cases if c.find("failure") is not None or c.get("status") == "fail"]
+        skipped = [c.get("name") for c in cases if c.find("skipped") is not None]
+        failed += [f"{n} (skipped: its device was not built)" for n in skipped]
         return len(cases) - len(failed), failed or ([] if cases else ["no tests were found"])
     return count
 
@@ -82,13 +84,13 @@ def static(t):
 
 
 def c(t):
-    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "rtl|bench"], {"TERN_BACKEND": "model"})
+    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "rtl"], {"TERN_BACKEND": "model"})
 
 
 def sanitize(t):
     tree = BUILD / "sanitize"
     if configure_and_build(t, tree, "-DTERN_SANITIZE=address,undefined", "-DTERN_RTL=OFF"):
-        ctest(t, "C tests with address and undefined-behaviour sanitizers", "sanitize", tree, ["-LE", "rtl|bench"],
+        ctest(t, "C tests with address and undefined-behaviour sanitizers", "sanitize", tree, ["-LE", "rtl"],
               {"TERN_BACKEND": "model", "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"})
 
 
@@ -101,7 +103,10 @@ def formal(t):
 
 
 def opencl(t):
-    ctest(t, "device and OpenCL tests on the RTL", "opencl-rtl", BUILD, ["-L", "rtl"], {"TERN_BACKEND": "rtl"})
+    ctest(t, "device and driver tests on the RTL", "device-rtl", BUILD, ["-L", "rtl"], {"TERN_BACKEND": "rtl"})
+    for config in ("small", "default"):
+        ctest(t, f"OpenCL programs on the RTL, {config} device", f"opencl-rtl-{config}", BUILD, ["-R", r"^opencl\."],
+              {"TERN_BACKEND": "rtl", "TERN_CONFIG": config})
 
 
 def bench(t):

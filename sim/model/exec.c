@@ -159,7 +159,7 @@ static uint32_t amo_value(uint16_t op, uint32_t old, uint32_t b)
     }
 }
 
-/** LR: takes the engine's one reservation; SC: 0 if it still holds it for this word. */
+/** LR: takes the engine's one reservation; SC: 0, and gives it up, if this thread still holds it for this word. */
 static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread, bool take)
 {
     struct reservation *r = &e->dev->mem.reserved[e->index];
@@ -174,14 +174,14 @@ static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread
         *r = (struct reservation){.valid = true, .word = p->pa, .thread = thread};
         return 0;
     }
-    bool holds = p->local ? s->lres_valid && s->lres_word == p->pa && s->lres_thread == thread
+    bool held = p->local ? s->lres_valid && s->lres_word == p->pa && s->lres_thread == thread
                           : r->valid && r->word == p->pa && r->thread == thread;
-    if (p->local) {
+    if (held && p->local) {
         s->lres_valid = false;
-    } else {
+    } else if (held) {
         r->valid = false;
     }
-    return !holds;
+    return !held;
 }
 
 static void amo(struct engine *e, struct warp *w, uint32_t thread, uint32_t l, const struct instruction *i,

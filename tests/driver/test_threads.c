@@ -284,8 +284,14 @@ static void test_many_processes(void **state)
 static void test_host_is_not_starved(void **state)
 {
     (void)state;
-    static const uint32_t code[] = {0x00100293, /* li t0, 1 */ 0x01729293, /* slli t0, t0, 23 */ 0xfff28293, /* addi t0, t0, -1 */
-                                    0xfe029ee3, /* bnez t0, -4 */ 0x0000100b /* exit */};
+    struct tern_device_info info;
+    tern_device_query(dev, &info);
+    const uint32_t log2_loops = strcmp(info.backend, "model") == 0 ? 23 : 17; /* a second or so either way */
+    const uint32_t code[] = {0x00100293,                   /* li t0, 1 */
+                             0x00029293 | log2_loops << 20, /* slli t0, t0, log2_loops */
+                             0xfff28293,                   /* addi t0, t0, -1 */
+                             0xfe029ee3,                   /* bnez t0, -4 */
+                             0x0000100b /* exit */};
     static struct work b;
     struct tern_process *p;
     struct tern_allocation *text, *stack, *a;
@@ -308,7 +314,7 @@ static void test_host_is_not_starved(void **state)
         assert_true(t1.tv_sec - t0.tv_sec < 5);
         copies++;
     }
-    assert_true(copies > 1); /* several fit into one kernel of 2^23 loops */
+    assert_true(copies > 1); /* several fit into one kernel */
     ok(tern_wait(c, fence, -1));
     free(data);
     tern_context_destroy(c);

@@ -119,6 +119,8 @@ module lsu_local #(
       if (queue_meta[rd][META_W-1-:3] != simt_op_pkg::LSU_LOAD) g_data_q <= queue_data[rd];
       if (queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_AMO) g_cmp_q <= queue_cmp[rd];
       shadow_q <= '0;
+      bank_q <= '0;  // pairs are told once: i < j
+      word_q <= '0;
       for (int i = 0; i < LANES; i++)
         for (int j = i + 1; j < LANES; j++) begin
           bank_q[i*LANES+j] <= a[i*32+2+:LW] == a[j*32+2+:LW];

@@ -2,7 +2,6 @@
 // Directed tests of simt_lsu, part of module tb: cycle counts, faults, reservations, forgetting.
 
   // Issues n instructions back to back, base moving by `step`, and gives the cycles from the first issue to the end.
-  int first_issue;
   task automatic stream(input string what, input logic [2:0] op, input int n, input logic [31:0] base, input int stride,
                         input int step, input int at_most);
     int start, spent;
@@ -137,6 +136,8 @@
     in_local = at[31:28] == 4'he;
     a = in_local ? at[27:0] : at;
     lenient = 1'b1;
+    repeat (300) @(posedge clk);  // reservations of the random streams are old
+    #1;
     one(tern_pkg::AMO_SC, 1, 2, at, 32'd1);
     if (result[2*32+:32] != 1) error("SC without LR stores");
     one(tern_pkg::AMO_LR, 1, 2, at, 32'd0);

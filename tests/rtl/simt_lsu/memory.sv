@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory behind a memory channel, as unkind as its rules allow: requests take effect in a random order but for those to
-// one line, and answers come in a random order after that. With +latency of `delay_i` each request waits at least so long.
+// one line, and answers come in a random order after that. Each request waits for at least delay_i cycles.
 //
 // Lines LINES and above answer with a page fault. Byte contents are `bytes`, for the bench to read and to change.
 module memory #(

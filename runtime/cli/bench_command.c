@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine they used. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <CL/cl_tern.h>
 #include <cjson/cJSON.h>
@@ -13,6 +16,7 @@
 
 #define PORT_BYTES 64.0
 #define MAX_ENGINES 8
+#define MAX_CHOSEN 64
 
 struct result {
     const char *name;
@@ -144,15 +148,15 @@ static struct result run(struct session *s, const struct bench *b)
     return r;
 }
 
-static int print_json(const struct session *s, const struct result *r, unsigned n)
+static int print_json(const cl_tern_counters *c, const struct result *r, unsigned n)
 {
     cJSON *o = cJSON_CreateObject(), *config = cJSON_AddObjectToObject(o, "config");
-    cJSON_AddStringToObject(config, "backend", s->config.backend);
-    cJSON_AddStringToObject(config, "name", s->config.config);
-    cJSON_AddNumberToObject(config, "engines", s->config.engines);
-    cJSON_AddNumberToObject(config, "lanes", s->config.lanes);
-    cJSON_AddNumberToObject(config, "warps", s->config.warps);
-    cJSON_AddNumberToObject(config, "clock_hz", (double)s->config.clock_hz);
+    cJSON_AddStringToObject(config, "backend", c->backend);
+    cJSON_AddStringToObject(config, "name", c->config);
+    cJSON_AddNumberToObject(config, "engines", c->engines);
+    cJSON_AddNumberToObject(config, "lanes", c->lanes);
+    cJSON_AddNumberToObject(config, "warps", c->warps);
+    cJSON_AddNumberToObject(config, "clock_hz", (double)c->clock_hz);
     cJSON *list = cJSON_AddArrayToObject(o, "results");
     for (unsigned i = 0; i < n; i++) {
         cJSON *e = cJSON_CreateObject();
@@ -185,7 +189,7 @@ static void print_row(const struct result *r)
 static void help(void)
 {
     printf("usage: tern bench [--json] [--list] [NAME...]\n\n"
-           "Runs each bench once on the device (TERN_BACKEND, TERN_CONFIG), checks its result on the host, and prints the\n"
+           "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, and prints the\n"
            "device cycles from dispatch to completion, the bytes a cycle that moved between engines and memory, and the\n"
            "shares of a 64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
            "Cycles repeat exactly on the rtl backend; the model backend only estimates them.\n\nBenches:");
@@ -205,10 +209,90 @@ static const struct bench *find(const char *name)
     return NULL;
 }
 
+/** What a bench's process tells: its result and what the device is. */
+struct report {
+    struct result result;
+    cl_tern_counters config;
+    bool opened;
+};
+
+static void measure_here(const struct bench *b, struct report *out)
+{
+    struct session s = {.env.sample = sample};
+    s.env.user = &s;
+    out->opened = open_session(&s);
+    if (out->opened) {
+        out->config = s.config;
+        out->result = run(&s, b);
+    }
+    close_session(&s);
+}
+
+/** Runs a bench in a process, so on a device, of its own: what ran before it cannot change its cycles. */
+static bool measure(const struct bench *b, struct report *out)
+{
+    int fd[2], status = 0;
+    if (pipe(fd)) {
+        fprintf(stderr, "tern bench: pipe: %s\n", strerror(errno));
+        return false;
+    }
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        struct report r = {0};
+        measure_here(b, &r);
+        fflush(NULL);
+        _exit(write(fd[1], &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
+    }
+    close(fd[1]);
+    bool told = child > 0 && read(fd[0], out, sizeof *out) == (ssize_t)sizeof *out;
+    close(fd[0]);
+    if (child > 0) {
+        waitpid(child, &status, 0);
+    }
+    if (!told) {
+        fprintf(stderr, "tern bench: %s: its process ended early (status %d)\n", b->name, status);
+    }
+    out->result.name = b->name; /* a pointer of this process */
+    return told && out->opened;
+}
+
+static void print_head(const cl_tern_counters *c)
+{
+    printf("%s, %s: %u engines of %u lanes x %u warps\n\n", c->backend, c->config, c->engines, c->lanes, c->warps);
+    printf("%-18s %12s %9s %8s %8s\n", "bench", "cycles", "B/cycle", "port %", "FMA %");
+}
+
+static int run_all(const struct bench **chosen, unsigned n, bool json)
+{
+    static struct report report;
+    struct result results[MAX_CHOSEN];
+    double seconds = 0, cycles = 0;
+    int status = EXIT_OK;
+    for (unsigned i = 0; i < n; i++) {
+        fprintf(stderr, "[%u/%u] %s\n", i + 1, n, chosen[i]->name);
+        if (!measure(chosen[i], &report)) {
+            return EXIT_FAILED;
+        }
+        results[i] = report.result;
+        seconds += results[i].seconds;
+        cycles += results[i].cycles;
+        if (!json && i == 0) {
+            print_head(&report.config);
+        }
+        if (!json) {
+            print_row(&results[i]);
+        }
+        status = results[i].ok ? status : EXIT_FAILED;
+    }
+    fprintf(stderr, "%.0f measured device cycles in %.1f s, set-up and checks included: %.0f cycles a second\n", cycles,
+            seconds, seconds > 0 ? cycles / seconds : 0);
+    return json && print_json(&report.config, results, n) != EXIT_OK ? EXIT_FAILED : status;
+}
+
 int cmd_bench(int argc, char **argv)
 {
-    const struct bench *chosen[64];
-    struct result results[64];
+    const struct bench *chosen[MAX_CHOSEN];
     unsigned n = 0;
     bool json = false;
     for (int i = 1; i < argc; i++) {
@@ -224,43 +308,12 @@ int cmd_bench(int argc, char **argv)
             return EXIT_OK;
         } else if (!find(argv[i])) {
             return usage_error("bench", "there is no bench '%s'", argv[i]);
-        } else if (n < sizeof chosen / sizeof chosen[0]) {
+        } else if (n < MAX_CHOSEN) {
             chosen[n++] = find(argv[i]);
         }
     }
-    for (unsigned i = 0; n == 0 && i < tern_n_benches; i++) {
+    for (unsigned i = 0; n == 0 && i < tern_n_benches && i < MAX_CHOSEN; i++) {
         chosen[i] = &tern_benches[i];
     }
-    n = n ? n : tern_n_benches;
-
-    struct session s = {.env.sample = sample};
-    s.env.user = &s;
-    int status = open_session(&s) ? EXIT_OK : EXIT_FAILED;
-    if (status == EXIT_OK && !json) {
-        printf("%s, %s: %u engines of %u lanes x %u warps\n\n", s.config.backend, s.config.config, s.config.engines,
-               s.config.lanes, s.config.warps);
-        printf("%-18s %12s %9s %8s %8s\n", "bench", "cycles", "B/cycle", "port %", "FMA %");
-    }
-    double seconds = 0, cycles = 0;
-    for (unsigned i = 0; status != EXIT_USAGE && s.env.program && i < n; i++) {
-        fprintf(stderr, "[%u/%u] %s\n", i + 1, n, chosen[i]->name);
-        results[i] = run(&s, chosen[i]);
-        seconds += results[i].seconds;
-        cycles += results[i].cycles;
-        if (!json) {
-            print_row(&results[i]);
-        }
-        if (!results[i].ok) {
-            status = EXIT_FAILED;
-        }
-    }
-    if (s.env.program) {
-        fprintf(stderr, "%.0f measured device cycles in %.1f s, set-up and checks included: %.0f cycles a second\n", cycles, seconds,
-                seconds > 0 ? cycles / seconds : 0);
-        if (json && print_json(&s, results, n) != EXIT_OK) {
-            status = EXIT_FAILED;
-        }
-    }
-    close_session(&s);
-    return status;
+    return run_all(chosen, n ? n : tern_n_benches, json);
 }

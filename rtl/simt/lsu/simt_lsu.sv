@@ -8,7 +8,7 @@
 // Contract: iss_* takes an instruction a cycle; instructions take effect in the order of issue wherever they meet in a byte.
 // Loads and atomics come back on wb_* in pieces with disjoint lanes, the last marked. An instruction with a faulting lane
 // is dropped; fault_* reports it. kill_i drops all that has not been pushed to memory; afterwards the LSU is as after reset, the
-// local memory apart. inv_i forgets the L1, and so does every 4096th cycle. scrub_i zeroes local memory while idle.
+// local memory apart. inv_i forgets the L1, and so does every 4096th cycle after. scrub_i zeroes local memory while idle.
 // An L1 hit or a local access comes back 10 or 9 cycles after its issue; whole lines and free banks go one a cycle.
 // State that preemption saves: local memory, by loads of the core; the rest drains first (idle_o).
 module simt_lsu #(
@@ -99,7 +99,7 @@ module simt_lsu #(
   always_ff @(posedge clk_i) begin
     killed_q <= (kill_i || killed_q) && !flight_idle && !rst_i;
     start_q <= soft_rst ? '0 : start_q[6] ? start_q : start_q + 1'b1;
-    age_q <= rst_i ? '0 : age_q + 1'b1;
+    age_q <= (rst_i || inv_i) ? '0 : age_q + 1'b1;  // from a dispatch's start on, so that its cycles repeat
   end
 
   // ------------------------------------------------------------------ issue

@@ -30,7 +30,6 @@ static cl_int take_local(cl_kernel k, const size_t *local, struct rt_range *r)
 {
     const unsigned max = k->program->context->device->group_max;
     const uint32_t *required = k->code->required_size;
-    const bool uneven = rt_program_uneven(k->program);
     size_t items = 1;
     for (unsigned i = 0; i < 3; i++) {
         const size_t l = i < r->dims ? local[i] : 1;
@@ -41,7 +40,7 @@ static cl_int take_local(cl_kernel k, const size_t *local, struct rt_range *r)
         if (items == 0 || items > max || (required[0] != 0 && l != required[i])) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }
-        if (!uneven && r->global[i] % l != 0) {
+        if (k->code->uniform && r->global[i] % l != 0) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }
         r->local[i] = (uint32_t)l;
@@ -60,7 +59,7 @@ static cl_int take_shape(cl_kernel k, const size_t *local, struct rt_range *r)
     if (local != NULL) {
         return take_local(k, local, r);
     }
-    rt_group_choose(d->info.lanes, d->group_max, r->dims, r->global, r->local);
+    rt_group_choose(d->info.lanes, d->group_max, r->dims, k->code->uniform, r->global, r->local);
     return CL_SUCCESS;
 }
 

@@ -69,6 +69,7 @@ struct tc_kernel {
     uint32_t local_static;    /**< Bytes of __local variables, from the start of the window. */
     uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
     uint32_t required_size[3];/**< reqd_work_group_size, or zeros. */
+    int uniform;              /**< May rely on work-groups of one size: OpenCL C 1.x, or -cl-uniform-work-group-size. */
     uint32_t entry;           /**< Device address; filled by tc_load only. */
 };
 

@@ -84,7 +84,7 @@ struct tc_module_header {
 };
 
 #define TC_MODULE_VERSION 1u
-#define TC_OBJECT_VERSION 1
+#define TC_OBJECT_VERSION 2
 
 /** Gives the log to the caller, at the end of each public function; frees it if log is NULL. Returns result, or -ENOMEM. */
 int tc_finish(int result, struct tc_text *text, char **log);

@@ -71,6 +71,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     if (result) {
         return result;
     }
+    k->uniform = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "uniform"));
     int n = cJSON_GetArraySize(args);
     if (!cJSON_IsArray(args) || n > MAX_ARGS || !cJSON_IsArray(required) ||
         (cJSON_GetArraySize(required) != 0 && cJSON_GetArraySize(required) != 3)) {

@@ -19,8 +19,8 @@ static uint32_t divisor(uint32_t n, uint32_t limit)
     return d;
 }
 
-/** x: whole warps that divide the range, 64 first, then what is nearest above, then below; else uneven. */
-static uint32_t choose_x(uint32_t lanes, uint32_t max, uint32_t n)
+/** x: whole warps that divide the range, 64 first, then what is nearest above, then below; else what there is, or uneven. */
+static uint32_t choose_x(uint32_t lanes, uint32_t max, bool uniform, uint32_t n)
 {
     const uint32_t good = least(GOOD < lanes ? lanes : GOOD, max);
     if (n <= good) {
@@ -36,12 +36,13 @@ static uint32_t choose_x(uint32_t lanes, uint32_t max, uint32_t n)
             return d;
         }
     }
-    return good;
+    return uniform ? divisor(n, max) : good;
 }
 
-void rt_group_choose(uint32_t lanes, uint32_t max, unsigned dims, const uint32_t global[3], uint32_t local[3])
+void rt_group_choose(uint32_t lanes, uint32_t max, unsigned dims, bool uniform, const uint32_t global[3],
+                     uint32_t local[3])
 {
-    local[0] = choose_x(lanes, max, global[0]);
+    local[0] = choose_x(lanes, max, uniform, global[0]);
     local[1] = 1;
     local[2] = 1;
     for (unsigned i = 1; i < dims; i++) {

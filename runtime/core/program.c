@@ -220,16 +220,6 @@ const struct tc_kernel *rt_program_kernel(cl_program p, const char *name)
     return found;
 }
 
-bool rt_program_uneven(cl_program p)
-{
-    pthread_mutex_lock(&p->lock);
-    const char *o = p->options == NULL ? "" : p->options;
-    const bool later = strstr(o, "-cl-std=CL2.0") != NULL || strstr(o, "-cl-std=CL3.0") != NULL;
-    const bool uniform = strstr(o, "-cl-uniform-work-group-size") != NULL;
-    pthread_mutex_unlock(&p->lock);
-    return later && !uniform;
-}
-
 cl_int rt_program_image(cl_program p, struct rt_image **out)
 {
     cl_int error = CL_SUCCESS;

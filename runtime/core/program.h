@@ -38,8 +38,6 @@ cl_int rt_program_query_build(cl_program p, cl_program_build_info name, const st
 /** The kernel of that name, or NULL; the program is executable. */
 const struct tc_kernel *rt_program_kernel(cl_program p, const char *name);
 bool rt_program_executable(cl_program p);
-/** May kernels of this program have groups of uneven sizes where the application names the local size? */
-bool rt_program_uneven(cl_program p);
 /** The image, in device memory, with a hold for the caller. */
 cl_int rt_program_image(cl_program p, struct rt_image **out);
 

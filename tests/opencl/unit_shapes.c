@@ -71,7 +71,10 @@ static void test_local_size(void **state)
             for (uint32_t y = 1; y < 40; y += 3) {
                 const uint32_t global[3] = {x, y, 3};
                 uint32_t local[3];
-                rt_group_choose(lanes, max, 3, global, local);
+                rt_group_choose(lanes, max, 3, true, global, local);
+                assert_true(x % local[0] == 0 && y % local[1] == 0 && 3 % local[2] == 0);
+                assert_true(local[0] * local[1] * local[2] <= max);
+                rt_group_choose(lanes, max, 3, false, global, local);
                 const uint32_t items = local[0] * local[1] * local[2];
                 assert_true(items >= 1 && items <= max && local[0] <= x && local[1] <= y && local[2] <= 3);
                 assert_true(local[0] == x || local[0] % lanes == 0); /* whole warps, or all of a short row */

@@ -17,7 +17,7 @@
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
 /** Of the JSON in .tern.kernels: raised when what a loader must know changes. */
-#define CC1_OBJECT_VERSION 1
+#define CC1_OBJECT_VERSION 2
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 

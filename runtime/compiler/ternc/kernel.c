@@ -115,6 +115,10 @@ static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
         print_hint(text + at, sizeof text - at, LLVMTypeOf(hint[0]), LLVMConstIntGetZExtValue(hint[1]) != 0);
     }
     cJSON_AddStringToObject(json, "attributes", text);
+    static const char even[] = "uniform-work-group-size"; /* the front end's: true for OpenCL C 1.x or if an option says so */
+    LLVMAttributeRef uniform = LLVMGetStringAttributeAtIndex(f, CC1_FUNCTION, even, sizeof even - 1);
+    const char *value = uniform ? LLVMGetStringAttributeValue(uniform, &n) : "";
+    cJSON_AddBoolToObject(json, "uniform", !strncmp(value, "true", 4));
 }
 
 static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], unsigned i)

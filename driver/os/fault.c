@@ -47,7 +47,9 @@ void tern_fault_describe(struct tern_process *proc, uint32_t engine, const struc
     f.lane = ind->lane;
     f.offset = ind->offset;
     if (has_address(ind->fault)) {
-        near_address(proc, ind->va, near, sizeof near);
+        if (ind->va < TERN_WIN_LOCAL_BASE) { /* the windows above are no allocation's */
+            near_address(proc, ind->va, near, sizeof near);
+        }
         snprintf(where, sizeof where, "%s at 0x%08x%s; ", access[ind->access & 3], ind->va, near);
     }
     if (ind->pc) {

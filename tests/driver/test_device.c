@@ -217,14 +217,15 @@ static void test_long_work_lets_others_pass(void **state)
         ok(tern_context_create(p, &d, &c[i]));
         a[i] = memory(p, 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
     }
-    static const uint32_t loop[] = {0x000022b7, /* lui t0, 2 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3, /* bnez t0, -4 */
+    /* 1000 rounds: 2,000 to 10,000 cycles, so below the grace of the timeout, but a slice of them is above the timeout */
+    static const uint32_t loop[] = {0x3e800293, /* li t0, 1000 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3, /* bnez t0, -4 */
                                     0x0000100b /* exit */};
     ok(tern_allocation_write(a[0], 0, loop, sizeof loop));
     uint32_t code = tern_allocation_address(a[0]), gate = tern_fence_address(f);
     work_wait(&b, gate, 1);
     work_fill(&b, tern_allocation_address(a[1]), 64, 1);
     work_submit(&b, c[1], "short");
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 300; i++) {
         work_dispatch(&b, code, code + 65536);
         if (i == 0) {
             work_signal(&b, gate, 1); /* from here on the short one wants the engine, at a known point of the long one */

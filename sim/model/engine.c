@@ -98,7 +98,7 @@ static void begin(struct engine *e)
     }
     e->space.root = s->root;
     e->space.physical = paging;
-    if (s->size == 0 || s->size % LINE || s->buffer % LINE || (!paging && s->buffer >> 32)) {
+    if (s->size == 0 || s->size % LINE || s->buffer % LINE || (paging ? s->buffer >> 34 : s->buffer >> 32)) {
         fault_code(e, TERN_FAULT_BUFFER_MALFORMED);
         return;
     }
@@ -204,8 +204,13 @@ static uint64_t user_call(struct engine *e, struct fault *f)
         f->code = p.executor != 0 ? TERN_FAULT_PACKET_BOUNDS : TERN_FAULT_PACKET_RESERVED;
         return 0;
     }
+    uint32_t n = p.payload[0], bad = p.payload[2] % 4 ? p.payload[2] : p.payload[3] % 4 ? p.payload[3] : 0;
+    if (bad || n >> 30) {
+        *f = (struct fault){.code = TERN_FAULT_EXECUTOR, .va = bad};
+        return 0;
+    }
     memcpy(&a, &p.payload[1], 4);
-    for (uint32_t i = 0; i < p.payload[0]; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t xa = p.payload[2] + 4 * i, ya = p.payload[3] + 4 * i, r;
         uint8_t fl = 0;
         if (!memory_read(&e->dev->mem, &e->space, xa, &x, 4, f) || !memory_read(&e->dev->mem, &e->space, ya, &y, 4, f)) {
@@ -220,7 +225,7 @@ static uint64_t user_call(struct engine *e, struct fault *f)
             return i;
         }
     }
-    return p.payload[0] / 5 + 1;
+    return n / 5 + 1;
 }
 
 /** Runs the packet that was fetched; cycles taken. */

@@ -40,18 +40,18 @@ void memory_written(struct memory *m, uint64_t pa, uint32_t n)
     }
 }
 
-static uint32_t pte_fault(uint32_t pte, bool leaf_only)
+/** What is wrong with an entry of the first or second level (pte.yaml). */
+static uint32_t pte_fault(const struct memory *m, uint32_t pte, bool first)
 {
     bool r = pte & TERN_PTE_READ_MASK, w = pte & TERN_PTE_WRITE_MASK, x = pte & TERN_PTE_EXEC_MASK;
-    bool z = pte & TERN_PTE_ZERO_MASK;
-    uint32_t ppn = pte >> TERN_PTE_PPN_SHIFT;
+    bool zero = pte & TERN_PTE_ZERO_MASK, leaf = r || w || x;
+    uint32_t ppn = pte >> TERN_PTE_PPN_SHIFT, last = first && leaf ? ppn | 0x3ffu : ppn;
     if (!(pte & TERN_PTE_VALID_MASK)) {
         return TERN_FAULT_PAGE;
     }
-    if ((pte & ~TERN_PTE_KNOWN) || (w && !r) || (z && ppn) || (z && !r) || (leaf_only && !r && !w && !x)) {
-        return TERN_FAULT_PTE_MALFORMED;
-    }
-    return TERN_FAULT_NONE;
+    bool malformed = (pte & ~TERN_PTE_KNOWN) || (w && !r) || (!leaf && (zero || !first)) ||
+                     (zero ? ppn != 0 : last >= m->bytes / PAGE) || (first && leaf && (ppn & 0x3ffu));
+    return malformed ? TERN_FAULT_PTE_MALFORMED : TERN_FAULT_NONE;
 }
 
 static uint32_t load_pte(struct memory *m, uint64_t pa, uint32_t *pte)
@@ -67,22 +67,16 @@ static uint32_t load_pte(struct memory *m, uint64_t pa, uint32_t *pte)
 static uint32_t walk(struct memory *m, uint32_t root, uint32_t va, uint32_t *pte, uint64_t *page)
 {
     uint32_t code = load_pte(m, (uint64_t)root * PAGE + (va >> 22) * 4u, pte);
-    if (code || (code = pte_fault(*pte, false))) {
+    if (code || (code = pte_fault(m, *pte, true))) {
         return code;
     }
     uint32_t ppn = *pte >> TERN_PTE_PPN_SHIFT;
     if (*pte & (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK)) {
-        if (ppn & 0x3ffu) {
-            return TERN_FAULT_PTE_MALFORMED;
-        }
-        *page = (uint64_t)ppn + ((va >> 12) & 0x3ffu);
+        *page = *pte & TERN_PTE_ZERO_MASK ? 0 : (uint64_t)ppn + ((va >> 12) & 0x3ffu);
         return TERN_FAULT_NONE;
     }
-    if (*pte & TERN_PTE_ZERO_MASK) {
-        return TERN_FAULT_PTE_MALFORMED;
-    }
     code = load_pte(m, (uint64_t)ppn * PAGE + ((va >> 12) & 0x3ffu) * 4u, pte);
-    if (code || (code = pte_fault(*pte, true))) {
+    if (code || (code = pte_fault(m, *pte, false))) {
         return code;
     }
     *page = *pte >> TERN_PTE_PPN_SHIFT;
@@ -103,9 +97,6 @@ static uint32_t translate(struct memory *m, struct space *s, uint32_t va, uint32
     bool zero = pte & TERN_PTE_ZERO_MASK;
     if ((pte & need) != need || (zero && access != ACCESS_READ && access != ACCESS_EXECUTE)) {
         return TERN_FAULT_PROTECTION;
-    }
-    if (!zero && (page + 1) * PAGE > m->bytes) {
-        return TERN_FAULT_BUS_ERROR;
     }
     t->page = page;
     t->host = zero ? NULL : m->data + page * PAGE;

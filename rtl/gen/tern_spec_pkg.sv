@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'hb53ceb4b;
+  localparam logic [31:0] SPEC_HASH = 32'h1a3b1e3c;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -131,6 +131,9 @@ package tern_spec_pkg;
   localparam logic [13:0] REG_ENGINE_IND_BEGIN_HI = 14'h5c;
   localparam logic [13:0] REG_ENGINE_IND_END_LO = 14'h60;
   localparam logic [13:0] REG_ENGINE_IND_END_HI = 14'h64;
+  localparam logic [13:0] REG_ENGINE_IND_GROUP_X = 14'h6c;
+  localparam logic [13:0] REG_ENGINE_IND_GROUP_Y = 14'h70;
+  localparam logic [13:0] REG_ENGINE_IND_GROUP_Z = 14'h74;
   localparam logic [13:0] REG_ENGINE_IND_POP = 14'h68;
   localparam logic [13:0] REG_ENGINE_CNT_BUSY = 14'h100;
   localparam logic [13:0] REG_ENGINE_CNT_ISSUE = 14'h108;
@@ -390,7 +393,9 @@ package tern_spec_pkg;
 
   // address windows, CSRs, custom-0 instructions of the SIMT executor
   localparam logic [31:0] WIN_LOCAL_BASE = 32'he0000000;
-  localparam logic [31:0] WIN_LOCAL_SIZE = 32'h10000000;
+  localparam logic [31:0] WIN_LOCAL_SIZE = 32'h8000000;
+  localparam logic [31:0] WIN_GUARD_BASE = 32'he8000000;
+  localparam logic [31:0] WIN_GUARD_SIZE = 32'h8000000;
   localparam logic [31:0] WIN_PRIVATE_BASE = 32'hf0000000;
   localparam logic [31:0] WIN_PRIVATE_SIZE = 32'h10000000;
   localparam logic [11:0] CSR_FFLAGS = 12'h1;

@@ -344,6 +344,21 @@ static int model_create(const struct tern_sim_config *config, struct tern_sim **
     return 0;
 }
 
+static int model_observe(struct tern_sim *d, tern_sim_observer f, void *user)
+{
+    (void)d;
+    (void)f;
+    (void)user;
+    return -ENOTSUP;
+}
+
+static int model_coverage(struct tern_sim *d, const char *path)
+{
+    (void)d;
+    (void)path;
+    return -ENOTSUP;
+}
+
 __attribute__((visibility("default"))) const struct tern_sim_api tern_sim_api = {
     .version = TERN_SIM_API_VERSION,
     .create = model_create,
@@ -355,4 +370,6 @@ __attribute__((visibility("default"))) const struct tern_sim_api tern_sim_api = 
     .step = model_step,
     .cycles = model_cycles,
     .trace = model_trace,
+    .observe = model_observe,
+    .coverage = model_coverage,
 };

@@ -255,11 +255,21 @@ int trace(tern_sim *s, const char *path)
     return 0;
 }
 
+int observe(tern_sim *, tern_sim_observer, void *)
+{
+    return -ENOTSUP;
+}
+
+int coverage(tern_sim *, const char *)
+{
+    return -ENOTSUP;
+}
+
 }  // namespace
 
 extern "C" {
 __attribute__((visibility("default"))) extern const tern_sim_api tern_sim_api;
 const struct tern_sim_api tern_sim_api = {
-    TERN_SIM_API_VERSION, create, destroy, read32, write32, mem_read, mem_write, step, cycles, trace,
+    TERN_SIM_API_VERSION, create, destroy, read32, write32, mem_read, mem_write, step, cycles, trace, observe, coverage,
 };
 }

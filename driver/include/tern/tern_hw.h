@@ -127,6 +127,9 @@
 #define TERN_REG_ENGINE_IND_BEGIN_HI(i) (0x105cu + (i) * 0x400u) /* ro: High half. */
 #define TERN_REG_ENGINE_IND_END_LO(i) (0x1060u + (i) * 0x400u) /* ro: Time of the indication, low half. */
 #define TERN_REG_ENGINE_IND_END_HI(i) (0x1064u + (i) * 0x400u) /* ro: High half. */
+#define TERN_REG_ENGINE_IND_GROUP_X(i) (0x106cu + (i) * 0x400u) /* ro: Work-group of the faulting work-item in x; zero if no kernel ran. */
+#define TERN_REG_ENGINE_IND_GROUP_Y(i) (0x1070u + (i) * 0x400u) /* ro: In y. */
+#define TERN_REG_ENGINE_IND_GROUP_Z(i) (0x1074u + (i) * 0x400u) /* ro: In z. */
 #define TERN_REG_ENGINE_IND_POP(i) (0x1068u + (i) * 0x400u) /* wo: Any write removes the oldest indication. */
 #define TERN_REG_ENGINE_CNT_BUSY(i) (0x1100u + (i) * 0x400u) /* ro: Cycles with a buffer running. */
 #define TERN_REG_ENGINE_CNT_ISSUE(i) (0x1108u + (i) * 0x400u) /* ro: Warp instructions issued. */

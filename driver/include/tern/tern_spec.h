@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0xb53ceb4bu
+#define TERN_SPEC_HASH 0x1a3b1e3cu
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -647,7 +647,9 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
 
 /* Address windows of a kernel. */
 #define TERN_WIN_LOCAL_BASE 0xe0000000u /* Local memory of the work-group, from offset 0; beyond local_bytes: fault local_overrun. */
-#define TERN_WIN_LOCAL_SIZE 0x10000000u
+#define TERN_WIN_LOCAL_SIZE 0x08000000u
+#define TERN_WIN_GUARD_BASE 0xe8000000u /* Below the private window, where a stack that grows too deep arrives: fault stack_overflow. */
+#define TERN_WIN_GUARD_SIZE 0x08000000u
 #define TERN_WIN_PRIVATE_BASE 0xf0000000u /* Private memory of the work-item, 1 << stack_log2 bytes; beyond: fault stack_overflow. */
 #define TERN_WIN_PRIVATE_SIZE 0x10000000u
 
@@ -691,7 +693,7 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
 #define TERN_CSR_THREAD 0xce4 /* Hardware thread: warp * lanes + lane. */
 
 /* Custom-0 instructions: funct3. */
-#define TERN_CUSTOM_BARRIER 0 /* Wait for all work-items of the group; earlier memory accesses of the group are visible after it. */
+#define TERN_CUSTOM_BARRIER 0 /* Wait for all work-items of the group; earlier memory accesses of the group are visible after it. When every work-item waits or has ended, and some ended or they wait at different barriers: fault barrier_divergence, of the lowest barrier at which any waits and the first work-item there. */
 #define TERN_CUSTOM_EXIT 1 /* The work-item ends. */
 
 /** Name of a packet opcode, or NULL if there is none. */

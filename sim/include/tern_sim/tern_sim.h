@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TERN_SIM_API_VERSION 1u
+#define TERN_SIM_API_VERSION 2u
 #define TERN_SIM_API_SYMBOL "tern_sim_api"
 
 struct tern_sim;
@@ -30,7 +30,21 @@ struct tern_sim_config {
     uint32_t dram_bandwidth;  /**< Bytes a cycle, 1 to 64, over both directions; default 64. */
     uint32_t dram_reorder_seed; /**< Not 0: memory answers different AXI ids in random order, reproducibly. For tests. */
     uint64_t dram_error_base, dram_error_bytes; /**< Physical range that memory answers with an error. For tests. */
+    uint32_t mutant;          /**< Devices that were built with seeded bugs: the number of the one that is on; 0: none. */
 };
+
+/** A warp instruction that has ended: what the lanes of `mask` ran, and what they wrote into register rd. */
+struct tern_sim_retired {
+    uint64_t time;            /**< Device time at which it was issued. */
+    uint32_t engine;
+    uint32_t group[3];        /**< Work-group, as in CSR group_id. */
+    uint32_t warp;            /**< Of the group: lane l is work-item warp * lanes + l of it. */
+    uint32_t pc, word;        /**< Address, and the instruction itself. */
+    uint32_t mask;            /**< Lanes that ran it. */
+    uint32_t rd;              /**< Register written; 0: none. */
+    uint32_t value[32];       /**< What it was given, by lane of mask; 0 for others. */
+};
+typedef void (*tern_sim_observer)(void *user, const struct tern_sim_retired *retired);
 
 /** The functions of a simulated device. Those that return int give 0 or -errno. */
 struct tern_sim_api {
@@ -50,6 +64,14 @@ struct tern_sim_api {
     uint64_t (*cycles)(const struct tern_sim *sim);
     /** Starts a waveform (FST) of everything from now on; NULL ends it. -ENOTSUP: this device has none; -EBUSY, or errno of the file. */
     int (*trace)(struct tern_sim *sim, const char *path);
+    /**
+     * Calls f for each warp instruction from now on, from within step, read32 and write32; NULL ends it. The instructions of
+     * a warp come in the order in which it ran them, once all their register writes are done; order between warps is open.
+     * Of a dispatch that faults, what was still in flight may be missing. Slows the device; not observed, it costs nothing.
+     */
+    int (*observe)(struct tern_sim *sim, tern_sim_observer f, void *user);
+    /** Writes the coverage counted since the process began (verilator_coverage's format). -ENOTSUP: not built for it; or errno. */
+    int (*coverage)(struct tern_sim *sim, const char *path);
 };
 
 #ifdef __cplusplus

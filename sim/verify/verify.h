@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Co-verification: the RTL and the functional model run the same random work side by side, and everything that a program
+ * can see is compared.
+ *
+ * A *case* is a kind, a seed and a set of *items* that are kept. Building a case gives a *scene*: what is in memory and
+ * what is submitted to which engine. Each item draws from its own random numbers (seed and index), so leaving one out
+ * changes no other: that is how a failing case is shrunk.
+ *
+ *   main.c      options, workers, progress, report     program.c, program_*.c  kind PROGRAM: one kernel of random code
+ *   run.c       a scene on one device, to its end      stream.c, stream_*.c    kind STREAM: random packets, many buffers
+ *   compare.c   two ends of a scene                    shrink.c                the smallest set of items that still differs
+ *   explain.c   first differing warp instruction, disassembly, waveform        cover.c, cover_*.c   functional coverage
+ *
+ * docs/verification.md says what is compared, and what the architecture leaves open and so is not.
+ */
+#ifndef VERIFY_H
+#define VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tern/tern_hw.h"
+#include "tern/tern_spec.h"
+#include "tern_sim/tern_sim.h"
+
+/* ------------------------------------------------------------------ random.c */
+
+/** Random numbers that depend on nothing but the seed. */
+struct rng {
+    uint64_t state;
+};
+struct rng rng_of(uint64_t seed, uint64_t stream);
+uint32_t rng_next(struct rng *r);
+uint32_t rng_below(struct rng *r, uint32_t n);
+/** True once in n. */
+bool rng_one_in(struct rng *r, uint32_t n);
+
+/* ------------------------------------------------------------------ the case */
+
+enum kind { KIND_PROGRAM, KIND_STREAM, KINDS };
+
+#define MAX_ITEMS 512u
+
+struct test_case {
+    enum kind kind;
+    uint64_t seed;
+    uint32_t items;        /**< Items of the whole case; set by case_size. */
+    bool keep[MAX_ITEMS];
+};
+
+/* ----------------------------------------------------------------- the scene */
+
+#define PAGE 4096u
+#define LINE 64u
+#define ENGINES 2u
+
+/** What a device looks like: the scene must suit it (a group has at most lanes * warps work-items). */
+struct geometry {
+    uint32_t lanes, warps, local_bytes;
+    uint64_t mem_bytes;
+};
+
+/** One submission. Buffers of an engine are submitted in this order, as the HW queue has room. */
+struct submit {
+    uint32_t engine;
+    uint64_t buffer, fence;
+    uint32_t size, root, context, save, flags;
+};
+
+enum open_reason {
+    OPEN_STACK,      /**< Private memory: which hardware thread runs a work-item is the device's affair. */
+    OPEN_FAULTED,    /**< Written by work that faulted: how far its other work-items, or its copy, came is open. */
+    OPEN_TIME,       /**< A timestamp. */
+};
+
+/** Physical memory that may differ; its dirty bits too if dirty is set. */
+struct open_range {
+    uint64_t first, bytes;
+    enum open_reason reason;
+    bool dirty;
+};
+
+struct scene {
+    uint8_t *memory;          /**< Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
+    uint64_t mem_bytes;
+    struct submit *submit;
+    uint32_t submits;
+    struct open_range *open;
+    uint32_t opens;
+    uint64_t code, code_bytes;/**< Physical place of the programs, for the disassembler; the virtual address is code_va. */
+    uint32_t code_va;
+    uint64_t limit;           /**< Device cycles after which a device that has not ended hangs. */
+    uint32_t stop_every;      /**< Not 0: preempt each engine about that often (device cycles), and submit again with resume. */
+};
+
+/** Number of items that a case of this seed has in full; items and keep (all true) are set. */
+void case_size(struct test_case *c, const struct geometry *g);
+/** Builds a zeroed scene. 0 or -ENOMEM. */
+int case_build(const struct test_case *c, const struct geometry *g, struct scene *out);
+void scene_free(struct scene *s);
+/** For builders: copies bytes into the scene's memory; appends a submission; appends an open range. Abort on a bad place (a bug). */
+void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes);
+int scene_submit(struct scene *s, const struct submit *sub);
+int scene_open(struct scene *s, uint64_t first, uint64_t bytes, enum open_reason reason, bool dirty);
+/** One line that names an item, for the report ("copy 96x3 bytes, engine 1"). */
+void case_item_text(const struct test_case *c, const struct geometry *g, uint32_t item, char *out, size_t size);
+
+/* What each kind provides (program.c, stream.c). */
+uint32_t program_items(uint64_t seed, const struct geometry *g);
+int program_build(const struct test_case *c, const struct geometry *g, struct scene *out);
+void program_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size);
+uint32_t stream_items(uint64_t seed, const struct geometry *g);
+int stream_build(const struct test_case *c, const struct geometry *g, struct scene *out);
+void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size);
+
+/* ------------------------------------------------------------------- the run */
+
+/** An indication without its times. */
+struct seen {
+    uint32_t engine, kind, fault, access, lane, warp, va, pc, offset, group[3];
+    uint64_t fence;
+};
+
+/** How a scene ended on one device. Memory stays in the device: compare.c reads it. */
+struct ending {
+    struct seen *seen;     /**< Completed and faulted indications, in order an engine; engine by engine. */
+    uint32_t count;
+    bool hung;             /**< The limit was passed. */
+    uint64_t cycles, instructions; /**< Device cycles; warp instructions (counters). */
+    uint32_t error;        /**< errno of a failed access, 0: none. */
+};
+
+struct backend {
+    const char *name;      /**< "model_small", "rtl_small" ...: libtern_sim_NAME.so */
+    const struct tern_sim_api *api;
+    void *object;
+};
+
+/** Loads a device library. 0, -ENOENT, -EPROTO; a message on stderr. */
+int backend_open(const char *name, struct backend *out);
+void backend_close(struct backend *b);
+/** What a device of this library is. */
+int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometry *out);
+/** Creates a device, loads the scene, runs it to its end (or limit). *sim: the device, for the caller to destroy. */
+int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, tern_sim_observer observer, void *user,
+              const char *waves, struct tern_sim **sim, struct ending *out);
+void ending_free(struct ending *e);
+
+#endif

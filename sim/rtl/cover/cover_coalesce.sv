@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How lanes fall into lines, as coverage points. Bound into lsu_coalesce only by the coverage build.
+
+module cover_coalesce #(
+    parameter int LANES = 16
+) (
+    input logic             clk_i,
+    input logic             out_valid_o,
+    input logic             out_ready_i,
+    input logic             out_last_o,
+    input logic             out_private_o,
+    input logic [2:0]       out_op_o,
+    input logic [1:0]       out_size_o,
+    input logic [LANES-1:0] out_mask_o,
+    input logic [LANES-1:0] rest_q,
+    input logic [LANES-1:0] blocked,
+    input logic [LANES-1:0] shadow_q,
+    input logic             single,
+    input logic             room_o,
+    input logic             push_i
+);
+
+  logic go;
+  assign go = out_valid_o && out_ready_i;
+
+  load_one_line:         cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && out_last_o);
+  load_many_lines:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o);
+  load_one_lane_a_line:  cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o && (out_mask_o & (out_mask_o - 1'b1)) == '0);
+  store_one_line:        cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_last_o);
+  store_many_lines:      cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && !out_last_o);
+  store_same_address:    cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && (shadow_q & out_mask_o) != '0);
+  store_bytes:           cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_size_o == 2'd0);
+  store_halves:          cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_size_o == 2'd1);
+  private_window:        cover property (@(posedge clk_i) go && out_private_o);
+  atomic_together:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO && !single && (out_mask_o & (out_mask_o - 1'b1)) != '0);
+  atomic_same_address:   cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO && (blocked & rest_q) != '0);
+  atomic_one_by_one:     cover property (@(posedge clk_i) go && single && !out_last_o);
+  waits_for_cache:       cover property (@(posedge clk_i) out_valid_o && !out_ready_i);
+  queue_full:            cover property (@(posedge clk_i) !room_o);
+  queue_push_when_busy:  cover property (@(posedge clk_i) push_i && out_valid_o);
+
+endmodule
+
+bind lsu_coalesce cover_coalesce #(.LANES(LANES)) u_cover (.*);

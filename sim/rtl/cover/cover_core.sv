@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipeline events of the SIMT core, as coverage points. Bound into simt_core only by the coverage build.
+
+module cover_core #(
+    parameter int WARPS = 16
+) (
+    input logic             clk_i,
+    input logic             rst_i,
+    input logic             d_valid_q,
+    input logic             ic_hit_i,
+    input logic             ic_fault_i,
+    input logic             r_valid_q,
+    input logic             r_faulty,
+    input logic             r_hazard,
+    input logic             r_sleep,
+    input logic             r_stall,
+    input logic             r_wait,
+    input logic             r_issue,
+    input logic             r_next,
+    input logic             r_after_sleep,
+    input logic             r_after_hold,
+    input logic [2:0]       r_unit,
+    input logic             r_fcsr,
+    input logic             r_late,
+    input logic             hold_lsu,
+    input logic             hold_fence,
+    input logic             x_valid_q,
+    input logic             div_valid,
+    input logic             div_ready,
+    input logic             lsu_wb_valid_i,
+    input logic             lsu_wb_ready_o,
+    input logic             lsu_wb_last_i,
+    input logic             launch,
+    input logic             launch_valid_i,
+    input logic             launch_ready_o,
+    input logic             launch_wb,
+    input logic             launch_taken,
+    input logic             scrub_busy_o,
+    input logic             done_valid_o,
+    input logic [WARPS-1:0] open,
+    input logic             b_barrier,
+    input logic             b_exit,
+    input logic             b_whole,
+    input logic             fault_o,
+    input logic             pick_valid,
+    input logic [WARPS-1:0] present_q
+);
+
+  logic checked;
+  assign checked = r_valid_q && !r_faulty && !rst_i;
+
+  icache_miss_kills:     cover property (@(posedge clk_i) d_valid_q && !ic_hit_i);
+  fetch_fault:           cover property (@(posedge clk_i) ic_fault_i);
+  back_to_back:          cover property (@(posedge clk_i) r_issue && x_valid_q);
+  hazard_sleeps:         cover property (@(posedge clk_i) checked && r_hazard && r_sleep);
+  hazard_retries:        cover property (@(posedge clk_i) checked && r_hazard && !r_sleep);
+  stall_alu_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_ALU);
+  stall_mul_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_MUL);
+  stall_misc_port:       cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_MISC);
+  stall_fma_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_FMA);
+  stall_div_busy:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_DIV);
+  stall_lsu_room:        cover property (@(posedge clk_i) hold_lsu && checked && r_unit == simt_core_pkg::UNIT_LSU);
+  next_foreseen_sleep:   cover property (@(posedge clk_i) r_next && r_after_sleep);
+  next_foreseen_hold:    cover property (@(posedge clk_i) r_after_hold);
+  next_goes_on:          cover property (@(posedge clk_i) r_next && !r_after_sleep && !r_after_hold);
+  fence_waits:           cover property (@(posedge clk_i) hold_fence);
+  fence_passes:          cover property (@(posedge clk_i) r_issue && !r_wait && r_unit == simt_core_pkg::UNIT_NONE);
+  alu_result_late:       cover property (@(posedge clk_i) r_issue && r_late && r_unit == simt_core_pkg::UNIT_ALU);
+  fcsr_access:           cover property (@(posedge clk_i) r_issue && r_fcsr);
+  div_result_waits:      cover property (@(posedge clk_i) div_valid && !div_ready);
+  load_result_waits:     cover property (@(posedge clk_i) lsu_wb_valid_i && !lsu_wb_ready_o);
+  load_in_pieces:        cover property (@(posedge clk_i) lsu_wb_valid_i && lsu_wb_ready_o && !lsu_wb_last_i);
+  load_and_div_meet:     cover property (@(posedge clk_i) lsu_wb_valid_i && div_valid);
+  launch_beside_running: cover property (@(posedge clk_i) launch && present_q != '0);
+  launch_waits:          cover property (@(posedge clk_i) launch_valid_i && !launch_ready_o && !scrub_busy_o);
+  launch_write_waits:    cover property (@(posedge clk_i) launch_wb && !launch_taken);
+  registers_scrubbed:    cover property (@(posedge clk_i) scrub_busy_o);
+  barrier_part_arrives:  cover property (@(posedge clk_i) b_barrier && !b_whole);
+  barrier_whole_arrives: cover property (@(posedge clk_i) b_barrier && b_whole);
+  barrier_opens_one:     cover property (@(posedge clk_i) open != '0 && (open & (open - 1'b1)) == '0);
+  barrier_opens_many:    cover property (@(posedge clk_i) (open & (open - 1'b1)) != '0);
+  exit_of_a_part:        cover property (@(posedge clk_i) b_exit && !b_whole);
+  warp_ends:             cover property (@(posedge clk_i) done_valid_o);
+  instruction_fault:     cover property (@(posedge clk_i) fault_o);
+  no_warp_ready:         cover property (@(posedge clk_i) present_q != '0 && !pick_valid);
+
+endmodule
+
+bind simt_core cover_core #(.WARPS(WARPS)) u_cover (.*);

@@ -229,3 +229,9 @@ void decode(uint32_t w, struct instruction *i)
         break;
     }
 }
+
+bool writes_register(uint16_t op)
+{
+    return !(op == OP_ILLEGAL || op == OP_STORE || op == OP_FENCE || op == OP_ECALL || op == OP_BARRIER || op == OP_EXIT ||
+             (op >= OP_BEQ && op <= OP_BGEU));
+}

@@ -170,6 +170,12 @@ static uint32_t engine_read(struct engine *e, uint32_t off)
         return LO(i->end);
     case REG(IND_END_HI):
         return HI(i->end);
+    case REG(IND_GROUP_X):
+        return i->fault.group[0];
+    case REG(IND_GROUP_Y):
+        return i->fault.group[1];
+    case REG(IND_GROUP_Z):
+        return i->fault.group[2];
     default:
         return off >= REG(CNT_BUSY) ? counter_read(&e->count, off) : 0;
     }
@@ -206,7 +212,7 @@ static void engine_write(struct engine *e, uint32_t off, uint32_t v)
         if (v & TERN_ENGINE_COMMAND_RESET_MASK) {
             engine_reset(e);
         } else if (v & TERN_ENGINE_COMMAND_PREEMPT_MASK) {
-            engine_preempt(e);
+            engine_preempt(e, v >> TERN_ENGINE_COMMAND_GRANULARITY_SHIFT & 3u);
         }
         break;
     default:
@@ -327,6 +333,9 @@ static int model_create(const struct tern_sim_config *config, struct tern_sim **
     if (bytes % PAGE || bytes > 16ull << 30) {
         return -EINVAL;
     }
+    if (config && config->mutant) {
+        return -ENOTSUP; /* the model has no seeded bugs */
+    }
     struct tern_sim *d = calloc(1, sizeof *d);
     if (!d) {
         return -ENOMEM;
@@ -346,10 +355,9 @@ static int model_create(const struct tern_sim_config *config, struct tern_sim **
 
 static int model_observe(struct tern_sim *d, tern_sim_observer f, void *user)
 {
-    (void)d;
-    (void)f;
-    (void)user;
-    return -ENOTSUP;
+    d->observer = f;
+    d->observer_user = user;
+    return 0;
 }
 
 static int model_coverage(struct tern_sim *d, const char *path)

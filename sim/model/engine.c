@@ -39,9 +39,10 @@ static void indicate(struct engine *e, uint32_t kind, uint64_t begin, const stru
     e->phase = PHASE_IDLE;
 }
 
-void engine_preempt(struct engine *e)
+void engine_preempt(struct engine *e, uint32_t granularity)
 {
     e->stopping = e->queued != 0;
+    e->granularity = granularity;
 }
 
 void engine_reset(struct engine *e)
@@ -76,7 +77,8 @@ static bool save_access(struct engine *e, struct tern_ctx *c, bool write, struct
     if (!memory_read(&e->dev->mem, &s, pa, w, sizeof w, f)) {
         return false;
     }
-    if (tern_ctx_unpack(c, w) || c->magic != TERN_CTX_MAGIC_VALUE || c->state != TERN_CTX_STATE_SAVED) {
+    if (tern_ctx_unpack(c, w) || c->magic != TERN_CTX_MAGIC_VALUE || c->state != TERN_CTX_STATE_SAVED ||
+        c->executor != TERN_CTX_EXECUTOR_NONE || c->lines) {
         *f = (struct fault){.code = TERN_FAULT_CONTEXT_INVALID};
         return false;
     }
@@ -199,9 +201,12 @@ static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f
 static uint64_t user_call(struct engine *e, struct fault *f)
 {
     struct tern_pkt_user_call p;
-    float a, x, y;
-    if (tern_pkt_user_call_unpack(&p, e->packet) || p.executor != 0) {
-        f->code = p.executor != 0 ? TERN_FAULT_PACKET_BOUNDS : TERN_FAULT_PACKET_RESERVED;
+    if (tern_pkt_user_call_unpack(&p, e->packet)) {
+        f->code = TERN_FAULT_PACKET_RESERVED;
+        return 0;
+    }
+    if (p.executor != 0) {
+        f->code = TERN_FAULT_PACKET_BOUNDS;
         return 0;
     }
     uint32_t n = p.payload[0], bad = p.payload[2] % 4 ? p.payload[2] : p.payload[3] % 4 ? p.payload[3] : 0;
@@ -209,20 +214,20 @@ static uint64_t user_call(struct engine *e, struct fault *f)
         *f = (struct fault){.code = TERN_FAULT_EXECUTOR, .va = bad};
         return 0;
     }
-    memcpy(&a, &p.payload[1], 4);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t xa = p.payload[2] + 4 * i, ya = p.payload[3] + 4 * i, r;
-        uint8_t fl = 0;
-        if (!memory_read(&e->dev->mem, &e->space, xa, &x, 4, f) || !memory_read(&e->dev->mem, &e->space, ya, &y, 4, f)) {
-            return i;
+    uint32_t xa = p.payload[2], ya = p.payload[3];
+    for (uint32_t left = n, part; left; left -= part, xa += 4 * part, ya += 4 * part) {
+        uint32_t x[LINE / 4], y[LINE / 4]; /* a line of y is written when all its elements have been read */
+        part = (LINE - ya % LINE) / 4 < left ? (LINE - ya % LINE) / 4 : left;
+        for (uint32_t i = 0; i < part; i++) {
+            uint8_t fl = 0;
+            if (!memory_read(&e->dev->mem, &e->space, (uint32_t)(xa + 4 * i), &x[i], 4, f) ||
+                !memory_read(&e->dev->mem, &e->space, ya + 4 * i, &y[i], 4, f)) {
+                return n - left;
+            }
+            y[i] = fp_exact(FP_FMA, p.payload[1], x[i], y[i], 0, &fl);
         }
-        uint32_t ua, ux, uy;
-        memcpy(&ua, &a, 4);
-        memcpy(&ux, &x, 4);
-        memcpy(&uy, &y, 4);
-        r = fp_exact(FP_FMA, ua, ux, uy, 0, &fl);
-        if (!memory_write(&e->dev->mem, &e->space, ya, &r, 4, f)) {
-            return i;
+        if (!memory_write(&e->dev->mem, &e->space, ya, y, 4ull * part, f)) {
+            return n - left;
         }
     }
     return n / 5 + 1;
@@ -302,7 +307,8 @@ void engine_run(struct engine *e, uint64_t end)
     while (e->queued && e->now < end) {
         struct fault f;
         uint32_t opcode = e->packet[0] & 0xffu;
-        bool cut = e->phase == PHASE_IDLE || e->phase == PHASE_FETCH || opcode == TERN_PKT_FENCE_WAIT;
+        bool cut = e->phase == PHASE_IDLE || (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_BUFFER &&
+                                              (e->phase == PHASE_FETCH || opcode == TERN_PKT_FENCE_WAIT));
         if (e->stopping && cut) {
             stop(e);
         } else if (e->phase == PHASE_IDLE) {

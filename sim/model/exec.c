@@ -94,6 +94,8 @@ static bool locate(struct engine *e, struct warp *w, uint32_t index, uint32_t l,
             return fail(f, TERN_FAULT_STACK_OVERFLOW, access, va, l), false;
         }
         at = s->p.stack + (index * LANES << s->p.stack_log2) + ((off >> 2) * LANES + l) * 4 + (off & 3u);
+    } else if (va >= TERN_WIN_GUARD_BASE) {
+        return fail(f, TERN_FAULT_STACK_OVERFLOW, access, va, l), false;
     } else if (va >= TERN_WIN_LOCAL_BASE) {
         uint32_t off = va - TERN_WIN_LOCAL_BASE;
         if (off >= s->p.local_bytes) {
@@ -508,8 +510,8 @@ int exec(struct engine *e, struct warp *w, uint32_t index, const struct instruct
     case OP_EXIT:
         return STEP_EXIT;
     case OP_ECALL:
-        return fail(f, TERN_FAULT_ENVIRONMENT_CALL, ACCESS_EXECUTE, w->at, 0);
+        return fail(f, TERN_FAULT_ENVIRONMENT_CALL, ACCESS_EXECUTE, w->at, (uint32_t)__builtin_ctz(w->active));
     default:
-        return fail(f, TERN_FAULT_ILLEGAL_INSTRUCTION, ACCESS_EXECUTE, w->at, 0);
+        return fail(f, TERN_FAULT_ILLEGAL_INSTRUCTION, ACCESS_EXECUTE, w->at, (uint32_t)__builtin_ctz(w->active));
     }
 }

@@ -113,6 +113,10 @@ uint8_t *memory_map(struct memory *m, struct space *s, uint64_t va, uint32_t acc
         *page = va / PAGE;
         return m->data + va;
     }
+    if (va >> 32) {
+        *code = TERN_FAULT_PAGE;
+        return NULL;
+    }
     uint64_t key = ((va / PAGE) << 2 | access) + 1;
     struct tlb_entry *t = &s->tlb[(va / PAGE ^ access << 8) % TLB_SIZE];
     if (t->key != key) {
@@ -131,6 +135,7 @@ static bool transfer(struct memory *m, struct space *s, uint64_t va, uint8_t *da
                      struct fault *f)
 {
     while (n) {
+        va &= ADDRESS_MASK;
         uint64_t part = PAGE - va % PAGE < n ? PAGE - va % PAGE : n, page;
         uint32_t code = 0;
         uint8_t *p = memory_map(m, s, va, access, &page, &code);

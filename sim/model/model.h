@@ -30,15 +30,16 @@
 #define LMEM_BYTES 65536u
 #define LINE 64u
 #define PAGE 4096u
+#define ADDRESS_MASK 0x3ffffffffull /* addresses have 34 bits and wrap; virtual ones of 4 GiB and more are mapped nowhere */
 #define HW_QUEUE 2
 #define INDICATIONS 4
 #define ALL_LANES ((uint32_t)((1ull << LANES) - 1))
 
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE, ACCESS_ATOMIC };
 
-/** The first fault of a buffer. code 0: none. */
+/** The first fault of a buffer. code 0: none. Of a kernel: who, by group, warp in the group, lane. */
 struct fault {
-    uint32_t code, access, va, pc, warp, lane;
+    uint32_t code, access, va, pc, warp, lane, group[3];
 };
 
 /* ---------------------------------------------------------------- memory.c */
@@ -47,7 +48,7 @@ struct fault {
 
 /** One translated page; a key of 0 is empty. Rights are checked when it is filled, one entry an access class. */
 struct tlb_entry {
-    uint64_t key;  /* virtual page + 1, access class */
+    uint64_t key;  /* virtual page, access class, + 1 */
     uint8_t *host; /* NULL: the zero page */
     uint64_t page; /* physical */
 };
@@ -88,6 +89,7 @@ void space_flush(struct space *s);
 
 struct instruction {
     uint32_t pc; /* tag; odd: empty */
+    uint32_t word;
     uint16_t op;
     uint8_t rd, rs1, rs2, rs3, rm, size;
     int32_t imm;
@@ -101,6 +103,7 @@ struct warp {
     uint16_t depth[LANES]; /* call depth */
     uint8_t fflags[LANES], frm[LANES];
     uint32_t lid[3][LANES];
+    uint32_t born;                  /* lanes that had a work-item at the launch */
     uint32_t live, waiting, active; /* masks; active is a subset of live & ~waiting */
     uint32_t at;                    /* pc of the active lanes */
     uint32_t merge;                 /* lowest pc of other lanes of the same depth: there the active lanes stop and select again */
@@ -158,6 +161,7 @@ struct engine {
     struct indication ind[INDICATIONS];
     uint32_t n_ind;
     bool refused, stopping;
+    uint32_t granularity; /* of the stop */
     enum phase phase;
     uint32_t offset;
     uint64_t begin;
@@ -177,13 +181,15 @@ struct tern_sim {
     uint32_t dirty_first, dirty_count;
     bool dirty_error;
     uint32_t dirty_window[512];
+    tern_sim_observer observer; /* NULL: none */
+    void *observer_user;
 };
 
 /** Runs an engine up to device time `end`. */
 void engine_run(struct engine *e, uint64_t end);
 void engine_reset(struct engine *e);
 void engine_doorbell(struct engine *e);
-void engine_preempt(struct engine *e);
+void engine_preempt(struct engine *e, uint32_t granularity);
 void engine_pop(struct engine *e);
 
 /** Copy, fill and paging packets, whole. Cycles that it took; f filled on a fault. */
@@ -201,6 +207,8 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
 enum { STEP_NEXT, STEP_BRANCH, STEP_BARRIER, STEP_EXIT, STEP_FAULT };
 
 void decode(uint32_t word, struct instruction *out);
+/** False for branches, stores, fences, barrier, exit: their rd field is no register. */
+bool writes_register(uint16_t op);
 /** Runs one instruction for the active lanes. STEP_BRANCH: target[] holds the next pc of each active lane. */
 int exec(struct engine *e, struct warp *w, uint32_t index, const struct instruction *i, uint32_t *target, struct fault *f);
 

@@ -7,10 +7,52 @@ static uint64_t wide(uint32_t lo, uint32_t hi)
     return lo | (uint64_t)hi << 32;
 }
 
+static bool refuse(struct fault *f, uint32_t code, uint32_t access, uint64_t va)
+{
+    *f = (struct fault){.code = code, .access = access, .va = (uint32_t)va};
+    return false;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Copies bytes in pieces that leave neither page. A destination line is written when its bytes have been read: so of a fault
+ *  on each side the read counts, if its byte belongs to the first line that cannot be written. */
+static bool copy_bytes(struct engine *e, uint64_t dst, uint64_t src, uint64_t n, struct fault *f)
+{
+    struct memory *m = &e->dev->mem;
+    while (n) {
+        dst &= ADDRESS_MASK;
+        src &= ADDRESS_MASK;
+        uint64_t part = least(n, least(PAGE - src % PAGE, PAGE - dst % PAGE)), page;
+        uint32_t code = 0;
+        const uint8_t *from = memory_map(m, &e->space, src, ACCESS_READ, &page, &code);
+        if (!from) {
+            return refuse(f, code, ACCESS_READ, src);
+        }
+        uint8_t *to = memory_map(m, &e->space, dst, ACCESS_WRITE, &page, &code);
+        if (!to) {
+            uint64_t over = (src + PAGE - src % PAGE) & ADDRESS_MASK, line = least(n, LINE - dst % LINE);
+            uint32_t read_code = 0;
+            if (src % PAGE + line > PAGE && !memory_map(m, &e->space, over, ACCESS_READ, &page, &read_code)) {
+                return refuse(f, read_code, ACCESS_READ, over);
+            }
+            return refuse(f, code, ACCESS_WRITE, dst);
+        }
+        memmove(to, from, part);
+        memory_written(m, page * PAGE + dst % PAGE, (uint32_t)part);
+        dst += part;
+        src += part;
+        n -= part;
+    }
+    return true;
+}
+
 static uint64_t copy(struct engine *e, const uint32_t *w, struct fault *f)
 {
     struct tern_pkt_copy p;
-    uint8_t row[PAGE];
     if (tern_pkt_copy_unpack(&p, w)) {
         f->code = TERN_FAULT_PACKET_RESERVED;
         return 0;
@@ -21,17 +63,13 @@ static uint64_t copy(struct engine *e, const uint32_t *w, struct fault *f)
     }
     uint64_t lines = 0;
     for (uint32_t z = 0; z < p.slices; z++) {
-        for (uint32_t y = 0; y < p.rows; y++) {
+        for (uint32_t y = 0; p.width && y < p.rows; y++) {
             uint64_t src = wide(p.src_lo, p.src_hi) + (uint64_t)z * p.src_slice + (uint64_t)y * p.src_row;
             uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
-            for (uint64_t x = 0; x < p.width; x += sizeof row) {
-                uint64_t n = p.width - x < sizeof row ? p.width - x : sizeof row;
-                if (!memory_read(&e->dev->mem, &e->space, src + x, row, n, f) ||
-                    !memory_write(&e->dev->mem, &e->space, dst + x, row, n, f)) {
-                    return lines;
-                }
-                lines += n / LINE + 1;
+            if (!copy_bytes(e, dst, src, p.width, f)) {
+                return lines;
             }
+            lines += p.width / LINE + 1;
         }
     }
     e->count.rd_lines += lines;
@@ -99,7 +137,6 @@ static uint64_t pte_update(struct engine *e, const uint32_t *w, struct fault *f)
 static uint64_t pte_copy(struct engine *e, const uint32_t *w, struct fault *f)
 {
     struct tern_pkt_pte_copy p;
-    uint32_t entries[1024];
     if (tern_pkt_pte_copy_unpack(&p, w)) {
         f->code = TERN_FAULT_PACKET_RESERVED;
         return 0;
@@ -109,9 +146,7 @@ static uint64_t pte_copy(struct engine *e, const uint32_t *w, struct fault *f)
         f->code = TERN_FAULT_PACKET_BOUNDS;
         return 0;
     }
-    if (memory_read(&e->dev->mem, &e->space, src, entries, 4ull * p.count, f)) {
-        memory_write(&e->dev->mem, &e->space, dst, entries, 4ull * p.count, f);
-    }
+    copy_bytes(e, dst, src, 4ull * p.count, f);
     return p.count / 8 + 1;
 }
 

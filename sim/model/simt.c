@@ -37,7 +37,7 @@ static void launch_warp(struct simt *s, uint32_t index, uint32_t slot, uint32_t 
     struct warp *w = &s->warp[index];
     const struct group *g = &s->group[slot];
     uint32_t lanes = items - first_item < LANES ? items - first_item : LANES;
-    w->live = w->active = lanes == LANES ? ALL_LANES : (1u << lanes) - 1;
+    w->born = w->live = w->active = lanes == LANES ? ALL_LANES : (1u << lanes) - 1;
     w->waiting = 0;
     w->at = s->p.entry;
     w->merge = NO_MERGE;
@@ -163,25 +163,40 @@ static void rotate(struct warp *w)
     w->quantum = ROTATE_QUANTUM;
 }
 
-/** Opens a group's barrier when every live work-item waits. */
-static void barrier_check(struct simt *s, struct group *g)
+/** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the lowest
+ *  barrier at which any waits and the first work-item there. */
+static void barrier_check(struct simt *s, struct group *g, struct fault *f)
 {
-    uint32_t any = 0;
+    uint32_t lowest = UINT32_MAX, highest = 0, first = UINT32_MAX;
+    bool ended = false;
     for (uint32_t i = 0; i < g->n_warps; i++) {
         const struct warp *w = &s->warp[g->first_warp + i];
         if (w->live & ~w->waiting) {
             return;
         }
-        any |= w->waiting;
+        ended |= w->live != w->born;
+        for (uint32_t m = w->waiting; m; m &= m - 1) {
+            uint32_t l = (uint32_t)__builtin_ctz(m), pc = w->pc[l] - 4;
+            highest = pc > highest ? pc : highest;
+            if (pc < lowest) {
+                lowest = pc;
+                first = i * LANES + l;
+            }
+        }
     }
-    for (uint32_t i = 0; any && i < g->n_warps; i++) {
+    if (ended || lowest != highest) {
+        *f = (struct fault){.code = TERN_FAULT_BARRIER_DIVERGENCE, .access = ACCESS_EXECUTE, .va = lowest, .pc = lowest,
+                            .warp = g->first_warp + first / LANES, .lane = first % LANES};
+        return;
+    }
+    for (uint32_t i = 0; i < g->n_warps; i++) {
         struct warp *w = &s->warp[g->first_warp + i];
         w->waiting = 0;
         reselect(w);
     }
 }
 
-static void leave(struct simt *s, struct warp *w, bool exits)
+static void leave(struct simt *s, struct warp *w, bool exits, struct fault *f)
 {
     struct group *g = &s->group[w->slot];
     if (exits) {
@@ -200,7 +215,7 @@ static void leave(struct simt *s, struct warp *w, bool exits)
         }
         return;
     }
-    barrier_check(s, g);
+    barrier_check(s, g, f);
 }
 
 static void branch(struct warp *w, const uint32_t *target, bool call_or_return)
@@ -232,7 +247,7 @@ static void branch(struct warp *w, const uint32_t *target, bool call_or_return)
     }
 }
 
-static const struct instruction *fetch(struct engine *e, uint32_t pc, struct fault *f)
+static const struct instruction *fetch(struct engine *e, uint32_t pc, uint32_t lane, struct fault *f)
 {
     struct instruction *i = &e->simt.decoded[pc / 4 % DECODED];
     if (i->pc != pc) {
@@ -243,13 +258,30 @@ static const struct instruction *fetch(struct engine *e, uint32_t pc, struct fau
             f->code = code;
             f->access = ACCESS_EXECUTE;
             f->va = pc;
+            f->lane = lane;
             return NULL;
         }
         memcpy(&word, p, 4);
         decode(word, i);
         i->pc = pc;
+        i->word = word;
     }
     return i;
+}
+
+/** Tells the observer what an instruction has done. */
+static void observe(struct engine *e, uint32_t index, const struct instruction *i, uint64_t time)
+{
+    const struct warp *w = &e->simt.warp[index];
+    const struct group *g = &e->simt.group[w->slot];
+    struct tern_sim_retired r = {.time = time, .engine = e->index, .warp = index - g->first_warp, .pc = w->at,
+                                 .word = i->word, .mask = w->active, .rd = writes_register(i->op) ? i->rd : 0};
+    memcpy(r.group, g->id, sizeof r.group);
+    for (uint32_t m = r.rd ? w->active : 0; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        r.value[l] = w->x[r.rd][l];
+    }
+    e->dev->observer(e->dev->observer_user, &r);
 }
 
 /** Up to `limit` instructions of one warp; the number run. */
@@ -264,8 +296,11 @@ static uint64_t burst(struct engine *e, uint32_t index, uint64_t limit, struct f
             park(w);
             reselect(w);
         }
-        const struct instruction *i = fetch(e, w->at, f);
+        const struct instruction *i = fetch(e, w->at, (uint32_t)__builtin_ctz(w->active), f);
         int step = i ? exec(e, w, index, i, target, f) : STEP_FAULT;
+        if (e->dev->observer && step != STEP_FAULT) {
+            observe(e, index, i, e->now + n);
+        }
         n++;
         e->count.lanes += (uint32_t)__builtin_popcount(w->active);
         if (step == STEP_NEXT) {
@@ -275,12 +310,9 @@ static uint64_t burst(struct engine *e, uint32_t index, uint64_t limit, struct f
         } else if (step == STEP_FAULT) {
             f->pc = w->at;
             f->warp = index;
-            if (!i || f->code == TERN_FAULT_ILLEGAL_INSTRUCTION || f->code == TERN_FAULT_ENVIRONMENT_CALL) {
-                f->lane = (uint32_t)__builtin_ctz(w->active);
-            }
             break;
         } else {
-            leave(s, w, step == STEP_EXIT);
+            leave(s, w, step == STEP_EXIT, f);
             break;
         }
     }
@@ -298,6 +330,11 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
         }
     }
     e->count.issue += n;
+    if (f->code) {
+        const struct group *g = &s->group[s->warp[f->warp].slot];
+        f->warp -= g->first_warp;
+        memcpy(f->group, g->id, sizeof f->group);
+    }
     *done = !s->groups_running || f->code;
     return n;
 }

@@ -7,10 +7,13 @@
  * what is submitted to which engine. Each item draws from its own random numbers (seed and index), so leaving one out
  * changes no other: that is how a failing case is shrunk.
  *
- *   main.c      options, workers, progress, report     program.c, program_*.c  kind PROGRAM: one kernel of random code
- *   run.c       a scene on one device, to its end      stream.c, stream_*.c    kind STREAM: random packets, many buffers
- *   compare.c   two ends of a scene                    shrink.c                the smallest set of items that still differs
- *   explain.c   first differing warp instruction, disassembly, waveform        cover.c, cover_*.c   functional coverage
+ *   main.c, options.c   the command                  program.c, program_*.c  kind PROGRAM: one kernel of random code
+ *   campaign.c  many cases, in worker processes      stream.c, stream_*.c    kind STREAM: random packets, many buffers
+ *   mutants.c   the same on devices with seeded bugs scene.c, random.c       what both kinds build with
+ *   run.c       a scene on one device, to its end    backend.c               the device libraries
+ *   compare.c   two ends of a scene                  shrink.c                the smallest set of items that still differs
+ *   explain.c, history.c, disassemble.c  first differing warp instruction, waveform    report.c  what is printed
+ *   cover.c, cover_*.c  functional coverage
  *
  * docs/verification.md says what is compared, and what the architecture leaves open and so is not.
  */
@@ -83,7 +86,9 @@ struct open_range {
 };
 
 struct scene {
+    uint64_t seed;            /**< Of the case. */
     uint8_t *memory;          /**< Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
+    uint8_t *touched;         /**< One byte a page: something was put there. Only scene_put changes memory. */
     uint64_t mem_bytes;
     struct submit *submit;
     uint32_t submits;
@@ -117,35 +122,107 @@ void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, ch
 
 /* ------------------------------------------------------------------- the run */
 
-/** An indication without its times. */
+/** An indication. The times are not compared: what a device needs is its own affair. */
 struct seen {
     uint32_t engine, kind, fault, access, lane, warp, va, pc, offset, group[3];
-    uint64_t fence;
+    uint64_t fence, begin, end;
+    uint32_t submit;       /**< Index into scene.submit. */
 };
 
 /** How a scene ended on one device. Memory stays in the device: compare.c reads it. */
 struct ending {
     struct seen *seen;     /**< Completed and faulted indications, in order an engine; engine by engine. */
     uint32_t count;
+    struct seen *cuts;     /**< Preempted indications, in order of time. Not compared: where a request arrives is open. */
+    uint32_t cut_count;
     bool hung;             /**< The limit was passed. */
     uint64_t cycles, instructions; /**< Device cycles; warp instructions (counters). */
-    uint32_t error;        /**< errno of a failed access, 0: none. */
+    int error;             /**< 0, or -errno of a failed register access. */
 };
 
 struct backend {
     const char *name;      /**< "model_small", "rtl_small" ...: libtern_sim_NAME.so */
     const struct tern_sim_api *api;
     void *object;
+    char path[1024];       /**< Of the library. */
 };
 
 /** Loads a device library. 0, -ENOENT, -EPROTO; a message on stderr. */
 int backend_open(const char *name, struct backend *out);
 void backend_close(struct backend *b);
-/** What a device of this library is. */
+/** What a device of this library is. 0, -EPROTO (built from another specification), or -errno of create; a message on stderr. */
 int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometry *out);
-/** Creates a device, loads the scene, runs it to its end (or limit). *sim: the device, for the caller to destroy. */
-int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, tern_sim_observer observer, void *user,
-              const char *waves, struct tern_sim **sim, struct ending *out);
+
+/** What watches a run. All zero: nothing. */
+struct watch {
+    tern_sim_observer observer; /**< NULL: none. */
+    void *user;
+    const char *waves;          /**< File for a waveform of device time [waves_from, waves_to); NULL: none. */
+    uint64_t waves_from, waves_to;
+};
+
+/**
+ * Creates a device, loads the scene, runs it to its end (or limit). *sim: the device, for the caller to destroy.
+ * watch may be NULL. 0, -ENOMEM, -EINVAL, -ENOTSUP (the device cannot be watched like this), or errno of the waveform's file.
+ */
+int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
+              struct tern_sim **sim, struct ending *out);
 void ending_free(struct ending *e);
+
+/* ---------------------------------------------------------------- comparison */
+
+enum difference_kind { DIFF_NONE, DIFF_ENDING, DIFF_INDICATION, DIFF_MEMORY, DIFF_DIRTY, DIFF_CRASH, DIFF_KINDS };
+extern const char *const difference_names[DIFF_KINDS];
+
+/** What differs: the first of the kinds above that does, and lines that say what, the first of each kind. */
+struct difference {
+    enum difference_kind kind;
+    uint64_t address;      /**< DIFF_MEMORY, DIFF_DIRTY: the first. */
+    char text[1536];
+};
+
+/** A device at the end of a scene. */
+struct side {
+    const struct backend *backend;
+    struct tern_sim *sim;
+    struct ending end;
+};
+
+/** Compares what was expected (the model) with what came. every_page: looks at all of memory, not only where something was put
+ *  or a dirty bit is set. 0, or -ENOMEM; what differs is in *out. */
+int compare(const struct scene *s, const struct side *expected, const struct side *got, bool every_page, struct difference *out);
+
+/** The two devices of a run. */
+struct pair {
+    struct backend model, rtl;
+    struct geometry geometry;
+    uint32_t mutant;       /**< Of the RTL; 0: none. */
+};
+
+/** What one case gave. */
+struct verdict {
+    uint64_t instructions, indications, faults;
+    struct difference difference;
+};
+
+/** Runs a case on both devices and compares. rtl_watch may be NULL. 0, or -errno: the case could not be run. */
+int case_compare(const struct test_case *c, const struct pair *p, const struct watch *rtl_watch, struct verdict *out);
+
+/** Makes keep[] smaller while it still differs, until leaving out any single item would end that, or `runs` are used up.
+ *  differs is asked about keep[] itself. The number of items kept. */
+uint32_t shrink(bool *keep, uint32_t items, uint32_t runs, bool (*differs)(void *user), void *user);
+
+/* ------------------------------------------------------------------- cover.c */
+
+/** Functional coverage of one process, gathered over its cases (--coverage). */
+struct cover;
+int cover_create(const struct geometry *g, struct cover **out);
+void cover_destroy(struct cover *c);
+/** A tern_sim_observer of the RTL; user is the struct cover. */
+void cover_retired(void *user, const struct tern_sim_retired *retired);
+/** After each case: what was asked, and how the RTL ended. */
+void cover_case(struct cover *c, const struct test_case *tc, const struct scene *s, const struct ending *rtl);
+/** Writes what was covered to a file of its own format; files of several processes can be merged. 0 or -errno. */
+int cover_write(const struct cover *c, const char *path);
 
 #endif

@@ -60,11 +60,12 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
     const uint32_t regs[] = {TERN_REG_ENGINE_IND_INFO(e),     TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e),
                              TERN_REG_ENGINE_IND_OFFSET(e),   TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e),
                              TERN_REG_ENGINE_IND_END_LO(e),   TERN_REG_ENGINE_IND_END_HI(e),   TERN_REG_ENGINE_IND_VA(e),
-                             TERN_REG_ENGINE_IND_PC(e)};
-    uint32_t v[10] = {0};
+                             TERN_REG_ENGINE_IND_PC(e),       TERN_REG_ENGINE_IND_GROUP_X(e),  TERN_REG_ENGINE_IND_GROUP_Y(e),
+                             TERN_REG_ENGINE_IND_GROUP_Z(e)};
+    uint32_t v[13] = {0};
     r = read_run(kmd, regs, v, 1);
     bool faulted = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED;
-    r = r ? r : read_run(kmd, regs + 1, v + 1, faulted ? 9 : 7);
+    r = r ? r : read_run(kmd, regs + 1, v + 1, faulted ? 12 : 7);
     r = r ? r : kmd->hal->ops->write32(kmd->hal, TERN_REG_ENGINE_IND_POP(e), 1u);
     if (r) {
         return r;
@@ -81,6 +82,7 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
         .end = v[6] | (uint64_t)v[7] << 32,
         .va = v[8],
         .pc = v[9],
+        .group = {v[10], v[11], v[12]},
     };
     return 1;
 }

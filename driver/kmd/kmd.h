@@ -46,6 +46,7 @@ struct tern_hw_entry {
 struct tern_indication {
     uint32_t kind; /**< TERN_ENGINE_IND_INFO_KIND_*. */
     uint32_t fault, access, warp, lane, va, pc, offset;
+    uint32_t group[3]; /**< Work-group of the faulting work-item; warp counts within it. */
     uint64_t fence, begin, end;
 };
 

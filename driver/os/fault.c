@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A fault as a sentence: who, in what work, did what, where, and what lies near. */
+/**
+ * A fault as a sentence: who, in what work, did what, where, and what lies near.
+ *
+ * The device names a work-item by group, warp and lane; its global id follows from the dispatch packet, of which the job
+ * has a copy. The text depends on what happened only, not on the engine: every backend gives the same one.
+ */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,35 +13,123 @@
 
 #define NEAR 0x400000u /* bytes: farther off, an allocation is no explanation */
 
-static void near_address(const struct tern_process *proc, uint32_t address, char *out, size_t size)
+/** Adds to the sentence; what does not fit is cut off. */
+__attribute__((format(printf, 2, 3))) static void say(struct tern_fault *f, const char *format, ...)
+{
+    size_t at = strlen(f->message);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(f->message + at, sizeof f->message - at, format, list);
+    va_end(list);
+}
+
+/** What an address that is nobody's may have been meant to be. */
+static void say_near(struct tern_fault *f, const struct tern_process *proc, uint32_t address)
 {
     const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
-    out[0] = '\0';
+    const struct tern_range *above = r ? r + 1 : proc->va.range;
+    above = above < proc->va.range + proc->va.n ? above : NULL;
     uint32_t end = r ? (r->first + r->count) * TERN_PAGE : 0;
-    if (r && address >= end && address - end < NEAR) {
-        snprintf(out, size, ", %u bytes beyond the end of the allocation at 0x%08x", address - end, r->first * TERN_PAGE);
+    uint32_t beyond = r ? address - end : UINT32_MAX;
+    uint32_t below = above ? above->first * TERN_PAGE - address : UINT32_MAX;
+    if (address < TERN_VA_FIRST * TERN_PAGE) {
+        say(f, address ? ": %u bytes behind a null pointer" : ": a null pointer", address);
     } else if (r && address < end) {
-        snprintf(out, size, ", byte %u of the allocation at 0x%08x", address - r->first * TERN_PAGE, r->first * TERN_PAGE);
+        say(f, ", byte %u of the allocation at 0x%08x", address - r->first * TERN_PAGE, r->first * TERN_PAGE);
+    } else if (address >= TERN_VA_END * TERN_PAGE && address < TERN_WIN_LOCAL_BASE) {
+        say(f, ", %u bytes below local memory", TERN_WIN_LOCAL_BASE - address);
+    } else if (beyond < NEAR && beyond <= below) {
+        say(f, ", %u bytes beyond the end of the allocation at 0x%08x", beyond, r->first * TERN_PAGE);
+    } else if (below < NEAR) {
+        say(f, ", %u bytes below the allocation at 0x%08x", below, above->first * TERN_PAGE);
     }
 }
 
-static bool has_address(uint32_t code)
+/** The access and what was wrong with it, for faults that are about an address; else the interface description's words. */
+static void say_what(struct tern_fault *f, const struct tern_process *proc, const struct tern_pkt_dispatch *d)
 {
-    return code == TERN_FAULT_PAGE || code == TERN_FAULT_PROTECTION || code == TERN_FAULT_PTE_MALFORMED ||
-           code == TERN_FAULT_MISALIGNED || code == TERN_FAULT_BUS_ERROR || code == TERN_FAULT_STACK_OVERFLOW ||
-           code == TERN_FAULT_LOCAL_OVERRUN;
+    static const char *const by_kernel[] = {"load from", "store to", "jump to", "atomic access to"};
+    static const char *const by_engine[] = {"read from", "write to", "fetch from", "atomic access to"};
+    static const char *const forbidden[] = {"read", "written", "executed", "written"};
+    const char *access = (f->has_item ? by_kernel : by_engine)[f->access & 3];
+    switch (f->code) {
+    case TERN_FAULT_PAGE:
+        say(f, "%s 0x%08x, which is not mapped", access, f->address);
+        say_near(f, proc, f->address);
+        break;
+    case TERN_FAULT_PROTECTION:
+        say(f, "%s 0x%08x, which may not be %s", access, f->address, forbidden[f->access & 3]);
+        say_near(f, proc, f->address);
+        break;
+    case TERN_FAULT_PTE_MALFORMED:
+    case TERN_FAULT_BUS_ERROR:
+        say(f, "%s 0x%08x: %s", access, f->address, tern_fault_text(f->code));
+        break;
+    case TERN_FAULT_MISALIGNED:
+        say(f, "misaligned %s 0x%08x", access, f->address);
+        break;
+    case TERN_FAULT_STACK_OVERFLOW:
+        say(f, "%s 0x%08x, %s the %u bytes of private memory of the work-item", access, f->address,
+            f->address < TERN_WIN_PRIVATE_BASE ? "below" : "beyond", 1u << d->stack_log2);
+        break;
+    case TERN_FAULT_LOCAL_OVERRUN:
+        say(f, "%s 0x%08x, byte %u of local memory, of which the work-group has %u bytes", access, f->address,
+            f->address - TERN_WIN_LOCAL_BASE, d->local_bytes);
+        break;
+    default:
+        say(f, "%s", tern_fault_text(f->code));
+    }
+}
+
+/** The dispatch packet at this offset of the job, if it is one. */
+static bool dispatch_at(const struct tern_job *job, uint32_t offset, struct tern_pkt_dispatch *out)
+{
+    const uint32_t bytes = TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
+    return offset % TERN_PKT_LINE_BYTES == 0 && job->size >= bytes && offset <= job->size - bytes &&
+           (job->packets[offset / 4] & TERN_PKT_OPCODE_MASK) == TERN_PKT_DISPATCH &&
+           tern_pkt_dispatch_unpack(out, job->packets + offset / 4) == 0;
+}
+
+/** Work-item `number` of a group of the range. false: there is no such one. */
+static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3], uint32_t number, uint32_t item[3])
+{
+    const uint32_t local[3] = {d->local_x, d->local_y, d->local_z}, edge[3] = {d->edge_x, d->edge_y, d->edge_z};
+    const uint32_t groups[3] = {d->groups_x, d->groups_y, d->groups_z}, offset[3] = {d->offset_x, d->offset_y, d->offset_z};
+    for (int i = 0; i < 3; i++) {
+        uint32_t size = group[i] + 1 == groups[i] ? edge[i] : local[i];
+        if (group[i] >= groups[i] || !size) {
+            return false;
+        }
+        item[i] = offset[i] + group[i] * local[i] + number % size;
+        number /= size;
+    }
+    return number == 0;
+}
+
+static void describe_timeout(struct tern_fault *f, uint32_t engine, const struct tern_job *job, uint64_t timeout)
+{
+    f->code = TERN_FAULT_TIMEOUT;
+    say(f, "ran longer than %llu cycles, so engine %u was reset", (unsigned long long)timeout, engine);
+    if (job->size > TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES) {
+        say(f, " (buffer %llu)", (unsigned long long)job->fence);
+    }
+    say(f, "; TERN_TIMEOUT_CYCLES or the key timeout of the configuration allows more");
 }
 
 void tern_fault_describe(struct tern_process *proc, uint32_t engine, const struct tern_job *job, const struct tern_indication *ind,
                          uint64_t timeout, struct tern_fault *out)
 {
-    static const char *const access[] = {"read", "write", "execute", "atomic"};
-    struct tern_fault f = {.code = TERN_FAULT_TIMEOUT, .fence = job->fence};
-    const char *label = job->label ? job->label : "a buffer without label";
-    char where[128] = "", near[96] = "", lane[64] = "";
+    struct tern_fault f = {.fence = job->fence};
+    struct tern_pkt_dispatch d = {0};
+    const bool in_dispatch = dispatch_at(job, ind ? ind->offset : 0, &d);
+    const bool alone = job->size == TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
+    /* pc is zero if no kernel ran, and if one jumped there; without a kernel nothing executes */
+    const bool ran = ind && (ind->pc || ind->access == TERN_ENGINE_IND_INFO_ACCESS_EXECUTE);
+    uint32_t item[3] = {0};
+    say(&f, "process '%.40s': %s%.60s: ", proc->name, in_dispatch && (ran || alone) ? "kernel " : "",
+        job->label ? job->label : "without label");
     if (!ind) {
-        snprintf(f.message, sizeof f.message, "process '%.60s': %.80s: ran longer than %llu cycles, so engine %u was reset", proc->name, label,
-                 (unsigned long long)timeout, engine);
+        describe_timeout(&f, engine, job, timeout);
         *out = f;
         return;
     }
@@ -43,19 +137,20 @@ void tern_fault_describe(struct tern_process *proc, uint32_t engine, const struc
     f.access = ind->access;
     f.address = ind->va;
     f.pc = ind->pc;
-    f.warp = ind->warp;
-    f.lane = ind->lane;
     f.offset = ind->offset;
-    if (has_address(ind->fault)) {
-        if (ind->va < TERN_WIN_LOCAL_BASE) { /* the windows above are no allocation's */
-            near_address(proc, ind->va, near, sizeof near);
-        }
-        snprintf(where, sizeof where, "%s at 0x%08x%s; ", access[ind->access & 3], ind->va, near);
+    if (in_dispatch && ran && find_item(&d, ind->group, ind->warp * proc->dev->kmd.lanes + ind->lane, item)) {
+        f.has_item = true;
+        f.warp = ind->warp;
+        f.lane = ind->lane;
+        memcpy(f.group, ind->group, sizeof f.group);
+        memcpy(f.item, item, sizeof f.item);
+        say(&f, "work-item (%u, %u, %u) of group (%u, %u, %u): ", item[0], item[1], item[2], f.group[0], f.group[1], f.group[2]);
     }
-    if (ind->pc) {
-        snprintf(lane, sizeof lane, "pc 0x%08x, warp %u lane %u, ", ind->pc, ind->warp, ind->lane);
+    say_what(&f, proc, &d);
+    if (ran) {
+        say(&f, " (pc 0x%08x)", f.pc);
+    } else {
+        say(&f, " (packet at byte %u of buffer %llu)", f.offset, (unsigned long long)f.fence);
     }
-    snprintf(f.message, sizeof f.message, "process '%.40s': %.40s: %s (%s%spacket at byte %u of buffer %llu)", proc->name, label,
-             tern_fault_text(ind->fault), where, lane, ind->offset, (unsigned long long)job->fence);
     *out = f;
 }

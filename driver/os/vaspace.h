@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Virtual address ranges of one process, in pages, within [64 KiB, 3.5 GiB): below lies the null page and what a null
- * pointer with an offset hits, above lie the kernels' windows. A sorted array of the ranges in use: found by bisection,
- * gaps by one pass. No locks: the owner serialises.
+ * Virtual address ranges of one process, in pages, within [64 KiB, 3.5 GiB - 64 KiB): below lies the null page and what a
+ * null pointer with an offset hits; above, what a negative index into local memory hits, and the kernels' windows. A
+ * sorted array of the ranges in use: found by bisection, gaps by one pass. No locks: the owner serialises.
  */
 #ifndef TERN_OS_VASPACE_H
 #define TERN_OS_VASPACE_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define TERN_VA_FIRST 0x10u     /**< First page that may be used. */
-#define TERN_VA_END 0xe0000u    /**< First page beyond. */
+#define TERN_VA_END 0xdfff0u    /**< First page beyond. */
 
 struct tern_range {
     uint32_t first, count; /**< Pages. */

@@ -10,7 +10,7 @@
 #include "runtime/core/context.h"
 
 #define RT_IMAGE_FIRST 0xd0000000u
-#define RT_IMAGE_END 0xe0000000u
+#define RT_IMAGE_END 0xdfff0000u
 
 struct rt_image {
     struct rt_object base; /**< Held by the program and by commands that run it. */

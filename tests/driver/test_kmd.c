@@ -148,10 +148,13 @@ static void test_poll(void **state)
     expect_indication(0, TERN_ENGINE_IND_INFO_KIND_FAULTED | 1u << 2 | 2u << 8 | 13u << 16 | 5u << 24);
     expect_read(TERN_REG_ENGINE_IND_VA(0), 0x1234);
     expect_read(TERN_REG_ENGINE_IND_PC(0), 0x5678);
+    expect_read(TERN_REG_ENGINE_IND_GROUP_X(0), 7);
+    expect_read(TERN_REG_ENGINE_IND_GROUP_Y(0), 8);
+    expect_read(TERN_REG_ENGINE_IND_GROUP_Z(0), 9);
     expect_write(TERN_REG_ENGINE_IND_POP(0), 1);
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 1);
     assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED && i.access == 1 && i.fault == 2 && i.lane == 13 && i.warp == 5 &&
-                i.va == 0x1234 && i.pc == 0x5678);
+                i.va == 0x1234 && i.pc == 0x5678 && i.group[0] == 7 && i.group[1] == 8 && i.group[2] == 9);
     expect_failure(TERN_REG_ENGINE_STATUS(0), -EIO);
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EIO);
     expect_nothing_more();

@@ -91,10 +91,13 @@ struct tern_fault {
     uint32_t access;    /**< 0 read, 1 write, 2 execute, 3 atomic. */
     uint32_t address;   /**< Virtual address. */
     uint32_t pc;        /**< Program counter, 0 if no kernel ran. */
-    uint32_t warp, lane;
+    bool has_item;      /**< A work-item of a kernel faulted; else group, item, warp and lane are 0. */
+    uint32_t group[3];  /**< Its work-group, counted from 0 in x, y, z. */
+    uint32_t item[3];   /**< Its global id, offset included. */
+    uint32_t warp, lane;/**< Its place in the group: number warp * lanes + lane. */
     uint32_t offset;    /**< Byte offset of the packet in its DMA buffer. */
     uint64_t fence;     /**< The faulting buffer. */
-    char message[256];  /**< All of that as a sentence, with the buffer's label. */
+    char message[512];  /**< All of that as a sentence, with the buffer's label. */
 };
 #define TERN_FAULT_TIMEOUT 256u
 #define TERN_FAULT_DEVICE 257u /**< The device is lost: its registers or memory no longer answer. Every process is in error. */
@@ -114,7 +117,7 @@ TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *f
 
 /**
  * Device memory, zero-filled (A7), mapped into the process; rounded up to pages. address: 0 (the driver chooses, 4 KiB
- * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB)).
+ * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB - 64 KiB)).
  * -ENOSPC: device memory or address space; -EINVAL: size 0 or flags; -EEXIST: address taken; -EIO: process in error.
  * Blocks until the page tables are written.
  */

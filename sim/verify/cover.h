@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Functional coverage: which instructions ran with which operands, rounding modes, address patterns and parts of a warp.
+ *
+ * Bins are named op.ASPECT, e.g. "mulh.rs1=min,rs2=minus_one", "lw.private.scatter", "fadd_s.rm=rdn", "bltu.split". Pipeline
+ * events are counted in the RTL (sim/rtl/cover); scripts/coverage puts both into one report.
+ */
+#ifndef COVER_H
+#define COVER_H
+
+#include <stdint.h>
+
+#include "tern_sim/tern_sim.h"
+
+struct cover;
+
+/** NULL: no memory. */
+struct cover *cover_create(uint32_t lanes);
+void cover_destroy(struct cover *c);
+/** A new device or scene: registers of earlier work-items are forgotten. */
+void cover_begin(struct cover *c);
+/** A tern_sim_observer; user is the struct cover. */
+void cover_observe(void *user, const struct tern_sim_retired *r);
+/** Writes {"bin": count, ...}, zero counts included. 0 or -errno. */
+int cover_write(const struct cover *c, const char *path);
+
+/* ------------------------------------------------------------- cover_isa.c */
+
+/** What an instruction has; it decides which bins there are. */
+enum {
+    HAS_RD = 1u << 0,
+    HAS_RS1 = 1u << 1,
+    HAS_RS2 = 1u << 2,
+    HAS_RS3 = 1u << 3,
+    HAS_CROSS = 1u << 4,   /* classes of rs1 x rs2 */
+    HAS_FP1 = 1u << 5,     /* rs1 is floating point */
+    HAS_FP2 = 1u << 6,     /* rs2 and rs3 are */
+    HAS_RM = 1u << 7,
+    HAS_ADDRESS = 1u << 8, /* rs1 + imm_i */
+    HAS_STORE = 1u << 9,   /* ... imm_s */
+    HAS_AMO = 1u << 10,    /* ... 0 */
+    HAS_BRANCH = 1u << 11,
+    HAS_IMM = 1u << 12,    /* imm_i */
+};
+
+struct cover_op {
+    const char *name;
+    uint32_t mask, match, has;
+};
+
+extern const struct cover_op cover_ops[];
+extern const uint32_t cover_op_count;
+
+#endif

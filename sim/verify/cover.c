@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tern/tern_spec.h"
+#include "verify.h"
 
 #define CLASSES 6u
 #define PATTERNS 4u
@@ -59,13 +59,18 @@ struct cover {
     struct shadow warp[WARPS];
 };
 
-struct cover *cover_create(uint32_t lanes)
+int cover_create(const struct geometry *g, struct cover **out)
 {
-    struct cover *c = cover_op_count <= MAX_OPS && lanes <= 32 ? calloc(1, sizeof *c) : NULL;
-    if (c) {
-        c->lanes = lanes;
+    if (cover_op_count > MAX_OPS || g->lanes > 32) {
+        return -EINVAL;
     }
-    return c;
+    struct cover *c = calloc(1, sizeof *c);
+    if (!c) {
+        return -ENOMEM;
+    }
+    c->lanes = g->lanes;
+    *out = c;
+    return 0;
 }
 
 void cover_destroy(struct cover *c)
@@ -73,9 +78,12 @@ void cover_destroy(struct cover *c)
     free(c);
 }
 
-void cover_begin(struct cover *c)
+void cover_case(struct cover *c, const struct test_case *tc, const struct scene *s, const struct ending *rtl)
 {
-    for (uint32_t i = 0; i < WARPS; i++) {
+    (void)tc;
+    (void)s;
+    (void)rtl;
+    for (uint32_t i = 0; i < WARPS; i++) { /* the next case begins on a new device */
         c->warp[i].used = false;
     }
 }
@@ -211,7 +219,7 @@ static void count(struct cover *c, const struct cover_op *op, const struct shado
     }
 }
 
-void cover_observe(void *user, const struct tern_sim_retired *r)
+void cover_retired(void *user, const struct tern_sim_retired *r)
 {
     struct cover *c = user;
     struct shadow *s = follow(c, r);

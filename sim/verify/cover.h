@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functional coverage: which instructions ran with which operands, rounding modes, address patterns and parts of a warp.
+ * What functional coverage (cover.c; its functions are in verify.h) knows about instructions.
+ *
+ * Counted is which instructions ran with which operands, rounding modes, address patterns and parts of a warp.
  *
  * Bins are named op.ASPECT, e.g. "mulh.rs1=min,rs2=minus_one", "lw.private.scatter", "fadd_s.rm=rdn", "bltu.split". Pipeline
  * events are counted in the RTL (sim/rtl/cover); scripts/coverage puts both into one report.
@@ -9,22 +11,6 @@
 #define COVER_H
 
 #include <stdint.h>
-
-#include "tern_sim/tern_sim.h"
-
-struct cover;
-
-/** NULL: no memory. */
-struct cover *cover_create(uint32_t lanes);
-void cover_destroy(struct cover *c);
-/** A new device or scene: registers of earlier work-items are forgotten. */
-void cover_begin(struct cover *c);
-/** A tern_sim_observer; user is the struct cover. */
-void cover_observe(void *user, const struct tern_sim_retired *r);
-/** Writes {"bin": count, ...}, zero counts included. 0 or -errno. */
-int cover_write(const struct cover *c, const char *path);
-
-/* ------------------------------------------------------------- cover_isa.c */
 
 /** What an instruction has; it decides which bins there are. */
 enum {

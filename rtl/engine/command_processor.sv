@@ -31,6 +31,7 @@ module command_processor (
     output logic [   7:0] ind_fault_o,
     output logic [   5:0] ind_lane_o,
     output logic [   5:0] ind_warp_o,
+    output logic [  95:0] ind_group_o,
     output logic [  31:0] ind_va_o,
     output logic [  31:0] ind_pc_o,
     output logic [  31:0] ind_offset_o,
@@ -53,6 +54,7 @@ module command_processor (
     input  logic [  31:0] exec_fault_va_i,
     input  logic [  31:0] exec_fault_pc_i,
     input  logic [   5:0] exec_fault_warp_i,
+    input  logic [  95:0] exec_fault_group_i,
     input  logic [   5:0] exec_fault_lane_i,
     // MMU
     output logic          flush_valid_o,
@@ -85,6 +87,7 @@ module command_processor (
   logic [1:0] kind_q, access_q;
   logic [7:0] fault_q;
   logic [5:0] lane_q, warp_q;
+  logic [95:0] group_q;
   logic [31:0] va_q, pc_q;
   logic [2:0] exec_q;
   logic flush_q, dispatched_q, last_paging_q;
@@ -135,7 +138,7 @@ module command_processor (
         kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED;
         access_q <= '0;
         fault_q <= '0;
-        {lane_q, warp_q, va_q, pc_q} <= '0;
+        {lane_q, warp_q, group_q, va_q, pc_q} <= '0;
         offset_q <= '0;
         begin_q <= stop_i ? '0 : time_i;
         if (head_valid_i) state_q <= stop_i ? S_INDICATE : S_BEGIN;
@@ -206,6 +209,7 @@ module command_processor (
         refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
         pc_q <= exec_fault_pc_i;
         warp_q <= exec_fault_warp_i;
+        group_q <= exec_fault_group_i;
         lane_q <= exec_fault_lane_i;
       end else if (exec_done_i) packet_ended();
       S_FENCE:
@@ -245,6 +249,7 @@ module command_processor (
   assign ind_fault_o = fault_q;
   assign ind_lane_o = lane_q;
   assign ind_warp_o = warp_q;
+  assign ind_group_o = group_q;
   assign ind_va_o = va_q;
   assign ind_pc_o = pc_q;
   assign ind_offset_o = offset_q;

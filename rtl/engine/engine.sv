@@ -40,7 +40,7 @@ module engine #(
 );
   localparam int CLIENT_TAG_W = TAG_W - 1;  // 8 of the client, 2 for its number
   localparam int SUB_W = 207;
-  localparam int IND_W = 320;
+  localparam int IND_W = 416;
 
   // Registers, queue, indications
   logic doorbell, reset_request, preempt, pop, queue_rst, resetting, refused, head_valid, busy, ind_valid, ind_head_valid;
@@ -111,15 +111,16 @@ module engine #(
   logic [95:0] fault_va;
   logic [31:0] fault_pc;
   logic [5:0] fault_warp, fault_lane;
+  logic [95:0] fault_group, ind_group;
 
   assign ind_info = {2'b0, ind_warp, 2'b0, ind_lane, ind_fault, 4'b0, ind_access, ind_kind};
-  assign ind = {time_i, ind_begin, ind_offset, ind_pc, ind_va, head_fence, ind_info};
+  assign ind = {ind_group, time_i, ind_begin, ind_offset, ind_pc, ind_va, head_fence, ind_info};
 
   command_processor u_cp (
       .clk_i, .rst_i(queue_rst), .time_i, .head_valid_i(head_valid), .head_buffer_i(head_buffer),
       .head_size_i(head_size), .head_root_i(head_root), .head_save_i(head_save), .head_paging_i(head_paging),
       .head_resume_i(head_resume), .head_null_i(head_null), .ind_valid_o(ind_valid), .ind_kind_o(ind_kind),
-      .ind_access_o(ind_access), .ind_fault_o(ind_fault), .ind_lane_o(ind_lane), .ind_warp_o(ind_warp),
+      .ind_access_o(ind_access), .ind_fault_o(ind_fault), .ind_lane_o(ind_lane), .ind_warp_o(ind_warp), .ind_group_o(ind_group),
       .ind_va_o(ind_va), .ind_pc_o(ind_pc), .ind_offset_o(ind_offset), .ind_begin_o(ind_begin), .stop_i(stop_q),
       .stop_cut_i(|granularity_q), .busy_o(busy), .exec_start_o(exec_start), .exec_ready_i(exec_ready),
       .exec_select_o(exec_select), .exec_packet_o(packet), .exec_scrub_o(scrub), .exec_flush_o(flush),
@@ -128,6 +129,7 @@ module engine #(
       .exec_fault_access_i(exec_select[0] ? fault_access[1:0] : exec_select[1] ? fault_access[3:2] : fault_access[5:4]),
       .exec_fault_va_i(exec_select[0] ? fault_va[31:0] : exec_select[1] ? fault_va[63:32] : fault_va[95:64]),
       .exec_fault_pc_i(exec_select[0] ? fault_pc : '0), .exec_fault_warp_i(exec_select[0] ? fault_warp : '0),
+      .exec_fault_group_i(exec_select[0] ? fault_group : '0),
       .exec_fault_lane_i(exec_select[0] ? fault_lane : '0), .flush_valid_o(tlb_valid), .flush_ready_i(tlb_ready),
       .flush_all_o(tlb_all), .flush_root_o(tlb_root), .flush_first_o(tlb_first), .flush_count_o(tlb_count),
       .req_valid_o(cp_valid), .req_ready_i(c_ready[0]), .req_op_o(cp_op), .req_phys_o(cp_phys), .req_line_o(cp_line),
@@ -156,7 +158,7 @@ module engine #(
       .clk_i(simt_clk), .rst_i(queue_rst), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
       .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(1'b0), .done_valid_o(exec_done[0]),
       .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]), .fault_access_o(fault_access[1:0]),
-      .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
+      .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
       .stop_req_i(1'b0), .stop_gran_i(2'd0), .stopped_valid_o(), .save_valid_o(), .save_ready_i(1'b0), .save_data_o(),
       .save_last_o(), .restore_valid_i(1'b0), .restore_ready_o(), .restore_data_i('0), .restore_last_i(1'b0),
       .flush_i(flush), .req_valid_o(x_valid[1]), .req_ready_i(c_ready[1]), .req_op_o(x_op[1:0]),

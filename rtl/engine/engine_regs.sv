@@ -6,7 +6,7 @@
 // The submission registers keep their values; the doorbell takes them as they are.
 // Preemption saves nothing of it. A reset of the engine leaves the submission registers alone.
 module engine_regs #(
-    parameter int IND_W = 320  // ten words
+    parameter int IND_W = 416  // thirteen words
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -28,7 +28,7 @@ module engine_regs #(
     input  logic             resetting_i,
     input  logic             refused_i,
     input  logic [      2:0] indications_i,
-    // oldest indication: {end, begin, offset, pc, va, fence, info}
+    // oldest indication: {group, end, begin, offset, pc, va, fence, info}
     input  logic [IND_W-1:0] ind_i,
     output logic [      4:0] counter_o,
     input  logic [     63:0] counter_i
@@ -38,6 +38,7 @@ module engine_regs #(
   logic doorbell_q, reset_q, preempt_q, pop_q;
   logic [1:0] granularity_q;
   logic [13:0] addr;
+  logic [511:0] words;  // the indication, in the order of the registers
 
   assign addr = {4'b0, addr_i};
   assign doorbell_o = doorbell_q;
@@ -80,12 +81,13 @@ module engine_regs #(
     end
   end
 
+  assign words = {64'b0, ind_i[415:320], 32'b0, ind_i[319:0]};
+
   always_comb begin
     rdata_o = '0;
     if (addr_i >= 10'h100) rdata_o = addr_i[2] ? counter_i[63:32] : counter_i[31:0];
     else if (addr_i >= tern_spec_pkg::REG_ENGINE_IND_INFO[9:0]) begin
-      if (|indications_i && addr_i < tern_spec_pkg::REG_ENGINE_IND_POP[9:0])
-        rdata_o = ind_i[{addr_i[5:2], 5'b0}+:32];  // in the order of the registers
+      if (|indications_i && !addr_i[7]) rdata_o = words[{addr_i[5:2], 5'b0}+:32];
     end else
       case (addr)
         tern_spec_pkg::REG_ENGINE_STATUS: begin

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which work-items of each warp are alive, which wait at a barrier, and when a group's barrier opens.
+// Which work-items of each warp are alive, which wait at a barrier, and when a group's barrier opens or cannot open.
 //
-// Contract: arrive_i / exit_i (from simt_flow's B) add mask_i of warp_i; whole_i says that no lane of the warp is left to
-// run. A barrier opens when every live work-item of the group waits (the exited count as arrived): open_o, two cycles after
-// the last arrival, names the warps that must choose their lanes anew. done_o: the warp has ended. elig_*_o are the lanes
-// of a warp that can run.
-// State saved at preemption: live_q, waiting_q, blocked_q, member_q.
+// Contract: arrive_i (at the barrier at pc_i) and exit_i, from simt_flow's B, take mask_i of warp_i; whole_i says that no lane
+// of the warp is left to run. When nobody of a group is left to run and somebody waits: if all wait and at one pc, open_o,
+// the cycle after the last arrival, names the warps that must choose their lanes anew; otherwise stuck_o, a cycle later
+// still, with the lowest pc at which any waits and the first work-item there. done_o: the warp has ended. elig_*_o are the
+// lanes of a warp that can run.
+// State saved at preemption: live_q, waiting_q, blocked_q, member_q; by group slot any_q, parted_q, pc_q, first_q.
 //
 // Only the group of the warp that has just stopped can open, so one group is looked at in a cycle instead of all of them.
+// A group that has parted (one has ended, or two wait at different pcs) stays so, as none goes on from a barrier before it
+// opens: one bit remembers it, and no comparison of all that wait is needed.
 
 module simt_barrier #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    localparam int WW = $clog2(WARPS)
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -26,8 +30,13 @@ module simt_barrier #(
     input  logic             exit_i,
     input  logic [WW-1:0]    warp_i,
     input  logic [LANES-1:0] mask_i,
+    input  logic [31:0]      pc_i,
     input  logic             whole_i,
     output logic [WARPS-1:0] open_o,
+    output logic             stuck_o,
+    output logic [31:0]      stuck_pc_o,
+    output logic [WW-1:0]    stuck_warp_o,
+    output logic [LW-1:0]    stuck_lane_o,
     output logic             done_o,
     output logic [WW-1:0]    done_warp_o,
     input  logic [WW-1:0]    work_warp_i,
@@ -40,28 +49,60 @@ module simt_barrier #(
   logic [LANES-1:0] waiting_q [0:WARPS-1];
   logic [WARPS-1:0] some_q;                  // waiting_q is not empty
   logic [WARPS-1:0] blocked_q;               // nobody of the warp can run
-  logic [WARPS-1:0] member_q [0:WARPS-1];    // by group slot: its warps
   logic [WW-1:0]    slot_q [0:WARPS-1];
+  // by group slot
+  logic [WARPS-1:0] member_q [0:WARPS-1];    // its warps
+  logic [WARPS-1:0] any_q;                   // somebody waits
+  logic [WARPS-1:0] parted_q;                // this group's barrier will not open
+  logic [31:0]      pc_q [0:WARPS-1];        // the lowest at which any waits
+  logic [WW+LW-1:0] first_q [0:WARPS-1];     // {warp, lane} of the first that waits there
 
   assign work_elig_o = live_q[work_warp_i] & ~waiting_q[work_warp_i];
   assign res_elig_o  = live_q[res_warp_i] & ~waiting_q[res_warp_i];
 
-  logic             check_q;
-  logic [WW-1:0]    check_slot_q;
+  // the cycle after: the group's share of it, and whether that was all the group waited for
+  logic             arrive_q, exit_q, check_q, parted, quiet, stuck_q;
+  logic [WW-1:0]    at_q, stuck_at_q;
+  logic [31:0]      arrive_pc_q;
+  logic [WW+LW-1:0] arrive_item_q;
+  logic [LW-1:0]    lane;
   logic [WARPS-1:0] group, fresh;
 
   always_comb begin
-    group  = member_q[check_slot_q];
+    lane = '0;
+    if (arrive_i) for (int i = LANES - 1; i >= 0; i--) if (mask_i[i]) lane = LW'(i);
+    group  = member_q[at_q];
+    quiet  = check_q && (group & ~blocked_q) == '0;
+    parted = parted_q[at_q] || exit_q || (arrive_q && any_q[at_q] && arrive_pc_q != pc_q[at_q]);
     open_o = '0;
-    if (check_q && (group & ~blocked_q) == '0) open_o = group & some_q;
+    if (quiet && !parted) open_o = group & some_q;
     fresh = ~({WARPS{1'b1}} << launch_nwarps_i) << launch_warp_i;
   end
 
+  assign stuck_o                      = stuck_q;
+  assign stuck_pc_o                   = pc_q[stuck_at_q];
+  assign {stuck_warp_o, stuck_lane_o} = first_q[stuck_at_q];
+
   always_ff @(posedge clk_i) begin
-    check_q      <= (arrive_i || exit_i) && whole_i && !rst_i;
-    check_slot_q <= slot_q[warp_i];
-    done_o       <= exit_i && whole_i && !some_q[warp_i] && !rst_i;
-    done_warp_o  <= warp_i;
+    arrive_q      <= arrive_i && !rst_i;
+    exit_q        <= exit_i && !rst_i;
+    check_q       <= (arrive_i || exit_i) && whole_i && !rst_i;
+    at_q          <= slot_q[warp_i];
+    arrive_pc_q   <= pc_i;
+    arrive_item_q <= {warp_i, lane};
+    stuck_q       <= quiet && parted && (any_q[at_q] || arrive_q) && !rst_i;
+    stuck_at_q    <= at_q;
+    done_o        <= exit_i && whole_i && !some_q[warp_i] && !rst_i;
+    done_warp_o   <= warp_i;
+
+    if (arrive_q) begin
+      any_q[at_q] <= open_o == '0;
+      if (!any_q[at_q] || {arrive_pc_q, arrive_item_q} < {pc_q[at_q], first_q[at_q]}) begin
+        pc_q[at_q]    <= arrive_pc_q;
+        first_q[at_q] <= arrive_item_q;
+      end
+    end
+    if (arrive_q || exit_q) parted_q[at_q] <= parted;
 
     if (open_o != '0)
       for (int w = 0; w < WARPS; w++)
@@ -79,6 +120,8 @@ module simt_barrier #(
     if (launch_i) begin
       if (launch_first_i) begin
         member_q[launch_slot_i] <= fresh;
+        any_q[launch_slot_i]    <= 1'b0;
+        parted_q[launch_slot_i] <= 1'b0;
         for (int w = 0; w < WARPS; w++) if (fresh[w]) blocked_q[w] <= 1'b0;
       end
       live_q[launch_warp_i]    <= launch_mask_i;

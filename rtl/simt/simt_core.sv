@@ -456,8 +456,11 @@ module simt_core #(
   logic             b_barrier, b_exit, b_whole;
   logic [WW-1:0]    b_warp, work_warp, res_warp;
   logic [LANES-1:0] b_mask, b_misaligned, work_elig, res_elig, fetch_mask;
-  logic [31:0]      b_misaligned_va;
+  logic [31:0]      b_misaligned_va, b_pc, stuck_pc;
   logic [WARPS-1:0] open;
+  logic             stuck;
+  logic [WW-1:0]    stuck_warp;
+  logic [LW-1:0]    stuck_lane;
 
   simt_flow #(
       .LANES(LANES), .WARPS(WARPS)
@@ -471,7 +474,7 @@ module simt_core #(
       .x_atomic_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU && x_op_q[2:0] == simt_op_pkg::LSU_AMO), .x_flow_i(x_flow_q), .x_warp_i(x_warp_q), .x_mask_i(x_mask_q),
       .x_quantum_end_i(x_quantum_end_q), .x_pc_i(x_pc_q), .x_target_i(x_target_q), .x_taken_i(x_taken), .x_jump_i(x_addr),
       .x_lead_jump_i(x_lead_jump), .x_call_i(x_call_q), .x_return_i(x_return_q), .b_barrier_o(b_barrier),
-      .b_exit_o(b_exit), .b_warp_o(b_warp), .b_mask_o(b_mask), .b_whole_o(b_whole), .b_misaligned_o(b_misaligned),
+      .b_exit_o(b_exit), .b_warp_o(b_warp), .b_mask_o(b_mask), .b_pc_o(b_pc), .b_whole_o(b_whole), .b_misaligned_o(b_misaligned),
       .b_misaligned_va_o(b_misaligned_va), .work_warp_o(work_warp), .work_elig_i(work_elig), .res_warp_o(res_warp),
       .res_elig_i(res_elig), .open_select_i(open), .wake_o(flow_wake)
   );
@@ -480,8 +483,8 @@ module simt_core #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_barrier (
       .clk_i, .rst_i, .launch_i(launch), .launch_warp_i, .launch_slot_i, .launch_mask_i, .launch_first_i, .launch_nwarps_i,
-      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .whole_i(b_whole), .open_o(open),
-      .done_o(done_valid_o), .done_warp_o, .work_warp_i(work_warp), .work_elig_o(work_elig), .res_warp_i(res_warp),
+      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .pc_i(b_pc), .whole_i(b_whole), .open_o(open),
+      .stuck_o(stuck), .stuck_pc_o(stuck_pc), .stuck_warp_o(stuck_warp), .stuck_lane_o(stuck_lane), .done_o(done_valid_o), .done_warp_o, .work_warp_i(work_warp), .work_elig_o(work_elig), .res_warp_i(res_warp),
       .res_elig_o(res_elig)
   );
 
@@ -492,7 +495,8 @@ module simt_core #(
       .clk_i, .rst_i, .r_fault_i(r_valid_q ? r_fault : tern_spec_pkg::FAULT_NONE), .x_warp_i(x_warp_q), .x_pc_i(x_pc_q),
       .x_mask_i(x_mask_q), .x_bad_rm_i(x_bad_rm), .b_misaligned_i(b_misaligned), .b_misaligned_va_i(b_misaligned_va),
       .fetch_i(ic_fault_i), .fetch_code_i(ic_fault_code_i), .fetch_pc_i(ic_fault_pc_i), .fetch_warp_i(ic_fault_warp_i),
-      .fetch_mask_i(fetch_mask), .fault_o, .code_o(fault_code_o), .va_o(fault_va_o), .pc_o(fault_pc_o),
+      .fetch_mask_i(fetch_mask), .barrier_i(stuck), .barrier_pc_i(stuck_pc), .barrier_warp_i(stuck_warp),
+      .barrier_lane_i(stuck_lane), .fault_o, .code_o(fault_code_o), .va_o(fault_va_o), .pc_o(fault_pc_o),
       .warp_o(fault_warp_o), .lane_o(fault_lane_o)
   );
 

@@ -6,7 +6,7 @@
 // is reported, when everything else is drained. ev_* are pulses (or counts) for the performance counters of registers.yaml.
 // stop_req_i is taken between dispatches only: the executor ends its own, which the contract allows, and the save stream
 // stays silent.
-// State saved at preemption: see simt_core and simt_dispatch; here packet_q.
+// State saved at preemption: see simt_core, simt_dispatch and simt_groups; here packet_q.
 //
 // Caches hold virtual addresses without a tag of their address space and are emptied at each start: that costs two misses
 // and spares every other engine's writer a message to here.
@@ -32,7 +32,8 @@ module simt_executor #(
     output logic [1:0]    fault_access_o,
     output logic [31:0]   fault_va_o,
     output logic [31:0]   fault_pc_o,
-    output logic [5:0]    fault_warp_o,
+    output logic [95:0]   fault_group_o,
+    output logic [5:0]    fault_warp_o,   // of the group
     output logic [5:0]    fault_lane_o,
     input  logic          stop_req_i,
     input  logic [1:0]    stop_gran_i,
@@ -166,6 +167,9 @@ module simt_executor #(
   logic [1:0]    lsu_fault_access;
   logic [WW-1:0] ic_fault_warp, lsu_fault_warp, core_fault_warp;
   logic [LW-1:0] lsu_fault_lane, core_fault_lane;
+  logic          fault_named_q;            // a work-item's, not the packet's
+  logic [WW-1:0] fault_warp_q, fault_member;
+  logic [95:0]   fault_group;
 
   assign fault = lsu_fault || core_fault;
 
@@ -175,22 +179,23 @@ module simt_executor #(
       fault_access_o <= 2'd0;
       fault_va_o     <= 32'd0;
       fault_pc_o     <= 32'd0;
-      fault_warp_o   <= 6'd0;
       fault_lane_o   <= 6'd0;
+      fault_named_q  <= 1'b0;
     end else if ((state_q == RUN || state_q == DRAIN) && fault) begin
+      fault_named_q <= 1'b1;
       if (lsu_fault) begin
         fault_code_o   <= lsu_fault_code;
         fault_access_o <= lsu_fault_access;
         fault_va_o     <= lsu_fault_va;
         fault_pc_o     <= lsu_fault_pc;
-        fault_warp_o   <= 6'(lsu_fault_warp);
+        fault_warp_q   <= lsu_fault_warp;
         fault_lane_o   <= 6'(lsu_fault_lane);
       end else begin
         fault_code_o   <= core_fault_code;
         fault_access_o <= tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
         fault_va_o     <= core_fault_va;
         fault_pc_o     <= core_fault_pc;
-        fault_warp_o   <= 6'(core_fault_warp);
+        fault_warp_q   <= core_fault_warp;
         fault_lane_o   <= 6'(core_fault_lane);
       end
     end
@@ -224,6 +229,16 @@ module simt_executor #(
       .launch_size_o(launch_size), .launch_nwarps_o(launch_nwarps), .warp_done_valid_i(warp_done),
       .warp_done_warp_i(done_warp)
   );
+
+  simt_groups #(
+      .WARPS(WARPS)
+  ) u_groups (
+      .clk_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first), .launch_warp_i(launch_warp),
+      .launch_group_i(launch_group), .warp_i(fault_warp_q), .group_o(fault_group), .member_o(fault_member)
+  );
+
+  assign fault_group_o = fault_named_q ? fault_group : '0;
+  assign fault_warp_o  = fault_named_q ? 6'(fault_member) : '0;
 
   // ---------------------------------------------------------------------------------------------- core
   logic                ic_lookup, ic_hit, ic_miss;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the core itself finds: illegal and environment instructions, bad rounding modes, misaligned jumps, fetches.
+// Faults that the core itself finds: illegal and environment instructions, bad rounding modes, misaligned jumps, fetches,
+// barriers that cannot open.
 //
 // Contract: r_fault_i (with R's valid), x_bad_rm_i and b_misaligned_i speak of an instruction in that stage; fetch_* of a
-// warp that has none. fault_o is a pulse in B, with code, address, pc, warp and the lowest lane concerned. When two come in
+// warp that has none, barrier_* of a group that none can go on in. fault_o is a pulse in B, with code, address, pc, warp and the lowest lane concerned. When two come in
 // one cycle, the instruction wins: the dispatch ends with either.
 // State saved at preemption: none; a fault ends the dispatch.
 //
@@ -28,6 +29,10 @@ module simt_fault #(
     input  logic [31:0]      fetch_pc_i,
     input  logic [WW-1:0]    fetch_warp_i,
     input  logic [LANES-1:0] fetch_mask_i,
+    input  logic             barrier_i,
+    input  logic [31:0]      barrier_pc_i,
+    input  logic [WW-1:0]    barrier_warp_i,
+    input  logic [LW-1:0]    barrier_lane_i,
     output logic             fault_o,
     output logic [7:0]       code_o,
     output logic [31:0]      va_o,
@@ -68,6 +73,12 @@ module simt_fault #(
         pc_o   = fetch_pc_i;
         warp_o = fetch_warp_i;
         lanes  = fetch_mask_i;
+      end else if (barrier_i) begin
+        code_o = tern_spec_pkg::FAULT_BARRIER_DIVERGENCE;
+        va_o   = barrier_pc_i;
+        pc_o   = barrier_pc_i;
+        warp_o = barrier_warp_i;
+        lanes  = {{(LANES-1){1'b0}}, 1'b1} << barrier_lane_i;
       end else fault_o = 1'b0;
     end
     lane_o = '0;

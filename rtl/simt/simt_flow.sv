@@ -57,6 +57,7 @@ module simt_flow #(
     output logic                b_exit_o,        // pulse: mask has ended
     output logic [WW-1:0]       b_warp_o,
     output logic [LANES-1:0]    b_mask_o,
+    output logic [31:0]         b_pc_o,
     output logic                b_whole_o,       // no lane of the warp is left to run
     output logic [LANES-1:0]    b_misaligned_o,
     output logic [31:0]         b_misaligned_va_o,
@@ -96,7 +97,7 @@ module simt_flow #(
   logic [2:0]          b_flow_q;
   logic [WW-1:0]       b_warp_q;
   logic [LANES-1:0]    b_mask_q, b_taken_q;
-  logic [31:0]         b_target_q, b_pc4_q;
+  logic [31:0]         b_target_q, b_pc_q, b_pc4_q;
   logic [LANES*32-1:0] b_jump_q;
 
   always_ff @(posedge clk_i) begin
@@ -108,6 +109,7 @@ module simt_flow #(
       b_taken_q       <= (x_flow_i == simt_core_pkg::FLOW_BRANCH) ? x_taken_i & x_mask_i
                        : (x_flow_i == simt_core_pkg::FLOW_JAL || x_flow_i == simt_core_pkg::FLOW_JALR) ? x_mask_i : '0;
       b_target_q      <= (x_flow_i == simt_core_pkg::FLOW_JALR) ? {x_lead_jump_i[31:1], 1'b0} : x_target_i;
+      b_pc_q          <= x_pc_i;
       b_pc4_q         <= x_pc_i + 32'd4;
       b_quantum_end_q <= x_quantum_end_i;
       b_call_q        <= x_call_i;
@@ -159,6 +161,7 @@ module simt_flow #(
     b_exit_o    = b_valid_q && b_flow_q == simt_core_pkg::FLOW_EXIT;
     b_warp_o    = b_warp_q;
     b_mask_o    = b_mask_q;
+    b_pc_o      = b_pc_q;
     b_whole_o   = full;
     park        = b_valid_q && !fast && !b_exit_o;
     select      = b_valid_q && !fast && !((b_barrier_o || b_exit_o) && full);

@@ -51,9 +51,10 @@ module lsu_address #(
     end
   end
 
-  logic [LANES-1:0] local_lane, private_lane, misaligned, overrun, overflow, bad, lowest;
+  logic [LANES-1:0] local_lane, guard_lane, private_lane, misaligned, overrun, overflow, bad, lowest;
   always_comb begin
     local_lane = '0;
+    guard_lane = '0;
     private_lane = '0;
     misaligned = '0;
     overrun = '0;
@@ -66,12 +67,13 @@ module lsu_address #(
     fault_code_o = '0;
     if (valid_q) begin
       for (int i = 0; i < LANES; i++) begin
-        // the windows are the two highest sixteenths of the address space
+        // the windows are the two highest sixteenths of the address space; the lower is half local memory, half guard
         private_lane[i] = &addr_q[i*32+28+:4];
-        local_lane[i] = addr_q[i*32+28+:4] == 4'he;
+        local_lane[i] = addr_q[i*32+27+:5] == 5'b11100;
+        guard_lane[i] = addr_q[i*32+27+:5] == 5'b11101;
         misaligned[i] = (size_q[0] && addr_q[i*32]) || (size_q[1] && |addr_q[i*32+:2]);
-        overrun[i] = local_lane[i] && addr_q[i*32+:28] >= {11'b0, local_bytes_i};
-        overflow[i] = private_lane[i] && |(addr_q[i*32+:28] >> stack_log2_i);
+        overrun[i] = local_lane[i] && addr_q[i*32+:27] >= {10'b0, local_bytes_i};
+        overflow[i] = guard_lane[i] || (private_lane[i] && |(addr_q[i*32+:28] >> stack_log2_i));
         out_addr_o[i*32+:32] = private_lane[i] ? base_q + 32'({addr_q[i*32+2+:26], LW'(i), addr_q[i*32+:2]}) :
             local_lane[i] ? {15'b0, lbase_q + addr_q[i*32+:17]} : addr_q[i*32+:32];
       end

@@ -29,7 +29,7 @@ int bench_init(int seed, int lanes, int warps, const char *only);
 int bench_case(uint32_t *packet, int *scrub, const char **name);
 void bench_request(int now, int op, int amo, int exec, int line, const uint32_t *wdata, const uint32_t *be, int tag);
 int bench_response(int now, int *tag, int *fault, uint32_t *data);
-int bench_check(int cycles, int code, int access, int va, int pc, int warp, int lane);
+int bench_check(int cycles, int code, int access, int va, int pc, int group, int warp, int lane);
 
 int bench_init(int seed, int lanes, int warps, const char *only)
 {
@@ -130,7 +130,7 @@ int bench_case(uint32_t *packet, int *scrub, const char **name)
     return 1;
 }
 
-int bench_check(int cycles, int code, int access, int va, int pc, int warp, int lane)
+int bench_check(int cycles, int code, int access, int va, int pc, int group, int warp, int lane)
 {
     struct engine *e = &device.engine[0];
     struct fault f = {0};
@@ -155,9 +155,10 @@ int bench_check(int cycles, int code, int access, int va, int pc, int warp, int 
         return 1;
     }
     if (f.code) { /* work-items that did not fault may have come further or less far */
-        if ((uint32_t)access != f.access || (uint32_t)va != f.va || (uint32_t)pc != f.pc || (uint32_t)lane != f.lane) {
-            fprintf(stderr, "fault: access %d va %x pc %x warp %d lane %d; model %u %x %x %u %u\n", access, va, pc, warp, lane,
-                    f.access, f.va, f.pc, f.warp, f.lane);
+        if ((uint32_t)access != f.access || (uint32_t)va != f.va || (uint32_t)pc != f.pc || (uint32_t)lane != f.lane ||
+            (uint32_t)warp != f.warp || (uint32_t)group != f.group[0]) {
+            fprintf(stderr, "fault: access %d va %x pc %x group %d warp %d lane %d; model %u %x %x %u %u %u\n", access, va, pc,
+                    group, warp, lane, f.access, f.va, f.pc, f.group[0], f.warp, f.lane);
             return 1;
         }
         return 0;

@@ -6,6 +6,9 @@
 #define FAULT(what, number, code_)                                                                                      \
     {.name = "fault-" what, .source = "faults", .global = {40, 1, 1}, .local = {20, 1, 1}, .args = {DATA, number}, \
      .local_bytes = 256, .fault = code_}
+#define PARTED(what, item, number, code_)                                                                              \
+    {.name = "parted-" what, .source = "parted", .global = {150, 1, 1}, .local = {50, 1, 1},                            \
+     .args = {DATA, item, number}, .fault = code_}
 
 static void floats(uint8_t *memory)
 {
@@ -48,6 +51,14 @@ static const struct bench_case cases[] = {
     FAULT("fetch", 9, TERN_FAULT_BUS_ERROR),
     FAULT("csr", 10, TERN_FAULT_ILLEGAL_INSTRUCTION),
     FAULT("packet", 99, TERN_FAULT_PACKET_BOUNDS),
+    PARTED("ended", 50, 0, TERN_FAULT_BARRIER_DIVERGENCE),
+    PARTED("ended-last", 99, 0, TERN_FAULT_BARRIER_DIVERGENCE),
+    PARTED("before", 77, 1, TERN_FAULT_BARRIER_DIVERGENCE),
+    PARTED("behind", 61, 2, TERN_FAULT_BARRIER_DIVERGENCE),
+    PARTED("ends-late", 60, 3, TERN_FAULT_BARRIER_DIVERGENCE),
+    PARTED("alone", 120, 4, TERN_FAULT_BARRIER_DIVERGENCE),
+    PARTED("nobody", 51, 5, 0),
+    FAULT("guard", 11, TERN_FAULT_STACK_OVERFLOW),
     {.name = "vecadd", .source = "vecadd", .global = {16384, 1, 1}, .local = {64, 1, 1},
      .args = {DATA, DATA + 0x40000, DATA + 0x200000}, .fill = floats},
     {.name = "sgemm", .source = "sgemm", .global = {32, 32, 1}, .local = {8, 8, 1},

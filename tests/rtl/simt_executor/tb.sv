@@ -14,7 +14,7 @@ module tb #(
   import "DPI-C" context function int bench_response(input int now, output int tag, output int fault,
                                                      output bit [511:0] data);
   import "DPI-C" context function int bench_check(input int cycles, input int code, input int access, input int va,
-                                                  input int pc, input int warp, input int lane);
+                                                  input int pc, input int group, input int warp, input int lane);
 
   logic          clk = 1'b0, rst = 1'b1;
   logic [63:0]   now = 64'd0;
@@ -23,6 +23,7 @@ module tb #(
   logic [7:0]    fault_code;
   logic [1:0]    fault_access;
   logic [31:0]   fault_va, fault_pc;
+  logic [95:0]   fault_group;
   logic [5:0]    fault_warp, fault_lane;
   logic          save_valid, save_last, restore_ready;
   logic [511:0]  save_data;
@@ -42,7 +43,7 @@ module tb #(
       .clk_i(clk), .rst_i(rst), .time_i(now), .start_valid_i(start_valid), .start_ready_o(start_ready),
       .start_packet_i(packet), .start_scrub_i(start_scrub), .start_resume_i(1'b0), .done_valid_o(done_valid),
       .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access), .fault_va_o(fault_va),
-      .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane), .stop_req_i(1'b0), .stop_gran_i(2'd0),
+      .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane), .stop_req_i(1'b0), .stop_gran_i(2'd0),
       .stopped_valid_o(stopped_valid), .save_valid_o(save_valid), .save_ready_i(1'b0), .save_data_o(save_data),
       .save_last_o(save_last), .restore_valid_i(1'b0), .restore_ready_o(restore_ready), .restore_data_i('0),
       .restore_last_i(1'b0), .flush_i(1'b0), .req_valid_o(req_valid), .req_ready_i(req_ready), .req_op_o(req_op),
@@ -116,8 +117,8 @@ module tb #(
       count++;
       if (cycles == limit) $fatal(1, "%s: no end after %0d cycles", name, cycles);
       if (stopped_valid || save_valid || restore_ready || req_valid) $fatal(1, "%s: not quiet at the end", name);
-      if (bench_check(cycles, fault_valid ? 32'(fault_code) : 0, 32'(fault_access), fault_va, fault_pc, 32'(fault_warp),
-                      32'(fault_lane)) != 0) begin
+      if (bench_check(cycles, fault_valid ? 32'(fault_code) : 0, 32'(fault_access), fault_va, fault_pc, fault_group[31:0],
+                      32'(fault_warp), 32'(fault_lane)) != 0) begin
         $display("%s: WRONG", name);
         errors++;
       end

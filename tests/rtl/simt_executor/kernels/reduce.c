@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers: a tree sum in local memory; barriers in divergent code, with early exits, and with work-items that end. */
+/* Barriers: a tree sum in local memory; one barrier for work-items that come to it in two parts; and some that end after the last. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)
@@ -17,20 +17,20 @@ KERNEL(const u32 *args)
     if (l == 0) {
         ((u32 *)args[1])[GROUP_ID] = local[0];
     }
-    /* the same barrier reached from two places */
+    /* odd ones come later than even ones */
     if (l & 1u) {
-        BARRIER();
-        local[l] = l;
+        for (u32 k = 0; k < 5; k++) {
+            local[l] += l;
+        }
     } else {
         local[l] = 2 * l;
-        BARRIER();
     }
     BARRIER();
-    if (l % 4 == 3) {
-        EXIT(); /* who has ended need not wait */
-    }
     u32 v = local[(l + 1) % n];
     BARRIER();
+    if (l % 4 == 3) {
+        EXIT();
+    }
     ((u32 *)args[2])[GLOBAL_X] = v;
     EXIT();
 }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which work-group a hardware warp runs, and which warp of that group it is: how a fault names its work-item.
+//
+// Contract: launch_i writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
+// with the first. group_o and member_o follow warp_i combinationally and mean something only for a warp that was launched.
+// State saved at preemption: group_q, member_q, next_q.
+//
+// simt_csr knows the same ids by group slot, but its port belongs to the pipeline; a second table of LUT RAM costs what a
+// second port would, and spares the way from warp to slot.
+
+module simt_groups #(
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic          clk_i,
+    input  logic          launch_i,
+    input  logic          launch_first_i,
+    input  logic [WW-1:0] launch_warp_i,
+    input  logic [95:0]   launch_group_i,   // {z, y, x}
+    input  logic [WW-1:0] warp_i,
+    output logic [95:0]   group_o,
+    output logic [WW-1:0] member_o
+);
+
+  logic [95:0]   group_q [0:WARPS-1];
+  logic [WW-1:0] member_q [0:WARPS-1];
+  logic [WW-1:0] next_q, member;
+
+  assign member   = launch_first_i ? '0 : next_q;
+  assign group_o  = group_q[warp_i];
+  assign member_o = member_q[warp_i];
+
+  always_ff @(posedge clk_i)
+    if (launch_i) begin
+      group_q[launch_warp_i]  <= launch_group_i;
+      member_q[launch_warp_i] <= member;
+      next_q                  <= member + 1'b1;
+    end
+
+endmodule

@@ -284,8 +284,8 @@ static void observe(struct engine *e, uint32_t index, const struct instruction *
     e->dev->observer(e->dev->observer_user, &r);
 }
 
-/** Up to `limit` instructions of one warp; the number run. */
-static uint64_t burst(struct engine *e, uint32_t index, uint64_t limit, struct fault *f)
+/** Up to `limit` instructions of one warp from time `now` on; the number run. */
+static uint64_t burst(struct engine *e, uint32_t index, uint64_t now, uint64_t limit, struct fault *f)
 {
     struct simt *s = &e->simt;
     struct warp *w = &s->warp[index];
@@ -299,7 +299,7 @@ static uint64_t burst(struct engine *e, uint32_t index, uint64_t limit, struct f
         const struct instruction *i = fetch(e, w->at, (uint32_t)__builtin_ctz(w->active), f);
         int step = i ? exec(e, w, index, i, target, f) : STEP_FAULT;
         if (e->dev->observer && step != STEP_FAULT) {
-            observe(e, index, i, e->now + n);
+            observe(e, index, i, now + n);
         }
         n++;
         e->count.lanes += (uint32_t)__builtin_popcount(w->active);
@@ -326,7 +326,7 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
     while (n < budget && s->groups_running && !f->code) {
         uint32_t index = s->turn++ % WARPS;
         if (s->warp[index].active) {
-            n += burst(e, index, budget - n < BURST ? budget - n : BURST, f);
+            n += burst(e, index, e->now + n, budget - n < BURST ? budget - n : BURST, f);
         }
     }
     e->count.issue += n;

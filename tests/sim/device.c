@@ -198,6 +198,8 @@ struct indication indication(struct device *d, uint32_t e, uint64_t cycles)
         .va = reg_read(d, TERN_REG_ENGINE_IND_VA(e)),
         .pc = reg_read(d, TERN_REG_ENGINE_IND_PC(e)),
         .offset = reg_read(d, TERN_REG_ENGINE_IND_OFFSET(e)),
+        .group = {reg_read(d, TERN_REG_ENGINE_IND_GROUP_X(e)), reg_read(d, TERN_REG_ENGINE_IND_GROUP_Y(e)),
+                  reg_read(d, TERN_REG_ENGINE_IND_GROUP_Z(e))},
         .fence = pair(d, TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e)),
         .begin = pair(d, TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e)),
         .end = pair(d, TERN_REG_ENGINE_IND_END_LO(e), TERN_REG_ENGINE_IND_END_HI(e)),

@@ -33,7 +33,7 @@ struct device {
 };
 
 struct indication {
-    uint32_t kind, access, fault, lane, warp, va, pc, offset;
+    uint32_t kind, access, fault, lane, warp, va, pc, offset, group[3];
     uint64_t fence, begin, end;
 };
 

@@ -11,7 +11,7 @@
  *   campaign.c  many cases, in worker processes      stream.c, stream_*.c    kind STREAM: random packets, many buffers
  *   mutants.c   the same on devices with seeded bugs scene.c, random.c       what both kinds build with
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
- *   compare.c   two ends of a scene                  shrink.c                the smallest set of items that still differs
+ *   case.c, compare.c  a case on two, and its ends   shrink.c                the smallest set of items that still differs
  *   explain.c, history.c, disassemble.c  first differing warp instruction, waveform    report.c  what is printed
  *   cover.c, cover_*.c  functional coverage
  *
@@ -187,10 +187,11 @@ struct side {
     struct tern_sim *sim;
     struct ending end;
 };
+void side_free(struct side *d);
 
 /** Compares what was expected (the model) with what came. every_page: looks at all of memory, not only where something was put
  *  or a dirty bit is set. 0, or -ENOMEM; what differs is in *out. */
-int compare(const struct scene *s, const struct side *expected, const struct side *got, bool every_page, struct difference *out);
+int compare(const struct scene *s, struct side *expected, struct side *got, bool every_page, struct difference *out);
 
 /** The two devices of a run. */
 struct pair {
@@ -205,8 +206,9 @@ struct verdict {
     struct difference difference;
 };
 
-/** Runs a case on both devices and compares. rtl_watch may be NULL. 0, or -errno: the case could not be run. */
-int case_compare(const struct test_case *c, const struct pair *p, const struct watch *rtl_watch, struct verdict *out);
+/** Runs a case on both devices and compares. cover may be NULL. 0, or -errno: the case could not be run. */
+struct cover;
+int case_compare(const struct test_case *c, const struct pair *p, struct cover *cover, struct verdict *out);
 
 /** Makes keep[] smaller while it still differs, until leaving out any single item would end that, or `runs` are used up.
  *  differs is asked about keep[] itself. The number of items kept. */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Finds and loads a device library, as the driver's hal does: in TERN_LIB_DIR if that is set, and only there; else beside
+ * this program (bin/../lib, lib/tern/..), then where it was built.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verify.h"
+
+/** Directory of this program, with a path behind it. */
+static void beside(const char *path, char *out, size_t size)
+{
+    char self[900];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n < 0 ? 0 : n] = '\0';
+    char *slash = strrchr(self, '/');
+    if (!slash) {
+        out[0] = '\0';
+        return;
+    }
+    *slash = '\0';
+    snprintf(out, size, "%s/%s", self, path);
+}
+
+int backend_open(const char *name, struct backend *out)
+{
+    char up[1000], lib[1000], path[sizeof out->path];
+    const char *forced = getenv("TERN_LIB_DIR");
+    beside("..", up, sizeof up);
+    beside("../lib", lib, sizeof lib);
+    const char *all[] = {up, lib, TERN_BUILD_LIB_DIR}, *only[] = {forced, "", ""};
+    const char **dirs = forced && *forced ? only : all;
+    for (size_t i = 0; i < 3; i++) {
+        int n = snprintf(path, sizeof path, "%s/libtern_sim_%s.so", dirs[i], name);
+        if (!*dirs[i] || (size_t)n >= sizeof path || access(path, R_OK)) {
+            continue;
+        }
+        void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!object) {
+            fprintf(stderr, "tern verify: %s cannot be loaded: %s\n", path, dlerror());
+            return -ENOENT;
+        }
+        const struct tern_sim_api *api = dlsym(object, TERN_SIM_API_SYMBOL);
+        if (!api || api->version != TERN_SIM_API_VERSION) {
+            fprintf(stderr, "tern verify: %s has no %s of version %u: build it again (ninja -C build tern_sim_%s)\n", path,
+                    TERN_SIM_API_SYMBOL, TERN_SIM_API_VERSION, name);
+            dlclose(object);
+            return -EPROTO;
+        }
+        *out = (struct backend){.name = name, .api = api, .object = object};
+        memcpy(out->path, path, sizeof path);
+        return 0;
+    }
+    fprintf(stderr, "tern verify: libtern_sim_%s.so is nowhere (%s): build it with ninja -C build tern_sim_%s, or set "
+                    "TERN_LIB_DIR to its directory\n", name, forced && *forced ? forced : TERN_BUILD_LIB_DIR, name);
+    return -ENOENT;
+}
+
+void backend_close(struct backend *b)
+{
+    if (b->object) {
+        dlclose(b->object);
+    }
+    *b = (struct backend){0};
+}
+
+int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometry *out)
+{
+    const struct tern_sim_config config = {.mem_bytes = mem_bytes};
+    struct tern_sim *sim = NULL;
+    uint32_t hash = 0, config0 = 0;
+    int r = b->api->create(&config, &sim);
+    if (r) {
+        fprintf(stderr, "tern verify: %s: no device can be created: %s\n", b->path, strerror(-r));
+        return r;
+    }
+    r = b->api->read32(sim, TERN_REG_DEV_SPEC_HASH, &hash);
+    r = r ? r : b->api->read32(sim, TERN_REG_DEV_CONFIG0, &config0);
+    b->api->destroy(sim);
+    if (r || hash != TERN_SPEC_HASH) {
+        fprintf(stderr, "tern verify: %s was built from another specification (%08x, this program: %08x): build both again\n",
+                b->path, hash, TERN_SPEC_HASH);
+        return -EPROTO;
+    }
+    *out = (struct geometry){
+        .lanes = (config0 & TERN_DEV_CONFIG0_LANES_MASK) >> TERN_DEV_CONFIG0_LANES_SHIFT,
+        .warps = (config0 & TERN_DEV_CONFIG0_WARPS_MASK) >> TERN_DEV_CONFIG0_WARPS_SHIFT,
+        .local_bytes = 1024u * ((config0 & TERN_DEV_CONFIG0_LMEM_KIB_MASK) >> TERN_DEV_CONFIG0_LMEM_KIB_SHIFT),
+        .mem_bytes = mem_bytes,
+    };
+    return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Two ends of a scene: how they ended, the indications, memory, dirty bits. Everything but the open ranges must be equal.
+ *
+ * Memory is looked at where the scene put something or either device says that it wrote; every_page looks everywhere, for
+ * the write that went astray and left no dirty bit, and costs more than a short case itself.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify.h"
+
+#define WINDOW_PAGES 8192u
+#define SHOWN 16u /* bytes of a memory difference */
+
+const char *const difference_names[DIFF_KINDS] = {
+    [DIFF_NONE] = "none", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication", [DIFF_MEMORY] = "memory",
+    [DIFF_DIRTY] = "dirty", [DIFF_CRASH] = "crash"};
+
+static const char *const kind_names[] = {"none", "completed", "preempted", "faulted"};
+static const char *const access_names[] = {"read", "write", "execute", "atomic"};
+
+/** Adds a line. The first call names the kind of difference. */
+__attribute__((format(printf, 3, 4)))
+static void say(struct difference *d, enum difference_kind kind, const char *format, ...)
+{
+    size_t used = strlen(d->text);
+    if (d->kind == DIFF_NONE) {
+        d->kind = kind;
+    }
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(d->text + used, sizeof d->text - used, format, ap);
+    va_end(ap);
+}
+
+static void ending_text(const struct ending *e, char *out, size_t size)
+{
+    if (e->error) {
+        snprintf(out, size, "%s", e->error == -EPROTO ? "an indication that no submission explains" : strerror(-e->error));
+    } else {
+        snprintf(out, size, "%s", e->hung ? "hung" : "ended");
+    }
+}
+
+static void compare_endings(const struct side *a, const struct side *b, struct difference *out)
+{
+    char x[96], y[96];
+    ending_text(&a->end, x, sizeof x);
+    ending_text(&b->end, y, sizeof y);
+    if (a->end.hung || b->end.hung || a->end.error || b->end.error) {
+        say(out, DIFF_ENDING, "ending: expected \"%s\" after %llu cycles, got \"%s\" after %llu\n", x,
+            (unsigned long long)a->end.cycles, y, (unsigned long long)b->end.cycles);
+    }
+}
+
+static bool same_seen(const struct seen *a, const struct seen *b)
+{
+    return a->engine == b->engine && a->kind == b->kind && a->fault == b->fault && a->access == b->access &&
+           a->lane == b->lane && a->warp == b->warp && a->va == b->va && a->pc == b->pc && a->offset == b->offset &&
+           a->fence == b->fence && memcmp(a->group, b->group, sizeof a->group) == 0;
+}
+
+static void seen_text(const struct seen *s, char *out, size_t size)
+{
+    int n = snprintf(out, size, "fence %llu %s", (unsigned long long)s->fence, kind_names[s->kind & 3]);
+    if (n > 0 && (size_t)n < size && s->kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
+        snprintf(out + n, size - (size_t)n, " %s (%s) va 0x%08x pc 0x%08x offset 0x%x group %u,%u,%u warp %u lane %u",
+                 tern_fault_name(s->fault), access_names[s->access & 3], s->va, s->pc, s->offset, s->group[0], s->group[1],
+                 s->group[2], s->warp, s->lane);
+    } else if (n > 0 && (size_t)n < size) {
+        snprintf(out + n, size - (size_t)n, " offset 0x%x", s->offset);
+    }
+}
+
+static void compare_indications(const struct side *a, const struct side *b, struct difference *out)
+{
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        uint32_t i = 0, j = 0, n = 0;
+        for (;; i++, j++, n++) {
+            while (i < a->end.count && a->end.seen[i].engine != e) {
+                i++;
+            }
+            while (j < b->end.count && b->end.seen[j].engine != e) {
+                j++;
+            }
+            bool more = i < a->end.count, came = j < b->end.count;
+            if (!more && !came) {
+                break;
+            }
+            if (!more || !came || !same_seen(&a->end.seen[i], &b->end.seen[j])) {
+                char x[192] = "none", y[192] = "none";
+                if (more) {
+                    seen_text(&a->end.seen[i], x, sizeof x);
+                }
+                if (came) {
+                    seen_text(&b->end.seen[j], y, sizeof y);
+                }
+                say(out, DIFF_INDICATION, "engine %u, indication %u:\n  expected %s\n  got      %s\n", e, n, x, y);
+                break; /* the others of this engine follow from it */
+            }
+        }
+    }
+}
+
+/** Where a preemption that the scene asked for leaves its position: one page, of each submission. */
+static bool saves(const struct scene *s, uint64_t page)
+{
+    for (uint32_t i = 0; s->stop_every && i < s->submits; i++) {
+        if (s->submit[i].save == page) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool open_byte(const struct scene *s, uint64_t address)
+{
+    for (uint32_t i = 0; i < s->opens; i++) {
+        if (address - s->open[i].first < s->open[i].bytes) {
+            return true;
+        }
+    }
+    return saves(s, address / PAGE);
+}
+
+static bool open_dirty(const struct scene *s, uint64_t page)
+{
+    for (uint32_t i = 0; i < s->opens; i++) {
+        const struct open_range *o = &s->open[i];
+        if (o->dirty && o->bytes && o->first < (page + 1) * PAGE && o->first + o->bytes > page * PAGE) {
+            return true;
+        }
+    }
+    return saves(s, page);
+}
+
+/** One byte a page. */
+static int read_dirty(const struct scene *s, struct side *d, uint8_t *dirty)
+{
+    const struct tern_sim_api *api = d->backend->api;
+    uint64_t pages = s->mem_bytes / PAGE;
+    int r = 0;
+    for (uint64_t first = 0; first < pages && !r; first += WINDOW_PAGES) {
+        uint64_t count = pages - first < WINDOW_PAGES ? pages - first : WINDOW_PAGES;
+        uint32_t v = TERN_DIRTY_STATUS_BUSY_MASK;
+        r = api->write32(d->sim, TERN_REG_DIRTY_FIRST, (uint32_t)first);
+        r = r ? r : api->write32(d->sim, TERN_REG_DIRTY_COUNT, (uint32_t)count);
+        r = r ? r : api->write32(d->sim, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
+        for (uint32_t tries = 0; !r && v & TERN_DIRTY_STATUS_BUSY_MASK; tries++) {
+            r = tries < WINDOW_PAGES ? api->read32(d->sim, TERN_REG_DIRTY_STATUS, &v) : -ETIMEDOUT;
+        }
+        r = !r && v & TERN_DIRTY_STATUS_ERROR_MASK ? -EIO : r;
+        for (uint32_t i = 0; i < count && !r; i += 32) {
+            r = api->read32(d->sim, TERN_REG_DIRTY_WINDOW_WORD(i / 32), &v);
+            for (uint32_t bit = 0; bit < 32 && i + bit < count; bit++) {
+                dirty[first + i + bit] = v >> bit & 1;
+            }
+        }
+    }
+    return r;
+}
+
+/** The first difference of a page, from `at` on; PAGE if there is none. */
+static uint32_t differs_at(const struct scene *s, uint64_t page, const uint8_t *x, const uint8_t *y, uint32_t at)
+{
+    while (at < PAGE && (x[at] == y[at] || open_byte(s, page * PAGE + at))) {
+        at++;
+    }
+    return at;
+}
+
+static void show_bytes(const struct scene *s, uint64_t address, const uint8_t *x, const uint8_t *y, struct difference *out)
+{
+    char a[4 * SHOWN] = "", b[4 * SHOWN] = "";
+    for (uint32_t i = 0; i < SHOWN && address % PAGE + i < PAGE; i++) {
+        bool open = open_byte(s, address + i);
+        snprintf(a + 3 * i, sizeof a - 3 * i, open ? " .." : " %02x", x[address % PAGE + i]);
+        snprintf(b + 3 * i, sizeof b - 3 * i, open ? " .." : " %02x", y[address % PAGE + i]);
+    }
+    say(out, DIFF_MEMORY, "memory at 0x%09llx:\n  expected%s\n  got     %s\n", (unsigned long long)address, a, b);
+    out->address = out->kind == DIFF_MEMORY ? address : out->address;
+}
+
+static int compare_memory(const struct scene *s, struct side *a, struct side *b, const uint8_t *dirty_a, const uint8_t *dirty_b,
+                          bool every_page, struct difference *out)
+{
+    uint8_t x[PAGE], y[PAGE];
+    uint64_t bytes = 0;
+    int r = 0;
+    for (uint64_t p = 0; p < s->mem_bytes / PAGE && !r; p++) {
+        if (!every_page && !s->touched[p] && !dirty_a[p] && !dirty_b[p]) {
+            continue;
+        }
+        r = a->backend->api->mem_read(a->sim, p * PAGE, x, PAGE);
+        r = r ? r : b->backend->api->mem_read(b->sim, p * PAGE, y, PAGE);
+        if (r || memcmp(x, y, PAGE) == 0) {
+            continue;
+        }
+        for (uint32_t at = differs_at(s, p, x, y, 0); at < PAGE; at = differs_at(s, p, x, y, at + 1)) {
+            if (bytes++ == 0) {
+                show_bytes(s, p * PAGE + at, x, y, out);
+            }
+        }
+    }
+    if (bytes) {
+        say(out, DIFF_MEMORY, "  %llu bytes of memory differ\n", (unsigned long long)bytes);
+    }
+    return r;
+}
+
+static void compare_dirty(const struct scene *s, const uint8_t *a, const uint8_t *b, struct difference *out)
+{
+    uint64_t pages = 0;
+    for (uint64_t p = 0; p < s->mem_bytes / PAGE; p++) {
+        if (a[p] != b[p] && !open_dirty(s, p) && pages++ == 0) {
+            say(out, DIFF_DIRTY, "dirty bit of the page at 0x%09llx: expected %u, got %u\n", (unsigned long long)(p * PAGE), a[p], b[p]);
+            out->address = out->kind == DIFF_DIRTY ? p * PAGE : out->address;
+        }
+    }
+    if (pages) {
+        say(out, DIFF_DIRTY, "  %llu pages differ in their dirty bit\n", (unsigned long long)pages);
+    }
+}
+
+int compare(const struct scene *s, struct side *expected, struct side *got, bool every_page, struct difference *out)
+{
+    struct difference d = {0};
+    compare_endings(expected, got, &d);
+    compare_indications(expected, got, &d);
+    if (expected->end.hung || got->end.hung || expected->end.error || got->end.error) {
+        *out = d;
+        return 0; /* somewhere in the middle memory differs, of course */
+    }
+    uint8_t *dirty = calloc(2, s->mem_bytes / PAGE), *other = dirty ? dirty + s->mem_bytes / PAGE : NULL;
+    if (!dirty) {
+        return -ENOMEM;
+    }
+    int a = read_dirty(s, expected, dirty), b = read_dirty(s, got, other);
+    if (a || b) {
+        say(&d, DIFF_ENDING, "dirty plane: expected \"%s\", got \"%s\"\n", strerror(-a), strerror(-b));
+    }
+    int r = compare_memory(s, expected, got, dirty, other, every_page, &d);
+    compare_dirty(s, dirty, other, &d);
+    free(dirty);
+    if (r == 0) {
+        *out = d;
+    }
+    return r;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A scene on one device: what a driver would do, and nothing more. Buffers are submitted through the registers as the HW
+ * queue has room, both engines at once; indications are taken when the interrupt comes.
+ *
+ * With stop_every the engines are preempted at random device times. What a preemption takes back is submitted again from
+ * the first such buffer on, with the resume flag if it had begun; until everything outstanding has been indicated nothing
+ * new is submitted, since it would run before what was taken back.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verify.h"
+
+/** One engine's work: submit[of[i]], of which [ended, submitted) are in the HW queue; the first `again` of those were
+ *  taken back. */
+struct queue {
+    uint32_t *of;
+    bool *begun;
+    uint32_t count, ended, submitted, again;
+    bool stopping;
+    uint64_t stop_at;
+    struct rng random;
+    struct seen *seen;
+};
+
+struct runner {
+    const struct scene *s;
+    const struct tern_sim_api *api;
+    struct tern_sim *sim;
+    const struct watch *watch;
+    bool waves_on;
+    uint64_t start;
+    struct queue queue[ENGINES];
+    struct ending end;
+    uint32_t cut_room;
+};
+
+#define HW_QUEUE 2u
+#define NEVER UINT64_MAX
+
+static uint32_t get(struct runner *r, uint32_t offset)
+{
+    uint32_t v = 0;
+    int error = r->api->read32(r->sim, offset, &v);
+    r->end.error = r->end.error ? r->end.error : error;
+    return v;
+}
+
+static void put(struct runner *r, uint32_t offset, uint32_t v)
+{
+    int error = r->api->write32(r->sim, offset, v);
+    r->end.error = r->end.error ? r->end.error : error;
+}
+
+static uint64_t get64(struct runner *r, uint32_t lo, uint32_t hi)
+{
+    uint64_t low = get(r, lo);
+    return low | (uint64_t)get(r, hi) << 32;
+}
+
+static uint32_t field(uint32_t v, uint32_t mask, uint32_t shift)
+{
+    return (v & mask) >> shift;
+}
+
+static uint64_t now(const struct runner *r)
+{
+    return r->api->cycles(r->sim);
+}
+
+static uint64_t draw_stop(struct runner *r, struct queue *q)
+{
+    return r->s->stop_every ? now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every) : NEVER;
+}
+
+static void submit(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e];
+    const struct submit *s = &r->s->submit[q->of[q->submitted]];
+    put(r, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence);
+    put(r, TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32));
+    put(r, TERN_REG_ENGINE_SUB_BUFFER_LO(e), (uint32_t)s->buffer);
+    put(r, TERN_REG_ENGINE_SUB_BUFFER_HI(e), (uint32_t)(s->buffer >> 32));
+    put(r, TERN_REG_ENGINE_SUB_SIZE(e), s->size);
+    put(r, TERN_REG_ENGINE_SUB_ROOT(e), s->root);
+    put(r, TERN_REG_ENGINE_SUB_CONTEXT(e), s->context);
+    put(r, TERN_REG_ENGINE_SUB_SAVE(e), s->save);
+    put(r, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (q->begun[q->submitted] ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
+    put(r, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
+    q->submitted++;
+}
+
+static void feed(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e];
+    if (q->again && q->ended + q->again == q->submitted) {
+        q->submitted = q->ended;
+        q->again = 0;
+    }
+    if (q->stopping && q->ended == q->submitted) {
+        q->stopping = false;
+        q->stop_at = draw_stop(r, q);
+    }
+    while (!q->stopping && !q->again && q->submitted < q->count && q->submitted - q->ended < HW_QUEUE) {
+        submit(r, e);
+    }
+}
+
+static void read_indication(struct runner *r, uint32_t e, struct seen *out)
+{
+    uint32_t info = get(r, TERN_REG_ENGINE_IND_INFO(e));
+    *out = (struct seen){
+        .engine = e,
+        .kind = field(info, TERN_ENGINE_IND_INFO_KIND_MASK, TERN_ENGINE_IND_INFO_KIND_SHIFT),
+        .access = field(info, TERN_ENGINE_IND_INFO_ACCESS_MASK, TERN_ENGINE_IND_INFO_ACCESS_SHIFT),
+        .fault = field(info, TERN_ENGINE_IND_INFO_FAULT_MASK, TERN_ENGINE_IND_INFO_FAULT_SHIFT),
+        .lane = field(info, TERN_ENGINE_IND_INFO_LANE_MASK, TERN_ENGINE_IND_INFO_LANE_SHIFT),
+        .warp = field(info, TERN_ENGINE_IND_INFO_WARP_MASK, TERN_ENGINE_IND_INFO_WARP_SHIFT),
+        .va = get(r, TERN_REG_ENGINE_IND_VA(e)),
+        .pc = get(r, TERN_REG_ENGINE_IND_PC(e)),
+        .offset = get(r, TERN_REG_ENGINE_IND_OFFSET(e)),
+        .group = {get(r, TERN_REG_ENGINE_IND_GROUP_X(e)), get(r, TERN_REG_ENGINE_IND_GROUP_Y(e)),
+                  get(r, TERN_REG_ENGINE_IND_GROUP_Z(e))},
+        .fence = get64(r, TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e)),
+        .begin = get64(r, TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e)),
+        .end = get64(r, TERN_REG_ENGINE_IND_END_LO(e), TERN_REG_ENGINE_IND_END_HI(e)),
+    };
+    put(r, TERN_REG_ENGINE_IND_POP(e), 1);
+}
+
+static int keep_cut(struct runner *r, const struct seen *seen)
+{
+    if (r->end.cut_count == r->cut_room) {
+        uint32_t room = r->cut_room ? 2 * r->cut_room : 16;
+        struct seen *larger = realloc(r->end.cuts, room * sizeof *larger);
+        if (!larger) {
+            return -ENOMEM;
+        }
+        r->end.cuts = larger;
+        r->cut_room = room;
+    }
+    r->end.cuts[r->end.cut_count++] = *seen;
+    return 0;
+}
+
+/** Takes one indication. One that nothing outstanding explains is the device's error. */
+static int take(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e];
+    struct seen seen;
+    read_indication(r, e, &seen);
+    if (q->ended + q->again == q->submitted) {
+        r->end.error = r->end.error ? r->end.error : -EPROTO;
+        return 0;
+    }
+    seen.submit = q->of[q->ended + q->again];
+    if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
+        q->begun[q->ended + q->again] |= seen.begin != 0;
+        q->again++;
+        return keep_cut(r, &seen);
+    }
+    q->seen[q->ended++] = seen;
+    return 0;
+}
+
+static int collect(struct runner *r, uint32_t e)
+{
+    uint32_t n = field(get(r, TERN_REG_ENGINE_STATUS(e)), TERN_ENGINE_STATUS_INDICATIONS_MASK, TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
+    int result = 0;
+    for (uint32_t i = 0; i < n && !result; i++) {
+        result = take(r, e);
+    }
+    return result;
+}
+
+/** The waveform begins and ends at its device times. */
+static int waves(struct runner *r)
+{
+    const struct watch *w = r->watch;
+    if (!w || !w->waves) {
+        return 0;
+    }
+    bool on = now(r) >= w->waves_from && now(r) < w->waves_to;
+    int result = on == r->waves_on ? 0 : r->api->trace(r->sim, on ? w->waves : NULL);
+    r->waves_on = on;
+    return result;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Runs to the next interrupt, or to what has to be done at a certain time. */
+static void advance(struct runner *r)
+{
+    uint64_t until = r->start + r->s->limit, time = now(r);
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        const struct queue *q = &r->queue[e];
+        until = q->stopping || q->ended == q->submitted ? until : sooner(until, q->stop_at);
+    }
+    if (r->watch && r->watch->waves) {
+        until = time < r->watch->waves_from ? sooner(until, r->watch->waves_from)
+                : time < r->watch->waves_to ? sooner(until, r->watch->waves_to) : until;
+    }
+    int error = r->api->step(r->sim, until > time ? until - time : 1, NULL);
+    r->end.error = r->end.error ? r->end.error : error;
+}
+
+static int run(struct runner *r)
+{
+    int result = 0;
+    put(r, TERN_REG_DEV_IRQ_ENABLE, (1u << ENGINES) - 1);
+    for (bool working = true; working && !result && !r->end.error && !r->end.hung;) {
+        working = false;
+        for (uint32_t e = 0; e < ENGINES; e++) {
+            struct queue *q = &r->queue[e];
+            feed(r, e);
+            working |= q->ended < q->count;
+            if (!q->stopping && q->ended < q->submitted && now(r) >= q->stop_at) {
+                put(r, TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_PREEMPT_MASK |
+                    TERN_ENGINE_COMMAND_GRANULARITY_PACKET << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+                q->stopping = true;
+            }
+        }
+        if (working) {
+            result = waves(r);
+            advance(r);
+            uint32_t pending = get(r, TERN_REG_DEV_IRQ_STATUS);
+            for (uint32_t e = 0; e < ENGINES && !result; e++) {
+                result = pending >> e & 1 ? collect(r, e) : 0;
+            }
+            r->end.hung = now(r) - r->start > r->s->limit;
+        }
+    }
+    return result;
+}
+
+static int load(struct runner *r)
+{
+    const struct scene *s = r->s;
+    int result = 0;
+    for (uint64_t p = 0; p < s->mem_bytes / PAGE && !result; p++) {
+        result = s->touched[p] ? r->api->mem_write(r->sim, p * PAGE, s->memory + p * PAGE, PAGE) : 0;
+    }
+    for (uint32_t i = 0; i < s->submits; i++) {
+        struct queue *q = &r->queue[s->submit[i].engine];
+        q->of[q->count++] = i;
+    }
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        struct queue *q = &r->queue[e];
+        q->random = rng_of(s->seed, 0x73746f70ull + e);
+        q->stop_at = draw_stop(r, q);
+    }
+    return result;
+}
+
+/** Indications of all engines, one engine after the other, into the ending. */
+static void gather(struct runner *r)
+{
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        for (uint32_t i = 0; i < r->queue[e].ended; i++) {
+            r->end.seen[r->end.count++] = r->queue[e].seen[i];
+        }
+        r->end.instructions += get64(r, TERN_REG_ENGINE_CNT_ISSUE(e), TERN_REG_ENGINE_CNT_ISSUE(e) + 4);
+    }
+    r->end.cycles = now(r) - r->start;
+}
+
+int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
+              struct tern_sim **sim, struct ending *out)
+{
+    const struct tern_sim_config config = {.mem_bytes = s->mem_bytes, .mutant = mutant};
+    struct runner r = {.s = s, .api = b->api, .watch = watch};
+    int result = -ENOMEM;
+    r.end.seen = calloc(s->submits + 1, sizeof *r.end.seen);
+    bool room = r.end.seen != NULL;
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        struct queue *q = &r.queue[e];
+        q->of = calloc(s->submits + 1, sizeof *q->of);
+        q->begun = calloc(s->submits + 1, sizeof *q->begun);
+        q->seen = calloc(s->submits + 1, sizeof *q->seen);
+        room = room && q->of && q->begun && q->seen;
+    }
+    result = room ? b->api->create(&config, &r.sim) : -ENOMEM;
+    if (result) {
+        goto out;
+    }
+    result = watch && watch->observer ? b->api->observe(r.sim, watch->observer, watch->user) : 0;
+    r.start = now(&r);
+    result = result ? result : load(&r);
+    result = result ? result : run(&r);
+    if (r.waves_on) {
+        b->api->trace(r.sim, NULL);
+    }
+    if (result == 0) {
+        gather(&r);
+        *sim = r.sim;
+        *out = r.end;
+        r.sim = NULL;
+        r.end = (struct ending){0};
+    }
+out:
+    for (uint32_t e = 0; e < ENGINES; e++) {
+        free(r.queue[e].of);
+        free(r.queue[e].begun);
+        free(r.queue[e].seen);
+    }
+    if (r.sim) {
+        b->api->destroy(r.sim);
+    }
+    ending_free(&r.end);
+    return result;
+}
+
+void ending_free(struct ending *e)
+{
+    free(e->seen);
+    free(e->cuts);
+    *e = (struct ending){0};
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What builders of both kinds use: memory, submissions, open ranges; and which builder a case belongs to. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify.h"
+
+static const struct {
+    uint32_t (*items)(uint64_t seed, const struct geometry *g);
+    int (*build)(const struct test_case *c, const struct geometry *g, struct scene *out);
+    void (*text)(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size);
+} kinds[KINDS] = {
+    [KIND_PROGRAM] = {program_items, program_build, program_item_text},
+    [KIND_STREAM] = {stream_items, stream_build, stream_item_text},
+};
+
+/** A builder's mistake: it must not become a difference that somebody looks for in a device. */
+static void check(bool ok, const char *what)
+{
+    if (!ok) {
+        fprintf(stderr, "tern verify: mistake in a case's builder: %s\n", what);
+        abort();
+    }
+}
+
+void case_size(struct test_case *c, const struct geometry *g)
+{
+    c->items = kinds[c->kind].items(c->seed, g);
+    check(c->items <= MAX_ITEMS, "too many items");
+    for (uint32_t i = 0; i < c->items; i++) {
+        c->keep[i] = true;
+    }
+}
+
+int case_build(const struct test_case *c, const struct geometry *g, struct scene *out)
+{
+    *out = (struct scene){.seed = c->seed, .mem_bytes = g->mem_bytes};
+    out->memory = calloc(1, g->mem_bytes);
+    out->touched = calloc(1, g->mem_bytes / PAGE);
+    int r = out->memory && out->touched ? kinds[c->kind].build(c, g, out) : -ENOMEM;
+    if (r) {
+        scene_free(out);
+    }
+    return r;
+}
+
+void case_item_text(const struct test_case *c, const struct geometry *g, uint32_t item, char *out, size_t size)
+{
+    kinds[c->kind].text(c->seed, g, item, out, size);
+}
+
+void scene_free(struct scene *s)
+{
+    free(s->memory);
+    free(s->touched);
+    free(s->submit);
+    free(s->open);
+    *s = (struct scene){0};
+}
+
+void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes)
+{
+    check(physical <= s->mem_bytes && bytes <= s->mem_bytes - physical, "bytes beyond memory");
+    if (bytes) {
+        memcpy(s->memory + physical, data, bytes);
+        memset(s->touched + physical / PAGE, 1, (physical + bytes - 1) / PAGE - physical / PAGE + 1);
+    }
+}
+
+/** Room for one more of `count` elements, doubling at powers of two. */
+static int grow(void **array, uint32_t count, size_t each)
+{
+    if (count & (count - 1)) {
+        return 0;
+    }
+    void *larger = realloc(*array, (count ? 2 * (size_t)count : 1) * each);
+    if (!larger) {
+        return -ENOMEM;
+    }
+    *array = larger;
+    return 0;
+}
+
+int scene_submit(struct scene *s, const struct submit *sub)
+{
+    check(sub->engine < ENGINES, "a submission to an engine that there is not");
+    void *array = s->submit;
+    int r = grow(&array, s->submits, sizeof *s->submit);
+    s->submit = array;
+    if (r == 0) {
+        s->submit[s->submits++] = *sub;
+    }
+    return r;
+}
+
+int scene_open(struct scene *s, uint64_t first, uint64_t bytes, enum open_reason reason, bool dirty)
+{
+    check(first <= s->mem_bytes && bytes <= s->mem_bytes - first, "an open range beyond memory");
+    void *array = s->open;
+    int r = grow(&array, s->opens, sizeof *s->open);
+    s->open = array;
+    if (r == 0) {
+        s->open[s->opens++] = (struct open_range){.first = first, .bytes = bytes, .reason = reason, .dirty = dirty};
+    }
+    return r;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for Tern and for qemu: building them, and running them on devices that stay open (loader.c)."""
+import json
+import pathlib
+import queue
+import shutil
+import subprocess
+
+ENV = pathlib.Path(__file__).resolve().parent / "env"
+CLANG = ["clang-19", "--target=riscv32-unknown-elf", "-mabi=ilp32", "-nostdlib", "-fuse-ld=lld-19", "-Wl,-T," + str(ENV / "link.ld"),
+         "-Wl,--no-relax", "-mno-relax", "-menable-experimental-extensions", "-Wno-unused-command-line-argument"]
+TERN_ISA = "rv32ima_zicsr_zifencei_zfinx_zba_zbb_zacas1p0"
+TIMEOUT = "2000000000"  # cycles: a test that loops is ended, and reported as a fault
+
+
+class Broken(Exception):
+    """A test could not be built, or a tool failed: what it said."""
+
+
+def build(source, out, march=TERN_ISA, options=()):
+    done = subprocess.run([*CLANG, "-march=" + march, "-I", str(ENV), *options, str(source), "-o", str(out)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Broken("does not assemble: " + " / ".join(done.stderr.splitlines()[:3]))
+    return out
+
+
+def section(elf, name):
+    """The bytes of a section; none if there is no such section."""
+    out = elf.with_suffix(name)
+    subprocess.run(["llvm-objcopy-19", f"--dump-section={name}={out}", str(elf), "/dev/null"], capture_output=True, check=False)
+    data = out.read_bytes() if out.exists() else b""
+    out.unlink(missing_ok=True)
+    return data
+
+
+class Qemu:
+    """qemu-riscv32, the reference that is independent of Tern; None where it is not installed."""
+
+    def __init__(self, path):
+        self.path = path
+
+    @classmethod
+    def find(cls):
+        path = shutil.which("qemu-riscv32") or shutil.which("qemu-riscv32-static")
+        return cls(path) if path else None
+
+    def run(self, elf, cpu):
+        """(exit status, standard output). A program that ends by a signal has a negative status."""
+        done = subprocess.run([self.path, "-cpu", cpu, str(elf)], capture_output=True, timeout=120, check=False)
+        return done.returncode, done.stdout
+
+
+class Loader:
+    def __init__(self, build_tree, backend, config):
+        self.backend = backend
+        self.argv = [str(build_tree / "tests/isa/isa_loader"), backend, f"{config},mem=64M,timeout={TIMEOUT}"]
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        hello = self.process.stdout.readline()
+        self.lanes, self.why = (json.loads(hello)["lanes"], None) if hello else (0, self.process.stderr.read().strip())
+
+    def run(self, elf, items=1, entry=0, dump="-"):
+        self.process.stdin.write(f"{elf} {items} {entry:x} {dump}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise Broken("the loader died: " + self.process.stderr.read().strip()[-300:])
+        return json.loads(answer)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Pool:
+    """Loaders by backend; a test takes one, and gives it back for the next."""
+
+    def __init__(self, build_tree, backends, config):
+        self.make = lambda backend: Loader(build_tree, backend, config)
+        self.free = {b: queue.SimpleQueue() for b in backends}
+        self.backends = backends
+        for b in backends:
+            self.free[b].put(self.make(b))
+
+    def missing(self):
+        """Why a device cannot be had, or None."""
+        for b in self.backends:
+            loader = self.free[b].get()
+            self.free[b].put(loader)
+            if loader.why is not None:
+                return f"{b}: {loader.why}"
+        return None
+
+    def run(self, backend, *args, **named):
+        try:
+            loader = self.free[backend].get_nowait()
+        except queue.Empty:
+            loader = self.make(backend)
+        try:
+            answer = loader.run(*args, **named)
+        except Broken:
+            loader.process.kill()
+            raise
+        self.free[backend].put(loader)
+        return answer
+
+    def lanes(self, backend):
+        loader = self.free[backend].get()
+        self.free[backend].put(loader)
+        return loader.lanes
+
+    def close(self):
+        for free in self.free.values():
+            while not free.empty():
+                free.get().close()

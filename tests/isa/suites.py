@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suites: which tests there are, and what each must show. A test has a name and run(devices, work) -> (verdict, text)."""
+import fnmatch
+import pathlib
+import re
+import struct
+
+from device import TERN_ISA, Broken, Qemu, build, section
+
+HERE = pathlib.Path(__file__).resolve().parent
+ARCH_ISA = "RV32IMAF_Zicsr_Zba_Zbb_Zacas"  # what riscv-arch-test's conditions are asked about; F is Zfinx (env/arch_test.h)
+ARCH_MARCH = "rv32ima_zicsr_zfinx_zba_zbb_zacas1p0"
+ARCH_FOLDERS = ["I", "M", "A", "B", "F", "Zacas", "Zifencei", "privilege"]
+RISCV_FOLDERS = ["rv32ui", "rv32um", "rv32ua", "rv32uf", "rv32uzba", "rv32uzbb"]
+# F stands for what Zfinx computes. qemu 7.2 knows no Zacas.
+QEMU_CPU = "rv32,zba=true,zbb=true"
+QEMU_ZFINX = "rv32,f=false,d=false,c=false,zfinx=true,zba=true,zbb=true"
+
+
+def skip_reason(suite, name):
+    for line in (HERE / "skip.list").read_text().splitlines():
+        if not line.startswith("#"):
+            where, pattern, reason = line.split(None, 2)
+            if where == suite and fnmatch.fnmatch(name, pattern):
+                return reason
+    return None
+
+
+class Test:
+    suite = None
+
+    def __init__(self, name, source):
+        self.name, self.source = name, source
+
+    def run(self, devices, work):
+        reason = skip_reason(self.suite, self.name)
+        if reason:
+            return "SKIP", reason
+        elf = work / (self.name.replace("/", "-") + ".elf")
+        try:
+            return self.check(devices, elf)
+        except Broken as broken:
+            return "FAIL", str(broken)
+        finally:
+            for f in elf.parent.glob(elf.stem + ".*"):
+                f.unlink()
+
+    def check(self, devices, elf):
+        raise NotImplementedError
+
+
+def ended(answer, where):
+    """The codes of the work-items of a run that completed."""
+    if answer["end"] != "completed":
+        raise Broken(f"{where}: {answer['message']}")
+    return answer["codes"]
+
+
+def expect_passed(answer, where):
+    for item, code in enumerate(ended(answer, where)):
+        if code != 1:
+            raise Broken(f"{where}: work-item {item}: " + (f"case {code >> 1} failed" if code & 1 else "did not reach its end"))
+
+
+class SelfChecking(Test):
+    """Runs with one work-item; and, if that changed no data that work-items share, as two full warps and a part of one."""
+
+    def check_on(self, devices, elf):
+        wide = True
+        for backend in devices.backends:
+            answer = devices.run(backend, elf)
+            expect_passed(answer, f"{backend}, 1 work-item")
+            if answer["written"]:
+                wide = False
+                continue
+            items = 2 * devices.lanes(backend) + 3
+            expect_passed(devices.run(backend, elf, items), f"{backend}, {items} work-items")
+        return "PASS", "" if wide else "1 work-item: it writes data that work-items would share"
+
+
+class RiscvTest(SelfChecking):
+    suite = "riscv-tests"
+
+    def __init__(self, name, source, macros):
+        super().__init__(name, source)
+        self.macros = macros
+
+    def check(self, devices, elf):
+        build(self.source, elf, options=["-I", str(self.macros)])
+        return self.check_on(devices, elf)
+
+
+def riscv_tests(opts):
+    isa = opts.directory / "isa"
+    return [RiscvTest(f"{folder}/{source.stem}", source, isa / "macros/scalar")
+            for folder in RISCV_FOLDERS for source in sorted((isa / folder).glob("*.S"))]
+
+
+class ArchTest(Test):
+    """The signature must be the same on all backends, and as the reference has it: qemu, and a file of the suite if any."""
+    suite = "riscv-arch-test"
+
+    def __init__(self, name, source, env, qemu):
+        super().__init__(name, source)
+        self.env, self.qemu = env, qemu
+
+    def defines(self):
+        """What the first RVTEST_CASE defines whose conditions hold for ARCH_ISA; None: the test is of another extension."""
+        for case in re.findall(r"RVTEST_CASE\(\d+,\s*\"//\s*(.*?)\"", self.source.read_text()):
+            parts = [p.strip() for p in case.split(";") if p.strip()]
+            asked = [re.fullmatch(r"check ISA:=regex\((.*)\)", p) for p in parts if p.startswith("check")]
+            if all(a is None or re.fullmatch(a[1], ARCH_ISA) for a in asked):
+                return ["-D" + p.removeprefix("def").strip() for p in parts if p.startswith("def")]
+        return None
+
+    def check(self, devices, elf):
+        defines = self.defines()
+        if defines is None:
+            return "SKIP", "of an extension that Tern does not have"
+        common = ["-I", str(self.env), "-DXLEN=32", "-DFLEN=32", "-Wno-macro-redefined", *defines]
+        build(self.source, elf, ARCH_MARCH, common)
+        signatures = {}
+        for backend in devices.backends:
+            dump = elf.with_suffix("." + backend)
+            expect_passed(devices.run(backend, elf, dump=dump), backend)
+            signatures[backend] = dump.read_text().split()
+        against = self.references(elf, common)
+        for name, words in {**signatures, **against}.items():
+            compare(signatures[devices.backends[0]], words, devices.backends[0], name)
+        return "PASS", "" if against else "no reference but the other backend"
+
+    def references(self, elf, common):
+        found = {}
+        kept = self.source.parent.parent / "references" / (self.source.stem + ".reference_output")
+        if kept.exists():
+            found["the suite's reference"] = kept.read_text().split()
+        if self.qemu and not self.name.startswith("Zacas/"):
+            other = elf.with_suffix(".reference")
+            build(self.source, other, "rv32imaf_zicsr_zba_zbb", ["-DTERN_REFERENCE", *common])
+            status, out = self.qemu.run(other, QEMU_CPU)
+            if status != 0 or len(out) % 4:
+                raise Broken(f"qemu: ended with {status}")
+            found["qemu"] = [f"{w:08x}" for w, in struct.iter_unpack("<I", out)]
+        return found
+
+
+def compare(ours, theirs, a, b):
+    if len(ours) != len(theirs):
+        raise Broken(f"signature of {len(ours)} words on {a}, of {len(theirs)} from {b}")
+    wrong = [i for i, (x, y) in enumerate(zip(ours, theirs)) if x != y]
+    if wrong:
+        i = wrong[0]
+        raise Broken(f"{len(wrong)} words of the signature differ, first word {i}: {ours[i]} on {a}, {theirs[i]} from {b}")
+
+
+def arch_tests(opts):
+    root = opts.directory / "riscv-test-suite"
+    qemu = None if opts.no_reference else Qemu.find()
+    return [ArchTest(f"{folder}/{source.stem}", source, root / "env", qemu)
+            for folder in ARCH_FOLDERS for source in sorted((root / "rv32i_m" / folder / "src").glob("*.S"))]
+
+
+SUITES = {"own": None, "riscv-tests": riscv_tests, "riscv-arch-test": arch_tests}

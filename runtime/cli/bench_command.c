@@ -5,158 +5,66 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#include <CL/cl_tern.h>
-#include <cjson/cJSON.h>
 
 #include "bench.h"
 #include "cli.h"
+#include "json.h"
+#include "session.h"
 
 #define PORT_BYTES 64.0
-#define MAX_ENGINES 8
 #define MAX_CHOSEN 64
 
 struct result {
     const char *name;
     bool ok;
     double cycles, bytes_per_cycle, port_percent, fma_percent, seconds;
+    double instructions, instructions_per_second; /* of work-items; the rate by the host's clock */
 };
 
-struct session {
-    cl_device_id device;
-    cl_tern_counters config;
-    clGetDeviceCountersTERN_fn counters;
+/** One bench on a device of its own. */
+struct measurement {
+    struct session session;
     struct bench_env env;
     cl_tern_counters before, after; /* around the measured command, summed over the engines */
+    double began, ended;            /* around it, on the host */
 };
-
-static bool failed(cl_int err, const char *what)
-{
-    if (err != CL_SUCCESS) {
-        fprintf(stderr, "tern bench: %s gave OpenCL error %d\n", what, err);
-    }
-    return err != CL_SUCCESS;
-}
-
-static void build_log(const struct session *s)
-{
-    size_t size = 0;
-    clGetProgramBuildInfo(s->env.program, s->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    char *log = malloc(size + 1);
-    if (log && clGetProgramBuildInfo(s->env.program, s->device, CL_PROGRAM_BUILD_LOG, size, log, NULL) == CL_SUCCESS) {
-        fprintf(stderr, "%.*s\n", (int)size, log);
-    }
-    free(log);
-}
-
-/** Finds Tern among the platforms of the loader. */
-static bool find_device(struct session *s)
-{
-    cl_platform_id platforms[16];
-    cl_uint n = 0;
-    if (failed(clGetPlatformIDs(16, platforms, &n), "clGetPlatformIDs (is " TERN_ICD_FILE " there?)")) {
-        return false;
-    }
-    for (cl_uint i = 0; i < n && i < 16; i++) {
-        s->counters = (clGetDeviceCountersTERN_fn)clGetExtensionFunctionAddressForPlatform(platforms[i],
-                                                                                          "clGetDeviceCountersTERN");
-        if (s->counters) {
-            return !failed(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &s->device, NULL), "clGetDeviceIDs") &&
-                   !failed(s->counters(s->device, 0, &s->config), "clGetDeviceCountersTERN");
-        }
-    }
-    fprintf(stderr, "tern bench: no Tern platform among the %u that the loader found; set OCL_ICD_VENDORS=%s\n", n,
-            TERN_ICD_FILE);
-    return false;
-}
-
-static bool open_session(struct session *s)
-{
-    cl_int err;
-    setenv("OCL_ICD_VENDORS", TERN_ICD_FILE, 0);
-    if (!find_device(s)) {
-        return false;
-    }
-    s->env.context = clCreateContext(NULL, 1, &s->device, NULL, NULL, &err);
-    if (failed(err, "clCreateContext")) {
-        return false;
-    }
-    const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
-    s->env.queue = clCreateCommandQueueWithProperties(s->env.context, s->device, props, &err);
-    if (failed(err, "clCreateCommandQueueWithProperties")) {
-        return false;
-    }
-    const char *source = tern_bench_source;
-    const size_t size = (size_t)(tern_bench_source_end - tern_bench_source);
-    s->env.program = clCreateProgramWithSource(s->env.context, 1, &source, &size, &err);
-    if (failed(err, "clCreateProgramWithSource")) {
-        return false;
-    }
-    if (failed(clBuildProgram(s->env.program, 1, &s->device, "", NULL, NULL), "clBuildProgram")) {
-        build_log(s);
-        return false;
-    }
-    return true;
-}
-
-static void close_session(struct session *s)
-{
-    if (s->env.program) {
-        clReleaseProgram(s->env.program);
-    }
-    if (s->env.queue) {
-        clReleaseCommandQueue(s->env.queue);
-    }
-    if (s->env.context) {
-        clReleaseContext(s->env.context);
-    }
-}
 
 static void sample(void *user, bool after)
 {
-    struct session *s = user;
-    cl_tern_counters *sum = after ? &s->after : &s->before;
-    memset(sum, 0, sizeof *sum);
-    for (cl_uint e = 0; e < s->config.engines && e < MAX_ENGINES; e++) {
-        cl_tern_counters c;
-        if (s->counters(s->device, e, &c) == CL_SUCCESS) {
-            sum->fma += c.fma;
-            sum->rd_lines += c.rd_lines;
-            sum->wr_lines += c.wr_lines;
-            sum->time = c.time;
-        }
+    struct measurement *m = user;
+    if (after) {
+        m->ended = host_seconds();
+        session_counters(&m->session, &m->after);
+    } else {
+        session_counters(&m->session, &m->before);
+        m->began = host_seconds();
     }
 }
 
-static struct result run(struct session *s, const struct bench *b)
+static struct result run(struct measurement *m, const struct bench *b)
 {
     struct result r = {.name = b->name};
-    struct timespec t0, t1;
-    clock_gettime(CLOCK_MONOTONIC, &t0);
-    r.ok = b->run(&s->env);
-    clock_gettime(CLOCK_MONOTONIC, &t1);
-    r.seconds = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9;
-    r.cycles = (double)s->env.ns * (double)s->config.clock_hz / 1e9;
+    const double began = host_seconds();
+    const cl_tern_counters *config = &m->session.config;
+    r.ok = b->run(&m->env);
+    r.seconds = host_seconds() - began;
+    r.cycles = (double)m->env.ns * (double)config->clock_hz / 1e9;
     if (r.ok && r.cycles > 0) {
-        double lines = (double)(s->after.rd_lines - s->before.rd_lines + s->after.wr_lines - s->before.wr_lines);
-        r.bytes_per_cycle = lines * PORT_BYTES / r.cycles;
+        const cl_tern_counters d = counters_between(&m->before, &m->after);
+        r.bytes_per_cycle = (double)(d.rd_lines + d.wr_lines) * PORT_BYTES / r.cycles;
         r.port_percent = r.bytes_per_cycle / PORT_BYTES * 100.0;
-        r.fma_percent = (double)(s->after.fma - s->before.fma) / r.cycles / s->config.lanes * 100.0;
+        r.fma_percent = (double)d.fma / r.cycles / config->lanes * 100.0;
+        r.instructions = (double)d.lanes_active;
+        r.instructions_per_second = r.instructions / (m->ended - m->began);
     }
     return r;
 }
 
 static int print_json(const cl_tern_counters *c, const struct result *r, unsigned n)
 {
-    cJSON *o = cJSON_CreateObject(), *config = cJSON_AddObjectToObject(o, "config");
-    cJSON_AddStringToObject(config, "backend", c->backend);
-    cJSON_AddStringToObject(config, "name", c->config);
-    cJSON_AddNumberToObject(config, "engines", c->engines);
-    cJSON_AddNumberToObject(config, "lanes", c->lanes);
-    cJSON_AddNumberToObject(config, "warps", c->warps);
-    cJSON_AddNumberToObject(config, "clock_hz", (double)c->clock_hz);
+    cJSON *o = cJSON_CreateObject();
+    json_add_config(o, c);
     cJSON *list = cJSON_AddArrayToObject(o, "results");
     for (unsigned i = 0; i < n; i++) {
         cJSON *e = cJSON_CreateObject();
@@ -165,24 +73,18 @@ static int print_json(const cl_tern_counters *c, const struct result *r, unsigne
         cJSON_AddNumberToObject(e, "bytes_per_cycle", (double)(long)(r[i].bytes_per_cycle * 100 + 0.5) / 100);
         cJSON_AddNumberToObject(e, "port_percent", (double)(long)(r[i].port_percent * 100 + 0.5) / 100);
         cJSON_AddNumberToObject(e, "fma_percent", (double)(long)(r[i].fma_percent * 100 + 0.5) / 100);
+        cJSON_AddNumberToObject(e, "thread_instructions", r[i].instructions);
+        cJSON_AddNumberToObject(e, "thread_instructions_per_second", (double)(long)(r[i].instructions_per_second + 0.5));
         cJSON_AddBoolToObject(e, "correct", r[i].ok);
         cJSON_AddItemToArray(list, e);
     }
-    char *text = cJSON_Print(o);
-    cJSON_Delete(o);
-    if (!text) {
-        fprintf(stderr, "tern bench: out of memory\n");
-        return EXIT_FAILED;
-    }
-    puts(text);
-    cJSON_free(text);
-    return EXIT_OK;
+    return json_print("bench", o);
 }
 
 static void print_row(const struct result *r)
 {
-    printf("%-18s %12.0f %9.2f %8.1f %8.1f   %s\n", r->name, r->cycles, r->bytes_per_cycle, r->port_percent,
-           r->fma_percent, r->ok ? "right" : "WRONG");
+    printf("%-18s %12.0f %9.2f %8.1f %8.1f %9.2f   %s\n", r->name, r->cycles, r->bytes_per_cycle,
+           r->port_percent, r->fma_percent, r->instructions_per_second / 1e6, r->ok ? "right" : "WRONG");
     fflush(stdout);
 }
 
@@ -192,6 +94,7 @@ static void help(void)
            "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, and prints the\n"
            "device cycles from dispatch to completion, the bytes a cycle that moved between engines and memory, and the\n"
            "shares of a 64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
+           "Minst/s is how fast the host ran it: million thread instructions a second, from enqueue to completion.\n"
            "Cycles repeat exactly on the rtl backend; the model backend only estimates them.\n\nBenches:");
     for (unsigned i = 0; i < tern_n_benches; i++) {
         printf(" %s", tern_benches[i].name);
@@ -218,14 +121,22 @@ struct report {
 
 static void measure_here(const struct bench *b, struct report *out)
 {
-    struct session s = {.env.sample = sample};
-    s.env.user = &s;
-    out->opened = open_session(&s);
+    struct measurement m = {.env.sample = sample};
+    m.env.user = &m;
+    out->opened = session_open(&m.session, "bench");
     if (out->opened) {
-        out->config = s.config;
-        out->result = run(&s, b);
+        const size_t size = (size_t)(tern_bench_source_end - tern_bench_source);
+        m.env.context = m.session.context;
+        m.env.queue = m.session.queue;
+        m.env.program = session_build(&m.session, tern_bench_source, size, false, "");
+        out->config = m.session.config;
+        out->opened = m.env.program != NULL;
     }
-    close_session(&s);
+    if (out->opened) {
+        out->result = run(&m, b);
+        clReleaseProgram(m.env.program);
+    }
+    session_close(&m.session);
 }
 
 /** Runs a bench in a process, so on a device, of its own: what ran before it cannot change its cycles. */
@@ -260,7 +171,7 @@ static bool measure(const struct bench *b, struct report *out)
 static void print_head(const cl_tern_counters *c)
 {
     printf("%s, %s: %u engines of %u lanes x %u warps\n\n", c->backend, c->config, c->engines, c->lanes, c->warps);
-    printf("%-18s %12s %9s %8s %8s\n", "bench", "cycles", "B/cycle", "port %", "FMA %");
+    printf("%-18s %12s %9s %8s %8s %9s\n", "bench", "cycles", "B/cycle", "port %", "FMA %", "Minst/s");
 }
 
 static int run_all(const struct bench **chosen, unsigned n, bool json)

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
 #include "cli.h"
+#include "json.h"
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
@@ -45,15 +44,7 @@ static int print_json(const struct tern_device_info *i)
     cJSON_AddNumberToObject(o, "clock_hz", (double)i->clock_hz);
     cJSON_AddNumberToObject(o, "dirty_page_bytes", i->dirty_page_bytes);
     cJSON_AddBoolToObject(o, "single_use", i->single_use);
-    char *text = cJSON_Print(o);
-    cJSON_Delete(o);
-    if (!text) {
-        fprintf(stderr, "tern info: out of memory\n");
-        return EXIT_FAILED;
-    }
-    puts(text);
-    cJSON_free(text);
-    return EXIT_OK;
+    return json_print("info", o);
 }
 
 int cmd_info(int argc, char **argv)

@@ -12,6 +12,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"info", cmd_info, "what the device is"},
+    {"run", cmd_run, "run a kernel of an OpenCL C file"},
     {"bench", cmd_bench, "measure kernels in device cycles, and check their results"},
 };
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** JSON (json.h). */
+#include "json.h"
+
+#include <stdio.h>
+
+#include "cli.h"
+
+void json_add_config(cJSON *object, const cl_tern_counters *c)
+{
+    cJSON *config = cJSON_AddObjectToObject(object, "config");
+    cJSON_AddStringToObject(config, "backend", c->backend);
+    cJSON_AddStringToObject(config, "name", c->config);
+    cJSON_AddNumberToObject(config, "engines", c->engines);
+    cJSON_AddNumberToObject(config, "lanes", c->lanes);
+    cJSON_AddNumberToObject(config, "warps", c->warps);
+    cJSON_AddNumberToObject(config, "clock_hz", (double)c->clock_hz);
+}
+
+int json_print(const char *command, cJSON *object)
+{
+    char *text = cJSON_Print(object);
+    cJSON_Delete(object);
+    if (!text) {
+        fprintf(stderr, "tern %s: out of memory\n", command);
+        return EXIT_FAILED;
+    }
+    puts(text);
+    cJSON_free(text);
+    if (fflush(stdout)) {
+        fprintf(stderr, "tern %s: cannot write to standard output\n", command);
+        return EXIT_FAILED;
+    }
+    return EXIT_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern run: a kernel from the shell.
+ *
+ *   run.c          the order of things             run_options.c  the command line, and --help
+ *   run_args.c     what an ARG means               run_report.c   buffers, counters and JSON
+ *   session.c      the OpenCL device               value.c        numbers and vectors as text
+ *
+ * Functions that return a status return EXIT_OK, or another after a message on stderr.
+ */
+#ifndef TERN_CLI_RUN_H
+#define TERN_CLI_RUN_H
+
+#include "cli.h"
+#include "session.h"
+#include "value.h"
+
+#define MAX_RUN_ARGS 256
+
+/** Up to three sizes, X[,Y[,Z]]. */
+struct extent {
+    unsigned dims; /**< 0: not given. */
+    size_t n[3];
+};
+
+struct run_options {
+    const char *file, *kernel, *save_binary;
+    struct extent global, local, offset;
+    char *build;                  /**< Options for clBuildProgram; owned. */
+    unsigned long repeat;
+    bool json, quiet, time, list;
+    unsigned n_args, n_types, n_prints, n_saves;
+    const char *args[MAX_RUN_ARGS];
+    const char *types[MAX_RUN_ARGS];  /**< NAME=TYPE */
+    const char *prints[MAX_RUN_ARGS]; /**< ARG[:COUNT] */
+    const char *saves[MAX_RUN_ARGS];  /**< ARG=FILE */
+};
+
+/** An argument of the kernel: what it is (from the kernel), and what it was given. */
+struct run_arg {
+    unsigned number;              /**< From 1, as a person counts. */
+    char name[128], type_name[128];
+    cl_kernel_arg_address_qualifier space;
+    cl_kernel_arg_type_qualifier qualifier;
+    bool pointer;
+    struct type type;             /**< Of the value, or of what the pointer points to. */
+    void *data;                   /**< The value, or the contents of the buffer; NULL for local memory and null. Owned. */
+    size_t size;                  /**< Bytes. */
+    cl_mem buffer;                /**< NULL: null, or no buffer. Owned. */
+    bool print;
+    size_t print_count;           /**< Elements, at most. */
+    const char *save;             /**< NULL: no file. */
+};
+
+/** One execution. */
+struct run_time {
+    double cycles, ns, seconds;   /**< Device cycles and time from start to end; host seconds from enqueue to completion. */
+    cl_tern_counters counters;    /**< What it added. */
+};
+
+struct run {
+    struct session session;
+    struct run_options options;
+    cl_program program;
+    cl_kernel kernel;
+    char kernel_name[128];
+    unsigned n_args;
+    struct run_arg args[MAX_RUN_ARGS];
+    struct run_time *times;       /**< options.repeat of them; owned. */
+    unsigned long n_times;
+};
+
+/** -1: go on; else the status to exit with (help was printed, or usage is wrong). */
+int run_options_read(int argc, char **argv, struct run_options *o);
+
+/** What one ARG says. `most`: the size in bytes of the largest buffer. */
+int run_arg_read(struct run_arg *a, const char *text, size_t most);
+/** "global const float *x" */
+void run_arg_declare(const struct run_arg *a, char *out, size_t size);
+/** The argument of this name or number; NULL, with a message, if there is none. */
+struct run_arg *run_arg_find(struct run *r, const char *option, const char *name, size_t length);
+
+/** A file's bytes ("-": standard input), with a NUL behind them; at most `most`. */
+int file_read(const char *command, const char *path, size_t most, void **data, size_t *size);
+int file_write(const char *command, const char *path, const void *data, size_t size);
+
+/** Buffers and times as text or JSON. */
+int run_report(struct run *r);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** An OpenCL session (session.h). */
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_PLATFORMS 16
+
+#define NAMED(X) \
+    X(CL_DEVICE_NOT_FOUND) X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE) X(CL_MEM_OBJECT_ALLOCATION_FAILURE) \
+    X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY) X(CL_PROFILING_INFO_NOT_AVAILABLE) X(CL_BUILD_PROGRAM_FAILURE) \
+    X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) X(CL_LINK_PROGRAM_FAILURE) X(CL_KERNEL_ARG_INFO_NOT_AVAILABLE) \
+    X(CL_INVALID_VALUE) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT) X(CL_INVALID_MEM_OBJECT) X(CL_INVALID_BINARY) \
+    X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM) X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME) \
+    X(CL_INVALID_ARG_INDEX) X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE) X(CL_INVALID_KERNEL_ARGS) \
+    X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE) X(CL_INVALID_WORK_ITEM_SIZE) X(CL_INVALID_GLOBAL_OFFSET) \
+    X(CL_INVALID_OPERATION) X(CL_INVALID_BUFFER_SIZE) X(CL_INVALID_GLOBAL_WORK_SIZE) X(CL_MAX_SIZE_RESTRICTION_EXCEEDED)
+
+const char *error_name(cl_int error)
+{
+#define CASE(name) \
+    case name: \
+        return #name;
+    switch (error) {
+        NAMED(CASE)
+    case -1001:
+        return "no OpenCL platform";
+    default:
+        return "unknown error";
+    }
+}
+
+bool session_failed(const struct session *s, cl_int err, const char *what)
+{
+    if (err != CL_SUCCESS) {
+        fprintf(stderr, "tern %s: %s: OpenCL error %d, %s\n", s->command, what, err, error_name(err));
+    }
+    return err != CL_SUCCESS;
+}
+
+/** Finds Tern among the platforms of the loader. */
+static bool find_device(struct session *s)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n = 0;
+    if (session_failed(s, clGetPlatformIDs(MAX_PLATFORMS, platforms, &n), "clGetPlatformIDs (is " TERN_ICD_FILE " there?)")) {
+        return false;
+    }
+    for (cl_uint i = 0; i < n && i < MAX_PLATFORMS; i++) {
+        s->counters = (clGetDeviceCountersTERN_fn)clGetExtensionFunctionAddressForPlatform(platforms[i],
+                                                                                          "clGetDeviceCountersTERN");
+        if (s->counters) {
+            return !session_failed(s, clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &s->device, NULL), "clGetDeviceIDs") &&
+                   !session_failed(s, s->counters(s->device, 0, &s->config), "clGetDeviceCountersTERN");
+        }
+    }
+    fprintf(stderr, "tern %s: no Tern platform among the %u that the loader found; set OCL_ICD_VENDORS=%s\n", s->command, n,
+            TERN_ICD_FILE);
+    return false;
+}
+
+static void CL_CALLBACK on_lost(const char *message, const void *fault, size_t size, void *user)
+{
+    struct session *s = user;
+    (void)message; /* it is on stderr already */
+    (void)fault;
+    (void)size;
+    atomic_store(&s->lost, true);
+}
+
+bool session_open(struct session *s, const char *command)
+{
+    cl_int err;
+    *s = (struct session){.command = command};
+    setenv("OCL_ICD_VENDORS", TERN_ICD_FILE, 0);
+    if (!find_device(s)) {
+        return false;
+    }
+    s->context = clCreateContext(NULL, 1, &s->device, on_lost, s, &err);
+    if (session_failed(s, err, "clCreateContext")) {
+        return false;
+    }
+    const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+    s->queue = clCreateCommandQueueWithProperties(s->context, s->device, props, &err);
+    return !session_failed(s, err, "clCreateCommandQueueWithProperties");
+}
+
+void session_close(struct session *s)
+{
+    if (s->queue) {
+        clReleaseCommandQueue(s->queue);
+    }
+    if (s->context) {
+        clReleaseContext(s->context);
+    }
+}
+
+static void print_log(const struct session *s, cl_program program)
+{
+    size_t size = 0;
+    clGetProgramBuildInfo(program, s->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = calloc(1, size + 1);
+    if (log && clGetProgramBuildInfo(program, s->device, CL_PROGRAM_BUILD_LOG, size, log, NULL) == CL_SUCCESS && *log) {
+        fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
+    }
+    free(log);
+}
+
+cl_program session_build(struct session *s, const void *code, size_t size, bool binary, const char *options)
+{
+    cl_int err, status = CL_SUCCESS;
+    const unsigned char *bytes = code;
+    const char *text = code;
+    cl_program p = binary ? clCreateProgramWithBinary(s->context, 1, &s->device, &size, &bytes, &status, &err)
+                          : clCreateProgramWithSource(s->context, 1, &text, &size, &err);
+    if (session_failed(s, err, binary ? "this is no program binary of this version of Tern" : "clCreateProgramWithSource")) {
+        return NULL;
+    }
+    err = clBuildProgram(p, 1, &s->device, options, NULL, NULL);
+    print_log(s, p); /* warnings too */
+    if (session_failed(s, err, "the program does not build")) {
+        clReleaseProgram(p);
+        return NULL;
+    }
+    return p;
+}
+
+/** Calls X with each counter that is a sum. */
+#define SUMS(X) \
+    X(busy) X(issue) X(lanes_active) X(stall_use) X(stall_unit) X(stall_idle) X(fma) X(l1_hit) X(l1_miss) X(ic_miss) \
+    X(tlb_hit) X(tlb_miss) X(rd_lines) X(wr_lines) X(buffers)
+
+void session_counters(struct session *s, cl_tern_counters *sum)
+{
+    *sum = s->config;
+#define ZERO(field) sum->field = 0;
+    SUMS(ZERO)
+    for (cl_uint e = 0; e < s->config.engines; e++) {
+        cl_tern_counters c;
+        if (s->counters(s->device, e, &c) == CL_SUCCESS) {
+#define ADD(field) sum->field += c.field;
+            SUMS(ADD)
+            sum->time = c.time;
+        }
+    }
+}
+
+cl_tern_counters counters_between(const cl_tern_counters *before, const cl_tern_counters *after)
+{
+    cl_tern_counters d = *after;
+#define SUBTRACT(field) d.field -= before->field;
+    SUMS(SUBTRACT)
+    return d;
+}
+
+double host_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}

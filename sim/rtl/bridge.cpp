@@ -12,6 +12,7 @@
 #include "Vtern_top.h"
 #include "Vtern_top___024root.h"
 #include "dram.h"
+#include "observe.h"
 #include "tern_sim/tern_sim.h"
 #include "verilated.h"
 #include "verilated_fst_c.h"
@@ -36,6 +37,7 @@ struct tern_sim {
     std::unique_ptr<Vtern_top> top;
     std::unique_ptr<tern_dram, free_dram> dram;
     std::unique_ptr<VerilatedFstC> trace;
+    std::unique_ptr<observer> watch;
     uint64_t ticks = 0;  // of the waveform: two a cycle
     bool idle = false;
 
@@ -84,6 +86,9 @@ struct tern_sim {
         tern_dram_clock(dram.get(), &in);  // before the device moves on: in.wdata points into it
         t->clk_i = 1;
         eval();
+        if (watch) {
+            watch->clock(time());
+        }
     }
 
     /** Until done() or too late. */
@@ -255,9 +260,10 @@ int trace(tern_sim *s, const char *path)
     return 0;
 }
 
-int observe(tern_sim *, tern_sim_observer, void *)
+int observe(tern_sim *s, tern_sim_observer f, void *user)
 {
-    return -ENOTSUP;
+    s->watch = f ? std::make_unique<observer>(*s->top, f, user) : nullptr;
+    return 0;
 }
 
 int coverage(tern_sim *, const char *)

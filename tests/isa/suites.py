@@ -156,8 +156,12 @@ def compare(ours, theirs, a, b):
 def arch_tests(opts):
     root = opts.directory / "riscv-test-suite"
     qemu = None if opts.no_reference else Qemu.find()
-    return [ArchTest(f"{folder}/{source.stem}", source, root / "env", qemu)
-            for folder in ARCH_FOLDERS for source in sorted((root / "rv32i_m" / folder / "src").glob("*.S"))]
+    found = []
+    for folder in ARCH_FOLDERS:
+        place = root / "rv32i_m" / folder / "src"
+        found += [ArchTest(f"{folder}/{source.relative_to(place).with_suffix('')}", source, root / "env", qemu)
+                  for source in sorted(place.rglob("*.S"))]
+    return found
 
 
 SUITES = {"own": None, "riscv-tests": riscv_tests, "riscv-arch-test": arch_tests}

@@ -16,6 +16,11 @@
 
 #ifdef __riscv_zfinx
 
+#undef FLREG
+#undef FSREG
+#define FLREG lw
+#define FSREG sw
+
 #undef TEST_FPSR_OP
 #undef TEST_FPRR_OP
 #undef TEST_FPRR_OP_NRM

@@ -5,10 +5,15 @@
 #include <string.h>
 
 #include "cli.h"
+#include "external.h"
+#include "json.h"
+#include "tern/tern_spec.h"
+
+typedef int command_fn(int argc, char **argv);
 
 static const struct {
     const char *name;
-    int (*run)(int argc, char **argv);
+    command_fn *run;
     const char *summary;
 } commands[] = {
     {"info", cmd_info, "what the device is"},
@@ -16,13 +21,29 @@ static const struct {
     {"bench", cmd_bench, "measure kernels in device cycles, and check their results"},
 };
 
+static command_fn *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return commands[i].run;
+        }
+    }
+    return NULL;
+}
+
+static bool is_here(const char *name)
+{
+    return find(name) != NULL;
+}
+
 static void help(FILE *out)
 {
     fprintf(out, "usage: tern <command> [options]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     }
-    fprintf(out, "\ntern <command> --help tells more; tern --version prints the version.\n"
+    external_list(out, is_here);
+    fprintf(out, "\ntern <command> --help tells more, tern help <command> all; tern --version [--json] prints the version.\n"
                  "Environment: TERN_BACKEND (rtl, model), TERN_CONFIG (default, small; see docs/driver.md).\n");
 }
 
@@ -37,6 +58,45 @@ int usage_error(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
+/** tern help [COMMAND]: its manual page; where there is no man, what --help prints. */
+static int help_on(int argc, char **argv)
+{
+    if (argc == 0) {
+        help(stdout);
+        return EXIT_OK;
+    }
+    if (argc > 1) {
+        return usage_error("", "help takes one command");
+    }
+    const char *name = strcmp(argv[0], "tern") == 0 ? "" : argv[0];
+    if (manual_show(name)) {
+        return EXIT_OK;
+    }
+    if (*name == '\0') {
+        help(stdout);
+        return EXIT_OK;
+    }
+    char *ask[] = {argv[0], "--help", NULL};
+    return find(name) ? find(name)(2, ask) : external_run(name, ask);
+}
+
+static int version(int argc, char **argv)
+{
+    char interface[16];
+    if (argc == 0) {
+        printf("tern " TERN_VERSION "\n");
+        return EXIT_OK;
+    }
+    if (argc > 1 || strcmp(argv[0], "--json") != 0) {
+        return usage_error("", "--version takes nothing but --json");
+    }
+    snprintf(interface, sizeof interface, "0x%08x", TERN_SPEC_HASH);
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "version", TERN_VERSION);
+    cJSON_AddStringToObject(o, "interface", interface);
+    return json_print("--version", o);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -44,17 +104,11 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        help(stdout);
-        return EXIT_OK;
+        return help_on(argc - 2, argv + 2);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("tern " TERN_VERSION "\n");
-        return EXIT_OK;
+        return version(argc - 2, argv + 2);
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
-        }
-    }
-    return usage_error("", "unknown command '%s'", argv[1]);
+    command_fn *run = find(argv[1]);
+    return run ? run(argc - 1, argv + 1) : external_run(argv[1], argv + 1);
 }

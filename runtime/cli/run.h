@@ -3,13 +3,16 @@
  * tern run: a kernel from the shell.
  *
  *   run.c          the order of things             run_options.c  the command line, and --help
- *   run_args.c     what an ARG means               run_report.c   buffers, counters and JSON
- *   session.c      the OpenCL device               value.c        numbers and vectors as text
+ *   run_kernel.c   from the file to the kernel     run_args.c     what an ARG means
+ *   run_report.c   buffers, counters and JSON      value.c        numbers and vectors as text
+ *   session.c      the OpenCL device               file.c         whole files
  *
  * Functions that return a status return EXIT_OK, or another after a message on stderr.
  */
 #ifndef TERN_CLI_RUN_H
 #define TERN_CLI_RUN_H
+
+#include <stdio.h>
 
 #include "cli.h"
 #include "session.h"
@@ -72,6 +75,14 @@ struct run {
 
 /** -1: go on; else the status to exit with (help was printed, or usage is wrong). */
 int run_options_read(int argc, char **argv, struct run_options *o);
+
+/** Builds the file. Messages of the compiler name it as it was given. */
+int run_build(struct run *r);
+int run_save_binary(struct run *r);
+/** Takes the kernel that is to run, with its arguments; with --list, prints all and takes none. */
+int run_choose_kernel(struct run *r);
+/** "saxpy(global float *y, global const float *x, float a)", and a newline. */
+void run_declare(const struct run *r, FILE *out);
 
 /** What one ARG says. `most`: the size in bytes of the largest buffer. */
 int run_arg_read(struct run_arg *a, const char *text, size_t most);

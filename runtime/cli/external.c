@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Programs and manual pages beside this one (external.h). */
+#include "external.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+extern char **environ;
+
+/** The folder `tail` of the installation, or of the build: where this program is, one up. False: it cannot be told. */
+static bool folder(const char *tail, char path[PATH_MAX])
+{
+    char self[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) {
+        return false;
+    }
+    self[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(self, '/');
+        if (!slash) {
+            return false;
+        }
+        *slash = '\0';
+    }
+    return snprintf(path, PATH_MAX, "%s/%s", self, tail) < PATH_MAX;
+}
+
+static bool is_name(const char *name)
+{
+    const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return n > 0 && name[n] == '\0' && isalpha((unsigned char)name[0]);
+}
+
+/** Where the program of a command is, or would be. */
+static bool program_path(const char *name, char path[PATH_MAX])
+{
+    char lib[PATH_MAX];
+    const char *set = getenv("TERN_LIB_DIR");
+    if (!is_name(name) || (!set && !folder("lib/tern", lib))) {
+        return false;
+    }
+    return snprintf(path, PATH_MAX, "%s/tern-%s", set ? set : lib, name) < PATH_MAX;
+}
+
+static bool page_path(const char *name, char path[PATH_MAX])
+{
+    char pages[PATH_MAX];
+    if ((*name && !is_name(name)) || !folder("share/man/man1", pages)) {
+        return false;
+    }
+    return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX && access(path, R_OK) == 0;
+}
+
+int external_run(const char *name, char **argv)
+{
+    char path[PATH_MAX], page[PATH_MAX];
+    if (!program_path(name, path) || (access(path, F_OK) && !page_path(name, page))) {
+        return usage_error("", "unknown command '%s'", name);
+    }
+    execv(path, argv);
+    fprintf(stderr, "tern %s: %s: %s%s\n", name, path, strerror(errno),
+            errno == ENOENT ? ": this part of Tern was not built or installed" : "");
+    return EXIT_FAILED;
+}
+
+/** The page's one-line description: the line that begins with .Nd. */
+static void summary(const char *path, char *out, size_t size)
+{
+    FILE *f = fopen(path, "r");
+    char line[256];
+    *out = '\0';
+    while (f && !*out && fgets(line, sizeof line, f)) {
+        if (strncmp(line, ".Nd ", 4) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(out, size, "%s", line + 4);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+}
+
+static int is_page(const struct dirent *d)
+{
+    const size_t n = strlen(d->d_name);
+    return n > 7 && strncmp(d->d_name, "tern-", 5) == 0 && strcmp(d->d_name + n - 2, ".1") == 0;
+}
+
+void external_list(FILE *out, bool (*skip)(const char *name))
+{
+    char pages[PATH_MAX], path[PATH_MAX], text[256];
+    struct dirent **found = NULL;
+    const int n = folder("share/man/man1", pages) ? scandir(pages, &found, is_page, alphasort) : 0;
+    for (int i = 0; i < n; i++) {
+        char *name = found[i]->d_name + 5;
+        name[strlen(name) - 2] = '\0';
+        if (!skip(name) && page_path(name, path)) {
+            summary(path, text, sizeof text);
+            const bool there = program_path(name, path) && access(path, X_OK) == 0;
+            fprintf(out, "  %-8s %s%s\n", name, text, there ? "" : " (not built)");
+        }
+        free(found[i]);
+    }
+    free(found);
+}
+
+bool manual_show(const char *name)
+{
+    char path[PATH_MAX];
+    pid_t child;
+    int status;
+    if (!page_path(name, path)) {
+        return false;
+    }
+    fflush(NULL);
+    if (posix_spawnp(&child, "man", NULL, NULL, (char *[]){"man", path, NULL}, environ)) {
+        return false;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}

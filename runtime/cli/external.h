@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Commands that are programs of their own, and manual pages.
+ *
+ * `tern NAME` runs tern-NAME of the folder lib/tern (beside bin; or $TERN_LIB_DIR). A command is known if it has a manual
+ * page, share/man/man1/tern-NAME.1: `tern help` lists it with the page's own summary, also where its program was not built.
+ */
+#ifndef TERN_CLI_EXTERNAL_H
+#define TERN_CLI_EXTERNAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/** Becomes the program of this command. Returns only if it cannot: the status to exit with, after a message. */
+int external_run(const char *name, char **argv);
+
+/** Prints a line for each command that has a manual page, but for those of which skip(name) is true. */
+void external_list(FILE *out, bool (*skip)(const char *name));
+
+/** Shows the manual page of a command ("": of tern) with man. False: there is no page, or no man. */
+bool manual_show(const char *name);
+
+#endif

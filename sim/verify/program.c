@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Builds a case of kind PROGRAM from its plan: code, data, page tables, buffers. program.h says how it is divided. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "program.h"
+
+#define DATA_STREAM (1ull << 34)
+#define RIGHTS_R TERN_PTE_READ_MASK
+#define RIGHTS_RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
+#define LIMIT 4000000u
+
+uint32_t program_items(uint64_t seed, const struct geometry *g)
+{
+    struct plan p;
+    plan_make(seed, g, &p);
+    return p.items;
+}
+
+static uint32_t kernel_of(const struct plan *p, uint32_t item)
+{
+    uint32_t k = 0;
+    while (item >= p->kernel[k].first_item + p->kernel[k].items) {
+        k++;
+    }
+    return k;
+}
+
+void program_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size)
+{
+    struct plan p;
+    uint32_t pool[POOL / 4] = {0}, *word = malloc(MAX_CODE * sizeof *word);
+    plan_make(seed, g, &p);
+    uint32_t k = kernel_of(&p, item);
+    const struct tern_pkt_dispatch *d = &p.kernel[k].packet;
+    snprintf(out, size, "kernel %u (%ux%ux%u in groups of %ux%ux%u): ", k, d->global_x, d->global_y, d->global_z, d->local_x,
+             d->local_y, d->local_z);
+    if (!word) {
+        return;
+    }
+    struct code c = {.word = word, .va = p.va[REGION_CODE], .plan = &p, .kernel = &p.kernel[k], .index = k, .pool = pool, .text = out,
+                     .text_size = size};
+    item_emit(&c, item);
+    free(word);
+}
+
+/** All kernels, one behind the other, with words between them that nobody runs. */
+static void build_code(const struct test_case *tc, struct plan *p, struct code *c, uint32_t *pools)
+{
+    struct rng r = rng_of(p->seed, DATA_STREAM);
+    for (uint32_t k = 0; k < p->kernels; k++) {
+        for (uint32_t gap = rng_below(&r, 40); gap; gap--) {
+            emit(c, rng_next(&r));
+        }
+        c->kernel = &p->kernel[k];
+        c->index = k;
+        p->kernel[k].packet.entry = c->va + 4 * c->n;
+        kernel_begin(c);
+        for (uint32_t i = p->kernel[k].first_item; i < p->kernel[k].first_item + p->kernel[k].items; i++) {
+            c->pool = pools + i * (POOL / 4);
+            if (tc->keep[i]) {
+                item_emit(c, i);
+            }
+        }
+        kernel_end(c);
+    }
+}
+
+/** Random values, mostly at the corners, over a whole region. */
+static void fill(struct space *a, struct rng *r, uint32_t region, uint32_t bytes)
+{
+    for (uint32_t at = 0; at < bytes; at += 4) {
+        uint32_t v = corner_value(r);
+        space_put(a, region, at, &v, 4);
+    }
+}
+
+/** Regions of kernel k. What it writes is open if it faults. */
+static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool faults, struct rng *r)
+{
+    const struct kernel_plan *kernel = &p->kernel[k];
+    uint32_t region = FIRST_REGION + k * KERNEL_REGIONS, data = (kernel->records + 1) * RECORD;
+    int open = faults ? (int)OPEN_FAULTED : -1, result = 0;
+    struct {
+        uint32_t region, bytes;
+        int open;
+    } maps[] = {
+        {KERNEL_DATA, data, open},
+        {KERNEL_SCATTER, kernel->items << (kernel->records_log2 + 2), open},
+        {KERNEL_EXCHANGE, kernel->records * 4, open},
+        {KERNEL_LOCK, PAGE, open},
+        {KERNEL_STACK, p->g.lanes * p->g.warps << kernel->packet.stack_log2, OPEN_STACK},
+    };
+    for (uint32_t i = 0; i < sizeof maps / sizeof *maps && !result; i++) {
+        result = space_map(a, region + maps[i].region, maps[i].bytes, RIGHTS_RW, maps[i].open);
+    }
+    if (result || (result = space_alias(a, region + KERNEL_ALIAS, region + KERNEL_DATA, RIGHTS_RW))) {
+        return result;
+    }
+    fill(a, r, region + KERNEL_DATA, data);
+    return 0;
+}
+
+/** Entries that no access may pass: absent, or malformed in the ways of pte.yaml. */
+static int map_traps(struct space *a, const struct plan *p, struct rng *r)
+{
+    const uint32_t v = TERN_PTE_VALID_MASK, rd = TERN_PTE_READ_MASK, w = TERN_PTE_WRITE_MASK, x = TERN_PTE_EXEC_MASK;
+    const uint32_t page = space_pages(a, 1) << TERN_PTE_PPN_SHIFT, z = TERN_PTE_ZERO_MASK;
+    const uint32_t beyond = (uint32_t)(p->g.mem_bytes / PAGE) << TERN_PTE_PPN_SHIFT;
+    const uint32_t big = 1024u << TERN_PTE_PPN_SHIFT;
+    const uint32_t reserved = 1u << (uint32_t[]){4, 5, 6, 7, 9}[rng_below(r, 5)];
+    const uint32_t first[] = {
+        big | 1u << TERN_PTE_PPN_SHIFT | v | rd | w | x, page | v | reserved, big | v | rd | w | x | reserved, big | v | w,
+        big | v | w | x, big | v | rd | z, page | v | z, beyond | v, beyond | v | rd | w | x};
+    const uint32_t second[] = {page | v, page | v | w, page | v | w | x, page | v | rd | reserved, page | v | rd | z,
+                               page | v | rd | w | x | reserved, page | v | z};
+    uint32_t absent = rng_next(r) & ~v;
+    int result = space_entry(a, REGION_HOLE, false, rng_one_in(r, 2) ? absent : 0);
+    result = result ? result : space_entry(a, REGION_BAD_FIRST, true, first[rng_below(r, sizeof first / sizeof *first)]);
+    result = result ? result : space_entry(a, REGION_BAD_SECOND, false, second[rng_below(r, sizeof second / sizeof *second)]);
+    return result ? result : space_entry(a, REGION_BLACK, false, (beyond + (rng_below(r, 9) << TERN_PTE_PPN_SHIFT)) | v | rd | w | x);
+}
+
+static int map_shared(struct space *a, const struct plan *p, const struct code *c, const uint32_t *pools, bool faults, struct rng *r)
+{
+    const uint32_t table = (1u << TABLE_LOG2) + PAGE;
+    struct {
+        uint32_t region, bytes, rights;
+        int open;
+    } maps[] = {
+        {REGION_CODE, c->n * 4, TERN_PTE_EXEC_MASK, -1},
+        {REGION_BUFFER, PAGE, RIGHTS_R, -1},
+        {REGION_TABLE, table, RIGHTS_R, -1},
+        {REGION_POOL, p->items * POOL, RIGHTS_R, -1},
+        {REGION_ZERO, table, RIGHTS_R | TERN_PTE_ZERO_MASK, -1},
+        {REGION_SHARED, PAGE, RIGHTS_RW, faults ? (int)OPEN_FAULTED : -1},
+        {REGION_READONLY, PAGE, RIGHTS_R | (rng_one_in(r, 2) ? TERN_PTE_EXEC_MASK : 0), -1},
+    };
+    int result = 0;
+    for (uint32_t i = 0; i < sizeof maps / sizeof *maps && !result; i++) {
+        result = space_map(a, maps[i].region, maps[i].bytes, maps[i].rights, maps[i].open);
+    }
+    if (result) {
+        return result;
+    }
+    space_put(a, REGION_CODE, 0, c->word, c->n * 4);
+    space_put(a, REGION_POOL, 0, pools, p->items * POOL);
+    fill(a, r, REGION_TABLE, table);
+    fill(a, r, REGION_SHARED, 2 * SHARED_WORDS * 4);
+    return 0;
+}
+
+/** Dispatches, alone or several in a buffer, now and then with a packet between. */
+static int submit(struct scene *s, struct space *a, const struct plan *p, struct rng *r)
+{
+    uint32_t at = 0;
+    for (uint32_t first = 0; first < p->kernels; first++) {
+        const uint32_t engine = p->kernel[first].engine;
+        uint32_t begin = at;
+        bool taken = false;
+        for (uint32_t k = 0; k < first; k++) { /* nothing of this engine since, and it joins: it is there already */
+            taken = p->kernel[k].engine == engine || taken;
+        }
+        if (taken && !p->kernel[first].own_buffer) {
+            continue;
+        }
+        for (uint32_t k = first; k < p->kernels && (k == first || p->kernel[k].engine != engine || !p->kernel[k].own_buffer); k++) {
+            uint32_t words[32] = {0}, args[16] = {kernel_va(p, k, KERNEL_DATA)};
+            if (p->kernel[k].engine != engine) {
+                continue;
+            }
+            if (rng_one_in(r, 3)) {
+                rng_one_in(r, 2) ? tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, words)
+                                 : tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, words);
+                space_put(a, REGION_BUFFER, at, words, LINE);
+                at += LINE;
+            }
+            if (tern_pkt_dispatch_pack(&p->kernel[k].packet, words)) {
+                return -EINVAL;
+            }
+            space_put(a, REGION_BUFFER, at, words, 2 * LINE);
+            space_put(a, REGION_BUFFER, BUFFER_ARGS + k * LINE, args, sizeof args);
+            at += 2 * LINE;
+        }
+        struct submit sub = {.engine = engine, .buffer = p->va[REGION_BUFFER] + begin, .size = at - begin, .root = space_root(a),
+                             .fence = first + 1, .context = rng_next(r), .save = space_pages(a, 1)};
+        int result = scene_submit(s, &sub);
+        if (result) {
+            return result;
+        }
+    }
+    return 0;
+}
+
+int program_build(const struct test_case *tc, const struct geometry *g, struct scene *out)
+{
+    struct plan p;
+    struct space *a = NULL;
+    struct rng r = rng_of(tc->seed, DATA_STREAM + 1);
+    uint32_t *word = calloc(MAX_CODE, sizeof *word), *pools = calloc(MAX_ITEMS, POOL);
+    int result = -ENOMEM;
+    plan_make(tc->seed, g, &p);
+    if (!word || !pools || (result = space_make(out, &p, &a))) {
+        goto end;
+    }
+    struct code c = {.word = word, .va = p.va[REGION_CODE], .plan = &p};
+    build_code(tc, &p, &c, pools);
+    bool faults = p.fault_item != UINT32_MAX && tc->keep[p.fault_item];
+    if ((result = map_shared(a, &p, &c, pools, faults, &r)) || (result = map_traps(a, &p, &r))) {
+        goto end;
+    }
+    for (uint32_t k = 0; k < p.kernels; k++) {
+        if ((result = map_kernel(a, &p, k, faults && kernel_of(&p, p.fault_item) == k, &r))) {
+            goto end;
+        }
+    }
+    out->code = space_physical(a, REGION_CODE, 0);
+    out->code_bytes = c.n * 4;
+    out->code_va = c.va;
+    out->limit = LIMIT;
+    result = submit(out, a, &p, &r);
+end:
+    space_free(a);
+    free(pools);
+    free(word);
+    return result;
+}

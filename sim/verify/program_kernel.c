@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A kernel around its items. Before them, each work-item finds its record, and gives every register and the memory that plain
+ * code uses a value; behind them it stores all its registers and fcsr there. So what is compared is memory alone.
+ */
+#include <string.h>
+
+#include "program.h"
+
+/** rd = (z * size_y + y) * size_x + x of CSRs. */
+static void linear(struct code *c, uint32_t rd, uint32_t id, uint32_t size)
+{
+    if (c->kernel->packet.work_dim == 1) {
+        emit(c, asm_csrr(rd, id));
+        return;
+    }
+    emit(c, asm_csrr(rd, id + 2));
+    for (uint32_t d = 2; d-- > 0;) {
+        emit(c, asm_csrr(X8, size + d));
+        emit(c, asm_mul(rd, rd, X8));
+        emit(c, asm_csrr(X8, id + d));
+        emit(c, asm_add(rd, rd, X8));
+    }
+}
+
+void kernel_begin(struct code *c)
+{
+    const struct kernel_plan *k = c->kernel;
+    linear(c, X7, TERN_CSR_LOCAL_ID_X, TERN_CSR_LOCAL_SIZE_X);
+    linear(c, X9, TERN_CSR_GROUP_ID_X, TERN_CSR_NUM_GROUPS_X);
+    emit_li(c, X8, k->full);
+    emit(c, asm_mul(X9, X9, X8));
+    emit(c, asm_add(X9, X9, X7));
+    emit(c, asm_lw(X4, 0, A0)); /* the records, from the arguments */
+    emit_li(c, X8, RECORD);
+    emit(c, asm_mul(X8, X8, X9));
+    emit(c, asm_add(X5, X4, X8));
+    emit(c, asm_addi(X4, X5, RECORD_SCRATCH));
+    emit(c, asm_sw(X7, RECORD_LID, X5));
+    emit(c, asm_csrr(X6, TERN_CSR_LOCAL_SIZE_X));
+    for (uint32_t d = 1; d < k->packet.work_dim; d++) {
+        emit(c, asm_csrr(X8, TERN_CSR_LOCAL_SIZE_X + d));
+        emit(c, asm_mul(X6, X6, X8));
+    }
+    emit(c, asm_sw(X6, RECORD_SIZE, X5));
+    emit(c, asm_addi(SP, SP, 0u - AREA));
+    if (k->local) {
+        emit_li(c, X3, TERN_WIN_LOCAL_BASE);
+        emit_li(c, X8, AREA);
+        emit(c, asm_mul(X8, X8, X7));
+        emit(c, asm_add(X3, X3, X8));
+    } else {
+        emit(c, asm_addi(X3, SP, 0));
+    }
+    for (uint32_t i = FIRST_VALUE; i < 32; i++) {
+        emit(c, asm_lw(i, RECORD_VALUES + 4 * (i - FIRST_VALUE), X5));
+    }
+    emit(c, asm_addi(RA, X0, 0));
+    for (uint32_t i = 0; i < AREA / 4; i++) {
+        emit(c, asm_sw(16 + i, 4 * i, SP));
+        if (k->local) {
+            emit(c, asm_sw(10 + i, 4 * i, X3));
+        }
+    }
+}
+
+void kernel_end(struct code *c)
+{
+    for (uint32_t i = 0; i < c->n_exits; i++) {
+        code_jump(c, c->exits[i], X0);
+    }
+    c->n_exits = 0;
+    for (uint32_t i = 1; i < 32; i++) {
+        emit(c, asm_sw(i, 4 * i, X5));
+    }
+    emit(c, asm_csrr(X7, TERN_CSR_FCSR));
+    emit(c, asm_sw(X7, 0, X5));
+    emit(c, ASM_EXIT);
+}
+
+enum { ALWAYS, IF_BARRIERS, IF_EXITS };
+
+/* how often, of what kernels, what */
+static const struct {
+    uint8_t weight, when;
+    void (*emit)(struct code *c);
+} items[] = {
+    {10, ALWAYS, item_straight}, {10, ALWAYS, item_float},   {3, ALWAYS, item_csr},            {8, ALWAYS, item_flow},
+    {8, ALWAYS, item_loop},      {4, ALWAYS, item_switch},   {5, ALWAYS, item_call},           {3, ALWAYS, item_recursion},
+    {3, ALWAYS, item_zigzag},    {1, ALWAYS, item_far},      {2, ALWAYS, item_page_end},       {8, IF_EXITS, item_exit},
+    {8, ALWAYS, item_load},      {6, ALWAYS, item_scatter},  {2, ALWAYS, item_alias},          {6, IF_BARRIERS, item_barrier},
+    {12, IF_BARRIERS, item_exchange}, {6, IF_BARRIERS, item_histogram}, {4, ALWAYS, item_shared}, {2, ALWAYS, item_counter},
+    {2, ALWAYS, item_lock},      {3, ALWAYS, item_reserve},
+};
+
+void item_emit(struct code *c, uint32_t item)
+{
+    uint32_t total = 0, i = 0;
+    struct rng r = rng_of(c->plan->seed, item);
+    c->item = item;
+    c->r = &r;
+    c->pool_va = c->plan->va[REGION_POOL] + item * POOL;
+    if (item == c->plan->fault_item) {
+        item_fault(c);
+        return;
+    }
+    for (i = 0; i < sizeof items / sizeof *items; i++) {
+        total += items[i].weight;
+    }
+    for (;;) { /* until it is one that this kernel may have */
+        uint32_t at = rng_below(&r, total);
+        for (i = 0; at >= items[i].weight; i++) {
+            at -= items[i].weight;
+        }
+        if (items[i].when == ALWAYS || (items[i].when == IF_BARRIERS ? c->kernel->barriers : c->kernel->exits)) {
+            if (items[i].emit != item_histogram || c->kernel->local) {
+                break;
+            }
+        }
+    }
+    items[i].emit(c);
+}

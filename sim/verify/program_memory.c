@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Patterns of addresses over the lanes of a warp: what coalescing, the caches and the TLB see. Loads are from a table that
+ * nobody writes or from pages of zeros; stores go to words that one work-item alone has, though they share lines and pages.
+ */
+#include "program.h"
+
+#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
+
+/** A load of 1 << size bytes, with either sign. */
+static uint32_t load(struct code *c, uint32_t size, uint32_t imm, uint32_t base)
+{
+    return asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), any_dest(c), base, imm);
+}
+
+/** x7 = offset in the table, a multiple of 1 << size. */
+static void table_offset(struct code *c, uint32_t size)
+{
+    static const uint16_t strides[] = {4, 8, 12, 28, 60, 64, 68, 128, 252, 260, 1020, 1092};
+    static const char *const names[] = {"unit stride", "stride", "gather", "broadcast", "reversed"};
+    uint32_t kind = rng_below(c->r, COUNT(names)), stride = 1u << size;
+    switch (kind) {
+    case 1:
+        stride = strides[rng_below(c->r, COUNT(strides))];
+        break;
+    case 3:
+        stride = 0;
+        break;
+    case 4:
+        stride = 0u - stride;
+        break;
+    default:
+        break;
+    }
+    code_say(c, "%s %d, ", names[kind], (int32_t)stride);
+    if (kind == 2) {
+        emit(c, asm_srli(X7, any_value(c), 32 - TABLE_LOG2));
+    } else {
+        emit_li(c, X8, stride);
+        emit(c, asm_mul(X7, X9, X8));
+        if (rng_one_in(c->r, 2)) {
+            emit_li(c, X8, rng_below(c->r, 1u << TABLE_LOG2));
+            emit(c, asm_add(X7, X7, X8));
+        }
+        emit(c, asm_slli(X7, X7, 32 - TABLE_LOG2));
+        emit(c, asm_srli(X7, X7, 32 - TABLE_LOG2));
+    }
+    emit(c, asm_andi(X7, X7, 0u - (1u << size)));
+}
+
+/** Loads from the read-only table, or from zero pages, that cross lines and pages by lanes. */
+void item_load(struct code *c)
+{
+    uint32_t size = rng_below(c->r, 3), zero = rng_one_in(c->r, 4), n = 1 + rng_below(c->r, 3);
+    code_say(c, "load %u bytes %u times, ", 1u << size, n);
+    table_offset(c, size);
+    code_say(c, "from %s", zero ? "zero pages" : "the table");
+    emit_li(c, X8, c->plan->va[zero ? REGION_ZERO : REGION_TABLE]);
+    emit(c, asm_add(X7, X7, X8));
+    emit(c, load(c, size, 0, X7));
+    while (--n) { /* the table is a page longer than the offsets reach */
+        uint32_t next = rng_below(c->r, 0x7ff) & ~((1u << size) - 1);
+        emit(c, load(c, size, next, X7));
+        if (rng_one_in(c->r, 2)) {
+            plain_integer(c);
+        }
+    }
+}
+
+/** Each work-item has a word of the item's place in the scatter region, in an order of its own; it is written and read back. */
+void item_scatter(struct code *c)
+{
+    const struct kernel_plan *k = c->kernel;
+    uint32_t factor = rng_one_in(c->r, 3) ? 1 : 2 * rng_below(c->r, 64) + 1, size, mask = (1u << k->records_log2) - 1;
+    code_say(c, "scatter to word (%u * item) mod %u and read back", factor, mask + 1);
+    emit_li(c, X7, factor);
+    emit(c, asm_mul(X7, X7, X9));
+    emit_li(c, X8, mask);
+    emit(c, asm_r(0x33, 7, 0, X7, X7, X8));
+    emit_li(c, X8, kernel_va(c->plan, c->index, KERNEL_SCATTER) + ((c->item - k->first_item) << (k->records_log2 + 2)));
+    emit(c, asm_shadd(2, X7, X7, X8));
+    for (uint32_t n = 1 + rng_below(c->r, 3); n; n--) {
+        size = rng_below(c->r, 3);
+        emit(c, asm_s(size, any_source(c), rng_below(c->r, 4) & ~((1u << size) - 1), X7));
+        if (rng_one_in(c->r, 3)) {
+            plain_integer(c);
+        }
+        if (rng_one_in(c->r, 8)) {
+            emit(c, ASM_FENCE);
+        }
+        size = rng_below(c->r, 3);
+        emit(c, load(c, size, rng_below(c->r, 4) & ~((1u << size) - 1), X7));
+    }
+}
+
+/** Scratch under its second address: caches by virtual address need the fences, memory is one. */
+void item_alias(struct code *c)
+{
+    uint32_t delta = kernel_va(c->plan, c->index, KERNEL_ALIAS) - kernel_va(c->plan, c->index, KERNEL_DATA);
+    code_say(c, "store and load by two addresses of one page");
+    emit_li(c, X7, delta);
+    emit(c, asm_add(X7, X7, X4));
+    for (uint32_t n = 1 + rng_below(c->r, 2); n; n--) {
+        uint32_t at = rng_below(c->r, SCRATCH) & ~3u;
+        bool forth = rng_one_in(c->r, 2);
+        emit(c, load(c, 2, at, forth ? X7 : X4));
+        emit(c, asm_sw(any_source(c), at, forth ? X4 : X7));
+        emit(c, ASM_FENCE);
+        emit(c, load(c, 2, at, forth ? X7 : X4));
+    }
+    emit(c, ASM_FENCE);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a case consists of before any item is drawn: how many kernels, over what ranges, where in the address space, and which
+ * item faults. Sizes are chosen so that a case runs some hundred warp instructions, now and then some thousand.
+ */
+#include <string.h>
+
+#include "program.h"
+
+#define PLAN_STREAM (1ull << 32)
+#define SLOT (2u * PAGE * 1024u)  /* room for one region: two entries of the first level */
+#define SLOTS 446u                /* below the windows; neither the first nor the last is used */
+
+static uint32_t ceil_div(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static uint32_t at_most(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Parts n into a product of `dims` factors of about n; each at least 1. */
+static void factors(struct rng *r, uint32_t n, uint32_t dims, uint32_t out[3])
+{
+    out[0] = out[1] = out[2] = 1;
+    for (uint32_t d = 0; d < dims; d++) {
+        out[d] = d == dims - 1 ? n : 1 + rng_below(r, at_most(n, d ? 4 : n));
+        n /= out[d];
+        n = n ? n : 1;
+    }
+}
+
+/** Work-items of a group: one, part of a warp, a few warps, or as many as there may be. */
+static uint32_t group_size(struct rng *r, const struct geometry *g)
+{
+    uint32_t most = g->lanes * g->warps;
+    switch (rng_below(r, 8)) {
+    case 0:
+        return 1 + rng_below(r, 2);
+    case 1:
+    case 2:
+    case 3:
+        return 1 + rng_below(r, g->lanes);
+    case 4:
+    case 5:
+        return at_most(most, 1 + rng_below(r, 3 * g->lanes));
+    case 6:
+        return at_most(most, g->lanes * (1 + rng_below(r, 3)));
+    default:
+        return rng_one_in(r, 4) ? most : 1 + rng_below(r, most);
+    }
+}
+
+static void plan_range(struct rng *r, const struct geometry *g, struct kernel_plan *k)
+{
+    struct tern_pkt_dispatch *p = &k->packet;
+    uint32_t local[3], groups[3], edge[3], offset[3], dims = 1 + at_most(2, rng_below(r, 4));
+    factors(r, group_size(r, g), dims, local);
+    k->full = local[0] * local[1] * local[2];
+    p->group_warps = ceil_div(k->full, g->lanes);
+    factors(r, 1 + rng_below(r, at_most(6, 1 + 6 / p->group_warps)), dims, groups);
+    k->records = groups[0] * groups[1] * groups[2] * k->full;
+    while (1u << k->records_log2 < k->records) {
+        k->records_log2++;
+    }
+    for (uint32_t d = 0; d < 3; d++) {
+        edge[d] = rng_one_in(r, 2) ? local[d] : 1 + rng_below(r, local[d]);
+        offset[d] = d < dims && rng_one_in(r, 2) ? corner_value(r) : 0;
+    }
+    p->work_dim = dims;
+    p->local_x = local[0];
+    p->local_y = local[1];
+    p->local_z = local[2];
+    p->groups_x = groups[0];
+    p->groups_y = groups[1];
+    p->groups_z = groups[2];
+    p->edge_x = edge[0];
+    p->edge_y = edge[1];
+    p->edge_z = edge[2];
+    p->global_x = (groups[0] - 1) * local[0] + edge[0];
+    p->global_y = (groups[1] - 1) * local[1] + edge[1];
+    p->global_z = (groups[2] - 1) * local[2] + edge[2];
+    p->offset_x = offset[0];
+    p->offset_y = offset[1];
+    p->offset_z = offset[2];
+}
+
+static void plan_kernel(struct rng *r, const struct geometry *g, struct kernel_plan *k)
+{
+    struct tern_pkt_dispatch *p = &k->packet;
+    plan_range(r, g, k);
+    k->engine = rng_one_in(r, 3);
+    k->own_buffer = rng_one_in(r, 2);
+    k->local = !rng_one_in(r, 4);
+    k->barriers = rng_one_in(r, 2);
+    k->exits = !k->barriers && rng_one_in(r, 2);
+    k->area_at = k->full * AREA;
+    p->group_slots = 1 + rng_below(r, g->warps / p->group_warps);
+    if (k->local) {
+        uint32_t need = ceil_div(k->area_at + (SHARED_WORDS + k->full) * 4, LINE) * LINE;
+        p->group_slots = at_most(p->group_slots, g->local_bytes / need);
+        p->local_bytes = rng_one_in(r, 4) ? g->local_bytes / p->group_slots / LINE * LINE : need;
+    }
+    p->stack_log2 = 6 + rng_below(r, 8);
+    while (p->stack_log2 > 6 && g->lanes * g->warps << p->stack_log2 > 1u << 20) {
+        p->stack_log2--;
+    }
+    p->user0 = rng_next(r);
+    p->user1 = rng_next(r);
+}
+
+static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
+{
+    static const bool may_be_big[FIRST_REGION] = {[REGION_CODE] = true, [REGION_TABLE] = true, [REGION_ZERO] = true};
+    bool used[SLOTS] = {true};
+    uint64_t big = g->mem_bytes / (PAGE * 1024u);
+    uint32_t left = big > 4 ? (uint32_t)big - 4 : 0; /* the lowest ones are for pages */
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        uint32_t slot, kernel_region = i < FIRST_REGION ? KERNEL_REGIONS : (i - FIRST_REGION) % KERNEL_REGIONS;
+        do {
+            slot = rng_below(r, SLOTS);
+        } while (used[slot]);
+        used[slot] = true;
+        bool may = i < FIRST_REGION ? may_be_big[i] : kernel_region != KERNEL_ALIAS && kernel_region != KERNEL_LOCK;
+        p->big[i] = rng_one_in(r, 6) && may && left > 0;
+        left -= p->big[i];
+        p->va[i] = slot * SLOT + rng_below(r, p->big[i] ? 256 : 1024) * PAGE;
+    }
+}
+
+void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
+{
+    struct rng r = rng_of(seed, PLAN_STREAM);
+    uint32_t few = rng_below(&r, 8), items = few == 0 ? 1 + rng_below(&r, 3) : few == 1 ? 20 + rng_below(&r, 30) : 4 + rng_below(&r, 10);
+    memset(p, 0, sizeof *p);
+    p->seed = seed;
+    p->g = *g;
+    p->kernels = 1u + rng_one_in(&r, 3) + rng_one_in(&r, 8);
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        struct kernel_plan *k = &p->kernel[i];
+        plan_kernel(&r, g, k);
+        k->first_item = p->items;
+        k->items = ceil_div(items, p->kernels);
+        p->items += k->items;
+    }
+    plan_space(&r, g, p);
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        p->kernel[i].packet.stack = kernel_va(p, i, KERNEL_STACK);
+        p->kernel[i].packet.args = p->va[REGION_BUFFER] + BUFFER_ARGS + i * LINE;
+    }
+    p->fault_item = UINT32_MAX;
+    if (rng_one_in(&r, 4)) {
+        const struct kernel_plan *k = &p->kernel[rng_below(&r, p->kernels)];
+        p->fault_item = rng_one_in(&r, 4) ? k->first_item : k->first_item + rng_below(&r, k->items);
+        do {
+            p->fault = (enum fault_class)rng_below(&r, FAULT_CLASSES);
+        } while (p->fault == FAULT_BARRIER && (!k->barriers || k->full < 2));
+    }
+}

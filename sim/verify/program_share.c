@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Work-items that share: only where the result does not depend on who comes first. Values cross a barrier; accumulations
+ * commute and nobody looks at what is in between; a counter is counted up, whoever counts. Every item ends with a barrier if
+ * it began with one, so that the next may use the same words.
+ */
+#include "program.h"
+
+#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
+#define SHARED_COUNTERS 64u  /* byte offset in the shared region: words that are only counted up */
+#define LOCAL_EXCHANGE (SHARED_WORDS * 4u)
+
+static const uint8_t commutative[] = {AMOADD, AMOXOR, AMOAND, AMOOR, AMOMIN, AMOMAX, AMOMINU, AMOMAXU};
+
+/** rd = address of the words that a group shares in local memory. */
+static void local_words(struct code *c, uint32_t rd, uint32_t offset)
+{
+    emit_li(c, rd, TERN_WIN_LOCAL_BASE + c->kernel->area_at + offset);
+}
+
+/** x7 = number of another work-item of the group, or the same. */
+static void partner(struct code *c)
+{
+    uint32_t k = rng_below(c->r, 4);
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_lw(X8, RECORD_SIZE, X5));
+    switch (k) {
+    case 0: /* all read one */
+        emit(c, asm_addi(X7, X8, UINT32_MAX));
+        break;
+    case 1: /* the other way round */
+        emit(c, asm_sub(X7, X8, X7));
+        emit(c, asm_addi(X7, X7, UINT32_MAX));
+        break;
+    default:
+        emit(c, asm_addi(X7, X7, 1 + rng_below(c->r, 40)));
+        if (k == 3) { /* far apart, for conflicts of banks */
+            emit(c, asm_slli(X7, X7, 1 + rng_below(c->r, 4)));
+        }
+        emit(c, asm_remu(X7, X7, X8));
+        break;
+    }
+}
+
+void item_barrier(struct code *c)
+{
+    uint32_t trips = 1 + rng_below(c->r, 4);
+    code_say(c, "%u barriers in a loop", trips);
+    emit(c, asm_addi(X6, X0, trips));
+    uint32_t top = c->n;
+    straight(c, 1 + rng_below(c->r, 2));
+    emit(c, ASM_BARRIER);
+    emit(c, asm_addi(X6, X6, UINT32_MAX));
+    emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
+}
+
+/** Everybody writes a word, and reads that of another one behind the barrier. */
+void item_exchange(struct code *c)
+{
+    bool local = c->kernel->local && rng_one_in(c->r, 2);
+    uint32_t trips = rng_one_in(c->r, 3) ? 2 + rng_below(c->r, 2) : 1, top, base = any_value(c);
+    code_say(c, "exchange through %s memory, %u times", local ? "local" : "global", trips);
+    emit(c, asm_addi(X6, X0, trips));
+    top = c->n;
+    if (local) {
+        local_words(c, base, LOCAL_EXCHANGE);
+    } else { /* the words of this group */
+        emit_li(c, base, kernel_va(c->plan, c->index, KERNEL_EXCHANGE));
+        emit(c, asm_lw(X7, RECORD_LID, X5));
+        emit(c, asm_sub(X7, X9, X7));
+        emit(c, asm_shadd(2, base, X7, base));
+    }
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_shadd(2, X7, X7, base));
+    emit(c, asm_sw(any_source(c), 0, X7));
+    emit(c, ASM_BARRIER);
+    partner(c);
+    emit(c, asm_shadd(2, X7, X7, base));
+    emit(c, asm_lw(any_value(c), 0, X7));
+    straight(c, 1);
+    emit(c, ASM_BARRIER);
+    emit(c, asm_addi(X6, X6, UINT32_MAX));
+    emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
+}
+
+/** The group accumulates into local words, and reads them when all are done. */
+void item_histogram(struct code *c)
+{
+    uint32_t op = commutative[rng_below(c->r, COUNT(commutative))], value = any_value(c), at = any_value(c);
+    code_say(c, "accumulate in %u local words", SHARED_WORDS);
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    uint32_t other = code_hole(c);
+    local_words(c, X7, 0);
+    for (uint32_t i = 0; i < SHARED_WORDS; i++) {
+        emit(c, asm_sw(any_source(c), 4 * i, X7));
+    }
+    code_branch(c, other, BNE, X7, X0);
+    emit(c, ASM_BARRIER);
+    local_words(c, X8, 0);
+    emit(c, asm_andi(X7, value, rng_one_in(c->r, 3) ? 0 : SHARED_WORDS - 1));
+    emit(c, asm_shadd(2, X7, X7, X8));
+    emit(c, asm_amo(op, rng_below(c->r, 4), X0, any_source(c), X7));
+    emit(c, ASM_BARRIER);
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_andi(X7, X7, SHARED_WORDS - 1));
+    emit(c, asm_shadd(2, X7, X7, X8));
+    emit(c, asm_lw(at, 0, X7));
+    emit(c, ASM_BARRIER);
+}
+
+/** Word i of the shared region takes only the i-th operation: from all kernels, on both engines. */
+void item_shared(struct code *c)
+{
+    uint32_t n = 1 + rng_below(c->r, 3), i = 0;
+    code_say(c, "%u atomic accumulations in memory that all share", n);
+    for (; n; n--) {
+        i = rng_below(c->r, SHARED_WORDS);
+        emit_li(c, X7, c->plan->va[REGION_SHARED] + 4 * i);
+        emit(c, asm_amo(commutative[i % COUNT(commutative)], rng_below(c->r, 4), X0, any_source(c), X7));
+    }
+}
+
+/** Some work-items count a shared word up, by a loop of LR and SC or of compare and swap. */
+void item_counter(struct code *c)
+{
+    bool local = c->kernel->barriers && c->kernel->local && rng_one_in(c->r, 2), swap = rng_one_in(c->r, 2);
+    uint32_t mask = rng_one_in(c->r, 2) ? 3 : 7, which = rng_below(c->r, mask + 1), old = any_value(c), skip;
+    code_say(c, "every %uth counts a %s word up by %s", mask + 1, local ? "local" : "shared",
+             swap ? "compare and swap" : "LR and SC");
+    if (local) {
+        emit(c, asm_lw(X7, RECORD_LID, X5));
+        skip = code_hole(c);
+        local_words(c, X8, 0);
+        emit(c, asm_sw(X0, 0, X8));
+        code_branch(c, skip, BNE, X7, X0);
+        emit(c, ASM_BARRIER);
+    }
+    emit(c, asm_andi(old, X9, mask));
+    emit(c, asm_addi(old, old, 0u - which));
+    skip = code_hole(c);
+    if (local) {
+        local_words(c, X7, 0);
+    } else {
+        emit_li(c, X7, c->plan->va[REGION_SHARED] + SHARED_COUNTERS + 4 * rng_below(c->r, SHARED_WORDS));
+    }
+    if (swap) {
+        emit(c, asm_lw(old, 0, X7));
+        uint32_t top = c->n;
+        emit(c, asm_addi(X6, old, 0));
+        emit(c, asm_addi(X8, old, 1));
+        emit(c, asm_amo(AMOCAS, rng_below(c->r, 4), old, X8, X7));
+        emit(c, asm_b(BNE, old, X6, (top - c->n) * 4));
+    } else {
+        uint32_t top = c->n;
+        emit(c, asm_amo(LR, rng_below(c->r, 4), old, X0, X7));
+        emit(c, asm_addi(old, old, 1));
+        emit(c, asm_amo(SC, rng_below(c->r, 4), X8, old, X7));
+        emit(c, asm_b(BNE, X8, X0, (top - c->n) * 4));
+    }
+    code_branch(c, skip, BNE, old, X0);
+    for (uint32_t i = X6; i <= X8; i++) {
+        emit(c, asm_addi(i, X0, 0));
+    }
+    emit(c, asm_addi(old, X0, 0));
+    if (local) {
+        emit(c, ASM_BARRIER);
+        local_words(c, X7, 0);
+        emit(c, asm_lw(old, 0, X7));
+        emit(c, ASM_BARRIER);
+    }
+}
+
+/** Some work-items add to a word that a spin lock guards. */
+void item_lock(struct code *c)
+{
+    uint32_t mask = rng_one_in(c->r, 2) ? 3 : 7, which = rng_below(c->r, mask + 1), place = 64 * rng_below(c->r, 4), skip, top;
+    bool reserve = rng_one_in(c->r, 2);
+    code_say(c, "every %uth adds under a spin lock by %s", mask + 1, reserve ? "LR and SC" : "swap");
+    emit(c, asm_andi(X7, X9, mask));
+    emit(c, asm_addi(X7, X7, 0u - which));
+    skip = code_hole(c);
+    emit_li(c, X7, kernel_va(c->plan, c->index, KERNEL_LOCK) + place);
+    top = c->n;
+    if (reserve) {
+        emit(c, asm_amo(LR, AQ, X8, X0, X7));
+        emit(c, asm_b(BNE, X8, X0, (top - c->n) * 4));
+        emit(c, asm_addi(X8, X0, 1));
+        emit(c, asm_amo(SC, 0, X8, X8, X7));
+        emit(c, asm_b(BNE, X8, X0, (top - c->n) * 4));
+    } else {
+        emit(c, asm_addi(X8, X0, 1));
+        emit(c, asm_amo(AMOSWAP, AQ, X8, X8, X7));
+        emit(c, asm_b(BNE, X8, X0, (top - c->n) * 4));
+    }
+    emit(c, ASM_FENCE);
+    emit(c, asm_lw(X8, 4, X7));
+    emit(c, asm_add(X8, X8, any_value(c)));
+    emit(c, asm_sw(X8, 4, X7));
+    emit(c, ASM_FENCE);
+    emit(c, asm_amo(AMOSWAP, RL, X0, X0, X7));
+    code_branch(c, skip, BNE, X7, X0);
+    emit(c, asm_addi(X7, X0, 0));
+    emit(c, asm_addi(X8, X0, 0));
+}
+
+/** LR and SC on a word that nobody else touches: SC succeeds sooner or later, and a second one fails. */
+void item_reserve(struct code *c)
+{
+    uint32_t base = c->kernel->local && rng_one_in(c->r, 2) ? X3 : X4, at = 4 * rng_below(c->r, AREA / 4);
+    uint32_t other = 4 * rng_below(c->r, AREA / 4), kind = rng_below(c->r, 3), rd = any_value(c);
+    static const char *const texts[] = {"once more", "after a store in between", "elsewhere, then here"};
+    code_say(c, "LR and SC on a private word of %s memory, then SC %s", base == X3 ? "local" : "global", texts[kind]);
+    emit(c, asm_addi(X7, base, at));
+    emit(c, asm_addi(X6, base, other == at ? other ^ 4u : other));
+    uint32_t top = c->n;
+    emit(c, asm_amo(LR, rng_below(c->r, 4), rd, X0, X7));
+    emit(c, asm_amo(SC, rng_below(c->r, 4), X8, any_value(c), X7));
+    emit(c, asm_b(BNE, X8, X0, (top - c->n) * 4));
+    if (kind == 1) {
+        emit(c, asm_amo(LR, 0, any_value(c), X0, X7));
+        emit(c, asm_sw(any_value(c), 0, X6));
+        emit(c, asm_amo(SC, 0, X8, any_value(c), X6)); /* another word than the reserved one */
+    } else if (kind == 2) {
+        emit(c, asm_amo(LR, 0, any_value(c), X0, X7));
+        emit(c, asm_amo(SC, 0, X8, any_value(c), X6));
+    }
+    emit(c, asm_amo(SC, 0, X6, any_value(c), X7));
+    emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* which code a failure has is open */
+    emit(c, asm_r(0x33, 3, 0, X8, X0, X8));
+}

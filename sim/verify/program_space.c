@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The address space of a case: Sv32 tables in the scene's memory, over pages that are scattered so that no two neighbours in
+ * one are neighbours in the other, or over 4 MiB pages. Physical memory is given out upwards for pages, downwards for 4 MiB.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "program.h"
+
+#define BIG (PAGE * 1024u)
+
+struct area {
+    uint32_t va, pages;
+    uint32_t *page;      /* physical, by page of the region */
+};
+
+struct space {
+    struct scene *scene;
+    const struct plan *plan;
+    struct rng random;
+    uint32_t next, top;  /* pages: [next, top) are free */
+    uint32_t root;
+    uint32_t table[1024];
+    struct area area[REGIONS];
+};
+
+uint32_t space_pages(struct space *a, uint32_t pages)
+{
+    uint32_t first = a->next;
+    a->next += pages;
+    return first;
+}
+
+int space_make(struct scene *s, const struct plan *p, struct space **out)
+{
+    struct space *a = calloc(1, sizeof *a);
+    if (!a) {
+        return -ENOMEM;
+    }
+    a->scene = s;
+    a->plan = p;
+    a->random = rng_of(p->seed, 1ull << 33);
+    a->next = 1 + rng_below(&a->random, 64);
+    a->top = (uint32_t)(s->mem_bytes / BIG) * 1024;
+    a->root = space_pages(a, 1);
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        a->area[i].va = p->va[i];
+    }
+    *out = a;
+    return 0;
+}
+
+void space_free(struct space *a)
+{
+    for (uint32_t i = 0; a && i < REGIONS; i++) {
+        free(a->area[i].page);
+    }
+    free(a);
+}
+
+uint32_t space_root(const struct space *a)
+{
+    return a->root;
+}
+
+static uint32_t pte(uint32_t page, uint32_t flags)
+{
+    return page << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | flags;
+}
+
+static void put_pte(struct space *a, uint32_t table, uint32_t index, uint32_t value)
+{
+    scene_put(a->scene, (uint64_t)table * PAGE + index * 4u, &value, 4);
+}
+
+/** The second-level table that translates va. */
+static uint32_t table_of(struct space *a, uint32_t va)
+{
+    uint32_t *t = &a->table[va / BIG];
+    if (!*t) {
+        *t = space_pages(a, 1);
+        put_pte(a, a->root, va / BIG, pte(*t, 0));
+    }
+    return *t;
+}
+
+static void enter(struct space *a, uint32_t region, uint32_t flags)
+{
+    const struct area *r = &a->area[region];
+    bool big = a->plan->big[region];
+    for (uint32_t i = 0; i < r->pages; i++) {
+        uint32_t va = r->va + i * PAGE;
+        if (!big) {
+            put_pte(a, table_of(a, va), va / PAGE % 1024, pte(r->page[i], flags));
+        } else if (i == 0 || va % BIG == 0) {
+            put_pte(a, a->root, va / BIG, pte(r->page[i] & ~1023u, flags));
+        }
+    }
+}
+
+int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights, int open)
+{
+    struct area *r = &a->area[region];
+    bool big = a->plan->big[region], zero = rights & TERN_PTE_ZERO_MASK, row = region == REGION_CODE;
+    uint32_t shift = r->va % BIG / PAGE;
+    r->pages = (bytes + PAGE - 1) / PAGE;
+    r->page = malloc(r->pages * sizeof *r->page);
+    if (!r->page) {
+        return -ENOMEM;
+    }
+    if (big) {
+        a->top -= (shift + r->pages + 1023) / 1024 * 1024;
+    }
+    for (uint32_t i = 0; i < r->pages; i++) {
+        if (!big && !row && !zero) {
+            a->next += rng_below(&a->random, 3);
+        }
+        r->page[i] = zero ? 0 : big ? a->top + shift + i : row && i ? r->page[i - 1] + 1 : space_pages(a, 1);
+        if (row && i && !big) {
+            space_pages(a, 1);
+        }
+    }
+    for (uint32_t i = r->pages; i > 1 && !big && !row; i--) {
+        uint32_t j = rng_below(&a->random, i), page = r->page[j];
+        r->page[j] = r->page[i - 1];
+        r->page[i - 1] = page;
+    }
+    enter(a, region, rights);
+    int result = 0;
+    for (uint32_t i = 0; i < r->pages && open >= 0 && !result; i++) {
+        result = scene_open(a->scene, (uint64_t)r->page[i] * PAGE, PAGE, (enum open_reason)open, true);
+    }
+    return result;
+}
+
+int space_alias(struct space *a, uint32_t region, uint32_t other, uint32_t rights)
+{
+    struct area *r = &a->area[region];
+    const struct area *o = &a->area[other];
+    r->pages = o->pages;
+    r->page = malloc(r->pages * sizeof *r->page);
+    if (!r->page) {
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < r->pages; i++) {
+        r->page[i] = o->page[i];
+    }
+    enter(a, region, rights);
+    return 0;
+}
+
+int space_entry(struct space *a, uint32_t region, bool first, uint32_t entry)
+{
+    uint32_t va = a->area[region].va;
+    if (first) {
+        put_pte(a, a->root, va / BIG, entry);
+    } else {
+        put_pte(a, table_of(a, va), va / PAGE % 1024, entry);
+    }
+    return 0;
+}
+
+void space_put(struct space *a, uint32_t region, uint32_t offset, const void *data, uint32_t bytes)
+{
+    const uint8_t *from = data;
+    while (bytes) {
+        uint32_t in = offset % PAGE, n = PAGE - in < bytes ? PAGE - in : bytes;
+        scene_put(a->scene, space_physical(a, region, offset), from, n);
+        from += n;
+        offset += n;
+        bytes -= n;
+    }
+}
+
+uint64_t space_physical(const struct space *a, uint32_t region, uint32_t offset)
+{
+    return (uint64_t)a->area[region].page[offset / PAGE] * PAGE + offset % PAGE;
+}

@@ -60,7 +60,7 @@ static void plan_range(struct rng *r, const struct geometry *g, struct kernel_pl
     factors(r, group_size(r, g), dims, local);
     k->full = local[0] * local[1] * local[2];
     p->group_warps = ceil_div(k->full, g->lanes);
-    factors(r, 1 + rng_below(r, at_most(6, 1 + 6 / p->group_warps)), dims, groups);
+    factors(r, 1 + rng_below(r, at_most(5, 1 + 4 / p->group_warps)), dims, groups);
     k->records = groups[0] * groups[1] * groups[2] * k->full;
     while (1u << k->records_log2 < k->records) {
         k->records_log2++;
@@ -152,7 +152,8 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     }
     p->fault_item = UINT32_MAX;
     if (rng_one_in(&r, 4)) {
-        const struct kernel_plan *k = &p->kernel[rng_below(&r, p->kernels)];
+        struct kernel_plan *k = &p->kernel[rng_below(&r, p->kernels)];
+        k->exits = false; /* the work-item that faults must get there */
         p->fault_item = rng_one_in(&r, 4) ? k->first_item : k->first_item + rng_below(&r, k->items);
         do {
             p->fault = (enum fault_class)rng_below(&r, FAULT_CLASSES);

@@ -82,13 +82,15 @@ struct tc_kernels {
 int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out);
 void tc_kernels_free(struct tc_kernels *kernels);
 
-/** What goes into device memory at `base`: `size` bytes of data, the first code_size of them read+execute (a multiple of
- *  4096), the rest read+write (constants and program-scope variables, printf strings). */
+/** What goes into device memory at `base`: `size` bytes of data, the first code_size of them read+execute, the next
+ *  constant_size read only (both multiples of 4096), the rest read+write (program-scope variables). */
 struct tc_image {
     uint32_t base;
     uint32_t size;
     uint32_t code_size;
+    uint32_t constant_size;
     uint8_t *data;
+    struct tc_blob linked; /**< The ELF file all this is from: with symbols, and line tables if built with -g. */
     struct tc_kernels kernels; /**< With entries. */
     int prints;      /**< Calls printf somewhere: dispatch.user0 and user1 must name a buffer. */
 };
@@ -96,6 +98,11 @@ struct tc_image {
 /** Links an object for the device address base (a multiple of 4096). Errors as tc_link. Freed by tc_image_free. */
 int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log);
 void tc_image_free(struct tc_image *image);
+
+/** Where an address of an image's code comes from: "in helper at program.cl:4:10, called from vecadd at program.cl:10:19" if the
+ *  program was built with -g, else "in vecadd+0x10"; "" for what is no code. What is not known is left out, what does not
+ *  fit is cut off. 1: the program has line tables; 0: it has none. */
+int tc_locate(const struct tc_image *image, uint32_t address, char *text, size_t size);
 
 /** What the compiler provides, separated by spaces: CL_DEVICE_EXTENSIONS, and the feature macros of OpenCL C 3.0. */
 const char *tc_extensions(void);

@@ -75,6 +75,10 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
            : o->version == 110 ? "-cl-std=CL1.1"
            : o->version == 120 ? "-cl-std=CL1.2"
                                : "-cl-std=CL3.0");
+    if (o->lines) {
+        add(a, "-gline-tables-only");
+        add(a, "-fdebug-compilation-dir=."); /* the same object wherever the application runs */
+    }
     for (size_t i = 0; i < o->n; i++) {
         add(a, o->arguments[i]);
     }

@@ -25,6 +25,7 @@ struct tc_options {
     size_t n;
     int version;      /**< Of OpenCL C: 100, 110, 120, 300. */
     int optimize;
+    int lines;        /**< Keep line tables. */
 };
 
 /** 0; -EINVAL: an option is unknown (told in log); -ENOMEM. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * tc_load: lld links the object and what it needs of the run-time library for one device address. Sections sort by name:
- * callees first, the order that ternc/order.c gave. Gaps are zero, an illegal instruction.
+ * callees first, the order that ternc/order.c gave. Gaps are zero, an illegal instruction. Constants have pages of their
+ * own, so that nobody writes them. Line tables, if there are any, stay in the file and take no device memory.
  */
 #include "tc_elf.h"
 #include "tc_internal.h"
@@ -17,9 +18,9 @@ static const char script[] =
     "SECTIONS {\n"
     "  . = 0x%x;\n"
     "  .text : { *runtime.o(.text .text.*) *(SORT(.text.*)) *(.text) KEEP(*(SORT(.entry.*))) . = ALIGN(%u); } =0\n"
-    "  .data : { *(.rodata .rodata.* .srodata .srodata.*) *(.data .data.* .sdata .sdata.*)\n"
-    "            *(.bss .bss.* .sbss .sbss.* COMMON) . = ALIGN(64); }\n"
-    "  /DISCARD/ : { *(.tern.* .comment .riscv.attributes .eh_frame* .note* .debug*) }\n"
+    "  .rodata : { *(.rodata .rodata.* .srodata .srodata.*) . = ALIGN(%u); }\n"
+    "  .data : { *(.data .data.* .sdata .sdata.*) *(.bss .bss.* .sbss .sbss.* COMMON) . = ALIGN(64); }\n"
+    "  /DISCARD/ : { *(.tern.* .comment .riscv.attributes .eh_frame* .note*) }\n"
     "}\n";
 
 static int run_linker(const struct tc_blob *object, uint32_t base, const char *directory, struct tc_blob *linked,
@@ -27,7 +28,7 @@ static int run_linker(const struct tc_blob *object, uint32_t base, const char *d
 {
     char text[1024], runtime[4200];
     snprintf(runtime, sizeof runtime, "%s/runtime.o", directory);
-    int n = snprintf(text, sizeof text, script, base, PAGE);
+    int n = snprintf(text, sizeof text, script, base, PAGE, PAGE);
     const struct tc_blob inputs[] = {{NULL, 0}, {text, (size_t)n}, *object};
     const char *const argv[] = {"ld.lld-19", "-m", "elf32lriscv", "-e", "0", "--gc-sections", "-z", "noexecstack", "--no-relax",
                                 "--discard-locals", "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4", runtime, NULL};
@@ -58,23 +59,29 @@ static int place(const struct tc_elf *elf, const char *name, Elf32_Shdr *out)
 
 static int fill_image(const struct tc_elf *elf, struct tc_image *image)
 {
-    Elf32_Shdr text, data;
-    if (place(elf, ".text", &text) || place(elf, ".data", &data)) {
+    Elf32_Shdr text, constants, data;
+    if (place(elf, ".text", &text) || place(elf, ".rodata", &constants) || place(elf, ".data", &data)) {
         return -EINVAL;
     }
-    uint32_t end = data.sh_size ? data.sh_addr + data.sh_size : image->base + text.sh_size;
-    if ((text.sh_size && (text.sh_addr != image->base || text.sh_type == SHT_NOBITS)) || text.sh_size % PAGE ||
-        (data.sh_size && data.sh_addr < image->base + text.sh_size)) {
+    const uint32_t behind = image->base + text.sh_size;
+    if (text.sh_size % PAGE || constants.sh_size % PAGE || constants.sh_size > UINT32_MAX - behind ||
+        (text.sh_size && (text.sh_addr != image->base || text.sh_type == SHT_NOBITS)) ||
+        (constants.sh_size && (constants.sh_addr != behind || constants.sh_type == SHT_NOBITS)) ||
+        (data.sh_size && data.sh_addr != behind + constants.sh_size)) {
         return -EINVAL;
     }
-    image->size = end - image->base;
+    image->size = text.sh_size + constants.sh_size + data.sh_size;
     image->code_size = text.sh_size;
+    image->constant_size = constants.sh_size;
     image->data = calloc(image->size ? image->size : 1, 1);
     if (!image->data) {
         return -ENOMEM;
     }
     if (text.sh_size) {
         memcpy(image->data, elf->data + text.sh_offset, text.sh_size);
+    }
+    if (constants.sh_size) {
+        memcpy(image->data + text.sh_size, elf->data + constants.sh_offset, constants.sh_size);
     }
     if (data.sh_size && data.sh_type != SHT_NOBITS) {
         memcpy(image->data + (data.sh_addr - image->base), elf->data + data.sh_offset, data.sh_size);
@@ -127,7 +134,7 @@ static int find_entries(const struct tc_elf *elf, struct tc_kernels *kernels)
 static int load(const struct tc_blob *object, uint32_t base, struct tc_image *image, struct tc_text *log)
 {
     char directory[4096];
-    struct tc_blob linked = {0};
+    struct tc_blob *linked = &image->linked;
     struct tc_elf elf;
     struct tc_key key;
     if (base % PAGE) {
@@ -144,17 +151,18 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
         return result;
     }
     tc_key_init(&key, "load", directory);
+    tc_key_add(&key, script, sizeof script);
     tc_key_add(&key, &base, sizeof base);
     tc_key_add(&key, object->data, object->size);
-    if (tc_cache_get(&key, &linked, log)) {
-        result = run_linker(object, base, directory, &linked, log);
+    if (tc_cache_get(&key, linked, log)) {
+        result = run_linker(object, base, directory, linked, log);
         if (result) {
             return result;
         }
-        tc_cache_put(&key, &linked, log);
+        tc_cache_put(&key, linked, log);
     }
     image->base = base;
-    result = tc_elf_open(&elf, linked.data, linked.size);
+    result = tc_elf_open(&elf, linked->data, linked->size);
     result = result ? result : fill_image(&elf, image);
     result = result ? result : find_entries(&elf, &image->kernels);
     image->prints = !result && has_printf(&elf);
@@ -162,7 +170,6 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
         tc_text_print(log, "error: the linked program is not as expected\n");
         result = -EIO;
     }
-    free(linked.data);
     return result;
 }
 
@@ -183,5 +190,6 @@ void tc_image_free(struct tc_image *image)
 {
     tc_kernels_free(&image->kernels);
     free(image->data);
+    free(image->linked.data);
     *image = (struct tc_image){0};
 }

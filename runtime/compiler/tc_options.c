@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum action { PASS, IGNORE, NO_OPTIMIZE };
+enum action { PASS, IGNORE, NO_OPTIMIZE, LINES };
 
 static const struct {
     const char *name;
@@ -32,7 +32,7 @@ static const struct {
     {"-cl-kernel-arg-info", IGNORE}, /* always kept */
     {"-w", PASS},
     {"-Werror", PASS},
-    {"-g", IGNORE}, /* there is no debugger */
+    {"-g", LINES}, /* there is no debugger, but faults name lines */
     {"-create-library", IGNORE},
     {"-enable-link-options", IGNORE},
 };
@@ -104,6 +104,7 @@ static int take_flag(struct tc_options *o, char *token, struct tc_text *log)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (!strcmp(token, flags[i].name)) {
             o->optimize = flags[i].action == NO_OPTIMIZE ? 0 : o->optimize;
+            o->lines = flags[i].action == LINES ? 1 : o->lines;
             if (flags[i].action == PASS) {
                 return push(o, token);
             }

@@ -9,15 +9,22 @@
 #define STEP (1u << 20) /* how far to go on when an address is taken */
 #define TRIES 512u
 
+/** Gives the device memory back. */
+static void displace(struct rt_image *im)
+{
+    struct tern_allocation **const parts[] = {&im->code, &im->constants, &im->data};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (*parts[i] != NULL) {
+            tern_allocation_destroy(*parts[i]);
+            *parts[i] = NULL;
+        }
+    }
+}
+
 static void image_destroy(void *object)
 {
     struct rt_image *im = object;
-    if (im->code != NULL) {
-        tern_allocation_destroy(im->code);
-    }
-    if (im->data != NULL) {
-        tern_allocation_destroy(im->data);
-    }
+    displace(im);
     tc_image_free(&im->image);
     rt_object_drop(im->context);
     free(im);
@@ -61,14 +68,15 @@ static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t b
     } else {
         r = place(im->context, t, 0, t->code_size, TERN_MEM_READ | TERN_MEM_EXEC, &im->code);
     }
+    const uint32_t variables = t->code_size + t->constant_size;
     if (r == 0) {
-        r = place(im->context, t, t->code_size, t->size, TERN_MEM_READ | TERN_MEM_WRITE, &im->data);
+        r = place(im->context, t, t->code_size, variables, TERN_MEM_READ, &im->constants);
+    }
+    if (r == 0) {
+        r = place(im->context, t, variables, t->size, TERN_MEM_READ | TERN_MEM_WRITE, &im->data);
     }
     if (r != 0) {
-        if (im->code != NULL) {
-            tern_allocation_destroy(im->code);
-            im->code = NULL;
-        }
+        displace(im);
         tc_image_free(&im->image);
         im->image = (struct tc_image){0};
     }

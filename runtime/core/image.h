@@ -17,6 +17,7 @@ struct rt_image {
     cl_context context;    /**< Held. */
     struct tc_image image;
     struct tern_allocation *code;
+    struct tern_allocation *constants; /**< NULL: the image has none. */
     struct tern_allocation *data; /**< NULL: the image has none. */
 };
 

@@ -39,6 +39,7 @@ struct cc1 {
     LLVMModuleRef module;
     struct cc1_kernel *kernels;
     size_t n_kernels;
+    void *lines; /**< lines.c's: an LLVMDIBuilderRef, or NULL. */
 };
 
 _Noreturn void cc1_die(enum cc1_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -60,6 +61,10 @@ void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 void cc1_kernels(struct cc1 *cc);
 /** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
 void cc1_kernels_emit(struct cc1 *cc);
+
+/* lines.c: the entry's part of the line tables, if the kernel has any. The builder gives what it builds the kernel's line. */
+void cc1_lines_entry(struct cc1 *cc, LLVMBuilderRef builder, LLVMValueRef entry, LLVMValueRef kernel);
+void cc1_lines_end(struct cc1 *cc);
 
 /* converge.c: `convergent` only where a barrier can be reached. */
 void cc1_converge(struct cc1 *cc);

@@ -147,6 +147,7 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
     LLVMAddAttributeAtIndex(k->entry, CC1_FUNCTION, attribute(cc, "nounwind"));
     LLVMAddAttributeAtIndex(k->entry, 1, attribute(cc, "noalias"));
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(c, k->entry, ""));
+    cc1_lines_entry(cc, b, k->entry, k->function);
 
     cJSON *json = cJSON_CreateObject();
     cJSON *list = cJSON_AddArrayToObject(json, "args");
@@ -246,6 +247,7 @@ void cc1_kernels(struct cc1 *cc)
     for (size_t i = 0; i < cc->n_kernels; i++) {
         make_entry(cc, &cc->kernels[i]);
     }
+    cc1_lines_end(cc);
 }
 
 void cc1_kernels_emit(struct cc1 *cc)

@@ -83,7 +83,6 @@ LLVMModuleRef cc1_module_parse(struct cc1 *cc, const void *data, size_t size, co
     if (LLVMParseBitcodeInContext2(cc->context, buffer, &module)) {
         cc1_die(CC1_BAD_INPUT, "not a module: %s", message);
     }
-    LLVMStripModuleDebugInfo(module);
     cc1_module_retarget(cc, module);
     return module;
 }

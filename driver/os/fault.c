@@ -11,7 +11,7 @@
 
 #include "os/os.h"
 
-#define NEAR 0x400000u /* bytes: farther off, an allocation is no explanation */
+#define NEAR 0x10000u /* bytes: farther off, an allocation is no explanation */
 
 /** Adds to the sentence; what does not fit is cut off. */
 __attribute__((format(printf, 2, 3))) static void say(struct tern_fault *f, const char *format, ...)
@@ -32,7 +32,7 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
     uint32_t end = r ? (r->first + r->count) * TERN_PAGE : 0;
     uint32_t beyond = r ? address - end : UINT32_MAX;
     uint32_t below = above ? above->first * TERN_PAGE - address : UINT32_MAX;
-    if (address < TERN_VA_FIRST * TERN_PAGE) {
+    if (address < TERN_VA_FIRST * TERN_PAGE && address <= below) {
         say(f, address ? ": %u bytes behind a null pointer" : ": a null pointer", address);
     } else if (r && address < end) {
         say(f, ", byte %u of the allocation at 0x%08x", address - r->first * TERN_PAGE, r->first * TERN_PAGE);

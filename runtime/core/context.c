@@ -100,21 +100,35 @@ bool rt_context_lost(cl_context ctx)
     return lost;
 }
 
-void rt_context_fail(cl_context ctx)
+void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more)
 {
+    char text[sizeof fault->message + RT_FAULT_MORE];
     pthread_mutex_lock(&ctx->lock);
-    const bool first = !ctx->lost;
+    const bool first = !ctx->told;
     ctx->lost = true;
+    ctx->told = true;
     pthread_mutex_unlock(&ctx->lock);
     if (!first) {
         return;
     }
-    struct tern_fault fault = {.message = "the device gave up the process, without a fault record"};
-    tern_process_status(ctx->process, &fault);
-    fprintf(stderr, "tern: OpenCL: %s\n", fault.message);
+    snprintf(text, sizeof text, "%s%s", fault->message, more);
+    fprintf(stderr, "tern: OpenCL: %s\n", text);
     if (ctx->notify != NULL) {
-        ctx->notify(fault.message, &fault, sizeof fault, ctx->notify_data);
+        ctx->notify(text, fault, sizeof *fault, ctx->notify_data);
     }
+}
+
+void rt_context_abort(cl_context ctx)
+{
+    struct tern_fault fault = {.code = TERN_FAULT_DEVICE, .message = "the device gave up the process, without a fault record"};
+    tern_process_status(ctx->process, &fault);
+    if (fault.code == TERN_FAULT_DEVICE) {
+        rt_context_fail(ctx, &fault, "");
+        return;
+    }
+    pthread_mutex_lock(&ctx->lock);
+    ctx->lost = true;
+    pthread_mutex_unlock(&ctx->lock);
 }
 
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out)

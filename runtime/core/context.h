@@ -13,6 +13,8 @@
 
 #include "runtime/core/device.h"
 
+#define RT_FAULT_MORE 768u /**< Bytes of what a command adds to the driver's sentence about its fault. */
+
 struct rt_context_hook {
     void(CL_CALLBACK *fn)(cl_context, void *);
     void *data;
@@ -30,6 +32,7 @@ struct _cl_context {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool lost;                     /**< lock */
+    bool told;                     /**< lock; the application has heard why. */
     struct rt_context_hook *hooks; /**< lock; last registered first. */
     pthread_mutex_t image_lock;    /**< Taken before lock; held while an image is linked and placed. */
     uint32_t image_cursor;         /**< image_lock; where the next image goes (image.h). */
@@ -42,8 +45,11 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
 cl_int rt_context_query(cl_context ctx, cl_context_info name, const struct rt_answer *a);
 cl_int rt_context_add_hook(cl_context ctx, void(CL_CALLBACK *fn)(cl_context, void *), void *data);
 bool rt_context_lost(cl_context ctx);
-/** A command of the context faulted: tells the application once, through its callback and on stderr. Not under the lock. */
-void rt_context_fail(cl_context ctx);
+/** A command of the context faulted: tells the application once, through its callback and on stderr. more: what the command
+ *  adds to the driver's sentence. Not under the lock. */
+void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more);
+/** A command was aborted: another one has faulted, and its queue tells; or the device is lost, which is told here. */
+void rt_context_abort(cl_context ctx);
 /** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or CL_OUT_OF_RESOURCES on failure. */
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out);
 

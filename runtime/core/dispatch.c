@@ -10,6 +10,7 @@
 #include <string.h>
 #include <tern/tern_spec.h>
 
+#include "runtime/core/explain.h"
 #include "runtime/core/queue.h"
 
 struct dispatch {
@@ -153,6 +154,12 @@ static void dispatch_retire(struct rt_command *c)
     give_back(d);
 }
 
+static void dispatch_explain(const struct rt_command *c, const struct tern_fault *fault, char text[RT_FAULT_MORE])
+{
+    const struct dispatch *d = (const struct dispatch *)c;
+    rt_explain_kernel(&(struct rt_scene){d->image, d->loaded, d->args, c->mems, c->n_mems}, fault, text);
+}
+
 static void dispatch_clear(struct rt_command *c)
 {
     struct dispatch *d = (struct dispatch *)c;
@@ -160,7 +167,8 @@ static void dispatch_clear(struct rt_command *c)
     rt_object_drop(d->kernel);
 }
 
-static const struct rt_command_ops ops = {.build = dispatch_build, .retire = dispatch_retire, .clear = dispatch_clear};
+static const struct rt_command_ops ops = {
+    .build = dispatch_build, .retire = dispatch_retire, .explain = dispatch_explain, .clear = dispatch_clear};
 
 /** Fills the argument block: values, addresses of buffers (which the command then holds), places in local memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)

@@ -47,6 +47,18 @@ static void finish(struct rt_command *c, cl_int status)
     rt_object_drop(e);
 }
 
+/** The driver's sentence, and what the command knows besides. */
+static void tell_fault(const struct rt_command *c)
+{
+    struct tern_fault fault = {.message = "the device reports a fault, without a record"};
+    char more[RT_FAULT_MORE] = "";
+    tern_process_status(c->queue->context->process, &fault);
+    if (c->ops->explain != NULL) {
+        c->ops->explain(c, &fault, more);
+    }
+    rt_context_fail(c->queue->context, &fault, more);
+}
+
 static void finish_flight(cl_command_queue q, struct rt_command *c)
 {
     cl_event e = c->event;
@@ -60,8 +72,10 @@ static void finish_flight(cl_command_queue q, struct rt_command *c)
     if (c->ops->retire != NULL) {
         c->ops->retire(c);
     }
-    if (done.result != TERN_COMPLETED) {
-        rt_context_fail(q->context);
+    if (done.result == TERN_FAULTED) {
+        tell_fault(c);
+    } else if (done.result == TERN_ABORTED) {
+        rt_context_abort(q->context);
     }
     finish(c, done.result == TERN_COMPLETED ? CL_COMPLETE : CL_OUT_OF_RESOURCES);
 }
@@ -164,7 +178,7 @@ static void start_device(struct rt_command *c)
     }
     pthread_mutex_unlock(&q->memory_lock);
     if (tern_process_status(q->context->process, NULL) != 0) {
-        rt_context_fail(q->context);
+        rt_context_abort(q->context);
     }
     finish(c, error);
 }

@@ -113,6 +113,7 @@ static void test_sentences(void **state)
     expect_sentence(0x90000000, TERN_FAULT_PAGE, "store to 0x90000000, which is not mapped");
     expect_sentence(0, TERN_FAULT_PAGE, "store to 0x00000000, which is not mapped: a null pointer");
     expect_sentence(32, TERN_FAULT_PAGE, "store to 0x00000020, which is not mapped: 32 bytes behind a null pointer");
+    expect_sentence(0xfff8, TERN_FAULT_PAGE, "store to 0x0000fff8, which is not mapped, 8 bytes below the allocation at 0x00010000");
     expect_sentence(0xdffffff0, TERN_FAULT_PAGE, "store to 0xdffffff0, which is not mapped, 16 bytes below local memory");
     expect_sentence(0x90000002, TERN_FAULT_MISALIGNED, "misaligned store to 0x90000002");
     expect_sentence(TERN_WIN_LOCAL_BASE + 128, TERN_FAULT_LOCAL_OVERRUN,

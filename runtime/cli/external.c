@@ -41,15 +41,18 @@ static bool is_name(const char *name)
     return n > 0 && name[n] == '\0' && isalpha((unsigned char)name[0]);
 }
 
-/** Where the program of a command is, or would be. */
+/** Where the program of a command is; if it is nowhere, where it would be. */
 static bool program_path(const char *name, char path[PATH_MAX])
 {
     char lib[PATH_MAX];
     const char *set = getenv("TERN_LIB_DIR");
-    if (!is_name(name) || (!set && !folder("lib/tern", lib))) {
+    if (!is_name(name)) {
         return false;
     }
-    return snprintf(path, PATH_MAX, "%s/tern-%s", set ? set : lib, name) < PATH_MAX;
+    if (set && snprintf(path, PATH_MAX, "%s/tern-%s", set, name) < PATH_MAX && access(path, F_OK) == 0) {
+        return true;
+    }
+    return folder("lib/tern", lib) && snprintf(path, PATH_MAX, "%s/tern-%s", lib, name) < PATH_MAX;
 }
 
 static bool page_path(const char *name, char path[PATH_MAX])

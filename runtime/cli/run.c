@@ -32,10 +32,10 @@ static int choose_outputs(struct run *r)
             a->save = text + length + 1;
             continue;
         }
-        char *end = NULL;
+        const char *count = text + length + 1;
         a->print = true;
-        a->print_count = text[length] ? strtoull(text + length + 1, &end, 10) : SIZE_MAX;
-        if (end && (end == text + length + 1 || *end || a->print_count == 0)) {
+        a->print_count = SIZE_MAX;
+        if (text[length] && (!value_count(count, strlen(count), &a->print_count) || a->print_count == 0)) {
             return usage_error("run", "--print takes ARG or ARG:COUNT; got '%s'", text);
         }
     }
@@ -50,8 +50,8 @@ static int memory_full(const struct run *r)
     }
     cl_ulong all = 0;
     clGetDeviceInfo(r->session.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
-    fprintf(stderr, "tern run: the buffers need %zu bytes, and the device has %llu in all; TERN_CONFIG=%s,mem=SIZE gives it more\n",
-            sum, (unsigned long long)all, r->session.config.config);
+    fprintf(stderr, "tern run: the buffers need %zu bytes, and the device has %llu in all; the key mem of TERN_CONFIG gives it more\n",
+            sum, (unsigned long long)all);
     return EXIT_FAILED;
 }
 
@@ -196,7 +196,7 @@ static int execute(struct run *r)
     }
     r->times = calloc(o->repeat, sizeof *r->times);
     int status = r->times ? EXIT_OK : EXIT_FAILED;
-    for (unsigned long i = 0; status == EXIT_OK && i < o->repeat; i++) {
+    for (size_t i = 0; status == EXIT_OK && i < o->repeat; i++) {
         cl_tern_counters before;
         cl_event event;
         session_counters(&r->session, &before);

@@ -30,7 +30,7 @@ struct run_options {
     const char *file, *kernel, *save_binary;
     struct extent global, local, offset;
     char *build;                  /**< Options for clBuildProgram; owned. */
-    unsigned long repeat;
+    size_t repeat;
     bool json, quiet, time, list;
     unsigned n_args, n_types, n_prints, n_saves;
     const char *args[MAX_RUN_ARGS];
@@ -70,7 +70,7 @@ struct run {
     unsigned n_args;
     struct run_arg args[MAX_RUN_ARGS];
     struct run_time *times;       /**< options.repeat of them; owned. */
-    unsigned long n_times;
+    size_t n_times;
 };
 
 /** -1: go on; else the status to exit with (help was printed, or usage is wrong). */

@@ -48,29 +48,6 @@ static int reserve(struct run_arg *a, size_t n, size_t element, size_t most)
     return EXIT_OK;
 }
 
-/** A count: decimal or 0x, and K, M or G for powers of 1024. */
-static bool read_count(const char *text, size_t length, size_t *out)
-{
-    char copy[32];
-    uint64_t n;
-    unsigned shift = 0;
-    if (length == 0 || length >= sizeof copy) {
-        return false;
-    }
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    const char *unit = strchr("KMG", copy[length - 1]);
-    if (unit && *unit) {
-        shift = 10u * (unsigned)(strchr("KMG", *unit) - "KMG" + 1);
-        copy[length - 1] = '\0';
-    }
-    if (value_read(type_of("ulong"), copy, &n) || n > SIZE_MAX >> shift) {
-        return false;
-    }
-    *out = (size_t)n << shift;
-    return true;
-}
-
 /** Reads numbers into components; fewer than `room` only if they end. Sets *n; checks nothing about how many. */
 static int read_numbers(const struct run_arg *a, const char *text, size_t length, char *out, size_t room, size_t *n)
 {
@@ -194,8 +171,8 @@ static int read_made(struct run_arg *a, const char *text, size_t most)
         starts(text, "zeros:", &count);
     }
     length = random ? strcspn(count, ":") : strlen(count);
-    if (!read_count(count, length, &n) ||
-        (count[length] && !read_count(count + length + 1, strlen(count + length + 1), &seed))) {
+    if (!value_count(count, length, &n) ||
+        (count[length] && !value_count(count + length + 1, strlen(count + length + 1), &seed))) {
         return wrong(a, "got '%s'; expected %s, with whole numbers", text,
                      fill ? "fill:VALUE:N" : iota ? "iota:N" : random ? "random:N or random:N:SEED" : "zeros:N");
     }
@@ -239,7 +216,7 @@ static int read_raw(struct run_arg *a, const char *text, size_t most, bool *take
     } else if (starts(text, "hex:", &rest)) {
         status = read_hex(a, rest, most);
     } else if (starts(text, "bytes:", &rest)) {
-        status = read_count(rest, strlen(rest), &n) ? reserve(a, n, 1, most)
+        status = value_count(rest, strlen(rest), &n) ? reserve(a, n, 1, most)
                                                    : wrong(a, "got '%s'; expected bytes:N, with a whole number", text);
     } else {
         *taken = false;
@@ -255,7 +232,7 @@ static int read_raw(struct run_arg *a, const char *text, size_t most, bool *take
 static int read_local(struct run_arg *a, const char *text)
 {
     const char *rest;
-    if (!starts(text, "local:", &rest) || !read_count(rest, strlen(rest), &a->size) || a->size == 0) {
+    if (!starts(text, "local:", &rest) || !value_count(rest, strlen(rest), &a->size) || a->size == 0) {
         return wrong(a, "got '%s'; expected local:BYTES, since it points to local memory", text);
     }
     return EXIT_OK;
@@ -329,7 +306,7 @@ struct run_arg *run_arg_find(struct run *r, const char *option, const char *name
     size_t number;
     for (unsigned i = 0; i < r->n_args; i++) {
         const bool named = strlen(r->args[i].name) == length && strncmp(r->args[i].name, name, length) == 0;
-        const bool numbered = read_count(name, length, &number) && number == r->args[i].number;
+        const bool numbered = value_count(name, length, &number) && number == r->args[i].number;
         if (named || numbered) {
             return &r->args[i];
         }

@@ -3,7 +3,6 @@
 #include "run.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,30 +64,22 @@ static int read_extent(const char *option, const char *text, struct extent *out)
 {
     const char *p = text;
     for (out->dims = 0; out->dims < 3; p++) {
-        char *end;
-        errno = 0;
-        const unsigned long long n = strtoull(p, &end, 0);
-        if (!isdigit((unsigned char)*p) || errno) {
+        const size_t length = strcspn(p, ",");
+        if (!value_count(p, length, &out->n[out->dims])) {
             break;
         }
-        out->n[out->dims++] = (size_t)n;
-        p = end;
+        out->dims++;
+        p += length;
         if (*p == '\0') {
             return -1;
-        }
-        if (*p != ',') {
-            break;
         }
     }
     return usage_error("run", "%s takes one to three sizes, X[,Y[,Z]]; got '%s'", option, text);
 }
 
-static int read_repeat(const char *text, unsigned long *out)
+static int read_repeat(const char *text, size_t *out)
 {
-    char *end;
-    errno = 0;
-    *out = strtoul(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || *out == 0 || *out > 1000000) {
+    if (!value_count(text, strlen(text), out) || *out == 0 || *out > 1000000) {
         return usage_error("run", "--repeat takes a number from 1 to 1000000; got '%s'", text);
     }
     return -1;

@@ -120,7 +120,7 @@ static void print_times(struct run *r)
     printf("device               %s, %s\n", c->backend, c->config);
     printf("cycles               %.0f (%.3f ms at %.0f MHz)\n", t->cycles, t->ns / 1e6, (double)c->clock_hz / 1e6);
     if (r->n_times > 1) {
-        printf("of %-6lu runs       %.0f to %.0f cycles; figures are of the median\n", r->n_times, r->times[0].cycles,
+        printf("of %-6zu runs       %.0f to %.0f cycles; figures are of the median\n", r->n_times, r->times[0].cycles,
                r->times[r->n_times - 1].cycles);
     }
     printf("warp instructions    %llu, %.2f a cycle\n", (unsigned long long)c->issue,
@@ -177,7 +177,7 @@ static int print_json(const struct run *r)
     add_extent(o, "local", &r->options.local);
     add_extent(o, "offset", &r->options.offset);
     cJSON *runs = cJSON_AddArrayToObject(o, "runs");
-    for (unsigned long i = 0; i < r->n_times; i++) {
+    for (size_t i = 0; i < r->n_times; i++) {
         cJSON_AddItemToArray(runs, time_json(&r->times[i]));
     }
     cJSON *buffers = cJSON_AddArrayToObject(o, "buffers");

@@ -166,3 +166,25 @@ void value_random(struct type t, uint64_t bits, void *component)
         put_integer(t.bytes, bits, component);
     }
 }
+
+bool value_count(const char *text, size_t length, size_t *out)
+{
+    char copy[32];
+    uint64_t n;
+    unsigned shift = 0;
+    if (length == 0 || length >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    const char *unit = strchr("KMG", copy[length - 1]);
+    if (unit && *unit) {
+        shift = 10u * (unsigned)(strchr("KMG", *unit) - "KMG" + 1);
+        copy[length - 1] = '\0';
+    }
+    if (value_read(type_of("ulong"), copy, &n) || n > SIZE_MAX >> shift) {
+        return false;
+    }
+    *out = (size_t)n << shift;
+    return true;
+}

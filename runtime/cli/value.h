@@ -25,6 +25,8 @@ size_t type_size(struct type t);
 const char *value_read(struct type t, const char *text, void *component);
 /** The shortest decimal text that reads back as the same component. */
 void value_print(struct type t, const void *component, char text[VALUE_TEXT]);
+/** Reads a count: decimal or 0x, and K, M or G for powers of 1024. False: it is none. */
+bool value_count(const char *text, size_t length, size_t *out);
 /** A whole number as a component; integers wrap. */
 void value_from(struct type t, uint64_t i, void *component);
 /** Random from 64 random bits: integers over all values, floating numbers even over [0, 1). */

@@ -1,38 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tern command on the functional model: output, JSON, exit codes, errors that say what to do."""
+"""The tern command on the functional model: output, JSON, exit codes, errors that say what to do, commands of their own."""
 import json
 import os
+import pathlib
+import re
 import subprocess
-import sys
 import unittest
 
-TERN = sys.argv.pop(1)
+from cli import TERN, Case
 
 
-def tern(*args, **env):
-    return subprocess.run([TERN, *args], capture_output=True, text=True, check=False,
-                          env={**os.environ, "TERN_BACKEND": "model", **env})
-
-
-class Tern(unittest.TestCase):
-    def fails(self, status, message, *args, **env):
-        r = tern(*args, **env)
-        self.assertEqual(r.returncode, status, r.stderr)
-        self.assertIn(message, r.stderr)
-        self.assertEqual(r.stdout, "")
-
+class Tern(Case):
     def test_info(self):
-        r = json.loads(tern("info", "--json").stdout)
+        r = json.loads(self.works("info", "--json"))
         self.assertEqual((r["backend"], r["config"], r["engines"], r["lanes"], r["warps"]), ("model", "default", 2, 16, 16))
-        r = json.loads(tern("info", "--json", TERN_CONFIG="small,mem=64M").stdout)
+        r = json.loads(self.works("info", "--json", TERN_CONFIG="small,mem=64M"))
         self.assertEqual((r["lanes"], r["memory_bytes"]), (8, 64 << 20))
-        self.assertIn("lanes x warps      16 x 16", tern("info").stdout)
+        self.assertIn("lanes x warps      16 x 16", self.works("info"))
 
     def test_bench_checks_every_result(self):
-        r = tern("bench", "--json")
+        r = self.tern("bench", "--json")
         self.assertEqual(r.returncode, 0, r.stderr)
         data = json.loads(r.stdout)
-        names = tern("bench", "--list").stdout.split()
+        names = self.works("bench", "--list").split()
         self.assertEqual([x["name"] for x in data["results"]], names)
         self.assertIn("vecadd-16384", names)
         self.assertIn("sgemm-128", names)
@@ -41,26 +31,95 @@ class Tern(unittest.TestCase):
             self.assertGreater(x["cycles"], 0)
         self.assertEqual(data["config"]["backend"], "model")
 
+    def test_bench_counts_the_instructions_of_kernels(self):
+        r = self.tern("bench", "--json", "sgemm-128", "copy-1m")
+        sgemm, copy = json.loads(r.stdout)["results"]
+        self.assertGreater(sgemm["thread_instructions"], 128 ** 3)  # a multiply-add for each, and more
+        self.assertGreater(sgemm["thread_instructions_per_second"], 0)
+        self.assertEqual((copy["thread_instructions"], copy["thread_instructions_per_second"]), (0, 0))
+        again = json.loads(self.tern("bench", "--json", "sgemm-128").stdout)["results"][0]
+        self.assertEqual(again["thread_instructions"], sgemm["thread_instructions"])
+
     def test_one_bench_as_text(self):
-        r = tern("bench", "vecadd-16384", TERN_CONFIG="small")
+        r = self.tern("bench", "vecadd-16384", TERN_CONFIG="small")
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertIn("right", r.stdout)
+        self.assertRegex(r.stdout, r"Minst/s\nvecadd-16384( +[0-9.]+){5} +right\n")
 
     def test_help(self):
-        for args in (["--help"], ["info", "--help"], ["bench", "--help"], ["--version"]):
-            r = tern(*args)
-            self.assertEqual((r.returncode, r.stderr), (0, ""))
-            self.assertIn("tern", r.stdout)
+        for args in (["--help"], ["help"], ["info", "--help"], ["run", "--help"], ["bench", "--help"], ["--version"]):
+            self.assertIn("tern", self.works(*args))
+
+    def test_version(self):
+        version = re.fullmatch(r"tern (\S+)\n", self.works("--version"))[1]
+        r = json.loads(self.works("--version", "--json"))
+        self.assertEqual(r["version"], version)
+        self.assertEqual(r["interface"], json.loads(self.works("info", "--json"))["interface"])
 
     def test_wrong_usage(self):
+        self.fails(2, "usage: tern <command>")
         self.fails(2, "unknown command 'frobnicate'", "frobnicate")
+        self.fails(2, "unknown command '../bin/sh'", "../bin/sh")
+        self.fails(2, "unknown command 'frobnicate'", "help", "frobnicate")
+        self.fails(2, "help takes one command", "help", "run", "bench")
+        self.fails(2, "--version takes nothing but --json", "--version", "--yaml")
         self.fails(2, "unknown argument '--jason'", "info", "--jason")
         self.fails(2, "there is no bench 'vecad'", "bench", "vecad")
 
     def test_device_errors(self):
-        self.fails(1, "unknown backend 'fpga'", "info", TERN_BACKEND="fpga")
-        self.fails(1, "unknown key 'colour'", "info", TERN_CONFIG="default,colour=red")
-        self.fails(1, "unknown configuration 'huge'", "info", TERN_CONFIG="huge")
+        for command in (["info"], ["bench", "vecadd-16384"]):
+            self.fails(1, "unknown backend 'fpga'", *command, TERN_BACKEND="fpga")
+            self.fails(1, "unknown key 'colour'", *command, TERN_CONFIG="default,colour=red")
+            self.fails(1, "unknown configuration 'huge'", *command, TERN_CONFIG="huge")
+
+    def test_no_opencl(self):
+        self.fails(1, "tern bench: no Tern platform among the 0 that the OpenCL loader finds", "bench", "copy-1m", OCL_ICD_VENDORS=str(self.folder))
+        self.file("x.cl", "kernel void x() {}")
+        self.fails(1, f"OCL_ICD_VENDORS={self.folder}; Tern's is ", "run", "x.cl", "--global", 1, OCL_ICD_VENDORS=str(self.folder))
+
+
+class Programs(Case):
+    """tern NAME runs tern-NAME of the library folder."""
+
+    def program(self, name, text, mode=0o755):
+        self.file(name, text).chmod(mode)
+
+    def test_runs(self):
+        self.program("tern-hello", '#!/bin/sh\necho "$# $1 $2"; exit 7\n')
+        r = self.tern("hello", "a b", "--json", TERN_LIB_DIR=str(self.folder))
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (7, "2 a b --json\n", ""))
+
+    def test_help(self):
+        self.program("tern-hello", '#!/bin/sh\necho "usage: $1"\n')
+        self.assertEqual(self.works("help", "hello", TERN_LIB_DIR=str(self.folder)), "usage: --help\n")
+
+    def test_cannot_be_run(self):
+        self.program("tern-hello", "#!/bin/sh\n", 0o644)
+        if os.getuid() != 0 or not os.access(self.folder / "tern-hello", os.X_OK):
+            self.fails(1, "tern-hello: Permission denied", "hello", TERN_LIB_DIR=str(self.folder))
+        self.program("tern-noise", "\x7fnoise")
+        self.fails(1, "tern-noise: Exec format error", "noise", TERN_LIB_DIR=str(self.folder))
+
+    def test_found_beside_the_binary(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "lib/tern").mkdir(parents=True)
+        (self.folder / "share/man/man1").mkdir(parents=True)
+        moved = self.folder / "bin/tern"
+        moved.write_bytes(pathlib.Path(TERN).read_bytes())
+        moved.chmod(0o755)
+        self.program("lib/tern/tern-hello", "#!/bin/sh\necho hello\n")
+        for name, summary in ("hello", "say hello"), ("absent", "not be there"):
+            self.file(f"share/man/man1/tern-{name}.1", f".Dt TERN 1\n.Sh NAME\n.Nm tern-{name}\n.Nd {summary}\n")
+
+        def run(*args):
+            return subprocess.run([moved, *args], capture_output=True, text=True, check=False)
+
+        self.assertEqual(run("hello").stdout, "hello\n")
+        listed = run("help").stdout
+        self.assertIn("  hello    say hello\n", listed)
+        self.assertIn("  absent   not be there (not built)\n", listed)
+        missing = run("absent")
+        self.assertEqual((missing.returncode, missing.stdout), (1, ""))
+        self.assertIn("lib/tern/tern-absent: No such file or directory: this part of Tern was not built", missing.stderr)
 
 
 if __name__ == "__main__":

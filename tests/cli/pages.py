@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manual pages, for tests: their sections, and their examples, which are run."""
+import pathlib
+import re
+import subprocess
+
+from cli import TERN, Case
+
+PAGES = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs/man").glob("*.1"))
+BUILD = pathlib.Path(TERN).parents[1]
+NEED_RTL = {"tern-verify.1"}  # pages whose examples run on the Verilated device
+SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+
+
+def sections(page):
+    parts = re.split(r"^\.Sh (.*)\n", page.read_text(), flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def examples(text):
+    """(command, output) of each `$ command` in the literal displays; a line that begins with `> ` goes on with the command."""
+    out = []
+    for block in re.findall(r"^\.Bd -literal.*\n((?:.*\n)*?)\.Ed", text, flags=re.M):
+        for line in block.replace("\\e", "\\").replace("\\&", "").splitlines():
+            if line.startswith("$ "):
+                out.append([line[2:], []])
+            elif line.startswith("> "):
+                out[-1][0] += "\n" + line[2:]
+            else:
+                out[-1][1].append(line)
+    return out
+
+
+class Pages(Case):
+    def try_page(self, page):
+        """Runs the examples of a page one after the other in one shell."""
+        for section in ("EXAMPLES", "DIAGNOSTICS"):
+            tried = examples(sections(page).get(section, ""))
+            self.assertTrue(tried or section != "EXAMPLES", page.name)
+            self.try_all(f"{page.name}: {section}", tried, section == "EXAMPLES")
+
+    def try_all(self, where, tried, must_succeed):
+        mark = "----done"
+        script = f'PATH="{BUILD / "bin"}:$PATH"\n' + "".join(f"{c}\necho; echo {mark} $?\n" for c, _ in tried)
+        r = subprocess.run(["bash", "-c", script], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           check=False)
+        seen = re.findall(rf"((?:.*\n)*?)\n{mark} (\d+)\n", r.stdout)
+        self.assertEqual(len(seen), len(tried), r.stdout)
+        for (command, want), (got, status) in zip(tried, seen):
+            pattern = " *\n".join(re.escape(" ".join(x.split())).replace(r"\.\.\.", ".*") for x in want)
+            got = "\n".join(" ".join(x.split()) for x in got.splitlines())
+            self.assertRegex(got, "^" + pattern + "$", f"{where}: $ {command}")
+            self.assertTrue(status == "0" or not must_succeed, f"{where}: $ {command}: exit status {status}")

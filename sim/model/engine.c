@@ -51,6 +51,7 @@ void engine_reset(struct engine *e)
     e->stopping = false;
     e->phase = PHASE_IDLE;
     e->simt.clean = false;
+    simt_reset(e);
     e->now = e->dev->time;
 }
 
@@ -68,7 +69,7 @@ static void fault_code(struct engine *e, uint32_t code)
 /** The context-save area is physical. */
 static bool save_access(struct engine *e, struct tern_ctx *c, bool write, struct fault *f)
 {
-    struct space s = {.physical = true};
+    struct space s = {.physical = true}; /* with translations of its own */
     uint32_t w[16] = {0};
     uint64_t pa = (uint64_t)e->queue[0].save * PAGE;
     if (write) {
@@ -258,7 +259,7 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
     case TERN_PKT_NOP:
         break;
     case TERN_PKT_BARRIER:
-        memset(e->simt.decoded, 0xff, sizeof e->simt.decoded);
+        block_flush(e);
         break;
     default:
         cycles = mover_run(e, e->packet, &f);

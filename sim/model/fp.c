@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Zfinx for the lanes of a warp. The host's own IEEE arithmetic in round-to-nearest when no flag can be new; fp_exact otherwise. */
-#include <fenv.h>
+/** Zfinx, one lane at a time: every operation, rounding mode and special value. What is common is in ops_float.c, too. */
 #include <math.h>
 
 #include "model.h"
@@ -122,7 +121,7 @@ static uint32_t compare(uint16_t op, uint32_t a, uint32_t b, uint8_t *fl)
     return op == OP_FEQ ? x == y : op == OP_FLT ? x < y : x <= y;
 }
 
-static uint32_t slow(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl)
+uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl)
 {
     const uint32_t minus = 0x80000000u;
     switch (op) {
@@ -157,52 +156,5 @@ static uint32_t slow(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t r
         return fclass(a);
     default:
         return compare(op, a, b, fl);
-    }
-}
-
-static float fast(uint16_t op, float a, float b, float c)
-{
-    switch (op) {
-    case OP_FADD:
-        return a + b;
-    case OP_FSUB:
-        return a - b;
-    case OP_FMUL:
-        return a * b;
-    case OP_FDIV:
-        return a / b;
-    case OP_FSQRT:
-        return sqrtf(a);
-    case OP_FMADD:
-        return fmaf(a, b, c);
-    case OP_FMSUB:
-        return fmaf(a, b, -c);
-    case OP_FNMSUB:
-        return fmaf(-a, b, c);
-    default:
-        return fmaf(-a, b, -c);
-    }
-}
-
-/** A result whose only possible flag is inexact: neither input nor result special, tiny or huge. */
-static bool ordinary(uint32_t x)
-{
-    uint32_t e = x >> 23 & 255u;
-    return e > 1 && e < 255;
-}
-
-void fp_lanes(uint16_t op, uint32_t mask, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint8_t *rm,
-              uint32_t *r, uint8_t *fl)
-{
-    bool arithmetic = op >= OP_FMADD && op <= OP_FSQRT;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (arithmetic && rm[l] == 0 && (fl[l] & NX)) { /* inexact is set already, so it need not be found out */
-            r[l] = as_bits(fast(op, as_float(a[l]), as_float(b[l]), as_float(c[l])));
-            if (ordinary(r[l])) {
-                continue;
-            }
-        }
-        r[l] = slow(op, a[l], b[l], c[l], rm[l], &fl[l]);
     }
 }

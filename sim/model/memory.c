@@ -29,9 +29,8 @@ void memory_free(struct memory *m)
     free(m->dirty);
 }
 
-void memory_written(struct memory *m, uint64_t pa, uint32_t n)
+void memory_unreserve(struct memory *m, uint64_t pa, uint32_t n)
 {
-    m->dirty[pa / PAGE] = 1;
     for (int i = 0; i < ENGINES; i++) {
         struct reservation *r = &m->reserved[i];
         if (r->valid && r->word >= (pa & ~3ull) && r->word < pa + n) {
@@ -99,36 +98,24 @@ static uint32_t translate(struct memory *m, struct space *s, uint32_t va, uint32
         return TERN_FAULT_PROTECTION;
     }
     t->page = page;
-    t->host = zero ? NULL : m->data + page * PAGE;
+    t->host = zero ? zero_page : m->data + page * PAGE;
     return TERN_FAULT_NONE;
 }
 
-uint8_t *memory_map(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint64_t *page, uint32_t *code)
+const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code)
 {
+    struct tlb_entry n = {.key = (va / PAGE << 2 | access) + 1, .page = va / PAGE, .host = m->data + va / PAGE * PAGE};
     if (s->physical) {
-        if (va >= m->bytes) {
-            *code = TERN_FAULT_BUS_ERROR;
-            return NULL;
-        }
-        *page = va / PAGE;
-        return m->data + va;
+        *code = va < m->bytes ? TERN_FAULT_NONE : TERN_FAULT_BUS_ERROR;
+    } else {
+        *code = va >> 32 ? TERN_FAULT_PAGE : translate(m, s, (uint32_t)va, access, &n);
     }
-    if (va >> 32) {
-        *code = TERN_FAULT_PAGE;
+    if (*code) {
         return NULL;
     }
-    uint64_t key = ((va / PAGE) << 2 | access) + 1;
     struct tlb_entry *t = &s->tlb[(va / PAGE ^ access << 8) % TLB_SIZE];
-    if (t->key != key) {
-        struct tlb_entry n = {.key = key};
-        *code = translate(m, s, (uint32_t)va, access, &n);
-        if (*code) {
-            return NULL;
-        }
-        *t = n;
-    }
-    *page = t->page;
-    return (t->host ? t->host : zero_page) + va % PAGE;
+    *t = n;
+    return t;
 }
 
 static bool transfer(struct memory *m, struct space *s, uint64_t va, uint8_t *data, uint64_t n, uint32_t access,
@@ -136,18 +123,18 @@ static bool transfer(struct memory *m, struct space *s, uint64_t va, uint8_t *da
 {
     while (n) {
         va &= ADDRESS_MASK;
-        uint64_t part = PAGE - va % PAGE < n ? PAGE - va % PAGE : n, page;
+        uint64_t part = PAGE - va % PAGE < n ? PAGE - va % PAGE : n;
         uint32_t code = 0;
-        uint8_t *p = memory_map(m, s, va, access, &page, &code);
-        if (!p) {
+        const struct tlb_entry *t = memory_page(m, s, va, access, &code);
+        if (!t) {
             *f = (struct fault){.code = code, .access = access, .va = (uint32_t)va};
             return false;
         }
         if (access == ACCESS_WRITE) {
-            memcpy(p, data, part);
-            memory_written(m, page * PAGE + va % PAGE, (uint32_t)part);
+            memcpy(t->host + va % PAGE, data, part);
+            memory_written(m, t->page * PAGE + va % PAGE, (uint32_t)part);
         } else {
-            memcpy(data, p, part);
+            memcpy(data, t->host + va % PAGE, part);
         }
         va += part;
         data += part;

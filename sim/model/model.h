@@ -4,9 +4,12 @@
  *
  * Time is counted roughly (one cycle a warp instruction, one a 64-byte line moved); everything else that a program can see
  * is exact. Engines run in turn in slices of device time, so two runs with the same accesses are the same.
+ * A kernel runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and
+ * keeps them, warp.c runs them for the lanes that are together and decides who is next, ops_*.c say what each does.
  *   device.c   API, registers, time            engine.c  HW queue, indications, packets
  *   memory.c   memory, translation, dirty bits mover.c   copy, fill, page-table packets
- *   simt.c     work-groups, warps, divergence  exec.c    instructions     decode.c     fp.c, fp_exact.c   arithmetic
+ *   simt.c     work-groups, barriers, turns    warp.c    divergence, instructions in order       decode.c, block.c
+ *   ops_int.c, ops_flow.c, ops_memory.c, ops_float.c     fp.c, fp_exact.c   floating point a lane at a time
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -49,7 +52,7 @@ struct fault {
 /** One translated page; a key of 0 is empty. Rights are checked when it is filled, one entry an access class. */
 struct tlb_entry {
     uint64_t key;  /* virtual page, access class, + 1 */
-    uint8_t *host; /* NULL: the zero page */
+    uint8_t *host; /* of the page; the zero page is one of zeros for all */
     uint64_t page; /* physical */
 };
 
@@ -75,40 +78,108 @@ struct memory {
 
 int memory_init(struct memory *m, uint64_t bytes);
 void memory_free(struct memory *m);
-/** Host pointer to n bytes at va that lie in one page, or NULL and *code. *page is the physical page; the zero page reads from
- *  a shared page of zeros. */
-uint8_t *memory_map(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint64_t *page, uint32_t *code);
+/** The page of va, which has 34 bits; NULL and *code if it may not be accessed so. */
+const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code);
+static inline const struct tlb_entry *memory_page(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code)
+{
+    const struct tlb_entry *t = &s->tlb[(va / PAGE ^ access << 8) % TLB_SIZE];
+    return t->key == (va / PAGE << 2 | access) + 1 ? t : memory_translate(m, s, va, access, code);
+}
 /** Copies n bytes, across pages. On a fault false, with f filled (code, access, va). */
 bool memory_read(struct memory *m, struct space *s, uint64_t va, void *data, uint64_t n, struct fault *f);
 bool memory_write(struct memory *m, struct space *s, uint64_t va, const void *data, uint64_t n, struct fault *f);
-/** Marks a page dirty and drops reservations on the words of [pa, pa + n). */
-void memory_written(struct memory *m, uint64_t pa, uint32_t n);
+/** Drops the reservations on the words of [pa, pa + n). */
+void memory_unreserve(struct memory *m, uint64_t pa, uint32_t n);
+/** What a write of [pa, pa + n), in one page, entails. */
+static inline void memory_written(struct memory *m, uint64_t pa, uint32_t n)
+{
+    m->dirty[pa / PAGE] = 1;
+    for (int i = 0; i < ENGINES; i++) {
+        if (m->reserved[i].valid) {
+            memory_unreserve(m, pa, n);
+        }
+    }
+}
 void space_flush(struct space *s);
 
-/* ------------------------------------------------------------------ simt.c */
+/* ------------------------------------------------------------- decode.c, block.c */
 
 struct instruction {
-    uint32_t pc; /* tag; odd: empty */
-    uint32_t word;
     uint16_t op;
     uint8_t rd, rs1, rs2, rs3, rm, size;
     int32_t imm;
 };
 
-#define DECODED 16384u
+struct engine;
+struct core;
+struct warp;
+struct op;
+/** Runs an operation for the active lanes of a warp; what comes after it. */
+typedef int handler(struct core *c, struct warp *w, const struct op *o);
+enum { STEP_NEXT, STEP_JUMP, STEP_BARRIER, STEP_EXIT, STEP_FAULT };
+
+/** An instruction, ready to run. */
+struct op {
+    handler *run;
+    uint32_t imm;             /* of auipc the sum, of jumps the target */
+    uint16_t code;            /* enum opcode */
+    uint8_t rd, rs1, rs2, rs3, rm; /* a write to register 0 goes to SINK */
+};
+#define SINK 32u
+
+/** Instructions in a row, in one page; only the last one jumps, waits, exits or always faults. */
+struct block {
+    uint32_t pc, count;
+    uint32_t seen;            /* the era in which it was compared with memory */
+    const struct op *op;
+    const uint32_t *word;
+    struct block *other;      /* of the same hash */
+    struct block *next[2];    /* where it went last: not taken, taken */
+};
+
+#define BLOCK_LENGTH 64u
+#define BLOCKS 8192u
+#define BLOCK_OPS 65536u
+#define BLOCK_HASH 4096u
+
+/** All blocks of an engine. They live on from dispatch to dispatch; a flush begins an era, and makes sure that the code is the
+ *  same before a block runs again. When there is no room, all are forgotten. */
+struct blocks {
+    uint32_t era, n_blocks, n_ops;
+    struct block *hash[BLOCK_HASH];
+    struct block block[BLOCKS];
+    struct op op[BLOCK_OPS];
+    uint32_t word[BLOCK_OPS];
+};
+
+void decode(uint32_t word, struct instruction *out);
+/** False for branches, stores, fences, barrier, exit: their rd field is no register. */
+bool writes_register(uint16_t op);
+
+/** The block at pc. NULL and *code: it cannot be fetched. Valid until the next call. */
+struct block *block_find(struct engine *e, uint32_t pc, uint32_t *code);
+/** Instruction memory may have changed. */
+void block_flush(struct engine *e);
+
+/* ----------------------------------------------------------- simt.c, warp.c */
+
+typedef uint32_t vec __attribute__((vector_size(LANES * 4)));
 
 struct warp {
-    uint32_t x[32][LANES];
-    uint32_t pc[LANES];    /* of lanes that are not active */
-    uint16_t depth[LANES]; /* call depth */
-    uint8_t fflags[LANES], frm[LANES];
+    vec x[33];                 /* registers, and SINK */
+    vec on;                    /* all ones in the active lanes */
+    uint32_t fflags[LANES], frm[LANES];
+    uint32_t pc[LANES];        /* of lanes that are not active */
+    uint8_t depth[LANES];      /* their call depth */
     uint32_t lid[3][LANES];
-    uint32_t born;                  /* lanes that had a work-item at the launch */
+    uint32_t any_frm;          /* OR of frm */
+    uint32_t born;             /* lanes that had a work-item at the launch */
     uint32_t live, waiting, active; /* masks; active is a subset of live & ~waiting */
-    uint32_t at;                    /* pc of the active lanes */
-    uint32_t merge;                 /* lowest pc of other lanes of the same depth: there the active lanes stop and select again */
-    uint32_t backward, turn;        /* rotation: partial backward branches taken, next lane to favour */
-    uint32_t quantum;               /* instructions left of a rotated choice; 0: normal policy */
+    uint32_t at, at_depth;     /* of the active lanes */
+    uint32_t merge;            /* lowest pc of other lanes of the same depth: there the active lanes stop and select again */
+    uint32_t backward, turn;   /* rotation: partial backward jumps taken, next lane to favour */
+    uint32_t quantum;          /* instructions left of a rotated choice; 0: normal policy */
+    bool hot;                  /* a part has done an atomic operation */
     uint32_t slot;
 };
 
@@ -126,13 +197,34 @@ struct simt {
     uint32_t next[3]; /* next group to launch */
     uint64_t groups_left, groups_running;
     uint32_t turn;
-    uint8_t lmem[LMEM_BYTES];
+    uint8_t lmem[LMEM_BYTES + PAGE]; /* a page may begin anywhere in it */
     bool lres_valid;
     uint32_t lres_word, lres_thread;
     uint32_t last_root;
     bool clean;
-    struct instruction decoded[DECODED];
+    struct blocks blocks;
 };
+
+/** A warp while it runs. */
+struct core {
+    struct engine *e;
+    struct fault *f;
+    uint32_t index;            /* hardware warp */
+    uint64_t time;             /* at which the block's first instruction was issued */
+    const struct block *block;
+    uint32_t taken;            /* lanes that a branch takes */
+    vec target;                /* of jalr */
+};
+
+/** Lanes to run; they run together from here on. */
+void warp_activate(struct warp *w, uint32_t mask);
+/** Chooses among the lanes that can run: deepest call, then lowest pc. The lanes that ran must be parked. */
+void warp_select(struct warp *w);
+/** Runs up to `limit` instructions of a warp from time `now` on; the number run. *step: why it stopped, STEP_NEXT: the limit.
+ *  At STEP_BARRIER and STEP_EXIT the last instruction is one, and nothing else has been done about it. */
+uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit, int *step, struct fault *f);
+/** The active lanes begin to wait at a barrier, or end. */
+void warp_leave(struct warp *w, bool exits);
 
 /* ---------------------------------------------------------------- engine.c */
 
@@ -195,6 +287,8 @@ void engine_pop(struct engine *e);
 /** Copy, fill and paging packets, whole. Cycles that it took; f filled on a fault. */
 uint64_t mover_run(struct engine *e, const uint32_t *w, struct fault *f);
 
+/** Forgets whose turn it is. */
+void simt_reset(struct engine *e);
 /** Begins a checked dispatch. */
 void simt_start(struct engine *e, const uint32_t *w);
 /** TERN_FAULT_NONE, or why a dispatch packet is out of bounds. */
@@ -202,25 +296,28 @@ uint32_t simt_check(const struct tern_pkt_dispatch *p);
 /** Runs up to budget warp instructions; the number run. *done at the end; f filled on a fault (and *done). */
 uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
 
-/* ------------------------------------------------- decode.c, exec.c, fp*.c */
+/* ------------------------------------------------------------ ops_*.c, fp*.c */
 
-enum { STEP_NEXT, STEP_BRANCH, STEP_BARRIER, STEP_EXIT, STEP_FAULT };
+/** The handlers of each kind; NULL: not of this kind. */
+handler *int_handler(const struct instruction *i);
+handler *flow_handler(const struct instruction *i);
+handler *memory_handler(const struct instruction *i);
+handler *float_handler(const struct instruction *i);
 
-void decode(uint32_t word, struct instruction *out);
-/** False for branches, stores, fences, barrier, exit: their rd field is no register. */
-bool writes_register(uint16_t op);
-/** Runs one instruction for the active lanes. STEP_BRANCH: target[] holds the next pc of each active lane. */
-int exec(struct engine *e, struct warp *w, uint32_t index, const struct instruction *i, uint32_t *target, struct fault *f);
+static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t va, uint32_t lane)
+{
+    *c->f = (struct fault){.code = code, .access = access, .va = va, .lane = lane};
+    return STEP_FAULT;
+}
 
-/** r = op(a, b, c) for the lanes of mask, flags or-ed into fl[]. rm[]: rounding mode a lane, 0 to 4. */
-void fp_lanes(uint16_t op, uint32_t mask, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint8_t *rm,
-              uint32_t *r, uint8_t *fl);
+/** op(a, b, c) of one lane, flags or-ed into fl. rm: 0 to 4. */
+uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl);
 
 enum fp_kind { FP_ADD, FP_MUL, FP_FMA, FP_DIV, FP_SQRT };
 /** Exact arithmetic on integers, all five rounding modes; FP_FMA is a * b + c. */
 uint32_t fp_exact(enum fp_kind kind, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *flags);
 
-enum op {
+enum opcode {
     OP_ILLEGAL, OP_LUI, OP_AUIPC, OP_JAL, OP_JALR, OP_BEQ, OP_BNE, OP_BLT, OP_BGE, OP_BLTU, OP_BGEU,
     OP_LOAD, OP_LOADU, OP_STORE,
     OP_ADDI, OP_SLTI, OP_SLTIU, OP_XORI, OP_ORI, OP_ANDI, OP_SLLI, OP_SRLI, OP_SRAI,

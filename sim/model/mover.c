@@ -26,23 +26,24 @@ static bool copy_bytes(struct engine *e, uint64_t dst, uint64_t src, uint64_t n,
     while (n) {
         dst &= ADDRESS_MASK;
         src &= ADDRESS_MASK;
-        uint64_t part = least(n, least(PAGE - src % PAGE, PAGE - dst % PAGE)), page;
+        uint64_t part = least(n, least(PAGE - src % PAGE, PAGE - dst % PAGE));
         uint32_t code = 0;
-        const uint8_t *from = memory_map(m, &e->space, src, ACCESS_READ, &page, &code);
+        const struct tlb_entry *from = memory_page(m, &e->space, src, ACCESS_READ, &code);
         if (!from) {
             return refuse(f, code, ACCESS_READ, src);
         }
-        uint8_t *to = memory_map(m, &e->space, dst, ACCESS_WRITE, &page, &code);
+        const uint8_t *bytes = from->host + src % PAGE;
+        const struct tlb_entry *to = memory_page(m, &e->space, dst, ACCESS_WRITE, &code);
         if (!to) {
             uint64_t over = (src + PAGE - src % PAGE) & ADDRESS_MASK, line = least(n, LINE - dst % LINE);
             uint32_t read_code = 0;
-            if (src % PAGE + line > PAGE && !memory_map(m, &e->space, over, ACCESS_READ, &page, &read_code)) {
+            if (src % PAGE + line > PAGE && !memory_page(m, &e->space, over, ACCESS_READ, &read_code)) {
                 return refuse(f, read_code, ACCESS_READ, over);
             }
             return refuse(f, code, ACCESS_WRITE, dst);
         }
-        memmove(to, from, part);
-        memory_written(m, page * PAGE + dst % PAGE, (uint32_t)part);
+        memmove(to->host + dst % PAGE, bytes, part);
+        memory_written(m, to->page * PAGE + dst % PAGE, (uint32_t)part);
         dst += part;
         src += part;
         n -= part;

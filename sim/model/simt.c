@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Work-groups on warps, and which lanes of a warp run next: deepest call first, then lowest pc, with a rotation at
- *  backward branches so that a lane that spins cannot keep the others from what it waits for. */
+/** Work-groups on warps: launch, barriers, end, and the warps' turns. */
 #include "model.h"
 
-#define BURST 64u            /* instructions of a warp before the next warp's turn */
-#define ROTATE_EVERY 16u     /* partial backward branches between rotations */
-#define ROTATE_QUANTUM 32u   /* instructions of a rotated choice */
-#define NO_MERGE UINT32_MAX
+#define BURST 64u /* instructions of a warp before the next warp's turn */
 
 static uint32_t ceil_div(uint64_t a, uint64_t b)
 {
@@ -37,11 +33,9 @@ static void launch_warp(struct simt *s, uint32_t index, uint32_t slot, uint32_t 
     struct warp *w = &s->warp[index];
     const struct group *g = &s->group[slot];
     uint32_t lanes = items - first_item < LANES ? items - first_item : LANES;
-    w->born = w->live = w->active = lanes == LANES ? ALL_LANES : (1u << lanes) - 1;
-    w->waiting = 0;
-    w->at = s->p.entry;
-    w->merge = NO_MERGE;
-    w->backward = w->turn = w->quantum = 0;
+    w->born = w->live = lanes == LANES ? ALL_LANES : (1u << lanes) - 1;
+    w->waiting = w->any_frm = w->backward = 0;
+    w->hot = false;
     w->slot = slot;
     for (uint32_t l = 0; l < LANES; l++) {
         uint32_t item = first_item + l;
@@ -49,10 +43,12 @@ static void launch_warp(struct simt *s, uint32_t index, uint32_t slot, uint32_t 
         w->lid[1][l] = item / g->size[0] % g->size[1];
         w->lid[2][l] = item / g->size[0] / g->size[1];
         w->depth[l] = 0;
+        w->pc[l] = s->p.entry;
         w->fflags[l] = w->frm[l] = 0;
         w->x[2][l] = TERN_WIN_PRIVATE_BASE + (1u << s->p.stack_log2);
         w->x[10][l] = s->p.args;
     }
+    warp_select(w);
 }
 
 /** Puts the next group of the range, x fastest, into a free slot. */
@@ -81,17 +77,26 @@ static void launch(struct simt *s, uint32_t slot)
     s->groups_running++;
 }
 
+void simt_reset(struct engine *e)
+{
+    for (uint32_t i = 0; i < WARPS; i++) {
+        e->simt.warp[i].turn = 0;
+    }
+}
+
 void simt_start(struct engine *e, const uint32_t *words)
 {
     struct simt *s = &e->simt;
     tern_pkt_dispatch_unpack(&s->p, words);
     if (!s->clean || s->last_root != e->space.root) {
-        memset(s->warp, 0, sizeof s->warp);
+        for (uint32_t i = 0; i < WARPS; i++) {
+            memset(s->warp[i].x, 0, sizeof s->warp[i].x);
+        }
         memset(s->lmem, 0, sizeof s->lmem);
         s->clean = true;
         s->last_root = e->space.root;
     }
-    memset(s->decoded, 0xff, sizeof s->decoded);
+    block_flush(e);
     memset(s->next, 0, sizeof s->next);
     memset(s->group, 0, sizeof s->group);
     for (uint32_t i = 0; i < WARPS; i++) {
@@ -103,64 +108,6 @@ void simt_start(struct engine *e, const uint32_t *words)
     for (uint32_t slot = 0; slot < s->p.group_slots && s->groups_left; slot++) {
         launch(s, slot);
     }
-}
-
-static void park(struct warp *w)
-{
-    for (uint32_t m = w->active; m; m &= m - 1) {
-        w->pc[__builtin_ctz(m)] = w->at;
-    }
-    w->active = 0;
-}
-
-/** Chooses the lanes to run among `from`: deepest call, then lowest pc. */
-static void choose(struct warp *w, uint32_t from)
-{
-    uint32_t depth = 0, at = NO_MERGE;
-    w->active = 0;
-    w->merge = NO_MERGE;
-    for (uint32_t m = from; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (w->depth[l] > depth || (w->depth[l] == depth && w->pc[l] < at)) {
-            depth = w->depth[l];
-            at = w->pc[l];
-        }
-    }
-    for (uint32_t m = from; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (w->depth[l] == depth && w->pc[l] == at) {
-            w->active |= 1u << l;
-        } else if (w->depth[l] == depth && w->pc[l] < w->merge) {
-            w->merge = w->pc[l];
-        }
-    }
-    w->at = at;
-}
-
-static void reselect(struct warp *w)
-{
-    w->quantum = 0;
-    choose(w, w->live & ~w->waiting);
-}
-
-/** Lets the lanes that share the pc of the next waiting lane, in turn, run for a while. */
-static void rotate(struct warp *w)
-{
-    uint32_t others = w->live & ~w->waiting & ~w->active;
-    park(w);
-    while (!(others >> w->turn % LANES & 1u)) {
-        w->turn++;
-    }
-    uint32_t leader = w->turn++ % LANES;
-    for (uint32_t m = others; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m);
-        if (w->pc[l] == w->pc[leader] && w->depth[l] == w->depth[leader]) {
-            w->active |= 1u << l;
-        }
-    }
-    w->at = w->pc[leader];
-    w->merge = NO_MERGE;
-    w->quantum = ROTATE_QUANTUM;
 }
 
 /** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the lowest
@@ -192,21 +139,15 @@ static void barrier_check(struct simt *s, struct group *g, struct fault *f)
     for (uint32_t i = 0; i < g->n_warps; i++) {
         struct warp *w = &s->warp[g->first_warp + i];
         w->waiting = 0;
-        reselect(w);
+        warp_select(w);
     }
 }
 
+/** The active lanes of a warp have come to a barrier, or their end. */
 static void leave(struct simt *s, struct warp *w, bool exits, struct fault *f)
 {
     struct group *g = &s->group[w->slot];
-    if (exits) {
-        w->live &= ~w->active;
-    } else {
-        w->waiting |= w->active;
-        w->at += 4;
-        park(w);
-    }
-    reselect(w);
+    warp_leave(w, exits);
     if (!w->live && --g->warps_left == 0) {
         g->busy = false;
         s->groups_running--;
@@ -218,107 +159,6 @@ static void leave(struct simt *s, struct warp *w, bool exits, struct fault *f)
     barrier_check(s, g, f);
 }
 
-static void branch(struct warp *w, const uint32_t *target, bool call_or_return)
-{
-    uint32_t first = target[__builtin_ctz(w->active)];
-    bool uniform = true, backward = false;
-    for (uint32_t m = w->active; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m);
-        w->pc[l] = target[l];
-        uniform &= target[l] == first;
-        backward |= target[l] <= w->at;
-    }
-    if (w->quantum) {
-        if (uniform) {
-            w->at = first;
-        } else {
-            reselect(w);
-        }
-        return;
-    }
-    bool partial = w->active != (w->live & ~w->waiting);
-    if (uniform && !call_or_return && first < w->merge) {
-        w->at = first;
-    } else {
-        reselect(w);
-    }
-    if (partial && backward && ++w->backward % ROTATE_EVERY == 0 && (w->live & ~w->waiting & ~w->active)) {
-        rotate(w);
-    }
-}
-
-static const struct instruction *fetch(struct engine *e, uint32_t pc, uint32_t lane, struct fault *f)
-{
-    struct instruction *i = &e->simt.decoded[pc / 4 % DECODED];
-    if (i->pc != pc) {
-        uint64_t page;
-        uint32_t code = 0, word;
-        const uint8_t *p = memory_map(&e->dev->mem, &e->space, pc, ACCESS_EXECUTE, &page, &code);
-        if (!p) {
-            f->code = code;
-            f->access = ACCESS_EXECUTE;
-            f->va = pc;
-            f->lane = lane;
-            return NULL;
-        }
-        memcpy(&word, p, 4);
-        decode(word, i);
-        i->pc = pc;
-        i->word = word;
-    }
-    return i;
-}
-
-/** Tells the observer what an instruction has done. */
-static void observe(struct engine *e, uint32_t index, const struct instruction *i, uint64_t time)
-{
-    const struct warp *w = &e->simt.warp[index];
-    const struct group *g = &e->simt.group[w->slot];
-    struct tern_sim_retired r = {.time = time, .engine = e->index, .warp = index - g->first_warp, .pc = w->at,
-                                 .word = i->word, .mask = w->active, .rd = writes_register(i->op) ? i->rd : 0};
-    memcpy(r.group, g->id, sizeof r.group);
-    for (uint32_t m = r.rd ? w->active : 0; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m);
-        r.value[l] = w->x[r.rd][l];
-    }
-    e->dev->observer(e->dev->observer_user, &r);
-}
-
-/** Up to `limit` instructions of one warp from time `now` on; the number run. */
-static uint64_t burst(struct engine *e, uint32_t index, uint64_t now, uint64_t limit, struct fault *f)
-{
-    struct simt *s = &e->simt;
-    struct warp *w = &s->warp[index];
-    uint32_t target[LANES];
-    uint64_t n = 0;
-    while (n < limit && w->active) {
-        if (w->at == w->merge || (w->quantum && --w->quantum == 0)) {
-            park(w);
-            reselect(w);
-        }
-        const struct instruction *i = fetch(e, w->at, (uint32_t)__builtin_ctz(w->active), f);
-        int step = i ? exec(e, w, index, i, target, f) : STEP_FAULT;
-        if (e->dev->observer && step != STEP_FAULT) {
-            observe(e, index, i, now + n);
-        }
-        n++;
-        e->count.lanes += (uint32_t)__builtin_popcount(w->active);
-        if (step == STEP_NEXT) {
-            w->at += 4;
-        } else if (step == STEP_BRANCH) {
-            branch(w, target, i->op == OP_JAL || i->op == OP_JALR);
-        } else if (step == STEP_FAULT) {
-            f->pc = w->at;
-            f->warp = index;
-            break;
-        } else {
-            leave(s, w, step == STEP_EXIT, f);
-            break;
-        }
-    }
-    return n;
-}
-
 uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f)
 {
     struct simt *s = &e->simt;
@@ -326,7 +166,13 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
     while (n < budget && s->groups_running && !f->code) {
         uint32_t index = s->turn++ % WARPS;
         if (s->warp[index].active) {
-            n += burst(e, index, e->now + n, budget - n < BURST ? budget - n : BURST, f);
+            int step;
+            n += warp_run(e, index, e->now + n, budget - n < BURST ? budget - n : BURST, &step, f);
+            if (step == STEP_FAULT) {
+                f->warp = index;
+            } else if (step != STEP_NEXT) {
+                leave(s, &s->warp[index], step == STEP_EXIT, f);
+            }
         }
     }
     e->count.issue += n;

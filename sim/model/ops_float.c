@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Floating point of all lanes at once: results and flags, both exact, whatever the host.
+ *
+ * Finite numbers in round-to-nearest are computed in double precision, which holds the product of two floats exactly. A sum
+ * is rounded to odd there (its error is known, Knuth's two-sum), so rounding it again, to a float, is right; a quotient or
+ * root rounded twice is right anyway (53 >= 2 * 24 + 2). What the float lacks of the double is inexactness, and the double
+ * tells underflow. The rest, special numbers and other rounding modes, goes lane by lane to fp.c.
+ * A shorter way when the lanes have raised inexact already: the host's own float operation, if its result is an ordinary
+ * number, for then nothing but inexact could be raised.
+ */
+#include <math.h>
+
+#include "model.h"
+
+#define NV 16u
+#define DZ 8u
+#define OF 4u
+#define UF 2u
+#define NX 1u
+#define MINUS 0x80000000u
+#define QNAN 0x7fc00000u
+#define TINY (0x1p-126 - 0x1p-151) /* below this a result is tiny, rounded to nearest with an unbounded exponent */
+
+struct floats {
+    float f[LANES];
+};
+
+static struct floats to_floats(const vec *v)
+{
+    struct floats r;
+    memcpy(&r, v, sizeof r);
+    return r;
+}
+
+/* ------------------------------------------------------------ common parts */
+
+/** Each lane by itself. */
+static int slowly(struct core *c, struct warp *w, const struct op *o)
+{
+    for (uint32_t m = w->active; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m), rm = o->rm == 7 ? w->frm[l] : o->rm;
+        uint8_t fl = 0;
+        uint32_t r = fp_lane(o->code, w->x[o->rs1][l], w->x[o->rs2][l], w->x[o->rs3][l], rm, &fl);
+        w->x[o->rd][l] = r;
+        w->fflags[l] |= fl;
+    }
+    (void)c;
+    return STEP_NEXT;
+}
+
+/** The lowest lane whose rounding mode does not exist, or LANES. */
+static uint32_t bad_rounding(const struct warp *w, const struct op *o)
+{
+    uint32_t m = o->rm == 7 && w->any_frm ? w->active : 0;
+    for (; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        if (w->frm[l] > 4) {
+            return l;
+        }
+    }
+    return LANES;
+}
+
+static int illegal(struct core *c, const struct op *o, uint32_t lane)
+{
+    uint32_t pc = c->block->pc + 4 * (uint32_t)(o - c->block->op);
+    return fail(c, TERN_FAULT_ILLEGAL_INSTRUCTION, ACCESS_EXECUTE, pc, lane);
+}
+
+static bool to_nearest(const struct warp *w, const struct op *o)
+{
+    return o->rm == 0 || (o->rm == 7 && !w->any_frm);
+}
+
+static void finish(struct warp *w, const struct op *o, const struct floats *result, const uint32_t *flags)
+{
+    vec r;
+    memcpy(&r, result, sizeof r);
+    w->x[o->rd] = (r & w->on) | (w->x[o->rd] & ~w->on);
+    for (int l = 0; l < LANES; l++) {
+        w->fflags[l] |= flags[l] & w->on[l];
+    }
+}
+
+/** All active lanes of v are numbers: neither infinite nor NaN. */
+static bool all_finite(const struct warp *w, const vec *v)
+{
+    const vec bad = (vec)((*v & 0x7f800000u) == 0x7f800000u) & w->on;
+    uint32_t r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= bad[l];
+    }
+    return !r;
+}
+
+/** Inexact is raised in all active lanes, and all results have exponents from which nothing else is to be feared. */
+static bool ordinary(const struct warp *w, const struct floats *result)
+{
+    uint32_t bits[LANES], r = 0;
+    memcpy(bits, result, sizeof bits);
+    for (int l = 0; l < LANES; l++) {
+        uint32_t e = bits[l] & 0x7f800000u;
+        r |= ((e - 0x1000000u >= 0x7e800000u) | (~w->fflags[l] & NX)) & w->on[l];
+    }
+    return !r;
+}
+
+static void finish_ordinary(struct warp *w, const struct op *o, const struct floats *result)
+{
+    vec r;
+    memcpy(&r, result, sizeof r);
+    w->x[o->rd] = (r & w->on) | (w->x[o->rd] & ~w->on);
+}
+
+/** Flags of a float r whose exact value is that of s, or on the same side of every float and of TINY. */
+static uint32_t flags_of(double s, float r)
+{
+    uint32_t inexact = (double)r != s;
+    return inexact * NX | (inexact & (fabs(s) < TINY)) * UF | (uint32_t)(fabsf(r) > 0x1.fffffep127f) * OF;
+}
+
+/** p + c, rounded to odd: of the two doubles next to an inexact sum the one whose last bit is 1. */
+static double sum_to_odd(double p, double c)
+{
+    double s = p + c, q = s - p, rest = (p - (s - q)) + (c - q);
+    int64_t bits, towards;
+    memcpy(&bits, &s, 8);
+    memcpy(&towards, &rest, 8);
+    int64_t outwards = (towards ^ bits) < 0 ? -1 : 1;
+    bits += rest != 0 && !(bits & 1) ? outwards : 0;
+    memcpy(&s, &bits, 8);
+    return s;
+}
+
+/* -------------------------------------------------------------- arithmetic */
+
+/* A handler. `ready`: the operands are not special. `quick`: the result in floats; a, b, k are operands, changed in sign as
+ * the operation wants it; `exactly` computes r.f[l] and flags[l]. */
+#define ARITHMETIC(name, a_sign, b_from, b_sign, k_sign, ready, quick, exactly)      \
+    static int name(struct core *c, struct warp *w, const struct op *o)              \
+    {                                                                                \
+        uint32_t bad = bad_rounding(w, o);                                           \
+        if (bad < LANES) {                                                           \
+            return illegal(c, o, bad);                                               \
+        }                                                                            \
+        const vec va = w->x[o->rs1] ^ (a_sign), vb = w->x[o->b_from] ^ (b_sign), vk = w->x[o->rs3] ^ (k_sign); \
+        const struct floats a = to_floats(&va), b = to_floats(&vb), k = to_floats(&vk); \
+        struct floats r;                                                             \
+        uint32_t flags[LANES];                                                       \
+        COUNT;                                                                       \
+        (void)b, (void)k, (void)vk;                                                  \
+        if (!to_nearest(w, o)) {                                                     \
+            return slowly(c, w, o);                                                  \
+        }                                                                            \
+        if (QUICK) {                                                                 \
+            for (int l = 0; l < LANES; l++) {                                        \
+                r.f[l] = (quick);                                                    \
+            }                                                                        \
+            if (ordinary(w, &r)) {                                                   \
+                finish_ordinary(w, o, &r);                                           \
+                return STEP_NEXT;                                                    \
+            }                                                                        \
+        }                                                                            \
+        if (!(ready)) {                                                              \
+            return slowly(c, w, o);                                                  \
+        }                                                                            \
+        for (int l = 0; l < LANES; l++) {                                            \
+            exactly                                                                  \
+        }                                                                            \
+        finish(w, o, &r, flags);                                                     \
+        return STEP_NEXT;                                                            \
+    }
+
+#define READY2 (all_finite(w, &va) && all_finite(w, &vb))
+#define READY3 (READY2 && all_finite(w, &vk))
+#define FROM_DOUBLE(expression)           \
+    double s = (expression);              \
+    r.f[l] = (float)s;                    \
+    flags[l] = flags_of(s, r.f[l]);
+#define FUSED FROM_DOUBLE(sum_to_odd((double)a.f[l] * (double)b.f[l], (double)k.f[l]))
+#define COUNT c->e->count.fma += (uint32_t)__builtin_popcount(w->active)
+
+#define QUICK true
+ARITHMETIC(run_fadd, 0u, rs2, 0u, 0u, READY2, a.f[l] + b.f[l], FROM_DOUBLE(sum_to_odd((double)a.f[l], (double)b.f[l])))
+ARITHMETIC(run_fsub, 0u, rs2, MINUS, 0u, READY2, a.f[l] + b.f[l], FROM_DOUBLE(sum_to_odd((double)a.f[l], (double)b.f[l])))
+ARITHMETIC(run_fmul, 0u, rs2, 0u, 0u, READY2, a.f[l] * b.f[l], FROM_DOUBLE((double)a.f[l] * (double)b.f[l]))
+#undef QUICK
+#ifdef FP_FAST_FMAF
+#define QUICK true
+#else
+#define QUICK false /* a library function, slower than the exact way */
+#endif
+ARITHMETIC(run_fmadd, 0u, rs2, 0u, 0u, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
+ARITHMETIC(run_fmsub, 0u, rs2, 0u, MINUS, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
+ARITHMETIC(run_fnmsub, MINUS, rs2, 0u, 0u, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
+ARITHMETIC(run_fnmadd, MINUS, rs2, 0u, MINUS, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
+#undef QUICK
+#undef COUNT
+#define COUNT (void)0
+#define QUICK true
+
+/** An active lane divides by zero. */
+static bool by_zero(const struct warp *w, const vec *b)
+{
+    uint32_t r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= ((*b)[l] << 1 == 0) & w->on[l];
+    }
+    return r;
+}
+
+/** An active lane is below zero. */
+static bool negative(const struct warp *w, const vec *a)
+{
+    uint32_t r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= ((*a)[l] > MINUS) & w->on[l];
+    }
+    return r;
+}
+
+/* Inexact, if the result times what it was divided by is not what was divided: in doubles these products are exact. */
+#define QUOTIENT                                                                     \
+    double q = (double)a.f[l] / (double)b.f[l];                                      \
+    r.f[l] = (float)q;                                                               \
+    uint32_t inexact = (double)r.f[l] * (double)b.f[l] != (double)a.f[l];            \
+    flags[l] = inexact * NX | (inexact & (fabs(q) < TINY)) * UF | (uint32_t)(fabsf(r.f[l]) > 0x1.fffffep127f) * OF;
+#define ROOT                                                                         \
+    r.f[l] = (float)sqrt((double)a.f[l]);                                            \
+    flags[l] = (double)r.f[l] * (double)r.f[l] != (double)a.f[l] ? NX : 0;
+ARITHMETIC(run_fdiv, 0u, rs2, 0u, 0u, READY2 && !by_zero(w, &vb), a.f[l] / b.f[l], QUOTIENT)
+ARITHMETIC(run_fsqrt, 0u, rs1, 0u, 0u, all_finite(w, &va) && !negative(w, &va), sqrtf(a.f[l]), ROOT)
+
+/* ------------------------------------------------------------- conversions */
+
+/* From an integer: a double holds it. */
+#define FROM_INTEGER(name, type)                                                     \
+    static int name(struct core *c, struct warp *w, const struct op *o)              \
+    {                                                                                \
+        uint32_t bad = bad_rounding(w, o), flags[LANES];                             \
+        struct floats r;                                                             \
+        const vec a = w->x[o->rs1];                                                  \
+        if (bad < LANES) {                                                           \
+            return illegal(c, o, bad);                                               \
+        }                                                                            \
+        if (!to_nearest(w, o)) {                                                     \
+            return slowly(c, w, o);                                                  \
+        }                                                                            \
+        for (int l = 0; l < LANES; l++) {                                            \
+            double d = (double)(type)a[l];                                           \
+            r.f[l] = (float)d;                                                       \
+            flags[l] = (double)r.f[l] != d ? NX : 0;                                 \
+        }                                                                            \
+        finish(w, o, &r, flags);                                                     \
+        return STEP_NEXT;                                                            \
+    }
+
+FROM_INTEGER(run_from_int, int32_t)
+FROM_INTEGER(run_from_uint, uint32_t)
+
+/** To an integer: the modes that compilers use are to nearest and towards zero. */
+static int run_to_integer(struct core *c, struct warp *w, const struct op *o)
+{
+    uint32_t bad = bad_rounding(w, o), flags[LANES], beyond = 0;
+    bool nearest = to_nearest(w, o);
+    const vec va = w->x[o->rs1];
+    const struct floats a = to_floats(&va);
+    vec r;
+    if (bad < LANES) {
+        return illegal(c, o, bad);
+    }
+    if (!nearest && o->rm != 1) {
+        return slowly(c, w, o);
+    }
+    double low = o->code == OP_FCVT_W_S ? -0x1p31 : 0, high = 0x1p31 - 1; /* of unsigned ones the lower half */
+    for (int l = 0; l < LANES; l++) {
+        double d = (double)a.f[l], i = nearest ? rint(d) : trunc(d);
+        uint32_t outside = !((i >= low) & (i <= high)); /* NaN, too */
+        beyond |= outside & w->on[l];
+        r[l] = (uint32_t)(int32_t)(outside ? 0 : i);
+        flags[l] = i != d ? NX : 0;
+    }
+    if (beyond) {
+        return slowly(c, w, o);
+    }
+    struct floats bits;
+    memcpy(&bits, &r, sizeof bits);
+    finish(w, o, &bits, flags);
+    return STEP_NEXT;
+}
+
+/* ------------------------------------------------------------- comparisons */
+
+static uint32_t is_nan(uint32_t x)
+{
+    return (x & ~MINUS) > 0x7f800000u;
+}
+
+static uint32_t is_signaling(uint32_t x)
+{
+    return is_nan(x) & !(x & 0x400000u);
+}
+
+/** A number's place in the order of all, -0 below +0. */
+static int32_t rank(uint32_t x)
+{
+    return (int32_t)(x ^ (uint32_t)((int32_t)x >> 31) >> 1);
+}
+
+/* A handler that computes r from x and y, and `invalid`. */
+#define COMPARISON(name, result, invalid)                                            \
+    static int name(struct core *c, struct warp *w, const struct op *o)              \
+    {                                                                                \
+        const vec a = w->x[o->rs1], b = w->x[o->rs2];                                \
+        const struct floats fa = to_floats(&a), fb = to_floats(&b);                  \
+        vec r;                                                                       \
+        uint32_t flags[LANES];                                                       \
+        (void)c, (void)fa, (void)fb;                                                 \
+        for (int l = 0; l < LANES; l++) {                                            \
+            uint32_t x = a[l], y = b[l];                                             \
+            r[l] = (result);                                                         \
+            flags[l] = (invalid) * NV;                                               \
+        }                                                                            \
+        struct floats bits;                                                          \
+        memcpy(&bits, &r, sizeof bits);                                              \
+        finish(w, o, &bits, flags);                                                  \
+        return STEP_NEXT;                                                            \
+    }
+
+#define EITHER_NAN (is_nan(x) | is_nan(y))
+#define EITHER_SIGNALING (is_signaling(x) | is_signaling(y))
+#define LESSER(p, q) (is_nan(x) ? (is_nan(y) ? QNAN : y) : is_nan(y) ? x : rank(p) < rank(q) ? x : y)
+COMPARISON(run_feq, fa.f[l] == fb.f[l], EITHER_SIGNALING)
+COMPARISON(run_flt, fa.f[l] < fb.f[l], EITHER_NAN)
+COMPARISON(run_fle, fa.f[l] <= fb.f[l], EITHER_NAN)
+COMPARISON(run_fmin, LESSER(x, y), EITHER_SIGNALING)
+COMPARISON(run_fmax, LESSER(y, x), EITHER_SIGNALING)
+
+handler *float_handler(const struct instruction *i)
+{
+    static handler *const arithmetic[] = {run_fmadd, run_fmsub, run_fnmsub, run_fnmadd, run_fadd,
+                                          run_fsub,  run_fmul,  run_fdiv,   run_fsqrt};
+    static handler *const other[] = {run_fmin,     run_fmax,      run_to_integer, run_to_integer, run_from_int,
+                                     run_from_uint, run_feq,       run_flt,        run_fle,        slowly};
+    if (i->op >= OP_FMADD && i->op <= OP_FSQRT) {
+        return arithmetic[i->op - OP_FMADD];
+    }
+    return i->op >= OP_FMIN && i->op <= OP_FCLASS ? other[i->op - OP_FMIN] : NULL;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Loads, stores and atomics. If the lanes stay within one page, as nearly always, one translation and one check serve all of
+ *  them; else each lane is located by itself. A fault leaves registers and memory as they were. */
+#include "model.h"
+
+#define FOR_LANES(l, mask) \
+    for (uint32_t rest_ = (mask), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+struct place {
+    uint8_t *host;
+    uint64_t pa; /* physical, or offset in local memory */
+    bool local;
+};
+
+/* --------------------------------------------------------- lane by lane */
+
+/** What is wrong with an address before it is translated. */
+static uint32_t window_fault(const struct simt *s, uint32_t va, uint32_t size)
+{
+    if (va % size) {
+        return TERN_FAULT_MISALIGNED;
+    }
+    if (va >= TERN_WIN_PRIVATE_BASE) {
+        return (va - TERN_WIN_PRIVATE_BASE) >> s->p.stack_log2 ? TERN_FAULT_STACK_OVERFLOW : TERN_FAULT_NONE;
+    }
+    if (va >= TERN_WIN_GUARD_BASE) {
+        return TERN_FAULT_STACK_OVERFLOW;
+    }
+    return va >= TERN_WIN_LOCAL_BASE && va - TERN_WIN_LOCAL_BASE >= s->p.local_bytes ? TERN_FAULT_LOCAL_OVERRUN
+                                                                                      : TERN_FAULT_NONE;
+}
+
+/** Where a word of the private window of a lane lives; lanes lie side by side. */
+static uint32_t private_address(const struct core *c, uint32_t va, uint32_t l)
+{
+    const struct tern_pkt_dispatch *p = &c->e->simt.p;
+    uint32_t off = va - TERN_WIN_PRIVATE_BASE;
+    return p->stack + (c->index * LANES << p->stack_log2) + ((off >> 2) * LANES + l) * 4 + (off & 3u);
+}
+
+/** Where each lane's address is. Windows first: an address that is wrong by itself comes before any that is not mapped. */
+static bool locate(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access, struct place *place)
+{
+    struct simt *s = &c->e->simt;
+    uint32_t code;
+    FOR_LANES(l, w->active)
+    {
+        if ((code = window_fault(s, (*va)[l], size))) {
+            return fail(c, code, access, (*va)[l], l), false;
+        }
+    }
+    FOR_LANES(l, w->active)
+    {
+        uint32_t at = (*va)[l];
+        if (at >= TERN_WIN_LOCAL_BASE && at < TERN_WIN_PRIVATE_BASE) {
+            uint32_t off = w->slot * s->p.local_bytes + at - TERN_WIN_LOCAL_BASE;
+            place[l] = (struct place){.host = s->lmem + off, .pa = off, .local = true};
+            continue;
+        }
+        at = at >= TERN_WIN_PRIVATE_BASE ? private_address(c, at, l) : at;
+        const struct tlb_entry *t = memory_page(&c->e->dev->mem, &c->e->space, at, access, &code);
+        if (!t) {
+            return fail(c, code, access, (*va)[l], l), false;
+        }
+        place[l] = (struct place){.host = t->host + at % PAGE, .pa = t->page * PAGE + at % PAGE};
+    }
+    return true;
+}
+
+static void written(struct core *c, const struct place *p)
+{
+    struct simt *s = &c->e->simt;
+    if (!p->local) {
+        memory_written(&c->e->dev->mem, p->pa, 4);
+    } else if (s->lres_valid && s->lres_word == (p->pa & ~3ull)) {
+        s->lres_valid = false;
+    }
+}
+
+/* ------------------------------------------------------- lanes together */
+
+/** The lanes' accesses when one page holds them all. */
+struct span {
+    uint8_t *host;  /* of the page; of the first lane's word, active or not, if they are in a row */
+    uint64_t page;  /* physical; UINT64_MAX: local memory */
+    bool in_row;    /* one word after the other, by lane */
+    bool same;      /* one address */
+    vec offset;     /* in the page, safe to read in all lanes */
+};
+
+static uint32_t any(const vec *v)
+{
+    uint32_t r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= (*v)[l];
+    }
+    return r;
+}
+
+/** False: they do not lie so, or one is to fault. */
+static bool together(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access, struct span *s)
+{
+    static const vec step = {0, 4, 8, 12, 16, 20, 24, 28,
+#if LANES > 8
+                             32, 36, 40, 44, 48, 52, 56, 60
+#endif
+    };
+    struct simt *t = &c->e->simt;
+    uint32_t leader = (uint32_t)__builtin_ctz(w->active), first = (*va)[leader], at = first, row = first - 4 * leader, code;
+    const vec other = (*va ^ first) & w->on;
+    uint32_t differs = any(&other);
+    if (differs >= PAGE || ((differs | first) & (size - 1))) {
+        return false;
+    }
+    s->same = !differs;
+    s->offset = *va & (PAGE - size);
+    const vec off_row = (*va - row - step) & w->on;
+    s->in_row = size == 4 && !s->same && row % PAGE + 4 * LANES <= PAGE && !any(&off_row);
+    if (first >= TERN_WIN_LOCAL_BASE) {
+        if (first >= TERN_WIN_PRIVATE_BASE) { /* of all lanes the same word: they lie in a row */
+            if (!s->same || size != 4 || window_fault(t, first, 4)) {
+                return false;
+            }
+            at = row = private_address(c, first, 0);
+            s->same = false;
+            s->in_row = true;
+        } else {
+            uint32_t low = (first - TERN_WIN_LOCAL_BASE) & ~(PAGE - 1);
+            const vec over = (vec)(*va - TERN_WIN_LOCAL_BASE >= t->p.local_bytes) & w->on;
+            if (any(&over)) {
+                return false;
+            }
+            s->page = UINT64_MAX;
+            s->host = t->lmem + w->slot * t->p.local_bytes + low + (s->in_row ? row % PAGE : 0);
+            return true;
+        }
+    }
+    const struct tlb_entry *e = memory_page(&c->e->dev->mem, &c->e->space, at, access, &code);
+    if (!e) {
+        return false;
+    }
+    s->page = e->page;
+    s->host = e->host + (s->in_row ? row % PAGE : 0);
+    return true;
+}
+
+/** Somebody holds a reservation that a write may end: the lanes must be looked at one by one. */
+static bool reserved(const struct core *c)
+{
+    const struct reservation *r = c->e->dev->mem.reserved;
+    return c->e->simt.lres_valid || r[0].valid || r[1].valid;
+}
+
+/* ----------------------------------------------------------- loads, stores */
+
+#define LOAD(name, type)                                                             \
+    static int name(struct core *c, struct warp *w, const struct op *o)              \
+    {                                                                                \
+        const vec va = w->x[o->rs1] + o->imm;                                        \
+        struct span s;                                                               \
+        struct place place[LANES];                                                   \
+        type one;                                                                    \
+        vec r = {0};                                                                 \
+        if (!together(c, w, &va, sizeof one, ACCESS_READ, &s)) {                     \
+            if (!locate(c, w, &va, sizeof one, ACCESS_READ, place)) {                \
+                return STEP_FAULT;                                                   \
+            }                                                                        \
+            FOR_LANES(l, w->active)                                                  \
+            {                                                                        \
+                memcpy(&one, place[l].host, sizeof one);                             \
+                r[l] = (uint32_t)(int32_t)one;                                       \
+            }                                                                        \
+        } else if (s.in_row) {                                                       \
+            memcpy(&r, s.host, sizeof r);                                            \
+        } else if (s.same) {                                                         \
+            memcpy(&one, s.host + s.offset[__builtin_ctz(w->active)], sizeof one);   \
+            r += (uint32_t)(int32_t)one;                                             \
+        } else {                                                                     \
+            for (int l = 0; l < LANES; l++) {                                        \
+                memcpy(&one, s.host + s.offset[l], sizeof one);                      \
+                r[l] = (uint32_t)(int32_t)one;                                       \
+            }                                                                        \
+        }                                                                            \
+        w->x[o->rd] = (r & w->on) | (w->x[o->rd] & ~w->on);                          \
+        return STEP_NEXT;                                                            \
+    }
+
+LOAD(run_lb, int8_t)
+LOAD(run_lh, int16_t)
+LOAD(run_lw, int32_t)
+LOAD(run_lbu, uint8_t)
+LOAD(run_lhu, uint16_t)
+
+/* Of several lanes that write one place the last one wins. */
+static int store(struct core *c, struct warp *w, const struct op *o, uint32_t size)
+{
+    const vec va = w->x[o->rs1] + o->imm, data = w->x[o->rs2];
+    struct span s;
+    if (reserved(c) || !together(c, w, &va, size, ACCESS_WRITE, &s)) {
+        struct place place[LANES];
+        if (!locate(c, w, &va, size, ACCESS_WRITE, place)) {
+            return STEP_FAULT;
+        }
+        FOR_LANES(l, w->active)
+        {
+            uint32_t v = data[l];
+            memcpy(place[l].host, &v, size);
+            written(c, &place[l]);
+        }
+        return STEP_NEXT;
+    }
+    if (s.in_row) {
+        if (w->active == ALL_LANES) {
+            memcpy(s.host, &data, sizeof data);
+        } else {
+            FOR_LANES(l, w->active)
+            {
+                uint32_t v = data[l];
+                memcpy(s.host + 4 * l, &v, 4);
+            }
+        }
+    } else {
+        FOR_LANES(l, w->active)
+        {
+            uint32_t v = data[l];
+            memcpy(s.host + s.offset[l], &v, size);
+        }
+    }
+    if (s.page != UINT64_MAX) {
+        c->e->dev->mem.dirty[s.page] = 1;
+    }
+    return STEP_NEXT;
+}
+
+static int run_sb(struct core *c, struct warp *w, const struct op *o)
+{
+    return store(c, w, o, 1);
+}
+
+static int run_sh(struct core *c, struct warp *w, const struct op *o)
+{
+    return store(c, w, o, 2);
+}
+
+static int run_sw(struct core *c, struct warp *w, const struct op *o)
+{
+    return store(c, w, o, 4);
+}
+
+/* ----------------------------------------------------------------- atomics */
+
+static uint32_t amo_value(uint16_t op, uint32_t old, uint32_t b)
+{
+    switch (op) {
+    case OP_AMOADD:
+        return old + b;
+    case OP_AMOXOR:
+        return old ^ b;
+    case OP_AMOAND:
+        return old & b;
+    case OP_AMOOR:
+        return old | b;
+    case OP_AMOMIN:
+        return (int32_t)old < (int32_t)b ? old : b;
+    case OP_AMOMAX:
+        return (int32_t)old > (int32_t)b ? old : b;
+    case OP_AMOMINU:
+        return old < b ? old : b;
+    case OP_AMOMAXU:
+        return old > b ? old : b;
+    default:
+        return b;
+    }
+}
+
+/** LR: takes the engine's one reservation. SC: gives up what this thread holds; 0 if that was for this word. */
+static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread, bool take)
+{
+    struct reservation *r = &e->dev->mem.reserved[e->index];
+    struct simt *s = &e->simt;
+    bool held;
+    if (take && p->local) {
+        s->lres_valid = true;
+        s->lres_word = (uint32_t)p->pa;
+        s->lres_thread = thread;
+        return 0;
+    }
+    if (take) {
+        *r = (struct reservation){.valid = true, .word = p->pa, .thread = thread};
+        return 0;
+    }
+    if (p->local) {
+        held = s->lres_valid && s->lres_word == p->pa && s->lres_thread == thread;
+        s->lres_valid = s->lres_valid && s->lres_thread != thread;
+    } else {
+        held = r->valid && r->word == p->pa && r->thread == thread;
+        r->valid = r->valid && r->thread != thread;
+    }
+    return !held;
+}
+
+/** One lane's; what it leaves in rd. */
+static uint32_t amo(struct core *c, const struct warp *w, uint32_t l, const struct op *o, const struct place *p)
+{
+    uint32_t old, b = w->x[o->rs2][l], result, thread = c->index * LANES + l;
+    memcpy(&old, p->host, 4);
+    result = old;
+    bool store_it = true;
+    if (o->code == OP_LR) {
+        reserve(c->e, p, thread, true);
+        store_it = false;
+    } else if (o->code == OP_SC) {
+        result = reserve(c->e, p, thread, false);
+        store_it = !result;
+    } else if (o->code == OP_AMOCAS) {
+        store_it = old == w->x[o->rs3][l]; /* the register that is rd, too */
+    }
+    if (store_it) {
+        uint32_t v = amo_value(o->code, old, b);
+        memcpy(p->host, &v, 4);
+        written(c, p);
+    }
+    return result;
+}
+
+static int run_amo(struct core *c, struct warp *w, const struct op *o)
+{
+    struct place place[LANES];
+    const vec va = w->x[o->rs1];
+    if (!locate(c, w, &va, 4, ACCESS_ATOMIC, place)) {
+        return STEP_FAULT;
+    }
+    vec r = w->x[o->rd];
+    FOR_LANES(l, w->active)
+    {
+        r[l] = amo(c, w, l, o, &place[l]);
+    }
+    w->x[o->rd] = r;
+    w->hot = w->hot || w->active != (w->live & ~w->waiting);
+    return STEP_NEXT;
+}
+
+handler *memory_handler(const struct instruction *i)
+{
+    if (i->op == OP_STORE) {
+        return i->size == 1 ? run_sb : i->size == 2 ? run_sh : run_sw;
+    }
+    if (i->op == OP_LOAD) {
+        return i->size == 1 ? run_lb : i->size == 2 ? run_lh : run_lw;
+    }
+    if (i->op == OP_LOADU) {
+        return i->size == 1 ? run_lbu : run_lhu;
+    }
+    return i->op >= OP_LR && i->op <= OP_AMOCAS ? run_amo : NULL;
+}

@@ -8,7 +8,7 @@
  *   tc_load     object -> image    linked for a device address, with kernel entries
  *
  * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind tells what a
- * byte string is. Results are cached on disk ($TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content,
+ * byte string is, and that it came back undamaged. Results are cached on disk ($TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content,
  * options and versions; TERN_CACHE=0 turns that off. All functions may be called from any thread; all block.
  * Logs are the compiler's own messages, NUL-terminated, owned by the caller (free), NULL if empty; a log pointer may be
  * NULL. Out-parameters but the log are untouched on failure. tern-cc1 and the device library are found beside the shared

@@ -97,6 +97,8 @@ void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir)
     static const char *const files[] = {"tern-cc1", "builtins.bc", "clc.bc", "runtime.o", "runtime.stack"};
     key->usable = 1;
     tc_sha256_init(&key->hash);
+    const uint32_t version = TC_MODULE_VERSION;
+    tc_key_add(key, &version, sizeof version);
     tc_key_add(key, step, strlen(step));
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[4200];

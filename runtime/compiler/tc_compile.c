@@ -165,7 +165,14 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
         result = -EIO;
     }
     if (!result) {
-        result = wrap(&bitcode, "TERN.MOD", module);
+        struct tc_blob made = {0};
+        result = wrap(&bitcode, "TERN.MOD", &made);
+        result = result ? result : tc_seal(&made);
+        if (result) {
+            free(made.data);
+        } else {
+            *module = made;
+        }
     }
     free(bitcode.data);
     free(raw.data);

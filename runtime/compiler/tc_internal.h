@@ -76,7 +76,7 @@ void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const st
 
 /* ---------------------------------------------------------------- blobs */
 
-/** Modules and libraries: this, then LLVM bitcode. Objects are ELF files. */
+/** Modules and libraries: this, then LLVM bitcode. Objects are ELF files. Behind all of them stands a seal (tc_seal.c). */
 struct tc_module_header {
     char magic[8]; /**< "TERN.MOD" or "TERN.LIB". */
     uint32_t version;
@@ -84,8 +84,14 @@ struct tc_module_header {
     uint64_t size; /**< Of the bitcode. */
 };
 
-#define TC_MODULE_VERSION 1u
+/** Of everything that is stored: raised when blobs change their shape. */
+#define TC_MODULE_VERSION 2u
 #define TC_OBJECT_VERSION 2
+
+/** Appends the seal. -ENOMEM: nothing is changed. */
+int tc_seal(struct tc_blob *blob);
+/** Bytes that the seal is about; 0 if there is no seal, or it does not fit them. */
+size_t tc_sealed_size(const void *data, size_t size);
 
 /** Gives the log to the caller, at the end of each public function; frees it if log is NULL. Returns result, or -ENOMEM. */
 int tc_finish(int result, struct tc_text *text, char **log);

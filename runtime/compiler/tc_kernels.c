@@ -143,7 +143,8 @@ int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out)
     struct tc_elf elf;
     const uint8_t *json;
     size_t size;
-    if (!object->data || tc_elf_open(&elf, object->data, object->size) ||
+    const size_t whole = tc_sealed_size(object->data, object->size);
+    if (!whole || tc_elf_open(&elf, object->data, whole) ||
         tc_elf_find(&elf, ".tern.kernels", &json, &size)) {
         return -EINVAL;
     }

@@ -13,7 +13,8 @@ enum tc_kind tc_kind(const void *data, size_t size)
     struct tc_elf elf;
     const uint8_t *section;
     size_t length;
-    if (data && size >= sizeof header) {
+    size = tc_sealed_size(data, size);
+    if (size >= sizeof header) {
         memcpy(&header, data, sizeof header);
         int fits = header.version == TC_MODULE_VERSION && header.size == size - sizeof header;
         if (!memcmp(header.magic, "TERN.MOD", 8)) {
@@ -23,7 +24,7 @@ enum tc_kind tc_kind(const void *data, size_t size)
             return fits ? TC_LIBRARY : TC_UNKNOWN;
         }
     }
-    if (data && !tc_elf_open(&elf, data, size) && elf.header.e_type == ET_REL &&
+    if (size && !tc_elf_open(&elf, data, size) && elf.header.e_type == ET_REL &&
         !tc_elf_find(&elf, ".tern.kernels", &section, &length)) {
         struct tc_kernels kernels;
         if (!tc_kernels_parse((const char *)section, length, &kernels)) {
@@ -34,17 +35,25 @@ enum tc_kind tc_kind(const void *data, size_t size)
     return TC_UNKNOWN;
 }
 
+/** Of a module or library. */
+static size_t bitcode_size(const struct tc_blob *blob)
+{
+    struct tc_module_header header;
+    memcpy(&header, blob->data, sizeof header);
+    return (size_t)header.size;
+}
+
 static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *out, struct tc_text *log)
 {
     const size_t head = sizeof(struct tc_module_header);
     size_t total = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
         enum tc_kind kind = tc_kind(inputs[i].data, inputs[i].size);
-        if ((kind != TC_MODULE && kind != TC_LIBRARY) || inputs[i].size - head > UINT32_MAX) {
+        if ((kind != TC_MODULE && kind != TC_LIBRARY) || inputs[i].size > UINT32_MAX) {
             tc_text_print(log, "error: input %zu is neither a compiled program nor a library\n", i);
             return -EINVAL;
         }
-        total += sizeof(uint32_t) + inputs[i].size - head;
+        total += sizeof(uint32_t) + bitcode_size(&inputs[i]);
     }
     if (n == 0) {
         tc_text_print(log, "error: nothing to link\n");
@@ -55,7 +64,7 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
         return -ENOMEM;
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t length = (uint32_t)(inputs[i].size - head);
+        uint32_t length = (uint32_t)bitcode_size(&inputs[i]);
         memcpy(data + at, &length, sizeof length);
         memcpy(data + at + sizeof length, (const char *)inputs[i].data + head, length);
         at += sizeof length + length;
@@ -125,6 +134,7 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
         if (!result && to_library) {
             result = prepend_header(out);
         }
+        result = result ? result : tc_seal(out);
         if (!result) {
             tc_cache_put(&key, out, log);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Compiling and linking: headers, several modules, libraries, and every way to fail, each with its message. */
 #include "support.h"
+#include "tc_internal.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -150,7 +151,27 @@ static void test_kinds(void **state)
     free(object.data);
 }
 
-/** Damaged bytes may give any error, but only an error, or an image: never a crash of this process. */
+/** Whatever bit is wrong, it is noticed. */
+static void test_seal(void **state)
+{
+    (void)state;
+    struct tc_blob blobs[3] = {module_of("kernel void k(void) {}", ""), object_of("kernel void k(void) {}", ""), {0}};
+    assert_int_equal(tc_link(&blobs[0], 1, "", 1, &blobs[2], NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        uint8_t *bytes = blobs[i].data;
+        const enum tc_kind kind = tc_kind(bytes, blobs[i].size);
+        assert_int_not_equal(kind, TC_UNKNOWN);
+        for (size_t at = 0; at < blobs[i].size; at += 1 + at / 50) {
+            bytes[at] ^= (uint8_t)(1u << (at & 7));
+            assert_int_equal(tc_kind(bytes, blobs[i].size), TC_UNKNOWN);
+            bytes[at] ^= (uint8_t)(1u << (at & 7));
+        }
+        assert_int_equal(tc_kind(bytes, blobs[i].size), kind);
+        free(bytes);
+    }
+}
+
+/** Damage under a fitting seal may give any error, but only an error, or an image: never a crash of this process. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -160,11 +181,12 @@ static void test_damage(void **state)
     for (int i = 0; i < 24; i++) {
         struct tc_blob copy = {malloc(object.size > module.size ? object.size : module.size), 0}, out = {0};
         const struct tc_blob *from = i % 2 ? &object : &module;
-        memcpy(copy.data, from->data, copy.size = from->size);
+        memcpy(copy.data, from->data, copy.size = tc_sealed_size(from->data, from->size));
         for (int k = 0; k < 8; k++) {
             seed = seed * 1664525u + 1013904223u;
             ((uint8_t *)copy.data)[(seed >> 8) % copy.size] ^= (uint8_t)(1u << (seed & 7));
         }
+        assert_int_equal(tc_seal(&copy), 0);
         struct tc_image image = {0};
         char *log = NULL;
         if (i % 2) {
@@ -247,7 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),       cmocka_unit_test(test_recursion),    cmocka_unit_test(test_empty),
         cmocka_unit_test(test_headers),      cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
-        cmocka_unit_test(test_library),      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_library),      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_seal),         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_missing_tool), cmocka_unit_test(test_crashing_tool),
         cmocka_unit_test(test_ignored_children),
     };

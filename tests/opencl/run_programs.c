@@ -183,6 +183,13 @@ static void test_binaries(void **state)
         check_runs(p, 42);
         FAILS(clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
         OK(clReleaseProgram(p));
+        for (size_t at = 0; at < size; at += size / 20) { /* a bit that was lost on the way is not run */
+            binary[at] ^= 0x10;
+            p = clCreateProgramWithBinary(clt_context, 1, &clt_device, &size, &given, &status, &clt_error);
+            REFUSED(p, CL_INVALID_BINARY);
+            FAILS(status, CL_INVALID_BINARY);
+            binary[at] ^= 0x10;
+        }
         free(binary);
     }
     const unsigned char garbage[64] = "this is no program of ours";

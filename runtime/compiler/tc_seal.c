@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Blobs end in a seal, the SHA-256 of what precedes it, so that a damaged one is refused when it is given back: neither
+ * LLVM nor the linker promises to notice. It guards against accidents, not malice; what a hostile blob can do is bounded by
+ * the child processes that read it and by the device's address spaces.
+ */
+#include "tc_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct seal {
+    char magic[8];
+    uint8_t digest[32];
+};
+
+static struct seal seal_of(const void *data, size_t size)
+{
+    struct seal s = {.magic = "TERNSEAL"};
+    struct tc_sha256 hash;
+    tc_sha256_init(&hash);
+    tc_sha256_add(&hash, data, size);
+    tc_sha256_end(&hash, s.digest);
+    return s;
+}
+
+int tc_seal(struct tc_blob *blob)
+{
+    const struct seal s = seal_of(blob->data, blob->size);
+    char *grown = realloc(blob->data, blob->size + sizeof s);
+    if (!grown) {
+        return -ENOMEM;
+    }
+    memcpy(grown + blob->size, &s, sizeof s);
+    *blob = (struct tc_blob){grown, blob->size + sizeof s};
+    return 0;
+}
+
+size_t tc_sealed_size(const void *data, size_t size)
+{
+    if (!data || size < sizeof(struct seal)) {
+        return 0;
+    }
+    const size_t content = size - sizeof(struct seal);
+    const struct seal s = seal_of(data, content);
+    return memcmp((const char *)data + content, &s, sizeof s) ? 0 : content;
+}

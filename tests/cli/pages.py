@@ -6,7 +6,8 @@ import subprocess
 
 from cli import TERN, Case
 
-PAGES = sorted((pathlib.Path(__file__).resolve().parents[2] / "docs/man").glob("*.1"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs/man").glob("*.1"))
 BUILD = pathlib.Path(TERN).parents[1]
 NEED_RTL = {"tern-verify.1"}  # pages whose examples run on the Verilated device
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]

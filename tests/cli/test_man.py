@@ -4,7 +4,7 @@ import re
 import subprocess
 import unittest
 
-from pages import BUILD, NEED_RTL, PAGES, SECTIONS, Pages, sections
+from pages import BUILD, NEED_RTL, PAGES, ROOT, SECTIONS, Pages, sections
 
 
 
@@ -52,6 +52,14 @@ class Man(Pages):
         for page in PAGES:
             if page.name not in NEED_RTL:
                 self.try_page(page)
+
+    def test_readme(self):
+        """A command after `$`, indented, and what it prints."""
+        tried = re.findall(r"^    \$ build/bin/tern (.*)\n((?:    .*\n)*)", (ROOT / "README.md").read_text(), flags=re.M)
+        self.assertTrue(tried)
+        for command, want in tried:
+            args = [ROOT / x if (ROOT / x).is_file() else x for x in command.split()]
+            self.assertEqual(self.works(*args), want.replace("    ", ""), command)
 
     def test_help_shows_the_page(self):
         self.file("man", '#!/bin/sh\necho "man $#"; head -n 4 "$1"\n').chmod(0o755)

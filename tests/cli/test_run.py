@@ -245,8 +245,7 @@ class Runs(Case):
             self.assertEqual(run["counters"]["lanes_active"], run["thread_instructions"])
         y, = r["buffers"]
         self.assertEqual((y["name"], y["type"], y["bytes"], y["elements"]), ("y", "float", 32, 8))
-        self.assertIn(y["values"][0], ("nan", "-nan"))
-        self.assertEqual(y["values"][1:], ["inf"] * 7)
+        self.assertEqual(y["values"], ["nan"] + ["inf"] * 7)
         big = json.loads(self.works("run", self.file("l.cl", "kernel void l(global ulong2 *x) {}"), "--global", 1, "--json",
                                     f"{2**64 - 1},3"))
         self.assertEqual(big["buffers"][0]["values"], [[2**64 - 1, 3]])

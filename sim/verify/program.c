@@ -79,27 +79,16 @@ static void fill(struct space *a, struct rng *r, uint32_t region, uint32_t bytes
 /** Regions of kernel k. What it writes is open if it faults. */
 static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool faults, struct rng *r)
 {
-    const struct kernel_plan *kernel = &p->kernel[k];
-    uint32_t region = FIRST_REGION + k * KERNEL_REGIONS, data = (kernel->records + 1) * RECORD;
+    uint32_t region = FIRST_REGION + k * KERNEL_REGIONS;
     int open = faults ? (int)OPEN_FAULTED : -1, result = 0;
-    struct {
-        uint32_t region, bytes;
-        int open;
-    } maps[] = {
-        {KERNEL_DATA, data, open},
-        {KERNEL_SCATTER, kernel->items << (kernel->records_log2 + 2), open},
-        {KERNEL_EXCHANGE, kernel->records * 4, open},
-        {KERNEL_LOCK, PAGE, open},
-        {KERNEL_STACK, p->g.lanes * p->g.warps << kernel->packet.stack_log2, OPEN_STACK},
-    };
-    for (uint32_t i = 0; i < sizeof maps / sizeof *maps && !result; i++) {
-        result = space_map(a, region + maps[i].region, maps[i].bytes, RIGHTS_RW, maps[i].open);
+    for (uint32_t i = 0; i < KERNEL_REGIONS && !result; i++) {
+        result = i == KERNEL_ALIAS ? space_alias(a, region + i, region + KERNEL_DATA, RIGHTS_RW)
+                                   : space_map(a, region + i, p->bytes[region + i], RIGHTS_RW, i == KERNEL_STACK ? (int)OPEN_STACK : open);
     }
-    if (result || (result = space_alias(a, region + KERNEL_ALIAS, region + KERNEL_DATA, RIGHTS_RW))) {
-        return result;
+    if (!result) {
+        fill(a, r, region + KERNEL_DATA, p->bytes[region + KERNEL_DATA]);
     }
-    fill(a, r, region + KERNEL_DATA, data);
-    return 0;
+    return result;
 }
 
 /** Entries that no access may pass: absent, or malformed in the ways of pte.yaml. */
@@ -124,29 +113,25 @@ static int map_traps(struct space *a, const struct plan *p, struct rng *r)
 
 static int map_shared(struct space *a, const struct plan *p, const struct code *c, const uint32_t *pools, bool faults, struct rng *r)
 {
-    const uint32_t table = (1u << TABLE_LOG2) + PAGE;
-    struct {
-        uint32_t region, bytes, rights;
-        int open;
-    } maps[] = {
-        {REGION_CODE, c->n * 4, TERN_PTE_EXEC_MASK, -1},
-        {REGION_BUFFER, PAGE, RIGHTS_R, -1},
-        {REGION_TABLE, table, RIGHTS_R, -1},
-        {REGION_POOL, p->items * POOL, RIGHTS_R, -1},
-        {REGION_ZERO, table, RIGHTS_R | TERN_PTE_ZERO_MASK, -1},
-        {REGION_SHARED, PAGE, RIGHTS_RW, faults ? (int)OPEN_FAULTED : -1},
-        {REGION_READONLY, PAGE, RIGHTS_R | (rng_one_in(r, 2) ? TERN_PTE_EXEC_MASK : 0), -1},
-    };
-    int result = 0;
-    for (uint32_t i = 0; i < sizeof maps / sizeof *maps && !result; i++) {
-        result = space_map(a, maps[i].region, maps[i].bytes, maps[i].rights, maps[i].open);
-    }
-    if (result) {
-        return result;
+    const struct {
+        uint32_t region, rights;
+    } maps[] = {{REGION_CODE, TERN_PTE_EXEC_MASK},
+                {REGION_BUFFER, RIGHTS_R},
+                {REGION_TABLE, RIGHTS_R},
+                {REGION_POOL, RIGHTS_R},
+                {REGION_ZERO, RIGHTS_R | TERN_PTE_ZERO_MASK},
+                {REGION_SHARED, RIGHTS_RW},
+                {REGION_READONLY, RIGHTS_R | (rng_one_in(r, 2) ? TERN_PTE_EXEC_MASK : 0)}};
+    for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        uint32_t region = maps[i].region, bytes = region == REGION_CODE ? c->n * 4 : p->bytes[region];
+        int result = space_map(a, region, bytes, maps[i].rights, faults && region == REGION_SHARED ? (int)OPEN_FAULTED : -1);
+        if (result) {
+            return result;
+        }
     }
     space_put(a, REGION_CODE, 0, c->word, c->n * 4);
-    space_put(a, REGION_POOL, 0, pools, p->items * POOL);
-    fill(a, r, REGION_TABLE, table);
+    space_put(a, REGION_POOL, 0, pools, p->bytes[REGION_POOL]);
+    fill(a, r, REGION_TABLE, p->bytes[REGION_TABLE]);
     fill(a, r, REGION_SHARED, 2 * SHARED_WORDS * 4);
     return 0;
 }
@@ -184,7 +169,8 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
             at += 2 * LINE;
         }
         struct submit sub = {.engine = engine, .buffer = p->va[REGION_BUFFER] + begin, .size = at - begin, .root = space_root(a),
-                             .fence = first + 1, .context = rng_next(r), .save = space_pages(a, 1)};
+                             .fence = first + 1, .context = rng_next(r), .save = space_pages(a, 1),
+                             .flags = p->physical ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
         int result = scene_submit(s, &sub);
         if (result) {
             return result;
@@ -207,7 +193,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     struct code c = {.word = word, .va = p.va[REGION_CODE], .plan = &p};
     build_code(tc, &p, &c, pools);
     bool faults = p.fault_item != UINT32_MAX && tc->keep[p.fault_item];
-    if ((result = map_shared(a, &p, &c, pools, faults, &r)) || (result = map_traps(a, &p, &r))) {
+    if ((result = map_shared(a, &p, &c, pools, faults, &r)) || (!p.physical && (result = map_traps(a, &p, &r)))) {
         goto end;
     }
     for (uint32_t k = 0; k < p.kernels; k++) {
@@ -219,6 +205,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     out->code_bytes = c.n * 4;
     out->code_va = c.va;
     out->limit = LIMIT;
+    out->stop_every = p.stop_every;
     result = submit(out, a, &p, &r);
 end:
     space_free(a);

@@ -43,7 +43,7 @@ enum { KERNEL_DATA, KERNEL_ALIAS, KERNEL_SCATTER, KERNEL_EXCHANGE, KERNEL_LOCK, 
 #define REGIONS (FIRST_REGION + MAX_KERNELS * KERNEL_REGIONS)
 
 enum fault_class { FAULT_ILLEGAL, FAULT_MISALIGNED, FAULT_STACK, FAULT_LOCAL, FAULT_PAGE, FAULT_PROTECTION, FAULT_MALFORMED,
-                   FAULT_CALL, FAULT_BARRIER, FAULT_CLASSES };
+                   FAULT_CALL, FAULT_BARRIER, FAULT_BUS, FAULT_CLASSES };
 
 struct kernel_plan {
     struct tern_pkt_dispatch packet;  /* entry is set once the code is there */
@@ -62,7 +62,10 @@ struct plan {
     struct kernel_plan kernel[MAX_KERNELS];
     uint32_t kernels, items;
     uint32_t va[REGIONS];             /* where each region begins */
+    uint32_t bytes[REGIONS];          /* of those that are mapped; of the code: at most */
     bool big[REGIONS];                /* mapped by 4 MiB pages */
+    bool physical;                    /* no translation: the addresses are physical, in paging buffers */
+    uint32_t stop_every;              /* as in the scene */
     uint32_t fault_item;              /* item that faults, or UINT32_MAX */
     enum fault_class fault;
 };
@@ -152,7 +155,7 @@ void space_free(struct space *a);
 uint32_t space_root(const struct space *a);
 /** Physical pages that nobody else has, in a row: the number of the first. */
 uint32_t space_pages(struct space *a, uint32_t pages);
-/** Maps region to fresh pages with these rights (TERN_PTE_*_MASK); open: its content may differ (a reason), or -1. */
+/** Maps the first bytes of a region to fresh pages with these rights (TERN_PTE_*_MASK); open: they may differ (a reason), or -1. */
 int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights, int open);
 /** Maps region to the pages of another one. */
 int space_alias(struct space *a, uint32_t region, uint32_t other, uint32_t rights);

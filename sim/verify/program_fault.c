@@ -206,6 +206,13 @@ static void malformed(struct code *c)
     access_at(c, rng_below(c->r, ACCESSES), c->plan->va[PICK(c, regions)] + 4 * rng_below(c->r, 1024), 2);
 }
 
+static void beyond(struct code *c)
+{
+    uint32_t memory = (uint32_t)c->plan->g.mem_bytes, room = TERN_WIN_LOCAL_BASE - memory;
+    uint32_t places[] = {memory, memory + LINE, TERN_WIN_LOCAL_BASE - 4, memory + (rng_below(c->r, room) & ~3u)};
+    access_at(c, rng_below(c->r, ACCESSES), PICK(c, places), 2);
+}
+
 /** Some of a group wait where the others never come. */
 static void diverge(struct code *c)
 {
@@ -249,7 +256,7 @@ void item_fault(struct code *c)
 {
     static const char *const texts[FAULT_CLASSES] = {"illegal instruction", "misaligned", "stack overflow", "local overrun",
                                                      "page fault", "protection", "malformed entry", "environment call",
-                                                     "diverged barriers"};
+                                                     "diverged barriers", "bus error"};
     const struct kernel_plan *k = c->kernel;
     uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups);
     uint32_t items = group_items(k, group), lanes = c->plan->g.lanes, first = rng_below(c->r, items), last = first;
@@ -299,6 +306,9 @@ void item_fault(struct code *c)
         break;
     case FAULT_MALFORMED:
         malformed(c);
+        break;
+    case FAULT_BUS:
+        beyond(c);
         break;
     default:
         emit(c, rng_one_in(c->r, 2) ? ASM_ECALL : ASM_EBREAK);

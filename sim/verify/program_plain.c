@@ -334,13 +334,25 @@ static void plain_csr(struct code *c)
     emit(c, asm_i(0x73, how == 0 ? 2 : how == 1 ? 3 : how == 2 ? 6 : 7, any_dest(c), X0, number));
 }
 
+/** A fresh value: the same for all lanes, or of each lane's own. */
+static void plain_value(struct code *c)
+{
+    if (rng_one_in(c->r, 2)) {
+        emit_li(c, any_value(c), corner_value(c->r));
+    } else {
+        emit(c, asm_lw(any_value(c), RECORD_VALUES + 4 * rng_below(c->r, 32 - FIRST_VALUE), X5));
+    }
+}
+
 void plain(struct code *c)
 {
     uint32_t k = rng_below(c->r, 16);
-    if (k == 0) {
+    if (k == 0 && rng_one_in(c->r, 4)) { /* any set of predecessors and successors */
+        emit(c, asm_i(0x0f, 0, X0, X0, rng_below(c->r, 256)));
+    } else if (k == 0) {
         plain_csr(c);
-    } else if (k == 1) { /* a value that all lanes have */
-        emit_li(c, any_value(c), corner_value(c->r));
+    } else if (k < 3) {
+        plain_value(c);
     } else if (k < 6) {
         plain_memory(c);
     } else if (k < 10) {
@@ -372,7 +384,7 @@ void item_float(struct code *c)
     code_say(c, "%u floating-point instructions on special values", n);
     while (n--) {
         if (rng_one_in(c->r, 2)) {
-            emit_li(c, any_value(c), corner_float(c->r));
+            plain_value(c);
         }
         plain_float(c);
     }

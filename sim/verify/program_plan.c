@@ -111,6 +111,38 @@ static void plan_kernel(struct rng *r, const struct geometry *g, struct kernel_p
     p->user1 = rng_next(r);
 }
 
+static void plan_sizes(struct plan *p)
+{
+    const uint32_t table = (1u << TABLE_LOG2) + PAGE; /* loads reach a page beyond their index */
+    p->bytes[REGION_CODE] = MAX_CODE * 4;
+    p->bytes[REGION_BUFFER] = p->bytes[REGION_SHARED] = p->bytes[REGION_READONLY] = PAGE;
+    p->bytes[REGION_TABLE] = p->bytes[REGION_ZERO] = table;
+    p->bytes[REGION_POOL] = p->items * POOL;
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        const struct kernel_plan *k = &p->kernel[i];
+        uint32_t *bytes = &p->bytes[FIRST_REGION + i * KERNEL_REGIONS];
+        bytes[KERNEL_DATA] = (k->records + 1) * RECORD;
+        bytes[KERNEL_SCATTER] = k->items << (k->records_log2 + 2);
+        bytes[KERNEL_EXCHANGE] = k->records * 4;
+        bytes[KERNEL_LOCK] = PAGE;
+        bytes[KERNEL_STACK] = p->g.lanes * p->g.warps << k->packet.stack_log2;
+    }
+}
+
+/** Physical addresses: one region behind the other, the code last. */
+static void plan_physical(struct rng *r, struct plan *p)
+{
+    uint32_t page = 1 + rng_below(r, 64);
+    for (uint32_t n = 1; n <= REGIONS; n++) {
+        uint32_t i = n % REGIONS;
+        p->va[i] = page * PAGE;
+        page += (p->bytes[i] + PAGE - 1) / PAGE;
+    }
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        p->va[FIRST_REGION + i * KERNEL_REGIONS + KERNEL_ALIAS] = kernel_va(p, i, KERNEL_DATA);
+    }
+}
+
 static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
 {
     static const bool may_be_big[FIRST_REGION] = {[REGION_CODE] = true, [REGION_TABLE] = true, [REGION_ZERO] = true};
@@ -130,10 +162,22 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     }
 }
 
+/** Whether this kernel can fault in that way: barriers part two work-items, and physical addresses know no rights. */
+static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
+{
+    const struct tern_pkt_dispatch *d = &k->packet;
+    bool rights = p->fault == FAULT_PAGE || p->fault == FAULT_PROTECTION || p->fault == FAULT_MALFORMED;
+    if (p->fault == FAULT_BARRIER) {
+        return k->barriers && ((d->groups_x > 1 ? d->local_x : d->edge_x) > 1 || (d->groups_y > 1 ? d->local_y : d->edge_y) > 1 ||
+                               (d->groups_z > 1 ? d->local_z : d->edge_z) > 1);
+    }
+    return p->physical ? !rights : p->fault != FAULT_BUS;
+}
+
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
 {
     struct rng r = rng_of(seed, PLAN_STREAM);
-    uint32_t few = rng_below(&r, 8), items = few == 0 ? 1 + rng_below(&r, 3) : few == 1 ? 20 + rng_below(&r, 30) : 4 + rng_below(&r, 10);
+    uint32_t few = rng_below(&r, 8), items = few == 0 ? 20 + rng_below(&r, 30) : few < 3 ? 1 + rng_below(&r, 3) : 3 + rng_below(&r, 8);
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->g = *g;
@@ -145,7 +189,14 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
         k->items = ceil_div(items, p->kernels);
         p->items += k->items;
     }
-    plan_space(&r, g, p);
+    plan_sizes(p);
+    p->physical = rng_one_in(&r, 12);
+    if (p->physical) {
+        plan_physical(&r, p);
+    } else {
+        plan_space(&r, g, p);
+    }
+    p->stop_every = rng_one_in(&r, 8) ? 200 + rng_below(&r, 5000) : 0;
     for (uint32_t i = 0; i < p->kernels; i++) {
         p->kernel[i].packet.stack = kernel_va(p, i, KERNEL_STACK);
         p->kernel[i].packet.args = p->va[REGION_BUFFER] + BUFFER_ARGS + i * LINE;
@@ -157,6 +208,6 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
         p->fault_item = rng_one_in(&r, 4) ? k->first_item : k->first_item + rng_below(&r, k->items);
         do {
             p->fault = (enum fault_class)rng_below(&r, FAULT_CLASSES);
-        } while (p->fault == FAULT_BARRIER && (!k->barriers || k->full < 2));
+        } while (!fault_possible(p, k));
     }
 }

@@ -41,7 +41,7 @@ int space_make(struct scene *s, const struct plan *p, struct space **out)
     a->scene = s;
     a->plan = p;
     a->random = rng_of(p->seed, 1ull << 33);
-    a->next = 1 + rng_below(&a->random, 64);
+    a->next = p->physical ? (p->va[REGION_CODE] + p->bytes[REGION_CODE]) / PAGE : 1 + rng_below(&a->random, 64);
     a->top = (uint32_t)(s->mem_bytes / BIG) * 1024;
     a->root = space_pages(a, 1);
     for (uint32_t i = 0; i < REGIONS; i++) {
@@ -99,37 +99,49 @@ static void enter(struct space *a, uint32_t region, uint32_t flags)
     }
 }
 
-int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights, int open)
+/** Physical pages for a region: as its addresses say, in a row for code and 4 MiB pages, else in any order with gaps. */
+static void choose_pages(struct space *a, uint32_t region)
 {
     struct area *r = &a->area[region];
-    bool big = a->plan->big[region], zero = rights & TERN_PTE_ZERO_MASK, row = region == REGION_CODE;
-    uint32_t shift = r->va % BIG / PAGE;
-    r->pages = (bytes + PAGE - 1) / PAGE;
-    r->page = malloc(r->pages * sizeof *r->page);
-    if (!r->page) {
-        return -ENOMEM;
-    }
+    uint32_t shift = r->va % BIG / PAGE, first = r->va / PAGE;
+    bool big = a->plan->big[region], row = big || a->plan->physical || region == REGION_CODE;
     if (big) {
         a->top -= (shift + r->pages + 1023) / 1024 * 1024;
+        first = a->top + shift;
+    } else if (!a->plan->physical && row) {
+        first = space_pages(a, r->pages);
     }
     for (uint32_t i = 0; i < r->pages; i++) {
-        if (!big && !row && !zero) {
-            a->next += rng_below(&a->random, 3);
-        }
-        r->page[i] = zero ? 0 : big ? a->top + shift + i : row && i ? r->page[i - 1] + 1 : space_pages(a, 1);
-        if (row && i && !big) {
-            space_pages(a, 1);
-        }
+        r->page[i] = row ? first + i : space_pages(a, 1 + rng_below(&a->random, 3));
     }
-    for (uint32_t i = r->pages; i > 1 && !big && !row; i--) {
+    for (uint32_t i = r->pages; i > 1 && !row; i--) {
         uint32_t j = rng_below(&a->random, i), page = r->page[j];
         r->page[j] = r->page[i - 1];
         r->page[i - 1] = page;
     }
-    enter(a, region, rights);
+}
+
+int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights, int open)
+{
+    struct area *r = &a->area[region];
+    bool zero = rights & TERN_PTE_ZERO_MASK;
+    r->pages = (bytes + PAGE - 1) / PAGE;
+    r->page = calloc(r->pages, sizeof *r->page);
+    if (!r->page) {
+        return -ENOMEM;
+    }
+    if (!zero) {
+        choose_pages(a, region);
+    }
+    if (!a->plan->physical) {
+        enter(a, region, rights);
+    }
     int result = 0;
-    for (uint32_t i = 0; i < r->pages && open >= 0 && !result; i++) {
-        result = scene_open(a->scene, (uint64_t)r->page[i] * PAGE, PAGE, (enum open_reason)open, true);
+    for (uint32_t i = 0, n = 1; i < r->pages && open >= 0 && !result; i += n) {
+        for (n = 1; i + n < r->pages && r->page[i + n] == r->page[i] + n;) {
+            n++;
+        }
+        result = scene_open(a->scene, (uint64_t)r->page[i] * PAGE, (uint64_t)n * PAGE, (enum open_reason)open, true);
     }
     return result;
 }
@@ -146,7 +158,9 @@ int space_alias(struct space *a, uint32_t region, uint32_t other, uint32_t right
     for (uint32_t i = 0; i < r->pages; i++) {
         r->page[i] = o->page[i];
     }
-    enter(a, region, rights);
+    if (!a->plan->physical) {
+        enter(a, region, rights);
+    }
     return 0;
 }
 

@@ -186,9 +186,39 @@ class OwnTest(SelfChecking):
         return "PASS", "" if self.qemu and self.name != "amocas" else "without the reference"
 
 
+class FaultTest(Test):
+    """Every row of section .faults (own/faults.S) is a run of its own, which must end by that fault of that work-item."""
+    suite = "own"
+    ROW = struct.Struct("<6I24s")
+
+    def check(self, devices, elf):
+        build(self.source, elf)
+        rows = list(self.ROW.iter_unpack(section(elf, ".faults")))
+        if not rows:
+            raise Broken("no rows in .faults")
+        for backend in devices.backends:
+            wrong = [w for w in (self.wrong(devices, backend, elf, row) for row in rows) if w]
+            if wrong:
+                raise Broken(f"{backend}: {len(wrong)} of {len(rows)}: " + "; ".join(wrong))
+        return "PASS", f"{len(rows)} faults"
+
+    @staticmethod
+    def wrong(devices, backend, elf, row):
+        entry, item, code, access, va, pc, name = row
+        lanes = devices.lanes(backend)
+        name = name.rstrip(b"\0").decode()
+        answer = devices.run(backend, elf, 2 * lanes + 3, entry)
+        if answer["end"] != "fault":
+            return f"{name}: no fault"
+        want = {"code": code, "access": access, "address": va, "pc": pc, "warp": item // lanes, "lane": item % lanes}
+        differ = [f"{k} is {answer[k]:#x}, not {v:#x}" for k, v in want.items() if answer[k] != v]
+        return f"{name}: " + ", ".join(differ) if differ else None
+
+
 def own_tests(opts):
     qemu = None if opts.no_reference else Qemu.find()
-    return [OwnTest(source, qemu) for source in sorted(opts.directory.glob("*.S"))]
+    return [FaultTest(source.stem, source) if source.stem == "faults" else OwnTest(source, qemu)
+            for source in sorted(opts.directory.glob("*.S"))]
 
 
 SUITES = {"own": own_tests, "riscv-tests": riscv_tests, "riscv-arch-test": arch_tests}

@@ -12,7 +12,7 @@
 #define IN 0x00003000u
 #define OUT 0x00013000u
 #define STACK 0x00080000u
-#define PAGES 512u
+#define PAGES 1024u
 #define VA 0x00400000u
 #define ROOT 0x00b00u
 #define RWX (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK)

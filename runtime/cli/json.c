@@ -27,9 +27,5 @@ int json_print(const char *command, cJSON *object)
     }
     puts(text);
     cJSON_free(text);
-    if (fflush(stdout)) {
-        fprintf(stderr, "tern %s: cannot write to standard output\n", command);
-        return EXIT_FAILED;
-    }
     return EXIT_OK;
 }

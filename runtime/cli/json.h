@@ -8,7 +8,7 @@
 
 /** Adds "config": what the device is. */
 void json_add_config(cJSON *object, const cl_tern_counters *c);
-/** Prints and frees the object. EXIT_OK, or EXIT_FAILED with a message: memory, or standard output, failed. */
+/** Prints and frees the object. EXIT_OK, or EXIT_FAILED with a message: there is no memory. */
 int json_print(const char *command, cJSON *object);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern: picks the command. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static int version(int argc, char **argv)
     return json_print("--version", o);
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         help(stderr);
@@ -111,4 +112,14 @@ int main(int argc, char **argv)
     }
     command_fn *run = find(argv[1]);
     return run ? run(argc - 1, argv + 1) : external_run(argv[1], argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    const int status = dispatch(argc, argv);
+    if (fflush(stdout) || ferror(stdout)) { /* a full disk must not pass for success */
+        fprintf(stderr, "tern: cannot write to standard output: %s\n", strerror(errno));
+        return status == EXIT_OK ? EXIT_FAILED : status;
+    }
+    return status;
 }

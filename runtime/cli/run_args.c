@@ -55,11 +55,15 @@ static int read_numbers(const struct run_arg *a, const char *text, size_t length
     const struct type t = a->type;
     *n = 0;
     while (text < end) {
-        char token[64];
+        char token[512];
         const size_t part = strcspn(text, SEPARATORS), rest = (size_t)(end - text);
         const size_t l = part < rest ? part : rest;
+        if (l >= sizeof token) {
+            return wrong(a, "got a number of %zu characters; at most %zu are read", l, sizeof token - 1);
+        }
         if (l > 0) {
-            snprintf(token, sizeof token, "%.*s", (int)(l < sizeof token ? l : sizeof token), text);
+            memcpy(token, text, l);
+            token[l] = '\0';
             char scratch[8];
             const size_t at = *n / t.width * type_size(t) + *n % t.width * t.bytes;
             const char *why = value_read(t, token, *n < room ? out + at : scratch);

@@ -49,6 +49,8 @@ class Values(Case):
             self.through(kind, "1")
             for wrong in ("abc", "1x", "1.5.2", "1;2", "--", "zero:4"):
                 self.fails(2, f"argument 1 'x' is {kind}*; got '{wrong}", "run", "copy.cl", "--global", 1, "--", wrong)
+        self.assertEqual(self.through("int", "0" * 400 + "7"), "7")
+        self.fails(2, "got a number of 600 characters", "run", "copy.cl", "--global", 1, "0" * 600)
         self.fails(2, "got '1.5'\n", "run", "copy.cl", "--global", 1, "1.5")
         self.fails(2, "got ''; expected numbers, zeros:N", "run", "copy.cl", "--global", 1, "")
 
@@ -312,6 +314,7 @@ class Runs(Case):
         message = self.fails(1, "kernel 'wild' did not complete", "run", "wild.cl", "--global", 1, "zeros:4")
         self.assertIn("kernel wild", message)
         self.assertIn("not mapped", message)
+        self.fails(1, " at wild.cl:1:", "run", "wild.cl", "--global", 1, "zeros:4", "-g")
         self.fails(1, "did not complete", "run", self.file("spin.cl", "kernel void spin(global int *x) { while (x[0] == 0) { } }"),
                    "--global", 1, "zeros:1", TERN_TIMEOUT_CYCLES="100000")
 

@@ -65,6 +65,15 @@ class Tern(Case):
         self.fails(2, "unknown argument '--jason'", "info", "--jason")
         self.fails(2, "there is no bench 'vecad'", "bench", "vecad")
 
+    def test_full_disk(self):
+        self.file("x.cl", "kernel void x(global int *x) {}")
+        for args in (["--version"], ["help"], ["info", "--json"], ["bench", "vecadd-16384"], ["run", "x.cl", "--global", "1", "1"]):
+            with open("/dev/full", "w") as full:
+                r = subprocess.run([TERN, *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=self.folder,
+                                   env={**os.environ, "TERN_BACKEND": "model"})
+            self.assertEqual(r.returncode, 1, args)
+            self.assertIn("No space left on device", r.stderr)
+
     def test_device_errors(self):
         for command in (["info"], ["bench", "vecadd-16384"]):
             self.fails(1, "unknown backend 'fpga'", *command, TERN_BACKEND="fpga")

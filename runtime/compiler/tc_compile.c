@@ -13,24 +13,39 @@
 
 #define HEADER_ROOT "/tern-headers"
 
-/* cl_khr_fp64: through the run-time library. The 32-bit atomics are the hardware's. No images, no half arithmetic. */
-#define EXTENSIONS                                                                                                     \
-    "-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                              \
-    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics"
-#define FEATURES                                                                                                       \
-    ",+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"                  \
-    "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"
+#define EXTENSION(name) " " #name
+#define FEATURE(name)
+static const char extension_names[] =
+#include "tc_extensions.def"
+    ;
+#undef EXTENSION
+#undef FEATURE
+#define EXTENSION(name)
+#define FEATURE(name) " " #name
+static const char feature_names[] =
+#include "tc_extensions.def"
+    ;
+#undef EXTENSION
+#undef FEATURE
+#define EXTENSION(name) ",+" #name
+#define FEATURE(name)
+static const char enable[] = "-cl-ext=-all"
+#include "tc_extensions.def"
+    ;
+#undef FEATURE
+#define FEATURE(name) EXTENSION(name)
+static const char enable_3[] = "-cl-ext=-all"
+#include "tc_extensions.def"
+    ;
 
 const char *tc_extensions(void)
 {
-    return "cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
-           "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics cl_khr_fp64";
+    return extension_names + 1;
 }
 
 const char *tc_features(void)
 {
-    return "__opencl_c_int64 __opencl_c_fp64 __opencl_c_generic_address_space __opencl_c_program_scope_global_variables "
-           "__opencl_c_atomic_order_acq_rel __opencl_c_atomic_order_seq_cst __opencl_c_atomic_scope_device";
+    return feature_names + 1;
 }
 
 struct arguments {
@@ -67,7 +82,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         add(a, fixed[i]);
     }
-    add(a, o->version >= 300 ? "-cl-ext=" EXTENSIONS FEATURES : "-cl-ext=" EXTENSIONS);
+    add(a, o->version >= 300 ? enable_3 : enable);
     if (o->version >= 300) {
         add(a, "-D__opencl_c_atomic_scope_device=1"); /* a feature that clang has no name for */
     }

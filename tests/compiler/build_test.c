@@ -15,6 +15,19 @@ static void test_errors(void **state)
     expect_failure("void f(int x); kernel void k(global int *a) { f(a[0]); }", "", -EBADMSG, "undefined function 'f'");
 }
 
+/** Images are no part of the device: 1.x's front end knows them all the same. */
+static void test_images(void **state)
+{
+    (void)state;
+    static const char image[] = "kernel void f(read_only image2d_t i, global int *o) { o[0] = 1; }", none[] = "the device has no images";
+    expect_failure(image, "", -EBADMSG, none);
+    expect_failure(image, "-cl-std=CL3.0", -EBADMSG, "__opencl_c_images");
+    expect_failure("kernel void f(sampler_t s, global int *o) { o[0] = 1; }", "", -EBADMSG, none);
+    expect_failure("int f(image2d_t i) { return get_image_width(i); }", "", -EBADMSG, none);
+    struct tc_blob object = object_of("typedef struct { int w; } image_t; kernel void f(image_t image, global int *image2d) { *image2d = image.w; }", "");
+    free(object.data);
+}
+
 static void test_recursion(void **state)
 {
     (void)state;
@@ -267,7 +280,7 @@ static void test_ignored_children(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors),       cmocka_unit_test(test_recursion),    cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_images),       cmocka_unit_test(test_recursion),    cmocka_unit_test(test_empty),
         cmocka_unit_test(test_headers),      cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
         cmocka_unit_test(test_library),      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_seal),         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_missing_tool), cmocka_unit_test(test_crashing_tool),

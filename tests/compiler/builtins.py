@@ -1,18 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """builtins.py CLANG VERSION: an OpenCL C program, on standard output, that calls every built-in function of that version.
+builtins.py --extensions VERSION: what that version is compiled with.
 
 The list is the compiler's own header, preprocessed for the device; each overload becomes a small function that calls it.
 Left out: what the device does not claim to have (images, pipes, device-side enqueue, half arithmetic, 64-bit atomics)."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
-EXTENSIONS = ("-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"
-              "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics")
-FEATURES = (",+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables,"
-            "+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst")
+DEFINED = pathlib.Path(__file__).resolve().parents[2] / "runtime/compiler/tc_extensions.def"
 SKIP_TYPES = re.compile(r"image|pipe|reserve_id|queue_t|clk_event|ndrange|sampler|half\d*\b(?! ?\*)|intel|atomic_(long|ulong|double|half)|"
                         r"cl_profiling|mem_fence.*image")
 SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|get_default_queue|"
@@ -20,13 +19,18 @@ SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|re
                         r"amd_|arm_|__)")
 
 
+def extensions(version):
+    """The front end's switches of what this version has, as the compiler gives them."""
+    names = re.findall(r"^(EXTENSION|FEATURE)\((\w+)\)", DEFINED.read_text(), re.M)
+    return ",".join(["-all"] + ["+" + name for kind, name in names if kind == "EXTENSION" or version == "CL3.0"])
+
+
 def declarations(clang, version):
     resource = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=True).stdout.strip()
     header = os.path.join(resource, "include", "opencl-c.h")
-    extensions = EXTENSIONS + (FEATURES if version == "CL3.0" else "")
     text = subprocess.run(
         [clang, "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-x", "cl", "-cl-std=" + version,
-         "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions, "-I" + os.path.dirname(header), "-E",
+         "-cl-no-stdinc", "-Xclang", "-cl-ext=" + extensions(version), "-I" + os.path.dirname(header), "-E",
          *(["-D__opencl_c_atomic_scope_device=1"] if version == "CL3.0" else []), "-P",
          "-include", "opencl-c-base.h", header], capture_output=True, text=True, check=True).stdout
     text = re.sub(r"__attribute__\(\(.*?\)\)(?=[ ;])", " ", text)
@@ -46,6 +50,9 @@ def declarations(clang, version):
 
 def main():
     clang, version = sys.argv[1:3]
+    if clang == "--extensions":
+        print(extensions(version))
+        return
     print("// Every built-in of %s, called once. Made by tests/compiler/builtins.py." % version)
     count = 0
     for result, name, parameters in declarations(clang, version):

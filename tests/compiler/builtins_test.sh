@@ -6,13 +6,8 @@ clang=$1 bin=$2 lib=$3 version=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 "$(dirname "$0")/builtins.py" "$clang" "$version" > "$work/all.cl"
-extensions="-all,+cl_khr_fp64,+__opencl_c_fp64,+cl_khr_global_int32_base_atomics,+cl_khr_global_int32_extended_atomics"
-extensions="$extensions,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics"
-if [ "$version" = CL3.0 ]; then
-    extensions="$extensions,+__opencl_c_generic_address_space,+__opencl_c_program_scope_global_variables"
-    extensions="$extensions,+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst"
-    scope=-D__opencl_c_atomic_scope_device=1
-fi
+extensions=$(python3 "$(dirname "$0")/builtins.py" --extensions "$version")
+[ "$version" = CL1.2 ] || scope=-D__opencl_c_atomic_scope_device=1
 "$clang" --target=nvptx-unknown-unknown -U__NVPTX__ -U__PTX__ -x cl "-cl-std=$version" $scope -O2 -w \
     -Xclang -disable-llvm-passes -Xclang "-cl-ext=$extensions" -emit-llvm -c -o "$work/all.bc" "$work/all.cl"
 "$bin/llvm-nm" -u "$work/all.bc" | awk '{print $2}' | grep '^_Z' | sort -u > "$work/need"

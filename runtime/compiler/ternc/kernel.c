@@ -134,6 +134,18 @@ static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], un
     return arg;
 }
 
+/** OpenCL C 1.x has the types of images whether there are images or not; 3.0's front end refuses them itself. */
+static void refuse_images(const char *kernel, const char *type)
+{
+    static const char *const types[] = {"image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t",
+                                        "image2d_depth_t", "image2d_array_depth_t", "image3d_t", "sampler_t"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (!strcmp(type, types[i])) {
+            cc1_die(CC1_BAD_INPUT, "kernel '%s' takes a %s, but the device has no images (CL_DEVICE_IMAGE_SUPPORT)", kernel, type);
+        }
+    }
+}
+
 static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
 {
     LLVMContextRef c = cc->context;
@@ -191,6 +203,7 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
             LLVMSetAlignment(args[i], known);
             LLVMSetMetadata(args[i], invariant, LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, NULL, 0)));
         }
+        refuse_images(k->name, i < n_info[2] ? string_of(info[2][i]) : "");
         cJSON *arg = argument_json(info, n_info, i);
         cJSON_AddBoolToObject(arg, "pointer", !byval[i] && LLVMGetTypeKind(t) == LLVMPointerTypeKind);
         cJSON_AddNumberToObject(arg, "size", (double)size);

@@ -211,7 +211,8 @@ void cc1_module_check_undefined(struct cc1 *cc)
         size_t length;
         char name[256];
         print_name(name, sizeof name, LLVMGetValueName2(f, &length));
-        fprintf(stderr, "error: undefined function '%s'\n", name);
+        int image = !strncmp(name, "read_image", 10) || !strncmp(name, "write_image", 11) || !strncmp(name, "get_image_", 10);
+        fprintf(stderr, "error: undefined function '%s'%s\n", name, image ? ": the device has no images" : "");
         errors++;
     }
     for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {

@@ -2,7 +2,7 @@
 /**
  * Every floating-point instruction of a device, all rounding modes and flags, against the host's arithmetic:
  * test_float LIBRARY [VECTORS]. The operands of neighbouring work-items are of one kind (ordinary, near cancellation, near
- * underflow or overflow, finite, any), so that whole warps take every way a device has. TERN_TEST_VECTORS and TERN_TEST_SEED
+ * underflow or overflow, near the greatest integer, finite, any), so that whole warps take every way a device has. TERN_TEST_VECTORS and TERN_TEST_SEED
  * choose other vectors.
  */
 #include <stdlib.h>
@@ -133,6 +133,9 @@ static void draw(uint32_t flavour, const struct operation *op, uint32_t v[3])
             v[i] = as_bits((float)random_below(64) - 32.0f);
         }
     }
+    if (flavour == 7) { /* what an integer can hold, just */
+        v[0] = random_below(8) ? with_exponent(118, 40) : (0x4f000000u - random_below(2)) | MINUS * random_below(2);
+    }
     if (op->kind == INTEGER) {
         v[0] = flavour ? random_word() : (uint32_t)random_u64();
     }
@@ -206,7 +209,7 @@ static void run(struct device *d, const struct operation *op, uint32_t n)
     uint32_t code[128], flavour = 0, size = build(op, code);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v[3];
-        flavour = i % 16 ? flavour : random_below(7);
+        flavour = i % 16 ? flavour : random_below(8);
         draw(flavour, op, v);
         for (int k = 0; k < 3; k++) {
             operands[k][i] = v[k];

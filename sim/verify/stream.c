@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kind STREAM: random packets in many buffers, for both engines at once.
+ *
+ * The plan, which buffers there are and of how many items, depends on the seed alone; an item is a packet or a few that belong
+ * together, a mapping change with its flush, or a whole submission (null, malformed, rendezvous). A rendezvous is one item
+ * though it is two buffers, one on each engine: the wait goes with its signal, and as both sides are submitted in the order of
+ * the items, no wait can be behind what it waits for.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stream.h"
+
+/* ---------------------------------------------------------------------- plan */
+
+static enum buffer_kind draw_kind(struct rng *r, bool faulty, uint32_t mails)
+{
+    uint32_t k = rng_below(r, 32);
+    return k < 2                    ? BUFFER_NULL
+           : k < 6 && mails < MAILS ? BUFFER_RENDEZVOUS
+           : k < 7 && faulty        ? BUFFER_MALFORMED
+           : k < 8 && faulty        ? BUFFER_NO_CONTEXT
+           : k < 19                 ? BUFFER_PAGING
+                                    : BUFFER_USER;
+}
+
+static struct plan plan_of(uint64_t seed)
+{
+    struct rng r = rng_of(seed, RNG_PLAN);
+    struct plan p = {.faulty = rng_one_in(&r, 3)};
+    uint32_t stop = 150u << rng_below(&r, 5), mails = 0;
+    p.stop_every = rng_one_in(&r, 4) ? stop : 0;
+    p.buffers = rng_one_in(&r, 16) ? 24 + rng_below(&r, BUFFERS - 23) : 2 + rng_below(&r, 15);
+    for (uint32_t i = 0; i < p.buffers; i++) {
+        enum buffer_kind kind = draw_kind(&r, p.faulty, mails);
+        bool many = kind == BUFFER_USER || kind == BUFFER_PAGING;
+        uint32_t items = rng_one_in(&r, 3) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
+        p.buffer[i].kind = kind;
+        p.buffer[i].engine = rng_below(&r, ENGINES);
+        p.buffer[i].first = p.items;
+        p.buffer[i].items = many ? items : 1;
+        p.buffer[i].mail = kind == BUFFER_RENDEZVOUS ? mails++ : 0;
+        p.items += p.buffer[i].items;
+    }
+    return p;
+}
+
+uint32_t stream_items(uint64_t seed, const struct geometry *g)
+{
+    (void)g;
+    return plan_of(seed).items;
+}
+
+/* --------------------------------------------------------------------- items */
+
+enum item { ITEM_PACKET, ITEM_SATISFIED, ITEM_FRESH_CODE, ITEM_MAPPING, ITEM_FAULT };
+
+struct choice {
+    enum item item;
+    uint32_t opcode;
+};
+
+/** What an item is; its first random numbers. */
+static struct choice choose(struct rng *r, bool paging, bool faulty)
+{
+    static const uint8_t user[] = {TERN_PKT_NOP,  TERN_PKT_COPY,         TERN_PKT_COPY,       TERN_PKT_COPY,    TERN_PKT_COPY,    TERN_PKT_FILL,
+                                   TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_BARRIER, TERN_PKT_TIMESTAMP,
+                                   TERN_PKT_USER_CALL, TERN_PKT_USER_CALL, TERN_PKT_DISPATCH, TERN_PKT_DISPATCH, TERN_PKT_DISPATCH};
+    static const uint8_t paging_too[] = {TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH, TERN_PKT_CONTEXT_INIT};
+    uint32_t k = rng_below(r, 32);
+    struct choice c = {ITEM_PACKET, user[rng_below(r, sizeof user)]};
+    if (faulty && k < 5) {
+        c.item = ITEM_FAULT;
+    } else if (k < 6) {
+        c.item = ITEM_SATISFIED;
+    } else if (k < 7) {
+        c.item = ITEM_FRESH_CODE;
+    } else if (paging && k < 16) {
+        c.item = ITEM_MAPPING;
+    } else if (paging && k < 23) {
+        c.opcode = paging_too[rng_below(r, sizeof paging_too)];
+    }
+    return c;
+}
+
+static void fence(struct buffer *b, uint32_t item, uint64_t value, bool wait)
+{
+    uint32_t at = (b->paging ? FENCES : VA_FENCES) + item * LINE + 56;
+    struct packet p = {.lines = 1};
+    int bad = wait ? tern_pkt_fence_wait_pack(&(struct tern_pkt_fence_wait){
+                         .address_lo = at, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)}, p.w)
+                   : tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){
+                         .address_lo = at, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)}, p.w);
+    stream_admit(b, &p, false);
+    stream_emit(b, p.w, p.lines);
+    b->st->error = b->st->error ? b->st->error : bad;
+}
+
+/** A value that is signalled, one that is waited for: not zero, and at most the other. */
+static uint64_t draw_values(struct rng *r, uint64_t *wait)
+{
+    static const uint64_t edges[] = {1, 0xffffffff, 0x100000000, 0x8000000000000000, UINT64_MAX};
+    uint64_t signal = rng_one_in(r, 2) ? edges[rng_below(r, 5)] : 1 + (stream_random64(r) >> rng_below(r, 63));
+    *wait = rng_one_in(r, 2) || signal == 1 ? signal : 1 + stream_random64(r) % (signal - 1);
+    return signal;
+}
+
+static void add_item(struct buffer *b, uint32_t item)
+{
+    struct rng r = rng_of(b->st->seed, item);
+    struct choice c = choose(&r, b->paging, b->st->plan.faulty);
+    uint64_t wait, signal;
+    if (b->used + 8 * LINE / 4 > b->room) {
+        return;
+    }
+    switch (c.item) {
+    case ITEM_PACKET:
+        stream_put(b, &r, item, c.opcode, AIM_GOOD);
+        break;
+    case ITEM_SATISFIED:
+        signal = draw_values(&r, &wait);
+        fence(b, item, signal, false);
+        fence(b, item, wait, true);
+        break;
+    case ITEM_FRESH_CODE:
+        stream_fresh_code(b, &r, item);
+        break;
+    case ITEM_MAPPING:
+        stream_mapping(b, &r, item);
+        break;
+    case ITEM_FAULT:
+        stream_fault(b, &r, item);
+        break;
+    }
+}
+
+/* ------------------------------------------------------------------- buffers */
+
+static void submit(struct stream *st, struct rng *r, struct submit s)
+{
+    st->fence++;
+    s.fence = (uint64_t)(rng_one_in(r, 2) ? rng_next(r) : 0) << 32 | st->fence;
+    s.context = rng_next(r);
+    int bad = scene_submit(st->scene, &s);
+    st->error = st->error ? st->error : bad;
+}
+
+static uint32_t root(const struct stream *st, uint32_t engine, uint32_t space)
+{
+    return (uint32_t)(st->table[engine][space][TABLE_ROOT].pa / PAGE);
+}
+
+static uint32_t save_page(uint32_t place)
+{
+    return SAVES / PAGE + place;
+}
+
+/** A buffer at its place: two pages, in which it begins anywhere. */
+static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t place, uint32_t engine, bool paging)
+{
+    uint32_t offset = LINE * rng_below(r, PAGE / LINE);
+    b->st = st;
+    b->place = place;
+    b->engine = engine;
+    b->space = rng_below(r, SPACES);
+    b->paging = paging;
+    b->physical = BUFFER_PAGES + place * 2 * PAGE + offset;
+    b->address = paging ? b->physical : VA_BUFFERS + place * 2 * PAGE + offset;
+    b->room = (2 * PAGE - offset) / 4;
+    b->used = 0;
+    b->placed = true;
+    b->fetch_limit = UINT32_MAX;
+    b->dead = b->skipped = b->closed = false;
+}
+
+/** The pages of some buffers are not to be read. */
+static void hide(struct buffer *b, struct rng *r)
+{
+    if (b->paging) {
+        b->address = b->st->g->mem_bytes + LINE * (uint64_t)rng_below(r, 1u << 20);
+        b->placed = false;
+        b->fetch_limit = 0;
+        return;
+    }
+    bool second = rng_one_in(r, 2);
+    struct table *t = &b->st->table[b->engine][b->space][TABLE_SYSTEM];
+    uint32_t index = b->place * 2 + second, entry = stream_bad_pte(b->st, r, false);
+    t->entry[index] = entry;
+    scene_put(b->st->scene, t->pa + 4 * index, &entry, sizeof entry);
+    b->fetch_limit = second ? PAGE - (uint32_t)(b->address % PAGE) : 0;
+}
+
+static void end(struct buffer *b, struct rng *r, bool resume)
+{
+    if (b->used == 0) {
+        return;
+    }
+    if (b->placed) {
+        scene_put(b->st->scene, b->physical, b->words, (size_t)b->used * 4);
+    }
+    submit(b->st, r, (struct submit){
+        .engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(b->st, b->engine, b->space), .save = save_page(b->place),
+        .flags = (b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0) | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0)});
+}
+
+static void put_context(struct stream *st, uint32_t place, uint32_t magic, uint32_t state, uint32_t offset)
+{
+    uint32_t w[16];
+    int bad = tern_ctx_pack(&(struct tern_ctx){.magic = magic, .state = state, .offset = offset}, w);
+    st->error = st->error ? st->error : bad;
+    scene_put(st->scene, (uint64_t)save_page(place) * PAGE, w, sizeof w);
+}
+
+/** A buffer of items. Some are resumed from the beginning: from a context that says where. */
+static void items_buffer(struct buffer *b, struct stream *st, uint32_t index, const bool *keep)
+{
+    struct rng r = rng_of(st->seed, RNG_BUFFER + index);
+    uint32_t count = st->plan.buffer[index].items;
+    begin(b, st, &r, 2 * index, st->plan.buffer[index].engine, st->plan.buffer[index].kind == BUFFER_PAGING);
+    bool resume = count > 1 && rng_one_in(&r, 10);
+    if (st->plan.faulty && !resume && rng_one_in(&r, 10)) {
+        hide(b, &r);
+    }
+    uint32_t from = resume ? rng_below(&r, count) : 0, offset = 0;
+    b->skipped = resume;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == from && resume) {
+            offset = b->used * 4;
+            b->skipped = false;
+        }
+        if (keep[st->plan.buffer[index].first + i]) {
+            add_item(b, st->plan.buffer[index].first + i);
+        }
+    }
+    if (resume && b->used && offset == b->used * 4) {
+        stream_nop(b);
+    }
+    if (resume) {
+        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, offset);
+    }
+    end(b, &r, resume);
+}
+
+/* ------------------------------------------------- submissions that are items */
+
+static void some_packets(struct buffer *b, struct rng *r, uint32_t item)
+{
+    static const uint8_t opcodes[] = {TERN_PKT_NOP, TERN_PKT_COPY, TERN_PKT_FILL, TERN_PKT_BARRIER, TERN_PKT_USER_CALL};
+    for (uint32_t n = rng_below(r, 3); n; n--) {
+        stream_put(b, r, item, opcodes[rng_below(r, sizeof opcodes)], AIM_GOOD);
+    }
+}
+
+/** Copies between a page that is handed over and the engine's data. */
+static void move_mail(struct buffer *b, struct rng *r, uint32_t mail, bool send)
+{
+    uint32_t page = (b->paging ? MAIL : VA_MAIL) + mail * PAGE;
+    for (int tries = 0; tries < 12; tries++) {
+        struct packet p = {.lines = TERN_PKT_COPY_LINES, .boxes = 2};
+        uint32_t width = 1 + rng_below(r, 300), there = page + rng_below(r, 64);
+        uint64_t here = stream_pick(b, r, width, 1, send ? USE_READ : USE_WRITE, AIM_GOOD);
+        struct box from = {.at = send ? here : there, .width = width, .rows = 1, .slices = 1, .use = USE_READ}, to = from;
+        to.at = send ? there : here;
+        to.use = USE_WRITE;
+        p.box[0] = from;
+        p.box[1] = to;
+        int bad = tern_pkt_copy_pack(&(struct tern_pkt_copy){
+            .src_lo = (uint32_t)from.at, .dst_lo = (uint32_t)to.at, .width = width, .rows = 1, .slices = 1}, p.w);
+        b->st->error = b->st->error ? b->st->error : bad;
+        if (stream_admit(b, &p, false)) {
+            stream_emit(b, p.w, p.lines);
+            return;
+        }
+    }
+}
+
+static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
+{
+    struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
+    uint32_t item = st->plan.buffer[index].first, engine = st->plan.buffer[index].engine, mail = st->plan.buffer[index].mail;
+    uint64_t wait, signal = draw_values(&r, &wait);
+    begin(b, st, &r, 2 * index, engine, rng_one_in(&r, 3));
+    some_packets(b, &r, item);
+    move_mail(b, &r, mail, true);
+    fence(b, item, signal, false);
+    some_packets(b, &r, item);
+    end(b, &r, false);
+    begin(b, st, &r, 2 * index + 1, 1 - engine, rng_one_in(&r, 3));
+    fence(b, item, wait, true);
+    move_mail(b, &r, mail, false);
+    stream_put(b, &r, item, TERN_PKT_DISPATCH, AIM_GOOD);
+    end(b, &r, false);
+}
+
+/** Completes without a look at anything else. */
+static void null(struct stream *st, uint32_t index)
+{
+    struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
+    submit(st, &r, (struct submit){
+        .engine = st->plan.buffer[index].engine, .buffer = rng_one_in(&r, 2) ? 0 : rng_next(&r), .size = rng_one_in(&r, 2) ? LINE : rng_next(&r),
+        .root = rng_next(&r) >> 10, .save = save_page(2 * index),
+        .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK | (rng_one_in(&r, 3) ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0)});
+}
+
+/** A good buffer but for its size or its address. */
+static void malformed(struct buffer *b, struct stream *st, uint32_t index)
+{
+    struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
+    begin(b, st, &r, 2 * index, st->plan.buffer[index].engine, rng_one_in(&r, 2));
+    b->dead = true;
+    stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
+    scene_put(st->scene, b->physical, b->words, (size_t)b->used * 4);
+    struct submit s = {.engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(st, b->engine, b->space),
+                       .save = save_page(b->place), .flags = b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
+    switch (rng_below(&r, 4)) {
+    case 0:
+        s.size = 0;
+        break;
+    case 1:
+        s.size += 1 + rng_below(&r, LINE - 1);
+        break;
+    case 2:
+        s.buffer += 1 + rng_below(&r, LINE - 1);
+        break;
+    default:
+        s.buffer |= 1ull << ((b->paging ? 34 : 32) + rng_below(&r, b->paging ? 28 : 30));
+        break;
+    }
+    submit(st, &r, s);
+}
+
+/** To be resumed from an area in which nothing is saved. */
+static void no_context(struct buffer *b, struct stream *st, uint32_t index)
+{
+    struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
+    begin(b, st, &r, 2 * index, st->plan.buffer[index].engine, rng_one_in(&r, 2));
+    b->dead = true;
+    stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
+    uint32_t size = b->used * 4;
+    switch (rng_below(&r, 5)) {
+    case 0: /* as memory is after power-on */
+        break;
+    case 1:
+        put_context(st, b->place, TERN_CTX_MAGIC_VALUE ^ 1u << rng_below(&r, 32), TERN_CTX_STATE_SAVED, 0);
+        break;
+    case 2:
+        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_EMPTY, 0);
+        break;
+    case 3:
+        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, size + LINE * rng_below(&r, 9));
+        break;
+    default:
+        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, 1 + rng_below(&r, LINE - 1));
+        break;
+    }
+    end(b, &r, true);
+}
+
+/* --------------------------------------------------------------------- build */
+
+int stream_build(const struct test_case *c, const struct geometry *g, struct scene *out)
+{
+    struct stream *st = calloc(1, sizeof *st);
+    struct buffer *b = calloc(1, sizeof *b);
+    int result = -ENOMEM;
+    if (!st || !b) {
+        goto out;
+    }
+    *st = (struct stream){.seed = c->seed, .g = g, .scene = out, .plan = plan_of(c->seed)};
+    out->limit = 1000000;
+    out->stop_every = st->plan.stop_every;
+    stream_space_init(st);
+    stream_kernel_init(st);
+    for (uint32_t i = 0; i < st->plan.buffers; i++) {
+        enum buffer_kind kind = st->plan.buffer[i].kind;
+        if (kind == BUFFER_USER || kind == BUFFER_PAGING) {
+            items_buffer(b, st, i, c->keep);
+        } else if (!c->keep[st->plan.buffer[i].first]) {
+            continue;
+        } else if (kind == BUFFER_RENDEZVOUS) {
+            rendezvous(b, st, i);
+        } else if (kind == BUFFER_NULL) {
+            null(st, i);
+        } else if (kind == BUFFER_MALFORMED) {
+            malformed(b, st, i);
+        } else {
+            no_context(b, st, i);
+        }
+    }
+    result = st->error;
+out:
+    free(b);
+    free(st);
+    return result;
+}
+
+void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size)
+{
+    static const char *const kinds[] = {"buffer", "paging buffer", "null submission", "malformed submission", "resume of nothing",
+                                        "rendezvous with the other engine"};
+    static const char *const items[] = {"", "signal and wait", "fresh code and dispatch", "mapping change", "fault"};
+    struct plan p = plan_of(seed);
+    uint32_t i = 0;
+    (void)g;
+    while (i + 1 < p.buffers && p.buffer[i + 1].first <= item) {
+        i++;
+    }
+    enum buffer_kind kind = p.buffer[i].kind;
+    struct rng r = rng_of(seed, item);
+    struct choice c = choose(&r, kind == BUFFER_PAGING, p.faulty);
+    int n = snprintf(out, size, "engine %u, %s %u", p.buffer[i].engine, kinds[kind], i);
+    if ((kind == BUFFER_USER || kind == BUFFER_PAGING) && n > 0 && (size_t)n < size) {
+        snprintf(out + n, size - (size_t)n, ": %s", c.item == ITEM_PACKET ? tern_pkt_name(c.opcode) : items[c.item]);
+    }
+}

@@ -20,7 +20,7 @@ const char *const difference_names[DIFF_KINDS] = {
     [DIFF_NONE] = "none", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication", [DIFF_MEMORY] = "memory",
     [DIFF_DIRTY] = "dirty", [DIFF_CRASH] = "crash"};
 
-static const char *const kind_names[] = {"none", "completed", "preempted", "faulted"};
+static const char *const indication_names[] = {"none", "completed", "preempted", "faulted"};
 static const char *const access_names[] = {"read", "write", "execute", "atomic"};
 
 /** Adds a line. The first call names the kind of difference. */
@@ -66,7 +66,7 @@ static bool same_seen(const struct seen *a, const struct seen *b)
 
 static void seen_text(const struct seen *s, char *out, size_t size)
 {
-    int n = snprintf(out, size, "fence %llu %s", (unsigned long long)s->fence, kind_names[s->kind & 3]);
+    int n = snprintf(out, size, "fence %llu %s", (unsigned long long)s->fence, indication_names[s->kind & 3]);
     if (n > 0 && (size_t)n < size && s->kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
         snprintf(out + n, size - (size_t)n, " %s (%s) va 0x%08x pc 0x%08x offset 0x%x group %u,%u,%u warp %u lane %u",
                  tern_fault_name(s->fault), access_names[s->access & 3], s->va, s->pc, s->offset, s->group[0], s->group[1],
@@ -97,6 +97,7 @@ static void compare_indications(const struct side *a, const struct side *b, stru
                     seen_text(&a->end.seen[i], x, sizeof x);
                 }
                 if (came) {
+                    out->time = out->kind == DIFF_NONE ? b->end.seen[j].end : out->time;
                     seen_text(&b->end.seen[j], y, sizeof y);
                 }
                 say(out, DIFF_INDICATION, "engine %u, indication %u:\n  expected %s\n  got      %s\n", e, n, x, y);

@@ -178,6 +178,7 @@ extern const char *const difference_names[DIFF_KINDS];
 struct difference {
     enum difference_kind kind;
     uint64_t address;      /**< DIFF_MEMORY, DIFF_DIRTY: the first. */
+    uint64_t time;         /**< DIFF_INDICATION: of the device that got it; 0: none came. */
     char text[1536];
 };
 
@@ -198,6 +199,7 @@ struct pair {
     struct backend model, rtl;
     struct geometry geometry;
     uint32_t mutant;       /**< Of the RTL; 0: none. */
+    const char *mutant_name;
 };
 
 /** What one case gave. */

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Cases in worker processes. A simulator that crashes or loops is a finding about one case and must not end the run, so
+ * workers are processes, not threads; what they share is one page of counters. They draw case numbers from it in order,
+ * each finishes what it drew, and so the lowest case that differs is known whoever was faster.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+
+#define NO_ANSWER 60.0 /* seconds of real time that a case may take: it needs a fraction of one */
+
+/** What a worker does now, and has done. */
+struct slot {
+    _Atomic uint64_t drawn; /* case + 1; 0: none */
+    _Atomic uint64_t since; /* milliseconds */
+};
+
+struct shared {
+    _Atomic uint64_t next, end;             /* cases [next, end) are to do */
+    _Atomic uint64_t cases, instructions, indications, faults;
+    _Atomic uint32_t failures;
+    struct failure failure[MAX_FAILURES];
+    struct slot slot[MAX_JOBS];
+};
+
+struct crew {
+    const struct options *o;
+    const struct pair *p;
+    struct shared *shared;
+    enum kind kind[KINDS];
+    uint32_t kinds;
+    pid_t pid[MAX_JOBS];
+    bool killed[MAX_JOBS];
+    uint32_t spawned;      /* workers ever: names of coverage files */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static struct test_case case_at(const struct crew *w, uint64_t index)
+{
+    return (struct test_case){.kind = w->kind[index % w->kinds], .seed = w->o->first_seed + index / w->kinds};
+}
+
+static void stop_after(struct shared *s, uint64_t index)
+{
+    uint64_t end = atomic_load(&s->end);
+    while (index < end && !atomic_compare_exchange_weak(&s->end, &end, index)) {
+    }
+}
+
+static void fail(const struct crew *w, uint64_t index, const struct difference *d)
+{
+    struct test_case c = case_at(w, index);
+    uint32_t n = atomic_fetch_add(&w->shared->failures, 1);
+    if (n < MAX_FAILURES) {
+        w->shared->failure[n] = (struct failure){.index = index, .kind = c.kind, .seed = c.seed, .difference = *d};
+    }
+    if (!w->o->keep_going) {
+        stop_after(w->shared, index);
+    }
+}
+
+static void fail_text(const struct crew *w, uint64_t index, const char *what, const char *why)
+{
+    struct difference d = {.kind = DIFF_CRASH};
+    snprintf(d.text, sizeof d.text, "%s%s\n", what, why);
+    fail(w, index, &d);
+}
+
+/* ------------------------------------------------------------- in a worker */
+
+static void run_case(const struct crew *w, uint64_t index, struct cover *cover)
+{
+    struct shared *s = w->shared;
+    struct test_case c = case_at(w, index);
+    struct verdict v = {0};
+    case_size(&c, &w->p->geometry);
+    int r = case_compare(&c, w->p, cover, &v);
+    if (r) {
+        fail_text(w, index, "the case could not be run: ", strerror(-r));
+    } else if (v.difference.kind != DIFF_NONE) {
+        fail(w, index, &v.difference);
+    }
+    atomic_fetch_add(&s->cases, 1);
+    atomic_fetch_add(&s->indications, v.indications);
+    atomic_fetch_add(&s->faults, v.faults);
+    uint64_t done = atomic_fetch_add(&s->instructions, v.instructions) + v.instructions;
+    if (w->o->instructions && done >= w->o->instructions) {
+        stop_after(s, index + 1);
+    }
+}
+
+/** What this process covered: functional bins, and the RTL's own counts if it was built to have some. */
+static int write_coverage(const struct crew *w, uint32_t worker, const struct cover *cover)
+{
+    char path[4096];
+    struct tern_sim *sim = NULL;
+    snprintf(path, sizeof path, "%s/%u.json", w->o->coverage, worker);
+    int r = cover_write(cover, path);
+    snprintf(path, sizeof path, "%s/%u.dat", w->o->coverage, worker);
+    r = r ? r : w->p->rtl.api->create(&(struct tern_sim_config){.mem_bytes = VERIFY_MEMORY}, &sim);
+    if (sim) {
+        r = w->p->rtl.api->coverage(sim, path);
+        w->p->rtl.api->destroy(sim);
+    }
+    return r == -ENOTSUP ? 0 : r;
+}
+
+static int work(const struct crew *w, uint32_t i, uint32_t worker)
+{
+    struct shared *s = w->shared;
+    struct cover *cover = NULL;
+    int r = w->o->coverage ? cover_create(&w->p->geometry, &cover) : 0;
+    for (;!r;) {
+        uint64_t index = atomic_fetch_add(&s->next, 1);
+        if (index >= atomic_load(&s->end)) {
+            break;
+        }
+        atomic_store(&s->slot[i].since, (uint64_t)(seconds_now() * 1e3));
+        atomic_store(&s->slot[i].drawn, index + 1);
+        run_case(w, index, cover);
+        atomic_store(&s->slot[i].drawn, 0);
+    }
+    r = r || !cover ? r : write_coverage(w, worker, cover);
+    cover_destroy(cover);
+    if (r) {
+        fprintf(stderr, "tern verify: coverage in %s: %s\n", w->o->coverage, strerror(-r));
+    }
+    return r ? EXIT_CANNOT : 0;
+}
+
+/* ------------------------------------------------------------- in the parent */
+
+/** A child that dies with its parent and leaves an interrupt to it. */
+static pid_t spawn(void)
+{
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_IGN);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(EXIT_CANNOT);
+        }
+    }
+    return pid;
+}
+
+static int start(struct crew *w, uint32_t i)
+{
+    uint32_t worker = w->spawned++;
+    pid_t pid = spawn();
+    if (pid == 0) {
+        exit(work(w, i, worker));
+    }
+    w->pid[i] = pid > 0 ? pid : 0;
+    w->killed[i] = false;
+    return pid > 0 ? 0 : -errno;
+}
+
+/** Looks after one worker: gone, silent, or well. -errno if the run cannot go on. */
+static int look(struct crew *w, uint32_t i)
+{
+    struct slot *slot = &w->shared->slot[i];
+    int status;
+    if (!w->pid[i]) {
+        return 0;
+    }
+    uint64_t drawn = atomic_load(&slot->drawn);
+    if (waitpid(w->pid[i], &status, WNOHANG) == 0) {
+        if (drawn && seconds_now() - (double)atomic_load(&slot->since) * 1e-3 > NO_ANSWER) {
+            w->killed[i] = true;
+            kill(w->pid[i], SIGKILL);
+        }
+        return 0;
+    }
+    w->pid[i] = 0;
+    drawn = atomic_exchange(&slot->drawn, 0);
+    if (!drawn) {
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
+    }
+    char why[64] = "it ended the process";
+    if (w->killed[i]) {
+        snprintf(why, sizeof why, "no answer in %.0f s", NO_ANSWER);
+    } else if (WIFSIGNALED(status)) {
+        snprintf(why, sizeof why, "%s", strsignal(WTERMSIG(status)));
+    }
+    fail_text(w, drawn - 1, "a simulator crashed: ", why);
+    atomic_fetch_add(&w->shared->cases, 1);
+    return start(w, i);
+}
+
+static void progress(const struct crew *w, const char *title, double begin, bool last)
+{
+    const struct shared *s = w->shared;
+    bool terminal = isatty(STDERR_FILENO);
+    double seconds = seconds_now() - begin;
+    uint64_t cases = atomic_load(&s->cases), all = w->o->seeds * w->kinds;
+    double rate = seconds > 0 ? (double)cases / seconds : 0;
+    char left[64] = "";
+    if (w->o->minutes > 0) {
+        double to_go = w->o->minutes * 60 - seconds;
+        snprintf(left, sizeof left, ", %.0f s left", to_go > 0 ? to_go : 0);
+    } else if (rate > 0) {
+        snprintf(left, sizeof left, " of %llu, %.0f s left", (unsigned long long)all, (double)(all - cases) / rate);
+    }
+    if (last) {
+        left[0] = '\0';
+    }
+    fprintf(stderr, "%s%s: %llu cases%s, %llu warp instructions, %.0f cases/s%s", terminal ? "\r\033[K" : "", title,
+            (unsigned long long)cases, left, (unsigned long long)atomic_load(&s->instructions), rate, terminal && !last ? "" : "\n");
+}
+
+static bool working(const struct crew *w)
+{
+    for (uint32_t i = 0; i < w->o->jobs; i++) {
+        if (w->pid[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int watch_crew(struct crew *w, const char *title, double begin)
+{
+    double every = isatty(STDERR_FILENO) ? 0.2 : 5.0, told = begin;
+    int r = 0;
+    while (working(w)) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        for (uint32_t i = 0; i < w->o->jobs; i++) {
+            int result = look(w, i);
+            r = r ? r : result;
+        }
+        double time = seconds_now();
+        if (r || interrupted || (w->o->minutes > 0 && time - begin > w->o->minutes * 60)) {
+            stop_after(w->shared, 0);
+        }
+        if (time - told >= every) {
+            progress(w, title, begin, false);
+            told = time;
+        }
+    }
+    progress(w, title, begin, true);
+    return r;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct failure *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static int gather(const struct crew *w, struct campaign *out)
+{
+    const struct shared *s = w->shared;
+    uint32_t all = atomic_load(&s->failures), n = all < MAX_FAILURES ? all : MAX_FAILURES;
+    out->failure = calloc(n + 1, sizeof *out->failure);
+    if (!out->failure) {
+        return -ENOMEM;
+    }
+    memcpy(out->failure, s->failure, n * sizeof *out->failure);
+    qsort(out->failure, n, sizeof *out->failure, by_index);
+    out->failures = !w->o->keep_going && n > 1 ? 1 : n;
+    out->more = w->o->keep_going ? all - n : 0;
+    out->cases = atomic_load(&s->cases);
+    out->instructions = atomic_load(&s->instructions);
+    out->indications = atomic_load(&s->indications);
+    out->faults = atomic_load(&s->faults);
+    out->interrupted = interrupted;
+    return 0;
+}
+
+int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out)
+{
+    struct crew w = {.o = o, .p = p};
+    struct sigaction old, action = {.sa_handler = on_interrupt};
+    *out = (struct campaign){0};
+    for (enum kind k = 0; k < KINDS; k++) {
+        if (o->kind[k]) {
+            w.kind[w.kinds++] = k;
+        }
+    }
+    if (o->coverage && mkdir(o->coverage, 0777) && errno != EEXIST) {
+        fprintf(stderr, "tern verify: %s: %s\n", o->coverage, strerror(errno));
+        return -errno;
+    }
+    w.shared = mmap(NULL, sizeof *w.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w.shared == MAP_FAILED) {
+        return -ENOMEM;
+    }
+    atomic_store(&w.shared->end, o->minutes > 0 ? UINT64_MAX / 2 : o->seeds * w.kinds);
+    interrupted = 0;
+    sigaction(SIGINT, &action, &old);
+    double begin = seconds_now();
+    int r = 0;
+    for (uint32_t i = 0; i < o->jobs && !r; i++) {
+        r = start(&w, i);
+    }
+    int watched = watch_crew(&w, title, begin);
+    sigaction(SIGINT, &old, NULL);
+    r = r ? r : watched;
+    r = r ? r : gather(&w, out);
+    out->seconds = seconds_now() - begin;
+    munmap(w.shared, sizeof *w.shared);
+    return r;
+}
+
+void campaign_free(struct campaign *c)
+{
+    free(c->failure);
+    *c = (struct campaign){0};
+}
+
+int apart(int (*f)(void *user), void *user, unsigned seconds)
+{
+    pid_t pid = spawn();
+    int status = -1;
+    if (pid == 0) {
+        alarm(seconds);
+        _exit(f(user));
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}

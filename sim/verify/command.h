@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The command tern-verify: options, campaigns of many cases, mutants, what is printed. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+#include "explain.h"
+#include "verify.h"
+
+enum { EXIT_CLEAN = 0, EXIT_DIFFERENCES = 1, EXIT_USAGE = 2, EXIT_CANNOT = 3, EXIT_INTERRUPTED = 130 };
+
+#define VERIFY_MEMORY (64ull << 20)
+#define MAX_JOBS 256u
+
+struct options {
+    uint64_t seeds;          /**< Cases of each kind. */
+    uint64_t first_seed;
+    double minutes;          /**< Not 0: run so long, however many cases that is. */
+    uint64_t instructions;   /**< Not 0: stop after so many. */
+    bool kind[KINDS];
+    uint32_t jobs;
+    const char *geometry;
+    const char *rtl, *model; /**< Device libraries; NULL: those of the geometry. */
+    bool mutants;            /**< Run on mutants: those named, or all. */
+    char **mutant_name;
+    int mutant_names;
+    const char *output, *coverage;
+    bool keep_going, json;
+};
+
+extern const char *const kind_names[KINDS];
+
+/* -------------------------------------------------------------- options.c */
+/** 0; -EINVAL, with a message; -ECANCELED: help or version was printed. Defaults are filled in. */
+int options_parse(int argc, char **argv, struct options *out);
+
+/* ------------------------------------------------------------- campaign.c */
+
+#define MAX_FAILURES 256u
+
+struct failure {
+    uint64_t index;          /**< Of the case among those of the campaign. */
+    enum kind kind;
+    uint64_t seed;
+    struct difference difference;
+};
+
+struct campaign {
+    uint64_t cases, instructions, indications, faults;
+    double seconds;
+    bool interrupted;
+    struct failure *failure; /**< By index; without keep_going the first only. */
+    uint32_t failures, more; /**< more: those beyond MAX_FAILURES. */
+};
+
+/**
+ * Runs cases in worker processes until there are no more, the time is over, or one differs. A worker that dies, or gives no
+ * answer, is that case's failure. The first failure is the same whatever the number of jobs. title is for the progress.
+ */
+int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out);
+void campaign_free(struct campaign *c);
+
+/** Runs f in a process of its own. What it gives (0 to 127), or -1 if that process died or took longer. */
+int apart(int (*f)(void *user), void *user, unsigned seconds);
+
+/* --------------------------------------------------------------- report.c */
+
+/** Shrinks a failing case and explains it, telling progress on stderr. */
+void failure_study(const struct options *o, const struct pair *p, const struct failure *f, struct study *out);
+/** Writes the report for people. */
+void failure_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f, const struct study *s);
+cJSON *failure_json(const struct options *o, const struct pair *p, const struct failure *f, const struct study *s);
+/** The command that runs a failing case again, for people to copy. */
+void rerun_text(const struct options *o, const struct pair *p, const struct failure *f, char *out, size_t size);
+double seconds_now(void);
+
+/* ----------------------------------------------------------------- main.c */
+/** Loads both libraries. 0 or -errno; a message on stderr. */
+int pair_open(const char *model, const char *rtl, struct pair *out);
+void pair_close(struct pair *p);
+/** Adds the sums of a campaign to an object. */
+void campaign_json(cJSON *j, const struct campaign *c);
+/** Prints and deletes it. 0 or -EIO. */
+int json_print(cJSON *j);
+
+/* -------------------------------------------------------------- mutants.c */
+/** Runs the seeds on the unchanged RTL, then on each mutant. The exit status. */
+int mutants_run(const struct options *o);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** tern-verify, which `tern verify` starts: a campaign, and what it found. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+#define STUDIED 8u
+
+const char *const kind_names[KINDS] = {[KIND_PROGRAM] = "program", [KIND_STREAM] = "stream"};
+
+int pair_open(const char *model, const char *rtl, struct pair *out)
+{
+    struct pair p = {0};
+    struct geometry g;
+    int r = backend_open(model, &p.model);
+    r = r ? r : backend_open(rtl, &p.rtl);
+    r = r ? r : backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
+    r = r ? r : backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
+    if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps || g.local_bytes != p.geometry.local_bytes)) {
+        fprintf(stderr, "tern verify: %s has %u lanes x %u warps, %s has %u x %u: they cannot be compared\n", model,
+                p.geometry.lanes, p.geometry.warps, rtl, g.lanes, g.warps);
+        r = -EINVAL;
+    }
+    if (r) {
+        pair_close(&p);
+        return r;
+    }
+    *out = p;
+    return 0;
+}
+
+void pair_close(struct pair *p)
+{
+    backend_close(&p->model);
+    backend_close(&p->rtl);
+}
+
+void campaign_json(cJSON *j, const struct campaign *c)
+{
+    cJSON_AddNumberToObject(j, "cases", (double)c->cases);
+    cJSON_AddNumberToObject(j, "warp_instructions", (double)c->instructions);
+    cJSON_AddNumberToObject(j, "indications", (double)c->indications);
+    cJSON_AddNumberToObject(j, "faults", (double)c->faults);
+    cJSON_AddNumberToObject(j, "seconds", c->seconds);
+    cJSON_AddBoolToObject(j, "interrupted", c->interrupted);
+}
+
+int json_print(cJSON *j)
+{
+    char *text = cJSON_Print(j);
+    int r = text && puts(text) >= 0 && fflush(stdout) == 0 ? 0 : -EIO;
+    cJSON_free(text);
+    cJSON_Delete(j);
+    return r;
+}
+
+/** Studies and tells the failures; the first few in full. */
+static int tell(const struct options *o, const struct pair *p, const struct campaign *c)
+{
+    cJSON *j = cJSON_CreateObject(), *list;
+    campaign_json(j, c);
+    cJSON_AddStringToObject(j, "rtl", p->rtl.path);
+    cJSON_AddStringToObject(j, "model", p->model.path);
+    list = cJSON_AddArrayToObject(j, "differences");
+    for (uint32_t i = 0; i < c->failures; i++) {
+        struct study s;
+        bool full = i < STUDIED;
+        if (full) {
+            failure_study(o, p, &c->failure[i], &s);
+        }
+        cJSON_AddItemToArray(list, failure_json(o, p, &c->failure[i], full ? &s : NULL));
+        if (!o->json && full) {
+            failure_print(stdout, o, p, &c->failure[i], &s);
+            printf("\n");
+        } else if (!o->json) {
+            char text[512];
+            rerun_text(o, p, &c->failure[i], text, sizeof text);
+            printf("differs too: %s\n", text);
+        }
+    }
+    if (!o->json) {
+        printf("%llu cases, %llu warp instructions, %llu indications, %llu of them faults, compared in %.1f s: ",
+               (unsigned long long)c->cases, (unsigned long long)c->instructions, (unsigned long long)c->indications,
+               (unsigned long long)c->faults, c->seconds);
+        printf(c->failures ? "%u differ%s\n" : "no difference\n", c->failures + c->more, c->failures + c->more == 1 ? "s" : "");
+        cJSON_Delete(j);
+        return fflush(stdout) ? -EIO : 0;
+    }
+    return json_print(j);
+}
+
+static int verify(const struct options *o)
+{
+    char model[64], rtl[64];
+    struct pair p;
+    struct campaign c;
+    snprintf(model, sizeof model, "model_%s", o->geometry);
+    snprintf(rtl, sizeof rtl, "rtl_%s", o->geometry);
+    if (pair_open(o->model ? o->model : model, o->rtl ? o->rtl : rtl, &p)) {
+        return EXIT_CANNOT;
+    }
+    int status = EXIT_CANNOT, r = campaign_run(o, &p, "tern verify", &c);
+    if (r) {
+        fprintf(stderr, "tern verify: %s\n", strerror(-r));
+    } else if (tell(o, &p, &c) == 0) {
+        status = c.failures ? EXIT_DIFFERENCES : c.interrupted ? EXIT_INTERRUPTED : EXIT_CLEAN;
+    }
+    campaign_free(&c);
+    pair_close(&p);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    int r = options_parse(argc, argv, &o);
+    if (r) {
+        return r == -ECANCELED ? EXIT_CLEAN : EXIT_USAGE;
+    }
+    return o.mutants ? mutants_run(&o) : verify(&o);
+}

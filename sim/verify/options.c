@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The command line of tern-verify. */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+static const char help[] =
+"NAME\n"
+"    tern verify - run the RTL and the functional model on the same random work, and compare\n"
+"\n"
+"SYNOPSIS\n"
+"    tern verify [options]\n"
+"    tern verify --mutants [NAME...] [options]\n"
+"\n"
+"DESCRIPTION\n"
+"    Makes random cases from seeds, runs each on the model and on the RTL, and compares everything that a program can see:\n"
+"    indications and faults in all their fields, memory, dirty bits. A case of kind program is up to three kernels of random\n"
+"    instructions; one of kind stream is random packets in many buffers for both engines, some of them preempted and resumed.\n"
+"\n"
+"    At the first difference it stops, leaves out of the case whatever is not needed for it, finds the first warp instruction\n"
+"    whose result differs, writes a report and a waveform of the time around that instruction, and prints the command that\n"
+"    runs the case again. The same seed gives the same case on every machine.\n"
+"\n"
+"    docs/verification.md says what is compared, what the architecture leaves open, and how to read a report.\n"
+"\n"
+"WHAT TO RUN\n"
+"    --seeds N           cases of each kind (200)\n"
+"    --minutes N         run so long instead, however many cases that is (fractions allowed)\n"
+"    --seed S            first seed (1)\n"
+"    --kind KIND         program, stream or all (all)\n"
+"    --instructions N    stop once so many warp instructions have been compared\n"
+"    --jobs N            worker processes (the cores of this machine)\n"
+"    --keep-going        do not stop at a difference; the first 8 are studied, the others listed\n"
+"\n"
+"ON WHAT\n"
+"    --geometry NAME     small (8 lanes x 8 warps) or default (16 x 16) (small)\n"
+"    --rtl NAME          device library libtern_sim_NAME.so that is tested (rtl_GEOMETRY)\n"
+"    --model NAME        library that says what is expected (model_GEOMETRY)\n"
+"    --mutants [NAME...] test the test: run on RTL with seeded bugs, all of them or those named. Each must be caught by the\n"
+"                        same seeds on which the unchanged RTL is clean. Builds the library if it is missing or out of date.\n"
+"                        With one NAME the difference is reported like any other. --mutants list prints the names.\n"
+"\n"
+"WHAT IS WRITTEN\n"
+"    --output DIR        reports and waveforms: DIR/KIND-SEED.txt, DIR/KIND-SEED.fst (build/verify)\n"
+"    --json              one JSON object on standard output instead of text\n"
+"    --coverage DIR      what was covered, a file or two for each worker; scripts/coverage makes a report of them\n"
+"    -h, --help          this page\n"
+"    Progress goes to standard error.\n"
+"\n"
+"EXIT STATUS\n"
+"    0 no difference (--mutants: every mutant caught); 1 differences (a mutant not caught); 2 wrong usage;\n"
+"    3 could not run: what is missing is said; 130 interrupted\n"
+"\n"
+"ENVIRONMENT\n"
+"    TERN_LIB_DIR        directory of the device libraries\n"
+"\n"
+"EXAMPLES\n"
+"    tern verify --minutes 60                      an hour of both kinds\n"
+"    tern verify --kind stream --seed 17 --seeds 1 one case again\n"
+"    tern verify --mutants --seeds 500             is the test itself any good?\n";
+
+enum { OPT_SEEDS = 256, OPT_MINUTES, OPT_SEED, OPT_KIND, OPT_INSTRUCTIONS, OPT_JOBS, OPT_GEOMETRY, OPT_RTL, OPT_MODEL,
+       OPT_MUTANTS, OPT_OUTPUT, OPT_KEEP_GOING, OPT_JSON, OPT_COVERAGE };
+
+static const struct option long_options[] = {
+    {"seeds", required_argument, NULL, OPT_SEEDS},       {"minutes", required_argument, NULL, OPT_MINUTES},
+    {"seed", required_argument, NULL, OPT_SEED},         {"kind", required_argument, NULL, OPT_KIND},
+    {"instructions", required_argument, NULL, OPT_INSTRUCTIONS}, {"jobs", required_argument, NULL, OPT_JOBS},
+    {"geometry", required_argument, NULL, OPT_GEOMETRY}, {"rtl", required_argument, NULL, OPT_RTL},
+    {"model", required_argument, NULL, OPT_MODEL},       {"mutants", no_argument, NULL, OPT_MUTANTS},
+    {"output", required_argument, NULL, OPT_OUTPUT},     {"keep-going", no_argument, NULL, OPT_KEEP_GOING},
+    {"json", no_argument, NULL, OPT_JSON},               {"coverage", required_argument, NULL, OPT_COVERAGE},
+    {"help", no_argument, NULL, 'h'},                    {NULL, 0, NULL, 0},
+};
+
+static int wrong(const char *what, const char *text)
+{
+    fprintf(stderr, "tern verify: %s '%s'; see tern verify --help\n", what, text);
+    return -EINVAL;
+}
+
+static int number(const char *text, uint64_t least, uint64_t most, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 0);
+    if (errno || end == text || *end || strchr(text, '-') || v < least || v > most) {
+        return wrong("not a possible number:", text);
+    }
+    *out = v;
+    return 0;
+}
+
+static int minutes(const char *text, double *out)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !isfinite(v) || v <= 0) {
+        return wrong("not a time in minutes:", text);
+    }
+    *out = v;
+    return 0;
+}
+
+static int kind(const char *text, bool *out)
+{
+    bool all = strcmp(text, "all") == 0, any = false;
+    for (enum kind k = 0; k < KINDS; k++) {
+        out[k] = all || strcmp(text, kind_names[k]) == 0;
+        any |= out[k];
+    }
+    return any ? 0 : wrong("there is no kind", text);
+}
+
+static int take(int option, struct options *o)
+{
+    uint64_t jobs;
+    int r = 0;
+    switch (option) {
+    case OPT_SEEDS:
+        return number(optarg, 1, 1ull << 40, &o->seeds);
+    case OPT_MINUTES:
+        return minutes(optarg, &o->minutes);
+    case OPT_SEED:
+        return number(optarg, 0, 1ull << 62, &o->first_seed);
+    case OPT_KIND:
+        return kind(optarg, o->kind);
+    case OPT_INSTRUCTIONS:
+        return number(optarg, 1, UINT64_MAX, &o->instructions);
+    case OPT_JOBS:
+        r = number(optarg, 1, MAX_JOBS, &jobs);
+        o->jobs = r ? o->jobs : (uint32_t)jobs;
+        return r;
+    case OPT_GEOMETRY:
+        o->geometry = optarg;
+        return strcmp(optarg, "small") && strcmp(optarg, "default") ? wrong("there is no geometry", optarg) : 0;
+    case OPT_RTL:
+        o->rtl = optarg;
+        return 0;
+    case OPT_MODEL:
+        o->model = optarg;
+        return 0;
+    case OPT_MUTANTS:
+        o->mutants = true;
+        return 0;
+    case OPT_OUTPUT:
+        o->output = optarg;
+        return 0;
+    case OPT_KEEP_GOING:
+        o->keep_going = true;
+        return 0;
+    case OPT_JSON:
+        o->json = true;
+        return 0;
+    case OPT_COVERAGE:
+        o->coverage = optarg;
+        return 0;
+    case 'h':
+        fputs(help, stdout);
+        return -ECANCELED;
+    default: /* getopt has said what is wrong */
+        fprintf(stderr, "see tern verify --help\n");
+        return -EINVAL;
+    }
+}
+
+int options_parse(int argc, char **argv, struct options *out)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct options o = {.seeds = 200, .first_seed = 1, .jobs = cores < 1 ? 1 : cores > (long)MAX_JOBS ? MAX_JOBS : (uint32_t)cores,
+                        .geometry = "small", .output = "build/verify", .kind = {true, true}};
+    static char name[] = "tern verify"; /* in getopt's messages */
+    argv[0] = name;
+    int c, r = 0;
+    while (r == 0 && (c = getopt_long(argc, argv, "h", long_options, NULL)) >= 0) {
+        r = take(c, &o);
+    }
+    if (r) {
+        return r;
+    }
+    if (optind < argc && !o.mutants) {
+        return wrong("unknown argument", argv[optind]);
+    }
+    if (o.mutants && o.coverage) {
+        return wrong("coverage of mutants says nothing: --mutants and", "--coverage");
+    }
+    o.mutant_name = argv + optind;
+    o.mutant_names = argc - optind;
+    *out = o;
+    return 0;
+}

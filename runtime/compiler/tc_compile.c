@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_ROOT "/tern-headers"
-
 #define EXTENSION(name) " " #name
 #define FEATURE(name)
 static const char extension_names[] =
@@ -111,7 +109,7 @@ static int self_contained(const char *source, size_t size, size_t n_headers)
            !contains(source, size, "__TIME") && !contains(source, size, "__DATE__");
 }
 
-/** The overlay that maps HEADER_ROOT/name to the memory files from descriptor `first` on. Malloc'ed, or NULL. */
+/** The overlay that maps TC_HEADER_ROOT/name to the memory files from descriptor `first` on. Malloc'ed, or NULL. */
 static char *overlay(const struct tc_header *headers, size_t n, size_t first)
 {
     cJSON *root = cJSON_CreateObject();
@@ -123,7 +121,7 @@ static char *overlay(const struct tc_header *headers, size_t n, size_t first)
         struct tc_text name = {0};
         cJSON *file = cJSON_CreateObject();
         snprintf(contents, sizeof contents, "/proc/self/fd/%zu", first + i);
-        tc_text_print(&name, HEADER_ROOT "/%s", headers[i].name);
+        tc_text_print(&name, TC_HEADER_ROOT "/%s", headers[i].name);
         cJSON_AddStringToObject(file, "type", "file");
         cJSON_AddStringToObject(file, "name", name.failed ? "" : name.data);
         cJSON_AddStringToObject(file, "external-contents", contents);
@@ -214,7 +212,7 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
         add(&a, "-ivfsoverlay");
         add(&a, "-Xclang");
         add(&a, "/proc/self/fd/3");
-        add(&a, "-I" HEADER_ROOT);
+        add(&a, "-I" TC_HEADER_ROOT);
     }
     add(&a, "-");
     if (a.failed || (n_headers > 0 && !map)) {

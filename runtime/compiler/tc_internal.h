@@ -32,6 +32,9 @@ struct tc_options {
 int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log);
 void tc_options_free(struct tc_options *options);
 
+/** Where the front end finds the headers that the application gives. */
+#define TC_HEADER_ROOT "/tern-headers"
+
 /* ---------------------------------------------------------------- tools */
 
 /** Directory of the device library and tern-cc1: $TERN_LIB_DIR, else beside this library, else where it was built or

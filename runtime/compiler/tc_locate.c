@@ -56,7 +56,17 @@ static char *field(char **at)
     return start;
 }
 
-/** One function of the answer. The front end calls the program's own text "<stdin>"; logs call it program.cl, so do we. */
+/** A file as its author knows it. The front end calls the program's own text "<stdin>", build logs "program.cl". */
+static const char *file_name(const char *file)
+{
+    static const char *const roots[] = {"./", TC_HEADER_ROOT "/"};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        file += strncmp(file, roots[i], strlen(roots[i])) ? 0 : strlen(roots[i]);
+    }
+    return strcmp(file, "<stdin>") ? file : "program.cl";
+}
+
+/** One function of the answer. */
 static void print_frame(struct tc_text *out, char **at)
 {
     const char *function = field(at), *file = field(at);
@@ -66,9 +76,8 @@ static void print_frame(struct tc_text *out, char **at)
         return; /* the entry, which the program's author does not know, comes last: around the kernel */
     }
     function += entry ? strlen(ENTRY_PREFIX) : 0;
-    file = !strncmp(file, "./", 2) ? file + 2 : file;
     tc_text_print(out, "%s%s at %s:%lu", out->size ? ", called from " : "in ", function,
-                  strcmp(file, "<stdin>") ? file : "program.cl", line);
+                  file_name(file), line);
     if (column) {
         tc_text_print(out, ":%lu", column);
     }

@@ -85,6 +85,48 @@ static void test_symbols(void **state)
     tc_image_free(&image);
 }
 
+static struct tc_image linked(const struct tc_blob *modules, size_t n)
+{
+    struct tc_blob object = {0};
+    struct tc_image image = {0};
+    char *log = NULL;
+    if (tc_link(modules, n, "", 0, &object, &log) || tc_load(&object, BASE, &image, &log)) {
+        fail_msg("%s", log ? log : "no log");
+    }
+    free(log);
+    free(object.data);
+    return image;
+}
+
+/** Parts compiled with and without -g, a library, a header, a kernel that calls a kernel. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const char part[] = "int plain(int x) { return x * 7; }", tail[] = "int\ntail(global int *a, int x)\n{ a[x] = 5; return a[3]; }";
+    static const char user[] = "#include \"some/put.h\"\nint plain(int x); int tail(global int *a, int x);\n"
+                               "kernel void inner(global int *a) { a[1] = plain(a[2]); }\n"
+                               "kernel void outer(global int *a) {\n    inner(a);\n    put(a, tail(a, 4)); }\n";
+    static const char put[] = "\nvoid put(global int *a, int v)\n{\n    a[7] = v;\n}\n";
+    const struct tc_header header = {"some/put.h", put, strlen(put)};
+    struct tc_blob modules[3] = {module_of(part, ""), {0}, {0}}, library = module_of(tail, "-g");
+    assert_int_equal(tc_link(&library, 1, "-create-library", 1, &modules[1], NULL), 0);
+    assert_int_equal(tc_compile(user, strlen(user), "-g", &header, 1, &modules[2], NULL), 0);
+    struct tc_image image = linked(modules, 3);
+    char *all = places(&image);
+    static const char *const wanted[] = {
+        "in put at some/put.h:4:10, called from outer at program.cl:6:5\n", "in inner at program.cl:3:",
+        "in inner at program.cl:3:41, called from outer at program.cl:5:5\n",
+        "in tail at program.cl:3:8, called from outer at program.cl:6:12\n",
+    };
+    expect_places(all, wanted, sizeof wanted / sizeof *wanted);
+    free(all);
+    tc_image_free(&image);
+    for (int i = 0; i < 3; i++) {
+        free(modules[i].data);
+    }
+    free(library.data);
+}
+
 /** A program binary has its lines in it, wherever it was stored meanwhile; one that is damaged harms nobody. */
 static void test_damaged(void **state)
 {
@@ -140,7 +182,7 @@ static void test_lines_change_no_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines), cmocka_unit_test(test_symbols), cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_lines), cmocka_unit_test(test_symbols), cmocka_unit_test(test_parts), cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_lines_change_no_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,8 +63,8 @@ static uint64_t copy(struct engine *e, const uint32_t *w, struct fault *f)
         return 0;
     }
     uint64_t lines = 0;
-    for (uint32_t z = 0; z < p.slices; z++) {
-        for (uint32_t y = 0; p.width && y < p.rows; y++) {
+    for (uint32_t z = 0; p.width && p.rows && z < p.slices; z++) {
+        for (uint32_t y = 0; y < p.rows; y++) {
             uint64_t src = wide(p.src_lo, p.src_hi) + (uint64_t)z * p.src_slice + (uint64_t)y * p.src_row;
             uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
             if (!copy_bytes(e, dst, src, p.width, f)) {
@@ -94,7 +94,7 @@ static uint64_t fill(struct engine *e, const uint32_t *w, struct fault *f)
         memcpy(row + i, p.pattern, LINE);
     }
     uint64_t lines = 0;
-    for (uint32_t z = 0; z < p.slices; z++) {
+    for (uint32_t z = 0; p.width && p.rows && z < p.slices; z++) {
         for (uint32_t y = 0; y < p.rows; y++) {
             uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
             for (uint64_t x = 0; x < p.width; x += sizeof row) {

@@ -30,6 +30,7 @@
 #define POOL 64u            /* bytes of read-only constants of an item */
 #define TABLE_LOG2 14u      /* bytes of the read-only table */
 #define SHARED_WORDS 16u    /* in local memory, for items that share */
+#define SAME_WORDS 64u      /* ... one for each item of a kernel */
 #define BUFFER_ARGS 0x800u   /* arguments of the kernels, in the page of the buffers */
 #define FIRST_REGION 11u
 #define MAX_CODE 0x20000u   /* words */
@@ -87,7 +88,9 @@ struct code {
     struct rng *r;                    /* its random numbers */
     uint32_t *pool;                   /* its constants: POOL bytes at pool_va */
     uint32_t pool_va;
+    bool only_fresh;                  /* no sources but the fresh ones */
     bool deep;                        /* sp is not where the work-item's AREA is */
+    uint32_t fresh[2];                /* registers that were given a corner value last */
     uint32_t exits[64], n_exits;      /* places of jumps to the end of the kernel */
     char *text;                       /* NULL: nobody asks */
     size_t text_size;
@@ -113,12 +116,15 @@ uint32_t corner_value(struct rng *r);
 void plain(struct code *c);
 void plain_integer(struct code *c);
 void plain_float(struct code *c);
+/** x7 = base (sp, x3 or x4) + a multiple of 1 << size that the lane decides: one behind the other, apart, or anywhere. */
+void plain_address(struct code *c, uint32_t base, uint32_t size);
 void straight(struct code *c, uint32_t n);
 uint32_t any_condition(struct code *c);
 
 /* -------------------------------------- items, each with its text; program_*.c */
 void item_straight(struct code *c);
 void item_float(struct code *c);
+void item_corner(struct code *c);
 void item_csr(struct code *c);
 void item_flow(struct code *c);
 void item_loop(struct code *c);
@@ -132,6 +138,7 @@ void item_exit(struct code *c);
 void item_load(struct code *c);
 void item_scatter(struct code *c);
 void item_alias(struct code *c);
+void item_same(struct code *c);
 void item_barrier(struct code *c);
 void item_exchange(struct code *c);
 void item_histogram(struct code *c);

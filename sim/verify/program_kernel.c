@@ -85,12 +85,13 @@ static const struct {
     uint8_t weight, when;
     void (*emit)(struct code *c);
 } items[] = {
-    {10, ALWAYS, item_straight}, {10, ALWAYS, item_float},   {3, ALWAYS, item_csr},            {8, ALWAYS, item_flow},
+    {10, ALWAYS, item_straight}, {8, ALWAYS, item_float},    {6, ALWAYS, item_corner},         {3, ALWAYS, item_csr},
+              {8, ALWAYS, item_flow},
     {8, ALWAYS, item_loop},      {4, ALWAYS, item_switch},   {5, ALWAYS, item_call},           {3, ALWAYS, item_recursion},
     {3, ALWAYS, item_zigzag},    {1, ALWAYS, item_far},      {2, ALWAYS, item_page_end},       {8, IF_EXITS, item_exit},
     {8, ALWAYS, item_load},      {6, ALWAYS, item_scatter},  {2, ALWAYS, item_alias},          {6, IF_BARRIERS, item_barrier},
     {12, IF_BARRIERS, item_exchange}, {6, IF_BARRIERS, item_histogram}, {4, ALWAYS, item_shared}, {2, ALWAYS, item_counter},
-    {2, ALWAYS, item_lock},      {3, ALWAYS, item_reserve},
+    {2, ALWAYS, item_lock},      {3, ALWAYS, item_reserve},   {2, ALWAYS, item_same},
 };
 
 void item_emit(struct code *c, uint32_t item)
@@ -99,6 +100,8 @@ void item_emit(struct code *c, uint32_t item)
     struct rng r = rng_of(c->plan->seed, item);
     c->item = item;
     c->r = &r;
+    c->fresh[0] = any_value(c);
+    c->fresh[1] = any_value(c);
     c->pool_va = c->plan->va[REGION_POOL] + item * POOL;
     if (item == c->plan->fault_item) {
         item_fault(c);

@@ -71,6 +71,9 @@ uint32_t any_value(struct code *c)
 
 uint32_t any_source(struct code *c)
 {
+    if (c->only_fresh || rng_one_in(c->r, 3)) {
+        return c->fresh[rng_below(c->r, 2)];
+    }
     return rng_one_in(c->r, 8) ? rng_below(c->r, FIRST_VALUE) : any_value(c);
 }
 
@@ -114,9 +117,13 @@ static struct three any_three(struct code *c)
 static uint32_t corner_integer(struct rng *r)
 {
     uint32_t v = rng_next(r), n = rng_below(r, 32);
-    switch (rng_below(r, 8)) {
+    switch (rng_below(r, 11)) {
+    case 8:
+    case 9:
+    case 10:
     case 0:
         return rng_below(r, 3) - 1;               /* -1, 0, 1 */
+    case 7:
     case 1:
         return 0x80000000u - rng_below(r, 2);     /* INT_MIN, INT_MAX */
     case 2:
@@ -127,10 +134,8 @@ static uint32_t corner_integer(struct rng *r)
         return v << n;
     case 5:
         return rng_below(r, 65);                  /* counts of shifts */
-    case 6:
-        return (uint32_t)((int32_t)v >> n);
     default:
-        return v;
+        return rng_one_in(r, 2) ? (uint32_t)((int32_t)v >> n) : v;
     }
 }
 
@@ -143,7 +148,9 @@ static uint32_t corner_float(struct rng *r)
         0x3f000000u, 0x3effffffu, 0x3f000001u, 0x3fc00000u, 0x3f7fffffu, 0x3f800001u, 0x40000000u, 0x1f800000u, 0x5f800000u,
         0x20000000u, 0x1fffffffu};
     uint32_t sign = rng_next(r) & 0x80000000u, v = rng_next(r) & 0x7fffffu, exponent;
-    switch (rng_below(r, 8)) {
+    switch (rng_below(r, 9)) {
+    case 8: /* infinities, NaNs of both kinds */
+        return sign | 0x7f800000u | (rng_next(r) & (uint32_t[]){0, 0x7fffffu, 0x400000u, 0x3fffffu}[rng_below(r, 4)]);
     case 0:
     case 1:
         return sign | special[rng_below(r, COUNT(special))];
@@ -284,34 +291,50 @@ void plain_float(struct code *c)
 
 /* ------------------------------------------------------------------ memory */
 
+void plain_address(struct code *c, uint32_t base, uint32_t size)
+{
+    uint32_t mask = ((base == X4 ? SCRATCH : AREA) - 1) & ~((1u << size) - 1);
+    uint32_t by = rng_below(c->r, 3) ? X9 : any_value(c), shift = by == X9 ? size + rng_below(c->r, 2) : rng_below(c->r, 8);
+    emit(c, asm_slli(X7, by, shift));
+    emit(c, asm_andi(X7, X7, mask));
+    emit(c, asm_add(X7, X7, base));
+}
+
 static void plain_memory(struct code *c)
 {
     static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU, AMOCAS, AMOCAS};
     static const uint8_t bases[] = {SP, X3, X4, X4};
-    uint32_t base = bases[c->deep + rng_below(c->r, COUNT(bases) - c->deep)], size = rng_below(c->r, 3), kind = rng_below(c->r, 5);
-    uint32_t offset = rng_below(c->r, base == X4 ? SCRATCH : AREA) & ~((1u << (kind == 4 ? 2 : size)) - 1);
-    if (kind == 4 || rng_one_in(c->r, 4)) { /* an address of its own, before or behind the place */
+    uint32_t base = bases[c->deep + rng_below(c->r, COUNT(bases) - c->deep)], kind = rng_below(c->r, 5);
+    uint32_t size = kind == 4 ? 2 : rng_below(c->r, 3), rd = any_dest(c), op;
+    uint32_t offset = rng_below(c->r, base == X4 ? SCRATCH : AREA) & ~((1u << size) - 1);
+    if (rng_one_in(c->r, 4)) {
+        plain_address(c, base, size);
+        base = X7;
+        offset = 0;
+    } else if (kind == 4 || rng_one_in(c->r, 4)) { /* an address of its own, before or behind the place */
         uint32_t ahead = kind == 4 ? 0 : (rng_below(c->r, 0x700) - 0x380u) & ~3u;
         emit(c, asm_addi(X7, base, offset + ahead));
         base = X7;
         offset = 0u - ahead;
     }
+    if (base == X7 && rng_one_in(c->r, 6)) {
+        rd = X7;
+    }
     switch (kind) {
     case 0:
     case 1:
-        emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), any_dest(c), base, offset));
+        emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), rd, base, offset));
         break;
     case 2:
     case 3:
         emit(c, asm_s(size, any_source(c), offset, base));
         break;
     default: /* amocas with the value that is there, or not */
-        size = amos[rng_below(c->r, COUNT(amos))];
-        kind = any_dest(c);
-        if (size == AMOCAS && rng_one_in(c->r, 2)) {
-            emit(c, asm_lw(kind, 0, X7));
+        op = amos[rng_below(c->r, COUNT(amos))];
+        if (op == AMOCAS && rd != X7 && rng_one_in(c->r, 2)) {
+            emit(c, asm_lw(rd, 0, X7));
         }
-        emit(c, asm_amo(size, rng_below(c->r, 4), kind, any_source(c), X7));
+        emit(c, asm_amo(op, rng_below(c->r, 4), rd, any_source(c), X7));
         break;
     }
 }
@@ -337,11 +360,13 @@ static void plain_csr(struct code *c)
 /** A fresh value: the same for all lanes, or of each lane's own. */
 static void plain_value(struct code *c)
 {
+    uint32_t rd = any_value(c);
     if (rng_one_in(c->r, 2)) {
-        emit_li(c, any_value(c), corner_value(c->r));
+        emit_li(c, rd, corner_value(c->r));
     } else {
-        emit(c, asm_lw(any_value(c), RECORD_VALUES + 4 * rng_below(c->r, 32 - FIRST_VALUE), X5));
+        emit(c, asm_lw(rd, RECORD_VALUES + 4 * rng_below(c->r, 32 - FIRST_VALUE), X5));
     }
+    c->fresh[rng_below(c->r, 2)] = rd;
 }
 
 void plain(struct code *c)
@@ -375,7 +400,12 @@ void item_straight(struct code *c)
 {
     uint32_t n = 4 + rng_below(c->r, 12);
     code_say(c, "%u plain instructions", n);
-    straight(c, n);
+    while (n--) {
+        if (rng_one_in(c->r, 3)) {
+            plain_value(c);
+        }
+        plain(c);
+    }
 }
 
 void item_float(struct code *c)
@@ -388,6 +418,32 @@ void item_float(struct code *c)
         }
         plain_float(c);
     }
+}
+
+/** Both sources from the very corners, in all combinations sooner or later. */
+void item_corner(struct code *c)
+{
+    static const uint32_t integers[] = {0, 1, UINT32_MAX, 0x80000000u, 0x7fffffffu};
+    static const uint32_t floats[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x3f800000u,
+                                      0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0x7f800001u};
+    uint32_t n = 4 + rng_below(c->r, 6), real = rng_one_in(c->r, 2), value[2];
+    code_say(c, "%u %s instructions on corner values", n, real ? "floating-point" : "integer");
+    c->only_fresh = true;
+    while (n--) {
+        c->fresh[0] = any_value(c);
+        c->fresh[1] = any_value(c);
+        for (uint32_t i = 0; i < 2; i++) {
+            value[i] = real ? (rng_next(c->r) & 0x80000000u) | floats[rng_below(c->r, COUNT(floats))]
+                            : integers[rng_below(c->r, COUNT(integers))];
+            emit_li(c, c->fresh[i], value[i]);
+        }
+        if (real) {
+            plain_float(c);
+        } else {
+            plain_integer(c);
+        }
+    }
+    c->only_fresh = false;
 }
 
 void item_csr(struct code *c)

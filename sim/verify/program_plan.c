@@ -99,7 +99,7 @@ static void plan_kernel(struct rng *r, const struct geometry *g, struct kernel_p
     k->area_at = k->full * AREA;
     p->group_slots = 1 + rng_below(r, g->warps / p->group_warps);
     if (k->local) {
-        uint32_t need = ceil_div(k->area_at + (SHARED_WORDS + k->full) * 4, LINE) * LINE;
+        uint32_t need = ceil_div(k->area_at + (SHARED_WORDS + SAME_WORDS + k->full) * 4, LINE) * LINE;
         p->group_slots = at_most(p->group_slots, g->local_bytes / need);
         p->local_bytes = rng_one_in(r, 4) ? g->local_bytes / p->group_slots / LINE * LINE : need;
     }

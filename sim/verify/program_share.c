@@ -8,7 +8,9 @@
 
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define SHARED_COUNTERS 64u  /* byte offset in the shared region: words that are only counted up */
-#define LOCAL_EXCHANGE (SHARED_WORDS * 4u)
+#define LOCK_SAME 1024u      /* ... in the lock region: words that all write alike */
+#define LOCAL_SAME (SHARED_WORDS * 4u)
+#define LOCAL_EXCHANGE (LOCAL_SAME + SAME_WORDS * 4u)
 
 static const uint8_t commutative[] = {AMOADD, AMOXOR, AMOAND, AMOOR, AMOMIN, AMOMAX, AMOMINU, AMOMAXU};
 
@@ -54,12 +56,46 @@ void item_barrier(struct code *c)
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
 }
 
-/** Everybody writes a word, and reads that of another one behind the barrier. */
+/** Loads of any width from the words of the group, behind one another, all from one, or apart. */
+static void look_around(struct code *c, uint32_t base)
+{
+    uint32_t size = rng_below(c->r, 3), kind = rng_below(c->r, 3);
+    if (kind == 0) {
+        emit(c, asm_addi(X7, base, 0));
+    } else {
+        emit(c, asm_lw(X7, RECORD_LID, X5));
+        emit(c, asm_slli(X7, X7, kind == 1 ? size : 2));
+        emit(c, asm_add(X7, X7, base));
+    }
+    emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), any_dest(c), X7, 0));
+}
+
+/** All store the same value to the same place, which is as if one did. Each item has a place of its own. */
+void item_same(struct code *c)
+{
+    bool local = c->kernel->local && rng_one_in(c->r, 2);
+    uint32_t size = rng_below(c->r, 3), value = corner_value(c->r), offset = 4 * (c->item - c->kernel->first_item);
+    code_say(c, "all store the same %u bytes to one place in %s memory", 1u << size, local ? "local" : "global");
+    if (local) {
+        local_words(c, X7, LOCAL_SAME + offset);
+    } else {
+        emit_li(c, X7, kernel_va(c->plan, c->index, KERNEL_LOCK) + LOCK_SAME + offset);
+    }
+    emit_li(c, X8, value);
+    emit(c, asm_s(size, X8, 0, X7));
+    if (rng_one_in(c->r, 4)) {
+        emit(c, asm_amo(AMOSWAP, 0, X0, X8, X7));
+    }
+    emit(c, asm_i(0x03, 0, any_dest(c), X7, 0));
+}
+
+/** Everybody writes a word, or less, and reads that of another one behind the barrier. */
 void item_exchange(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2);
-    uint32_t trips = rng_one_in(c->r, 3) ? 2 + rng_below(c->r, 2) : 1, top, base = any_value(c);
-    code_say(c, "exchange through %s memory, %u times", local ? "local" : "global", trips);
+    uint32_t trips = rng_one_in(c->r, 3) ? 2 + rng_below(c->r, 2) : 1, size = rng_one_in(c->r, 2) ? 2 : rng_below(c->r, 2);
+    uint32_t base = any_value(c), other = any_value(c), top = 0;
+    code_say(c, "exchange %u bytes through %s memory, %u times", 1u << size, local ? "local" : "global", trips);
     emit(c, asm_addi(X6, X0, trips));
     top = c->n;
     if (local) {
@@ -71,13 +107,19 @@ void item_exchange(struct code *c)
         emit(c, asm_shadd(2, base, X7, base));
     }
     emit(c, asm_lw(X7, RECORD_LID, X5));
-    emit(c, asm_shadd(2, X7, X7, base));
-    emit(c, asm_sw(any_source(c), 0, X7));
+    emit(c, asm_slli(X7, X7, size));
+    emit(c, asm_add(X7, X7, base));
+    emit(c, asm_s(size, any_value(c), 0, X7));
+    if (size == 2 && rng_one_in(c->r, 2)) { /* still one's own */
+        uint32_t op = rng_one_in(c->r, 4) ? AMOCAS : rng_one_in(c->r, 4) ? AMOSWAP : commutative[rng_below(c->r, COUNT(commutative))];
+        emit(c, asm_amo(op, rng_below(c->r, 4), other == base ? X0 : other, any_value(c), X7));
+    }
     emit(c, ASM_BARRIER);
     partner(c);
-    emit(c, asm_shadd(2, X7, X7, base));
-    emit(c, asm_lw(any_value(c), 0, X7));
-    straight(c, 1);
+    emit(c, asm_slli(X7, X7, size));
+    emit(c, asm_add(X7, X7, base));
+    emit(c, asm_i(0x03, size, other == base ? X8 : other, X7, 0));
+    look_around(c, base);
     emit(c, ASM_BARRIER);
     emit(c, asm_addi(X6, X6, UINT32_MAX));
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
@@ -206,12 +248,12 @@ void item_lock(struct code *c)
 /** LR and SC on a word that nobody else touches: SC succeeds sooner or later, and a second one fails. */
 void item_reserve(struct code *c)
 {
-    uint32_t base = c->kernel->local && rng_one_in(c->r, 2) ? X3 : X4, at = 4 * rng_below(c->r, AREA / 4);
-    uint32_t other = 4 * rng_below(c->r, AREA / 4), kind = rng_below(c->r, 3), rd = any_value(c);
+    uint32_t base = (uint32_t[]){SP, X3, X4}[rng_below(c->r, 3)], kind = rng_below(c->r, 3), rd = any_value(c);
     static const char *const texts[] = {"once more", "after a store in between", "elsewhere, then here"};
-    code_say(c, "LR and SC on a private word of %s memory, then SC %s", base == X3 ? "local" : "global", texts[kind]);
-    emit(c, asm_addi(X7, base, at));
-    emit(c, asm_addi(X6, base, other == at ? other ^ 4u : other));
+    code_say(c, "LR and SC on a private word of %s memory, then SC %s",
+             base == X4 ? "global" : base == X3 && c->kernel->local ? "local" : "private", texts[kind]);
+    plain_address(c, base, 2);
+    emit(c, asm_i(0x13, 4, X6, X7, 4u << rng_below(c->r, 3))); /* another word of the same */
     uint32_t top = c->n;
     emit(c, asm_amo(LR, rng_below(c->r, 4), rd, X0, X7));
     emit(c, asm_amo(SC, rng_below(c->r, 4), X8, any_value(c), X7));
@@ -221,10 +263,15 @@ void item_reserve(struct code *c)
         emit(c, asm_sw(any_value(c), 0, X6));
         emit(c, asm_amo(SC, 0, X8, any_value(c), X6)); /* another word than the reserved one */
     } else if (kind == 2) {
-        emit(c, asm_amo(LR, 0, any_value(c), X0, X7));
+        emit(c, asm_amo(LR, 0, any_dest(c), X0, X7));
         emit(c, asm_amo(SC, 0, X8, any_value(c), X6));
     }
-    emit(c, asm_amo(SC, 0, X6, any_value(c), X7));
+    if (rng_one_in(c->r, 3)) { /* the result over the address, or nowhere */
+        emit(c, asm_amo(SC, 0, rng_one_in(c->r, 2) ? X7 : X0, any_value(c), X7));
+        emit(c, asm_r(0x33, 3, 0, X7, X0, X7));
+    } else {
+        emit(c, asm_amo(SC, 0, X6, any_value(c), X7));
+    }
     emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* which code a failure has is open */
     emit(c, asm_r(0x33, 3, 0, X8, X0, X8));
 }

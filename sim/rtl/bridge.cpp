@@ -16,6 +16,12 @@
 #include "tern_sim/tern_sim.h"
 #include "verilated.h"
 #include "verilated_fst_c.h"
+#ifdef TERN_COVERAGE
+#include "coverage.h"
+#endif
+#ifdef TERN_MUTANTS
+#include "Vtern_top_tern_mutant_pkg.h"
+#endif
 
 namespace {
 
@@ -38,6 +44,9 @@ struct tern_sim {
     std::unique_ptr<tern_dram, free_dram> dram;
     std::unique_ptr<VerilatedFstC> trace;
     std::unique_ptr<observer> watch;
+#ifdef TERN_COVERAGE
+    std::unique_ptr<coverage_counters> counters;
+#endif
     uint64_t ticks = 0;  // of the waveform: two a cycle
     bool idle = false;
 
@@ -107,6 +116,20 @@ struct tern_sim {
 
 namespace {
 
+/** Switches a seeded bug on: 0, or -ENOTSUP if there are none in this build, or -EINVAL. */
+int select_mutant([[maybe_unused]] tern_sim *s, uint32_t mutant)
+{
+#ifdef TERN_MUTANTS
+    if (mutant > TERN_MUTANTS) {
+        return -EINVAL;
+    }
+    s->top->rootp->__PVT__tern_mutant_pkg->select = static_cast<int>(mutant);
+    return 0;
+#else
+    return mutant ? -ENOTSUP : 0;
+#endif
+}
+
 int create(const tern_sim_config *config, tern_sim **out)
 {
     tern_dram_config d = {};
@@ -134,6 +157,12 @@ int create(const tern_sim_config *config, tern_sim **out)
     s->context = std::make_unique<VerilatedContext>();
     s->context->traceEverOn(true);
     s->top = std::make_unique<Vtern_top>(s->context.get(), "tern");
+    if (int r = select_mutant(s.get(), config ? config->mutant : 0)) {
+        return r;
+    }
+#ifdef TERN_COVERAGE
+    s->counters = std::make_unique<coverage_counters>(*s->top);
+#endif
     s->top->mem_pages_i = static_cast<uint32_t>(d.bytes / page);
     s->top->axi_base_i = 0;
     s->top->rst_i = 1;
@@ -266,9 +295,13 @@ int observe(tern_sim *s, tern_sim_observer f, void *user)
     return 0;
 }
 
-int coverage(tern_sim *, const char *)
+int coverage([[maybe_unused]] tern_sim *s, [[maybe_unused]] const char *path)
 {
+#ifdef TERN_COVERAGE
+    return s->counters->write(path);
+#else
     return -ENOTSUP;
+#endif
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// See coverage.h.
+#include "coverage.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "Vtern_top___024root.h"
+#include "Vtern_top__Syms.h"
+#include "verilated_cov.h"
+
+namespace {
+
+std::mutex lock;
+std::set<Vtern_top *> alive;    // lock
+std::vector<uint64_t> gone;     // lock; counts of devices that are no more
+
+/** The counters of a device; how many is known only to the generated code. */
+std::pair<uint32_t *, size_t> counters(Vtern_top &top)
+{
+    auto &all = top.rootp->vlSymsp->__Vcoverage;
+    return {all, std::size(all)};
+}
+
+void add(std::vector<uint64_t> &sum, Vtern_top &top)
+{
+    auto [count, n] = counters(top);
+    sum.resize(n);
+    std::transform(count, count + n, sum.begin(), sum.begin(), [](uint32_t a, uint64_t b) { return a + b; });
+}
+
+}  // namespace
+
+coverage_counters::coverage_counters(Vtern_top &top) : top_(top)
+{
+    std::lock_guard hold(lock);
+    alive.insert(&top);
+}
+
+coverage_counters::~coverage_counters()
+{
+    std::lock_guard hold(lock);
+    alive.erase(&top_);
+    add(gone, top_);
+}
+
+int coverage_counters::write(const char *path)
+{
+    // Verilator's writer says nothing when it cannot open the file
+    FILE *f = std::fopen(path, "w");
+    if (!f) {
+        return -errno;
+    }
+    std::fclose(f);
+    std::lock_guard hold(lock);
+    std::vector<uint64_t> sum = gone;
+    for (Vtern_top *t : alive) {
+        add(sum, *t);
+    }
+    auto [count, n] = counters(top_);
+    const std::vector<uint32_t> own(count, count + n);
+    std::transform(sum.begin(), sum.end(), count,
+                   [](uint64_t v) { return static_cast<uint32_t>(std::min<uint64_t>(v, std::numeric_limits<uint32_t>::max())); });
+    top_.contextp()->coveragep()->write(path);
+    std::copy(own.begin(), own.end(), count);
+    return 0;
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // div_unit against C: all operations and rounding modes, random masks and back pressure, the promised latency.
+// +count=N: at least so many vectors of each of the six operations.
 
 module tb;
 
@@ -8,7 +9,8 @@ module tb;
   import "DPI-C" function void div_next(input int op, output int a, output int b, output int rm, output int result,
                                         output int flags);
 
-  localparam int L = 4;
+  localparam int L = 16;
+  localparam int OPS = 6;
 
   logic            clk = 1'b0, rst = 1'b1;
   logic            in_valid, in_ready, out_valid, out_ready;
@@ -28,7 +30,8 @@ module tb;
     #1 clk = 1'b0;
   endtask
 
-  int          seed, count, errors, latency;
+  int          seed, count, errors, latency, least;
+  int          vectors[OPS];
   logic [31:0] want[L];
   logic [4:0]  want_flags[L];
   logic [31:0] operand_a[L], operand_b[L];
@@ -36,8 +39,10 @@ module tb;
 
   task automatic start();
     int va, vb, vrm, vresult, vflags;
-    op = 3'(div_random(6));
+    op = (op == 3'(OPS - 1)) ? 3'd0 : op + 3'd1;
     mask = L'(div_random(1 << L));
+    if (div_random(4) != 0) mask = ~(mask & L'(div_random(1 << L)));
+    vectors[op] += $countones(mask);
     for (int i = 0; i < L; i++) begin
       div_next({29'b0, op}, va, vb, vrm, vresult, vflags);
       operand_a[i] = va;
@@ -69,6 +74,9 @@ module tb;
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("count=%d", count)) count = 100_000;
+    op = '0;
+    least = 0;
+    foreach (vectors[i]) vectors[i] = 0;
     $display("seed %0d", seed);
     div_seed(seed);
     errors = 0;
@@ -76,8 +84,10 @@ module tb;
     out_ready = 1'b0;
     cycle();
     rst = 1'b0;
-    for (int n = 0; n < count && errors < 10; n++) begin
+    while (least < count && errors < 10) begin
       start();
+      least = vectors[0];
+      foreach (vectors[i]) if (vectors[i] < least) least = vectors[i];
       latency = 1;
       while (!out_valid && latency < 100) begin
         cycle();
@@ -98,6 +108,7 @@ module tb;
       out_ready = 1'b0;
     end
     if (errors != 0) $fatal(1, "%0d errors", errors);
+    $display("%0d vectors of each of %0d operations, or more", least, OPS);
     $display("PASS");
     $finish;
   end

@@ -20,13 +20,19 @@ static uint32_t near_product(uint32_t a, uint32_t b, uint32_t c)
     return (c & 0x807fffff) | (uint32_t)exponent << 23;
 }
 
-// control: {neg_prod, neg_add, rm}
+// Operations in turn: four fused ones, and add, subtract and multiply as the core prepares them (a * 1 + c, a * b + 0 of the
+// product's sign). control: {neg_prod, neg_add, rm}
 void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t *result, uint32_t *flags)
 {
     *a = random_float();
     *b = random_float();
     *c = random_float();
-    uint32_t neg_prod = random_below(2), neg_add = random_below(2), rm = random_below(5);
+    static uint32_t turn;
+    enum { ADD = 4, SUB, MUL, OPS };
+    uint32_t op = turn++ % OPS, rm = random_below(5);
+    uint32_t neg_prod = op < ADD && op & 1, neg_add = op == SUB || (op < ADD && op & 2);
+    if (op == ADD || op == SUB)
+        *b = 0x3f800000;
     switch (random_below(8)) {
     case 0:
     case 1:
@@ -39,6 +45,8 @@ void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t
     default:
         break;
     }
+    if (op == MUL)
+        *c = (*a ^ *b) & 0x80000000;
     *control = neg_prod << 4 | neg_add << 3 | rm;
     struct float_result r = float_fma(*a ^ neg_prod << 31, *b, *c ^ neg_add << 31, rm);
     *result = r.bits;

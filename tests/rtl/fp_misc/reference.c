@@ -17,8 +17,9 @@ void misc_seed(uint32_t seed)
 
 void misc_next(uint32_t *a, uint32_t *b, uint32_t *op, uint32_t *rm, uint32_t *result, uint32_t *flags)
 {
+    static uint32_t turn;
     struct float_result r = {0, 0};
-    *op = random_below(OPS);
+    *op = turn++ % OPS;
     *rm = random_below(5);
     *a = *op == CVT_S_W || *op == CVT_S_WU ? random_word() : random_float();
     *b = random_below(8) == 0 ? *a ^ random_below(2) << 31 : random_float();

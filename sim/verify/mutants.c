@@ -3,8 +3,8 @@
  * Is the test any good? Each mutant is the RTL with one seeded bug; the seeds on which the unchanged RTL is clean must catch
  * it. One that is not caught is a hole in what the cases do, not in the RTL.
  *
- * libtern_sim_rtl_mutants.so holds all of them: tern_sim_config.mutant picks one, and the array tern_sim_mutants has their
- * names, by number; 0 is the unchanged RTL, and NULL follows the last.
+ * libtern_sim_rtl_mutants.so holds all of them (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the
+ * unchanged RTL. The array tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,6 +39,7 @@ static int build(void)
     newest = 0;
     ftw(TERN_SOURCE_DIR "/rtl", look_at, 16);
     ftw(TERN_SOURCE_DIR "/sim/rtl", look_at, 16);
+    ftw(TERN_SOURCE_DIR "/tests/verify/mutants.list", look_at, 16);
     if (newest == 0 || (stat(library, &st) == 0 && st.st_mtime >= newest)) {
         return 0;
     }
@@ -70,12 +71,18 @@ struct trial {
     struct study study;
 };
 
+/** Of mutant 0 too, in the table. */
+static const char *name_of(const char *const *names, uint32_t mutant)
+{
+    return mutant ? names[mutant - 1] : "(unchanged)";
+}
+
 static int try_mutant(const struct options *o, struct pair *p, const char *const *names, uint32_t mutant, struct trial *out)
 {
     char title[128];
     out->mutant = p->mutant = mutant;
-    p->mutant_name = names[mutant];
-    snprintf(title, sizeof title, "mutant %u %s", mutant, names[mutant]);
+    p->mutant_name = name_of(names, mutant);
+    snprintf(title, sizeof title, "mutant %u %s", mutant, p->mutant_name);
     int r = campaign_run(o, p, title, &out->campaign);
     out->caught = r == 0 && out->campaign.failures > 0;
     if (out->caught) {
@@ -87,7 +94,7 @@ static int try_mutant(const struct options *o, struct pair *p, const char *const
 static void print_trial(const char *const *names, const struct trial *t)
 {
     const struct campaign *c = &t->campaign;
-    printf("%-32s ", names[t->mutant]);
+    printf("%-32s ", name_of(names, t->mutant));
     if (t->caught) {
         printf("%-8s %-8llu %8llu %12llu  %u of %u\n", kind_names[c->failure[0].kind], (unsigned long long)c->failure[0].seed,
                (unsigned long long)c->cases, (unsigned long long)c->instructions, t->study.kept, t->study.c.items);
@@ -101,7 +108,7 @@ static void add_json(cJSON *list, const struct options *o, const struct pair *p,
 {
     cJSON *j = cJSON_CreateObject();
     cJSON_AddNumberToObject(j, "mutant", t->mutant);
-    cJSON_AddStringToObject(j, "name", names[t->mutant]);
+    cJSON_AddStringToObject(j, "name", name_of(names, t->mutant));
     cJSON_AddBoolToObject(j, "caught", t->caught);
     campaign_json(j, &t->campaign);
     cJSON_AddItemToObject(j, "difference", t->caught ? failure_json(o, p, &t->campaign.failure[0], &t->study) : cJSON_CreateNull());
@@ -124,7 +131,7 @@ static bool wanted(const struct options *o, const char *name)
 static int check_names(const struct options *o, const char *const *names)
 {
     for (int i = 0; i < o->mutant_names; i++) {
-        uint32_t m = 1;
+        uint32_t m = 0;
         while (names[m] && strcmp(names[m], o->mutant_name[i])) {
             m++;
         }
@@ -144,9 +151,9 @@ static int run_all(const struct options *o, struct pair *p, const char *const *n
     if (!o->json) {
         printf("%-32s %-8s %-8s %8s %12s  %s\n", "mutant", "kind", "seed", "cases", "instructions", "items needed");
     }
-    for (uint32_t m = 0; status == EXIT_CLEAN && (m == 0 || names[m]); m++) {
+    for (uint32_t m = 0; status == EXIT_CLEAN && (m == 0 || names[m - 1]); m++) {
         struct trial t = {0};
-        if (m && !wanted(o, names[m])) {
+        if (m && !wanted(o, names[m - 1])) {
             continue;
         }
         if (try_mutant(o, p, names, m, &t)) {
@@ -196,7 +203,7 @@ int mutants_run(const struct options *o)
     if (!names) {
         fprintf(stderr, "tern verify: %s has no mutants\n", p.rtl.path);
     } else if (o->mutant_names == 1 && strcmp(o->mutant_name[0], "list") == 0) {
-        for (uint32_t m = 1; names[m]; m++) {
+        for (uint32_t m = 0; names[m]; m++) {
             puts(names[m]);
         }
         status = EXIT_CLEAN;

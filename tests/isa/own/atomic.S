@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A: each operation on a word of the work-item's own, then all work-items on shared words. A custom instruction is Tern's
-   barrier; the reference, which runs one work-item, does without. */
+/* A: each operation on a word of the work-item's own in global, local and private memory, then all work-items on shared words.
+   The reference has one kind of memory, and does without the barrier: it runs one work-item. */
 #include "check.h"
 
 #ifdef TERN_REFERENCE
@@ -18,10 +18,19 @@
     test_begin
 
     tern_id s5
-    la s6, own
+    addi sp, sp, -512
+    li s10, 0
+place:
     slli t0, s5, 2
+    la s6, own
     add s6, s6, t0
-
+    beqz s10, 1f
+    local_memory s6
+    add s6, s6, t0
+    addi t1, s10, -1
+    beqz t1, 1f
+    mv s6, sp
+1:
 /* What was in memory, the operand, what must be there then: result apart, over the operand, over the address, into x0. */
 .macro atomic insn
     rows 4
@@ -118,6 +127,10 @@
     check_value(a5, 1)
     lw a5, 0(s6)
     check_value(a5, 88)
+
+    addi s10, s10, 1
+    li t0, 3
+    bne s10, t0, place
 
 /* All add to one word, by amoadd and by LR and SC; every increment counts, and each gets another ticket. */
     work_items s8

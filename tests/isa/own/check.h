@@ -67,6 +67,19 @@ test_start:
 78: .popsection
 .endm
 
+/* Local memory, which a reference has as memory like any other. */
+.macro local_memory rd
+#ifdef TERN_REFERENCE
+    la \rd, 79f
+    .pushsection .bss
+    .balign 4
+79: .skip 1024
+    .popsection
+#else
+    li \rd, 0xe0000000
+#endif
+.endm
+
 .macro is_zero
     mv a5, x0
     bnez a5, fail

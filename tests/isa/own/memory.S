@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RV32I: loads and stores of each size and place in a word, in the private memory of the work-item and from shared data. */
+/* RV32I: loads and stores of each size and place in a word, in global, local and private memory. */
 #include "check.h"
 
     test_begin
 
+/* A place of 16 bytes for each work-item: s7 in global, s8 in local memory, sp in private. */
+    tern_id s6
+    slli t0, s6, 4
+    la s7, own
+    add s7, s7, t0
+    local_memory s8
+    add s8, s8, t0
     addi sp, sp, -64
-    la s5, bytes
 
-/* Loads, from shared data and from a copy of it in private memory, that stores of words made. */
+/* Loads, from shared data and from copies of it that stores of words made. */
+    la s5, bytes
     .irp at, 0, 4, 8
     lw a5, \at(s5)
     sw a5, \at(sp)
+    sw a5, \at(s7)
+    sw a5, \at(s8)
     .endr
 
 .macro load insn, at, want
     li a4, \want
-    \insn a5, \at(s5)
+    .irp base, s5, s7, s8, sp
+    \insn a5, \at(\base)
     bne a5, a4, fail
-    \insn a5, \at(sp)
-    bne a5, a4, fail
+    .endr
     addi a5, sp, 2044
     \insn a5, (\at - 2044)(a5)
     bne a5, a4, fail
@@ -49,12 +58,14 @@
 /* Stores leave the rest of the word as it was. */
 .macro store insn, at, value, want
     li a2, 0xaaaaaaaa
-    sw a2, 16(sp)
     li a3, \value
-    \insn a3, (16 + \at)(sp)
-    lw a5, 16(sp)
     li a4, \want
+    .irp base, s7, s8, sp
+    sw a2, 12(\base)
+    \insn a3, (12 + \at)(\base)
+    lw a5, 12(\base)
     bne a5, a4, fail
+    .endr
 .endm
 #define store_case(...) li gp, __LINE__; store __VA_ARGS__
     store_case(sb, 0, 0x12345678, 0xaaaaaa78)
@@ -84,8 +95,19 @@
     check_value(a1, 0x87657654)
     check_value(a0, 0x807f8201)
 
+/* A place of one work-item is not that of another: each still finds its own. */
+    .irp base, s7, s8, sp
+    sw s6, 4(\base)
+    .endr
+#ifndef TERN_REFERENCE
+    .insn i 0x0b, 0, x0, x0, 0  /* barrier */
+#endif
+    .irp base, s7, s8, sp
+    lw a5, 4(\base)
+    check(a5, s6)
+    .endr
+
 /* Each work-item has words, halves and bytes of its own in shared memory, next to those of others. */
-    tern_id s6
     la s7, words
     slli t0, s6, 2
     add s7, s7, t0
@@ -119,6 +141,8 @@ bytes:
 
     .bss
     .balign 64
+own:
+    .skip 64 * 16
 words:
     .skip 64 * 4
 halves:

@@ -107,6 +107,18 @@ static void test_entry_saves_nothing(void **state)
     tc_image_free(&image);
 }
 
+/** A small function that is called twice is no call, nor in the kernel's last block. */
+static void test_small_functions_are_inlined(void **state)
+{
+    (void)state;
+    struct tc_image image = image_of("float mix2(float a, float b) { return a * 3 + b / 4 - a * b; }\n"
+                                     "kernel void k(global float *x) { x[0] = mix2(x[1], x[2]); x[3] = mix2(x[4], x[0]); }", "", 0x1000);
+    for (uint32_t at = 0; at < image.code_size; at += 4) {
+        assert_int_not_equal(word(&image, 0x1000 + at) & 0xfff, 0x0e7); /* jalr ra */
+    }
+    tc_image_free(&image);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -126,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bases), cmocka_unit_test(test_same_code), cmocka_unit_test(test_order),
         cmocka_unit_test(test_large), cmocka_unit_test(test_entry_saves_nothing), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_small_functions_are_inlined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,8 @@ void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
 /* kernel.c: finds kernels, writes their entries, reads their metadata. */
 void cc1_kernels(struct cc1 *cc);
+/** After optimization: entries do not return. */
+void cc1_kernels_end(struct cc1 *cc);
 /** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
 void cc1_kernels_emit(struct cc1 *cc);
 

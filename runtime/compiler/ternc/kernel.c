@@ -155,7 +155,6 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
     char name[1024];
     snprintf(name, sizeof name, CC1_ENTRY_PREFIX "%s", k->name);
     k->entry = LLVMAddFunction(cc->module, name, LLVMFunctionType(nothing, &block, 1, 0));
-    LLVMAddAttributeAtIndex(k->entry, CC1_FUNCTION, attribute(cc, "noreturn"));
     LLVMAddAttributeAtIndex(k->entry, CC1_FUNCTION, attribute(cc, "nounwind"));
     LLVMAddAttributeAtIndex(k->entry, 1, attribute(cc, "noalias"));
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(c, k->entry, ""));
@@ -225,7 +224,7 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
                    LLVMGetInlineAsm(none, leave, sizeof leave - 1, clobber, sizeof clobber - 1, 1, 0,
                                     LLVMInlineAsmDialectATT, 0),
                    NULL, 0, "");
-    LLVMBuildUnreachable(b);
+    LLVMBuildRetVoid(b);
     LLVMDisposeBuilder(b);
 
     k->args_size = (uint32_t)((offset + MAX_ALIGN - 1) / MAX_ALIGN * MAX_ALIGN);
@@ -261,6 +260,26 @@ void cc1_kernels(struct cc1 *cc)
         make_entry(cc, &cc->kernels[i]);
     }
     cc1_lines_end(cc);
+}
+
+/** The inliner takes next to nothing into a block that ends in `unreachable`: for it, who comes there is lost. So entries
+ *  return as long as they are optimized, and never after. */
+void cc1_kernels_end(struct cc1 *cc)
+{
+    LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        LLVMValueRef f = cc->kernels[i].entry;
+        LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "noreturn"));
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
+            LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+            if (LLVMIsAReturnInst(end)) {
+                LLVMPositionBuilderBefore(b, end);
+                LLVMBuildUnreachable(b);
+                LLVMInstructionEraseFromParent(end);
+            }
+        }
+    }
+    LLVMDisposeBuilder(b);
 }
 
 void cc1_kernels_emit(struct cc1 *cc)

@@ -94,6 +94,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     cc1_module_internalize(cc, 0);
     cc1_converge(cc);
     cc1_module_optimize(cc, pipeline);
+    cc1_kernels_end(cc);
     cc1_local_place(cc);
     cc1_kernels_emit(cc);
     cc1_order(cc);

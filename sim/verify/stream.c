@@ -32,11 +32,11 @@ static struct plan plan_of(uint64_t seed)
     struct plan p = {.faulty = rng_one_in(&r, 3)};
     uint32_t stop = 150u << rng_below(&r, 5), mails = 0;
     p.stop_every = rng_one_in(&r, 4) ? stop : 0;
-    p.buffers = rng_one_in(&r, 16) ? 24 + rng_below(&r, BUFFERS - 23) : 2 + rng_below(&r, 15);
+    p.buffers = rng_one_in(&r, 32) ? 20 + rng_below(&r, BUFFERS - 19) : 2 + rng_below(&r, 8);
     for (uint32_t i = 0; i < p.buffers; i++) {
         enum buffer_kind kind = draw_kind(&r, p.faulty, mails);
         bool many = kind == BUFFER_USER || kind == BUFFER_PAGING;
-        uint32_t items = rng_one_in(&r, 3) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
+        uint32_t items = rng_one_in(&r, 5) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
         p.buffer[i].kind = kind;
         p.buffer[i].engine = rng_below(&r, ENGINES);
         p.buffer[i].first = p.items;
@@ -67,7 +67,7 @@ static struct choice choose(struct rng *r, bool paging, bool faulty)
 {
     static const uint8_t user[] = {TERN_PKT_NOP,  TERN_PKT_COPY,         TERN_PKT_COPY,       TERN_PKT_COPY,    TERN_PKT_COPY,    TERN_PKT_FILL,
                                    TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_BARRIER, TERN_PKT_TIMESTAMP,
-                                   TERN_PKT_USER_CALL, TERN_PKT_USER_CALL, TERN_PKT_DISPATCH, TERN_PKT_DISPATCH, TERN_PKT_DISPATCH};
+                                   TERN_PKT_USER_CALL, TERN_PKT_USER_CALL, TERN_PKT_DISPATCH, TERN_PKT_COPY};
     static const uint8_t paging_too[] = {TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH, TERN_PKT_CONTEXT_INIT};
     uint32_t k = rng_below(r, 32);
     struct choice c = {ITEM_PACKET, user[rng_below(r, sizeof user)]};
@@ -290,7 +290,9 @@ static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
     begin(b, st, &r, 2 * index + 1, 1 - engine, rng_one_in(&r, 3));
     fence(b, item, wait, true);
     move_mail(b, &r, mail, false);
-    stream_put(b, &r, item, TERN_PKT_DISPATCH, AIM_GOOD);
+    if (rng_one_in(&r, 4)) {
+        stream_put(b, &r, item, TERN_PKT_DISPATCH, AIM_GOOD);
+    }
     end(b, &r, false);
 }
 

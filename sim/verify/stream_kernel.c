@@ -195,7 +195,7 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
 {
     const struct geometry *g = b->st->g;
     uint32_t program = rng_below(r, PROGRAMS), wild = aim == AIM_WILD ? rng_below(r, 5) : 5;
-    uint32_t most = rng_one_in(r, 6) ? least(g->lanes * g->warps, 64) : 1 + rng_below(r, 2 * g->lanes);
+    uint32_t most = rng_one_in(r, 8) ? least(g->lanes * g->warps, 64) : 1 + rng_below(r, rng_one_in(r, 3) ? 2 * g->lanes : g->lanes);
     if (aim == AIM_WILD) { /* one warp: with several it is open which faults */
         program = wild == 1 ? PROGRAM_ADD : program == PROGRAM_STACK ? PROGRAM_FILL : program;
         most = g->lanes;
@@ -203,7 +203,7 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
     *out = (struct packet){.lines = TERN_PKT_DISPATCH_LINES};
     *p = (struct tern_pkt_dispatch){.offset_x = rng_next(r), .offset_y = rng_next(r), .offset_z = rng_next(r), .user0 = rng_next(r),
                                     .user1 = rng_next(r)};
-    uint32_t items = draw_range(r, most, aim == AIM_WILD ? 1 : rng_one_in(r, 6) ? 6 : 3, p);
+    uint32_t items = draw_range(r, most, aim == AIM_WILD ? 1 : rng_one_in(r, 8) ? 6 : 1 + rng_one_in(r, 3), p);
     draw_room(g, r, program, p);
     draw_stack(b, r, program, p, out);
 

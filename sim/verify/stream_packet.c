@@ -38,14 +38,14 @@ static struct box draw_shape(struct rng *r)
 {
     static const uint8_t shapes[] = {SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROW, SHAPE_ROW, SHAPE_ROWS, SHAPE_ROWS, SHAPE_SLICES, SHAPE_BYTES};
     uint32_t shape = shapes[rng_below(r, 8)];
-    struct box b = {.width = stream_edge(r, rng_one_in(r, 8) ? 6000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
+    struct box b = {.width = stream_edge(r, rng_one_in(r, 24) ? 9000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
     if (shape == SHAPE_ROWS || shape == SHAPE_SLICES) {
         b.width = 1 + rng_below(r, 160);
-        b.rows = 1 + rng_below(r, shape == SHAPE_ROWS ? 7 : 4);
+        b.rows = 1 + rng_below(r, shape == SHAPE_ROWS ? 6 : 3);
         b.slices = shape == SHAPE_ROWS ? 1 : 2 + rng_below(r, 2);
     } else if (shape == SHAPE_BYTES) {
         b.width = 1;
-        b.rows = 1 + rng_below(r, 20);
+        b.rows = 1 + rng_below(r, rng_one_in(r, 3) ? 20 : 6);
     } else if (shape == SHAPE_NOTHING) {
         const uint32_t any[3] = {rng_next(r), rng_next(r), rng_next(r)};
         uint32_t none = rng_below(r, 3);

@@ -199,7 +199,7 @@ static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f
     return true;
 }
 
-static uint64_t user_call(struct engine *e, struct fault *f)
+static uint64_t user_call(struct engine *e, uint64_t budget, bool *done, struct fault *f)
 {
     struct tern_pkt_user_call p;
     if (tern_pkt_user_call_unpack(&p, e->packet)) {
@@ -215,23 +215,24 @@ static uint64_t user_call(struct engine *e, struct fault *f)
         *f = (struct fault){.code = TERN_FAULT_EXECUTOR, .va = bad};
         return 0;
     }
-    uint32_t xa = p.payload[2], ya = p.payload[3];
-    for (uint32_t left = n, part; left; left -= part, xa += 4 * part, ya += 4 * part) {
+    uint64_t cycles = 0;
+    for (uint32_t part; !(*done = e->at.x == n) && cycles < budget; e->at.x += part, cycles += part) {
+        uint32_t xa = p.payload[2] + 4 * e->at.x, ya = p.payload[3] + 4 * e->at.x, left = n - e->at.x;
         uint32_t x[LINE / 4], y[LINE / 4]; /* a line of y is written when all its elements have been read */
         part = (LINE - ya % LINE) / 4 < left ? (LINE - ya % LINE) / 4 : left;
         for (uint32_t i = 0; i < part; i++) {
             uint8_t fl = 0;
             if (!memory_read(&e->dev->mem, &e->space, (uint32_t)(xa + 4 * i), &x[i], 4, f) ||
                 !memory_read(&e->dev->mem, &e->space, ya + 4 * i, &y[i], 4, f)) {
-                return n - left;
+                return cycles;
             }
             y[i] = fp_exact(FP_FMA, p.payload[1], x[i], y[i], 0, &fl);
         }
         if (!memory_write(&e->dev->mem, &e->space, ya, y, 4ull * part, f)) {
-            return n - left;
+            return cycles;
         }
     }
-    return n / 5 + 1;
+    return cycles;
 }
 
 /** Runs the packet that was fetched; cycles taken. */
@@ -254,7 +255,7 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
         }
         break;
     case TERN_PKT_USER_CALL:
-        cycles = user_call(e, &f);
+        cycles = user_call(e, budget, &done, &f);
         break;
     case TERN_PKT_NOP:
         break;
@@ -262,7 +263,7 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
         block_flush(e);
         break;
     default:
-        cycles = mover_run(e, e->packet, &f);
+        cycles = mover_run(e, e->packet, budget, &done, &f);
         break;
     }
     e->now += cycles;
@@ -321,6 +322,7 @@ void engine_run(struct engine *e, uint64_t end)
             } else {
                 uint32_t code = check(e);
                 e->phase = PHASE_WAIT;
+                memset(&e->at, 0, sizeof e->at);
                 if (code) {
                     fault_code(e, code);
                 }

@@ -258,6 +258,9 @@ struct engine {
     uint32_t offset;
     uint64_t begin;
     uint32_t packet[32];
+    struct {
+        uint32_t x, y, z;
+    } at; /* how far a packet is that takes long */
     struct space space;
     struct simt simt;
     struct counters count;
@@ -284,8 +287,8 @@ void engine_doorbell(struct engine *e);
 void engine_preempt(struct engine *e, uint32_t granularity);
 void engine_pop(struct engine *e);
 
-/** Copy, fill and paging packets, whole. Cycles that it took; f filled on a fault. */
-uint64_t mover_run(struct engine *e, const uint32_t *w, struct fault *f);
+/** Copy, fill and paging packets, for about `budget` cycles. The cycles taken; *done at the end; f filled on a fault. */
+uint64_t mover_run(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f);
 
 /** Forgets whose turn it is. */
 void simt_reset(struct engine *e);

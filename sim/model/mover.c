@@ -7,53 +7,68 @@ static uint64_t wide(uint32_t lo, uint32_t hi)
     return lo | (uint64_t)hi << 32;
 }
 
-static bool refuse(struct fault *f, uint32_t code, uint32_t access, uint64_t va)
+static uint32_t least(uint64_t a, uint64_t b)
 {
-    *f = (struct fault){.code = code, .access = access, .va = (uint32_t)va};
-    return false;
+    return (uint32_t)(a < b ? a : b);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+/* A box may be larger than anyone can wait for: it is done in pieces, and e->at says how far it is. */
+
+static bool box_ends(const struct engine *e, uint32_t width, uint32_t rows, uint32_t slices)
 {
-    return a < b ? a : b;
+    return !width || !rows || e->at.z == slices;
 }
 
-/** Copies bytes in pieces that leave neither page. A destination line is written when its bytes have been read: so of a fault
- *  on each side the read counts, if its byte belongs to the first line that cannot be written. */
-static bool copy_bytes(struct engine *e, uint64_t dst, uint64_t src, uint64_t n, struct fault *f)
+/** Address of the byte where a box is. */
+static uint64_t box_address(const struct engine *e, uint32_t lo, uint32_t hi, uint32_t row, uint32_t slice)
+{
+    return (wide(lo, hi) + (uint64_t)e->at.z * slice + (uint64_t)e->at.y * row + e->at.x) & ADDRESS_MASK;
+}
+
+static void box_advance(struct engine *e, uint32_t bytes, uint32_t width, uint32_t rows)
+{
+    e->at.x += bytes;
+    if (e->at.x == width) {
+        e->at.x = 0;
+        e->at.y++;
+    }
+    if (e->at.y == rows) {
+        e->at.y = 0;
+        e->at.z++;
+    }
+}
+
+/** Copies bytes of a row that leave neither page; how many. A destination line is written when its bytes have been read: so of
+ *  a fault on each side the read counts, if its byte belongs to the first line that cannot be written. */
+static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_t left, struct fault *f)
 {
     struct memory *m = &e->dev->mem;
-    while (n) {
-        dst &= ADDRESS_MASK;
-        src &= ADDRESS_MASK;
-        uint64_t part = least(n, least(PAGE - src % PAGE, PAGE - dst % PAGE));
-        uint32_t code = 0;
-        const struct tlb_entry *from = memory_page(m, &e->space, src, ACCESS_READ, &code);
-        if (!from) {
-            return refuse(f, code, ACCESS_READ, src);
-        }
-        const uint8_t *bytes = from->host + src % PAGE;
-        const struct tlb_entry *to = memory_page(m, &e->space, dst, ACCESS_WRITE, &code);
-        if (!to) {
-            uint64_t over = (src + PAGE - src % PAGE) & ADDRESS_MASK, line = least(n, LINE - dst % LINE);
-            uint32_t read_code = 0;
-            if (src % PAGE + line > PAGE && !memory_page(m, &e->space, over, ACCESS_READ, &read_code)) {
-                return refuse(f, read_code, ACCESS_READ, over);
-            }
-            return refuse(f, code, ACCESS_WRITE, dst);
-        }
-        memmove(to->host + dst % PAGE, bytes, part);
-        memory_written(m, to->page * PAGE + dst % PAGE, (uint32_t)part);
-        dst += part;
-        src += part;
-        n -= part;
+    uint32_t code = 0, part = least(left, least(PAGE - src % PAGE, PAGE - dst % PAGE));
+    const struct tlb_entry *from = memory_page(m, &e->space, src, ACCESS_READ, &code);
+    if (!from) {
+        *f = (struct fault){.code = code, .access = ACCESS_READ, .va = (uint32_t)src};
+        return 0;
     }
-    return true;
+    const uint8_t *bytes = from->host + src % PAGE;
+    const struct tlb_entry *to = memory_page(m, &e->space, dst, ACCESS_WRITE, &code);
+    if (!to) {
+        uint64_t over = (src + PAGE - src % PAGE) & ADDRESS_MASK;
+        uint32_t read_code = 0;
+        *f = (struct fault){.code = code, .access = ACCESS_WRITE, .va = (uint32_t)dst};
+        if (src % PAGE + least(left, LINE - dst % LINE) > PAGE && !memory_page(m, &e->space, over, ACCESS_READ, &read_code)) {
+            *f = (struct fault){.code = read_code, .access = ACCESS_READ, .va = (uint32_t)over};
+        }
+        return 0;
+    }
+    memmove(to->host + dst % PAGE, bytes, part);
+    memory_written(m, to->page * PAGE + dst % PAGE, part);
+    return part;
 }
 
-static uint64_t copy(struct engine *e, const uint32_t *w, struct fault *f)
+static uint64_t copy(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f)
 {
     struct tern_pkt_copy p;
+    uint64_t lines = 0;
     if (tern_pkt_copy_unpack(&p, w)) {
         f->code = TERN_FAULT_PACKET_RESERVED;
         return 0;
@@ -62,26 +77,23 @@ static uint64_t copy(struct engine *e, const uint32_t *w, struct fault *f)
         f->code = TERN_FAULT_PACKET_BOUNDS;
         return 0;
     }
-    uint64_t lines = 0;
-    for (uint32_t z = 0; p.width && p.rows && z < p.slices; z++) {
-        for (uint32_t y = 0; y < p.rows; y++) {
-            uint64_t src = wide(p.src_lo, p.src_hi) + (uint64_t)z * p.src_slice + (uint64_t)y * p.src_row;
-            uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
-            if (!copy_bytes(e, dst, src, p.width, f)) {
-                return lines;
-            }
-            lines += p.width / LINE + 1;
-        }
+    while (!(*done = box_ends(e, p.width, p.rows, p.slices)) && lines < budget && !f->code) {
+        uint64_t src = box_address(e, p.src_lo, p.src_hi, p.src_row, p.src_slice);
+        uint64_t dst = box_address(e, p.dst_lo, p.dst_hi, p.dst_row, p.dst_slice);
+        uint32_t part = copy_piece(e, dst, src, p.width - e->at.x, f);
+        box_advance(e, part, p.width, p.rows);
+        lines += part / LINE + 1;
     }
     e->count.rd_lines += lines;
     e->count.wr_lines += lines;
     return lines;
 }
 
-static uint64_t fill(struct engine *e, const uint32_t *w, struct fault *f)
+static uint64_t fill(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f)
 {
     struct tern_pkt_fill p;
-    uint8_t row[PAGE];
+    uint8_t row[PAGE + LINE];
+    uint64_t lines = 0;
     if (tern_pkt_fill_unpack(&p, w)) {
         f->code = TERN_FAULT_PACKET_RESERVED;
         return 0;
@@ -93,18 +105,12 @@ static uint64_t fill(struct engine *e, const uint32_t *w, struct fault *f)
     for (uint32_t i = 0; i < sizeof row; i += LINE) {
         memcpy(row + i, p.pattern, LINE);
     }
-    uint64_t lines = 0;
-    for (uint32_t z = 0; p.width && p.rows && z < p.slices; z++) {
-        for (uint32_t y = 0; y < p.rows; y++) {
-            uint64_t dst = wide(p.dst_lo, p.dst_hi) + (uint64_t)z * p.dst_slice + (uint64_t)y * p.dst_row;
-            for (uint64_t x = 0; x < p.width; x += sizeof row) {
-                uint64_t n = p.width - x < sizeof row ? p.width - x : sizeof row;
-                if (!memory_write(&e->dev->mem, &e->space, dst + x, row, n, f)) {
-                    return lines;
-                }
-                lines += n / LINE + 1;
-            }
-        }
+    while (!(*done = box_ends(e, p.width, p.rows, p.slices)) && lines < budget && !f->code) {
+        uint64_t dst = box_address(e, p.dst_lo, p.dst_hi, p.dst_row, p.dst_slice);
+        uint32_t part = least(p.width - e->at.x, PAGE - dst % PAGE);
+        memory_write(&e->dev->mem, &e->space, dst, row + e->at.x % LINE, part, f);
+        box_advance(e, part, p.width, p.rows);
+        lines += part / LINE + 1;
     }
     e->count.wr_lines += lines;
     return lines;
@@ -147,7 +153,10 @@ static uint64_t pte_copy(struct engine *e, const uint32_t *w, struct fault *f)
         f->code = TERN_FAULT_PACKET_BOUNDS;
         return 0;
     }
-    copy_bytes(e, dst, src, 4ull * p.count, f);
+    for (uint64_t n = 4ull * p.count, part; n && (part = copy_piece(e, dst, src, n, f)); n -= part) {
+        dst += part;
+        src += part;
+    }
     return p.count / 8 + 1;
 }
 
@@ -175,13 +184,14 @@ static void context_init(struct engine *e, const uint32_t *w, struct fault *f)
     memory_write(&e->dev->mem, &e->space, (uint64_t)p.save * PAGE, line, sizeof line, f);
 }
 
-uint64_t mover_run(struct engine *e, const uint32_t *w, struct fault *f)
+uint64_t mover_run(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f)
 {
+    *done = true;
     switch (w[0] & 0xffu) {
     case TERN_PKT_COPY:
-        return copy(e, w, f);
+        return copy(e, w, budget, done, f);
     case TERN_PKT_FILL:
-        return fill(e, w, f);
+        return fill(e, w, budget, done, f);
     case TERN_PKT_PTE_UPDATE:
         return pte_update(e, w, f);
     case TERN_PKT_PTE_COPY:

@@ -119,7 +119,7 @@ static int map_shared(struct space *a, const struct plan *p, const struct code *
                 {REGION_BUFFER, RIGHTS_R},
                 {REGION_TABLE, RIGHTS_R},
                 {REGION_POOL, RIGHTS_R},
-                {REGION_ZERO, RIGHTS_R | TERN_PTE_ZERO_MASK},
+                {REGION_ZERO, TERN_PTE_ZERO_MASK | (rng_one_in(r, 2) ? RIGHTS_R : RIGHTS_RW)},
                 {REGION_SHARED, RIGHTS_RW},
                 {REGION_READONLY, RIGHTS_R | (rng_one_in(r, 2) ? TERN_PTE_EXEC_MASK : 0)}};
     for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {

@@ -88,6 +88,7 @@ struct code {
     struct rng *r;                    /* its random numbers */
     uint32_t *pool;                   /* its constants: POOL bytes at pool_va */
     uint32_t pool_va;
+    bool mixed;                       /* lanes beside the faulting ones run the same instruction, without fault */
     bool only_fresh;                  /* no sources but the fresh ones */
     bool deep;                        /* sp is not where the work-item's AREA is */
     uint32_t fresh[2];                /* registers that were given a corner value last */

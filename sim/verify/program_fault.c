@@ -38,8 +38,10 @@ static uint32_t illegal_word(struct code *c)
     static const uint8_t amos[] = {6, 7, 9, 10, 11, 13, 17, 21, 25, 29, 31};
     static const uint8_t float7[] = {0x01, 0x05, 0x09, 0x0d, 0x2d, 0x02, 0x11, 0x15, 0x51, 0x61, 0x69, 0x70, 0x71, 0x78, 0x20, 0x21, 0x18, 0x7c};
     uint32_t rd = any_dest(c), a = any_source(c), b = any_source(c), v = rng_next(c->r);
-    switch (rng_below(c->r, 20)) {
+    switch (rng_below(c->r, 22)) {
     case 0:
+    case 20:
+    case 21:
         return PICK(c, fixed);
     case 1: /* compressed: not there */
         return (v & ~3u) | rng_below(c->r, 3);
@@ -100,11 +102,17 @@ static uint32_t illegal_word(struct code *c)
 
 /* ------------------------------------------------------------ faulting code */
 
+/** The faulting access. Mixed: x8 is 0 in the lanes that fault, the others do it on their scratch. */
 static void access_at(struct code *c, enum access access, uint32_t va, uint32_t size)
 {
-    uint32_t offset = rng_one_in(c->r, 2) ? 0 : rng_below(c->r, 0x700) - 0x380u;
+    uint32_t offset = c->mixed || rng_one_in(c->r, 2) ? 0 : rng_below(c->r, 0x700) - 0x380u;
+    access = c->mixed && access == EXECUTE ? READ : access;
     code_say(c, ", %s %08x", access_text[access], va);
     emit_li(c, X7, va - offset);
+    if (c->mixed) {
+        emit(c, asm_b(BEQ, X8, X0, 8));
+        emit(c, asm_addi(X7, X4, 0));
+    }
     switch (access) {
     case READ:
         emit(c, asm_i(0x03, size, any_dest(c), X7, offset));
@@ -125,7 +133,7 @@ static void access_at(struct code *c, enum access access, uint32_t va, uint32_t 
 static void misaligned(struct code *c)
 {
     uint32_t size = 1 + rng_below(c->r, 2), data = kernel_va(c->plan, c->index, KERNEL_DATA);
-    switch (rng_below(c->r, 6)) {
+    switch (c->mixed ? 3 + rng_below(c->r, 3) : rng_below(c->r, 6)) {
     case 0: /* a jump by an odd number of halfwords */
         code_say(c, ", jal");
         emit(c, asm_jal(rng_one_in(c->r, 2) ? X0 : RA, 6));
@@ -178,7 +186,7 @@ static void protection(struct code *c)
 {
     const struct plan *p = c->plan;
     uint32_t at = 4 * rng_below(c->r, 1024), data = kernel_va(p, c->index, KERNEL_DATA);
-    switch (rng_below(c->r, 6)) {
+    switch (rng_below(c->r, c->mixed ? 5 : 6)) {
     case 0:
         access_at(c, READ, p->va[REGION_CODE], 2);
         break;
@@ -192,10 +200,10 @@ static void protection(struct code *c)
         access_at(c, 1 + rng_below(c->r, 2), p->va[REGION_ZERO] + at, 2);
         break;
     case 4:
-        access_at(c, EXECUTE, rng_one_in(c->r, 2) ? p->va[REGION_ZERO] + at : data, 0);
+        access_at(c, 1 + rng_below(c->r, 2), p->va[REGION_READONLY] + at, 2);
         break;
     default:
-        access_at(c, 1 + rng_below(c->r, 2), p->va[REGION_READONLY] + at, 2);
+        access_at(c, EXECUTE, rng_one_in(c->r, 2) ? p->va[REGION_ZERO] + at : data, 0);
         break;
     }
 }
@@ -252,31 +260,8 @@ static void diverge(struct code *c)
     }
 }
 
-void item_fault(struct code *c)
+static void faulting_code(struct code *c)
 {
-    static const char *const texts[FAULT_CLASSES] = {"illegal instruction", "misaligned", "stack overflow", "local overrun",
-                                                     "page fault", "protection", "malformed entry", "environment call",
-                                                     "diverged barriers", "bus error"};
-    const struct kernel_plan *k = c->kernel;
-    uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups);
-    uint32_t items = group_items(k, group), lanes = c->plan->g.lanes, first = rng_below(c->r, items), last = first;
-    bool together = k->barriers || c->item == k->first_item; /* the lanes of a warp are */
-    if (c->plan->fault != FAULT_BARRIER && rng_one_in(c->r, 3) && together) { /* the rest of its warp, too */
-        last = (first / lanes + 1) * lanes - 1;
-        last = last < items ? last : items - 1;
-    }
-    code_say(c, "%s", texts[c->plan->fault]);
-    if (c->plan->fault == FAULT_BARRIER) {
-        diverge(c);
-        return;
-    }
-    code_say(c, " of work-items %u to %u of group %u", first, last, group);
-    if (k->barriers) {
-        emit(c, ASM_BARRIER);
-    }
-    emit_li(c, X7, group * k->full + first);
-    emit_li(c, X8, group * k->full + last);
-    uint32_t below = code_hole(c), behind = code_hole(c);
     switch (c->plan->fault) {
     case FAULT_ILLEGAL:
         if (rng_one_in(c->r, 10)) {
@@ -314,6 +299,48 @@ void item_fault(struct code *c)
         emit(c, rng_one_in(c->r, 2) ? ASM_ECALL : ASM_EBREAK);
         break;
     }
+}
+
+void item_fault(struct code *c)
+{
+    static const char *const texts[FAULT_CLASSES] = {"illegal instruction", "misaligned", "stack overflow", "local overrun",
+                                                     "page fault", "protection", "malformed entry", "environment call",
+                                                     "diverged barriers", "bus error"};
+    const struct kernel_plan *k = c->kernel;
+    uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups);
+    uint32_t items = group_items(k, group), lanes = c->plan->g.lanes, first = rng_below(c->r, items), last = first;
+    bool memory = c->plan->fault != FAULT_ILLEGAL && c->plan->fault != FAULT_CALL;
+    bool together = k->barriers || c->item == k->first_item; /* the lanes of a warp are */
+    if (c->plan->fault != FAULT_BARRIER && rng_one_in(c->r, 3) && together) { /* the rest of its warp, too */
+        last = (first / lanes + 1) * lanes - 1;
+        last = last < items ? last : items - 1;
+    }
+    code_say(c, "%s", texts[c->plan->fault]);
+    if (c->plan->fault == FAULT_BARRIER) {
+        diverge(c);
+        return;
+    }
+    code_say(c, " of work-items %u to %u of group %u", first, last, group);
+    if (k->barriers) {
+        emit(c, ASM_BARRIER);
+    }
+    if (rng_one_in(c->r, 4)) { /* one call deep */
+        emit(c, asm_jal(RA, 4));
+    }
+    emit_li(c, X7, group * k->full + first);
+    emit_li(c, X8, group * k->full + last);
+    c->mixed = memory && first == last && rng_one_in(c->r, 3);
+    if (c->mixed) {
+        code_say(c, " beside others without");
+        emit(c, asm_r(0x33, 3, 0, X7, X9, X7));
+        emit(c, asm_r(0x33, 3, 0, X8, X8, X9));
+        emit(c, asm_r(0x33, 6, 0, X8, X8, X7));
+        faulting_code(c);
+        c->mixed = false;
+        return;
+    }
+    uint32_t below = code_hole(c), behind = code_hole(c);
+    faulting_code(c);
     code_branch(c, below, BLTU, X9, X7);
     code_branch(c, behind, BLTU, X8, X9);
 }

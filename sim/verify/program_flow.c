@@ -72,6 +72,13 @@ static void branch_nowhere(struct code *c)
     emit(c, asm_b(BNE, X0, X0, 4 * rng_below(c->r, 500) + 2));
 }
 
+static void few(struct code *c)
+{
+    uint32_t n = 1 + rng_below(c->r, 4);
+    code_say(c, " %u", n);
+    straight(c, n);
+}
+
 static void block(struct code *c, uint32_t depth, uint32_t loops)
 {
     switch (depth ? rng_below(c->r, 6) : 0) {
@@ -84,17 +91,17 @@ static void block(struct code *c, uint32_t depth, uint32_t loops)
             loop(c, depth - 1, loops);
             break;
         }
-        straight(c, 1);
+        few(c);
         break;
     case 4:
         if (rng_one_in(c->r, 6)) {
             branch_nowhere(c);
             break;
         }
-        straight(c, 1);
+        few(c);
         break;
     default:
-        straight(c, 1 + rng_below(c->r, 4));
+        few(c);
         break;
     }
 }

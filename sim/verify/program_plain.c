@@ -408,6 +408,14 @@ void item_straight(struct code *c)
     }
 }
 
+/** Flags add up: to see which an operation raises, they are taken away now and then. */
+static void look_at_flags(struct code *c)
+{
+    if (rng_one_in(c->r, 3)) {
+        emit(c, asm_i(0x73, 1, any_dest(c), X0, TERN_CSR_FFLAGS));
+    }
+}
+
 void item_float(struct code *c)
 {
     uint32_t n = 3 + rng_below(c->r, 8);
@@ -417,6 +425,7 @@ void item_float(struct code *c)
             plain_value(c);
         }
         plain_float(c);
+        look_at_flags(c);
     }
 }
 
@@ -425,7 +434,7 @@ void item_corner(struct code *c)
 {
     static const uint32_t integers[] = {0, 1, UINT32_MAX, 0x80000000u, 0x7fffffffu};
     static const uint32_t floats[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x3f800000u,
-                                      0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0x7f800001u};
+                                      0x4f000000u, 0x4f800000u, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0x7f800001u};
     uint32_t n = 4 + rng_below(c->r, 6), real = rng_one_in(c->r, 2), value[2];
     code_say(c, "%u %s instructions on corner values", n, real ? "floating-point" : "integer");
     c->only_fresh = true;
@@ -439,6 +448,7 @@ void item_corner(struct code *c)
         }
         if (real) {
             plain_float(c);
+            look_at_flags(c);
         } else {
             plain_integer(c);
         }

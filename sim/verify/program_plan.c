@@ -207,7 +207,8 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
         k->exits = false; /* the work-item that faults must get there */
         p->fault_item = rng_one_in(&r, 4) ? k->first_item : k->first_item + rng_below(&r, k->items);
         do {
-            p->fault = (enum fault_class)rng_below(&r, FAULT_CLASSES);
+            uint32_t kind = rng_below(&r, FAULT_CLASSES + 3); /* there are more illegal words than other faults */
+            p->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : FAULT_ILLEGAL;
         } while (!fault_possible(p, k));
     }
 }

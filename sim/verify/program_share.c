@@ -44,14 +44,40 @@ static void partner(struct code *c)
     }
 }
 
+/** The barrier of item_barrier: plain; in a function; or behind a way that some lanes take later than others. */
+static void wait_for_all(struct code *c, uint32_t how)
+{
+    uint32_t to_function, to_rest, function, condition = any_condition(c), a = any_source(c), b = any_source(c);
+    if (how == 0) {
+        emit(c, ASM_BARRIER);
+        return;
+    }
+    to_function = code_hole(c);
+    function = c->n;
+    emit(c, ASM_BARRIER);
+    if (how == 1) {
+        emit(c, asm_jalr(X0, 0, RA));
+        code_jump(c, to_function, X0);
+        emit(c, asm_jal(RA, (function - c->n) * 4));
+        return;
+    }
+    to_rest = code_hole(c);
+    code_jump(c, to_function, X0);
+    emit(c, asm_b(condition, a, b, (function - c->n) * 4));
+    straight(c, 2);
+    emit(c, asm_jal(X0, (function - c->n) * 4));
+    code_jump(c, to_rest, X0);
+}
+
 void item_barrier(struct code *c)
 {
-    uint32_t trips = 1 + rng_below(c->r, 4);
-    code_say(c, "%u barriers in a loop", trips);
+    static const char *const texts[] = {"", " in a function", " that lanes reach one after the other"};
+    uint32_t trips = 1 + rng_below(c->r, 4), how = rng_below(c->r, 3);
+    code_say(c, "%u times a barrier%s", trips, texts[how]);
     emit(c, asm_addi(X6, X0, trips));
     uint32_t top = c->n;
     straight(c, 1 + rng_below(c->r, 2));
-    emit(c, ASM_BARRIER);
+    wait_for_all(c, how);
     emit(c, asm_addi(X6, X6, UINT32_MAX));
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
 }

@@ -95,3 +95,30 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
     };
     return 0;
 }
+
+int pair_open(const char *model, const char *rtl, struct pair *out)
+{
+    struct pair p = {0};
+    struct geometry g;
+    int r = backend_open(model, &p.model);
+    r = r ? r : backend_open(rtl, &p.rtl);
+    r = r ? r : backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
+    r = r ? r : backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
+    if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps || g.local_bytes != p.geometry.local_bytes)) {
+        fprintf(stderr, "tern verify: %s has %u lanes x %u warps, %s has %u x %u: they cannot be compared\n", model,
+                p.geometry.lanes, p.geometry.warps, rtl, g.lanes, g.warps);
+        r = -EINVAL;
+    }
+    if (r) {
+        pair_close(&p);
+        return r;
+    }
+    *out = p;
+    return 0;
+}
+
+void pair_close(struct pair *p)
+{
+    backend_close(&p->model);
+    backend_close(&p->rtl);
+}

@@ -11,7 +11,6 @@
 
 enum { EXIT_CLEAN = 0, EXIT_DIFFERENCES = 1, EXIT_USAGE = 2, EXIT_CANNOT = 3, EXIT_INTERRUPTED = 130 };
 
-#define VERIFY_MEMORY (64ull << 20)
 #define MAX_JOBS 256u
 
 struct options {
@@ -29,8 +28,6 @@ struct options {
     const char *output, *coverage;
     bool keep_going, json;
 };
-
-extern const char *const kind_names[KINDS];
 
 /* -------------------------------------------------------------- options.c */
 /** 0; -EINVAL, with a message; -ECANCELED: help or version was printed. Defaults are filled in. */
@@ -75,11 +72,6 @@ cJSON *failure_json(const struct options *o, const struct pair *p, const struct 
 /** The command that runs a failing case again, for people to copy. */
 void rerun_text(const struct options *o, const struct pair *p, const struct failure *f, char *out, size_t size);
 double seconds_now(void);
-
-/* ----------------------------------------------------------------- main.c */
-/** Loads both libraries. 0 or -errno; a message on stderr. */
-int pair_open(const char *model, const char *rtl, struct pair *out);
-void pair_close(struct pair *p);
 /** Adds the sums of a campaign to an object. */
 void campaign_json(cJSON *j, const struct campaign *c);
 /** Prints and deletes it. 0 or -EIO. */

@@ -8,54 +8,6 @@
 
 #define STUDIED 8u
 
-const char *const kind_names[KINDS] = {[KIND_PROGRAM] = "program", [KIND_STREAM] = "stream"};
-
-int pair_open(const char *model, const char *rtl, struct pair *out)
-{
-    struct pair p = {0};
-    struct geometry g;
-    int r = backend_open(model, &p.model);
-    r = r ? r : backend_open(rtl, &p.rtl);
-    r = r ? r : backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
-    r = r ? r : backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
-    if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps || g.local_bytes != p.geometry.local_bytes)) {
-        fprintf(stderr, "tern verify: %s has %u lanes x %u warps, %s has %u x %u: they cannot be compared\n", model,
-                p.geometry.lanes, p.geometry.warps, rtl, g.lanes, g.warps);
-        r = -EINVAL;
-    }
-    if (r) {
-        pair_close(&p);
-        return r;
-    }
-    *out = p;
-    return 0;
-}
-
-void pair_close(struct pair *p)
-{
-    backend_close(&p->model);
-    backend_close(&p->rtl);
-}
-
-void campaign_json(cJSON *j, const struct campaign *c)
-{
-    cJSON_AddNumberToObject(j, "cases", (double)c->cases);
-    cJSON_AddNumberToObject(j, "warp_instructions", (double)c->instructions);
-    cJSON_AddNumberToObject(j, "indications", (double)c->indications);
-    cJSON_AddNumberToObject(j, "faults", (double)c->faults);
-    cJSON_AddNumberToObject(j, "seconds", c->seconds);
-    cJSON_AddBoolToObject(j, "interrupted", c->interrupted);
-}
-
-int json_print(cJSON *j)
-{
-    char *text = cJSON_Print(j);
-    int r = text && puts(text) >= 0 && fflush(stdout) == 0 ? 0 : -EIO;
-    cJSON_free(text);
-    cJSON_Delete(j);
-    return r;
-}
-
 /** Studies and tells the failures; the first few in full. */
 static int tell(const struct options *o, const struct pair *p, const struct campaign *c)
 {

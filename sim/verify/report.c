@@ -310,3 +310,22 @@ cJSON *failure_json(const struct options *o, const struct pair *p, const struct 
     }
     return j;
 }
+
+void campaign_json(cJSON *j, const struct campaign *c)
+{
+    cJSON_AddNumberToObject(j, "cases", (double)c->cases);
+    cJSON_AddNumberToObject(j, "warp_instructions", (double)c->instructions);
+    cJSON_AddNumberToObject(j, "indications", (double)c->indications);
+    cJSON_AddNumberToObject(j, "faults", (double)c->faults);
+    cJSON_AddNumberToObject(j, "seconds", c->seconds);
+    cJSON_AddBoolToObject(j, "interrupted", c->interrupted);
+}
+
+int json_print(cJSON *j)
+{
+    char *text = cJSON_Print(j);
+    int r = text && puts(text) >= 0 && fflush(stdout) == 0 ? 0 : -EIO;
+    cJSON_free(text);
+    cJSON_Delete(j);
+    return r;
+}

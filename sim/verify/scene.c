@@ -7,6 +7,8 @@
 
 #include "verify.h"
 
+const char *const kind_names[KINDS] = {[KIND_PROGRAM] = "program", [KIND_STREAM] = "stream"};
+
 static const struct {
     uint32_t (*items)(uint64_t seed, const struct geometry *g);
     int (*build)(const struct test_case *c, const struct geometry *g, struct scene *out);

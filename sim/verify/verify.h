@@ -43,6 +43,7 @@ bool rng_one_in(struct rng *r, uint32_t n);
 /* ------------------------------------------------------------------ the case */
 
 enum kind { KIND_PROGRAM, KIND_STREAM, KINDS };
+extern const char *const kind_names[KINDS];
 
 #define MAX_ITEMS 512u
 
@@ -201,6 +202,12 @@ struct pair {
     uint32_t mutant;       /**< Of the RTL; 0: none. */
     const char *mutant_name;
 };
+
+#define VERIFY_MEMORY (64ull << 20) /* of each device */
+
+/** Loads both libraries, which must have one geometry. 0 or -errno; a message on stderr. */
+int pair_open(const char *model, const char *rtl, struct pair *out);
+void pair_close(struct pair *p);
 
 /** What one case gave. */
 struct verdict {

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tern-verify on the model, and on a device that is wrong on purpose: exit status, JSON, reports, mutants, crashes."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+VERIFY, MODEL, WRONG = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(tmp.cleanup)
+        self.dir = pathlib.Path(tmp.name)
+        self.out = self.dir / "out"
+        for lib in (MODEL, WRONG):
+            name = lib.name if lib.name.startswith("libtern") else "lib" + lib.name
+            (self.dir / name).symlink_to(lib)
+
+    def verify(self, *args, status=0, **env):
+        r = subprocess.run([VERIFY, "--output", self.out, *args], capture_output=True, text=True, check=False,
+                           cwd=self.dir, env={**os.environ, "TERN_LIB_DIR": str(self.dir), **env})
+        self.assertEqual(r.returncode, status, r.stderr + r.stdout)
+        return r
+
+    def wrong(self, *args, mutant, status=1):
+        r = self.verify("--rtl", "wrong_small", "--json", *args, status=status, TERN_WRONG=str(mutant))
+        return json.loads(r.stdout)
+
+    def test_clean(self):
+        j = json.loads(self.verify("--rtl", "wrong_small", "--seeds", "20", "--json").stdout)
+        self.assertEqual((j["cases"], j["differences"]), (40, []))
+        self.assertGreater(j["warp_instructions"], 1000)
+        self.assertGreater(j["indications"], 40)
+        self.assertFalse(self.out.exists())
+        text = self.verify("--rtl", "wrong_small", "--seeds", "20").stdout
+        self.assertIn(f"40 cases, {j['warp_instructions']} warp instructions, {j['indications']} indications, "
+                      f"{j['faults']} of them faults", text)
+        self.assertIn("no difference", text)
+
+    def test_difference(self):
+        """Found, the same with any number of jobs, shrunk, explained, and found again by the command that is printed."""
+        d = self.wrong("--kind", "program", "--seeds", "500", "--jobs", "3", mutant=2)["differences"]
+        self.assertEqual(len(d), 1)
+        d = d[0]
+        one = self.wrong("--kind", "program", "--seeds", "500", "--jobs", "1", mutant=2)["differences"][0]
+        self.assertEqual((one["seed"], one["kept"]), (d["seed"], d["kept"]))
+        self.assertEqual(d["again"], f"tern verify --kind program --seed {d['seed']} --seeds 1 --rtl wrong_small")
+        self.assertEqual(d["shrunk_items"], len(d["kept"]))
+        self.assertLess(d["shrunk_items"], d["items"])
+        self.assertTrue(d["first_instruction"]["text"].startswith("ctz"), d["first_instruction"])
+        report = pathlib.Path(d["files"][0]).read_text()
+        self.assertIn("expected " + d["first_instruction"]["pc"][2:] + ":", report)
+        self.assertIn("cpop", report)
+        self.assertIn("again: " + d["again"], report)
+        again = self.wrong(*d["again"].split()[2:], mutant=2)
+        self.assertEqual(again["cases"], 1)
+        self.assertEqual(again["differences"][0]["kept"], d["kept"])
+        text = self.verify(*d["again"].split()[2:], status=1, TERN_WRONG="2")
+        self.assertEqual(text.stdout.split("\n\n1 cases")[0].strip(), report.strip())
+
+    def test_keep_going(self):
+        j = self.wrong("--kind", "program", "--seeds", "60", "--keep-going", mutant=2)
+        self.assertEqual(j["cases"], 60)
+        seeds = [d["seed"] for d in j["differences"]]
+        self.assertGreater(len(seeds), 1)
+        self.assertEqual(seeds, sorted(set(seeds)))
+        for d in j["differences"][8:]:
+            self.assertNotIn("shrunk_items", d)
+
+    def test_crash_is_a_difference(self):
+        """A simulator that dies costs its case, not the run."""
+        j = self.wrong("--kind", "stream", "--seeds", "6", "--jobs", "2", "--keep-going", mutant=3)
+        self.assertEqual((j["cases"], len(j["differences"])), (6, 6))
+        self.assertEqual(j["differences"][0]["what"], "crash")
+        self.assertIn("Aborted", j["differences"][0]["text"])
+        self.assertEqual(j["differences"][0]["shrunk_items"], 0 if not j["differences"][0]["kept"] else 1)
+
+    def test_limits(self):
+        j = json.loads(self.verify("--rtl", "wrong_small", "--instructions", "5000", "--jobs", "1", "--json").stdout)
+        self.assertGreaterEqual(j["warp_instructions"], 5000)
+        self.assertLess(j["warp_instructions"], 60000)
+        j = json.loads(self.verify("--rtl", "wrong_small", "--minutes", "0.02", "--jobs", "1", "--json").stdout)
+        self.assertTrue(1 <= j["seconds"] < 30)
+        self.assertGreater(j["cases"], 0)
+
+    def test_mutants(self):
+        args = ["--rtl", "wrong_small", "--seeds", "100", "--kind", "program"]
+        self.assertEqual(self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split(), ["no-bug", "cpop-is-ctz", "crash"])
+        self.assertIn("2 mutants, 2 caught, 0 not", self.verify(*args, "--mutants", "cpop-is-ctz", "crash").stdout)
+        r = self.verify(*args, "--mutants", "--json", status=1)  # one of them is no bug, and so it is not caught
+        m = json.loads(r.stdout)["mutants"]
+        self.assertEqual([(x["name"], x["caught"]) for x in m],
+                         [("(unchanged)", False), ("no-bug", False), ("cpop-is-ctz", True), ("crash", True)])
+        self.assertEqual(m[0]["cases"], 100)
+        self.assertIn("--mutants cpop-is-ctz", m[2]["difference"]["again"])
+        self.assertIn("NOT CAUGHT", self.verify(*args, "--mutants", "no-bug", status=1).stdout)
+        self.assertIn("there is no mutant 'x'", self.verify(*args, "--mutants", "x", status=2).stderr)
+        self.assertIn("first find out why", self.verify(*args, "--mutants", status=1, TERN_WRONG="2").stderr)
+
+    def test_coverage(self):
+        self.verify("--rtl", "wrong_small", "--seeds", "5", "--jobs", "2", "--coverage", "cov")
+        files = sorted((self.dir / "cov").glob("*.json"))
+        self.assertEqual(len(files), 2)
+        counts = [sum(json.loads(f.read_text()).values()) for f in files]
+        self.assertGreater(sum(counts), 1000)
+
+    def test_wrong_usage(self):
+        for message, *args in (("not a possible number: '0'", "--seeds", "0"), ("not a possible number: '-1'", "--seed", "-1"),
+                               ("not a possible number: '12x'", "--jobs", "12x"), ("not a time in minutes: 'x'", "--minutes", "x"),
+                               ("there is no kind 'kernel'", "--kind", "kernel"), ("there is no geometry 'big'", "--geometry", "big"),
+                               ("unknown argument 'program'", "program"), ("unrecognized option '--sed'", "--sed", "1"),
+                               ("coverage of mutants", "--mutants", "--coverage", "x"), ("requires an argument", "--seeds")):
+            r = self.verify(*args, status=2)
+            self.assertIn(message, r.stderr)
+            self.assertIn("tern verify --help", r.stderr)
+            self.assertEqual(r.stdout, "")
+
+    def test_cannot_run(self):
+        self.assertIn("ninja -C build tern_sim_nothing", self.verify("--rtl", "nothing", status=3).stderr)
+        (self.dir / "libtern_sim_text.so").write_text("no library")
+        self.assertIn("cannot be loaded", self.verify("--rtl", "text", status=3).stderr)
+        self.assertIn("has no mutants", self.verify("--rtl", "model_small", "--mutants", status=3).stderr)
+
+    def test_no_place_for_reports(self):
+        self.out.write_text("a file in the way")
+        d = self.wrong("--kind", "program", "--seeds", "500", mutant=2)["differences"][0]
+        self.assertIn("Not a directory", d["note"])
+
+    def test_help(self):
+        r = self.verify("--help")
+        for word in ("SYNOPSIS", "EXIT STATUS", "--mutants", "--minutes"):
+            self.assertIn(word, r.stdout)
+        self.assertTrue(all(len(line) <= 126 for line in r.stdout.split("\n")))
+
+
+if __name__ == "__main__":
+    unittest.main()

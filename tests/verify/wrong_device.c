@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A device that is wrong on purpose: the small functional model, with what config.mutant says on top of it. To the command
+ * it is an RTL with seeded bugs, but needs no RTL.
+ *
+ * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that from who
+ * reads memory); "crash" ends the process at the first interrupt. TERN_WRONG=number: a device that is so without being asked.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tern_sim/tern_sim.h"
+
+enum { NO_BUG = 1, CPOP_IS_CTZ, CRASH };
+
+__attribute__((visibility("default"))) extern const char *const tern_sim_mutants[];
+const char *const tern_sim_mutants[] = {"no-bug", "cpop-is-ctz", "crash", NULL};
+
+static const struct tern_sim_api *model;
+static uint32_t mutant; /* of the one device that there is at a time */
+static uint64_t changed[4096];
+static size_t changes;
+
+static int create(const struct tern_sim_config *config, struct tern_sim **out)
+{
+    struct tern_sim_config c = config ? *config : (struct tern_sim_config){0};
+    const char *wrong = getenv("TERN_WRONG");
+    mutant = c.mutant ? c.mutant : wrong ? (uint32_t)atoi(wrong) : 0;
+    c.mutant = 0;
+    changes = 0;
+    return model->create(&c, out);
+}
+
+#define CPOP_TO_CTZ 0x00300000u
+
+/** cpop rd, rs becomes ctz rd, rs. */
+static int mem_write(struct tern_sim *sim, uint64_t address, const void *data, size_t size)
+{
+    uint32_t words[1024];
+    if (mutant != CPOP_IS_CTZ) {
+        return model->mem_write(sim, address, data, size);
+    }
+    if (size > sizeof words || size % 4) {
+        return -EINVAL;
+    }
+    memcpy(words, data, size);
+    for (size_t i = 0; i < size / 4 && changes < sizeof changed / sizeof changed[0]; i++) {
+        if ((words[i] & 0xfff0707fu) == 0x60201013u) {
+            words[i] ^= CPOP_TO_CTZ;
+            changed[changes++] = address + 4 * i;
+        }
+    }
+    return model->mem_write(sim, address, words, size);
+}
+
+static int mem_read(struct tern_sim *sim, uint64_t address, void *data, size_t size)
+{
+    int r = model->mem_read(sim, address, data, size);
+    for (size_t i = 0; i < changes && r == 0; i++) {
+        if (changed[i] >= address && changed[i] + 4 <= address + size) {
+            uint32_t word;
+            char *at = (char *)data + (changed[i] - address);
+            memcpy(&word, at, sizeof word);
+            word ^= CPOP_TO_CTZ;
+            memcpy(at, &word, sizeof word);
+        }
+    }
+    return r;
+}
+
+static int step(struct tern_sim *sim, uint64_t max_cycles, bool *irq)
+{
+    bool line = false;
+    int r = model->step(sim, max_cycles, &line);
+    if (line && mutant == CRASH) {
+        abort();
+    }
+    if (irq) {
+        *irq = line;
+    }
+    return r;
+}
+
+__attribute__((visibility("default"))) extern struct tern_sim_api tern_sim_api;
+struct tern_sim_api tern_sim_api;
+
+__attribute__((constructor)) static void load(void)
+{
+    void *object = dlopen(MODEL, RTLD_NOW | RTLD_LOCAL);
+    model = object ? dlsym(object, TERN_SIM_API_SYMBOL) : NULL;
+    if (model) {
+        tern_sim_api = *model;
+        tern_sim_api.create = create;
+        tern_sim_api.mem_write = mem_write;
+        tern_sim_api.mem_read = mem_read;
+        tern_sim_api.step = step;
+    }
+}

@@ -105,14 +105,12 @@ place:
     sw a2, 0(s6)
     li a3, 88
     sc.w a5, a3, (s6)
-    snez a5, a5
     check_value(a5, 1)
     lw a5, 0(s6)
     check_value(a5, 77)
     addi s7, s6, 256
     lr.w a5, (s7)
     sc.w a5, a3, (s6)
-    snez a5, a5
     check_value(a5, 1)
     lw a5, 0(s6)
     check_value(a5, 77)
@@ -123,7 +121,6 @@ place:
     lw a5, 0(s6)
     check_value(a5, 88)
     sc.w a5, a2, (s6)
-    snez a5, a5
     check_value(a5, 1)
     lw a5, 0(s6)
     check_value(a5, 88)

@@ -108,7 +108,7 @@ const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint
     if (s->physical) {
         *code = va < m->bytes ? TERN_FAULT_NONE : TERN_FAULT_BUS_ERROR;
     } else {
-        *code = va >> 32 ? TERN_FAULT_PAGE : translate(m, s, (uint32_t)va, access, &n);
+        *code = translate(m, s, (uint32_t)va, access, &n);
     }
     if (*code) {
         return NULL;
@@ -122,7 +122,7 @@ static bool transfer(struct memory *m, struct space *s, uint64_t va, uint8_t *da
                      struct fault *f)
 {
     while (n) {
-        va &= ADDRESS_MASK;
+        va = space_wrap(s, va);
         uint64_t part = PAGE - va % PAGE < n ? PAGE - va % PAGE : n;
         uint32_t code = 0;
         const struct tlb_entry *t = memory_page(m, s, va, access, &code);

@@ -33,7 +33,6 @@
 #define LMEM_BYTES 65536u
 #define LINE 64u
 #define PAGE 4096u
-#define ADDRESS_MASK 0x3ffffffffull /* addresses have 34 bits and wrap; virtual ones of 4 GiB and more are mapped nowhere */
 #define HW_QUEUE 2
 #define INDICATIONS 4
 #define ALL_LANES ((uint32_t)((1ull << LANES) - 1))
@@ -63,6 +62,12 @@ struct space {
     struct tlb_entry tlb[TLB_SIZE];
 };
 
+/** Virtual addresses have 32 bits, physical ones 34, and they wrap. */
+static inline uint64_t space_wrap(const struct space *s, uint64_t va)
+{
+    return va & (s->physical ? 0x3ffffffffull : 0xffffffffull);
+}
+
 struct reservation {
     bool valid;
     uint64_t word;
@@ -78,7 +83,7 @@ struct memory {
 
 int memory_init(struct memory *m, uint64_t bytes);
 void memory_free(struct memory *m);
-/** The page of va, which has 34 bits; NULL and *code if it may not be accessed so. */
+/** The page of va, which is wrapped; NULL and *code if it may not be accessed so. */
 const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code);
 static inline const struct tlb_entry *memory_page(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code)
 {

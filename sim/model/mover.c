@@ -22,7 +22,7 @@ static bool box_ends(const struct engine *e, uint32_t width, uint32_t rows, uint
 /** Address of the byte where a box is. */
 static uint64_t box_address(const struct engine *e, uint32_t lo, uint32_t hi, uint32_t row, uint32_t slice)
 {
-    return (wide(lo, hi) + (uint64_t)e->at.z * slice + (uint64_t)e->at.y * row + e->at.x) & ADDRESS_MASK;
+    return space_wrap(&e->space, wide(lo, hi) + (uint64_t)e->at.z * slice + (uint64_t)e->at.y * row + e->at.x);
 }
 
 static void box_advance(struct engine *e, uint32_t bytes, uint32_t width, uint32_t rows)
@@ -52,7 +52,7 @@ static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_
     const uint8_t *bytes = from->host + src % PAGE;
     const struct tlb_entry *to = memory_page(m, &e->space, dst, ACCESS_WRITE, &code);
     if (!to) {
-        uint64_t over = (src + PAGE - src % PAGE) & ADDRESS_MASK;
+        uint64_t over = space_wrap(&e->space, src + PAGE - src % PAGE);
         uint32_t read_code = 0;
         *f = (struct fault){.code = code, .access = ACCESS_WRITE, .va = (uint32_t)dst};
         if (src % PAGE + least(left, LINE - dst % LINE) > PAGE && !memory_page(m, &e->space, over, ACCESS_READ, &read_code)) {

@@ -297,7 +297,7 @@ static void test_preempt_resume(void **state)
     assert_int_equal(load64(d, FENCE + 8), 2);
 }
 
-/* P4: nothing to preempt. P1: with the granularity of a buffer what runs ends first. */
+/* P4: nothing to preempt; nothing to resume. */
 static void test_preempt_edges(void **state)
 {
     struct device *d = *state;

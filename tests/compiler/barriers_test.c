@@ -15,8 +15,8 @@ static const char *const programs[] = {
     "int s = l < n ? p[l] : 0; if (l < n) s *= 3; barrier(1); if (l < n) p[l] = s;",
     "uint d = p[l] ? 2 : 4; barrier(1); for (uint k = 0; k < d; k++) p[l * 4 + k] = k;",
     /* a switch on both sides: tail duplication */
-    "int w = 0; switch (p[l]) { case 1: w = 3; break; case 4: w = 1; break; case 7: w = 8; } barrier(1);"
-    " switch (w) { case 3: p[l] = 4; break; case 1: p[l * 2] = 5; break; case 8: p[l * 3] = 9; }",
+    ("int w = 0; switch (p[l]) { case 1: w = 3; break; case 4: w = 1; break; case 7: w = 8; } barrier(1);"
+    " switch (w) { case 3: p[l] = 4; break; case 1: p[l * 2] = 5; break; case 8: p[l * 3] = 9; }"),
     "switch (p[l]) { case 1: p[l] = 7; break; case 2: p[l + 9] = 1; break; case 3: p[l + n] = 5; } barrier(1); p[l] += p[l ^ 1];",
     /* a decision that holds for a whole loop: unswitching */
     "bool odd = l & 1; for (int k = 0; k < n; k++) { if (odd) p[l] += 2; barrier(1); if (!odd) p[l + 3] = k; }",

@@ -20,7 +20,7 @@
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
-enum { SEGMENTS = 8, STACK_LOG2 = 10, RESULT_BYTES = 16 };
+enum { SEGMENTS = 8, STACK_LOG2 = 10, RESULT_BYTES = 16, MOST_BYTES = 64 << 20 /* of a file, of a segment */ };
 
 struct segment {
     uint32_t base, size; /* bytes, base on a page */
@@ -60,7 +60,7 @@ static uint8_t *read_file(const char *path, size_t *size)
         return NULL;
     }
     long end = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-    if (end > 0 && fseek(f, 0, SEEK_SET) == 0) {
+    if (end > 0 && end <= MOST_BYTES && fseek(f, 0, SEEK_SET) == 0) {
         data = malloc((size_t)end);
         if (data && fread(data, 1, (size_t)end, f) != (size_t)end) {
             free(data);
@@ -74,7 +74,8 @@ static uint8_t *read_file(const char *path, size_t *size)
 
 static int load_segment(struct program *p, const uint8_t *file, size_t size, const Elf32_Phdr *h)
 {
-    if (p->segments == SEGMENTS || h->p_filesz > h->p_memsz || h->p_offset > size || h->p_filesz > size - h->p_offset) {
+    if (p->segments == SEGMENTS || h->p_memsz > MOST_BYTES || h->p_filesz > h->p_memsz || h->p_offset > size ||
+        h->p_filesz > size - h->p_offset) {
         return -ENOEXEC;
     }
     struct segment *s = &p->seg[p->segments];
@@ -269,7 +270,9 @@ static void request(const char *path, uint32_t items, uint32_t entry, const char
         }
     }
     if (r) {
-        printf("{\"end\": \"error\", \"errno\": %d, \"message\": ", -r);
+        printf("{\"end\": \"error\", \"message\": ");
+        print_string(strerror(-r));
+        printf(", \"driver\": ");
         print_string(tern_last_error());
         printf("}\n");
     }

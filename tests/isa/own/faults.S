@@ -176,6 +176,23 @@ missed:
     illegal "lr.w with rs2", 0, 0x10b5252f
     illegal "bset (Zbs)", 0, 0x28b51533
     illegal "clmul (Zbc)", 0, 0x0ab51533
+    illegal "bseti (Zbs)", 0, 0x28655513
+    illegal "pack (Zbkb)", 0, 0x08b54533
+    illegal "brev8 (Zbkb)", 0, 0x68755513
+    illegal "rev8 of 25", 0, 0x69955513
+    illegal "third of clz, ctz", 0, 0x60351513
+    illegal "srai by 32", 0, 0x42055513
+    illegal "mulw", 0, 0x02b5053b
+    illegal "jalr funct3 1", 0, 0x00051567
+    illegal "cbo", 0, 0x0005200f
+    illegal "sfence.vma", 0, 0x12000073
+    illegal "amo funct5 6", 0, 0x30b5252f
+    illegal "fsqrt.s with rs2", 0, 0x58157553
+    illegal "fsgnj funct3 3", 0, 0x20b53553
+    illegal "fmin funct3 2", 0, 0x28b52553
+    illegal "fle funct3 3", 0, 0xa0b53553
+    illegal "fcvt.s.l", 0, 0xd0257553
+    illegal "custom-1", 0, 0x0000002b
     illegal "custom-0 funct3 2", 0, 0x0000200b
     illegal "barrier with rd", 0, 0x0000008b
     illegal "branch funct3 2", 0, 0x00002463

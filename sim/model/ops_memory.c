@@ -100,11 +100,6 @@ static uint32_t any(const vec *v)
 /** False: they do not lie so, or one is to fault. */
 static bool together(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access, struct span *s)
 {
-    static const vec step = {0, 4, 8, 12, 16, 20, 24, 28,
-#if LANES > 8
-                             32, 36, 40, 44, 48, 52, 56, 60
-#endif
-    };
     struct simt *t = &c->e->simt;
     uint32_t leader = (uint32_t)__builtin_ctz(w->active), first = (*va)[leader], at = first, row = first - 4 * leader, code;
     const vec other = (*va ^ first) & w->on;
@@ -114,8 +109,11 @@ static bool together(struct core *c, const struct warp *w, const vec *va, uint32
     }
     s->same = !differs;
     s->offset = *va & (PAGE - size);
-    const vec off_row = (*va - row - step) & w->on;
-    s->in_row = size == 4 && !s->same && row % PAGE + 4 * LANES <= PAGE && !any(&off_row);
+    uint32_t off_row = 0;
+    for (uint32_t l = 0; l < LANES; l++) {
+        off_row |= ((*va)[l] - row - 4 * l) & w->on[l];
+    }
+    s->in_row = size == 4 && !s->same && row % PAGE + 4 * LANES <= PAGE && !off_row;
     if (first >= TERN_WIN_LOCAL_BASE) {
         if (first >= TERN_WIN_PRIVATE_BASE) { /* of all lanes the same word: they lie in a row */
             if (!s->same || size != 4 || window_fault(t, first, 4)) {

@@ -82,7 +82,7 @@ static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool fa
     uint32_t region = FIRST_REGION + k * KERNEL_REGIONS;
     int open = faults ? (int)OPEN_FAULTED : -1, result = 0;
     for (uint32_t i = 0; i < KERNEL_REGIONS && !result; i++) {
-        result = i == KERNEL_ALIAS ? space_alias(a, region + i, region + KERNEL_DATA, RIGHTS_RW)
+        result = i == KERNEL_ALIAS ? space_alias(a, region + i, p->bytes[region + KERNEL_DATA], region + KERNEL_DATA, RIGHTS_RW)
                                    : space_map(a, region + i, p->bytes[region + i], RIGHTS_RW, i == KERNEL_STACK ? (int)OPEN_STACK : open);
     }
     if (!result) {
@@ -125,6 +125,12 @@ static int map_shared(struct space *a, const struct plan *p, const struct code *
     for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         uint32_t region = maps[i].region, bytes = region == REGION_CODE ? c->n * 4 : p->bytes[region];
         int result = space_map(a, region, bytes, maps[i].rights, faults && region == REGION_SHARED ? (int)OPEN_FAULTED : -1);
+        if (result) {
+            return result;
+        }
+    }
+    if (p->bytes[REGION_WIDE]) {
+        int result = space_alias(a, REGION_WIDE, p->bytes[REGION_WIDE], REGION_TABLE, RIGHTS_R);
         if (result) {
             return result;
         }

@@ -29,16 +29,17 @@
 #define SCRATCH 256u
 #define POOL 64u            /* bytes of read-only constants of an item */
 #define TABLE_LOG2 14u      /* bytes of the read-only table */
+#define WIDE_LOG2 22u       /* addresses under which its pages come again and again, for the TLB */
 #define SHARED_WORDS 16u    /* in local memory, for items that share */
 #define SAME_WORDS 64u      /* ... one for each item of a kernel */
 #define BUFFER_ARGS 0x800u   /* arguments of the kernels, in the page of the buffers */
-#define FIRST_REGION 11u
+#define FIRST_REGION 12u
 #define MAX_CODE 0x20000u   /* words */
 
 /** Regions of an address space; those of kernel k from FIRST_REGION + k * KERNEL_REGIONS. */
 enum {
     REGION_CODE, REGION_BUFFER, REGION_TABLE, REGION_POOL, REGION_ZERO, REGION_SHARED, REGION_HOLE, REGION_READONLY,
-    REGION_BAD_FIRST, REGION_BAD_SECOND, REGION_BLACK
+    REGION_BAD_FIRST, REGION_BAD_SECOND, REGION_BLACK, REGION_WIDE
 };
 enum { KERNEL_DATA, KERNEL_ALIAS, KERNEL_SCATTER, KERNEL_EXCHANGE, KERNEL_LOCK, KERNEL_STACK, KERNEL_REGIONS };
 #define REGIONS (FIRST_REGION + MAX_KERNELS * KERNEL_REGIONS)
@@ -117,6 +118,7 @@ uint32_t corner_value(struct rng *r);
 void plain(struct code *c);
 void plain_integer(struct code *c);
 void plain_float(struct code *c);
+void plain_memory(struct code *c);
 /** x7 = base (sp, x3 or x4) + a multiple of 1 << size that the lane decides: one behind the other, apart, or anywhere. */
 void plain_address(struct code *c, uint32_t base, uint32_t size);
 void straight(struct code *c, uint32_t n);
@@ -137,6 +139,8 @@ void item_far(struct code *c);
 void item_page_end(struct code *c);
 void item_exit(struct code *c);
 void item_load(struct code *c);
+void item_wide(struct code *c);
+void item_burst(struct code *c);
 void item_scatter(struct code *c);
 void item_alias(struct code *c);
 void item_same(struct code *c);
@@ -165,8 +169,8 @@ uint32_t space_root(const struct space *a);
 uint32_t space_pages(struct space *a, uint32_t pages);
 /** Maps the first bytes of a region to fresh pages with these rights (TERN_PTE_*_MASK); open: they may differ (a reason), or -1. */
 int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights, int open);
-/** Maps region to the pages of another one. */
-int space_alias(struct space *a, uint32_t region, uint32_t other, uint32_t rights);
+/** Maps a region of that size to the pages of another one, over and over. */
+int space_alias(struct space *a, uint32_t region, uint32_t bytes, uint32_t other, uint32_t rights);
 /** Makes the entries of a region's pages this very entry; first: that of the first level. */
 int space_entry(struct space *a, uint32_t region, bool first, uint32_t entry);
 /** Puts bytes at an offset of a mapped region. */

@@ -67,6 +67,33 @@ void item_load(struct code *c)
     }
 }
 
+/** Loads from pages that a register chooses: as many translations as there are lanes. */
+void item_wide(struct code *c)
+{
+    uint32_t n = 1 + rng_below(c->r, 4), log2 = c->plan->physical ? TABLE_LOG2 : WIDE_LOG2;
+    code_say(c, "%u loads from anywhere in %u pages", n, 1u << (log2 - 12));
+    for (; n; n--) {
+        uint32_t size = rng_below(c->r, 3);
+        emit_li(c, X8, rng_next(c->r) | 1u);
+        emit(c, rng_one_in(c->r, 2) ? asm_mul(X7, X9, X8) : asm_mul(X7, any_value(c), X8));
+        emit(c, asm_srli(X7, X7, 32 - log2));
+        emit(c, asm_andi(X7, X7, 0u - (1u << size)));
+        emit_li(c, X8, c->plan->va[REGION_WIDE]);
+        emit(c, asm_add(X7, X7, X8));
+        emit(c, load(c, size, 0, X7));
+    }
+}
+
+/** Memory instructions one after the other, to what the work-item has alone: they overtake each other if anything can. */
+void item_burst(struct code *c)
+{
+    uint32_t n = 6 + rng_below(c->r, 14);
+    code_say(c, "%u memory instructions in a row", n);
+    for (; n; n--) {
+        plain_memory(c);
+    }
+}
+
 /** Each work-item has a word of the item's place in the scatter region, in an order of its own; it is written and read back. */
 void item_scatter(struct code *c)
 {

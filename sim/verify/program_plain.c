@@ -300,7 +300,7 @@ void plain_address(struct code *c, uint32_t base, uint32_t size)
     emit(c, asm_add(X7, X7, base));
 }
 
-static void plain_memory(struct code *c)
+void plain_memory(struct code *c)
 {
     static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU, AMOCAS, AMOCAS};
     static const uint8_t bases[] = {SP, X3, X4, X4};

@@ -60,7 +60,8 @@ static void plan_range(struct rng *r, const struct geometry *g, struct kernel_pl
     factors(r, group_size(r, g), dims, local);
     k->full = local[0] * local[1] * local[2];
     p->group_warps = ceil_div(k->full, g->lanes);
-    factors(r, 1 + rng_below(r, at_most(5, 1 + 4 / p->group_warps)), dims, groups);
+    uint32_t many = k->full <= g->lanes && rng_one_in(r, 24) ? 24 : at_most(5, 1 + 4 / p->group_warps);
+    factors(r, 1 + rng_below(r, many), dims, groups);
     k->records = groups[0] * groups[1] * groups[2] * k->full;
     while (1u << k->records_log2 < k->records) {
         k->records_log2++;
@@ -138,6 +139,7 @@ static void plan_physical(struct rng *r, struct plan *p)
         p->va[i] = page * PAGE;
         page += (p->bytes[i] + PAGE - 1) / PAGE;
     }
+    p->va[REGION_WIDE] = p->va[REGION_TABLE];
     for (uint32_t i = 0; i < p->kernels; i++) {
         p->va[FIRST_REGION + i * KERNEL_REGIONS + KERNEL_ALIAS] = kernel_va(p, i, KERNEL_DATA);
     }
@@ -149,6 +151,7 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     bool used[SLOTS] = {true};
     uint64_t big = g->mem_bytes / (PAGE * 1024u);
     uint32_t left = big > 4 ? (uint32_t)big - 4 : 0; /* the lowest ones are for pages */
+    p->bytes[REGION_WIDE] = 1u << WIDE_LOG2;
     for (uint32_t i = 0; i < REGIONS; i++) {
         uint32_t slot, kernel_region = i < FIRST_REGION ? KERNEL_REGIONS : (i - FIRST_REGION) % KERNEL_REGIONS;
         do {
@@ -174,14 +177,28 @@ static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
     return p->physical ? !rights : p->fault != FAULT_BUS;
 }
 
+/** Which kernel of a case faults, where, and how. */
+static void plan_fault(struct rng *r, struct plan *p)
+{
+    struct kernel_plan *k = &p->kernel[rng_below(r, p->kernels)];
+    k->exits = false; /* the work-item that faults must get there */
+    p->fault_item = rng_one_in(r, 4) ? k->first_item : k->first_item + rng_below(r, k->items);
+    do {
+        uint32_t kind = rng_below(r, FAULT_CLASSES + 3); /* there are more illegal words than other faults */
+        p->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : FAULT_ILLEGAL;
+    } while (!fault_possible(p, k));
+}
+
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
 {
     struct rng r = rng_of(seed, PLAN_STREAM);
-    uint32_t few = rng_below(&r, 8), items = few == 0 ? 20 + rng_below(&r, 30) : few < 3 ? 1 + rng_below(&r, 3) : 3 + rng_below(&r, 8);
+    uint32_t few = rng_below(&r, 10), items = 2 + rng_below(&r, 8);
+    bool faults = rng_one_in(&r, 4);
+    items = few == 0 ? 20 + rng_below(&r, 30) : few < 3 ? 1 + rng_below(&r, 3) : items;
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->g = *g;
-    p->kernels = 1u + rng_one_in(&r, 3) + rng_one_in(&r, 8);
+    p->kernels = 1u + rng_one_in(&r, faults ? 2 : 3) + rng_one_in(&r, 8); /* a fault needs somebody who comes after it */
     for (uint32_t i = 0; i < p->kernels; i++) {
         struct kernel_plan *k = &p->kernel[i];
         plan_kernel(&r, g, k);
@@ -202,13 +219,7 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
         p->kernel[i].packet.args = p->va[REGION_BUFFER] + BUFFER_ARGS + i * LINE;
     }
     p->fault_item = UINT32_MAX;
-    if (rng_one_in(&r, 4)) {
-        struct kernel_plan *k = &p->kernel[rng_below(&r, p->kernels)];
-        k->exits = false; /* the work-item that faults must get there */
-        p->fault_item = rng_one_in(&r, 4) ? k->first_item : k->first_item + rng_below(&r, k->items);
-        do {
-            uint32_t kind = rng_below(&r, FAULT_CLASSES + 3); /* there are more illegal words than other faults */
-            p->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : FAULT_ILLEGAL;
-        } while (!fault_possible(p, k));
+    if (faults) {
+        plan_fault(&r, p);
     }
 }

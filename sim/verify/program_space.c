@@ -146,17 +146,17 @@ int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights,
     return result;
 }
 
-int space_alias(struct space *a, uint32_t region, uint32_t other, uint32_t rights)
+int space_alias(struct space *a, uint32_t region, uint32_t bytes, uint32_t other, uint32_t rights)
 {
     struct area *r = &a->area[region];
     const struct area *o = &a->area[other];
-    r->pages = o->pages;
+    r->pages = (bytes + PAGE - 1) / PAGE;
     r->page = malloc(r->pages * sizeof *r->page);
     if (!r->page) {
         return -ENOMEM;
     }
     for (uint32_t i = 0; i < r->pages; i++) {
-        r->page[i] = o->page[i];
+        r->page[i] = o->page[i % o->pages];
     }
     if (!a->plan->physical) {
         enter(a, region, rights);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The device at its API: registers, time, dirty window. */
 #include <errno.h>
+#include <fenv.h>
 #include <sys/mman.h>
 
 #include "model.h"
@@ -239,6 +240,22 @@ static void advance(struct tern_sim *d, uint64_t cycles)
     }
 }
 
+/** Kernels compute with the host's arithmetic: as it is by default, whatever mode the caller has, who gets his back. */
+static fenv_t arithmetic_begin(void)
+{
+    fenv_t callers;
+    fegetenv(&callers);
+    fesetenv(FE_DFL_ENV);
+    return callers;
+}
+
+static void access_time(struct tern_sim *d)
+{
+    fenv_t callers = arithmetic_begin();
+    advance(d, ACCESS_CYCLES);
+    fesetenv(&callers);
+}
+
 static struct engine *engine_at(struct tern_sim *d, uint32_t *off)
 {
     uint32_t i = (*off - 0x1000u) / 0x400u;
@@ -252,7 +269,7 @@ static struct engine *engine_at(struct tern_sim *d, uint32_t *off)
 static int model_read32(struct tern_sim *d, uint32_t off, uint32_t *value)
 {
     struct engine *e = engine_at(d, &off);
-    advance(d, ACCESS_CYCLES);
+    access_time(d);
     *value = e ? engine_read(e, off) : dev_read(d, off);
     return 0;
 }
@@ -265,7 +282,7 @@ static int model_write32(struct tern_sim *d, uint32_t off, uint32_t value)
     } else {
         dev_write(d, off, value);
     }
-    advance(d, ACCESS_CYCLES);
+    access_time(d);
     return 0;
 }
 
@@ -290,6 +307,7 @@ static int model_mem_write(struct tern_sim *d, uint64_t address, const void *dat
 static int model_step(struct tern_sim *d, uint64_t max_cycles, bool *line)
 {
     bool busy = true;
+    fenv_t callers = arithmetic_begin();
     while (max_cycles && busy && !irq(d)) {
         uint64_t n = max_cycles < SLICE ? max_cycles : SLICE;
         advance(d, n);
@@ -302,6 +320,7 @@ static int model_step(struct tern_sim *d, uint64_t max_cycles, bool *line)
     if (!busy && !irq(d)) {
         advance(d, max_cycles);
     }
+    fesetenv(&callers);
     if (line) {
         *line = irq(d);
     }

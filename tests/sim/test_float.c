@@ -5,6 +5,7 @@
  * underflow or overflow, near the greatest integer, finite, any), so that whole warps take every way a device has. TERN_TEST_VECTORS and TERN_TEST_SEED
  * choose other vectors.
  */
+#include <fenv.h>
 #include <stdlib.h>
 
 #include "../rtl/lib/float_reference.h"
@@ -223,8 +224,11 @@ static void run(struct device *d, const struct operation *op, uint32_t n)
         results[i][0][0] = POISON;
     }
     poke(d, RESULTS, results, sizeof results[0] * n);
+    fesetround(FE_UPWARD); /* of the caller, which is nothing to the device */
     launch(d, ROOT, code, 4ull * size, (struct range){{n, 1, 1}, {LOCAL, 1, 1}, 0});
     expect_completed(d, 0, 1);
+    assert_int_equal(fegetround(), FE_UPWARD);
+    fesetround(FE_TONEAREST);
     peek(d, RESULTS, results, sizeof results[0] * n);
     for (uint32_t i = 0; i < n; i++) {
         if (i % 32 == 13) {

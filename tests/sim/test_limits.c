@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Where things end: stops that wait for the end of a buffer, boxes that run backwards, beyond memory, or longer than
  *  anyone waits: test_limits LIBRARY. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "device.h"
@@ -178,6 +179,16 @@ static void test_endless(void **state)
     expect_completed(d, 0, 3);
 }
 
+/* What these devices have not got, they say. */
+static void test_not_supported(void **state)
+{
+    struct device *d = *state;
+    struct tern_sim *none = NULL;
+    assert_int_equal(api->create(&(struct tern_sim_config){.mutant = 1}, &none), -ENOTSUP);
+    assert_null(none);
+    assert_int_equal(api->coverage(d->sim, "/dev/null"), -ENOTSUP);
+}
+
 int main(int argc, char **argv)
 {
     int refused = library_load(argc, argv);
@@ -191,6 +202,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_beyond, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_first_fault, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_endless, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_not_supported, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("limits", tests, NULL, NULL) ? 1 : 0;
 }

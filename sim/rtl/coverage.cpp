@@ -3,11 +3,13 @@
 #include "coverage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <limits>
 #include <mutex>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "Vtern_top___024root.h"
@@ -21,17 +23,16 @@ std::set<Vtern_top *> alive;    // lock
 std::vector<uint64_t> gone;     // lock; counts of devices that are no more
 
 /** The counters of a device; how many is known only to the generated code. */
-std::pair<uint32_t *, size_t> counters(Vtern_top &top)
+std::span<std::atomic<uint32_t>> counters(Vtern_top &top)
 {
-    auto &all = top.rootp->vlSymsp->__Vcoverage;
-    return {all, std::size(all)};
+    return top.rootp->vlSymsp->__Vcoverage;
 }
 
 void add(std::vector<uint64_t> &sum, Vtern_top &top)
 {
-    auto [count, n] = counters(top);
-    sum.resize(n);
-    std::transform(count, count + n, sum.begin(), sum.begin(), [](uint32_t a, uint64_t b) { return a + b; });
+    const auto count = counters(top);
+    sum.resize(count.size());
+    std::transform(count.begin(), count.end(), sum.begin(), sum.begin(), [](uint32_t a, uint64_t b) { return a + b; });
 }
 
 }  // namespace
@@ -62,11 +63,11 @@ int coverage_counters::write(const char *path)
     for (Vtern_top *t : alive) {
         add(sum, *t);
     }
-    auto [count, n] = counters(top_);
-    const std::vector<uint32_t> own(count, count + n);
-    std::transform(sum.begin(), sum.end(), count,
+    const auto count = counters(top_);
+    const std::vector<uint32_t> own(count.begin(), count.end());
+    std::transform(sum.begin(), sum.end(), count.begin(),
                    [](uint64_t v) { return static_cast<uint32_t>(std::min<uint64_t>(v, std::numeric_limits<uint32_t>::max())); });
     top_.contextp()->coveragep()->write(path);
-    std::copy(own.begin(), own.end(), count);
+    std::copy(own.begin(), own.end(), count.begin());
     return 0;
 }

@@ -197,6 +197,7 @@ missed:
     illegal "barrier with rd", 0, 0x0000008b
     illegal "branch funct3 2", 0, 0x00002463
     illegal "csr of no such number", 5, 0xcff02573
+    illegal "instret", 0, 0xc0202573
     illegal "mstatus", 0, 0x30002573
     illegal "write of cycle", 0, 0xc0051073
     illegal "set bits of global_id_x", 0, 0xcd01e073

@@ -113,11 +113,16 @@ static void finish_ordinary(struct warp *w, const struct op *o, const struct flo
     w->x[o->rd] = (r & w->on) | (w->x[o->rd] & ~w->on);
 }
 
-/** Flags of a float r whose exact value is that of s, or on the same side of every float and of TINY. */
+/** Flags of a result r whose exact value is on the same side of TINY as `exact`. */
+static uint32_t raised(uint32_t inexact, double exact, float r)
+{
+    return inexact * NX | (inexact & (fabs(exact) < TINY)) * UF | (uint32_t)(fabsf(r) > 0x1.fffffep127f) * OF;
+}
+
+/** The same if s is the exact value, or lies between the same two floats. */
 static uint32_t flags_of(double s, float r)
 {
-    uint32_t inexact = (double)r != s;
-    return inexact * NX | (inexact & (fabs(s) < TINY)) * UF | (uint32_t)(fabsf(r) > 0x1.fffffep127f) * OF;
+    return raised((double)r != s, s, r);
 }
 
 /** p + c, rounded to odd: of the two doubles next to an inexact sum the one whose last bit is 1. */
@@ -135,102 +140,158 @@ static double sum_to_odd(double p, double c)
 
 /* -------------------------------------------------------------- arithmetic */
 
-/* A handler. `ready`: the operands are not special. `quick`: the result in floats; a, b, k are operands, changed in sign as
- * the operation wants it; `exactly` computes r.f[l] and flags[l]. */
-#define ARITHMETIC(name, a_sign, b_from, b_sign, k_sign, ready, quick, exactly)      \
+/** The operands with their signs as the operation wants them: a + b, a * b, a / b, a * b + k. */
+struct operands {
+    struct floats a, b, k;
+    vec bits[3];
+};
+
+/** How an operation is done in all lanes. */
+struct method {
+    uint32_t operands;
+    bool counts;                                                                   /* for the counter of multiply-adds */
+    bool (*special)(const struct warp *w, const struct operands *v);               /* beyond operands that are not finite */
+    void (*quick)(const struct operands *v, struct floats *r);                     /* in floats; NULL: no gain */
+    void (*exact)(const struct operands *v, struct floats *r, uint32_t *flags);
+};
+
+static inline __attribute__((always_inline)) int arithmetic(struct core *c, struct warp *w, const struct op *o,
+                                                            const struct method *m, uint32_t a_sign, uint32_t b_sign,
+                                                            uint32_t k_sign)
+{
+    struct operands v = {.bits = {w->x[o->rs1] ^ a_sign, w->x[o->rs2] ^ b_sign, w->x[o->rs3] ^ k_sign}};
+    struct floats r;
+    uint32_t flags[LANES], bad = bad_rounding(w, o);
+    if (bad < LANES) {
+        return illegal(c, o, bad);
+    }
+    c->e->count.fma += m->counts ? (uint32_t)__builtin_popcount(w->active) : 0;
+    if (!to_nearest(w, o)) {
+        return slowly(c, w, o);
+    }
+    v.a = to_floats(&v.bits[0]);
+    v.b = to_floats(&v.bits[1]);
+    v.k = to_floats(&v.bits[2]);
+    if (m->quick) {
+        m->quick(&v, &r);
+        if (ordinary(w, &r)) {
+            finish_ordinary(w, o, &r);
+            return STEP_NEXT;
+        }
+    }
+    for (uint32_t i = 0; i < m->operands; i++) {
+        if (!all_finite(w, &v.bits[i])) {
+            return slowly(c, w, o);
+        }
+    }
+    if (m->special && m->special(w, &v)) {
+        return slowly(c, w, o);
+    }
+    m->exact(&v, &r, flags);
+    finish(w, o, &r, flags);
+    return STEP_NEXT;
+}
+
+#define ALL_LANES_DO(name, statement)                                                \
+    static void name(const struct operands *v, struct floats *r)                     \
+    {                                                                                \
+        for (int l = 0; l < LANES; l++) {                                            \
+            r->f[l] = (statement);                                                   \
+        }                                                                            \
+    }
+ALL_LANES_DO(quick_add, v->a.f[l] + v->b.f[l])
+ALL_LANES_DO(quick_mul, v->a.f[l] * v->b.f[l])
+ALL_LANES_DO(quick_div, v->a.f[l] / v->b.f[l])
+ALL_LANES_DO(quick_sqrt, sqrtf(v->a.f[l]))
+#ifdef FP_FAST_FMAF
+ALL_LANES_DO(quick_fma, fmaf(v->a.f[l], v->b.f[l], v->k.f[l]))
+#else
+#define quick_fma NULL /* fmaf is a library function, slower than the exact way */
+#endif
+
+static void exact_add(const struct operands *v, struct floats *r, uint32_t *flags)
+{
+    for (int l = 0; l < LANES; l++) {
+        double s = sum_to_odd((double)v->a.f[l], (double)v->b.f[l]);
+        r->f[l] = (float)s;
+        flags[l] = flags_of(s, r->f[l]);
+    }
+}
+
+static void exact_mul(const struct operands *v, struct floats *r, uint32_t *flags)
+{
+    for (int l = 0; l < LANES; l++) {
+        double p = (double)v->a.f[l] * (double)v->b.f[l];
+        r->f[l] = (float)p;
+        flags[l] = flags_of(p, r->f[l]);
+    }
+}
+
+static void exact_fma(const struct operands *v, struct floats *r, uint32_t *flags)
+{
+    for (int l = 0; l < LANES; l++) {
+        double s = sum_to_odd((double)v->a.f[l] * (double)v->b.f[l], (double)v->k.f[l]);
+        r->f[l] = (float)s;
+        flags[l] = flags_of(s, r->f[l]);
+    }
+}
+
+/** Inexact, if the result times the divisor, exact in a double, is not the dividend. */
+static void exact_div(const struct operands *v, struct floats *r, uint32_t *flags)
+{
+    for (int l = 0; l < LANES; l++) {
+        double q = (double)v->a.f[l] / (double)v->b.f[l];
+        r->f[l] = (float)q;
+        uint32_t inexact = (double)r->f[l] * (double)v->b.f[l] != (double)v->a.f[l];
+        flags[l] = raised(inexact, q, r->f[l]);
+    }
+}
+
+static void exact_sqrt(const struct operands *v, struct floats *r, uint32_t *flags)
+{
+    for (int l = 0; l < LANES; l++) {
+        r->f[l] = (float)sqrt((double)v->a.f[l]);
+        flags[l] = (double)r->f[l] * (double)r->f[l] != (double)v->a.f[l] ? NX : 0;
+    }
+}
+
+static bool by_zero(const struct warp *w, const struct operands *v)
+{
+    uint32_t r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= (v->bits[1][l] << 1 == 0) & w->on[l];
+    }
+    return r;
+}
+
+static bool of_negative(const struct warp *w, const struct operands *v)
+{
+    uint32_t r = 0;
+    for (int l = 0; l < LANES; l++) {
+        r |= (v->bits[0][l] > MINUS) & w->on[l];
+    }
+    return r;
+}
+
+static const struct method add = {2, true, NULL, quick_add, exact_add}, mul = {2, true, NULL, quick_mul, exact_mul},
+                           fused = {3, true, NULL, quick_fma, exact_fma},
+                           division = {2, false, by_zero, quick_div, exact_div},
+                           root = {1, false, of_negative, quick_sqrt, exact_sqrt};
+
+#define ARITHMETIC(name, method, a_sign, b_sign, k_sign)                             \
     static int name(struct core *c, struct warp *w, const struct op *o)              \
     {                                                                                \
-        uint32_t bad = bad_rounding(w, o);                                           \
-        if (bad < LANES) {                                                           \
-            return illegal(c, o, bad);                                               \
-        }                                                                            \
-        const vec va = w->x[o->rs1] ^ (a_sign), vb = w->x[o->b_from] ^ (b_sign), vk = w->x[o->rs3] ^ (k_sign); \
-        const struct floats a = to_floats(&va), b = to_floats(&vb), k = to_floats(&vk); \
-        struct floats r;                                                             \
-        uint32_t flags[LANES];                                                       \
-        COUNT;                                                                       \
-        (void)b, (void)k, (void)vk;                                                  \
-        if (!to_nearest(w, o)) {                                                     \
-            return slowly(c, w, o);                                                  \
-        }                                                                            \
-        if (QUICK) {                                                                 \
-            for (int l = 0; l < LANES; l++) {                                        \
-                r.f[l] = (quick);                                                    \
-            }                                                                        \
-            if (ordinary(w, &r)) {                                                   \
-                finish_ordinary(w, o, &r);                                           \
-                return STEP_NEXT;                                                    \
-            }                                                                        \
-        }                                                                            \
-        if (!(ready)) {                                                              \
-            return slowly(c, w, o);                                                  \
-        }                                                                            \
-        for (int l = 0; l < LANES; l++) {                                            \
-            exactly                                                                  \
-        }                                                                            \
-        finish(w, o, &r, flags);                                                     \
-        return STEP_NEXT;                                                            \
+        return arithmetic(c, w, o, &(method), a_sign, b_sign, k_sign);               \
     }
-
-#define READY2 (all_finite(w, &va) && all_finite(w, &vb))
-#define READY3 (READY2 && all_finite(w, &vk))
-#define FROM_DOUBLE(expression)           \
-    double s = (expression);              \
-    r.f[l] = (float)s;                    \
-    flags[l] = flags_of(s, r.f[l]);
-#define FUSED FROM_DOUBLE(sum_to_odd((double)a.f[l] * (double)b.f[l], (double)k.f[l]))
-#define COUNT c->e->count.fma += (uint32_t)__builtin_popcount(w->active)
-
-#define QUICK true
-ARITHMETIC(run_fadd, 0u, rs2, 0u, 0u, READY2, a.f[l] + b.f[l], FROM_DOUBLE(sum_to_odd((double)a.f[l], (double)b.f[l])))
-ARITHMETIC(run_fsub, 0u, rs2, MINUS, 0u, READY2, a.f[l] + b.f[l], FROM_DOUBLE(sum_to_odd((double)a.f[l], (double)b.f[l])))
-ARITHMETIC(run_fmul, 0u, rs2, 0u, 0u, READY2, a.f[l] * b.f[l], FROM_DOUBLE((double)a.f[l] * (double)b.f[l]))
-#undef QUICK
-#ifdef FP_FAST_FMAF
-#define QUICK true
-#else
-#define QUICK false /* a library function, slower than the exact way */
-#endif
-ARITHMETIC(run_fmadd, 0u, rs2, 0u, 0u, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
-ARITHMETIC(run_fmsub, 0u, rs2, 0u, MINUS, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
-ARITHMETIC(run_fnmsub, MINUS, rs2, 0u, 0u, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
-ARITHMETIC(run_fnmadd, MINUS, rs2, 0u, MINUS, READY3, fmaf(a.f[l], b.f[l], k.f[l]), FUSED)
-#undef QUICK
-#undef COUNT
-#define COUNT (void)0
-#define QUICK true
-
-/** An active lane divides by zero. */
-static bool by_zero(const struct warp *w, const vec *b)
-{
-    uint32_t r = 0;
-    for (int l = 0; l < LANES; l++) {
-        r |= ((*b)[l] << 1 == 0) & w->on[l];
-    }
-    return r;
-}
-
-/** An active lane is below zero. */
-static bool negative(const struct warp *w, const vec *a)
-{
-    uint32_t r = 0;
-    for (int l = 0; l < LANES; l++) {
-        r |= ((*a)[l] > MINUS) & w->on[l];
-    }
-    return r;
-}
-
-/* Inexact, if the result times what it was divided by is not what was divided: in doubles these products are exact. */
-#define QUOTIENT                                                                     \
-    double q = (double)a.f[l] / (double)b.f[l];                                      \
-    r.f[l] = (float)q;                                                               \
-    uint32_t inexact = (double)r.f[l] * (double)b.f[l] != (double)a.f[l];            \
-    flags[l] = inexact * NX | (inexact & (fabs(q) < TINY)) * UF | (uint32_t)(fabsf(r.f[l]) > 0x1.fffffep127f) * OF;
-#define ROOT                                                                         \
-    r.f[l] = (float)sqrt((double)a.f[l]);                                            \
-    flags[l] = (double)r.f[l] * (double)r.f[l] != (double)a.f[l] ? NX : 0;
-ARITHMETIC(run_fdiv, 0u, rs2, 0u, 0u, READY2 && !by_zero(w, &vb), a.f[l] / b.f[l], QUOTIENT)
-ARITHMETIC(run_fsqrt, 0u, rs1, 0u, 0u, all_finite(w, &va) && !negative(w, &va), sqrtf(a.f[l]), ROOT)
+ARITHMETIC(run_fadd, add, 0, 0, 0)
+ARITHMETIC(run_fsub, add, 0, MINUS, 0)
+ARITHMETIC(run_fmul, mul, 0, 0, 0)
+ARITHMETIC(run_fdiv, division, 0, 0, 0)
+ARITHMETIC(run_fsqrt, root, 0, 0, 0)
+ARITHMETIC(run_fmadd, fused, 0, 0, 0)
+ARITHMETIC(run_fmsub, fused, 0, 0, MINUS)
+ARITHMETIC(run_fnmsub, fused, MINUS, 0, 0)
+ARITHMETIC(run_fnmadd, fused, MINUS, 0, MINUS)
 
 /* ------------------------------------------------------------- conversions */
 

@@ -20,23 +20,30 @@ static enum buffer_kind draw_kind(struct rng *r, bool faulty, uint32_t mails)
     uint32_t k = rng_below(r, 32);
     return k < 2                    ? BUFFER_NULL
            : k < 6 && mails < MAILS ? BUFFER_RENDEZVOUS
-           : k < 7 && faulty        ? BUFFER_MALFORMED
-           : k < 8 && faulty        ? BUFFER_NO_CONTEXT
-           : k < 19                 ? BUFFER_PAGING
+           : k < 8 && faulty        ? BUFFER_MALFORMED
+           : k < 10 && faulty       ? BUFFER_NO_CONTEXT
+           : k < 20                 ? BUFFER_PAGING
                                     : BUFFER_USER;
+}
+
+/** How much there is of it: mostly little, sometimes much; in some cases many short buffers that end in faults. */
+static uint32_t draw_buffers(struct rng *r, bool sweep)
+{
+    return sweep ? 8 + rng_below(r, 17) : rng_one_in(r, 32) ? 20 + rng_below(r, BUFFERS - 19) : 2 + rng_below(r, 8);
 }
 
 static struct plan plan_of(uint64_t seed)
 {
     struct rng r = rng_of(seed, RNG_PLAN);
-    struct plan p = {.faulty = rng_one_in(&r, 3)};
+    bool faulty = rng_one_in(&r, 3), sweep = faulty && rng_one_in(&r, 2);
+    struct plan p = {.faults = sweep ? 16 : faulty ? 6 : 0};
     uint32_t stop = 150u << rng_below(&r, 5), mails = 0;
     p.stop_every = rng_one_in(&r, 4) ? stop : 0;
-    p.buffers = rng_one_in(&r, 32) ? 20 + rng_below(&r, BUFFERS - 19) : 2 + rng_below(&r, 8);
+    p.buffers = draw_buffers(&r, sweep);
     for (uint32_t i = 0; i < p.buffers; i++) {
-        enum buffer_kind kind = draw_kind(&r, p.faulty, mails);
+        enum buffer_kind kind = draw_kind(&r, faulty, mails);
         bool many = kind == BUFFER_USER || kind == BUFFER_PAGING;
-        uint32_t items = rng_one_in(&r, 5) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
+        uint32_t items = sweep ? 1 + rng_below(&r, 3) : rng_one_in(&r, 5) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
         p.buffer[i].kind = kind;
         p.buffer[i].engine = rng_below(&r, ENGINES);
         p.buffer[i].first = p.items;
@@ -63,23 +70,24 @@ struct choice {
 };
 
 /** What an item is; its first random numbers. */
-static struct choice choose(struct rng *r, bool paging, bool faulty)
+static struct choice choose(struct rng *r, bool paging, uint32_t faults)
 {
     static const uint8_t user[] = {TERN_PKT_NOP,  TERN_PKT_COPY,         TERN_PKT_COPY,       TERN_PKT_COPY,    TERN_PKT_COPY,    TERN_PKT_FILL,
                                    TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_BARRIER, TERN_PKT_TIMESTAMP,
                                    TERN_PKT_USER_CALL, TERN_PKT_USER_CALL, TERN_PKT_DISPATCH, TERN_PKT_COPY};
     static const uint8_t paging_too[] = {TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH, TERN_PKT_CONTEXT_INIT};
+    bool fault = rng_below(r, 32) < faults;
     uint32_t k = rng_below(r, 32);
     struct choice c = {ITEM_PACKET, user[rng_below(r, sizeof user)]};
-    if (faulty && k < 5) {
+    if (fault) {
         c.item = ITEM_FAULT;
-    } else if (k < 6) {
+    } else if (k < 1) {
         c.item = ITEM_SATISFIED;
-    } else if (k < 7) {
+    } else if (k < 2) {
         c.item = ITEM_FRESH_CODE;
-    } else if (paging && k < 16) {
+    } else if (paging && k < 12) {
         c.item = ITEM_MAPPING;
-    } else if (paging && k < 23) {
+    } else if (paging && k < 20) {
         c.opcode = paging_too[rng_below(r, sizeof paging_too)];
     }
     return c;
@@ -110,7 +118,7 @@ static uint64_t draw_values(struct rng *r, uint64_t *wait)
 static void add_item(struct buffer *b, uint32_t item)
 {
     struct rng r = rng_of(b->st->seed, item);
-    struct choice c = choose(&r, b->paging, b->st->plan.faulty);
+    struct choice c = choose(&r, b->paging, b->st->plan.faults);
     uint64_t wait, signal;
     if (b->used + 8 * LINE / 4 > b->room) {
         return;
@@ -186,7 +194,8 @@ static void hide(struct buffer *b, struct rng *r)
     }
     bool second = rng_one_in(r, 2);
     struct table *t = &b->st->table[b->engine][b->space][TABLE_SYSTEM];
-    uint32_t index = b->place * 2 + second, entry = stream_bad_pte(b->st, r, false);
+    uint32_t zero = TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK; /* what it reads is no packet either */
+    uint32_t index = b->place * 2 + second, entry = rng_one_in(r, 6) ? zero : stream_bad_pte(b->st, r, false);
     t->entry[index] = entry;
     scene_put(b->st->scene, t->pa + 4 * index, &entry, sizeof entry);
     b->fetch_limit = second ? PAGE - (uint32_t)(b->address % PAGE) : 0;
@@ -220,7 +229,7 @@ static void items_buffer(struct buffer *b, struct stream *st, uint32_t index, co
     uint32_t count = st->plan.buffer[index].items;
     begin(b, st, &r, 2 * index, st->plan.buffer[index].engine, st->plan.buffer[index].kind == BUFFER_PAGING);
     bool resume = count > 1 && rng_one_in(&r, 10);
-    if (st->plan.faulty && !resume && rng_one_in(&r, 10)) {
+    if (st->plan.faults && !resume && rng_one_in(&r, 10)) {
         hide(b, &r);
     }
     uint32_t from = resume ? rng_below(&r, count) : 0, offset = 0;
@@ -321,13 +330,13 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
         s.size = 0;
         break;
     case 1:
-        s.size += 1 + rng_below(&r, LINE - 1);
+        s.size += 1u << rng_below(&r, 6);
         break;
     case 2:
-        s.buffer += 1 + rng_below(&r, LINE - 1);
+        s.buffer += 1u << rng_below(&r, 6);
         break;
     default:
-        s.buffer |= 1ull << ((b->paging ? 34 : 32) + rng_below(&r, b->paging ? 28 : 30));
+        s.buffer |= 1ull << ((b->paging ? 34 : 32) + rng_below(&r, rng_one_in(&r, 2) ? 3 : 28));
         break;
     }
     submit(st, &r, s);
@@ -411,7 +420,7 @@ void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, ch
     }
     enum buffer_kind kind = p.buffer[i].kind;
     struct rng r = rng_of(seed, item);
-    struct choice c = choose(&r, kind == BUFFER_PAGING, p.faulty);
+    struct choice c = choose(&r, kind == BUFFER_PAGING, p.faults);
     int n = snprintf(out, size, "engine %u, %s %u", p.buffer[i].engine, kinds[kind], i);
     if ((kind == BUFFER_USER || kind == BUFFER_PAGING) && n > 0 && (size_t)n < size) {
         snprintf(out + n, size - (size_t)n, ": %s", c.item == ITEM_PACKET ? tern_pkt_name(c.opcode) : items[c.item]);

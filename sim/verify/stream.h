@@ -68,7 +68,7 @@ enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BU
 
 struct plan {
     uint32_t buffers, items, stop_every;
-    bool faulty; /* with faults on purpose */
+    uint32_t faults; /* on purpose: of 32 items */
     struct {
         enum buffer_kind kind;
         uint32_t engine, first, items, mail;

@@ -242,14 +242,14 @@ static void wrong_dispatch(struct buffer *b, struct rng *r, uint32_t item)
         *global[dimension] = *groups[dimension] * *local[dimension] + 1;
         break;
     case 11:
-        d.local_bytes += 1 + rng_below(r, 63);
+        d.local_bytes += 1u << rng_below(r, 6);
         break;
     case 12:
         d.group_slots = 1;
         d.local_bytes = g->local_bytes + 64;
         break;
     case 13:
-        d.stack += 1 + rng_below(r, 63);
+        d.stack += 1u << rng_below(r, 6);
         break;
     case 14:
         d.entry += 1 + rng_below(r, 3);

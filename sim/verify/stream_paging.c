@@ -106,7 +106,7 @@ static void change_rights(struct buffer *b, struct rng *r, struct span *s)
     uint32_t first, kind = rng_below(r, 4);
     struct table *t = draw_run(b, r, s, 1, &first);
     uint32_t now = t->entry[first];
-    update(b, t, first, 1, kind == 0 ? 0 : kind == 1 ? RO | TERN_PTE_ZERO_MASK : kind == 2 ? now ^ TERN_PTE_WRITE_MASK
+    update(b, t, first, 1, kind == 0 ? 0 : kind == 1 ? RW | TERN_PTE_ZERO_MASK : kind == 2 ? now ^ TERN_PTE_WRITE_MASK
                                                                                             : stream_bad_pte(b->st, r, false), 0);
 }
 

@@ -87,7 +87,7 @@ static void fill_window(struct stream *st, uint32_t engine, uint32_t space, stru
         uint64_t shared = DATA(engine) + rng_below(r, 32) * PAGE;
         uint32_t kind = rng_below(r, 16);
         *window_entry(st, engine, space, page) = kind == 0   ? pte(own, R)
-                                                 : kind == 1 ? R | V | Z
+                                                 : kind == 1 ? R | V | Z | (rng_one_in(r, 2) ? W : 0)
                                                  : kind <= 5 ? pte(shared, R | W)
                                                  : kind == 6 ? pte(shared, R)
                                                              : pte(own, R | W);
@@ -95,7 +95,7 @@ static void fill_window(struct stream *st, uint32_t engine, uint32_t space, stru
     for (uint32_t page = 0; page < BAD; page++) {
         uint32_t kind = rng_below(r, 8);
         *window_entry(st, engine, space, WINDOW + page) = kind == 0   ? pte(DATA(engine), R)
-                                                          : kind == 1 ? R | V | Z
+                                                          : kind == 1 ? R | V | Z | (rng_one_in(r, 2) ? W : 0)
                                                           : kind <= 3 ? 0
                                                                       : stream_bad_pte(st, r, false);
     }

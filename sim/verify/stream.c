@@ -160,11 +160,6 @@ static uint32_t root(const struct stream *st, uint32_t engine, uint32_t space)
     return (uint32_t)(st->table[engine][space][TABLE_ROOT].pa / PAGE);
 }
 
-static uint32_t save_page(uint32_t place)
-{
-    return SAVES / PAGE + place;
-}
-
 /** A buffer at its place: two pages, in which it begins anywhere. */
 static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t place, uint32_t engine, bool paging)
 {
@@ -173,6 +168,7 @@ static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t p
     b->place = place;
     b->engine = engine;
     b->space = rng_below(r, SPACES);
+    b->save = SAVES / PAGE + place;
     b->paging = paging;
     b->physical = BUFFER_PAGES + place * 2 * PAGE + offset;
     b->address = paging ? b->physical : VA_BUFFERS + place * 2 * PAGE + offset;
@@ -210,16 +206,17 @@ static void end(struct buffer *b, struct rng *r, bool resume)
         scene_put(b->st->scene, b->physical, b->words, (size_t)b->used * 4);
     }
     submit(b->st, r, (struct submit){
-        .engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(b->st, b->engine, b->space), .save = save_page(b->place),
+        .engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(b->st, b->engine, b->space), .save = b->save,
         .flags = (b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0) | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0)});
 }
 
-static void put_context(struct stream *st, uint32_t place, uint32_t magic, uint32_t state, uint32_t offset)
+static void put_context(const struct buffer *b, uint32_t magic, uint32_t state, uint32_t offset)
 {
+    struct stream *st = b->st;
     uint32_t w[16];
     int bad = tern_ctx_pack(&(struct tern_ctx){.magic = magic, .state = state, .offset = offset}, w);
     st->error = st->error ? st->error : bad;
-    scene_put(st->scene, (uint64_t)save_page(place) * PAGE, w, sizeof w);
+    scene_put(st->scene, (uint64_t)b->save * PAGE, w, sizeof w);
 }
 
 /** A buffer of items. Some are resumed from the beginning: from a context that says where. */
@@ -247,7 +244,7 @@ static void items_buffer(struct buffer *b, struct stream *st, uint32_t index, co
         stream_nop(b);
     }
     if (resume) {
-        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, offset);
+        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, offset);
     }
     end(b, &r, resume);
 }
@@ -311,11 +308,11 @@ static void null(struct stream *st, uint32_t index)
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
     submit(st, &r, (struct submit){
         .engine = st->plan.buffer[index].engine, .buffer = rng_one_in(&r, 2) ? 0 : rng_next(&r), .size = rng_one_in(&r, 2) ? LINE : rng_next(&r),
-        .root = rng_next(&r) >> 10, .save = save_page(2 * index),
+        .root = rng_next(&r) >> 10, .save = SAVES / PAGE + 2 * index,
         .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK | (rng_one_in(&r, 3) ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0)});
 }
 
-/** A good buffer but for its size or its address. */
+/** A good buffer but for its size, its address or its address space. */
 static void malformed(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -324,8 +321,8 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
     scene_put(st->scene, b->physical, b->words, (size_t)b->used * 4);
     struct submit s = {.engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(st, b->engine, b->space),
-                       .save = save_page(b->place), .flags = b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
-    switch (rng_below(&r, 4)) {
+                       .save = b->save, .flags = b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
+    switch (rng_below(&r, b->paging ? 4 : 5)) {
     case 0:
         s.size = 0;
         break;
@@ -334,6 +331,9 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
         break;
     case 2:
         s.buffer += 1u << rng_below(&r, 6);
+        break;
+    case 4:
+        s.root = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
         break;
     default:
         s.buffer |= 1ull << ((b->paging ? 34 : 32) + rng_below(&r, rng_one_in(&r, 2) ? 3 : 28));
@@ -350,20 +350,23 @@ static void no_context(struct buffer *b, struct stream *st, uint32_t index)
     b->dead = true;
     stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
     uint32_t size = b->used * 4;
-    switch (rng_below(&r, 5)) {
+    switch (rng_below(&r, 6)) {
     case 0: /* as memory is after power-on */
         break;
     case 1:
-        put_context(st, b->place, TERN_CTX_MAGIC_VALUE ^ 1u << rng_below(&r, 32), TERN_CTX_STATE_SAVED, 0);
+        put_context(b, TERN_CTX_MAGIC_VALUE ^ 1u << rng_below(&r, 32), TERN_CTX_STATE_SAVED, 0);
         break;
     case 2:
-        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_EMPTY, 0);
+        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_EMPTY, 0);
         break;
     case 3:
-        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, size + LINE * rng_below(&r, 9));
+        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, size + LINE * rng_below(&r, 9));
+        break;
+    case 4:
+        b->save = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
         break;
     default:
-        put_context(st, b->place, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, 1 + rng_below(&r, LINE - 1));
+        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, 1u << rng_below(&r, 6));
         break;
     }
     end(b, &r, true);

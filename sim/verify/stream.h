@@ -9,7 +9,8 @@
  *   stream.c        plan, buffers, submissions       stream_space.c   memory, page tables, admission
  *   stream_packet.c well-formed packets              stream_kernel.c  programs and dispatches
  *   stream_paging.c mapping changes                  stream_fault.c   packets that fault on purpose
- * Engines share nothing that is written but pages handed over by a fence (rendezvous), so their speeds do not matter.
+ * Of what is written engines share only pages handed over by a fence (rendezvous), counters that both add to and nobody
+ * reads, and lines of which each has its own bytes; so their speeds do not matter.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -19,7 +20,7 @@
 #define SPACES 3u     /* address spaces of an engine */
 #define BUFFERS 48u   /* at most; each has two places, for the two sides of a rendezvous */
 #define PER_BUFFER 10u
-#define MAILS 16u
+#define MAILS 14u
 #define POOL 128u     /* data pages of an engine */
 
 /* Random numbers: items take streams 0 to MAX_ITEMS - 1. */
@@ -35,6 +36,8 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define STACKS 0x00080000u
 #define STACK_BYTES 0x10000u
 #define MAIL 0x000a0000u
+#define STRIPES (MAIL + MAILS * PAGE) /* written by both engines, of each 16 bytes 8 by each */
+#define COUNTERS (STRIPES + PAGE)      /* both engines add to them */
 #define SAVES 0x000c0000u
 #define BUFFER_PAGES 0x00140000u
 #define DATA(e) (0x00400000u * (1u + (e)))
@@ -48,6 +51,8 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define VA_CODE (SYSTEM_VA + 224u * PAGE)
 #define VA_STACK (SYSTEM_VA + 240u * PAGE)
 #define VA_MAIL (SYSTEM_VA + 256u * PAGE)
+#define VA_STRIPES (VA_MAIL + MAILS * PAGE)
+#define VA_COUNTERS (VA_STRIPES + PAGE)
 #define VA_WINDOW 0x103f0000u  /* data: the end of one 4 MiB region and the beginning of the next */
 #define WINDOW 32u             /* pages */
 #define VA_BAD (VA_WINDOW + WINDOW * PAGE)
@@ -89,7 +94,7 @@ struct stream {
 /** A buffer being built. */
 struct buffer {
     struct stream *st;
-    uint32_t place, engine, space;
+    uint32_t place, engine, space, save;
     bool paging;
     bool placed;          /* in memory */
     uint64_t address, physical;

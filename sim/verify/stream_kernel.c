@@ -12,7 +12,7 @@
 
 #define PROGRAM_BYTES 256u
 #define PROGRAM_WORDS (PROGRAM_BYTES / 4)
-#define COUNTERS 16u
+#define COUNTED 16u
 
 enum program { PROGRAM_FILL, PROGRAM_ADD, PROGRAM_COUNT, PROGRAM_STACK, PROGRAM_EXCHANGE, PROGRAMS };
 
@@ -65,7 +65,7 @@ static uint32_t body(uint32_t *w, uint32_t n, enum program program, uint32_t con
         n = emit(w, n, asm_add(V, V, T));
         break;
     case PROGRAM_COUNT:
-        n = emit(w, n, asm_andi(OFFSET, OFFSET, 4 * (COUNTERS - 1)));
+        n = emit(w, n, asm_andi(OFFSET, OFFSET, 4 * (COUNTED - 1)));
         n = emit(w, n, asm_add(OUT, OUT, OFFSET));
         n = emit(w, n, asm_addi(V, ID, constant));
         n = emit(w, n, asm_amo(AMOADD, 0, X0, V, OUT));
@@ -207,11 +207,14 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
     draw_room(g, r, program, p);
     draw_stack(b, r, program, p, out);
 
-    uint32_t bytes = program == PROGRAM_COUNT ? 4 * COUNTERS : 4 * items;
+    uint32_t bytes = program == PROGRAM_COUNT ? 4 * COUNTED : 4 * items;
     bool count = program == PROGRAM_COUNT;
     uint32_t args[LINE / 4] = {
         pick(b, r, bytes, USE_WRITE, wild == 0 ? AIM_WILD : AIM_GOOD), pick(b, r, bytes, USE_READ, wild == 1 ? AIM_WILD : AIM_GOOD),
         pick(b, r, bytes, USE_READ, AIM_GOOD), rng_next(r)};
+    if (count && aim == AIM_GOOD && rng_one_in(r, 2)) {
+        args[0] = (b->paging ? COUNTERS : VA_COUNTERS) + LINE * rng_below(r, 4);
+    }
     out->box[0] = (struct box){.at = args[0], .width = bytes, .rows = 1, .slices = 1, .use = USE_WRITE | (count ? USE_READ : 0)};
     out->box[1] = (struct box){.at = args[1], .width = bytes, .rows = 1, .slices = 1, .use = USE_READ};
     out->box[2] = (struct box){.at = args[2], .width = bytes, .rows = 1, .slices = 1, .use = USE_READ};

@@ -38,13 +38,13 @@ static struct box draw_shape(struct rng *r)
 {
     static const uint8_t shapes[] = {SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROW, SHAPE_ROW, SHAPE_ROWS, SHAPE_ROWS, SHAPE_SLICES, SHAPE_BYTES};
     uint32_t shape = shapes[rng_below(r, 8)];
-    struct box b = {.width = stream_edge(r, rng_one_in(r, 24) ? 9000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
+    struct box b = {.width = stream_edge(r, rng_one_in(r, 200) ? 50000 : rng_one_in(r, 24) ? 9000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
     if (shape == SHAPE_ROWS || shape == SHAPE_SLICES) {
         b.width = 1 + rng_below(r, 160);
         b.rows = 1 + rng_below(r, shape == SHAPE_ROWS ? 6 : 3);
         b.slices = shape == SHAPE_ROWS ? 1 : 2 + rng_below(r, 2);
     } else if (shape == SHAPE_BYTES) {
-        b.width = 1;
+        b.width = 1 + (rng_one_in(r, 3) ? rng_below(r, 8) : 0);
         b.rows = 1 + rng_below(r, rng_one_in(r, 3) ? 20 : 6);
     } else if (shape == SHAPE_NOTHING) {
         const uint32_t any[3] = {rng_next(r), rng_next(r), rng_next(r)};
@@ -79,6 +79,11 @@ static void place(const struct buffer *b, struct rng *r, struct box *box, unsign
         box->at = b->paging ? stream_random64(r) >> 30 : rng_next(r);
         box->row = rng_next(r);
         box->slice = rng_next(r);
+    } else if (aim == AIM_GOOD && box->width <= 8 && box->rows > 1 && box->slices == 1 && rng_one_in(r, 3)) {
+        uint32_t stripe = 16 * rng_below(r, 60) + 8 * b->engine;
+        box->row = 16 * (1 + rng_below(r, 3));
+        box->slice = rng_next(r);
+        box->at = (b->paging ? STRIPES : VA_STRIPES) + stripe + rng_below(r, 9 - (uint32_t)box->width);
     } else {
         uint64_t bytes = draw_pitches(r, box, may_meet);
         box->at = stream_pick(b, r, bytes, rng_one_in(r, 3) ? 64 : 1, use, aim);

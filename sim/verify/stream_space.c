@@ -67,7 +67,7 @@ static void fill_system(struct stream *st, uint32_t engine, uint32_t space)
     for (uint32_t i = 0; i < STACK_BYTES / PAGE; i++) {
         entry[240 + i] = pte(STACKS + engine * STACK_BYTES + i * PAGE, R | W);
     }
-    for (uint32_t i = 0; i < MAILS; i++) {
+    for (uint32_t i = 0; i < MAILS + 2; i++) { /* with stripes and counters */
         entry[256 + i] = pte(MAIL + i * PAGE, R | W);
     }
 }

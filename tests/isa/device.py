@@ -57,39 +57,33 @@ class Loader:
         self.argv = [str(build_tree / "tests/isa/isa_loader"), backend, f"{config},mem=64M,timeout={TIMEOUT}"]
         self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         hello = self.process.stdout.readline()
-        self.lanes, self.why = (json.loads(hello)["lanes"], None) if hello else (0, self.process.stderr.read().strip())
+        self.lanes = json.loads(hello)["lanes"] if hello else 0
+        self.why = None if hello else self.process.stderr.read().strip()  # no device: why
 
     def run(self, elf, items=1, entry=0, dump="-"):
         self.process.stdin.write(f"{elf} {items} {entry:x} {dump}\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            raise Broken("the loader died: " + self.process.stderr.read().strip()[-300:])
+            raise Broken("no answer")
         return json.loads(answer)
 
     def close(self):
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()
 
 
 class Pool:
-    """Loaders by backend; a test takes one, and gives it back for the next."""
+    """Loaders by backend; a test takes one, and gives it back for the next. One that dies is replaced."""
 
     def __init__(self, build_tree, backends, config):
         self.make = lambda backend: Loader(build_tree, backend, config)
-        self.free = {b: queue.SimpleQueue() for b in backends}
         self.backends = backends
+        first = {b: self.make(b) for b in backends}
+        self.lanes = {b: first[b].lanes for b in backends}
+        self.free = {b: queue.SimpleQueue() for b in backends}
         for b in backends:
-            self.free[b].put(self.make(b))
-
-    def missing(self):
-        """Why a device cannot be had, or None."""
-        for b in self.backends:
-            loader = self.free[b].get()
-            self.free[b].put(loader)
-            if loader.why is not None:
-                return f"{b}: {loader.why}"
-        return None
+            self.free[b].put(first[b])
+        self.missing = {b: (first[b].process.wait(), first[b].why) for b in backends if first[b].why is not None}
 
     def run(self, backend, *args, **named):
         try:
@@ -98,16 +92,12 @@ class Pool:
             loader = self.make(backend)
         try:
             answer = loader.run(*args, **named)
-        except Broken:
+        except (Broken, OSError):
             loader.process.kill()
-            raise
+            loader.process.wait()
+            raise Broken(f"{backend}: the loader died: {loader.process.stderr.read().strip()[-300:]}") from None
         self.free[backend].put(loader)
         return answer
-
-    def lanes(self, backend):
-        loader = self.free[backend].get()
-        self.free[backend].put(loader)
-        return loader.lanes
 
     def close(self):
         for free in self.free.values():

@@ -73,7 +73,7 @@ class SelfChecking(Test):
             if answer["written"]:
                 wide = False
                 continue
-            items = 2 * devices.lanes(backend) + 3
+            items = 2 * devices.lanes[backend] + 3
             expect_passed(devices.run(backend, elf, items), f"{backend}, {items} work-items")
         return "PASS", "" if wide else "1 work-item: it writes data that work-items would share"
 
@@ -181,7 +181,7 @@ class OwnTest(SelfChecking):
             if status != 0:
                 raise Broken(f"qemu: ended with {status}")
         for backend in devices.backends:
-            for items in (1, 2 * devices.lanes(backend) + 3):
+            for items in (1, 2 * devices.lanes[backend] + 3):
                 expect_passed(devices.run(backend, elf, items), f"{backend}, {items} work-items")
         return "PASS", "" if self.qemu and self.name != "amocas" else "without the reference"
 
@@ -205,7 +205,7 @@ class FaultTest(Test):
     @staticmethod
     def wrong(devices, backend, elf, row):
         entry, item, code, access, va, pc, name = row
-        lanes = devices.lanes(backend)
+        lanes = devices.lanes[backend]
         name = name.rstrip(b"\0").decode()
         answer = devices.run(backend, elf, 2 * lanes + 3, entry)
         if answer["end"] != "fault":

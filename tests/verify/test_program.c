@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Random programs on the functional model: test_program. They end, they fault where and how their plan says and nowhere else,
+ * whatever items are left out, and together they run every instruction that there is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cover.h"
+#include "program.h"
+
+#define MEMORY (64ull << 20)
+#define SEEDS 150u
+
+static struct backend model;
+static struct geometry geometry;
+
+static struct test_case new_case(uint64_t seed)
+{
+    struct test_case c = {.kind = KIND_PROGRAM, .seed = seed};
+    case_size(&c, &geometry);
+    return c;
+}
+
+/** The fault that must be indicated: none, or the planned one if its item is kept. */
+static uint32_t planned(const struct test_case *c)
+{
+    static const uint32_t code[FAULT_CLASSES] = {
+        [FAULT_ILLEGAL] = TERN_FAULT_ILLEGAL_INSTRUCTION, [FAULT_MISALIGNED] = TERN_FAULT_MISALIGNED,
+        [FAULT_STACK] = TERN_FAULT_STACK_OVERFLOW, [FAULT_LOCAL] = TERN_FAULT_LOCAL_OVERRUN, [FAULT_PAGE] = TERN_FAULT_PAGE,
+        [FAULT_PROTECTION] = TERN_FAULT_PROTECTION, [FAULT_MALFORMED] = TERN_FAULT_PTE_MALFORMED,
+        [FAULT_CALL] = TERN_FAULT_ENVIRONMENT_CALL, [FAULT_BARRIER] = TERN_FAULT_BARRIER_DIVERGENCE,
+        [FAULT_BUS] = TERN_FAULT_BUS_ERROR};
+    struct plan p;
+    plan_make(c->seed, &geometry, &p);
+    return p.fault_item < c->items && c->keep[p.fault_item] ? code[p.fault] : TERN_FAULT_NONE;
+}
+
+/** Runs a case; the fault that came, of at most one. */
+static uint32_t run(const struct test_case *c, const struct watch *watch)
+{
+    struct scene s;
+    struct side d = {.backend = &model};
+    uint32_t fault = TERN_FAULT_NONE;
+    assert_int_equal(case_build(c, &geometry, &s), 0);
+    assert_int_equal(scene_run(&s, &model, 0, watch, &d.sim, &d.end), 0);
+    assert_false(d.end.hung || d.end.error);
+    assert_int_equal(d.end.count, s.submits);
+    for (uint32_t i = 0; i < d.end.count; i++) {
+        if (d.end.seen[i].fault) {
+            assert_int_equal(fault, TERN_FAULT_NONE);
+            fault = d.end.seen[i].fault;
+        }
+    }
+    side_free(&d);
+    scene_free(&s);
+    return fault;
+}
+
+static void test_ends_as_planned(void **state)
+{
+    uint32_t faults = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        uint32_t expected = planned(&c), got = run(&c, NULL);
+        if (got != expected) {
+            print_message("seed %llu\n", (unsigned long long)seed);
+        }
+        assert_int_equal(got, expected);
+        faults += got != TERN_FAULT_NONE;
+    }
+    assert_in_range(faults, SEEDS / 8, SEEDS / 2);
+}
+
+static void test_items_left_out(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        struct rng r = rng_of(seed, 99);
+        for (uint32_t i = 0; i < c.items; i++) {
+            c.keep[i] = rng_one_in(&r, 2);
+        }
+        assert_int_equal(run(&c, NULL), planned(&c));
+        memset(c.keep, 0, sizeof c.keep);
+        assert_int_equal(run(&c, NULL), TERN_FAULT_NONE);
+    }
+}
+
+static void test_same_seed_same_scene(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct test_case c = new_case(seed), other = new_case(seed + 1);
+        struct scene a, b, d;
+        assert_int_equal(case_build(&c, &geometry, &a), 0);
+        assert_int_equal(case_build(&c, &geometry, &b), 0);
+        assert_int_equal(case_build(&other, &geometry, &d), 0);
+        assert_int_equal(a.submits, b.submits);
+        assert_memory_equal(a.submit, b.submit, a.submits * sizeof *a.submit);
+        assert_true(memcmp(a.memory, b.memory, a.mem_bytes) == 0);
+        assert_true(memcmp(a.memory, d.memory, a.mem_bytes) != 0);
+        scene_free(&a);
+        scene_free(&b);
+        scene_free(&d);
+    }
+}
+
+static bool ran[256];
+
+static void note(void *user, const struct tern_sim_retired *r)
+{
+    (void)user;
+    for (uint32_t i = 0; i < cover_op_count; i++) {
+        ran[i] = ran[i] || (r->word & cover_ops[i].mask) == cover_ops[i].match;
+    }
+}
+
+static void test_every_instruction(void **state)
+{
+    (void)state;
+    assert_true(cover_op_count <= sizeof ran);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        run(&c, &(struct watch){.observer = note});
+    }
+    for (uint32_t i = 0; i < cover_op_count; i++) {
+        if (!ran[i] && strcmp(cover_ops[i].name, "fence.i") != 0) { /* not of RV32IMA */
+            print_message("%s never ran\n", cover_ops[i].name);
+        }
+        assert_true(ran[i] || strcmp(cover_ops[i].name, "fence.i") == 0);
+    }
+}
+
+static void test_texts(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct test_case c = new_case(seed);
+        for (uint32_t i = 0; i < c.items; i++) {
+            char text[160], small[40], *colon;
+            case_item_text(&c, &geometry, i, text, sizeof text);
+            case_item_text(&c, &geometry, i, small, sizeof small);
+            colon = strstr(text, "): ");
+            assert_true(colon && colon[3]);
+            assert_true(strlen(small) < sizeof small && strncmp(small, text, strlen(small)) == 0);
+        }
+    }
+}
+
+int main(void)
+{
+    if (backend_open("model_small", &model) || backend_geometry(&model, MEMORY, &geometry)) {
+        return 2;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ends_as_planned),   cmocka_unit_test(test_items_left_out), cmocka_unit_test(test_same_seed_same_scene),
+        cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_texts),
+    };
+    int r = cmocka_run_group_tests_name("program", tests, NULL, NULL) ? 1 : 0;
+    backend_close(&model);
+    return r;
+}

@@ -22,6 +22,7 @@ static enum buffer_kind draw_kind(struct rng *r, bool faulty, uint32_t mails)
            : k < 6 && mails < MAILS ? BUFFER_RENDEZVOUS
            : k < 8 && faulty        ? BUFFER_MALFORMED
            : k < 10 && faulty       ? BUFFER_NO_CONTEXT
+           : k < 12                 ? BUFFER_PROBE
            : k < 20                 ? BUFFER_PAGING
                                     : BUFFER_USER;
 }
@@ -136,7 +137,7 @@ static void add_item(struct buffer *b, uint32_t item)
         stream_fresh_code(b, &r, item);
         break;
     case ITEM_MAPPING:
-        stream_mapping(b, &r, item);
+        stream_mapping(b, &r);
         break;
     case ITEM_FAULT:
         stream_fault(b, &r, item);
@@ -167,7 +168,7 @@ static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t p
     b->st = st;
     b->place = place;
     b->engine = engine;
-    b->space = rng_below(r, SPACES);
+    b->space = stream_space(r);
     b->save = SAVES / PAGE + place;
     b->paging = paging;
     b->physical = BUFFER_PAGES + place * 2 * PAGE + offset;
@@ -302,6 +303,34 @@ static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
     end(b, &r, false);
 }
 
+/** Work reads some pages, their mapping changes, the same work reads them again: what is kept of translations shows. */
+static void probe(struct buffer *b, struct stream *st, uint32_t index)
+{
+    struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
+    uint32_t engine = st->plan.buffer[index].engine, page = rng_below(&r, WINDOW), count = 1 + rng_below(&r, 16 - page % 16);
+    uint32_t width = 1 + rng_below(&r, 70);
+    struct packet p = {.lines = TERN_PKT_COPY_LINES, .boxes = 2};
+    begin(b, st, &r, 2 * index, engine, false);
+    uint64_t src = VA_WINDOW + page * PAGE + rng_below(&r, PAGE - width), dst = VA_SUPER + rng_below(&r, (POOL - 1) * PAGE);
+    p.box[0] = (struct box){.at = src, .width = width, .rows = count, .row = PAGE, .slices = 1, .use = USE_READ};
+    p.box[1] = (struct box){.at = dst, .width = width, .rows = count, .row = width, .slices = 1, .use = USE_WRITE};
+    int bad = tern_pkt_copy_pack(&(struct tern_pkt_copy){
+        .src_lo = (uint32_t)src, .dst_lo = (uint32_t)dst, .width = width, .rows = count, .slices = 1, .src_row = PAGE, .dst_row = width}, p.w);
+    st->error = st->error ? st->error : bad;
+    struct buffer *change = &(struct buffer){0};
+    begin(change, st, &r, 2 * index + 1, engine, true);
+    bool first = stream_admit(b, &p, false);
+    stream_emit(b, p.w, p.lines);
+    if (first) {
+        end(b, &r, false);
+    }
+    stream_remap(change, &r, b->space, page, count);
+    end(change, &r, false);
+    if (stream_admit(b, &p, false)) {
+        end(b, &r, false);
+    }
+}
+
 /** Completes without a look at anything else. */
 static void null(struct stream *st, uint32_t index)
 {
@@ -395,6 +424,8 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
             continue;
         } else if (kind == BUFFER_RENDEZVOUS) {
             rendezvous(b, st, i);
+        } else if (kind == BUFFER_PROBE) {
+            probe(b, st, i);
         } else if (kind == BUFFER_NULL) {
             null(st, i);
         } else if (kind == BUFFER_MALFORMED) {
@@ -413,7 +444,7 @@ out:
 void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size)
 {
     static const char *const kinds[] = {"buffer", "paging buffer", "null submission", "malformed submission", "resume of nothing",
-                                        "rendezvous with the other engine"};
+                                        "rendezvous with the other engine", "pages read, remapped and read again"};
     static const char *const items[] = {"", "signal and wait", "fresh code and dispatch", "mapping change", "fault"};
     struct plan p = plan_of(seed);
     uint32_t i = 0;

@@ -69,7 +69,7 @@ struct table {
     uint32_t entry[1024];
 };
 
-enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BUFFER_NO_CONTEXT, BUFFER_RENDEZVOUS, BUFFER_KINDS };
+enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BUFFER_NO_CONTEXT, BUFFER_RENDEZVOUS, BUFFER_PROBE };
 
 struct plan {
     uint32_t buffers, items, stop_every;
@@ -137,6 +137,8 @@ void stream_emit(struct buffer *b, const uint32_t *w, uint32_t lines);
 bool stream_admit(struct buffer *b, const struct packet *p, bool may_fault);
 /** Physical address of a virtual page of the buffer's space for this use, in *pa; false: a fault. *zero: the zero page. */
 bool stream_translate(const struct buffer *b, uint64_t va, unsigned use, uint64_t *pa, bool *zero);
+/** A space of an engine; the first more often, so that work comes back to it. */
+uint32_t stream_space(struct rng *r);
 /** An address for that many bytes, aligned. */
 uint64_t stream_pick(const struct buffer *b, struct rng *r, uint64_t bytes, uint32_t align, unsigned use, enum aim aim);
 bool stream_live(const struct buffer *b);
@@ -162,7 +164,9 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
 void stream_fresh_code(struct buffer *b, struct rng *r, uint32_t item);
 
 /* stream_paging.c */
-void stream_mapping(struct buffer *b, struct rng *r, uint32_t item);
+void stream_mapping(struct buffer *b, struct rng *r);
+/** Pages of the data window become others, from page `page` on: all in one table. */
+void stream_remap(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count);
 
 /* stream_fault.c */
 void stream_fault(struct buffer *b, struct rng *r, uint32_t item);

@@ -287,7 +287,7 @@ static void memory_fault(struct buffer *b, struct rng *r, uint32_t item)
 
 void stream_fault(struct buffer *b, struct rng *r, uint32_t item)
 {
-    switch (rng_below(r, 16)) {
+    switch (rng_below(r, 20)) {
     case 0:
     case 1:
         wrong_header(b, r, item);

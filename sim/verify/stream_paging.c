@@ -82,12 +82,26 @@ static uint32_t data(const struct buffer *b, uint32_t page)
 }
 
 /** Several pages at once, rising, falling or all the same. */
-static void change_run(struct buffer *b, struct rng *r, struct span *s)
+static void put_run(struct buffer *b, struct rng *r, const struct span *s, struct table *t, uint32_t first)
 {
-    uint32_t first, flags = rng_one_in(r, 3) ? RO : RW;
-    struct table *t = draw_run(b, r, s, 8, &first);
+    uint32_t flags = rng_one_in(r, 3) ? RO : RW;
     uint32_t page = 8 + rng_below(r, POOL - 16), step = rng_one_in(r, 4) ? 0 : rng_one_in(r, 3) ? 0u - NEXT : NEXT;
     update(b, t, first, s->count, data(b, page) | flags, step);
+}
+
+static void change_run(struct buffer *b, struct rng *r, struct span *s)
+{
+    uint32_t first;
+    struct table *t = draw_run(b, r, s, 8, &first);
+    put_run(b, r, s, t, first);
+}
+
+void stream_remap(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count)
+{
+    struct span s = {.space = space, .first = VA_WINDOW / PAGE + page, .count = count};
+    struct table *t = b->st->table[b->engine][space];
+    put_run(b, r, &s, page < 16 ? &t[TABLE_LOW] : &t[TABLE_HIGH], page < 16 ? 1008 + page : page - 16);
+    flush(b, r, s);
 }
 
 static void change_by_copy(struct buffer *b, struct rng *r, struct span *s)
@@ -147,10 +161,9 @@ static void change_region(struct buffer *b, struct rng *r, struct span *s)
     update(b, root, index, 1, pte, 0);
 }
 
-void stream_mapping(struct buffer *b, struct rng *r, uint32_t item)
+void stream_mapping(struct buffer *b, struct rng *r)
 {
-    struct span s = {.space = rng_below(r, SPACES)};
-    (void)item;
+    struct span s = {.space = stream_space(r)};
     switch (rng_below(r, 10)) {
     case 0:
         change_region(b, r, &s);

@@ -314,6 +314,11 @@ void stream_emit(struct buffer *b, const uint32_t *w, uint32_t lines)
 
 /* -------------------------------------------------------------------- places */
 
+uint32_t stream_space(struct rng *r)
+{
+    return rng_one_in(r, 3) ? 0 : rng_below(r, SPACES);
+}
+
 static uint64_t aligned(struct rng *r, uint64_t first, uint64_t room, uint64_t bytes, uint32_t align)
 {
     uint64_t slack = room > bytes ? room - bytes : 0;
@@ -329,10 +334,13 @@ static uint64_t wild(const struct buffer *b, struct rng *r, uint64_t bytes, uint
                : rng_one_in(r, 2) ? mem + (rng_next(r) & (mem - 1) & ~(uint64_t)(align - 1))
                                   : ((uint64_t)(1 + rng_below(r, 3)) << 32 | rng_next(r)) & ~(uint64_t)(align - 1);
     }
-    switch (rng_below(r, 6)) {
+    switch (rng_below(r, 9)) {
     case 0:
+    case 5:
+    case 6:
         return VA_BAD - before;
     case 1:
+    case 7:
         return aligned(r, VA_BAD, BAD * PAGE, bytes, align);
     case 2:
         return aligned(r, VA_BAD_REGIONS, BAD_REGIONS * REGION, bytes, align);

@@ -9,7 +9,7 @@
 #define DATA_STREAM (1ull << 34)
 #define RIGHTS_R TERN_PTE_READ_MASK
 #define RIGHTS_RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
-#define LIMIT 4000000u
+#define LIMIT 1000000u
 
 uint32_t program_items(uint64_t seed, const struct geometry *g)
 {
@@ -198,12 +198,16 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     }
     struct code c = {.word = word, .va = p.va[REGION_CODE], .plan = &p};
     build_code(tc, &p, &c, pools);
-    bool faults = p.fault_item != UINT32_MAX && tc->keep[p.fault_item];
+    bool fault[MAX_KERNELS], faults = false;
+    for (uint32_t k = 0; k < p.kernels; k++) {
+        fault[k] = p.kernel[k].fault_item < p.items && tc->keep[p.kernel[k].fault_item];
+        faults = faults || fault[k];
+    }
     if ((result = map_shared(a, &p, &c, pools, faults, &r)) || (!p.physical && (result = map_traps(a, &p, &r)))) {
         goto end;
     }
     for (uint32_t k = 0; k < p.kernels; k++) {
-        if ((result = map_kernel(a, &p, k, faults && kernel_of(&p, p.fault_item) == k, &r))) {
+        if ((result = map_kernel(a, &p, k, fault[k], &r))) {
             goto end;
         }
     }

@@ -18,7 +18,7 @@
 #include "asm.h"
 #include "verify.h"
 
-#define MAX_KERNELS 3u
+#define MAX_KERNELS 8u
 #define FIRST_VALUE 10u     /* x10 to x31 */
 #define AREA 32u            /* bytes of stack and of local memory that plain code of a work-item uses */
 #define RECORD 512u         /* of a work-item: registers, their first values, notes, scratch */
@@ -56,6 +56,8 @@ struct kernel_plan {
     uint32_t records_log2;            /* rounded up */
     uint32_t area_at;                 /* offset in local memory of the words that a group shares, after its work-items' areas */
     bool local, barriers, exits;      /* local memory; items may wait for each other; work-items may exit early */
+    uint32_t fault_item;              /* item that faults, or UINT32_MAX */
+    enum fault_class fault;
 };
 
 struct plan {
@@ -68,8 +70,6 @@ struct plan {
     bool big[REGIONS];                /* mapped by 4 MiB pages */
     bool physical;                    /* no translation: the addresses are physical, in paging buffers */
     uint32_t stop_every;              /* as in the scene */
-    uint32_t fault_item;              /* item that faults, or UINT32_MAX */
-    enum fault_class fault;
 };
 
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p);
@@ -92,7 +92,7 @@ struct code {
     bool mixed;                       /* lanes beside the faulting ones run the same instruction, without fault */
     bool only_fresh;                  /* no sources but the fresh ones */
     bool deep;                        /* sp is not where the work-item's AREA is */
-    uint32_t fresh[2];                /* registers that were given a corner value last */
+    uint32_t fresh[2], last[2];       /* registers that were given a corner value, or a result, last */
     uint32_t exits[64], n_exits;      /* places of jumps to the end of the kernel */
     char *text;                       /* NULL: nobody asks */
     size_t text_size;

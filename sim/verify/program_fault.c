@@ -262,7 +262,7 @@ static void diverge(struct code *c)
 
 static void faulting_code(struct code *c)
 {
-    switch (c->plan->fault) {
+    switch (c->kernel->fault) {
     case FAULT_ILLEGAL:
         if (rng_one_in(c->r, 10)) {
             code_say(c, ", dynamic rounding mode");
@@ -309,14 +309,14 @@ void item_fault(struct code *c)
     const struct kernel_plan *k = c->kernel;
     uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups);
     uint32_t items = group_items(k, group), lanes = c->plan->g.lanes, first = rng_below(c->r, items), last = first;
-    bool memory = c->plan->fault != FAULT_ILLEGAL && c->plan->fault != FAULT_CALL;
+    bool memory = c->kernel->fault != FAULT_ILLEGAL && c->kernel->fault != FAULT_CALL;
     bool together = k->barriers || c->item == k->first_item; /* the lanes of a warp are */
-    if (c->plan->fault != FAULT_BARRIER && rng_one_in(c->r, 3) && together) { /* the rest of its warp, too */
+    if (c->kernel->fault != FAULT_BARRIER && rng_one_in(c->r, 3) && together) { /* the rest of its warp, too */
         last = (first / lanes + 1) * lanes - 1;
         last = last < items ? last : items - 1;
     }
-    code_say(c, "%s", texts[c->plan->fault]);
-    if (c->plan->fault == FAULT_BARRIER) {
+    code_say(c, "%s", texts[c->kernel->fault]);
+    if (c->kernel->fault == FAULT_BARRIER) {
         diverge(c);
         return;
     }

@@ -104,8 +104,9 @@ void item_emit(struct code *c, uint32_t item)
     c->r = &r;
     c->fresh[0] = any_value(c);
     c->fresh[1] = any_value(c);
+    c->last[0] = c->last[1] = c->fresh[0];
     c->pool_va = c->plan->va[REGION_POOL] + item * POOL;
-    if (item == c->plan->fault_item) {
+    if (item == c->kernel->fault_item) {
         item_fault(c);
         return;
     }

@@ -74,12 +74,18 @@ uint32_t any_source(struct code *c)
     if (c->only_fresh || rng_one_in(c->r, 3)) {
         return c->fresh[rng_below(c->r, 2)];
     }
+    if (rng_one_in(c->r, 4)) { /* a result that may still be under way */
+        return c->last[rng_below(c->r, 2)];
+    }
     return rng_one_in(c->r, 8) ? rng_below(c->r, FIRST_VALUE) : any_value(c);
 }
 
 uint32_t any_dest(struct code *c)
 {
-    return rng_one_in(c->r, 24) ? X0 : any_value(c);
+    uint32_t rd = rng_one_in(c->r, 24) ? X0 : any_value(c);
+    c->last[1] = c->last[0];
+    c->last[0] = rd;
+    return rd;
 }
 
 uint32_t any_condition(struct code *c)

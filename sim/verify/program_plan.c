@@ -53,15 +53,15 @@ static uint32_t group_size(struct rng *r, const struct geometry *g)
     }
 }
 
-static void plan_range(struct rng *r, const struct geometry *g, struct kernel_plan *k)
+static void plan_range(struct rng *r, const struct geometry *g, bool small, struct kernel_plan *k)
 {
     struct tern_pkt_dispatch *p = &k->packet;
     uint32_t local[3], groups[3], edge[3], offset[3], dims = 1 + at_most(2, rng_below(r, 4));
-    factors(r, group_size(r, g), dims, local);
+    factors(r, small ? 1 + rng_below(r, g->lanes) : group_size(r, g), dims, local);
     k->full = local[0] * local[1] * local[2];
     p->group_warps = ceil_div(k->full, g->lanes);
     uint32_t many = k->full <= g->lanes && rng_one_in(r, 24) ? 24 : at_most(5, 1 + 4 / p->group_warps);
-    factors(r, 1 + rng_below(r, many), dims, groups);
+    factors(r, 1 + rng_below(r, small ? 2 : many), dims, groups);
     k->records = groups[0] * groups[1] * groups[2] * k->full;
     while (1u << k->records_log2 < k->records) {
         k->records_log2++;
@@ -88,10 +88,10 @@ static void plan_range(struct rng *r, const struct geometry *g, struct kernel_pl
     p->offset_z = offset[2];
 }
 
-static void plan_kernel(struct rng *r, const struct geometry *g, struct kernel_plan *k)
+static void plan_kernel(struct rng *r, const struct geometry *g, bool small, struct kernel_plan *k)
 {
     struct tern_pkt_dispatch *p = &k->packet;
-    plan_range(r, g, k);
+    plan_range(r, g, small, k);
     k->engine = rng_one_in(r, 3);
     k->own_buffer = rng_one_in(r, 2);
     k->local = !rng_one_in(r, 4);
@@ -165,47 +165,53 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     }
 }
 
-/** Whether this kernel can fault in that way: barriers part two work-items, and physical addresses know no rights. */
+/** Whether a kernel can fault in that way: barriers part two work-items, and physical addresses know no rights. */
 static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
 {
     const struct tern_pkt_dispatch *d = &k->packet;
-    bool rights = p->fault == FAULT_PAGE || p->fault == FAULT_PROTECTION || p->fault == FAULT_MALFORMED;
-    if (p->fault == FAULT_BARRIER) {
+    bool rights = k->fault == FAULT_PAGE || k->fault == FAULT_PROTECTION || k->fault == FAULT_MALFORMED;
+    if (k->fault == FAULT_BARRIER) {
         return k->barriers && ((d->groups_x > 1 ? d->local_x : d->edge_x) > 1 || (d->groups_y > 1 ? d->local_y : d->edge_y) > 1 ||
                                (d->groups_z > 1 ? d->local_z : d->edge_z) > 1);
     }
-    return p->physical ? !rights : p->fault != FAULT_BUS;
+    return p->physical ? !rights : k->fault != FAULT_BUS;
 }
 
-/** Which kernel of a case faults, where, and how. */
-static void plan_fault(struct rng *r, struct plan *p)
+/** Where and how a kernel faults. */
+static void plan_fault(struct rng *r, const struct plan *p, struct kernel_plan *k)
 {
-    struct kernel_plan *k = &p->kernel[rng_below(r, p->kernels)];
     k->exits = false; /* the work-item that faults must get there */
-    p->fault_item = rng_one_in(r, 4) ? k->first_item : k->first_item + rng_below(r, k->items);
+    k->fault_item = rng_one_in(r, 4) ? k->first_item : k->first_item + rng_below(r, k->items);
     do {
         uint32_t kind = rng_below(r, FAULT_CLASSES + 3); /* there are more illegal words than other faults */
-        p->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : FAULT_ILLEGAL;
+        k->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : FAULT_ILLEGAL;
     } while (!fault_possible(p, k));
+}
+
+/** Kernels with their items: one or a few; or, for faults, many small ones of which each faults, in a buffer of its own. */
+static void plan_kernels(struct rng *r, const struct geometry *g, bool many, bool fault, struct plan *p)
+{
+    uint32_t few = rng_below(r, 10), items = few == 0 ? 20 + rng_below(r, 30) : few < 3 ? 1 + rng_below(r, 3) : 2 + rng_below(r, 8);
+    p->kernels = many ? MAX_KERNELS : 1u + rng_one_in(r, fault ? 2 : 3) + rng_one_in(r, 8); /* somebody comes after a fault */
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        struct kernel_plan *k = &p->kernel[i];
+        plan_kernel(r, g, many, k);
+        k->own_buffer = k->own_buffer || many;
+        k->fault_item = UINT32_MAX;
+        k->first_item = p->items;
+        k->items = many ? 1u + rng_one_in(r, 4) : ceil_div(items, p->kernels);
+        p->items += k->items;
+    }
 }
 
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
 {
     struct rng r = rng_of(seed, PLAN_STREAM);
-    uint32_t few = rng_below(&r, 10), items = 2 + rng_below(&r, 8);
-    bool faults = rng_one_in(&r, 4);
-    items = few == 0 ? 20 + rng_below(&r, 30) : few < 3 ? 1 + rng_below(&r, 3) : items;
+    bool many = rng_one_in(&r, 12), fault = rng_one_in(&r, 5);
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->g = *g;
-    p->kernels = 1u + rng_one_in(&r, faults ? 2 : 3) + rng_one_in(&r, 8); /* a fault needs somebody who comes after it */
-    for (uint32_t i = 0; i < p->kernels; i++) {
-        struct kernel_plan *k = &p->kernel[i];
-        plan_kernel(&r, g, k);
-        k->first_item = p->items;
-        k->items = ceil_div(items, p->kernels);
-        p->items += k->items;
-    }
+    plan_kernels(&r, g, many, fault, p);
     plan_sizes(p);
     p->physical = rng_one_in(&r, 12);
     if (p->physical) {
@@ -217,9 +223,11 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     for (uint32_t i = 0; i < p->kernels; i++) {
         p->kernel[i].packet.stack = kernel_va(p, i, KERNEL_STACK);
         p->kernel[i].packet.args = p->va[REGION_BUFFER] + BUFFER_ARGS + i * LINE;
+        if (many) {
+            plan_fault(&r, p, &p->kernel[i]);
+        }
     }
-    p->fault_item = UINT32_MAX;
-    if (faults) {
-        plan_fault(&r, p);
+    if (fault && !many) {
+        plan_fault(&r, p, &p->kernel[rng_below(&r, p->kernels)]);
     }
 }

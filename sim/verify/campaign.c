@@ -12,26 +12,21 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "command.h"
 
-#define NO_ANSWER 60.0 /* seconds of real time that a case may take: it needs a fraction of one */
-
-/** What a worker does now, and has done. */
-struct slot {
-    _Atomic uint64_t drawn; /* case + 1; 0: none */
-    _Atomic uint64_t since; /* milliseconds */
-};
+#define NO_ANSWER 20u /* seconds of processor time that a case may take: it needs a fraction of one */
 
 struct shared {
     _Atomic uint64_t next, end;             /* cases [next, end) are to do */
     _Atomic uint64_t cases, instructions, indications, faults;
     _Atomic uint32_t failures;
     struct failure failure[MAX_FAILURES];
-    struct slot slot[MAX_JOBS];
+    _Atomic uint64_t drawn[MAX_JOBS];       /* what a worker does now: case + 1; 0: none */
 };
 
 struct crew {
@@ -41,7 +36,6 @@ struct crew {
     enum kind kind[KINDS];
     uint32_t kinds;
     pid_t pid[MAX_JOBS];
-    bool killed[MAX_JOBS];
     uint32_t spawned;      /* workers ever: names of coverage files */
 };
 
@@ -93,6 +87,12 @@ static void fail_text(const struct crew *w, uint64_t index, const char *what, co
 
 /* ------------------------------------------------------------- in a worker */
 
+/** From now on, so much processor time, then SIGPROF: a loop ends however busy the machine is, and only a loop. */
+static void limit_time(unsigned seconds)
+{
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
+}
+
 static void run_case(const struct crew *w, uint64_t index, struct cover *cover)
 {
     struct shared *s = w->shared;
@@ -140,10 +140,10 @@ static int work(const struct crew *w, uint32_t i, uint32_t worker)
         if (index >= atomic_load(&s->end)) {
             break;
         }
-        atomic_store(&s->slot[i].since, (uint64_t)(seconds_now() * 1e3));
-        atomic_store(&s->slot[i].drawn, index + 1);
+        atomic_store(&s->drawn[i], index + 1);
+        limit_time(NO_ANSWER);
         run_case(w, index, cover);
-        atomic_store(&s->slot[i].drawn, 0);
+        atomic_store(&s->drawn[i], 0);
     }
     r = r || !cover ? r : write_coverage(w, worker, cover);
     cover_destroy(cover);
@@ -178,38 +178,28 @@ static int start(struct crew *w, uint32_t i)
         exit(work(w, i, worker));
     }
     w->pid[i] = pid > 0 ? pid : 0;
-    w->killed[i] = false;
     return pid > 0 ? 0 : -errno;
 }
 
-/** Looks after one worker: gone, silent, or well. -errno if the run cannot go on. */
+/** Looks after one worker: well, or gone. -errno if the run cannot go on. */
 static int look(struct crew *w, uint32_t i)
 {
-    struct slot *slot = &w->shared->slot[i];
     int status;
-    if (!w->pid[i]) {
-        return 0;
-    }
-    uint64_t drawn = atomic_load(&slot->drawn);
-    if (waitpid(w->pid[i], &status, WNOHANG) == 0) {
-        if (drawn && seconds_now() - (double)atomic_load(&slot->since) * 1e-3 > NO_ANSWER) {
-            w->killed[i] = true;
-            kill(w->pid[i], SIGKILL);
-        }
+    if (!w->pid[i] || waitpid(w->pid[i], &status, WNOHANG) == 0) {
         return 0;
     }
     w->pid[i] = 0;
-    drawn = atomic_exchange(&slot->drawn, 0);
+    uint64_t drawn = atomic_exchange(&w->shared->drawn[i], 0);
     if (!drawn) {
         return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
     }
-    char why[64] = "it ended the process";
-    if (w->killed[i]) {
-        snprintf(why, sizeof why, "no answer in %.0f s", NO_ANSWER);
+    char why[96] = "it ended the process";
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF) {
+        snprintf(why, sizeof why, "it gave no answer in %u s of processor time", NO_ANSWER);
     } else if (WIFSIGNALED(status)) {
         snprintf(why, sizeof why, "%s", strsignal(WTERMSIG(status)));
     }
-    fail_text(w, drawn - 1, "a simulator crashed: ", why);
+    fail_text(w, drawn - 1, "a simulator failed: ", why);
     atomic_fetch_add(&w->shared->cases, 1);
     return start(w, i);
 }
@@ -340,7 +330,7 @@ int apart(int (*f)(void *user), void *user, unsigned seconds)
     pid_t pid = spawn();
     int status = -1;
     if (pid == 0) {
-        alarm(seconds);
+        limit_time(seconds);
         _exit(f(user));
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -54,12 +54,12 @@ struct campaign {
 
 /**
  * Runs cases in worker processes until there are no more, the time is over, or one differs. A worker that dies, or gives no
- * answer, is that case's failure. The first failure is the same whatever the number of jobs. title is for the progress.
+ * answer, is its case's failure. The first failure is the same whatever the number of jobs. title is for the progress.
  */
 int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out);
 void campaign_free(struct campaign *c);
 
-/** Runs f in a process of its own. What it gives (0 to 127), or -1 if that process died or took longer. */
+/** Runs f in a process of its own. What it gives (0 to 127), or -1 if that process died or took more processor time. */
 int apart(int (*f)(void *user), void *user, unsigned seconds);
 
 /* --------------------------------------------------------------- report.c */

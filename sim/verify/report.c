@@ -9,9 +9,9 @@
 #include "command.h"
 
 #define SHRINK_RUNS 3000u
-#define SHRINK_SECONDS 180.0
-#define RUN_SECONDS 10u      /* of real time, for one run while shrinking: one that loops is to be left soon */
-#define EXPLAIN_SECONDS 120u
+#define SHRINK_SECONDS 120.0
+#define RUN_SECONDS 5u       /* of processor time, for one run while shrinking: one that loops is to be left soon */
+#define EXPLAIN_SECONDS 60u
 
 enum { APART_SAME, APART_DIFFERS, APART_CANNOT };
 

@@ -79,6 +79,7 @@ module simt_core #(
     input  logic [LANES*32-1:0] lsu_wb_data_i,
     input  logic                lsu_wb_last_i,
     input  logic [WARPS-1:0]    lsu_busy_i,
+    input  logic [WARPS-1:0]    lsu_launch_hold_i,
     output logic                lsu_inv_o,
     // faults of instructions
     output logic                fault_o,
@@ -372,7 +373,7 @@ module simt_core #(
   end
 
   // --------------------------------------------------------------------------------------- launch, scrub
-  logic          launch, launch_wb, launch_taken;
+  logic          launch, launch_free, launch_wb, launch_taken;
   logic [WW-1:0] launch_warp_q;
   logic [4:0]    launch_rd;
   logic [31:0]   stack_top, wb_scalar;
@@ -380,6 +381,7 @@ module simt_core #(
   logic [WW-1:0] slot_q [0:WARPS-1];
   logic [16:0]   lbase_q [0:WARPS-1];
 
+  assign launch_ready_o = launch_free && !holds[launch_warp_i] && !lsu_launch_hold_i[launch_warp_i];
   assign launch    = launch_valid_i && launch_ready_o;
   assign r_slot    = slot_q[r_warp_q];
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
@@ -389,7 +391,7 @@ module simt_core #(
       .WARPS(WARPS)
   ) u_launch (
       .clk_i, .rst_i, .args_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32]), .stack_top_i(stack_top),
-      .launch_i(launch), .ready_o(launch_ready_o), .launch_warp_i, .wb_valid_o(launch_wb), .wb_ready_i(launch_taken),
+      .launch_i(launch), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb), .wb_ready_i(launch_taken),
       .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar), .launched_o(launched), .scrub_i, .scrub_busy_o,
       .scrub_rd_o(scrub_rd)
   );

@@ -168,6 +168,8 @@ module simt_executor #(
   logic [WW-1:0] ic_fault_warp, lsu_fault_warp, core_fault_warp;
   logic [LW-1:0] lsu_fault_lane, core_fault_lane;
   logic          fault_named_q;            // a work-item's, not the packet's
+  logic          lsu_fault_gen, fault_gen_q;
+  logic [WARPS-1:0] warp_gen;
   logic [WW-1:0] fault_warp_q, fault_member;
   logic [95:0]   fault_group;
 
@@ -188,6 +190,7 @@ module simt_executor #(
         fault_access_o <= lsu_fault_access;
         fault_va_o     <= lsu_fault_va;
         fault_pc_o     <= lsu_fault_pc;
+        fault_gen_q    <= lsu_fault_gen;
         fault_warp_q   <= lsu_fault_warp;
         fault_lane_o   <= 6'(lsu_fault_lane);
       end else begin
@@ -195,6 +198,7 @@ module simt_executor #(
         fault_access_o <= tern_spec_pkg::REG_ENGINE_IND_INFO_ACCESS_EXECUTE;
         fault_va_o     <= core_fault_va;
         fault_pc_o     <= core_fault_pc;
+        fault_gen_q    <= warp_gen[core_fault_warp];
         fault_warp_q   <= core_fault_warp;
         fault_lane_o   <= 6'(core_fault_lane);
       end
@@ -233,8 +237,8 @@ module simt_executor #(
   simt_groups #(
       .WARPS(WARPS)
   ) u_groups (
-      .clk_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first), .launch_warp_i(launch_warp),
-      .launch_group_i(launch_group), .warp_i(fault_warp_q), .group_o(fault_group), .member_o(fault_member)
+      .clk_i, .rst_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first), .launch_warp_i(launch_warp),
+      .launch_group_i(launch_group), .gen_o(warp_gen), .gen_i(fault_gen_q), .warp_i(fault_warp_q), .group_o(fault_group), .member_o(fault_member)
   );
 
   assign fault_group_o = fault_named_q ? fault_group : '0;
@@ -244,7 +248,7 @@ module simt_executor #(
   logic                ic_lookup, ic_hit, ic_miss;
   logic [31:0]         ic_pc, ic_instr, ic_next;
   logic [WW-1:0]       ic_warp;
-  logic [WARPS-1:0]    ic_wake, lsu_busy;
+  logic [WARPS-1:0]    ic_wake, lsu_busy, lsu_launch_hold;
   logic                iss_valid, iss_ready, iss_unsigned, wb_valid, wb_ready, wb_last, inv;
   logic [2:0]          iss_op;
   logic [3:0]          iss_amo;
@@ -270,7 +274,7 @@ module simt_executor #(
       .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd), .lsu_mask_o(iss_mask),
       .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp), .lsu_pc_o(iss_pc), .lsu_lbase_o(iss_lbase),
       .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp), .lsu_wb_rd_i(wb_rd),
-      .lsu_wb_mask_i(wb_mask), .lsu_wb_data_i(wb_data), .lsu_wb_last_i(wb_last), .lsu_busy_i(lsu_busy), .lsu_inv_o(inv),
+      .lsu_wb_mask_i(wb_mask), .lsu_wb_data_i(wb_data), .lsu_wb_last_i(wb_last), .lsu_busy_i(lsu_busy), .lsu_launch_hold_i(lsu_launch_hold), .lsu_inv_o(inv),
       .fault_o(core_fault), .fault_code_o(core_fault_code), .fault_va_o(core_fault_va), .fault_pc_o(core_fault_pc),
       .fault_warp_o(core_fault_warp), .fault_lane_o(core_fault_lane), .ev_issue_o, .ev_lanes_o, .ev_stall_use_o,
       .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
@@ -306,9 +310,9 @@ module simt_executor #(
       .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask), .iss_addr_i(iss_addr), .iss_data_i(iss_data),
       .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready),
       .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data), .wb_last_o(wb_last),
-      .warp_busy_o(lsu_busy), .inv_i(inv || flush_i || check_q), .fault_valid_o(lsu_fault), .fault_code_o(lsu_fault_code),
+      .gen_i(warp_gen), .launch_hold_o(lsu_launch_hold), .warp_busy_o(lsu_busy), .inv_i(inv || flush_i || check_q), .fault_valid_o(lsu_fault), .fault_code_o(lsu_fault_code),
       .fault_access_o(lsu_fault_access), .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc),
-      .fault_warp_o(lsu_fault_warp), .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub),
+      .fault_gen_o(lsu_fault_gen), .fault_warp_o(lsu_fault_warp), .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub),
       .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid), .mem_req_ready_i(lm_ready),
       .mem_req_op_o(lm_op), .mem_req_exec_o(lm_exec), .mem_req_amo_o(lm_amo), .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata),
       .mem_req_be_o(lm_be), .mem_req_tag_o(lm_tag), .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]),

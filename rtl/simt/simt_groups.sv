@@ -2,8 +2,10 @@
 // Which work-group a hardware warp runs, and which warp of that group it is: how a fault names its work-item.
 //
 // Contract: launch_i writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
-// with the first. group_o and member_o follow warp_i combinationally and mean something only for a warp that was launched.
-// State saved at preemption: group_q, member_q, next_q.
+// with the first. group_o and member_o follow {gen_i, warp_i} combinationally and mean something only for a warp that was
+// launched. A warp has two entries that take turns, gen_o says which one is in use: what a warp stored last may fault when it
+// already runs another group. simt_lsu tells when a warp may be launched again.
+// State saved at preemption: group_q, member_q, next_q of the entries in use.
 //
 // simt_csr knows the same ids by group slot, but its port belongs to the pipeline; a second table of LUT RAM costs what a
 // second port would, and spares the way from warp to slot.
@@ -13,28 +15,38 @@ module simt_groups #(
     localparam int WW = $clog2(WARPS)
 ) (
     input  logic          clk_i,
+    input  logic          rst_i,
     input  logic          launch_i,
     input  logic          launch_first_i,
     input  logic [WW-1:0] launch_warp_i,
     input  logic [95:0]   launch_group_i,   // {z, y, x}
+    output logic [WARPS-1:0] gen_o,
+    input  logic          gen_i,
     input  logic [WW-1:0] warp_i,
     output logic [95:0]   group_o,
     output logic [WW-1:0] member_o
 );
 
-  logic [95:0]   group_q [0:WARPS-1];
-  logic [WW-1:0] member_q [0:WARPS-1];
+  logic [95:0]   group_q [0:2*WARPS-1];
+  logic [WW-1:0] member_q [0:2*WARPS-1];
+  logic [WARPS-1:0] gen_q;
+  logic [WW:0]   entry;
   logic [WW-1:0] next_q, member;
 
   assign member   = launch_first_i ? '0 : next_q;
-  assign group_o  = group_q[warp_i];
-  assign member_o = member_q[warp_i];
+  assign entry    = {!gen_q[launch_warp_i], launch_warp_i};
+  assign gen_o    = gen_q;
+  assign group_o  = group_q[{gen_i, warp_i}];
+  assign member_o = member_q[{gen_i, warp_i}];
 
-  always_ff @(posedge clk_i)
+  always_ff @(posedge clk_i) begin
     if (launch_i) begin
-      group_q[launch_warp_i]  <= launch_group_i;
-      member_q[launch_warp_i] <= member;
-      next_q                  <= member + 1'b1;
+      group_q[entry]       <= launch_group_i;
+      member_q[entry]      <= member;
+      next_q               <= member + 1'b1;
+      gen_q[launch_warp_i] <= !gen_q[launch_warp_i];
     end
+    if (rst_i) gen_q <= '0;
+  end
 
 endmodule

@@ -45,7 +45,7 @@ module lsu_cache #(
     input  logic                request_room_i,
     output logic                request_note_o,
     output logic                request_write_o,
-    output logic                store_end_o,    // with request_write_o: the last write of its instruction
+    output logic                access_end_o,   // with note_*: the last line of its instruction
     output logic [6:0]          note_tag_o,
     output logic [1:0]          note_access_o,
     output logic [WW-1:0]       note_warp_o,
@@ -172,7 +172,7 @@ module lsu_cache #(
   assign joins = t1_go && load && !hit && match;
   assign alloc = t1_go && (amo || (load && !hit && !match));
   assign request_write_o = t1_go && store;
-  assign store_end_o = request_write_o && t1_last_q;
+  assign access_end_o = t1_go && t1_last_q;
   assign request_note_o = request_write_o || alloc;
   assign note_tag_o = store ? {1'b1, write_slot_i} : 7'(alloc_fill);
   // The numbers of registers.yaml: 0 read, 1 write, 3 atomic.

@@ -27,6 +27,7 @@ module lsu_flight #(
     input  logic              note_i,
     input  logic [6:0]        note_tag_i,
     input  logic [1:0]        note_access_i,
+    input  logic              note_gen_i,
     input  logic [WW-1:0]     note_warp_i,
     input  logic [LW-1:0]     note_lane_i,
     input  logic              note_private_i,
@@ -46,12 +47,14 @@ module lsu_flight #(
     output logic [FILL_W-1:0] fill_o,
     output logic [511:0]      fill_data_o,
     output logic              written_o,
+    output logic              written_gen_o,
     output logic [WW-1:0]     written_warp_o,
     output logic              fault_valid_o,
     output logic [7:0]        fault_code_o,
     output logic [1:0]        fault_access_o,
     output logic [31:0]       fault_va_o,
     output logic [31:0]       fault_pc_o,
+    output logic              fault_gen_o,
     output logic [WW-1:0]     fault_warp_o,
     output logic [LW-1:0]     fault_lane_o,
     output logic              idle_o,
@@ -100,7 +103,7 @@ module lsu_flight #(
   end
 
   // ------------------------------------------------------------------ notes, answers
-  localparam int NOTE_W = 2 + WW + LW + 1 + 32 + 32;
+  localparam int NOTE_W = 2 + 1 + WW + LW + 1 + 32 + 32;
   logic [NOTE_W-1:0] notes[0:127];
   logic good;
 
@@ -109,7 +112,7 @@ module lsu_flight #(
   assign fill_o = mem_rsp_tag_i[FILL_W-1:0];
   assign fill_data_o = mem_rsp_data_i;
   assign written_o = good && mem_rsp_tag_i[6];
-  assign written_warp_o = notes[mem_rsp_tag_i][64+1+LW+:WW];
+  assign {written_gen_o, written_warp_o} = notes[mem_rsp_tag_i][64+1+LW+:WW+1];
 
   mem_fifo #(.WIDTH(6), .DEPTH_LOG2(6), .FILL(1'b1)) u_slots (
       .clk_i, .rst_i, .in_valid_i(written_o), .in_ready_o(unused_ready), .in_data_i(mem_rsp_tag_i[5:0]),
@@ -125,11 +128,11 @@ module lsu_flight #(
   assign unused_lane = |offset[2+:LW];
   always_ff @(posedge clk_i) begin
     if (note_i)
-      notes[note_tag_i] <= {note_access_i, note_warp_i, note_lane_i, note_private_i, note_addr_i, note_pc_i};
+      notes[note_tag_i] <= {note_access_i, note_gen_i, note_warp_i, note_lane_i, note_private_i, note_addr_i, note_pc_i};
     refused_q <= mem_rsp_valid_i && mem_rsp_fault_i != '0;
     if (mem_rsp_valid_i && mem_rsp_fault_i != '0) begin
       fault_code_o <= mem_rsp_fault_i;
-      {fault_access_o, fault_warp_o, fault_lane_o, private_q, addr_q, fault_pc_o} <= notes[mem_rsp_tag_i];
+      {fault_access_o, fault_gen_o, fault_warp_o, fault_lane_o, private_q, addr_q, fault_pc_o} <= notes[mem_rsp_tag_i];
       base_q <= stack_i + (32'(written_warp_o) << (stack_log2_i + 5'(LW)));
     end
     if (rst_i) refused_q <= 1'b0;

@@ -48,6 +48,8 @@ module simt_lsu #(
     output logic [LANES*32-1:0] wb_data_o,
     output logic                wb_last_o,
     // control
+    input  logic [WARPS-1:0]    gen_i,          // changes when a warp is launched; only while launch_hold_o is low
+    output logic [WARPS-1:0]    launch_hold_o,
     output logic [WARPS-1:0]    warp_busy_o,
     input  logic                inv_i,
     input  logic                kill_i,
@@ -59,6 +61,7 @@ module simt_lsu #(
     output logic [1:0]          fault_access_o,
     output logic [31:0]         fault_va_o,
     output logic [31:0]         fault_pc_o,
+    output logic                fault_gen_o,
     output logic [WW-1:0]       fault_warp_o,
     output logic [LW-1:0]       fault_lane_o,
     output logic                ev_l1_hit_o,
@@ -107,7 +110,7 @@ module simt_lsu #(
   logic [ENTRY_W-1:0] entry, end_entry;
   logic end_valid, end_q, unused_ready;
   logic [ENTRY_W-1:0] end_entry_q;
-  logic [WW-1:0] end_warp, end_warp_q;
+  logic [WW:0] end_warp, end_warp_q;  // {generation, warp}
 
   assign iss_ready_o = start_q[6] && entry_valid && global_room && local_room;
   assign take = iss_valid_i && iss_ready_o && !soft_rst;
@@ -184,7 +187,7 @@ module simt_lsu #(
       .out_data_o(c_data)
   );
 
-  logic write_room, request_room, note, request_write, store_end, note_private, push, fill_valid, written;
+  logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
   logic [5:0] write_slot;
   logic [6:0] note_tag, push_tag;
   logic [1:0] note_access, push_op;
@@ -205,7 +208,7 @@ module simt_lsu #(
       .in_amo_i(c_amo), .in_size_i(c_size), .in_warp_i(c_warp), .in_entry_i(c_entry), .in_pc_i(c_pc), .in_mask_i(c_mask),
       .in_merge_i(c_merge), .in_lane_i(c_lane), .in_addr_i(c_addr), .in_private_i(c_private), .in_pair_i(c_pair),
       .in_offset_i(c_offset), .in_data_i(c_data), .write_room_i(write_room), .write_slot_i(write_slot),
-      .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write), .store_end_o(store_end),
+      .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write), .access_end_o(access_end),
       .note_tag_o(note_tag), .note_access_o(note_access), .note_warp_o(note_warp), .note_lane_o(note_lane),
       .note_addr_o(note_addr), .note_private_o(note_private), .note_pc_o(note_pc), .request_push_o(push),
       .request_op_o(push_op), .request_amo_o(push_amo), .request_line_o(push_line), .request_wdata_o(push_wdata),
@@ -214,7 +217,7 @@ module simt_lsu #(
       .piece_line_o(piece_line), .ev_hit_o(ev_l1_hit_o), .ev_miss_o(ev_l1_miss_o), .idle_o(cache_idle)
   );
 
-  logic f_fault;
+  logic f_fault, f_fault_gen, written_gen;
   logic [7:0] f_fault_code;
   logic [1:0] f_fault_access;
   logic [31:0] f_fault_va, f_fault_pc;
@@ -224,12 +227,12 @@ module simt_lsu #(
   lsu_flight #(.LANES(LANES), .WARPS(WARPS), .FILL_W(FILL_W)) u_flight (
       .clk_i, .rst_i(soft_rst), .hard_rst_i(rst_i), .stack_i, .stack_log2_i, .write_room_o(write_room),
       .write_slot_o(write_slot), .write_i(request_write), .note_i(note), .note_tag_i(note_tag), .note_access_i(note_access),
-      .note_warp_i(note_warp), .note_lane_i(note_lane), .note_private_i(note_private), .note_addr_i(note_addr),
+      .note_gen_i(gen_i[note_warp]), .note_warp_i(note_warp), .note_lane_i(note_lane), .note_private_i(note_private), .note_addr_i(note_addr),
       .note_pc_i(note_pc), .room_o(request_room), .push_i(push), .push_op_i(push_op), .push_amo_i(push_amo),
       .push_line_i(push_line), .push_wdata_i(push_wdata), .push_be_i(push_be), .push_tag_i(push_tag),
-      .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data), .written_o(written), .written_warp_o(written_warp),
+      .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data), .written_o(written), .written_gen_o(written_gen), .written_warp_o(written_warp),
       .fault_valid_o(f_fault), .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va),
-      .fault_pc_o(f_fault_pc), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
+      .fault_pc_o(f_fault_pc), .fault_gen_o(f_fault_gen), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
       .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o, .mem_req_be_o,
       .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
   );
@@ -279,12 +282,14 @@ module simt_lsu #(
   );
 
   // ------------------------------------------------------------------ write-back, faults, busy
-  lsu_writeback #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_writeback (
-      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q), .begin_warp_i(a_warp_q), .begin_rd_i(a_rd_q),
+  logic wb_gen, unused_gen;
+  assign unused_gen = wb_gen;
+  lsu_writeback #(.LANES(LANES), .WARPS(2 * WARPS), .ENTRY_W(ENTRY_W)) u_writeback (
+      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q), .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .begin_rd_i(a_rd_q),
       .begin_mask_i(a_mask), .a_valid_i(m_valid), .a_take_o(m_take), .a_entry_i(m_entry), .a_mask_i(m_mask), .a_data_i(m_data),
       .b_valid_i(l_valid), .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data),
-      .end_o(end_valid), .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i, .wb_warp_o, .wb_rd_o,
-      .wb_mask_o, .wb_data_o, .wb_last_o
+      .end_o(end_valid), .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i,
+      .wb_warp_o({wb_gen, wb_warp_o}), .wb_rd_o, .wb_mask_o, .wb_data_o, .wb_last_o
   );
 
   // What memory refused is older than what is refused here.
@@ -294,27 +299,40 @@ module simt_lsu #(
       a_op_q == simt_op_pkg::LSU_AMO ? 2'd3 : a_op_q == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
   assign fault_va_o = f_fault ? f_fault_va : a_fault_va;
   assign fault_pc_o = f_fault ? f_fault_pc : a_pc_q;
+  assign fault_gen_o = f_fault ? f_fault_gen : gen_i[a_warp_q];
   assign fault_warp_o = f_fault ? f_fault_warp : a_warp_q;
   assign fault_lane_o = f_fault ? f_fault_lane : a_fault_lane;
 
-  logic [WARPS-1:0] busy_result, busy_store, busy_write, busy_local, busy_address;
-  lsu_pending #(.WARPS(WARPS)) u_results (
-      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_warp_i(a_warp_q), .end_i(end_q), .end_warp_i(end_warp_q),
-      .busy_o(busy_result)
+  // Results and writes are counted by {generation, warp}: a fence waits for those of its own, and a warp may be launched
+  // again once all it has begun is noted with its generation, and nothing is left of the one before.
+  logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before;
+  logic [2*WARPS-1:0] busy_result, busy_write;
+  lsu_pending #(.WARPS(2 * WARPS)) u_results (
+      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .end_i(end_q),
+      .end_warp_i(end_warp_q), .busy_o(busy_result)
   );
-  lsu_pending #(.WARPS(WARPS)) u_stores (
-      .clk_i, .rst_i(soft_rst), .begin_i(|a_global && !a_result), .begin_warp_i(a_warp_q), .end_i(store_end),
-      .end_warp_i(note_warp), .busy_o(busy_store)
+  lsu_pending #(.WARPS(WARPS)) u_queue (
+      .clk_i, .rst_i(soft_rst), .begin_i(|a_global), .begin_warp_i(a_warp_q), .end_i(access_end), .end_warp_i(note_warp),
+      .busy_o(busy_queue)
   );
-  lsu_pending #(.WARPS(WARPS)) u_writes (
-      .clk_i, .rst_i(soft_rst), .begin_i(request_write), .begin_warp_i(note_warp), .end_i(written),
-      .end_warp_i(written_warp), .busy_o(busy_write)
+  lsu_pending #(.WARPS(2 * WARPS)) u_writes (
+      .clk_i, .rst_i(soft_rst), .begin_i(request_write), .begin_warp_i({gen_i[note_warp], note_warp}), .end_i(written),
+      .end_warp_i({written_gen, written_warp}), .busy_o(busy_write)
   );
   lsu_pending #(.WARPS(WARPS)) u_local_stores (
       .clk_i, .rst_i(soft_rst), .begin_i(|a_local && !a_result), .begin_warp_i(a_warp_q), .end_i(l_store_end),
       .end_warp_i(l_store_warp), .busy_o(busy_local)
   );
   assign busy_address = a_valid_q ? WARPS'(1) << a_warp_q : '0;
-  assign warp_busy_o = busy_result | busy_store | busy_write | busy_local | busy_address;
-  assign idle_o = flight_idle && (soft_rst || (cache_idle && warp_busy_o == '0 && !wb_valid_o));
+  always_comb begin
+    busy_now    = '0;
+    busy_before = '0;
+    for (int w = 0; w < WARPS; w++) begin
+      busy_now[w]    = gen_i[w] ? busy_result[WARPS+w] || busy_write[WARPS+w] : busy_result[w] || busy_write[w];
+      busy_before[w] = gen_i[w] ? busy_result[w] || busy_write[w] : busy_result[WARPS+w] || busy_write[WARPS+w];
+    end
+  end
+  assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
+  assign launch_hold_o = busy_before | busy_queue | busy_address;
+  assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
 endmodule

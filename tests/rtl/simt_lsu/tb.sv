@@ -57,7 +57,7 @@ module tb #(
       .iss_unsigned_i(iss_unsigned), .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask), .iss_addr_i(iss_addr),
       .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .wb_valid_o(wb_valid),
       .wb_ready_i(wb_ready), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data),
-      .wb_last_o(wb_last), .warp_busy_o(warp_busy), .inv_i(inv), .kill_i(kill), .idle_o(idle), .scrub_i(scrub),
+      .wb_last_o(wb_last), .gen_i('0), .launch_hold_o(), .fault_gen_o(), .warp_busy_o(warp_busy), .inv_i(inv), .kill_i(kill), .idle_o(idle), .scrub_i(scrub),
       .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access),
       .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
       .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid), .mem_req_ready_i(mem_req_ready),

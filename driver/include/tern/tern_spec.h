@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0x1a3b1e3cu
+#define TERN_SPEC_HASH 0x107b11a1u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -183,7 +183,7 @@ static inline int tern_pkt_dispatch_unpack(struct tern_pkt_dispatch *s, const ui
     return 0;
 }
 
-/** Copy a box of bytes; source and destination must not overlap. Any alignment. A zero size copies nothing. */
+/** Copy a box of bytes; source and destination must not overlap. Any alignment. A zero size copies nothing. Addresses wrap, physical ones at 34 bits, virtual ones at 32. */
 struct tern_pkt_copy {
     uint32_t src_lo; /**< Source. */
     uint32_t src_hi; /**< High bits (physical). */

@@ -23,7 +23,7 @@ public:
     {
     }
     template <typename T, size_t N>
-    explicit signal(const VlUnpacked<T, N> &t) : at_(reinterpret_cast<const uint8_t *>(&t[0])), bytes_(sizeof(T))
+    explicit signal(const VlUnpacked<T, N> &t) : at_(reinterpret_cast<const uint8_t *>(&t[0])), bytes_(sizeof(T)), elements_(N)
     {
     }
     /** Word `word` of element `index`. */
@@ -33,10 +33,11 @@ public:
         std::memcpy(&v, at_ + index * bytes_ + word * 4, bytes_ < 4 ? bytes_ : 4);
         return v;
     }
+    size_t elements() const { return elements_; }
 
 private:
     const uint8_t *at_ = nullptr;
-    size_t bytes_ = 0;
+    size_t bytes_ = 0, elements_ = 1;
 };
 
 /** Whether the rd field of an instruction is a register that it writes. */
@@ -64,7 +65,7 @@ struct observer::warp {
 };
 
 struct observer::engine {
-    signal executor, r_instr, x_valid, x_warp, x_pc, x_mask, freed, freed_warp, freed_rd, group, member;
+    signal executor, r_instr, x_valid, x_warp, x_pc, x_mask, freed, freed_warp, freed_rd, group, member, generation;
     signal lane[lane_count];
     uint32_t number = 0, r_word = 0;
     warp warps[warp_count];
@@ -72,13 +73,14 @@ struct observer::engine {
     void issued(uint64_t now)
     {
         const uint32_t w = x_warp.get();
+        const size_t entry = w + (generation.get() >> w & 1 ? member.elements() / 2 : 0);  // of simt_groups
         tern_sim_retired r = {};
         r.time = now;
         r.engine = number;
         for (unsigned d = 0; d < 3; d++) {
-            r.group[d] = group.get(w, d);
+            r.group[d] = group.get(entry, d);
         }
-        r.warp = member.get(w);
+        r.warp = member.get(entry);
         r.pc = x_pc.get();
         r.word = r_word;
         r.mask = x_mask.get();
@@ -111,6 +113,7 @@ observer::observer(const Vtern_top &top, tern_sim_observer f, void *user) : engi
         e.executor = signal(root.path##__DOT__state_q);                             \
         e.group = signal(root.path##__DOT__u_groups__DOT__group_q);                 \
         e.member = signal(root.path##__DOT__u_groups__DOT__member_q);               \
+        e.generation = signal(root.path##__DOT__u_groups__DOT__gen_q);              \
         e.r_instr = signal(root.path##__DOT__u_core__DOT__r_instr_q);               \
         e.x_valid = signal(root.path##__DOT__u_core__DOT__x_valid_q);               \
         e.x_warp = signal(root.path##__DOT__u_core__DOT__x_warp_q);                 \

@@ -49,7 +49,7 @@ static bool program_path(const char *name, char path[PATH_MAX])
     if (!is_name(name)) {
         return false;
     }
-    if (set && snprintf(path, PATH_MAX, "%s/tern-%s", set, name) < PATH_MAX && access(path, F_OK) == 0) {
+    if (set && snprintf(path, PATH_MAX, "%s/tern/tern-%s", set, name) < PATH_MAX && access(path, F_OK) == 0) {
         return true;
     }
     return folder("lib/tern", lib) && snprintf(path, PATH_MAX, "%s/tern-%s", lib, name) < PATH_MAX;

@@ -2,7 +2,7 @@
 /**
  * Commands that are programs of their own, and manual pages.
  *
- * `tern NAME` runs tern-NAME of $TERN_LIB_DIR or of the folder lib/tern beside bin. A command is known if it has a manual
+ * `tern NAME` runs tern-NAME of $TERN_LIB_DIR/tern or of the folder lib/tern beside bin. A command is known if it has a manual
  * page, share/man/man1/tern-NAME.1: `tern help` lists it with the page's own summary, also where its program was not built.
  */
 #ifndef TERN_CLI_EXTERNAL_H

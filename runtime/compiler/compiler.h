@@ -12,7 +12,7 @@
  * options and versions; TERN_CACHE=0 turns that off. All functions may be called from any thread; all block.
  * Logs are the compiler's own messages, NUL-terminated, owned by the caller (free), NULL if empty; a log pointer may be
  * NULL. Out-parameters but the log are untouched on failure. tern-cc1 and the device library are found beside the shared
- * library ($libdir/tern), or in $TERN_LIB_DIR.
+ * library ($libdir/tern), or in $TERN_LIB_DIR/tern.
  */
 #ifndef TERN_COMPILER_H
 #define TERN_COMPILER_H

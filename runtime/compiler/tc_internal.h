@@ -37,7 +37,7 @@ void tc_options_free(struct tc_options *options);
 
 /* ---------------------------------------------------------------- tools */
 
-/** Directory of the device library and tern-cc1: $TERN_LIB_DIR, else beside this library, else where it was built or
+/** Directory of the device library and tern-cc1: $TERN_LIB_DIR/tern, else beside this library, else where it was built or
  *  installed. 0, or -ENOENT (log). */
 int tc_lib_dir(char *path, size_t size, struct tc_text *log);
 

@@ -29,7 +29,7 @@ int tc_lib_dir(char *path, size_t size, struct tc_text *log)
         *(slash ? slash : self) = '\0';
     }
     const char *const bases[] = {set ? set : self, self, self, TERN_LIB_DIR};
-    const char *const tails[] = {set ? "" : "/tern", "/../lib/tern", "/tern", ""};
+    const char *const tails[] = {"/tern", "/../lib/tern", "/tern", ""};
     for (size_t i = 0; i < (set ? 1 : sizeof bases / sizeof *bases); i++) {
         char probe[4200];
         int n = snprintf(probe, sizeof probe, "%s%s/tern-cc1", bases[i], tails[i]);
@@ -39,7 +39,8 @@ int tc_lib_dir(char *path, size_t size, struct tc_text *log)
             return 0;
         }
     }
-    tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s\n", set ? set : TERN_LIB_DIR);
+    tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s%s\n", set ? set : TERN_LIB_DIR,
+                  set ? "/tern" : "");
     return -ENOENT;
 }
 

@@ -90,22 +90,23 @@ class Programs(Case):
     """tern NAME runs tern-NAME of the library folder."""
 
     def program(self, name, text, mode=0o755):
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         self.file(name, text).chmod(mode)
 
     def test_runs(self):
-        self.program("tern-hello", '#!/bin/sh\necho "$# $1 $2"; exit 7\n')
+        self.program("tern/tern-hello", '#!/bin/sh\necho "$# $1 $2"; exit 7\n')
         r = self.tern("hello", "a b", "--json", TERN_LIB_DIR=str(self.folder))
         self.assertEqual((r.returncode, r.stdout, r.stderr), (7, "2 a b --json\n", ""))
 
     def test_help(self):
-        self.program("tern-hello", '#!/bin/sh\necho "usage: $1"\n')
+        self.program("tern/tern-hello", '#!/bin/sh\necho "usage: $1"\n')
         self.assertEqual(self.works("help", "hello", TERN_LIB_DIR=str(self.folder)), "usage: --help\n")
 
     def test_cannot_be_run(self):
-        self.program("tern-hello", "#!/bin/sh\n", 0o644)
-        if os.getuid() != 0 or not os.access(self.folder / "tern-hello", os.X_OK):
+        self.program("tern/tern-hello", "#!/bin/sh\n", 0o644)
+        if os.getuid() != 0 or not os.access(self.folder / "tern/tern-hello", os.X_OK):
             self.fails(1, "tern-hello: Permission denied", "hello", TERN_LIB_DIR=str(self.folder))
-        self.program("tern-noise", "\x7fnoise")
+        self.program("tern/tern-noise", "\x7fnoise")
         self.fails(1, "tern-noise: Exec format error", "noise", TERN_LIB_DIR=str(self.folder))
 
     def test_found_beside_the_binary(self):

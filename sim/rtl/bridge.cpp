@@ -184,6 +184,8 @@ void destroy(tern_sim *s)
 {
     if (s) {
         s->top->final();
+        // Destructors use the thread's context, which may be that of another device, already gone.
+        Verilated::threadContextp(s->context.get());
         delete s;
     }
 }

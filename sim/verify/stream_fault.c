@@ -306,9 +306,10 @@ void stream_fault(struct buffer *b, struct rng *r, uint32_t item)
         cut(b, r, item);
         break;
     case 7:
+    case 8:
         wrong_dispatch(b, r, item);
         break;
-    case 8:
+    case 9:
         wrong_arguments(b, r, item);
         break;
     default:

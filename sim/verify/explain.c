@@ -86,10 +86,7 @@ int explain(const struct pair *p, const char *path, struct study *out)
     if (r == 0 && out->parting.kind) {
         code_around(&s, out->parting.pc[out->parting.kind == PART_EXTRA], out);
     }
-    if (r == 0) {
-        window(out, &rtl);
-        r = draw_waves(&s, p, path, out);
-    }
+    window(out, &rtl);
     for (int i = 0; i < 2; i++) {
         if (history[i].lost) {
             snprintf(out->note, sizeof out->note, "out of memory: not all instructions were compared");
@@ -98,6 +95,7 @@ int explain(const struct pair *p, const char *path, struct study *out)
     }
     side_free(&model);
     side_free(&rtl);
+    r = r ? r : draw_waves(&s, p, path, out);
     scene_free(&s);
     return r;
 }

@@ -112,6 +112,7 @@ struct box {
     uint64_t at, width;
     uint32_t rows, slices, row, slice;
     unsigned use;
+    bool wraps; /* its virtual addresses do, at 32 bits */
 };
 
 /** A packet with what it touches. */

@@ -87,12 +87,18 @@ static void place(const struct buffer *b, struct rng *r, struct box *box, unsign
     } else {
         uint64_t bytes = draw_pitches(r, box, may_meet);
         box->at = stream_pick(b, r, bytes, rng_one_in(r, 3) ? 64 : 1, use, aim);
+        if (box->wraps && !b->paging && box->slices == 1 && rng_one_in(r, 5)) { /* from the last row to the first */
+            box->at += (box->rows - 1) * (uint64_t)box->row;
+            box->row = 0u - box->row;
+        }
     }
 }
 
 static int draw_copy(const struct buffer *b, struct rng *r, enum aim aim, struct packet *p)
 {
-    struct box src = draw_shape(r), dst = src;
+    struct box src = draw_shape(r), dst;
+    src.wraps = true;
+    dst = src;
     bool wild_src = rng_one_in(r, 2);
     place(b, r, &src, USE_READ, true, wild_src ? aim : AIM_GOOD);
     place(b, r, &dst, USE_WRITE, false, wild_src ? AIM_GOOD : aim);

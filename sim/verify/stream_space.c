@@ -227,6 +227,7 @@ static void walk_row(const struct buffer *b, const struct box *box, uint32_t ind
     for (uint64_t left = box->width, n; left && !w->refused; left -= n, at += n) {
         uint64_t pa;
         bool zero;
+        at = box->wraps && !b->paging ? (uint32_t)at : at;
         n = PAGE - at % PAGE < left ? PAGE - at % PAGE : left;
         if (!b->paging && (at + n - 1) >> 32) {
             w->refused = true; /* open: what is behind the last address */

@@ -85,7 +85,7 @@ module lsu_flight #(
   assign {mem_req_op_o, mem_req_amo_o, mem_req_line_o[25:0], mem_req_tag_o} = queue_head[rd_q[1:0]];
   assign {mem_req_be_o, mem_req_wdata_o} = queue_data[rd_q[1:0]];
   assign mem_req_line_o[27:26] = '0;
-  assign idle_o = flight_q == 8'd0;
+  assign idle_o = flight_q == 8'd0 && !push_i;  // a push may meet the first cycle of a kill: its answer is still to come
 
   always_ff @(posedge clk_i) begin
     if (push_i) begin

@@ -52,6 +52,15 @@ def lines(text, status):
     return passed, failed
 
 
+def mutants(text, status):
+    """The table of `tern verify --mutants`: a line a mutant."""
+    caught = re.findall(r"^[\w-]+ +(?:program|stream) +\d+ ", text, re.M)
+    missed = re.findall(r"^([\w-]+) +NOT CAUGHT", text, re.M)
+    if not missed and (status != 0 or not caught):
+        missed = [f"exit status {status}, {len(caught)} mutants caught"]
+    return len(caught), missed
+
+
 def junit(path):
     def count(text, status):
         if not path.exists():
@@ -114,20 +123,48 @@ def bench(t):
            ["tests/bench/check", str(BUILD / "bin/tern")], lines)
 
 
-SUITES = {"static": static, "c": c, "sanitize": sanitize, "rtl": rtl, "formal": formal, "opencl": opencl, "bench": bench}
+VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", JOBS, "--output", str(BUILD / "verify")]
+
+
+def verify(t):
+    t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", "2000"], whole)
+    t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", "150"], whole)
+    t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", "2000"], mutants)
+
+
+def coverage(t):
+    t.step("coverage of bins and pipeline events", "coverage", ["scripts/coverage", "--check", "--", "--jobs", JOBS, "--seeds", "400"],
+           whole)
+
+
+def nightly(t):
+    """What is too long for every change: some hours."""
+    many = {"TERN_TEST_VECTORS": "20000000"}
+    t.step("co-verification of 10 million warp instructions of programs", "nightly-programs",
+           [*VERIFY, "--kind", "program", "--seed", "100000", "--seeds", "1000000", "--instructions", "10000000"], whole)
+    t.step("co-verification of 20,000 streams", "nightly-streams",
+           [*VERIFY, "--kind", "stream", "--seed", "100000", "--seeds", "20000"], whole)
+    t.step("20 million vectors of each floating-point operation in the RTL", "nightly-float-rtl",
+           ["tests/rtl/run", "-j", JOBS, "--timeout", "7200", "fp_fma", "fp_misc", "div_unit", "+count=20000000"], lines)
+    ctest(t, "20 million vectors of each floating-point instruction in the model", "nightly-float-model", BUILD,
+          ["-R", r"^sim\.float\.model_default"], many)
+
+
+SUITES = {"static": static, "c": c, "sanitize": sanitize, "rtl": rtl, "formal": formal, "opencl": opencl, "bench": bench, "verify": verify, "coverage": coverage}
+NIGHTLY = {"nightly": nightly}
 
 
 def main():
     names = sys.argv[1:] or list(SUITES)
     for n in names:
-        if n not in SUITES:
-            print(f"test: unknown suite '{n}'; there are: {' '.join(SUITES)}", file=sys.stderr)
+        if n not in SUITES | NIGHTLY:
+            print(f"test: unknown suite '{n}'; there are: {' '.join(SUITES | NIGHTLY)}", file=sys.stderr)
             return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     t = Tally()
     if configure_and_build(t, BUILD):
         for n in names:
-            SUITES[n](t)
+            (SUITES | NIGHTLY)[n](t)
     for f in t.failures:
         print(f"failed: {f}")
     print(f"{t.passed} passed, {len(t.failures)} failed")

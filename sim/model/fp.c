@@ -6,14 +6,6 @@
 
 #define NV 16u
 #define NX 1u
-#define QNAN 0x7fc00000u
-
-static float as_float(uint32_t x)
-{
-    float f;
-    memcpy(&f, &x, 4);
-    return f;
-}
 
 static uint32_t as_bits(float f)
 {
@@ -25,26 +17,6 @@ static uint32_t as_bits(float f)
 static bool is_nan(uint32_t x)
 {
     return (x & 0x7fffffffu) > 0x7f800000u;
-}
-
-static bool is_snan(uint32_t x)
-{
-    return is_nan(x) && !(x & 0x400000u);
-}
-
-static bool less(uint32_t a, uint32_t b)
-{
-    return as_float(a) < as_float(b);
-}
-
-static uint32_t min_max(bool max, uint32_t a, uint32_t b, uint8_t *fl)
-{
-    *fl |= is_snan(a) || is_snan(b) ? NV : 0;
-    if (is_nan(a) || is_nan(b)) {
-        return !is_nan(a) ? a : !is_nan(b) ? b : QNAN;
-    }
-    bool a_less = less(a, b) || (as_float(a) == as_float(b) && a >> 31);
-    return a_less != max ? a : b;
 }
 
 static uint32_t fclass(uint32_t x)
@@ -110,17 +82,6 @@ static uint32_t int_to_float(uint32_t x, bool is_unsigned, uint32_t rm, uint8_t 
     return as_bits(ldexpf((float)q, top > 23 ? top - 23 : 0)) | (uint32_t)sign << 31;
 }
 
-static uint32_t compare(uint16_t op, uint32_t a, uint32_t b, uint8_t *fl)
-{
-    bool nan = is_nan(a) || is_nan(b);
-    *fl |= op == OP_FEQ ? (is_snan(a) || is_snan(b) ? NV : 0) : nan ? NV : 0;
-    if (nan) {
-        return 0;
-    }
-    float x = as_float(a), y = as_float(b);
-    return op == OP_FEQ ? x == y : op == OP_FLT ? x < y : x <= y;
-}
-
 uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl)
 {
     const uint32_t minus = 0x80000000u;
@@ -143,18 +104,13 @@ uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, u
         return fp_exact(FP_FMA, a ^ minus, b, c, rm, fl);
     case OP_FNMADD:
         return fp_exact(FP_FMA, a ^ minus, b, c ^ minus, rm, fl);
-    case OP_FMIN:
-    case OP_FMAX:
-        return min_max(op == OP_FMAX, a, b, fl);
     case OP_FCVT_W_S:
     case OP_FCVT_WU_S:
         return float_to_int(a, op == OP_FCVT_WU_S, rm, fl);
     case OP_FCVT_S_W:
     case OP_FCVT_S_WU:
         return int_to_float(a, op == OP_FCVT_S_WU, rm, fl);
-    case OP_FCLASS:
+    default: /* OP_FCLASS */
         return fclass(a);
-    default:
-        return compare(op, a, b, fl);
     }
 }

@@ -318,7 +318,7 @@ static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t 
     return STEP_FAULT;
 }
 
-/** op(a, b, c) of one lane, flags or-ed into fl. rm: 0 to 4. */
+/** op(a, b, c) of one lane, flags or-ed into fl. rm: 0 to 4. op: arithmetic, conversion or class. */
 uint32_t fp_lane(uint16_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t rm, uint8_t *fl);
 
 enum fp_kind { FP_ADD, FP_MUL, FP_FMA, FP_DIV, FP_SQRT };

@@ -216,7 +216,15 @@ static void progress(const struct crew *w, const char *title, double begin, bool
         double to_go = w->o->minutes * 60 - seconds;
         snprintf(left, sizeof left, ", %.0f s left", to_go > 0 ? to_go : 0);
     } else if (rate > 0) {
-        snprintf(left, sizeof left, " of %llu, %.0f s left", (unsigned long long)all, (double)(all - cases) / rate);
+        double to_go = (double)(all - cases) / rate, done = (double)atomic_load(&s->instructions), goal = (double)w->o->instructions;
+        if (goal > 0 && done > 0 && (goal - done) / done * seconds < to_go) {
+            to_go = goal > done ? (goal - done) / done * seconds : 0;
+        }
+        if (all < MANY_SEEDS) {
+            snprintf(left, sizeof left, " of %llu, %.0f s left", (unsigned long long)all, to_go);
+        } else {
+            snprintf(left, sizeof left, ", %.0f s left", to_go);
+        }
     }
     if (last) {
         left[0] = '\0';

@@ -13,8 +13,10 @@ enum { EXIT_CLEAN = 0, EXIT_DIFFERENCES = 1, EXIT_USAGE = 2, EXIT_CANNOT = 3, EX
 
 #define MAX_JOBS 256u
 
+#define MANY_SEEDS (1ull << 40)
+
 struct options {
-    uint64_t seeds;          /**< Cases of each kind. */
+    uint64_t seeds;          /**< Cases of each kind; MANY_SEEDS: instructions says when it ends. */
     uint64_t first_seed;
     double minutes;          /**< Not 0: run so long, however many cases that is. */
     uint64_t instructions;   /**< Not 0: stop after so many. */

@@ -33,7 +33,7 @@ static const char help[] =
 "    --minutes N         run so long instead, however many cases that is (fractions allowed)\n"
 "    --seed S            first seed (1)\n"
 "    --kind KIND         program, stream or all (all)\n"
-"    --instructions N    stop once so many warp instructions have been compared\n"
+"    --instructions N    run until so many warp instructions have been compared; with --seeds, at most that many cases\n"
 "    --jobs N            worker processes (the cores of this machine)\n"
 "    --keep-going        do not stop at a difference; the first 8 are studied, the others listed\n"
 "\n"
@@ -123,7 +123,7 @@ static int take(int option, struct options *o)
     int r = 0;
     switch (option) {
     case OPT_SEEDS:
-        return number(optarg, 1, 1ull << 40, &o->seeds);
+        return number(optarg, 1, MANY_SEEDS - 1, &o->seeds);
     case OPT_MINUTES:
         return minutes(optarg, &o->minutes);
     case OPT_SEED:
@@ -172,7 +172,7 @@ static int take(int option, struct options *o)
 int options_parse(int argc, char **argv, struct options *out)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct options o = {.seeds = 200, .first_seed = 1, .jobs = cores < 1 ? 1 : cores > (long)MAX_JOBS ? MAX_JOBS : (uint32_t)cores,
+    struct options o = {.first_seed = 1, .jobs = cores < 1 ? 1 : cores > (long)MAX_JOBS ? MAX_JOBS : (uint32_t)cores,
                         .geometry = "small", .output = "build/verify", .kind = {true, true}};
     static char name[] = "tern verify"; /* in getopt's messages */
     argv[0] = name;
@@ -188,6 +188,9 @@ int options_parse(int argc, char **argv, struct options *out)
     }
     if (o.mutants && o.coverage) {
         return wrong("coverage of mutants says nothing: --mutants and", "--coverage");
+    }
+    if (!o.seeds) {
+        o.seeds = o.instructions ? MANY_SEEDS : 200;
     }
     o.mutant_name = argv + optind;
     o.mutant_names = argc - optind;

@@ -15,6 +15,7 @@ enum { X0, RA, SP, X3, X4, X5, X6, X7, X8, X9, A0 };
 
 #define ASM_NOP 0x00000013u
 #define ASM_FENCE 0x0330000fu
+#define ASM_FENCE_I 0x0000100fu
 #define ASM_ECALL 0x00000073u
 #define ASM_EBREAK 0x00100073u
 #define ASM_BARRIER (0x0bu | TERN_CUSTOM_BARRIER << 12)

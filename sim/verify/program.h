@@ -5,7 +5,8 @@
  *   program.c         the case: plan, kernels, buffers        program_space.c   physical pages, page tables
  *   program_kernel.c  a kernel around its items               program_plain.c   straight code: arithmetic, memory, CSRs
  *   program_flow.c    branches, loops, calls                  program_memory.c  patterns of addresses
- *   program_share.c   barriers, atomics, locks                program_fault.c   faults on purpose
+ *   program_share.c   barriers, atomics, locks                program_reserve.c LR and SC
+ *   program_exact.c   floating point where one bit decides     program_fault.c   faults on purpose
  *
  * The plan is all that follows from the seed alone; items are drawn from it one by one. An item begins and ends with all
  * lanes of a work-group at the same place (those that have not exited), and with every register defined:
@@ -124,10 +125,17 @@ void plain_address(struct code *c, uint32_t base, uint32_t size);
 void straight(struct code *c, uint32_t n);
 uint32_t any_condition(struct code *c);
 
+/* ---------------------------------------------------------- program_share.c */
+/** rd = address of the words that a group shares in local memory, or in global memory (uses x7). */
+void share_local(struct code *c, uint32_t rd, uint32_t offset);
+void share_global(struct code *c, uint32_t rd);
+
 /* -------------------------------------- items, each with its text; program_*.c */
 void item_straight(struct code *c);
 void item_float(struct code *c);
 void item_corner(struct code *c);
+void item_exact(struct code *c);
+void item_classes(struct code *c);
 void item_csr(struct code *c);
 void item_flow(struct code *c);
 void item_loop(struct code *c);
@@ -151,6 +159,7 @@ void item_shared(struct code *c);
 void item_counter(struct code *c);
 void item_lock(struct code *c);
 void item_reserve(struct code *c);
+void item_reservation_lost(struct code *c);
 void item_fault(struct code *c);
 
 /* --------------------------------------------------------- program_kernel.c */

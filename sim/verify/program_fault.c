@@ -38,20 +38,23 @@ static uint32_t illegal_word(struct code *c)
     static const uint8_t amos[] = {6, 7, 9, 10, 11, 13, 17, 21, 25, 29, 31};
     static const uint8_t float7[] = {0x01, 0x05, 0x09, 0x0d, 0x2d, 0x02, 0x11, 0x15, 0x51, 0x61, 0x69, 0x70, 0x71, 0x78, 0x20, 0x21, 0x18, 0x7c};
     uint32_t rd = any_dest(c), a = any_source(c), b = any_source(c), v = rng_next(c->r);
-    switch (rng_below(c->r, 22)) {
+    switch (rng_below(c->r, 26)) {
     case 0:
     case 20:
-    case 21:
         return PICK(c, fixed);
     case 1: /* compressed: not there */
         return (v & ~3u) | rng_below(c->r, 3);
     case 2: /* whole opcodes: loads and stores of floating-point registers, RV64, custom, vectors */
         return (v & ~0x7fu) | PICK(c, opcodes);
-    case 3: /* loads of 8 bytes, and unsigned of 4 or 8 */
+    case 3:
+    case 21:
+    case 22: /* loads of 8 bytes, and unsigned of 4 or 8 */
         return asm_i(0x03, (uint32_t[]){3, 6, 7}[rng_below(c->r, 3)], rd, X5, 0);
     case 4:
+    case 23:
         return asm_s(3 + rng_below(c->r, 5), b, 0, X5);
     case 5:
+    case 24:
         return asm_b(2 + rng_below(c->r, 2), a, b, 8);
     case 6:
         return asm_i(0x67, 1 + rng_below(c->r, 7), rd, a, v);
@@ -169,7 +172,7 @@ static void stack(struct code *c)
 static void local(struct code *c)
 {
     uint32_t bytes = c->kernel->packet.local_bytes;
-    uint32_t places[] = {bytes, bytes + 4, bytes + 0x10000, bytes + 60, TERN_WIN_LOCAL_SIZE - 4};
+    uint32_t places[] = {bytes, bytes, bytes, bytes + 4, bytes + 0x10000, bytes + 60, TERN_WIN_LOCAL_SIZE - 4};
     access_at(c, rng_below(c->r, 3), TERN_WIN_LOCAL_BASE + PICK(c, places), 2);
 }
 
@@ -221,6 +224,32 @@ static void beyond(struct code *c)
     access_at(c, rng_below(c->r, ACCESSES), PICK(c, places), 2);
 }
 
+/** Work-items of a group from number bound on wait; those below it come to a barrier at a lower address, later. */
+static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_t last)
+{
+    uint32_t first = group * c->kernel->full, over = code_hole(c), low = c->n, out[2], delay = 1 + rng_below(c->r, 63);
+    code_say(c, ", part of group %u waits at a lower address", group);
+    emit(c, ASM_BARRIER);
+    out[0] = code_hole(c);
+    code_jump(c, over, X0);
+    emit_li(c, X7, first);
+    emit_li(c, X8, last);
+    uint32_t below = code_hole(c), behind = code_hole(c);
+    emit_li(c, X7, bound);
+    uint32_t part = code_hole(c);
+    emit(c, ASM_BARRIER);
+    out[1] = code_hole(c);
+    code_branch(c, part, BLTU, X9, X7);
+    emit(c, asm_addi(X8, X0, delay));
+    emit(c, asm_addi(X8, X8, UINT32_MAX));
+    emit(c, asm_b(BNE, X8, X0, 0u - 4));
+    emit(c, asm_jal(X0, (low - c->n) * 4));
+    code_branch(c, below, BLTU, X9, X7);
+    code_branch(c, behind, BGEU, X9, X8);
+    code_jump(c, out[0], X0);
+    code_jump(c, out[1], X0);
+}
+
 /** Some of a group wait where the others never come. */
 static void diverge(struct code *c)
 {
@@ -231,6 +260,10 @@ static void diverge(struct code *c)
     }
     uint32_t items = group_items(k, group), bound = group * k->full + 1 + rng_below(c->r, items > 1 ? items - 1 : 1);
     uint32_t kind = rng_below(c->r, 3), last = group * k->full + items;
+    if (rng_one_in(c->r, 2)) {
+        diverge_back(c, group, bound, last);
+        return;
+    }
     static const char *const texts[] = {"ends", "waits elsewhere", "waits once more"};
     code_say(c, ", part of group %u %s", group, texts[kind]);
     emit_li(c, X7, group * k->full);

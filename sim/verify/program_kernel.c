@@ -85,7 +85,8 @@ static const struct {
     uint8_t weight, when;
     void (*emit)(struct code *c);
 } items[] = {
-    {10, ALWAYS, item_straight},      {8, ALWAYS, item_float},         {6, ALWAYS, item_corner},
+    {10, ALWAYS, item_straight},      {8, ALWAYS, item_float},         {3, ALWAYS, item_corner},
+    {7, ALWAYS, item_classes},        {4, ALWAYS, item_exact},
     {3, ALWAYS, item_csr},            {8, ALWAYS, item_flow},          {8, ALWAYS, item_loop},
     {4, ALWAYS, item_switch},         {5, ALWAYS, item_call},          {3, ALWAYS, item_recursion},
     {3, ALWAYS, item_zigzag},         {1, ALWAYS, item_far},           {2, ALWAYS, item_page_end},
@@ -94,6 +95,7 @@ static const struct {
     {4, ALWAYS, item_shared},         {2, ALWAYS, item_counter},       {2, ALWAYS, item_lock},
     {3, ALWAYS, item_reserve},        {8, IF_EXITS, item_exit},        {6, IF_BARRIERS, item_barrier},
     {12, IF_BARRIERS, item_exchange}, {6, IF_BARRIERS, item_histogram},
+    {6, IF_BARRIERS, item_reservation_lost},
 };
 
 void item_emit(struct code *c, uint32_t item)

@@ -301,8 +301,15 @@ void plain_address(struct code *c, uint32_t base, uint32_t size)
 {
     uint32_t mask = ((base == X4 ? SCRATCH : AREA) - 1) & ~((1u << size) - 1);
     uint32_t by = rng_below(c->r, 3) ? X9 : any_value(c), shift = by == X9 ? size + rng_below(c->r, 2) : rng_below(c->r, 8);
+    if (by == X9 && rng_one_in(c->r, 2)) { /* begins with the first lane, one way or the other */
+        emit(c, asm_lw(X7, RECORD_LID, X5));
+        by = X7;
+    }
     emit(c, asm_slli(X7, by, shift));
     emit(c, asm_andi(X7, X7, mask));
+    if (by == X7 && rng_one_in(c->r, 2)) {
+        emit(c, asm_i(0x13, 4, X7, X7, mask));
+    }
     emit(c, asm_add(X7, X7, base));
 }
 
@@ -313,7 +320,7 @@ void plain_memory(struct code *c)
     uint32_t base = bases[c->deep + rng_below(c->r, COUNT(bases) - c->deep)], kind = rng_below(c->r, 5);
     uint32_t size = kind == 4 ? 2 : rng_below(c->r, 3), rd = any_dest(c), op;
     uint32_t offset = rng_below(c->r, base == X4 ? SCRATCH : AREA) & ~((1u << size) - 1);
-    if (rng_one_in(c->r, 4)) {
+    if (rng_one_in(c->r, kind == 4 ? 2 : 4)) {
         plain_address(c, base, size);
         base = X7;
         offset = 0;
@@ -378,8 +385,8 @@ static void plain_value(struct code *c)
 void plain(struct code *c)
 {
     uint32_t k = rng_below(c->r, 16);
-    if (k == 0 && rng_one_in(c->r, 4)) { /* any set of predecessors and successors */
-        emit(c, asm_i(0x0f, 0, X0, X0, rng_below(c->r, 256)));
+    if (k == 0 && rng_one_in(c->r, 4)) { /* of the instructions, or any set of predecessors and successors */
+        emit(c, rng_one_in(c->r, 3) ? ASM_FENCE_I : asm_i(0x0f, 0, X0, X0, rng_below(c->r, 256)));
     } else if (k == 0) {
         plain_csr(c);
     } else if (k < 3) {

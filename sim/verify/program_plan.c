@@ -165,13 +165,13 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     }
 }
 
-/** Whether a kernel can fault in that way: barriers part two work-items, and physical addresses know no rights. */
+/** Whether a kernel can fault in that way: barriers are for two work-items at least, and physical addresses know no rights. */
 static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
 {
     const struct tern_pkt_dispatch *d = &k->packet;
     bool rights = k->fault == FAULT_PAGE || k->fault == FAULT_PROTECTION || k->fault == FAULT_MALFORMED;
     if (k->fault == FAULT_BARRIER) {
-        return k->barriers && ((d->groups_x > 1 ? d->local_x : d->edge_x) > 1 || (d->groups_y > 1 ? d->local_y : d->edge_y) > 1 ||
+        return ((d->groups_x > 1 ? d->local_x : d->edge_x) > 1 || (d->groups_y > 1 ? d->local_y : d->edge_y) > 1 ||
                                (d->groups_z > 1 ? d->local_z : d->edge_z) > 1);
     }
     return p->physical ? !rights : k->fault != FAULT_BUS;
@@ -183,9 +183,10 @@ static void plan_fault(struct rng *r, const struct plan *p, struct kernel_plan *
     k->exits = false; /* the work-item that faults must get there */
     k->fault_item = rng_one_in(r, 4) ? k->first_item : k->first_item + rng_below(r, k->items);
     do {
-        uint32_t kind = rng_below(r, FAULT_CLASSES + 3); /* there are more illegal words than other faults */
-        k->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : FAULT_ILLEGAL;
+        uint32_t kind = rng_below(r, FAULT_CLASSES + 7); /* there are more illegal words, and ways to part, than other faults */
+        k->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : kind < FAULT_CLASSES + 5 ? FAULT_ILLEGAL : FAULT_BARRIER;
     } while (!fault_possible(p, k));
+    k->barriers = k->barriers || k->fault == FAULT_BARRIER;
 }
 
 /** Kernels with their items: one or a few; or, for faults, many small ones of which each faults, in a buffer of its own. */
@@ -207,7 +208,7 @@ static void plan_kernels(struct rng *r, const struct geometry *g, bool many, boo
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
 {
     struct rng r = rng_of(seed, PLAN_STREAM);
-    bool many = rng_one_in(&r, 12), fault = rng_one_in(&r, 5);
+    bool many = rng_one_in(&r, 8), fault = rng_one_in(&r, 5);
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->g = *g;

@@ -14,10 +14,17 @@
 
 static const uint8_t commutative[] = {AMOADD, AMOXOR, AMOAND, AMOOR, AMOMIN, AMOMAX, AMOMINU, AMOMAXU};
 
-/** rd = address of the words that a group shares in local memory. */
-static void local_words(struct code *c, uint32_t rd, uint32_t offset)
+void share_local(struct code *c, uint32_t rd, uint32_t offset)
 {
     emit_li(c, rd, TERN_WIN_LOCAL_BASE + c->kernel->area_at + offset);
+}
+
+void share_global(struct code *c, uint32_t rd)
+{
+    emit_li(c, rd, kernel_va(c->plan, c->index, KERNEL_EXCHANGE));
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_sub(X7, X9, X7));
+    emit(c, asm_shadd(2, rd, X7, rd));
 }
 
 /** x7 = number of another work-item of the group, or the same. */
@@ -82,15 +89,15 @@ void item_barrier(struct code *c)
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
 }
 
-/** Loads of any width from the words of the group, behind one another, all from one, or apart. */
-static void look_around(struct code *c, uint32_t base)
+/** Loads from where each work-item of the group wrote 1 << most bytes: behind one another, all from one, or apart. */
+static void look_around(struct code *c, uint32_t base, uint32_t most)
 {
-    uint32_t size = rng_below(c->r, 3), kind = rng_below(c->r, 3);
+    uint32_t size = rng_below(c->r, most + 1), kind = rng_below(c->r, 3);
     if (kind == 0) {
         emit(c, asm_addi(X7, base, 0));
     } else {
         emit(c, asm_lw(X7, RECORD_LID, X5));
-        emit(c, asm_slli(X7, X7, kind == 1 ? size : 2));
+        emit(c, asm_slli(X7, X7, kind == 1 ? size : most));
         emit(c, asm_add(X7, X7, base));
     }
     emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), any_dest(c), X7, 0));
@@ -101,18 +108,23 @@ void item_same(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2);
     uint32_t size = rng_below(c->r, 3), value = corner_value(c->r), offset = 4 * (c->item - c->kernel->first_item);
-    code_say(c, "all store the same %u bytes to one place in %s memory", 1u << size, local ? "local" : "global");
+    code_say(c, "all, or some, store the same %u bytes to one place in %s memory", 1u << size, local ? "local" : "global");
     if (local) {
-        local_words(c, X7, LOCAL_SAME + offset);
+        share_local(c, X7, LOCAL_SAME + offset);
     } else {
         emit_li(c, X7, kernel_va(c->plan, c->index, KERNEL_LOCK) + LOCK_SAME + offset);
     }
     emit_li(c, X8, value);
+    bool some = rng_one_in(c->r, 2);
+    uint32_t skip = some ? code_hole(c) : 0;
     emit(c, asm_s(size, X8, 0, X7));
     if (rng_one_in(c->r, 4)) {
         emit(c, asm_amo(AMOSWAP, 0, X0, X8, X7));
     }
     emit(c, asm_i(0x03, 0, any_dest(c), X7, 0));
+    if (some) {
+        code_branch(c, skip, any_condition(c), any_value(c), any_value(c));
+    }
 }
 
 /** Everybody writes a word, or less, and reads that of another one behind the barrier. */
@@ -125,18 +137,21 @@ void item_exchange(struct code *c)
     emit(c, asm_addi(X6, X0, trips));
     top = c->n;
     if (local) {
-        local_words(c, base, LOCAL_EXCHANGE);
-    } else { /* the words of this group */
-        emit_li(c, base, kernel_va(c->plan, c->index, KERNEL_EXCHANGE));
+        share_local(c, base, LOCAL_EXCHANGE);
+    } else {
+        share_global(c, base);
+    }
+    if (local && size != 2) { /* what look_around may read beside it; other groups have left something there */
         emit(c, asm_lw(X7, RECORD_LID, X5));
-        emit(c, asm_sub(X7, X9, X7));
-        emit(c, asm_shadd(2, base, X7, base));
+        emit(c, asm_shadd(2, X7, X7, base));
+        emit(c, asm_sw(X0, 0, X7));
+        emit(c, ASM_BARRIER);
     }
     emit(c, asm_lw(X7, RECORD_LID, X5));
     emit(c, asm_slli(X7, X7, size));
     emit(c, asm_add(X7, X7, base));
     emit(c, asm_s(size, any_value(c), 0, X7));
-    if (size == 2 && rng_one_in(c->r, 2)) { /* still one's own */
+    for (uint32_t n = size == 2 ? rng_below(c->r, 3) : 0; n; n--) { /* still one's own */
         uint32_t op = rng_one_in(c->r, 4) ? AMOCAS : rng_one_in(c->r, 4) ? AMOSWAP : commutative[rng_below(c->r, COUNT(commutative))];
         emit(c, asm_amo(op, rng_below(c->r, 4), other == base ? X0 : other, any_value(c), X7));
     }
@@ -144,8 +159,8 @@ void item_exchange(struct code *c)
     partner(c);
     emit(c, asm_slli(X7, X7, size));
     emit(c, asm_add(X7, X7, base));
-    emit(c, asm_i(0x03, size, other == base ? X8 : other, X7, 0));
-    look_around(c, base);
+    emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), other == base ? X8 : other, X7, 0));
+    look_around(c, base, size);
     emit(c, ASM_BARRIER);
     emit(c, asm_addi(X6, X6, UINT32_MAX));
     emit(c, asm_b(BNE, X6, X0, (top - c->n) * 4));
@@ -158,13 +173,13 @@ void item_histogram(struct code *c)
     code_say(c, "accumulate in %u local words", SHARED_WORDS);
     emit(c, asm_lw(X7, RECORD_LID, X5));
     uint32_t other = code_hole(c);
-    local_words(c, X7, 0);
+    share_local(c, X7, 0);
     for (uint32_t i = 0; i < SHARED_WORDS; i++) {
         emit(c, asm_sw(any_source(c), 4 * i, X7));
     }
     code_branch(c, other, BNE, X7, X0);
     emit(c, ASM_BARRIER);
-    local_words(c, X8, 0);
+    share_local(c, X8, 0);
     emit(c, asm_andi(X7, value, rng_one_in(c->r, 3) ? 0 : SHARED_WORDS - 1));
     emit(c, asm_shadd(2, X7, X7, X8));
     emit(c, asm_amo(op, rng_below(c->r, 4), X0, any_source(c), X7));
@@ -198,7 +213,7 @@ void item_counter(struct code *c)
     if (local) {
         emit(c, asm_lw(X7, RECORD_LID, X5));
         skip = code_hole(c);
-        local_words(c, X8, 0);
+        share_local(c, X8, 0);
         emit(c, asm_sw(X0, 0, X8));
         code_branch(c, skip, BNE, X7, X0);
         emit(c, ASM_BARRIER);
@@ -207,7 +222,7 @@ void item_counter(struct code *c)
     emit(c, asm_addi(old, old, 0u - which));
     skip = code_hole(c);
     if (local) {
-        local_words(c, X7, 0);
+        share_local(c, X7, 0);
     } else {
         emit_li(c, X7, c->plan->va[REGION_SHARED] + SHARED_COUNTERS + 4 * rng_below(c->r, SHARED_WORDS));
     }
@@ -232,7 +247,7 @@ void item_counter(struct code *c)
     emit(c, asm_addi(old, X0, 0));
     if (local) {
         emit(c, ASM_BARRIER);
-        local_words(c, X7, 0);
+        share_local(c, X7, 0);
         emit(c, asm_lw(old, 0, X7));
         emit(c, ASM_BARRIER);
     }
@@ -269,35 +284,4 @@ void item_lock(struct code *c)
     code_branch(c, skip, BNE, X7, X0);
     emit(c, asm_addi(X7, X0, 0));
     emit(c, asm_addi(X8, X0, 0));
-}
-
-/** LR and SC on a word that nobody else touches: SC succeeds sooner or later, and a second one fails. */
-void item_reserve(struct code *c)
-{
-    uint32_t base = (uint32_t[]){SP, X3, X4}[rng_below(c->r, 3)], kind = rng_below(c->r, 3), rd = any_value(c);
-    static const char *const texts[] = {"once more", "after a store in between", "elsewhere, then here"};
-    code_say(c, "LR and SC on a private word of %s memory, then SC %s",
-             base == X4 ? "global" : base == X3 && c->kernel->local ? "local" : "private", texts[kind]);
-    plain_address(c, base, 2);
-    emit(c, asm_i(0x13, 4, X6, X7, 4u << rng_below(c->r, 3))); /* another word of the same */
-    uint32_t top = c->n;
-    emit(c, asm_amo(LR, rng_below(c->r, 4), rd, X0, X7));
-    emit(c, asm_amo(SC, rng_below(c->r, 4), X8, any_value(c), X7));
-    emit(c, asm_b(BNE, X8, X0, (top - c->n) * 4));
-    if (kind == 1) {
-        emit(c, asm_amo(LR, 0, any_value(c), X0, X7));
-        emit(c, asm_sw(any_value(c), 0, X6));
-        emit(c, asm_amo(SC, 0, X8, any_value(c), X6)); /* another word than the reserved one */
-    } else if (kind == 2) {
-        emit(c, asm_amo(LR, 0, any_dest(c), X0, X7));
-        emit(c, asm_amo(SC, 0, X8, any_value(c), X6));
-    }
-    if (rng_one_in(c->r, 3)) { /* the result over the address, or nowhere */
-        emit(c, asm_amo(SC, 0, rng_one_in(c->r, 2) ? X7 : X0, any_value(c), X7));
-        emit(c, asm_r(0x33, 3, 0, X7, X0, X7));
-    } else {
-        emit(c, asm_amo(SC, 0, X6, any_value(c), X7));
-    }
-    emit(c, asm_r(0x33, 3, 0, X6, X0, X6)); /* which code a failure has is open */
-    emit(c, asm_r(0x33, 3, 0, X8, X0, X8));
 }

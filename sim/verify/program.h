@@ -122,6 +122,8 @@ void plain_float(struct code *c);
 void plain_memory(struct code *c);
 /** x7 = base (sp, x3 or x4) + a multiple of 1 << size that the lane decides: one behind the other, apart, or anywhere. */
 void plain_address(struct code *c, uint32_t base, uint32_t size);
+/** An atomic on such an address. */
+void plain_atomic(struct code *c, uint32_t base);
 void straight(struct code *c, uint32_t n);
 uint32_t any_condition(struct code *c);
 

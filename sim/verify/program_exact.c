@@ -187,6 +187,9 @@ void item_classes(struct code *c)
         if (i == n / 2) {
             pair(c, a, b, false);
         }
+        if (!is_real && rng_one_in(c->r, 4)) { /* over the next one */
+            emit(c, asm_b(any_condition(c), swap ? b : a, swap ? a : b, 8));
+        }
         two_sources(c, is_real, rd, swap ? b : a, swap ? a : b);
     }
 }

@@ -87,10 +87,10 @@ void item_wide(struct code *c)
 /** Memory instructions one after the other, to what the work-item has alone: they overtake each other if anything can. */
 void item_burst(struct code *c)
 {
-    uint32_t n = 6 + rng_below(c->r, 14);
+    uint32_t n = 4 + rng_below(c->r, 10);
     code_say(c, "%u memory instructions in a row", n);
     for (; n; n--) {
-        plain_memory(c);
+        rng_one_in(c->r, 4) ? plain_atomic(c, SP) : plain_memory(c);
     }
 }
 

@@ -313,9 +313,16 @@ void plain_address(struct code *c, uint32_t base, uint32_t size)
     emit(c, asm_add(X7, X7, base));
 }
 
+static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU, AMOCAS, AMOCAS};
+
+void plain_atomic(struct code *c, uint32_t base)
+{
+    plain_address(c, base, 2);
+    emit(c, asm_amo(amos[rng_below(c->r, COUNT(amos))], rng_below(c->r, 4), any_dest(c), any_source(c), X7));
+}
+
 void plain_memory(struct code *c)
 {
-    static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU, AMOCAS, AMOCAS};
     static const uint8_t bases[] = {SP, X3, X4, X4};
     uint32_t base = bases[c->deep + rng_below(c->r, COUNT(bases) - c->deep)], kind = rng_below(c->r, 5);
     uint32_t size = kind == 4 ? 2 : rng_below(c->r, 3), rd = any_dest(c), op;

@@ -152,7 +152,7 @@ void item_exchange(struct code *c)
     emit(c, asm_add(X7, X7, base));
     emit(c, asm_s(size, any_value(c), 0, X7));
     for (uint32_t n = size == 2 ? rng_below(c->r, 3) : 0; n; n--) { /* still one's own */
-        uint32_t op = rng_one_in(c->r, 4) ? AMOCAS : rng_one_in(c->r, 4) ? AMOSWAP : commutative[rng_below(c->r, COUNT(commutative))];
+        uint32_t op = rng_one_in(c->r, 8) ? AMOCAS : rng_one_in(c->r, 8) ? AMOSWAP : commutative[rng_below(c->r, COUNT(commutative))];
         emit(c, asm_amo(op, rng_below(c->r, 4), other == base ? X0 : other, any_value(c), X7));
     }
     emit(c, ASM_BARRIER);

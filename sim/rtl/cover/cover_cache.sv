@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of an access in the data cache, as coverage points. Bound into lsu_cache only by the coverage build.
 
-module cover_cache (
+module cover_cache #(
+    parameter int LANES = 16
+) (
     input logic clk_i,
     input logic clear_i,
     input logic load,
@@ -28,7 +30,6 @@ module cover_cache (
   load_joins_fill:      cover property (@(posedge clk_i) joins);
   load_miss:            cover property (@(posedge clk_i) alloc && load);
   store_hit:            cover property (@(posedge clk_i) t1_go && store && hit);
-  store_full_line:      cover property (@(posedge clk_i) t1_go && store && !hit && full);
   store_miss:           cover property (@(posedge clk_i) t1_go && store && !hit && !full);
   store_beside_fill:    cover property (@(posedge clk_i) t1_go && store && match);
   atomic_hit_drops:     cover property (@(posedge clk_i) t1_go && amo && hit);
@@ -44,6 +45,10 @@ module cover_cache (
   install_waits:        cover property (@(posedge clk_i) install_valid && !install);
   cleared_while_used:   cover property (@(posedge clk_i) clear_i && (load || store || amo));
 
+  if (LANES >= 16) begin : g_full  // a word a lane: fewer do not fill a line of 64 bytes
+    store_full_line:    cover property (@(posedge clk_i) t1_go && store && !hit && full);
+  end
+
 endmodule
 
-bind lsu_cache cover_cache u_cover (.*);
+bind lsu_cache cover_cache #(.LANES(LANES)) u_cover (.*);

@@ -208,8 +208,20 @@ static void advance(struct runner *r)
     r->end.error = r->end.error ? r->end.error : error;
 }
 
+/** Asks for dirty bits while work goes on, and at once again, as a driver may that saves memory page by page. Nothing comes of
+ *  it: what was asked is not cleared, a range beyond memory is refused, and so is a question before the answer. */
+static void ask(struct runner *r, struct rng *random)
+{
+    uint32_t pages = (uint32_t)(r->s->mem_bytes / PAGE), count = 1 + rng_below(random, 8192);
+    put(r, TERN_REG_DIRTY_FIRST, rng_below(random, pages));
+    put(r, TERN_REG_DIRTY_COUNT, count);
+    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
+    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
+}
+
 static int run(struct runner *r)
 {
+    struct rng random = rng_of(r->s->seed, 0x64697274ull);
     int result = 0;
     put(r, TERN_REG_DEV_IRQ_ENABLE, (1u << ENGINES) - 1);
     for (bool working = true; working && !result && !r->end.error && !r->end.hung;) {
@@ -225,6 +237,9 @@ static int run(struct runner *r)
             }
         }
         if (working) {
+            if (rng_one_in(&random, 8)) {
+                ask(r, &random);
+            }
             result = waves(r);
             advance(r);
             uint32_t pending = get(r, TERN_REG_DEV_IRQ_STATUS);
@@ -233,6 +248,8 @@ static int run(struct runner *r)
             }
             r->end.hung = now(r) - r->start > r->s->limit;
         }
+    }
+    for (uint32_t tries = 0; get(r, TERN_REG_DIRTY_STATUS) & TERN_DIRTY_STATUS_BUSY_MASK && tries < 8192 && !r->end.error; tries++) {
     }
     return result;
 }

@@ -61,7 +61,7 @@ static inline uint32_t random_float(void)
     case 1:
         return (v & 0x807fffff) | (k % 4) << 23;
     case 2:
-        return v & (0xff800000 | 0x7fffff << k % 23);
+        return v & (0xff800000 | 0x7fffffu << k % 23);
     case 3:
         return (v & 0x807fffff) | (k % 68 + 95) << 23;
     default:

@@ -124,6 +124,10 @@ def hardware_header(s):
     for f in s.context:
         used[f.word0] = used.get(f.word0, 0) | ((1 << f.width) - 1) << f.lsb
     _struct(o, "tern_ctx", s.context, 1, None, "Line 0 of a context-save area.", used)
+    for l in s.layouts:
+        for f in l.fields_:
+            _consts(o, f"TERN_CTX_{l.name}", f)
+        _struct(o, f"tern_ctx_{l.name}", l.fields_, 1, None, l.doc, l.used)
     o.append("\n#endif\n")
     return "\n".join(o)
 

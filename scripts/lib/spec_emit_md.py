@@ -39,6 +39,9 @@ def page(s):
     _table(o, s.pte, False)
     o += [f"## Context-save header", "", f"`magic` is {s.magic:#010x}.", ""]
     _table(o, s.context, True)
+    for l in s.layouts:
+        o += [f"### {l.name}", "", l.doc, ""]
+        _table(o, l.fields_, True)
     o += ["## Fault codes", "", "| code | name | meaning |", "|---|---|---|"]
     o += [f"| {f.code} | `{f.name}` | {f.text} |" for f in s.faults]
     o += ["", "## What a kernel sees", "", "| window | base | size | meaning |", "|---|---|---|---|"]

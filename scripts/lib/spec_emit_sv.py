@@ -45,6 +45,9 @@ def package(s):
     c("CTX_MAGIC_VALUE", 32, s.magic)
     for f in s.context:
         field("CTX", f)
+    for l in s.layouts:
+        for f in l.fields_:
+            field(f"CTX_{l.name}", f)
     o.append("\n  // fault codes")
     for f in s.faults:
         c(f"FAULT_{f.name}".upper(), 8, f.code)

@@ -204,9 +204,14 @@ def load(directory):
     s.blocks = _registers(directory / "registers.yaml")
     s.header, s.packets = _packets(directory / "packets.yaml")
     s.pte = _fields(_top(directory / "pte.yaml", {"pte"}).node("pte"), False, 1, "pte")[0]
-    ctx = _top(directory / "context.yaml", {"magic", "context"})
+    ctx = _top(directory / "context.yaml", {"magic", "context", "layouts"})
     s.magic = ctx.magic["value"]
     s.context = _fields(ctx.node("context"), True, 16, "context")[0]
+    seen = set()
+    s.layouts = [Item(n, {"name", "doc", "fields"}, ["name", "doc", "fields"], "layout") for n in ctx.node("layouts").value]
+    for l in s.layouts:
+        _name(l, seen, "layout")
+        l.fields_, l.used = _fields(l.node("fields"), True, 16, l.name)
     s.faults = _list(directory / "faults.yaml", "faults", {"name", "code", "text"}, "code", 255)
     simt = _top(directory / "simt.yaml", {"windows", "csrs", "instructions"})
     s.windows = [Item(n, {"name", "base", "size", "doc"}, ["name", "base", "size", "doc"], "window") for n in simt.node("windows").value]

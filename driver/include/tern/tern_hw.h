@@ -36,6 +36,7 @@
 #define TERN_REG_DEV_MEM_PAGES 0x0018u /* ro: Device memory in 4 KiB pages; it starts at physical address 0. */
 #define TERN_REG_DEV_IRQ_STATUS 0x001cu /* ro: Bit e: the indication FIFO of engine e is not empty. */
 #define TERN_REG_DEV_IRQ_ENABLE 0x0020u /* rw: Bit e: engine e may raise the interrupt. */
+#define TERN_REG_DEV_SAVE_LINES 0x0024u /* ro: 64-byte lines of the largest context-save area, its header included. */
 #define TERN_REG_DEV_TIME_LO 0x0028u /* ro: Cycles since reset, low half; reading it latches time_hi. */
 #define TERN_REG_DEV_TIME_HI 0x002cu /* ro: High half, as latched by the last read of time_lo. */
 
@@ -131,6 +132,15 @@
 #define TERN_REG_ENGINE_IND_GROUP_Y(i) (0x1070u + (i) * 0x400u) /* ro: In y. */
 #define TERN_REG_ENGINE_IND_GROUP_Z(i) (0x1074u + (i) * 0x400u) /* ro: In z. */
 #define TERN_REG_ENGINE_IND_POP(i) (0x1068u + (i) * 0x400u) /* wo: Any write removes the oldest indication. */
+#define TERN_REG_ENGINE_RUN_FENCE_LO(i) (0x1078u + (i) * 0x400u) /* ro: For a crash dump. Fence id of the buffer at the head of the HW queue, low half; zero: none. */
+#define TERN_REG_ENGINE_RUN_FENCE_HI(i) (0x107cu + (i) * 0x400u) /* ro: High half. */
+#define TERN_REG_ENGINE_RUN_OFFSET(i) (0x1080u + (i) * 0x400u) /* ro: Byte offset of the packet that it runs. */
+#define TERN_REG_ENGINE_RUN_PACKET(i) (0x1084u + (i) * 0x400u) /* ro: First word of that packet. */
+#define TERN_REG_ENGINE_NEXT_FENCE_LO(i) (0x1088u + (i) * 0x400u) /* ro: Fence id of the second buffer of the HW queue, low half; zero: none. */
+#define TERN_REG_ENGINE_NEXT_FENCE_HI(i) (0x108cu + (i) * 0x400u) /* ro: High half. */
+#define TERN_REG_ENGINE_DBG_WARP(i) (0x1090u + (i) * 0x400u) /* rw: Warp that dbg_pc and dbg_lanes show. */
+#define TERN_REG_ENGINE_DBG_PC(i) (0x1094u + (i) * 0x400u) /* ro: Program counter of the lanes of the warp that run together. */
+#define TERN_REG_ENGINE_DBG_LANES(i) (0x1098u + (i) * 0x400u) /* ro: These lanes; zero: the warp has no work-item that can run. */
 #define TERN_REG_ENGINE_CNT_BUSY(i) (0x1100u + (i) * 0x400u) /* ro: Cycles with a buffer running. */
 #define TERN_REG_ENGINE_CNT_ISSUE(i) (0x1108u + (i) * 0x400u) /* ro: Warp instructions issued. */
 #define TERN_REG_ENGINE_CNT_LANES(i) (0x1110u + (i) * 0x400u) /* ro: Lanes active, summed over issued instructions. */
@@ -184,7 +194,7 @@
 struct tern_ctx {
     uint32_t magic; /**< context_magic. */
     uint32_t state; /**< saved: a buffer can be resumed from here. */
-    uint32_t offset; /**< Byte offset in the DMA buffer of the packet to run next. */
+    uint32_t offset; /**< Byte offset in the DMA buffer of the packet to run next, or to go on with. */
     uint32_t executor; /**< Executor whose state follows; none: cut between packets. */
     uint32_t lines; /**< Lines of executor state. */
 };
@@ -214,6 +224,457 @@ static inline int tern_ctx_unpack(struct tern_ctx *s, const uint32_t *w)
     s->executor = (w[3] >> 0) & 0xffu;
     s->lines = w[4];
     static const uint32_t known[16] = {0xffffffffu, 0x00000003u, 0xffffffffu, 0x000000ffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    for (int i = 0; i < 16; i++) {
+        if ((w[i] & ~known[i]) != 0) {
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+#define TERN_CTX_SIMT_HEAD_LANES_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_LANES_MASK 0x000000ffu
+#define TERN_CTX_SIMT_HEAD_WARPS_SHIFT 8u
+#define TERN_CTX_SIMT_HEAD_WARPS_MASK 0x0000ff00u
+#define TERN_CTX_SIMT_HEAD_PENDING_SHIFT 16u
+#define TERN_CTX_SIMT_HEAD_PENDING_MASK 0x00ff0000u
+#define TERN_CTX_SIMT_HEAD_SLOTS_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_SLOTS_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_LIVE_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_LIVE_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_FRESH_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_FRESH_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_ENDED_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_ENDED_MASK 0x00000001u
+#define TERN_CTX_SIMT_HEAD_NEXT_X_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_NEXT_X_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_NEXT_Y_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_NEXT_Y_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_NEXT_Z_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_NEXT_Z_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_BASE_X_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_BASE_X_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_BASE_Y_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_BASE_Y_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_BASE_Z_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_BASE_Z_MASK 0xffffffffu
+
+/** SIMT state, first line: which warps and slots follow, and where the dispatch stands. */
+struct tern_ctx_simt_head {
+    uint32_t lanes; /**< Geometry: another device's is refused (context_invalid). */
+    uint32_t warps; /**< Geometry. */
+    uint32_t pending; /**< Memory instructions that are not finished, at most 8. */
+    uint32_t slots; /**< Group slots in use: some warp of the group has not ended. */
+    uint32_t live; /**< Warps that have been launched and have not ended. */
+    uint32_t fresh; /**< Warps of groups in slots that have not been launched yet. */
+    uint32_t ended; /**< No further group is to be launched. */
+    uint32_t next_x; /**< The next group to launch, if not ended. */
+    uint32_t next_y; /**< In y. */
+    uint32_t next_z; /**< In z. */
+    uint32_t base_x; /**< Global id of its first work-item, offset included. */
+    uint32_t base_y; /**< In y. */
+    uint32_t base_z; /**< In z. */
+};
+
+/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
+static inline int tern_ctx_simt_head_pack(const struct tern_ctx_simt_head *s, uint32_t *w)
+{
+    if ((s->lanes >> 8) != 0 ||
+        (s->warps >> 8) != 0 ||
+        (s->pending >> 8) != 0 ||
+        (s->ended >> 1) != 0) {
+        return -EINVAL;
+    }
+    memset(w, 0, 64);
+    w[0] |= s->lanes;
+    w[0] |= s->warps << 8;
+    w[0] |= s->pending << 16;
+    w[1] |= s->slots;
+    w[2] |= s->live;
+    w[3] |= s->fresh;
+    w[4] |= s->ended;
+    w[5] |= s->next_x;
+    w[6] |= s->next_y;
+    w[7] |= s->next_z;
+    w[8] |= s->base_x;
+    w[9] |= s->base_y;
+    w[10] |= s->base_z;
+    return 0;
+}
+
+/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
+static inline int tern_ctx_simt_head_unpack(struct tern_ctx_simt_head *s, const uint32_t *w)
+{
+    s->lanes = (w[0] >> 0) & 0xffu;
+    s->warps = (w[0] >> 8) & 0xffu;
+    s->pending = (w[0] >> 16) & 0xffu;
+    s->slots = w[1];
+    s->live = w[2];
+    s->fresh = w[3];
+    s->ended = (w[4] >> 0) & 0x1u;
+    s->next_x = w[5];
+    s->next_y = w[6];
+    s->next_z = w[7];
+    s->base_x = w[8];
+    s->base_y = w[9];
+    s->base_z = w[10];
+    static const uint32_t known[16] = {0x00ffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000001u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    for (int i = 0; i < 16; i++) {
+        if ((w[i] & ~known[i]) != 0) {
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+#define TERN_CTX_SIMT_SLOT_GROUP_X_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_GROUP_X_MASK 0xffffffffu
+#define TERN_CTX_SIMT_SLOT_GROUP_Y_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_GROUP_Y_MASK 0xffffffffu
+#define TERN_CTX_SIMT_SLOT_GROUP_Z_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_GROUP_Z_MASK 0xffffffffu
+#define TERN_CTX_SIMT_SLOT_BASE_X_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_BASE_X_MASK 0xffffffffu
+#define TERN_CTX_SIMT_SLOT_BASE_Y_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_BASE_Y_MASK 0xffffffffu
+#define TERN_CTX_SIMT_SLOT_BASE_Z_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_BASE_Z_MASK 0xffffffffu
+#define TERN_CTX_SIMT_SLOT_ANY_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_ANY_MASK 0x00000001u
+#define TERN_CTX_SIMT_SLOT_PARTED_SHIFT 1u
+#define TERN_CTX_SIMT_SLOT_PARTED_MASK 0x00000002u
+#define TERN_CTX_SIMT_SLOT_LANE_SHIFT 8u
+#define TERN_CTX_SIMT_SLOT_LANE_MASK 0x00001f00u
+#define TERN_CTX_SIMT_SLOT_WARP_SHIFT 16u
+#define TERN_CTX_SIMT_SLOT_WARP_MASK 0x001f0000u
+#define TERN_CTX_SIMT_SLOT_BARRIER_PC_SHIFT 0u
+#define TERN_CTX_SIMT_SLOT_BARRIER_PC_MASK 0xffffffffu
+
+/** A resident group. Its warps and local memory follow from the slot's number, its size from its place in the NDRange. */
+struct tern_ctx_simt_slot {
+    uint32_t group_x; /**< Which group. */
+    uint32_t group_y; /**< In y. */
+    uint32_t group_z; /**< In z. */
+    uint32_t base_x; /**< Global id of its first work-item, offset included. */
+    uint32_t base_y; /**< In y. */
+    uint32_t base_z; /**< In z. */
+    uint32_t any; /**< Some work-item waits at a barrier. */
+    uint32_t parted; /**< The barrier cannot open: some work-item has ended, or two wait at different barriers. */
+    uint32_t lane; /**< With any: lane of the first work-item that waits at barrier_pc. */
+    uint32_t warp; /**< With any: its hardware warp. */
+    uint32_t barrier_pc; /**< With any: the lowest barrier at which any work-item waits. */
+};
+
+/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
+static inline int tern_ctx_simt_slot_pack(const struct tern_ctx_simt_slot *s, uint32_t *w)
+{
+    if ((s->any >> 1) != 0 ||
+        (s->parted >> 1) != 0 ||
+        (s->lane >> 5) != 0 ||
+        (s->warp >> 5) != 0) {
+        return -EINVAL;
+    }
+    memset(w, 0, 64);
+    w[0] |= s->group_x;
+    w[1] |= s->group_y;
+    w[2] |= s->group_z;
+    w[3] |= s->base_x;
+    w[4] |= s->base_y;
+    w[5] |= s->base_z;
+    w[6] |= s->any;
+    w[6] |= s->parted << 1;
+    w[6] |= s->lane << 8;
+    w[6] |= s->warp << 16;
+    w[7] |= s->barrier_pc;
+    return 0;
+}
+
+/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
+static inline int tern_ctx_simt_slot_unpack(struct tern_ctx_simt_slot *s, const uint32_t *w)
+{
+    s->group_x = w[0];
+    s->group_y = w[1];
+    s->group_z = w[2];
+    s->base_x = w[3];
+    s->base_y = w[4];
+    s->base_z = w[5];
+    s->any = (w[6] >> 0) & 0x1u;
+    s->parted = (w[6] >> 1) & 0x1u;
+    s->lane = (w[6] >> 8) & 0x1fu;
+    s->warp = (w[6] >> 16) & 0x1fu;
+    s->barrier_pc = w[7];
+    static const uint32_t known[16] = {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x001f1f03u, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    for (int i = 0; i < 16; i++) {
+        if ((w[i] & ~known[i]) != 0) {
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+#define TERN_CTX_SIMT_LANE_LIVE_SHIFT 0u
+#define TERN_CTX_SIMT_LANE_LIVE_MASK 0x00000001u
+#define TERN_CTX_SIMT_LANE_WAITING_SHIFT 1u
+#define TERN_CTX_SIMT_LANE_WAITING_MASK 0x00000002u
+#define TERN_CTX_SIMT_LANE_DEPTH_SHIFT 8u
+#define TERN_CTX_SIMT_LANE_DEPTH_MASK 0x0000ff00u
+#define TERN_CTX_SIMT_LANE_FFLAGS_SHIFT 16u
+#define TERN_CTX_SIMT_LANE_FFLAGS_MASK 0x001f0000u
+#define TERN_CTX_SIMT_LANE_FRM_SHIFT 21u
+#define TERN_CTX_SIMT_LANE_FRM_MASK 0x00e00000u
+#define TERN_CTX_SIMT_LANE_TURN_SHIFT 24u
+#define TERN_CTX_SIMT_LANE_TURN_MASK 0xff000000u
+
+/** What a lane of a warp is, besides pc and registers. */
+struct tern_ctx_simt_lane {
+    uint32_t live; /**< Has a work-item that has not ended. */
+    uint32_t waiting; /**< Waits at a barrier; its pc is behind it. */
+    uint32_t depth; /**< Call depth, for reconvergence. */
+    uint32_t fflags; /**< CSR fflags. */
+    uint32_t frm; /**< CSR frm. */
+    uint32_t turn; /**< In lane 0: the lane from which the next rotation of the warp's parts begins; else zero. */
+};
+
+/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
+static inline int tern_ctx_simt_lane_pack(const struct tern_ctx_simt_lane *s, uint32_t *w)
+{
+    if ((s->live >> 1) != 0 ||
+        (s->waiting >> 1) != 0 ||
+        (s->depth >> 8) != 0 ||
+        (s->fflags >> 5) != 0 ||
+        (s->frm >> 3) != 0 ||
+        (s->turn >> 8) != 0) {
+        return -EINVAL;
+    }
+    memset(w, 0, 64);
+    w[0] |= s->live;
+    w[0] |= s->waiting << 1;
+    w[0] |= s->depth << 8;
+    w[0] |= s->fflags << 16;
+    w[0] |= s->frm << 21;
+    w[0] |= s->turn << 24;
+    return 0;
+}
+
+/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
+static inline int tern_ctx_simt_lane_unpack(struct tern_ctx_simt_lane *s, const uint32_t *w)
+{
+    s->live = (w[0] >> 0) & 0x1u;
+    s->waiting = (w[0] >> 1) & 0x1u;
+    s->depth = (w[0] >> 8) & 0xffu;
+    s->fflags = (w[0] >> 16) & 0x1fu;
+    s->frm = (w[0] >> 21) & 0x7u;
+    s->turn = (w[0] >> 24) & 0xffu;
+    static const uint32_t known[16] = {0xffffff03u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    for (int i = 0; i < 16; i++) {
+        if ((w[i] & ~known[i]) != 0) {
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+#define TERN_CTX_SIMT_PENDING_OP_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_OP_MASK 0x00000007u
+#define TERN_CTX_SIMT_PENDING_OP_LOAD 0u
+#define TERN_CTX_SIMT_PENDING_OP_STORE 1u
+#define TERN_CTX_SIMT_PENDING_OP_AMO 2u
+#define TERN_CTX_SIMT_PENDING_AMO_SHIFT 4u
+#define TERN_CTX_SIMT_PENDING_AMO_MASK 0x000000f0u
+#define TERN_CTX_SIMT_PENDING_SIZE_SHIFT 8u
+#define TERN_CTX_SIMT_PENDING_SIZE_MASK 0x00000300u
+#define TERN_CTX_SIMT_PENDING_UNSIGNED_SHIFT 10u
+#define TERN_CTX_SIMT_PENDING_UNSIGNED_MASK 0x00000400u
+#define TERN_CTX_SIMT_PENDING_RD_SHIFT 16u
+#define TERN_CTX_SIMT_PENDING_RD_MASK 0x001f0000u
+#define TERN_CTX_SIMT_PENDING_WARP_SHIFT 24u
+#define TERN_CTX_SIMT_PENDING_WARP_MASK 0x1f000000u
+#define TERN_CTX_SIMT_PENDING_MASK_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_MASK_MASK 0xffffffffu
+#define TERN_CTX_SIMT_PENDING_PRIVATE_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_PRIVATE_MASK 0xffffffffu
+#define TERN_CTX_SIMT_PENDING_PC_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_PC_MASK 0xffffffffu
+#define TERN_CTX_SIMT_PENDING_GROUP_X_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_GROUP_X_MASK 0xffffffffu
+#define TERN_CTX_SIMT_PENDING_GROUP_Y_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_GROUP_Y_MASK 0xffffffffu
+#define TERN_CTX_SIMT_PENDING_GROUP_Z_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_GROUP_Z_MASK 0xffffffffu
+#define TERN_CTX_SIMT_PENDING_MEMBER_SHIFT 0u
+#define TERN_CTX_SIMT_PENDING_MEMBER_MASK 0x0000001fu
+
+/** A memory instruction that was cut: what is left of it. */
+struct tern_ctx_simt_pending {
+    uint32_t op; /**< What it does. */
+    uint32_t amo; /**< Of amo: which, as on the memory channel. */
+    uint32_t size; /**< log2 of its bytes. */
+    uint32_t unsigned; /**< The result is not sign-extended. */
+    uint32_t rd; /**< Register for the result. */
+    uint32_t warp; /**< Hardware warp; it may have ended, or run another group by now. */
+    uint32_t mask; /**< Lanes that are left. */
+    uint32_t private; /**< Those of them that came from the private window. */
+    uint32_t pc; /**< Of the instruction, for a fault. */
+    uint32_t group_x; /**< Work-group, for a fault. */
+    uint32_t group_y; /**< In y. */
+    uint32_t group_z; /**< In z. */
+    uint32_t member; /**< Warp within that group. */
+};
+
+/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
+static inline int tern_ctx_simt_pending_pack(const struct tern_ctx_simt_pending *s, uint32_t *w)
+{
+    if ((s->op >> 3) != 0 ||
+        (s->amo >> 4) != 0 ||
+        (s->size >> 2) != 0 ||
+        (s->unsigned >> 1) != 0 ||
+        (s->rd >> 5) != 0 ||
+        (s->warp >> 5) != 0 ||
+        (s->member >> 5) != 0) {
+        return -EINVAL;
+    }
+    memset(w, 0, 64);
+    w[0] |= s->op;
+    w[0] |= s->amo << 4;
+    w[0] |= s->size << 8;
+    w[0] |= s->unsigned << 10;
+    w[0] |= s->rd << 16;
+    w[0] |= s->warp << 24;
+    w[1] |= s->mask;
+    w[2] |= s->private;
+    w[3] |= s->pc;
+    w[4] |= s->group_x;
+    w[5] |= s->group_y;
+    w[6] |= s->group_z;
+    w[7] |= s->member;
+    return 0;
+}
+
+/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
+static inline int tern_ctx_simt_pending_unpack(struct tern_ctx_simt_pending *s, const uint32_t *w)
+{
+    s->op = (w[0] >> 0) & 0x7u;
+    s->amo = (w[0] >> 4) & 0xfu;
+    s->size = (w[0] >> 8) & 0x3u;
+    s->unsigned = (w[0] >> 10) & 0x1u;
+    s->rd = (w[0] >> 16) & 0x1fu;
+    s->warp = (w[0] >> 24) & 0x1fu;
+    s->mask = w[1];
+    s->private = w[2];
+    s->pc = w[3];
+    s->group_x = w[4];
+    s->group_y = w[5];
+    s->group_z = w[6];
+    s->member = (w[7] >> 0) & 0x1fu;
+    static const uint32_t known[16] = {0x1f1f07f7u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x0000001fu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    for (int i = 0; i < 16; i++) {
+        if ((w[i] & ~known[i]) != 0) {
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+#define TERN_CTX_MOVER_STATE_SLICES_LEFT_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_SLICES_LEFT_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_ROWS_LEFT_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_ROWS_LEFT_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_LEFT_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_LEFT_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_SRC_ROW_LO_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_SRC_ROW_LO_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_SRC_ROW_HI_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_SRC_ROW_HI_MASK 0x00000003u
+#define TERN_CTX_MOVER_STATE_SRC_SLICE_LO_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_SRC_SLICE_LO_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_SRC_SLICE_HI_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_SRC_SLICE_HI_MASK 0x00000003u
+#define TERN_CTX_MOVER_STATE_DST_ROW_LO_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_DST_ROW_LO_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_DST_ROW_HI_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_DST_ROW_HI_MASK 0x00000003u
+#define TERN_CTX_MOVER_STATE_DST_SLICE_LO_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_DST_SLICE_LO_MASK 0xffffffffu
+#define TERN_CTX_MOVER_STATE_DST_SLICE_HI_SHIFT 0u
+#define TERN_CTX_MOVER_STATE_DST_SLICE_HI_MASK 0x00000003u
+
+/** Copy, fill or pte_copy that was cut: rows before this one, and the first bytes of this one, are done. */
+struct tern_ctx_mover_state {
+    uint32_t slices_left; /**< Slices to go, this one included. */
+    uint32_t rows_left; /**< Rows of this slice to go, this one included. */
+    uint32_t left; /**< Bytes of this row to go. */
+    uint32_t src_row_lo; /**< First byte of this row in the source; zero for a fill. */
+    uint32_t src_row_hi; /**< High bits. */
+    uint32_t src_slice_lo; /**< First byte of this slice in the source; zero for a fill. */
+    uint32_t src_slice_hi; /**< High bits. */
+    uint32_t dst_row_lo; /**< First byte of this row in the destination. */
+    uint32_t dst_row_hi; /**< High bits. */
+    uint32_t dst_slice_lo; /**< First byte of this slice in the destination. */
+    uint32_t dst_slice_hi; /**< High bits. */
+};
+
+/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
+static inline int tern_ctx_mover_state_pack(const struct tern_ctx_mover_state *s, uint32_t *w)
+{
+    if ((s->src_row_hi >> 2) != 0 ||
+        (s->src_slice_hi >> 2) != 0 ||
+        (s->dst_row_hi >> 2) != 0 ||
+        (s->dst_slice_hi >> 2) != 0) {
+        return -EINVAL;
+    }
+    memset(w, 0, 64);
+    w[0] |= s->slices_left;
+    w[1] |= s->rows_left;
+    w[2] |= s->left;
+    w[3] |= s->src_row_lo;
+    w[4] |= s->src_row_hi;
+    w[5] |= s->src_slice_lo;
+    w[6] |= s->src_slice_hi;
+    w[7] |= s->dst_row_lo;
+    w[8] |= s->dst_row_hi;
+    w[9] |= s->dst_slice_lo;
+    w[10] |= s->dst_slice_hi;
+    return 0;
+}
+
+/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
+static inline int tern_ctx_mover_state_unpack(struct tern_ctx_mover_state *s, const uint32_t *w)
+{
+    s->slices_left = w[0];
+    s->rows_left = w[1];
+    s->left = w[2];
+    s->src_row_lo = w[3];
+    s->src_row_hi = (w[4] >> 0) & 0x3u;
+    s->src_slice_lo = w[5];
+    s->src_slice_hi = (w[6] >> 0) & 0x3u;
+    s->dst_row_lo = w[7];
+    s->dst_row_hi = (w[8] >> 0) & 0x3u;
+    s->dst_slice_lo = w[9];
+    s->dst_slice_hi = (w[10] >> 0) & 0x3u;
+    static const uint32_t known[16] = {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    for (int i = 0; i < 16; i++) {
+        if ((w[i] & ~known[i]) != 0) {
+            return -EBADMSG;
+        }
+    }
+    return 0;
+}
+#define TERN_CTX_USER_STATE_DONE_SHIFT 0u
+#define TERN_CTX_USER_STATE_DONE_MASK 0xffffffffu
+
+/** saxpy_stream that was cut. */
+struct tern_ctx_user_state {
+    uint32_t done; /**< Elements that are done. */
+};
+
+/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
+static inline int tern_ctx_user_state_pack(const struct tern_ctx_user_state *s, uint32_t *w)
+{
+    memset(w, 0, 64);
+    w[0] |= s->done;
+    return 0;
+}
+
+/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
+static inline int tern_ctx_user_state_unpack(struct tern_ctx_user_state *s, const uint32_t *w)
+{
+    s->done = w[0];
+    static const uint32_t known[16] = {0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0x107b11a1u
+#define TERN_SPEC_HASH 0x176dfa88u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u

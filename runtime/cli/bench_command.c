@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine they used. */
+/**
+ * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine they used.
+ * Suites measure something else than one kernel at a time; each is a program of its own, tern-bench-SUITE of lib/tern.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +12,29 @@
 
 #include "bench.h"
 #include "cli.h"
+#include "external.h"
 #include "json.h"
 #include "session.h"
 
 #define PORT_BYTES 64.0
 #define MAX_CHOSEN 64
+
+static const struct {
+    const char *name, *summary;
+} suites[] = {
+    {"preempt", "how long stopping and resuming a kernel takes, and what it costs"},
+    {"sched", "how fairly and how fast the scheduler shares the engines"},
+};
+
+static bool is_suite(const char *name)
+{
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+        if (strcmp(name, suites[i].name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 struct result {
     const char *name;
@@ -90,7 +111,7 @@ static void print_row(const struct result *r)
 
 static void help(void)
 {
-    printf("usage: tern bench [--json] [--list] [NAME...]\n\n"
+    printf("usage: tern bench [--json] [--list] [NAME...]\n       tern bench SUITE [options]\n\n"
            "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, and prints the\n"
            "device cycles from dispatch to completion, the bytes a cycle that moved between engines and memory, and the\n"
            "shares of a 64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
@@ -98,6 +119,10 @@ static void help(void)
            "Cycles repeat exactly on the rtl backend; the model backend only estimates them.\n\nBenches:");
     for (unsigned i = 0; i < tern_n_benches; i++) {
         printf(" %s", tern_benches[i].name);
+    }
+    printf("\n\nSuites, which have options of their own (tern bench SUITE --help):\n");
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
+        printf("  %-8s %s\n", suites[i].name, suites[i].summary);
     }
     printf("\nExit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage.\n");
 }
@@ -206,6 +231,9 @@ int cmd_bench(int argc, char **argv)
     const struct bench *chosen[MAX_CHOSEN];
     unsigned n = 0;
     bool json = false;
+    if (argc > 1 && is_suite(argv[1])) {
+        return external_part("bench", argv[1], argv + 1);
+    }
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;

@@ -64,16 +64,32 @@ static bool page_path(const char *name, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX && access(path, R_OK) == 0;
 }
 
+static int become(const char *name, const char *path, char **argv)
+{
+    execv(path, argv);
+    fprintf(stderr, "tern %s: %s: %s%s\n", name, path, strerror(errno),
+            errno == ENOENT ? ": this part of Tern was not built or installed" : "");
+    return EXIT_FAILED;
+}
+
 int external_run(const char *name, char **argv)
 {
     char path[PATH_MAX], page[PATH_MAX];
     if (!program_path(name, path) || (access(path, F_OK) && !page_path(name, page))) {
         return usage_error("", "unknown command '%s'", name);
     }
-    execv(path, argv);
-    fprintf(stderr, "tern %s: %s: %s%s\n", name, path, strerror(errno),
-            errno == ENOENT ? ": this part of Tern was not built or installed" : "");
-    return EXIT_FAILED;
+    return become(name, path, argv);
+}
+
+int external_part(const char *command, const char *part, char **argv)
+{
+    char name[64], path[PATH_MAX];
+    snprintf(name, sizeof name, "%s-%s", command, part);
+    if (!program_path(name, path)) {
+        return usage_error(command, "there is no '%s'", part);
+    }
+    snprintf(name, sizeof name, "%s %s", command, part);
+    return become(name, path, argv);
 }
 
 /** The page's one-line description: the line that begins with .Nd. */

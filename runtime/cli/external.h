@@ -13,6 +13,8 @@
 
 /** Becomes the program of this command. Returns only if it cannot: the status to exit with, after a message. */
 int external_run(const char *name, char **argv);
+/** The same for a part of a command: `tern COMMAND PART` runs tern-COMMAND-PART, which has no manual page of its own. */
+int external_part(const char *command, const char *part, char **argv);
 
 /** Prints a line for each command that has a manual page, but for those of which skip(name) is true. */
 void external_list(FILE *out, bool (*skip)(const char *name));

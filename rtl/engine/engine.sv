@@ -168,9 +168,10 @@ module engine #(
       .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
   );
-  /* verilator lint_on PINCONNECTEMPTY */
   mover u_mover (
       .clk_i, .rst_i(queue_rst), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]), .start_packet_i(packet),
+      .start_resume_i(1'b0), .stop_req_i(1'b0), .stop_gran_i(2'd0), .stopped_valid_o(), .save_valid_o(), .save_ready_i(1'b0),
+      .save_data_o(), .save_last_o(), .restore_valid_i(1'b0), .restore_ready_o(), .restore_data_i('0), .restore_last_i(1'b0),
       .done_valid_o(exec_done[1]), .fault_valid_o(exec_fault[1]), .fault_code_o(fault_code[15:8]),
       .fault_access_o(fault_access[3:2]), .fault_va_o(fault_va[63:32]), .req_valid_o(x_valid[2]),
       .req_ready_i(c_ready[2]), .req_op_o(x_op[3:2]), .req_line_o(x_line[55:28]), .req_wdata_o(x_wdata[1023:512]),
@@ -179,12 +180,15 @@ module engine #(
   );
   user_saxpy u_user (
       .clk_i, .rst_i(queue_rst), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]), .start_packet_i(packet),
+      .start_resume_i(1'b0), .stop_req_i(1'b0), .stop_gran_i(2'd0), .stopped_valid_o(), .save_valid_o(), .save_ready_i(1'b0),
+      .save_data_o(), .save_last_o(), .restore_valid_i(1'b0), .restore_ready_o(), .restore_data_i('0), .restore_last_i(1'b0),
       .done_valid_o(exec_done[2]), .fault_valid_o(exec_fault[2]), .fault_code_o(fault_code[23:16]),
       .fault_access_o(fault_access[5:4]), .fault_va_o(fault_va[95:64]), .req_valid_o(x_valid[3]),
       .req_ready_i(c_ready[3]), .req_op_o(x_op[5:4]), .req_line_o(x_line[83:56]), .req_wdata_o(x_wdata[1535:1024]),
       .req_be_o(x_be[191:128]), .req_tag_o(x_tag[23:16]), .rsp_valid_i(c_rsp_valid[3]), .rsp_tag_i(rsp_tag[7:0]),
       .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
+  /* verilator lint_on PINCONNECTEMPTY */
 
   // Memory
   logic m_valid, m_ready, m_bypass, m_exec, rsp_valid;

@@ -15,11 +15,23 @@ module mover (
     input  logic          start_valid_i,
     output logic          start_ready_o,
     input  logic [1023:0] start_packet_i,
+    input  logic          start_resume_i,
     output logic          done_valid_o,
     output logic          fault_valid_o,
     output logic [   7:0] fault_code_o,
     output logic [   1:0] fault_access_o,
     output logic [  31:0] fault_va_o,
+    input  logic          stop_req_i,
+    input  logic [   1:0] stop_gran_i,
+    output logic          stopped_valid_o,
+    output logic          save_valid_o,
+    input  logic          save_ready_i,
+    output logic [ 511:0] save_data_o,
+    output logic          save_last_o,
+    input  logic          restore_valid_i,
+    output logic          restore_ready_o,
+    input  logic [ 511:0] restore_data_i,
+    input  logic          restore_last_i,
     output logic          req_valid_o,
     input  logic          req_ready_i,
     output logic [   1:0] req_op_o,
@@ -44,7 +56,13 @@ module mover (
   logic is_fill, is_ptes;
 
   logic unused;
-  assign unused = &{1'b0, start_packet_i[511:384], start_packet_i[95:66], start_packet_i[31:8], rsp_tag_i[7]};
+  assign unused = &{1'b0, start_packet_i[511:384], start_packet_i[95:66], start_packet_i[31:8], rsp_tag_i[7], start_resume_i,
+      stop_req_i, stop_gran_i, save_ready_i, restore_valid_i, restore_data_i, restore_last_i};
+  assign stopped_valid_o = 1'b0;
+  assign save_valid_o = 1'b0;
+  assign save_data_o = '0;
+  assign save_last_o = 1'b0;
+  assign restore_ready_o = 1'b0;
 
   assign opcode = start_packet_i[tern_spec_pkg::PKT_OPCODE_LSB+:8];
   assign is_fill = opcode == tern_spec_pkg::PKT_FILL;

@@ -64,6 +64,7 @@ static bool page_path(const char *name, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX && access(path, R_OK) == 0;
 }
 
+/** Replaces this process by the program; returns only with the status of failing to. */
 static int become(const char *name, const char *path, char **argv)
 {
     execv(path, argv);

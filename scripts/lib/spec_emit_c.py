@@ -12,19 +12,27 @@ def _consts(o, prefix, f):
         o.append(f"#define {n}_{k.upper()} {v}u")
 
 
+_KEYWORDS = {"unsigned", "signed", "short", "long", "static", "const", "volatile", "default", "register", "inline", "switch"}
+
+
+def _member(f):
+    """A field's name in C: a trailing underscore where the name alone is a keyword."""
+    return f.name + "_" if f.name in _KEYWORDS else f.name
+
+
 def _struct(o, name, fields, lines, opcode=None, doc="", used=None):
     words = 16 * lines
     o.append(f"\n/** {doc} */")
     o.append(f"struct {name} {{")
     for f in fields:
         arr = f"[{f.nwords}]" if f.nwords > 1 else ""
-        o.append(f"    uint32_t {f.name}{arr}; /**< {f.doc} */")
+        o.append(f"    uint32_t {_member(f)}{arr}; /**< {f.doc} */")
     if not fields:
         o.append("    uint32_t unused; /**< The packet has no fields. */")
     o.append("};\n")
     o.append(f"/** Packs into w[{words}]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */")
     o.append(f"static inline int {name}_pack(const struct {name} *s, uint32_t *w)\n{{")
-    checks = [f"(s->{f.name} >> {f.width}) != 0" for f in fields if f.width < 32]
+    checks = [f"(s->{_member(f)} >> {f.width}) != 0" for f in fields if f.width < 32]
     if checks:
         o.append("    if (" + " ||\n        ".join(checks) + ") {\n        return -EINVAL;\n    }")
     if not fields:
@@ -34,10 +42,10 @@ def _struct(o, name, fields, lines, opcode=None, doc="", used=None):
         o.append(f"    w[0] = {opcode}u | {lines}u << 8;")
     for f in fields:
         if f.nwords > 1:
-            o.append(f"    memcpy(&w[{f.word0}], s->{f.name}, sizeof s->{f.name});")
+            o.append(f"    memcpy(&w[{f.word0}], s->{_member(f)}, sizeof s->{_member(f)});")
         else:
             sh = f" << {f.lsb}" if f.lsb else ""
-            o.append(f"    w[{f.word0}] |= s->{f.name}{sh};")
+            o.append(f"    w[{f.word0}] |= s->{_member(f)}{sh};")
     o.append("    return 0;\n}\n")
     o.append(f"/** Unpacks from w[{words}]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */")
     o.append(f"static inline int {name}_unpack(struct {name} *s, const uint32_t *w)\n{{")
@@ -45,11 +53,11 @@ def _struct(o, name, fields, lines, opcode=None, doc="", used=None):
         o.append("    s->unused = 0;")
     for f in fields:
         if f.nwords > 1:
-            o.append(f"    memcpy(s->{f.name}, &w[{f.word0}], sizeof s->{f.name});")
+            o.append(f"    memcpy(s->{_member(f)}, &w[{f.word0}], sizeof s->{_member(f)});")
         elif f.width == 32:
-            o.append(f"    s->{f.name} = w[{f.word0}];")
+            o.append(f"    s->{_member(f)} = w[{f.word0}];")
         else:
-            o.append(f"    s->{f.name} = (w[{f.word0}] >> {f.lsb}) & 0x{(1 << f.width) - 1:x}u;")
+            o.append(f"    s->{_member(f)} = (w[{f.word0}] >> {f.lsb}) & 0x{(1 << f.width) - 1:x}u;")
     masks = ", ".join(f"0x{used.get(i, 0):08x}u" for i in range(words))
     o.append(f"    static const uint32_t known[{words}] = {{{masks}}};")
     o.append(f"    for (int i = 0; i < {words}; i++) {{\n        if ((w[i] & ~known[i]) != 0) {{\n            return -EBADMSG;\n        }}\n    }}")

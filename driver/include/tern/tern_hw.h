@@ -505,7 +505,7 @@ struct tern_ctx_simt_pending {
     uint32_t op; /**< What it does. */
     uint32_t amo; /**< Of amo: which, as on the memory channel. */
     uint32_t size; /**< log2 of its bytes. */
-    uint32_t unsigned; /**< The result is not sign-extended. */
+    uint32_t unsigned_; /**< The result is not sign-extended. */
     uint32_t rd; /**< Register for the result. */
     uint32_t warp; /**< Hardware warp; it may have ended, or run another group by now. */
     uint32_t mask; /**< Lanes that are left. */
@@ -523,7 +523,7 @@ static inline int tern_ctx_simt_pending_pack(const struct tern_ctx_simt_pending 
     if ((s->op >> 3) != 0 ||
         (s->amo >> 4) != 0 ||
         (s->size >> 2) != 0 ||
-        (s->unsigned >> 1) != 0 ||
+        (s->unsigned_ >> 1) != 0 ||
         (s->rd >> 5) != 0 ||
         (s->warp >> 5) != 0 ||
         (s->member >> 5) != 0) {
@@ -533,7 +533,7 @@ static inline int tern_ctx_simt_pending_pack(const struct tern_ctx_simt_pending 
     w[0] |= s->op;
     w[0] |= s->amo << 4;
     w[0] |= s->size << 8;
-    w[0] |= s->unsigned << 10;
+    w[0] |= s->unsigned_ << 10;
     w[0] |= s->rd << 16;
     w[0] |= s->warp << 24;
     w[1] |= s->mask;
@@ -552,7 +552,7 @@ static inline int tern_ctx_simt_pending_unpack(struct tern_ctx_simt_pending *s, 
     s->op = (w[0] >> 0) & 0x7u;
     s->amo = (w[0] >> 4) & 0xfu;
     s->size = (w[0] >> 8) & 0x3u;
-    s->unsigned = (w[0] >> 10) & 0x1u;
+    s->unsigned_ = (w[0] >> 10) & 0x1u;
     s->rd = (w[0] >> 16) & 0x1fu;
     s->warp = (w[0] >> 24) & 0x1fu;
     s->mask = w[1];

@@ -116,6 +116,39 @@ int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out)
     return whole < p->chunks ? take_from(p, whole, want, out) : -ENOSPC;
 }
 
+/** First page of `count` free ones in a row; CHUNK: there is none. */
+static uint32_t find_span(const struct chunk *c, uint32_t count)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < CHUNK; i++) {
+        n = get(c->used, i) ? 0 : n + 1;
+        if (n == count) {
+            return i + 1 - count;
+        }
+    }
+    return CHUNK;
+}
+
+int tern_pages_take_span(struct tern_pages *p, uint32_t count, struct tern_run *out)
+{
+    for (int whole = 0; whole < 2; whole++) { /* chunks that are broken already come first */
+        for (uint32_t k = 0; k < p->chunks; k++) {
+            struct chunk *c = &p->chunk[k];
+            uint32_t first = (c->taken == 0) == whole && c->taken + count <= CHUNK ? find_span(c, count) : CHUNK;
+            if (first == CHUNK) {
+                continue;
+            }
+            *out = (struct tern_run){.page = k * CHUNK + first, .count = count};
+            for (uint32_t i = first; i < first + count; i++) {
+                out->dirty = out->dirty || get(c->dirty, i);
+            }
+            take(p, k, first, count);
+            return 0;
+        }
+    }
+    return -ENOSPC;
+}
+
 void tern_pages_give(struct tern_pages *p, const struct tern_run *run)
 {
     struct chunk *c = &p->chunk[run->page / CHUNK];

@@ -16,7 +16,9 @@
 
 struct tern_pages;
 
-/** Pages that lie side by side, all clean or all dirty, within one chunk. */
+#define TERN_PAGES_SPAN 1024u /**< The longest row of pages: a chunk. */
+
+/** Pages that lie side by side within one chunk; dirty: some of them may not read zero. */
 struct tern_run {
     uint32_t page, count;
     bool dirty;
@@ -30,6 +32,8 @@ uint32_t tern_pages_free_count(const struct tern_pages *p);
 int tern_pages_take_large(struct tern_pages *p, struct tern_run *out);
 /** 1 to `want` pages: as long a run as is found at once. -ENOSPC. */
 int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out);
+/** Exactly `count` pages in a row, 1 to TERN_PAGES_SPAN; dirty if any of them is. -ENOSPC: no such row is free. */
+int tern_pages_take_span(struct tern_pages *p, uint32_t count, struct tern_run *out);
 /** Gives a run back, dirty as run->dirty says. */
 void tern_pages_give(struct tern_pages *p, const struct tern_run *run);
 

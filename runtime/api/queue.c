@@ -2,51 +2,80 @@
 /** Command-queue calls. */
 #include "runtime/core/queue.h"
 
+#include <CL/cl_ext.h>
+
 #define KNOWN (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
 #define ON_DEVICE (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)
 
-static cl_command_queue create(cl_context context, cl_device_id device, cl_command_queue_properties properties,
-                               const cl_queue_properties *list, cl_int error, cl_int *errcode_ret)
+static cl_command_queue create(cl_context context, cl_device_id device, const struct rt_queue_want *want, cl_int error,
+                               cl_int *errcode_ret)
 {
     cl_command_queue q = NULL;
     if (!rt_object_is(context, RT_CONTEXT)) {
         error = CL_INVALID_CONTEXT;
     } else if (!rt_device_is(device)) {
         error = CL_INVALID_DEVICE;
-    } else if (error == CL_SUCCESS && (properties & ~(cl_command_queue_properties)(KNOWN | ON_DEVICE)) != 0) {
+    } else if (error == CL_SUCCESS && (want->properties & ~(cl_command_queue_properties)(KNOWN | ON_DEVICE)) != 0) {
         error = CL_INVALID_VALUE;
-    } else if (error == CL_SUCCESS && (properties & ON_DEVICE) != 0) {
+    } else if (error == CL_SUCCESS && (want->properties & ON_DEVICE) != 0) {
         error = CL_INVALID_QUEUE_PROPERTIES; /* no queues on the device */
     }
     if (error == CL_SUCCESS) {
-        error = rt_queue_create(context, properties, list, &q);
+        error = rt_queue_create(context, want, &q);
     }
     rt_error_set(errcode_ret, error);
     return q;
+}
+
+static const struct rt_queue_want defaults = {.priority = CL_QUEUE_PRIORITY_MED_KHR, .throttle = CL_QUEUE_THROTTLE_MED_KHR};
+
+/** The hints are numbers with one bit of three set. */
+static cl_int take_hint(cl_queue_properties value, cl_uint *out)
+{
+    if (value != 1 && value != 2 && value != 4) {
+        return CL_INVALID_VALUE;
+    }
+    *out = (cl_uint)value;
+    return CL_SUCCESS;
+}
+
+static cl_int take(struct rt_queue_want *want, cl_queue_properties name, cl_queue_properties value)
+{
+    switch (name) {
+    case CL_QUEUE_PROPERTIES:
+        want->properties = value;
+        return CL_SUCCESS;
+    case CL_QUEUE_PRIORITY_KHR:
+        return take_hint(value, &want->priority);
+    case CL_QUEUE_THROTTLE_KHR:
+        return take_hint(value, &want->throttle);
+    case CL_QUEUE_SIZE:
+        return CL_INVALID_QUEUE_PROPERTIES;
+    default:
+        return CL_INVALID_VALUE;
+    }
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                                              const cl_queue_properties *list,
                                                                              cl_int *errcode_ret)
 {
-    cl_command_queue_properties properties = 0;
+    struct rt_queue_want want = defaults;
     cl_int error = CL_SUCCESS;
+    want.list = list;
     for (const cl_queue_properties *p = list; p != NULL && p[0] != 0; p += 2) {
-        if (p[0] == CL_QUEUE_PROPERTIES) {
-            properties = p[1];
-        } else if (p[0] == CL_QUEUE_SIZE) {
-            error = CL_INVALID_QUEUE_PROPERTIES;
-        } else {
-            error = CL_INVALID_VALUE;
-        }
+        const cl_int wrong = take(&want, p[0], p[1]);
+        error = error == CL_SUCCESS ? wrong : error;
     }
-    return create(context, device, properties, list, error, errcode_ret);
+    return create(context, device, &want, error, errcode_ret);
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
                                                                cl_command_queue_properties properties, cl_int *errcode_ret)
 {
-    return create(context, device, properties, NULL, CL_SUCCESS, errcode_ret);
+    struct rt_queue_want want = defaults;
+    want.properties = properties;
+    return create(context, device, &want, CL_SUCCESS, errcode_ret);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)

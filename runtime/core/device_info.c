@@ -103,10 +103,8 @@ static const struct constant {
     {CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, NOTHING, 0},
 };
 
-/** Extensions that are the runtime's own, behind those of the compiler. */
-#define OWN_EXTENSIONS " " CL_TERN_COUNTERS_EXTENSION_NAME
-
-#define NAMES_MAX 64u
+/** Extensions of the API, which are the runtime's own, behind those of the compiler. */
+#define OWN_EXTENSIONS " " CL_TERN_COUNTERS_EXTENSION_NAME " " RT_QUEUE_EXTENSIONS
 
 #define GLOBAL_VARIABLE_BYTES (1u << 20)
 
@@ -132,25 +130,11 @@ static bool has(const char *feature)
     return after == '\0' || after == ' ';
 }
 
-static cl_int answer_extensions(const struct rt_answer *a)
+static cl_int answer_extensions(const struct rt_answer *a, bool versions)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s" OWN_EXTENSIONS, tc_extensions());
-    return rt_answer_string(a, text);
-}
-
-/** Words of a string as names, all of one version. */
-static cl_int answer_names(const struct rt_answer *a, const char *names, const char *more, unsigned major)
-{
-    char text[1024];
-    cl_name_version v[NAMES_MAX];
-    size_t n = 0;
-    char *rest;
-    snprintf(text, sizeof text, "%s%s", names, more);
-    for (char *word = strtok_r(text, " ", &rest); word != NULL && n < NAMES_MAX; word = strtok_r(NULL, " ", &rest)) {
-        v[n++] = rt_name_version(word, major, 0, 0);
-    }
-    return rt_answer_bytes(a, v, n * sizeof v[0]);
+    return versions ? rt_answer_names(a, text, 1) : rt_answer_string(a, text);
 }
 
 /** How far atomics and fences reach; fences also order a work-item's own accesses. */
@@ -260,13 +244,13 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_IL_VERSION:
         return rt_answer_string(a, "");
     case CL_DEVICE_EXTENSIONS:
-        return answer_extensions(a);
+        return answer_extensions(a, false);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-        return answer_names(a, tc_extensions(), OWN_EXTENSIONS, 1);
+        return answer_extensions(a, true);
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
         return answer_c_versions(a);
     case CL_DEVICE_OPENCL_C_FEATURES:
-        return answer_names(a, tc_features(), "", 3);
+        return rt_answer_names(a, tc_features(), 3);
     default:
         return CL_INVALID_VALUE;
     }

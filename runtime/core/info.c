@@ -2,6 +2,7 @@
 /** Answers to queries (info.h). */
 #include "runtime/core/info.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,19 @@ cl_name_version rt_name_version(const char *name, unsigned major, unsigned minor
     cl_name_version v = {.version = CL_MAKE_VERSION(major, minor, patch)};
     strncpy(v.name, name, sizeof v.name - 1);
     return v;
+}
+
+cl_int rt_answer_names(const struct rt_answer *a, const char *words, unsigned major)
+{
+    char text[1024];
+    cl_name_version v[64];
+    size_t n = 0;
+    char *rest;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *word = strtok_r(text, " ", &rest); word != NULL && n < sizeof v / sizeof v[0]; word = strtok_r(NULL, " ", &rest)) {
+        v[n++] = rt_name_version(word, major, 0, 0);
+    }
+    return rt_answer_bytes(a, v, n * sizeof v[0]);
 }
 
 void rt_error_set(cl_int *errcode_ret, cl_int error)

@@ -23,6 +23,9 @@ cl_int rt_answer_pointer(const struct rt_answer *a, const void *p);
 /** A version as CL_..._NUMERIC_VERSION: one name of a cl_name_version. */
 cl_name_version rt_name_version(const char *name, unsigned major, unsigned minor, unsigned patch);
 
+/** Words of a string as an array of names with versions, all of one: major.0.0. */
+cl_int rt_answer_names(const struct rt_answer *a, const char *words, unsigned major);
+
 /** Stores an errcode_ret, which may be NULL. */
 void rt_error_set(cl_int *errcode_ret, cl_int error);
 

@@ -2,6 +2,8 @@
 /** The platform object and what it tells about itself. */
 #include "runtime/core/platform.h"
 
+#define EXTENSIONS "cl_khr_icd " RT_QUEUE_EXTENSIONS
+
 static struct _cl_platform_id the_platform = {
     .base = {.dispatch = &rt_icd_dispatch, .magic = RT_PLATFORM, .refs = 1, .holds = 1},
 };
@@ -18,7 +20,6 @@ bool rt_platform_is(cl_platform_id platform)
 
 cl_int rt_platform_query(cl_platform_info name, const struct rt_answer *a)
 {
-    const cl_name_version icd = rt_name_version("cl_khr_icd", 1, 0, 0);
     switch (name) {
     case CL_PLATFORM_PROFILE:
         return rt_answer_string(a, "FULL_PROFILE");
@@ -31,9 +32,9 @@ cl_int rt_platform_query(cl_platform_info name, const struct rt_answer *a)
     case CL_PLATFORM_VENDOR:
         return rt_answer_string(a, "Tern project");
     case CL_PLATFORM_EXTENSIONS:
-        return rt_answer_string(a, "cl_khr_icd");
+        return rt_answer_string(a, EXTENSIONS);
     case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
-        return rt_answer_bytes(a, &icd, sizeof icd);
+        return rt_answer_names(a, EXTENSIONS, 1);
     case CL_PLATFORM_HOST_TIMER_RESOLUTION:
         return rt_answer_ulong(a, 1);
     case CL_PLATFORM_ICD_SUFFIX_KHR:

@@ -5,6 +5,9 @@
 
 #include "runtime/core/info.h"
 
+/** What queues can be asked to be: of the platform, since all its devices have it, and of the device. */
+#define RT_QUEUE_EXTENSIONS "cl_khr_priority_hints cl_khr_throttle_hints"
+
 #define RT_VERSION_STRING "0.1.0"
 
 struct _cl_platform_id {

@@ -5,7 +5,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <CL/cl_ext.h>
+
 #include "runtime/include/CL/cl_tern.h"
+
+/**
+ * cl_khr_priority_hints: shares among the queues of one OpenCL context, as the driver's scheduler gives them to the contexts
+ * of a process (S2): high about four times normal, normal about eight times low.
+ */
+static uint32_t weight(cl_uint priority)
+{
+    switch (priority) {
+    case CL_QUEUE_PRIORITY_HIGH_KHR:
+        return 400;
+    case CL_QUEUE_PRIORITY_LOW_KHR:
+        return 12;
+    default:
+        return 100;
+    }
+}
+
+/**
+ * cl_khr_throttle_hints: how far ahead the queue submits. A low throttle gives the device one command and the next only when
+ * that has ended, so the engine rests in between, or works for others; it changes nothing for a command that runs.
+ */
+static unsigned ahead(cl_uint throttle)
+{
+    return throttle == CL_QUEUE_THROTTLE_LOW_KHR ? 1 : RT_FLIGHT_MAX;
+}
 
 /** Nobody uses the queue any more, so its lists are empty: the worker sees that and ends it. */
 static void queue_destroy(void *object)
@@ -40,8 +67,7 @@ void rt_queue_close(cl_command_queue q)
     rt_object_drop(ctx);
 }
 
-cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, const cl_queue_properties *list,
-                       cl_command_queue *out)
+cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_command_queue *out)
 {
     cl_command_queue q = rt_object_create(sizeof *q, RT_QUEUE, queue_destroy);
     if (q == NULL) {
@@ -49,15 +75,22 @@ cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, c
     }
     rt_object_hold(ctx);
     q->context = ctx;
-    q->properties = properties;
+    q->properties = want->properties;
+    q->ahead = ahead(want->throttle);
     pthread_cond_init(&q->work, NULL);
     pthread_mutex_init(&q->memory_lock, NULL);
-    cl_int error = rt_properties_copy(list, &q->list, &q->n_list);
+    cl_int error = rt_properties_copy(want->list, &q->list, &q->n_list);
     if (error != CL_SUCCESS) {
         goto fail;
     }
     error = CL_OUT_OF_RESOURCES;
-    const struct tern_context_desc desc = {.name = "opencl queue", .engine = -1, .completed = rt_queue_completed, .user = q};
+    const struct tern_context_desc desc = {
+        .name = "opencl queue",
+        .engine = -1,
+        .weight = weight(want->priority),
+        .completed = rt_queue_completed,
+        .user = q,
+    };
     if (tern_context_create(ctx->process, &desc, &q->hw) != 0) {
         fprintf(stderr, "tern: OpenCL: no queue: %s\n", tern_last_error());
         goto fail;

@@ -16,12 +16,20 @@
 #define RT_FLIGHT_MAX 16u
 #define RT_ARGS_SLOTS RT_FLIGHT_MAX
 
+/** What a queue is asked to be. */
+struct rt_queue_want {
+    cl_command_queue_properties properties;
+    const cl_queue_properties *list; /**< As the application gave it; copied. May be NULL. */
+    cl_uint priority, throttle;      /**< CL_QUEUE_PRIORITY_..._KHR, CL_QUEUE_THROTTLE_..._KHR. */
+};
+
 struct _cl_command_queue {
     struct rt_object base;
     cl_context context; /**< Held. */
     cl_command_queue_properties properties;
     cl_queue_properties *list; /**< As given to clCreateCommandQueueWithProperties. */
     size_t n_list;
+    unsigned ahead; /**< Commands that it may have on the device. */
     struct tern_context *hw;
     pthread_cond_t work; /**< With the context's lock: the worker has something to look at. */
 
@@ -42,9 +50,8 @@ struct _cl_command_queue {
     bool print_busy;                /**< Worker only. */
 };
 
-/** CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. list (may be NULL) is copied. */
-cl_int rt_queue_create(cl_context ctx, cl_command_queue_properties properties, const cl_queue_properties *list,
-                       cl_command_queue *out);
+/** CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
+cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_command_queue *out);
 cl_int rt_queue_query(cl_command_queue queue, cl_command_queue_info name, const struct rt_answer *a);
 /** Takes the command; its wait list begins to count now. */
 void rt_queue_append(struct rt_command *c);

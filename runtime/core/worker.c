@@ -221,7 +221,7 @@ static struct rt_command *take_ended(cl_command_queue q, struct rt_callback **du
 static struct rt_command *take_ready(cl_command_queue q)
 {
     const bool in_order = (q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
-    if (q->full || q->in_flight >= RT_FLIGHT_MAX) {
+    if (q->full || q->in_flight >= q->ahead) {
         return NULL;
     }
     struct rt_command *before = NULL;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** cl_khr_priority_hints and cl_khr_throttle_hints: what is accepted, what is refused, and what a queue then does. */
+#include "clt.h"
+
+#include <CL/cl_ext.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "CL/cl_tern.h"
+
+#define PROFILED CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE
+#define N 64u
+
+static const char source[] = "kernel void spin(global uint *x, uint n) { uint v = x[get_global_id(0)];"
+                             " for (uint i = 0; i < n; i++) { v = v * 1664525u + 1013904223u; } x[get_global_id(0)] = v; }";
+
+static bool has_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += n) {
+        if ((at == text || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void expect_version(const cl_name_version *v, size_t bytes, const char *name)
+{
+    for (size_t i = 0; i < bytes / sizeof *v; i++) {
+        if (strcmp(v[i].name, name) == 0) {
+            assert_int_equal(v[i].version, CL_MAKE_VERSION(1, 0, 0));
+            return;
+        }
+    }
+    fail_msg("%s is not in the list with versions", name);
+}
+
+static void test_extensions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cl_khr_priority_hints", "cl_khr_throttle_hints"};
+    char device[2048], platform[2048];
+    cl_name_version dv[64], pv[64];
+    size_t dn, pn;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_EXTENSIONS, sizeof device, device, NULL));
+    OK(clGetPlatformInfo(clt_platform, CL_PLATFORM_EXTENSIONS, sizeof platform, platform, NULL));
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof dv, dv, &dn));
+    OK(clGetPlatformInfo(clt_platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, sizeof pv, pv, &pn));
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        assert_true(has_word(device, names[i]));
+        assert_true(has_word(platform, names[i]));
+        expect_version(dv, dn, names[i]);
+        expect_version(pv, pn, names[i]);
+    }
+}
+
+static cl_command_queue make(const cl_queue_properties *list)
+{
+    cl_command_queue q = clCreateCommandQueueWithProperties(clt_context, clt_device, list, &clt_error);
+    MADE(q);
+    return q;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    for (cl_queue_properties priority = 1; priority <= 4; priority *= 2) {
+        for (cl_queue_properties throttle = 1; throttle <= 4; throttle *= 2) {
+            const cl_queue_properties list[] = {CL_QUEUE_THROTTLE_KHR, throttle, CL_QUEUE_PRIORITY_KHR, priority, 0};
+            cl_queue_properties back[8] = {0};
+            size_t size = 0;
+            cl_command_queue q = make(list);
+            OK(clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES_ARRAY, sizeof back, back, &size));
+            assert_int_equal(size, sizeof list);
+            assert_memory_equal(back, list, sizeof list);
+            OK(clReleaseCommandQueue(q));
+        }
+    }
+}
+
+/** What is none of the three values is not valid; valid values on a queue of the device are not supported. */
+static void test_refused(void **state)
+{
+    (void)state;
+    static const cl_queue_properties wrong[] = {0, 3, 5, 6, 7, 8, 1u << 31, 1ull << 32, (1ull << 32) | 1, ~0ull};
+    static const cl_queue_properties names[] = {CL_QUEUE_PRIORITY_KHR, CL_QUEUE_THROTTLE_KHR};
+    for (size_t n = 0; n < LENGTH(names); n++) {
+        for (size_t i = 0; i < LENGTH(wrong); i++) {
+            const cl_queue_properties list[] = {PROFILED, names[n], wrong[i], 0};
+            REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, list, &clt_error), CL_INVALID_VALUE);
+        }
+        const cl_queue_properties device[] = {
+            CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, names[n], 1, 0};
+        REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, device, &clt_error), CL_INVALID_QUEUE_PROPERTIES);
+    }
+}
+
+static cl_ulong when(cl_event e, cl_profiling_info what)
+{
+    cl_ulong t = 0;
+    OK(clGetEventProfilingInfo(e, what, sizeof t, &t, NULL));
+    return t;
+}
+
+/** n kernels at once; how many of them were submitted before the one in front of them had ended. */
+static unsigned ahead(cl_queue_properties throttle, cl_queue_properties extra)
+{
+    const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE | extra, CL_QUEUE_THROTTLE_KHR, throttle, 0};
+    enum { COUNT = 12 };
+    cl_event e[COUNT];
+    const size_t global = N;
+    const cl_uint turns = 2000;
+    cl_command_queue q = make(list);
+    cl_kernel k = clt_kernel(source, "spin");
+    cl_mem m = clt_buffer(N * sizeof(cl_uint), NULL);
+    cl_event gate = clCreateUserEvent(clt_context, &clt_error);
+    MADE(gate);
+    clt_args(k, 2, ARG(m), ARG(turns));
+    for (int i = 0; i < COUNT; i++) {
+        OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 1, &gate, &e[i]));
+    }
+    OK(clSetUserEventStatus(gate, CL_COMPLETE)); /* so that all are ready at once */
+    OK(clFinish(q));
+    unsigned early = 0;
+    for (int i = 1; i < COUNT; i++) {
+        early += when(e[i], CL_PROFILING_COMMAND_SUBMIT) < when(e[i - 1], CL_PROFILING_COMMAND_END);
+        assert_true(when(e[i], CL_PROFILING_COMMAND_START) >= when(e[i - 1], CL_PROFILING_COMMAND_END));
+    }
+    for (int i = 0; i < COUNT; i++) {
+        OK(clReleaseEvent(e[i]));
+    }
+    OK(clReleaseEvent(gate));
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseCommandQueue(q));
+    return early;
+}
+
+/** docs/runtime.md: a low throttle has one command at a time on the device, the others do not. */
+static void test_throttle(void **state)
+{
+    (void)state;
+    assert_int_equal(ahead(CL_QUEUE_THROTTLE_LOW_KHR, 0), 0);
+    assert_int_equal(ahead(CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), 0);
+    assert_true(ahead(CL_QUEUE_THROTTLE_MED_KHR, 0) > 0);
+    assert_true(ahead(CL_QUEUE_THROTTLE_HIGH_KHR, 0) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_throttle),
+    };
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

@@ -7,6 +7,7 @@
 #include "kmd/regs.h"
 
 #define ID 0x5445524eu
+#define LINES_PER_PAGE (TERN_PAGE / TERN_PKT_LINE_BYTES)
 
 static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *value, size_t n)
 {
@@ -22,9 +23,11 @@ static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *valu
 static int plausible(const struct tern_kmd *k)
 {
     if (!k->engines || k->engines > TERN_ENGINES_MAX || !k->lanes || !k->warps || !k->mem_pages || k->dirty_page_log2 < 12 ||
-        k->dirty_page_log2 > 34) {
-        return tern_error(-EPROTO, "the device describes itself impossibly: %u engines, %u lanes, %u warps, %u pages, dirty page 2^%u",
-                          k->engines, k->lanes, k->warps, k->mem_pages, k->dirty_page_log2);
+        k->dirty_page_log2 > 34 || k->save_pages > TERN_PAGES_LARGE) {
+        return tern_error(-EPROTO,
+                          "the device describes itself impossibly: %u engines, %u lanes, %u warps, %u pages, dirty page 2^%u, "
+                          "%u pages to save a context",
+                          k->engines, k->lanes, k->warps, k->mem_pages, k->dirty_page_log2, k->save_pages);
     }
     return 0;
 }
@@ -32,9 +35,10 @@ static int plausible(const struct tern_kmd *k)
 int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
 {
     static const uint32_t regs[] = {TERN_REG_DEV_ID,      TERN_REG_DEV_VERSION, TERN_REG_DEV_SPEC_HASH, TERN_REG_DEV_CONFIG0,
-                                    TERN_REG_DEV_CONFIG1, TERN_REG_DEV_CLOCK_HZ, TERN_REG_DEV_MEM_PAGES};
-    uint32_t v[7] = {0};
-    int r = read_all(hal, regs, v, 7);
+                                    TERN_REG_DEV_CONFIG1, TERN_REG_DEV_CLOCK_HZ, TERN_REG_DEV_MEM_PAGES,
+                                    TERN_REG_DEV_SAVE_LINES};
+    uint32_t v[8] = {0};
+    int r = read_all(hal, regs, v, 8);
     if (r) {
         return r;
     }
@@ -60,6 +64,8 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .mem_clear = FIELD(v[4], TERN_DEV_CONFIG1_MEM_CLEAR),
         .clock_hz = v[5],
         .mem_pages = v[6],
+        .granularity = FIELD(v[4], TERN_DEV_CONFIG1_PREEMPT_GRAN),
+        .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* the header at least */
     };
     r = plausible(&k);
     for (uint32_t e = 0; !r && e < k.engines; e++) {

@@ -32,12 +32,12 @@ static int make_save(struct tern_context *c)
     if (r) {
         return r;
     }
-    r = tern_retire_take(dev, &c->save);
+    r = tern_retire_take(dev, dev->kmd.save_pages, "a context-save area", &c->save);
     if (r) {
         return r;
     }
     if (c->save.dirty) {
-        tern_paging_scrub(&p, c->save.page, 1);
+        tern_paging_scrub(&p, c->save.page, c->save.count);
     }
     tern_paging_context_init(&p, c->save.page);
     r = tern_paging_run(c->proc, &p, "context");

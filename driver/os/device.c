@@ -125,7 +125,7 @@ static void fill_info(struct tern_device *dev)
 {
     const struct tern_kmd *k = &dev->kmd;
     uint64_t pages = tern_pages_free_count(dev->pages), space = TERN_VA_END - TERN_VA_FIRST;
-    uint64_t tables = pages / TERN_PAGES_LARGE + 16; /* tables, arenas and save areas of a modest process */
+    uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages; /* tables, arenas and save areas of a modest process */
     pages = pages > tables ? pages - tables : 0;
     dev->info = (struct tern_device_info){
         .version = k->version,
@@ -178,7 +178,7 @@ static int clean_engines(struct tern_device *dev)
     for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
         struct tern_paging p = {0};
         tern_paging_flush_all(&p);
-        tern_paging_context_init(&p, e * TERN_SYSTEM_PAGES + 2 * TERN_SLOT_PAGES);
+        tern_paging_context_init(&p, tern_system_save(dev, e));
         jobs[e] = tern_paging_error(&p) ? NULL : tern_job_create(p.words, p.size, "start");
         r = jobs[e] ? 0 : tern_error_memory("the first paging buffers");
         tern_paging_free(&p);
@@ -211,7 +211,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
     if (r) {
         goto fail;
     }
-    uint32_t reserved = dev->kmd.engines * TERN_SYSTEM_PAGES;
+    uint32_t reserved = dev->kmd.engines * tern_system_pages(dev);
     if (dev->kmd.mem_pages < reserved + 64) {
         r = tern_error(-EINVAL, "the device has %u pages of memory; %u is the least for %u engines", dev->kmd.mem_pages, reserved + 64,
                        dev->kmd.engines);

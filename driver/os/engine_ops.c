@@ -35,9 +35,9 @@ static int place(struct tern_device *dev, uint32_t engine, const struct tern_sli
     const uint8_t *packets = (const uint8_t *)s->job->packets + s->start;
     *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size};
     if (s->context->process->system) {
-        uint64_t base = (uint64_t)engine * TERN_SYSTEM_PAGES * TERN_PAGE;
+        uint64_t base = (uint64_t)engine * tern_system_pages(dev) * TERN_PAGE;
         entry->buffer = base + s->slot * SLOT_BYTES;
-        entry->save = engine * TERN_SYSTEM_PAGES + 2 * TERN_SLOT_PAGES;
+        entry->save = tern_system_save(dev, engine);
         entry->paging = true;
         return tern_device_mem_turn(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
     }

@@ -20,7 +20,6 @@
 #include "tern/tern.h"
 
 #define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
-#define TERN_SYSTEM_PAGES 9u  /**< Of each engine, for paging buffers: two slots and a context-save area. */
 
 struct tern_device {
     struct tern_config config;
@@ -98,6 +97,15 @@ struct tern_fence {
 };
 
 /* device.c */
+/** The pages of an engine for paging buffers: two slots, then a context-save area. They lie at the beginning of memory. */
+static inline uint32_t tern_system_pages(const struct tern_device *dev)
+{
+    return 2 * TERN_SLOT_PAGES + dev->kmd.save_pages;
+}
+static inline uint32_t tern_system_save(const struct tern_device *dev, uint32_t engine)
+{
+    return engine * tern_system_pages(dev) + 2 * TERN_SLOT_PAGES;
+}
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out);
 /** Device memory by physical address, with the turn held: -EIO. What the host writes is recorded (D7). */
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
@@ -152,8 +160,8 @@ void tern_retire(struct tern_allocation *a);
 void tern_retire_run(struct tern_device *dev);
 /** Waits until a retirement ends. false: none will without new work. */
 bool tern_retire_wait(struct tern_device *dev);
-/** One page, waiting for retirements if need be. -ENOSPC, -EIO. */
-int tern_retire_take(struct tern_device *dev, struct tern_run *out);
+/** Pages in a row, waiting for retirements if need be. what: for the sentence. -ENOSPC, -EIO. */
+int tern_retire_take(struct tern_device *dev, uint32_t count, const char *what, struct tern_run *out);
 void tern_allocation_free(struct tern_allocation *a);
 
 /* fault.c */

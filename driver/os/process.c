@@ -52,7 +52,7 @@ static int make_root(struct tern_process *proc)
     struct tern_device *dev = proc->dev;
     struct tern_paging p = {0};
     struct tern_run run;
-    int r = tern_retire_take(dev, &run);
+    int r = tern_retire_take(dev, 1, "a page table", &run);
     if (r) {
         return r;
     }

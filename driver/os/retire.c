@@ -113,11 +113,13 @@ bool tern_retire_wait(struct tern_device *dev)
     return any;
 }
 
-int tern_retire_take(struct tern_device *dev, struct tern_run *out)
+int tern_retire_take(struct tern_device *dev, uint32_t count, const char *what, struct tern_run *out)
 {
     int r;
     do {
-        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : tern_pages_take(dev->pages, 1, out);
+        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : tern_pages_take_span(dev->pages, count, out);
     } while (r == -ENOSPC && tern_retire_wait(dev));
-    return r == -ENOSPC ? tern_error(r, "device memory is full: not one page is free") : r;
+    return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free here and there", what, count,
+                                     count == 1 ? "" : "s", tern_pages_free_count(dev->pages))
+                        : r;
 }

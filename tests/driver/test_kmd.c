@@ -16,6 +16,8 @@
 
 static struct tern_kmd kmd;
 
+static uint32_t save_lines = 65;
+
 static void expect_identity(uint32_t id, uint32_t hash, uint32_t config0)
 {
     expect_read(TERN_REG_DEV_ID, id);
@@ -25,6 +27,7 @@ static void expect_identity(uint32_t id, uint32_t hash, uint32_t config0)
     expect_read(TERN_REG_DEV_CONFIG1, 12u | 34u << 8 | 1u << 16 | 1u << 18);
     expect_read(TERN_REG_DEV_CLOCK_HZ, 250000000);
     expect_read(TERN_REG_DEV_MEM_PAGES, 65536);
+    expect_read(TERN_REG_DEV_SAVE_LINES, save_lines);
 }
 
 /** Counter i of an engine reads base + i. */
@@ -67,6 +70,7 @@ static void test_probe(void **state)
     assert_int_equal(k.local_bytes, 65536);
     assert_int_equal(k.dirty_page_log2, 12);
     assert_true(k.single_use && !k.mem_clear);
+    assert_true(k.save_pages == 2 && k.granularity == TERN_ENGINE_COMMAND_GRANULARITY_PACKET);
     struct tern_engine_counters c = {.buffers = 7};
     expect_counters(1, 0x200000010ull);
     assert_int_equal(tern_kmd_counters(&k, 1, &c), 0);
@@ -89,6 +93,12 @@ static void test_probe_refuses(void **state)
     expect_identity(0x5445524e, TERN_SPEC_HASH, 16u | 8u << 8 | 9u << 16);
     assert_int_equal(tern_kmd_probe(hal, &k), -EPROTO);
     assert_non_null(strstr(tern_last_error(), "9 engines"));
+    hal = mock_device();
+    save_lines = 65537;
+    expect_identity(0x5445524e, TERN_SPEC_HASH, 16u | 8u << 8 | 2u << 16);
+    save_lines = 65;
+    assert_int_equal(tern_kmd_probe(hal, &k), -EPROTO);
+    assert_non_null(strstr(tern_last_error(), "to save a context"));
     hal = mock_device();
     expect_failure(TERN_REG_DEV_ID, -EIO);
     assert_int_equal(tern_kmd_probe(hal, &k), -EIO);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,44 +48,66 @@ static int number(const char *where, const char *text, bool suffix, uint64_t low
     return 0;
 }
 
+/** A key whose value is a number. */
+struct key {
+    const char *name;
+    bool suffix;
+    uint64_t low, high;
+    size_t offset, size; /**< Where it goes in struct tern_config. */
+};
+
+#define KEY(name, suffix, low, high) {#name, suffix, low, high, offsetof(struct tern_config, name), sizeof((struct tern_config *)0)->name}
+static const struct key keys[] = {
+    {"mem", true, 1ull << 20, 16ull << 30, offsetof(struct tern_config, mem_bytes), 8},
+    KEY(dram_latency, false, 1, 100000),
+    KEY(dram_bandwidth, false, 1, 64),
+    KEY(timeout, true, 1000, 1ull << 62),
+    KEY(quantum, true, 100, 1ull << 62),
+    KEY(grace, true, 1, 1ull << 62),
+    KEY(preempt, true, 100, 1ull << 62),
+    KEY(depth, false, 1, 2),
+    KEY(realtime, false, 0, 1),
+};
+
+static int set_number(struct tern_config *c, const struct key *k, const char *value)
+{
+    char where[64];
+    uint64_t v = 0;
+    snprintf(where, sizeof where, "configuration key '%s'", k->name);
+    int r = number(where, value, k->suffix, k->low, k->high, &v);
+    if (!r && k->offset == offsetof(struct tern_config, mem_bytes) && v % 4096) {
+        r = tern_error(-EINVAL, "%s: %s is not a multiple of 4096", where, value);
+    }
+    if (r) {
+        return r;
+    }
+    char *at = (char *)c + k->offset;
+    if (k->size == sizeof(uint64_t)) {
+        memcpy(at, &v, sizeof v);
+    } else if (k->size == sizeof(uint32_t)) {
+        memcpy(at, &(uint32_t){(uint32_t)v}, sizeof(uint32_t));
+    } else {
+        *(bool *)(void *)at = v != 0;
+    }
+    return 0;
+}
+
 static int set(struct tern_config *c, const char *key, const char *value)
 {
-    uint64_t v = 0;
-    int r;
-    char where[64];
-    snprintf(where, sizeof where, "configuration key '%.32s'", key);
-    if (!strcmp(key, "mem")) {
-        r = number(where, value, true, 1ull << 20, 16ull << 30, &v);
-        if (!r && v % 4096) {
-            return tern_error(-EINVAL, "%s: %s is not a multiple of 4096", where, value);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!strcmp(key, keys[i].name)) {
+            return set_number(c, &keys[i], value);
         }
-        c->mem_bytes = r ? c->mem_bytes : v;
-        return r;
-    }
-    if (!strcmp(key, "dram_latency")) {
-        r = number(where, value, false, 1, 100000, &v);
-        c->dram_latency = (uint32_t)v;
-        return r;
-    }
-    if (!strcmp(key, "dram_bandwidth")) {
-        r = number(where, value, false, 1, 64, &v);
-        c->dram_bandwidth = (uint32_t)v;
-        return r;
-    }
-    if (!strcmp(key, "timeout")) {
-        r = number(where, value, true, 1000, 1ull << 62, &v);
-        c->timeout = v;
-        return r;
     }
     if (!strcmp(key, "trace")) {
         if (!*value || strlen(value) >= sizeof c->trace) {
-            return tern_error(-EINVAL, "%s: a file name of 1 to %zu characters is needed", where, sizeof c->trace - 1);
+            return tern_error(-EINVAL, "configuration key 'trace': a file name of 1 to %zu characters is needed", sizeof c->trace - 1);
         }
         memcpy(c->trace, value, strlen(value) + 1);
         return 0;
     }
-    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, dram_latency, dram_bandwidth, timeout, trace",
-                      key);
+    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, dram_latency, dram_bandwidth, timeout, quantum, grace, "
+                      "preempt, depth, realtime, trace", key);
 }
 
 static int parse_items(struct tern_config *c, char *items)
@@ -106,7 +129,7 @@ static int parse_items(struct tern_config *c, char *items)
 
 int tern_config_parse(const char *backend, const char *config, struct tern_config *out)
 {
-    struct tern_config c = {.timeout = TERN_TIMEOUT_DEFAULT};
+    struct tern_config c = {.depth = 2};
     const char *timeout = getenv("TERN_TIMEOUT_CYCLES");
     backend = backend ? backend : getenv("TERN_BACKEND");
     backend = backend && *backend ? backend : "rtl";
@@ -137,6 +160,7 @@ int tern_config_parse(const char *backend, const char *config, struct tern_confi
     }
     if (!r) {
         snprintf(c.backend, sizeof c.backend, "%s", backend);
+        c.slow = !strcmp(backend, "rtl");
         snprintf(c.geometry, sizeof c.geometry, "%s", copy);
         snprintf(c.text, sizeof c.text, "%.63s", config);
         *out = c;

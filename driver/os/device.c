@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "os/os.h"
 
+#define TIMEOUT_KERNEL (1ull << 31)
+#define TIMEOUT_SLOW (1ull << 23)
+
 /* ------------------------------------------------------------- memory, time */
 
 static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
@@ -192,6 +195,21 @@ static int clean_engines(struct tern_device *dev)
     return r;
 }
 
+/**
+ * How long an engine may take to answer a request to stop (F2): two seconds, but fewer cycles where seconds are hours. A
+ * device that cannot stop within a kernel must be given the time that a kernel takes.
+ */
+static uint64_t timeout_cycles(const struct tern_device *dev)
+{
+    if (dev->config.timeout) {
+        return dev->config.timeout;
+    }
+    if (dev->kmd.granularity < TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
+        return TIMEOUT_KERNEL;
+    }
+    return dev->config.slow ? TIMEOUT_SLOW : 2ull * dev->kmd.clock_hz;
+}
+
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out)
 {
     struct tern_device *dev = calloc(1, sizeof *dev);
@@ -224,7 +242,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
         goto fail;
     }
     fill_info(dev);
-    tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, config->timeout, TERN_QUANTUM_DEFAULT);
+    tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, timeout_cycles(dev), TERN_QUANTUM_DEFAULT);
     dev->system.system = true;
     for (uint32_t e = 0; e < dev->kmd.engines; e++) {
         tern_sched_context_init(&dev->paging[e], &dev->system, e, 100);

@@ -29,8 +29,11 @@ static void test_defaults(void **state)
     assert_string_equal(c.backend, "rtl");
     assert_string_equal(c.geometry, "default");
     assert_string_equal(c.text, "default");
-    assert_true(c.timeout == TERN_TIMEOUT_DEFAULT);
+    assert_true(c.timeout == 0 && c.slow);
+    assert_true(c.quantum == 0 && c.grace == 0 && c.preempt == 0 && c.depth == 2 && !c.realtime);
     assert_true(c.mem_bytes == 0 && c.dram_latency == 0 && c.dram_bandwidth == 0 && !c.trace[0]);
+    assert_int_equal(tern_config_parse("model", NULL, &c), 0);
+    assert_true(c.timeout == 0 && !c.slow);
 }
 
 static void test_all_keys(void **state)
@@ -43,6 +46,9 @@ static void test_all_keys(void **state)
     assert_string_equal(c.geometry, "small");
     assert_true(c.mem_bytes == 64u << 20 && c.dram_latency == 100 && c.dram_bandwidth == 16 && c.timeout == 1u << 20);
     assert_string_equal(c.trace, "/tmp/a.fst");
+    assert_int_equal(tern_config_parse("model", "default,quantum=2M,grace=1000,preempt=10K,depth=1,realtime=1", &c), 0);
+    assert_true(c.quantum == 2u << 20 && c.grace == 1000 && c.preempt == 10240 && c.depth == 1 && c.realtime);
+    assert_int_equal(tern_config_parse("model", text, &c), 0);
     assert_int_equal(strlen(c.text), strlen(text) < sizeof c.text ? strlen(text) : sizeof c.text - 1);
 }
 
@@ -83,6 +89,12 @@ static void test_errors(void **state)
         {"rtl", "default,dram_bandwidth=65", "1 to 64"},
         {"rtl", "default,timeout=10", "out of range"},
         {"rtl", "default,trace=", "file name"},
+        {"rtl", "default,quantum=99", "'quantum'"},
+        {"rtl", "default,grace=0", "'grace'"},
+        {"rtl", "default,preempt=soon", "'preempt'"},
+        {"rtl", "default,depth=3", "1 to 2"},
+        {"rtl", "default,depth=1K", "'1K'"},
+        {"rtl", "default,realtime=yes", "'realtime'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tern_config c = {.timeout = 42};

@@ -25,11 +25,13 @@ static uint32_t dev_read(struct tern_sim *d, uint32_t off)
                ENGINES << TERN_DEV_CONFIG0_ENGINES_SHIFT | (LMEM_BYTES / 1024u) << TERN_DEV_CONFIG0_LMEM_KIB_SHIFT;
     case TERN_REG_DEV_CONFIG1:
         return 12u << TERN_DEV_CONFIG1_DIRTY_PAGE_LOG2_SHIFT | 34u << TERN_DEV_CONFIG1_PA_BITS_SHIFT |
-               TERN_DEV_CONFIG1_MEM_CLEAR_MASK | 1u << TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT;
+               TERN_DEV_CONFIG1_MEM_CLEAR_MASK | TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION << TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT;
     case TERN_REG_DEV_CLOCK_HZ:
         return CLOCK_HZ;
     case TERN_REG_DEV_MEM_PAGES:
         return (uint32_t)(d->mem.bytes / PAGE);
+    case TERN_REG_DEV_SAVE_LINES:
+        return SAVE_LINES;
     case TERN_REG_DEV_IRQ_STATUS: {
         uint32_t s = 0;
         for (uint32_t i = 0; i < ENGINES; i++) {
@@ -129,6 +131,35 @@ static uint32_t counter_read(const struct counters *c, uint32_t off)
     return off & 4 ? HI(v[i]) : LO(v[i]);
 }
 
+/** The registers for a crash dump. */
+static uint32_t dump_read(const struct engine *e, uint32_t off)
+{
+    const struct warp *w = &e->simt.warp[e->dbg_warp % WARPS];
+    bool runs = e->phase == PHASE_RUN, kernel = runs && (e->packet[0] & 0xffu) == TERN_PKT_DISPATCH;
+    switch (off) {
+    case REG(RUN_FENCE_LO):
+        return e->queued ? LO(e->queue[0].fence) : 0;
+    case REG(RUN_FENCE_HI):
+        return e->queued ? HI(e->queue[0].fence) : 0;
+    case REG(RUN_OFFSET):
+        return e->phase != PHASE_IDLE ? e->offset : 0;
+    case REG(RUN_PACKET):
+        return runs ? e->packet[0] : 0;
+    case REG(NEXT_FENCE_LO):
+        return e->queued > 1 ? LO(e->queue[1].fence) : 0;
+    case REG(NEXT_FENCE_HI):
+        return e->queued > 1 ? HI(e->queue[1].fence) : 0;
+    case REG(DBG_WARP):
+        return e->dbg_warp;
+    case REG(DBG_PC):
+        return kernel && w->active ? w->at : 0;
+    case REG(DBG_LANES):
+        return kernel ? w->active : 0;
+    default:
+        return 0;
+    }
+}
+
 static uint32_t engine_read(struct engine *e, uint32_t off)
 {
     static const struct indication none;
@@ -179,7 +210,7 @@ static uint32_t engine_read(struct engine *e, uint32_t off)
     case REG(IND_GROUP_Z):
         return i->fault.group[2];
     default:
-        return off >= REG(CNT_BUSY) ? counter_read(&e->count, off) : 0;
+        return off >= REG(CNT_BUSY) ? counter_read(&e->count, off) : dump_read(e, off);
     }
 }
 
@@ -209,6 +240,9 @@ static void engine_write(struct engine *e, uint32_t off, uint32_t v)
         break;
     case REG(IND_POP):
         engine_pop(e);
+        break;
+    case REG(DBG_WARP):
+        e->dbg_warp = v & 31u;
         break;
     case REG(COMMAND):
         if (v & TERN_ENGINE_COMMAND_RESET_MASK) {
@@ -366,9 +400,14 @@ static int model_create(const struct tern_sim_config *config, struct tern_sim **
         munmap(d, sizeof *d);
         return r;
     }
+    if (config) { /* whole pages */
+        d->mem.error_first = config->dram_error_base / PAGE;
+        d->mem.error_end = (config->dram_error_base + config->dram_error_bytes + PAGE - 1) / PAGE;
+    }
     for (uint32_t i = 0; i < ENGINES; i++) {
         d->engine[i].index = i;
         d->engine[i].dev = d;
+        d->engine[i].physical.physical = true;
     }
     *out = d;
     return 0;

@@ -41,8 +41,10 @@ static void indicate(struct engine *e, uint32_t kind, uint64_t begin, const stru
 
 void engine_preempt(struct engine *e, uint32_t granularity)
 {
+    if (!engine_stops(e, granularity)) { /* only finer */
+        e->granularity = granularity;
+    }
     e->stopping = e->queued != 0;
-    e->granularity = granularity;
 }
 
 void engine_reset(struct engine *e)
@@ -66,31 +68,12 @@ static void fault_code(struct engine *e, uint32_t code)
     fault(e, (struct fault){.code = code});
 }
 
-/** The context-save area is physical. */
-static bool save_access(struct engine *e, struct tern_ctx *c, bool write, struct fault *f)
-{
-    struct space s = {.physical = true}; /* with translations of its own */
-    uint32_t w[16] = {0};
-    uint64_t pa = (uint64_t)e->queue[0].save * PAGE;
-    if (write) {
-        return tern_ctx_pack(c, w) == 0 && memory_write(&e->dev->mem, &s, pa, w, sizeof w, f);
-    }
-    if (!memory_read(&e->dev->mem, &s, pa, w, sizeof w, f)) {
-        return false;
-    }
-    if (tern_ctx_unpack(c, w) || c->magic != TERN_CTX_MAGIC_VALUE || c->state != TERN_CTX_STATE_SAVED ||
-        c->executor != TERN_CTX_EXECUTOR_NONE || c->lines) {
-        *f = (struct fault){.code = TERN_FAULT_CONTEXT_INVALID};
-        return false;
-    }
-    return true;
-}
-
 static void begin(struct engine *e)
 {
     const struct submission *s = &e->queue[0];
     e->begin = e->now;
     e->offset = 0;
+    e->resume = (struct tern_ctx){.executor = TERN_CTX_EXECUTOR_NONE};
     if (flag(e, TERN_ENGINE_SUB_FLAGS_NULL_MASK)) {
         indicate(e, TERN_ENGINE_IND_INFO_KIND_COMPLETED, e->begin, NULL);
         return;
@@ -106,29 +89,52 @@ static void begin(struct engine *e)
         return;
     }
     if (flag(e, TERN_ENGINE_SUB_FLAGS_RESUME_MASK)) {
-        struct tern_ctx c;
-        struct fault f;
-        if (!save_access(e, &c, false, &f)) {
+        struct fault f = {0};
+        if (!context_load(e, &e->resume, &f)) {
             fault(e, f);
             return;
         }
-        if (c.offset % LINE || c.offset >= s->size) {
+        if (e->resume.offset % LINE || e->resume.offset >= s->size) {
             fault_code(e, TERN_FAULT_CONTEXT_INVALID);
             return;
         }
-        e->offset = c.offset;
+        e->offset = e->resume.offset;
     }
     e->phase = PHASE_FETCH;
 }
 
-/** Stops what runs at this packet boundary, and cancels what waits (P3). */
+/** Whether what runs can be cut where it is. */
+static bool at_cut(const struct engine *e)
+{
+    if (e->phase == PHASE_IDLE || e->phase == PHASE_FETCH || (e->packet[0] & 0xffu) == TERN_PKT_FENCE_WAIT) {
+        return e->phase == PHASE_IDLE || engine_stops(e, TERN_ENGINE_COMMAND_GRANULARITY_PACKET);
+    }
+    switch (context_executor(e->packet[0] & 0xffu)) {
+    case TERN_CTX_EXECUTOR_SIMT:
+        return engine_stops(e, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) ||
+               (engine_stops(e, TERN_ENGINE_COMMAND_GRANULARITY_GROUP) && !e->simt.groups_running);
+    case TERN_CTX_EXECUTOR_NONE:
+        return false;
+    default:
+        return engine_stops(e, TERN_ENGINE_COMMAND_GRANULARITY_GROUP);
+    }
+}
+
+/** Saves what runs, which takes its time. */
+static void cut(struct engine *e)
+{
+    struct fault f = {0};
+    e->now += SAVE_CYCLES + context_save(e, &f);
+    e->phase = PHASE_SAVED;
+    if (f.code) {
+        fault(e, f);
+    }
+}
+
+/** Indicates what was cut, and cancels what waits (P3). */
 static void stop(struct engine *e)
 {
-    struct tern_ctx c = {.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_SAVED, .offset = e->offset};
-    struct fault f;
-    if (e->phase != PHASE_IDLE && !save_access(e, &c, true, &f)) {
-        fault(e, f);
-    } else if (e->phase != PHASE_IDLE) {
+    if (e->phase == PHASE_SAVED) {
         indicate(e, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, e->begin, NULL);
     }
     while (e->queued) {
@@ -199,42 +205,6 @@ static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f
     return true;
 }
 
-static uint64_t user_call(struct engine *e, uint64_t budget, bool *done, struct fault *f)
-{
-    struct tern_pkt_user_call p;
-    if (tern_pkt_user_call_unpack(&p, e->packet)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
-        return 0;
-    }
-    if (p.executor != 0) {
-        f->code = TERN_FAULT_PACKET_BOUNDS;
-        return 0;
-    }
-    uint32_t n = p.payload[0], bad = p.payload[2] % 4 ? p.payload[2] : p.payload[3] % 4 ? p.payload[3] : 0;
-    if (bad || n >> 30) {
-        *f = (struct fault){.code = TERN_FAULT_EXECUTOR, .va = bad};
-        return 0;
-    }
-    uint64_t cycles = 0;
-    for (uint32_t part; !(*done = e->at.x == n) && cycles < budget; e->at.x += part, cycles += part) {
-        uint32_t xa = p.payload[2] + 4 * e->at.x, ya = p.payload[3] + 4 * e->at.x, left = n - e->at.x;
-        uint32_t x[LINE / 4], y[LINE / 4]; /* a line of y is written when all its elements have been read */
-        part = (LINE - ya % LINE) / 4 < left ? (LINE - ya % LINE) / 4 : left;
-        for (uint32_t i = 0; i < part; i++) {
-            uint8_t fl = 0;
-            if (!memory_read(&e->dev->mem, &e->space, (uint32_t)(xa + 4 * i), &x[i], 4, f) ||
-                !memory_read(&e->dev->mem, &e->space, ya + 4 * i, &y[i], 4, f)) {
-                return cycles;
-            }
-            y[i] = fp_exact(FP_FMA, p.payload[1], x[i], y[i], 0, &fl);
-        }
-        if (!memory_write(&e->dev->mem, &e->space, ya, y, 4ull * part, f)) {
-            return cycles;
-        }
-    }
-    return cycles;
-}
-
 /** Runs the packet that was fetched; cycles taken. */
 static uint64_t run_packet(struct engine *e, uint64_t budget)
 {
@@ -255,15 +225,20 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
         }
         break;
     case TERN_PKT_USER_CALL:
-        cycles = user_call(e, budget, &done, &f);
+        cycles = user_run(e, budget, &done, &f);
         break;
     case TERN_PKT_NOP:
         break;
     case TERN_PKT_BARRIER:
         block_flush(e);
         break;
+    case TERN_PKT_COPY:
+    case TERN_PKT_FILL:
+    case TERN_PKT_PTE_COPY:
+        cycles = mover_run(e, budget, &done, &f);
+        break;
     default:
-        cycles = mover_run(e, e->packet, budget, &done, &f);
+        cycles = paging_run(e, &f);
         break;
     }
     e->now += cycles;
@@ -275,32 +250,40 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
     return cycles;
 }
 
-/** Reserved bits and bounds of the packet; starts a dispatch. */
-static uint32_t check(struct engine *e)
+/** Starts an executor, or lets it go on. */
+static void start(struct engine *e, uint32_t executor, struct fault *f)
+{
+    struct lines lines = {.e = e, .page = e->queue[0].save, .next = 1, .end = 1 + e->resume.lines, .f = f};
+    struct lines *state = e->resume.executor == TERN_CTX_EXECUTOR_NONE ? NULL : &lines;
+    if (state && e->resume.executor != executor) {
+        f->code = TERN_FAULT_CONTEXT_INVALID;
+    } else if (executor == TERN_CTX_EXECUTOR_SIMT) {
+        simt_start(e, state, f);
+    } else if (executor == TERN_CTX_EXECUTOR_MOVER) {
+        mover_start(e, state, f);
+    } else if (executor == TERN_CTX_EXECUTOR_USER) {
+        user_start(e, state, f);
+    }
+    e->now += state ? SAVE_CYCLES + e->resume.lines : 0;
+    e->resume.executor = TERN_CTX_EXECUTOR_NONE;
+}
+
+/** Reserved bits and bounds of the packet; starts what does it. */
+static void check(struct engine *e)
 {
     uint32_t opcode = e->packet[0] & 0xffu;
-    if (opcode == TERN_PKT_DISPATCH) {
-        struct tern_pkt_dispatch p;
-        if (tern_pkt_dispatch_unpack(&p, e->packet)) {
-            return TERN_FAULT_PACKET_RESERVED;
-        }
-        uint32_t code = simt_check(&p);
-        if (!code) {
-            simt_start(e, e->packet);
-        }
-        return code;
+    struct fault f = {0};
+    bool plain = opcode == TERN_PKT_NOP || opcode == TERN_PKT_BARRIER;
+    for (int i = plain ? 1 : 3; (plain || opcode == TERN_PKT_TIMESTAMP) && i < 16; i++) {
+        f.code = e->packet[i] ? TERN_FAULT_PACKET_RESERVED : f.code;
     }
-    for (int i = 1; (opcode == TERN_PKT_NOP || opcode == TERN_PKT_BARRIER) && i < 16; i++) {
-        if (e->packet[i]) {
-            return TERN_FAULT_PACKET_RESERVED;
-        }
+    if (!f.code) {
+        start(e, context_executor(opcode), &f);
     }
-    for (int i = 3; opcode == TERN_PKT_TIMESTAMP && i < 16; i++) {
-        if (e->packet[i]) {
-            return TERN_FAULT_PACKET_RESERVED;
-        }
+    e->phase = PHASE_RUN;
+    if (f.code) {
+        fault(e, f);
     }
-    return TERN_FAULT_NONE;
 }
 
 void engine_run(struct engine *e, uint64_t end)
@@ -308,24 +291,18 @@ void engine_run(struct engine *e, uint64_t end)
     uint64_t start = e->now;
     while (e->queued && e->now < end) {
         struct fault f;
-        uint32_t opcode = e->packet[0] & 0xffu;
-        bool cut = e->phase == PHASE_IDLE || (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_BUFFER &&
-                                              (e->phase == PHASE_FETCH || opcode == TERN_PKT_FENCE_WAIT));
-        if (e->stopping && cut) {
+        if (e->phase == PHASE_SAVED || (e->stopping && e->phase == PHASE_IDLE)) {
             stop(e);
+        } else if (e->stopping && at_cut(e)) {
+            cut(e);
         } else if (e->phase == PHASE_IDLE) {
             begin(e);
         } else if (e->phase == PHASE_FETCH) {
             e->now += PACKET_CYCLES;
-            if (!fetch(e, &f)) {
-                fault(e, f);
+            if (fetch(e, &f)) {
+                check(e);
             } else {
-                uint32_t code = check(e);
-                e->phase = PHASE_WAIT;
-                memset(&e->at, 0, sizeof e->at);
-                if (code) {
-                    fault_code(e, code);
-                }
+                fault(e, f);
             }
         } else {
             run_packet(e, end - e->now);

@@ -59,10 +59,17 @@ static uint32_t pte_fault(const struct memory *m, uint32_t pte, bool first)
     return malformed ? TERN_FAULT_PTE_MALFORMED : TERN_FAULT_NONE;
 }
 
+static uint32_t page_fault(const struct memory *m, uint64_t page)
+{
+    bool bad = page >= m->bytes / PAGE || (page >= m->error_first && page < m->error_end);
+    return bad ? TERN_FAULT_BUS_ERROR : TERN_FAULT_NONE;
+}
+
 static uint32_t load_pte(struct memory *m, uint64_t pa, uint32_t *pte)
 {
-    if (pa + 4 > m->bytes) {
-        return TERN_FAULT_BUS_ERROR;
+    uint32_t code = page_fault(m, pa / PAGE);
+    if (code) {
+        return code;
     }
     memcpy(pte, m->data + pa, 4);
     return TERN_FAULT_NONE;
@@ -105,14 +112,14 @@ static uint32_t translate(struct memory *m, struct space *s, uint32_t va, uint32
     }
     t->page = page;
     t->host = zero ? zero_page : m->data + page * PAGE;
-    return TERN_FAULT_NONE;
+    return zero ? TERN_FAULT_NONE : page_fault(m, page);
 }
 
 const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code)
 {
     struct tlb_entry n = {.key = (va / PAGE << 2 | access) + 1, .page = va / PAGE, .host = m->data + va / PAGE * PAGE};
     if (s->physical) {
-        *code = va < m->bytes ? TERN_FAULT_NONE : TERN_FAULT_BUS_ERROR;
+        *code = page_fault(m, va / PAGE);
     } else {
         *code = translate(m, s, (uint32_t)va, access, &n);
     }

@@ -7,7 +7,8 @@
  * A kernel runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and
  * keeps them, warp.c runs them for the lanes that are together and decides who is next, ops_*.c say what each does.
  *   device.c   API, registers, time            engine.c  HW queue, indications, packets
- *   memory.c   memory, translation, dirty bits mover.c   copy, fill, page-table packets
+ *   memory.c   memory, translation, dirty bits mover.c   copy, fill     paging.c  user.c
+ *   context.c  context-save areas              state.c   of a dispatch that is cut, to and from them
  *   simt.c     work-groups, barriers, turns    warp.c    divergence, instructions in order       decode.c, block.c
  *   ops_int.c, ops_flow.c, ops_memory.c, ops_float.c     fp.c, fp_exact.c   floating point a lane at a time
  */
@@ -78,6 +79,7 @@ struct memory {
     uint8_t *data;
     uint64_t bytes;
     uint8_t *dirty; /* one byte a page */
+    uint64_t error_first, error_end; /* pages that answer with an error */
     struct reservation reserved[ENGINES];
 };
 
@@ -107,6 +109,35 @@ static inline void memory_written(struct memory *m, uint64_t pa, uint32_t n)
 }
 void space_flush(struct space *s);
 
+/* --------------------------------------------------------------- context.c */
+
+#define SAVE_CYCLES 150u /* of a save or a restore, besides one a line */
+#define VECTOR_LINES ((LANES + 15u) / 16u)
+#define MASK_LINES ((WARPS + 15u) / 16u)
+#define PENDING 8u
+#define SAVE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * 33u * VECTOR_LINES + PENDING * (1u + 3u * VECTOR_LINES))
+
+struct engine;
+
+/** The lines of a context-save area behind its header, one after the other. The first fault stays in f; from then on, lines
+ *  are not written, and those that are read are zero. */
+struct lines {
+    struct engine *e;
+    uint64_t page;
+    uint32_t next, end;
+    struct fault *f;
+};
+
+void lines_put(struct lines *s, const void *line);
+/** Beyond the end: fault context_invalid. */
+void lines_get(struct lines *s, void *line);
+/** The state of the executor that runs, then the header. The lines it takes; f filled on a fault. */
+uint32_t context_save(struct engine *e, struct fault *f);
+/** The header of a saved context. False: f is filled. */
+bool context_load(struct engine *e, struct tern_ctx *c, struct fault *f);
+/** Which executor runs a packet: TERN_CTX_EXECUTOR_*. */
+uint32_t context_executor(uint32_t opcode);
+
 /* ------------------------------------------------------------- decode.c, block.c */
 
 struct instruction {
@@ -115,7 +146,6 @@ struct instruction {
     int32_t imm;
 };
 
-struct engine;
 struct core;
 struct warp;
 struct op;
@@ -230,6 +260,8 @@ void warp_select(struct warp *w);
 uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit, int *step, struct fault *f);
 /** The active lanes begin to wait at a barrier, or end. */
 void warp_leave(struct warp *w, bool exits);
+/** Every lane's pc and depth into the arrays. */
+void warp_park(struct warp *w);
 
 /* ---------------------------------------------------------------- engine.c */
 
@@ -249,7 +281,14 @@ struct counters {
     uint64_t l1_hit, l1_miss, ic_miss, tlb_hit, tlb_miss, rd_lines, wr_lines;
 };
 
-enum phase { PHASE_IDLE, PHASE_FETCH, PHASE_SIMT, PHASE_WAIT };
+/** What a copy or fill still has to do, as in the state of one that is cut. */
+struct box {
+    uint32_t width, rows, src_pitch, src_slice_pitch, dst_pitch, dst_slice_pitch;
+    uint32_t left, rows_left, slices_left;
+    uint64_t src_row, src_slice, dst_row, dst_slice;
+};
+
+enum phase { PHASE_IDLE, PHASE_FETCH, PHASE_RUN, PHASE_SAVED };
 
 struct engine {
     uint32_t index;
@@ -263,12 +302,13 @@ struct engine {
     uint32_t offset;
     uint64_t begin;
     uint32_t packet[32];
-    struct {
-        uint32_t x, y, z;
-    } at; /* how far a packet is that takes long */
-    struct space space;
+    struct tern_ctx resume; /* executor: none once it goes on */
+    struct box box;
+    uint32_t user_done;
+    struct space space, physical;
     struct simt simt;
     struct counters count;
+    uint32_t dbg_warp;
     struct tern_sim *dev;
     uint64_t now; /* how far it has run: behind device time, or ahead by what is left of a long packet */
 };
@@ -292,17 +332,42 @@ void engine_doorbell(struct engine *e);
 void engine_preempt(struct engine *e, uint32_t granularity);
 void engine_pop(struct engine *e);
 
-/** Copy, fill and paging packets, for about `budget` cycles. The cycles taken; *done at the end; f filled on a fault. */
-uint64_t mover_run(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f);
+/** True while a stop is wanted that fine, or finer. */
+static inline bool engine_stops(const struct engine *e, uint32_t granularity)
+{
+    return e->stopping && e->granularity >= granularity;
+}
 
+/* Each executor: start checks the packet and begins it, or with `state` goes on; f is filled on a fault. run goes on for about
+ * `budget` cycles; the cycles taken, *done at the end. save: the state of what is cut. */
+
+void mover_start(struct engine *e, struct lines *state, struct fault *f);
+uint64_t mover_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
+void mover_save(const struct engine *e, struct lines *state);
+
+/** Packets of paging buffers that are done at once; cycles taken. */
+uint64_t paging_run(struct engine *e, struct fault *f);
+/** Entries from pa on lie in one table. */
+bool table_holds(uint64_t pa, uint32_t count);
+
+void user_start(struct engine *e, struct lines *state, struct fault *f);
+uint64_t user_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
+void user_save(const struct engine *e, struct lines *state);
+
+void simt_start(struct engine *e, struct lines *state, struct fault *f);
+uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
 /** Forgets whose turn it is. */
 void simt_reset(struct engine *e);
-/** Begins a checked dispatch. */
-void simt_start(struct engine *e, const uint32_t *w);
-/** TERN_FAULT_NONE, or why a dispatch packet is out of bounds. */
-uint32_t simt_check(const struct tern_pkt_dispatch *p);
-/** Runs up to budget warp instructions; the number run. *done at the end; f filled on a fault (and *done). */
-uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
+/** Puts a group into a slot, its warps at their beginning. */
+void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3]);
+/** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the lowest
+ *  barrier at which any waits and the first work-item there. */
+void simt_barrier(struct simt *s, struct group *g, struct fault *f);
+/** Where the work-items of a group wait. The lowest barrier and the first warp of the group and lane there; false: nobody waits. */
+bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane, bool *parted);
+void state_save(struct engine *e, struct lines *state);
+/** Of a checked dispatch, with all slots empty. */
+void state_restore(struct engine *e, struct lines *state, struct fault *f);
 
 /* ------------------------------------------------------------ ops_*.c, fp*.c */
 
@@ -311,6 +376,12 @@ handler *int_handler(const struct instruction *i);
 handler *flow_handler(const struct instruction *i);
 handler *memory_handler(const struct instruction *i);
 handler *float_handler(const struct instruction *i);
+
+#define MEMORY_CAS 9u /* amocas on the memory channel */
+
+/** Of a memory instruction that was cut, the lanes that are left. Loads and atomics leave what is for rd in result. */
+bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address, const uint32_t *data,
+                   const uint32_t *compare, uint32_t *result, struct fault *f);
 
 static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t va, uint32_t lane)
 {

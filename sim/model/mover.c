@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copy, fill and the privileged packets. */
+/** Copy, fill and pte_copy, which is a copy of one row. */
 #include "model.h"
 
 static uint64_t wide(uint32_t lo, uint32_t hi)
@@ -12,29 +12,23 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/* A box may be larger than anyone can wait for: it is done in pieces, and e->at says how far it is. */
+/* A box may be larger than anyone can wait for: it is done in pieces, and can be cut between them. */
 
-static bool box_ends(const struct engine *e, uint32_t width, uint32_t rows, uint32_t slices)
+/** Past `bytes` of a row; at its end to the next row. */
+static void box_advance(const struct engine *e, struct box *b, uint32_t bytes)
 {
-    return !width || !rows || e->at.z == slices;
-}
-
-/** Address of the byte where a box is. */
-static uint64_t box_address(const struct engine *e, uint32_t lo, uint32_t hi, uint32_t row, uint32_t slice)
-{
-    return space_wrap(&e->space, wide(lo, hi) + (uint64_t)e->at.z * slice + (uint64_t)e->at.y * row + e->at.x);
-}
-
-static void box_advance(struct engine *e, uint32_t bytes, uint32_t width, uint32_t rows)
-{
-    e->at.x += bytes;
-    if (e->at.x == width) {
-        e->at.x = 0;
-        e->at.y++;
+    b->left -= bytes;
+    if (b->left) {
+        return;
     }
-    if (e->at.y == rows) {
-        e->at.y = 0;
-        e->at.z++;
+    b->left = b->width;
+    b->src_row = space_wrap(&e->space, b->src_row + b->src_pitch);
+    b->dst_row = space_wrap(&e->space, b->dst_row + b->dst_pitch);
+    if (--b->rows_left == 0) {
+        b->slices_left--;
+        b->rows_left = b->rows;
+        b->src_row = b->src_slice = space_wrap(&e->space, b->src_slice + b->src_slice_pitch);
+        b->dst_row = b->dst_slice = space_wrap(&e->space, b->dst_slice + b->dst_slice_pitch);
     }
 }
 
@@ -65,142 +59,132 @@ static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_
     return part;
 }
 
-static uint64_t copy(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f)
+/** Fills bytes of a row that do not leave the page; how many. */
+static uint32_t fill_piece(struct engine *e, const struct box *b, uint64_t dst, struct fault *f)
 {
-    struct tern_pkt_copy p;
-    uint64_t lines = 0;
-    if (tern_pkt_copy_unpack(&p, w)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
-        return 0;
-    }
-    if ((p.src_hi || p.dst_hi) && !e->space.physical) {
-        f->code = TERN_FAULT_PACKET_BOUNDS;
-        return 0;
-    }
-    while (!(*done = box_ends(e, p.width, p.rows, p.slices)) && lines < budget && !f->code) {
-        uint64_t src = box_address(e, p.src_lo, p.src_hi, p.src_row, p.src_slice);
-        uint64_t dst = box_address(e, p.dst_lo, p.dst_hi, p.dst_row, p.dst_slice);
-        uint32_t part = copy_piece(e, dst, src, p.width - e->at.x, f);
-        box_advance(e, part, p.width, p.rows);
-        lines += part / LINE + 1;
-    }
-    e->count.rd_lines += lines;
-    e->count.wr_lines += lines;
-    return lines;
-}
-
-static uint64_t fill(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f)
-{
-    struct tern_pkt_fill p;
     uint8_t row[PAGE + LINE];
-    uint64_t lines = 0;
-    if (tern_pkt_fill_unpack(&p, w)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
-        return 0;
-    }
-    if (p.dst_hi && !e->space.physical) {
-        f->code = TERN_FAULT_PACKET_BOUNDS;
-        return 0;
-    }
+    uint32_t part = least(b->left, PAGE - dst % PAGE);
     for (uint32_t i = 0; i < sizeof row; i += LINE) {
-        memcpy(row + i, p.pattern, LINE);
+        memcpy(row + i, &e->packet[16], LINE);
     }
-    while (!(*done = box_ends(e, p.width, p.rows, p.slices)) && lines < budget && !f->code) {
-        uint64_t dst = box_address(e, p.dst_lo, p.dst_hi, p.dst_row, p.dst_slice);
-        uint32_t part = least(p.width - e->at.x, PAGE - dst % PAGE);
-        memory_write(&e->dev->mem, &e->space, dst, row + e->at.x % LINE, part, f);
-        box_advance(e, part, p.width, p.rows);
-        lines += part / LINE + 1;
-    }
-    e->count.wr_lines += lines;
-    return lines;
+    return memory_write(&e->dev->mem, &e->space, dst, row + (b->width - b->left) % LINE, part, f) ? part : 0;
 }
 
-static bool in_table(uint64_t pa, uint32_t count)
+static bool is_fill(const struct engine *e)
 {
-    return count >= 1 && count <= 1024 && pa % 4 == 0 && pa % PAGE + 4ull * count <= PAGE;
+    return (e->packet[0] & 0xffu) == TERN_PKT_FILL;
 }
 
-static uint64_t pte_update(struct engine *e, const uint32_t *w, struct fault *f)
+/** The box of a packet; a fault code. */
+static uint32_t box_of(const struct engine *e, struct box *b)
 {
-    struct tern_pkt_pte_update p;
-    uint32_t entries[1024];
-    if (tern_pkt_pte_update_unpack(&p, w)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
-        return 0;
+    union {
+        struct tern_pkt_copy copy;
+        struct tern_pkt_fill fill;
+        struct tern_pkt_pte_copy ptes;
+    } p;
+    bool virtual = !e->space.physical, ok = true;
+    uint32_t reserved = 0;
+    switch (e->packet[0] & 0xffu) {
+    case TERN_PKT_COPY:
+        reserved = tern_pkt_copy_unpack(&p.copy, e->packet) != 0;
+        ok = !(virtual && (p.copy.src_hi || p.copy.dst_hi));
+        *b = (struct box){.width = p.copy.width, .rows = p.copy.rows, .slices_left = p.copy.slices,
+                          .src_pitch = p.copy.src_row, .src_slice_pitch = p.copy.src_slice, .dst_pitch = p.copy.dst_row,
+                          .dst_slice_pitch = p.copy.dst_slice, .src_slice = wide(p.copy.src_lo, p.copy.src_hi),
+                          .dst_slice = wide(p.copy.dst_lo, p.copy.dst_hi)};
+        break;
+    case TERN_PKT_FILL:
+        reserved = tern_pkt_fill_unpack(&p.fill, e->packet) != 0;
+        ok = !(virtual && p.fill.dst_hi);
+        *b = (struct box){.width = p.fill.width, .rows = p.fill.rows, .slices_left = p.fill.slices,
+                          .dst_pitch = p.fill.dst_row, .dst_slice_pitch = p.fill.dst_slice,
+                          .dst_slice = wide(p.fill.dst_lo, p.fill.dst_hi)};
+        break;
+    default:
+        reserved = tern_pkt_pte_copy_unpack(&p.ptes, e->packet) != 0;
+        *b = (struct box){.width = 4 * p.ptes.count, .rows = 1, .slices_left = 1,
+                          .src_slice = wide(p.ptes.src_lo, p.ptes.src_hi), .dst_slice = wide(p.ptes.dst_lo, p.ptes.dst_hi)};
+        ok = table_holds(b->src_slice, p.ptes.count) && table_holds(b->dst_slice, p.ptes.count);
+        break;
     }
-    uint64_t pa = wide(p.table_lo, p.table_hi);
-    if (!in_table(pa, p.count)) {
-        f->code = TERN_FAULT_PACKET_BOUNDS;
-        return 0;
-    }
-    for (uint32_t i = 0; i < p.count; i++) {
-        entries[i] = p.pte + i * p.step;
-    }
-    memory_write(&e->dev->mem, &e->space, pa, entries, 4ull * p.count, f);
-    return p.count / 16 + 1;
+    return reserved ? TERN_FAULT_PACKET_RESERVED : ok ? TERN_FAULT_NONE : TERN_FAULT_PACKET_BOUNDS;
 }
 
-static uint64_t pte_copy(struct engine *e, const uint32_t *w, struct fault *f)
+/** Goes on where a box of this packet was cut. */
+static bool box_restore(struct engine *e, struct box *b, const uint32_t *line)
 {
-    struct tern_pkt_pte_copy p;
-    if (tern_pkt_pte_copy_unpack(&p, w)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
-        return 0;
+    struct tern_ctx_mover_state s;
+    if (tern_ctx_mover_state_unpack(&s, line) || s.left > b->width || s.rows_left > b->rows || s.slices_left > b->slices_left ||
+        (s.slices_left && !s.rows_left)) {
+        return false;
     }
-    uint64_t src = wide(p.src_lo, p.src_hi), dst = wide(p.dst_lo, p.dst_hi);
-    if (!in_table(src, p.count) || !in_table(dst, p.count)) {
-        f->code = TERN_FAULT_PACKET_BOUNDS;
-        return 0;
+    b->left = s.left;
+    b->rows_left = s.rows_left;
+    b->slices_left = s.slices_left;
+    b->src_row = space_wrap(&e->space, wide(s.src_row_lo, s.src_row_hi));
+    b->src_slice = space_wrap(&e->space, wide(s.src_slice_lo, s.src_slice_hi));
+    b->dst_row = space_wrap(&e->space, wide(s.dst_row_lo, s.dst_row_hi));
+    b->dst_slice = space_wrap(&e->space, wide(s.dst_slice_lo, s.dst_slice_hi));
+    if (b->slices_left && !b->left) {
+        box_advance(e, b, 0);
     }
-    for (uint64_t n = 4ull * p.count, part; n && (part = copy_piece(e, dst, src, n, f)); n -= part) {
-        dst += part;
-        src += part;
-    }
-    return p.count / 8 + 1;
+    return true;
 }
 
-static void tlb_flush(struct engine *e, const uint32_t *w, struct fault *f)
+void mover_start(struct engine *e, struct lines *state, struct fault *f)
 {
-    struct tern_pkt_tlb_flush p;
-    if (tern_pkt_tlb_flush_unpack(&p, w)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
-    } else if (p.all && (p.root || p.first || p.count)) {
-        f->code = TERN_FAULT_PACKET_BOUNDS;
-    } else {
-        space_flush(&e->space);
-    }
-}
-
-static void context_init(struct engine *e, const uint32_t *w, struct fault *f)
-{
-    struct tern_pkt_context_init p;
-    struct tern_ctx c = {.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_EMPTY};
-    uint32_t line[16] = {0};
-    if (tern_pkt_context_init_unpack(&p, w) || tern_ctx_pack(&c, line)) {
-        f->code = TERN_FAULT_PACKET_RESERVED;
+    struct box *b = &e->box;
+    uint32_t line[16];
+    f->code = box_of(e, b);
+    if (f->code) {
         return;
     }
-    memory_write(&e->dev->mem, &e->space, (uint64_t)p.save * PAGE, line, sizeof line, f);
+    b->left = b->width;
+    b->rows_left = b->rows;
+    b->src_row = b->src_slice;
+    b->dst_row = b->dst_slice;
+    if (!b->width || !b->rows) {
+        b->slices_left = 0;
+    }
+    if (state) {
+        lines_get(state, line);
+        if (!f->code && !box_restore(e, b, line)) {
+            f->code = TERN_FAULT_CONTEXT_INVALID;
+        }
+    }
 }
 
-uint64_t mover_run(struct engine *e, const uint32_t *w, uint64_t budget, bool *done, struct fault *f)
+uint64_t mover_run(struct engine *e, uint64_t budget, bool *done, struct fault *f)
 {
-    *done = true;
-    switch (w[0] & 0xffu) {
-    case TERN_PKT_COPY:
-        return copy(e, w, budget, done, f);
-    case TERN_PKT_FILL:
-        return fill(e, w, budget, done, f);
-    case TERN_PKT_PTE_UPDATE:
-        return pte_update(e, w, f);
-    case TERN_PKT_PTE_COPY:
-        return pte_copy(e, w, f);
-    case TERN_PKT_TLB_FLUSH:
-        tlb_flush(e, w, f);
-        return 1;
-    default:
-        context_init(e, w, f);
-        return 1;
+    struct box *b = &e->box;
+    bool fills = is_fill(e);
+    uint64_t lines = 0;
+    while (!(*done = !b->slices_left) && lines < budget && !f->code) {
+        uint32_t at = b->width - b->left;
+        uint64_t src = space_wrap(&e->space, b->src_row + at), dst = space_wrap(&e->space, b->dst_row + at);
+        uint32_t part = fills ? fill_piece(e, b, dst, f) : copy_piece(e, dst, src, b->left, f);
+        if (part) {
+            box_advance(e, b, part);
+        }
+        lines += part / LINE + 1;
     }
+    e->count.rd_lines += fills ? 0 : lines;
+    e->count.wr_lines += lines;
+    return lines;
+}
+
+void mover_save(const struct engine *e, struct lines *state)
+{
+    const struct box *b = &e->box;
+    uint32_t line[16];
+    tern_ctx_mover_state_pack(
+        &(struct tern_ctx_mover_state){
+            .slices_left = b->slices_left, .rows_left = b->rows_left, .left = b->left,
+            .src_row_lo = (uint32_t)b->src_row, .src_row_hi = (uint32_t)(b->src_row >> 32),
+            .src_slice_lo = (uint32_t)b->src_slice, .src_slice_hi = (uint32_t)(b->src_slice >> 32),
+            .dst_row_lo = (uint32_t)b->dst_row, .dst_row_hi = (uint32_t)(b->dst_row >> 32),
+            .dst_slice_lo = (uint32_t)b->dst_slice, .dst_slice_hi = (uint32_t)(b->dst_slice >> 32)},
+        line);
+    lines_put(state, line);
 }

@@ -67,11 +67,11 @@ static bool locate(struct core *c, const struct warp *w, const vec *va, uint32_t
     return true;
 }
 
-static void written(struct core *c, const struct place *p)
+static void written(struct engine *e, const struct place *p)
 {
-    struct simt *s = &c->e->simt;
+    struct simt *s = &e->simt;
     if (!p->local) {
-        memory_written(&c->e->dev->mem, p->pa, 4);
+        memory_written(&e->dev->mem, p->pa, 4);
     } else if (s->lres_valid && s->lres_word == (p->pa & ~3ull)) {
         s->lres_valid = false;
     }
@@ -203,7 +203,7 @@ static int store(struct core *c, struct warp *w, const struct op *o, uint32_t si
         {
             uint32_t v = data[l];
             memcpy(place[l].host, &v, size);
-            written(c, &place[l]);
+            written(c->e, &place[l]);
         }
         return STEP_NEXT;
     }
@@ -298,25 +298,25 @@ static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread
 }
 
 /** One lane's; what it leaves in rd. */
-static uint32_t amo(struct core *c, const struct warp *w, uint32_t l, const struct op *o, const struct place *p)
+static uint32_t amo(struct engine *e, const struct place *p, uint16_t code, uint32_t b, uint32_t compare, uint32_t thread)
 {
-    uint32_t old, b = w->x[o->rs2][l], result, thread = c->index * LANES + l;
+    uint32_t old, result;
     memcpy(&old, p->host, 4);
     result = old;
     bool store_it = true;
-    if (o->code == OP_LR) {
-        reserve(c->e, p, thread, true);
+    if (code == OP_LR) {
+        reserve(e, p, thread, true);
         store_it = false;
-    } else if (o->code == OP_SC) {
-        result = reserve(c->e, p, thread, false);
+    } else if (code == OP_SC) {
+        result = reserve(e, p, thread, false);
         store_it = !result;
-    } else if (o->code == OP_AMOCAS) {
-        store_it = old == w->x[o->rs3][l]; /* the register that is rd, too */
+    } else if (code == OP_AMOCAS) {
+        store_it = old == compare;
     }
     if (store_it) {
-        uint32_t v = amo_value(o->code, old, b);
+        uint32_t v = amo_value(code, old, b);
         memcpy(p->host, &v, 4);
-        written(c, p);
+        written(e, p);
     }
     return result;
 }
@@ -331,11 +331,66 @@ static int run_amo(struct core *c, struct warp *w, const struct op *o)
     vec r = w->x[o->rd];
     FOR_LANES(l, w->active)
     {
-        r[l] = amo(c, w, l, o, &place[l]);
+        r[l] = amo(c->e, &place[l], o->code, w->x[o->rs2][l], w->x[o->rs3][l], c->index * LANES + l); /* rs3 of amocas is rd */
     }
     w->x[o->rd] = r;
     w->hot = w->hot || w->active != (w->live & ~w->waiting);
     return STEP_NEXT;
+}
+
+/* ------------------------------------------------------------------ replay */
+
+/** The address that the kernel used, of a lane's in the backing store of the private windows. */
+static uint32_t window_address(const struct tern_pkt_dispatch *p, uint32_t warp, uint32_t address)
+{
+    uint32_t off = address - p->stack - (warp * LANES << p->stack_log2);
+    return TERN_WIN_PRIVATE_BASE + (off / 4 / LANES * 4 | (off & 3u));
+}
+
+static uint32_t extend(uint32_t v, uint32_t log2_bytes, bool is_unsigned)
+{
+    uint32_t shift = 32 - (8u << log2_bytes);
+    return is_unsigned ? v : (uint32_t)((int32_t)(v << shift) >> shift);
+}
+
+bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address, const uint32_t *data,
+                   const uint32_t *compare, uint32_t *result, struct fault *f)
+{
+    static const uint16_t opcode[] = {OP_AMOSWAP, OP_AMOADD,  OP_AMOXOR,  OP_AMOAND,  OP_AMOOR, OP_AMOMIN,
+                                      OP_AMOMAX,  OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS, OP_LR,    OP_SC}; /* as on the channel */
+    struct place place[LANES];
+    const uint32_t access[] = {ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC}, size = 1u << p->size;
+    bool known = p->op <= TERN_CTX_SIMT_PENDING_OP_AMO && size <= 4 && p->amo < sizeof opcode / sizeof opcode[0];
+    FOR_LANES(l, p->mask)
+    {
+        uint32_t code = TERN_FAULT_NONE;
+        const struct tlb_entry *t;
+        if (!known || address[l] % size) {
+            f->code = TERN_FAULT_CONTEXT_INVALID;
+            return false;
+        }
+        if (!(t = memory_page(&e->dev->mem, &e->space, address[l], access[p->op], &code))) {
+            *f = (struct fault){.code = code, .access = access[p->op], .pc = p->pc, .warp = p->member, .lane = l,
+                                .va = p->private >> l & 1u ? window_address(&e->simt.p, p->warp, address[l]) : address[l],
+                                .group = {p->group_x, p->group_y, p->group_z}};
+            return false;
+        }
+        place[l] = (struct place){.host = t->host + address[l] % PAGE, .pa = t->page * PAGE + address[l] % PAGE};
+    }
+    FOR_LANES(l, p->mask)
+    {
+        uint32_t v = 0;
+        if (p->op == TERN_CTX_SIMT_PENDING_OP_AMO) {
+            result[l] = amo(e, &place[l], opcode[p->amo], data[l], compare[l], p->warp * LANES + l);
+        } else if (p->op == TERN_CTX_SIMT_PENDING_OP_LOAD) {
+            memcpy(&v, place[l].host, size);
+            result[l] = extend(v, p->size, p->unsigned_);
+        } else {
+            memcpy(place[l].host, &data[l], size);
+            written(e, &place[l]);
+        }
+    }
+    return true;
 }
 
 handler *memory_handler(const struct instruction *i)

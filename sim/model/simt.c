@@ -15,7 +15,7 @@ static bool dimension_ok(uint32_t global, uint32_t local, uint32_t groups, uint3
            (uint64_t)(groups - 1) * local + edge == global;
 }
 
-uint32_t simt_check(const struct tern_pkt_dispatch *p)
+static uint32_t check(const struct tern_pkt_dispatch *p)
 {
     uint64_t items = (uint64_t)p->local_x * p->local_y * p->local_z;
     bool ok = p->work_dim >= 1 && dimension_ok(p->global_x, p->local_x, p->groups_x, p->edge_x) &&
@@ -34,6 +34,7 @@ static void launch_warp(struct simt *s, uint32_t index, uint32_t slot, uint32_t 
     const struct group *g = &s->group[slot];
     uint32_t lanes = items - first_item < LANES ? items - first_item : LANES;
     w->born = w->live = lanes == LANES ? ALL_LANES : (1u << lanes) - 1;
+    memset(w->x, 0, sizeof w->x);
     w->waiting = w->any_frm = w->backward = 0;
     w->hot = false;
     w->slot = slot;
@@ -51,15 +52,14 @@ static void launch_warp(struct simt *s, uint32_t index, uint32_t slot, uint32_t 
     warp_select(w);
 }
 
-/** Puts the next group of the range, x fastest, into a free slot. */
-static void launch(struct simt *s, uint32_t slot)
+void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3])
 {
     const struct tern_pkt_dispatch *p = &s->p;
     const uint32_t groups[3] = {p->groups_x, p->groups_y, p->groups_z}, local[3] = {p->local_x, p->local_y, p->local_z};
     const uint32_t edge[3] = {p->edge_x, p->edge_y, p->edge_z}, offset[3] = {p->offset_x, p->offset_y, p->offset_z};
     struct group *g = &s->group[slot];
     for (int d = 0; d < 3; d++) {
-        g->id[d] = s->next[d];
+        g->id[d] = id[d];
         g->base[d] = offset[d] + g->id[d] * local[d];
         g->size[d] = g->id[d] == groups[d] - 1 ? edge[d] : local[d];
     }
@@ -70,11 +70,24 @@ static void launch(struct simt *s, uint32_t slot)
     for (uint32_t i = 0; i < g->n_warps; i++) {
         launch_warp(s, g->first_warp + i, slot, i * LANES, items);
     }
-    for (int d = 0; d < 3 && ++s->next[d] == groups[d] && d < 2; d++) {
-        s->next[d] = 0;
-    }
-    s->groups_left--;
     s->groups_running++;
+}
+
+/** The next groups of the range, x fastest, into the slots that are free, unless a stop waits for those that run. */
+static void launch(struct engine *e)
+{
+    struct simt *s = &e->simt;
+    const uint32_t groups[3] = {s->p.groups_x, s->p.groups_y, s->p.groups_z};
+    for (uint32_t slot = 0; slot < s->p.group_slots && s->groups_left; slot++) {
+        if (s->group[slot].busy || engine_stops(e, TERN_ENGINE_COMMAND_GRANULARITY_GROUP)) {
+            continue;
+        }
+        simt_place(s, slot, s->next);
+        for (int d = 0; d < 3 && ++s->next[d] == groups[d] && d < 2; d++) {
+            s->next[d] = 0;
+        }
+        s->groups_left--;
+    }
 }
 
 void simt_reset(struct engine *e)
@@ -84,14 +97,14 @@ void simt_reset(struct engine *e)
     }
 }
 
-void simt_start(struct engine *e, const uint32_t *words)
+void simt_start(struct engine *e, struct lines *state, struct fault *f)
 {
     struct simt *s = &e->simt;
-    tern_pkt_dispatch_unpack(&s->p, words);
+    f->code = tern_pkt_dispatch_unpack(&s->p, e->packet) ? TERN_FAULT_PACKET_RESERVED : check(&s->p);
+    if (f->code) {
+        return;
+    }
     if (!s->clean || s->last_root != e->space.root) {
-        for (uint32_t i = 0; i < WARPS; i++) {
-            memset(s->warp[i].x, 0, sizeof s->warp[i].x);
-        }
         memset(s->lmem, 0, sizeof s->lmem);
         s->clean = true;
         s->last_root = e->space.root;
@@ -105,58 +118,72 @@ void simt_start(struct engine *e, const uint32_t *words)
     s->groups_left = (uint64_t)s->p.groups_x * s->p.groups_y * s->p.groups_z;
     s->groups_running = 0;
     s->lres_valid = false;
-    for (uint32_t slot = 0; slot < s->p.group_slots && s->groups_left; slot++) {
-        launch(s, slot);
+    if (state) {
+        state_restore(e, state, f);
     }
+    launch(e);
 }
 
-/** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the lowest
- *  barrier at which any waits and the first work-item there. */
-static void barrier_check(struct simt *s, struct group *g, struct fault *f)
+bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane, bool *parted)
 {
-    uint32_t lowest = UINT32_MAX, highest = 0, first = UINT32_MAX;
-    bool ended = false;
-    for (uint32_t i = 0; i < g->n_warps; i++) {
-        const struct warp *w = &s->warp[g->first_warp + i];
-        if (w->live & ~w->waiting) {
-            return;
-        }
+    uint32_t lowest = UINT32_MAX, highest = 0;
+    bool ended = false, any = false;
+    *pc = *warp = *lane = 0;
+    for (uint32_t i = g->first_warp; i < g->first_warp + g->n_warps; i++) {
+        const struct warp *w = &s->warp[i];
         ended |= w->live != w->born;
         for (uint32_t m = w->waiting; m; m &= m - 1) {
-            uint32_t l = (uint32_t)__builtin_ctz(m), pc = w->pc[l] - 4;
-            highest = pc > highest ? pc : highest;
-            if (pc < lowest) {
-                lowest = pc;
-                first = i * LANES + l;
+            uint32_t l = (uint32_t)__builtin_ctz(m), at = w->pc[l] - 4;
+            highest = at > highest ? at : highest;
+            if (!any || at < lowest) {
+                any = true;
+                *pc = lowest = at;
+                *warp = i;
+                *lane = l;
             }
         }
     }
-    if (ended || lowest != highest) {
-        *f = (struct fault){.code = TERN_FAULT_BARRIER_DIVERGENCE, .access = ACCESS_EXECUTE, .va = lowest, .pc = lowest,
-                            .warp = g->first_warp + first / LANES, .lane = first % LANES};
+    *parted = ended || (any && lowest != highest);
+    return any;
+}
+
+void simt_barrier(struct simt *s, struct group *g, struct fault *f)
+{
+    uint32_t pc, warp, lane;
+    bool parted;
+    for (uint32_t i = g->first_warp; i < g->first_warp + g->n_warps; i++) {
+        if (s->warp[i].live & ~s->warp[i].waiting) {
+            return;
+        }
+    }
+    if (!simt_waits(s, g, &pc, &warp, &lane, &parted)) {
         return;
     }
-    for (uint32_t i = 0; i < g->n_warps; i++) {
-        struct warp *w = &s->warp[g->first_warp + i];
-        w->waiting = 0;
-        warp_select(w);
+    if (parted) {
+        *f = (struct fault){.code = TERN_FAULT_BARRIER_DIVERGENCE, .access = ACCESS_EXECUTE, .va = pc, .pc = pc,
+                            .warp = warp - g->first_warp, .lane = lane};
+        memcpy(f->group, g->id, sizeof f->group);
+        return;
+    }
+    for (uint32_t i = g->first_warp; i < g->first_warp + g->n_warps; i++) {
+        s->warp[i].waiting = 0;
+        warp_select(&s->warp[i]);
     }
 }
 
 /** The active lanes of a warp have come to a barrier, or their end. */
-static void leave(struct simt *s, struct warp *w, bool exits, struct fault *f)
+static void leave(struct engine *e, struct warp *w, bool exits, struct fault *f)
 {
+    struct simt *s = &e->simt;
     struct group *g = &s->group[w->slot];
     warp_leave(w, exits);
     if (!w->live && --g->warps_left == 0) {
         g->busy = false;
         s->groups_running--;
-        if (s->groups_left) {
-            launch(s, w->slot);
-        }
+        launch(e);
         return;
     }
-    barrier_check(s, g, f);
+    simt_barrier(s, g, f);
 }
 
 uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f)
@@ -169,18 +196,15 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
             int step;
             n += warp_run(e, index, e->now + n, budget - n < BURST ? budget - n : BURST, &step, f);
             if (step == STEP_FAULT) {
-                f->warp = index;
+                const struct group *g = &s->group[s->warp[index].slot];
+                f->warp = index - g->first_warp;
+                memcpy(f->group, g->id, sizeof f->group);
             } else if (step != STEP_NEXT) {
-                leave(s, &s->warp[index], step == STEP_EXIT, f);
+                leave(e, &s->warp[index], step == STEP_EXIT, f);
             }
         }
     }
     e->count.issue += n;
-    if (f->code) {
-        const struct group *g = &s->group[s->warp[f->warp].slot];
-        f->warp -= g->first_warp;
-        memcpy(f->group, g->id, sizeof f->group);
-    }
-    *done = !s->groups_running || f->code;
+    *done = (!s->groups_running && !s->groups_left) || f->code;
     return n;
 }

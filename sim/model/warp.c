@@ -33,6 +33,11 @@ static void park(struct warp *w, uint32_t pc)
     }
 }
 
+void warp_park(struct warp *w)
+{
+    park(w, w->at);
+}
+
 void warp_select(struct warp *w)
 {
     uint32_t depth = 0, at = NO_MERGE, merge = NO_MERGE, chosen = 0;

@@ -133,6 +133,17 @@ TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offse
 
 /* ----------------------------------------------------- contexts, submission */
 
+/**
+ * Who goes first (S1): a band that wants an engine has it before the lower ones, but NORMAL keeps at least a tenth of what
+ * FOCUS could take. IDLE runs when nobody else wants to. REALTIME cuts what runs at once, and needs privilege.
+ */
+enum tern_band {
+    TERN_BAND_IDLE = 0,
+    TERN_BAND_NORMAL = 1,
+    TERN_BAND_FOCUS = 2,
+    TERN_BAND_REALTIME = 3,
+};
+
 /** How a DMA buffer ended. */
 enum tern_result {
     TERN_COMPLETED = 0,

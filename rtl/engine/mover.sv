@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor for copy, fill and pte_copy packets: boxes of bytes, any alignment, whole lines on the memory channel.
 //
-// Contract: the executor interface, without stop and streams: it ends by itself. Of several faults the one of the lowest
-// byte in the order of the copy is reported, a write before a read; earlier lines may be written, and some later ones.
+// Contract: the executor interface. Of several faults the one of the lowest byte in the order of the copy is reported, a
+// write before a read; earlier lines may be written, and some later ones.
 // A copy reads ahead 64 lines and keeps 64 writes in flight, so with one request a cycle it moves a line every two
 // cycles, and a fill one every cycle. Source and destination must not overlap: lines in flight are not compared.
-// Preemption saves nothing of it: a buffer is cut after its packet.
+// Preemption saves one line, the place (mover_place). At a stop no further destination line begins; those that have begun
+// are written, and are the ones before the place; what has been read for others is dropped, and read again after the resume.
 // How: two walkers over the box. One reads source lines into the ring; the other takes destination lines, pairs them
 // with source lines, and feeds mover_align. A source row that starts later in its line than the destination row does
 // first loads one line without a destination (prime). Rows need no common alignment: the distance is found at each row.
@@ -44,34 +45,40 @@ module mover (
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
 );
-  localparam logic [1:0] S_IDLE = 2'd0, S_LOAD = 2'd1, S_RUN = 2'd2, S_DRAIN = 2'd3;
+  localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_LOAD = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5;
 
-  logic [1:0] state_q;
-  logic fill_q, done_q, fault_q, stop;
-  logic [511:0] pattern_q;
-  logic [33:0] src_q, dst_q;
-  logic [31:0] width_q, rows_q, slices_q, src_row_q, src_slice_q, dst_row_q, dst_slice_q;
-  logic load, empty;
-  logic [7:0] opcode;
-  logic is_fill, is_ptes;
-
+  logic [2:0] state_q;
+  logic done_q, fault_q, stopped_q, bad, halt, start, load;
   logic unused;
-  assign unused = &{1'b0, start_packet_i[511:384], start_packet_i[95:66], start_packet_i[31:8], rsp_tag_i[7], start_resume_i,
-      stop_req_i, stop_gran_i, save_ready_i, restore_valid_i, restore_data_i, restore_last_i};
-  assign stopped_valid_o = 1'b0;
-  assign save_valid_o = 1'b0;
-  assign save_data_o = '0;
-  assign save_last_o = 1'b0;
-  assign restore_ready_o = 1'b0;
 
-  assign opcode = start_packet_i[tern_spec_pkg::PKT_OPCODE_LSB+:8];
-  assign is_fill = opcode == tern_spec_pkg::PKT_FILL;
-  assign is_ptes = opcode == tern_spec_pkg::PKT_PTE_COPY;
+  assign unused = &{1'b0, rsp_tag_i[7], stop_gran_i[0]};
+
   assign start_ready_o = state_q == S_IDLE;
-  assign empty = width_q == '0 || rows_q == '0 || slices_q == '0;
-  assign load = state_q == S_LOAD && !empty;
+  assign start = start_valid_i && start_ready_o;
+  assign load = state_q == S_LOAD && !over;
+  assign halt = state_q == S_RUN && stop_req_i && stop_gran_i[1];
   assign done_valid_o = done_q;
   assign fault_valid_o = fault_q;
+  assign stopped_valid_o = stopped_q;
+  assign save_valid_o = state_q == S_SAVE;
+  assign save_last_o = 1'b1;
+  assign restore_ready_o = state_q == S_RESTORE;
+
+  // Where the copy is
+  logic over, is_fill;
+  logic [511:0] pattern;
+  logic [33:0] src_row, src_slice, dst_row, dst_slice;
+  logic [31:0] width, rows, slices_left, rows_left, left, skip;
+  logic [31:0] src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch;
+
+  mover_place u_place (
+      .clk_i, .start_i(start), .packet_i(start_packet_i), .restore_i(restore_valid_i && restore_ready_o),
+      .restore_line_i(restore_data_i), .step_i(dst_ready), .bytes_i(7'd64 - {1'b0, dst_start}), .row_ends_i(dst_last),
+      .save_line_o(save_data_o), .over_o(over), .fill_o(is_fill), .pattern_o(pattern), .width_o(width), .rows_o(rows),
+      .src_row_pitch_o(src_row_pitch), .src_slice_pitch_o(src_slice_pitch), .dst_row_pitch_o(dst_row_pitch),
+      .dst_slice_pitch_o(dst_slice_pitch), .slices_left_o(slices_left), .rows_left_o(rows_left), .left_o(left),
+      .skip_o(skip), .src_row_o(src_row), .src_slice_o(src_slice), .dst_row_o(dst_row), .dst_slice_o(dst_slice)
+  );
 
   // Walkers
   logic src_valid, src_ready, src_last, dst_active, dst_valid, dst_ready, dst_first, dst_last;
@@ -81,15 +88,16 @@ module mover (
 
   /* verilator lint_off PINCONNECTEMPTY */
   mover_rows u_src (
-      .clk_i, .rst_i, .load_i(load && !fill_q), .stop_i(stop), .base_i(src_q), .width_i(width_q), .rows_i(rows_q),
-      .slices_i(slices_q), .row_pitch_i(src_row_q), .slice_pitch_i(src_slice_q), .active_o(), .valid_o(src_valid),
-      .ready_i(src_ready), .line_o(src_line), .start_o(src_start), .be_o(), .first_o(), .last_o(src_last), .end_o()
+      .clk_i, .rst_i, .load_i(load && !is_fill), .stop_i(bad || halt), .row_i(src_row), .slice_i(src_slice), .skip_i(skip),
+      .left_i(left), .rows_left_i(rows_left), .slices_left_i(slices_left), .width_i(width), .rows_i(rows),
+      .row_pitch_i(src_row_pitch), .slice_pitch_i(src_slice_pitch), .active_o(), .valid_o(src_valid), .ready_i(src_ready),
+      .line_o(src_line), .start_o(src_start), .be_o(), .first_o(), .last_o(src_last)
   );
   mover_rows u_dst (
-      .clk_i, .rst_i, .load_i(load), .stop_i(stop), .base_i(dst_q), .width_i(width_q), .rows_i(rows_q),
-      .slices_i(slices_q), .row_pitch_i(dst_row_q), .slice_pitch_i(dst_slice_q), .active_o(dst_active),
-      .valid_o(dst_valid), .ready_i(dst_ready), .line_o(dst_line), .start_o(dst_start), .be_o(dst_be),
-      .first_o(dst_first), .last_o(dst_last), .end_o()
+      .clk_i, .rst_i, .load_i(load), .stop_i(bad || halt), .row_i(dst_row), .slice_i(dst_slice), .skip_i(skip),
+      .left_i(left), .rows_left_i(rows_left), .slices_left_i(slices_left), .width_i(width), .rows_i(rows),
+      .row_pitch_i(dst_row_pitch), .slice_pitch_i(dst_slice_pitch), .active_o(dst_active), .valid_o(dst_valid),
+      .ready_i(dst_ready), .line_o(dst_line), .start_o(dst_start), .be_o(dst_be), .first_o(dst_first), .last_o(dst_last)
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -109,12 +117,12 @@ module mover (
 
   // Pairing: a step for mover_align
   logic primed_q, source_ended_q;  // of this row: its prime step is done, its last source line is taken
-  logic [5:0] rotate_q, rotate;
+  logic [5:0] rotate;
   logic prime, takes, step, align_ready, align_idle, source_bad;
 
-  assign rotate = fill_q ? dst_start : dst_start - have_meta[5:0];
-  assign prime = dst_first && !primed_q && !fill_q && have_meta[5:0] > dst_start;
-  assign takes = !fill_q && !source_ended_q;
+  assign rotate = dst_row[5:0] - src_row[5:0];
+  assign prime = dst_first && !primed_q && !is_fill && have_meta[5:0] > dst_start;
+  assign takes = !is_fill && !source_ended_q;
   assign source_bad = takes && dst_valid && have && |have_fault;
   assign step = state_q == S_RUN && dst_valid && align_ready && (!takes || (have && !(|have_fault)));
   assign pop = step && takes;
@@ -122,7 +130,6 @@ module mover (
 
   always_ff @(posedge clk_i) begin
     if (step) begin
-      if (dst_first && !primed_q) rotate_q <= rotate;
       primed_q <= prime;
       source_ended_q <= takes ? have_meta[32] && (prime || !dst_last) : source_ended_q && !dst_last;
     end
@@ -140,9 +147,8 @@ module mover (
 
   mover_align u_align (
       .clk_i, .rst_i(rst_i || load), .valid_i(step), .ready_o(align_ready), .load_i(takes), .emit_i(!prime),
-      .rotate_i(dst_first && !primed_q ? rotate : rotate_q),
-      .split_i(fill_q ? 6'd0 : dst_first && !primed_q ? rotate : rotate_q), .line_i(dst_line), .start_i(dst_start),
-      .be_i(dst_be), .data_i(fill_q ? pattern_q : source), .idle_o(align_idle), .valid_o(wr_valid), .ready_i(write_go),
+      .rotate_i(rotate), .split_i(is_fill ? 6'd0 : rotate), .line_i(dst_line), .start_i(dst_start), .be_i(dst_be),
+      .data_i(is_fill ? pattern : source), .idle_o(align_idle), .valid_o(wr_valid), .ready_i(write_go),
       .line_o(wr_line), .start_o(wr_start), .data_o(wr_data), .be_o(wr_be)
   );
 
@@ -196,7 +202,7 @@ module mover (
   assign wr_empty = wr_tail_q == wr_head_q;
   assign retire = wr_done_q[wr_head_q[5:0]];
   assign head_code = wr_code[wr_head_q[5:0]];
-  assign stop = write_bad_q || read_bad_q;
+  assign bad = write_bad_q || read_bad_q;
   assign fault_code_o = code_q;
   assign fault_access_o = {1'b0, write_bad_q};
   assign fault_va_o = va_q;
@@ -219,7 +225,7 @@ module mover (
         va_q <= wr_va[wr_head_q[5:0]];
       end
     end
-    if (source_bad && state_q == S_RUN && !stop && !(retire && |head_code)) begin
+    if (source_bad && state_q == S_RUN && !bad && !(retire && |head_code)) begin
       read_bad_q <= 1'b1;
       code_q <= have_fault;
       va_q <= have_meta[31:0];
@@ -227,47 +233,34 @@ module mover (
 
     done_q <= 1'b0;
     fault_q <= 1'b0;
+    stopped_q <= 1'b0;
     case (state_q)
       S_IDLE:
-      if (start_valid_i) begin
-        state_q <= S_LOAD;
+      if (start) begin
+        state_q <= start_resume_i ? S_RESTORE : S_LOAD;
         write_bad_q <= 1'b0;
         read_bad_q <= 1'b0;
-        fill_q <= is_fill;
-        pattern_q <= start_packet_i[tern_spec_pkg::PKT_FILL_PATTERN_LSB+:512];
-        src_q <= start_packet_i[tern_spec_pkg::PKT_COPY_SRC_LO_LSB+:34];
-        dst_q <= is_fill ? start_packet_i[tern_spec_pkg::PKT_FILL_DST_LO_LSB+:34] :
-            start_packet_i[tern_spec_pkg::PKT_COPY_DST_LO_LSB+:34];
-        width_q <= is_fill ? start_packet_i[tern_spec_pkg::PKT_FILL_WIDTH_LSB+:32] :
-            is_ptes ? {19'b0, start_packet_i[tern_spec_pkg::PKT_PTE_COPY_COUNT_LSB+:11], 2'b0} :
-            start_packet_i[tern_spec_pkg::PKT_COPY_WIDTH_LSB+:32];
-        rows_q <= is_fill ? start_packet_i[tern_spec_pkg::PKT_FILL_ROWS_LSB+:32] :
-            is_ptes ? 32'd1 : start_packet_i[tern_spec_pkg::PKT_COPY_ROWS_LSB+:32];
-        slices_q <= is_fill ? start_packet_i[tern_spec_pkg::PKT_FILL_SLICES_LSB+:32] :
-            is_ptes ? 32'd1 : start_packet_i[tern_spec_pkg::PKT_COPY_SLICES_LSB+:32];
-        src_row_q <= start_packet_i[tern_spec_pkg::PKT_COPY_SRC_ROW_LSB+:32];
-        src_slice_q <= start_packet_i[tern_spec_pkg::PKT_COPY_SRC_SLICE_LSB+:32];
-        dst_row_q <= is_fill ? start_packet_i[tern_spec_pkg::PKT_FILL_DST_ROW_LSB+:32] :
-            start_packet_i[tern_spec_pkg::PKT_COPY_DST_ROW_LSB+:32];
-        dst_slice_q <= is_fill ? start_packet_i[tern_spec_pkg::PKT_FILL_DST_SLICE_LSB+:32] :
-            start_packet_i[tern_spec_pkg::PKT_COPY_DST_SLICE_LSB+:32];
       end
+      S_RESTORE: if (restore_valid_i && restore_last_i) state_q <= S_LOAD;
       S_LOAD: begin
-        state_q <= empty ? S_IDLE : S_RUN;
-        done_q <= empty;
+        state_q <= over ? S_IDLE : S_RUN;
+        done_q <= over;
       end
-      S_RUN: if (stop || !dst_active) state_q <= S_DRAIN;
-      default:
+      S_RUN: if (bad || halt || !dst_active) state_q <= S_DRAIN;
+      S_DRAIN:
       if (ring_drained && align_idle && wr_empty) begin
-        state_q <= S_IDLE;
-        done_q <= !stop;
-        fault_q <= stop;
+        state_q <= bad || over ? S_IDLE : S_SAVE;
+        done_q <= !bad && over;
+        fault_q <= bad;
+        stopped_q <= !bad && !over;
       end
+      default: if (save_ready_i) state_q <= S_IDLE;
     endcase
     if (rst_i) begin
       state_q <= S_IDLE;
       done_q <= 1'b0;
       fault_q <= 1'b0;
+      stopped_q <= 1'b0;
       wr_done_q <= '0;
       wr_head_q <= '0;
       wr_tail_q <= '0;

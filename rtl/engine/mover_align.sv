@@ -5,7 +5,7 @@
 // (emit_i low). load_i: a new source line arrives on data_i one cycle after the step (the read port of read_ring).
 // Bytes from split_i on come from the newest source line, those below from the one before it, both rotated up by
 // rotate_i bytes. Steps move when ready_o; lines leave in order, as many as steps with emit_i.
-// idle_o: no step is inside. Preemption saves nothing of it: the mover ends its packet.
+// idle_o: no step is inside. Preemption saves nothing of it: at a stop the mover lets it run empty.
 // Three stages: fetch, rotate, join. A stage that only shifts is 6 levels of multiplexers; a funnel over both lines at
 // once would be one level more on twice the bits.
 module mover_align (

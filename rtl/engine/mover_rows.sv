@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks a box of bytes line by line: rows of `width` bytes, `rows` of them a slice, `slices` slices.
 //
-// Contract: load_i takes the box (nothing in it may be zero). Then lines come out in order, one a cycle, those of a row
-// with rising addresses: the line, its first byte that belongs to the row (start_o), the bytes that do (be_o), whether it is
-// the first or last line of its row, and the last of the box. active_o falls after that one. Addresses wrap at 34 bits.
-// Preemption saves nothing of it: the mover ends its packet.
+// Contract: load_i takes the box (nothing in it may be zero) and where to begin in it: the row and slice, how much of them
+// is left, and what of the first row is skipped; size and pitches (from width_i on) stay. Then lines come out in order, one a cycle, those of a row with rising
+// addresses: the line, its first byte that belongs to the row (start_o), the bytes that do (be_o), whether it is the first
+// or last line of its row. active_o falls after the last one. Addresses wrap at 34 bits.
+// Preemption saves nothing of it: it begins again at the place of the mover.
 // The next row's address is one addition away when a row ends, so rows follow each other without a gap.
 module mover_rows (
     input  logic        clk_i,
     input  logic        rst_i,
     input  logic        load_i,
     input  logic        stop_i,        // forget the rest
-    input  logic [33:0] base_i,
+    input  logic [33:0] row_i,
+    input  logic [33:0] slice_i,
+    input  logic [31:0] skip_i,
+    input  logic [31:0] left_i,
+    input  logic [31:0] rows_left_i,
+    input  logic [31:0] slices_left_i,
     input  logic [31:0] width_i,
     input  logic [31:0] rows_i,
-    input  logic [31:0] slices_i,
     input  logic [31:0] row_pitch_i,
     input  logic [31:0] slice_pitch_i,
     output logic        active_o,      // more to come, or on offer
@@ -24,12 +29,11 @@ module mover_rows (
     output logic [ 5:0] start_o,
     output logic [63:0] be_o,
     output logic        first_o,
-    output logic        last_o,
-    output logic        end_o
+    output logic        last_o
 );
-  logic active_q, first_q, valid_q, out_first_q, out_last_q, out_end_q;
+  logic active_q, first_q, valid_q, out_first_q, out_last_q;
   logic [33:0] at_q, row_q, slice_q, next_row, next_slice;
-  logic [31:0] left_q, width_q, row_left_q, rows_q, slice_left_q, row_pitch_q, slice_pitch_q;
+  logic [31:0] left_q, row_left_q, slice_left_q;
   logic [27:0] line_q;
   logic [5:0] start_q;
   logic [6:0] room;
@@ -45,7 +49,6 @@ module mover_rows (
   assign be_o = be_q;
   assign first_o = out_first_q;
   assign last_o = out_last_q;
-  assign end_o = out_end_q;
 
   assign room = 7'd64 - {1'b0, at_q[5:0]};
   assign row_end = {2'b0, at_q[5:0]} + {1'b0, left_q[6:0]};
@@ -54,8 +57,8 @@ module mover_rows (
   assign below = row_end[6] ? '1 : ~(64'hffff_ffff_ffff_ffff << row_end[5:0]);
   assign slice_ends = row_left_q == 32'd1;
   assign box_ends = row_ends && slice_ends && slice_left_q == 32'd1;
-  assign next_row = row_q + {2'b0, row_pitch_q};
-  assign next_slice = slice_q + {2'b0, slice_pitch_q};
+  assign next_row = row_q + {2'b0, row_pitch_i};
+  assign next_slice = slice_q + {2'b0, slice_pitch_i};
 
   always_ff @(posedge clk_i) begin
     if (active_q && (!valid_q || ready_i)) begin
@@ -64,14 +67,13 @@ module mover_rows (
       be_q <= row_ends ? above & below : above;
       out_first_q <= first_q;
       out_last_q <= row_ends;
-      out_end_q <= box_ends;
       first_q <= row_ends;
       if (!row_ends) begin
         at_q <= {at_q[33:6] + 1'b1, 6'b0};
         left_q <= left_q - {25'b0, room};
       end else begin
-        left_q <= width_q;
-        row_left_q <= slice_ends ? rows_q : row_left_q - 1'b1;
+        left_q <= width_i;
+        row_left_q <= slice_ends ? rows_i : row_left_q - 1'b1;
         if (slice_ends) begin
           slice_left_q <= slice_left_q - 1'b1;
           slice_q <= next_slice;
@@ -86,16 +88,12 @@ module mover_rows (
     if (load_i) begin
       active_q <= 1'b1;
       first_q <= 1'b1;
-      at_q <= base_i;
-      row_q <= base_i;
-      slice_q <= base_i;
-      left_q <= width_i;
-      width_q <= width_i;
-      row_left_q <= rows_i;
-      rows_q <= rows_i;
-      slice_left_q <= slices_i;
-      row_pitch_q <= row_pitch_i;
-      slice_pitch_q <= slice_pitch_i;
+      at_q <= row_i + {2'b0, skip_i};
+      row_q <= row_i;
+      slice_q <= slice_i;
+      left_q <= left_i;
+      row_left_q <= rows_left_i;
+      slice_left_q <= slices_left_i;
     end
     if (rst_i || stop_i) begin
       active_q <= 1'b0;

@@ -3,10 +3,10 @@
 
 module cover_mover (
     input logic       clk_i,
-    input logic       fill_q,
+    input logic       is_fill,
     input logic       load,
-    input logic       empty,
-    input logic [1:0] state_q,
+    input logic       over,
+    input logic [2:0] state_q,
     input logic       step,
     input logic       prime,
     input logic       takes,
@@ -19,24 +19,36 @@ module cover_mover (
     input logic       read_bad_q,
     input logic       req_valid_q,
     input logic       req_ready_i,
-    input logic [31:0] rows_q,
-    input logic [31:0] slices_q
+    input logic [31:0] rows,
+    input logic [31:0] slices_left,
+    input logic [31:0] skip,
+    input logic       halt,
+    input logic       bad,
+    input logic       stopped_q
 );
 
-  copy_aligned:       cover property (@(posedge clk_i) step && !fill_q && dst_first && rotate == '0);
-  copy_rotated:       cover property (@(posedge clk_i) step && !fill_q && dst_first && rotate != '0);
+  logic halted_q;  // the end to come was asked for
+  always_ff @(posedge clk_i) halted_q <= halt || (halted_q && state_q == 3'd4);
+
+  copy_aligned:       cover property (@(posedge clk_i) step && !is_fill && dst_first && rotate == '0);
+  copy_rotated:       cover property (@(posedge clk_i) step && !is_fill && dst_first && rotate != '0);
   copy_primed:        cover property (@(posedge clk_i) step && prime);
-  source_ended:       cover property (@(posedge clk_i) step && !takes && !fill_q);
+  source_ended:       cover property (@(posedge clk_i) step && !takes && !is_fill);
   row_of_one_line:    cover property (@(posedge clk_i) step && dst_first && dst_last);
-  many_rows:          cover property (@(posedge clk_i) load && rows_q > 32'd1);
-  many_slices:        cover property (@(posedge clk_i) load && slices_q > 32'd1);
-  nothing_to_do:      cover property (@(posedge clk_i) state_q == 2'd1 && empty);
-  fill:               cover property (@(posedge clk_i) load && fill_q);
+  many_rows:          cover property (@(posedge clk_i) load && rows > 32'd1);
+  many_slices:        cover property (@(posedge clk_i) load && slices_left > 32'd1);
+  nothing_to_do:      cover property (@(posedge clk_i) state_q == 3'd2 && over);
+  fill:               cover property (@(posedge clk_i) load && is_fill);
   reads_wait:         cover property (@(posedge clk_i) ring_full);
   writes_wait:        cover property (@(posedge clk_i) wr_full);
   request_waits:      cover property (@(posedge clk_i) req_valid_q && !req_ready_i);
   write_fault:        cover property (@(posedge clk_i) write_bad_q);
   read_fault:         cover property (@(posedge clk_i) read_bad_q);
+  stopped:            cover property (@(posedge clk_i) stopped_q);
+  stopped_in_fill:    cover property (@(posedge clk_i) stopped_q && is_fill);
+  stopped_at_end:     cover property (@(posedge clk_i) state_q == 3'd4 && halted_q && over);
+  stopped_by_fault:   cover property (@(posedge clk_i) state_q == 3'd4 && halted_q && bad);
+  resumed:            cover property (@(posedge clk_i) load && state_q == 3'd2 && skip != '0);
 
 endmodule
 

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Making, filling and removing a statistics file (stats_file.h). */
+#include "os/stats_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define PER_PROCESS 64 /* devices that one process can show */
+
+struct tern_stats_file {
+    struct tern_stats *map;
+    int fd; /* keeps the lock */
+    char path[PATH_MAX];
+};
+
+static int open_folder(char path[PATH_MAX])
+{
+    struct stat s;
+    tern_stats_folder(path, PATH_MAX);
+    if (mkdir(path, 0700) && errno != EEXIST) {
+        return -1;
+    }
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, &s) || s.st_uid != getuid() || (s.st_mode & 022))) {
+        close(fd); /* somebody else may put files there: it is not ours to trust */
+        return -1;
+    }
+    return fd;
+}
+
+static void remove_dead(int folder, const char *name)
+{
+    const int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        unlinkat(folder, name, 0);
+    }
+    close(fd);
+}
+
+static void remove_all_dead(int folder)
+{
+    DIR *d = fdopendir(dup(folder));
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const size_t n = strlen(e->d_name);
+        if (n > 6 && strcmp(e->d_name + n - 6, ".stats") == 0) {
+            remove_dead(folder, e->d_name);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+}
+
+/** A file of this process that did not exist. It is locked before it has a name that readers and cleaners look at. */
+static int create(struct tern_stats_file *f, const char *folder, uint32_t *device)
+{
+    char temporary[PATH_MAX];
+    bool named = false;
+    snprintf(temporary, sizeof temporary, "%.4000s/.new-XXXXXX", folder);
+    const int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    const bool good = flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, sizeof(struct tern_stats)) == 0;
+    for (int n = 0; good && !named && n < PER_PROCESS; n++) {
+        snprintf(f->path, sizeof f->path, "%.4000s/%ld-%d.stats", folder, (long)getpid(), n);
+        named = link(temporary, f->path) == 0;
+        *device = (uint32_t)n;
+    }
+    unlink(temporary);
+    if (!named) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+struct tern_stats_file *tern_stats_file_create(void)
+{
+    const char *set = getenv("TERN_STATS");
+    char path[PATH_MAX];
+    uint32_t device = 0;
+    if (set && strcmp(set, "0") == 0) {
+        return NULL;
+    }
+    struct tern_stats_file *f = calloc(1, sizeof *f);
+    const int folder = f ? open_folder(path) : -1;
+    if (folder < 0) {
+        free(f);
+        return NULL;
+    }
+    remove_all_dead(folder);
+    f->fd = create(f, path, &device);
+    close(folder);
+    void *map = f->fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *f->map, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    if (map == MAP_FAILED) {
+        if (f->fd >= 0) {
+            unlink(f->path);
+            close(f->fd);
+        }
+        free(f);
+        return NULL;
+    }
+    f->map = map;
+    f->map->version = TERN_STATS_VERSION;
+    f->map->size = sizeof *f->map;
+    f->map->pid = (uint32_t)getpid();
+    f->map->device = device;
+    snprintf(f->map->program, sizeof f->map->program, "%s", program_invocation_short_name);
+    return f;
+}
+
+struct tern_stats *tern_stats_begin(struct tern_stats_file *f)
+{
+    const uint64_t s = atomic_load_explicit(&f->map->sequence, memory_order_relaxed);
+    atomic_store_explicit(&f->map->sequence, s + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release); /* what follows is not seen before the odd number */
+    return f->map;
+}
+
+void tern_stats_end(struct tern_stats_file *f)
+{
+    const uint64_t s = atomic_load_explicit(&f->map->sequence, memory_order_relaxed);
+    f->map->updates++;
+    f->map->magic = TERN_STATS_MAGIC;
+    atomic_store_explicit(&f->map->sequence, s + 1, memory_order_release);
+}
+
+void tern_stats_file_destroy(struct tern_stats_file *f)
+{
+    if (!f) {
+        return;
+    }
+    if (f->map->pid == (uint32_t)getpid()) { /* not in the child of a fork, whose parent goes on */
+        unlink(f->path);
+    }
+    munmap(f->map, sizeof *f->map);
+    close(f->fd);
+    free(f);
+}

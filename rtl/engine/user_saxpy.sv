@@ -3,10 +3,12 @@
 //
 // Payload: word 0 n, word 1 a, word 2 address of x, word 3 address of y. Addresses are multiples of 4 and n is
 // below 2^30, else it faults with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream, or not overlap.
-// Contract: the executor interface, without stop and streams: it ends by itself, after about n cycles. One pulse: done, or
-// the first fault found.
-// Preemption saves nothing of it: a buffer is cut after its packet. An executor with long runs would take stop_req,
-// offer what it must not lose on the save stream, and take it back on the restore stream.
+// Contract: the executor interface. It takes about n cycles, and ends with one pulse: done, stopped, or the first fault found.
+// Preemption, and what a user's executor does for it: keep a place, so that all before it is in memory and nothing after
+// it is; at a stop begin nothing more, wait for what is in flight, offer the place on the save stream; at a resume
+// take it from the restore stream and begin there. Here the place is one word (user_state of docs/spec/context.yaml): the
+// elements up to the last line that has been given to memory. What is computed of the next line is dropped and computed
+// again, which costs less than to keep it; an executor that accumulates saves its accumulator too.
 // How: two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results
 // gather in the line that is written back. One result line at most is between the ring and memory, so nothing behind the
 // multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
@@ -48,11 +50,12 @@ module user_saxpy (
   localparam int SLOT_W = 3;
   localparam int COUNT_W = 27;  // lines of a stream
   localparam int PIPE = simt_op_pkg::FMA_LATENCY;
-  localparam logic [1:0] S_IDLE = 2'd0, S_CHECK = 2'd1, S_RUN = 2'd2, S_DRAIN = 2'd3;
+  localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5;
 
-  logic [1:0] state_q;
+  logic [2:0] state_q;
   logic [31:0] left_q, a_q, x_q, y_q, y_first_q;  // x, y: addresses of the next element
-  logic done_q, fault_q, bad_q, begin_run, refused;
+  logic [31:0] n_q, left_behind_q, restored;      // left_behind: elements behind the place
+  logic done_q, fault_q, stopped_q, bad_q, begin_run, refused, halt;
   logic [7:0] code_q;
   logic [1:0] access_q;
   logic [31:0] va_q;
@@ -60,16 +63,17 @@ module user_saxpy (
   logic unused;
 
   assign payload = start_packet_i[tern_spec_pkg::PKT_USER_CALL_PAYLOAD_LSB+:128];
-  assign unused = &{1'b0, start_packet_i, rsp_tag_i, start_resume_i, stop_req_i, stop_gran_i, save_ready_i, restore_valid_i,
-      restore_data_i, restore_last_i};
-  assign stopped_valid_o = 1'b0;
-  assign save_valid_o = 1'b0;
-  assign save_data_o = '0;
-  assign save_last_o = 1'b0;
-  assign restore_ready_o = 1'b0;
+  assign unused = &{1'b0, start_packet_i, rsp_tag_i, restore_data_i, stop_gran_i[0]};
   assign start_ready_o = state_q == S_IDLE;
   assign done_valid_o = done_q;
   assign fault_valid_o = fault_q;
+  assign stopped_valid_o = stopped_q;
+  assign save_valid_o = state_q == S_SAVE;
+  assign save_last_o = 1'b1;
+  assign save_data_o = {{512 - tern_spec_pkg::CTX_USER_STATE_DONE_W{1'b0}}, n_q - left_behind_q};
+  assign restore_ready_o = state_q == S_RESTORE;
+  assign restored = restore_data_i[tern_spec_pkg::CTX_USER_STATE_DONE_LSB+:tern_spec_pkg::CTX_USER_STATE_DONE_W];
+  assign halt = stop_req_i && stop_gran_i[1];  // there are no groups: as soon as one is asked for less than the packet
   assign fault_code_o = code_q;
   assign fault_access_o = access_q;
   assign fault_va_o = va_q;
@@ -158,6 +162,7 @@ module user_saxpy (
   always_ff @(posedge clk_i) begin
     done_q <= 1'b0;
     fault_q <= 1'b0;
+    stopped_q <= 1'b0;
     if (!read_valid_q || req_ready_i) read_valid_q <= read_go;
     if (read_go) begin
       turn_q <= !pick;
@@ -175,7 +180,10 @@ module user_saxpy (
       y_q <= y_q + 32'd4;
       if (x_word == 4'd15) loaded_q[0] <= 1'b0;
       if (y_word == 4'd15) loaded_q[1] <= 1'b0;
-      if (line_ends) pending_q <= 1'b1;
+      if (line_ends) begin
+        pending_q <= 1'b1;
+        left_behind_q <= left_q - 1'b1;
+      end
     end
     in_pipe_q <= {in_pipe_q[PIPE-1:1], feed};
     ends_q <= {ends_q[PIPE-1:1], feed && line_ends};
@@ -214,13 +222,22 @@ module user_saxpy (
     case (state_q)
       S_IDLE:
       if (start_valid_i) begin
-        state_q <= S_CHECK;
+        state_q <= start_resume_i ? S_RESTORE : S_CHECK;
+        n_q <= payload[31:0];
         left_q <= payload[31:0];
         a_q <= payload[63:32];
         x_q <= payload[95:64];
         y_q <= payload[127:96];
       end
+      S_RESTORE:
+      if (restore_valid_i) begin
+        left_q <= left_q - restored;
+        x_q <= x_q + {restored[29:0], 2'b0};
+        y_q <= y_q + {restored[29:0], 2'b0};
+        if (restore_last_i) state_q <= S_CHECK;
+      end
       S_CHECK: begin
+        left_behind_q <= left_q;
         ask_q <= {y_q, x_q};
         y_first_q <= y_q;
         out_q <= y_q[31:6];
@@ -238,18 +255,21 @@ module user_saxpy (
         done_q <= left_q == '0 && !refused;
         fault_q <= refused;
       end
-      S_RUN: if (bad_q || (left_q == '0 && !pending_q)) state_q <= S_DRAIN;
-      default:
+      S_RUN: if (bad_q || halt || (left_q == '0 && !pending_q)) state_q <= S_DRAIN;
+      S_DRAIN:
       if (&drained && flight_q == '0 && !(|in_pipe_q) && !write_q) begin
-        state_q <= S_IDLE;
-        done_q <= !bad_q;
+        state_q <= bad_q || left_q == '0 ? S_IDLE : S_SAVE;
+        done_q <= !bad_q && left_q == '0;
         fault_q <= bad_q;
+        stopped_q <= !bad_q && left_q != '0;
       end
+      default: if (save_ready_i) state_q <= S_IDLE;
     endcase
     if (rst_i) begin
       state_q <= S_IDLE;
       done_q <= 1'b0;
       fault_q <= 1'b0;
+      stopped_q <= 1'b0;
       read_valid_q <= 1'b0;
       write_q <= 1'b0;
       in_pipe_q <= '0;

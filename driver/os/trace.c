@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the scheduler tells, as tracks (trace.h).
+ *
+ * Groups of tracks ("processes" of the format): 1 the engines, 2 the driver's own contexts, from 3 on the processes of the
+ * device. An engine's slices are told when they end, with both times. A context's track is opened and closed as its
+ * state changes; since the engine's news come late, a change may carry a time before what was already written: readers
+ * sort, but a track's own changes must be in order, so no time of a track is before the last.
+ */
+#include "os/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "os/sched.h"
+#include "os/trace_out.h"
+
+#define GROUP_ENGINES 1u
+#define GROUP_DRIVER 2u
+#define GROUP_FIRST 3u
+
+enum state { IDLE, QUEUED, PREEMPTED, WAITING, RUNNING, STATES };
+static const char *const state_names[STATES] = {"", "queued", "preempted", "waiting for a fence", "running"};
+static const char *const band_names[TERN_BANDS] = {"IDLE", "NORMAL", "FOCUS", "REALTIME", "paging"};
+
+/** A context's track. */
+struct track {
+    bool known, waiting;
+    enum state state;
+    uint64_t last;      /* time of its last change */
+    uint64_t begun;     /* of the slice that runs */
+    uint64_t submitted, ended; /* jobs: the last whose arrow has begun, and ended */
+    bool resumed;
+};
+
+struct tern_trace {
+    struct tern_trace_out *out;
+    uint64_t clock_hz, last_count;
+    uint64_t queued; /* jobs that have not ended */
+    uint32_t tracks, processes;
+    struct track *track; /* by context id */
+    bool *process;       /* by process id: its name has been told */
+    struct track system[TERN_ENGINES_MAX + 1];
+};
+
+/** Microseconds with three digits behind the point. */
+struct stamp {
+    char text[32];
+};
+
+static uint64_t nanoseconds(const struct tern_trace *t, uint64_t cycles)
+{
+    return cycles / t->clock_hz * 1000000000u + cycles % t->clock_hz * 1000000000u / t->clock_hz;
+}
+
+static struct stamp microseconds(uint64_t ns)
+{
+    struct stamp s;
+    snprintf(s.text, sizeof s.text, "%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+    return s;
+}
+
+static struct stamp at(const struct tern_trace *t, uint64_t cycles)
+{
+    return microseconds(nanoseconds(t, cycles));
+}
+
+static uint32_t group(const struct tern_trace_who *w)
+{
+    return w->system ? GROUP_DRIVER : GROUP_FIRST + w->process_id;
+}
+
+/* Numbers of tracks are not used twice, not even in different groups: not all readers keep them apart. 0 is the idle task to some. */
+
+static uint32_t engine_track(uint32_t engine)
+{
+    return 1 + engine;
+}
+
+static uint32_t track_of(const struct tern_trace_who *w)
+{
+    return 1 + TERN_ENGINES_MAX + w->context_id + (w->system ? 0 : TERN_ENGINES_MAX);
+}
+
+/* ------------------------------------------------------------------ names */
+
+static void name_group(struct tern_trace *t, uint32_t pid, const char *name)
+{
+    char text[160];
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"%s\"}}", pid,
+                   tern_trace_escape(name, text, sizeof text));
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_index\":%u}}", pid, pid);
+}
+
+static void name_track(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
+{
+    char text[160];
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", pid, tid,
+                   tern_trace_escape(name, text, sizeof text));
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", pid, tid, tid);
+}
+
+/** Room for an id in an array that grows. False: no memory. */
+static bool reach(void **array, uint32_t *n, uint32_t id, size_t size)
+{
+    if (id < *n) {
+        return true;
+    }
+    const uint32_t more = id + 1 > *n * 2 ? id + 1 : *n * 2;
+    char *bigger = realloc(*array, more * size);
+    if (!bigger) {
+        return false;
+    }
+    memset(bigger + *n * size, 0, (more - *n) * size);
+    *array = bigger;
+    *n = more;
+    return true;
+}
+
+/** The context's track; at its first event, its names are written. NULL: no memory. */
+static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
+{
+    struct track *k;
+    if (w->system) {
+        k = &t->system[w->context_id < TERN_ENGINES_MAX ? w->context_id : TERN_ENGINES_MAX];
+    } else {
+        void *tracks = t->track, *processes = t->process;
+        const bool room = reach(&tracks, &t->tracks, w->context_id, sizeof *k) && reach(&processes, &t->processes, w->process_id, sizeof(bool));
+        t->track = tracks;
+        t->process = processes;
+        if (!room) {
+            return NULL;
+        }
+        k = &t->track[w->context_id];
+        if (!t->process[w->process_id]) {
+            t->process[w->process_id] = true;
+            name_group(t, group(w), w->process);
+        }
+    }
+    if (!k->known) {
+        k->known = true;
+        name_track(t, group(w), track_of(w), w->context);
+    }
+    return k;
+}
+
+/* ------------------------------------------------------------------ arrows, counters, states */
+
+/** One end or a station of the arrow of a job: 's', 't' or 'f'. It holds on to the slice of the track at that time. */
+static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time, const struct tern_trace_who *w, uint64_t job)
+{
+    tern_trace_put(t->out, "{\"ph\":\"%c\",\"name\":\"buffer\",\"cat\":\"buffer\",\"id\":\"0x%x%08llx\",\"pid\":%u,\"tid\":%u,\"ts\":%s%s}", phase,
+                   (w->system ? 0x80000000u : 0) | w->context_id, (unsigned long long)(job & 0xffffffffu), pid, tid, at(t, time).text,
+                   phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+static void count(struct tern_trace *t, uint64_t time)
+{
+    t->last_count = time > t->last_count ? time : t->last_count;
+    tern_trace_put(t->out, "{\"ph\":\"C\",\"name\":\"buffers queued\",\"pid\":%u,\"ts\":%s,\"args\":{\"buffers\":%llu}}", GROUP_ENGINES,
+                   at(t, t->last_count).text, (unsigned long long)t->queued);
+}
+
+static void change(struct tern_trace *t, struct track *k, const struct tern_trace_who *w, enum state to, uint64_t time)
+{
+    if (to == k->state) {
+        return;
+    }
+    k->last = time > k->last ? time : k->last;
+    const struct stamp s = at(t, k->last);
+    if (k->state != IDLE) {
+        tern_trace_put(t->out, "{\"ph\":\"E\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", group(w), track_of(w), s.text);
+    }
+    if (to != IDLE) {
+        tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", state_names[to], group(w), track_of(w), s.text);
+    }
+    k->state = to;
+}
+
+static void mark(struct tern_trace *t, const char *name, uint32_t pid, uint32_t tid, uint64_t time, const char *args)
+{
+    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"args\":{%s}}", name, pid, tid,
+                   at(t, time).text, args);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static void submitted(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, struct track *k, const char *label)
+{
+    char text[96], args[200];
+    t->queued++;
+    k->submitted = e->job;
+    change(t, k, w, k->state == IDLE ? (k->waiting ? WAITING : QUEUED) : k->state, e->time);
+    const uint64_t time = e->time > k->last ? e->time : k->last;
+    snprintf(args, sizeof args, "\"label\":\"%s\",\"buffer\":%llu,\"cycle\":%llu", tern_trace_escape(label, text, sizeof text),
+             (unsigned long long)e->job, (unsigned long long)e->time);
+    mark(t, "submit", group(w), track_of(w), time, args);
+    arrow(t, 's', group(w), track_of(w), time, w, e->job);
+    count(t, e->time);
+}
+
+static void ended(struct tern_trace *t, struct track *k, uint64_t job, uint64_t time)
+{
+    k->ended = job;
+    t->queued--;
+    count(t, time);
+}
+
+/** What ran on an engine, from k->begun on. */
+static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, const struct track *k,
+                         const char *label, const char *why)
+{
+    char name[96], process[96], context[96];
+    const uint64_t end = e->time > k->begun ? e->time : k->begun;
+    const struct stamp begin = at(t, k->begun), length = microseconds(nanoseconds(t, end) - nanoseconds(t, k->begun));
+    tern_trace_put(t->out,
+                   "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"run\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"dur\":%s,\"args\":{\"process\":\"%s\","
+                   "\"context\":\"%s\",\"id\":%u,\"band\":\"%s\",\"weight\":%u,\"buffer\":%llu,\"offset\":%u,\"begin\":%llu,\"cycles\":%llu,"
+                   "\"resumed\":%s,\"ended\":\"%s\"}}",
+                   tern_trace_escape(label, name, sizeof name), GROUP_ENGINES, engine_track(e->engine), begin.text, length.text,
+                   tern_trace_escape(w->process, process, sizeof process), tern_trace_escape(w->context, context, sizeof context),
+                   w->context_id, band_names[e->band < TERN_BANDS ? e->band : 0], w->weight, (unsigned long long)e->job, e->offset,
+                   (unsigned long long)k->begun, (unsigned long long)(end - k->begun), k->resumed ? "true" : "false", why);
+}
+
+static void stopped(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, struct track *k, const char *label,
+                    const char *why)
+{
+    const bool last = e->kind == TERN_EV_FAULTED || (e->kind == TERN_EV_COMPLETED && e->last);
+    if (k->state == RUNNING) {
+        engine_slice(t, e, w, k, label, why);
+        arrow(t, last ? 'f' : 't', GROUP_ENGINES, engine_track(e->engine), k->begun, w, e->job);
+    } else if (last) {
+        arrow(t, 'f', group(w), track_of(w), e->time > k->last ? e->time : k->last, w, e->job);
+    }
+    if (last) {
+        ended(t, k, e->job, e->time);
+    }
+    const bool more = k->ended != k->submitted;
+    change(t, k, w, !more ? IDLE : k->waiting ? WAITING : e->kind == TERN_EV_PREEMPTED ? PREEMPTED : QUEUED, e->time);
+}
+
+static void began(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, struct track *k)
+{
+    change(t, k, w, RUNNING, e->time);
+    k->begun = e->time;
+    k->resumed = e->kind == TERN_EV_RESUMED;
+}
+
+static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w)
+{
+    char context[96], args[160] = "";
+    if (w) {
+        snprintf(args, sizeof args, "\"context\":\"%s\",\"id\":%u,\"buffer\":%llu", tern_trace_escape(w->context, context, sizeof context),
+                 w->context_id, (unsigned long long)e->job);
+    }
+    mark(t, e->kind == TERN_EV_RESET ? "engine reset" : "asked to stop", GROUP_ENGINES, engine_track(e->engine), e->time, args);
+}
+
+void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label)
+{
+    struct track *k = who ? find(t, who) : NULL;
+    label = label && *label ? label : "buffer";
+    if (e->kind == TERN_EV_PREEMPT_REQUEST || e->kind == TERN_EV_RESET) {
+        of_engine(t, e, who);
+    }
+    if (!k) {
+        return;
+    }
+    switch (e->kind) {
+    case TERN_EV_SUBMIT:
+        submitted(t, e, who, k, label);
+        break;
+    case TERN_EV_START:
+    case TERN_EV_RESUMED:
+        began(t, e, who, k);
+        break;
+    case TERN_EV_COMPLETED:
+        stopped(t, e, who, k, label, "completed");
+        break;
+    case TERN_EV_FAULTED:
+        stopped(t, e, who, k, label, "faulted");
+        break;
+    case TERN_EV_PREEMPTED:
+        stopped(t, e, who, k, label, "preempted");
+        break;
+    case TERN_EV_WAIT:
+    case TERN_EV_WAKE:
+        k->waiting = e->kind == TERN_EV_WAIT;
+        if (k->state != IDLE && k->state != RUNNING && !who->inflight) {
+            change(t, k, who, k->waiting ? WAITING : QUEUED, e->time);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now)
+{
+    struct track *k = find(t, who);
+    if (!k || job <= k->ended || job > k->submitted) {
+        return;
+    }
+    const uint64_t time = now > k->last ? now : k->last;
+    mark(t, result == TERN_ABORTED ? "aborted" : "ended", group(who), track_of(who), time, "");
+    arrow(t, 'f', group(who), track_of(who), time, who, job);
+    ended(t, k, job, now);
+    if (k->ended == k->submitted) {
+        change(t, k, who, IDLE, now);
+    }
+}
+
+/* ------------------------------------------------------------------ life */
+
+struct tern_trace *tern_trace_open(const struct tern_trace_device *device)
+{
+    const char *file = getenv("TERN_TRACE");
+    if (!file || !*file) {
+        return NULL;
+    }
+    struct tern_trace *t = calloc(1, sizeof *t);
+    struct tern_trace_out *out = t ? tern_trace_out_open(file) : NULL;
+    if (!out) {
+        free(t);
+        return NULL;
+    }
+    t->out = out;
+    t->clock_hz = device->clock_hz ? device->clock_hz : 1000000000u;
+    name_group(t, GROUP_ENGINES, device->name);
+    for (uint32_t e = 0; e < device->engines; e++) {
+        char name[32];
+        snprintf(name, sizeof name, "engine %u", e);
+        name_track(t, GROUP_ENGINES, engine_track(e), name);
+    }
+    name_group(t, GROUP_DRIVER, "driver: paging");
+    return t;
+}
+
+void tern_trace_close(struct tern_trace *t)
+{
+    if (t) {
+        tern_trace_out_close(t->out);
+        free(t->track);
+        free(t->process);
+        free(t);
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The scheduler's events as a file that ui.perfetto.dev and chrome://tracing open (Chrome trace event format, JSON): a track for
+ * each engine, with what ran; one for each context, in its process, with what it did: queued, waiting, running,
+ * preempted; an arrow from each submission through all engines that worked on it to its end; a counter of queued buffers.
+ * Times are device time: microseconds at clock_hz on the axis, cycles in the arguments.
+ *
+ * Written as it happens, so that also the trace of a process that is killed opens. An array without a wrapping object, because
+ * only of that the format allows the end to be missing. Own buffer instead of stdio: a child of fork must not flush it twice.
+ *
+ * Thread: calls for one trace one at a time (the device's lock). A failed write is told once on stderr, and ends the trace.
+ */
+#ifndef TERN_OS_TRACE_H
+#define TERN_OS_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tern_trace;
+struct tern_sched_event;
+
+struct tern_trace_device {
+    const char *name; /**< For the title of the engines' group. */
+    uint32_t engines;
+    uint64_t clock_hz;
+};
+
+/** Whose event it is. Ids are never used again on the device; those of the driver's own contexts are small numbers as well. */
+struct tern_trace_who {
+    const char *process, *context; /**< Names. */
+    uint32_t process_id, context_id;
+    bool system;       /**< The driver's own: paging. */
+    uint32_t weight;
+    uint32_t inflight; /**< Its slices in an HW queue. */
+};
+
+/**
+ * The trace that TERN_TRACE names, or NULL: none is wanted, or it cannot be written (then stderr says why). `%p` in the name is
+ * the process id. A file that another living trace writes is left alone: the process id, and a number, are appended.
+ */
+struct tern_trace *tern_trace_open(const struct tern_trace_device *device);
+/** label: of the job (may be NULL). who is NULL for events without a context. */
+void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label);
+/** A job has come back to its owner; result: enum tern_result. Closes the arrow of what never ran. */
+void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now);
+/** t may be NULL. */
+void tern_trace_close(struct tern_trace *t);
+
+#endif

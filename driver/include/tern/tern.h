@@ -52,8 +52,11 @@ struct tern_device_info {
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
  * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G),
- * dram_latency (cycles), dram_bandwidth (bytes a cycle), trace (file for a waveform), timeout (cycles a buffer may run
- * before its engine is reset (F3); else environment TERN_TIMEOUT_CYCLES, else 2^31).
+ * dram_latency (cycles), dram_bandwidth (bytes a cycle), trace (file for a waveform); and for the scheduler, in cycles:
+ * timeout (an engine that has not stopped so long after it was asked to is reset (F2, F3); else environment
+ * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has run longer
+ * ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum, grace (S1), preempt (every
+ * engine is preempted so often), depth (1 or 2 entries of the HW queue), realtime (1: the band REALTIME for everybody).
  * -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing; -EPROTO: the device was built from another
  * interface description; -ENOMEM. tern_last_error() then says what, where and what to do. May take a second.
  */
@@ -87,7 +90,7 @@ TERN_API const char *tern_last_error(void);
 
 /** A fault, as told to its process (F1). */
 struct tern_fault {
-    uint32_t code;      /**< TERN_FAULT_* of tern_spec.h; 0 if there was none. 256: engine reset after a timeout (F3). */
+    uint32_t code;      /**< TERN_FAULT_* of tern_spec.h, or one of those below; 0 if there was none. */
     uint32_t access;    /**< 0 read, 1 write, 2 execute, 3 atomic. */
     uint32_t address;   /**< Virtual address. */
     uint32_t pc;        /**< Program counter, 0 if no kernel ran. */
@@ -99,15 +102,28 @@ struct tern_fault {
     uint64_t fence;     /**< The faulting buffer. */
     char message[512];  /**< All of that as a sentence, with the buffer's label. */
 };
-#define TERN_FAULT_TIMEOUT 256u
-#define TERN_FAULT_DEVICE 257u /**< The device is lost: its registers or memory no longer answer. Every process is in error. */
+#define TERN_FAULT_TIMEOUT 256u /**< It did not let its engine stop, and the engine was reset (F3). The message names a crash dump. */
+#define TERN_FAULT_DEVICE 257u  /**< The device is lost: its registers or memory no longer answer. Every process is in error. */
+#define TERN_FAULT_ADAPTER 258u /**< All of the device had to be reset (F3, F4). Every process is in error; new ones can be made. */
+#define TERN_FAULT_LIMIT 259u   /**< It ran longer than the key `limit` allows. */
+#define TERN_FAULT_ABORTED 260u /**< tern_process_abort. */
 
-/** An address space. name (copied) appears in messages. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory. */
+/**
+ * An address space. name (copied) appears in messages. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory.
+ * -EACCES: work of processes of this name made engines be reset five times within ten minutes; the message says how long it
+ * is refused.
+ */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
 /** Ends it; waits for deferred frees. Blocks. -EBUSY: contexts, allocations or fences are left. */
 TERN_API int tern_process_destroy(struct tern_process *proc);
 /** 0, or -EIO and *fault (may be NULL) filled: the process is in error and accepts no more work (F1). */
 TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
+
+/**
+ * Puts it in error (TERN_FAULT_ABORTED): what it has queued is aborted, what runs is stopped in the middle. why (may be NULL) goes
+ * into the message. For work that does not end by itself. Does not block; tern_wait tells when the work is gone.
+ */
+TERN_API void tern_process_abort(struct tern_process *proc, const char *why);
 
 /* -------------------------------------------------------------- allocations */
 
@@ -162,13 +178,16 @@ typedef void (*tern_completion_fn)(void *user, const struct tern_completion *com
 
 struct tern_context_desc {
     const char *name;        /**< For messages and traces; copied; may be NULL. */
-    int32_t engine;          /**< Engine, or -1: the driver chooses the least loaded. */
-    uint32_t weight;         /**< Share within its process, 1 to 1000; 0: 100. */
+    int32_t engine;          /**< Engine, or -1: the driver chooses, and may move it to another at any time. */
+    uint32_t weight;         /**< Share within its process, 1 to 1000; 0: 100. High is about 400, low 12 (S2). */
     tern_completion_fn completed; /**< May be NULL. */
     void *user;
 };
 
-/** -EINVAL: engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC. */
+/**
+ * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a row of
+ * pages: 104 KiB on the default device. -EINVAL: engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC.
+ */
 TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out);
 /** Waits for its work, then ends it. Blocks. */
 TERN_API void tern_context_destroy(struct tern_context *ctx);
@@ -188,12 +207,22 @@ TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout
 /** The last fence that has ended: a buffer has ended once its callback has returned. */
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
 
-/** Statistics of a context. */
+/**
+ * Another band and weight (0: 100) from now on, for what runs as well. Does not block. -EINVAL: band or weight; -EPERM: the band
+ * REALTIME needs CAP_SYS_NICE, or a device opened with the key realtime=1, because it can keep everybody else from an engine.
+ */
+TERN_API int tern_context_set_priority(struct tern_context *ctx, enum tern_band band, uint32_t weight);
+
+/** Statistics of a context. Cycles are the device's. */
 struct tern_context_stats {
-    uint64_t submitted, completed, aborted; /**< Buffers. */
+    uint64_t submitted, completed, aborted; /**< Buffers; aborted: or faulted. The others have not ended. */
+    uint64_t preempted;                     /**< How often work of it that had begun was cut. */
+    uint64_t moved;                         /**< How often it went on on another engine than the one that cut it. */
     uint64_t cycles;                        /**< Engine cycles its buffers ran. */
-    uint64_t waited;                        /**< Cycles from submission to begin, summed. */
-    uint32_t engine;
+    uint64_t waited, longest_wait;          /**< From submission of a buffer to its begin: sum, maximum. */
+    uint32_t engine;                        /**< Where it is queued, or ran last. */
+    uint32_t weight;
+    enum tern_band band;                    /**< Its own. */
 };
 TERN_API void tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
 

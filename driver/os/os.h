@@ -42,7 +42,8 @@ struct tern_device {
     uint32_t process_count, contexts_on[TERN_ENGINES_MAX];
     uint64_t completed_on[TERN_ENGINES_MAX];
     uint64_t progress; /**< Counts slices of device time and host writes: what a fence waiter watches. */
-    uint32_t fence_waiters, next_context;
+    uint32_t fence_waiters, next_context, next_process;
+    struct tern_observer *observer; /**< Trace and statistics; NULL: nobody looks on. */
     bool kick, stop, idle, lost;
     char lost_why[200];
     pthread_t thread;
@@ -53,6 +54,7 @@ struct tern_process {
     struct tern_list node, contexts;
     struct tern_device *dev;
     char name[64];
+    uint32_t id; /**< On the device, from 1. */
     struct tern_fault fault;
     uint32_t root;
     uint32_t tables[TERN_PAGES_LARGE]; /**< Pages of second-level tables, 0: none. They stay until the process ends. */

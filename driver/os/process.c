@@ -93,6 +93,7 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
         return tern_error(-EBUSY, "the device has one address space only, and a process is using it");
     }
     dev->process_count++;
+    proc->id = ++dev->next_process;
     tern_list_append(&dev->processes, &proc->node);
     return 0;
 }

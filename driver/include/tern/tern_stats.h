@@ -31,6 +31,7 @@ enum tern_stats_state {
     TERN_STATS_IDLE,    /**< Has nothing to do. */
     TERN_STATS_WAITING, /**< Its next buffer waits for a fence. */
     TERN_STATS_QUEUED,  /**< Could run, but others do. */
+    TERN_STATS_HELD,    /**< Suspended by its owner, or its process is in error. */
     TERN_STATS_RUNNING, /**< Has a buffer in an HW queue. */
 };
 

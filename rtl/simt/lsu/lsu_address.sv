@@ -4,6 +4,7 @@
 // Contract: in_* is taken whenever in_valid_i; one cycle later either fault_valid_o, with the lowest lane that faults, or
 // out_global_o and out_local_o: the lanes that go to memory and to local memory, and out_addr_o with their virtual
 // addresses, or byte offsets in the whole local memory. A misaligned address faults before it is looked at further.
+// With in_raw_i addresses are those of memory already: nothing is mapped or checked, in_private_i says which are private.
 // Preemption saves nothing of it: it drains.
 //
 // The base of the warp's stacks is added up in the cycle before the lanes need it, so no stage has two adders in a row.
@@ -19,6 +20,8 @@ module lsu_address #(
     input  logic [4:0]          stack_log2_i,
     input  logic [16:0]         local_bytes_i,
     input  logic                in_valid_i,
+    input  logic                in_raw_i,
+    input  logic [LANES-1:0]    in_private_i,
     input  logic [1:0]          in_size_i,
     input  logic [WW-1:0]       in_warp_i,
     input  logic [LANES-1:0]    in_mask_i,
@@ -33,9 +36,9 @@ module lsu_address #(
     output logic [31:0]         fault_va_o,
     output logic [LW-1:0]       fault_lane_o
 );
-  logic valid_q;
+  logic valid_q, raw_q;
   logic [1:0] size_q;
-  logic [LANES-1:0] mask_q;
+  logic [LANES-1:0] mask_q, marked_q;
   logic [LANES*32-1:0] addr_q;
   logic [16:0] lbase_q;
   logic [31:0] base_q;
@@ -43,11 +46,13 @@ module lsu_address #(
   always_ff @(posedge clk_i) begin
     valid_q <= in_valid_i && !rst_i;
     if (in_valid_i) begin
-      size_q  <= in_size_i;
-      mask_q  <= in_mask_i;
-      addr_q  <= in_addr_i;
-      lbase_q <= in_lbase_i;
-      base_q  <= stack_i + (32'(in_warp_i) << (stack_log2_i + 5'(LW)));
+      raw_q    <= in_raw_i;
+      marked_q <= in_private_i;
+      size_q   <= in_size_i;
+      mask_q   <= in_mask_i;
+      addr_q   <= in_addr_i;
+      lbase_q  <= in_lbase_i;
+      base_q   <= stack_i + (32'(in_warp_i) << (stack_log2_i + 5'(LW)));
     end
   end
 
@@ -68,16 +73,16 @@ module lsu_address #(
     if (valid_q) begin
       for (int i = 0; i < LANES; i++) begin
         // the windows are the two highest sixteenths of the address space; the lower is half local memory, half guard
-        private_lane[i] = &addr_q[i*32+28+:4];
-        local_lane[i] = addr_q[i*32+27+:5] == 5'b11100;
-        guard_lane[i] = addr_q[i*32+27+:5] == 5'b11101;
+        private_lane[i] = &addr_q[i*32+28+:4] && !raw_q;
+        local_lane[i] = addr_q[i*32+27+:5] == 5'b11100 && !raw_q;
+        guard_lane[i] = addr_q[i*32+27+:5] == 5'b11101 && !raw_q;
         misaligned[i] = (size_q[0] && addr_q[i*32]) || (size_q[1] && |addr_q[i*32+:2]);
         overrun[i] = local_lane[i] && addr_q[i*32+:27] >= {10'b0, local_bytes_i};
         overflow[i] = guard_lane[i] || (private_lane[i] && |(addr_q[i*32+:28] >> stack_log2_i));
         out_addr_o[i*32+:32] = private_lane[i] ? base_q + 32'({addr_q[i*32+2+:26], LW'(i), addr_q[i*32+:2]}) :
             local_lane[i] ? {15'b0, lbase_q + addr_q[i*32+:17]} : addr_q[i*32+:32];
       end
-      bad = mask_q & (misaligned | overrun | overflow);
+      bad = raw_q ? '0 : mask_q & (misaligned | overrun | overflow);
       if (|bad) begin
         lowest = bad & (~bad + 1'b1);
         for (int i = 0; i < LANES; i++) begin
@@ -92,6 +97,6 @@ module lsu_address #(
 
   assign fault_valid_o = |bad;
   assign out_global_o  = (valid_q && !fault_valid_o) ? mask_q & ~local_lane : '0;
-  assign out_private_o = (valid_q && !fault_valid_o) ? mask_q & private_lane : '0;
+  assign out_private_o = (valid_q && !fault_valid_o) ? mask_q & (raw_q ? marked_q : private_lane) : '0;
   assign out_local_o   = (valid_q && !fault_valid_o) ? mask_q & local_lane : '0;
 endmodule

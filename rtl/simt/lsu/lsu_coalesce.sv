@@ -6,7 +6,10 @@
 // a store with the same address only the highest is in out_merge_o: it wins. Lanes of an atomic instruction with the same
 // address go in accesses of their own, lowest first; compare-and-swap, LR and SC go one lane at a time, with out_pair_o:
 // the value to compare with, or the hardware thread.
-// Preemption saves nothing of it: it drains.
+// With freeze_i no access goes out. The instruction in hand, with the lanes that are left, is then offered on pend_*, oldest
+// first, once settled_i allows it; pend_count_o tells how many are here. The queue has places that only freezing opens:
+// NORMAL + 1 instructions may be here when it begins, and 2^DEPTH_LOG2 + 1 find room.
+// State that preemption saves: all of it, on pend_*.
 //
 // Which lanes share a line is found for all pairs before the loop over lines starts, so the loop itself is short: a
 // leader compared with all lanes in the loop would take two cycles a line.
@@ -14,7 +17,8 @@ module lsu_coalesce #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
     parameter int ENTRY_W = 6,
-    parameter int DEPTH_LOG2 = 2,
+    parameter int DEPTH_LOG2 = 3,
+    parameter int NORMAL = 4,   // places of the queue that are used while not frozen
     localparam int LW = $clog2(LANES),
     localparam int WW = $clog2(WARPS)
 ) (
@@ -22,9 +26,12 @@ module lsu_coalesce #(
     input  logic                rst_i,
     input  logic                push_i,
     output logic                room_o,
+    input  logic                freeze_i,
     input  logic [2:0]          in_op_i,
     input  logic [3:0]          in_amo_i,
     input  logic [1:0]          in_size_i,
+    input  logic                in_unsigned_i,
+    input  logic [4:0]          in_rd_i,
     input  logic [WW-1:0]       in_warp_i,
     input  logic [ENTRY_W-1:0]  in_entry_i,
     input  logic [31:0]         in_pc_i,
@@ -49,9 +56,20 @@ module lsu_coalesce #(
     output logic                out_private_o,
     output logic [31:0]         out_pair_o,
     output logic [LANES*6-1:0]  out_offset_o,   // in the line
-    output logic [LANES*32-1:0] out_data_o
+    output logic [LANES*32-1:0] out_data_o,
+    // what is left, while frozen: with op, amo, size, warp, pc and data of out_*
+    input  logic                settled_i,
+    output logic [3:0]          pend_count_o,
+    output logic                pend_valid_o,
+    input  logic                pend_ready_i,
+    output logic                pend_unsigned_o,
+    output logic [4:0]          pend_rd_o,
+    output logic [LANES-1:0]    pend_mask_o,
+    output logic [LANES-1:0]    pend_private_o,
+    output logic [LANES*32-1:0] pend_addr_o,
+    output logic [LANES*32-1:0] pend_cmp_o
 );
-  localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32;
+  localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32 + 1 + 5;
 
   // Queue
   logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
@@ -61,17 +79,17 @@ module lsu_coalesce #(
   logic [LANES*32-1:0] queue_cmp[0:(1<<DEPTH_LOG2)-1];
   logic [DEPTH_LOG2:0] wr_q, rd_q;
   logic [DEPTH_LOG2-1:0] wr, rd;
-  logic some, load;
+  logic some, load, go, took;
 
   assign wr = wr_q[DEPTH_LOG2-1:0];
   assign rd = rd_q[DEPTH_LOG2-1:0];
   assign some = wr_q != rd_q;
-  assign room_o = (DEPTH_LOG2 + 1)'(wr_q - rd_q) < (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1);
+  assign room_o = (DEPTH_LOG2 + 1)'(wr_q - rd_q) < (DEPTH_LOG2 + 1)'(freeze_i ? (1 << DEPTH_LOG2) - 1 : NORMAL - 1);
 
   always_ff @(posedge clk_i) begin
     if (push_i) begin
       wr_q <= wr_q + 1'b1;
-      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i};
+      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i, in_unsigned_i, in_rd_i};
       queue_mask[wr] <= {in_private_i, in_mask_i};
       queue_addr[wr] <= in_addr_i;
       if (in_op_i != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
@@ -94,7 +112,9 @@ module lsu_coalesce #(
   logic [LANES-1:0] m;
   logic exact;
 
-  assign load = some && (!valid_q || (out_last_o && out_ready_i));
+  assign go = out_valid_o && out_ready_i;
+  assign took = pend_valid_o && pend_ready_i;
+  assign load = some && (!valid_q || (go && out_last_o) || took);
   always_ff @(posedge clk_i) begin
     if (load) begin
       a = queue_addr[rd];
@@ -117,9 +137,9 @@ module lsu_coalesce #(
           end
         end
     end
-    else if (out_valid_o && out_ready_i) rest_q <= rest_q & ~out_mask_o;
+    else if (go) rest_q <= rest_q & ~out_mask_o;
     if (load) valid_q <= 1'b1;
-    else if (out_valid_o && out_ready_i && out_last_o) valid_q <= 1'b0;
+    else if ((go && out_last_o) || took) valid_q <= 1'b0;
     if (rst_i) valid_q <= 1'b0;
   end
 
@@ -150,8 +170,8 @@ module lsu_coalesce #(
     end
   end
 
-  assign {out_op_o, out_amo_o, out_size_o, out_warp_o, out_entry_o, out_pc_o} = meta_q;
-  assign out_valid_o = valid_q;
+  assign {out_op_o, out_amo_o, out_size_o, out_warp_o, out_entry_o, out_pc_o, pend_unsigned_o, pend_rd_o} = meta_q;
+  assign out_valid_o = valid_q && !freeze_i;
   assign out_mask_o = lead | (single ? '0 : rest_q & row & ~blocked);
   assign out_merge_o = out_mask_o & ~(out_op_o == simt_op_pkg::LSU_STORE ? shadow_q : '0);
   assign out_last_o = !(|(rest_q & ~out_mask_o));
@@ -160,4 +180,11 @@ module lsu_coalesce #(
   for (genvar i = 0; i < LANES; i++) begin : g_offset
     assign out_offset_o[i*6+:6] = addr_q[i*32+:6];
   end
+
+  assign pend_valid_o = valid_q && freeze_i && settled_i;
+  assign pend_count_o = 4'((DEPTH_LOG2 + 1)'(wr_q - rd_q)) + 4'(valid_q);
+  assign pend_mask_o = rest_q;
+  assign pend_private_o = private_q & rest_q;
+  assign pend_addr_o = addr_q;
+  assign pend_cmp_o = cmp_q;
 endmodule

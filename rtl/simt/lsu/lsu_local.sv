@@ -8,8 +8,9 @@
 // the same address the highest wins. A pass of an atomic instruction takes three cycles: it reads, computes and writes
 // before the next pass reads; lanes on one word go lowest first; CAS, LR and SC go one lane at a time. Pieces come out on
 // words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
-// scrub_i zeroes all rows, one a cycle; nothing may be under way.
-// State that preemption saves: the banks. They are read and written by the core's save and restore through here.
+// scrub_* and line_* are as in lsu_rows; nothing may be under way, which idle_o says.
+// State that preemption saves: the banks, through line_*. A reservation is lost with rst_i. The rest drains: with room for
+// its pieces, each instruction ends within 3 * LANES cycles of its turn.
 module lsu_local #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -22,7 +23,17 @@ module lsu_local #(
     input  logic                clk_i,
     input  logic                rst_i,
     input  logic                scrub_i,
+    input  logic [10:0]         scrub_first_i,
+    input  logic [10:0]         scrub_end_i,
     output logic                scrub_busy_o,
+    input  logic                line_read_i,
+    input  logic                line_write_i,
+    input  logic [9:0]          line_i,
+    input  logic [511:0]        line_wdata_i,
+    output logic                line_ready_o,
+    output logic                line_valid_o,
+    output logic [511:0]        line_rdata_o,
+    output logic                idle_o,
     input  logic                push_i,
     output logic                room_o,
     input  logic [2:0]          in_op_i,
@@ -138,8 +149,20 @@ module lsu_local #(
     end
   end
 
+  // ------------------------------------------------------------------ whole rows: scrub, lines
+  logic row_valid, row_write;
+  logic [RW-1:0] row;
+  logic [LANES-1:0] row_bank;
+  logic [LANES*32-1:0] row_data, bank_word;
+
+  lsu_rows #(.LANES(LANES), .RW(RW)) u_rows (
+      .clk_i, .rst_i, .scrub_i, .scrub_first_i, .scrub_end_i, .scrub_busy_o, .line_read_i, .line_write_i, .line_i,
+      .line_wdata_i, .line_ready_o, .line_valid_o, .line_rdata_o, .row_valid_o(row_valid), .row_write_o(row_write),
+      .row_o(row), .row_bank_o(row_bank), .row_data_o(row_data), .words_i(bank_word)
+  );
+
   // ------------------------------------------------------------------ B: to banks
-  logic b_valid_q, r_valid_q, o_valid_q, r_write_q;
+  logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // of lanes, not a whole row
   logic [META_W-1:0] b_meta_q, r_meta_q, o_meta_q;
   logic [LANES-1:0] b_grant_q, b_merge_q, r_grant_q, o_grant_q, to_bank;
   logic [LANES*32-1:0] b_data_q, r_data_q, o_data_q;
@@ -158,8 +181,9 @@ module lsu_local #(
 
   always_ff @(posedge clk_i) begin
     b_valid_q <= g_go && !rst_i;
-    r_valid_q <= b_valid_q && !rst_i;
-    o_valid_q <= r_valid_q && !r_write_q && !rst_i;
+    r_valid_q <= (b_valid_q || row_valid) && !rst_i;
+    r_lanes_q <= b_valid_q;
+    o_valid_q <= r_valid_q && r_lanes_q && !r_write_q && !rst_i;
     if (g_go) begin
       b_meta_q  <= g_meta_q;
       b_grant_q <= grant;
@@ -209,6 +233,14 @@ module lsu_local #(
         r_data_q <= datas;
         r_be_q <= bes;
       end
+    end else if (row_valid) begin
+      r_write_q <= row_write;
+      r_bank_q  <= row_bank;
+      r_row_q   <= {LANES{row}};
+      if (row_write) begin
+        r_data_q <= row_data;
+        for (int b = 0; b < LANES; b++) r_be_q[b*4+:4] <= {4{row_bank[b]}};
+      end
     end
     if (r_valid_q && !r_write_q) begin
       o_meta_q <= r_meta_q;
@@ -222,34 +254,28 @@ module lsu_local #(
     end
   end
 
-  // ------------------------------------------------------------------ R: banks; one write port for stores, atomics, scrub
+  // ------------------------------------------------------------------ R: banks; one write port for stores and rows, and for atomics
   logic a_valid_q;  // an atomic pass writes
   logic [LANES-1:0] a_bank_q, w_bank;
   logic [LANES*RW-1:0] w_row;
   logic [LANES*4-1:0] w_be;
-  logic [LANES*32-1:0] a_data_q, w_data, bank_word;
-  logic [RW:0] scrub_q;  // msb: scrubbing
+  logic [LANES*32-1:0] a_data_q, w_data;
   logic any_write;
 
-  assign scrub_busy_o = scrub_q[RW];
-  assign any_write = (r_valid_q && r_write_q) || a_valid_q || scrub_busy_o;
+  assign any_write = (r_valid_q && r_write_q) || a_valid_q;
   always_comb begin
     w_bank = '0;
     w_row  = '0;
     w_be   = '0;
     w_data = '0;
     if (any_write) begin
-      w_bank = scrub_busy_o ? '1 : a_valid_q ? a_bank_q : r_bank_q;
-      w_row  = scrub_busy_o ? {LANES{scrub_q[RW-1:0]}} : a_valid_q ? o_row_q : r_row_q;
-      w_be   = (scrub_busy_o || a_valid_q) ? '1 : r_be_q;
-      w_data = scrub_busy_o ? '0 : a_valid_q ? a_data_q : r_data_q;
+      w_bank = a_valid_q ? a_bank_q : r_bank_q;
+      w_row  = a_valid_q ? o_row_q : r_row_q;
+      w_be   = a_valid_q ? '1 : r_be_q;
+      w_data = a_valid_q ? a_data_q : r_data_q;
     end
   end
-  always_ff @(posedge clk_i) begin
-    if (scrub_busy_o) scrub_q <= scrub_q + 1'b1;
-    else if (scrub_i) scrub_q <= {1'b1, RW'(0)};
-    if (rst_i) scrub_q <= '0;
-  end
+  assign idle_o = !some && !g_valid_q && !b_valid_q && !r_valid_q && !o_valid_q && !a_valid_q && !scrub_busy_o;
 
   for (genvar b = 0; b < LANES; b++) begin : gen_bank
     lsu_bank #(.ROWS(ROWS)) u_bank (

@@ -2,7 +2,7 @@
 // The end of both ways to a register: extends bytes and halves of words, and queues the pieces.
 //
 // Contract: start_i announces a piece (credit_o, from registers: there is a place for it); some cycles later it comes with
-// in_valid_i, and one cycle after that it is offered on out_*, in order.
+// in_valid_i, and one cycle after that it is offered on out_*, in order. idle_o: none is announced or here.
 // Preemption saves nothing of it: it drains.
 //
 // Credits instead of a stall: a stall would have to hold the outputs of the memories before.
@@ -13,6 +13,7 @@ module lsu_pieces #(
     input  logic                clk_i,
     input  logic                rst_i,
     output logic                credit_o,
+    output logic                idle_o,
     input  logic                start_i,
     input  logic                in_valid_i,
     input  logic [ENTRY_W-1:0]  in_entry_i,
@@ -36,6 +37,7 @@ module lsu_pieces #(
   logic [7:0] low;
 
   assign credit_o = credit_q != 4'd0;
+  assign idle_o = credit_q == 4'd8;
   assign out_valid_o = count_q != 4'd0;
   assign {out_entry_o, out_mask_o} = queue_head[rd_q];
   assign out_data_o = queue_data[rd_q];

@@ -8,9 +8,15 @@
 // Contract: iss_* takes an instruction a cycle; instructions take effect in the order of issue wherever they meet in a byte.
 // Loads and atomics come back on wb_* in pieces with disjoint lanes, the last marked. An instruction with a faulting lane
 // is dropped; fault_* reports it. kill_i drops all that has not been pushed to memory; afterwards the LSU is as after reset, the
-// local memory apart. inv_i forgets the L1, and so does every 4096th cycle after. scrub_i zeroes local memory while idle.
+// local memory apart. inv_i forgets the L1, and so does every 4096th cycle after. scrub_* and lmem_*: lsu_rows.
 // An L1 hit or a local access comes back 10 or 9 cycles after its issue; whole lines and free banks go one a cycle.
-// State that preemption saves: local memory, by loads of the core; the rest drains first (idle_o).
+// freeze_i, up until kill_i or until nothing is pending, begins no more lines; three more instructions find room. All else goes
+// on, until settled_o: only instructions with lanes whose lines were not begun are left, for pend_* to read and iss_raw_i to
+// issue again after a kill. That is so once memory has taken at most 7 requests more (the queue's 4, T0, T1, T2) and answered
+// all, and 64 loads that waited for these lines have written back; and local memory has done 8 instructions of at most
+// 3 * LANES cycles: with an answer a cycle after M cycles of latency, in 7 + M + 64 or 24 * LANES cycles, and 32 of pipeline.
+// A line that is refused meanwhile shows as fault_* before settled_o.
+// State that preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // 8, 16 or 32
     parameter int WARPS = 16,     // a power of two, 4 to 32
@@ -39,6 +45,8 @@ module simt_lsu #(
     input  logic [LANES*32-1:0] iss_cmp_i,
     input  logic [31:0]         iss_pc_i,
     input  logic [16:0]         iss_lbase_i,
+    input  logic                iss_raw_i,      // addresses are those of memory: no windows, no checks
+    input  logic [LANES-1:0]    iss_private_i,  // with iss_raw_i: lanes that came from the private window
     // write-back
     output logic                wb_valid_o,
     input  logic                wb_ready_i,
@@ -55,6 +63,8 @@ module simt_lsu #(
     input  logic                kill_i,
     output logic                idle_o,
     input  logic                scrub_i,
+    input  logic [10:0]         scrub_first_i,
+    input  logic [10:0]         scrub_end_i,
     output logic                scrub_busy_o,
     output logic                fault_valid_o,
     output logic [7:0]          fault_code_o,
@@ -66,6 +76,32 @@ module simt_lsu #(
     output logic [LW-1:0]       fault_lane_o,
     output logic                ev_l1_hit_o,
     output logic                ev_l1_miss_o,
+    // preemption
+    input  logic                freeze_i,
+    output logic                settled_o,
+    output logic [3:0]          pend_count_o,
+    output logic                pend_valid_o,
+    input  logic                pend_ready_i,
+    output logic [2:0]          pend_op_o,
+    output logic [3:0]          pend_amo_o,
+    output logic [1:0]          pend_size_o,
+    output logic                pend_unsigned_o,
+    output logic [4:0]          pend_rd_o,
+    output logic [WW-1:0]       pend_warp_o,
+    output logic                pend_gen_o,     // its warp's generation; it holds the warp's next launch
+    output logic [LANES-1:0]    pend_mask_o,
+    output logic [LANES-1:0]    pend_private_o,
+    output logic [31:0]         pend_pc_o,
+    output logic [LANES*32-1:0] pend_addr_o,
+    output logic [LANES*32-1:0] pend_data_o,
+    output logic [LANES*32-1:0] pend_cmp_o,
+    input  logic                lmem_read_i,
+    input  logic                lmem_write_i,
+    input  logic [9:0]          lmem_line_i,
+    input  logic [511:0]        lmem_wdata_i,
+    output logic                lmem_ready_o,
+    output logic                lmem_valid_o,
+    output logic [511:0]        lmem_rdata_o,
     // memory channel
     output logic                mem_req_valid_o,
     input  logic                mem_req_ready_i,
@@ -156,7 +192,8 @@ module simt_lsu #(
   end
 
   lsu_address #(.LANES(LANES), .WARPS(WARPS)) u_address (
-      .clk_i, .rst_i(soft_rst), .stack_i, .stack_log2_i, .local_bytes_i, .in_valid_i(take), .in_size_i(iss_size_i),
+      .clk_i, .rst_i(soft_rst), .stack_i, .stack_log2_i, .local_bytes_i, .in_valid_i(take), .in_raw_i(iss_raw_i),
+      .in_private_i(iss_private_i), .in_size_i(iss_size_i),
       .in_warp_i(iss_warp_i), .in_mask_i(iss_mask_i), .in_addr_i(iss_addr_i), .in_lbase_i(iss_lbase_i),
       .out_global_o(a_global), .out_private_o(a_private), .out_local_o(a_local), .out_addr_o(a_addr),
       .fault_valid_o(a_fault), .fault_code_o(a_fault_code), .fault_va_o(a_fault_va), .fault_lane_o(a_fault_lane)
@@ -178,14 +215,17 @@ module simt_lsu #(
   logic [LANES*32-1:0] c_data;
 
   lsu_coalesce #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_coalesce (
-      .clk_i, .rst_i(soft_rst), .push_i(|a_global), .room_o(global_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q),
-      .in_size_i(a_size_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global),
+      .clk_i, .rst_i(soft_rst), .freeze_i, .settled_i(settled_o), .push_i(|a_global), .room_o(global_room), .in_op_i(a_op_q),
+      .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q), .in_rd_i(a_rd_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global),
       .in_private_i(a_private), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .out_valid_o(c_valid),
       .out_ready_i(c_ready), .out_last_o(c_last), .out_op_o(c_op), .out_amo_o(c_amo), .out_size_o(c_size),
       .out_warp_o(c_warp), .out_entry_o(c_entry), .out_pc_o(c_pc), .out_mask_o(c_mask), .out_merge_o(c_merge),
       .out_lane_o(c_lane), .out_addr_o(c_addr), .out_private_o(c_private), .out_pair_o(c_pair), .out_offset_o(c_offset),
-      .out_data_o(c_data)
+      .out_data_o(c_data), .pend_count_o, .pend_valid_o, .pend_ready_i, .pend_unsigned_o, .pend_rd_o, .pend_mask_o,
+      .pend_private_o, .pend_addr_o, .pend_cmp_o
   );
+  assign {pend_op_o, pend_amo_o, pend_size_o, pend_warp_o, pend_pc_o, pend_data_o} = {c_op, c_amo, c_size, c_warp, c_pc, c_data};
+  assign pend_gen_o = gen_i[c_warp];
 
   logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
   logic [5:0] write_slot;
@@ -199,7 +239,7 @@ module simt_lsu #(
   logic [511:0] push_wdata, fill_data, piece_line;
   logic [63:0] push_be;
   logic [FILL_W-1:0] fill;
-  logic credit, piece_start, cache_idle;
+  logic credit, piece_start, cache_idle, pieces_idle, local_pieces_idle, local_idle;
   logic [ENTRY_W-1:0] piece_entry;
   logic [LANES-1:0] piece_mask;
 
@@ -253,7 +293,7 @@ module simt_lsu #(
       .words_o(m_word)
   );
   lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_memory_pieces (
-      .clk_i, .rst_i(soft_rst), .credit_o(credit), .start_i(piece_start), .in_valid_i(m_words), .in_entry_i(m_words_entry),
+      .clk_i, .rst_i(soft_rst), .credit_o(credit), .idle_o(pieces_idle), .start_i(piece_start), .in_valid_i(m_words), .in_entry_i(m_words_entry),
       .in_mask_i(m_words_mask), .in_size_i(m_size), .in_unsigned_i(m_unsigned), .in_byte_i(m_byte), .in_word_i(m_word),
       .out_valid_o(m_valid), .out_take_i(m_take), .out_entry_o(m_entry), .out_mask_o(m_mask), .out_data_o(m_data)
   );
@@ -268,7 +308,9 @@ module simt_lsu #(
   logic [WW-1:0] l_store_warp;
 
   lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
-      .clk_i, .rst_i(soft_rst), .scrub_i, .scrub_busy_o, .push_i(|a_local), .room_o(local_room), .in_op_i(a_op_q),
+      .clk_i, .rst_i(soft_rst), .scrub_i, .scrub_first_i, .scrub_end_i, .scrub_busy_o, .line_read_i(lmem_read_i),
+      .line_write_i(lmem_write_i), .line_i(lmem_line_i), .line_wdata_i(lmem_wdata_i), .line_ready_o(lmem_ready_o),
+      .line_valid_o(lmem_valid_o), .line_rdata_o(lmem_rdata_o), .idle_o(local_idle), .push_i(|a_local), .room_o(local_room), .in_op_i(a_op_q),
       .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q),
       .in_mask_i(a_local), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .credit_i(l_credit),
       .start_o(l_start), .words_valid_o(l_words), .words_entry_o(l_words_entry), .words_mask_o(l_words_mask),
@@ -276,7 +318,7 @@ module simt_lsu #(
       .store_end_o(l_store_end), .store_warp_o(l_store_warp)
   );
   lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_local_pieces (
-      .clk_i, .rst_i(soft_rst), .credit_o(l_credit), .start_i(l_start), .in_valid_i(l_words), .in_entry_i(l_words_entry),
+      .clk_i, .rst_i(soft_rst), .credit_o(l_credit), .idle_o(local_pieces_idle), .start_i(l_start), .in_valid_i(l_words), .in_entry_i(l_words_entry),
       .in_mask_i(l_words_mask), .in_size_i(l_size), .in_unsigned_i(l_unsigned), .in_byte_i(l_byte), .in_word_i(l_word),
       .out_valid_o(l_valid), .out_take_i(l_take), .out_entry_o(l_entry), .out_mask_o(l_mask), .out_data_o(l_data)
   );
@@ -335,4 +377,6 @@ module simt_lsu #(
   assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
   assign launch_hold_o = busy_before | busy_queue | busy_address;
   assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
+  assign settled_o = freeze_i && !soft_rst && !a_valid_q && cache_idle && flight_idle && !f_fault && pieces_idle &&
+      local_pieces_idle && local_idle && !wb_valid_o;
 endmodule

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern bench preempt: stops kernels at random cycles, resumes them on some engine, and says in device cycles how long each took;
+ * what memory holds at last is compared with a run that nobody stopped. tern-bench(1) says what exactly is measured.
+ *
+ * One run is stopped again and again, and begins anew when it has ended: a run a request would take the simulated device
+ * all day, and would find few contexts that were restored before.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "base/error.h"
+#include "preempt_case.h"
+
+#define MAX_CHOSEN 64
+#define SPACING 1000u /* cycles that a kernel runs between resume and stop, on average */
+
+#define SOURCE(name, file)                                                                                                      \
+    __asm__(".section .rodata\n.globl " name "\n.globl " name "_end\n.hidden " name "\n.hidden " name "_end\n" name              \
+            ":\n.incbin \"" file "\"\n" name "_end:\n.byte 0\n.text");                                                           \
+    extern const char
+SOURCE("preempt_source_bench", TERN_BENCH_KERNELS) preempt_source_bench[], preempt_source_bench_end[];
+SOURCE("preempt_source_more", TERN_BENCH_PREEMPT_KERNELS) preempt_source_more[], preempt_source_more_end[];
+
+struct options {
+    uint32_t requests, seed, n_chosen;
+    const struct preempt_case *chosen[MAX_CHOSEN];
+    bool json, overhead;
+};
+
+struct result {
+    uint32_t *save, *restore; /**< Cycles, one for each request. */
+    uint32_t n, n_restore, bytes, local, runs;
+};
+
+static const uint32_t periods[] = {10000, 100000};
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+static void progress(const char *kernel, uint32_t n, uint32_t of)
+{
+    static int terminal = -1;
+    if (terminal < 0) {
+        terminal = isatty(STDERR_FILENO);
+    }
+    if (terminal) {
+        fprintf(stderr, n < of ? "\r%-20s %u of %u\033[K" : "\r\033[K", kernel, n, of);
+    }
+}
+
+static bool finished(const struct tern_indication *i)
+{
+    return i->kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED;
+}
+
+/** A run without a stop. */
+static int run_whole(struct rig *r, struct tern_indication *out)
+{
+    uint32_t at;
+    int e = rig_submit(r, 0, false, &at);
+    e = e ? e : rig_wait(r, 0, out);
+    if (!e && !finished(out)) {
+        fprintf(stderr, "tern bench preempt: an engine stopped that nobody asked to\n");
+        e = -EPROTO;
+    }
+    return e;
+}
+
+/** One run with stops until `most` have been measured, the rest of it without. */
+static int run_stopped(struct rig *r, struct result *out, uint32_t most, const char *kernel, uint32_t *seed)
+{
+    struct tern_indication i;
+    struct rig_saved saved;
+    for (bool resume = false;; resume = true) {
+        const uint32_t engine = next_random(seed) % r->kmd.engines, after = next_random(seed) % (2 * SPACING);
+        uint32_t rung = 0, running = 0, asked = 0;
+        bool ended = false;
+        int e = rig_submit(r, engine, resume, &rung);
+        if (!e && out->n < most) {
+            e = rig_running(r, engine, &running, &ended);
+            if (!e && !ended && resume) {
+                out->restore[out->n_restore++] = running - rung;
+            }
+            e = e || ended ? e : rig_pass(r, after);
+            e = e ? e : rig_preempt(r, engine, &asked);
+        }
+        e = e ? e : rig_wait(r, engine, &i);
+        if (e || finished(&i)) {
+            return e;
+        }
+        e = rig_saved(r, &saved);
+        if (e) {
+            return e;
+        }
+        out->save[out->n++] = (uint32_t)i.end - asked;
+        out->bytes = saved.bytes > out->bytes ? saved.bytes : out->bytes;
+        out->local = saved.local > out->local ? saved.local : out->local;
+        progress(kernel, out->n, most);
+    }
+}
+
+/** 1: measured, memory is right; 0: it is not; or -errno. */
+static int measure(struct rig *r, const struct preempt_case *c, uint32_t requests, uint32_t seed, struct result *out)
+{
+    struct preempt_scene s;
+    struct tern_indication i;
+    uint32_t state = seed * 2654435761u + 1;
+    *out = (struct result){.save = calloc(requests, 4), .restore = calloc(requests + 1ul, 4)};
+    if (!out->save || !out->restore) {
+        return -ENOMEM;
+    }
+    int e = scene_open(r, c, &s);
+    if (e) {
+        return e;
+    }
+    e = scene_reset(&s);
+    e = e ? e : run_whole(r, &i);
+    e = e ? e : scene_learn(&s);
+    int right = 1;
+    while (!e && right == 1 && out->n < requests) {
+        const uint32_t n = out->n;
+        e = scene_reset(&s);
+        e = e ? e : run_stopped(r, out, requests, c->kernel, &state);
+        right = e ? e : scene_compare(&s, c->kernel);
+        if (right == 1 && out->n == n && ++out->runs > 100) {
+            fprintf(stderr, "tern bench preempt: %s: it ends before it can be stopped\n", c->kernel);
+            e = -EAGAIN;
+        }
+    }
+    scene_close(&s);
+    return e ? e : right;
+}
+
+/* ------------------------------------------------------------------- overhead */
+
+static int busy(struct rig *r, uint64_t *cycles)
+{
+    struct tern_engine_counters c = {0};
+    int e = tern_kmd_counters(&r->kmd, 0, &c);
+    *cycles = c.busy;
+    return e;
+}
+
+/** Cycles for which engine 0 is busy with a run that is stopped at every multiple of `period` (0: never). */
+static int run_periodic(struct preempt_scene *s, uint32_t period, uint64_t *out)
+{
+    struct rig *r = s->rig;
+    struct tern_indication i = {0};
+    uint64_t before = 0, after = 0;
+    uint32_t next = 0, now = 0, at = 0;
+    int e = scene_reset(s);
+    e = e ? e : busy(r, &before);
+    if (!e && !period) {
+        e = run_whole(r, &i);
+    }
+    for (bool resume = false; !e && !finished(&i); resume = true) {
+        e = rig_submit(r, 0, resume, &at);
+        next = resume ? next + period : at + period;
+        e = e ? e : rig_now(r, &now);
+        e = e || (int32_t)(next - now) <= 0 ? e : rig_pass(r, next - now);
+        e = e ? e : rig_preempt(r, 0, &at);
+        e = e ? e : rig_wait(r, 0, &i);
+    }
+    e = e ? e : busy(r, &after);
+    *out = after - before;
+    return e;
+}
+
+/** Per cent of throughput that stops at these periods cost. 1, 0: wrong memory, or -errno. */
+static int overhead(struct rig *r, double percent[2])
+{
+    struct preempt_scene s;
+    uint64_t whole = 0, cut = 0;
+    int e = scene_open(r, &preempt_long_case, &s), right = 1;
+    if (e) {
+        return e;
+    }
+    e = run_periodic(&s, 0, &whole);
+    e = e ? e : scene_learn(&s);
+    for (unsigned i = 0; !e && right == 1 && i < 2; i++) {
+        progress("overhead", i, 2);
+        e = run_periodic(&s, periods[i], &cut);
+        right = e ? e : scene_compare(&s, preempt_long_case.kernel);
+        percent[i] = 100.0 * (1.0 - (double)whole / (double)cut);
+    }
+    progress("overhead", 2, 2);
+    scene_close(&s);
+    return e ? e : right;
+}
+
+/* --------------------------------------------------------------------- report */
+
+static int by_value(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t median(const uint32_t *sorted, uint32_t n)
+{
+    return n ? sorted[n / 2] : 0;
+}
+
+static uint32_t largest(const uint32_t *sorted, uint32_t n)
+{
+    return n ? sorted[n - 1] : 0;
+}
+
+static void print_row(cJSON *results, const char *kernel, const struct result *x)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } cells[] = {
+        {"requests", x->n},
+        {"save_median", median(x->save, x->n)},
+        {"save_max", largest(x->save, x->n)},
+        {"restore_median", median(x->restore, x->n_restore)},
+        {"restore_max", largest(x->restore, x->n_restore)},
+        {"context_bytes", x->bytes},
+        {"local_bytes", x->local},
+    };
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "kernel", kernel);
+    if (!results) {
+        printf("%-14s", kernel);
+    }
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        cJSON_AddNumberToObject(row, cells[i].name, cells[i].value);
+        if (!results) {
+            printf(" %8u", cells[i].value);
+        }
+    }
+    if (results) {
+        cJSON_AddItemToArray(results, row);
+    } else {
+        printf("\n");
+        fflush(stdout);
+        cJSON_Delete(row);
+    }
+}
+
+static cJSON *begin(const struct options *o, const struct tern_config *c, const struct tern_kmd *k)
+{
+    if (!o->json) {
+        printf("%s, %s: %u engines of %u lanes x %u warps; cycles, at %u random stops each\n\n", c->backend, c->geometry, k->engines,
+               k->lanes, k->warps, o->requests);
+        printf("%-14s %8s %17s %17s %8s %8s\n", "", "", "save   ", "restore   ", "context", "local");
+        printf("%-14s %8s %8s %8s %8s %8s %8s %8s\n", "kernel", "stops", "median", "max", "median", "max", "bytes", "bytes");
+        return NULL;
+    }
+    cJSON *object = cJSON_CreateObject(), *config = cJSON_AddObjectToObject(object, "config");
+    cJSON_AddStringToObject(config, "backend", c->backend);
+    cJSON_AddStringToObject(config, "name", c->geometry);
+    cJSON_AddNumberToObject(config, "engines", k->engines);
+    cJSON_AddNumberToObject(config, "lanes", k->lanes);
+    cJSON_AddNumberToObject(config, "warps", k->warps);
+    cJSON_AddNumberToObject(config, "clock_hz", k->clock_hz);
+    cJSON_AddArrayToObject(object, "results");
+    return object;
+}
+
+static void print_overhead(cJSON *object, const double percent[2])
+{
+    cJSON *costs = object ? cJSON_AddObjectToObject(object, "overhead") : NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%u", periods[i]);
+        if (costs) {
+            cJSON_AddNumberToObject(costs, name, (double)(int64_t)(percent[i] * 1000 + 0.5) / 1000);
+        } else {
+            printf("%s%s stopped every %s cycles: %.3f %% of its throughput lost\n", i ? "" : "\n", preempt_long_case.kernel, name,
+                   percent[i]);
+        }
+    }
+}
+
+/** 0; 1: a result is wrong or the device failed. */
+static int run(const struct options *o)
+{
+    const struct rig_source sources[] = {{preempt_source_bench, preempt_source_bench_end}, {preempt_source_more, preempt_source_more_end}};
+    struct tern_config config;
+    struct rig r;
+    double percent[2] = {0};
+    if (tern_config_parse(NULL, NULL, &config)) {
+        fprintf(stderr, "tern bench preempt: %s\n", tern_last_error());
+        return 1;
+    }
+    if (rig_open(&config, sources, 2, &r)) {
+        return 1;
+    }
+    cJSON *object = begin(o, &config, &r.kmd);
+    int good = 1;
+    for (uint32_t i = 0; good == 1 && i < o->n_chosen; i++) {
+        struct result x;
+        good = measure(&r, o->chosen[i], o->requests, o->seed + (uint32_t)(o->chosen[i] - preempt_cases), &x);
+        if (good == 1) {
+            qsort(x.save, x.n, 4, by_value);
+            qsort(x.restore, x.n_restore, 4, by_value);
+            print_row(object ? cJSON_GetObjectItem(object, "results") : NULL, o->chosen[i]->kernel, &x);
+        }
+        free(x.save);
+        free(x.restore);
+    }
+    if (good == 1 && o->overhead) {
+        good = overhead(&r, percent);
+        if (good == 1) {
+            print_overhead(object, percent);
+        }
+    }
+    if (object && good == 1) {
+        char *text = cJSON_Print(object);
+        good = text && printf("%s\n", text) > 0;
+        free(text);
+    }
+    cJSON_Delete(object);
+    rig_close(&r);
+    return good != 1;
+}
+
+/* -------------------------------------------------------------------- options */
+
+static void help(void)
+{
+    printf("usage: tern bench preempt [--requests N] [--seed N] [--kernel NAME]... [--json]\n\n"
+           "Stops kernels at random cycles and resumes them, on a device without a scheduler (TERN_BACKEND, TERN_CONFIG); prints how\n"
+           "many device cycles stopping and resuming took, and what stopping a long kernel again and again costs.\n"
+           "Memory is compared with a run without a stop. Progress is on stderr if that is a terminal.\n\n"
+           "  --requests N   stops of each kernel (1000)\n"
+           "  --seed N       of the random cycles (1)\n"
+           "  --kernel NAME  only this one, and no costs; may be given several times\n"
+           "  --json         print one JSON object\n\nKernels:");
+    for (unsigned i = 0; i < preempt_n_cases; i++) {
+        printf("%s%s", i % 9 ? " " : "\n  ", preempt_cases[i].kernel);
+    }
+    printf("\n\nExit: 0 all right; 1 memory is wrong or the device failed; 2 wrong usage.\n");
+}
+
+static int wrong(const char *what, const char *arg)
+{
+    fprintf(stderr, "tern bench preempt: %s '%s'; see tern bench preempt --help\n", what, arg);
+    return 2;
+}
+
+static bool number(const char *text, uint32_t *out)
+{
+    char *end;
+    errno = 0;
+    const unsigned long v = strtoul(text, &end, 10);
+    *out = (uint32_t)v;
+    return *text >= '0' && *text <= '9' && !*end && !errno && v <= 10000000;
+}
+
+static const struct preempt_case *find(const char *kernel)
+{
+    for (unsigned i = 0; i < preempt_n_cases; i++) {
+        if (strcmp(preempt_cases[i].kernel, kernel) == 0) {
+            return &preempt_cases[i];
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.requests = 1000, .seed = 1, .overhead = true};
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) {
+            help();
+            return 0;
+        }
+        if (strcmp(a, "--json") == 0) {
+            o.json = true;
+            continue;
+        }
+        const bool requests = strcmp(a, "--requests") == 0;
+        if (!requests && strcmp(a, "--seed") != 0 && strcmp(a, "--kernel") != 0) {
+            return wrong("what is", a);
+        }
+        if (!value) {
+            return wrong("there is nothing behind", a);
+        }
+        i++;
+        if (strcmp(a, "--kernel") == 0) {
+            o.chosen[o.n_chosen] = find(value);
+            if (!o.chosen[o.n_chosen] || ++o.n_chosen == MAX_CHOSEN) {
+                return wrong("there is no kernel", value);
+            }
+            o.overhead = false;
+        } else if (!number(value, requests ? &o.requests : &o.seed) || (requests && !o.requests)) {
+            return wrong("this is no number that makes sense:", value);
+        }
+    }
+    for (unsigned i = 0; o.overhead && i < preempt_n_cases; i++) {
+        o.chosen[o.n_chosen++] = &preempt_cases[i];
+    }
+    return run(&o);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The kernels that `tern bench preempt` stops: ranges, arguments, what is in memory before. */
+#ifndef TERN_BENCH_PREEMPT_CASE_H
+#define TERN_BENCH_PREEMPT_CASE_H
+
+#include "preempt_rig.h"
+
+#define PREEMPT_ARGS 5
+
+enum preempt_arg_kind { ARG_END, ARG_ZEROS, ARG_WORDS, ARG_FLOATS, ARG_SORTED, ARG_VALUE, ARG_REAL, ARG_LOCAL };
+
+/** A buffer of `value` bytes with these contents, a value, or local memory of so many bytes. */
+struct preempt_arg {
+    enum preempt_arg_kind kind;
+    uint32_t value;
+    float real;
+};
+
+struct preempt_case {
+    const char *kernel;
+    struct rig_range range; /**< local_bytes is found out from kernel and arguments. */
+    struct preempt_arg args[PREEMPT_ARGS];
+};
+
+extern const struct preempt_case preempt_cases[];
+extern const unsigned preempt_n_cases;
+/** For the cost of preemption: a longer one. */
+extern const struct preempt_case preempt_long_case;
+
+/** A case in the memory of a rig. */
+struct preempt_scene {
+    struct rig *rig;
+    uint8_t *before, *after, *seen; /**< Buffers: as they are at first, after a run without a stop, at last. */
+    uint32_t bytes;
+};
+
+/** Lays the case out; before each run, scene_reset. */
+int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene *out);
+void scene_close(struct preempt_scene *s);
+int scene_reset(struct preempt_scene *s);
+/** Remembers what memory holds now as what is right. */
+int scene_learn(struct preempt_scene *s);
+/** Compares memory with that; a difference is told. 1: the same, 0: not. */
+int scene_compare(struct preempt_scene *s, const char *kernel);
+
+#endif

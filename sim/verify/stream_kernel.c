@@ -196,8 +196,9 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
     const struct geometry *g = b->st->g;
     uint32_t program = rng_below(r, PROGRAMS), wild = aim == AIM_WILD ? rng_below(r, 5) : 5;
     uint32_t most = rng_one_in(r, 8) ? least(g->lanes * g->warps, 64) : 1 + rng_below(r, rng_one_in(r, 3) ? 2 * g->lanes : g->lanes);
-    if (aim == AIM_WILD) { /* one warp: with several it is open which faults */
-        program = wild == 1 ? PROGRAM_ADD : program == PROGRAM_STACK ? PROGRAM_FILL : program;
+    if (aim == AIM_WILD) { /* one warp: with several it is open which faults. Counters may all lie in the good part of a place. */
+        bool sure = program != PROGRAM_STACK && !(wild == 0 && program == PROGRAM_COUNT);
+        program = wild == 1 ? PROGRAM_ADD : sure ? program : PROGRAM_FILL;
         most = g->lanes;
     }
     *out = (struct packet){.lines = TERN_PKT_DISPATCH_LINES};

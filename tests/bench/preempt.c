@@ -35,7 +35,8 @@ struct options {
 
 struct result {
     uint32_t *save, *restore; /**< Cycles, one for each request. */
-    uint32_t n, n_restore, bytes, local, runs;
+    uint32_t n, n_restore, runs;
+    uint32_t bytes, local, extra; /**< The most of all stops. */
 };
 
 static const uint32_t periods[] = {10000, 100000};
@@ -62,6 +63,11 @@ static void progress(const char *kernel, uint32_t n, uint32_t of)
 static bool finished(const struct tern_indication *i)
 {
     return i->kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED;
+}
+
+static void at_least(uint32_t *most, uint32_t value)
+{
+    *most = value > *most ? value : *most;
 }
 
 /** A run without a stop. */
@@ -104,8 +110,9 @@ static int run_stopped(struct rig *r, struct result *out, uint32_t most, const c
             return e;
         }
         out->save[out->n++] = (uint32_t)i.end - asked;
-        out->bytes = saved.bytes > out->bytes ? saved.bytes : out->bytes;
-        out->local = saved.local > out->local ? saved.local : out->local;
+        at_least(&out->bytes, saved.bytes);
+        at_least(&out->local, saved.local);
+        at_least(&out->extra, saved.extra);
         progress(kernel, out->n, most);
     }
 }
@@ -230,6 +237,7 @@ static void print_row(cJSON *results, const char *kernel, const struct result *x
         {"restore_max", largest(x->restore, x->n_restore)},
         {"context_bytes", x->bytes},
         {"local_bytes", x->local},
+        {"context_extra", x->extra},
     };
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "kernel", kernel);
@@ -256,8 +264,9 @@ static cJSON *begin(const struct options *o, const struct tern_config *c, const 
     if (!o->json) {
         printf("%s, %s: %u engines of %u lanes x %u warps; cycles, at %u random stops each\n\n", c->backend, c->geometry, k->engines,
                k->lanes, k->warps, o->requests);
-        printf("%-14s %8s %17s %17s %8s %8s\n", "", "", "save   ", "restore   ", "context", "local");
-        printf("%-14s %8s %8s %8s %8s %8s %8s %8s\n", "kernel", "stops", "median", "max", "median", "max", "bytes", "bytes");
+        printf("%-14s %8s %17s %17s %8s %8s %8s\n", "", "", "save   ", "restore   ", "context", "local", "other");
+        printf("%-14s %8s %8s %8s %8s %8s %8s %8s %8s\n", "kernel", "stops", "median", "max", "median", "max", "bytes", "bytes",
+               "bytes");
         return NULL;
     }
     cJSON *object = cJSON_CreateObject(), *config = cJSON_AddObjectToObject(object, "config");

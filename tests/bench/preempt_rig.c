@@ -274,9 +274,21 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
     return 0;
 }
 
+/** Bytes of the registers that a dispatch's state holds; a work-item's pc and its flags count as two more. */
+static uint32_t register_bytes(const struct tern_kmd *k, const struct tern_ctx_simt_head *head, const uint32_t *masks)
+{
+    uint32_t registers = 0;
+    for (uint32_t w = 0; w < k->warps; w++) {
+        if (head->live >> w & 1) {
+            registers += 2 + (uint32_t)__builtin_popcount(masks[w]);
+        }
+    }
+    return registers * ((k->lanes * 4 + LINE - 1) / LINE * LINE);
+}
+
 int rig_saved(struct rig *r, struct rig_saved *out)
 {
-    uint32_t line[2][LINE / 4], packet[TERN_PKT_DISPATCH_LINES * LINE / 4];
+    uint32_t line[4][LINE / 4], packet[TERN_PKT_DISPATCH_LINES * LINE / 4];
     struct tern_ctx c;
     struct tern_ctx_simt_head head;
     struct tern_pkt_dispatch d;
@@ -289,12 +301,14 @@ int rig_saved(struct rig *r, struct rig_saved *out)
         tern_pkt_dispatch_unpack(&d, packet)) {
         return fail(-EBADMSG, "what was saved is no context");
     }
-    *out = (struct rig_saved){.bytes = (1 + c.lines) * LINE, .executor = c.executor != TERN_CTX_EXECUTOR_NONE};
+    *out = (struct rig_saved){.bytes = (1 + c.lines) * LINE};
+    out->extra = out->bytes;
     if (c.executor == TERN_CTX_EXECUTOR_SIMT) {
         if (tern_ctx_simt_head_unpack(&head, line[1])) {
             return fail(-EBADMSG, "what was saved is no state of a dispatch");
         }
         out->local = (uint32_t)__builtin_popcount(head.slots) * d.local_bytes;
+        out->extra -= out->local + register_bytes(&r->kmd, &head, line[2]);
     }
     return 0;
 }

@@ -37,7 +37,7 @@ struct rig_range {
 struct rig_saved {
     uint32_t bytes;     /**< Of the area that were written. */
     uint32_t local;     /**< Of them: local memory of the resident groups. */
-    bool executor;      /**< Cut in the middle of the dispatch. */
+    uint32_t extra;     /**< Of them: neither that nor registers. */
 };
 
 int rig_open(const struct tern_config *config, const struct rig_source *sources, unsigned n, struct rig *out);

@@ -166,6 +166,7 @@ struct tern_sched_share {
     int64_t vtime, floor; /**< floor: the present of its contexts. */
     uint64_t order;       /**< Of equals the one chosen longer ago. */
     uint32_t live;        /**< Contexts ready or in flight. */
+    bool queued;
 };
 
 struct tern_sched_process {
@@ -202,17 +203,19 @@ struct tern_sched_context {
     uint32_t own_band, band;  /**< band: the highest of its own and of those that wait for it. */
     enum tern_sched_state state; /**< Of its next slice. EMPTY: none; HELD: suspended by the owner, or in error. */
     bool live;
-    int64_t vtime, estimate;
+    int64_t vtime, estimate, late; /**< late: cycles yet to be charged. */
     uint64_t order, slices, hold; /**< hold: the last suspend fence (P8). */
     bool held;
     RB_ENTRY(tern_sched_context) ready;
     struct tern_list movable; /**< In its engine's list while it is ready and may go elsewhere. */
+    struct tern_list judge;   /**< In the scheduler's list while its next slice has not been looked at. */
     /* While it waits. */
     RB_ENTRY(tern_sched_context) wait;
     uint32_t wait_address;
     uint64_t wait_value;
-    struct tern_sched_context *blocker; /**< Whose queued signal would wake it. */
-    struct tern_list donor, donors;     /**< In the blocker's donors; those who wait for this one. */
+    struct tern_sched_context *blocker; /**< Whose queued signal would wake it: it inherits the band. */
+    struct tern_list donor, donors;     /**< In the blocker's donors; those who wait for this one, */
+    uint32_t donated[TERN_BANDS];       /**< and how many of each band. */
     struct tern_sched_stats stats;
 };
 
@@ -243,7 +246,9 @@ struct tern_sched_engine {
     uint32_t granularity;   /**< Of the preemption under way. */
     uint64_t stopping;      /**< Its fence id; 0: there is none. Nothing is submitted until it is answered. */
     uint64_t next_id, last_completed, next_preempt;
-    uint64_t front_since, stop_since, grace_end;
+    uint64_t front_since, quantum_end, stop_since, grace_end;
+    bool evict;             /**< Something in flight must come back: its process died, or its context is held. */
+    bool forced;            /**< The preemption under way is nobody's wish (config.force_preempt). */
     int64_t owed;           /**< What FOCUS took from NORMAL (S1), in cycles times percent. */
     bool turn;              /**< NORMAL is being paid back. */
     uint64_t balanced;      /**< When it last took a context from another engine. */
@@ -259,7 +264,8 @@ struct tern_sched {
     uint32_t pending;      /**< Jobs that have not ended. */
     uint32_t paging_lost;  /**< Paging slices lost to resets (F4). */
     uint64_t comparisons;  /**< In trees: what decisions cost. */
-    struct tern_list ended, processes, look;
+    struct tern_list ended, processes;
+    struct tern_list judge, look; /**< Contexts, and processes with contexts that wait, to be looked at in the next run. */
     struct tern_sched_engine engine[TERN_ENGINES_MAX];
 };
 

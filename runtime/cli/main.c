@@ -20,6 +20,8 @@ static const struct {
     {"info", cmd_info, "what the device is"},
     {"run", cmd_run, "run a kernel of an OpenCL C file"},
     {"bench", cmd_bench, "measure kernels in device cycles, and check their results"},
+    {"top", cmd_top, "show what engines and contexts do, live"},
+    {"trace", cmd_trace, "run a program and record what the scheduler does"},
 };
 
 static command_fn *find(const char *name)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The terminal of `tern top`, by ncurses. */
+#ifndef TERN_CLI_TOP_SCREEN_H
+#define TERN_CLI_TOP_SCREEN_H
+
+#include "top_view.h"
+
+/** False: the terminal is not known to ncurses. */
+bool top_screen_open(void);
+void top_screen_show(const struct top_view *v, double seconds);
+/** Waits so long, or until a key. True: the user wants to leave. */
+bool top_screen_wait(double seconds);
+void top_screen_close(void);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What `tern top` shows of two looks at the same devices: as lines of text, or as JSON. */
+#ifndef TERN_CLI_TOP_VIEW_H
+#define TERN_CLI_TOP_VIEW_H
+
+#include <cjson/cJSON.h>
+
+#include "top_read.h"
+
+/** `now`, with shares of the device time since `before`; of all the time of a device that is not in `before`. */
+struct top_view {
+    const struct top_list *now, *before;
+};
+
+/** Calls line with each line of the picture; head: it is a heading. */
+void top_view_text(const struct top_view *v, void (*line)(void *user, bool head, const char *text), void *user);
+/** NULL: no memory. */
+cJSON *top_view_json(const struct top_view *v);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** tern trace: runs a program with TERN_TRACE set, and says where the trace is. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "cli.h"
+
+static void help(void)
+{
+    printf("usage: tern trace [-o FILE] [--] PROGRAM [ARGUMENT...]\n\n"
+           "Runs PROGRAM and writes what the scheduler of its Tern device did to FILE (tern-trace.json), for https://ui.perfetto.dev:\n"
+           "a track for each engine and each context, and an arrow from each submission to its end. Times are device time.\n"
+           "A device that is opened while another of the program is open has its trace in FILE.PID-N; one opened later begins FILE\n"
+           "anew. '%%p' in FILE is the process id.\n\n"
+           "Exit: that of PROGRAM; 1 no trace was written; 2 wrong usage; 127 there is no such program.\n");
+}
+
+/** Bytes of the file, -1: there is none. */
+static long long size_of(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) ? -1 : (long long)s.st_size;
+}
+
+/** The file must be writable before the program has run for an hour. What is there is removed: nobody shall take it for new. */
+static bool prepare(const char *file)
+{
+    FILE *f = strstr(file, "%p") ? NULL : fopen(file, "w");
+    if (!f && !strstr(file, "%p")) {
+        fprintf(stderr, "tern trace: %s: %s\n", file, strerror(errno));
+        return false;
+    }
+    return !f || fclose(f) == 0;
+}
+
+static int trace(const char *file, char **program)
+{
+    pid_t child;
+    int status = 0;
+    if (!prepare(file)) {
+        return EXIT_FAILED;
+    }
+    setenv("TERN_TRACE", file, 1);
+    const int r = child_start("trace", program, -1, -1, &child);
+    if (r) {
+        unlink(file);
+        return r;
+    }
+    child_ended(child, true, &status);
+    if (strstr(file, "%p")) {
+        return status;
+    }
+    if (size_of(file) <= 0) {
+        unlink(file);
+        fprintf(stderr, "tern trace: %s opened no Tern device, so there is no trace\n", program[0]);
+        return status ? status : EXIT_FAILED;
+    }
+    fprintf(stderr, "tern trace: %s, %lld bytes; open it with https://ui.perfetto.dev\n", file, size_of(file));
+    return status;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+    const char *file = "tern-trace.json";
+    char full[PATH_MAX];
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            help();
+            return EXIT_OK;
+        }
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            break;
+        }
+        if (strcmp(argv[i], "-o") != 0 || i + 1 == argc || !*argv[i + 1]) {
+            return usage_error("trace", strcmp(argv[i], "-o") ? "unknown argument '%s'" : "%s takes a file", argv[i]);
+        }
+        file = argv[++i];
+    }
+    if (i >= argc) {
+        return usage_error("trace", "a program to run is missing");
+    }
+    if (*file != '/') { /* the program may go to another folder */
+        char here[PATH_MAX];
+        if (!getcwd(here, sizeof here) || snprintf(full, sizeof full, "%.3000s/%.1000s", here, file) < 0) {
+            fprintf(stderr, "tern trace: this folder: %s\n", strerror(errno));
+            return EXIT_FAILED;
+        }
+        file = full;
+    }
+    return trace(file, argv + i);
+}

@@ -275,7 +275,7 @@ module lsu_local #(
       w_data = a_valid_q ? a_data_q : r_data_q;
     end
   end
-  assign idle_o = !some && !g_valid_q && !b_valid_q && !r_valid_q && !o_valid_q && !a_valid_q && !scrub_busy_o;
+  assign idle_o = !some && !g_valid_q && !b_valid_q && !(r_valid_q && r_lanes_q) && !o_valid_q && !a_valid_q && !scrub_busy_o;
 
   for (genvar b = 0; b < LANES; b++) begin : gen_bank
     lsu_bank #(.ROWS(ROWS)) u_bank (

@@ -49,7 +49,7 @@ module user_saxpy (
 );
   localparam int SLOT_W = 3;
   localparam int COUNT_W = 27;  // lines of a stream
-  localparam int PIPE = simt_op_pkg::FMA_LATENCY;
+  localparam int PIPE = 1 + simt_op_pkg::FMA_LATENCY;  // from choosing an element to its result
   localparam logic [2:0] S_IDLE = 3'd0, S_RESTORE = 3'd1, S_CHECK = 3'd2, S_RUN = 3'd3, S_DRAIN = 3'd4, S_SAVE = 3'd5;
 
   logic [2:0] state_q;
@@ -114,7 +114,7 @@ module user_saxpy (
   logic [3:0] x_word, y_word;
   logic [PIPE:1] in_pipe_q, ends_q;
   logic [4*PIPE-1:0] word_q;
-  logic [31:0] result;
+  logic [31:0] x_value_q, y_value_q, result;
 
   assign x_word = x_q[5:2];
   assign y_word = y_q[5:2];
@@ -123,8 +123,7 @@ module user_saxpy (
 
   /* verilator lint_off PINCONNECTEMPTY */
   fp_fma u_fma (
-      .clk_i, .valid_i(feed), .a_i(a_q), .b_i(line[{1'b0, x_word, 5'b0}+:32]), .c_i(line[{1'b1, y_word, 5'b0}+:32]),
-      .neg_prod_i(1'b0), .neg_add_i(1'b0), .rm_i(simt_op_pkg::RM_RNE), .result_o(result), .flags_o()
+      .clk_i, .valid_i(in_pipe_q[1]), .a_i(a_q), .b_i(x_value_q), .c_i(y_value_q), .neg_prod_i(1'b0), .neg_add_i(1'b0), .rm_i(simt_op_pkg::RM_RNE), .result_o(result), .flags_o()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 
@@ -133,15 +132,19 @@ module user_saxpy (
   logic [63:0] gather_be_q, gathered_be, be_q;
   logic [25:0] out_q;  // line to write next
   logic [SLOT_W:0] flight_q;
-  logic write_answer, write_worse;
+  logic answer_q, write_worse;
   logic [SLOT_W-1:0] back;
-  logic [25:0] answer_line;
+  logic [25:0] answer_line_q;
+  logic [7:0] answer_fault_q;
 
   always_comb begin
     gathered = gather_q;
     gathered_be = gather_be_q;
-    gathered[{word_q[4*PIPE-1-:4], 5'b0}+:32] = result;
-    gathered_be[{word_q[4*PIPE-1-:4], 2'b0}+:4] = 4'hf;
+    for (int w = 0; w < 16; w++)
+      if (word_q[4*PIPE-1-:4] == 4'(w)) begin
+        gathered[32*w+:32] = result;
+        gathered_be[4*w+:4] = 4'hf;
+      end
   end
 
   // What is offered stays: a read that stands there goes before a write.
@@ -153,11 +156,9 @@ module user_saxpy (
   assign req_be_o = be_q;
   assign req_tag_o = read_valid_q ? {4'b0, read_tag_q} : {3'b0, 2'b10, out_q[2:0]};
 
-  // A write's tag is its line modulo 8, and at most 8 are in flight.
-  assign write_answer = rsp_valid_i && rsp_tag_i[SLOT_W+1];
+  // A write's tag is its line modulo 8, and at most 8 are in flight: which line it was is known a cycle after the answer.
   assign back = out_q[2:0] - 3'd1 - rsp_tag_i[2:0];
-  assign answer_line = out_q - 26'd1 - {23'b0, back};
-  assign write_worse = write_answer && |rsp_fault_i && (!bad_q || access_q == 2'd0 || answer_line < va_q[31:6]);
+  assign write_worse = answer_q && |answer_fault_q && (!bad_q || access_q == 2'd0 || answer_line_q < va_q[31:6]);
 
   always_ff @(posedge clk_i) begin
     done_q <= 1'b0;
@@ -168,13 +169,18 @@ module user_saxpy (
       turn_q <= !pick;
       read_line_q <= ask_q[{pick, 5'd6}+:26];
       read_tag_q <= {pick, slot[SLOT_W*pick+:SLOT_W]};
-      ask_q[{pick, 5'b0}+:32] <= {ask_q[{pick, 5'd6}+:26] + 26'd1, 6'b0};
-      lines_left_q[COUNT_W*pick+:COUNT_W] <= lines_left_q[COUNT_W*pick+:COUNT_W] - 1'b1;
-      more_q[pick] <= lines_left_q[COUNT_W*pick+:COUNT_W] != COUNT_W'(1);
     end
+    for (int s = 0; s < 2; s++)
+      if (read_go && pick == 1'(s)) begin
+        ask_q[32*s+:32] <= {ask_q[32*s+6+:26] + 26'd1, 6'b0};
+        lines_left_q[COUNT_W*s+:COUNT_W] <= lines_left_q[COUNT_W*s+:COUNT_W] - 1'b1;
+        more_q[s] <= lines_left_q[COUNT_W*s+:COUNT_W] != COUNT_W'(1);
+      end
     if (pop[0]) loaded_q[0] <= 1'b1;
     if (pop[1]) loaded_q[1] <= 1'b1;
     if (feed) begin
+      x_value_q <= line[{1'b0, x_word, 5'b0}+:32];
+      y_value_q <= line[{1'b1, y_word, 5'b0}+:32];
       left_q <= left_q - 1'b1;
       x_q <= x_q + 32'd4;
       y_q <= y_q + 32'd4;
@@ -202,14 +208,17 @@ module user_saxpy (
       pending_q <= 1'b0;
       out_q <= out_q + 26'd1;
     end
-    if (write_go != write_answer) flight_q <= write_go ? flight_q + 1'b1 : flight_q - 1'b1;
+    answer_q <= rsp_valid_i && rsp_tag_i[SLOT_W+1];
+    answer_line_q <= out_q - 26'd1 - {23'b0, back};
+    answer_fault_q <= rsp_fault_i;
+    if (write_go != answer_q) flight_q <= write_go ? flight_q + 1'b1 : flight_q - 1'b1;
 
     // Faults: writes are of elements before those that are read
     if (write_worse) begin
       bad_q <= 1'b1;
-      code_q <= rsp_fault_i;
+      code_q <= answer_fault_q;
       access_q <= 2'd1;
-      va_q <= answer_line == y_first_q[31:6] ? y_first_q : {answer_line, 6'b0};
+      va_q <= answer_line_q == y_first_q[31:6] ? y_first_q : {answer_line_q, 6'b0};
     end else
       for (int s = 1; s >= 0; s--)
         if (need[s] && have[s] && |have_fault[8*s+:8]) begin
@@ -273,6 +282,7 @@ module user_saxpy (
       read_valid_q <= 1'b0;
       write_q <= 1'b0;
       in_pipe_q <= '0;
+      answer_q <= 1'b0;
       flight_q <= '0;
       turn_q <= 1'b0;
     end

@@ -5,13 +5,17 @@
 // the details of the first fault), or preempted. A fault ends its buffer only; the next one runs normally: it may belong
 // to another process. A packet runs when all before it have ended with their writes in memory.
 // Preemption: stop_i with a granularity of a packet or finer cuts the running buffer at the next packet boundary, or in a
-// fence_wait; its header goes to the save area, and it is indicated preempted with the offset of the next packet. What
-// waits is popped as preempted with offset and begin time zero, unsaved: it never began. A resumed buffer starts at the
-// offset in its save area. Executors run to the end of their packet.
-// The units (fetch, check, fence, pte, context) and the executors are busy one at a time, so they share one memory
-// channel without an arbiter. A pipeline over packets would save a fetch of about 80 cycles in each, and would have to
-// guess whether a packet writes the one after it.
-module command_processor (
+// fence_wait; finer still, in a packet that an executor runs (cp_execute). The executor's state goes to the save area, the
+// header right behind it, and when all has been answered the buffer is indicated preempted with the offset of the packet
+// to run next, or to go on with. What waits is popped as preempted with offset and begin time zero, unsaved: it never
+// began. A resumed buffer starts at the offset in its save area; an executor's state is read ahead while the packet is
+// fetched. Cut before that executor has begun it is indicated as it came: its save area holds yet.
+// The units (fetch, check, fence, pte, context, execute) are busy one at a time, but for the reading ahead, so they share
+// one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a fetch of
+// about 80 cycles in each, and would have to guess whether a packet writes the one after it.
+module command_processor #(
+    parameter int SAVE_LINES = 64  // of a context-save area
+) (
     input  logic          clk_i,
     input  logic          rst_i,
     input  logic [  63:0] time_i,
@@ -38,16 +42,21 @@ module command_processor (
     output logic [  63:0] ind_begin_o,
     // preemption
     input  logic          stop_i,
-    input  logic          stop_cut_i,       // granularity finer than a buffer
+    input  logic [   1:0] stop_gran_i,
     output logic          busy_o,
     // executors: 0 SIMT, 1 mover, 2 user
+    output logic [   2:0] exec_active_o,    // who is at work
+    output logic [   2:0] exec_select_o,    // whose memory channel is open
+    output logic [   2:0] exec_rst_o,
     output logic [   2:0] exec_start_o,
     input  logic [   2:0] exec_ready_i,
-    output logic [   2:0] exec_select_o,    // whose memory channel is open
     output logic [1023:0] exec_packet_o,
+    output logic          exec_resume_o,
     output logic          exec_scrub_o,
     output logic          exec_flush_o,
+    output logic [   2:0] exec_stop_o,
     input  logic          exec_done_i,
+    input  logic          exec_stopped_i,
     input  logic          exec_fault_i,
     input  logic [   7:0] exec_fault_code_i,
     input  logic [   1:0] exec_fault_access_i,
@@ -56,6 +65,14 @@ module command_processor (
     input  logic [   5:0] exec_fault_warp_i,
     input  logic [  95:0] exec_fault_group_i,
     input  logic [   5:0] exec_fault_lane_i,
+    input  logic          save_valid_i,
+    output logic          save_ready_o,
+    input  logic [ 511:0] save_data_i,
+    input  logic          save_last_i,
+    output logic          restore_valid_o,
+    input  logic          restore_ready_i,
+    output logic [ 511:0] restore_data_o,
+    output logic          restore_last_o,
     // MMU
     output logic          flush_valid_o,
     input  logic          flush_ready_i,
@@ -71,14 +88,14 @@ module command_processor (
     output logic [  27:0] req_line_o,
     output logic [ 511:0] req_wdata_o,
     output logic [  63:0] req_be_o,
-    output logic [   5:0] req_tag_o,
+    output logic [   6:0] req_tag_o,
     input  logic          rsp_valid_i,
-    input  logic [   5:0] rsp_tag_i,
+    input  logic [   6:0] rsp_tag_i,
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
 );
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_LOAD = 4'd2, S_BOUNDARY = 4'd3, S_FETCH = 4'd4,
-      S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_START = 4'd8, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
+      S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
       S_TLB = 4'd12, S_INIT = 4'd13, S_SAVE = 4'd14, S_INDICATE = 4'd15;
 
   logic [3:0] state_q;
@@ -89,21 +106,24 @@ module command_processor (
   logic [5:0] lane_q, warp_q;
   logic [95:0] group_q;
   logic [31:0] va_q, pc_q;
-  logic [2:0] exec_q;
-  logic flush_q, dispatched_q, last_paging_q;
-  logic [21:0] last_root_q;
-  logic begins_q;   // a unit starts in this state's first cycle
+  logic [1:0] number;            // of the packet's executor; 0: none
+  logic flush_q;
+  logic restores_q;              // the next packet goes on from a saved state
+  logic begins_q;                // a unit starts in this state's first cycle
   logic cut;
 
   logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second, check_done;
   logic [1023:0] packet;
   logic [15:0] fetch_fault;
-  logic [7:0] check_fault, fence_code, pte_code, ctx_code, opcode;
+  logic [7:0] check_fault, fence_code, pte_code, ctx_code, x_code, opcode;
   logic [31:0] pte_va, ctx_offset;
+  logic [1:0] ctx_executor;
+  logic [15:0] ctx_lines, x_lines;
+  logic x_saved, x_lost, x_settled, x_bad;
   logic [33:0] here, operand;
   logic fits_two;
 
-  assign cut = stop_i && stop_cut_i;
+  assign cut = stop_i && |stop_gran_i;
   assign opcode = packet[tern_spec_pkg::PKT_OPCODE_LSB+:8];
   assign here = head_buffer_i[33:0] + {2'b0, offset_q};
   assign operand = packet[65:32];  // address of the packets that have one: words 1 and 2
@@ -120,6 +140,9 @@ module command_processor (
     refuse(code);
     access_q <= what;
     va_q <= va;
+  endtask
+  task automatic refuse_save(input logic [7:0] code, input logic [1:0] what);
+    refuse_access(code, what, {head_save_i[19:0], 12'b0});
   endtask
   task automatic packet_ended();
     offset_q <= next_offset;
@@ -141,6 +164,7 @@ module command_processor (
         {lane_q, warp_q, group_q, va_q, pc_q} <= '0;
         offset_q <= '0;
         begin_q <= stop_i ? '0 : time_i;
+        restores_q <= 1'b0;
         if (head_valid_i) state_q <= stop_i ? S_INDICATE : S_BEGIN;
       end
       S_BEGIN:
@@ -155,17 +179,20 @@ module command_processor (
         begins_q <= 1'b1;
       end
       S_LOAD:
-      if (ctx_fault) refuse_access(ctx_code, 2'd0, ctx_code == tern_spec_pkg::FAULT_CONTEXT_INVALID ? '0 :
-                                   {head_save_i[19:0], 12'b0});
-      else if (ctx_done) begin
+      if (!begins_q && ctx_fault) begin
+        if (ctx_code == tern_spec_pkg::FAULT_CONTEXT_INVALID) refuse(ctx_code);
+        else refuse_save(ctx_code, 2'd0);
+      end else if (!begins_q && ctx_done) begin
         if (|ctx_offset[5:0] || ctx_offset >= head_size_i) refuse(tern_spec_pkg::FAULT_CONTEXT_INVALID);
         else begin
           offset_q <= ctx_offset;
+          restores_q <= |ctx_executor;
           state_q <= S_BOUNDARY;
+          begins_q <= 1'b1;
         end
       end
       S_BOUNDARY: begin
-        state_q <= cut ? S_SAVE : S_FETCH;
+        state_q <= !cut ? S_FETCH : restores_q ? S_INDICATE : S_SAVE;
         begins_q <= 1'b1;
       end
       S_FETCH:
@@ -179,14 +206,12 @@ module command_processor (
         begins_q <= 1'b1;
         flush_q <= opcode == tern_spec_pkg::PKT_DISPATCH || opcode == tern_spec_pkg::PKT_BARRIER ||
             opcode == tern_spec_pkg::PKT_TLB_FLUSH;
-        exec_q <= opcode == tern_spec_pkg::PKT_DISPATCH ? 3'b001 : opcode == tern_spec_pkg::PKT_USER_CALL ? 3'b100 :
-            3'b010;
         if (check_second) refuse_access(check_fault, 2'd0, here[31:0] + 32'd64);
         else if (|check_fault) refuse(check_fault);
+        else if (restores_q && ctx_executor != number) refuse(tern_spec_pkg::FAULT_CONTEXT_INVALID);
+        else if (|number) state_q <= S_EXEC;
         else
           case (opcode)
-            tern_spec_pkg::PKT_DISPATCH, tern_spec_pkg::PKT_COPY, tern_spec_pkg::PKT_FILL, tern_spec_pkg::PKT_PTE_COPY,
-                tern_spec_pkg::PKT_USER_CALL: state_q <= S_START;
             tern_spec_pkg::PKT_FENCE_SIGNAL, tern_spec_pkg::PKT_FENCE_WAIT, tern_spec_pkg::PKT_TIMESTAMP:
             state_q <= S_FENCE;
             tern_spec_pkg::PKT_PTE_UPDATE: state_q <= S_PTE;
@@ -195,23 +220,21 @@ module command_processor (
             default: packet_ended();  // nop, barrier
           endcase
       end
-      S_START:
-      if (!begins_q && |(exec_q & exec_ready_i)) begin  // the flush pulse comes first
-        state_q <= S_EXEC;
-        if (exec_q[0]) begin
-          dispatched_q <= 1'b1;
-          last_root_q <= head_root_i;
-          last_paging_q <= head_paging_i;
+      S_EXEC: begin
+        restores_q <= 1'b0;
+        if (exec_fault_i) begin
+          refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
+          pc_q <= exec_fault_pc_i;
+          warp_q <= exec_fault_warp_i;
+          group_q <= exec_fault_group_i;
+          lane_q <= exec_fault_lane_i;
+        end else if (exec_done_i) packet_ended();
+        else if (x_lost) refuse_save(x_code, 2'd0);
+        else if (x_saved) begin
+          state_q <= S_SAVE;
+          begins_q <= 1'b1;
         end
       end
-      S_EXEC:
-      if (exec_fault_i) begin
-        refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
-        pc_q <= exec_fault_pc_i;
-        warp_q <= exec_fault_warp_i;
-        group_q <= exec_fault_group_i;
-        lane_q <= exec_fault_lane_i;
-      end else if (exec_done_i) packet_ended();
       S_FENCE:
       if (fence_fault) refuse_access(fence_code, {1'b0, opcode != tern_spec_pkg::PKT_FENCE_WAIT}, operand[31:0]);
       else if (fence_stopped) begin
@@ -222,28 +245,29 @@ module command_processor (
       if (pte_fault) refuse_access(pte_code, 2'd1, pte_va);
       else if (pte_done) packet_ended();
       S_TLB: if (flush_ready_i) packet_ended();
-      S_INIT, S_SAVE:
-      if (ctx_fault) refuse_access(ctx_code, 2'd1, {state_q == S_SAVE ? head_save_i[19:0] :
-                                                    packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:20], 12'b0});
-      else if (ctx_done) begin
-        if (state_q == S_INIT) packet_ended();
+      S_INIT:
+      if (!begins_q && ctx_fault)
+        refuse_access(ctx_code, 2'd1, {packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:20], 12'b0});
+      else if (!begins_q && ctx_done) packet_ended();
+      S_SAVE:
+      if (!begins_q && x_settled && (ctx_fault || ctx_done)) begin
+        if (ctx_fault || x_bad) refuse_save(ctx_fault ? ctx_code : x_code, 2'd1);
         else begin
           kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED;
           state_q <= S_INDICATE;
         end
       end
-      default: state_q <= S_IDLE;  // S_INDICATE: one cycle
+      default: if (x_settled) state_q <= S_IDLE;  // S_INDICATE: one cycle, unless something was read ahead in vain
     endcase
     if (rst_i) begin
       state_q <= S_IDLE;
       begins_q <= 1'b0;
       flush_q <= 1'b0;
-      dispatched_q <= 1'b0;
     end
   end
 
   assign busy_o = state_q != S_IDLE;
-  assign ind_valid_o = state_q == S_INDICATE;
+  assign ind_valid_o = state_q == S_INDICATE && x_settled;
   assign ind_kind_o = kind_q;
   assign ind_access_o = access_q;
   assign ind_fault_o = fault_q;
@@ -255,10 +279,7 @@ module command_processor (
   assign ind_offset_o = offset_q;
   assign ind_begin_o = begin_q;
 
-  assign exec_start_o = state_q == S_START && !begins_q ? exec_q : '0;
-  assign exec_select_o = state_q == S_START || state_q == S_EXEC ? exec_q : '0;
   assign exec_packet_o = packet;
-  assign exec_scrub_o = !dispatched_q || last_root_q != head_root_i || last_paging_q != head_paging_i;
   assign exec_flush_o = flush_q;
 
   assign flush_valid_o = state_q == S_TLB;
@@ -268,57 +289,70 @@ module command_processor (
   assign flush_count_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_COUNT_LSB+:21];
 
   // Memory: whichever unit is at work
-  logic fetch_valid, fence_valid, pte_valid, ctx_valid, fence_write, ctx_write, fetch_tag;
-  logic [27:0] fetch_line, fence_line, pte_line, ctx_line;
-  logic [511:0] fence_wdata, pte_wdata, ctx_wdata;
+  logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, fence_write, ctx_write, x_write, fetch_tag, unit_rsp, x_ready;
+  logic [27:0] fetch_line, fence_line, pte_line, ctx_line, x_line;
+  logic [511:0] fence_wdata, pte_wdata, ctx_wdata, x_wdata;
   logic [63:0] fence_be, pte_be;
-  logic [5:0] pte_tag;
+  logic [5:0] pte_tag, x_tag;
+
+  assign unit_rsp = rsp_valid_i && rsp_tag_i[6];
 
   always_comb begin
-    req_valid_o = fetch_valid;
-    req_op_o = tern_pkg::MEM_READ;
-    req_phys_o = 1'b0;
-    req_line_o = fetch_line;
-    req_wdata_o = fence_wdata;
+    req_valid_o = x_valid;
+    req_op_o = x_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+    req_phys_o = 1'b1;
+    req_line_o = x_line;
+    req_wdata_o = x_wdata;
     req_be_o = '1;
-    req_tag_o = {5'b0, fetch_tag};
+    req_tag_o = {1'b0, x_tag};
+    x_ready = 1'b0;
     case (state_q)
       S_FENCE: begin
         req_valid_o = fence_valid;
         req_op_o = fence_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
+        req_phys_o = 1'b0;
         req_line_o = fence_line;
+        req_wdata_o = fence_wdata;
         req_be_o = fence_be;
-        req_tag_o = '0;
+        req_tag_o = 7'h40;
       end
       S_PTE: begin
         req_valid_o = pte_valid;
         req_op_o = tern_pkg::MEM_WRITE;
+        req_phys_o = 1'b0;
         req_line_o = pte_line;
         req_wdata_o = pte_wdata;
         req_be_o = pte_be;
-        req_tag_o = pte_tag;
+        req_tag_o = {1'b1, pte_tag};
       end
       S_LOAD, S_INIT, S_SAVE: begin
         req_valid_o = ctx_valid;
         req_op_o = ctx_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
-        req_phys_o = 1'b1;
         req_line_o = ctx_line;
         req_wdata_o = ctx_wdata;
-        req_tag_o = '0;
+        req_tag_o = 7'h40;
       end
-      default: ;
+      default:
+      if (fetch_valid) begin
+        req_valid_o = 1'b1;
+        req_op_o = tern_pkg::MEM_READ;
+        req_phys_o = 1'b0;
+        req_line_o = fetch_line;
+        req_tag_o = {6'b100000, fetch_tag};
+      end else x_ready = req_ready_i;
     endcase
   end
 
   cp_fetch u_fetch (
       .clk_i, .rst_i, .start_i(begins_q && state_q == S_FETCH), .line_i(here[33:6]), .second_i(fits_two),
       .done_o(fetch_done), .packet_o(packet), .fault_o(fetch_fault), .req_valid_o(fetch_valid), .req_ready_i,
-      .req_line_o(fetch_line), .req_tag_o(fetch_tag), .rsp_valid_i(rsp_valid_i && state_q == S_FETCH),
+      .req_line_o(fetch_line), .req_tag_o(fetch_tag), .rsp_valid_i(unit_rsp && state_q == S_FETCH),
       .rsp_tag_i(rsp_tag_i[0]), .rsp_data_i, .rsp_fault_i
   );
   cp_check u_check (
       .clk_i, .check_i(state_q == S_CHECK), .packet_i(packet), .paging_i(head_paging_i), .fits_two_i(fits_two),
-      .second_fault_i(fetch_fault[15:8]), .done_o(check_done), .fault_o(check_fault), .second_o(check_second)
+      .second_fault_i(fetch_fault[15:8]), .done_o(check_done), .fault_o(check_fault), .second_o(check_second),
+      .executor_o(number)
   );
   cp_fence u_fence (
       .clk_i, .rst_i, .start_i(begins_q && state_q == S_FENCE), .wait_i(opcode == tern_spec_pkg::PKT_FENCE_WAIT),
@@ -326,7 +360,7 @@ module command_processor (
                                     packet[tern_spec_pkg::PKT_FENCE_SIGNAL_VALUE_LO_LSB+:64]),
       .stop_i(cut), .done_o(fence_done), .stopped_o(fence_stopped), .fault_o(fence_fault), .fault_code_o(fence_code),
       .req_valid_o(fence_valid), .req_ready_i, .req_write_o(fence_write), .req_line_o(fence_line),
-      .req_wdata_o(fence_wdata), .req_be_o(fence_be), .rsp_valid_i(rsp_valid_i && state_q == S_FENCE), .rsp_data_i,
+      .req_wdata_o(fence_wdata), .req_be_o(fence_be), .rsp_valid_i(unit_rsp && state_q == S_FENCE), .rsp_data_i,
       .rsp_fault_i
   );
   cp_pte u_pte (
@@ -335,15 +369,29 @@ module command_processor (
       .pte_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_PTE_LSB+:32]),
       .step_i(packet[tern_spec_pkg::PKT_PTE_UPDATE_STEP_LSB+:32]), .done_o(pte_done), .fault_o(pte_fault),
       .fault_code_o(pte_code), .fault_va_o(pte_va), .req_valid_o(pte_valid), .req_ready_i, .req_line_o(pte_line),
-      .req_wdata_o(pte_wdata), .req_be_o(pte_be), .req_tag_o(pte_tag), .rsp_valid_i(rsp_valid_i && state_q == S_PTE),
-      .rsp_tag_i, .rsp_fault_i
+      .req_wdata_o(pte_wdata), .req_be_o(pte_be), .req_tag_o(pte_tag), .rsp_valid_i(unit_rsp && state_q == S_PTE),
+      .rsp_tag_i(rsp_tag_i[5:0]), .rsp_fault_i
   );
-  cp_context u_context (
+  cp_context #(.SAVE_LINES(SAVE_LINES)) u_context (
       .clk_i, .rst_i, .start_i(begins_q && (state_q == S_LOAD || state_q == S_INIT || state_q == S_SAVE)),
       .op_i(state_q == S_INIT ? 2'd0 : state_q == S_SAVE ? 2'd1 : 2'd2),
       .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_save_i),
-      .offset_i(offset_q), .done_o(ctx_done), .fault_o(ctx_fault), .fault_code_o(ctx_code), .offset_o(ctx_offset),
+      .offset_i(offset_q), .executor_i(|x_lines ? number : '0), .lines_i(x_lines), .done_o(ctx_done),
+      .fault_o(ctx_fault), .fault_code_o(ctx_code), .offset_o(ctx_offset), .executor_o(ctx_executor), .lines_o(ctx_lines),
       .req_valid_o(ctx_valid), .req_ready_i, .req_write_o(ctx_write), .req_line_o(ctx_line), .req_wdata_o(ctx_wdata),
-      .rsp_valid_i, .rsp_data_i, .rsp_fault_i
+      .rsp_valid_i(unit_rsp), .rsp_data_i, .rsp_fault_i
+  );
+  cp_execute u_execute (
+      .clk_i, .rst_i, .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
+      .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i), .lines_i(ctx_lines),
+      .start_i(begins_q && state_q == S_EXEC), .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}),
+      .resume_i(restores_q), .root_i(head_root_i), .paging_i(head_paging_i),
+      .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost), .settled_o(x_settled),
+      .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines), .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o),
+      .select_o(exec_select_o), .exec_rst_o, .exec_start_o, .exec_ready_i, .exec_resume_o, .exec_scrub_o, .exec_stop_o,
+      .exec_ended_i(exec_done_i || exec_fault_i), .exec_stopped_i, .save_valid_i, .save_ready_o, .save_data_i,
+      .save_last_i, .restore_valid_o, .restore_ready_i, .restore_data_o, .restore_last_o, .req_valid_o(x_valid),
+      .req_ready_i(x_ready), .req_write_o(x_write), .req_line_o(x_line), .req_wdata_o(x_wdata), .req_tag_o(x_tag),
+      .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]), .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i
   );
 endmodule

@@ -5,7 +5,8 @@
 // is the fault code, zero if the packet is well formed. Of several faults the first in this order counts: unknown opcode,
 // length or header bits, privilege, end of buffer, the second line's own fetch fault (second_fault_i), reserved bits,
 // bounds. Of a dispatch only the reserved bits are checked here: its geometry depends on the executor, which does the rest.
-// second_o: the fault is the one of fetching the second line. Preemption saves nothing of it.
+// second_o: the fault is the one of fetching the second line. executor_o: who runs it, as the header of a save area says
+// (none: the command processor itself). Preemption saves nothing of it.
 module cp_check (
     input  logic          clk_i,
     input  logic          check_i,
@@ -15,13 +16,15 @@ module cp_check (
     input  logic [   7:0] second_fault_i,
     output logic          done_o,
     output logic [   7:0] fault_o,
-    output logic          second_o
+    output logic          second_o,
+    output logic [   1:0] executor_o
 );
   // First cycle: each rule by itself; of bounds, the parts.
   logic [7:0] opcode, lines;
   logic [1023:0] mask;
   logic [63:0] stray;
   logic known, privileged;
+  logic [1:0] executor, executor_q;
   logic unknown_q, length_q, privileged_q, cut_q, two_q, check_q;
   logic [63:0] stray_q;
 
@@ -29,7 +32,7 @@ module cp_check (
   logic [10:0] count;
   logic high;
   logic [11:0] source_end_q, address_end_q;  // in entries
-  logic high_q, source_high_q, none_q, eight_q, four_q, address_four_q, executor_q, flush_q;
+  logic high_q, source_high_q, none_q, eight_q, four_q, address_four_q, user_q, flush_q;
   logic [7:0] opcode_q;
 
   always_ff @(posedge clk_i) begin
@@ -39,6 +42,7 @@ module cp_check (
       known = 1'b1;
       lines = 8'd1;
       privileged = 1'b0;
+      executor = 2'(tern_spec_pkg::CTX_EXECUTOR_NONE);
       mask = '0;
       case (opcode)
         tern_spec_pkg::PKT_NOP: begin
@@ -48,14 +52,17 @@ module cp_check (
         tern_spec_pkg::PKT_DISPATCH: begin
           lines = tern_spec_pkg::PKT_DISPATCH_LINES;
           mask = tern_spec_pkg::PKT_DISPATCH_MASK;
+          executor = 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT);
         end
         tern_spec_pkg::PKT_COPY: begin
           lines = tern_spec_pkg::PKT_COPY_LINES;
           mask = tern_spec_pkg::PKT_COPY_MASK;
+          executor = 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER);
         end
         tern_spec_pkg::PKT_FILL: begin
           lines = tern_spec_pkg::PKT_FILL_LINES;
           mask = tern_spec_pkg::PKT_FILL_MASK;
+          executor = 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER);
         end
         tern_spec_pkg::PKT_FENCE_SIGNAL: begin
           lines = tern_spec_pkg::PKT_FENCE_SIGNAL_LINES;
@@ -76,6 +83,7 @@ module cp_check (
         tern_spec_pkg::PKT_USER_CALL: begin
           lines = tern_spec_pkg::PKT_USER_CALL_LINES;
           mask = tern_spec_pkg::PKT_USER_CALL_MASK;
+          executor = 2'(tern_spec_pkg::CTX_EXECUTOR_USER);
         end
         tern_spec_pkg::PKT_PTE_UPDATE: begin
           lines = tern_spec_pkg::PKT_PTE_UPDATE_LINES;
@@ -85,6 +93,7 @@ module cp_check (
         tern_spec_pkg::PKT_PTE_COPY: begin
           lines = tern_spec_pkg::PKT_PTE_COPY_LINES;
           mask = tern_spec_pkg::PKT_PTE_COPY_MASK;
+          executor = 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER);
           privileged = 1'b1;
         end
         tern_spec_pkg::PKT_TLB_FLUSH: begin
@@ -110,6 +119,7 @@ module cp_check (
       count = opcode == tern_spec_pkg::PKT_PTE_COPY ? packet_i[tern_spec_pkg::PKT_PTE_COPY_COUNT_LSB+:11] :
           packet_i[tern_spec_pkg::PKT_PTE_UPDATE_COUNT_LSB+:11];
       opcode_q <= opcode;
+      executor_q <= executor;
       source_end_q <= {2'b0, source[11:2]} + {1'b0, count};
       address_end_q <= {2'b0, address[11:2]} + {1'b0, count};
       source_high_q <= high;
@@ -118,7 +128,7 @@ module cp_check (
       four_q <= |source[1:0];
       eight_q <= |source[2:0];
       address_four_q <= |address[1:0];
-      executor_q <= |packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8];
+      user_q <= |packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8];
       flush_q <= packet_i[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB] && |packet_i[159:64];
 
       unknown_q <= !known;
@@ -139,6 +149,7 @@ module cp_check (
   assign done_o = done_q;
   assign fault_o = fault_q;
   assign second_o = second_q;
+  assign executor_o = executor_q;
 
   always_ff @(posedge clk_i) begin
     check2_q <= check_q;
@@ -150,7 +161,7 @@ module cp_check (
         tern_spec_pkg::PKT_FILL: bounds_q <= source_high_q;
         tern_spec_pkg::PKT_FENCE_SIGNAL, tern_spec_pkg::PKT_FENCE_WAIT, tern_spec_pkg::PKT_TIMESTAMP:
         bounds_q <= source_high_q || eight_q;
-        tern_spec_pkg::PKT_USER_CALL: bounds_q <= executor_q;
+        tern_spec_pkg::PKT_USER_CALL: bounds_q <= user_q;
         tern_spec_pkg::PKT_PTE_UPDATE: bounds_q <= source_out;
         tern_spec_pkg::PKT_PTE_COPY: bounds_q <= source_out || address_out;
         tern_spec_pkg::PKT_TLB_FLUSH: bounds_q <= flush_q;

@@ -3,13 +3,15 @@
 //
 // Contract: a register block below (engine_regs), one physical memory channel above. irq_o: an indication waits. idle_o:
 // no buffer is queued or running and nothing is in flight.
-// A preemption request holds until the HW queue is empty, so whatever waits behind the cut buffer is cancelled (P3); it
-// is ignored when the queue is empty already (P4). A reset (engine_reset) ends with an empty queue; indications stay.
-// What preemption saves: the header of the context-save area, by the command processor; nothing else outlives a packet.
+// A preemption request (engine_stop) holds until the HW queue is empty, so whatever waits behind the cut buffer is cancelled
+// (P3). A reset (engine_reset) ends with an empty queue; indications stay.
+// What preemption saves: the header of the context-save area and, of a packet that is cut, its executor's state, both by
+// the command processor; nothing else outlives a packet.
 module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
+    parameter int SAVE_LINES = 1603,  // of a context-save area
     parameter int TAG_W    = 11,  // towards memory
     parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
 ) (
@@ -46,12 +48,14 @@ module engine #(
   logic doorbell, reset_request, preempt, pop, queue_rst, resetting, refused, head_valid, busy, ind_valid, ind_head_valid;
   logic [1:0] granularity, queued;
   logic [2:0] pending;
-  logic [SUB_W-1:0] submission, head;
+  logic [SUB_W-1:0] submission, head, second;
   logic [IND_W-1:0] ind, ind_head;
   logic [4:0] counter_select;
   logic [63:0] counter;
-  logic stop_q;
-  logic [1:0] granularity_q;
+  logic stop;
+  logic [1:0] stop_gran;
+  logic [5:0] dbg_warp;
+  logic [31:0] dbg_pc, dbg_lanes;
 
   logic [63:0] head_fence, head_buffer;
   logic [31:0] head_size;
@@ -62,13 +66,16 @@ module engine #(
   engine_regs #(.IND_W(IND_W)) u_regs (
       .clk_i, .rst_i, .write_i(reg_write_i), .addr_i(reg_addr_i), .wdata_i(reg_wdata_i), .rdata_o(reg_rdata_o),
       .doorbell_o(doorbell), .submission_o(submission), .reset_o(reset_request), .preempt_o(preempt),
-      .granularity_o(granularity), .pop_o(pop), .queued_i(queued), .busy_i(busy), .stopping_i(stop_q),
+      .granularity_o(granularity), .pop_o(pop), .queued_i(queued), .busy_i(busy), .stopping_i(stop),
       .resetting_i(resetting), .refused_i(refused), .indications_i(pending), .ind_i(ind_head),
+      .run_fence_i(head_valid ? head_fence : '0), .run_offset_i(ind_offset), .run_packet_i(packet[31:0]),
+      .next_fence_i(queued[1] ? second[63:0] : '0), .dbg_warp_o(dbg_warp), .dbg_pc_i(dbg_pc), .dbg_lanes_i(dbg_lanes),
       .counter_o(counter_select), .counter_i(counter)
   );
   hw_queue #(.WIDTH(SUB_W)) u_queue (
       .clk_i, .rst_i(queue_rst), .closed_i(resetting), .doorbell_i(doorbell), .data_i(submission), .pending_i(pending),
-      .refused_o(refused), .count_o(queued), .head_valid_o(head_valid), .head_o(head), .pop_i(ind_valid)
+      .refused_o(refused), .count_o(queued), .head_valid_o(head_valid), .head_o(head), .second_o(second),
+      .pop_i(ind_valid)
   );
   indication_fifo #(.WIDTH(IND_W)) u_indications (
       .clk_i, .rst_i, .push_i(ind_valid), .data_i(ind), .count_o(pending), .head_valid_o(ind_head_valid),
@@ -76,11 +83,10 @@ module engine #(
   );
   assign irq_o = ind_head_valid;
 
-  always_ff @(posedge clk_i) begin
-    if (preempt) granularity_q <= granularity;
-    stop_q <= (stop_q || preempt) && queued != 2'd0;
-    if (queue_rst) stop_q <= 1'b0;
-  end
+  engine_stop u_stop (
+      .clk_i, .rst_i(queue_rst), .preempt_i(preempt), .gran_i(granularity), .queued_i(|queued), .stop_o(stop),
+      .gran_o(stop_gran)
+  );
 
   // Reset: of the engine alone, or with the device
   logic mmu_busy, block;
@@ -92,12 +98,17 @@ module engine #(
   // Command processor
   logic [1:0] ind_kind, ind_access, cp_op;
   logic [7:0] ind_fault, rsp_fault;
-  logic [5:0] ind_lane, ind_warp, cp_tag;
+  logic [5:0] ind_lane, ind_warp;
+  logic [6:0] cp_tag;
   logic [31:0] ind_va, ind_pc, ind_offset, ind_info;
   logic [63:0] ind_begin, cp_be;
-  logic [2:0] exec_start, exec_ready, exec_select, exec_done, exec_fault;
+  logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault, exec_stopped;
+  logic [2:0] save_valid, save_last, restore_ready;
+  logic [1535:0] save_data;
+  logic save_ready, restore_valid, restore_last, resume;
+  logic [511:0] restore_data;
   logic [1023:0] packet;
-  logic scrub, flush, cp_valid, cp_phys;
+  logic scrub, flush, cp_valid, cp_phys, cp_ind_valid;
   logic [27:0] cp_line;
   logic [511:0] cp_wdata, rsp_data;
   logic [CLIENT_TAG_W-1:0] rsp_tag;
@@ -116,28 +127,37 @@ module engine #(
   assign ind_info = {2'b0, ind_warp, 2'b0, ind_lane, ind_fault, 4'b0, ind_access, ind_kind};
   assign ind = {ind_group, time_i, ind_begin, ind_offset, ind_pc, ind_va, head_fence, ind_info};
 
-  command_processor u_cp (
+  assign ind_valid = cp_ind_valid && !queue_rst;  // a reset loses what runs, to the last cycle
+  command_processor #(.SAVE_LINES(SAVE_LINES)) u_cp (
       .clk_i, .rst_i(queue_rst), .time_i, .head_valid_i(head_valid), .head_buffer_i(head_buffer),
       .head_size_i(head_size), .head_root_i(head_root), .head_save_i(head_save), .head_paging_i(head_paging),
-      .head_resume_i(head_resume), .head_null_i(head_null), .ind_valid_o(ind_valid), .ind_kind_o(ind_kind),
+      .head_resume_i(head_resume), .head_null_i(head_null), .ind_valid_o(cp_ind_valid), .ind_kind_o(ind_kind),
       .ind_access_o(ind_access), .ind_fault_o(ind_fault), .ind_lane_o(ind_lane), .ind_warp_o(ind_warp), .ind_group_o(ind_group),
-      .ind_va_o(ind_va), .ind_pc_o(ind_pc), .ind_offset_o(ind_offset), .ind_begin_o(ind_begin), .stop_i(stop_q),
-      .stop_cut_i(|granularity_q), .busy_o(busy), .exec_start_o(exec_start), .exec_ready_i(exec_ready),
-      .exec_select_o(exec_select), .exec_packet_o(packet), .exec_scrub_o(scrub), .exec_flush_o(flush),
-      .exec_done_i(|exec_done), .exec_fault_i(|exec_fault),
-      .exec_fault_code_i(exec_select[0] ? fault_code[7:0] : exec_select[1] ? fault_code[15:8] : fault_code[23:16]),
-      .exec_fault_access_i(exec_select[0] ? fault_access[1:0] : exec_select[1] ? fault_access[3:2] : fault_access[5:4]),
-      .exec_fault_va_i(exec_select[0] ? fault_va[31:0] : exec_select[1] ? fault_va[63:32] : fault_va[95:64]),
-      .exec_fault_pc_i(exec_select[0] ? fault_pc : '0), .exec_fault_warp_i(exec_select[0] ? fault_warp : '0),
-      .exec_fault_group_i(exec_select[0] ? fault_group : '0),
-      .exec_fault_lane_i(exec_select[0] ? fault_lane : '0), .flush_valid_o(tlb_valid), .flush_ready_i(tlb_ready),
+      .ind_va_o(ind_va), .ind_pc_o(ind_pc), .ind_offset_o(ind_offset), .ind_begin_o(ind_begin), .stop_i(stop),
+      .stop_gran_i(stop_gran), .busy_o(busy), .exec_active_o(exec_active), .exec_select_o(exec_select),
+      .exec_rst_o(exec_rst), .exec_start_o(exec_start), .exec_ready_i(exec_ready), .exec_packet_o(packet),
+      .exec_resume_o(resume), .exec_scrub_o(scrub), .exec_flush_o(flush), .exec_stop_o(exec_stop),
+      .exec_done_i(|exec_done), .exec_stopped_i(|exec_stopped), .exec_fault_i(|exec_fault),
+      .exec_fault_code_i(exec_active[0] ? fault_code[7:0] : exec_active[1] ? fault_code[15:8] : fault_code[23:16]),
+      .exec_fault_access_i(exec_active[0] ? fault_access[1:0] : exec_active[1] ? fault_access[3:2] : fault_access[5:4]),
+      .exec_fault_va_i(exec_active[0] ? fault_va[31:0] : exec_active[1] ? fault_va[63:32] : fault_va[95:64]),
+      .exec_fault_pc_i(exec_active[0] ? fault_pc : '0), .exec_fault_warp_i(exec_active[0] ? fault_warp : '0),
+      .exec_fault_group_i(exec_active[0] ? fault_group : '0),
+      .exec_fault_lane_i(exec_active[0] ? fault_lane : '0),
+      .save_valid_i(|(save_valid & exec_active)), .save_ready_o(save_ready),
+      .save_data_i(exec_active[0] ? save_data[511:0] : exec_active[1] ? save_data[1023:512] : save_data[1535:1024]),
+      .save_last_i(|(save_last & exec_active)), .restore_valid_o(restore_valid),
+      .restore_ready_i(|(restore_ready & exec_active)), .restore_data_o(restore_data), .restore_last_o(restore_last),
+      .flush_valid_o(tlb_valid), .flush_ready_i(tlb_ready),
       .flush_all_o(tlb_all), .flush_root_o(tlb_root), .flush_first_o(tlb_first), .flush_count_o(tlb_count),
       .req_valid_o(cp_valid), .req_ready_i(c_ready[0]), .req_op_o(cp_op), .req_phys_o(cp_phys), .req_line_o(cp_line),
       .req_wdata_o(cp_wdata), .req_be_o(cp_be), .req_tag_o(cp_tag), .rsp_valid_i(c_rsp_valid[0]),
-      .rsp_tag_i(rsp_tag[5:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
+      .rsp_tag_i(rsp_tag[6:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
 
   // Executors
+  assign dbg_pc = '0;
+  assign dbg_lanes = '0;
   logic [3:1] x_valid;
   logic [5:0] x_op;
   logic [3:0] simt_amo;
@@ -151,16 +171,17 @@ module engine #(
 
   // Idle it changes nothing but at a flush, and a pulse of its own is over when the command processor has seen it.
   logic simt_clk;
-  clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_select[0]), .clk_o(simt_clk));
+  clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
 
-  /* verilator lint_off PINCONNECTEMPTY */
   simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)) u_simt (
-      .clk_i(simt_clk), .rst_i(queue_rst), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
-      .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(1'b0), .done_valid_o(exec_done[0]),
+      .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
+      .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume), .done_valid_o(exec_done[0]),
       .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]), .fault_access_o(fault_access[1:0]),
       .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
-      .stop_req_i(1'b0), .stop_gran_i(2'd0), .stopped_valid_o(), .save_valid_o(), .save_ready_i(1'b0), .save_data_o(),
-      .save_last_o(), .restore_valid_i(1'b0), .restore_ready_o(), .restore_data_i('0), .restore_last_i(1'b0),
+      .stop_req_i(exec_stop[0]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]),
+      .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
+      .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]), .restore_ready_o(restore_ready[0]),
+      .restore_data_i(restore_data), .restore_last_i(restore_last),
       .flush_i(flush), .req_valid_o(x_valid[1]), .req_ready_i(c_ready[1]), .req_op_o(x_op[1:0]),
       .req_amo_o(simt_amo), .req_exec_o(simt_exec), .req_line_o(x_line[27:0]), .req_wdata_o(x_wdata[511:0]),
       .req_be_o(x_be[63:0]), .req_tag_o(x_tag[7:0]), .rsp_valid_i(c_rsp_valid[1]), .rsp_tag_i(rsp_tag[7:0]),
@@ -169,9 +190,11 @@ module engine #(
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
   );
   mover u_mover (
-      .clk_i, .rst_i(queue_rst), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]), .start_packet_i(packet),
-      .start_resume_i(1'b0), .stop_req_i(1'b0), .stop_gran_i(2'd0), .stopped_valid_o(), .save_valid_o(), .save_ready_i(1'b0),
-      .save_data_o(), .save_last_o(), .restore_valid_i(1'b0), .restore_ready_o(), .restore_data_i('0), .restore_last_i(1'b0),
+      .clk_i, .rst_i(queue_rst || exec_rst[1]), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]), .start_packet_i(packet),
+      .start_resume_i(resume), .stop_req_i(exec_stop[1]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[1]),
+      .save_valid_o(save_valid[1]), .save_ready_i(save_ready && exec_active[1]), .save_data_o(save_data[1023:512]),
+      .save_last_o(save_last[1]), .restore_valid_i(restore_valid && exec_active[1]), .restore_ready_o(restore_ready[1]),
+      .restore_data_i(restore_data), .restore_last_i(restore_last),
       .done_valid_o(exec_done[1]), .fault_valid_o(exec_fault[1]), .fault_code_o(fault_code[15:8]),
       .fault_access_o(fault_access[3:2]), .fault_va_o(fault_va[63:32]), .req_valid_o(x_valid[2]),
       .req_ready_i(c_ready[2]), .req_op_o(x_op[3:2]), .req_line_o(x_line[55:28]), .req_wdata_o(x_wdata[1023:512]),
@@ -179,16 +202,17 @@ module engine #(
       .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
   user_saxpy u_user (
-      .clk_i, .rst_i(queue_rst), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]), .start_packet_i(packet),
-      .start_resume_i(1'b0), .stop_req_i(1'b0), .stop_gran_i(2'd0), .stopped_valid_o(), .save_valid_o(), .save_ready_i(1'b0),
-      .save_data_o(), .save_last_o(), .restore_valid_i(1'b0), .restore_ready_o(), .restore_data_i('0), .restore_last_i(1'b0),
+      .clk_i, .rst_i(queue_rst || exec_rst[2]), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]), .start_packet_i(packet),
+      .start_resume_i(resume), .stop_req_i(exec_stop[2]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[2]),
+      .save_valid_o(save_valid[2]), .save_ready_i(save_ready && exec_active[2]), .save_data_o(save_data[1535:1024]),
+      .save_last_o(save_last[2]), .restore_valid_i(restore_valid && exec_active[2]), .restore_ready_o(restore_ready[2]),
+      .restore_data_i(restore_data), .restore_last_i(restore_last),
       .done_valid_o(exec_done[2]), .fault_valid_o(exec_fault[2]), .fault_code_o(fault_code[23:16]),
       .fault_access_o(fault_access[5:4]), .fault_va_o(fault_va[95:64]), .req_valid_o(x_valid[3]),
       .req_ready_i(c_ready[3]), .req_op_o(x_op[5:4]), .req_line_o(x_line[83:56]), .req_wdata_o(x_wdata[1535:1024]),
       .req_be_o(x_be[191:128]), .req_tag_o(x_tag[23:16]), .rsp_valid_i(c_rsp_valid[3]), .rsp_tag_i(rsp_tag[7:0]),
       .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
-  /* verilator lint_on PINCONNECTEMPTY */
 
   // Memory
   logic m_valid, m_ready, m_bypass, m_exec, rsp_valid;
@@ -203,7 +227,7 @@ module engine #(
       .select_i(exec_select), .paging_i(head_paging), .phys_i(cp_phys), .c_req_valid_i({x_valid, cp_valid}),
       .c_req_ready_o(c_ready), .c_req_op_i({x_op, cp_op}), .c_req_amo_i(simt_amo), .c_req_exec_i(simt_exec),
       .c_req_line_i({x_line, cp_line}), .c_req_wdata_i({x_wdata, cp_wdata}), .c_req_be_i({x_be, cp_be}),
-      .c_req_tag_i({x_tag, 2'b0, cp_tag}), .c_rsp_valid_o(c_rsp_valid), .req_valid_o(m_valid), .req_ready_i(m_ready),
+      .c_req_tag_i({x_tag, 1'b0, cp_tag}), .c_rsp_valid_o(c_rsp_valid), .req_valid_o(m_valid), .req_ready_i(m_ready),
       .req_bypass_o(m_bypass), .req_op_o(m_op), .req_amo_o(m_amo), .req_exec_o(m_exec), .req_line_o(m_line),
       .req_wdata_o(m_wdata), .req_be_o(m_be), .req_tag_o(m_tag), .rsp_valid_i(rsp_valid), .rsp_client_i(rsp_tag[9:8])
   );

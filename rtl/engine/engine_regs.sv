@@ -4,7 +4,7 @@
 // Contract: write_i with addr_i and wdata_i is one write, taken at once; rdata_o follows addr_i combinationally. A write
 // to ro registers does nothing, wo registers and holes read zero. Commands leave as pulses, one cycle after the write.
 // The submission registers keep their values; the doorbell takes them as they are.
-// Preemption saves nothing of it. A reset of the engine leaves the submission registers alone.
+// Preemption saves nothing of it. A reset of the engine leaves what can be written alone.
 module engine_regs #(
     parameter int IND_W = 416  // thirteen words
 ) (
@@ -30,6 +30,14 @@ module engine_regs #(
     input  logic [      2:0] indications_i,
     // oldest indication: {group, end, begin, offset, pc, va, fence, info}
     input  logic [IND_W-1:0] ind_i,
+    // for a crash dump; a fence of zero: no buffer
+    input  logic [     63:0] run_fence_i,
+    input  logic [     31:0] run_offset_i,
+    input  logic [     31:0] run_packet_i,
+    input  logic [     63:0] next_fence_i,
+    output logic [      5:0] dbg_warp_o,
+    input  logic [     31:0] dbg_pc_i,
+    input  logic [     31:0] dbg_lanes_i,
     output logic [      4:0] counter_o,
     input  logic [     63:0] counter_i
 );
@@ -37,6 +45,7 @@ module engine_regs #(
   logic [31:0] size_q, root_q, context_q, save_q, flags_q;
   logic doorbell_q, reset_q, preempt_q, pop_q;
   logic [1:0] granularity_q;
+  logic [5:0] dbg_warp_q;
   logic [13:0] addr;
   logic [511:0] words;  // the indication, in the order of the registers
 
@@ -48,6 +57,7 @@ module engine_regs #(
   assign pop_o = pop_q;
   assign submission_o = {flags_q[2:0], save_q[21:0], root_q[21:0], size_q, buffer_q, fence_q};
   assign counter_o = addr_i[7:3];
+  assign dbg_warp_o = dbg_warp_q;
 
   always_ff @(posedge clk_i) begin
     doorbell_q <= 1'b0;
@@ -72,12 +82,14 @@ module engine_regs #(
         tern_spec_pkg::REG_ENGINE_SUB_FLAGS: flags_q <= wdata_i;
         tern_spec_pkg::REG_ENGINE_SUB_DOORBELL: doorbell_q <= 1'b1;
         tern_spec_pkg::REG_ENGINE_IND_POP: pop_q <= 1'b1;
+        tern_spec_pkg::REG_ENGINE_DBG_WARP: dbg_warp_q <= wdata_i[5:0];
         default: ;
       endcase
     end
     if (rst_i) begin
       {fence_q, buffer_q, size_q, root_q, context_q, save_q, flags_q} <= '0;
       {doorbell_q, reset_q, preempt_q, pop_q} <= '0;
+      dbg_warp_q <= '0;
     end
   end
 
@@ -86,8 +98,9 @@ module engine_regs #(
   always_comb begin
     rdata_o = '0;
     if (addr_i >= 10'h100) rdata_o = addr_i[2] ? counter_i[63:32] : counter_i[31:0];
-    else if (addr_i >= tern_spec_pkg::REG_ENGINE_IND_INFO[9:0]) begin
-      if (|indications_i && !addr_i[7]) rdata_o = words[{addr_i[5:2], 5'b0}+:32];
+    else if (addr_i >= tern_spec_pkg::REG_ENGINE_IND_INFO[9:0] && addr_i < tern_spec_pkg::REG_ENGINE_RUN_FENCE_LO[9:0])
+    begin
+      if (|indications_i) rdata_o = words[{addr_i[5:2], 5'b0}+:32];
     end else
       case (addr)
         tern_spec_pkg::REG_ENGINE_STATUS: begin
@@ -107,6 +120,15 @@ module engine_regs #(
         tern_spec_pkg::REG_ENGINE_SUB_CONTEXT: rdata_o = context_q;
         tern_spec_pkg::REG_ENGINE_SUB_SAVE: rdata_o = save_q;
         tern_spec_pkg::REG_ENGINE_SUB_FLAGS: rdata_o = flags_q;
+        tern_spec_pkg::REG_ENGINE_RUN_FENCE_LO: rdata_o = run_fence_i[31:0];
+        tern_spec_pkg::REG_ENGINE_RUN_FENCE_HI: rdata_o = run_fence_i[63:32];
+        tern_spec_pkg::REG_ENGINE_RUN_OFFSET: rdata_o = run_offset_i;
+        tern_spec_pkg::REG_ENGINE_RUN_PACKET: rdata_o = run_packet_i;
+        tern_spec_pkg::REG_ENGINE_NEXT_FENCE_LO: rdata_o = next_fence_i[31:0];
+        tern_spec_pkg::REG_ENGINE_NEXT_FENCE_HI: rdata_o = next_fence_i[63:32];
+        tern_spec_pkg::REG_ENGINE_DBG_WARP: rdata_o[5:0] = dbg_warp_q;
+        tern_spec_pkg::REG_ENGINE_DBG_PC: rdata_o = dbg_pc_i;
+        tern_spec_pkg::REG_ENGINE_DBG_LANES: rdata_o = dbg_lanes_i;
         default: ;
       endcase
   end

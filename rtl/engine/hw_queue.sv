@@ -21,10 +21,8 @@ module hw_queue #(
     output logic [      1:0] count_o,
     output logic             head_valid_o,
     output logic [WIDTH-1:0] head_o,
+    output logic [WIDTH-1:0] second_o,      // there if count_o is 2
     input  logic             pop_i
-`ifdef FORMAL
-    , output logic [WIDTH-1:0] f_second_o
-`endif
 );
   logic [1:0] count_q;
   logic [WIDTH-1:0] head_q, second_q;
@@ -44,9 +42,7 @@ module hw_queue #(
   assign head_valid_o = count_q != 2'd0;
   assign head_o = head_q;
   assign refused_o = refused_q;
-`ifdef FORMAL
-  assign f_second_o = second_q;
-`endif
+  assign second_o = second_q;
 
   always_ff @(posedge clk_i) begin
     if (pop) head_q <= second_q;

@@ -11,6 +11,7 @@ module tern_regs #(
     parameter int LANES        = 16,
     parameter int WARPS        = 16,
     parameter int LMEM_KIB     = 64,
+    parameter int SAVE_LINES   = 64,         // of a context-save area
     parameter int PAGE_LOG2    = 12,         // bytes of a dirty bit
     parameter int CLOCK_HZ     = 250000000,
     parameter bit SINGLE_USE   = 1'b0,
@@ -56,7 +57,7 @@ module tern_regs #(
   localparam logic [2:0] SETTLE = 3'd4;  // cycles from a write to the interrupt line
   localparam logic [31:0] VERSION = 32'h00000100;  // 0.1.0
   localparam logic [31:0] IDENTITY = 32'h5445524e; // "TERN"
-  localparam logic [1:0] GRAN = tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_PACKET;
+  localparam logic [1:0] GRAN = tern_spec_pkg::REG_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
 
   logic [1:0] state_q;
   logic [2:0] settle_q;
@@ -124,6 +125,7 @@ module tern_regs #(
         tern_spec_pkg::REG_DEV_MEM_PAGES: read = {9'b0, mem_pages_i};
         tern_spec_pkg::REG_DEV_IRQ_STATUS: read[ENGINES-1:0] = irq_i;
         tern_spec_pkg::REG_DEV_IRQ_ENABLE: read[ENGINES-1:0] = enable_q;
+        tern_spec_pkg::REG_DEV_SAVE_LINES: read = 32'(SAVE_LINES);
         tern_spec_pkg::REG_DEV_TIME_LO: read = time_q[31:0];
         tern_spec_pkg::REG_DEV_TIME_HI: read = time_hi_q;
         tern_spec_pkg::REG_DIRTY_FIRST: read = first_q;

@@ -73,6 +73,10 @@ module tern_top #(
     input  logic [     1:0] m_axi_bresp_i
 );
   localparam int TAG_W = 11;
+  localparam int VECTOR = (LANES + 15) / 16;  // lines of a word a lane
+  // docs/spec/context.yaml: header, head, masks, slots, local memory, warps, memory instructions that are not finished
+  localparam int SAVE_LINES =
+      2 + (WARPS + 15) / 16 + WARPS + LMEM_KIB * 16 + WARPS * 33 * VECTOR + 8 * (1 + 3 * VECTOR);
 
   generate
     if (ENGINES < 1 || ENGINES > 8) begin : g_check
@@ -101,7 +105,7 @@ module tern_top #(
   assign s_axi_rresp_o = 2'd0;
 
   tern_regs #(
-      .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .PAGE_LOG2(PAGE_LOG2),
+      .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES), .PAGE_LOG2(PAGE_LOG2),
       .CLOCK_HZ(CLOCK_HZ), .SINGLE_USE(SINGLE_USE), .MEM_CLEAR(MEM_CLEAR)
   ) u_regs (
       .clk_i, .rst_i, .mem_pages_i, .awvalid_i(s_axi_awvalid_i), .awready_o(s_axi_awready_o),
@@ -115,7 +119,7 @@ module tern_top #(
   );
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
-    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .TAG_W(TAG_W), .GATE(GATE)) u_engine (
+    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES), .TAG_W(TAG_W), .GATE(GATE)) u_engine (
         .clk_i, .rst_i, .time_i(now), .mem_pages_i, .reg_write_i(reg_write[e]), .reg_addr_i(reg_addr),
         .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata[32*e+:32]), .irq_o(irq[e]), .idle_o(idle[e]),
         .ev_rd_i(ev_rd[e]), .ev_wr_i(ev_wr[e]), .mem_req_valid_o(req_valid[e]), .mem_req_ready_i(req_ready[e]),

@@ -25,7 +25,7 @@ module hw_queue_order (
 
   hw_queue #(.WIDTH(4), .INDICATIONS(4)) u_queue (
       .clk_i, .rst_i(rst_i || engine_rst_i), .closed_i, .doorbell_i, .data_i(number_q), .pending_i(pending),
-      .refused_o(refused), .count_o(count), .head_valid_o(head_valid), .head_o(head), .pop_i(ending), .f_second_o(second)
+      .refused_o(refused), .count_o(count), .head_valid_o(head_valid), .head_o(head), .pop_i(ending), .second_o(second)
   );
   indication_fifo #(.WIDTH(4), .DEPTH_LOG2(2)) u_ind (
       .clk_i, .rst_i, .push_i(ending), .data_i(head), .count_o(pending), .head_valid_o(ind_valid), .head_o(ind_head),

@@ -17,10 +17,15 @@ module cover_packets (
     input logic        fence_stopped,
     input logic        exec_fault_i,
     input logic        exec_scrub_o,
+    input logic        restores_q,
+    input logic [1:0]  number,
+    input logic [2:0]  exec_stop_o,
+    input logic        x_saved,
+    input logic        x_lost,
+    input logic        x_settled,
     input logic [31:0] offset_q
 );
-  localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_BOUNDARY = 4'd3, S_DECIDE = 4'd7, S_START = 4'd8,
-      S_EXEC = 4'd9, S_FENCE = 4'd10, S_INDICATE = 4'd15;
+  localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_BOUNDARY = 4'd3, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_INDICATE = 4'd15;
 
   logic runs, ends, refused;
   assign runs = state_q == S_DECIDE;
@@ -47,8 +52,18 @@ module cover_packets (
   cut_between:       cover property (@(posedge clk_i) state_q == S_BOUNDARY && cut);
   cut_in_a_wait:     cover property (@(posedge clk_i) state_q == S_FENCE && fence_stopped);
   stop_while_running:cover property (@(posedge clk_i) state_q == S_EXEC && stop_i);
+  stop_at_a_packet:  cover property (@(posedge clk_i) state_q == S_EXEC && cut && exec_stop_o == '0);
+  cut_in_dispatch:   cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT));
+  cut_in_copy:       cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER));
+  cut_in_user_call:  cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));
+  restored_dispatch: cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT));
+  restored_copy:     cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER));
+  restored_user_call:cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));
+  cut_before_restore:cover property (@(posedge clk_i) state_q == S_BOUNDARY && cut && restores_q);
+  state_lost:        cover property (@(posedge clk_i) x_lost);
+  read_ahead_in_vain:cover property (@(posedge clk_i) state_q == S_INDICATE && !x_settled);
   cancelled_waiting: cover property (@(posedge clk_i) state_q == S_IDLE && head_valid_i && stop_i);
-  scrub:             cover property (@(posedge clk_i) state_q == S_START && !begins_q && exec_scrub_o && opcode == tern_spec_pkg::PKT_DISPATCH);
+  scrub:             cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && exec_scrub_o && opcode == tern_spec_pkg::PKT_DISPATCH);
   completed:         cover property (@(posedge clk_i) ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED);
   preempted:         cover property (@(posedge clk_i) ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED);
   executor_fault:    cover property (@(posedge clk_i) exec_fault_i);

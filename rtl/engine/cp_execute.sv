@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one packet on an executor: starts it, passes a stop on, and has its state saved and restored (interfaces.md).
+//
+// Contract: start_i with exec_i (one bit: SIMT, mover, user) and resume_i begins. The executor's own done and fault pulses end
+// it, as the caller sees; or saved_o: it has stopped and its state of lines_o lines is on its way to the area at page_i; or
+// lost_o: memory could not give the state back (code_o), and the executor has been reset, which is safe because it asks
+// nothing of memory before it has its state. fetch_i, before the start, begins to read a state of lines_i lines ahead.
+// settled_o: memory owes no answer; bad_o: one of a save was a fault. clear_i (a level): forget all that is left.
+// select_o opens the executor's memory channel, which is closed while its state moves: then the command processor's is open.
+// What preemption saves is on the streams; of this unit itself nothing.
+module cp_execute (
+    input  logic         clk_i,
+    input  logic         rst_i,
+    input  logic         fetch_i,
+    input  logic         go_i,        // memory is free for reading ahead
+    input  logic [ 21:0] page_i,
+    input  logic [ 15:0] lines_i,
+    input  logic         start_i,
+    input  logic [  2:0] exec_i,
+    input  logic         resume_i,
+    input  logic [ 21:0] root_i,
+    input  logic         paging_i,
+    input  logic         clear_i,
+    output logic         saved_o,
+    output logic         lost_o,
+    output logic         settled_o,
+    output logic         bad_o,
+    output logic [  7:0] code_o,
+    output logic [ 15:0] lines_o,
+    input  logic         stop_i,      // at a granularity that an executor knows
+    // executors
+    output logic [  2:0] active_o,
+    output logic [  2:0] select_o,
+    output logic [  2:0] exec_rst_o,
+    output logic [  2:0] exec_start_o,
+    input  logic [  2:0] exec_ready_i,
+    output logic         exec_resume_o,
+    output logic         exec_scrub_o,
+    output logic [  2:0] exec_stop_o,
+    input  logic         exec_ended_i,    // done or fault
+    input  logic         exec_stopped_i,
+    input  logic         save_valid_i,
+    output logic         save_ready_o,
+    input  logic [511:0] save_data_i,
+    input  logic         save_last_i,
+    output logic         restore_valid_o,
+    input  logic         restore_ready_i,
+    output logic [511:0] restore_data_o,
+    output logic         restore_last_o,
+    // memory
+    output logic         req_valid_o,
+    input  logic         req_ready_i,
+    output logic         req_write_o,
+    output logic [ 27:0] req_line_o,
+    output logic [511:0] req_wdata_o,
+    output logic [  5:0] req_tag_o,
+    input  logic         rsp_valid_i,
+    input  logic [  5:0] rsp_tag_i,
+    input  logic [511:0] rsp_data_i,
+    input  logic [  7:0] rsp_fault_i
+);
+  localparam logic [2:0] S_IDLE = 3'd0, S_START = 3'd1, S_RESTORE = 3'd2, S_RUN = 3'd3, S_SAVE = 3'd4, S_RESET = 3'd5;
+
+  logic [2:0] state_q, exec_q;
+  logic resume_q, dispatched_q, last_paging_q;
+  logic [21:0] last_root_q;
+  logic stopped, sent, given, fault;
+
+  assign stopped = (state_q == S_RUN || state_q == S_RESTORE) && exec_stopped_i;  // with the last line in, it may be quick
+  assign saved_o = state_q == S_SAVE && sent;
+  assign lost_o = state_q == S_RESET;
+  assign bad_o = fault;
+  assign active_o = state_q != S_IDLE ? exec_q : '0;
+  assign select_o = state_q == S_RUN ? exec_q : '0;
+  assign exec_rst_o = state_q == S_RESET ? exec_q : '0;
+  assign exec_start_o = state_q == S_START ? exec_q : '0;
+  assign exec_resume_o = resume_q;
+  assign exec_scrub_o = !dispatched_q || last_root_q != root_i || last_paging_q != paging_i;
+  assign exec_stop_o = stop_i && (state_q == S_RESTORE || state_q == S_RUN) ? exec_q : '0;
+
+  always_ff @(posedge clk_i) begin
+    case (state_q)
+      S_IDLE:
+      if (start_i) begin
+        state_q <= S_START;
+        exec_q <= exec_i;
+        resume_q <= resume_i;
+      end
+      S_START:
+      if (|(exec_q & exec_ready_i)) begin
+        state_q <= resume_q ? S_RESTORE : S_RUN;
+        if (exec_q[0]) begin
+          dispatched_q <= 1'b1;
+          last_root_q <= root_i;
+          last_paging_q <= paging_i;
+        end
+      end
+      S_RESTORE, S_RUN:
+      if (exec_ended_i) state_q <= S_IDLE;
+      else if (stopped) state_q <= S_SAVE;
+      else if (state_q == S_RESTORE) state_q <= fault ? S_RESET : given ? S_RUN : S_RESTORE;
+      S_SAVE: if (sent) state_q <= S_IDLE;
+      default: begin  // S_RESET: one cycle
+        state_q <= S_IDLE;
+        if (exec_q[0]) dispatched_q <= 1'b0;  // what it had scrubbed is forgotten
+      end
+    endcase
+    if (rst_i) begin
+      state_q <= S_IDLE;
+      dispatched_q <= 1'b0;
+    end
+  end
+
+  cp_stream u_stream (
+      .clk_i, .rst_i, .start_i(fetch_i || stopped), .save_i(stopped), .page_i, .lines_i, .go_i,
+      .restore_i(state_q == S_RESTORE), .clear_i, .sent_o(sent), .given_o(given), .settled_o, .lines_o, .fault_o(fault),
+      .code_o, .save_valid_i, .save_ready_o, .save_data_i, .save_last_i, .restore_valid_o, .restore_ready_i,
+      .restore_data_o, .restore_last_o, .req_valid_o, .req_ready_i, .req_write_o, .req_line_o, .req_wdata_o, .req_tag_o,
+      .rsp_valid_i, .rsp_tag_i, .rsp_data_i, .rsp_fault_i
+  );
+endmodule

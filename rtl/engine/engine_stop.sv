@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The preemption request of an engine: held from the command until the HW queue is empty (P2, P3, P4).
+//
+// Contract: preempt_i (a pulse) with gran_i while something is queued (queued_i) raises stop_o with gran_o; both hold, so what
+// waits behind the buffer that is cut is cancelled, until nothing is queued. Meanwhile a request with a finer granularity
+// counts, one with a coarser changes nothing. A request that finds the queue empty is forgotten: nothing is left to stop.
+// Preemption saves nothing of it.
+module engine_stop (
+    input  logic       clk_i,
+    input  logic       rst_i,
+    input  logic       preempt_i,
+    input  logic [1:0] gran_i,
+    input  logic       queued_i,
+    output logic       stop_o,
+    output logic [1:0] gran_o
+);
+  logic stop_q;
+  logic [1:0] gran_q;
+
+  assign stop_o = stop_q;
+  assign gran_o = gran_q;
+
+  always_ff @(posedge clk_i) begin
+    if (preempt_i && (!stop_q || gran_i > gran_q)) gran_q <= gran_i;
+    stop_q <= (stop_q || preempt_i) && queued_i;
+    if (rst_i) stop_q <= 1'b0;
+  end
+endmodule

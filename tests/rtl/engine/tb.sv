@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's control path as a driver sees it: the registers of a whole engine whose executors are the bench's own.
+//
+// First a short packet of each executor is stopped at every cycle, and cut again at some cycle of its resume (latencies are
+// printed and bounded); then contexts submit buffers of random packets for `count` rounds, and are preempted at all granularities,
+// reset, resumed, met by errors of memory and by save areas that somebody has changed. Checked: indications in order, each
+// exactly once and possible; what waits is cancelled; every line of every packet is written exactly once over all cuts; a
+// fault of memory is always told; a reset ends soon, with nothing in flight, and the engine goes on.
+module tb;
+  localparam int CONTEXTS = 6, PACKETS = 6, SAVE_LINES = 200;
+  localparam int PATIENCE = 40000;
+  import tern_spec_pkg::*;
+
+  logic clk = 1'b0, rst = 1'b1, fast = 1'b1;
+  logic reg_write = 1'b0, irq, idle;
+  logic [9:0] reg_addr = '0;
+  logic [31:0] reg_wdata = '0, reg_rdata;
+  logic [63:0] now = 64'd1;
+  logic req_valid, req_ready, rsp_valid;
+  logic [1:0] req_op;
+  logic [3:0] req_amo;
+  logic [27:0] req_line;
+  logic [511:0] req_wdata, rsp_data;
+  logic [63:0] req_be;
+  logic [10:0] req_tag, rsp_tag;
+  logic [7:0] rsp_fault;
+
+  engine #(.SAVE_LINES(SAVE_LINES), .GATE(1'b1)) dut (
+      .clk_i(clk), .rst_i(rst), .time_i(now), .mem_pages_i(23'd1024), .reg_write_i(reg_write), .reg_addr_i(reg_addr),
+      .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata), .irq_o(irq), .idle_o(idle), .ev_rd_i(1'b0), .ev_wr_i(1'b0),
+      .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready), .mem_req_op_o(req_op), .mem_req_amo_o(req_amo),
+      .mem_req_line_o(req_line), .mem_req_wdata_o(req_wdata), .mem_req_be_o(req_be), .mem_req_tag_o(req_tag),
+      .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag), .mem_rsp_data_i(rsp_data), .mem_rsp_fault_i(rsp_fault)
+  );
+  memory mem (
+      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
+      .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid),
+      .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault)
+  );
+  always #20 clk = ~clk;
+  always @(posedge clk) now <= now + 1'b1;
+
+  int seed, rounds, cycle = 0;
+  int stopped_at, told_at, begun_at, given_at;  // cycles
+  always @(posedge clk) begin
+    cycle <= cycle + 1;
+    if (|dut.exec_stopped) stopped_at = cycle;
+    if (dut.ind_valid) told_at = cycle;
+    if (dut.doorbell) begun_at = cycle;
+    if (restoring && dut.u_cp.u_execute.given) given_at = cycle;
+    restoring <= dut.u_cp.u_execute.state_q == 3'd2;
+  end
+  logic restoring = 1'b0;
+
+  // A context: 64 pages from page 64 * (its number + 1) on: fence, buffer, from +2 on a page for each packet's lines; +32:
+  // save area. Pages 1 and 2 are root tables.
+  function automatic int page(input int c); return 64 * (c + 1); endfunction
+  function automatic int fence_line(input int c); return 64 * page(c); endfunction
+  function automatic int buffer_line(input int c); return 64 * (page(c) + 1); endfunction
+  function automatic int out_line(input int c, input int p); return 64 * (page(c) + 2 + p); endfunction
+  function automatic int save_line(input int c); return 64 * (page(c) + 32); endfunction
+
+  typedef enum {NOP, DISPATCH, COPY, USER, SIGNAL, WAIT, STAMP, BARRIER, BROKEN} kind_t;
+  kind_t kind[CONTEXTS][PACKETS];
+  int packets[CONTEXTS], steps[CONTEXTS][PACKETS], start[CONTEXTS][PACKETS+1];
+  logic [31:0] mark[CONTEXTS][PACKETS];   // seed of an executor's packet
+  logic saved[CONTEXTS], queued[CONTEXTS], changed[CONTEXTS];  // changed: somebody has been at its save area
+  int at[CONTEXTS], executor[CONTEXTS], at_root[CONTEXTS];     // of the saved header
+
+  // Submissions that have not been indicated, oldest first
+  int sub_context[$], sub_fence[$];
+  logic sub_may_stop[$], sub_cancelled[$];
+  int fences = 1;
+  int faulted_fence[int];                   // of a fence, the line that memory refused
+  // how often things happened
+  string what[6] = '{"completed", "cancelled", "cut between", "cut inside", "faulted", "resets"};
+  int tally[6];
+
+  task automatic fail(input string why);
+    $fatal(1, "cycle %0d: %s", cycle, why);
+  endtask
+
+  // Registers: writes are posted and go out one a cycle; then `pause` cycles go by, and the state is looked at
+  logic [9:0] post_addr[$];
+  logic [31:0] post_data[$];
+  int pause = 0;
+  localparam int SEEN = 7;
+  logic [31:0] seen[SEEN];
+  logic [31:0] status;
+
+  function automatic void post(input logic [13:0] addr, input logic [31:0] data);
+    post_addr.push_back(addr[9:0]);
+    post_data.push_back(data);
+  endfunction
+  task automatic go();
+    while (post_addr.size() != 0) begin
+      reg_write = 1'b1;
+      reg_addr = post_addr.pop_front();
+      reg_wdata = post_data.pop_front();
+      @(negedge clk) reg_write = 1'b0;
+    end
+    repeat (pause) @(negedge clk);
+    pause = 1;
+    for (int i = 0; i < SEEN; i++) begin
+      reg_addr = i == 0 ? REG_ENGINE_STATUS[9:0] : i == 1 ? REG_ENGINE_IND_INFO[9:0] : i == 2 ? REG_ENGINE_IND_FENCE_LO[9:0] :
+          i == 3 ? REG_ENGINE_IND_VA[9:0] : i == 4 ? REG_ENGINE_IND_OFFSET[9:0] : i == 5 ? REG_ENGINE_IND_BEGIN_LO[9:0] :
+          REG_ENGINE_IND_BEGIN_HI[9:0];
+      #1 seen[i] = reg_rdata;
+    end
+    status = seen[0];
+  endtask
+
+  // Builds context c anew; only: this one kind, n packets
+  task automatic build(input int c, input int n, input int only, input int length);
+    int line = buffer_line(c);
+    packets[c] = n;
+    for (int i = fence_line(c); i < save_line(c) + SAVE_LINES; i++) begin
+      mem.data[i] = '0;
+      mem.writes[i] = 0;
+    end
+    for (int i = 0; i < SAVE_LINES; i++) for (int w = 0; w < 16; w++) mem.data[save_line(c)+i][32*w+:32] = $urandom;
+    for (int p = 0; p < n; p++) begin
+      logic [1023:0] l = '0;
+      int two = 0;
+      logic [31:0] base = 64 * out_line(c, p);
+      kind[c][p] = only >= 0 && p == 0 ? kind_t'(only) : only >= 0 ? NOP : kind_t'($urandom_range(7));
+      if (only < 0 && $urandom_range(60) == 0) kind[c][p] = BROKEN;
+      steps[c][p] = length >= 0 ? length : $urandom_range(63);
+      mark[c][p] = $urandom;
+      mark[c][p][4] = only < 0 && $urandom_range(40) == 0;
+      start[c][p] = 64 * (line - buffer_line(c));
+      case (kind[c][p])
+        NOP: l[7:0] = PKT_NOP;
+        BARRIER: l[7:0] = PKT_BARRIER;
+        BROKEN: l[7:0] = 8'h77;
+        DISPATCH: begin
+          l[7:0] = PKT_DISPATCH;
+          {l[159:128], l[95:64], l[63:32]} = {steps[c][p], mark[c][p], base};
+        end
+        COPY: begin
+          l[7:0] = PKT_COPY;
+          {l[191:160], l[127:96], l[63:32]} = {steps[c][p], mark[c][p], base};
+        end
+        USER: begin
+          l[7:0] = PKT_USER_CALL;
+          l[607:512] = {steps[c][p], mark[c][p], base};
+        end
+        SIGNAL, STAMP: begin
+          l[7:0] = kind[c][p] == SIGNAL ? PKT_FENCE_SIGNAL : PKT_TIMESTAMP;
+          l[63:32] = base;
+          if (kind[c][p] == SIGNAL) l[127:96] = mark[c][p];
+        end
+        default: begin
+          l[7:0] = PKT_FENCE_WAIT;
+          l[63:32] = 64 * fence_line(c);
+          l[127:96] = 32'd1;
+        end
+      endcase
+      two = kind[c][p] == DISPATCH || kind[c][p] == USER;
+      l[15:8] = 8'(1 + two);
+      mem.data[line] = l[511:0];
+      if (two != 0) mem.data[line+1] = l[1023:512];
+      line += 1 + two;
+    end
+    start[c][n] = 64 * (line - buffer_line(c));
+    at_root[c] = 1 + $urandom_range(1);
+    {saved[c], queued[c], changed[c], anew[c]} = '0;
+    at[c] = 0;
+    executor[c] = 0;
+  endtask
+
+  function automatic int executor_of(input kind_t k);
+    return k == DISPATCH ? 1 : k == COPY ? 2 : k == USER ? 3 : 0;
+  endfunction
+
+  // All packets before offset `to` have been done once, the one there begun at most, those behind it not
+  task automatic check_work(input int c, input int to, input logic inside_too);
+    for (int p = 0; p < packets[c]; p++) begin
+      int line = out_line(c, p), n = 0;
+      logic over = start[c][p] < to, here = start[c][p] == to && inside_too;
+      case (kind[c][p])
+        DISPATCH, COPY, USER: begin
+          for (int k = 0; k < 64; k++) begin
+            if (mem.writes[line+k] > 1) fail($sformatf("line %0d of packet %0d is written twice", k, p));
+            n += mem.writes[line+k];
+            if (mem.writes[line+k] != 0 && (mem.data[line+k] != {8{mark[c][p], k}} || k >= steps[c][p] || n != k + 1))
+              fail($sformatf("line %0d of packet %0d is wrong", k, p));
+          end
+          if (over ? n != steps[c][p] : !here && n != 0) fail($sformatf("packet %0d: %0d of %0d lines", p, n, steps[c][p]));
+        end
+        SIGNAL, STAMP: begin
+          if (mem.writes[line] != (over ? 1 : 0)) fail($sformatf("packet %0d: %0d writes", p, mem.writes[line]));
+          if (over && kind[c][p] == SIGNAL && mem.data[line] != {480'b0, mark[c][p]}) fail("signal");
+        end
+        default: ;
+      endcase
+    end
+  endtask
+
+  // Commands, and what the next look at the status says of them
+  int asked = -1;            // context whose doorbell has been rung
+  logic stops = 1'b0, resets = 1'b0;
+  logic was_stopping = 1'b0;
+  task automatic submit(input int c);
+    was_stopping = status[REG_ENGINE_STATUS_STOPPING_LSB];
+    post(REG_ENGINE_SUB_FENCE_LO, fences);
+    post(REG_ENGINE_SUB_BUFFER_LO, 64 * buffer_line(c));
+    post(REG_ENGINE_SUB_SIZE, start[c][packets[c]]);
+    post(REG_ENGINE_SUB_ROOT, at_root[c]);
+    post(REG_ENGINE_SUB_SAVE, page(c) + 32);
+    post(REG_ENGINE_SUB_FLAGS, saved[c] ? 32'd2 : 32'd0);
+    post(REG_ENGINE_SUB_DOORBELL, 1);
+    pause = 2;
+    asked = c;
+  endtask
+  task automatic preempt(input int gran);
+    post(REG_ENGINE_COMMAND, 2 | gran << 2);
+    foreach (sub_may_stop[i]) sub_may_stop[i] = 1'b1;
+    stops = 1'b1;
+    pause = 2;
+  endtask
+  task automatic commands();
+    if (asked >= 0 && !status[REG_ENGINE_STATUS_REFUSED_LSB]) begin
+      sub_context.push_back(asked);
+      sub_fence.push_back(fences);
+      sub_may_stop.push_back(was_stopping || status[REG_ENGINE_STATUS_STOPPING_LSB]);
+      sub_cancelled.push_back(1'b0);
+      queued[asked] = 1'b1;
+      fences++;
+    end
+    asked = -1;
+    if (stops && status[1:0] == 2'd2) sub_cancelled[sub_cancelled.size()-1] = 1'b1;
+    stops = 1'b0;
+  endtask
+
+  // Takes the oldest indication, if there is one
+  task automatic take();
+    logic [31:0] info, fence, va, offset;
+    logic began;
+    int c, to;
+    logic [511:0] h;
+    if (status[10:8] != 0) begin
+      if (!irq) fail("an indication without interrupt");
+      {info, fence, va, offset} = {seen[1], seen[2], seen[3], seen[4]};
+      began = {seen[6], seen[5]} != 0;
+      post(REG_ENGINE_IND_POP, 1);
+      if (sub_fence.size() == 0 || fence != sub_fence[0]) fail($sformatf("fence %0d was not expected", fence));
+      c = sub_context[0];
+      to = int'(offset);
+      h = mem.data[save_line(c)];
+      queued[c] = 1'b0;
+      if (sub_cancelled[0] && (info[1:0] != 2'd2 || began)) fail("what waited has not been cancelled");
+      if (faulted_fence.exists(fence) && info[1:0] != 2'd3) fail("a fault of memory has been lost");
+      if (changed[c] && info[1:0] == 2'd1) fail("a changed save area went through");
+      case (info[1:0])
+        2'd1: begin
+          if (mem.in_flight != 0 && sub_fence.size() == 1) fail("completed, but memory is at work");
+          check_work(c, start[c][packets[c]], 1'b0);
+          tally[0]++;
+          anew[c] = 1'b1;
+        end
+        2'd2: begin
+          if (!sub_may_stop[0]) fail("preempted, but nobody asked");
+          if (!began) begin
+            if (to != 0) fail("never began, but has an offset");
+            tally[1]++;
+          end else begin
+            int p = 0;
+            while (p < packets[c] && start[c][p] != to) p++;
+            if (p == packets[c]) fail("cut where no packet is");
+            if (!changed[c]) begin
+              if (h[31:0] != CTX_MAGIC_VALUE || h[63:32] != 32'd1 || h[95:64] != offset || |h[127:104] || |h[511:160])
+                fail("the header is wrong");
+              if (h[103:96] != 0 && int'(h[103:96]) != executor_of(kind[c][p])) fail("not this packet's executor");
+              if ((h[103:96] != 0) != (h[159:128] != 0) || h[159:128] >= SAVE_LINES) fail("lines of state");
+              check_work(c, to, h[103:96] != 0);
+              if (h[103:96] != 0) tally[3]++;
+              else tally[2]++;
+              executor[c] = int'(h[103:96]);
+              at[c] = to;
+              saved[c] = 1'b1;
+            end else if (to != at[c]) fail("a changed save area went on");
+          end
+        end
+        2'd3: begin
+          int p = 0;
+          logic good = 1'b0;
+          while (p < packets[c] && start[c][p] != to) p++;
+          tally[4]++;
+          case (info[15:8])
+            FAULT_CONTEXT_INVALID: good = changed[c] && saved[c] && va == 0;
+            FAULT_PACKET_UNKNOWN: good = p < packets[c] && kind[c][p] == BROKEN;
+            FAULT_EXECUTOR: good = p < packets[c] && executor_of(kind[c][p]) != 0 && va == mark[c][p] && mark[c][p][4];
+            FAULT_BUS_ERROR:
+            if (faulted_fence.exists(fence))
+              good = va == (faulted_fence[fence] >= save_line(c) ? 32'(64 * save_line(c)) : 32'(64 * out_line(c, 0)));
+            default: ;
+          endcase
+          if (!good) fail($sformatf("fault %h at %h, offset %0d", info[15:8], va, to));
+          anew[c] = 1'b1;
+        end
+        default: fail("an indication of nothing");
+      endcase
+      void'(sub_context.pop_front());
+      void'(sub_fence.pop_front());
+      void'(sub_may_stop.pop_front());
+      void'(sub_cancelled.pop_front());
+    end
+  endtask
+
+  // A reset is over: what has been indicated is taken first, the rest is lost
+  task automatic after_reset();
+    if (status[REG_ENGINE_STATUS_RESET_LSB]) begin
+      if (cycle - reset_at > 2000) fail("the reset does not end");
+    end else begin
+      if (status[3:0] != 0 || !idle || mem.in_flight != 0) fail("something is left after a reset");
+      if (status[10:8] == 0) begin
+        foreach (sub_context[i]) anew[sub_context[i]] = 1'b1;
+        sub_context.delete();
+        sub_fence.delete();
+        sub_may_stop.delete();
+        sub_cancelled.delete();
+        tally[5]++;
+        resets = 1'b0;
+      end
+    end
+  endtask
+  task automatic reset_engine();
+    post(REG_ENGINE_COMMAND, 1);
+    pause = 3;
+    resets = 1'b1;
+    reset_at = cycle;
+  endtask
+  int reset_at;
+  logic anew[CONTEXTS];  // to be built
+
+  // Somebody writes into a save area
+  task automatic meddle(input int c);
+    int l = save_line(c);
+    case ($urandom_range(7))
+      0: mem.data[l][7:0] = ~mem.data[l][7:0];
+      1: mem.data[l][33] = 1'b1;
+      2: mem.data[l][103:96] = 8'((executor[c] + 1) % 4);
+      3: mem.data[l][104+$urandom_range(23)] = 1'b1;
+      4: mem.data[l][159:128] = executor[c] != 0 && $urandom_range(1) != 0 ? 32'd0 : 32'd200 + $urandom_range(100000);
+      5: mem.data[l][159:128] = mem.data[l][159:128] + 1;
+      6: mem.data[l][160+$urandom_range(351)] = 1'b1;
+      default:
+      if (executor[c] != 0) mem.data[l+1+$urandom_range(mem.data[l][159:128]-1)][128+$urandom_range(383)] ^= 1'b1;
+      else mem.data[l][95:64] = start[c][packets[c]];
+    endcase
+    changed[c] = 1'b1;
+  endtask
+
+  always @(posedge clk)
+    if (mem.faults != told_faults) begin
+      told_faults = mem.faults;
+      faulted_fence[dut.head_fence[31:0]] = mem.bad;
+    end
+  int told_faults = 0;
+
+  // Every cycle of one packet of each executor, x; each resume is cut at a cycle of its own, then goes to its end.
+  int x = int'(DISPATCH), cut_at = -1, phase = 0, cuts, length, preempt_at, worst_save, worst_wait, tallied;
+  task automatic every_cycle();
+    if (queued[0] && phase == 1) begin
+      phase = 2;
+      preempt_at = cycle;
+      preempt(cuts == 0 ? 3 : 2 + cut_at % 2);
+    end else if (!queued[0]) begin
+      if (phase == 2 && stopped_at >= 0 && saved[0]) begin
+        int lines = mem.data[save_line(0)][159:128];
+        if (told_at - stopped_at - lines > worst_save) worst_save = told_at - stopped_at - lines;
+        if (cuts == 0 && told_at - preempt_at - lines > worst_wait) worst_wait = told_at - preempt_at - lines;
+      end
+      if (phase != 0) cuts++;
+      if (phase == 0 || tally[0] != tallied) begin  // the next cycle to cut at
+        if (cut_at < 0 && phase != 0) length = told_at - begun_at;
+        if (phase != 0) cut_at++;
+        if (cut_at > length) begin
+          $display("executor %0d: %0d cycles; from stopped to indicated %0d and a cycle a line, from the request %0d", x, length,
+                   worst_save, worst_wait);
+          if (worst_save > 60 + 20) fail("saving takes too long");
+          {worst_save, worst_wait, length} = '0;
+          x++;
+          cut_at = -1;
+        end
+        build(0, 2, x, 24);
+        at_root[0] = 1;
+        cuts = 0;
+        tallied = tally[0];
+      end
+      if (cuts > 3) fail("does not complete");
+      submit(0);
+      stopped_at = -1;
+      phase = 3;
+      if (cut_at >= 0 && cuts < 2) begin
+        phase = 1;
+        pause = 2 + (cuts == 0 ? cut_at : cut_at * 37 % (length + 100));
+      end
+    end else if (cycle - begun_at > PATIENCE) fail("no indication");
+  endtask
+
+  int since_stop = 0;
+  task automatic at_random();
+    int c = $urandom_range(CONTEXTS - 1), w = $urandom_range(3);
+    case ($urandom_range(15))
+      0, 1, 2, 3:
+      if (!queued[c]) begin
+        if (saved[c] && !changed[c] && $urandom_range(25) == 0) meddle(c);
+        submit(c);
+      end
+      4, 5: if (sub_fence.size() != 0) preempt($urandom_range(3));
+      6: preempt(3);
+      7: mem.data[fence_line(c)][63:0] = 64'd5;
+      8: if ($urandom_range(12) == 0)
+        mem.bad = w == 0 ? -1 : w == 1 ? out_line(c, 0) : save_line(c) + ($urandom_range(1) == 0 ? 0 : $urandom_range(20));
+      9: if ($urandom_range(8) == 0) reset_engine();
+      10: if ($urandom_range(2) == 0 && dut.u_cp.u_execute.state_q inside {3'd2, 3'd4, 3'd5}) reset_engine();
+      11: pause = 1 + $urandom_range(400);
+      default: pause = 1 + $urandom_range(30);
+    endcase
+    if (status[1:0] > 2'd2) fail("three are queued");
+    if (!status[REG_ENGINE_STATUS_STOPPING_LSB]) since_stop = cycle;
+    if (cycle - since_stop > PATIENCE) fail("the request is lost");
+    // a buffer that waits for its fence would hold a stop at its own end up
+    if (status[REG_ENGINE_STATUS_STOPPING_LSB] && cycle - since_stop > 4000 && asked < 0 && !resets) preempt(3);
+  endtask
+
+  initial begin
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("count=%d", rounds)) rounds = 60000;
+    $display("seed %0d", seed);
+    void'($urandom(seed));
+    repeat (4) @(negedge clk);
+    rst = 1'b0;
+    repeat (4) @(negedge clk);
+    for (int r = 1; r <= 2; r++) mem.data[64*r][31:0] = 32'h0000000f;  // 4 MiB at 0, everything allowed
+    for (int c = 0; c < CONTEXTS; c++) begin
+      anew[c] = 1'b1;
+      queued[c] = 1'b0;
+    end
+    for (int n = 0; n < rounds || sub_fence.size() != 0; ) begin
+      logic directed = x <= int'(USER);
+      go();
+      commands();
+      if (resets) after_reset();
+      if (status[10:8] != 0 && (directed || resets || n >= rounds || $urandom_range(2) != 0)) take();
+      for (int c = 0; c < CONTEXTS; c++) if (anew[c] && !directed) build(c, 1 + $urandom_range(PACKETS - 1), -1, -1);
+      if (directed) every_cycle();
+      else if (!resets && post_addr.size() == 0) begin
+        if (n % 64 == 0) fast = $urandom_range(3) == 0;
+        if (n < rounds) at_random();
+        else begin
+          mem.bad = -1;
+          for (int c = 0; c < CONTEXTS; c++) mem.data[fence_line(c)][63:0] = 64'd5;
+          if (cycle - begun_at > PATIENCE) fail("no indication at the end");
+        end
+        n++;
+      end
+    end
+    repeat (10) @(negedge clk);
+    if (!idle) fail("not idle at the end");
+    for (int i = 0; i < 6; i++) begin
+      $display("%s: %0d", what[i], tally[i]);
+      if (tally[i] < rounds / 600) fail("too little of it");
+    end
+    $display("PASS");
+    $finish;
+  end
+endmodule

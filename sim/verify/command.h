@@ -29,6 +29,12 @@ struct options {
     int mutant_names;
     const char *output, *coverage;
     bool keep_going, json;
+    /* kind preempt, which none of the others goes with */
+    bool preempt, seeds_given;
+    const char *kernel;      /**< NULL: all. */
+    uint64_t every, cycle;   /**< cycle not 0: that one only. */
+    uint32_t stop;           /**< Masks: 1 the RTL, 2 the model; 1 instruction, 2 group. */
+    uint32_t granularity;
 };
 
 /* -------------------------------------------------------------- options.c */

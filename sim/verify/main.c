@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "preempt.h"
 
 #define STUDIED 8u
 
@@ -53,6 +54,11 @@ static int verify(const struct options *o)
     snprintf(rtl, sizeof rtl, "rtl_%s", o->geometry);
     if (pair_open(o->model ? o->model : model, o->rtl ? o->rtl : rtl, &p)) {
         return EXIT_CANNOT;
+    }
+    if (o->preempt) {
+        int done = preempt_run(o, &p);
+        pair_close(&p);
+        return done;
     }
     int status = EXIT_CANNOT, r = campaign_run(o, &p, "tern verify", &c);
     if (r) {

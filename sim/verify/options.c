@@ -16,6 +16,7 @@ static const char help[] =
 "SYNOPSIS\n"
 "    tern verify [options]\n"
 "    tern verify --mutants [NAME...] [options]\n"
+"    tern verify --kind preempt [--kernel NAME] [options]\n"
 "\n"
 "DESCRIPTION\n"
 "    Makes random cases from seeds, runs each on the model and on the RTL, and compares everything that a program can see:\n"
@@ -28,14 +29,26 @@ static const char help[] =
 "\n"
 "    docs/verification.md says what is compared, what the architecture leaves open, and how to read a report.\n"
 "\n"
+"    Kind preempt is another test: it stops each of some kernels at every cycle of a short run, resumes it on the same device and on\n"
+"    one of the other library, and all of memory must be what an uninterrupted run leaves; then long runs with many stops.\n"
+"\n"
 "WHAT TO RUN\n"
 "    --seeds N           cases of each kind (200)\n"
 "    --minutes N         run so long instead, however many cases that is (fractions allowed)\n"
 "    --seed S            first seed (1)\n"
-"    --kind KIND         program, stream or all (all)\n"
+"    --kind KIND         program, stream or all, which is both (all); or preempt\n"
 "    --instructions N    run until so many warp instructions have been compared; with --seeds, at most that many cases\n"
 "    --jobs N            worker processes (the cores of this machine)\n"
 "    --keep-going        do not stop at a difference; the first 8 are studied, the others listed\n"
+"\n"
+"    Of kind preempt:\n"
+"    --kernel NAME       that one only; --kernel list prints the names\n"
+"    --every N           stop at every Nth cycle of the short runs (1)\n"
+"    --cycle C           stop at cycle C after the doorbell only\n"
+"    --stop WHO          who makes the short runs and is stopped: rtl, model, all or none (all)\n"
+"    --granularity NAME  instruction, group or all: where it may be cut (all: every eighth stop is group)\n"
+"    --seeds N           long runs of each kernel, with random stops (4); 0: none\n"
+"    --seed S            first seed of those\n"
 "\n"
 "ON WHAT\n"
 "    --geometry NAME     small (8 lanes x 8 warps) or default (16 x 16) (small)\n"
@@ -62,10 +75,12 @@ static const char help[] =
 "EXAMPLES\n"
 "    tern verify --minutes 60                      an hour of both kinds\n"
 "    tern verify --kind stream --seed 17 --seeds 1 one case again\n"
-"    tern verify --mutants --seeds 500             is the test itself any good?\n";
+"    tern verify --mutants --seeds 500             is the test itself any good?\n"
+"    tern verify --kind preempt --kernel barriers --stop rtl --cycle 423 --granularity instruction    one stop again\n";
 
 enum { OPT_SEEDS = 256, OPT_MINUTES, OPT_SEED, OPT_KIND, OPT_INSTRUCTIONS, OPT_JOBS, OPT_GEOMETRY, OPT_RTL, OPT_MODEL,
-       OPT_MUTANTS, OPT_OUTPUT, OPT_KEEP_GOING, OPT_JSON, OPT_COVERAGE };
+       OPT_MUTANTS, OPT_OUTPUT, OPT_KEEP_GOING, OPT_JSON, OPT_COVERAGE,
+       OPT_KERNEL, OPT_EVERY, OPT_CYCLE, OPT_STOP, OPT_GRANULARITY };
 
 static const struct option long_options[] = {
     {"seeds", required_argument, NULL, OPT_SEEDS},       {"minutes", required_argument, NULL, OPT_MINUTES},
@@ -75,7 +90,10 @@ static const struct option long_options[] = {
     {"model", required_argument, NULL, OPT_MODEL},       {"mutants", no_argument, NULL, OPT_MUTANTS},
     {"output", required_argument, NULL, OPT_OUTPUT},     {"keep-going", no_argument, NULL, OPT_KEEP_GOING},
     {"json", no_argument, NULL, OPT_JSON},               {"coverage", required_argument, NULL, OPT_COVERAGE},
-    {"help", no_argument, NULL, 'h'},                    {NULL, 0, NULL, 0},
+    {"kernel", required_argument, NULL, OPT_KERNEL},     {"every", required_argument, NULL, OPT_EVERY},
+    {"cycle", required_argument, NULL, OPT_CYCLE},       {"stop", required_argument, NULL, OPT_STOP},
+    {"granularity", required_argument, NULL, OPT_GRANULARITY}, {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static int wrong(const char *what, const char *text)
@@ -107,8 +125,12 @@ static int minutes(const char *text, double *out)
     return 0;
 }
 
-static int kind(const char *text, bool *out)
+static int kind(const char *text, bool *out, bool *preempt)
 {
+    *preempt = strcmp(text, "preempt") == 0;
+    if (*preempt) {
+        return 0;
+    }
     bool all = strcmp(text, "all") == 0, any = false;
     for (enum kind k = 0; k < KINDS; k++) {
         out[k] = all || strcmp(text, kind_names[k]) == 0;
@@ -117,19 +139,50 @@ static int kind(const char *text, bool *out)
     return any ? 0 : wrong("there is no kind", text);
 }
 
+/** Which of two, both or none: a mask. */
+static int one_of(const char *text, const char *first, const char *second, uint32_t *mask)
+{
+    const char *const names[] = {"none", first, second, "all"};
+    for (*mask = 0; *mask < 4 && strcmp(text, names[*mask]) != 0; ++*mask) {
+    }
+    return *mask < 4 ? 0 : wrong("not one of them:", text);
+}
+
+/** Options of the kind preempt. */
+static int take_preempt(int option, struct options *o)
+{
+    switch (option) {
+    case OPT_KERNEL:
+        o->kernel = optarg;
+        return 0;
+    case OPT_EVERY:
+        return number(optarg, 1, 1u << 20, &o->every);
+    case OPT_CYCLE:
+        return number(optarg, 1, 1ull << 32, &o->cycle);
+    case OPT_STOP:
+        return one_of(optarg, "rtl", "model", &o->stop);
+    case OPT_GRANULARITY:
+        return one_of(optarg, "instruction", "group", &o->granularity);
+    default: /* getopt has said what is wrong */
+        fprintf(stderr, "see tern verify --help\n");
+        return -EINVAL;
+    }
+}
+
 static int take(int option, struct options *o)
 {
     uint64_t jobs;
     int r = 0;
     switch (option) {
     case OPT_SEEDS:
-        return number(optarg, 1, MANY_SEEDS - 1, &o->seeds);
+        o->seeds_given = true;
+        return number(optarg, 0, MANY_SEEDS - 1, &o->seeds);
     case OPT_MINUTES:
         return minutes(optarg, &o->minutes);
     case OPT_SEED:
         return number(optarg, 0, 1ull << 62, &o->first_seed);
     case OPT_KIND:
-        return kind(optarg, o->kind);
+        return kind(optarg, o->kind, &o->preempt);
     case OPT_INSTRUCTIONS:
         return number(optarg, 1, UINT64_MAX, &o->instructions);
     case OPT_JOBS:
@@ -163,9 +216,8 @@ static int take(int option, struct options *o)
     case 'h':
         fputs(help, stdout);
         return -ECANCELED;
-    default: /* getopt has said what is wrong */
-        fprintf(stderr, "see tern verify --help\n");
-        return -EINVAL;
+    default:
+        return take_preempt(option, o);
     }
 }
 
@@ -173,7 +225,8 @@ int options_parse(int argc, char **argv, struct options *out)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct options o = {.first_seed = 1, .jobs = cores < 1 ? 1 : cores > (long)MAX_JOBS ? MAX_JOBS : (uint32_t)cores,
-                        .geometry = "small", .output = "build/verify", .kind = {true, true}};
+                        .geometry = "small", .output = "build/verify", .kind = {true, true}, .every = 1, .stop = 3,
+                        .granularity = 3};
     static char name[] = "tern verify"; /* in getopt's messages */
     argv[0] = name;
     int c, r = 0;
@@ -189,8 +242,11 @@ int options_parse(int argc, char **argv, struct options *out)
     if (o.mutants && o.coverage) {
         return wrong("coverage of mutants says nothing: --mutants and", "--coverage");
     }
-    if (!o.seeds) {
-        o.seeds = o.instructions ? MANY_SEEDS : 200;
+    if (o.seeds_given && !o.seeds && !o.preempt) {
+        return wrong("not a possible number:", "0");
+    }
+    if (!o.seeds_given) {
+        o.seeds = o.preempt ? 4 : o.instructions ? MANY_SEEDS : 200;
     }
     o.mutant_name = argv + optind;
     o.mutant_names = argc - optind;

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * All stops of all kernels. A task is one kernel: its short run, stopped by one side, or its long runs. Tasks run in processes of
+ * their own, several at a time. A short run is made once, cycle by cycle, and at each cycle the process is copied (fork): the
+ * copy stops the run there and resumes it, the original goes on. So a simulator that dies costs one stop too.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "preempt.h"
+
+#define NO_ANSWER 60u   /* seconds of processor time that a stop may take */
+#define GROUP_EVERY 8u  /* one stop in so many is for groups to end */
+#define CROSS_EVERY 16u /* one of the model's states in so many is resumed by the RTL, which takes long */
+#define MAX_TASKS 256u
+
+struct task {
+    uint32_t kernel;
+    uint32_t side;          /* who is stopped; SIDES: the long runs */
+    pid_t pid;
+    bool begun, ended;
+    _Atomic uint64_t at;    /* the cycle or seed it has come to */
+    uint64_t cycles;        /* of the uninterrupted short run */
+    uint32_t granularity;   /* of what differs */
+    struct tally tally;
+};
+
+struct crew {
+    const struct options *o;
+    struct pair *pair;
+    struct task *task;      /* shared with the processes */
+    uint32_t tasks;
+};
+
+/** What a copy of the process is to do. */
+struct stop {
+    struct arena *arena;
+    struct machine *machine;
+    struct task *task;
+    uint64_t cycle;
+    uint32_t granularity, resume_on;
+};
+
+static bool is_long(const struct task *t)
+{
+    return t->side == SIDES;
+}
+
+static int one_stop(void *user)
+{
+    struct stop *s = user;
+    if (s->machine) {
+        stop_at(s->arena, s->machine, s->task->side, s->cycle, s->granularity, s->resume_on, &s->task->tally);
+    } else {
+        stop_often(s->arena, s->cycle, &s->task->tally);
+    }
+    return s->task->tally.text[0] != '\0';
+}
+
+/** True if nothing differs. */
+static bool stop(struct stop s)
+{
+    struct task *t = s.task;
+    int r = apart(one_stop, &s, NO_ANSWER);
+    if (r < 0 && !t->tally.text[0]) {
+        snprintf(t->tally.text, sizeof t->tally.text, "stop at %llu: a simulator died, or gave no answer in %u s\n",
+                 (unsigned long long)s.cycle, NO_ANSWER);
+    }
+    t->granularity = s.granularity;
+    return !t->tally.text[0];
+}
+
+/** The stops of one cycle. */
+static bool stops(const struct crew *w, struct arena *a, struct machine *m, struct task *t, uint64_t cycle)
+{
+    const struct options *o = w->o;
+    uint64_t n = cycle / o->every;
+    uint32_t own = 1u << t->side, both = 3u, wanted = o->granularity;
+    bool one = o->cycle != 0;
+    uint32_t resume_on = t->side == 0 || one || n % CROSS_EVERY == 0 ? both : own;
+    struct stop s = {.arena = a, .machine = m, .task = t, .cycle = cycle, .resume_on = resume_on};
+    bool ok = true;
+    if (wanted & 1u) {
+        s.granularity = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+        ok = stop(s);
+    }
+    if (ok && (wanted & 2u) && (wanted == 2u || one || n % GROUP_EVERY == 0)) {
+        s.granularity = TERN_ENGINE_COMMAND_GRANULARITY_GROUP;
+        ok = stop(s);
+    }
+    return ok;
+}
+
+static void short_run(const struct crew *w, struct arena *a, struct task *t)
+{
+    struct machine m;
+    bool ok = machine_open(arena_side(a, t->side), &a->work, NULL, &m) == 0, ended = !ok;
+    if (!ok) {
+        snprintf(t->tally.text, sizeof t->tally.text, "no device can be created\n");
+        return;
+    }
+    machine_submit(&m, 0, false);
+    for (uint64_t cycle = 1; ok && !ended; cycle++) {
+        ended = machine_step(&m, 1);
+        t->cycles = cycle;
+        atomic_store(&t->at, cycle);
+        if (w->o->cycle ? cycle == w->o->cycle : cycle % w->o->every == 0) {
+            ok = stops(w, a, &m, t, cycle);
+        }
+        ended = ended || cycle == w->o->cycle;
+    }
+    machine_close(&m);
+}
+
+static void long_runs(const struct crew *w, struct arena *a, struct task *t)
+{
+    for (uint64_t seed = w->o->first_seed; seed < w->o->first_seed + w->o->seeds && !t->tally.text[0]; seed++) {
+        atomic_store(&t->at, seed);
+        stop((struct stop){.arena = a, .task = t, .cycle = seed});
+    }
+}
+
+static int run_task(const struct crew *w, struct task *t)
+{
+    struct arena a = {.pair = w->pair};
+    if (arena_make(&a, t->kernel, is_long(t), &t->tally)) {
+        if (is_long(t)) {
+            long_runs(w, &a, t);
+        } else {
+            short_run(w, &a, t);
+        }
+    }
+    arena_free(&a);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ report */
+
+static void rerun(const struct crew *w, const struct task *t, char *out, size_t size)
+{
+    const struct options *o = w->o;
+    int n = snprintf(out, size, "tern verify --kind preempt --geometry %s", o->geometry);
+    if (o->rtl && n > 0 && (size_t)n < size) {
+        n += snprintf(out + n, size - (size_t)n, " --rtl %s", o->rtl);
+    }
+    if (o->model && n > 0 && (size_t)n < size) {
+        n += snprintf(out + n, size - (size_t)n, " --model %s", o->model);
+    }
+    if (n < 0 || (size_t)n >= size) {
+        return;
+    }
+    unsigned long long at = atomic_load(&t->at);
+    if (is_long(t)) {
+        snprintf(out + n, size - (size_t)n, " --kernel %s --stop none --seed %llu --seeds 1", work_name(t->kernel), at);
+    } else {
+        snprintf(out + n, size - (size_t)n, " --kernel %s --stop %s --cycle %llu --granularity %s --seeds 0", work_name(t->kernel),
+                 t->side ? "model" : "rtl", at,
+                 t->granularity == TERN_ENGINE_COMMAND_GRANULARITY_GROUP ? "group" : "instruction");
+    }
+}
+
+static const char *side_name(const struct crew *w, const struct task *t)
+{
+    return is_long(t) ? "long runs" : t->side ? w->pair->model.name : w->pair->rtl.name;
+}
+
+static void tell_text(const struct crew *w, uint32_t failures, double seconds)
+{
+    uint64_t all = 0, cuts = 0;
+    printf("%-12s %-16s %8s %8s %8s %6s %8s\n", "kernel", "stopped on", "cycles", "stops", "cuts", "lines", "longest");
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        const struct task *t = &w->task[i];
+        if (t->begun) {
+            printf("%-12s %-16s %8llu %8llu %8llu %6u %8llu%s\n", work_name(t->kernel), side_name(w, t),
+                   (unsigned long long)t->cycles, (unsigned long long)t->tally.stops, (unsigned long long)t->tally.cuts,
+                   t->tally.most_lines, (unsigned long long)t->tally.longest, t->tally.text[0] ? "  differs" : "");
+        }
+        all += t->tally.stops;
+        cuts += t->tally.cuts;
+    }
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        const struct task *t = &w->task[i];
+        char again[512];
+        if (t->tally.text[0]) {
+            rerun(w, t, again, sizeof again);
+            printf("\n%s, %s\n    again: %s\n", work_name(t->kernel), t->tally.text, again);
+        }
+    }
+    printf("%llu stops, %llu of them in the middle of a packet, in %.1f s: ", (unsigned long long)all, (unsigned long long)cuts, seconds);
+    printf(failures ? "%u differ%s\n" : "no bit differs\n", failures, failures == 1 ? "s" : "");
+}
+
+static int tell_json(const struct crew *w, double seconds)
+{
+    cJSON *j = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(j, "runs");
+    cJSON_AddNumberToObject(j, "seconds", seconds);
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        const struct task *t = &w->task[i];
+        cJSON *r = cJSON_CreateObject();
+        char again[512];
+        cJSON_AddStringToObject(r, "kernel", work_name(t->kernel));
+        cJSON_AddStringToObject(r, "stopped_on", side_name(w, t));
+        cJSON_AddNumberToObject(r, "cycles", (double)t->cycles);
+        cJSON_AddNumberToObject(r, "stops", (double)t->tally.stops);
+        cJSON_AddNumberToObject(r, "cuts", (double)t->tally.cuts);
+        cJSON_AddNumberToObject(r, "lines", t->tally.most_lines);
+        cJSON_AddNumberToObject(r, "longest", (double)t->tally.longest);
+        if (t->tally.text[0]) {
+            rerun(w, t, again, sizeof again);
+            cJSON_AddStringToObject(r, "differs", t->tally.text);
+            cJSON_AddStringToObject(r, "again", again);
+        }
+        cJSON_AddItemToArray(list, r);
+    }
+    return json_print(j);
+}
+
+/* -------------------------------------------------------------------- crew */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static void begin(struct crew *w, struct task *t)
+{
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        signal(SIGINT, SIG_IGN);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        _exit(getppid() == parent ? run_task(w, t) : 1);
+    }
+    t->begun = true;
+    t->pid = pid;
+    if (pid < 0) {
+        t->ended = true;
+        snprintf(t->tally.text, sizeof t->tally.text, "%s\n", strerror(errno));
+    }
+}
+
+/** Takes a process that has ended. */
+static void end(struct crew *w)
+{
+    int status;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    for (uint32_t i = 0; pid > 0 && i < w->tasks; i++) {
+        struct task *t = &w->task[i];
+        if (t->pid == pid) {
+            t->ended = true;
+            if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) && !t->tally.text[0]) {
+                snprintf(t->tally.text, sizeof t->tally.text, "a simulator died\n");
+            }
+        }
+    }
+}
+
+static void progress(const struct crew *w, uint32_t ended, double seconds)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    fprintf(stderr, "%stern verify: preempt: %u of %u runs, %.0f s", terminal ? "\r\033[K" : "", ended, w->tasks, seconds);
+    for (uint32_t i = 0; i < w->tasks; i++) {
+        struct task *t = &w->task[i];
+        if (t->begun && !t->ended) {
+            fprintf(stderr, "; %s on %s at %llu", work_name(t->kernel), side_name(w, t), (unsigned long long)atomic_load(&t->at));
+        }
+    }
+    fprintf(stderr, "%s", terminal && ended < w->tasks ? "" : "\n");
+}
+
+static void run_all(struct crew *w)
+{
+    double start = seconds_now(), told = start, every = isatty(STDERR_FILENO) ? 0.2 : 5.0;
+    bool failed = false, all = false;
+    while (!all) {
+        uint32_t running = 0, ended = 0;
+        end(w);
+        for (uint32_t i = 0; i < w->tasks; i++) {
+            struct task *t = &w->task[i];
+            failed |= t->ended && t->tally.text[0] && !w->o->keep_going;
+            running += t->begun && !t->ended;
+            ended += t->ended;
+            if (!t->begun && running < w->o->jobs && !failed && !interrupted) {
+                begin(w, t);
+                running++;
+            }
+        }
+        all = !running && (ended == w->tasks || failed || interrupted);
+        if (seconds_now() - told >= every || all) {
+            told = seconds_now();
+            progress(w, ended, told - start);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+        for (uint32_t i = 0; interrupted && i < w->tasks; i++) {
+            if (w->task[i].begun && !w->task[i].ended) {
+                kill(w->task[i].pid, SIGKILL);
+            }
+        }
+    }
+}
+
+/** Which runs there are to be. -EINVAL: the kernel is none. */
+static int plan(struct crew *w)
+{
+    const struct options *o = w->o;
+    bool known = false;
+    for (uint32_t side = 0; side <= SIDES; side++) { /* what takes longest first */
+        for (uint32_t k = 0; k < work_count(); k++) {
+            bool named = !o->kernel || strcmp(o->kernel, work_name(k)) == 0;
+            known |= named;
+            if (named && (side == SIDES ? o->seeds && !o->cycle : (o->stop >> side & 1u))) {
+                w->task[w->tasks++] = (struct task){.kernel = k, .side = side};
+            }
+        }
+    }
+    if (!known) {
+        fprintf(stderr, "tern verify: there is no kernel '%s' (--kernel list prints them)\n", o->kernel);
+    }
+    return known ? 0 : -EINVAL;
+}
+
+int preempt_run(const struct options *o, struct pair *p)
+{
+    struct crew w = {.o = o, .pair = p};
+    struct sigaction old, action = {.sa_handler = on_interrupt};
+    double begun = seconds_now();
+    uint32_t failures = 0;
+    if (o->kernel && strcmp(o->kernel, "list") == 0) {
+        for (uint32_t k = 0; k < work_count(); k++) {
+            printf("%s\n", work_name(k));
+        }
+        return EXIT_CLEAN;
+    }
+    w.task = mmap(NULL, MAX_TASKS * sizeof *w.task, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w.task == MAP_FAILED) {
+        return EXIT_CANNOT;
+    }
+    if (plan(&w)) {
+        munmap(w.task, MAX_TASKS * sizeof *w.task);
+        return EXIT_USAGE;
+    }
+    sigaction(SIGINT, &action, &old);
+    run_all(&w);
+    sigaction(SIGINT, &old, NULL);
+    for (uint32_t i = 0; i < w.tasks; i++) {
+        failures += w.task[i].tally.text[0] != '\0';
+    }
+    int told = 0;
+    if (o->json) {
+        told = tell_json(&w, seconds_now() - begun);
+    } else {
+        tell_text(&w, failures, seconds_now() - begun);
+        told = fflush(stdout);
+    }
+    munmap(w.task, MAX_TASKS * sizeof *w.task);
+    return told ? EXIT_CANNOT : failures ? EXIT_DIFFERENCES : interrupted ? EXIT_INTERRUPTED : EXIT_CLEAN;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The signature test of preemption (tern verify --kind preempt): a kernel is stopped at every cycle of a short run, its state is
+ * resumed on either engine, by the same device library and by the other one, and all of memory must be what an uninterrupted
+ * run leaves; and long runs are stopped again and again at random times, each part on a device and engine of its own.
+ *   kernels.cl, embed.c  the kernels, compiled when this is built     preempt_kernel.c  what each runs on: memory, buffer
+ *   preempt_machine.c    a device with one buffer, and its end        preempt_point.c   one stop; one long run
+ *   preempt.c            all of them, in processes; what is printed
+ * Not in campaign.c: those cases compare two devices that run the same work, these one device with itself.
+ */
+#ifndef PREEMPT_H
+#define PREEMPT_H
+
+#include "verify.h"
+
+/* --------------------------------------------- what embed.c makes of kernels.cl */
+
+#define EMBEDDED_BASE 0x10000000u /* virtual address of the code */
+
+struct embedded_kernel {
+    const char *name;
+    uint32_t entry, local_bytes, stack;
+};
+extern const uint32_t embedded_size;
+extern const uint8_t embedded_data[];
+extern const struct embedded_kernel embedded_kernels[]; /**< The last one has no name. */
+
+/* -------------------------------------------------------- preempt_kernel.c */
+
+#define PREEMPT_MEMORY (0x140ull << 12)
+
+/** One buffer, ready to be loaded into a device. scene.submit[0] is it. */
+struct work {
+    struct scene scene;
+    uint64_t save, save_bytes;   /**< The context-save area. */
+};
+
+uint32_t work_count(void);
+const char *work_name(uint32_t index);
+/** The work of a kernel: short, all of its groups resident, or longer. 0 or -ENOMEM. */
+int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t save_lines, struct work *out);
+void work_free(struct work *w);
+
+/* ------------------------------------------------------- preempt_machine.c */
+
+/** A device with the work's buffer. */
+struct machine {
+    const struct backend *backend;
+    struct tern_sim *sim;
+    const struct work *work;
+    int error;                   /**< 0, or -errno of the first failed access. */
+};
+
+struct outcome {
+    uint32_t kind, offset, fault; /**< kind none: it hangs. */
+    uint64_t end;                 /**< Device time. */
+    bool begun;                   /**< A preempted buffer that was not had only waited. */
+};
+
+/** Loads memory (NULL: that of the work) into a new device. 0 or -errno. */
+int machine_open(const struct backend *b, const struct work *w, const uint8_t *memory, struct machine *out);
+void machine_close(struct machine *m);
+void machine_submit(struct machine *m, uint32_t engine, bool resume);
+/** True if the interrupt came. */
+bool machine_step(struct machine *m, uint64_t cycles);
+void machine_preempt(struct machine *m, uint32_t engine, uint32_t granularity);
+/** Takes the next indication. */
+struct outcome machine_wait(struct machine *m, uint32_t engine, uint64_t limit);
+/** All of memory. */
+void machine_memory(struct machine *m, uint8_t *out);
+uint32_t machine_register(struct machine *m, uint32_t offset);
+
+/* --------------------------------------------------------- preempt_point.c */
+
+#define SIDES 2u /* 0: the RTL, 1: the model */
+
+/** What one kernel's stops have in common. */
+struct arena {
+    struct pair *pair;
+    struct work work;
+    uint8_t *expected;           /**< Memory after an uninterrupted run. */
+    uint64_t limit;              /**< Cycles after which a part hangs. */
+};
+
+/** Sums over stops. */
+struct tally {
+    uint64_t stops, cuts;        /**< Cuts: in the middle of a packet. */
+    uint32_t most_lines;
+    uint64_t longest;            /**< Cycles from the request to the indication, most. */
+    char text[1024];             /**< What differs; empty: nothing. */
+};
+
+const struct backend *arena_side(const struct arena *a, uint32_t side);
+/** Runs the work on both sides without a stop; false: that differs already, and *t says how. */
+bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t);
+void arena_free(struct arena *a);
+/** A machine that runs the work on engine 0, `cycle` cycles after its doorbell, is stopped; then what it was is resumed on the
+ *  sides of the mask. The machine is used up. */
+void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity, uint32_t resume_on,
+             struct tally *t);
+/** A run with random stops. */
+void stop_often(struct arena *a, uint64_t seed, struct tally *t);
+
+/* --------------------------------------------------------------- preempt.c */
+
+struct options;
+/** The whole test, as options say. The exit status. */
+int preempt_run(const struct options *o, struct pair *p);
+
+#endif

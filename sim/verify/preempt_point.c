@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** One stop and what comes of it: the state is resumed, and memory is to be what it would have been without. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preempt.h"
+
+#define PATIENCE 20u     /* a part hangs if it takes so many times what the whole does */
+#define MIN_LIMIT 200000u
+
+const struct backend *arena_side(const struct arena *a, uint32_t side)
+{
+    return side ? &a->pair->model : &a->pair->rtl;
+}
+
+/** Says what differs, the first of it. */
+__attribute__((format(printf, 2, 3)))
+static void say(struct tally *t, const char *format, ...)
+{
+    if (!t->text[0]) {
+        va_list ap;
+        va_start(ap, format);
+        vsnprintf(t->text, sizeof t->text, format, ap);
+        va_end(ap);
+    }
+}
+
+/* ------------------------------------------------------------------ memory */
+
+/** What is no part of the comparison becomes as it was at the beginning. */
+static void mask(const struct work *w, uint8_t *memory)
+{
+    memset(memory + w->save, 0, w->save_bytes);
+    for (uint32_t i = 0; i < w->scene.opens; i++) {
+        memset(memory + w->scene.open[i].first, 0, w->scene.open[i].bytes);
+    }
+}
+
+static void compare_memory(const struct arena *a, struct machine *m, const char *what, struct tally *t)
+{
+    const uint64_t bytes = a->work.scene.mem_bytes;
+    uint8_t *seen = malloc(bytes);
+    if (!seen) {
+        say(t, "no memory\n");
+        return;
+    }
+    machine_memory(m, seen);
+    mask(&a->work, seen);
+    if (memcmp(seen, a->expected, bytes) != 0) {
+        uint64_t at = 0, differ = 0;
+        for (uint64_t i = bytes; i-- > 0;) {
+            if (seen[i] != a->expected[i]) {
+                at = i & ~3ull;
+                differ++;
+            }
+        }
+        uint32_t x, y;
+        memcpy(&x, a->expected + at, 4);
+        memcpy(&y, seen + at, 4);
+        say(t, "%s: memory at 0x%06llx: expected %08x, got %08x; %llu bytes differ\n", what, (unsigned long long)at, x, y,
+            (unsigned long long)differ);
+    }
+    free(seen);
+}
+
+static const char *outcome_text(struct outcome o)
+{
+    static const char *const names[] = {"nothing came", "completed", "preempted", "faulted: "};
+    static char text[80];
+    snprintf(text, sizeof text, "%s%s", names[o.kind], o.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED ? tern_fault_name(o.fault) : "");
+    return text;
+}
+
+/** The work runs to its end, and leaves what it should. */
+static void finish(const struct arena *a, struct machine *m, uint32_t engine, const char *what, struct tally *t)
+{
+    struct outcome o = machine_wait(m, engine, a->limit);
+    if (m->error) {
+        say(t, "%s: %s\n", what, strerror(-m->error));
+    } else if (o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
+        say(t, "%s: expected completed, got %s\n", what, outcome_text(o));
+    } else {
+        compare_memory(a, m, what, t);
+    }
+}
+
+/* ------------------------------------------------------------------- arena */
+
+bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
+{
+    uint32_t lines[SIDES] = {0};
+    a->limit = 100 * MIN_LIMIT;
+    for (uint32_t side = SIDES; side-- > 0;) { /* the model first: it says what is expected */
+        struct machine m;
+        const struct work none = {.scene = {.mem_bytes = PREEMPT_MEMORY}};
+        uint32_t granularity = 0;
+        int r = machine_open(arena_side(a, side), &none, NULL, &m);
+        if (r == 0) {
+            lines[side] = machine_register(&m, TERN_REG_DEV_SAVE_LINES);
+            granularity = machine_register(&m, TERN_REG_DEV_CONFIG1) >> TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT & 3u;
+            machine_close(&m);
+        }
+        if (r || granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
+            say(t, "%s: %s\n", arena_side(a, side)->name, r ? strerror(-r) : "it does not stop in the middle of packets (dev.config1)");
+            return false;
+        }
+    }
+    if (lines[0] != lines[1]) {
+        say(t, "dev.save_lines: expected %u, got %u\n", lines[1], lines[0]);
+        return false;
+    }
+    int r = work_build(index, longer, &a->pair->geometry, lines[0], &a->work);
+    a->expected = r ? NULL : malloc(PREEMPT_MEMORY);
+    if (!a->expected) {
+        say(t, "%s\n", r ? strerror(-r) : "no memory");
+        return false;
+    }
+    for (uint32_t side = SIDES; side-- > 0;) {
+        struct machine m;
+        r = machine_open(arena_side(a, side), &a->work, NULL, &m);
+        if (r) {
+            say(t, "%s: %s\n", arena_side(a, side)->name, strerror(-r));
+            return false;
+        }
+        machine_submit(&m, 0, false);
+        if (side) {
+            struct outcome o = machine_wait(&m, 0, a->limit);
+            machine_memory(&m, a->expected);
+            mask(&a->work, a->expected);
+            if (m.error || o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
+                say(t, "model, not stopped: %s\n", outcome_text(o));
+            }
+        } else {
+            uint64_t begin = m.backend->api->cycles(m.sim);
+            finish(a, &m, 0, "not stopped", t);
+            uint64_t took = m.backend->api->cycles(m.sim) - begin;
+            a->limit = MIN_LIMIT + PATIENCE * took;
+        }
+        machine_close(&m);
+    }
+    return !t->text[0];
+}
+
+void arena_free(struct arena *a)
+{
+    work_free(&a->work);
+    free(a->expected);
+    a->expected = NULL;
+}
+
+/* -------------------------------------------------------------- one stop */
+
+/** Stops what runs. True: it is to be submitted again, with *resume if it had begun. */
+static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint32_t granularity, const char *what, bool *resume,
+                struct tally *t)
+{
+    uint32_t words[16] = {0};
+    struct tern_ctx c;
+    uint64_t begin = m->backend->api->cycles(m->sim);
+    machine_preempt(m, engine, granularity);
+    struct outcome o = machine_wait(m, engine, a->limit);
+    t->stops++;
+    if (m->error || o.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED || o.kind == TERN_ENGINE_IND_INFO_KIND_NONE) {
+        say(t, "%s: expected preempted or completed, got %s\n", what, m->error ? strerror(-m->error) : outcome_text(o));
+        return false;
+    }
+    if (o.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
+        compare_memory(a, m, what, t);
+        return false;
+    }
+    uint64_t took = o.end > begin ? o.end - begin : 0;
+    if (!o.begun) {
+        return true; /* cancelled: what there was to resume still is */
+    }
+    *resume = true;
+    m->backend->api->mem_read(m->sim, a->work.save, words, sizeof words);
+    if (tern_ctx_unpack(&c, words) || c.magic != TERN_CTX_MAGIC_VALUE || c.state != TERN_CTX_STATE_SAVED || c.offset != o.offset ||
+        c.lines >= a->work.save_bytes / LINE) {
+        say(t, "%s: no valid header in the save area\n", what);
+        return false;
+    }
+    t->cuts += c.executor != TERN_CTX_EXECUTOR_NONE;
+    t->most_lines = c.lines > t->most_lines ? c.lines : t->most_lines;
+    if (granularity == TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION && took > t->longest) {
+        t->longest = took;
+    }
+    return true;
+}
+
+/** Another machine with the memory of this one. */
+static bool moved(const struct arena *a, struct machine *m, uint32_t side, struct machine *out, struct tally *t)
+{
+    uint8_t *memory = malloc(a->work.scene.mem_bytes);
+    int r = memory ? 0 : -ENOMEM;
+    if (memory) {
+        machine_memory(m, memory);
+        r = machine_open(arena_side(a, side), &a->work, memory, out);
+    }
+    free(memory);
+    if (r) {
+        say(t, "%s: %s\n", arena_side(a, side)->name, strerror(-r));
+    }
+    return r == 0;
+}
+
+void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity, uint32_t resume_on,
+             struct tally *t)
+{
+    uint32_t engine = cycle % ENGINES, other = !side;
+    char what[160];
+    bool resume = false;
+    struct machine n;
+    snprintf(what, sizeof what, "stopped by %s at cycle %llu", m->backend->name, (unsigned long long)cycle);
+    if (!cut(a, m, 0, granularity, what, &resume, t)) {
+        return;
+    }
+    if ((resume_on >> other & 1u) && moved(a, m, other, &n, t)) {
+        snprintf(what, sizeof what, "stopped by %s at cycle %llu, resumed by %s, engine %u", m->backend->name,
+                 (unsigned long long)cycle, n.backend->name, engine);
+        machine_submit(&n, engine, resume);
+        finish(a, &n, engine, what, t);
+        machine_close(&n);
+    }
+    if (resume_on >> side & 1u) {
+        snprintf(what, sizeof what, "stopped by %s at cycle %llu, resumed there, engine %u", m->backend->name,
+                 (unsigned long long)cycle, engine);
+        machine_submit(m, engine, resume);
+        finish(a, m, engine, what, t);
+    }
+}
+
+/* ------------------------------------------------------------- many stops */
+
+void stop_often(struct arena *a, uint64_t seed, struct tally *t)
+{
+    struct rng r = rng_of(seed, 0x6f6674656eull);
+    struct machine m;
+    uint32_t side = rng_below(&r, SIDES), engine = 0, every = 600u << rng_below(&r, 4);
+    int failed = machine_open(arena_side(a, side), &a->work, NULL, &m);
+    char what[160];
+    bool resume = false, more = true;
+    if (failed) {
+        say(t, "%s: %s\n", arena_side(a, side)->name, strerror(-failed));
+        return;
+    }
+    for (uint32_t part = 0; more && !t->text[0]; part++) {
+        uint32_t cycles = 1 + rng_below(&r, 2 * every), next = rng_below(&r, SIDES);
+        uint32_t granularity = rng_one_in(&r, 4) ? TERN_ENGINE_COMMAND_GRANULARITY_GROUP : TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+        snprintf(what, sizeof what, "part %u, on %s, engine %u, %u cycles to a stop", part, m.backend->name, engine, cycles);
+        machine_submit(&m, engine, resume);
+        machine_step(&m, cycles);
+        more = cut(a, &m, engine, granularity, what, &resume, t);
+        engine = rng_below(&r, ENGINES);
+        struct machine n;
+        if (more && next != side && (more = moved(a, &m, next, &n, t))) {
+            machine_close(&m);
+            m = n;
+            side = next;
+        }
+    }
+    machine_close(&m);
+}

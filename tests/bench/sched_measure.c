@@ -75,9 +75,9 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
             c->flood = true;
         }
     }
-    const uint64_t turn = o->quantum * ((contexts + o->info.engines - 1) / o->info.engines); /* all of them a quantum each */
-    e = e ? e : rig_run(&r, 2 * turn, o->quanta * turn);
     if (!e) {
+        const uint64_t turn = o->quantum * ((contexts + o->info.engines - 1) / o->info.engines); /* all of them a quantum each */
+        e = rig_run(&r, 2 * turn, o->quanta * turn);
         judge(&r, sorted, out);
     }
     free(sorted);

@@ -15,7 +15,7 @@
 #include "base/turn.h"
 #include "kmd/paging.h"
 #include "os/pages.h"
-#include "os/sched.h"
+#include "os/sched_old.h"
 #include "os/vaspace.h"
 #include "tern/tern.h"
 

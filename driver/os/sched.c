@@ -1,32 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The choice of what runs next, and the engine's side: submission, timeouts. Indications are in sched_retire.c. */
+/** The scheduler's calls, what is submitted when, and when an engine is asked to stop. */
 #include "os/sched.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/error.h"
 #include "os/sched_internal.h"
 
-#define SCALE 1024 /* virtual time has ten bits after the point */
-#define WEIGHT_UNIT 100
-
-void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, void *user, uint32_t engines, uint64_t timeout,
-                     uint64_t quantum)
+void tern_sched_config_default(struct tern_sched_config *out)
 {
-    *s = (struct tern_sched){.ops = ops, .user = user, .engines = engines, .timeout = timeout, .quantum = quantum};
-    tern_list_init(&s->ended);
-    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
-        tern_list_init(&s->engine[e].contexts);
-        s->engine[e].next_id = 1;
+    *out = (struct tern_sched_config){.timeout = TERN_TIMEOUT_DEFAULT, .depth = TERN_HW_QUEUE, .normal_percent = 12};
+    for (uint32_t b = 0; b < TERN_BANDS; b++) {
+        out->band[b].quantum = TERN_QUANTUM_DEFAULT;
     }
 }
 
-void tern_sched_context_init(struct tern_sched_context *c, struct tern_sched_process *p, uint32_t engine, uint32_t weight)
+void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, void *user, uint32_t engines,
+                     const struct tern_sched_config *config)
 {
-    *c = (struct tern_sched_context){.process = p, .engine = engine, .weight = weight, .estimate = 1};
+    *s = (struct tern_sched){.ops = ops, .user = user, .engines = engines};
+    tern_sched_config_default(&s->config);
+    if (config) {
+        s->config = *config;
+    }
+    tern_list_init(&s->ended);
+    tern_list_init(&s->processes);
+    tern_list_init(&s->judge);
+    tern_list_init(&s->look);
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+        s->engine[e].next_id = 1;
+        for (uint32_t b = 0; b < TERN_BANDS; b++) {
+            RB_INIT(&s->engine[e].ready[b]);
+            tern_list_init(&s->engine[e].movable[b]);
+        }
+    }
+}
+
+void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p, bool system)
+{
+    *p = (struct tern_sched_process){.sched = s, .system = system};
+    tern_list_init(&p->contexts);
+    tern_list_init(&p->look);
+    tern_list_append(&s->processes, &p->node);
+    for (uint32_t b = 0; b < TERN_BANDS; b++) {
+        for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+            p->share[b][e].process = p;
+        }
+    }
+}
+
+void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p)
+{
+    (void)s;
+    tern_list_remove(&p->look);
+    tern_list_remove(&p->node);
+}
+
+void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p, int32_t engine,
+                             uint32_t band, uint32_t weight)
+{
+    *c = (struct tern_sched_context){.process = p, .affinity = engine, .weight = weight, .estimate = 1, .order = ++s->order};
+    c->own_band = c->band = p->system ? TERN_BAND_PAGING : band;
+    c->engine = engine < 0 ? 0 : (uint32_t)engine;
     tern_list_init(&c->node);
     tern_list_init(&c->jobs);
+    tern_list_init(&c->movable);
+    tern_list_init(&c->judge);
+    tern_list_init(&c->donor);
+    tern_list_init(&c->donors);
+}
+
+void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight)
+{
+    c->weight = weight;
+    if (!c->process->system) {
+        c->own_band = band;
+        tern_sched_reband(s, c);
+    }
+}
+
+uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_context *c)
+{
+    c->held = true;
+    if (c->inflight) {
+        s->engine[c->engine].evict = true;
+    }
+    tern_sched_judge_later(s, c);
+    return ++c->hold;
+}
+
+bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence)
+{
+    return c->held && !c->inflight && fence == c->hold;
+}
+
+bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence)
+{
+    if (!c->held || fence != c->hold) {
+        return false;
+    }
+    c->held = false;
+    tern_sched_judge_later(s, c);
+    return true;
 }
 
 void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struct tern_job *job)
@@ -34,29 +108,30 @@ void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struc
     job->context = c;
     job->result = TERN_COMPLETED;
     if (tern_list_empty(&c->jobs)) {
-        tern_list_append(&s->engine[c->engine].contexts, &c->node);
+        tern_list_append(&c->process->contexts, &c->node);
     }
     tern_list_append(&c->jobs, &job->node);
     c->next = c->next ? c->next : job;
-    if (c->process->error && c->inflight == 0) {
+    c->stats.submitted++;
+    s->pending++;
+    tern_sched_tell(s, TERN_EV_SUBMIT, c->engine, c, job, job->submitted);
+    tern_sched_index_signals(s, job);
+    if (c->process->error) {
         tern_sched_abort(s, c->process);
+    } else if (c->state == TERN_SCHED_EMPTY) {
+        tern_sched_judge_later(s, c);
     }
 }
 
 bool tern_sched_pending(const struct tern_sched *s)
 {
-    for (uint32_t e = 0; e < s->engines; e++) {
-        if (!tern_list_empty(&s->engine[e].contexts)) {
-            return true;
-        }
-    }
-    return false;
+    return s->pending != 0;
 }
 
 bool tern_sched_busy(const struct tern_sched *s)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
-        if (s->engine[e].n) {
+        if (s->engine[e].n || s->engine[e].stopping) {
             return true;
         }
     }
@@ -73,193 +148,211 @@ struct tern_job *tern_sched_ended(struct tern_sched *s)
     return job;
 }
 
-/* ------------------------------------------------------------ virtual time */
-
-void tern_sched_charge(struct tern_sched_context *c, int64_t cycles)
+static void tell(struct tern_sched *s, struct tern_sched_event event)
 {
-    c->process->vtime[c->engine] += cycles * SCALE;
-    c->vtime += cycles * SCALE * WEIGHT_UNIT / (int64_t)c->weight;
+    if (s->ops->event) {
+        event.process = event.context ? event.context->process : NULL;
+        event.band = event.context ? event.context->band : 0;
+        s->ops->event(s->user, &event);
+    }
 }
 
-/** A context that can run again, and a process of which nothing could, start at the present. */
-void tern_sched_set_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
+void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_sched_context *c,
+                     const struct tern_job *job, uint64_t time)
 {
-    struct tern_sched_process *p = c->process;
-    uint32_t e = c->engine;
-    if (live && !c->live) {
-        if (p->live[e]++ == 0 && p->vtime[e] < s->engine[e].floor) {
-            p->vtime[e] = s->engine[e].floor;
-        }
-        if (c->vtime < p->floor[e]) {
-            c->vtime = p->floor[e];
-        }
-    } else if (!live && c->live) {
-        p->live[e]--;
-    }
-    c->live = live;
+    tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = c, .job = job ? job->fence : 0});
 }
 
-/* ------------------------------------------------------------------ choice */
-
-/** Are the waits that the next slice begins with satisfied? */
-static int ready(struct tern_sched *s, const struct tern_sched_context *c, bool *out)
+void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_slice *slice,
+                           uint64_t time)
 {
-    const struct tern_job *j = c->next;
-    *out = j != NULL && !c->process->error;
-    for (uint32_t at = j ? j->sent : 0; *out && at < j->size; at += TERN_PKT_LINE_BYTES) {
-        if ((j->packets[at / 4] & TERN_PKT_OPCODE_MASK) != TERN_PKT_FENCE_WAIT) {
-            break;
-        }
-        int r = s->ops->satisfied(s->user, c, &j->packets[at / 4]);
-        if (r <= 0) {
-            *out = false;
-            return r;
-        }
-    }
-    return 0;
+    bool last = slice->start + slice->size == slice->job->size;
+    tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = slice->context,
+                                      .job = slice->job->fence, .offset = slice->start, .last = last});
 }
 
-static int refresh(struct tern_sched *s, uint32_t engine)
-{
-    TERN_LIST_EACH(node, &s->engine[engine].contexts)
-    {
-        struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
-        int r = ready(s, c, &c->runnable);
-        if (r) {
-            return r;
-        }
-        tern_sched_set_live(s, c, c->runnable || c->inflight);
-    }
-    return 0;
-}
+/* ------------------------------------------------------------------ submission */
 
-static bool before(const struct tern_sched_context *a, const struct tern_sched_context *b)
+static struct tern_slice next_slice(struct tern_sched_context *c)
 {
-    uint32_t e = a->engine;
-    if (a->process->system != b->process->system) {
-        return a->process->system;
+    struct tern_slice slice = c->back[0];
+    if (c->backs) {
+        c->back[0] = c->back[1];
+        c->backs--;
+        return slice;
     }
-    if (a->process != b->process && a->process->vtime[e] != b->process->vtime[e]) {
-        return a->process->vtime[e] < b->process->vtime[e];
+    struct tern_job *j = c->next;
+    slice = (struct tern_slice){.context = c, .job = j, .start = j->sent, .slot = c->slot, .seq = ++c->slices};
+    slice.size = tern_slice_cut(j, j->sent, &slice.packets);
+    slice.paging = c->process->system;
+    slice.null = j->null;
+    c->slot ^= 1;
+    j->sent += slice.size;
+    if (j->sent == j->size) {
+        c->next = j->node.next == &c->jobs ? NULL : TERN_LIST_ENTRY(j->node.next, struct tern_job, node);
     }
-    return a->process == b->process && a->vtime < b->vtime;
-}
-
-/**
- * The runnable context that is furthest behind. Ties go to the one that was chosen longer ago: a chosen context moves to
- * the end of the list.
- */
-static struct tern_sched_context *choose(struct tern_sched *s, uint32_t engine)
-{
-    struct tern_sched_context *best = NULL;
-    TERN_LIST_EACH(node, &s->engine[engine].contexts)
-    {
-        struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
-        if (c->runnable && (!best || before(c, best))) {
-            best = c;
-        }
-    }
-    return best;
+    return slice;
 }
 
 static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_context *c)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    struct tern_job *j = c->next;
     struct tern_slice *slice = &e->inflight[e->n];
-    *slice = (struct tern_slice){.context = c, .job = j, .start = j->sent, .slot = c->slot, .id = e->next_id};
-    slice->size = tern_slice_cut(j, j->sent, &slice->packets);
-    slice->charged = c->process->system ? 0 : c->estimate;
-    int r = s->ops->submit(s->user, engine, slice);
-    if (r) {
-        return r;
-    }
-    if (!c->process->system) {
-        if (c->process->vtime[engine] > e->floor) {
-            e->floor = c->process->vtime[engine];
-        }
-        if (c->vtime > c->process->floor[engine]) {
-            c->process->floor[engine] = c->vtime;
-        }
-    }
-    tern_sched_charge(c, slice->charged);
-    e->next_id++;
+    int64_t quantum = (int64_t)s->config.band[c->band].quantum;
+    *slice = next_slice(c);
+    slice->id = slice->id ? slice->id : e->next_id++;
+    slice->charged = c->estimate < quantum ? c->estimate : quantum;
+    tern_sched_launch(s, c, slice->charged);
     if (e->n++ == 0) {
         e->front_since = s->now;
+        e->quantum_end = s->now + s->config.band[c->band].quantum;
     }
-    c->slot ^= 1;
-    c->inflight++;
-    j->sent += slice->size;
-    if (j->sent == j->size) {
-        c->next = j->node.next == &c->jobs ? NULL : TERN_LIST_ENTRY(j->node.next, struct tern_job, node);
-    }
-    tern_list_remove(&c->node);
-    tern_list_append(&e->contexts, &c->node);
-    return 0;
+    int r = s->ops->submit(s->user, engine, slice);
+    return r ? r : tern_sched_judge(s, c);
 }
 
-static int fill(struct tern_sched *s, uint32_t engine)
+/** Engines that have nothing come first, so that nothing waits in one HW queue while another is empty. */
+static int fill(struct tern_sched *s)
 {
-    struct tern_sched_engine *e = &s->engine[engine];
-    int r = refresh(s, engine);
-    while (!r && !e->stopping && e->n < TERN_HW_QUEUE) {
-        struct tern_sched_context *c = choose(s, engine);
-        if (!c) {
-            break;
+    int r = 0;
+    for (uint32_t depth = 1; depth <= s->config.depth; depth++) {
+        for (uint32_t i = 0; !r && i < s->engines; i++) {
+            struct tern_sched_engine *e = &s->engine[i];
+            if (e->stopping || e->evict || e->n >= depth) {
+                continue;
+            }
+            tern_sched_balance(s, i);
+            struct tern_sched_context *c = tern_sched_best(s, i);
+            r = c ? start(s, i, c) : 0;
         }
-        r = start(s, engine, c);
-        r = r ? r : ready(s, c, &c->runnable);
     }
     return r;
 }
 
-/* -------------------------------------------------- quantum and timeouts */
+/* ------------------------------------------------------------------ preemption */
 
-static bool wanted_by_another(const struct tern_sched_engine *e)
+static int stop(struct tern_sched *s, uint32_t engine, uint64_t grace)
 {
-    const struct tern_sched_context *front = e->inflight[0].context;
-    TERN_LIST_EACH(node, &e->contexts)
-    {
-        const struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
-        if (c != front && c->live) {
-            return true;
+    struct tern_sched_engine *e = &s->engine[engine];
+    e->stopping = e->stopping ? e->stopping : ++e->next_preempt;
+    e->granularity = grace ? TERN_ENGINE_COMMAND_GRANULARITY_GROUP : TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+    e->stop_since = s->now;
+    e->grace_end = s->now + grace;
+    return s->ops->preempt(s->user, engine, e->stopping, e->granularity);
+}
+
+/** Brings the account of what runs up to now. */
+static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint64_t ran)
+{
+    struct tern_slice *front = &e->inflight[0];
+    int64_t more = (int64_t)ran - front->charged;
+    if (more > 0) {
+        front->charged += more;
+        tern_sched_charge(s, front->context, more);
+    }
+}
+
+static uint64_t front_ran(const struct tern_sched *s, const struct tern_sched_engine *e)
+{
+    return s->now > e->front_since ? s->now - e->front_since : 0;
+}
+
+/** Cycles times percent that NORMAL is behind or ahead by, with what runs. */
+static int64_t owed_now(const struct tern_sched *s, const struct tern_sched_engine *e)
+{
+    uint64_t ran = front_ran(s, e);
+    uint32_t band = e->inflight[0].context->band, share = s->config.normal_percent;
+    return band == TERN_BAND_FOCUS    ? e->owed + (int64_t)(ran * share)
+           : band == TERN_BAND_NORMAL ? e->owed - (int64_t)(ran * (100 - share))
+                                      : e->owed;
+}
+
+/** A turn of NORMAL's is half a quantum long. */
+static int64_t owed_most(const struct tern_sched *s)
+{
+    return (int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2 * (100 - s->config.normal_percent));
+}
+
+static void take_turns(struct tern_sched *s, struct tern_sched_engine *e)
+{
+    bool ready = !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]);
+    int64_t owed = e->n ? owed_now(s, e) : e->owed;
+    e->turn = e->turn ? owed > 0 && (ready || e->live[TERN_BAND_NORMAL]) : ready && owed >= owed_most(s);
+}
+
+/** Would this context, of the front's rank, be chosen before the front's? given: cycles of it that have not run. */
+static bool behind(const struct tern_sched_context *c, const struct tern_sched_context *front)
+{
+    const struct tern_sched_share *a = tern_sched_share_of(c), *b = tern_sched_share_of(front);
+    return a == b ? !tern_sched_before(front->vtime, c->vtime) : !tern_sched_before(b->vtime, a->vtime);
+}
+
+enum wish { NOBODY, HIGHER, EQUAL };
+
+/** Does somebody want the engine instead of what is in front? */
+static enum wish wanted(const struct tern_sched *s, uint32_t engine)
+{
+    const struct tern_sched_engine *e = &s->engine[engine];
+    const struct tern_sched_context *front = e->inflight[0].context, *second = e->n > 1 ? e->inflight[1].context : front;
+    const struct tern_sched_context *best = tern_sched_best(s, engine);
+    uint32_t mine = tern_sched_rank(e, front->band);
+    const struct tern_sched_context *other[] = {best, second};
+    enum wish wish = NOBODY;
+    for (int i = 0; i < 2; i++) {
+        if (!other[i] || other[i] == front) {
+            continue;
         }
+        uint32_t theirs = tern_sched_rank(e, other[i]->band);
+        if (theirs > mine) {
+            return HIGHER;
+        }
+        wish = theirs == mine && behind(other[i], front) ? EQUAL : wish;
     }
-    return false;
+    return wish;
 }
 
-static int stop(struct tern_sched *s, uint32_t engine, bool timed_out)
+static bool urgent(const struct tern_sched *s, uint32_t engine)
+{
+    const struct tern_sched_context *best = tern_sched_best(s, engine);
+    return best && best->band >= TERN_BAND_REALTIME;
+}
+
+static int judge_stopping(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    e->timed_out = e->timed_out || timed_out;
-    if (timed_out || !e->stopping) {
-        e->stop_since = s->now;
+    if (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
+        return s->now >= e->grace_end || e->evict || urgent(s, engine) ? stop(s, engine, 0) : 0;
     }
+    return s->now - e->stop_since >= s->config.timeout ? tern_sched_reset(s, engine) : 0;
+}
+
+static int judge_engine(struct tern_sched *s, uint32_t engine)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    take_turns(s, e);
     if (e->stopping) {
-        return 0;
+        return judge_stopping(s, engine);
     }
-    e->stopping = true;
-    e->preemptions++;
-    return s->ops->preempt(s->user, engine);
-}
-
-static int judge(struct tern_sched *s, uint32_t engine)
-{
-    struct tern_sched_engine *e = &s->engine[engine];
-    uint64_t ran = s->now > e->front_since ? s->now - e->front_since : 0;
     if (!e->n) {
+        e->evict = false;
         return 0;
     }
-    if (e->timed_out) {
-        return s->now - e->stop_since > s->timeout / 16 ? tern_sched_reset(s, engine) : 0;
+    uint32_t band = e->inflight[0].context->band;
+    uint64_t ran = front_ran(s, e), quantum = s->config.band[band].quantum, force = s->config.force_preempt;
+    bool paging = band == TERN_BAND_PAGING, due = s->now >= e->quantum_end;
+    if (due) {
+        charge_front(s, e, ran);
     }
-    if (ran > s->timeout) {
-        return stop(s, engine, true);
+    enum wish wish = wanted(s, engine);
+    e->forced = !paging && force && ran >= force;
+    if (e->evict || e->forced || wish == HIGHER || (due && wish == EQUAL && !paging) || (paging && ran >= s->config.timeout)) {
+        bool at_once = e->evict || e->forced || paging || urgent(s, engine);
+        e->forced = e->forced && wish == NOBODY;
+        e->preemptions++;
+        tern_sched_tell_slice(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
+        return stop(s, engine, at_once ? 0 : s->config.band[band].grace);
     }
-    if (ran > s->quantum && e->inflight[0].packets > 1 && !e->inflight[0].context->process->system && !e->stopping &&
-        wanted_by_another(e)) {
-        return stop(s, engine, false);
-    }
+    e->quantum_end = due ? s->now + quantum : e->quantum_end;
     return 0;
 }
 
@@ -268,10 +361,61 @@ int tern_sched_run(struct tern_sched *s)
     int r = s->ops->time(s->user, &s->now);
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         r = tern_sched_collect(s, e);
-        r = r ? r : judge(s, e);
     }
+    r = r ? r : tern_sched_look(s);
     for (uint32_t e = 0; !r && e < s->engines; e++) {
-        r = fill(s, e);
+        r = judge_engine(s, e);
     }
-    return r;
+    r = r ? r : tern_sched_look(s); /* a reset gave work back */
+    return r ? r : fill(s);
+}
+
+/* ------------------------------------------------------------------ deadline */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/** When this engine wants to be judged, if nothing happens. */
+static uint64_t due(const struct tern_sched *s, uint32_t engine)
+{
+    const struct tern_sched_engine *e = &s->engine[engine];
+    if (e->stopping) {
+        bool graceful = e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+        return graceful ? e->grace_end : e->stop_since + s->config.timeout;
+    }
+    if (!e->n) {
+        return UINT64_MAX;
+    }
+    uint32_t band = e->inflight[0].context->band, share = s->config.normal_percent;
+    uint64_t at = UINT64_MAX;
+    if (band == TERN_BAND_PAGING) {
+        return e->front_since + s->config.timeout;
+    }
+    if (s->config.force_preempt) {
+        at = e->front_since + s->config.force_preempt;
+    }
+    if (tern_sched_best(s, engine) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
+        at = least(at, e->quantum_end);
+    }
+    int64_t owed = owed_now(s, e);
+    if (band == TERN_BAND_FOCUS && !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]) && owed < owed_most(s) && share) {
+        at = least(at, s->now + (uint64_t)(owed_most(s) - owed) / share + 1);
+    } else if (band == TERN_BAND_NORMAL && e->turn && owed > 0 && share < 100) {
+        at = least(at, s->now + (uint64_t)owed / (100 - share) + 1);
+    }
+    return at;
+}
+
+uint64_t tern_sched_deadline(const struct tern_sched *s)
+{
+    uint64_t at = UINT64_MAX;
+    if (!tern_list_empty(&s->judge) || !tern_list_empty(&s->look)) {
+        return 0;
+    }
+    for (uint32_t e = 0; e < s->engines; e++) {
+        at = least(at, due(s, e));
+    }
+    return at == UINT64_MAX ? at : at > s->now ? at - s->now : 0;
 }

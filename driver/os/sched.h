@@ -2,127 +2,318 @@
 /**
  * The scheduler: decides which buffer an engine runs next (C3, C4), and knows nothing of registers or memory.
  *
- * Model. A context's jobs (DMA buffers) run in order. What goes to an HW queue is a *slice*: packets of a job up to the
- * next fence_wait, at most TERN_SLICE_BYTES. Slices give three things for one mechanism: a wait that is not satisfied
- * keeps no engine (S3), device memory for buffers is bounded while SW queues are not (C2), and long buffers share.
- * Fairness per engine is by virtual time in measured engine cycles: first among processes, all alike, then among the
- * contexts of the process by weight. What is in flight is charged by estimate and corrected when it ends; who wakes up
- * starts at the present, so sleep earns nothing. Processes marked `system` (paging) come first.
- * Preemption is at packet boundaries: after `quantum` cycles if somebody else wants the engine. A cut job goes on at the
- * packet that the indication names, so no executor state needs to be restored.
- * Timeout, until preemption within a kernel exists: a slice that runs longer than `timeout` is asked to stop at a packet
- * boundary, and if it does not within timeout / 16 the engine is reset and the front job's process is in error (F3).
+ * Model. A context's jobs (DMA buffers) run in order. An HW queue gets *slices*: packets of a job up to the next
+ * fence_wait, past the next fence_signal, at most TERN_SLICE_BYTES. So an unsatisfied wait keeps no engine (S3), a signal
+ * is indicated at once, and device memory for buffers is bounded while SW queues are not (C2).
+ * Who runs: the highest band that wants the engine, but NORMAL keeps its share of what FOCUS takes (S1); within a band the
+ * process furthest behind in virtual time, all alike; of it the context furthest behind, by weight. Virtual time is
+ * measured engine cycles: charged by estimate, corrected at the end. Who wakes up starts at the present.
+ * Paging comes before all bands. Preemption: when a quantum has passed and another wants the engine, or a higher band
+ * does; a slice that was cut waits in its context as *suspended* and goes on by `resume`, perhaps on another engine.
+ * The timeout is on the answer to a preemption only (F2): long work that can be preempted runs as long as it likes.
  *
- * Alternative dropped: handing whole jobs to engines and preempting those that wait. It needs a context-save round trip
- * for every wait, and two engines waiting for each other's queued work would have to be found and untangled.
+ * Alternatives dropped: handing whole jobs to engines and preempting those that wait (a save and a restore for every
+ * wait, and engines that wait for each other); one queue for all engines (virtual times of engines drift apart).
  *
  * Locks: none; the owner serialises. No function blocks, except as its operations do.
  */
 #ifndef TERN_OS_SCHED_H
 #define TERN_OS_SCHED_H
 
+#include <bsd/sys/tree.h>
+
 #include "base/list.h"
 #include "kmd/kmd.h"
 
 #define TERN_SLICE_BYTES (16384u - TERN_PKT_LINE_BYTES)
 #define TERN_QUANTUM_DEFAULT (1ull << 20)
+#define TERN_TIMEOUT_DEFAULT (1ull << 29) /**< 2 s at 250 MHz, about. */
+#define TERN_BANDS 5u                     /**< enum tern_band, and above it paging. */
+#define TERN_BAND_PAGING 4u
+#define TERN_WEIGHT_LOW 12u /**< S2: normal is about 8 times low, high 4 times normal. */
+#define TERN_WEIGHT_NORMAL 100u
+#define TERN_WEIGHT_HIGH 400u
+#define TERN_WEIGHT_MAX 1000u
+#define TERN_ENGINE_ANY (-1)
 
 struct tern_job;
+struct tern_sched;
+struct tern_sched_context;
+struct tern_sched_process;
+struct tern_sched_share;
 
-/** What the scheduler knows of a process. */
-struct tern_sched_process {
-    bool system; /**< Paging: before all others, never in error. */
-    bool error;  /**< Its jobs are aborted. */
-    int64_t vtime[TERN_ENGINES_MAX], floor[TERN_ENGINES_MAX];
-    uint32_t live[TERN_ENGINES_MAX]; /**< Contexts that could run or are running. */
+/* ------------------------------------------------------------------ configuration */
+
+struct tern_sched_config {
+    struct {
+        uint64_t quantum; /**< Cycles before others of its band get the engine. */
+        uint64_t grace;   /**< Cycles a preempted buffer has to reach the end of its work-groups; 0: it is cut at once. */
+    } band[TERN_BANDS];
+    uint64_t timeout;        /**< Cycles that a preemption may take (F2). */
+    uint64_t force_preempt;  /**< If not 0: cut every so many cycles though nobody wants the engine, and go on elsewhere. */
+    uint32_t depth;          /**< Slices kept in an HW queue: 2, or 1 to see why 2. */
+    uint32_t normal_percent; /**< What NORMAL keeps of an engine that FOCUS floods (S1). */
+};
+/** 2^20 cycles and no grace for each band, depth 2, 12 % (slices end late: no less than 10), TERN_TIMEOUT_DEFAULT. */
+void tern_sched_config_default(struct tern_sched_config *out);
+
+/* ------------------------------------------------------------------ the engines' side */
+
+/** A piece of a job, in an HW queue or returned from it. */
+struct tern_slice {
+    struct tern_sched_context *context;
+    struct tern_job *job;
+    uint32_t start, size; /**< Bytes of the job. */
+    uint32_t packets;
+    uint32_t slot;        /**< 0 or 1: place for the packets. Stays as long as the slice lives. */
+    uint64_t id;          /**< Fence id in the HW queue. Paging keeps it when it comes back from a preemption (P6). */
+    bool paging, null;    /**< C10: null is indicated as completed and does nothing. */
+    bool resume;          /**< Goes on from the context-save area; its packets are still in its slot. */
+    bool resubmitted;     /**< Was in an HW queue before (P6). */
+    uint32_t at, cut_on;  /**< With resume: byte offset in the slice at which it was cut, and the engine. */
+    uint64_t seq;         /**< Order within the context. */
+    int64_t charged;      /**< Cycles, by estimate. */
 };
 
-/** Of a context. Its list holds all jobs that have not ended, oldest first. */
+enum tern_sched_kind { TERN_SCHED_COMPLETED = 1, TERN_SCHED_PREEMPTED, TERN_SCHED_FAULTED };
+
+/** What an engine tells, in submission order (C5, P3). Exactly one PREEMPTED answers a preemption, unless a reset does. */
+struct tern_sched_indication {
+    enum tern_sched_kind kind;
+    uint64_t fence;          /**< Slice that completed or faulted; of PREEMPTED the preemption fence id. */
+    uint64_t last_completed; /**< PREEMPTED: fence id (P5). Everything later in the HW queue has come back. */
+    uint64_t begin, end;     /**< Times of the slice that ended or was cut; zero if it had not begun. */
+    struct {
+        uint64_t fence;  /**< PREEMPTED: the oldest slice that came back; 0: none did, all had completed (P4). */
+        uint32_t offset; /**< Byte offset in the slice of the packet to go on with. */
+        bool began;      /**< It is to be resumed from the save area; else it runs as if never submitted. */
+    } cut;
+    struct tern_indication fault; /**< FAULTED: the details, offset within the slice. */
+};
+
+struct tern_sched_status {
+    uint32_t queued; /**< Slices in the HW queue. */
+    bool busy, stopping;
+};
+
+/* ------------------------------------------------------------------ events */
+
+enum tern_sched_event_kind {
+    TERN_EV_SUBMIT,          /**< A job entered its SW queue. */
+    TERN_EV_START,           /**< A slice began to run (told when it ends; time is right). */
+    TERN_EV_RESUMED,         /**< The same, from the context-save area. */
+    TERN_EV_COMPLETED,       /**< A slice ended; last: its job too. */
+    TERN_EV_FAULTED,         /**< Its job ended with a fault. */
+    TERN_EV_PREEMPT_REQUEST, /**< An engine was asked to stop; context, job: what was in front. */
+    TERN_EV_PREEMPTED,       /**< A slice that had begun was cut. */
+    TERN_EV_RESET,           /**< An engine was reset; context, job: the guilty one, or NULL, 0. */
+    TERN_EV_WAIT,            /**< A context waits for a fence from here on. */
+    TERN_EV_WAKE,            /**< It does no longer. */
+};
+
+struct tern_sched_event {
+    enum tern_sched_event_kind kind;
+    uint32_t engine; /**< SUBMIT, WAIT, WAKE: where the context is queued. */
+    uint64_t time;   /**< Cycles. In order for each engine, but START is told late. */
+    const struct tern_sched_context *context;
+    const struct tern_sched_process *process;
+    uint64_t job;    /**< Fence of the job in its context. */
+    uint32_t offset; /**< Of the slice in the job, bytes. */
+    uint32_t band;   /**< The context's now, inherited or its own. */
+    bool last;
+};
+
+/** How engines are driven. Each int is 0 or -errno unless it says more; an errno means that the device is lost. */
+struct tern_sched_ops {
+    int (*submit)(void *user, uint32_t engine, const struct tern_slice *slice);
+    /** Always succeeds (P4). Again with the same fence and a finer granularity (TERN_ENGINE_COMMAND_GRANULARITY_*) if grace ran out. */
+    int (*preempt)(void *user, uint32_t engine, uint64_t fence, uint32_t granularity);
+    int (*poll)(void *user, uint32_t engine, struct tern_sched_indication *out); /**< 1: taken; 0: there is none. */
+    /** Back with an empty, ready HW queue (F3). last_aborted: last fence id that the reset took. What had ended before is still polled. */
+    int (*reset)(void *user, uint32_t engine, uint64_t *last_aborted);
+    int (*status)(void *user, uint32_t engine, struct tern_sched_status *out);
+    uint32_t (*dependent)(void *user, uint32_t engine); /**< Bits of the engines that are lost with a reset of this one. */
+    int (*time)(void *user, uint64_t *now);
+    /** Value of a monitored fence: 1; 0: only the engine can judge it (not mapped, ...), so that it may run into its fault. */
+    int (*fence_value)(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value);
+    /** The job's process has just gone into error. ind: the fault with its offset in the job, or NULL after a timeout. */
+    void (*fault)(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind);
+    /** A preemption has not been answered in time: the engine is about to be reset. For a dump; may be NULL. */
+    void (*stuck)(void *user, uint32_t engine, struct tern_job *front);
+    void (*event)(void *user, const struct tern_sched_event *event); /**< May be NULL. */
+};
+
+/* ------------------------------------------------------------------ objects */
+
+RB_HEAD(tern_sched_contexts, tern_sched_context);
+RB_HEAD(tern_sched_shares, tern_sched_share);
+RB_HEAD(tern_sched_waits, tern_sched_context);
+RB_HEAD(tern_sched_signals, tern_sched_signal);
+
+/** A fence_signal that a queued job holds: who is to be hurried when somebody waits for it. */
+struct tern_sched_signal {
+    RB_ENTRY(tern_sched_signal) node; /**< In its process, by address, value, age. */
+    struct tern_job *job;
+    uint64_t value, order;
+    uint32_t address;
+};
+
+/** A process's claim in one band of one engine. */
+struct tern_sched_share {
+    RB_ENTRY(tern_sched_share) node; /**< While a context of it is ready. */
+    struct tern_sched_contexts ready;
+    struct tern_sched_process *process;
+    int64_t vtime, floor; /**< floor: the present of its contexts. */
+    uint64_t order;       /**< Of equals the one chosen longer ago. */
+    uint32_t live;        /**< Contexts ready or in flight. */
+    bool queued;
+};
+
+struct tern_sched_process {
+    bool system;        /**< Paging: before all others, never in error. Set after init, before the first context. */
+    bool error;         /**< Its jobs are aborted. */
+    uint32_t faults;    /**< How often a slice of it faulted or had to be reset away. */
+    struct tern_sched *sched;
+    struct tern_list node, contexts; /**< contexts: those with jobs. */
+    struct tern_list look;           /**< In the scheduler's list while its waits are to be judged again. */
+    struct tern_sched_waits waits;
+    struct tern_sched_signals signals;
+    struct tern_sched_share share[TERN_BANDS][TERN_ENGINES_MAX];
+};
+
+/** Statistics. Cycles are the device's. */
+struct tern_sched_stats {
+    uint64_t submitted, completed, aborted; /**< Jobs; aborted: or faulted. */
+    uint64_t preempted, moved;              /**< How often work of it that had begun was cut; and went on elsewhere. */
+    uint64_t cycles;                        /**< Run. */
+    uint64_t waited, longest_wait;          /**< From submission of a job to its begin: sum, maximum. */
+};
+
+enum tern_sched_state { TERN_SCHED_EMPTY, TERN_SCHED_READY, TERN_SCHED_WAITING, TERN_SCHED_HELD };
+
 struct tern_sched_context {
     struct tern_sched_process *process;
-    struct tern_list node; /**< In its engine's list while it has jobs. */
-    struct tern_list jobs;
-    struct tern_job *next; /**< The job that the next slice is cut from; NULL: all is in flight. */
-    uint32_t engine, weight, inflight, slot;
-    bool live, runnable;
-    int64_t vtime, estimate;
+    struct tern_list node;    /**< In its process while it has jobs. */
+    struct tern_list jobs;    /**< All that have not ended, oldest first. */
+    struct tern_job *next;    /**< The job that the next slice is cut from; NULL: all is cut. */
+    struct tern_slice back[TERN_HW_QUEUE]; /**< Cut off slices that are to run before that. back[0].resume: suspended. */
+    uint32_t backs, inflight, slot, weight;
+    int32_t affinity;         /**< Engine, or TERN_ENGINE_ANY. */
+    uint32_t engine;          /**< Where it is queued or ran last. */
+    uint32_t own_band, band;  /**< band: the highest of its own and of those that wait for it. */
+    enum tern_sched_state state; /**< Of its next slice. EMPTY: none; HELD: suspended by the owner, or in error. */
+    bool live;
+    int64_t vtime, estimate, late; /**< late: cycles yet to be charged. */
+    uint64_t order, slices, hold; /**< hold: the last suspend fence (P8). */
+    bool held;
+    RB_ENTRY(tern_sched_context) ready;
+    struct tern_list movable; /**< In its engine's list while it is ready and may go elsewhere. */
+    struct tern_list judge;   /**< In the scheduler's list while its next slice has not been looked at. */
+    /* While it waits. */
+    RB_ENTRY(tern_sched_context) wait;
+    uint32_t wait_address;
+    uint64_t wait_value;
+    struct tern_sched_context *blocker; /**< Whose queued signal would wake it: it inherits the band. */
+    struct tern_list donor, donors;     /**< In the blocker's donors; those who wait for this one, */
+    uint32_t donated[TERN_BANDS];       /**< and how many of each band. */
+    struct tern_sched_stats stats;
 };
 
 struct tern_job {
     struct tern_list node;
     struct tern_sched_context *context;
     uint32_t size, sent; /**< Bytes; sent: already cut into slices. */
-    bool begun;
+    bool begun, null;    /**< null: the owner's (C10). */
     enum tern_result result;
+    uint32_t engine;     /**< Where it ended. */
     uint64_t submitted, begin, end, cycles;
     uint64_t fence, seq; /**< The owner's: fence id in the context, order in the process. */
     void (*done)(struct tern_job *job); /**< The owner's: how an internal job ends. */
     void *user;
     const char *label;
+    struct tern_sched_signal *signals; /**< Room for tern_job_signals of them, from the owner; NULL: nobody inherits. */
+    uint32_t signal_count;
     uint32_t packets[];
 };
 
-/** A piece of a job, in an HW queue. */
-struct tern_slice {
-    struct tern_sched_context *context;
-    struct tern_job *job;
-    uint32_t start, size, slot; /**< Bytes; slot alternates 0, 1 within a context: one of two places for the packets. */
-    uint32_t packets;
-    int64_t charged;
-    uint64_t id; /**< Fence id in the HW queue. */
-};
-
-/** How engines are driven. Each gives 0 or -errno; an errno means that the device is lost. */
-struct tern_sched_ops {
-    int (*submit)(void *user, uint32_t engine, const struct tern_slice *slice);
-    int (*poll)(void *user, uint32_t engine, struct tern_indication *out); /**< 1: taken. Offsets are within the slice. */
-    int (*preempt)(void *user, uint32_t engine);
-    int (*reset)(void *user, uint32_t engine);
-    int (*time)(void *user, uint64_t *now);
-    /** 1 if the fence_wait packet is satisfied, or can only be judged by the engine; 0 if it is to wait. */
-    int (*satisfied)(void *user, const struct tern_sched_context *context, const uint32_t *packet);
-    /** The job's process has just gone into error. ind: the fault, or NULL after a timeout. */
-    void (*fault)(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind);
-};
-
 struct tern_sched_engine {
-    struct tern_list contexts;
+    struct tern_sched_shares ready[TERN_BANDS];
+    struct tern_list movable[TERN_BANDS];
+    uint32_t live[TERN_BANDS];
+    int64_t floor[TERN_BANDS]; /**< The present. */
     struct tern_slice inflight[TERN_HW_QUEUE];
     uint32_t n;
-    bool stopping; /**< A preemption is under way: nothing is submitted until it has emptied the HW queue. */
-    bool timed_out;
-    uint64_t next_id, front_since, stop_since, resets, preemptions;
-    int64_t floor;
+    uint32_t granularity;   /**< Of the preemption under way. */
+    uint64_t stopping;      /**< Its fence id; 0: there is none. Nothing is submitted until it is answered. */
+    uint64_t next_id, last_completed, next_preempt;
+    uint64_t front_since, quantum_end, stop_since, grace_end;
+    bool evict;             /**< Something in flight must come back: its process died, or its context is held. */
+    bool forced;            /**< The preemption under way is nobody's wish (config.force_preempt). */
+    int64_t owed;           /**< What FOCUS took from NORMAL (S1), in cycles times percent. */
+    bool turn;              /**< NORMAL is being paid back. */
+    uint64_t balanced;      /**< When it last took a context from another engine. */
+    uint64_t resets, preemptions, busy;
 };
 
 struct tern_sched {
     const struct tern_sched_ops *ops;
     void *user;
     uint32_t engines;
-    uint64_t timeout, quantum, now;
-    struct tern_list ended;
+    struct tern_sched_config config;
+    uint64_t now, order;
+    uint32_t pending;      /**< Jobs that have not ended. */
+    uint32_t paging_lost;  /**< Paging slices lost to resets (F4). */
+    uint64_t comparisons;  /**< In trees: what decisions cost. */
+    struct tern_list ended, processes;
+    struct tern_list judge, look; /**< Contexts, and processes with contexts that wait, to be looked at in the next run. */
     struct tern_sched_engine engine[TERN_ENGINES_MAX];
 };
 
-void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, void *user, uint32_t engines, uint64_t timeout,
-                     uint64_t quantum);
-void tern_sched_context_init(struct tern_sched_context *c, struct tern_sched_process *p, uint32_t engine, uint32_t weight);
-/** Appends a job; it comes back through tern_sched_ended, in order within its context. */
+/* ------------------------------------------------------------------ calls */
+
+/** config NULL: the default. */
+void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, void *user, uint32_t engines,
+                     const struct tern_sched_config *config);
+void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p, bool system);
+/** Nothing of it may be queued any more. */
+void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p);
+/** engine: or TERN_ENGINE_ANY. band: enum tern_band (of a system process: ignored). */
+void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p, int32_t engine,
+                             uint32_t band, uint32_t weight);
+/** Another band or weight from now on. */
+void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight);
+/** Holds a context: nothing of it is started, what runs is preempted. The suspend fence tells answers apart (P8). */
+uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_context *c);
+/** The device has no reference to it since the suspension with this fence. */
+bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence);
+/** Lets it go on; false: this is not its last suspend fence. */
+bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence);
+
+/** Appends a job; it comes back through tern_sched_ended, in order within its context. job->submitted is the owner's. */
 void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struct tern_job *job);
-/** Takes indications, judges timeouts, fills HW queues. 0, or -errno: the device is lost. */
+/** The host may have written a fence of the process: its waits are judged in the next run. */
+void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p);
+/**
+ * Takes indications, judges quanta, grace and timeouts, fills HW queues. 0, or -errno: the device is lost;
+ * -ENOTRECOVERABLE: all of it is to be reset (F3: an engine's reset failed; F4). Then tern_sched_abort_all.
+ */
 int tern_sched_run(struct tern_sched *s);
+/** Cycles until it wants to be run again, should nothing be indicated, submitted or signalled; UINT64_MAX: never. */
+uint64_t tern_sched_deadline(const struct tern_sched *s);
 /** Some job has not ended. */
 bool tern_sched_pending(const struct tern_sched *s);
-/** Something is in an HW queue. */
+/** Something is in an HW queue, or a preemption is not answered. */
 bool tern_sched_busy(const struct tern_sched *s);
 /** The next job that has ended, or NULL. It is then the caller's. */
 struct tern_job *tern_sched_ended(struct tern_sched *s);
 /** Ends everything as aborted, in flight or not: the device is lost. */
 void tern_sched_abort_all(struct tern_sched *s);
-/** Aborts what the process has queued; what is in flight ends by itself. */
+/** The process is in error: aborts what it has queued, preempts what is in flight, which then ends as aborted. */
 void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p);
 
 /** How many bytes of the job, from `start` on, go into one slice (slice.c): > 0. packets: how many. */
 uint32_t tern_slice_cut(const struct tern_job *job, uint32_t start, uint32_t *packets);
+/** How many fence_signal packets there are. out, if not NULL: room for them; job, address, value are set. */
+uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *out);
 
 #endif

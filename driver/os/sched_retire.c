@@ -5,6 +5,10 @@
 #include "base/error.h"
 #include "os/sched_internal.h"
 
+typedef unsigned long long ull;
+
+/* -------------------------------------------------------------------- jobs */
+
 static struct tern_job *following(const struct tern_job *job)
 {
     return job->node.next == &job->context->jobs ? NULL : TERN_LIST_ENTRY(job->node.next, struct tern_job, node);
@@ -15,18 +19,27 @@ static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result
 {
     struct tern_sched_context *c = job->context;
     job->result = job->result == TERN_COMPLETED ? result : job->result;
+    job->engine = c->engine;
     c->next = c->next == job ? following(job) : c->next;
+    tern_sched_forget_signals(s, job);
     tern_list_remove(&job->node);
     tern_list_append(&s->ended, &job->node);
+    s->pending--;
+    *(job->result == TERN_COMPLETED ? &c->stats.completed : &c->stats.aborted) += 1;
     if (tern_list_empty(&c->jobs)) {
         tern_list_remove(&c->node);
-        c->runnable = false;
-        tern_sched_set_live(s, c, false);
     }
 }
 
+/** Ends all jobs of a context of which nothing is in flight. */
 static void abort_queued(struct tern_sched *s, struct tern_sched_context *c)
 {
+    c->backs = 0;
+    c->next = NULL;
+    tern_list_remove(&c->judge);
+    if (c->state != TERN_SCHED_EMPTY) {
+        tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
+    }
     while (!tern_list_empty(&c->jobs)) {
         end_job(s, TERN_LIST_ENTRY(c->jobs.next, struct tern_job, node), TERN_ABORTED);
     }
@@ -34,33 +47,86 @@ static void abort_queued(struct tern_sched *s, struct tern_sched_context *c)
 
 void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p)
 {
-    for (uint32_t e = 0; e < s->engines; e++) {
-        struct tern_list *list = &s->engine[e].contexts;
-        for (struct tern_list *node = list->next, *next; node != list; node = next) {
-            struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
-            next = node->next;
-            if (c->process == p) {
-                c->next = NULL; /* nothing more is started; jobs in flight end first, to keep the order */
-                if (c->inflight == 0) {
-                    abort_queued(s, c);
-                }
+    for (struct tern_list *node = p->contexts.next, *next; node != &p->contexts; node = next) {
+        struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
+        next = node->next;
+        if (c->inflight) {
+            /* these end first, to keep the order, and soon: nothing of a process in error keeps an engine */
+            s->engine[c->engine].evict = true;
+            c->backs = 0;
+            c->next = NULL;
+            tern_list_remove(&c->judge);
+            if (c->state != TERN_SCHED_EMPTY) {
+                tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
             }
+        } else {
+            abort_queued(s, c);
         }
     }
 }
 
 void tern_sched_abort_all(struct tern_sched *s)
 {
-    for (uint32_t e = 0; e < s->engines; e++) {
-        struct tern_sched_engine *engine = &s->engine[e];
-        for (uint32_t i = 0; i < engine->n; i++) {
-            engine->inflight[i].context->inflight = 0;
+    for (uint32_t i = 0; i < s->engines; i++) {
+        struct tern_sched_engine *e = &s->engine[i];
+        for (uint32_t k = 0; k < e->n; k++) {
+            tern_sched_land(s, e->inflight[k].context);
         }
-        engine->n = 0;
-        while (!tern_list_empty(&engine->contexts)) {
-            abort_queued(s, TERN_LIST_ENTRY(engine->contexts.next, struct tern_sched_context, node));
+        e->n = 0;
+        e->stopping = 0;
+        e->evict = e->forced = false;
+        e->last_completed = e->next_id - 1;
+    }
+    TERN_LIST_EACH(node, &s->processes)
+    {
+        struct tern_sched_process *p = TERN_LIST_ENTRY(node, struct tern_sched_process, node);
+        while (!tern_list_empty(&p->contexts)) {
+            abort_queued(s, TERN_LIST_ENTRY(p->contexts.next, struct tern_sched_context, node));
         }
     }
+}
+
+/* ------------------------------------------------------------------ slices */
+
+void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles)
+{
+    const uint32_t share = s->config.normal_percent;
+    bool wanted = !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]) || (e->turn && e->live[TERN_BAND_NORMAL]);
+    if (!wanted) {
+        e->owed = 0;
+    } else if (band == TERN_BAND_FOCUS) {
+        e->owed += (int64_t)(cycles * share);
+    } else if (band == TERN_BAND_NORMAL) {
+        int64_t paid = (int64_t)(cycles * (100 - share));
+        e->owed = e->owed > paid ? e->owed - paid : 0;
+    }
+}
+
+/** The first run of a job, on an engine or (null) at the time it would have run. */
+static void begin_job(struct tern_sched_context *c, struct tern_job *job, uint64_t begin)
+{
+    uint64_t waited = begin > job->submitted ? begin - job->submitted : 0;
+    job->begin = begin;
+    job->begun = true;
+    c->stats.waited += waited;
+    c->stats.longest_wait = waited > c->stats.longest_wait ? waited : c->stats.longest_wait;
+}
+
+static void ran(struct tern_sched *s, uint32_t engine, const struct tern_slice *slice, uint64_t begin, uint64_t end)
+{
+    struct tern_sched_context *c = slice->context;
+    uint64_t cycles = end - begin;
+    if (!slice->job->begun) {
+        begin_job(c, slice->job, begin);
+    }
+    c->estimate = (int64_t)cycles; /* the next is like the last: simple, and right for all that repeats */
+    slice->job->end = end;
+    slice->job->cycles += cycles;
+    c->stats.cycles += cycles;
+    s->engine[engine].busy += cycles;
+    tern_sched_owe(s, &s->engine[engine], c->band, cycles);
+    c->stats.moved += slice->resume && slice->cut_on != engine;
+    tern_sched_tell_slice(s, slice->resume ? TERN_EV_RESUMED : TERN_EV_START, engine, slice, begin);
 }
 
 /** Takes the front slice out of the HW queue's image and settles its account. */
@@ -69,57 +135,62 @@ static struct tern_slice take_front(struct tern_sched *s, uint32_t engine, uint6
     struct tern_sched_engine *e = &s->engine[engine];
     struct tern_slice slice = e->inflight[0];
     struct tern_sched_context *c = slice.context;
-    bool ran = begin && end >= begin;
-    int64_t cycles = ran ? (int64_t)(end - begin) : 0;
-    if (!c->process->system) {
-        tern_sched_charge(c, cycles - slice.charged);
+    bool run = begin && end >= begin;
+    tern_sched_land(s, c);
+    tern_sched_charge(s, c, (run ? (int64_t)(end - begin) : 0) - slice.charged);
+    slice.charged = 0;
+    if (run) {
+        ran(s, engine, &slice, begin, end);
     }
-    if (ran) {
-        c->estimate = (c->estimate * 3 + cycles) / 4 + 1;
-        slice.job->begin = slice.job->begun ? slice.job->begin : begin;
-        slice.job->begun = true;
-        slice.job->end = end;
-        slice.job->cycles += (uint64_t)cycles;
-    }
-    c->inflight--;
     e->n--;
     e->inflight[0] = e->inflight[1];
-    e->front_since = ran ? end : s->now;
-    e->timed_out = false; /* that was about the slice that has gone */
-    e->stopping = e->stopping && e->n;
+    e->front_since = run ? end : s->now;
+    e->quantum_end = e->front_since + (e->n ? s->config.band[e->inflight[0].context->band].quantum : 0);
+    tern_sched_signalled(s, c->process); /* it may have written fences */
     return slice;
 }
 
-/** What comes back unfinished is cut again from `at`; an earlier job or offset of the context wins. */
-static void put_back(const struct tern_slice *slice, uint32_t at)
+/** A slice that came back unfinished: it runs before whatever of its context is younger. */
+static void put_back(struct tern_slice *slice)
 {
     struct tern_sched_context *c = slice->context;
-    if (at < slice->job->sent) {
-        slice->job->sent = at;
+    uint32_t at = c->backs && c->back[0].seq < slice->seq ? 1 : 0;
+    if (at == 0) {
+        c->back[1] = c->back[0];
     }
-    if (!c->next || slice->job->fence < c->next->fence) {
-        c->next = slice->job;
+    slice->resubmitted = true;
+    c->back[at] = *slice;
+    c->backs++;
+}
+
+static bool of_job(const struct tern_sched_engine *e, const struct tern_job *job)
+{
+    for (uint32_t i = 0; i < e->n; i++) {
+        if (e->inflight[i].job == job) {
+            return true;
+        }
     }
+    return false;
 }
 
 /** A job that cannot go on ends with its last slice in flight; with its process in error, so does all behind it. */
 static void fail(struct tern_sched *s, const struct tern_slice *slice, enum tern_result result)
 {
     struct tern_sched_context *c = slice->context;
-    struct tern_sched_engine *e = &s->engine[c->engine];
-    bool more = false;
-    for (uint32_t i = 0; i < e->n; i++) {
-        more = more || e->inflight[i].job == slice->job;
+    struct tern_job *job = slice->job;
+    job->result = job->result == TERN_COMPLETED ? result : job->result;
+    if (c->process->error) {
+        if (!c->inflight) {
+            abort_queued(s, c);
+        }
+        return;
     }
-    slice->job->result = slice->job->result == TERN_COMPLETED ? result : slice->job->result;
-    if (more) {
-        slice->job->sent = slice->job->size;
-        c->next = c->next == slice->job ? following(slice->job) : c->next;
-    } else {
-        end_job(s, slice->job, slice->job->result);
-    }
-    if (c->process->error && c->inflight == 0) {
-        abort_queued(s, c);
+    job->sent = job->size;
+    c->next = c->next == job ? following(job) : c->next;
+    c->backs = c->backs && c->back[0].job == job ? 0 : c->backs;
+    tern_sched_judge_later(s, c);
+    if (!of_job(&s->engine[c->engine], job)) {
+        end_job(s, job, job->result);
     }
 }
 
@@ -127,55 +198,119 @@ static void guilty(struct tern_sched *s, uint32_t engine, const struct tern_slic
 {
     struct tern_sched_process *p = slice->context->process;
     bool first = !p->error;
+    p->faults++;
     p->error = !p->system;
-    fail(s, slice, first ? TERN_FAULTED : TERN_ABORTED);
-    if (p->error) {
-        tern_sched_abort(s, p);
-    }
+    tern_sched_tell_slice(s, TERN_EV_FAULTED, engine, slice, slice->job->begun ? slice->job->end : s->now);
+    slice->job->result = slice->job->result == TERN_COMPLETED ? (first ? TERN_FAULTED : TERN_ABORTED) : slice->job->result;
     if (first) {
         s->ops->fault(s->user, engine, slice->job, ind);
     }
+    fail(s, slice, TERN_ABORTED);
+    if (p->error) {
+        tern_sched_abort(s, p);
+    }
 }
 
-static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_indication *ind)
+static bool failed(const struct tern_slice *slice)
+{
+    return slice->context->process->error || slice->job->result != TERN_COMPLETED;
+}
+
+static void completed(struct tern_sched *s, uint32_t engine, const struct tern_slice *slice, uint64_t end)
+{
+    struct tern_sched_context *c = slice->context;
+    bool last = slice->start + slice->size == slice->job->size;
+    tern_sched_tell_slice(s, TERN_EV_COMPLETED, engine, slice, end);
+    if (failed(slice)) {
+        fail(s, slice, TERN_ABORTED);
+    } else if (last) {
+        if (!slice->job->begun) {
+            begin_job(c, slice->job, end); /* null */
+        }
+        slice->job->end = end;
+        end_job(s, slice->job, TERN_COMPLETED);
+    }
+}
+
+static void came_back(struct tern_sched *s, struct tern_slice *slice)
+{
+    if (failed(slice)) {
+        fail(s, slice, TERN_ABORTED);
+    } else {
+        put_back(slice);
+        tern_sched_judge_later(s, slice->context);
+    }
+}
+
+/** The context goes on at the next engine, if it may. */
+static void push_on(struct tern_sched *s, struct tern_sched_context *c)
+{
+    if (c->affinity == TERN_ENGINE_ANY && !c->inflight && !c->process->error) {
+        tern_sched_move(s, c, (c->engine + 1) % s->engines, c->band);
+    }
+}
+
+static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    if (!e->n || ind->fence != e->inflight[0].id) {
-        return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", engine,
-                          (unsigned long long)ind->fence, e->n ? (unsigned long long)e->inflight[0].id : 0);
+    struct tern_sched_context *cut = NULL;
+    uint64_t oldest = e->n ? e->inflight[0].id : 0, end = e->n ? oldest : e->next_id;
+    if (ind->fence != e->stopping || ind->cut.fence != oldest || ind->last_completed < e->last_completed || ind->last_completed >= end) {
+        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu cut); asked was %llu, %llu is the oldest",
+                          engine, (ull)ind->fence, (ull)ind->last_completed, (ull)ind->cut.fence, (ull)e->stopping, (ull)oldest);
+    }
+    bool began = ind->cut.began, forced = e->forced;
+    e->stopping = 0;
+    e->forced = e->evict = false;
+    for (bool first = true; e->n; first = false) {
+        bool was_running = first && began;
+        struct tern_slice slice = take_front(s, engine, was_running ? ind->begin : 0, was_running ? ind->end : 0);
+        if (was_running) {
+            slice.resume = true;
+            slice.at = ind->cut.offset;
+            slice.cut_on = engine;
+            slice.context->stats.preempted++;
+            cut = slice.context;
+            tern_sched_tell_slice(s, TERN_EV_PREEMPTED, engine, &slice, ind->end);
+        }
+        if (!slice.paging) {
+            slice.id = 0; /* P6 */
+        }
+        came_back(s, &slice);
+    }
+    if (forced && cut) {
+        push_on(s, cut);
+    }
+    return 0;
+}
+
+static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    struct tern_indication in_job = ind->fault;
+    if (ind->kind == TERN_SCHED_PREEMPTED && e->stopping) {
+        return preempted(s, engine, ind);
+    }
+    if (!e->n || ind->fence != e->inflight[0].id || (ind->kind != TERN_SCHED_COMPLETED && ind->kind != TERN_SCHED_FAULTED)) {
+        return tern_error(-EPROTO, "engine %u indicates fence %llu (kind %d), but %llu is the oldest submitted", engine,
+                          (ull)ind->fence, (int)ind->kind, (ull)(e->n ? e->inflight[0].id : 0));
     }
     struct tern_slice slice = take_front(s, engine, ind->begin, ind->end);
-    struct tern_indication in_job = *ind;
-    bool failed = slice.context->process->error || slice.job->result != TERN_COMPLETED;
-    switch (ind->kind) {
-    case TERN_ENGINE_IND_INFO_KIND_COMPLETED:
-        if (failed) {
-            fail(s, &slice, TERN_ABORTED);
-        } else if (slice.start + slice.size == slice.job->size) {
-            end_job(s, slice.job, TERN_COMPLETED);
-        }
-        return 0;
-    case TERN_ENGINE_IND_INFO_KIND_PREEMPTED:
-        if (failed) {
-            fail(s, &slice, TERN_ABORTED);
-        } else {
-            put_back(&slice, slice.start + (ind->offset < slice.size ? ind->offset : 0));
-        }
-        return 0;
-    case TERN_ENGINE_IND_INFO_KIND_FAULTED:
+    if (ind->kind == TERN_SCHED_COMPLETED) {
+        e->last_completed = slice.id;
+        completed(s, engine, &slice, ind->end);
+    } else {
         in_job.offset += slice.start;
         guilty(s, engine, &slice, &in_job);
-        return 0;
-    default:
-        return tern_error(-EPROTO, "engine %u gives an indication of unknown kind %u", engine, ind->kind);
     }
+    return 0;
 }
 
 int tern_sched_collect(struct tern_sched *s, uint32_t engine)
 {
-    struct tern_indication ind;
+    struct tern_sched_indication ind;
     int r = 0;
-    while (s->engine[engine].n && (r = s->ops->poll(s->user, engine, &ind)) > 0) {
+    while ((s->engine[engine].n || s->engine[engine].stopping) && (r = s->ops->poll(s->user, engine, &ind)) > 0) {
         r = indicated(s, engine, &ind);
         if (r) {
             return r;
@@ -184,23 +319,61 @@ int tern_sched_collect(struct tern_sched *s, uint32_t engine)
     return r < 0 ? r : 0;
 }
 
+/* ------------------------------------------------------------------- reset */
+
+/** What an engine held when it was reset. blamed: id of the slice whose process is guilty, or 0. */
+static int lost(struct tern_sched *s, uint32_t engine, uint64_t blamed)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    e->stopping = 0;
+    e->forced = e->evict = false;
+    while (e->n) {
+        bool is_guilty = e->inflight[0].id == blamed;
+        struct tern_slice slice = take_front(s, engine, is_guilty ? e->front_since : 0, is_guilty ? s->now : 0);
+        slice.id = 0;
+        if (is_guilty && !slice.paging) {
+            guilty(s, engine, &slice, NULL);
+            continue;
+        }
+        if (is_guilty && ++s->paging_lost >= 2) { /* F4 */
+            return tern_error(-ENOTRECOVERABLE, "engine %u was reset while it ran a paging buffer, the second that is lost", engine);
+        }
+        slice.resume = slice.resume && !is_guilty; /* paging can be repeated from its beginning */
+        came_back(s, &slice);
+    }
+    return 0;
+}
+
 int tern_sched_reset(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    uint64_t blamed = e->inflight[0].id;
-    int r = s->ops->reset(s->user, engine);
+    struct tern_sched_status status = {0};
+    uint64_t blamed = e->inflight[0].id, aborted = 0;
+    if (s->ops->stuck) {
+        s->ops->stuck(s->user, engine, e->n ? e->inflight[0].job : NULL);
+    }
+    uint32_t others = s->ops->dependent(s->user, engine) & ~(1u << engine);
+    int r = s->ops->reset(s->user, engine, &aborted);
     /* What had ended before the reset is still indicated. If the blamed slice is among it, nobody is guilty. */
     r = r ? r : tern_sched_collect(s, engine);
+    r = r ? r : s->ops->status(s->user, engine, &status);
+    if (r) {
+        return r;
+    }
     e->resets++;
-    while (!r && e->n) {
-        bool is_guilty = e->inflight[0].id == blamed;
-        struct tern_slice slice = take_front(s, engine, is_guilty ? e->front_since : 0, is_guilty ? s->now : 0);
-        if (is_guilty) {
-            guilty(s, engine, &slice, NULL);
-        } else if (slice.context->process->error || slice.job->result != TERN_COMPLETED) {
-            fail(s, &slice, TERN_ABORTED);
-        } else {
-            put_back(&slice, slice.start);
+    bool guilty_there = e->n && e->inflight[0].id == blamed;
+    tern_sched_tell(s, TERN_EV_RESET, engine, guilty_there ? e->inflight[0].context : NULL,
+                    guilty_there ? e->inflight[0].job : NULL, s->now);
+    if (status.queued || status.busy || aborted < e->last_completed || aborted >= e->next_id) {
+        return tern_error(-ENOTRECOVERABLE, "engine %u is not empty after its reset, or aborted fence %llu of %llu to %llu", engine, (ull)aborted,
+                          (ull)e->last_completed, (ull)e->next_id - 1);
+    }
+    e->last_completed = aborted;
+    r = lost(s, engine, blamed);
+    for (uint32_t d = 0; !r && d < s->engines; d++) {
+        if (others >> d & 1) {
+            s->engine[d].last_completed = s->engine[d].next_id - 1;
+            r = lost(s, d, 0);
         }
     }
     return r;

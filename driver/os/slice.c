@@ -1,23 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where a job may be cut: at packet boundaries, and before every fence_wait that is not the first thing left. */
+/**
+ * Where a job may be cut: at packet boundaries; before every fence_wait that is not the first thing left, so that waits
+ * keep no engine; behind fence_signals, so that whoever waits for them learns of them at once.
+ */
 #include "os/sched.h"
+
+/** Opcode of the packet at `at`, and how far it goes. What the engine will fault at is a line: nothing after it matters. */
+static uint32_t packet_at(const struct tern_job *job, uint32_t at, uint32_t *bytes)
+{
+    uint32_t opcode = job->packets[at / 4] & TERN_PKT_OPCODE_MASK;
+    *bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
+    if (!*bytes || *bytes > job->size - at) {
+        *bytes = TERN_PKT_LINE_BYTES;
+    }
+    return opcode;
+}
 
 uint32_t tern_slice_cut(const struct tern_job *job, uint32_t start, uint32_t *packets)
 {
-    uint32_t at = start;
-    bool waits_only = true;
+    uint32_t at = start, bytes;
+    bool waits_only = true, signalled = false;
     for (*packets = 0; at < job->size; ++*packets) {
-        uint32_t opcode = job->packets[at / 4] & TERN_PKT_OPCODE_MASK;
-        uint32_t bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
-        bool wait = opcode == TERN_PKT_FENCE_WAIT;
-        if (!bytes || bytes > job->size - at) {
-            bytes = TERN_PKT_LINE_BYTES; /* the engine will fault here, and nothing after it matters */
-        }
-        if ((wait && !waits_only) || at + bytes - start > TERN_SLICE_BYTES) {
+        uint32_t opcode = packet_at(job, at, &bytes);
+        bool wait = opcode == TERN_PKT_FENCE_WAIT, signal = opcode == TERN_PKT_FENCE_SIGNAL;
+        if ((wait && !waits_only) || (signalled && !signal) || at + bytes - start > TERN_SLICE_BYTES) {
             break;
         }
         waits_only = waits_only && wait;
+        signalled = signal;
         at += bytes;
     }
     return at - start;
+}
+
+uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *out)
+{
+    uint32_t n = 0, bytes;
+    for (uint32_t at = 0; at < job->size; at += bytes) {
+        struct tern_pkt_fence_signal p;
+        if (packet_at(job, at, &bytes) == TERN_PKT_FENCE_SIGNAL && !tern_pkt_fence_signal_unpack(&p, &job->packets[at / 4])) {
+            if (out) {
+                out[n].address = p.address_lo;
+                out[n].value = p.value_lo | (uint64_t)p.value_hi << 32;
+            }
+            n++;
+        }
+    }
+    return n;
 }

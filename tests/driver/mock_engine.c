@@ -1,94 +1,258 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mock_engine.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t first_packet(const struct tern_slice *s)
+#define INSTRUCTION TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION
+#define MOCK_CONTEXT(c) TERN_LIST_ENTRY(c, struct mock_context, sched)
+
+static void check(bool ok, const char *what)
 {
-    return s->start / TERN_PKT_LINE_BYTES;
+    if (!ok) {
+        fprintf(stderr, "mock engine: %s\n", what);
+        abort();
+    }
 }
 
-static void start_packet(struct mock_queue *q)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    const struct mock_work *w = q->slice[0].job->user;
-    q->left = w->cost;
+    return a < b ? a : b;
 }
 
-static void indicate(struct mock *m, struct mock_queue *q, uint32_t kind, uint32_t packets)
+static struct mock_work *work_of(const struct mock_queue *q)
 {
-    q->ind[q->inds++] = (struct tern_indication){
-        .kind = kind,
-        .fence = q->slice[0].id,
-        .offset = packets * TERN_PKT_LINE_BYTES,
-        .fault = kind == TERN_ENGINE_IND_INFO_KIND_FAULTED ? TERN_FAULT_PAGE : 0,
-        .begin = q->running ? q->begin : 0,
-        .end = m->now,
-    };
+    return q->slice[0].job->user;
+}
+
+/* ------------------------------------------------------------------- indications */
+
+static void shift(struct mock_queue *q)
+{
     q->slice[0] = q->slice[1];
     q->n--;
     q->running = false;
     q->at = 0;
+    q->saving = q->restoring = 0;
 }
 
-static void one_cycle(struct mock *m, struct mock_queue *q)
+static struct tern_sched_indication *tell(struct mock_queue *q, enum tern_sched_kind kind, uint64_t fence)
 {
-    if (!q->n) {
+    check(q->inds < sizeof q->ind / sizeof *q->ind, "indications pile up");
+    struct tern_sched_indication *i = &q->ind[q->inds++];
+    *i = (struct tern_sched_indication){.kind = kind, .fence = fence, .last_completed = q->last_completed};
+    return i;
+}
+
+static void ended(struct mock_queue *q, enum tern_sched_kind kind, uint64_t now)
+{
+    struct tern_sched_indication *i = tell(q, kind, q->slice[0].id);
+    i->begin = q->begin;
+    i->end = now;
+    if (kind == TERN_SCHED_COMPLETED) {
+        q->last_completed = q->slice[0].id;
+    } else {
+        i->fault = (struct tern_indication){.fault = TERN_FAULT_PAGE, .offset = q->at * TERN_PKT_LINE_BYTES};
+    }
+    shift(q);
+}
+
+/** The queue comes back: what ran is in its save area. */
+static void stopped(struct mock *m, uint32_t engine, uint64_t now)
+{
+    struct mock_queue *q = &m->queue[engine];
+    struct tern_sched_indication *i = tell(q, TERN_SCHED_PREEMPTED, q->stopping);
+    if (q->n) {
+        i->cut.fence = q->slice[0].id;
+        i->cut.began = q->running;
+        i->begin = q->running ? q->begin : 0;
+        i->end = q->running ? now : 0;
+        i->cut.offset = q->at * TERN_PKT_LINE_BYTES;
+        struct mock_context *c = MOCK_CONTEXT(q->slice[0].context);
+        if (q->running) {
+            check(!c->save.valid, "a save area that holds state is written");
+            c->save.valid = true;
+            c->save.job = q->slice[0].job;
+            c->save.start = q->slice[0].start;
+            c->save.slot = q->slice[0].slot;
+            c->save.engine = engine;
+            c->save.at = q->at;
+            c->save.left = q->left;
+        }
+    }
+    while (q->n) {
+        shift(q);
+    }
+    q->stopping = 0;
+}
+
+/* ------------------------------------------------------------------- time */
+
+static void begin_slice(struct mock *m, uint32_t engine, uint64_t now)
+{
+    struct mock_queue *q = &m->queue[engine];
+    const struct tern_slice *s = &q->slice[0];
+    struct mock_context *c = MOCK_CONTEXT(s->context);
+    q->running = true;
+    q->begin = now;
+    q->left = s->null ? 0 : work_of(q)->cost;
+    check(s->resume == c->save.valid, s->resume ? "resumed from an empty save area" : "saved state is forgotten");
+    if (s->resume) {
+        check(c->save.job == s->job && c->save.start == s->start && c->save.slot == s->slot, "resumed from another slice's state");
+        check(s->at == c->save.at * TERN_PKT_LINE_BYTES, "resumed at another offset");
+        q->at = c->save.at;
+        q->left = c->save.left;
+        q->restoring = m->restore_cycles;
+        c->save.valid = false;
+        m->resumed++;
+        m->moved += c->save.engine != engine;
+    }
+}
+
+static void packet_done(struct mock *m, struct mock_queue *q, uint64_t now)
+{
+    const struct tern_slice *s = &q->slice[0];
+    struct mock_work *w = work_of(q);
+    uint32_t packet = s->start / TERN_PKT_LINE_BYTES + q->at;
+    const uint32_t *words = &s->job->packets[packet * 16];
+    if (s->null) {
+        ended(q, TERN_SCHED_COMPLETED, now);
         return;
     }
-    struct mock_work *w = q->slice[0].job->user;
-    bool between = !q->running || q->left == w->cost;
-    if (q->stopping && (between || w->cost == MOCK_HANG) && !(q->running && w->cost == MOCK_HANG)) {
-        uint32_t at = q->at;
-        indicate(m, q, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, at);
-        while (q->n) {
-            indicate(m, q, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 0);
+    w->executed[packet]++;
+    if ((words[0] & TERN_PKT_OPCODE_MASK) == TERN_PKT_FENCE_SIGNAL) {
+        m->fence[words[1] / 8] = words[3] | (uint64_t)words[4] << 32;
+    }
+    if (w->fault_at == (int32_t)packet) {
+        ended(q, TERN_SCHED_FAULTED, now);
+    } else if (++q->at == s->packets) {
+        ended(q, TERN_SCHED_COMPLETED, now);
+    } else {
+        q->left = w->cost;
+    }
+}
+
+/** Cycles that the front still runs before it honours the request. */
+static uint64_t until_stop(const struct mock_queue *q)
+{
+    const struct mock_work *w = work_of(q);
+    if (!q->running) {
+        return 0;
+    }
+    if (w->unstoppable || (w->cost == MOCK_HANG && q->granularity != INSTRUCTION)) {
+        return UINT64_MAX;
+    }
+    return q->granularity == INSTRUCTION ? 0 : q->left == w->cost ? 0 : w->group ? q->left % w->group : q->left;
+}
+
+/** One thing that an engine does, at most so many cycles of it. */
+static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t most)
+{
+    struct mock_queue *q = &m->queue[engine];
+    if (m->deaf && engine == 0) {
+        return most;
+    }
+    if (q->saving) {
+        uint64_t n = least(most, q->saving);
+        q->saving -= n;
+        if (!q->saving) {
+            stopped(m, engine, now + n);
         }
-        q->stopping = false;
-        return;
+        return n;
+    }
+    if (q->stopping && until_stop(q) == 0) {
+        q->saving = q->running ? m->save_cycles : 0;
+        if (!q->saving) {
+            stopped(m, engine, now);
+        }
+        return 0;
     }
     if (!q->running) {
-        q->running = true;
-        q->begin = m->now;
-        start_packet(q);
+        begin_slice(m, engine, now);
     }
-    if (w->cost == MOCK_HANG || --q->left) {
-        return;
+    if (q->restoring) {
+        uint64_t n = least(most, q->restoring);
+        q->restoring -= n;
+        return n;
     }
-    uint32_t packet = first_packet(&q->slice[0]) + q->at;
-    w->executed[packet]++;
-    if (w->fault_at == (int32_t)packet) {
-        indicate(m, q, TERN_ENGINE_IND_INFO_KIND_FAULTED, q->at);
-    } else if (++q->at == q->slice[0].packets) {
-        indicate(m, q, TERN_ENGINE_IND_INFO_KIND_COMPLETED, q->at);
-    } else {
-        start_packet(q);
+    uint64_t n = least(most, q->left);
+    n = q->stopping ? least(n, until_stop(q)) : n;
+    q->left -= q->left == MOCK_HANG ? 0 : n;
+    q->busy += n;
+    if (!q->left) {
+        packet_done(m, q, now + n);
     }
+    return n;
 }
 
 void mock_advance(struct mock *m, uint64_t cycles)
 {
-    while (cycles--) {
-        m->now++;
-        for (uint32_t e = 0; e < m->sched.engines; e++) {
-            one_cycle(m, &m->queue[e]);
+    for (uint32_t e = 0; e < m->sched.engines; e++) {
+        struct mock_queue *q = &m->queue[e];
+        uint64_t t = 0;
+        while (t < cycles && (q->n || q->stopping)) {
+            if (q->n || (m->deaf && e == 0)) {
+                t += step(m, e, m->now + t, cycles - t);
+            } else {
+                stopped(m, e, m->now + t);
+            }
         }
+        q->idle += cycles - t;
     }
+    m->now += cycles;
 }
 
-static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice)
+uint64_t mock_next(const struct mock *m)
+{
+    uint64_t at = UINT64_MAX;
+    for (uint32_t e = 0; e < m->sched.engines; e++) {
+        const struct mock_queue *q = &m->queue[e];
+        const struct mock_work *w = q->n ? work_of(q) : NULL;
+        if (q->inds) {
+            return 0;
+        }
+        if (q->stopping && (!q->n || q->saving || until_stop(q) != UINT64_MAX)) {
+            at = least(at, q->saving + (q->n && !q->saving ? until_stop(q) : 0) + 1);
+        }
+        if (q->n && q->slice[0].null) {
+            at = least(at, 1);
+        } else if (q->n && w->cost != MOCK_HANG) {
+            uint64_t begun = q->running ? q->left + (q->slice[0].packets - q->at - 1) * w->cost : q->slice[0].packets * w->cost;
+            at = least(at, q->restoring + begun + 1);
+        }
+    }
+    return at;
+}
+
+/* ------------------------------------------------------------------- operations */
+
+static int op_submit(void *user, uint32_t engine, const struct tern_slice *s)
 {
     struct mock *m = user;
     struct mock_queue *q = &m->queue[engine];
-    if (m->fail || q->n == TERN_HW_QUEUE) {
-        return m->fail ? m->fail : -EAGAIN;
+    if (m->fail) {
+        return m->fail;
     }
-    q->slice[q->n++] = *slice;
+    check(q->n < TERN_HW_QUEUE, "a third slice in the HW queue (C6)");
+    check(!q->stopping, "a submission while a preemption is under way");
+    check(s->context->affinity == TERN_ENGINE_ANY || s->context->affinity == (int32_t)engine, "a bound context elsewhere");
+    check(s->id > q->last_completed, "an id that has completed");
+    check(q->n == 0 || s->id > q->slice[0].id, "ids out of order");
+    check(q->n == 0 || q->slice[0].context != s->context || q->slice[0].slot != s->slot, "two slices in one slot");
+    for (uint32_t e = 0; e < m->sched.engines; e++) {
+        for (uint32_t i = 0; i < m->queue[e].n; i++) {
+            check(e == engine || m->queue[e].slice[i].context != s->context, "one context on two engines");
+        }
+    }
+    q->slice[q->n++] = *s;
+    q->last_submitted = s->id > q->last_submitted ? s->id : q->last_submitted;
     m->deepest = q->n > m->deepest ? q->n : m->deepest;
     return 0;
 }
 
-static int op_poll(void *user, uint32_t engine, struct tern_indication *out)
+static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *out)
 {
     struct mock *m = user;
     struct mock_queue *q = &m->queue[engine];
@@ -100,22 +264,55 @@ static int op_poll(void *user, uint32_t engine, struct tern_indication *out)
     return 1;
 }
 
-static int op_preempt(void *user, uint32_t engine)
-{
-    struct mock *m = user;
-    m->queue[engine].stopping = m->queue[engine].n != 0;
-    m->preemptions++;
-    return m->fail;
-}
-
-static int op_reset(void *user, uint32_t engine)
+static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t granularity)
 {
     struct mock *m = user;
     struct mock_queue *q = &m->queue[engine];
-    q->n = q->at = 0;
-    q->running = q->stopping = false;
+    check(!q->stopping || (fence == q->stopping && granularity > q->granularity), "a second request that is not a finer one");
+    m->finer += q->stopping != 0;
+    m->preemptions += q->stopping == 0;
+    q->stopping = fence;
+    q->granularity = granularity;
+    if (!m->fail && !q->n) {
+        stopped(m, engine, m->now); /* P4 */
+    }
+    return m->fail;
+}
+
+static int op_reset(void *user, uint32_t engine, uint64_t *last_aborted)
+{
+    struct mock *m = user;
+    for (uint32_t e = 0; e < m->sched.engines; e++) {
+        struct mock_queue *q = &m->queue[e];
+        if (e == engine || (m->dependent[engine] >> e & 1)) {
+            while (q->n && !m->refuse_reset) {
+                if (q->running && q->slice[0].resume) { /* the save area still holds what it began from */
+                    MOCK_CONTEXT(q->slice[0].context)->save.valid = !q->slice[0].paging;
+                }
+                shift(q);
+            }
+            q->stopping = 0;
+            q->last_completed = q->last_submitted;
+        }
+    }
+    m->deaf = m->deaf && engine != 0;
+    *last_aborted = m->queue[engine].last_submitted;
     m->resets++;
     return m->fail;
+}
+
+static int op_status(void *user, uint32_t engine, struct tern_sched_status *out)
+{
+    struct mock *m = user;
+    const struct mock_queue *q = &m->queue[engine];
+    *out = (struct tern_sched_status){.queued = q->n, .busy = q->running, .stopping = q->stopping != 0};
+    return m->fail;
+}
+
+static uint32_t op_dependent(void *user, uint32_t engine)
+{
+    struct mock *m = user;
+    return m->dependent[engine] | 1u << engine;
 }
 
 static int op_time(void *user, uint64_t *now)
@@ -125,11 +322,16 @@ static int op_time(void *user, uint64_t *now)
     return m->fail;
 }
 
-static int op_satisfied(void *user, const struct tern_sched_context *c, const uint32_t *packet)
+static int op_fence_value(void *user, const struct tern_sched_context *c, uint32_t address, uint64_t *value)
 {
     struct mock *m = user;
     (void)c;
-    return m->fail ? m->fail : m->value >= packet[3];
+    m->reads++;
+    if (m->fail || address / 8 >= MOCK_FENCES) {
+        return m->fail;
+    }
+    *value = m->fence[address / 8];
+    return 1;
 }
 
 static void op_fault(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind)
@@ -141,32 +343,68 @@ static void op_fault(void *user, uint32_t engine, struct tern_job *job, const st
     m->faults++;
 }
 
-static const struct tern_sched_ops ops = {op_submit, op_poll, op_preempt, op_reset, op_time, op_satisfied, op_fault};
+static void op_stuck(void *user, uint32_t engine, struct tern_job *front)
+{
+    struct mock *m = user;
+    (void)engine;
+    (void)front;
+    m->stucks++;
+}
 
-void mock_init(struct mock *m, uint32_t engines, uint64_t timeout, uint64_t quantum)
+static void op_event(void *user, const struct tern_sched_event *event)
+{
+    struct mock *m = user;
+    if (m->event) {
+        m->event(m, event);
+    }
+}
+
+static const struct tern_sched_ops ops = {
+    .submit = op_submit,
+    .preempt = op_preempt,
+    .poll = op_poll,
+    .reset = op_reset,
+    .status = op_status,
+    .dependent = op_dependent,
+    .time = op_time,
+    .fence_value = op_fence_value,
+    .fault = op_fault,
+    .stuck = op_stuck,
+    .event = op_event,
+};
+
+void mock_init(struct mock *m, uint32_t engines, const struct tern_sched_config *config)
 {
     *m = (struct mock){.now = 1};
-    tern_sched_init(&m->sched, &ops, m, engines, timeout, quantum);
+    tern_sched_init(&m->sched, &ops, m, engines, config);
 }
+
+/* ------------------------------------------------------------------- jobs */
 
 struct tern_job *mock_job(struct mock_work *work, uint32_t packets, uint64_t fence)
 {
-    struct tern_job *job = calloc(1, sizeof *job + packets * TERN_PKT_LINE_BYTES);
-    if (!job) {
-        abort();
-    }
+    size_t bytes = packets * TERN_PKT_LINE_BYTES;
+    struct tern_job *job = calloc(1, sizeof *job + bytes + packets * sizeof *job->signals);
+    check(job != NULL, "no memory");
     tern_list_init(&job->node);
-    job->size = packets * TERN_PKT_LINE_BYTES;
+    job->size = (uint32_t)bytes;
     job->fence = fence;
     job->user = work;
+    job->signals = (void *)((char *)job + sizeof *job + bytes);
     for (uint32_t i = 0; i < packets; i++) {
         job->packets[i * 16] = TERN_PKT_NOP | 1u << TERN_PKT_LINES_SHIFT;
     }
     return job;
 }
 
-void mock_job_wait(struct tern_job *job, uint32_t i, uint32_t value)
+void mock_job_wait(struct tern_job *job, uint32_t i, uint32_t address, uint64_t value)
 {
-    job->packets[i * 16] = TERN_PKT_FENCE_WAIT | 1u << TERN_PKT_LINES_SHIFT;
-    job->packets[i * 16 + 3] = value;
+    struct tern_pkt_fence_wait p = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    check(tern_pkt_fence_wait_pack(&p, &job->packets[i * 16]) == 0, "fence_wait");
+}
+
+void mock_job_signal(struct tern_job *job, uint32_t i, uint32_t address, uint64_t value)
+{
+    struct tern_pkt_fence_signal p = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    check(tern_pkt_fence_signal_pack(&p, &job->packets[i * 16]) == 0, "fence_signal");
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Engines with no device behind them: a two-deep HW queue each, time that passes only in mock_advance, and a cost in
- * cycles per packet that a job's `user` gives. For tests of the scheduler, which sees only its operations table.
+ * Engines with no device behind them: a two-deep HW queue each, time that passes only in mock_advance, and for each job a
+ * cost in cycles per packet. They stop, save and resume as the hardware does, and check what the scheduler owes it: that a
+ * slice that was cut comes back from the save area of its context and no other does, that the queue never holds more than
+ * two, that fence ids grow. Every packet counts how often it ran. For tests of the scheduler, which sees only its
+ * operations table.
  */
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H
@@ -9,37 +12,68 @@
 #include "os/sched.h"
 
 #define MOCK_HANG UINT64_MAX
+#define MOCK_PACKETS 512
+#define MOCK_FENCES 64
 
-/** What a job does; job->user points to it. */
+/** What a job does; job->user points to it. Several jobs may share one. */
 struct mock_work {
-    uint64_t cost;     /**< Cycles of a packet; MOCK_HANG: never ends and never stops. */
-    int32_t fault_at;  /**< Packet that faults, or -1. */
-    uint32_t executed[512]; /**< How often each packet ran. */
+    uint64_t cost;   /**< Cycles of a packet; MOCK_HANG: never ends. */
+    uint64_t group;  /**< Cycles of a work-group: where it stops at granularity group. 0: at the end of the packet. */
+    int32_t fault_at; /**< Packet that faults, or -1. */
+    bool unstoppable; /**< Does not answer a preemption while it runs. */
+    uint32_t executed[MOCK_PACKETS];
+};
+
+/** A context with its save area. */
+struct mock_context {
+    struct tern_sched_context sched;
+    struct {
+        bool valid;
+        const struct tern_job *job;
+        uint32_t engine, start, slot, at;
+        uint64_t left;
+    } save;
 };
 
 struct mock_queue {
-    struct tern_slice slice[2];
+    struct tern_slice slice[TERN_HW_QUEUE];
     uint32_t n, at; /**< at: packet of slice 0 that runs. */
-    uint64_t left, begin;
-    bool stopping, running;
-    struct tern_indication ind[4];
+    bool running;
+    uint64_t left, begin, saving, restoring; /**< Cycles that are left of each. */
+    uint64_t stopping; /**< Preemption fence; 0: none. */
+    uint32_t granularity;
+    uint64_t last_submitted, last_completed;
+    struct tern_sched_indication ind[8];
     uint32_t inds;
+    uint64_t busy; /**< Cycles in which a slice ran, moves of state not included. */
+    uint64_t idle; /**< Cycles with an empty queue. */
 };
 
 struct mock {
     struct tern_sched sched;
     struct mock_queue queue[TERN_ENGINES_MAX];
-    uint64_t now, value; /**< value: what fence_wait packets compare with. */
-    uint32_t resets, preemptions, faults, deepest;
-    int fail;            /**< If not 0, what every operation returns. */
+    uint64_t now;
+    uint64_t fence[MOCK_FENCES];  /**< Memory of fences: address / 8. */
+    uint64_t save_cycles, restore_cycles;
+    uint32_t dependent[TERN_ENGINES_MAX];
+    uint32_t resets, preemptions, finer, faults, stucks, deepest, reads; /**< reads: of fences. */
+    uint64_t resumed, moved; /**< Slices that went on; that did so on another engine. */
+    int fail;                /**< If not 0, what every operation returns. */
+    bool deaf;               /**< Engine 0 does nothing any more until it is reset. */
+    bool refuse_reset;       /**< Engines come out of reset with something in the queue. */
+    void (*event)(struct mock *m, const struct tern_sched_event *event);
 };
 
-void mock_init(struct mock *m, uint32_t engines, uint64_t timeout, uint64_t quantum);
+/** One engine or more, the default configuration but for what `config` (may be NULL) says. */
+void mock_init(struct mock *m, uint32_t engines, const struct tern_sched_config *config);
 /** Lets cycles pass on all engines. */
 void mock_advance(struct mock *m, uint64_t cycles);
+/** Cycles until some engine has something to tell, if nothing is asked of it; UINT64_MAX: never. */
+uint64_t mock_next(const struct mock *m);
 /** A job of so many nop packets. */
 struct tern_job *mock_job(struct mock_work *work, uint32_t packets, uint64_t fence);
-/** Makes packet i a fence_wait for value. */
-void mock_job_wait(struct tern_job *job, uint32_t i, uint32_t value);
+/** Makes packet i a fence_wait or a fence_signal. */
+void mock_job_wait(struct tern_job *job, uint32_t i, uint32_t address, uint64_t value);
+void mock_job_signal(struct tern_job *job, uint32_t i, uint32_t address, uint64_t value);
 
 #endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Clients of the scheduler under test: each a context with a kind of work, in a process that it may share. What ends is
+ * checked to end once and in order. Time passes as the pump lets it pass: to the next indication or deadline, so that runs
+ * are the same every time.
+ */
+#ifndef MOCK_CLIENT_H
+#define MOCK_CLIENT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mock_engine.h"
+#include "tern/tern.h"
+
+#define FOR_EVER ((uint64_t)1 << 40)
+#define MS ((uint64_t)250000)
+
+struct client {
+    struct mock_context mock;
+    struct mock_work work;
+    uint64_t submitted, ended, cycles, first_begin;
+    uint32_t results[3];
+    uint32_t packets;  /**< Of a refilled job. */
+    uint32_t refill;   /**< How many jobs to keep queued. */
+};
+
+static struct mock m;
+
+static inline struct client *client_of(const struct tern_sched_context *c)
+{
+    return TERN_LIST_ENTRY(c, struct client, mock.sched);
+}
+
+static inline void client_init(struct client *c, struct tern_sched_process *p, int32_t engine, uint32_t band, uint32_t weight,
+                               uint64_t cost)
+{
+    *c = (struct client){.work = {.cost = cost, .fault_at = -1}, .packets = 1};
+    tern_sched_context_init(&m.sched, &c->mock.sched, p, engine, band, weight);
+}
+
+static inline struct tern_job *client_job(struct client *c, uint32_t packets)
+{
+    struct tern_job *job = mock_job(&c->work, packets, ++c->submitted);
+    job->submitted = m.now;
+    return job;
+}
+
+static inline void client_send(struct client *c, struct tern_job *job)
+{
+    tern_sched_submit(&m.sched, &c->mock.sched, job);
+}
+
+static inline struct tern_job *client_submit(struct client *c, uint32_t packets)
+{
+    struct tern_job *job = client_job(c, packets);
+    client_send(c, job);
+    return job;
+}
+
+/** Takes what has ended, in order within each context. */
+static inline void take_ended(void)
+{
+    struct tern_job *job;
+    while ((job = tern_sched_ended(&m.sched))) {
+        struct client *c = client_of(job->context);
+        assert_int_equal(job->fence, c->ended + 1);
+        c->ended = job->fence;
+        c->results[job->result]++;
+        c->cycles += job->cycles;
+        c->first_begin = c->first_begin ? c->first_begin : job->begin;
+        free(job);
+        while (c->submitted - c->ended < c->refill) {
+            client_submit(c, c->packets);
+        }
+    }
+}
+
+static inline void turn(void)
+{
+    assert_int_equal(tern_sched_run(&m.sched), 0);
+    take_ended();
+}
+
+/** Lets the client keep `refill` jobs queued. */
+static inline void client_flood(struct client *c, uint32_t refill)
+{
+    c->refill = refill;
+    while (c->submitted - c->ended < refill) {
+        client_submit(c, c->packets);
+    }
+}
+
+/** Runs for so many cycles; the scheduler is run when it wants to be and when something has happened. */
+static inline void run(uint64_t cycles)
+{
+    uint64_t until = m.now + cycles;
+    turn();
+    while (m.now < until) {
+        uint64_t step = until - m.now, next = mock_next(&m), due = tern_sched_deadline(&m.sched);
+        step = next < step ? next : step;
+        step = due < step ? due : step;
+        mock_advance(&m, step ? step : 1);
+        turn();
+    }
+}
+
+/** Runs until nothing is pending. */
+static inline void drain(void)
+{
+    turn();
+    for (int i = 0; tern_sched_pending(&m.sched); i++) {
+        uint64_t next = mock_next(&m), due = tern_sched_deadline(&m.sched);
+        if (i >= 1000000) {
+            fail_msg("jobs do not end (%u pending)", m.sched.pending);
+        }
+        next = due < next ? due : next;
+        mock_advance(&m, next == UINT64_MAX || !next ? 1 : next);
+        turn();
+    }
+}
+
+static inline void stop_floods(struct client *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        c[i].refill = 0;
+    }
+}
+
+/** Jain's index of fairness: 1 if all are alike. */
+static inline double jain(const double *x, size_t n)
+{
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += x[i];
+        squares += x[i] * x[i];
+    }
+    return squares > 0 ? sum * sum / ((double)n * squares) : 0;
+}
+
+#endif

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Preemption, resets, deaths: a table of every state of the HW queue and every event, then the rules one by one
+ * (P1-P8, F2-F4). The engines themselves check that saved state goes on where it was cut and nowhere else.
+ */
+#include <errno.h>
+
+#include "mock_client.h"
+
+#define CLIENTS 4
+#define COST 5000
+#define TIMEOUT 3000
+
+static struct tern_sched_process procs[CLIENTS];
+static struct client clients[CLIENTS];
+static struct tern_sched_config config;
+
+static void restart(uint32_t engines)
+{
+    mock_init(&m, engines, &config);
+    m.save_cycles = m.restore_cycles = 300;
+    for (int i = 0; i < CLIENTS; i++) {
+        tern_sched_process_init(&m.sched, &procs[i], i == 3); /* 3: paging */
+        client_init(&clients[i], &procs[i], 0, i == 2 ? TERN_BAND_REALTIME : TERN_BAND_NORMAL, 100, i == 2 ? 100 : i == 3 ? 500 : COST);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    tern_sched_config_default(&config);
+    config.timeout = TIMEOUT;
+    restart(1);
+    return 0;
+}
+
+/* --------------------------------------------------------------------- the table */
+
+enum phase { NOT_BEGUN, RUNNING, GRACE, SAVING, RESTORING, ENDED, PHASES };
+enum second { NONE, SAME_CONTEXT, OTHER_PROCESS, PAGING, SECONDS };
+enum event { PREEMPT, FAULT, RESET, DEATH, SUSPEND, EVENTS };
+
+static const char *const phase_names[] = {"not begun", "running", "in grace", "saving", "restoring", "ended, not told"};
+static const char *const second_names[] = {"none", "the same context", "another process", "paging"};
+static const char *const event_names[] = {"preempt", "fault", "reset", "death", "suspend"};
+
+/** Puts client 0 in front, and second behind it. */
+static void reach(enum phase phase, enum second second)
+{
+    client_submit(&clients[0], 1);
+    turn();
+    if (second != NONE) {
+        client_submit(&clients[second == SAME_CONTEXT ? 0 : second == OTHER_PROCESS ? 1 : 3], 1);
+    }
+    if (second != PAGING) {
+        turn();
+    } /* paging preempts as soon as the scheduler sees it: it waits outside */
+    mock_advance(&m, phase == NOT_BEGUN ? 0 : phase == ENDED ? COST : 1000);
+    if (phase == GRACE) {
+        config.band[TERN_BAND_NORMAL].grace = 4000;
+        m.sched.config = config;
+        tern_sched_context_set(&m.sched, &clients[2].mock.sched, TERN_BAND_FOCUS, 100);
+    }
+    if (phase == GRACE || phase == SAVING || phase == RESTORING) {
+        client_submit(&clients[2], 1);
+        turn();
+        mock_advance(&m, 100);
+    }
+    if (phase == RESTORING) {
+        while (!m.queue[0].restoring) {
+            turn();
+            mock_advance(&m, 1);
+        }
+        mock_advance(&m, 100);
+    }
+}
+
+static void happen(enum event event)
+{
+    switch (event) {
+    case PREEMPT:
+        client_submit(&clients[2], 1);
+        break;
+    case FAULT:
+        clients[0].work.fault_at = 0;
+        break;
+    case RESET:
+        m.deaf = true;
+        client_submit(&clients[2], 1);
+        break;
+    case DEATH:
+        procs[0].error = true;
+        tern_sched_abort(&m.sched, &procs[0]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void suspend_and_resume(void)
+{
+    uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    run(2 * COST);
+    assert_true(tern_sched_context_suspended(&clients[0].mock.sched, fence));
+    assert_int_not_equal(clients[0].mock.sched.inflight, 1);
+    run(3 * COST);
+    assert_true(clients[1].ended == clients[1].submitted && clients[3].ended == clients[3].submitted);
+    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
+    assert_false(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
+}
+
+/** Everybody but client 0 has lost nothing; client 0 what it should have. */
+static void judge(enum event event)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        assert_int_equal(clients[i].ended, clients[i].submitted);
+        if (i || event == PREEMPT || event == SUSPEND) {
+            assert_int_equal(clients[i].results[TERN_COMPLETED], clients[i].submitted);
+            assert_int_equal(clients[i].work.executed[0], clients[i].submitted);
+            assert_int_equal(procs[i].faults, 0);
+        }
+    }
+    if (event == FAULT || event == RESET) {
+        assert_int_equal(clients[0].results[TERN_FAULTED], 1);
+        assert_int_equal(procs[0].faults, 1);
+        assert_int_equal(m.faults, 1);
+    }
+    if (event == FAULT || event == RESET || event == DEATH) {
+        assert_true(clients[0].results[TERN_COMPLETED] == 0);
+        assert_true(procs[0].error);
+    }
+    assert_int_equal(m.resets, event == RESET);
+    assert_int_equal(m.stucks, event == RESET);
+}
+
+static void test_every_state_and_event(void **state)
+{
+    int count = 0;
+    for (enum phase phase = 0; phase < PHASES; phase++) {
+        for (enum second second = 0; second < SECONDS; second++) {
+            for (enum event event = 0; event < EVENTS; event++) {
+                if (phase == ENDED && (event == FAULT || event == RESET)) {
+                    continue; /* what has ended does neither */
+                }
+                setup(state);
+                print_message("front %s, behind it %s: %s\n", phase_names[phase], second_names[second], event_names[event]);
+                reach(phase, second);
+                happen(event);
+                if (event == SUSPEND) {
+                    suspend_and_resume();
+                }
+                drain();
+                judge(event);
+                count++;
+            }
+        }
+    }
+    assert_int_equal(count, PHASES * SECONDS * EVENTS - 2 * SECONDS);
+}
+
+/* --------------------------------------------------------------------- one by one */
+
+static void test_quantum(void **state)
+{
+    (void)state;
+    config.band[TERN_BAND_NORMAL].quantum = 2000;
+    restart(1);
+    client_submit(&clients[0], 20);
+    client_submit(&clients[0], 20);
+    run(500); /* both places hold the long one */
+    client_submit(&clients[1], 1);
+    run(2000 + 300 + 300); /* the rest of the quantum, a save, and it runs; not after 200,000 cycles */
+    assert_true(clients[1].mock.sched.stats.submitted == 1 && m.queue[0].slice[0].context == &clients[1].mock.sched);
+    drain();
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(clients[0].work.executed[i], 2);
+    }
+}
+
+static void test_grace(void **state)
+{
+    (void)state;
+    for (int urgent = 0; urgent < 2; urgent++) {
+        for (uint64_t group = 0; group <= 1000; group += 500) {
+            setup(NULL);
+            config.band[TERN_BAND_NORMAL].grace = 1500;
+            config.band[TERN_BAND_FOCUS] = config.band[TERN_BAND_NORMAL];
+            restart(1);
+            clients[0].work.group = group;
+            client_submit(&clients[0], 1);
+            run(1250);
+            tern_sched_context_set(&m.sched, &clients[2].mock.sched, urgent ? TERN_BAND_REALTIME : TERN_BAND_FOCUS, 100);
+            client_submit(&clients[2], 1);
+            run(2500);
+            uint64_t waited = clients[2].mock.sched.stats.longest_wait;
+            /* to the end of the group, of the grace, or at once */
+            uint64_t expected = urgent ? 0 : group ? group - 1250 % group : 1500;
+            if (waited < expected + 300 || waited > expected + 305) {
+                fail_msg("group %u, urgent %d: %u cycles", (unsigned)group, urgent, (unsigned)waited);
+            }
+            assert_int_equal(m.finer, !urgent && !group);
+            drain();
+        }
+    }
+}
+
+static void test_an_urgent_one_ends_the_grace(void **state)
+{
+    (void)state;
+    config.band[TERN_BAND_NORMAL].grace = 4000;
+    restart(1);
+    client_submit(&clients[0], 1);
+    run(100);
+    tern_sched_context_set(&m.sched, &clients[1].mock.sched, TERN_BAND_FOCUS, 100);
+    client_submit(&clients[1], 1);
+    run(1000);
+    assert_int_equal(m.finer, 0);
+    client_submit(&clients[2], 1);
+    run(300 + 100 + 10);
+    assert_int_equal(clients[2].ended, 1);
+    assert_int_equal(m.finer, 1);
+    drain();
+}
+
+static void test_long_work_is_not_killed(void **state)
+{
+    (void)state;
+    config.band[TERN_BAND_NORMAL].quantum = 1000;
+    restart(1);
+    clients[0].work.cost = clients[1].work.cost = 1000 * TIMEOUT; /* F2 */
+    client_submit(&clients[0], 1);
+    run(100 * TIMEOUT);
+    assert_int_equal(m.preemptions, 0);
+    client_submit(&clients[1], 1);
+    drain();
+    assert_int_equal(m.resets, 0);
+    assert_int_equal(clients[0].results[TERN_COMPLETED] + clients[1].results[TERN_COMPLETED], 2);
+    assert_int_equal(clients[0].work.executed[0], 1);
+}
+
+static void test_endless_work_shares(void **state)
+{
+    (void)state;
+    config.band[TERN_BAND_NORMAL].quantum = 10000;
+    restart(1);
+    clients[0].work.cost = MOCK_HANG;
+    client_submit(&clients[0], 1);
+    client_flood(&clients[1], 4);
+    run(1000000);
+    double share = (double)clients[1].cycles / 1000000;
+    assert_true(share > 0.45 && share < 0.55);
+    assert_int_equal(m.resets, 0);
+    clients[1].refill = 0;
+    procs[0].error = true;
+    tern_sched_abort(&m.sched, &procs[0]);
+    drain();
+}
+
+static void test_reset_spares_the_innocent(void **state)
+{
+    (void)state;
+    clients[0].work = (struct mock_work){.cost = MOCK_HANG, .unstoppable = true, .fault_at = -1};
+    client_submit(&clients[0], 1);
+    client_submit(&clients[0], 1);
+    client_submit(&clients[1], 3);
+    client_submit(&clients[1], 3);
+    run(TERN_QUANTUM_DEFAULT + TIMEOUT - 100);
+    assert_int_equal(m.resets, 0);
+    assert_int_equal(m.preemptions, 1);
+    run(200);
+    assert_int_equal(m.resets, 1);
+    assert_int_equal(m.stucks, 1);
+    assert_int_equal(m.sched.engine[0].resets, 1);
+    drain();
+    assert_int_equal(clients[0].results[TERN_FAULTED], 1);
+    assert_int_equal(clients[0].results[TERN_ABORTED], 1);
+    assert_int_equal(clients[1].results[TERN_COMPLETED], 2);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(clients[1].work.executed[i], 2); /* each packet of both buffers once */
+    }
+}
+
+static void test_dependent_engines_are_resubmitted(void **state)
+{
+    (void)state;
+    restart(3);
+    m.dependent[0] = 1u << 2;
+    client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, 100, MOCK_HANG);
+    clients[0].work.unstoppable = true;
+    client_init(&clients[1], &procs[1], 2, TERN_BAND_NORMAL, 100, 50 * COST);
+    client_submit(&clients[0], 1);
+    client_submit(&clients[1], 1);
+    client_submit(&clients[1], 1);
+    run(1000);
+    client_submit(&clients[2], 1); /* bound to engine 0 */
+    drain();
+    assert_int_equal(m.resets, 1);
+    assert_int_equal(clients[1].results[TERN_COMPLETED], 2);
+    assert_int_equal(procs[1].faults, 0);
+    assert_int_equal(clients[1].work.executed[0], 2);
+}
+
+static void test_a_failed_reset_loses_the_device(void **state)
+{
+    (void)state;
+    clients[0].work = (struct mock_work){.cost = MOCK_HANG, .unstoppable = true, .fault_at = -1};
+    client_submit(&clients[0], 1);
+    run(100);
+    m.refuse_reset = true;
+    client_submit(&clients[2], 1);
+    int r = 0;
+    for (int i = 0; !r && i < 2 * TIMEOUT; i++) {
+        mock_advance(&m, 1);
+        r = tern_sched_run(&m.sched);
+    }
+    assert_int_equal(r, -ENOTRECOVERABLE);
+    tern_sched_abort_all(&m.sched);
+    take_ended();
+    assert_int_equal(clients[0].results[TERN_ABORTED], 1);
+    assert_int_equal(clients[2].results[TERN_ABORTED], 1);
+}
+
+static void test_two_paging_buffers_lost_escalate(void **state)
+{
+    (void)state;
+    clients[3].work.cost = MOCK_HANG; /* F4 */
+    clients[3].work.unstoppable = true;
+    client_submit(&clients[3], 1);
+    client_submit(&clients[1], 1);
+    int r = 0;
+    uint64_t i = 0;
+    for (turn(); !r && i < 10 * TIMEOUT; i++) {
+        mock_advance(&m, 1);
+        r = tern_sched_run(&m.sched);
+    }
+    assert_int_equal(r, -ENOTRECOVERABLE);
+    assert_int_equal(m.resets, 2);
+    assert_true(i >= 4 * TIMEOUT); /* each: so long alone, so long to stop */
+    assert_false(procs[3].error);
+    tern_sched_abort_all(&m.sched);
+    take_ended();
+}
+
+static void test_one_paging_buffer_lost_is_repeated(void **state)
+{
+    (void)state;
+    clients[3].work.cost = MOCK_HANG;
+    clients[3].work.unstoppable = true;
+    client_submit(&clients[3], 1);
+    run(2 * TIMEOUT - 10);
+    assert_int_equal(m.resets, 0);
+    clients[3].work.cost = 50;
+    drain();
+    assert_int_equal(m.resets, 1);
+    assert_int_equal(clients[3].results[TERN_COMPLETED], 1);
+    assert_int_equal(clients[3].work.executed[0], 1);
+}
+
+/** P6: paging comes back first and under its old fence id; others get new ones. */
+static void test_fence_ids_of_resubmission(void **state)
+{
+    (void)state;
+    client_submit(&clients[3], 1);
+    turn();
+    client_submit(&clients[0], 1);
+    turn();
+    mock_advance(&m, 500 + 100); /* the paging buffer ends; the other is in front */
+    turn();
+    assert_int_equal(m.queue[0].slice[0].id, 2);
+    client_submit(&clients[3], 1);
+    turn(); /* paging came: the other is cut */
+    assert_int_equal(m.preemptions, 1);
+    run(310);
+    assert_true(m.queue[0].slice[0].paging);
+    assert_int_equal(m.queue[0].slice[0].id, 3);
+    assert_int_equal(m.queue[0].slice[1].id, 4);
+    assert_true(m.queue[0].slice[1].resume && m.queue[0].slice[1].resubmitted);
+    assert_false(m.queue[0].slice[0].resubmitted);
+    /* now both are called back: its old id for paging, and first; a new one for the other */
+    uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    run(350);
+    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
+    turn();
+    assert_int_equal(m.queue[0].slice[0].id, 3);
+    assert_true(m.queue[0].slice[0].resubmitted && m.queue[0].slice[0].resume);
+    assert_int_equal(m.queue[0].slice[1].id, 5);
+    drain();
+    assert_int_equal(clients[0].work.executed[0], 1);
+    assert_int_equal(clients[3].work.executed[0], 2);
+}
+
+/** P4: the last buffer ends in the moment of the request. */
+static void test_request_finds_nothing(void **state)
+{
+    (void)state;
+    client_submit(&clients[0], 1);
+    turn();
+    mock_advance(&m, COST); /* ended; not told yet */
+    struct tern_sched_indication kept = m.queue[0].ind[0];
+    m.queue[0].inds = 0; /* the indication is late */
+    client_submit(&clients[2], 1);
+    turn();
+    assert_int_equal(m.preemptions, 1);
+    assert_int_equal(m.queue[0].inds, 1);
+    m.queue[0].ind[1] = m.queue[0].ind[0];
+    m.queue[0].ind[0] = kept;
+    m.queue[0].inds = 2;
+    drain();
+    assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
+    assert_int_equal(clients[2].results[TERN_COMPLETED], 1);
+    assert_int_equal(m.resumed, 0);
+}
+
+static void test_suspend_fences_are_monotonic(void **state)
+{
+    (void)state;
+    struct tern_sched_context *c = &clients[0].mock.sched;
+    client_submit(&clients[0], 1);
+    run(1000);
+    uint64_t first = tern_sched_context_suspend(&m.sched, c);
+    assert_false(tern_sched_context_suspended(c, first)); /* it still runs */
+    uint64_t second = tern_sched_context_suspend(&m.sched, c);
+    run(400);
+    assert_true(second > first);
+    assert_false(tern_sched_context_suspended(c, first)); /* P8: a stale answer */
+    assert_true(tern_sched_context_suspended(c, second));
+    assert_false(tern_sched_context_resume(&m.sched, c, first));
+    run(100000);
+    assert_int_equal(clients[0].ended, 0);
+    assert_true(tern_sched_context_resume(&m.sched, c, second));
+    drain();
+    assert_int_equal(clients[0].work.executed[0], 1);
+}
+
+/** Every buffer under fire: cut all the time, and going on at the next engine. */
+static void test_forced_preemption(void **state)
+{
+    (void)state;
+    for (uint32_t engines = 1; engines <= 4; engines++) {
+        config.force_preempt = 1000;
+        restart(engines);
+        client_init(&clients[0], &procs[0], TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 100 * 1000);
+        client_submit(&clients[0], 3);
+        drain();
+        assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(clients[0].work.executed[i], 1);
+        }
+        assert_true(m.resumed > 300);
+        assert_true(engines == 1 ? m.moved == 0 : m.moved > m.resumed * 9 / 10);
+    }
+}
+
+static int events[16];
+static uint64_t event_time[TERN_ENGINES_MAX];
+
+static void count_event(struct mock *mock, const struct tern_sched_event *e)
+{
+    (void)mock;
+    events[e->kind]++;
+    assert_true(e->engine < TERN_ENGINES_MAX);
+    if (e->kind == TERN_EV_START || e->kind == TERN_EV_RESUMED) {
+        assert_true(e->time >= event_time[e->engine]); /* slices of an engine follow each other */
+    }
+    if (e->kind == TERN_EV_COMPLETED || e->kind == TERN_EV_PREEMPTED) {
+        assert_true(e->time >= event_time[e->engine]);
+        event_time[e->engine] = e->time;
+    }
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    m.event = count_event;
+    client_submit(&clients[0], 1);
+    run(1000);
+    struct tern_job *job = client_job(&clients[1], 2);
+    mock_job_wait(job, 0, 8, 1);
+    client_send(&clients[1], job);
+    client_submit(&clients[2], 1);
+    run(1000);
+    m.fence[1] = 1;
+    tern_sched_signalled(&m.sched, &procs[1]);
+    drain();
+    assert_int_equal(events[TERN_EV_SUBMIT], 3);
+    assert_int_equal(events[TERN_EV_PREEMPT_REQUEST], 1);
+    assert_int_equal(events[TERN_EV_PREEMPTED], 1);
+    assert_int_equal(events[TERN_EV_START], 3);
+    assert_int_equal(events[TERN_EV_RESUMED], 1);
+    assert_int_equal(events[TERN_EV_COMPLETED], 3);
+    assert_int_equal(events[TERN_EV_WAIT], 1);
+    assert_int_equal(events[TERN_EV_WAKE], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_every_state_and_event, setup),
+        cmocka_unit_test_setup(test_quantum, setup),
+        cmocka_unit_test_setup(test_grace, setup),
+        cmocka_unit_test_setup(test_an_urgent_one_ends_the_grace, setup),
+        cmocka_unit_test_setup(test_long_work_is_not_killed, setup),
+        cmocka_unit_test_setup(test_endless_work_shares, setup),
+        cmocka_unit_test_setup(test_reset_spares_the_innocent, setup),
+        cmocka_unit_test_setup(test_dependent_engines_are_resubmitted, setup),
+        cmocka_unit_test_setup(test_a_failed_reset_loses_the_device, setup),
+        cmocka_unit_test_setup(test_two_paging_buffers_lost_escalate, setup),
+        cmocka_unit_test_setup(test_one_paging_buffer_lost_is_repeated, setup),
+        cmocka_unit_test_setup(test_fence_ids_of_resubmission, setup),
+        cmocka_unit_test_setup(test_request_finds_nothing, setup),
+        cmocka_unit_test_setup(test_suspend_fences_are_monotonic, setup),
+        cmocka_unit_test_setup(test_forced_preemption, setup),
+        cmocka_unit_test_setup(test_events, setup),
+    };
+    return cmocka_run_group_tests_name("sched_preempt", tests, NULL, NULL);
+}

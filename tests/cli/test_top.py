@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tern top: as text, as JSON, on a terminal, around a program."""
+import json
+import os
+import pty
+import select
+import subprocess
+import time
+import unittest
+
+from cli import TERN, Case
+
+
+class Top(Case):
+    def setUp(self):
+        super().setUp()
+        self.env = {"XDG_RUNTIME_DIR": str(self.folder)}
+
+    def start(self, *args):
+        """A program with a device, running."""
+        p = subprocess.Popen([TERN, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
+                             env={**os.environ, **self.env, "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def looks(self, *args):
+        return [json.loads(x) for x in self.works("top", "--json", *args, **self.env).splitlines()]
+
+    def until(self, condition):
+        for _ in range(100):
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.1)
+        self.fail("it did not come in ten seconds")
+
+    def test_usage(self):
+        self.assertIn("usage: tern top", self.works("top", "--help"))
+        for args in (["-n"], ["-n", "0"], ["-n", "x"], ["-n", "1.5"]):
+            self.fails(2, "-n takes a number from 1 on", "top", *args)
+        for args in (["-d"], ["-d", "0"], ["-d", "1s"], ["-d", "9999"]):
+            self.fails(2, "-d takes seconds", "top", *args)
+        self.fails(2, "unknown argument 'all'", "top", "all")
+        self.fails(2, "unknown argument '--'", "top", "--")
+
+    def test_nobody(self):
+        self.assertIn("No process of yours has a Tern device open", self.works("top", **self.env))
+        self.assertEqual(self.looks(), [{"devices": [], "other_versions": 0}])
+        self.assertEqual(len(self.looks("-n", 3, "-d", 0.1)), 3)
+
+    def test_a_crowd(self):
+        """Sixteen contexts on two engines, seen from outside."""
+        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "200000")
+
+        def crowd():
+            self.assertIsNone(p.poll(), "it ended before it was seen")
+            devices = self.looks()[0]["devices"]
+            return devices if devices and sum(c["cycles"] > 0 for c in devices[0]["contexts"]) >= 16 else None
+
+        d = self.until(crowd)[0]
+        self.assertEqual((d["pid"], d["backend"], len(d["engines"])), (p.pid, "model", 2))
+        self.assertEqual(d["contexts_alive"], len(d["contexts"]))
+        self.assertEqual([e["engine"] for e in d["engines"]], [0, 1])
+        for e in d["engines"]:
+            self.assertGreater(e["busy"], 0)
+            self.assertTrue(0 < e["busy_percent"] <= 100)
+        for c in d["contexts"]:
+            self.assertEqual((c["band"], c["weight"]), ("normal", 100))
+            self.assertIn(c["state"], ("idle", "queued", "running"))
+            self.assertGreaterEqual(c["submitted"], c["completed"])
+        self.assertGreaterEqual(d["time"] * 2, sum(c["cycles"] for c in d["contexts"]))
+        self.assertIn("PROCESS", self.works("top", "--once", **self.env))
+        p.kill()
+        p.wait()
+        self.assertEqual(self.looks()[0]["devices"], [])  # its file is still there, and says nothing
+
+    def test_around_a_program(self):
+        r = self.tern("top", "--json", "-d", "0.1", "--", "tern", "bench", "sched", "--contexts", "16", "--quantum", "100000", **self.env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        looks = [json.loads(x) for x in r.stdout.splitlines()]
+        self.assertTrue(any(x["devices"] for x in looks))
+        self.assertIn("Jain's index", r.stderr)
+        times = [x["devices"][0]["time"] for x in looks if x["devices"]]
+        self.assertEqual(times, sorted(times))
+        self.fails(127, "no-such-program: No such file", "top", "--", "no-such-program", **self.env)
+        self.assertEqual(self.tern("top", "--", "sh", "-c", "exit 9", **self.env).returncode, 9)
+
+    def test_only_the_program_s_devices(self):
+        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "200000")
+        self.until(lambda: self.looks()[0]["devices"])
+        r = self.works("top", "--json", "-d", "0.1", "--", "sleep", "0.5", **self.env)
+        self.assertIsNone(p.poll(), "it ended before the test")
+        self.assertEqual([json.loads(x)["devices"] for x in r.splitlines()], [[] for _ in r.splitlines()])
+
+    def test_nothing_is_published_if_unwanted(self):
+        r = self.tern("top", "--json", "-d", "0.1", "--", "tern", "bench", "sgemm-128", TERN_STATS="0", **self.env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertTrue(all(not json.loads(x)["devices"] for x in r.stdout.splitlines()))
+        self.assertFalse((self.folder / "tern").exists())
+
+    def test_terminal(self):
+        """On a terminal there is a picture until q."""
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.environ.update({**self.env, "TERM": "xterm", "LINES": "30", "COLUMNS": "120"})
+            os.execv(TERN, [TERN, "top", "-d", "0.2"])
+        seen, asked, end = b"", False, time.time() + 20
+        while time.time() < end:
+            if select.select([fd], [], [], 0.1)[0]:
+                try:
+                    data = os.read(fd, 65536)
+                except OSError:
+                    break
+                if not data:
+                    break
+                seen += data
+            if b"No process of yours" in seen and not asked:
+                os.write(fd, b"q")
+                asked = True
+        _, status = os.waitpid(pid, 0)
+        self.assertTrue(asked, seen)
+        self.assertEqual(status, 0)
+        self.assertIn(b"q leaves", seen)
+
+
+if __name__ == "__main__":
+    unittest.main()

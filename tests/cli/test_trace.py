@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tern trace, and the traces themselves: of made-up events, of programs, of 32 contexts that share the engines."""
+import copy
+import json
+import os
+import random
+import subprocess
+import sys
+import unittest
+
+from cli import Case
+from tracefile import Trace
+
+EVENTS = sys.argv.pop(1)  # the program trace_events
+
+
+class Writer(Case):
+    def made(self, seed, *how):
+        path = self.folder / "trace.json"
+        r = subprocess.run([EVENTS, str(seed), *how], env={**os.environ, "TERN_TRACE": str(path)}, check=False)
+        self.assertEqual(r.returncode, 0)
+        return path
+
+    def test_whatever_happens_it_is_whole(self):
+        for seed in range(12):
+            t = Trace(self.made(seed))
+            t.check()
+            self.assertGreater(len(t.ran()), 300)
+            self.assertEqual({e["args"]["ended"] for e in t.ran()}, {"completed", "preempted", "faulted"})
+            self.assertEqual({b["name"] for s in t.states.values() for _, _, b in s},
+                             {"queued", "running", "preempted", "waiting for a fence"})
+            self.assertIn("a name", t.contexts().values())
+
+    def test_a_program_that_exits_leaves_a_whole_file(self):
+        Trace(self.made(1, "exit")).check()
+
+    def test_a_program_that_is_killed_leaves_an_array_without_end(self):
+        path = self.made(2, "kill")
+        text = path.read_text()
+        self.assertGreater(len(text), 100000)
+        path.write_text(text + "\n]")
+        self.assertGreater(len(Trace(path).flows), 10)
+
+    def test_names_and_files(self):
+        run = lambda **env: subprocess.run([EVENTS, "1"], env={**os.environ, **env}, capture_output=True, text=True, check=False, cwd=self.folder)
+        r = run(TERN_TRACE="here-%p.json")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertRegex(" ".join(p.name for p in self.folder.iterdir()), r"^here-\d+\.json$")
+        r = run(TERN_TRACE="no/such/folder/x.json")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("no trace: no/such/folder/x.json: No such file or directory", r.stderr)
+        r = run(TERN_TRACE="/dev/full")
+        self.assertEqual(r.returncode, 0)
+        self.assertEqual(r.stderr.count("No space left on device"), 1)
+
+    def test_a_file_that_is_being_written_is_left_alone(self):
+        path = self.folder / "trace.json"
+        with open(path, "w") as f:
+            import fcntl
+            fcntl.flock(f, fcntl.LOCK_EX)
+            f.write("mine")
+            f.flush()
+            self.made(3)
+            self.assertEqual(path.read_text(), "mine")
+        other = [p for p in self.folder.iterdir() if p != path]
+        self.assertEqual(len(other), 1)
+        Trace(other[0]).check()
+
+    def test_the_judge_sees_what_is_wrong(self):
+        """Each kind of damage to a good trace is found."""
+        path = self.made(4)
+        good = json.loads(path.read_text())
+        rng = random.Random(1)
+
+        def pick(ph):
+            return rng.choice([i for i, e in enumerate(good) if e["ph"] == ph])
+
+        def damaged(change):
+            events = copy.deepcopy(good)
+            change(events)
+            path.write_text(json.dumps(events))
+            with self.assertRaises(AssertionError):
+                Trace(path).check()
+
+        for ph in "stf"[::2]:
+            damaged(lambda e, ph=ph: e.pop(pick(ph)))
+        damaged(lambda e: e.pop(pick("E")))
+        damaged(lambda e: e.pop(next(i for i, x in enumerate(e) if x["ph"] == "M" and x["name"] == "thread_name")))
+        damaged(lambda e: e[pick("X")].update(dur=1e9))
+        damaged(lambda e: e[pick("X")].update(dur=-1))
+        damaged(lambda e: e[pick("f")].update(ts=0))
+        damaged(lambda e: e.append({**e[pick("C")], "ts": 1e9}))
+
+
+class Command(Case):
+    def test_usage(self):
+        self.assertIn("usage: tern trace", self.works("trace", "--help"))
+        self.fails(2, "a program to run is missing", "trace")
+        self.fails(2, "a program to run is missing", "trace", "-o", "x", "--")
+        self.fails(2, "-o takes a file", "trace", "-o")
+        self.fails(2, "unknown argument '--fast'", "trace", "--fast", "true")
+
+    def test_the_program_s_end_is_ours(self):
+        self.fails(127, "no-such-program: No such file or directory", "trace", "no-such-program")
+        self.fails(1, "true opened no Tern device", "trace", "true")
+        self.fails(7, "opened no Tern device", "trace", "--", "sh", "-c", "exit 7")
+        self.fails(137, "opened no Tern device", "trace", "--", "sh", "-c", "kill -9 $$")
+        self.fails(1, "no/such/x.json: No such file or directory", "trace", "-o", "no/such/x.json", "true")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_program_s_kernels(self):
+        r = self.tern("trace", "-o", "out.json", "tern", "bench", "vecadd-16384")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("ui.perfetto.dev", r.stderr)
+        t = Trace(self.folder / "out.json")
+        t.check()
+        self.assertIn("vecadd", [e["name"] for e in t.ran()])
+        self.assertEqual(sorted(t.engines().values()), ["engine 0", "engine 1"])
+
+    def test_thirty_two_contexts(self):
+        """The picture of 32 contexts that share two engines: one command."""
+        r = self.tern("trace", "-o", "out.json", "--", "tern", "bench", "sched", "--contexts", "32")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        t = Trace(self.folder / "out.json")
+        t.check()
+        ran = t.ran()
+        crowd = {e["args"]["id"] for e in ran if e["args"]["ended"] == "preempted"}
+        self.assertGreaterEqual(len(t.contexts()), 32)
+        self.assertGreaterEqual(len(crowd), 16)  # those whose buffers are longer than a quantum
+        self.assertTrue(all(any(e["args"]["resumed"] for e in ran if e["args"]["id"] == c) for c in crowd))
+        self.assertEqual({e["tid"] for e in ran}, {t for _, t in t.engines()})
+        self.assertTrue(any(len(points) > 3 for points in t.flows.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()

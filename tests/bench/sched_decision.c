@@ -19,7 +19,8 @@
 #define BATCHES 60u
 
 struct engine {
-    uint64_t id[TERN_HW_QUEUE], last;
+    uint64_t id[TERN_HW_QUEUE], completed; /* fence ids */
+    uint64_t told;                         /* when it last indicated something */
     unsigned n;
     bool stopping;
     uint64_t preempt;
@@ -53,18 +54,19 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
     struct bench *b = user;
     struct engine *e = &b->engine[engine];
     if (e->stopping) {
-        *out = (struct tern_sched_indication){.kind = TERN_SCHED_PREEMPTED, .fence = e->preempt, .last_completed = e->last};
+        *out = (struct tern_sched_indication){.kind = TERN_SCHED_PREEMPTED, .fence = e->preempt, .last_completed = e->completed};
         out->cut.fence = e->n ? e->id[0] : 0;
         e->n = 0;
         e->stopping = false;
         return 1;
     }
-    if (!e->n || e->last == b->now) {
+    if (!e->n || e->told == b->now) {
         return 0;
     }
     *out = (struct tern_sched_indication){
         .kind = TERN_SCHED_COMPLETED, .fence = e->id[0], .begin = b->now - LENGTH, .end = b->now};
-    e->last = b->now;
+    e->told = b->now;
+    e->completed = e->id[0];
     e->id[0] = e->id[1];
     e->n--;
     return 1;
@@ -210,7 +212,8 @@ int measure_decision(unsigned contexts, double *ns)
             }
         }
         b->now = LENGTH;
-        r = run(b, ns);
+        r = tern_sched_run(&b->sched); /* fills the engines */
+        r = r ? r : run(b, ns);
     }
     for (unsigned i = 0; job && i < 2 * contexts; i++) {
         free(job[i]);

@@ -11,7 +11,7 @@ import unittest
 from cli import Case
 from tracefile import Trace
 
-EVENTS = sys.argv.pop(1)  # the program trace_events
+EVENTS = os.path.abspath(sys.argv.pop(1))  # the program trace_events
 
 
 class Writer(Case):

@@ -141,6 +141,7 @@ static void fill_info(struct tern_device *dev)
         .clock_hz = k->clock_hz,
         .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
         .single_use = k->single_use,
+        .granularity = k->granularity,
     };
     snprintf(dev->info.backend, sizeof dev->info.backend, "%s", dev->config.backend);
     snprintf(dev->info.config, sizeof dev->info.config, "%s", dev->config.text);

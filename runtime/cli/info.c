@@ -10,6 +10,14 @@
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
+static const char *const granularities[] = {"buffer", "packet", "work-group", "instruction"};
+static const char *const bands[] = {"idle", "normal", "focus", "realtime"}; /* enum tern_band */
+
+static const char *granularity(const struct tern_device_info *i)
+{
+    return i->granularity < sizeof granularities / sizeof granularities[0] ? granularities[i->granularity] : "unknown";
+}
+
 static void print_text(const struct tern_device_info *i)
 {
     printf("backend            %s\n", i->backend);
@@ -23,6 +31,12 @@ static void print_text(const struct tern_device_info *i)
     printf("clock              %" PRIu64 " Hz (nominal)\n", i->clock_hz);
     printf("dirty bit covers   %u bytes\n", i->dirty_page_bytes);
     printf("address spaces     %s\n", i->single_use ? "one at a time" : "many");
+    printf("work stops at      any %s\n", granularity(i));
+    printf("bands             ");
+    for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
+        printf(" %s", bands[b]);
+    }
+    putchar('\n');
 }
 
 static int print_json(const struct tern_device_info *i)
@@ -44,6 +58,8 @@ static int print_json(const struct tern_device_info *i)
     cJSON_AddNumberToObject(o, "clock_hz", (double)i->clock_hz);
     cJSON_AddNumberToObject(o, "dirty_page_bytes", i->dirty_page_bytes);
     cJSON_AddBoolToObject(o, "single_use", i->single_use);
+    cJSON_AddStringToObject(o, "preempt_granularity", granularity(i));
+    cJSON_AddItemToObject(o, "bands", cJSON_CreateStringArray(bands, sizeof bands / sizeof bands[0]));
     return json_print("info", o);
 }
 

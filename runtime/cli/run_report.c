@@ -143,6 +143,22 @@ static void print_times(struct run *r)
            t->seconds > 0 ? (double)c->lanes_active / t->seconds / 1e6 : 0);
 }
 
+/** What the scheduler did for the queue, all runs together. */
+static cl_tern_queue_statistics statistics(const struct run *r)
+{
+    cl_tern_queue_statistics s = {0};
+    clGetCommandQueueInfo(r->session.queue, CL_QUEUE_STATISTICS_TERN, sizeof s, &s, NULL);
+    return s;
+}
+
+static void print_statistics(const struct run *r)
+{
+    const cl_tern_queue_statistics s = statistics(r);
+    printf("scheduler            %llu buffers, preempted %llu times, moved %llu times; waited %llu cycles, at most %llu\n",
+           (unsigned long long)s.submitted, (unsigned long long)s.preempted, (unsigned long long)s.moved, (unsigned long long)s.waited,
+           (unsigned long long)s.longest_wait);
+}
+
 static cJSON *time_json(const struct run_time *t)
 {
     const cl_tern_counters *c = &t->counters;
@@ -180,6 +196,11 @@ static int print_json(const struct run *r)
     for (size_t i = 0; i < r->n_times; i++) {
         cJSON_AddItemToArray(runs, time_json(&r->times[i]));
     }
+    const cl_tern_queue_statistics s = statistics(r);
+    cJSON *k = cJSON_AddObjectToObject(o, "scheduler");
+#define PUT_SUM(field) cJSON_AddNumberToObject(k, #field, (double)s.field);
+    PUT_SUM(submitted) PUT_SUM(completed) PUT_SUM(aborted) PUT_SUM(preempted) PUT_SUM(moved) PUT_SUM(cycles) PUT_SUM(waited)
+    PUT_SUM(longest_wait)
     cJSON *buffers = cJSON_AddArrayToObject(o, "buffers");
     for (unsigned i = 0; i < r->n_args; i++) {
         if (r->args[i].print) {
@@ -208,6 +229,7 @@ int run_report(struct run *r)
     }
     if (r->options.time) {
         print_times(r);
+        print_statistics(r);
     }
     return status;
 }

@@ -108,6 +108,17 @@ fail:
     return error;
 }
 
+static cl_int answer_statistics(cl_command_queue q, const struct rt_answer *a)
+{
+    struct tern_context_stats s;
+    tern_context_query(q->hw, &s);
+    const cl_tern_queue_statistics out = {
+        .submitted = s.submitted, .completed = s.completed, .aborted = s.aborted, .preempted = s.preempted, .moved = s.moved,
+        .cycles = s.cycles, .waited = s.waited, .longest_wait = s.longest_wait,
+    };
+    return rt_answer_bytes(a, &out, sizeof out);
+}
+
 cl_int rt_queue_query(cl_command_queue q, cl_command_queue_info name, const struct rt_answer *a)
 {
     struct tern_context_stats stats;
@@ -127,6 +138,8 @@ cl_int rt_queue_query(cl_command_queue q, cl_command_queue_info name, const stru
     case CL_QUEUE_ENGINE_TERN:
         tern_context_query(q->hw, &stats);
         return rt_answer_uint(a, stats.engine);
+    case CL_QUEUE_STATISTICS_TERN:
+        return answer_statistics(q, a);
     case CL_QUEUE_DEVICE_DEFAULT:
         return rt_answer_pointer(a, NULL);
     default:

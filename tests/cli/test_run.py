@@ -245,6 +245,9 @@ class Runs(Case):
             self.assertEqual(run["thread_instructions"] % 8, 0)
             self.assertGreater(run["thread_instructions"], 8)
             self.assertEqual(run["counters"]["lanes_active"], run["thread_instructions"])
+        s = r["scheduler"]
+        self.assertEqual((s["submitted"], s["completed"], s["aborted"]), (3, 3, 0))
+        self.assertEqual(s["cycles"] >= sum(run["cycles"] for run in r["runs"]) - 3, True)
         y, = r["buffers"]
         self.assertEqual((y["name"], y["type"], y["bytes"], y["elements"]), ("y", "float", 32, 8))
         self.assertEqual(y["values"], ["nan"] + ["inf"] * 7)

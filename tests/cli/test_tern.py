@@ -16,7 +16,10 @@ class Tern(Case):
         self.assertEqual((r["backend"], r["config"], r["engines"], r["lanes"], r["warps"]), ("model", "default", 2, 16, 16))
         r = json.loads(self.works("info", "--json", TERN_CONFIG="small,mem=64M"))
         self.assertEqual((r["lanes"], r["memory_bytes"]), (8, 64 << 20))
+        self.assertEqual(r["bands"], ["idle", "normal", "focus", "realtime"])
+        self.assertEqual(r["preempt_granularity"], "instruction")
         self.assertIn("lanes x warps      16 x 16", self.works("info"))
+        self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n", self.works("info"))
 
     def test_bench_checks_every_result(self):
         r = self.tern("bench", "--json")
@@ -64,6 +67,9 @@ class Tern(Case):
         self.fails(2, "--version takes nothing but --json", "--version", "--yaml")
         self.fails(2, "unknown argument '--jason'", "info", "--jason")
         self.fails(2, "there is no bench 'vecad'", "bench", "vecad")
+        self.fails(2, "unknown argument '--slow'", "bench", "sched", "--slow")
+        self.fails(2, "--contexts takes a number from 1 to 1024, not '0'", "bench", "sched", "--contexts", "0")
+        self.fails(2, "--quantum takes a number from 1000 to 1000000, not ''", "bench", "sched", "--quantum")
 
     def test_full_disk(self):
         self.file("x.cl", "kernel void x(global int *x) {}")

@@ -147,6 +147,45 @@ static void test_throttle(void **state)
     assert_true(ahead(CL_QUEUE_THROTTLE_HIGH_KHR, 0) > 0);
 }
 
+/** Statistics count what a queue had the device do. */
+static void test_statistics(void **state)
+{
+    (void)state;
+    cl_tern_queue_statistics s;
+    const size_t global = N;
+    const cl_uint turns = 500;
+    size_t size = 0;
+    cl_ulong cycles = 0, tick = 0;
+    cl_event e[3];
+    cl_command_queue q = make((const cl_queue_properties[]){PROFILED, 0});
+    cl_kernel k = clt_kernel(source, "spin");
+    cl_mem m = clt_buffer(N * sizeof(cl_uint), NULL);
+    OK(clGetCommandQueueInfo(q, CL_QUEUE_STATISTICS_TERN, sizeof s, &s, &size));
+    assert_int_equal(size, sizeof s);
+    assert_int_equal(s.submitted + s.completed + s.aborted + s.cycles, 0);
+    FAILS(clGetCommandQueueInfo(q, CL_QUEUE_STATISTICS_TERN, sizeof s - 1, &s, NULL), CL_INVALID_VALUE);
+    clt_args(k, 2, ARG(m), ARG(turns));
+    for (size_t i = 0; i < LENGTH(e); i++) {
+        OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 0, NULL, &e[i]));
+    }
+    OK(clFinish(q));
+    OK(clGetCommandQueueInfo(q, CL_QUEUE_STATISTICS_TERN, sizeof s, &s, NULL));
+    assert_int_equal(s.submitted, LENGTH(e));
+    assert_int_equal(s.completed, LENGTH(e));
+    assert_int_equal(s.aborted, 0);
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof size, &size, NULL));
+    tick = size; /* ns of a cycle */
+    for (size_t i = 0; i < LENGTH(e); i++) {
+        cycles += (when(e[i], CL_PROFILING_COMMAND_END) - when(e[i], CL_PROFILING_COMMAND_START)) / tick;
+        OK(clReleaseEvent(e[i]));
+    }
+    assert_true(s.cycles > 0 && s.cycles <= cycles + LENGTH(e));
+    assert_true(s.waited >= s.longest_wait);
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseCommandQueue(q));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_throttle),
+        cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

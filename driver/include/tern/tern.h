@@ -47,6 +47,7 @@ struct tern_device_info {
     uint64_t clock_hz;         /**< Unit of every timestamp: cycles of this clock. */
     uint32_t dirty_page_bytes; /**< Bytes that one dirty bit covers (D1). */
     bool single_use;           /**< One process at a time (A2). */
+    uint32_t granularity;      /**< The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
 };
 
 /**

@@ -16,6 +16,16 @@ extern "C" {
 
 /** clGetCommandQueueInfo: cl_uint, the engine that runs the queue. */
 #define CL_QUEUE_ENGINE_TERN 0x4ff0
+/** clGetCommandQueueInfo: cl_tern_queue_statistics. */
+#define CL_QUEUE_STATISTICS_TERN 0x4ff1
+
+/** What the scheduler did for a queue so far. A buffer is what a kernel, copy or fill command becomes. */
+typedef struct cl_tern_queue_statistics_s {
+    cl_ulong submitted, completed, aborted; /**< Buffers; aborted: or faulted. The others have not ended. */
+    cl_ulong preempted, moved;              /**< How often running work was cut; and went on on another engine. */
+    cl_ulong cycles;                        /**< Device cycles that they ran. */
+    cl_ulong waited, longest_wait;          /**< Device cycles from submission to begin: sum, maximum. */
+} cl_tern_queue_statistics;
 
 /** Geometry, and the counters of one engine since the device was opened (cycles, events; monotonic). */
 typedef struct cl_tern_counters_s {

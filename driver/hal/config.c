@@ -62,6 +62,7 @@ static const struct key keys[] = {
     KEY(dram_latency, false, 1, 100000),
     KEY(dram_bandwidth, false, 1, 64),
     KEY(timeout, true, 1000, 1ull << 62),
+    KEY(limit, true, 1000, 1ull << 62),
     KEY(quantum, true, 100, 1ull << 62),
     KEY(grace, true, 1, 1ull << 62),
     KEY(preempt, true, 100, 1ull << 62),
@@ -106,7 +107,7 @@ static int set(struct tern_config *c, const char *key, const char *value)
         memcpy(c->trace, value, strlen(value) + 1);
         return 0;
     }
-    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, dram_latency, dram_bandwidth, timeout, quantum, grace, "
+    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, dram_latency, dram_bandwidth, timeout, limit, quantum, grace, "
                       "preempt, depth, realtime, trace", key);
 }
 
@@ -127,10 +128,15 @@ static int parse_items(struct tern_config *c, char *items)
     return 0;
 }
 
+static int from_environment(const char *name, uint64_t *cycles)
+{
+    const char *value = getenv(name);
+    return value ? number(name, value, true, 1000, 1ull << 62, cycles) : 0;
+}
+
 int tern_config_parse(const char *backend, const char *config, struct tern_config *out)
 {
     struct tern_config c = {.depth = 2};
-    const char *timeout = getenv("TERN_TIMEOUT_CYCLES");
     backend = backend ? backend : getenv("TERN_BACKEND");
     backend = backend && *backend ? backend : "rtl";
     config = config ? config : getenv("TERN_CONFIG");
@@ -138,11 +144,10 @@ int tern_config_parse(const char *backend, const char *config, struct tern_confi
     if (!one_of(backends, sizeof backends / sizeof *backends, backend)) {
         return tern_error(-EINVAL, "unknown backend '%s'; known are rtl and model (argument or TERN_BACKEND)", backend);
     }
-    if (timeout) {
-        int r = number("TERN_TIMEOUT_CYCLES", timeout, true, 1000, 1ull << 62, &c.timeout);
-        if (r) {
-            return r;
-        }
+    int r = from_environment("TERN_TIMEOUT_CYCLES", &c.timeout);
+    r = r ? r : from_environment("TERN_LIMIT_CYCLES", &c.limit);
+    if (r) {
+        return r;
     }
     char *copy = strdup(config);
     if (!copy) {
@@ -152,7 +157,6 @@ int tern_config_parse(const char *backend, const char *config, struct tern_confi
     if (items) {
         *items++ = '\0';
     }
-    int r = 0;
     if (!one_of(geometries, sizeof geometries / sizeof *geometries, copy)) {
         r = tern_error(-EINVAL, "unknown configuration '%s'; known are default and small (argument or TERN_CONFIG)", copy);
     } else if (items) {

@@ -5,7 +5,7 @@
  *
  * Each function gives 0 or -errno; a failure means that the device no longer answers, and the driver then gives it up.
  * One thread at a time (the caller locks). Accesses take effect in order. wait returns early once the interrupt is
- * raised; a backend without a working interrupt polls dev.irq_status instead: that is a full citizen, not a fallback.
+ * raised, and at once if it is already; a backend without a working interrupt polls dev.irq_status instead: that is a full citizen, not a fallback.
  */
 #ifndef TERN_HAL_H
 #define TERN_HAL_H
@@ -24,7 +24,7 @@ struct tern_hal_ops {
     /** Device memory by physical address, past the device's ports: sets no dirty bit. */
     int (*mem_read)(struct tern_hal *hal, uint64_t address, void *data, size_t size);
     int (*mem_write)(struct tern_hal *hal, uint64_t address, const void *data, size_t size);
-    /** Waits for the interrupt, at most about `cycles` of device time. */
+    /** Waits for the interrupt, at most `cycles` of device time: 1, it is raised; 0, the time has passed. */
     int (*wait)(struct tern_hal *hal, uint64_t cycles);
     void (*close)(struct tern_hal *hal);
 };

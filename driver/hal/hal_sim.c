@@ -54,7 +54,9 @@ static int sim_mem_write(struct tern_hal *hal, uint64_t address, const void *dat
 
 static int sim_wait(struct tern_hal *hal, uint64_t cycles)
 {
-    return of(hal)->api->step(of(hal)->sim, cycles, NULL);
+    bool raised = false;
+    int r = of(hal)->api->step(of(hal)->sim, cycles, &raised);
+    return r ? r : raised;
 }
 
 static void sim_close(struct tern_hal *hal)
@@ -124,7 +126,12 @@ int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
     }
     h->hal.ops = &sim_ops;
     struct tern_sim_config sc = {
-        .mem_bytes = config->mem_bytes, .dram_latency = config->dram_latency, .dram_bandwidth = config->dram_bandwidth};
+        .mem_bytes = config->mem_bytes,
+        .dram_latency = config->dram_latency,
+        .dram_bandwidth = config->dram_bandwidth,
+        .dram_error_base = config->dram_error_base,
+        .dram_error_bytes = config->dram_error_bytes,
+    };
     int r = load(h, config);
     if (r) {
         goto fail;

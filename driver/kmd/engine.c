@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One engine: doorbell, indications, preemption, reset. */
+/**
+ * One engine: doorbell, indications, preemption, reset; and what the driver owes the scheduler beyond what the hardware says.
+ *
+ * The hardware indicates each buffer, and ignores a request to stop when its queue is empty. From an image of the queue this
+ * file makes the promises of the rules: a request to stop is always answered (P4), after the indications of all that was
+ * in the queue, once, with its own fence id and that of the last buffer completed (P5); nothing is submitted between request
+ * and answer. A request that finds the image empty is answered without touching the hardware. If completions are on their
+ * way, the hardware may get the request with its queue empty, and ignores it: then the completions empty the image, and
+ * that is the answer. So the race needs no case of its own.
+ * A reset reads what the hardware had indicated before it; what is left in the image then, the reset took (F3).
+ */
 #include <errno.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "kmd/kmd.h"
@@ -8,6 +19,7 @@
 
 #define RESET_POLLS 1024
 #define RESET_CYCLES 1024u
+#define GONE UINT32_MAX /* what a bus gives for a device that is not there; reserved bits make it impossible here */
 
 static int write_run(struct tern_kmd *k, const uint32_t (*pairs)[2], size_t n)
 {
@@ -15,7 +27,7 @@ static int write_run(struct tern_kmd *k, const uint32_t (*pairs)[2], size_t n)
     for (size_t i = 0; !r && i < n; i++) {
         r = k->hal->ops->write32(k->hal, pairs[i][0], pairs[i][1]);
     }
-    return r;
+    return r ? tern_error(r, "an engine cannot be reached: %s", strerror(-r)) : 0;
 }
 
 static int read_run(struct tern_kmd *k, const uint32_t *offset, uint32_t *value, size_t n)
@@ -24,11 +36,33 @@ static int read_run(struct tern_kmd *k, const uint32_t *offset, uint32_t *value,
     for (size_t i = 0; !r && i < n; i++) {
         r = k->hal->ops->read32(k->hal, offset[i], &value[i]);
     }
-    return r;
+    return r ? tern_error(r, "an indication cannot be read: %s", strerror(-r)) : 0;
+}
+
+/** The status of an engine. -EIO: there is no device any more. */
+static int read_status(struct tern_kmd *k, uint32_t e, uint32_t *status)
+{
+    int r = k->hal->ops->read32(k->hal, TERN_REG_ENGINE_STATUS(e), status);
+    if (r) {
+        return tern_error(r, "the status of engine %u cannot be read: %s", e, strerror(-r));
+    }
+    return *status == GONE ? tern_error(-EIO, "the registers of engine %u read all ones", e) : 0;
+}
+
+static int command(struct tern_kmd *k, uint32_t e, uint32_t value)
+{
+    const uint32_t writes[][2] = {{TERN_REG_ENGINE_COMMAND(e), value}};
+    return write_run(k, writes, 1);
 }
 
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry *s)
 {
+    struct tern_kmd_engine *image = &kmd->engine[e];
+    const uint32_t flags = (s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u) | (s->resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0u) |
+                           (s->null ? TERN_ENGINE_SUB_FLAGS_NULL_MASK : 0u);
+    if (image->n == TERN_HW_QUEUE || image->stopping || image->tolds) {
+        return -EAGAIN;
+    }
     const uint32_t writes[][2] = {
         {TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence},
         {TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32)},
@@ -38,22 +72,73 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
         {TERN_REG_ENGINE_SUB_ROOT(e), s->root},
         {TERN_REG_ENGINE_SUB_CONTEXT(e), s->context},
         {TERN_REG_ENGINE_SUB_SAVE(e), s->save},
-        {TERN_REG_ENGINE_SUB_FLAGS(e), s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u},
+        {TERN_REG_ENGINE_SUB_FLAGS(e), flags},
         {TERN_REG_ENGINE_SUB_DOORBELL(e), 1u},
     };
     uint32_t status = 0;
     int r = write_run(kmd, writes, sizeof writes / sizeof *writes);
-    r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_STATUS(e), &status);
+    r = r ? r : read_status(kmd, e, &status);
     if (!r && status & TERN_ENGINE_STATUS_REFUSED_MASK) {
         r = -EAGAIN;
+    }
+    if (!r) {
+        image->queue[image->n++] = s->fence;
+        image->last_submitted = s->fence > image->last_submitted ? s->fence : image->last_submitted; /* P6: paging keeps its id */
     }
     return r;
 }
 
-int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
+/** The front buffer of the image has ended or come back. */
+static void pop(struct tern_kmd_engine *image)
+{
+    image->queue[0] = image->queue[1];
+    image->n--;
+}
+
+/** 1: told as it is. 0: kept for the answer. An indication must be about the oldest buffer (C5). */
+static int account(struct tern_kmd_engine *image, uint32_t e, const struct tern_indication *ind)
+{
+    if (!image->n || ind->fence != image->queue[0]) {
+        return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", e, (unsigned long long)ind->fence,
+                          image->n ? (unsigned long long)image->queue[0] : 0);
+    }
+    if (ind->kind == TERN_KMD_COMPLETED || ind->kind == TERN_KMD_FAULTED) {
+        image->last_completed = ind->kind == TERN_KMD_COMPLETED ? ind->fence : image->last_completed;
+        pop(image);
+        return 1;
+    }
+    if (ind->kind != TERN_KMD_PREEMPTED || !image->stopping) {
+        return tern_error(-EPROTO, "engine %u gives an indication of kind %u, which nobody asked for", e, ind->kind);
+    }
+    struct tern_indication *answer = &image->answer;
+    if (!answer->cut) {
+        answer->cut = ind->fence;
+        answer->offset = ind->offset;
+        answer->begin = ind->begin;
+        answer->end = ind->end;
+        answer->began = ind->begin != 0;
+    }
+    pop(image);
+    return 0;
+}
+
+/** The answer to a request to stop, once all that was in the queue has been told (P4, P5). */
+static int answered(struct tern_kmd_engine *image, struct tern_indication *out)
+{
+    if (!image->stopping || image->n) {
+        return 0;
+    }
+    image->stopping = false;
+    *out = image->answer;
+    out->last_completed = image->last_completed;
+    return 1;
+}
+
+/** Takes the oldest indication of the hardware: 1, or 0. */
+static int take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
     uint32_t status = 0;
-    int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_STATUS(e), &status);
+    int r = read_status(kmd, e, &status);
     if (r || !FIELD(status, TERN_ENGINE_STATUS_INDICATIONS)) {
         return r;
     }
@@ -66,7 +151,8 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
     r = read_run(kmd, regs, v, 1);
     bool faulted = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED;
     r = r ? r : read_run(kmd, regs + 1, v + 1, faulted ? 12 : 7);
-    r = r ? r : kmd->hal->ops->write32(kmd->hal, TERN_REG_ENGINE_IND_POP(e), 1u);
+    const uint32_t popped[][2] = {{TERN_REG_ENGINE_IND_POP(e), 1u}};
+    r = r ? r : write_run(kmd, popped, 1);
     if (r) {
         return r;
     }
@@ -87,22 +173,120 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
     return 1;
 }
 
-int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e)
+int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
-    uint32_t command = TERN_ENGINE_COMMAND_PREEMPT_MASK | TERN_ENGINE_COMMAND_GRANULARITY_PACKET << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT;
-    return kmd->hal->ops->write32(kmd->hal, TERN_REG_ENGINE_COMMAND(e), command);
+    struct tern_kmd_engine *image = &kmd->engine[e];
+    struct tern_indication ind;
+    int r;
+    if (image->tolds) {
+        *out = image->told[0];
+        memmove(&image->told[0], &image->told[1], --image->tolds * sizeof image->told[0]);
+        return 1;
+    }
+    while ((r = take(kmd, e, &ind)) > 0) {
+        r = account(image, e, &ind);
+        if (r > 0) {
+            *out = ind;
+        }
+        if (r) {
+            return r;
+        }
+    }
+    return r ? r : answered(image, out);
 }
 
-int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e)
+int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e, uint64_t fence, uint32_t granularity)
 {
-    uint32_t status = 0;
-    int r = kmd->hal->ops->write32(kmd->hal, TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_RESET_MASK);
-    for (int i = 0; !r && i < RESET_POLLS; i++) {
-        r = kmd->hal->ops->read32(kmd->hal, TERN_REG_ENGINE_STATUS(e), &status);
-        if (!r && !(status & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK))) {
-            return 0;
-        }
-        r = r ? r : kmd->hal->ops->wait(kmd->hal, RESET_CYCLES);
+    struct tern_kmd_engine *image = &kmd->engine[e];
+    const uint32_t finest = granularity < kmd->granularity ? granularity : kmd->granularity;
+    if (image->stopping && fence != image->answer.fence) {
+        return -EBUSY;
     }
-    return r ? r : tern_error(-ETIMEDOUT, "engine %u does not come out of reset (status 0x%08x)", e, status);
+    if (!image->stopping) {
+        image->answer = (struct tern_indication){.kind = TERN_KMD_PREEMPTED, .fence = fence};
+        image->stopping = true;
+    }
+    return image->n ? command(kmd, e, TERN_ENGINE_COMMAND_PREEMPT_MASK | finest << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT) : 0;
+}
+
+/** Reads what the hardware had indicated before a reset. What is then left in the image, the reset took. */
+static int drain(struct tern_kmd *kmd, uint32_t e)
+{
+    struct tern_kmd_engine *image = &kmd->engine[e];
+    struct tern_indication ind;
+    int r;
+    while ((r = take(kmd, e, &ind)) > 0) {
+        r = account(image, e, &ind);
+        if (r < 0) {
+            return r;
+        }
+        if (r) {
+            image->told[image->tolds++] = ind;
+        }
+    }
+    image->last_aborted = image->last_completed;
+    if (image->n && !(image->stopping && image->answer.cut)) {
+        image->last_aborted = image->last_completed = image->queue[image->n - 1]; /* P5: a reset advances it */
+        image->stopping = false;
+    }
+    image->n = 0; /* behind a buffer that was cut: it never began, and comes back with the answer */
+    image->tolds += (uint32_t)answered(image, &image->told[image->tolds]);
+    return r;
+}
+
+int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, uint64_t *last_aborted)
+{
+    uint32_t status = TERN_ENGINE_STATUS_RESET_MASK;
+    int r = command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK);
+    for (int i = 0; !r && status & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK); i++) {
+        if (i == RESET_POLLS) {
+            return tern_error(-ETIMEDOUT, "engine %u does not come out of reset (status 0x%08x)", e, status);
+        }
+        r = i ? kmd->hal->ops->wait(kmd->hal, RESET_CYCLES) : 0;
+        r = r < 0 ? r : read_status(kmd, e, &status);
+    }
+    r = r ? r : drain(kmd, e);
+    if (!r) {
+        *last_aborted = kmd->engine[e].last_aborted;
+    }
+    return r;
+}
+
+int tern_kmd_reset_all(struct tern_kmd *kmd)
+{
+    for (uint32_t e = 0; e < kmd->engines; e++) {
+        struct tern_kmd_engine *image = &kmd->engine[e];
+        uint64_t last;
+        int r = tern_kmd_reset(kmd, e, &last);
+        if (r) {
+            return r;
+        }
+        image->tolds = 0;
+        image->last_completed = image->last_aborted = image->last_submitted;
+    }
+    return 0;
+}
+
+int tern_kmd_status(struct tern_kmd *kmd, uint32_t e, struct tern_kmd_status *out)
+{
+    const struct tern_kmd_engine *image = &kmd->engine[e];
+    uint32_t status = 0;
+    int r = read_status(kmd, e, &status);
+    if (!r) {
+        *out = (struct tern_kmd_status){
+            .queued = image->n,
+            .busy = status & TERN_ENGINE_STATUS_BUSY_MASK,
+            .stopping = image->stopping,
+            .last_submitted = image->last_submitted,
+            .last_completed = image->last_completed,
+            .last_aborted = image->last_aborted,
+        };
+    }
+    return r;
+}
+
+uint32_t tern_kmd_dependent(const struct tern_kmd *kmd, uint32_t e)
+{
+    (void)kmd;
+    return 1u << e;
 }

@@ -2,14 +2,16 @@
 /**
  * What knows registers: probing a device, its engines' HW queues and indications, counters, the dirty plane.
  *
- * No state but what was read at probing, no locks, no policy: the caller serialises (os/: the hal turn). Every function
- * gives 0 or -errno of the hal, unless it says more; after a failure of the hal the device is to be given up.
+ * State: what was read at probing, and of each engine what is needed to keep the rules of preemption (P3-P5, F3; engine.c). No
+ * locks, no policy: the caller serialises (os/: the hal turn). Every function gives 0 or -errno of the hal, unless it says
+ * more; after a failure of the hal, or of a device whose registers read all ones (-EIO), the device is to be given up.
  */
 #ifndef TERN_KMD_H
 #define TERN_KMD_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "hal/hal.h"
 #include "tern/tern.h"
@@ -21,18 +23,6 @@
 #define TERN_PAGE 4096u
 #define TERN_PAGES_LARGE 1024u /**< Pages of a superpage, entries of a table. */
 
-struct tern_kmd {
-    struct tern_hal *hal;
-    uint32_t version, engines, lanes, warps, local_bytes, dirty_page_log2, pa_bits, clock_hz, mem_pages;
-    uint32_t save_pages;   /**< Pages of a context-save area. */
-    uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
-    bool single_use, mem_clear;
-    struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
-};
-
-/** Reads what the device is and enables its interrupts. -EPROTO: not a Tern, or built from another interface description. */
-int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out);
-
 /** A submission to an HW queue. */
 struct tern_hw_entry {
     uint64_t fence;   /**< Comes back in the indication. */
@@ -42,24 +32,91 @@ struct tern_hw_entry {
     uint32_t context; /**< For traces. */
     uint32_t save;    /**< Page number of the context-save area. */
     bool paging;
+    bool resume;      /**< Goes on from the save area; buffer and size are those of the submission that was cut. */
+    bool null;        /**< Completes without being run (C10). */
 };
 
-/** An indication. */
+/** What has happened, in the order of submission (C5, P3). */
+enum tern_kmd_kind {
+    TERN_KMD_COMPLETED = TERN_ENGINE_IND_INFO_KIND_COMPLETED,
+    TERN_KMD_PREEMPTED = TERN_ENGINE_IND_INFO_KIND_PREEMPTED, /**< The answer to a request to stop: once for each request. */
+    TERN_KMD_FAULTED = TERN_ENGINE_IND_INFO_KIND_FAULTED,
+};
+
 struct tern_indication {
-    uint32_t kind; /**< TERN_ENGINE_IND_INFO_KIND_*. */
-    uint32_t fault, access, warp, lane, va, pc, offset;
-    uint32_t group[3]; /**< Work-group of the faulting work-item; warp counts within it. */
-    uint64_t fence, begin, end;
+    uint32_t kind;           /**< enum tern_kmd_kind. */
+    uint32_t fault, access, warp, lane, va, pc; /**< Of FAULTED. */
+    uint32_t group[3];       /**< Work-group of the faulting work-item; warp counts within it. */
+    uint32_t offset;         /**< FAULTED: of the packet. PREEMPTED: of the packet to go on with, of the buffer that was cut. */
+    uint64_t fence;          /**< Of the buffer. PREEMPTED: of the request (P5). */
+    uint64_t begin, end;     /**< Times of the buffer that ended or was cut; zero if it had not begun. */
+    uint64_t last_completed; /**< PREEMPTED: what it says (P5). */
+    uint64_t cut;            /**< PREEMPTED: fence of the oldest buffer that came back, 0: none. Those behind it never began. */
+    bool began;              /**< PREEMPTED: it had begun: its state is in the save area. */
 };
 
-/** -EAGAIN: the HW queue was full, nothing was queued. */
+/** The image of an HW queue, and what has been read of the hardware but not been told yet. */
+struct tern_kmd_engine {
+    uint64_t queue[TERN_HW_QUEUE]; /**< Fence ids, oldest first. */
+    uint32_t n;
+    uint64_t last_submitted, last_completed, last_aborted;
+    bool stopping;               /**< A request to stop has not been answered. */
+    struct tern_indication answer; /**< What it will say, as far as is known. */
+    struct tern_indication told[TERN_HW_QUEUE + 1]; /**< Read by a reset. */
+    uint32_t tolds;
+};
+
+struct tern_kmd {
+    struct tern_hal *hal;
+    uint32_t version, engines, lanes, warps, local_bytes, dirty_page_log2, pa_bits, clock_hz, mem_pages;
+    uint32_t save_pages;   /**< Pages of a context-save area. */
+    uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
+    bool single_use, mem_clear;
+    struct tern_kmd_engine engine[TERN_ENGINES_MAX];
+    struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
+};
+
+/** Reads what the device is and enables its interrupts. -EPROTO: not a Tern, or built from another interface description. */
+int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out);
+
+/** Nothing is queued with -EAGAIN: the HW queue is full, or there is something to poll that a reset or a request to stop left. */
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t engine, const struct tern_hw_entry *entry);
-/** Takes the oldest indication: 1, or 0 if there is none. */
+/** Takes the oldest indication: 1, or 0 if there is none. -EPROTO: the device says what cannot be. */
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
-/** Asks the engine to stop at the next packet and to cancel what waits (P3). */
-int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t engine);
-/** Resets one engine (F3) and waits for it, at most about 2^20 cycles. -ETIMEDOUT. */
-int tern_kmd_reset(struct tern_kmd *kmd, uint32_t engine);
+/**
+ * Asks the engine to stop what runs and to cancel what waits (P3), at this granularity (TERN_ENGINE_COMMAND_GRANULARITY_*) or
+ * the next coarser one that the device has (P9). Always answered (P4). A request that has not been answered can be made
+ * finer, by the same fence id. -EBUSY: one of another fence id is not answered yet.
+ */
+int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t engine, uint64_t fence, uint32_t granularity);
+/**
+ * Resets one engine (F3) and waits for it, at most about 2^20 cycles. What had ended before is still to be polled, an answer to
+ * a request to stop as well; else the reset is its answer. *last_aborted: the last buffer that the reset took, or the last
+ * one that had completed: so always between last completed and last submitted. -ETIMEDOUT: it does not come back.
+ */
+int tern_kmd_reset(struct tern_kmd *kmd, uint32_t engine, uint64_t *last_aborted);
+
+/** The whole adapter: every engine is reset. Nothing is to be polled, all that was submitted counts as completed (P5). -ETIMEDOUT. */
+int tern_kmd_reset_all(struct tern_kmd *kmd);
+
+/** State of an engine. */
+struct tern_kmd_status {
+    uint32_t queued;     /**< Buffers that have not been indicated yet, or whose indications have not been polled. */
+    bool busy, stopping; /**< stopping: a request to stop has not been answered. */
+    uint64_t last_submitted, last_completed, last_aborted; /**< Fence ids. */
+};
+int tern_kmd_status(struct tern_kmd *kmd, uint32_t engine, struct tern_kmd_status *out);
+/** Bits of the engines that lose their work when this one is reset: itself only (C7). */
+uint32_t tern_kmd_dependent(const struct tern_kmd *kmd, uint32_t engine);
+
+/** What an engine was running, as its registers say. */
+struct tern_kmd_running {
+    uint64_t fence;  /**< 0: nothing. */
+    uint32_t offset; /**< Of the packet in the buffer. */
+};
+/** Writes its registers and where its warps are to `out` as text, as far as they can be read. running: untouched on failure. */
+int tern_kmd_dump(struct tern_kmd *kmd, uint32_t engine, FILE *out, struct tern_kmd_running *running);
+
 int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles);
 /** Counters since probing; out->buffers is left alone. */
 int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_counters *out);

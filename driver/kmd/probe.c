@@ -85,10 +85,14 @@ int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles)
     uint32_t lo = 0, hi = 0;
     int r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_LO, &lo);
     r = r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DEV_TIME_HI, &hi);
-    if (!r) {
-        *cycles = lo | (uint64_t)hi << 32;
+    if (!r && lo == UINT32_MAX && hi == UINT32_MAX) {
+        return tern_error(-EIO, "the clock of the device reads all ones");
     }
-    return r;
+    if (r) {
+        return tern_error(r, "the clock of the device cannot be read: %s", strerror(-r));
+    }
+    *cycles = lo | (uint64_t)hi << 32;
+    return 0;
 }
 
 /** A counter that moves while its halves are read: the high half must be the same before and after. */

@@ -235,6 +235,7 @@ int tern_allocation_write(struct tern_allocation *a, uint64_t offset, const void
     struct tern_device *dev = a->proc->dev;
     int r = transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
     pthread_mutex_lock(&dev->lock);
+    tern_sched_signalled(&dev->sched, &a->proc->sched);
     tern_device_kick(dev); /* the bytes may be a value that somebody waits for (S3) */
     pthread_mutex_unlock(&dev->lock);
     return r;

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Contexts and submission. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "os/os.h"
 #include "os/wait.h"
 
 #define SUBMIT_MAX (1u << 20)
-#define WEIGHT_DEFAULT 100u
 #define WEIGHT_MAX 1000u
 
-static uint32_t least_loaded(const struct tern_device *dev)
+static int check_weight(uint32_t weight)
 {
-    uint32_t best = 0;
-    for (uint32_t e = 1; e < dev->kmd.engines; e++) {
-        best = dev->contexts_on[e] < dev->contexts_on[best] ? e : best;
-    }
-    return best;
+    return weight > WEIGHT_MAX ? tern_error(-EINVAL, "weight %u: 1 to %u, or 0 for %u", weight, WEIGHT_MAX, TERN_WEIGHT_NORMAL) : 0;
 }
 
 /** The context-save area, made empty by an engine. dev->lock held. */
@@ -55,8 +53,9 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
     if (desc->engine < -1 || desc->engine >= (int32_t)dev->kmd.engines) {
         return tern_error(-EINVAL, "engine %d: the device has 0 to %u, or -1 for any", desc->engine, dev->kmd.engines - 1);
     }
-    if (desc->weight > WEIGHT_MAX) {
-        return tern_error(-EINVAL, "weight %u: 1 to %u, or 0 for %u", desc->weight, WEIGHT_MAX, WEIGHT_DEFAULT);
+    int r = check_weight(desc->weight);
+    if (r) {
+        return r;
     }
     struct tern_context *c = calloc(1, sizeof *c);
     if (!c) {
@@ -68,7 +67,7 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
     snprintf(c->name, sizeof c->name, "%s", desc->name ? desc->name : "unnamed");
     struct tern_allocation_want arena = {
         .size = 2ull * TERN_SLOT_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .internal = true};
-    int r = tern_allocation_make(proc, &arena, &c->arena);
+    r = tern_allocation_make(proc, &arena, &c->arena);
     if (r) {
         free(c);
         return r;
@@ -79,12 +78,10 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
         tern_retire(c->arena);
         free(c);
     } else {
-        uint32_t engine = desc->engine < 0 ? least_loaded(dev) : (uint32_t)desc->engine;
-        tern_sched_context_init(&c->sched, &proc->sched, engine, desc->weight ? desc->weight : WEIGHT_DEFAULT);
+        tern_sched_context_init(&dev->sched, &c->sched, &proc->sched, desc->engine < 0 ? TERN_ENGINE_ANY : desc->engine, TERN_BAND_NORMAL,
+                                desc->weight ? desc->weight : TERN_WEIGHT_NORMAL);
         tern_list_append(&proc->contexts, &c->node);
         c->id = ++dev->next_context;
-        c->stats.engine = engine;
-        dev->contexts_on[engine]++;
         proc->children++;
         *out = c;
     }
@@ -103,7 +100,6 @@ void tern_context_destroy(struct tern_context *c)
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     tern_list_remove(&c->node);
-    dev->contexts_on[c->sched.engine]--;
     c->save.dirty = true;
     tern_pages_give(dev->pages, &c->save);
     tern_retire(c->arena);
@@ -112,14 +108,23 @@ void tern_context_destroy(struct tern_context *c)
     free(c);
 }
 
-int tern_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
+/** Who hears of a fence_signal that waits in a queue can be hurried by whom it will wake. */
+static int note_signals(struct tern_job *job)
+{
+    const uint32_t n = tern_job_signals(job, NULL);
+    job->signals = n ? calloc(n, sizeof *job->signals) : NULL;
+    if (n && !job->signals) {
+        return -ENOMEM;
+    }
+    job->signal_count = n ? tern_job_signals(job, job->signals) : 0;
+    return 0;
+}
+
+static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
-    if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
-        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size, SUBMIT_MAX);
-    }
-    struct tern_job *job = tern_job_create(packets, (uint32_t)size, label);
-    if (!job) {
+    if (!job || note_signals(job)) {
+        tern_job_free(job);
         return tern_error_memory("a DMA buffer");
     }
     pthread_mutex_lock(&dev->lock);
@@ -128,7 +133,6 @@ int tern_submit(struct tern_context *c, const void *packets, size_t size, const 
         job->fence = ++c->submitted;
         job->seq = ++c->proc->seq;
         job->submitted = atomic_load(&dev->now);
-        c->stats.submitted++;
         if (fence) {
             *fence = job->fence;
         }
@@ -137,9 +141,28 @@ int tern_submit(struct tern_context *c, const void *packets, size_t size, const 
     }
     pthread_mutex_unlock(&dev->lock);
     if (r) {
-        free(job);
+        tern_job_free(job);
     }
     return r;
+}
+
+int tern_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
+{
+    if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
+        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size, SUBMIT_MAX);
+    }
+    return submit(c, tern_job_create(packets, (uint32_t)size, label), fence);
+}
+
+int tern_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
+{
+    uint32_t nop[TERN_PKT_LINE_BYTES / 4];
+    int r = tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, nop);
+    struct tern_job *job = r ? NULL : tern_job_create(nop, sizeof nop, label);
+    if (job) {
+        job->null = true;
+    }
+    return submit(c, job, fence);
 }
 
 int tern_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
@@ -172,9 +195,53 @@ uint64_t tern_context_ended(struct tern_context *c)
     return ended;
 }
 
+/** CAP_SYS_NICE of the calling thread: what Linux asks of whoever wants to go before everybody else. */
+static bool may_go_first(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return syscall(SYS_capget, &head, data) == 0 && data[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
+}
+
+int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint32_t weight)
+{
+    struct tern_device *dev = c->proc->dev;
+    if ((int)band < TERN_BAND_IDLE || band > TERN_BAND_REALTIME) {
+        return tern_error(-EINVAL, "context '%s': there is no band %d", c->name, (int)band);
+    }
+    int r = check_weight(weight);
+    if (r) {
+        return r;
+    }
+    if (band == TERN_BAND_REALTIME && !dev->config.realtime && !may_go_first()) {
+        return tern_error(-EPERM,
+                          "context '%s': the band REALTIME keeps everybody else from an engine: it needs CAP_SYS_NICE, or a device opened "
+                          "with realtime=1",
+                          c->name);
+    }
+    pthread_mutex_lock(&dev->lock);
+    tern_sched_context_set(&dev->sched, &c->sched, (uint32_t)band, weight ? weight : TERN_WEIGHT_NORMAL);
+    tern_device_kick(dev);
+    pthread_mutex_unlock(&dev->lock);
+    return 0;
+}
+
 void tern_context_query(struct tern_context *c, struct tern_context_stats *out)
 {
     pthread_mutex_lock(&c->proc->dev->lock);
-    *out = c->stats;
+    const struct tern_sched_stats *s = &c->sched.stats;
+    *out = (struct tern_context_stats){
+        .submitted = s->submitted,
+        .completed = s->completed,
+        .aborted = s->aborted,
+        .preempted = s->preempted,
+        .moved = c->moved,
+        .cycles = s->cycles,
+        .waited = s->waited,
+        .longest_wait = s->longest_wait,
+        .engine = c->sched.engine,
+        .weight = c->sched.weight,
+        .band = (enum tern_band)c->sched.own_band,
+    };
     pthread_mutex_unlock(&c->proc->dev->lock);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "os/observer.h"
 #include "os/os.h"
 
 #define TIMEOUT_KERNEL (1ull << 31)
@@ -180,12 +181,8 @@ static int clean_engines(struct tern_device *dev)
     struct tern_job *jobs[TERN_ENGINES_MAX] = {0};
     int r = 0;
     for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
-        struct tern_paging p = {0};
-        tern_paging_flush_all(&p);
-        tern_paging_context_init(&p, tern_system_save(dev, e));
-        jobs[e] = tern_paging_error(&p) ? NULL : tern_job_create(p.words, p.size, "start");
+        jobs[e] = tern_job_clean(dev, e);
         r = jobs[e] ? 0 : tern_error_memory("the first paging buffers");
-        tern_paging_free(&p);
     }
     pthread_mutex_lock(&dev->lock);
     r = r ? r : tern_paging_run_all(dev, jobs);
@@ -209,6 +206,24 @@ static uint64_t timeout_cycles(const struct tern_device *dev)
         return TIMEOUT_KERNEL;
     }
     return dev->config.slow ? TIMEOUT_SLOW : 2ull * dev->kmd.clock_hz;
+}
+
+static void init_sched(struct tern_device *dev)
+{
+    struct tern_sched_config c;
+    tern_sched_config_default(&c);
+    c.timeout = timeout_cycles(dev);
+    c.force_preempt = dev->config.preempt;
+    c.depth = dev->config.depth ? dev->config.depth : c.depth;
+    for (uint32_t b = 0; b < TERN_BANDS; b++) {
+        c.band[b].quantum = dev->config.quantum ? dev->config.quantum : c.band[b].quantum;
+        c.band[b].grace = dev->config.grace ? dev->config.grace : c.band[b].grace;
+    }
+    tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, &c);
+    tern_sched_process_init(&dev->sched, &dev->system, true);
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        tern_sched_context_init(&dev->sched, &dev->paging[e], &dev->system, (int32_t)e, TERN_BAND_PAGING, TERN_WEIGHT_NORMAL);
+    }
 }
 
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out)
@@ -243,11 +258,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
         goto fail;
     }
     fill_info(dev);
-    tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, timeout_cycles(dev), TERN_QUANTUM_DEFAULT);
-    dev->system.system = true;
-    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
-        tern_sched_context_init(&dev->paging[e], &dev->system, e, 100);
-    }
+    init_sched(dev);
+    tern_observer_open(dev);
     r = tern_pump_start(dev);
     if (r) {
         goto fail;
@@ -260,6 +272,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
     *out = dev;
     return 0;
 fail:
+    tern_observer_close(dev);
     free_device(dev);
     return r;
 }
@@ -289,6 +302,7 @@ int tern_device_close(struct tern_device *dev)
         return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
     }
     tern_pump_stop(dev);
+    tern_observer_close(dev);
     dev->hal->ops->close(dev->hal);
     free_device(dev);
     return 0;

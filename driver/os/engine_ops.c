@@ -4,13 +4,15 @@
  * Called by the device thread with dev->lock held; takes the turn.
  *
  * Each slice of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host and
- * other engines may have written meanwhile.
+ * other engines may have written meanwhile. A slice that goes on from its save area must find the same buffer at the same
+ * address, so its slot of the arena is not touched; caches are then forgotten by the resumption itself.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "os/os.h"
+#include "os/tdr.h"
 
 #define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
 #define PREFIX TERN_PKT_LINE_BYTES
@@ -33,20 +35,22 @@ static int write_through(struct tern_context *c, uint64_t offset, const void *da
 static int place(struct tern_device *dev, uint32_t engine, const struct tern_slice *s, struct tern_hw_entry *entry)
 {
     const uint8_t *packets = (const uint8_t *)s->job->packets + s->start;
-    *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size};
+    int r = 0;
+    *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size, .resume = s->resume, .null = s->null};
     if (s->context->process->system) {
-        uint64_t base = (uint64_t)engine * tern_system_pages(dev) * TERN_PAGE;
-        entry->buffer = base + s->slot * SLOT_BYTES;
+        entry->buffer = ((uint64_t)engine * tern_system_pages(dev) + s->slot * TERN_SLOT_PAGES) * TERN_PAGE;
         entry->save = tern_system_save(dev, engine);
         entry->paging = true;
-        return tern_device_mem_turn(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
+        return s->resume ? 0 : tern_device_mem_turn(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
     }
     struct tern_context *c = TERN_CONTEXT_OF(s->context);
     uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
-    uint32_t barrier[16];
-    int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, barrier);
-    r = r ? r : write_through(c, offset, barrier, PREFIX);
-    r = r ? r : write_through(c, offset + PREFIX, packets, s->size);
+    if (!s->resume) {
+        uint32_t barrier[16];
+        r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, barrier);
+        r = r ? r : write_through(c, offset, barrier, PREFIX);
+        r = r ? r : write_through(c, offset + PREFIX, packets, s->size);
+    }
     entry->buffer = c->arena->va * (uint64_t)TERN_PAGE + offset;
     entry->size += PREFIX;
     entry->root = c->proc->root;
@@ -63,46 +67,104 @@ static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice
     if (r) {
         return r;
     }
+    if (slice->resume && !slice->context->process->system) {
+        struct tern_context *c = TERN_CONTEXT_OF(slice->context);
+        c->moved += c->cut_on != engine;
+    }
     tern_turn_take(&dev->turn);
     r = tern_kmd_submit(&dev->kmd, engine, &entry);
     tern_turn_give(&dev->turn);
-    return r ? tern_error(r, "engine %u does not take a buffer: %s", engine, strerror(-r)) : 0;
+    return r == -EAGAIN ? tern_error(r, "engine %u does not take a buffer, though there should be room", engine) : r;
 }
 
-static int op_poll(void *user, uint32_t engine, struct tern_indication *out)
+/** The slice in the engine's HW queue that has this fence id; NULL: there is none. */
+static const struct tern_slice *inflight(const struct tern_device *dev, uint32_t engine, uint64_t id)
+{
+    const struct tern_sched_engine *e = &dev->sched.engine[engine];
+    for (uint32_t i = 0; i < e->n; i++) {
+        if (e->inflight[i].id == id) {
+            return &e->inflight[i];
+        }
+    }
+    return NULL;
+}
+
+/** From a byte of the buffer, as the engine counts, to one of the slice. */
+static uint32_t without_prefix(const struct tern_slice *s, uint32_t offset)
+{
+    return !s || s->context->process->system || offset < PREFIX ? offset : offset - PREFIX;
+}
+
+static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *out)
 {
     struct tern_device *dev = user;
     struct tern_indication ind;
     tern_turn_take(&dev->turn);
     int r = tern_kmd_poll(&dev->kmd, engine, &ind);
     tern_turn_give(&dev->turn);
-    if (r < 0) {
-        return tern_error(r, "indications of engine %u cannot be read: %s", engine, strerror(-r));
+    if (r <= 0) {
+        return r;
     }
-    if (r) {
-        bool system = dev->sched.engine[engine].inflight[0].context->process->system;
-        ind.offset -= system || ind.offset < PREFIX ? 0 : PREFIX;
-        *out = ind;
+    *out = (struct tern_sched_indication){
+        .kind = TERN_SCHED_COMPLETED, .fence = ind.fence, .last_completed = ind.last_completed, .begin = ind.begin, .end = ind.end};
+    const struct tern_slice *s;
+    switch (ind.kind) {
+    case TERN_KMD_FAULTED:
+        ind.offset = without_prefix(inflight(dev, engine, ind.fence), ind.offset);
+        out->kind = TERN_SCHED_FAULTED;
+        out->fault = ind;
+        break;
+    case TERN_KMD_PREEMPTED:
+        s = inflight(dev, engine, ind.cut);
+        out->kind = TERN_SCHED_PREEMPTED;
+        out->cut.fence = ind.cut;
+        out->cut.offset = without_prefix(s, ind.offset);
+        out->cut.began = ind.began;
+        if (s && !s->context->process->system && ind.began) {
+            TERN_CONTEXT_OF(s->context)->cut_on = engine;
+        }
+        break;
+    default:
+        break;
+    }
+    return 1;
+}
+
+static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t granularity)
+{
+    struct tern_device *dev = user;
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_preempt(&dev->kmd, engine, fence, granularity);
+    tern_turn_give(&dev->turn);
+    return r == -EBUSY ? tern_error(r, "engine %u is asked to stop before it has answered", engine) : r;
+}
+
+static int op_reset(void *user, uint32_t engine, uint64_t *last_aborted)
+{
+    struct tern_device *dev = user;
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_reset(&dev->kmd, engine, last_aborted);
+    tern_turn_give(&dev->turn);
+    return r;
+}
+
+static int op_status(void *user, uint32_t engine, struct tern_sched_status *out)
+{
+    struct tern_device *dev = user;
+    struct tern_kmd_status s;
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_status(&dev->kmd, engine, &s);
+    tern_turn_give(&dev->turn);
+    if (!r) {
+        *out = (struct tern_sched_status){.queued = s.queued, .busy = s.busy, .stopping = s.stopping};
     }
     return r;
 }
 
-static int op_preempt(void *user, uint32_t engine)
+static uint32_t op_dependent(void *user, uint32_t engine)
 {
-    struct tern_device *dev = user;
-    tern_turn_take(&dev->turn);
-    int r = tern_kmd_preempt(&dev->kmd, engine);
-    tern_turn_give(&dev->turn);
-    return r ? tern_error(r, "engine %u cannot be asked to stop: %s", engine, strerror(-r)) : 0;
-}
-
-static int op_reset(void *user, uint32_t engine)
-{
-    struct tern_device *dev = user;
-    tern_turn_take(&dev->turn);
-    int r = tern_kmd_reset(&dev->kmd, engine);
-    tern_turn_give(&dev->turn);
-    return r ? tern_error(r, "the reset of engine %u failed: %s", engine, strerror(-r)) : 0;
+    const struct tern_device *dev = user;
+    return tern_kmd_dependent(&dev->kmd, engine);
 }
 
 static int op_time(void *user, uint64_t *now)
@@ -111,44 +173,51 @@ static int op_time(void *user, uint64_t *now)
     tern_turn_take(&dev->turn);
     int r = tern_kmd_time(&dev->kmd, now);
     tern_turn_give(&dev->turn);
-    return r ? tern_error(r, "the time cannot be read: %s", strerror(-r)) : 0;
+    return r;
 }
 
-/** What cannot be judged here (a malformed packet, an address that is not mapped) is left to the engine, which faults. */
-static int op_satisfied(void *user, const struct tern_sched_context *context, const uint32_t *packet)
+/** What cannot be judged here (not aligned, not mapped, not readable) is left to the engine, which faults. */
+static int op_fence_value(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value)
 {
     struct tern_device *dev = user;
-    struct tern_pkt_fence_wait wait;
-    if (context->process->system || tern_pkt_fence_wait_unpack(&wait, packet) || wait.address_hi || wait.address_lo % 8) {
-        return 1;
+    if (context->process->system || address % 8) {
+        return 0;
     }
     const struct tern_process *proc = TERN_PROCESS_OF(context->process);
-    uint32_t page = wait.address_lo / TERN_PAGE;
+    uint32_t page = address / TERN_PAGE;
     const struct tern_range *range = tern_vaspace_find(&proc->va, page);
     const struct tern_allocation *a = range && page - range->first < range->count ? range->owner : NULL;
     if (!a || !a->run_count || !(a->flags & (TERN_MEM_READ | TERN_MEM_WRITE))) {
-        return 1;
+        return 0;
     }
-    uint64_t value, n, pa = tern_allocation_physical(a, wait.address_lo - (uint64_t)a->va * TERN_PAGE, &n);
-    int r = tern_device_mem_turn(dev, false, pa, &value, sizeof value);
-    return r ? r : value >= (wait.value_lo | (uint64_t)wait.value_hi << 32);
+    uint64_t n, pa = tern_allocation_physical(a, address - (uint64_t)a->va * TERN_PAGE, &n);
+    int r = tern_device_mem_turn(dev, false, pa, value, sizeof *value);
+    return r ? r : 1;
 }
 
 static void op_fault(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind)
 {
     struct tern_device *dev = user;
-    if (!job->context->process->system) {
-        struct tern_process *proc = TERN_PROCESS_OF(job->context->process);
-        tern_fault_describe(proc, engine, job, ind, dev->sched.timeout, &proc->fault);
+    if (job->context->process->system) {
+        return;
+    }
+    struct tern_process *proc = TERN_PROCESS_OF(job->context->process);
+    if (ind) {
+        tern_fault_describe(proc, job, ind, &proc->fault);
+    } else {
+        tern_tdr_blame(dev, engine, proc, job);
     }
 }
 
 const struct tern_sched_ops tern_engine_ops = {
     .submit = op_submit,
-    .poll = op_poll,
     .preempt = op_preempt,
+    .poll = op_poll,
     .reset = op_reset,
+    .status = op_status,
+    .dependent = op_dependent,
     .time = op_time,
-    .satisfied = op_satisfied,
+    .fence_value = op_fence_value,
     .fault = op_fault,
+    .stuck = tern_tdr_stuck,
 };

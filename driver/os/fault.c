@@ -106,33 +106,41 @@ static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3]
     return number == 0;
 }
 
-static void describe_timeout(struct tern_fault *f, uint32_t engine, const struct tern_job *job, uint64_t timeout)
+/** Who, in what work. */
+static void say_who(struct tern_fault *f, const struct tern_process *proc, const struct tern_job *job, bool kernel)
 {
-    f->code = TERN_FAULT_TIMEOUT;
-    say(f, "ran longer than %llu cycles, so engine %u was reset", (unsigned long long)timeout, engine);
-    if (job->size > TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES) {
-        say(f, " (buffer %llu)", (unsigned long long)job->fence);
-    }
-    say(f, "; TERN_TIMEOUT_CYCLES or the key timeout of the configuration allows more");
+    say(f, "process '%.40s': %s%.60s: ", proc->name, kernel ? "kernel " : "", job->label ? job->label : "without label");
 }
 
-void tern_fault_describe(struct tern_process *proc, uint32_t engine, const struct tern_job *job, const struct tern_indication *ind,
-                         uint64_t timeout, struct tern_fault *out)
+void tern_fault_say(const struct tern_process *proc, const struct tern_job *job, uint32_t code, struct tern_fault *out, const char *format,
+                    ...)
+{
+    struct tern_fault f = {.code = code, .fence = job->fence};
+    struct tern_pkt_dispatch d;
+    const bool alone = job->size == TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
+    va_list list;
+    say_who(&f, proc, job, alone && dispatch_at(job, 0, &d));
+    if (!alone) {
+        say(&f, "buffer %llu ", (unsigned long long)job->fence);
+    }
+    const size_t at = strlen(f.message);
+    va_start(list, format);
+    vsnprintf(f.message + at, sizeof f.message - at, format, list);
+    va_end(list);
+    *out = f;
+}
+
+void tern_fault_describe(const struct tern_process *proc, const struct tern_job *job, const struct tern_indication *ind,
+                         struct tern_fault *out)
 {
     struct tern_fault f = {.fence = job->fence};
     struct tern_pkt_dispatch d = {0};
-    const bool in_dispatch = dispatch_at(job, ind ? ind->offset : 0, &d);
+    const bool in_dispatch = dispatch_at(job, ind->offset, &d);
     const bool alone = job->size == TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
     /* pc is zero if no kernel ran, and if one jumped there; without a kernel nothing executes */
-    const bool ran = ind && (ind->pc || ind->access == TERN_ENGINE_IND_INFO_ACCESS_EXECUTE);
+    const bool ran = ind->pc || ind->access == TERN_ENGINE_IND_INFO_ACCESS_EXECUTE;
     uint32_t item[3] = {0};
-    say(&f, "process '%.40s': %s%.60s: ", proc->name, in_dispatch && (ran || alone) ? "kernel " : "",
-        job->label ? job->label : "without label");
-    if (!ind) {
-        describe_timeout(&f, engine, job, timeout);
-        *out = f;
-        return;
-    }
+    say_who(&f, proc, job, in_dispatch && (ran || alone));
     f.code = ind->fault;
     f.access = ind->access;
     f.address = ind->va;

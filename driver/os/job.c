@@ -25,6 +25,24 @@ struct tern_job *tern_job_create(const void *packets, uint32_t size, const char 
     return job;
 }
 
+void tern_job_free(struct tern_job *job)
+{
+    if (job) {
+        free(job->signals);
+        free(job);
+    }
+}
+
+struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine)
+{
+    struct tern_paging p = {0};
+    tern_paging_flush_all(&p);
+    tern_paging_context_init(&p, tern_system_save(dev, engine));
+    struct tern_job *job = tern_paging_error(&p) ? NULL : tern_job_create(p.words, p.size, "start");
+    tern_paging_free(&p);
+    return job;
+}
+
 void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job)
 {
     job->fence = ++dev->paging_fence[engine];

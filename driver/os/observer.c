@@ -176,16 +176,15 @@ void tern_observer_open(struct tern_device *dev)
 {
     char title[96];
     snprintf(title, sizeof title, "engines: %.16s, %.63s", dev->info.backend, dev->info.config);
-    struct tern_observer *o = calloc(1, sizeof *o);
+    struct tern_trace *trace = tern_trace_open(&(struct tern_trace_device){title, dev->kmd.engines, dev->info.clock_hz});
+    struct tern_stats_file *stats = tern_stats_file_create();
+    struct tern_observer *o = trace || stats ? calloc(1, sizeof *o) : NULL;
     if (!o) {
+        tern_trace_close(trace);
+        tern_stats_file_destroy(stats);
         return;
     }
-    o->trace = tern_trace_open(&(struct tern_trace_device){title, dev->kmd.engines, dev->info.clock_hz});
-    o->stats = tern_stats_file_create();
-    if (!o->trace && !o->stats) {
-        free(o);
-        return;
-    }
+    *o = (struct tern_observer){.trace = trace, .stats = stats};
     dev->observer = o;
     if (o->stats) {
         struct tern_stats *s = tern_stats_begin(o->stats);

@@ -15,7 +15,8 @@
 #include "base/turn.h"
 #include "kmd/paging.h"
 #include "os/pages.h"
-#include "os/sched_old.h"
+#include "os/sched.h"
+#include "os/tdr.h"
 #include "os/vaspace.h"
 #include "tern/tern.h"
 
@@ -35,11 +36,12 @@ struct tern_device {
     pthread_cond_t changed; /**< For everybody else: something ended, freed, or the device has nothing to do. */
     struct tern_sched sched;
     struct tern_sched_process system;
+    struct tern_tdr tdr;
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
     struct tern_pages *pages;
     struct tern_list processes, retiring;
-    uint32_t process_count, contexts_on[TERN_ENGINES_MAX];
+    uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
     uint64_t progress; /**< Counts slices of device time and host writes: what a fence waiter watches. */
     uint32_t fence_waiters, next_context, next_process;
@@ -90,8 +92,9 @@ struct tern_context {
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
     struct tern_run save;
     uint32_t id;
+    uint32_t cut_on;  /**< Engine that cut it last. */
+    uint64_t moved;   /**< How often it went on elsewhere. */
     uint64_t submitted, ended, first_bad;
-    struct tern_context_stats stats;
 };
 
 struct tern_fence {
@@ -127,6 +130,9 @@ extern const struct tern_sched_ops tern_engine_ops; /* engine_ops.c */
 
 /* job.c; with dev->lock held */
 struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label);
+void tern_job_free(struct tern_job *job);
+/** The paging buffer with which an engine begins: no translation of an earlier owner, a valid context-save area. NULL: no memory. */
+struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine);
 /** Queues a paging job on an engine. job->done takes it when it ends. Not on a lost device. */
 void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job);
 /** Engine for the process's next change of page tables: changes of one process stay in order. */
@@ -167,8 +173,12 @@ int tern_retire_take(struct tern_device *dev, uint32_t count, const char *what, 
 void tern_allocation_free(struct tern_allocation *a);
 
 /* fault.c */
-void tern_fault_describe(struct tern_process *proc, uint32_t engine, const struct tern_job *job, const struct tern_indication *ind,
-                         uint64_t timeout, struct tern_fault *out);
+/** A fault of the device, as a sentence. */
+void tern_fault_describe(const struct tern_process *proc, const struct tern_job *job, const struct tern_indication *ind,
+                         struct tern_fault *out);
+/** What the driver itself has against a job: who, in what work, and the rest of the sentence. */
+__attribute__((format(printf, 5, 6))) void tern_fault_say(const struct tern_process *proc, const struct tern_job *job, uint32_t code,
+                                                          struct tern_fault *out, const char *format, ...);
 
 #define TERN_CONTEXT_OF(c) TERN_LIST_ENTRY(c, struct tern_context, sched)
 #define TERN_PROCESS_OF(p) TERN_LIST_ENTRY(p, struct tern_process, sched)

@@ -18,6 +18,15 @@ void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault
     }
 }
 
+void tern_process_abort(struct tern_process *proc, const char *why)
+{
+    struct tern_fault f = {.code = TERN_FAULT_ABORTED};
+    snprintf(f.message, sizeof f.message, "process '%.40s': its work was aborted%s%.200s", proc->name, why ? ": " : "", why ? why : "");
+    pthread_mutex_lock(&proc->dev->lock);
+    tern_process_fail(proc, &f);
+    pthread_mutex_unlock(&proc->dev->lock);
+}
+
 int tern_process_check(struct tern_process *proc)
 {
     if (proc->dev->lost) {
@@ -92,6 +101,11 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
     if (dev->info.single_use && dev->process_count) {
         return tern_error(-EBUSY, "the device has one address space only, and a process is using it");
     }
+    int r = tern_tdr_admit(dev, proc->name);
+    if (r) {
+        return r;
+    }
+    tern_sched_process_init(&dev->sched, &proc->sched, false);
     dev->process_count++;
     proc->id = ++dev->next_process;
     tern_list_append(&dev->processes, &proc->node);
@@ -100,6 +114,7 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
 
 static void leave(struct tern_device *dev, struct tern_process *proc)
 {
+    tern_sched_process_fini(&dev->sched, &proc->sched);
     tern_list_remove(&proc->node);
     dev->process_count--;
 }

@@ -12,13 +12,16 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "os/observer.h"
 #include "os/os.h"
+#include "os/wait.h"
 
 /* A slice of device time is sized to take a few milliseconds, however fast the backend: so long do others wait. */
 #define SLICE_MIN 1024u
 #define SLICE_MAX 65536u
 #define SLICE_NS_LOW 1000000u
 #define SLICE_NS_HIGH 5000000u
+#define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
 
 static uint64_t clock_ns(void)
 {
@@ -27,11 +30,12 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int step(struct tern_device *dev, uint64_t *slice)
+/** Lets at most `cycles` pass: 1, there is an interrupt; 0, they have passed. */
+static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
 {
     tern_turn_take(&dev->turn);
     uint64_t begin = clock_ns();
-    int r = dev->hal->ops->wait(dev->hal, *slice);
+    int r = dev->hal->ops->wait(dev->hal, cycles);
     uint64_t took = clock_ns() - begin;
     tern_turn_give(&dev->turn);
     if (took > SLICE_NS_HIGH && *slice > SLICE_MIN) {
@@ -39,7 +43,54 @@ static int step(struct tern_device *dev, uint64_t *slice)
     } else if (took < SLICE_NS_LOW && *slice < SLICE_MAX) {
         *slice *= 2;
     }
-    return r ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : 0;
+    return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
+}
+
+/**
+ * Lets device time pass until the interrupt, or until the scheduler has something to do by itself; or until somebody kicks.
+ * Slices only share the host: nothing is asked of the device between them, so that what it does does not depend on how fast
+ * the host is, and schedules repeat.
+ */
+static int pass(struct tern_device *dev, uint64_t *slice)
+{
+    uint64_t left = tern_sched_deadline(&dev->sched), limit = tern_tdr_limit(dev);
+    uint64_t now = dev->sched.now;
+    int r = 0;
+    left = left < limit ? left : limit;
+    left = left < LOOK_CYCLES ? left : LOOK_CYCLES;
+    left = left ? left : 1;
+    for (uint64_t n; !r && left && !dev->kick; left -= n) {
+        n = left < *slice ? left : *slice;
+        pthread_mutex_unlock(&dev->lock);
+        r = step(dev, n, slice);
+        pthread_mutex_lock(&dev->lock);
+        if (!r) {
+            atomic_store(&dev->now, now += n);
+        }
+        dev->progress++;
+        if (dev->fence_waiters) {
+            pthread_cond_broadcast(&dev->changed);
+        }
+        tern_observer_look(dev);
+    }
+    return r < 0 ? r : 0;
+}
+
+/** Sleeps until somebody kicks. What has not been published yet is, when it is due. */
+static void sleep_idle(struct tern_device *dev)
+{
+    dev->idle = true;
+    pthread_cond_broadcast(&dev->changed);
+    while (!dev->kick && !dev->stop) {
+        if (tern_observer_stale(dev)) {
+            const struct timespec until = tern_deadline(TERN_PUBLISH_NS / 1000000 + 1);
+            pthread_cond_timedwait(&dev->wake, &dev->lock, &until);
+        } else {
+            pthread_cond_wait(&dev->wake, &dev->lock);
+        }
+        tern_observer_look(dev);
+    }
+    dev->idle = false;
 }
 
 /** Tells the user. The lock is released during the callback; the context lives because `ended` advances only after it. */
@@ -49,20 +100,16 @@ static void deliver_user(struct tern_device *dev, struct tern_job *job)
     struct tern_completion told = {
         .fence = job->fence,
         .result = job->result,
-        .engine = c->sched.engine,
+        .engine = job->engine,
         .submitted = job->submitted,
         .begin = job->begin,
         .end = job->end,
     };
     if (job->result == TERN_COMPLETED) {
-        c->stats.completed++;
-        dev->completed_on[c->sched.engine]++;
+        dev->completed_on[job->engine]++;
     } else {
-        c->stats.aborted++;
         c->first_bad = c->first_bad ? c->first_bad : job->fence;
     }
-    c->stats.cycles += job->cycles;
-    c->stats.waited += job->begin > job->submitted ? job->begin - job->submitted : 0;
     if (c->completed) {
         pthread_mutex_unlock(&dev->lock);
         c->completed(c->user, &told);
@@ -70,7 +117,7 @@ static void deliver_user(struct tern_device *dev, struct tern_job *job)
     }
     c->ended = told.fence;
     pthread_cond_broadcast(&dev->changed);
-    free(job);
+    tern_job_free(job);
 }
 
 static bool deliver(struct tern_device *dev)
@@ -79,6 +126,7 @@ static bool deliver(struct tern_device *dev)
     bool any = false;
     while ((job = tern_sched_ended(&dev->sched))) {
         any = true;
+        tern_observer_ended(dev, job);
         if (job->done) {
             job->done(job);
         } else {
@@ -98,26 +146,17 @@ static void *pump(void *arg)
         dev->kick = false;
         tern_retire_run(dev);
         if (!dev->lost && tern_sched_pending(&dev->sched)) {
-            int r = tern_sched_run(&dev->sched);
-            if (r) {
-                tern_device_lose(dev, tern_last_error());
-            }
+            tern_tdr_judge(dev, tern_sched_run(&dev->sched));
             atomic_store(&dev->now, dev->sched.now);
         }
         bool more = deliver(dev) || dev->kick;
+        tern_observer_look(dev);
         again = more && !(again && tern_sched_busy(&dev->sched)); /* news first, but a flood of it must not stop the device */
         if (again) {
             continue;
         }
         if (!dev->lost && tern_sched_busy(&dev->sched)) {
-            pthread_mutex_unlock(&dev->lock);
-            int r = step(dev, &slice);
-            pthread_mutex_lock(&dev->lock);
-            dev->progress++;
-            if (dev->fence_waiters) {
-                pthread_cond_broadcast(&dev->changed);
-            }
-            if (r) {
+            if (pass(dev, &slice)) {
                 tern_device_lose(dev, tern_last_error());
             }
             continue;
@@ -125,12 +164,7 @@ static void *pump(void *arg)
         if (dev->stop && !more) {
             break;
         }
-        dev->idle = true;
-        pthread_cond_broadcast(&dev->changed);
-        while (!dev->kick && !dev->stop) {
-            pthread_cond_wait(&dev->wake, &dev->lock);
-        }
-        dev->idle = false;
+        sleep_idle(dev);
     }
     pthread_mutex_unlock(&dev->lock);
     return NULL;

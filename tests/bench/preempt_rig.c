@@ -202,7 +202,7 @@ int rig_now(struct rig *r, uint32_t *cycles)
 int rig_pass(struct rig *r, uint32_t cycles)
 {
     int e = r->hal->ops->wait(r->hal, cycles);
-    return e ? fail(e, "letting the device run") : 0;
+    return e < 0 ? fail(e, "letting the device run") : 0;
 }
 
 int rig_submit(struct rig *r, uint32_t engine, bool resume, uint32_t *at)

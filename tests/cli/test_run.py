@@ -319,7 +319,7 @@ class Runs(Case):
         self.assertIn("not mapped", message)
         self.fails(1, " at wild.cl:1:", "run", "wild.cl", "--global", 1, "zeros:4", "-g")
         self.fails(1, "did not complete", "run", self.file("spin.cl", "kernel void spin(global int *x) { while (x[0] == 0) { } }"),
-                   "--global", 1, "zeros:1", TERN_TIMEOUT_CYCLES="100000")
+                   "--global", 1, "zeros:1", TERN_LIMIT_CYCLES="100000")
 
     def test_memory(self):
         env = {"TERN_CONFIG": "default,mem=64M"}

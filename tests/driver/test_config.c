@@ -18,6 +18,7 @@ static int clean(void **state)
     unsetenv("TERN_BACKEND");
     unsetenv("TERN_CONFIG");
     unsetenv("TERN_TIMEOUT_CYCLES");
+    unsetenv("TERN_LIMIT_CYCLES");
     return 0;
 }
 
@@ -59,12 +60,13 @@ static void test_environment(void **state)
     setenv("TERN_BACKEND", "model", 1);
     setenv("TERN_CONFIG", "small,mem=1G", 1);
     setenv("TERN_TIMEOUT_CYCLES", "5000", 1);
+    setenv("TERN_LIMIT_CYCLES", "2M", 1);
     assert_int_equal(tern_config_parse(NULL, NULL, &c), 0);
     assert_string_equal(c.backend, "model");
-    assert_true(c.mem_bytes == 1u << 30 && c.timeout == 5000);
-    assert_int_equal(tern_config_parse("rtl", "default,timeout=6000", &c), 0); /* arguments and keys win */
+    assert_true(c.mem_bytes == 1u << 30 && c.timeout == 5000 && c.limit == 2u << 20);
+    assert_int_equal(tern_config_parse("rtl", "default,timeout=6000,limit=7000", &c), 0); /* arguments and keys win */
     assert_string_equal(c.backend, "rtl");
-    assert_true(c.timeout == 6000);
+    assert_true(c.timeout == 6000 && c.limit == 7000);
 }
 
 static void test_errors(void **state)

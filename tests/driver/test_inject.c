@@ -147,6 +147,7 @@ static int use_process(struct tern_device *dev)
 static void test_no_memory(void **state)
 {
     (void)state;
+    setenv("TERN_STATS", "0", 1); /* a device whose observer finds no memory works without it */
     struct tern_device *dev = open_or_skip(config);
     ok(tern_device_close(dev));
     int failed = 0, r = -1;

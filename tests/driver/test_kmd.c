@@ -50,6 +50,7 @@ static int setup(void **state)
     kmd.engines = 2;
     kmd.mem_pages = 65536;
     kmd.dirty_page_log2 = 12;
+    kmd.granularity = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
     return 0;
 }
 
@@ -108,7 +109,7 @@ static void test_probe_refuses(void **state)
 static void test_submit(void **state)
 {
     (void)state;
-    const struct tern_hw_entry s = {.fence = 0x100000002ull, .buffer = 0x3fffff000ull, .size = 128, .root = 5, .context = 6,
+    struct tern_hw_entry s = {.fence = 0x100000002ull, .buffer = 0x3fffff000ull, .size = 128, .root = 5, .context = 6,
                                     .save = 7, .paging = true};
     for (uint32_t refused = 0; refused < 2; refused++) {
         expect_write(TERN_REG_ENGINE_SUB_FENCE_LO(1), 2);
@@ -123,6 +124,20 @@ static void test_submit(void **state)
         expect_write(TERN_REG_ENGINE_SUB_DOORBELL(1), 1);
         expect_read(TERN_REG_ENGINE_STATUS(1), refused ? TERN_ENGINE_STATUS_REFUSED_MASK : 0);
         assert_int_equal(tern_kmd_submit(&kmd, 1, &s), refused ? -EAGAIN : 0);
+    }
+    for (uint32_t flags = 0; flags < 8; flags++) {
+        s.paging = flags & TERN_ENGINE_SUB_FLAGS_PAGING_MASK;
+        s.resume = flags & TERN_ENGINE_SUB_FLAGS_RESUME_MASK;
+        s.null = flags & TERN_ENGINE_SUB_FLAGS_NULL_MASK;
+        kmd.engine[1].n = 0;
+        for (uint32_t offset = TERN_REG_ENGINE_SUB_FENCE_LO(1); offset < TERN_REG_ENGINE_SUB_FLAGS(1); offset += 4) {
+            const uint32_t values[] = {2, 1, 0xfffff000, 3, 128, 5, 6, 7};
+            expect_write(offset, values[(offset - TERN_REG_ENGINE_SUB_FENCE_LO(1)) / 4]);
+        }
+        expect_write(TERN_REG_ENGINE_SUB_FLAGS(1), flags);
+        expect_write(TERN_REG_ENGINE_SUB_DOORBELL(1), 1);
+        expect_read(TERN_REG_ENGINE_STATUS(1), 0);
+        assert_int_equal(tern_kmd_submit(&kmd, 1, &s), 0);
     }
     expect_write(TERN_REG_ENGINE_SUB_FENCE_LO(1), 2);
     expect_failure(TERN_REG_ENGINE_SUB_FENCE_HI(1), -EIO);
@@ -147,6 +162,7 @@ static void test_poll(void **state)
 {
     (void)state;
     struct tern_indication i = {.kind = 99};
+    kmd.engine[0] = (struct tern_kmd_engine){.queue = {12ull << 32 | 11, 12ull << 32 | 11}, .n = 2};
     expect_read(TERN_REG_ENGINE_STATUS(0), TERN_ENGINE_STATUS_BUSY_MASK | 2u);
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 0);
     assert_int_equal(i.kind, 99);
@@ -173,20 +189,30 @@ static void test_poll(void **state)
 static void test_preempt_and_reset(void **state)
 {
     (void)state;
-    expect_write(TERN_REG_ENGINE_COMMAND(1), TERN_ENGINE_COMMAND_PREEMPT_MASK | 1u << 2);
-    assert_int_equal(tern_kmd_preempt(&kmd, 1), 0);
+    uint64_t last = 0;
+    struct tern_indication ind;
+    kmd.engine[1] = (struct tern_kmd_engine){.queue = {12ull << 32 | 11, 12ull << 32 | 12}, .n = 2};
+    expect_write(TERN_REG_ENGINE_COMMAND(1), TERN_ENGINE_COMMAND_PREEMPT_MASK | 2u << 2);
+    assert_int_equal(tern_kmd_preempt(&kmd, 1, 5, TERN_ENGINE_COMMAND_GRANULARITY_GROUP), 0);
     expect_write(TERN_REG_ENGINE_COMMAND(1), TERN_ENGINE_COMMAND_RESET_MASK);
     expect_read(TERN_REG_ENGINE_STATUS(1), TERN_ENGINE_STATUS_RESET_MASK);
     expect_wait();
     expect_read(TERN_REG_ENGINE_STATUS(1), 1u << TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
-    assert_int_equal(tern_kmd_reset(&kmd, 1), 0);
+    expect_indication(1, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
+    expect_write(TERN_REG_ENGINE_IND_POP(1), 1);
+    expect_read(TERN_REG_ENGINE_STATUS(1), 0);
+    assert_int_equal(tern_kmd_reset(&kmd, 1, &last), 0);
     expect_nothing_more();
+    assert_true(last == (12ull << 32 | 12));
+    assert_int_equal(tern_kmd_poll(&kmd, 1, &ind), 1); /* what had ended before, without asking the hardware again */
+    assert_true(ind.kind == TERN_KMD_COMPLETED && ind.fence == (12ull << 32 | 11));
     expect_write(TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_RESET_MASK);
     for (int i = 0; i < 1024; i++) {
         expect_read(TERN_REG_ENGINE_STATUS(0), TERN_ENGINE_STATUS_RESET_MASK);
         expect_wait();
     }
-    assert_int_equal(tern_kmd_reset(&kmd, 0), -ETIMEDOUT);
+    expect_read(TERN_REG_ENGINE_STATUS(0), TERN_ENGINE_STATUS_RESET_MASK);
+    assert_int_equal(tern_kmd_reset(&kmd, 0, &last), -ETIMEDOUT);
     assert_non_null(strstr(tern_last_error(), "engine 0"));
 }
 

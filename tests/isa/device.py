@@ -10,7 +10,7 @@ ENV = pathlib.Path(__file__).resolve().parent / "env"
 CLANG = ["clang-19", "--target=riscv32-unknown-elf", "-mabi=ilp32", "-nostdlib", "-fuse-ld=lld-19", "-Wl,-T," + str(ENV / "link.ld"),
          "-Wl,--no-relax", "-mno-relax", "-menable-experimental-extensions", "-Wno-unused-command-line-argument"]
 TERN_ISA = "rv32ima_zicsr_zifencei_zfinx_zba_zbb_zacas1p0"
-TIMEOUT = "2000000000"  # cycles: a test that loops is ended, and reported as a fault
+LIMIT = "2000000000"  # cycles: a test that loops is ended, and reported as a fault
 
 
 class Broken(Exception):
@@ -54,7 +54,7 @@ class Qemu:
 class Loader:
     def __init__(self, build_tree, backend, config):
         self.backend = backend
-        self.argv = [str(build_tree / "tests/isa/isa_loader"), backend, f"{config},mem=64M,timeout={TIMEOUT}"]
+        self.argv = [str(build_tree / "tests/isa/isa_loader"), backend, f"{config},mem=64M,limit={LIMIT}"]
         self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         hello = self.process.stdout.readline()
         self.lanes = json.loads(hello)["lanes"] if hello else 0

@@ -200,6 +200,8 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM. Does not block.
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label, uint64_t *fence);
+/** A DMA buffer that completes without being run (C10): takes its turn and a place in the HW queue, to measure what that costs. */
+TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);
 /**
  * Waits until fence (and so all before it) has ended. timeout_ms < 0: for ever. Blocks.
  * -ETIMEDOUT; -EIO: it did not complete; -EINVAL: never submitted.

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Crash dumps: what an engine was doing when it had to be reset, as a text file that the fault message names.
+ *
+ * The text is made in memory first, because the hal must not wait for a disk; then it goes to a file of a new name. Nothing
+ * here fails for the caller: without a dump the message says why there is none. The file belongs to the user alone (0600):
+ * it holds packets, and so addresses, of processes.
+ */
+#include "os/crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PACKETS_SHOWN 8u /* the last ones up to the one that runs */
+#define NAMES_TRIED 1000
+
+/* ------------------------------------------------------------------- text */
+
+/** Bytes of the packet at `at`; 0: none that the engine would take. */
+static uint32_t packet_bytes(const struct tern_slice *s, uint32_t at)
+{
+    const uint32_t bytes = tern_pkt_lines(s->job->packets[at / 4] & TERN_PKT_OPCODE_MASK) * TERN_PKT_LINE_BYTES;
+    return bytes <= s->start + s->size - at ? bytes : 0;
+}
+
+/** The last packets of a slice up to the one at byte `last` of it. */
+static void show_packets(FILE *out, const struct tern_slice *s, uint32_t last)
+{
+    uint32_t at[PACKETS_SHOWN], n = 0, bytes = 1;
+    for (uint32_t p = s->start; bytes && p < s->start + s->size && p - s->start <= last; p += bytes) {
+        at[n++ % PACKETS_SHOWN] = p;
+        bytes = packet_bytes(s, p);
+    }
+    for (uint32_t i = n > PACKETS_SHOWN ? n - PACKETS_SHOWN : 0; i < n; i++) {
+        const uint32_t p = at[i % PACKETS_SHOWN];
+        fprintf(out, "  byte %u: ", p);
+        if (packet_bytes(s, p)) {
+            tern_pkt_print(out, s->job->packets + p / 4);
+        } else {
+            fprintf(out, "no packet: word 0x%08x\n", s->job->packets[p / 4]);
+        }
+    }
+}
+
+static void show_slice(FILE *out, const struct tern_slice *s, const struct tern_kmd_running *running)
+{
+    if (s->context->process->system) {
+        fprintf(out, "paging (%s), fence %llu", s->job->label ? s->job->label : "without label", (unsigned long long)s->id);
+    } else {
+        const struct tern_context *c = TERN_CONTEXT_OF(s->context);
+        fprintf(out, "process '%s', context '%s' (%u), buffer %llu (%s), fence %llu, save area at page %u", c->proc->name, c->name, c->id,
+                (unsigned long long)s->job->fence, s->job->label ? s->job->label : "without label", (unsigned long long)s->id,
+                c->save.page);
+    }
+    fprintf(out, ", bytes %u to %u of %u%s\n", s->start, s->start + s->size, s->job->size, s->resume ? ", resumed" : "");
+    if (running->fence == s->id) {
+        uint32_t prefix = s->context->process->system ? 0 : TERN_PKT_LINE_BYTES;
+        show_packets(out, s, running->offset > prefix ? running->offset - prefix : 0);
+    }
+}
+
+static void compose(struct tern_device *dev, uint32_t engine, const char *why, FILE *out)
+{
+    const struct tern_sched_engine *e = &dev->sched.engine[engine];
+    struct tern_kmd_running running = {.fence = e->n ? e->inflight[0].id : 0};
+    char when[64] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (localtime_r(&now, &tm)) {
+        strftime(when, sizeof when, "%F %T %z", &tm);
+    }
+    fprintf(out, "Tern crash dump\n%s\n\ndate         %s\nprocess      %ld (%s)\ndevice       %s, %s, version %u.%u.%u\ndevice time  %llu\n\n", why,
+            when, (long)getpid(), program_invocation_short_name, dev->info.backend, dev->info.config, dev->info.version >> 16 & 0xff,
+            dev->info.version >> 8 & 0xff, dev->info.version & 0xff, (unsigned long long)dev->sched.now);
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_dump(&dev->kmd, engine, out, &running);
+    tern_turn_give(&dev->turn);
+    if (r) {
+        fprintf(out, "the registers cannot be read any further: %s\n", strerror(-r));
+    }
+    fprintf(out, "\nHW queue of engine %u, as the driver filled it, oldest first, with the last packets of what runs:\n", engine);
+    for (uint32_t i = 0; i < e->n; i++) {
+        show_slice(out, &e->inflight[i], &running);
+    }
+}
+
+/* ------------------------------------------------------------------- file */
+
+/** Makes a folder and what it lies in. */
+static int make_folder(const char *path)
+{
+    char part[PATH_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0700) && errno != EEXIST) {
+            return -errno;
+        }
+        *slash = '/';
+    }
+    return mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+/** Makes a file of a name that nobody has. */
+static int open_new(const char *folder, char *path, size_t size)
+{
+    char when[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    int r = make_folder(folder);
+    if (r) {
+        return r;
+    }
+    if (localtime_r(&now, &tm)) {
+        strftime(when, sizeof when, "%Y%m%d-%H%M%S", &tm);
+    }
+    for (int i = 0; i < NAMES_TRIED; i++) {
+        char number[16] = "";
+        if (i) {
+            snprintf(number, sizeof number, "-%d", i);
+        }
+        if (snprintf(path, size, "%s/tern-crash-%ld-%s%s.txt", folder, (long)getpid(), when, number) >= (int)size) {
+            return -ENAMETOOLONG;
+        }
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd >= 0 ? fd : -errno;
+        }
+    }
+    return -EEXIST;
+}
+
+/** A file in the first of the folders that can be used. */
+static int open_file(char *path, size_t size)
+{
+    const char *wanted = getenv("TERN_CRASH_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char folder[PATH_MAX];
+    int fd = -ENOENT;
+    if (wanted && *wanted) {
+        return open_new(wanted, path, size);
+    }
+    if (state && *state == '/') {
+        snprintf(folder, sizeof folder, "%s/tern", state);
+        fd = open_new(folder, path, size);
+    } else if (home && *home == '/') {
+        snprintf(folder, sizeof folder, "%s/.local/state/tern", home);
+        fd = open_new(folder, path, size);
+    }
+    return fd >= 0 ? fd : open_new("/tmp", path, size);
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+    while (size) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        text += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+void tern_crash_dump(struct tern_device *dev, uint32_t engine, const char *why, char *said, size_t size)
+{
+    char path[PATH_MAX] = "", *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    int r = out ? 0 : -ENOMEM, fd = -1;
+    if (out) {
+        compose(dev, engine, why, out);
+        r = ferror(out) ? -ENOMEM : 0;
+        r = fclose(out) ? -ENOMEM : r;
+    }
+    if (!r) {
+        fd = open_file(path, sizeof path);
+        r = fd < 0 ? fd : write_all(fd, text, length);
+    }
+    if (fd >= 0) {
+        r = close(fd) && !r ? -errno : r;
+        if (r) {
+            unlink(path);
+        }
+    }
+    free(text);
+    if (r) {
+        snprintf(said, size, "no crash dump: %.80s", strerror(-r));
+    } else {
+        snprintf(said, size, "crash dump: %s", path);
+    }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/tdr.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "os/crash.h"
+#include "os/os.h"
+
+/* ------------------------------------------------------------ who is to blame */
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/** Forgets what is too long ago. */
+static void age(struct tern_offender *o, uint64_t now)
+{
+    uint32_t old = 0;
+    while (old < o->n && now - o->at[old] >= TERN_OFFENCE_NS) {
+        old++;
+    }
+    o->n -= old;
+    memmove(&o->at[0], &o->at[old], o->n * sizeof o->at[0]);
+}
+
+/** The entry of this name, or the one that can be spared most: the fewest offences, the longest ago. */
+static struct tern_offender *look_up(struct tern_tdr *t, const char *name, uint64_t now)
+{
+    struct tern_offender *spare = &t->offender[0];
+    for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
+        struct tern_offender *o = &t->offender[i];
+        age(o, now);
+        if (o->n && !strcmp(o->name, name)) {
+            return o;
+        }
+        if (o->n < spare->n || (o->n && o->n == spare->n && o->at[o->n - 1] < spare->at[spare->n - 1])) {
+            spare = o;
+        }
+    }
+    spare->n = 0;
+    snprintf(spare->name, sizeof spare->name, "%s", name);
+    return spare;
+}
+
+int tern_tdr_admit(struct tern_device *dev, const char *name)
+{
+    const uint64_t now = clock_ns();
+    const struct tern_offender *o = look_up(&dev->tdr, name, now);
+    if (o->n < TERN_OFFENCES) {
+        return 0;
+    }
+    return tern_error(-EACCES,
+                      "process '%.40s' is refused for another %llu s: its work has made an engine be reset %u times within %llu s", name,
+                      (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u + 1), o->n,
+                      (unsigned long long)(TERN_OFFENCE_NS / 1000000000u));
+}
+
+void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job)
+{
+    const uint64_t now = clock_ns();
+    struct tern_offender *o = look_up(&dev->tdr, proc->name, now);
+    if (o->n == TERN_OFFENCES) {
+        memmove(&o->at[0], &o->at[1], --o->n * sizeof o->at[0]);
+    }
+    o->at[o->n++] = now;
+    tern_fault_say(proc, job, TERN_FAULT_TIMEOUT, &proc->fault,
+                   "did not let engine %u stop within %llu cycles, so that the engine was reset; %s", engine,
+                   (unsigned long long)dev->sched.config.timeout, dev->tdr.dump[engine]);
+}
+
+/* ------------------------------------------------------------------- resets */
+
+void tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
+{
+    struct tern_device *dev = user;
+    char why[160];
+    (void)front; /* the scheduler still shows the whole HW queue */
+    snprintf(why, sizeof why, "Engine %u was asked to stop and has not answered within %llu cycles.", engine,
+             (unsigned long long)dev->sched.config.timeout);
+    tern_crash_dump(dev, engine, why, dev->tdr.dump[engine], sizeof dev->tdr.dump[engine]);
+}
+
+static void cleaned(struct tern_job *job)
+{
+    struct tern_device *dev = job->user;
+    if (job->result != TERN_COMPLETED && !dev->lost) {
+        tern_device_lose(dev, "its engines could not be made ready again after a reset of all of them");
+    }
+    free(job);
+}
+
+/** Engines begin anew, as they do when the device is opened: no translation of before, valid context-save areas. */
+static void clean_engines(struct tern_device *dev)
+{
+    for (uint32_t e = 0; e < dev->kmd.engines && !dev->lost; e++) {
+        struct tern_job *job = tern_job_clean(dev, e);
+        if (!job) {
+            tern_device_lose(dev, "the host is out of memory for making its engines ready after a reset of all of them");
+            return;
+        }
+        job->done = cleaned;
+        job->user = dev;
+        tern_paging_submit(dev, e, job);
+    }
+}
+
+static void reset_adapter(struct tern_device *dev, const char *why)
+{
+    char reason[160];
+    snprintf(reason, sizeof reason, "%s", why);
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_reset_all(&dev->kmd);
+    tern_turn_give(&dev->turn);
+    if (r) {
+        tern_device_lose(dev, tern_last_error());
+        return;
+    }
+    dev->tdr.adapter_resets++;
+    dev->sched.paging_lost = 0;
+    TERN_LIST_EACH(node, &dev->processes)
+    {
+        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
+        struct tern_fault f = {.code = TERN_FAULT_ADAPTER};
+        snprintf(f.message, sizeof f.message, "process '%.40s': the whole device was reset: %s", p->name, reason);
+        if (!p->sched.error) {
+            p->fault = f;
+            p->sched.error = true;
+        }
+    }
+    tern_sched_abort_all(&dev->sched);
+    clean_engines(dev);
+    pthread_cond_broadcast(&dev->changed);
+    tern_device_kick(dev);
+}
+
+void tern_tdr_judge(struct tern_device *dev, int r)
+{
+    if (r == -ETIMEDOUT || r == -ENOTRECOVERABLE) {
+        reset_adapter(dev, tern_last_error());
+    } else if (r) {
+        tern_device_lose(dev, tern_last_error());
+    }
+}
+
+/* -------------------------------------------------------------------- limit */
+
+uint64_t tern_tdr_limit(struct tern_device *dev)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t e = 0; dev->config.limit && e < dev->kmd.engines; e++) {
+        const struct tern_sched_engine *engine = &dev->sched.engine[e];
+        const struct tern_job *job = engine->n ? engine->inflight[0].job : NULL;
+        if (!job || job->context->process->system || job->context->process->error) {
+            continue;
+        }
+        const uint64_t ran = job->cycles + (dev->sched.now > engine->front_since ? dev->sched.now - engine->front_since : 0);
+        if (ran <= dev->config.limit) {
+            const uint64_t left = dev->config.limit - ran + 1;
+            next = left < next ? left : next;
+            continue;
+        }
+        struct tern_process *proc = TERN_PROCESS_OF(job->context->process);
+        struct tern_fault f;
+        tern_fault_say(proc, job, TERN_FAULT_LIMIT, &f,
+                       "ran longer than %llu cycles; TERN_LIMIT_CYCLES or the key limit of the configuration allows more",
+                       (unsigned long long)dev->config.limit);
+        tern_process_fail(proc, &f);
+        next = 0;
+    }
+    return next;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the driver does when an engine does not stop: the dump, the blame, and what comes after a reset that fails (F2-F4).
+ *
+ * Levels. The scheduler resets an engine that has not answered a request to stop within the timeout; the process in front is
+ * guilty, all others lose nothing (F3). If the engine does not come back, or paging buffers were lost to resets twice (F4),
+ * *all* engines are reset: every process is in error, because what the page tables say is in doubt, and new ones begin
+ * on a clean device. If that fails too, the device is lost.
+ *
+ * A process that comes back after each reset only to hang again keeps everybody waiting for the timeout each time. So who has
+ * made engines be reset TERN_OFFENCES times within TERN_OFFENCE_NS is refused until the first of them is that long ago. Known
+ * by name, which is all that the driver in a process has; host time, because device time stands still when nobody works.
+ *
+ * dev->lock is held in all of these.
+ */
+#ifndef TERN_OS_TDR_H
+#define TERN_OS_TDR_H
+
+#include "kmd/kmd.h"
+
+#define TERN_OFFENCES 5u
+#define TERN_OFFENCE_NS 600000000000ull
+#define TERN_OFFENDERS 16u   /**< Remembered at a time. */
+
+struct tern_device;
+struct tern_process;
+struct tern_job;
+
+struct tern_offender {
+    char name[64];
+    uint64_t at[TERN_OFFENCES]; /**< CLOCK_MONOTONIC, ns; oldest first. */
+    uint32_t n;
+};
+
+struct tern_tdr {
+    char dump[TERN_ENGINES_MAX][320]; /**< Of each engine: the last crash dump, or why there is none. */
+    struct tern_offender offender[TERN_OFFENDERS];
+    uint32_t adapter_resets;
+};
+
+/** The scheduler's ops->stuck: an engine is about to be reset. Writes the crash dump. */
+void tern_tdr_stuck(void *dev, uint32_t engine, struct tern_job *front);
+/** Its work has made the engine be reset: the fault, and the book of offences. */
+void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job);
+/** May a process of this name begin? -EACCES says why not, and for how long. */
+int tern_tdr_admit(struct tern_device *dev, const char *name);
+/**
+ * After each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and -ENOTRECOVERABLE (F4): all
+ * engines are reset. Any other error, and if that fails: the device is lost.
+ */
+void tern_tdr_judge(struct tern_device *dev, int r);
+/** Ends processes of which a buffer has run longer than the configuration's limit. Cycles until it has to look again. */
+uint64_t tern_tdr_limit(struct tern_device *dev);
+
+#endif

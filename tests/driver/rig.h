@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A device whose hal can be made to misbehave, and programs that run on it: for the tests of preemption and of what happens when it
+ * fails. What the hal is told to do wrong takes effect at its next access.
+ */
+#ifndef RIG_H
+#define RIG_H
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hal/hal.h"
+#include "os/os.h"
+#include "work.h"
+
+/* ---------------------------------------------------------------- the hal */
+
+struct rig {
+    struct tern_hal hal, *real;
+    atomic_uint deaf;     /* bits of engines that requests to stop do not reach, */
+    atomic_uint deaf_to;  /* while this context runs; 0: whoever does */
+    atomic_uint held;     /* bits of engines that do not come out of reset */
+    atomic_uint eaten;    /* bits of engines whose doorbell does not ring for paging buffers */
+    atomic_bool mute;     /* interrupts are lost */
+    atomic_bool gone;     /* all registers read all ones */
+    atomic_uint preempts, resets; /* how many were asked for */
+    uint32_t flags[TERN_ENGINES_MAX], fence[TERN_ENGINES_MAX];
+    uint32_t context[TERN_ENGINES_MAX][8]; /* by the low bits of the fence id */
+};
+
+static struct rig rig;
+static struct tern_device *dev;
+static struct work b;
+
+/** Whose register it is; TERN_ENGINES_MAX: of none. */
+static inline uint32_t rig_engine(uint32_t offset)
+{
+    return offset < TERN_REG_ENGINE_STATUS(0) ? TERN_ENGINES_MAX : (offset - TERN_REG_ENGINE_STATUS(0)) / 0x400;
+}
+
+static inline int rig_read32(struct tern_hal *h, uint32_t offset, uint32_t *value)
+{
+    (void)h;
+    const uint32_t e = rig_engine(offset);
+    int r = rig.real->ops->read32(rig.real, offset, value);
+    if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_STATUS(e) && rig.held >> e & 1) {
+        *value |= TERN_ENGINE_STATUS_RESET_MASK;
+    }
+    *value = rig.gone ? UINT32_MAX : *value;
+    return r;
+}
+
+/** Is the engine deaf to a request to stop? */
+static inline bool rig_deaf(uint32_t e)
+{
+    uint32_t fence = 0;
+    if (!(rig.deaf >> e & 1) || !rig.deaf_to) {
+        return rig.deaf >> e & 1;
+    }
+    ok(rig.real->ops->read32(rig.real, TERN_REG_ENGINE_RUN_FENCE_LO(e), &fence));
+    return rig.context[e][fence % 8] == rig.deaf_to;
+}
+
+static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t value)
+{
+    (void)h;
+    const uint32_t e = rig_engine(offset);
+    if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_FLAGS(e)) {
+        rig.flags[e] = value;
+    } else if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_FENCE_LO(e)) {
+        rig.fence[e] = value;
+    } else if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_CONTEXT(e)) {
+        rig.context[e][rig.fence[e] % 8] = value;
+    }
+    if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_DOORBELL(e) && rig.eaten >> e & 1 && rig.flags[e] & TERN_ENGINE_SUB_FLAGS_PAGING_MASK) {
+        return 0;
+    }
+    if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_COMMAND(e)) {
+        rig.preempts += (value & TERN_ENGINE_COMMAND_PREEMPT_MASK) != 0;
+        rig.resets += (value & TERN_ENGINE_COMMAND_RESET_MASK) != 0;
+        if (value & TERN_ENGINE_COMMAND_PREEMPT_MASK && rig_deaf(e)) {
+            return 0;
+        }
+    }
+    return rig.real->ops->write32(rig.real, offset, value);
+}
+
+static inline int rig_mem_read(struct tern_hal *h, uint64_t address, void *data, size_t size)
+{
+    (void)h;
+    return rig.real->ops->mem_read(rig.real, address, data, size);
+}
+
+static inline int rig_mem_write(struct tern_hal *h, uint64_t address, const void *data, size_t size)
+{
+    (void)h;
+    return rig.real->ops->mem_write(rig.real, address, data, size);
+}
+
+/** Without its interrupt a device just takes all the time that it is given. */
+static inline int rig_wait(struct tern_hal *h, uint64_t cycles)
+{
+    (void)h;
+    int r = 0;
+    if (rig.mute) {
+        r = rig.real->ops->write32(rig.real, TERN_REG_DEV_IRQ_ENABLE, 0);
+    }
+    r = r ? r : rig.real->ops->wait(rig.real, cycles);
+    return rig.mute && r > 0 ? 0 : r;
+}
+
+static inline void rig_close(struct tern_hal *h)
+{
+    (void)h;
+    rig.real->ops->close(rig.real);
+}
+
+/** Opens the device that the environment names, behind the rig. edit (may be NULL) changes what the text cannot say. */
+static inline void rig_open(const char *config, void (*edit)(struct tern_config *c))
+{
+    static const struct tern_hal_ops ops = {rig_read32, rig_write32, rig_mem_read, rig_mem_write, rig_wait, rig_close};
+    struct tern_config c;
+    memset(&rig, 0, sizeof rig);
+    rig.hal.ops = &ops;
+    b.size = 0;
+    ok(tern_config_parse(NULL, config, &c));
+    if (edit) {
+        edit(&c);
+    }
+    int r = tern_hal_open_sim(&c, &rig.real);
+    if (r == -ENOENT) {
+        print_message("skipped: %s\n", tern_last_error());
+        exit(77);
+    }
+    ok(r);
+    ok(tern_device_open_hal(&rig.hal, &c, &dev));
+}
+
+static inline void rig_done(void)
+{
+    ok(tern_device_close(dev));
+}
+
+/* --------------------------------------------------------------- programs */
+
+/**
+ * One work-item: counts in word 2 of its arguments until word 0 is not 0. Then puts that into word 1 and ends; but 2 makes it
+ * store to address 0.
+ */
+static const uint32_t code_spin[] = {
+    0x00000393, /* li t2, 0 */
+    0x00138393, /* loop: addi t2, t2, 1 */
+    0x00752423, /* sw t2, 8(a0) */
+    0x4005232f, /* amoor.w t1, zero, (a0): not from a cache */
+    0xfe030ae3, /* beqz t1, loop */
+    0xffe30e13, /* addi t3, t1, -2 */
+    0x000e0663, /* beqz t3, bad */
+    0x00652223, /* sw t1, 4(a0) */
+    0x0000100b, /* exit */
+    0x00002023, /* bad: sw zero, 0(zero) */
+    0x0000100b, /* exit */
+};
+
+/** Each work-item mixes squares of n, n - 1 ... 1, where n is argument 0, and its own number, into a word of the array at argument 1. */
+static const uint32_t code_mix[] = {
+    0x00052303, 0x00452383, 0xcd002e73, /* lw t1, 0(a0); lw t2, 4(a0); csrr t3, global_id_x */
+    0x00000293,                         /* li t0, 0 */
+    0x02630eb3, 0x01d282b3,             /* again: mul t4, t1, t1; add t0, t0, t4 */
+    0x01c2c2b3, 0xfff30313,             /* xor t0, t0, t3; addi t1, t1, -1 */
+    0xfe0318e3,                         /* bnez t1, again */
+    0x002e1e13, 0x01c383b3, 0x0053a023, /* slli t3, t3, 2; add t2, t2, t3; sw t0, 0(t2) */
+    0x0000100b,                         /* exit */
+};
+
+/** Counts to argument 0, and stores to address 0 in its last instruction. */
+static const uint32_t code_trap[] = {
+    0x00052f03, 0x00000313, 0x00130313, /* lw t5, 0(a0); li t1, 0; again: addi t1, t1, 1 */
+    0xffe36ee3, 0x00002023, 0x0000100b, /* bltu t1, t5, again; sw zero, 0(zero); exit */
+};
+#define TRAP_STORE 16u
+
+static inline uint32_t mixed(uint32_t n, uint32_t id)
+{
+    uint32_t x = 0;
+    for (; n; n--) {
+        x = (x + n * n) ^ id;
+    }
+    return x;
+}
+
+/** A process with one context, code, arguments and stacks. */
+struct actor {
+    struct tern_process *p;
+    struct tern_context *c;
+    struct tern_allocation *code, *args, *stack, *data;
+    uint32_t n;
+};
+
+#define MIX_ITEMS 256u
+
+static inline void actor_open(struct actor *a, const char *name, int32_t engine, const uint32_t *code, size_t size)
+{
+    const struct tern_context_desc d = {.name = name, .engine = engine};
+    ok(tern_process_create(dev, name, &a->p));
+    ok(tern_context_create(a->p, &d, &a->c));
+    ok(tern_allocation_create(a->p, 4096, TERN_MEM_READ | TERN_MEM_EXEC, 0, &a->code));
+    ok(tern_allocation_create(a->p, 4096, TERN_MEM_WRITE, 0, &a->args));
+    ok(tern_allocation_create(a->p, 1u << 18, TERN_MEM_WRITE, 0, &a->stack));
+    ok(tern_allocation_create(a->p, 4 * MIX_ITEMS, TERN_MEM_WRITE, 0, &a->data));
+    ok(tern_allocation_write(a->code, 0, code, size));
+}
+
+static inline void actor_close(struct actor *a)
+{
+    tern_context_destroy(a->c);
+    tern_allocation_destroy(a->code);
+    tern_allocation_destroy(a->args);
+    tern_allocation_destroy(a->stack);
+    tern_allocation_destroy(a->data);
+    ok(tern_process_destroy(a->p));
+}
+
+static inline void actor_set(struct actor *a, uint32_t word, uint32_t value)
+{
+    ok(tern_allocation_write(a->args, 4 * word, &value, sizeof value));
+}
+
+static inline uint32_t actor_get(struct actor *a, uint32_t word)
+{
+    uint32_t v;
+    ok(tern_allocation_read(a->args, 4 * word, &v, sizeof v));
+    return v;
+}
+
+/** A packet that runs the actor's code in so many work-items, in groups of at most 64. */
+static inline void actor_dispatch(struct actor *a, uint32_t items)
+{
+    const uint32_t local = items < 64 ? items : 64, groups = (items + local - 1) / local;
+    struct tern_pkt_dispatch d = {
+        .entry = tern_allocation_address(a->code), .args = tern_allocation_address(a->args), .work_dim = 1, .stack_log2 = 6,
+        .group_warps = (local + dev->info.lanes - 1) / dev->info.lanes, .group_slots = 1, .stack = tern_allocation_address(a->stack),
+        .global_x = items, .global_y = 1, .global_z = 1, .local_x = local, .local_y = 1, .local_z = 1,
+        .groups_x = groups, .groups_y = 1, .groups_z = 1, .edge_x = items - (groups - 1) * local, .edge_y = 1, .edge_z = 1};
+    ok(tern_pkt_dispatch_pack(&d, work_add(&b, 2)));
+}
+
+static inline uint64_t actor_spin(struct actor *a)
+{
+    actor_dispatch(a, 1);
+    return work_submit(&b, a->c, "spin");
+}
+
+static inline uint64_t actor_mix(struct actor *a, uint32_t n)
+{
+    a->n = n;
+    actor_set(a, 0, n);
+    actor_set(a, 1, tern_allocation_address(a->data));
+    actor_dispatch(a, MIX_ITEMS);
+    return work_submit(&b, a->c, "mix");
+}
+
+static inline void expect_mixed(struct actor *a)
+{
+    uint32_t v[MIX_ITEMS];
+    ok(tern_allocation_read(a->data, 0, v, sizeof v));
+    for (uint32_t i = 0; i < MIX_ITEMS; i++) {
+        assert_int_equal(v[i], mixed(a->n, i));
+    }
+}
+
+static inline void open_spin(struct actor *a, const char *name, int32_t engine)
+{
+    actor_open(a, name, engine, code_spin, sizeof code_spin);
+}
+
+static inline void open_mix(struct actor *a, const char *name, int32_t engine)
+{
+    actor_open(a, name, engine, code_mix, sizeof code_mix);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+static inline void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+/** Waits for something that must come; a test that waits in vain says for what. */
+#define until(condition)                                             \
+    do {                                                             \
+        for (int naps_ = 0; !(condition); naps_++, nap()) {          \
+            if (naps_ == 300000) {                                   \
+                fail_msg("waited in vain for %s", #condition);       \
+            }                                                        \
+        }                                                            \
+    } while (0)
+
+/** Its loop goes on: it runs now. */
+static inline void spins(struct actor *a)
+{
+    const uint32_t before = actor_get(a, 2);
+    until(actor_get(a, 2) != before);
+}
+
+/** Suspends it (P8), and comes back when the device has no reference to it any more. */
+static inline uint64_t actor_suspend(struct actor *a)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint64_t hold = tern_sched_context_suspend(&dev->sched, &a->c->sched);
+    tern_device_kick(dev);
+    bool out = false;
+    while (!out) {
+        out = tern_sched_context_suspended(&a->c->sched, hold);
+        pthread_mutex_unlock(&dev->lock);
+        nap();
+        pthread_mutex_lock(&dev->lock);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return hold;
+}
+
+static inline void actor_resume(struct actor *a, uint64_t hold)
+{
+    pthread_mutex_lock(&dev->lock);
+    assert_true(tern_sched_context_resume(&dev->sched, &a->c->sched, hold));
+    tern_device_kick(dev);
+    pthread_mutex_unlock(&dev->lock);
+}
+
+static inline struct tern_context_stats stats(struct actor *a)
+{
+    struct tern_context_stats s;
+    tern_context_query(a->c, &s);
+    return s;
+}
+
+static inline struct tern_fault fault_of(struct actor *a)
+{
+    struct tern_fault f = {0};
+    assert_int_equal(tern_process_status(a->p, &f), -EIO);
+    return f;
+}
+
+static inline void expect_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) {
+        fail_msg("'%s' does not say '%s'", text, part);
+    }
+}
+
+#endif

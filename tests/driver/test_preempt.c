@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Preemption seen from the driver (P1-P7, F1-F3): every state of the HW queue meets every event; work that never ends, faults at
+ * its end, waits for nobody. Whatever happens, who is not meant loses nothing.
+ */
+#include "rig.h"
+
+#define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
+
+/* ------------------------------------- states of the HW queue and events */
+
+enum state { IDLE, RUNS, RUNS_ALONE_TWICE, RUNS_BEFORE_OTHER, RUNS_BEHIND_OTHER, SUSPENDED, RESUMED, WAITS, STATES };
+enum event { PREEMPT, FAULT, RESET, DEATH, EVENTS };
+
+static const char *const state_name[] = {"idle", "runs", "runs, its next behind it", "runs, another behind it", "behind another",
+                                         "suspended, another runs", "resumed", "waits for a fence"};
+static const char *const event_name[] = {"preempt", "fault", "reset", "death"};
+
+struct scene {
+    struct actor victim, other, quick;
+    struct tern_fence *gate;
+    uint64_t victims, others; /* fences */
+    uint64_t hold;            /* of the victim; 0: it is not held */
+};
+
+static void let_go(struct scene *s)
+{
+    if (s->hold) {
+        actor_resume(&s->victim, s->hold);
+        s->hold = 0;
+    }
+}
+
+/** Brings engine 0 into the state. All that runs spins, so it stays there, but for turns at the quantum. */
+static void enter(struct scene *s, enum state state)
+{
+    switch (state) {
+    case IDLE:
+    case STATES:
+        break;
+    case WAITS:
+        work_wait(&b, tern_fence_address(s->gate), 1);
+        s->victims = actor_spin(&s->victim);
+        break;
+    case RUNS_BEHIND_OTHER:
+        s->others = actor_spin(&s->other);
+        spins(&s->other);
+        s->victims = actor_spin(&s->victim);
+        break;
+    case RUNS:
+    case RUNS_ALONE_TWICE:
+    case RUNS_BEFORE_OTHER:
+        s->victims = actor_spin(&s->victim);
+        spins(&s->victim);
+        if (state == RUNS_ALONE_TWICE) {
+            s->victims = actor_spin(&s->victim);
+        } else if (state == RUNS_BEFORE_OTHER) {
+            s->others = actor_spin(&s->other);
+        }
+        break;
+    case SUSPENDED:
+    case RESUMED:
+        s->victims = actor_spin(&s->victim);
+        spins(&s->victim);
+        s->hold = actor_suspend(&s->victim);
+        assert_true(s->victim.c->sched.backs && s->victim.c->sched.back[0].resume);
+        s->others = actor_spin(&s->other);
+        spins(&s->other);
+        if (state == RESUMED) {
+            let_go(s);
+            spins(&s->victim);
+        }
+        break;
+    }
+}
+
+static void release(struct actor *a, uint64_t fence, int result)
+{
+    actor_set(a, 0, 1);
+    assert_int_equal(tern_wait(a->c, fence, 60000), result);
+    assert_true(result || !fence || actor_get(a, 1) == 1);
+}
+
+/** The victim ends as it should, and everybody else as if nothing had happened. */
+static void event(struct scene *s, enum state state, enum event event)
+{
+    bool hurt = event != PREEMPT && s->victims;
+    uint32_t code = 0;
+    switch (event) {
+    case PREEMPT:
+    case EVENTS:
+        break;
+    case FAULT:
+        code = TERN_FAULT_PAGE;
+        actor_set(&s->victim, 0, 2);
+        ok(tern_fence_signal(s->gate, 1));
+        let_go(s);
+        break;
+    case RESET:
+        /* The engine does not hear requests to stop while the victim runs: so it is the victim that is guilty. */
+        if (state == IDLE || state == WAITS) {
+            hurt = false;
+            break;
+        }
+        code = TERN_FAULT_TIMEOUT;
+        rig.deaf_to = s->victim.c->id;
+        rig.deaf = 1;
+        let_go(s);
+        break;
+    case DEATH:
+        code = TERN_FAULT_ABORTED;
+        tern_process_abort(s->victim.p, "told to");
+        break;
+    }
+    if (event == RESET && hurt) {
+        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 20), 60000)); /* somebody wants the engine */
+        until(tern_process_status(s->victim.p, NULL));
+    } else {
+        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 50), 60000));
+    }
+    expect_mixed(&s->quick);
+    if (hurt) {
+        assert_int_equal(tern_wait(s->victim.c, s->victims, 60000), -EIO);
+        assert_int_equal(fault_of(&s->victim).code, code);
+    }
+    ok(tern_process_status(s->other.p, NULL));
+    ok(tern_process_status(s->quick.p, NULL));
+    ok(tern_fence_signal(s->gate, 1));
+    let_go(s);
+    if (!hurt && event != DEATH) {
+        release(&s->victim, s->victims, 0);
+        ok(tern_process_status(s->victim.p, NULL));
+    }
+    release(&s->other, s->others, 0);
+}
+
+static void test_states_and_events(void **unused)
+{
+    (void)unused;
+    for (enum state state = IDLE; state < STATES; state++) {
+        for (enum event e = PREEMPT; e < EVENTS; e++) {
+            struct scene s = {0};
+            print_message("  %s, %s\n", state_name[state], event_name[e]);
+            rig_open(CONFIG, NULL);
+            open_spin(&s.victim, "victim", 0);
+            open_spin(&s.other, "other", 0);
+            open_mix(&s.quick, "quick", 0);
+            ok(tern_fence_create(s.victim.p, 0, &s.gate));
+            enter(&s, state);
+            event(&s, state, e);
+            tern_fence_destroy(s.gate);
+            actor_close(&s.victim);
+            actor_close(&s.other);
+            actor_close(&s.quick);
+            rig_done();
+        }
+    }
+}
+
+/* ------------------------------------------------------------ kinds of work */
+
+/** Kernels that never end keep nobody from the engines, and nobody kills them (F2). */
+static void test_endless_beside_others(void **state)
+{
+    (void)state;
+    struct actor endless[3], worker[3];
+    uint64_t fence[3], last[3] = {0};
+    rig_open(CONFIG, NULL);
+    for (int i = 0; i < 3; i++) {
+        open_spin(&endless[i], "endless", i == 2 ? -1 : i);
+        fence[i] = actor_spin(&endless[i]);
+        spins(&endless[i]);
+        open_mix(&worker[i], "worker", i == 2 ? -1 : i);
+    }
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 3; i++) {
+            last[i] = actor_mix(&worker[i], 300);
+            ok(tern_wait(worker[i].c, last[i], 60000));
+            expect_mixed(&worker[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        ok(tern_process_status(endless[i].p, NULL));
+        spins(&endless[i]); /* they still have their share */
+        assert_true(stats(&endless[i]).preempted > 0);
+        assert_int_equal(tern_context_ended(endless[i].c), 0);
+    }
+    assert_int_equal(rig.resets, 0);
+    release(&endless[0], fence[0], 0); /* one comes to its end after all */
+    tern_process_abort(endless[1].p, "enough");
+    assert_int_equal(tern_wait(endless[1].c, fence[1], 60000), -EIO);
+    expect_says(fault_of(&endless[1]).message, "process 'endless': its work was aborted: enough");
+    tern_process_abort(endless[2].p, NULL);
+    for (int i = 0; i < 3; i++) {
+        actor_close(&endless[i]);
+        actor_close(&worker[i]);
+    }
+    assert_int_equal(rig.resets, 0);
+    rig_done();
+}
+
+/** Preempted again and again, on both engines, the results are those of work that runs alone. */
+static void test_results_under_preemption(void **state)
+{
+    (void)state;
+    struct actor a[6];
+    uint64_t f[6], moved = 0;
+    rig_open("small,mem=64M,preempt=700,timeout=100000", NULL);
+    for (int i = 0; i < 6; i++) {
+        open_mix(&a[i], "mix", -1);
+        f[i] = actor_mix(&a[i], 500 + 37 * (uint32_t)i);
+    }
+    for (int i = 0; i < 6; i++) {
+        ok(tern_wait(a[i].c, f[i], 60000));
+        expect_mixed(&a[i]);
+        assert_true(stats(&a[i]).preempted > 0);
+        moved += stats(&a[i]).moved;
+    }
+    print_message("went on on another engine: %llu times\n", (unsigned long long)moved);
+    assert_true(moved > 0);
+    for (int i = 0; i < 6; i++) {
+        actor_close(&a[i]);
+    }
+    rig_done();
+}
+
+/** A kernel that was cut many times faults in its last instruction: the fault is as if it had run at once. */
+static void test_fault_at_the_end(void **state)
+{
+    (void)state;
+    struct actor trap, neighbour;
+    rig_open("small,mem=64M,preempt=700,timeout=100000", NULL);
+    actor_open(&trap, "trap", 0, code_trap, sizeof code_trap);
+    open_mix(&neighbour, "neighbour", 0);
+    uint64_t n = actor_mix(&neighbour, 800);
+    actor_set(&trap, 0, 3000);
+    ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
+    actor_dispatch(&trap, 1);
+    const uint64_t f = work_submit(&b, trap.c, "trap");
+    assert_int_equal(tern_wait(trap.c, f, 60000), -EIO);
+    const struct tern_fault fault = fault_of(&trap);
+    assert_true(fault.code == TERN_FAULT_PAGE && fault.address == 0 && fault.has_item && fault.offset == 64 && fault.fence == f);
+    assert_int_equal(fault.pc, tern_allocation_address(trap.code) + TRAP_STORE);
+    assert_true(stats(&trap).preempted > 2);
+    ok(tern_wait(neighbour.c, n, 60000));
+    expect_mixed(&neighbour);
+    actor_close(&trap);
+    actor_close(&neighbour);
+    rig_done();
+}
+
+/** Who waits for a fence that nobody signals keeps no engine, and can be ended. */
+static void test_fence_nobody_signals(void **state)
+{
+    (void)state;
+    struct actor waits, works;
+    struct tern_fence *f;
+    rig_open(CONFIG, NULL);
+    open_spin(&waits, "waits", 0);
+    open_mix(&works, "works", 0);
+    ok(tern_fence_create(waits.p, 0, &f));
+    work_fill(&b, tern_allocation_address(waits.data), 64, 1);
+    work_wait(&b, tern_fence_address(f), 1);
+    const uint64_t fence = work_submit(&b, waits.c, "waits");
+    for (int i = 0; i < 5; i++) {
+        ok(tern_wait(works.c, actor_mix(&works, 100), 60000));
+        expect_mixed(&works);
+    }
+    assert_int_equal(tern_wait(waits.c, fence, 20), -ETIMEDOUT);
+    tern_process_abort(waits.p, "nobody signals");
+    assert_int_equal(tern_wait(waits.c, fence, 60000), -EIO);
+    tern_fence_destroy(f);
+    actor_close(&waits);
+    actor_close(&works);
+    rig_done();
+}
+
+/** The key limit ends what runs too long, also if it is cut again and again meanwhile. */
+static void test_limit(void **state)
+{
+    (void)state;
+    struct actor endless, works;
+    rig_open("small,mem=64M,quantum=2000,limit=100000", NULL);
+    open_spin(&endless, "endless", 0);
+    open_mix(&works, "works", 0);
+    const uint64_t f = actor_spin(&endless);
+    for (int i = 0; i < 5; i++) {
+        ok(tern_wait(works.c, actor_mix(&works, 100), 60000));
+    }
+    assert_int_equal(tern_wait(endless.c, f, 60000), -EIO);
+    const struct tern_fault fault = fault_of(&endless);
+    assert_true(fault.code == TERN_FAULT_LIMIT && fault.fence == f);
+    assert_string_equal(fault.message, "process 'endless': kernel spin: ran longer than 100000 cycles; TERN_LIMIT_CYCLES or the key limit "
+                                       "of the configuration allows more");
+    const uint64_t ran = stats(&endless).cycles;
+    assert_true(ran > 100000 && ran < 120000);
+    assert_int_equal(rig.resets, 0);
+    ok(tern_process_status(works.p, NULL));
+    actor_close(&endless);
+    actor_close(&works);
+    rig_done();
+}
+
+/** C10. */
+static void test_null(void **state)
+{
+    (void)state;
+    struct actor a;
+    uint64_t f;
+    rig_open(CONFIG, NULL);
+    open_mix(&a, "null", 0);
+    for (int i = 0; i < 20; i++) {
+        ok(tern_submit_null(a.c, "null", &f));
+    }
+    ok(tern_wait(a.c, f, 60000));
+    assert_true(stats(&a).completed == 20 && stats(&a).cycles < 20 * 200);
+    actor_close(&a);
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states_and_events), cmocka_unit_test(test_endless_beside_others),
+        cmocka_unit_test(test_results_under_preemption), cmocka_unit_test(test_fault_at_the_end),
+        cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit), cmocka_unit_test(test_null),
+    };
+    return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
+}

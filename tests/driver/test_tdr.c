@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * When the device does not do what it should: engines that do not stop or do not come out of reset, save areas that memory does not
+ * answer for, interrupts that get lost, a device that goes from the bus (F2-F4). Who did nothing wrong loses nothing, as
+ * long as the device can be saved.
+ */
+#include <dirent.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "rig.h"
+
+#define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
+
+static char folder[64];
+
+/** Where crash dumps go: a folder of the test's own. */
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/tern-tdr-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    setenv("TERN_CRASH_DIR", folder, 1);
+    return 0;
+}
+
+/** How many files are there; they are removed. */
+static int clear(const char *path)
+{
+    char name[600];
+    int n = 0;
+    DIR *d = opendir(path);
+    if (!d) {
+        return 0;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        if (e->d_name[0] != '.') {
+            snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+            n += unlink(name) == 0;
+        }
+    }
+    closedir(d);
+    return n;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    clear(folder);
+    rmdir(folder);
+    unsetenv("TERN_CRASH_DIR");
+    return 0;
+}
+
+/** The actor's kernel runs and does not let engine 0 stop; somebody wants the engine; so there is a reset. */
+static void hang(struct actor *guilty, struct actor *wants)
+{
+    const uint64_t g = actor_spin(guilty);
+    spins(guilty);
+    rig.deaf_to = guilty->c->id;
+    rig.deaf = 1;
+    ok(tern_wait(wants->c, actor_mix(wants, 50), 60000));
+    expect_mixed(wants);
+    assert_int_equal(tern_wait(guilty->c, g, 60000), -EIO);
+    rig.deaf = 0;
+}
+
+/* -------------------------------------------------------- engine resets (F3) */
+
+/** The dump that a message names, as text. */
+static void read_dump(const char *message, char *text, size_t size)
+{
+    const char *path = strstr(message, "crash dump: ");
+    assert_non_null(path);
+    path += strlen("crash dump: ");
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, size - 1, f)] = '\0';
+    fclose(f);
+}
+
+static void test_engine_that_does_not_stop(void **state)
+{
+    (void)state;
+    static char text[65536];
+    struct actor guilty, behind, elsewhere;
+    rig_open(CONFIG, NULL);
+    open_spin(&guilty, "guilty", 0);
+    open_mix(&behind, "behind", 0);
+    open_mix(&elsewhere, "elsewhere", 1);
+    const uint64_t e = actor_mix(&elsewhere, 3000);
+    hang(&guilty, &behind);
+    const struct tern_fault f = fault_of(&guilty);
+    assert_true(f.code == TERN_FAULT_TIMEOUT && f.fence == 1 && !f.has_item);
+    expect_says(f.message, "process 'guilty': kernel spin: did not let engine 0 stop within 20000 cycles, so that the engine was reset; "
+                           "crash dump: ");
+    assert_int_equal(rig.resets, 1);
+    read_dump(f.message, text, sizeof text);
+    char pc[32];
+    const uint32_t loop = tern_allocation_address(guilty.code) + 4;
+    int at_loop = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+        snprintf(pc, sizeof pc, "pc 0x%08x lanes 0x00000001", loop + 4 * k);
+        at_loop += strstr(text, pc) != NULL;
+    }
+    assert_int_equal(at_loop, 1);
+    const char *parts[] = {"Tern crash dump", "Engine 0 was asked to stop and has not answered within 20000 cycles.", "device time",
+                           "registers of engine 0", "status ", "run_fence_lo", "HW queue of engine 0", "process 'guilty', context 'guilty'",
+                           "buffer 1 (spin)", "dispatch\n", "stack_log2 ", "warp 0 "};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        expect_says(text, parts[i]);
+    }
+    ok(tern_wait(elsewhere.c, e, 60000)); /* C7 */
+    expect_mixed(&elsewhere);
+    ok(tern_process_status(behind.p, NULL));
+    ok(tern_wait(behind.c, actor_mix(&behind, 100), 60000)); /* the engine is as good as new */
+    expect_mixed(&behind);
+    assert_int_equal(rig.resets, 1);
+    actor_close(&guilty);
+    actor_close(&behind);
+    actor_close(&elsewhere);
+    rig_done();
+    assert_int_equal(clear(folder), 1);
+}
+
+/** Dumps never overwrite each other, and one that cannot be written hurts nobody. */
+static void test_where_dumps_go(void **state)
+{
+    (void)state;
+    char sub[128];
+    struct actor guilty, behind;
+    rig_open(CONFIG, NULL);
+    open_mix(&behind, "behind", 0);
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "guilty %d", i);
+        snprintf(sub, sizeof sub, "%s/a/b", folder);
+        setenv("TERN_CRASH_DIR", i == 3 ? "/proc/none" : sub, 1); /* folders are made; but not there */
+        open_spin(&guilty, name, 0);
+        hang(&guilty, &behind);
+        expect_says(fault_of(&guilty).message, i == 3 ? "; no crash dump: " : "; crash dump: ");
+        actor_close(&guilty);
+    }
+    assert_int_equal(clear(sub), 3);
+    assert_int_equal(rmdir(sub), 0);
+    unsetenv("TERN_CRASH_DIR");
+    setenv("XDG_STATE_HOME", folder, 1);
+    open_spin(&guilty, "guilty", 0);
+    hang(&guilty, &behind);
+    snprintf(sub, sizeof sub, "; crash dump: %s/tern/tern-crash-%ld-", folder, (long)getpid());
+    expect_says(fault_of(&guilty).message, sub);
+    unsetenv("XDG_STATE_HOME");
+    actor_close(&guilty);
+    actor_close(&behind);
+    rig_done();
+    snprintf(sub, sizeof sub, "%s/tern", folder);
+    assert_int_equal(clear(sub), 1);
+    rmdir(sub);
+    snprintf(sub, sizeof sub, "%s/a", folder);
+    rmdir(sub);
+}
+
+/** Who comes back and hangs again and again is refused; others are not. */
+static void test_repeated_offender(void **state)
+{
+    (void)state;
+    struct actor guilty, behind;
+    struct tern_process *p;
+    rig_open(CONFIG, NULL);
+    open_mix(&behind, "behind", 0);
+    for (uint32_t i = 0; i < TERN_OFFENCES; i++) {
+        open_spin(&guilty, "offender", 0);
+        hang(&guilty, &behind);
+        actor_close(&guilty);
+    }
+    assert_int_equal(tern_process_create(dev, "offender", &p), -EACCES);
+    expect_says(tern_last_error(), "process 'offender' is refused for another ");
+    expect_says(tern_last_error(), "its work has made an engine be reset 5 times within 600 s");
+    open_spin(&guilty, "somebody else", 0);
+    actor_close(&guilty);
+    dev->tdr.offender[0].at[0] -= TERN_OFFENCE_NS; /* the first offence is long ago */
+    open_spin(&guilty, "offender", 0);
+    actor_close(&guilty);
+    ok(tern_process_status(behind.p, NULL));
+    actor_close(&behind);
+    rig_done();
+}
+
+/** An engine that does not come out of reset at first: all are reset, every process is in error, new ones find a clean device. */
+static void test_adapter_reset(void **state)
+{
+    (void)state;
+    struct actor guilty, behind, later;
+    rig_open(CONFIG, NULL);
+    open_spin(&guilty, "guilty", 0);
+    open_mix(&behind, "behind", 0);
+    const uint64_t g = actor_spin(&guilty);
+    spins(&guilty);
+    rig.held = 1;
+    rig.deaf = 1;
+    const uint64_t f = actor_mix(&behind, 50);
+    until(rig.resets == 2);
+    rig.held = 0;
+    assert_int_equal(tern_wait(behind.c, f, 60000), -EIO);
+    assert_int_equal(tern_wait(guilty.c, g, 60000), -EIO);
+    assert_int_equal(fault_of(&behind).code, TERN_FAULT_ADAPTER);
+    expect_says(fault_of(&behind).message, "process 'behind': the whole device was reset: engine 0 does not come out of reset");
+    rig.deaf = 0;
+    actor_close(&guilty);
+    actor_close(&behind);
+    open_mix(&later, "later", 0);
+    ok(tern_wait(later.c, actor_mix(&later, 50), 60000));
+    expect_mixed(&later);
+    actor_close(&later);
+    rig_done();
+}
+
+/** And if it never does, the device is lost, and says so. */
+static void test_reset_that_never_ends(void **state)
+{
+    (void)state;
+    struct actor guilty, behind;
+    struct tern_process *p;
+    rig_open(CONFIG, NULL);
+    open_spin(&guilty, "guilty", 0);
+    open_mix(&behind, "behind", 0);
+    const uint64_t g = actor_spin(&guilty);
+    spins(&guilty);
+    rig.held = rig.deaf = 1;
+    const uint64_t f = actor_mix(&behind, 50);
+    assert_int_equal(tern_wait(behind.c, f, 60000), -EIO);
+    assert_int_equal(tern_wait(guilty.c, g, 60000), -EIO);
+    assert_int_equal(fault_of(&behind).code, TERN_FAULT_DEVICE);
+    expect_says(fault_of(&behind).message, "the device is lost: engine 0 does not come out of reset");
+    assert_int_equal(tern_process_create(dev, "late", &p), -EIO);
+    actor_close(&guilty);
+    actor_close(&behind);
+    rig_done();
+}
+
+/* ------------------------------------------------- what goes wrong otherwise */
+
+static void test_interrupts_lost(void **state)
+{
+    (void)state;
+    struct actor a[2];
+    rig_open(CONFIG, NULL);
+    open_mix(&a[0], "zero", 0);
+    open_mix(&a[1], "one", 1);
+    rig.mute = true;
+    for (int i = 0; i < 5; i++) {
+        uint64_t f[2] = {actor_mix(&a[0], 100), actor_mix(&a[1], 100)};
+        ok(tern_wait(a[0].c, f[0], 60000));
+        ok(tern_wait(a[1].c, f[1], 60000));
+        expect_mixed(&a[0]);
+        expect_mixed(&a[1]);
+    }
+    actor_close(&a[0]);
+    actor_close(&a[1]);
+    rig_done();
+}
+
+static void test_device_goes(void **state)
+{
+    (void)state;
+    struct actor a, idle;
+    struct tern_process *p;
+    rig_open(CONFIG, NULL);
+    open_spin(&a, "spin", 0);
+    open_mix(&idle, "idle", 1);
+    const uint64_t f = actor_spin(&a);
+    spins(&a);
+    rig.gone = true;
+    assert_int_equal(tern_wait(a.c, f, 60000), -EIO);
+    assert_int_equal(fault_of(&a).code, TERN_FAULT_DEVICE);
+    expect_says(fault_of(&a).message, "all ones");
+    assert_int_equal(fault_of(&idle).code, TERN_FAULT_DEVICE);
+    assert_int_equal(tern_process_create(dev, "late", &p), -EIO);
+    actor_close(&a);
+    actor_close(&idle);
+    rig_done();
+}
+
+/* ------------------------------------------------------- save areas in trouble */
+
+#define BAD_PAGE 16000u /* memory answers for it and all pages behind it with errors; nobody is given them in these tests */
+
+static void bad_memory(struct tern_config *c)
+{
+    c->dram_error_base = (uint64_t)BAD_PAGE * TERN_PAGE;
+    c->dram_error_bytes = 64u << 20;
+}
+
+/** Gives a context another save area while it is suspended in the middle of its work. */
+static void spoil(struct actor *a, uint32_t page)
+{
+    const uint64_t hold = actor_suspend(a);
+    assert_true(a->c->sched.backs && a->c->sched.back[0].resume);
+    a->c->save.page = page;
+    actor_resume(a, hold);
+}
+
+/**
+ * The save area of a context turns bad: when it is written, or when it is read; from its header on, or from behind it. Only its own
+ * process is in error.
+ */
+static void test_save_area(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++) {
+        const bool at_restore = i & 1;
+        const uint32_t page = i / 2 == 0 ? BAD_PAGE : i / 2 == 1 ? BAD_PAGE - 1 : 16384 + 100; /* bad; bad behind a page; beyond memory */
+        struct actor victim, other;
+        rig_open(CONFIG, bad_memory);
+        actor_open(&victim, "victim", 0, code_mix, sizeof code_mix); /* many registers: more than a page of state */
+        open_mix(&other, "other", 0);
+        pthread_mutex_lock(&dev->lock);
+        const uint32_t good = victim.c->save.page;
+        victim.c->save.page = at_restore ? good : page;
+        pthread_mutex_unlock(&dev->lock);
+        const uint64_t f = actor_mix(&victim, 5000), o = actor_mix(&other, 5000);
+        if (at_restore) {
+            until(stats(&victim).preempted);
+            spoil(&victim, page);
+        }
+        assert_int_equal(tern_wait(victim.c, f, 60000), -EIO);
+        const uint32_t code = fault_of(&victim).code;
+        assert_true(code == TERN_FAULT_BUS_ERROR || code == TERN_FAULT_CONTEXT_INVALID);
+        ok(tern_wait(other.c, o, 60000));
+        expect_mixed(&other);
+        ok(tern_wait(other.c, actor_mix(&other, 100), 60000));
+        expect_mixed(&other);
+        ok(tern_process_status(other.p, NULL));
+        assert_int_equal(rig.resets, 0);
+        pthread_mutex_lock(&dev->lock);
+        victim.c->save.page = good;
+        pthread_mutex_unlock(&dev->lock);
+        actor_close(&victim);
+        actor_close(&other);
+        rig_done();
+    }
+}
+
+/** A memory so slow that requests to stop come while state is saved or restored, and resets too. All that is innocent ends well. */
+static void test_slow_saves(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct actor a[4];
+        uint64_t f[4];
+        rig_open(i ? "small,mem=64M,preempt=300,dram_latency=1500,timeout=1500" : "small,mem=64M,preempt=300,dram_latency=1500", NULL);
+        for (int k = 0; k < 4; k++) {
+            char name[16];
+            snprintf(name, sizeof name, "slow %d", k);
+            open_mix(&a[k], name, k % 2);
+            f[k] = actor_mix(&a[k], 60);
+        }
+        for (int k = 0; k < 4; k++) {
+            int r = tern_wait(a[k].c, f[k], 60000);
+            if (r == 0) {
+                expect_mixed(&a[k]);
+            } else {
+                assert_int_equal(r, -EIO);
+                assert_int_equal(fault_of(&a[k]).code, TERN_FAULT_TIMEOUT);
+            }
+            assert_true(i || !r);
+        }
+        print_message("%u requests to stop, %u resets\n", rig.preempts, rig.resets);
+        for (int k = 0; k < 4; k++) {
+            actor_close(&a[k]);
+        }
+        rig_done();
+    }
+}
+
+/* ---------------------------------------------------------------- privilege */
+
+static void set_effective(uint32_t mask)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    assert_int_equal(syscall(SYS_capget, &head, data), 0);
+    data[0].effective = data[0].permitted & mask;
+    assert_int_equal(syscall(SYS_capset, &head, data), 0);
+}
+
+static void test_realtime_needs_privilege(void **state)
+{
+    (void)state;
+    struct actor a;
+    rig_open(CONFIG, NULL);
+    open_mix(&a, "rt", 0);
+    set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
+    assert_int_equal(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0), -EPERM);
+    expect_says(tern_last_error(), "CAP_SYS_NICE");
+    set_effective(UINT32_MAX);
+    ok(tern_context_set_priority(a.c, TERN_BAND_FOCUS, 400));
+    assert_true(stats(&a).band == TERN_BAND_FOCUS && stats(&a).weight == 400);
+    assert_int_equal(tern_context_set_priority(a.c, (enum tern_band)7, 0), -EINVAL);
+    assert_int_equal(tern_context_set_priority(a.c, TERN_BAND_IDLE, 1001), -EINVAL);
+    ok(tern_context_set_priority(a.c, TERN_BAND_IDLE, 0));
+    assert_true(stats(&a).band == TERN_BAND_IDLE && stats(&a).weight == 100);
+    actor_close(&a);
+    rig_done();
+    rig_open(CONFIG ",realtime=1", NULL);
+    open_mix(&a, "rt", 0);
+    set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
+    ok(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0));
+    set_effective(UINT32_MAX);
+    ok(tern_wait(a.c, actor_mix(&a, 100), 60000));
+    expect_mixed(&a);
+    actor_close(&a);
+    rig_done();
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_adapter_reset),
+        T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes), T(test_save_area), T(test_slow_saves),
+        T(test_realtime_needs_privilege),
+    };
+    return cmocka_run_group_tests_name("tdr", tests, NULL, NULL);
+}

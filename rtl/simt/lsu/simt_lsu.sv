@@ -12,10 +12,10 @@
 // An L1 hit or a local access comes back 10 or 9 cycles after its issue; whole lines and free banks go one a cycle.
 // freeze_i, up until kill_i or until nothing is pending, begins no more lines; three more instructions find room. All else goes
 // on, until settled_o: only instructions with lanes whose lines were not begun are left, for pend_* to read and iss_raw_i to
-// issue again after a kill. That is so once memory has taken at most 7 requests more (the queue's 4, T0, T1, T2) and answered
-// all, and 64 loads that waited for these lines have written back; and local memory has done 8 instructions of at most
-// 3 * LANES cycles: with an answer a cycle after M cycles of latency, in 7 + M + 64 or 24 * LANES cycles, and 32 of pipeline.
-// A line that is refused meanwhile shows as fault_* before settled_o.
+// issue again after a kill. A line that is refused meanwhile shows as fault_* before settled_o.
+// If the three come at once, that takes at most 6 requests to memory (the queue's 4, T0, T1), its latency M, and 64 pieces
+// that waited for its lines, every second one of local memory; or 8 instructions of 3 * LANES cycles there. If memory and core
+// take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages.
 // State that preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // 8, 16 or 32
@@ -202,7 +202,7 @@ module simt_lsu #(
   assign a_result = |a_mask && a_op_q != simt_op_pkg::LSU_STORE;
 
   // ------------------------------------------------------------------ memory
-  logic c_valid, c_ready, c_last, c_private;
+  logic c_valid, c_ready, c_last, c_private, c_loading;
   logic [2:0] c_op;
   logic [3:0] c_amo;
   logic [1:0] c_size;
@@ -215,8 +215,9 @@ module simt_lsu #(
   logic [LANES*32-1:0] c_data;
 
   lsu_coalesce #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_coalesce (
-      .clk_i, .rst_i(soft_rst), .freeze_i, .settled_i(settled_o), .push_i(|a_global), .room_o(global_room), .in_op_i(a_op_q),
-      .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q), .in_rd_i(a_rd_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global),
+      .clk_i, .rst_i(soft_rst), .freeze_i, .loading_o(c_loading), .settled_i(settled_o), .push_i(|a_global),
+      .room_o(global_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q),
+      .in_rd_i(a_rd_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global),
       .in_private_i(a_private), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .out_valid_o(c_valid),
       .out_ready_i(c_ready), .out_last_o(c_last), .out_op_o(c_op), .out_amo_o(c_amo), .out_size_o(c_size),
       .out_warp_o(c_warp), .out_entry_o(c_entry), .out_pc_o(c_pc), .out_mask_o(c_mask), .out_merge_o(c_merge),
@@ -377,6 +378,6 @@ module simt_lsu #(
   assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
   assign launch_hold_o = busy_before | busy_queue | busy_address;
   assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
-  assign settled_o = freeze_i && !soft_rst && !a_valid_q && cache_idle && flight_idle && !f_fault && pieces_idle &&
+  assign settled_o = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_fault && pieces_idle &&
       local_pieces_idle && local_idle && !wb_valid_o;
 endmodule

@@ -275,5 +275,9 @@
     reservations(32'h3000);
     forgetting();
     check_memory();
+    lines_of_local();
+    ranges();
+    frozen_faults();
+    drain_bound();
     if (L == 16) throughput();
   endtask

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // simt_lsu against a byte-accurate reference that applies instructions in the order of issue: random streams of many warps
-// over memory that reorders, with kills in between; then faults, reservations, forgetting, scrub, and cycle counts.
+// over memory that reorders, with kills and preemptions in between; then faults, reservations, forgetting, local memory by
+// lines, scrub, and cycle counts.
 // +seed=N, +count=N (instructions a round), +rounds=N.
 
 module tb #(
@@ -16,13 +17,13 @@ module tb #(
   logic clk = 1'b0, rst = 1'b1;
   always #5 clk = ~clk;
 
-  logic iss_valid = 1'b0, iss_ready, iss_unsigned;
+  logic iss_valid = 1'b0, iss_ready, iss_unsigned, iss_raw = 1'b0;
   logic [2:0] iss_op;
   logic [3:0] iss_amo;
   logic [1:0] iss_size;
   logic [WW-1:0] iss_warp;
   logic [4:0] iss_rd;
-  logic [L-1:0] iss_mask;
+  logic [L-1:0] iss_mask, iss_private = '0;
   logic [L*32-1:0] iss_addr, iss_data, iss_cmp;
   logic [31:0] iss_pc;
   logic [16:0] iss_lbase, local_bytes = 17'd8192;
@@ -31,9 +32,22 @@ module tb #(
   logic [4:0] wb_rd;
   logic [L-1:0] wb_mask;
   logic [L*32-1:0] wb_data;
-  logic [W-1:0] warp_busy;
+  logic [W-1:0] warp_busy, launch_hold, gen = '0;
   logic inv = 1'b0, kill = 1'b0, idle, scrub = 1'b0, scrub_busy;
   logic fault_valid, ev_hit, ev_miss;
+  logic [10:0] scrub_first = '0, scrub_end = 11'd1024;
+  logic freeze = 1'b0, settled, pend_valid, pend_ready = 1'b0, pend_unsigned, pend_gen;
+  logic [3:0] pend_count, pend_amo;
+  logic [2:0] pend_op;
+  logic [1:0] pend_size;
+  logic [4:0] pend_rd;
+  logic [WW-1:0] pend_warp;
+  logic [L-1:0] pend_mask, pend_private;
+  logic [31:0] pend_pc;
+  logic [L*32-1:0] pend_addr, pend_data, pend_cmp;
+  logic lmem_read = 1'b0, lmem_write = 1'b0, lmem_ready, lmem_valid;
+  logic [9:0] lmem_line = '0;
+  logic [511:0] lmem_wdata = '0, lmem_rdata;
   logic [7:0] fault_code;
   logic [1:0] fault_access;
   logic [31:0] fault_va, fault_pc;
@@ -55,10 +69,18 @@ module tb #(
       .clk_i(clk), .rst_i(rst), .stack_i(stack), .stack_log2_i(5'(STACK_LOG2)), .local_bytes_i(local_bytes),
       .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_op_i(iss_op), .iss_amo_i(iss_amo), .iss_size_i(iss_size),
       .iss_unsigned_i(iss_unsigned), .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask), .iss_addr_i(iss_addr),
-      .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .wb_valid_o(wb_valid),
+      .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .iss_raw_i(iss_raw),
+      .iss_private_i(iss_private), .wb_valid_o(wb_valid),
       .wb_ready_i(wb_ready), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data),
-      .wb_last_o(wb_last), .gen_i('0), .launch_hold_o(), .fault_gen_o(), .warp_busy_o(warp_busy), .inv_i(inv), .kill_i(kill), .idle_o(idle), .scrub_i(scrub),
-      .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access),
+      .wb_last_o(wb_last), .gen_i(gen), .launch_hold_o(launch_hold), .fault_gen_o(), .warp_busy_o(warp_busy), .inv_i(inv),
+      .kill_i(kill), .idle_o(idle), .freeze_i(freeze), .settled_o(settled), .pend_count_o(pend_count),
+      .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_op_o(pend_op), .pend_amo_o(pend_amo),
+      .pend_size_o(pend_size), .pend_unsigned_o(pend_unsigned), .pend_rd_o(pend_rd), .pend_warp_o(pend_warp),
+      .pend_gen_o(pend_gen), .pend_mask_o(pend_mask), .pend_private_o(pend_private), .pend_pc_o(pend_pc),
+      .pend_addr_o(pend_addr), .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read),
+      .lmem_write_i(lmem_write), .lmem_line_i(lmem_line), .lmem_wdata_i(lmem_wdata), .lmem_ready_o(lmem_ready),
+      .lmem_valid_o(lmem_valid), .lmem_rdata_o(lmem_rdata), .scrub_i(scrub), .scrub_first_i(scrub_first),
+      .scrub_end_i(scrub_end), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access),
       .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
       .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid), .mem_req_ready_i(mem_req_ready),
       .mem_req_op_o(mem_req_op), .mem_req_amo_o(mem_req_amo), .mem_req_exec_o(mem_req_exec), .mem_req_line_o(mem_req_line),
@@ -152,8 +174,9 @@ module tb #(
     if (took && !kill && !warp_busy[took_warp]) error("a warp is not busy right after its instruction");
     took = iss_valid && iss_ready;
     took_warp = iss_warp;
-    if (idle && !kill && under_way != 0) error("idle with results missing");
-    if (iss_valid && iss_ready && !kill) apply();
+    if (idle && !kill && !put_away && under_way != 0) error("idle with results missing");
+    if (iss_valid && iss_ready && !kill && !iss_raw) apply();
+    watch_preemption();
     if (fault_valid && !fault_seen) begin
       fault_seen = 1'b1;
       {seen_code, seen_access, seen_va, seen_pc, seen_warp, seen_lane} =
@@ -182,8 +205,8 @@ module tb #(
         results++;
       end
     end
-    if (warp_busy == 0 && (mem_req_valid || mem_rsp_valid) && !kill) error("memory works for a warp that is not busy");
-    if (iss_valid && iss_ready || wb_valid && wb_ready || mem_req_valid && mem_req_ready || warp_busy == 0) last_move = cycle;
+    if ((warp_busy | launch_hold) == 0 && (mem_req_valid || mem_rsp_valid) && !kill) error("memory works for a warp that is not busy");
+    if (iss_valid && iss_ready || wb_valid && wb_ready || mem_req_valid && mem_req_ready || (warp_busy | launch_hold) == 0 || settled) last_move = cycle;
     if (cycle - last_move > 600) error("nothing moves");
     wb_ready <= busy_wb_ready || bench_random::next() % 3 != 0;
   end
@@ -194,6 +217,11 @@ module tb #(
   task automatic issue();
     iss_pc = pc;
     pc += 4;
+    iss_raw = 1'b0;
+    offer();
+  endtask
+
+  task automatic offer();
     iss_valid = 1'b1;
     do @(posedge clk); while (!iss_ready);
     #1 iss_valid = 1'b0;
@@ -288,13 +316,19 @@ module tb #(
     drain();
   endtask
 
-  task automatic zero_local();
+  task automatic zero_local(input int first = 0, input int past = LMEM / 64);
+    int start;
+    scrub_first = 11'(first);
+    scrub_end = 11'(past);
     scrub = 1'b1;
     @(posedge clk);
     #1 scrub = 1'b0;
+    start = cycle;
     do @(posedge clk); while (scrub_busy);
     #1;
-    for (int a = 0; a < LMEM; a++) ref_local[a] = '0;
+    // a row a cycle, and one to see that it has ended
+    if (cycle - start > (past > first ? (past - first) * 16 / L + 2 : 1)) error("scrub takes too long");
+    for (int a = first * 64; a < past * 64; a++) ref_local[a] = '0;
   endtask
 
   // Drops all; the reference follows memory.
@@ -318,6 +352,8 @@ module tb #(
       issue();
       while (gaps && bench_random::next() % 3 == 0) @(posedge clk);
       if (gaps) #1;
+      if (freeze) random_preemption();
+      else if (preempting && freeze_in == 0 && bench_random::next() % 40 == 0) freeze_in = 1 + bench_random::next() % 40;
       if (bench_random::next() % 200 == 0) begin
         inv = 1'b1;
         @(posedge clk);
@@ -326,6 +362,7 @@ module tb #(
     end
   endtask
 
+  `include "tests/rtl/simt_lsu/preempt.svh"
   `include "tests/rtl/simt_lsu/directed.svh"
 
   int seed, count, rounds;
@@ -346,8 +383,10 @@ module tb #(
     for (int r = 0; r < rounds; r++) begin
       delay = r % 3 == 0 ? 0 : bench_random::next() % 60;
       orderly = r % 4 == 3;
-      busy_wb_ready = r % 2 == 0;
+      busy_wb_ready = r % 2 == 0 || r % 8 == 7;
+      preempting = r != 0;
       random_round(count, r % 2 == 1);
+      stop_preempting();
       $display("round %0d: cycle %0d, delay %0d, %0d requests", r, cycle, delay, u_memory.accepted);
       if (r % 3 == 2) begin  // in the middle of it
         killed();
@@ -359,6 +398,7 @@ module tb #(
       if (fault_seen) error($sformatf("fault %0d at %h of pc %h", seen_code, seen_va, seen_pc));
     end
     $display("random: %0d results in %0d cycles, %0d hits, %0d misses", results, cycle, hits, misses);
+    if (most_pending != 8) error($sformatf("at most %0d instructions were pending at once", most_pending));
     directed();
     errors += u_memory.errors;
     if (errors == 0) $display("PASS");

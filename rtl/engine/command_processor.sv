@@ -93,6 +93,9 @@ module command_processor #(
     input  logic [   6:0] rsp_tag_i,
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
+`ifdef FORMAL
+    , output logic [3:0] f_state_o, output logic f_fence_stopped_o, output logic f_saved_o
+`endif
 );
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_LOAD = 4'd2, S_BOUNDARY = 4'd3, S_FETCH = 4'd4,
       S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
@@ -106,11 +109,10 @@ module command_processor #(
   logic [5:0] lane_q, warp_q;
   logic [95:0] group_q;
   logic [31:0] va_q, pc_q;
-  logic [1:0] number;            // of the packet's executor; 0: none
-  logic flush_q;
-  logic restores_q;              // the next packet goes on from a saved state
-  logic begins_q;                // a unit starts in this state's first cycle
-  logic cut;
+  logic [1:0] number;  // of the packet's executor; 0: none
+  logic restores_q;    // the next packet goes on from a saved state
+  logic begins_q;      // a unit starts in this state's first cycle
+  logic flush_q, cut;
 
   logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second, check_done;
   logic [1023:0] packet;
@@ -119,9 +121,8 @@ module command_processor #(
   logic [31:0] pte_va, ctx_offset;
   logic [1:0] ctx_executor;
   logic [15:0] ctx_lines, x_lines;
-  logic x_saved, x_lost, x_settled, x_bad;
+  logic x_saved, x_lost, x_settled, x_bad, fits_two;
   logic [33:0] here, operand;
-  logic fits_two;
 
   assign cut = stop_i && |stop_gran_i;
   assign opcode = packet[tern_spec_pkg::PKT_OPCODE_LSB+:8];
@@ -266,6 +267,9 @@ module command_processor #(
     end
   end
 
+`ifdef FORMAL
+  assign {f_state_o, f_fence_stopped_o, f_saved_o} = {state_q, fence_stopped, x_saved};
+`endif
   assign busy_o = state_q != S_IDLE;
   assign ind_valid_o = state_q == S_INDICATE && x_settled;
   assign ind_kind_o = kind_q;
@@ -289,12 +293,11 @@ module command_processor #(
   assign flush_count_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_COUNT_LSB+:21];
 
   // Memory: whichever unit is at work
-  logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, fence_write, ctx_write, x_write, fetch_tag, unit_rsp, x_ready;
+  logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, x_ready, fence_write, ctx_write, x_write, fetch_tag, unit_rsp;
   logic [27:0] fetch_line, fence_line, pte_line, ctx_line, x_line;
   logic [511:0] fence_wdata, pte_wdata, ctx_wdata, x_wdata;
   logic [63:0] fence_be, pte_be;
   logic [5:0] pte_tag, x_tag;
-
   assign unit_rsp = rsp_valid_i && rsp_tag_i[6];
 
   always_comb begin
@@ -383,9 +386,9 @@ module command_processor #(
   );
   cp_execute u_execute (
       .clk_i, .rst_i, .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
-      .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i), .lines_i(ctx_lines),
-      .start_i(begins_q && state_q == S_EXEC), .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}),
-      .resume_i(restores_q), .root_i(head_root_i), .paging_i(head_paging_i),
+      .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i),
+      .lines_i(ctx_lines), .start_i(begins_q && state_q == S_EXEC), .resume_i(restores_q), .root_i(head_root_i),
+      .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}), .paging_i(head_paging_i),
       .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost), .settled_o(x_settled),
       .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines), .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o),
       .select_o(exec_select_o), .exec_rst_o, .exec_start_o, .exec_ready_i, .exec_resume_o, .exec_scrub_o, .exec_stop_o,

@@ -2,13 +2,15 @@
 // Moves an executor's state between its streams and the context-save area: lines 1 on of it, one a cycle, 64 in flight.
 //
 // Contract: start_i with page_i begins. save_i: what comes on the save stream is written, up to its last line; then sent_o
-// holds, and the header may follow without waiting for answers. Else lines_i lines are read ahead as soon as go_i holds (it
-// stays then), and handed over on the restore stream, in order, once restore_i holds; given_o: the last one has been taken. lines_o:
-// lines saved. fault_o and code_o: an answer said so; a save goes on to its end, a restore stops before that line.
+// holds, and the header may follow without waiting for answers; lines_o counts. Else lines_i lines are read ahead as soon
+// as go_i holds (it stays then), and handed over on the restore stream, in order, once restore_i holds; given_o: the last
+// one has been taken. fault_o and code_o: an answer said so; a save goes on to its end, a restore stops before that line.
 // clear_i (a level) gives a restore up. settled_o: all that was asked has been answered. All until the next start or clear.
 // The command processor opens its memory channel to this unit alone while it asks. All accesses are physical.
 // Preemption saves nothing of it. It knows no layout: what the lines mean is the executor's affair.
-module cp_stream (
+module cp_stream #(
+    parameter int FLIGHT_LOG2 = 6  // requests in flight; at most 6, the width of the tag
+) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         start_i,
@@ -53,24 +55,24 @@ module cp_stream (
   // Save: a line waits here for memory. Writes are told apart by nobody, so they are only counted.
   logic taking_q, wait_q, sent_q, take, accepted;
   logic [15:0] lines_q;
-  logic [6:0] flight_q;
+  logic [FLIGHT_LOG2:0] flight_q;
   logic [511:0] data_q;
 
   assign accepted = req_valid_o && req_ready_i;
-  assign save_ready_o = taking_q && !flight_q[6] && (!wait_q || req_ready_i);
+  assign save_ready_o = taking_q && !flight_q[FLIGHT_LOG2] && (!wait_q || req_ready_i);
   assign take = save_valid_i && save_ready_o;
 
   // Restore: a line waits behind the ring for the executor.
   logic full, drained, ring_clear, out_valid, out_last, pop, have_q, last_q, given_q;
-  logic [5:0] ring_tag;
+  logic [FLIGHT_LOG2-1:0] ring_tag;
   logic [7:0] out_fault;
   logic restore_bad;
 
-  read_ring #(.DEPTH_LOG2(6), .META_W(1)) u_ring (
+  read_ring #(.DEPTH_LOG2(FLIGHT_LOG2), .META_W(1)) u_ring (
       .clk_i, .rst_i, .clear_i(ring_clear), .full_o(full), .drained_o(drained), .alloc_i(accepted && !write_q),
-      .alloc_tag_o(ring_tag), .meta_i(left_q == 16'd1), .rsp_valid_i(rsp_valid_i && !write_q), .rsp_tag_i, .rsp_data_i,
-      .rsp_fault_i, .out_valid_o(out_valid), .out_meta_o(out_last), .out_fault_o(out_fault), .pop_i(pop),
-      .data_o(restore_data_o)
+      .alloc_tag_o(ring_tag), .meta_i(left_q == 16'd1), .rsp_valid_i(rsp_valid_i && !write_q),
+      .rsp_tag_i(rsp_tag_i[FLIGHT_LOG2-1:0]), .rsp_data_i, .rsp_fault_i, .out_valid_o(out_valid), .out_meta_o(out_last),
+      .out_fault_o(out_fault), .pop_i(pop), .data_o(restore_data_o)
   );
   assign restore_bad = restore_i && out_valid && |out_fault;
   assign pop = restore_i && out_valid && !(|out_fault) && (!have_q || restore_ready_i);
@@ -81,7 +83,7 @@ module cp_stream (
   assign req_write_o = write_q;
   assign req_line_o = line_q;
   assign req_wdata_o = data_q;
-  assign req_tag_o = write_q ? line_q[5:0] : ring_tag;
+  assign req_tag_o = write_q ? line_q[5:0] : 6'(ring_tag);
 
   assign sent_o = sent_q;
   assign given_o = given_q;

@@ -158,6 +158,8 @@ module engine #(
   // Executors
   assign dbg_pc = '0;
   assign dbg_lanes = '0;
+  logic unused;
+  assign unused = &{1'b0, second[SUB_W-1:64], dbg_warp};
   logic [3:1] x_valid;
   logic [5:0] x_op;
   logic [3:0] simt_amo;
@@ -177,7 +179,8 @@ module engine #(
       .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
       .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume), .done_valid_o(exec_done[0]),
       .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]), .fault_access_o(fault_access[1:0]),
-      .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
+      .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp),
+      .fault_lane_o(fault_lane),
       .stop_req_i(exec_stop[0]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]),
       .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
       .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]), .restore_ready_o(restore_ready[0]),
@@ -190,8 +193,9 @@ module engine #(
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
   );
   mover u_mover (
-      .clk_i, .rst_i(queue_rst || exec_rst[1]), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]), .start_packet_i(packet),
-      .start_resume_i(resume), .stop_req_i(exec_stop[1]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[1]),
+      .clk_i, .rst_i(queue_rst || exec_rst[1]), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]),
+      .start_packet_i(packet), .start_resume_i(resume), .stop_req_i(exec_stop[1]), .stop_gran_i(stop_gran),
+      .stopped_valid_o(exec_stopped[1]),
       .save_valid_o(save_valid[1]), .save_ready_i(save_ready && exec_active[1]), .save_data_o(save_data[1023:512]),
       .save_last_o(save_last[1]), .restore_valid_i(restore_valid && exec_active[1]), .restore_ready_o(restore_ready[1]),
       .restore_data_i(restore_data), .restore_last_i(restore_last),
@@ -202,8 +206,9 @@ module engine #(
       .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
   user_saxpy u_user (
-      .clk_i, .rst_i(queue_rst || exec_rst[2]), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]), .start_packet_i(packet),
-      .start_resume_i(resume), .stop_req_i(exec_stop[2]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[2]),
+      .clk_i, .rst_i(queue_rst || exec_rst[2]), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]),
+      .start_packet_i(packet), .start_resume_i(resume), .stop_req_i(exec_stop[2]), .stop_gran_i(stop_gran),
+      .stopped_valid_o(exec_stopped[2]),
       .save_valid_o(save_valid[2]), .save_ready_i(save_ready && exec_active[2]), .save_data_o(save_data[1535:1024]),
       .save_last_o(save_last[2]), .restore_valid_i(restore_valid && exec_active[2]), .restore_ready_o(restore_ready[2]),
       .restore_data_i(restore_data), .restore_last_i(restore_last),

@@ -211,22 +211,33 @@ static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_contex
     return r ? r : tern_sched_judge(s, c);
 }
 
+/** Starts one slice on an engine that has fewer than `depth`, if there is one for it. 1: started. */
+static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    if (e->stopping || (e->evict && e->n) || e->n >= depth) {
+        return 0;
+    }
+    tern_sched_balance(s, engine);
+    struct tern_sched_context *c = tern_sched_best(s, engine);
+    int r = c ? start(s, engine, c) : 0;
+    return r ? r : c != NULL;
+}
+
 /** Engines that have nothing come first, so that nothing waits in one HW queue while another is empty. */
 static int fill(struct tern_sched *s)
 {
     int r = 0;
-    for (uint32_t depth = 1; depth <= s->config.depth; depth++) {
-        for (uint32_t i = 0; !r && i < s->engines; i++) {
-            struct tern_sched_engine *e = &s->engine[i];
-            if (e->stopping || e->evict || e->n >= depth) {
-                continue;
+    for (uint32_t depth = 1, started = 0; depth <= s->config.depth; depth = started ? 1 : depth + 1, started = 0) {
+        for (uint32_t e = 0; e < s->engines; e++) {
+            r = fill_one(s, e, depth);
+            if (r < 0) {
+                return r;
             }
-            tern_sched_balance(s, i);
-            struct tern_sched_context *c = tern_sched_best(s, i);
-            r = c ? start(s, i, c) : 0;
+            started += (uint32_t)r;
         }
     }
-    return r;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ preemption */
@@ -385,8 +396,8 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
         bool graceful = e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
         return graceful ? e->grace_end : e->stop_since + s->config.timeout;
     }
-    if (!e->n) {
-        return UINT64_MAX;
+    if (!e->n || e->evict) {
+        return e->n ? s->now : UINT64_MAX;
     }
     uint32_t band = e->inflight[0].context->band, share = s->config.normal_percent;
     uint64_t at = UINT64_MAX;

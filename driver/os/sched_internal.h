@@ -16,6 +16,11 @@ static inline struct tern_sched_share *tern_sched_share_of(const struct tern_sch
 {
     return &c->process->share[c->band][c->engine];
 }
+/**
+ * Place among those of equal time: the end. But paging that came back keeps its fence id (P6), and so must keep its order: it
+ * is placed by that id, which is less than whatever is new gets.
+ */
+uint64_t tern_sched_order(struct tern_sched *s, const struct tern_sched_context *c);
 /** Charges engine cycles (negative: a correction) to a context and its process. */
 void tern_sched_charge(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles);
 /** Out of the trees and back: around a change of what they are sorted by, or of state. */

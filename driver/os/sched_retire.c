@@ -151,7 +151,7 @@ static struct tern_slice take_front(struct tern_sched *s, uint32_t engine, uint6
 }
 
 /** A slice that came back unfinished: it runs before whatever of its context is younger. */
-static void put_back(struct tern_slice *slice)
+static void put_back(struct tern_sched *s, struct tern_slice *slice)
 {
     struct tern_sched_context *c = slice->context;
     uint32_t at = c->backs && c->back[0].seq < slice->seq ? 1 : 0;
@@ -159,8 +159,11 @@ static void put_back(struct tern_slice *slice)
         c->back[1] = c->back[0];
     }
     slice->resubmitted = true;
+    tern_sched_detach(s, c);
     c->back[at] = *slice;
     c->backs++;
+    c->order = slice->id ? tern_sched_order(s, c) : c->order;
+    tern_sched_attach(s, c);
 }
 
 static bool of_job(const struct tern_sched_engine *e, const struct tern_job *job)
@@ -237,7 +240,7 @@ static void came_back(struct tern_sched *s, struct tern_slice *slice)
     if (failed(slice)) {
         fail(s, slice, TERN_ABORTED);
     } else {
-        put_back(slice);
+        put_back(s, slice);
         tern_sched_judge_later(s, slice->context);
     }
 }

@@ -55,6 +55,11 @@ static void raise(int64_t *time, int64_t present)
     }
 }
 
+uint64_t tern_sched_order(struct tern_sched *s, const struct tern_sched_context *c)
+{
+    return c->backs && c->back[0].id ? c->back[0].id : ++s->order;
+}
+
 /** Counts it as present on its engine, or not. Who comes starts at the present, and behind its equals. */
 static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
@@ -66,7 +71,7 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
             share->order = ++s->order;
         }
         raise(&c->vtime, share->floor);
-        c->order = ++s->order;
+        c->order = tern_sched_order(s, c);
         e->live[c->band]++;
     } else if (!live && c->live) {
         share->live--;
@@ -169,7 +174,7 @@ void tern_sched_launch(struct tern_sched *s, struct tern_sched_context *c, int64
     raise(&s->engine[c->engine].floor[c->band], share->vtime);
     raise(&share->floor, c->vtime);
     share->order = ++s->order;
-    c->order = ++s->order;
+    c->order = tern_sched_order(s, c);
     add_time(c, cycles);
     c->inflight++;
     if (others) {
@@ -227,12 +232,14 @@ uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_c
 void tern_sched_balance(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
+    bool empty = load(e, 0) == 0;
     for (uint32_t b = TERN_BAND_PAGING; b-- > 0;) {
         uint32_t most = load(e, b) + (s->now - e->balanced < s->config.band[b].quantum), from = engine;
         most = most ? most : 1; /* nobody gives its only one away */
         for (uint32_t f = 0; f < s->engines; f++) {
-            if (!tern_list_empty(&s->engine[f].movable[b]) && load(&s->engine[f], b) > most) {
-                most = load(&s->engine[f], b);
+            uint32_t theirs = load(&s->engine[f], empty ? 0 : b); /* one that has nothing takes what it gets */
+            if (!tern_list_empty(&s->engine[f].movable[b]) && theirs > most) {
+                most = theirs;
                 from = f;
             }
         }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The scheduler under everything at once, for many seeds: random work in all bands, waits and signals, faults, buffers that
+ * never stop, deaths, suspensions, changes of band, forced preemption, engines that save and restore. Invariants, judged after
+ * each step and at the end: every job ends exactly once, in order, with the result it must have; every packet of a completed job
+ * ran exactly once; counts and trees agree; no engine is empty while work that may run there waits.
+ */
+#include "mock_client.h"
+
+#define CLIENTS 16
+#define PROCESSES 6
+#define JOBS 40
+
+static struct tern_sched_process procs[PROCESSES]; /* 0: paging; 1, 2: misbehave; the others do not */
+static struct client clients[CLIENTS];
+static struct mock_work work[CLIENTS][JOBS];
+static bool completed[CLIENTS][JOBS];
+static uint64_t holds[CLIENTS];
+static unsigned seed;
+
+static uint32_t pick(uint32_t n)
+{
+    return (uint32_t)rand() % n;
+}
+
+static int process_of(int i)
+{
+    return i < 3 ? 0 : 1 + i % (PROCESSES - 1);
+}
+
+static void begin(void)
+{
+    struct tern_sched_config config;
+    tern_sched_config_default(&config);
+    for (int b = 0; b < 4; b++) {
+        config.band[b].quantum = 200 + pick(2000);
+        config.band[b].grace = pick(2) ? 0 : pick(500);
+    }
+    config.timeout = 4000;
+    config.force_preempt = pick(4) ? 0 : 400 + pick(1000);
+    config.depth = 1 + pick(2);
+    mock_init(&m, 1 + pick(3), &config);
+    m.save_cycles = pick(2) ? 0 : pick(200);
+    m.restore_cycles = pick(2) ? 0 : pick(200);
+    for (int p = 0; p < PROCESSES; p++) {
+        tern_sched_process_init(&m.sched, &procs[p], p == 0);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        int p = process_of(i);
+        int32_t engine = p && pick(2) ? TERN_ENGINE_ANY : (int32_t)((uint32_t)i % m.sched.engines);
+        client_init(&clients[i], &procs[p], engine, pick(4), 1 + pick(1000), 1);
+        holds[i] = 0;
+        for (int k = 0; k < JOBS; k++) {
+            completed[i][k] = false;
+        }
+    }
+}
+
+static void submit_one(int i)
+{
+    int p = process_of(i), k = (int)clients[i].submitted;
+    struct mock_work *w = &work[i][k];
+    uint32_t packets = 1 + (pick(10) ? pick(8) : pick(400));
+    *w = (struct mock_work){.cost = 1 + pick(packets > 50 ? 5 : 300), .fault_at = -1, .group = pick(2) * 20};
+    if ((p == 1 || p == 2) && pick(60) == 0) {
+        w->fault_at = (int32_t)pick(packets);
+    } else if ((p == 1 || p == 2) && pick(100) == 0) {
+        w->cost = MOCK_HANG;
+        w->unstoppable = true;
+    }
+    struct tern_job *job = mock_job(w, packets, ++clients[i].submitted);
+    job->submitted = m.now;
+    job->null = pick(20) == 0;
+    /* each process has its fences: the host raises the first ones, context i signals one of its own */
+    uint32_t first = 8 * (uint32_t)p;
+    if (p && pick(6) == 0) {
+        mock_job_wait(job, pick(packets), 8 * first, m.fence[first] + pick(2));
+    } else if (p && pick(6) == 0) {
+        mock_job_signal(job, pick(packets), 8 * (first + 1 + pick(6)), pick(100));
+    }
+    client_send(&clients[i], job);
+}
+
+static void disturb(void)
+{
+    int i = (int)pick(CLIENTS), p = process_of(i);
+    struct tern_sched_context *c = &clients[i].mock.sched;
+    switch (pick(12)) {
+    case 0:
+        if (holds[i]) {
+            assert_true(tern_sched_context_resume(&m.sched, c, holds[i]));
+            holds[i] = 0;
+        } else if (p) {
+            holds[i] = tern_sched_context_suspend(&m.sched, c);
+        }
+        break;
+    case 1:
+        tern_sched_context_set(&m.sched, c, pick(4), 1 + pick(1000));
+        break;
+    case 2:
+        if ((p == 1 || p == 2) && pick(20) == 0) {
+            procs[p].error = true;
+            tern_sched_abort(&m.sched, &procs[p]);
+        }
+        break;
+    case 3:
+        m.fence[8 * p]++;
+        tern_sched_signalled(&m.sched, &procs[p]);
+        break;
+    default:
+        break;
+    }
+}
+
+/** What must hold whenever the scheduler has run. */
+static void judge(void)
+{
+    uint32_t inflight[CLIENTS] = {0}, live[TERN_ENGINES_MAX] = {0};
+    bool waits[TERN_ENGINES_MAX] = {0};
+    for (uint32_t e = 0; e < m.sched.engines; e++) {
+        const struct tern_sched_engine *engine = &m.sched.engine[e];
+        assert_true(engine->n <= m.sched.config.depth);
+        for (uint32_t k = 0; k < engine->n; k++) {
+            inflight[client_of(engine->inflight[k].context) - clients]++;
+            assert_int_equal(engine->inflight[k].context->engine, e);
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        const struct tern_sched_context *c = &clients[i].mock.sched;
+        assert_int_equal(c->inflight, inflight[i]);
+        assert_true(c->backs + c->inflight <= 2);
+        assert_int_equal(c->live, c->state == TERN_SCHED_READY || c->inflight);
+        assert_true(c->band >= c->own_band);
+        assert_true((c->state == TERN_SCHED_EMPTY) == (!c->next && !c->backs));
+        live[c->engine] += c->live;
+        waits[c->engine] = waits[c->engine] || c->state == TERN_SCHED_READY;
+        if (c->state == TERN_SCHED_WAITING) { /* no lost wake-up: it is right to wait */
+            assert_true(m.fence[c->wait_address / 8] < c->wait_value);
+        }
+    }
+    for (uint32_t e = 0; e < m.sched.engines; e++) {
+        const struct tern_sched_engine *engine = &m.sched.engine[e];
+        uint32_t counted = 0;
+        for (uint32_t b = 0; b < TERN_BANDS; b++) {
+            counted += engine->live[b];
+        }
+        assert_int_equal(counted, live[e]);
+        if (waits[e] && !engine->stopping && !engine->evict) {
+            assert_int_equal(engine->n, m.sched.config.depth); /* work conserving, both places of the HW queue */
+        }
+        if (!engine->n && !engine->stopping) { /* nobody who may move waits behind another elsewhere */
+            for (uint32_t f = 0; f < m.sched.engines; f++) {
+                for (uint32_t b = 0; b < TERN_BANDS; b++) {
+                    assert_true(live[f] < 2 || tern_list_empty(&m.sched.engine[f].movable[b]));
+                }
+            }
+        }
+    }
+}
+
+/** As take_ended, and notes which jobs completed. */
+static void collect(void)
+{
+    struct tern_job *job;
+    while ((job = tern_sched_ended(&m.sched))) {
+        struct client *c = client_of(job->context);
+        assert_int_equal(job->fence, c->ended + 1);
+        struct mock_work *w = job->user;
+        if (job->result == TERN_COMPLETED) {
+            for (uint32_t k = 0; k < job->size / TERN_PKT_LINE_BYTES; k++) {
+                assert_int_equal(w->executed[k], !job->null);
+            }
+        }
+        completed[c - clients][c->ended] = job->result == TERN_COMPLETED;
+        c->ended = job->fence;
+        c->results[job->result]++;
+        free(job);
+    }
+}
+
+static void step(void)
+{
+    assert_int_equal(tern_sched_run(&m.sched), 0);
+    collect();
+    judge();
+    uint64_t due = tern_sched_deadline(&m.sched), next = mock_next(&m), n = pick(4) ? 1 + pick(100) : 1 + pick(2000);
+    if (pick(2)) { /* else whoever owns it comes late */
+        n = due < n ? due : n;
+        n = next < n ? next : n;
+    }
+    mock_advance(&m, n ? n : 1);
+}
+
+static void round_of(unsigned number)
+{
+    srand(seed + number);
+    begin();
+    for (int left = CLIENTS * JOBS; left;) {
+        int i = (int)pick(CLIENTS);
+        for (uint32_t n = pick(4); n && clients[i].submitted < JOBS; n--, left--) {
+            submit_one(i);
+        }
+        disturb();
+        step();
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        if (holds[i]) {
+            assert_true(tern_sched_context_resume(&m.sched, &clients[i].mock.sched, holds[i]));
+        }
+    }
+    for (int p = 0; p < PROCESSES; p++) {
+        m.fence[8 * p] += 2;
+        tern_sched_signalled(&m.sched, &procs[p]);
+    }
+    for (int t = 0; tern_sched_pending(&m.sched) || tern_sched_busy(&m.sched); t++) {
+        assert_true(t < 100000);
+        step();
+        for (int p = 1; p < 3 && t == 20000; p++) { /* what never ends keeps an engine that nobody wants (F2) */
+            procs[p].error = true;
+            tern_sched_abort(&m.sched, &procs[p]);
+        }
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        const struct tern_sched_process *p = &procs[process_of(i)];
+        assert_int_equal(clients[i].ended, JOBS);
+        assert_true(p->error || clients[i].results[TERN_COMPLETED] == JOBS);
+        bool good = true;
+        for (int k = 0; k < JOBS; k++) { /* what comes behind a failure failed */
+            assert_true(good || !completed[i][k]);
+            good = good && completed[i][k];
+        }
+        for (uint32_t e = 0; e < m.sched.engines; e++) {
+            for (uint32_t b = 0; b < TERN_BANDS; b++) {
+                assert_int_equal(p->share[b][e].live, 0);
+            }
+        }
+    }
+    assert_int_equal(procs[0].faults + procs[3].faults + procs[4].faults + procs[5].faults, 0);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    const char *given = getenv("TERN_TEST_SEED");
+    seed = given ? (unsigned)strtoul(given, NULL, 0) : 1;
+    printf("seed %u (rerun: TERN_TEST_SEED=%u)\n", seed, seed);
+    uint64_t resumed = 0, moved = 0, resets = 0, faults = 0;
+    for (unsigned k = 0; k < 150; k++) {
+        round_of(k);
+        resumed += m.resumed;
+        moved += m.moved;
+        resets += m.resets;
+        faults += m.faults;
+    }
+    printf("%llu slices went on, %llu on another engine; %llu resets, %llu faults\n", (unsigned long long)resumed,
+           (unsigned long long)moved, (unsigned long long)resets, (unsigned long long)faults);
+    assert_true(resumed > 1000 && moved > 100 && resets > 10 && faults > resets);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests_name("sched_random", tests, NULL, NULL);
+}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/observer.h"
 #include "os/os.h"
 #include "os/tdr.h"
 
@@ -220,4 +221,5 @@ const struct tern_sched_ops tern_engine_ops = {
     .fence_value = op_fence_value,
     .fault = op_fault,
     .stuck = tern_tdr_stuck,
+    .event = tern_observer_event,
 };

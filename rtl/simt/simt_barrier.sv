@@ -6,7 +6,9 @@
 // the cycle after the last arrival, names the warps that must choose their lanes anew; otherwise stuck_o, a cycle later
 // still, with the lowest pc at which any waits and the first work-item there. done_o: the warp has ended. elig_*_o are the
 // lanes of a warp that can run.
-// State saved at preemption: live_q, waiting_q, blocked_q, member_q; by group slot any_q, parted_q, pc_q, first_q.
+// State saved at preemption: live_q and waiting_q (look_*); by group slot any_q, parted_q, pc_q, first_q (look_slot_*). put_*
+// bring them back, before or after the launches with restoring_i that give the rest: those change nothing of a warp with
+// launch_live_i, and start one with launch_ended_i as one that is over.
 //
 // Only the group of the warp that has just stopped can open, so one group is looked at in a cycle instead of all of them.
 // A group that has parted (one has ended, or two wait at different pcs) stays so, as none goes on from a barrier before it
@@ -42,7 +44,29 @@ module simt_barrier #(
     input  logic [WW-1:0]    work_warp_i,
     output logic [LANES-1:0] work_elig_o,
     input  logic [WW-1:0]    res_warp_i,
-    output logic [LANES-1:0] res_elig_o
+    output logic [LANES-1:0] res_elig_o,
+    // stop and resume
+    input  logic             restoring_i,
+    input  logic             launch_live_i,
+    input  logic             launch_ended_i,
+    output logic [WARPS-1:0] blocked_o,
+    input  logic [WW-1:0]    look_index_i,      // warp, slot
+    output logic [LANES-1:0] look_live_o,
+    output logic [LANES-1:0] look_waiting_o,
+    input  logic             look_i,            // nothing is stuck
+    output logic             look_any_o,
+    output logic             look_parted_o,
+    output logic [31:0]      look_pc_o,
+    output logic [WW+LW-1:0] look_first_o,      // {warp, lane}
+    input  logic             put_lanes_i,
+    input  logic             put_slot_i,
+    input  logic [WW-1:0]    put_index_i,       // warp, slot
+    input  logic [LANES-1:0] put_live_i,
+    input  logic [LANES-1:0] put_waiting_i,
+    input  logic             put_any_i,
+    input  logic             put_parted_i,
+    input  logic [31:0]      put_pc_i,
+    input  logic [WW+LW-1:0] put_first_i
 );
 
   logic [LANES-1:0] live_q [0:WARPS-1];
@@ -80,8 +104,18 @@ module simt_barrier #(
   end
 
   assign stuck_o                      = stuck_q;
-  assign stuck_pc_o                   = pc_q[stuck_at_q];
-  assign {stuck_warp_o, stuck_lane_o} = first_q[stuck_at_q];
+  logic [WW-1:0] at;
+
+  assign stuck_pc_o                   = look_pc_o;
+  assign {stuck_warp_o, stuck_lane_o} = look_first_o;
+  assign at             = look_i ? look_index_i : stuck_at_q;
+  assign blocked_o      = blocked_q;
+  assign look_live_o    = live_q[look_index_i];
+  assign look_waiting_o = live_q[look_index_i] & waiting_q[look_index_i];
+  assign look_any_o     = any_q[at];
+  assign look_parted_o  = parted_q[at];
+  assign look_pc_o      = pc_q[at];
+  assign look_first_o   = first_q[at];
 
   always_ff @(posedge clk_i) begin
     arrive_q      <= arrive_i && !rst_i;
@@ -120,14 +154,31 @@ module simt_barrier #(
     if (launch_i) begin
       if (launch_first_i) begin
         member_q[launch_slot_i] <= fresh;
-        any_q[launch_slot_i]    <= 1'b0;
-        parted_q[launch_slot_i] <= 1'b0;
-        for (int w = 0; w < WARPS; w++) if (fresh[w]) blocked_q[w] <= 1'b0;
+        if (!restoring_i) begin
+          any_q[launch_slot_i]    <= 1'b0;
+          parted_q[launch_slot_i] <= 1'b0;
+          for (int w = 0; w < WARPS; w++) if (fresh[w]) blocked_q[w] <= 1'b0;
+        end
       end
-      live_q[launch_warp_i]    <= launch_mask_i;
-      waiting_q[launch_warp_i] <= '0;
-      some_q[launch_warp_i]    <= 1'b0;
-      slot_q[launch_warp_i]    <= launch_slot_i;
+      slot_q[launch_warp_i] <= launch_slot_i;
+      if (!launch_live_i) begin
+        live_q[launch_warp_i]    <= launch_mask_i;
+        waiting_q[launch_warp_i] <= '0;
+        some_q[launch_warp_i]    <= 1'b0;
+        if (restoring_i) blocked_q[launch_warp_i] <= launch_ended_i;
+      end
+    end
+    if (put_lanes_i) begin
+      live_q[put_index_i]    <= put_live_i;
+      waiting_q[put_index_i] <= put_waiting_i;
+      some_q[put_index_i]    <= put_waiting_i != '0;
+      blocked_q[put_index_i] <= (put_live_i & ~put_waiting_i) == '0;
+    end
+    if (put_slot_i) begin
+      any_q[put_index_i]    <= put_any_i;
+      parted_q[put_index_i] <= put_parted_i;
+      pc_q[put_index_i]     <= put_pc_i;
+      first_q[put_index_i]  <= put_first_i;
     end
     if (rst_i) begin
       some_q    <= '0;
@@ -157,6 +208,7 @@ module simt_barrier #(
 
   always_comb begin
     assume (rst_i == !f_started_q);
+    assume (!restoring_i && !launch_live_i && !put_lanes_i && !put_slot_i && !look_i);  // from a start, not a resume
     assume (!(arrive_i && exit_i));
     assume (!f_event || (mask_i != '0 && (mask_i & ~f_elig) == '0 && whole_i == ((f_elig & ~mask_i) == '0)));
     assume (!f_event || member_q[slot_q[warp_i]][warp_i]);

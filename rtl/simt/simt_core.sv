@@ -2,16 +2,20 @@
 // The pipeline of the SIMT executor: one warp instruction a cycle from a barrel of warps.
 //
 //   P  pick a warp        simt_schedule
-//   F  its pc             simt_flow -> instruction cache
+//   F  its pc             simt_warps -> instruction cache
 //   D  instruction        register addresses to the RAMs
 //   R  decode, operands   simt_scoreboard: issue, or kill and come back later; pc + 4 is decided here
 //   X  execute            simt_lane, div_unit; memory instructions to simt_memport
-//   B  branch decision    simt_flow; ALU results to the registers
+//   B  branch decision    simt_warps; ALU results to the registers
 //
 // Contract: launch_* gives warps, done_* reports their end; ic_*, lsu_* are the channels of simt_icache and simt_lsu.
 // fault_o is a pulse per faulting instruction. rst_i also ends a dispatch that has faulted. idle_o: no memory instruction is
 // left in here.
-// State saved at preemption: in simt_flow, simt_select, simt_barrier, simt_csr, simt_regfile; slot_q, lbase_q here.
+// Stop and resume: with halt_i nothing is picked, and once busy_o is low and simt_lsu settled, look_* show the state of
+// look_index_i (warp or slot) and, a cycle after look_read_i, register look_rd_i. put_* bring the parts back, in the order of
+// simt_walk; launches with restoring_i bring the rest, select_i then has the warps choose their lanes.
+// State saved at preemption: in simt_warps, simt_csr, simt_regfile, simt_written. slot_q, lbase_q come
+// with the launches; scoreboard and scheduler follow from the rest.
 //
 // A warp has one instruction in P to R, so a plain instruction comes every 4 cycles and a branch every 6, whatever its
 // results take: 6 warps fill the pipeline. Nothing waits inside it; what cannot go on in R is killed and issued again.
@@ -26,8 +30,6 @@ module simt_core #(
     input  logic                rst_i,
     input  logic [1023:0]       packet_i,
     input  logic [63:0]         time_i,
-    input  logic                scrub_i,
-    output logic                scrub_busy_o,
     output logic                idle_o,
     // warps
     input  logic                launch_valid_i,
@@ -88,6 +90,36 @@ module simt_core #(
     output logic [31:0]         fault_pc_o,
     output logic [WW-1:0]       fault_warp_o,
     output logic [LW-1:0]       fault_lane_o,
+    // stop and resume
+    input  logic                halt_i,
+    output logic                busy_o,
+    input  logic                restoring_i,
+    input  logic                launch_ok_i,
+    input  logic                launch_live_i,    // with restoring_i: the rest of the warp's state comes on put_*
+    input  logic                launch_ended_i,   // with restoring_i: it has no lanes
+    input  logic                select_i,
+    input  logic [WARPS-1:0]    select_warps_i,
+    output logic [WARPS-1:0]    present_o,
+    output logic [WARPS*32-1:0] masks_o,
+    input  logic                look_i,
+    input  logic [WW-1:0]       look_index_i,
+    input  logic                look_read_i,
+    input  logic [WW+4:0]       look_rd_i,
+    output logic [255:0]        look_slot_o,
+    output logic [LANES*32-1:0] look_lanes_o,
+    output logic [LANES*32-1:0] look_pcs_o,
+    output logic [LANES*32-1:0] look_regs_o,
+    output logic [31:0]         look_pc_o,        // at any time: of the lanes that run together
+    output logic [LANES-1:0]    look_running_o,   // and which these are
+    input  logic                put_i,
+    input  logic [3:0]          put_kind_i,
+    input  logic [WW-1:0]       put_index_i,
+    input  logic [4:0]          put_rd_i,
+    input  logic [511:0]        put_line_i,
+    input  logic [LANES*32-1:0] put_vector_i,
+    input  logic                mark_i,           // a memory instruction comes back
+    input  logic [WW-1:0]       mark_warp_i,
+    input  logic [4:0]          mark_rd_i,
     // events
     output logic                ev_issue_o,
     output logic [5:0]          ev_lanes_o,
@@ -101,12 +133,12 @@ module simt_core #(
   logic             pick_valid;
   logic [WW-1:0]    pick_warp;
   logic [WARPS-1:0] wake, flow_wake, sb_wake, holds;
-  logic             lsu_room, hold_lsu, hold_fence, retry, launched;
+  logic             lsu_room, port_room, hold_lsu, hold_fence, retry, launched;
 
   simt_schedule #(
       .WARPS(WARPS)
   ) u_schedule (
-      .clk_i, .rst_i, .enable_i(!scrub_busy_o), .wake_i(wake), .hold_lsu_i(hold_lsu), .hold_fence_i(hold_fence),
+      .clk_i, .rst_i, .enable_i(!halt_i), .wake_i(wake), .hold_lsu_i(hold_lsu), .hold_fence_i(hold_fence),
       .hold_warp_i(r_warp_q), .lsu_room_i(lsu_room), .fence_busy_i(lsu_busy_i | holds), .pick_valid_o(pick_valid),
       .pick_warp_o(pick_warp)
   );
@@ -152,6 +184,7 @@ module simt_core #(
   logic             r_valid_q, r_step_slow_q, r_quantum_end_q;
   logic [WW-1:0]    r_warp_q, r_slot;
   logic [31:0]      r_pc_q, r_pc4_q, r_instr_q, r_after_q;
+  logic [2:0]       r_has;
   logic [LANES-1:0] r_mask_q;
 
   always_ff @(posedge clk_i) begin
@@ -168,6 +201,15 @@ module simt_core #(
     end
   end
 
+  simt_written #(
+      .WARPS(WARPS)
+  ) u_written (
+      .clk_i, .clear_i(launch && !launch_live_i), .clear_warp_i(launch_warp_i), .write_i(wb_write), .rd_i({wb_warp, wb_rd}),
+      .first_o(wb_first), .f_warp_i(f_warp_q), .read_i(d_hit), .rs1_i(d_rs1[4:0]), .rs2_i(d_rs2[4:0]), .rs3_i(d_rs3[4:0]),
+      .has_o(r_has), .put_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS), .put_second_i(put_index_i[0]),
+      .put_line_i, .masks_o
+  );
+
   logic [2:0]  r_unit, r_flow, r_bsel, r_part;
   logic [5:0]  r_op;
   logic [31:0] r_imm, r_shared, r_scalar_a, r_scalar_b, r_target;
@@ -179,7 +221,6 @@ module simt_core #(
   logic [4:0]  r_rd;
   logic [7:0]  r_decode_fault, r_fault;
   logic        alu_ok, alu_late, mul_ok, fma_ok;
-  logic        div_busy_q;
 
   simt_decode u_decode (
       .instr_i(r_instr_q), .unit_o(r_unit), .op_o(r_op), .flow_o(r_flow), .imm_o(r_imm), .use_rs1_o(r_use1),
@@ -192,8 +233,9 @@ module simt_core #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_csr (
       .clk_i, .packet_i, .time_i, .valid_i(r_valid_q && r_csr), .number_i(r_instr_q[31:20]), .write_i(r_csr_write),
-      .warp_i(r_warp_q), .slot_i(r_slot), .ok_o(r_csr_ok), .shared_o(r_shared), .part_o(r_part), .launch_i(launch),
-      .launch_slot_i, .launch_group_i, .launch_base_i, .launch_size_i
+      .warp_i(r_warp_q), .slot_i(look_i ? look_index_i : r_slot), .ok_o(r_csr_ok), .shared_o(r_shared), .part_o(r_part),
+      .launch_i(launch_valid_i), .launch_slot_i, .launch_group_i, .launch_base_i, .launch_size_i, .group_o(look_group),
+      .base_o(look_base), .put_slot_i(put_slot), .put_index_i, .put_slot_data_i(put_line_i[191:0])
   );
 
   logic [3:0] r_after_use;
@@ -215,7 +257,8 @@ module simt_core #(
       .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends),
       .nxt_valid_i(r_next), .nxt_rs1_i(r_after_q[19:15]), .nxt_rs2_i(r_after_q[24:20]), .nxt_rs3_i(r_after_q[31:27]),
       .nxt_rd_i(r_after_q[11:7]), .nxt_use_i(r_after_use), .next_sleep_o(r_after_sleep), .soon_i(soon), .soon_warp_i(soon_warp),
-      .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd), .wake_o(sb_wake)
+      .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd), .wake_o(sb_wake),
+      .put_i(mark_i), .put_warp_i(mark_warp_i), .put_rd_i(mark_rd_i)
   );
 
   always_comb begin
@@ -243,7 +286,7 @@ module simt_core #(
         r_sel   = simt_core_pkg::WB_FMA;
         r_stall = !fma_ok;
       end
-      simt_core_pkg::UNIT_DIV: r_stall = div_busy_q || !div_in_ready;
+      simt_core_pkg::UNIT_DIV: r_stall = div_busy;
       simt_core_pkg::UNIT_LSU: r_stall = !lsu_room;
       default: ;
     endcase
@@ -334,7 +377,7 @@ module simt_core #(
   simt_memport #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_memport (
-      .clk_i, .rst_i, .room_o(lsu_room), .holds_o(holds), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU),
+      .clk_i, .rst_i, .room_o(port_room), .holds_o(holds), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU),
       .in_op_i(x_op_q[2:0]), .in_amo_i(x_amo_q), .in_size_i(x_funct3_q[1:0]), .in_unsigned_i(x_funct3_q[2]),
       .in_warp_i(x_warp_q), .in_rd_i(x_rd_q), .in_mask_i(x_mask_q), .in_pc_i(x_pc_q), .in_lbase_i(x_lbase_q),
       .in_addr_i(x_addr), .in_data_i(x_b), .in_cmp_i(x_c), .out_valid_o(lsu_valid_o), .out_ready_i(lsu_ready_i),
@@ -343,45 +386,40 @@ module simt_core #(
       .out_addr_o(lsu_addr_o), .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
   );
 
-  assign idle_o = holds == '0;
+  assign lsu_room = port_room && !halt_i;     // simt_lsu can hold what is in X and before it, no more
+  assign idle_o   = holds == '0;
 
-  // divider: one operation, whose place is remembered here
-  logic                div_valid, div_ready, div_in_ready;
+  // divider
+  logic                div_valid, div_ready, div_busy;
   logic [LANES*32-1:0] div_data;
   logic [LANES*5-1:0]  div_flags;
-  logic [WW-1:0]       div_warp_q;
-  logic [4:0]          div_rd_q;
-  logic [LANES-1:0]    div_mask_q;
+  logic [WW-1:0]       div_warp;
+  logic [4:0]          div_rd;
+  logic [LANES-1:0]    div_mask;
 
-  div_unit #(
-      .L(LANES)
-  ) u_div (
-      .clk_i, .rst_i, .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV), .in_ready_o(div_in_ready),
+  simt_divide #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_divide (
+      .clk_i, .rst_i, .book_i(r_issue && r_unit == simt_core_pkg::UNIT_DIV), .book_warp_i(r_warp_q), .book_rd_i(r_rd),
+      .book_mask_i(r_mask_q), .busy_o(div_busy), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV),
       .in_op_i(x_op_q[2:0]), .in_rm_i(x_rm), .in_a_i(x_a), .in_b_i(x_b), .in_mask_i(x_mask_q), .out_valid_o(div_valid),
-      .out_ready_i(div_ready), .out_data_o(div_data), .out_flags_o(div_flags)
+      .out_ready_i(div_ready), .out_data_o(div_data), .out_flags_o(div_flags), .out_warp_o(div_warp), .out_rd_o(div_rd),
+      .out_mask_o(div_mask)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (div_valid && div_ready) div_busy_q <= 1'b0;
-    if (r_issue && r_unit == simt_core_pkg::UNIT_DIV) begin
-      div_busy_q <= 1'b1;
-      div_warp_q <= r_warp_q;
-      div_rd_q   <= r_rd;
-      div_mask_q <= r_mask_q;
-    end
-    if (rst_i) div_busy_q <= 1'b0;
-  end
-
-  // --------------------------------------------------------------------------------------- launch, scrub
-  logic          launch, launch_free, launch_wb, launch_taken;
+  // ---------------------------------------------------------------------------------------------- launch
+  logic          launch, launch_free, launch_wb, launch_taken, launch_new;
+  logic [LANES-1:0] launch_mask;
   logic [WW-1:0] launch_warp_q;
   logic [4:0]    launch_rd;
   logic [31:0]   stack_top, wb_scalar;
-  logic [WW+4:0] scrub_rd;
   logic [WW-1:0] slot_q [0:WARPS-1];
   logic [16:0]   lbase_q [0:WARPS-1];
 
-  assign launch_ready_o = launch_free && !holds[launch_warp_i] && !lsu_launch_hold_i[launch_warp_i];
+  assign launch_new     = !launch_live_i && !launch_ended_i;
+  assign launch_mask    = launch_ended_i ? '0 : launch_mask_i;
+  assign launch_ready_o = launch_ok_i && launch_free
+                          && !(launch_new && (holds[launch_warp_i] || lsu_launch_hold_i[launch_warp_i]));
   assign launch    = launch_valid_i && launch_ready_o;
   assign r_slot    = slot_q[r_warp_q];
   assign stack_top = tern_spec_pkg::WIN_PRIVATE_BASE
@@ -391,9 +429,8 @@ module simt_core #(
       .WARPS(WARPS)
   ) u_launch (
       .clk_i, .rst_i, .args_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32]), .stack_top_i(stack_top),
-      .launch_i(launch), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb), .wb_ready_i(launch_taken),
-      .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar), .launched_o(launched), .scrub_i, .scrub_busy_o,
-      .scrub_rd_o(scrub_rd)
+      .launch_i(launch && launch_new), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb), .wb_ready_i(launch_taken),
+      .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar), .launched_o(launched)
   );
 
   always_ff @(posedge clk_i)
@@ -404,7 +441,7 @@ module simt_core #(
 
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
-  logic             wb_write, wb_ends, soon, b_late_q, b_fflags_q, b_frm_q;
+  logic             wb_write, wb_ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes, put_pcs, put_reg;
   logic [WW-1:0]    wb_warp, soon_warp;
   logic [4:0]       wb_rd, soon_rd;
   logic [LANES-1:0] wb_mask;
@@ -415,12 +452,21 @@ module simt_core #(
       .clk_i, .rst_i, .alu_ok_o(alu_ok), .alu_late_o(alu_late), .mul_ok_o(mul_ok), .fma_ok_o(fma_ok), .book_i(r_books),
       .book_sel_i(r_sel), .book_warp_i(r_warp_q), .book_rd_i(r_rd), .book_mask_i(r_mask_q), .launch_valid_i(launch_wb),
       .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_rd),
-      .div_valid_i(div_valid), .div_ready_o(div_ready), .div_warp_i(div_warp_q), .div_rd_i(div_rd_q),
-      .div_mask_i(div_mask_q), .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i),
-      .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .scrub_i(scrub_busy_o),
-      .scrub_rd_i(scrub_rd), .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp),
+      .div_valid_i(div_valid), .div_ready_o(div_ready), .div_warp_i(div_warp), .div_rd_i(div_rd),
+      .div_mask_i(div_mask), .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i),
+      .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .put_i(put_reg),
+      .put_state_i(put_lanes), .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}), .busy_o(wb_busy), .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp),
       .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
   );
+
+  always_comb begin
+    put_slot  = put_i && put_kind_i == simt_core_pkg::LINE_SLOT;
+    put_lanes = put_i && put_kind_i == simt_core_pkg::LINE_LANES;
+    put_pcs   = put_i && put_kind_i == simt_core_pkg::LINE_PCS;
+    put_reg   = put_i && put_kind_i == simt_core_pkg::LINE_REG;
+    busy_o    = f_valid_q || d_valid_q || r_valid_q || x_valid_q || flow_busy || wb_busy || div_busy || !launch_free
+                || holds != '0;
+  end
 
   always_ff @(posedge clk_i) begin
     b_late_q   <= x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU && x_late_q;
@@ -434,9 +480,10 @@ module simt_core #(
       simt_lane #(
           .LANE(i), .WARPS(WARPS)
       ) u_lane (
-          .clk_i, .read_i(d_hit), .third_i(d_third), .rs1_i(d_rs1), .rs2_i(d_rs2), .rs3_i(d_rs3), .issue_i(r_issue),
-          .r_warp_i(r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)), .r_scalar_a_i(r_scalar_a),
-          .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), .r_part_sel_i(r_part), .x_warp_i(x_warp_q),
+          .clk_i, .read_i(d_hit || look_read_i), .third_i(d_third), .rs1_i(look_read_i ? look_rd_i : d_rs1), .rs2_i(d_rs2), .rs3_i(d_rs3), .issue_i(r_issue),
+          .r_has_i(r_has), .r_warp_i(look_i ? look_index_i : r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)), .r_scalar_a_i(r_scalar_a),
+          .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), 
+          .r_part_sel_i(look_i ? simt_core_pkg::PART_FCSR : r_part), .x_warp_i(x_warp_q),
           .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
           .x_mul_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL),
           .x_misc_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC),
@@ -444,50 +491,44 @@ module simt_core #(
           .x_imm_i(x_imm_q), .x_neg_prod_i(x_neg_prod_q), .x_neg_add_i(x_neg_add_q), .x_fcsr_i(x_valid_q && x_fcsr_q),
           .x_csr_op_i(x_funct3_q[1:0]), .x_csr_frm_i(x_csr_number_q == 2'd2), .a_o(x_a[32*i +: 32]), .b_o(x_b[32*i +: 32]),
           .c_o(x_c[32*i +: 32]), .addr_o(x_addr[32*i +: 32]), .taken_o(x_taken[i]), .rm_o(x_rm[3*i +: 3]),
-          .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]),
+          .rs1_o(look_regs_o[32*i +: 32]), .part_o(look_fcsr[10*i +: 10]),
+          .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]), .wb_first_i(wb_first),
           .wb_rd_i({wb_warp, wb_rd}),
-          .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
-          .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
-          .div_data_i(div_data[32*i +: 32]), .div_flags_i(div_flags[5*i +: 5]), .lsu_data_i(lsu_wb_data_i[32*i +: 32]),
+          .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes || (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
+          .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes || (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
+          .div_data_i(div_data[32*i +: 32]), .div_flags_i(div_flags[5*i +: 5]), .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
           .scalar_data_i(wb_scalar), .launch_i(launch), .launch_warp_i, .launch_lid_i(launch_lid_i[30*i +: 30])
       );
     end
   endgenerate
 
   // ------------------------------------------------------------------------------------- B: flow, barriers
-  logic             b_barrier, b_exit, b_whole;
-  logic [WW-1:0]    b_warp, work_warp, res_warp;
-  logic [LANES-1:0] b_mask, b_misaligned, work_elig, res_elig, fetch_mask;
-  logic [31:0]      b_misaligned_va, b_pc, stuck_pc;
-  logic [WARPS-1:0] open;
-  logic             stuck;
-  logic [WW-1:0]    stuck_warp;
-  logic [LW-1:0]    stuck_lane;
+  logic [LANES-1:0]    b_misaligned, fetch_mask;
+  logic [31:0]         b_misaligned_va, stuck_pc;
+  logic                stuck, flow_busy;
+  logic [WW-1:0]       stuck_warp;
+  logic [LW-1:0]       stuck_lane;
+  logic [95:0]         look_group, look_base;
+  logic [LANES*10-1:0] look_fcsr;
 
-  simt_flow #(
+  simt_warps #(
       .LANES(LANES), .WARPS(WARPS)
-  ) u_flow (
-      .clk_i, .rst_i, .launch_i(launch), .launch_warp_i, .launch_mask_i,
-      .launch_pc_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 32]), .f_warp_i(f_warp_q), .f_pc_o(f_pc),
-      .fetch_warp_i(ic_fault_warp_i), .fetch_mask_o(fetch_mask),
-      .d_warp_i(d_warp_q), .d_pc4_i(d_pc4), .d_mask_o(d_mask), .d_step_slow_o(d_step_slow),
+  ) u_warps (
+      .clk_i, .rst_i, .launch_i(launch), .launch_valid_i, .launch_warp_i, .launch_slot_i, .launch_mask_i(launch_mask),
+      .launch_first_i, .launch_nwarps_i, .launch_pc_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 32]),
+      .done_o(done_valid_o), .done_warp_o, .present_o, .f_warp_i(f_warp_q), .f_pc_o(f_pc), .fetch_warp_i(ic_fault_warp_i),
+      .fetch_mask_o(fetch_mask), .d_warp_i(d_warp_q), .d_pc4_i(d_pc4), .d_mask_o(d_mask), .d_step_slow_o(d_step_slow),
       .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue), .r_next_i(r_next), .r_warp_i(r_warp_q), .r_pc4_i(r_pc4_q),
       .x_valid_i(x_flow_valid_q),
-      .x_atomic_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU && x_op_q[2:0] == simt_op_pkg::LSU_AMO), .x_flow_i(x_flow_q), .x_warp_i(x_warp_q), .x_mask_i(x_mask_q),
-      .x_quantum_end_i(x_quantum_end_q), .x_pc_i(x_pc_q), .x_target_i(x_target_q), .x_taken_i(x_taken), .x_jump_i(x_addr),
-      .x_lead_jump_i(x_lead_jump), .x_call_i(x_call_q), .x_return_i(x_return_q), .b_barrier_o(b_barrier),
-      .b_exit_o(b_exit), .b_warp_o(b_warp), .b_mask_o(b_mask), .b_pc_o(b_pc), .b_whole_o(b_whole), .b_misaligned_o(b_misaligned),
-      .b_misaligned_va_o(b_misaligned_va), .work_warp_o(work_warp), .work_elig_i(work_elig), .res_warp_o(res_warp),
-      .res_elig_i(res_elig), .open_select_i(open), .wake_o(flow_wake)
-  );
-
-  simt_barrier #(
-      .LANES(LANES), .WARPS(WARPS)
-  ) u_barrier (
-      .clk_i, .rst_i, .launch_i(launch), .launch_warp_i, .launch_slot_i, .launch_mask_i, .launch_first_i, .launch_nwarps_i,
-      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .pc_i(b_pc), .whole_i(b_whole), .open_o(open),
-      .stuck_o(stuck), .stuck_pc_o(stuck_pc), .stuck_warp_o(stuck_warp), .stuck_lane_o(stuck_lane), .done_o(done_valid_o), .done_warp_o, .work_warp_i(work_warp), .work_elig_o(work_elig), .res_warp_i(res_warp),
-      .res_elig_o(res_elig)
+      .x_atomic_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU && x_op_q[2:0] == simt_op_pkg::LSU_AMO),
+      .x_flow_i(x_flow_q), .x_warp_i(x_warp_q), .x_mask_i(x_mask_q), .x_quantum_end_i(x_quantum_end_q), .x_pc_i(x_pc_q),
+      .x_target_i(x_target_q), .x_taken_i(x_taken), .x_jump_i(x_addr), .x_lead_jump_i(x_lead_jump), .x_call_i(x_call_q),
+      .x_return_i(x_return_q), .b_misaligned_o(b_misaligned), .b_misaligned_va_o(b_misaligned_va), .stuck_o(stuck),
+      .stuck_pc_o(stuck_pc), .stuck_warp_o(stuck_warp), .stuck_lane_o(stuck_lane), .wake_o(flow_wake), .busy_o(flow_busy),
+      .restoring_i, .launch_live_i, .launch_ended_i, .select_i(select_i ? select_warps_i : '0), .look_i, .look_index_i,
+      .look_group_i(look_group), .look_base_i(look_base), .look_fcsr_i(look_fcsr), .look_slot_o, .look_lanes_o, .look_pcs_o,
+      .look_pc_o, .look_running_o, .put_slot_i(put_slot), .put_lanes_i(put_lanes), .put_pcs_i(put_pcs), .put_index_i,
+      .put_line_i(put_line_i[255:0]), .put_vector_i
   );
 
   // -------------------------------------------------------------------------------------------- faults
@@ -503,26 +544,13 @@ module simt_core #(
   );
 
   // -------------------------------------------------------------------------------------------- events
-  logic running;                        // some warp of the dispatch is here
-  logic [WARPS-1:0] present_q;
-
-  assign running = present_q != '0;
-
-  always_ff @(posedge clk_i) begin
-    if (done_valid_o) present_q[done_warp_o] <= 1'b0;
-    if (launch) present_q[launch_warp_i] <= 1'b1;
-    if (rst_i) present_q <= '0;
-    ev_stall_use_o  <= r_valid_q && !r_faulty && (r_hazard || r_wait);
-    ev_stall_unit_o <= r_valid_q && !r_faulty && !r_hazard && r_stall;
-    ev_stall_idle_o <= running && !pick_valid;
-  end
-
-  assign ev_issue_o = x_valid_q;
-
-  always_comb begin
-    ev_lanes_o = 6'd0;
-    if (x_valid_q) for (int i = 0; i < LANES; i++) ev_lanes_o = ev_lanes_o + {5'd0, x_mask_q[i]};
-    ev_fma_o = (x_unit_q == simt_core_pkg::UNIT_FMA) ? ev_lanes_o : 6'd0;
-  end
+  simt_events #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_events (
+      .clk_i, .present_i(present_o), .pick_valid_i(pick_valid), .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)),
+      .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall), .x_valid_i(x_valid_q),
+      .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA), .x_mask_i(x_mask_q), .ev_issue_o, .ev_lanes_o, .ev_stall_use_o,
+      .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
+  );
 
 endmodule

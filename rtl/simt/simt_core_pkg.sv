@@ -57,7 +57,22 @@ package simt_core_pkg;
   localparam logic [3:0] WB_DIV = 4'd7;
   localparam logic [3:0] WB_LSU = 4'd8;
   localparam logic [3:0] WB_LAUNCH = 4'd9;
-  localparam logic [3:0] WB_SCRUB = 4'd10;
+  localparam logic [3:0] WB_PUT = 4'd10;       // a register comes back
+  localparam logic [3:0] WB_STATE = 4'd11;     // rounding mode and flags come back
+
+  // lines of a stopped executor, in the order of docs/spec/context.yaml
+  localparam logic [3:0] LINE_HEAD = 4'd0;
+  localparam logic [3:0] LINE_MASKS = 4'd1;
+  localparam logic [3:0] LINE_SLOT = 4'd2;
+  localparam logic [3:0] LINE_LOCAL = 4'd3;
+  localparam logic [3:0] LINE_LANES = 4'd4;
+  localparam logic [3:0] LINE_PCS = 4'd5;
+  localparam logic [3:0] LINE_REG = 4'd6;
+  localparam logic [3:0] LINE_PENDING = 4'd7;
+  localparam logic [3:0] LINE_ADDR = 4'd8;
+  localparam logic [3:0] LINE_DATA = 4'd9;
+  localparam logic [3:0] LINE_CMP = 4'd10;
+  localparam logic [3:0] LINE_END = 4'd11;     // nothing more
 
   /* verilator lint_on UNUSEDPARAM */
 

@@ -3,7 +3,8 @@
 //
 // Contract: combinational from number_i, slot_i and warp_i. ok_o: the CSR exists, and may be written if write_i says so.
 // A group's ids and sizes are remembered by slot at launch_i.
-// State saved at preemption: base_q, group_q, size_q; all else comes from the packet.
+// State saved at preemption: base_q and group_q, which group_o and base_o show by slot_i and put_slot_i brings back; size_q comes
+// with the launch that follows, all else from the packet.
 //
 // Every CSR is shared + lane: get_global_id is the group's base plus the local id, so one adder in each lane (the ALU's)
 // serves all of them and no table of L * 32 bits a warp is needed.
@@ -31,7 +32,13 @@ module simt_csr #(
     input  logic [WW-1:0]   launch_slot_i,
     input  logic [95:0]     launch_group_i,
     input  logic [95:0]     launch_base_i,
-    input  logic [32:0]     launch_size_i
+    input  logic [32:0]     launch_size_i,
+    // stop and resume
+    output logic [95:0]     group_o,
+    output logic [95:0]     base_o,
+    input  logic            put_slot_i,
+    input  logic [WW-1:0]   put_index_i,
+    input  logic [191:0]    put_slot_data_i   // {base, group}
 );
 
   logic [95:0] group_q [0:WARPS-1];
@@ -43,7 +50,10 @@ module simt_csr #(
       group_q[launch_slot_i] <= launch_group_i;
       base_q[launch_slot_i]  <= launch_base_i;
       size_q[launch_slot_i]  <= launch_size_i;
-    end
+    end else if (put_slot_i) {base_q[put_index_i], group_q[put_index_i]} <= put_slot_data_i;
+
+  assign group_o = group_q[slot_i];
+  assign base_o  = base_q[slot_i];
 
   logic [31:0] stack_top;
 

@@ -6,7 +6,10 @@
 // handshake; the values of its group are stable from the group's first launch to its last. warp_done_*_i: a launched warp
 // has ended. done_o pulses when all have. kill_i (level): forget everything; the core drops its warps itself.
 // One warp a cycle within a group, about six cycles from group to group, L + 4 more when the size of the group changes.
-// State saved at preemption: the coordinates of the next group and what the slots hold.
+// State saved at preemption: the coordinates of the next group, valid with settled_o, and what the slots hold (slots_o; of the
+// group that is being launched the warps in fresh_o are still to come). With resume_i it starts by taking them back: load_*
+// gives each resident group and its slot, whose warps are all launched again, and then (load_last_i) the next group. hold_i:
+// no further group is taken; empty_o: nor is any resident, though some are left.
 //
 // The next group's coordinates, global base and size are worked out while the current one launches, by counters: an
 // NDRange needs no division, the packet already holds its groups and edges.
@@ -22,6 +25,25 @@ module simt_dispatch #(
     input  logic [1023:0]   packet_i,
     input  logic            kill_i,
     output logic            done_o,
+
+    // stop and resume
+    input  logic            hold_i,
+    output logic            settled_o,
+    output logic            empty_o,
+    output logic [W-1:0]    slots_o,
+    output logic [W-1:0]    fresh_o,
+    output logic            ended_o,        // no further group
+    output logic [95:0]     next_group_o,
+    output logic [95:0]     next_base_o,
+    input  logic            resume_i,       // with start_i
+    input  logic            load_valid_i,
+    output logic            load_ready_o,   // all that was loaded before has been launched
+    input  logic            load_last_i,
+    input  logic            load_ended_i,   // with load_last_i: there is none
+    input  logic [WW-1:0]   load_slot_i,
+    input  logic [95:0]     load_group_i,
+    input  logic [95:0]     load_base_i,
+    input  logic            launch_ended_i, // the warp that is launched has ended already
 
     output logic            launch_valid_o,
     input  logic            launch_ready_i,
@@ -74,21 +96,23 @@ module simt_dispatch #(
     end
 
   // The next group: coordinates; which of them are the last of their dimension; the size; the global base.
-  localparam logic [1:0] NEXT_LAST = 2'd0, NEXT_SIZE = 2'd1, NEXT_READY = 2'd2, NEXT_END = 2'd3;
+  localparam logic [2:0] NEXT_LAST = 3'd0, NEXT_SIZE = 3'd1, NEXT_READY = 3'd2, NEXT_END = 3'd3, NEXT_LOAD = 3'd4;
 
-  logic [1:0]  next_q;
+  logic [2:0]  next_q;
   logic [95:0] next_group_q, next_base_q;
   logic [32:0] next_size_q;
   logic [2:0]  next_last_q;
-  logic        take;
+  logic        take, load, resident_q;      // the next group is one that was resident
+  logic [WW-1:0] load_slot_q;
 
   always_ff @(posedge clk_i) begin
-    if (start_i) next_q <= NEXT_LAST;
+    if (start_i) next_q <= resume_i ? NEXT_LOAD : NEXT_LAST;
+    else if (load) next_q <= (load_last_i && load_ended_i) ? NEXT_END : NEXT_LAST;
     else
       case (next_q)
         NEXT_LAST: next_q <= NEXT_SIZE;
         NEXT_SIZE: next_q <= NEXT_READY;
-        default:   if (take) next_q <= (&next_last_q) ? NEXT_END : NEXT_LAST;
+        default:   if (take) next_q <= resident_q ? NEXT_LOAD : (&next_last_q) ? NEXT_END : NEXT_LAST;
       endcase
   end
 
@@ -106,6 +130,13 @@ module simt_dispatch #(
     end
     // the offsets are in their registers one cycle after start_i, and the first group is taken later
     if (next_q == NEXT_LAST && next_group_q == 96'd0) next_base_q <= offset_q;
+    if (load) begin
+      next_group_q <= load_group_i;
+      next_base_q  <= load_base_i;
+      load_slot_q  <= load_slot_i;
+    end
+    if (load) resident_q <= !load_last_i;
+    else if (start_i) resident_q <= 1'b0;
   end
 
   // The current group: take a slot, place it, work out its shape if it is a new one, count its warps, launch them.
@@ -115,18 +146,31 @@ module simt_dispatch #(
   logic          shape_known_q, shape_same_q, shape_ready, ids_busy, advance, in_valid, first_warp;
   logic [WW:0]   sent_q;
   logic [10:0]   items_xy_q, items_q;  // of a group: at most L * W, 1024
-  logic          free_valid, slots_idle;
-  logic [WW-1:0] free_slot;
+  logic          free_valid, slots_idle, resting, launched;
+  logic [WW-1:0] free_slot, slot;
   logic          ending_q;
   logic [WW-1:0] ending_slot_q;
   logic [W*WW-1:0] slot_of_q;       // slot of each warp
+  logic [W-1:0]    fresh_q;         // warps of the current group that are to be launched
 
   always_comb begin
-    take       = state_q == WAIT && next_q == NEXT_READY && free_valid && !ids_busy && !launch_valid_o;
+    take       = state_q == WAIT && next_q == NEXT_READY && (resident_q || (free_valid && !hold_i)) && !ids_busy && !launch_valid_o;
+    slot       = resident_q ? load_slot_q : free_slot;
+    resting    = state_q == WAIT && !ids_busy && !launch_valid_o;
+    load       = load_valid_i && load_ready_o;
     advance    = !launch_valid_o || launch_ready_i;
     in_valid   = state_q == LAUNCH;
     first_warp = sent_q == '0;
+    launched   = launch_valid_o && launch_ready_i;
   end
+
+  assign load_ready_o = resting && next_q == NEXT_LOAD;
+  assign settled_o    = launch_valid_o || (resting && next_q == NEXT_READY) || (state_q == FINISH && !slots_idle);
+  assign empty_o      = resting && next_q == NEXT_READY && slots_idle;
+  assign ended_o      = next_q == NEXT_END;
+  assign next_group_o = next_group_q;
+  assign next_base_o  = next_base_q;
+  assign fresh_o      = fresh_q;
 
   always_ff @(posedge clk_i) begin
     done_o <= 1'b0;
@@ -153,7 +197,7 @@ module simt_dispatch #(
       launch_group_o <= next_group_q;
       launch_base_o  <= next_base_q;
       launch_size_o  <= next_size_q;
-      launch_slot_o  <= free_slot;
+      launch_slot_o  <= slot;
       shape_same_q   <= shape_known_q && launch_size_o == next_size_q;
       shape_known_q  <= 1'b1;
       sent_q         <= '0;
@@ -170,10 +214,13 @@ module simt_dispatch #(
       launch_nwarps_o <= (WW+1)'((items_q + 11'(L - 1)) >> LW);
     end
     if (in_valid && advance) sent_q <= sent_q + (WW+1)'(1);
-    if (launch_valid_o && launch_ready_i) begin
+    if (launched) begin
       launch_warp_o  <= launch_warp_o + WW'(1);
       launch_first_o <= 1'b0;
     end
+    if (start_i) fresh_q <= '0;
+    else if (state_q == COUNT) fresh_q <= ~({W{1'b1}} << launch_nwarps_o) << launch_warp_o;
+    else if (launched) fresh_q[launch_warp_o] <= 1'b0;
   end
 
   simt_dispatch_ids #(.L(L)) u_ids (
@@ -184,16 +231,16 @@ module simt_dispatch #(
 
   // ends of warps, by slot
   always_ff @(posedge clk_i) begin
-    ending_q <= warp_done_valid_i && !clear;
-    if (warp_done_valid_i) ending_slot_q <= slot_of_q[WW*warp_done_warp_i +: WW];
-    if (launch_valid_o && launch_ready_i) slot_of_q[WW*launch_warp_o +: WW] <= launch_slot_o;
+    ending_q <= (warp_done_valid_i || (launched && launch_ended_i)) && !clear;
+    ending_slot_q <= warp_done_valid_i ? slot_of_q[WW*warp_done_warp_i +: WW] : launch_slot_o;
+    if (launched) slot_of_q[WW*launch_warp_o +: WW] <= launch_slot_o;
   end
 
   simt_dispatch_slots #(.W(W)) u_slots (
       .clk_i(clk_i), .rst_i(rst_i), .clear_i(kill_i || start_i), .count_i(group_slots_q),
-      .take_valid_i(take), .start_valid_i(state_q == COUNT), .start_slot_i(launch_slot_o), .start_warps_i(launch_nwarps_o),
+      .take_valid_i(take), .take_slot_i(slot), .start_valid_i(state_q == COUNT), .start_slot_i(launch_slot_o), .start_warps_i(launch_nwarps_o),
       .done_valid_i(ending_q), .done_slot_i(ending_slot_q),
-      .free_valid_o(free_valid), .free_slot_o(free_slot), .idle_o(slots_idle)
+      .free_valid_o(free_valid), .free_slot_o(free_slot), .busy_o(slots_o), .idle_o(slots_idle)
   );
 
 endmodule

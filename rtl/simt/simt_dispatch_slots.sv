@@ -2,7 +2,8 @@
 // Which group slots are in use, and how many warps of each have not ended.
 //
 // Contract: free_valid_o and free_slot_o name a free slot below count_i, from registers; after take_valid_i they are right
-// again two cycles later; free_valid_o is low in between. take_valid_i takes that slot, start_valid_i then says once how many
+// again two cycles later; free_valid_o is low in between. take_valid_i takes a slot: that one, or, when a cut dispatch comes
+// back, another one that is free. start_valid_i then says once how many
 // warps its group has, and each of them ends once by done_valid_i with its slot. clear_i frees all. idle_o: none in use.
 // State saved at preemption: the counts, implied by the warps that are saved.
 
@@ -15,6 +16,7 @@ module simt_dispatch_slots #(
     input  logic          clear_i,
     input  logic [WW:0]   count_i,
     input  logic          take_valid_i,
+    input  logic [WW-1:0] take_slot_i,
     input  logic          start_valid_i,
     input  logic [WW-1:0] start_slot_i,
     input  logic [WW:0]   start_warps_i,
@@ -22,6 +24,7 @@ module simt_dispatch_slots #(
     input  logic [WW-1:0] done_slot_i,
     output logic          free_valid_o,
     output logic [WW-1:0] free_slot_o,
+    output logic [W-1:0]  busy_o,
     output logic          idle_o
 );
 
@@ -30,6 +33,7 @@ module simt_dispatch_slots #(
   logic                free;
   logic [WW-1:0]       lowest;
 
+  assign busy_o = busy_q;
   assign idle_o = busy_q == '0;
 
   always_comb begin
@@ -51,13 +55,14 @@ module simt_dispatch_slots #(
 
     for (int i = 0; i < W; i++)
       if (rst_i || clear_i) busy_q[i] <= 1'b0;
-      else if (take_valid_i && free_slot_o == WW'(i)) busy_q[i] <= 1'b1;
+      else if (take_valid_i && take_slot_i == WW'(i)) busy_q[i] <= 1'b1;
       else if (done_valid_i && done_slot_i == WW'(i) && left_q[(WW+1)*i +: WW+1] == (WW+1)'(1)) busy_q[i] <= 1'b0;
   end
 
 `ifdef FORMAL
   // One slot, chosen by the prover: taken, not started; then a plain count of warps that have not ended.
   (* anyconst *) logic [WW-1:0] slot;
+  (* anyseq *) logic f_back;   // a group of a cut dispatch takes its own slot again
   logic        seen_q = 1'b0;
   logic        waiting_q;
   logic [WW:0] given_q, count_q;
@@ -69,7 +74,7 @@ module simt_dispatch_slots #(
       given_q   <= '0;
       waiting_q <= 1'b0;
     end else begin
-      if (take_valid_i && free_slot_o == slot) waiting_q <= 1'b1;
+      if (take_valid_i && take_slot_i == slot) waiting_q <= 1'b1;
       if (start_valid_i && start_slot_i == slot) begin
         waiting_q <= 1'b0;
         given_q   <= start_warps_i;
@@ -80,13 +85,14 @@ module simt_dispatch_slots #(
   always_comb begin
     assume (rst_i == !seen_q);
     assume (!seen_q || count_i == count_q);
-    assume (!take_valid_i || free_valid_o);
+    assume (!take_valid_i || (free_valid_o && take_slot_i == free_slot_o)
+            || (f_back && !(take_slot_i == slot && (waiting_q || given_q != '0))));
     assume (!start_valid_i || (start_warps_i != '0 && start_warps_i <= (WW+1)'(W)));
     assume (!start_valid_i || start_slot_i != slot || waiting_q);
     assume (!done_valid_i || done_slot_i != slot || given_q != '0);
     if (seen_q) begin
       // never given twice, busy exactly from taken to the last end, the count is right
-      assert (!(take_valid_i && free_slot_o == slot && (waiting_q || given_q != '0)));
+      assert (!(take_valid_i && take_slot_i == slot && (waiting_q || given_q != '0)));
       assert (!(waiting_q && given_q != '0));
       assert (busy_q[slot] == (waiting_q || given_q != '0));
       assert (given_q == '0 || left_q[(WW+1)*slot +: WW+1] == given_q);

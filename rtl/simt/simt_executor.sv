@@ -4,9 +4,11 @@
 // Contract: executor interface and memory channel of docs/hardware/interfaces.md. A packet that is out of range ends with
 // the fault packet_bounds before anything runs. done_valid_o comes after the last answer to a write. On a fault the first one
 // is reported, when everything else is drained. ev_* are pulses (or counts) for the performance counters of registers.yaml.
-// stop_req_i is taken between dispatches only: the executor ends its own, which the contract allows, and the save stream
-// stays silent.
-// State saved at preemption: see simt_core, simt_dispatch and simt_groups; here packet_q.
+// A stop of granularity 3 (instruction): nothing is picked, launched or cut into lines any more; when pipeline, dispatcher and LSU
+// have settled, within some hundred cycles of memory's last answer, simt_context streams the state, and all is reset as
+// after a fault. Of 2 (group): no further group is taken, and that happens when the last one here has ended. A resume streams
+// the state in, while the dispatcher launches the resident groups again; then every warp chooses its lanes.
+// State saved at preemption: see simt_core, simt_lsu, simt_dispatch and simt_groups. The packet comes again.
 //
 // Caches hold virtual addresses without a tag of their address space and are emptied at each start: that costs two misses
 // and spares every other engine's writer a message to here.
@@ -35,6 +37,10 @@ module simt_executor #(
     output logic [95:0]   fault_group_o,
     output logic [5:0]    fault_warp_o,   // of the group
     output logic [5:0]    fault_lane_o,
+    // a look from outside, at any time: the lanes of a warp that run together, and their pc
+    input  logic [5:0]    dbg_warp_i,
+    output logic [31:0]   dbg_pc_o,
+    output logic [31:0]   dbg_lanes_o,
     input  logic          stop_req_i,
     input  logic [1:0]    stop_gran_i,
     output logic          stopped_valid_o,
@@ -83,63 +89,80 @@ module simt_executor #(
     end
   endgenerate
 
-  // preemption inside a dispatch is not offered
-  assign stopped_valid_o = 1'b0;
-  assign save_valid_o    = 1'b0;
-  assign save_data_o     = '0;
-  assign save_last_o     = 1'b0;
-  assign restore_ready_o = 1'b0;
-
-  logic unused_preempt;
-  assign unused_preempt = &{1'b0, start_resume_i, stop_req_i, stop_gran_i, save_ready_i, restore_valid_i, restore_data_i,
-                            restore_last_i};
-
   // ------------------------------------------------------------------------------------------- control
-  localparam logic [2:0] IDLE = 3'd0, CHECK = 3'd1, SCRUB = 3'd2, RUN = 3'd3, DRAIN = 3'd4, KILL = 3'd5;
+  localparam logic [3:0] IDLE = 4'd0, CHECK = 4'd1, SCRUB = 4'd2, RUN = 4'd3, DRAIN = 4'd4, KILL = 4'd5, RESTORE = 4'd6,
+                         REFUSE = 4'd7, HALT = 4'd8, SAVE = 4'd9;
 
-  logic [2:0]    state_q;
+  logic [3:0]    state_q;
   logic [1023:0] packet_q;
-  logic          scrub_q, begin_q, kill;
-  logic          start, check_done, check_ok, scrub, dispatch_done, core_scrub, lsu_scrub, core_idle, lsu_idle, ic_idle;
+  logic          begin_q, kill, resume_q, saved_q, halt, restoring, now, soon;
+  logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
+  logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad, all_in, all_back;
+  logic          local_done;
+  logic [2:0]    quiet_q;         // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
   logic          fault;
 
   assign start_ready_o = state_q == IDLE;
   assign start         = start_valid_i && start_ready_o;
   assign kill          = state_q == KILL;
-  assign scrub         = state_q == CHECK && check_done && check_ok && scrub_q;
+  assign restoring     = state_q == RESTORE;
+  assign halt          = state_q == HALT || state_q == SAVE || restoring;
+  assign soon          = stop_req_i && stop_gran_i[1];
+  assign now           = stop_req_i && stop_gran_i == 2'd3;
+  assign scrub_start   = (state_q == CHECK && check_done && check_ok && !resume_q && scrub_need)
+                         || (restoring && local_done && !scrubbed_q);
 
   always_ff @(posedge clk_i) begin
-    begin_q      <= 1'b0;
-    done_valid_o <= 1'b0;
-    fault_valid_o <= 1'b0;
+    begin_q         <= 1'b0;
+    done_valid_o    <= 1'b0;
+    fault_valid_o   <= 1'b0;
+    stopped_valid_o <= 1'b0;
+    quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
+    scrubbed_q      <= restoring && (scrubbed_q || local_done);
     case (state_q)
       IDLE:
         if (start) begin
           packet_q <= start_packet_i;
-          scrub_q  <= scrub_q || start_scrub_i;
+          resume_q <= start_resume_i;
+          saved_q  <= 1'b0;
           state_q  <= CHECK;
         end
       CHECK:
         if (check_done) begin
           if (!check_ok) begin
-            fault_valid_o <= 1'b1;
-            state_q       <= IDLE;
-          end else if (scrub_q) state_q <= SCRUB;
+            fault_valid_o <= !resume_q;
+            state_q       <= resume_q ? REFUSE : IDLE;
+          end else if (resume_q) begin
+            begin_q <= 1'b1;
+            state_q <= RESTORE;
+          end else if (scrub_need) state_q <= SCRUB;
           else begin
             begin_q <= 1'b1;
             state_q <= RUN;
           end
         end
-      SCRUB: begin
-        scrub_q <= 1'b0;
-        if (!scrub_q && !core_scrub && !lsu_scrub) begin
+      SCRUB:
+        if (!scrub_busy) begin
           begin_q <= 1'b1;
           state_q <= RUN;
         end
-      end
+      RESTORE:
+        if (bad && all_in) state_q <= KILL;
+        else if (all_back) state_q <= RUN;
+      REFUSE: if (all_in) state_q <= KILL;
       RUN:
         if (fault) state_q <= KILL;
         else if (dispatch_done) state_q <= DRAIN;
+        else if (now || (soon && empty)) state_q <= HALT;
+      HALT:
+        if (fault) state_q <= KILL;
+        else if (dispatch_done) state_q <= DRAIN;
+        else if ((&quiet_q) && settled && lsu_settled && ic_idle) begin
+          stopped_valid_o <= 1'b1;
+          saved_q         <= 1'b1;
+          state_q         <= SAVE;
+        end
+      SAVE: if (save_valid_o && save_ready_i && save_last_o) state_q <= KILL;
       DRAIN:
         if (fault) state_q <= KILL;
         else if (core_idle && lsu_idle && ic_idle) begin
@@ -148,15 +171,15 @@ module simt_executor #(
         end
       default:
         if (lsu_idle && ic_idle) begin
-          fault_valid_o <= 1'b1;
+          fault_valid_o <= !saved_q;
           state_q       <= IDLE;
         end
     endcase
     if (rst_i) begin
-      state_q       <= IDLE;
-      scrub_q       <= 1'b1;      // nothing is known to be clear
-      done_valid_o  <= 1'b0;
-      fault_valid_o <= 1'b0;
+      state_q         <= IDLE;
+      done_valid_o    <= 1'b0;
+      fault_valid_o   <= 1'b0;
+      stopped_valid_o <= 1'b0;
     end
   end
 
@@ -183,7 +206,9 @@ module simt_executor #(
       fault_pc_o     <= 32'd0;
       fault_lane_o   <= 6'd0;
       fault_named_q  <= 1'b0;
-    end else if ((state_q == RUN || state_q == DRAIN) && fault) begin
+    end else if (restoring) begin
+      if (bad) fault_code_o <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
+    end else if ((state_q == RUN || state_q == DRAIN || state_q == HALT) && fault) begin
       fault_named_q <= 1'b1;
       if (lsu_fault) begin
         fault_code_o   <= lsu_fault_code;
@@ -213,7 +238,15 @@ module simt_executor #(
   logic [95:0]         launch_group, launch_base;
   logic [32:0]         launch_size;
   logic [WW:0]         launch_nwarps;
-  logic                check_q;
+  logic                check_q, launch_live, launch_ended, ended, back_valid, back_ready, back_last, back_ended, rep_put;
+  logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
+  logic [WW-1:0]       back_slot;
+  logic [95:0]         next_group, next_base, back_group, back_base;
+  logic [255:0]        look_slot, rep_record;
+
+  // a launch while the state comes back: of a warp whose lanes come too, of one that has ended, or a first one
+  assign launch_live  = restoring && back_live[launch_warp];
+  assign launch_ended = restoring && !back_live[launch_warp] && !back_fresh[launch_warp];
 
   always_ff @(posedge clk_i) check_q <= start && !rst_i;
 
@@ -227,6 +260,11 @@ module simt_executor #(
       .L(LANES), .W(WARPS)
   ) u_dispatch (
       .clk_i, .rst_i, .start_i(begin_q), .packet_i(packet_q), .kill_i(kill), .done_o(dispatch_done),
+      .hold_i(soon || halt), .settled_o(settled), .empty_o(empty), .slots_o(slots), .fresh_o(fresh), .ended_o(ended),
+      .next_group_o(next_group), .next_base_o(next_base), .resume_i(resume_q), .load_valid_i(back_valid),
+      .load_ready_o(back_ready), .load_last_i(back_last), .load_ended_i(back_ended), .load_slot_i(back_slot),
+      .load_group_i(back_last ? back_group : look_slot[95:0]), .load_base_i(back_last ? back_base : look_slot[191:96]),
+      .launch_ended_i(launch_ended),
       .launch_valid_o(launch_valid), .launch_ready_i(launch_ready), .launch_warp_o(launch_warp),
       .launch_slot_o(launch_slot), .launch_mask_o(launch_mask), .launch_lid_o(launch_lid), .launch_lbase_o(launch_lbase),
       .launch_first_o(launch_first), .launch_group_o(launch_group), .launch_base_o(launch_base),
@@ -238,7 +276,12 @@ module simt_executor #(
       .WARPS(WARPS)
   ) u_groups (
       .clk_i, .rst_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first), .launch_warp_i(launch_warp),
-      .launch_group_i(launch_group), .gen_o(warp_gen), .gen_i(fault_gen_q), .warp_i(fault_warp_q), .group_o(fault_group), .member_o(fault_member)
+      .launch_keep_i(launch_live || launch_ended), .launch_group_i(launch_group), .put_i(rep_put),
+      .put_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
+      .put_group_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]),
+      .put_member_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: WW]), .gen_o(warp_gen),
+      .gen_i(state_q == SAVE ? pend_gen : fault_gen_q), .warp_i(state_q == SAVE ? pend_warp : fault_warp_q),
+      .group_o(fault_group), .member_o(fault_member)
   );
 
   assign fault_group_o = fault_named_q ? fault_group : '0;
@@ -260,17 +303,107 @@ module simt_executor #(
   logic [31:0]         iss_pc;
   logic [16:0]         iss_lbase;
 
+  // ------------------------------------------------------------------------------------- stop and resume
+  logic [WARPS-1:0]    present, shown_q;
+  logic [WARPS*32-1:0] masks;
+  logic [WW-1:0]       look_index, put_index;
+  logic                look_read, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen, pend_unsigned;
+  logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
+  logic [WW+4:0]       look_rd;
+  logic [LANES*32-1:0] look_lanes, look_pcs, look_regs, put_vector, pend_addr, pend_data, pend_cmp, rep_addr, rep_data, rep_cmp;
+  logic [LANES-1:0]    look_running, pend_mask, pend_private;
+  logic [3:0]          put_kind, pend_count, pend_amo;
+  logic [4:0]          put_rd, pend_rd;
+  logic [511:0]        put_line, lmem_data;
+  logic [9:0]          lmem_line;
+  logic [2:0]          pend_op;
+  logic [1:0]          pend_size;
+  logic [WW-1:0]       pend_warp;
+  logic [31:0]         pend_pc;
+  logic [255:0]        pend_record;
+  logic [10:0]         local_lines, scrub_first, scrub_end;
+
+  assign local_lines = packet_q[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB + 6 +: 11];
+
+  always_comb begin
+    pend_record = '0;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3]         = pend_op;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4]        = (pend_op == simt_op_pkg::LSU_AMO) ? pend_amo : '0;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_SIZE_LSB +: 2]       = pend_size;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_UNSIGNED_LSB]        = pend_unsigned;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]         = pend_rd;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: 5]       = 5'(pend_warp);
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_MASK_LSB +: 32]      = 32'(pend_mask);
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_PRIVATE_LSB +: 32]   = 32'(pend_private);
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_PC_LSB +: 32]        = pend_pc;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]   = fault_group;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: 5]     = 5'(fault_member);
+  end
+
+  simt_context #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_context (
+      .clk_i, .rst_i(rst_i || kill), .local_lines_i(local_lines), .save_i(state_q == SAVE), .save_valid_o, .save_ready_i,
+      .save_data_o, .save_last_o, .restore_start_i(start && start_resume_i), .restore_refuse_i(state_q == REFUSE),
+      .restore_valid_i, .restore_ready_o, .restore_data_i, .restore_last_i, .restore_ended_o(all_in), .restore_bad_o(bad),
+      .restore_done_o(all_back), .local_ok_i(restoring), .local_done_o(local_done),
+      .tidy_i(restoring && scrubbed_q && !scrub_busy), .restore_slots_o(back_slots), .restore_live_o(back_live),
+      .restore_fresh_o(back_fresh), .live_i(present), .masks_i(masks), .look_index_o(look_index), .look_read_o(look_read),
+      .look_rd_o(look_rd), .look_slot_i(look_slot), .look_lanes_i(look_lanes), .look_pcs_i(look_pcs),
+      .look_regs_i(look_regs), .put_o(put), .put_kind_o(put_kind), .put_index_o(put_index), .put_rd_o(put_rd),
+      .put_line_o(put_line), .put_vector_o(put_vector), .lmem_read_o(lmem_read), .lmem_write_o(lmem_write),
+      .lmem_line_o(lmem_line), .lmem_ready_i(lmem_ready), .lmem_valid_i(lmem_valid), .lmem_data_i(lmem_data),
+      .pend_count_i(pend_count), .pend_valid_i(pend_valid), .pend_ready_o(pend_ready), .pend_record_i(pend_record),
+      .pend_addr_i(pend_addr), .pend_data_i(pend_data), .pend_cmp_i(pend_cmp), .rep_valid_o(rep_valid),
+      .rep_ready_i(rep_ready), .rep_put_o(rep_put), .rep_record_o(rep_record), .rep_addr_o(rep_addr), .rep_data_o(rep_data),
+      .rep_cmp_o(rep_cmp), .slots_i(slots), .fresh_i(fresh), .ended_i(ended), .next_group_i(next_group),
+      .next_base_i(next_base), .back_valid_o(back_valid), .back_ready_i(back_ready), .back_last_o(back_last),
+      .back_ended_o(back_ended), .back_slot_o(back_slot), .back_group_o(back_group), .back_base_o(back_base)
+  );
+
+  simt_scrub #(
+      .WARPS(WARPS)
+  ) u_scrub (
+      .clk_i, .rst_i, .forget_i(start && start_scrub_i),
+      .slots_i(packet_q[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1]), .lines_i(local_lines), .need_o(scrub_need),
+      .start_i(scrub_start), .keep_i(restoring ? back_slots : '0), .busy_o(scrub_busy), .scrub_o(scrub),
+      .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)
+  );
+
+  // The LSU begins nothing while a stop is under way, nor before all that comes back is there.
+  assign freeze    = state_q == HALT || state_q == SAVE || (restoring && (!all_in || rep_valid));
+  assign rep_ready = iss_ready;
+
+  // what there is to see
+  assign dbg_lanes_o = (shown_q[dbg_warp_i[WW-1:0]] && state_q != SAVE && !restoring) ? 32'(look_running) : '0;
+
+  always_ff @(posedge clk_i) begin
+    if (begin_q) shown_q <= '0;
+    else if (launch_valid && launch_ready) shown_q[launch_warp] <= 1'b1;
+    if (rst_i) shown_q <= '0;
+  end
+
   simt_core #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_core (
-      .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .scrub_i(scrub), .scrub_busy_o(core_scrub),
+      .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .halt_i(halt), .busy_o(core_busy), .restoring_i(restoring),
+      .launch_ok_i(restoring ? !back_fresh[launch_warp] || !freeze : !halt), .launch_live_i(launch_live),
+      .launch_ended_i(launch_ended), .select_i(restoring && all_back), .select_warps_i(back_live), .present_o(present),
+      .masks_o(masks), .look_i(state_q == SAVE || restoring),
+      .look_index_i((state_q == SAVE || restoring) ? look_index : dbg_warp_i[WW-1:0]), .look_read_i(look_read),
+      .look_rd_i(look_rd), .look_slot_o(look_slot), .look_lanes_o(look_lanes), .look_pcs_o(look_pcs), .look_regs_o(look_regs),
+      .look_pc_o(dbg_pc_o), .look_running_o(look_running), .put_i(put), .put_kind_i(put_kind), .put_index_i(put_index),
+      .put_rd_i(put_rd), .put_line_i(put_line), .put_vector_i(put_vector),
+      .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE),
+      .mark_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
+      .mark_rd_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]),
       .idle_o(core_idle), .launch_valid_i(launch_valid), .launch_ready_o(launch_ready), .launch_warp_i(launch_warp),
       .launch_slot_i(launch_slot), .launch_mask_i(launch_mask), .launch_lid_i(launch_lid), .launch_lbase_i(launch_lbase),
       .launch_first_i(launch_first), .launch_group_i(launch_group), .launch_base_i(launch_base),
       .launch_size_i(launch_size), .launch_nwarps_i(launch_nwarps), .done_valid_o(warp_done), .done_warp_o(done_warp),
       .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp), .ic_hit_i(ic_hit), .ic_instr_i(ic_instr), .ic_next_i(ic_next),
       .ic_wake_i(ic_wake), .ic_fault_i(ic_fault), .ic_fault_code_i(ic_fault_code), .ic_fault_pc_i(ic_fault_pc),
-      .ic_fault_warp_i(ic_fault_warp), .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
+      .ic_fault_warp_i(ic_fault_warp), .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready && !rep_valid), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
       .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd), .lsu_mask_o(iss_mask),
       .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp), .lsu_pc_o(iss_pc), .lsu_lbase_o(iss_lbase),
       .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp), .lsu_wb_rd_i(wb_rd),
@@ -305,20 +438,30 @@ module simt_executor #(
   ) u_lsu (
       .clk_i, .rst_i, .stack_i(packet_q[tern_spec_pkg::PKT_DISPATCH_STACK_LSB +: 32]),
       .stack_log2_i(packet_q[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5]),
-      .local_bytes_i(packet_q[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17]), .iss_valid_i(iss_valid),
-      .iss_ready_o(iss_ready), .iss_op_i(iss_op), .iss_amo_i(iss_amo), .iss_size_i(iss_size), .iss_unsigned_i(iss_unsigned),
-      .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask), .iss_addr_i(iss_addr), .iss_data_i(iss_data),
-      .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready),
+      .local_bytes_i(packet_q[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17]), .iss_valid_i(iss_valid || rep_valid),
+      .iss_ready_o(iss_ready), .iss_op_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] : iss_op),
+      .iss_amo_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] : iss_amo),
+      .iss_size_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_SIZE_LSB +: 2] : iss_size),
+      .iss_unsigned_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_UNSIGNED_LSB] : iss_unsigned),
+      .iss_warp_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW] : iss_warp),
+      .iss_rd_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5] : iss_rd),
+      .iss_mask_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MASK_LSB +: LANES] : iss_mask),
+      .iss_addr_i(rep_valid ? rep_addr : iss_addr), .iss_data_i(rep_valid ? rep_data : iss_data),
+      .iss_cmp_i(rep_valid ? rep_cmp : iss_cmp),
+      .iss_pc_i(rep_valid ? rep_record[tern_spec_pkg::CTX_SIMT_PENDING_PC_LSB +: 32] : iss_pc), .iss_lbase_i(iss_lbase),
+      .iss_raw_i(rep_valid), .iss_private_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_PRIVATE_LSB +: LANES]),
+      .freeze_i(freeze), .settled_o(lsu_settled), .pend_count_o(pend_count), .pend_valid_o(pend_valid),
+      .pend_ready_i(pend_ready), .pend_op_o(pend_op), .pend_amo_o(pend_amo), .pend_size_o(pend_size),
+      .pend_unsigned_o(pend_unsigned), .pend_rd_o(pend_rd), .pend_warp_o(pend_warp), .pend_gen_o(pend_gen),
+      .pend_mask_o(pend_mask), .pend_private_o(pend_private), .pend_pc_o(pend_pc), .pend_addr_o(pend_addr),
+      .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read), .lmem_write_i(lmem_write),
+      .lmem_line_i(lmem_line), .lmem_wdata_i(put_line), .lmem_ready_o(lmem_ready), .lmem_valid_o(lmem_valid),
+      .lmem_rdata_o(lmem_data), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready),
       .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data), .wb_last_o(wb_last),
       .gen_i(warp_gen), .launch_hold_o(lsu_launch_hold), .warp_busy_o(lsu_busy), .inv_i(inv || flush_i || check_q), .fault_valid_o(lsu_fault), .fault_code_o(lsu_fault_code),
       .fault_access_o(lsu_fault_access), .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc),
       .fault_gen_o(lsu_fault_gen), .fault_warp_o(lsu_fault_warp), .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub),
-      .scrub_first_i(11'd0), .scrub_end_i(11'(LMEM_KIB * 16)), .iss_raw_i(1'b0), .iss_private_i('0), .freeze_i(1'b0), .settled_o(),
-      .pend_count_o(), .pend_valid_o(), .pend_ready_i(1'b0), .pend_op_o(), .pend_amo_o(), .pend_size_o(), .pend_unsigned_o(),
-      .pend_rd_o(), .pend_warp_o(), .pend_gen_o(), .pend_mask_o(), .pend_private_o(), .pend_pc_o(), .pend_addr_o(), .pend_data_o(),
-      .pend_cmp_o(), .lmem_read_i(1'b0), .lmem_write_i(1'b0), .lmem_line_i('0), .lmem_wdata_i('0), .lmem_ready_o(),
-      .lmem_valid_o(), .lmem_rdata_o(),
-      .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid), .mem_req_ready_i(lm_ready),
+      .scrub_first_i(scrub_first), .scrub_end_i(scrub_end), .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid), .mem_req_ready_i(lm_ready),
       .mem_req_op_o(lm_op), .mem_req_exec_o(lm_exec), .mem_req_amo_o(lm_amo), .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata),
       .mem_req_be_o(lm_be), .mem_req_tag_o(lm_tag), .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]),
       .mem_rsp_data_i(rsp_data_i), .mem_rsp_fault_i(rsp_fault_i)
@@ -333,6 +476,6 @@ module simt_executor #(
   );
 
   logic unused;
-  assign unused = &{1'b0, ic_miss, lm_exec};
+  assign unused = &{1'b0, ic_miss, lm_exec, dbg_warp_i, rep_record};
 
 endmodule

@@ -4,7 +4,8 @@
 // Contract, in cycles of one instruction: F pc_o of f_warp_i; D mask and `step_slow` of d_warp_i; R r_next_i: the warp goes
 // on at pc + 4 at once, and the core wakes it; otherwise X x_valid_i hands over what the instruction does, B (the cycle after) decides. wake_o: the
 // warps that can be issued again. blocked_o / waiting and the opening of barriers belong to simt_barrier.
-// State saved at preemption: pc_q, mask_q, depth_q, merge_q, quantum_q, back_q and what simt_select holds.
+// State saved at preemption: pc_q and depth_q, for the lanes in mask_q, and what simt_select holds; look_* show them. A warp
+// that comes back chooses its lanes anew (open_select_i), so merge_q, quantum_q, back_q and hot_q start afresh.
 //
 // Lazy reconvergence: while all active lanes agree on their next pc and it stays below the merge candidate, there is
 // nothing to select, and no lane's own pc is touched. Only then: divergence, reaching the candidate, a return of some
@@ -15,7 +16,8 @@
 module simt_flow #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    localparam int WW = $clog2(WARPS)
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -69,7 +71,21 @@ module simt_flow #(
     // a barrier has opened
     input  logic [WARPS-1:0]    open_select_i,   // choose again
     // to the scheduler
-    output logic [WARPS-1:0]    wake_o
+    output logic [WARPS-1:0]    wake_o,
+    // stop and resume
+    output logic                busy_o,          // an instruction in B, or a selection under way
+    input  logic [WW-1:0]       look_warp_i,     // any warp, at any time
+    output logic [31:0]         look_pc_o,
+    output logic [LANES-1:0]    look_mask_o,
+    output logic [7:0]          look_depth_o,
+    input  logic                look_i,          // its lanes, while !busy_o
+    output logic [LANES*32-1:0] look_lane_pc_o,
+    output logic [LANES*8-1:0]  look_lane_depth_o,
+    output logic [LW-1:0]       look_turn_o,
+    input  logic                put_depth_i,
+    input  logic                put_pc_i,
+    input  logic [WW-1:0]       put_warp_i,
+    input  logic [LANES*32-1:0] put_data_i
 );
 
   localparam logic [31:0] NONE = 32'hffff_ffff;
@@ -91,6 +107,11 @@ module simt_flow #(
   assign fetch_mask_o    = mask_q[fetch_warp_i];
   assign d_quantum_end_o = quantum_q[d_warp_i] == 6'd1;
   assign d_step_slow_o   = d_pc4_i == merge_q[d_warp_i] || d_quantum_end_o;
+
+  assign look_pc_o       = pc_q[look_warp_i];
+  assign look_mask_o     = mask_q[look_warp_i];
+  assign look_depth_o    = depth_q[look_warp_i];
+  assign busy_o          = b_valid_q || open_q != '0 || select_busy;
 
   // X to B
   logic                b_valid_q, b_call_q, b_return_q, b_quantum_end_q, b_backward_q;
@@ -184,7 +205,7 @@ module simt_flow #(
     if (rst_i) open_q <= '0;
   end
 
-  logic             res_valid, res_rotate;
+  logic             res_valid, res_rotate, select_busy;
   logic [LANES-1:0] res_mask;
   logic [31:0]      res_pc, res_merge;
   logic [7:0]       res_depth;
@@ -196,7 +217,9 @@ module simt_flow #(
       .park_depth_i(depth_next), .req_i(select || open_valid), .req_warp_i(select ? b_warp_q : open_warp),
       .req_rotate_i(select && rotate), .work_warp_o, .work_elig_i, .work_running_i(mask_q[work_warp_o]),
       .res_valid_o(res_valid), .res_warp_o, .res_elig_i, .res_pc_o(res_pc), .res_depth_o(res_depth),
-      .res_mask_o(res_mask), .res_merge_o(res_merge), .res_rotate_o(res_rotate)
+      .res_mask_o(res_mask), .res_merge_o(res_merge), .res_rotate_o(res_rotate), .busy_o(select_busy), .look_i, .look_warp_i,
+      .look_pc_o(look_lane_pc_o), .look_depth_o(look_lane_depth_o), .look_turn_o, .put_depth_i, .put_pc_i, .put_warp_i,
+      .put_data_i
   );
 
   always_ff @(posedge clk_i) begin

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work-group a hardware warp runs, and which warp of that group it is: how a fault names its work-item.
 //
-// Contract: launch_i writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
+// Contract: launch_i (before put_i) writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
 // with the first. group_o and member_o follow {gen_i, warp_i} combinationally and mean something only for a warp that was
 // launched. A warp has two entries that take turns, gen_o says which one is in use: what a warp stored last may fault when it
 // already runs another group. simt_lsu tells when a warp may be launched again.
-// State saved at preemption: group_q, member_q, next_q of the entries in use.
+// State saved at preemption: group_q, member_q of the entries in use. launch_keep_i writes a warp's entry again after a resume;
+// put_i that of a memory instruction, which may be all that is left of its group.
 //
 // simt_csr knows the same ids by group slot, but its port belongs to the pipeline; a second table of LUT RAM costs what a
 // second port would, and spares the way from warp to slot.
@@ -18,8 +19,13 @@ module simt_groups #(
     input  logic          rst_i,
     input  logic          launch_i,
     input  logic          launch_first_i,
+    input  logic          launch_keep_i,    // the entry in use
     input  logic [WW-1:0] launch_warp_i,
     input  logic [95:0]   launch_group_i,   // {z, y, x}
+    input  logic          put_i,            // the entry in use of put_warp_i
+    input  logic [WW-1:0] put_warp_i,
+    input  logic [95:0]   put_group_i,
+    input  logic [WW-1:0] put_member_i,
     output logic [WARPS-1:0] gen_o,
     input  logic          gen_i,
     input  logic [WW-1:0] warp_i,
@@ -31,21 +37,23 @@ module simt_groups #(
   logic [WW-1:0] member_q [0:2*WARPS-1];
   logic [WARPS-1:0] gen_q;
   logic [WW:0]   entry;
+  logic          flip;
   logic [WW-1:0] next_q, member;
 
   assign member   = launch_first_i ? '0 : next_q;
-  assign entry    = {!gen_q[launch_warp_i], launch_warp_i};
+  assign flip     = launch_i && !launch_keep_i;
+  assign entry    = launch_i ? {gen_q[launch_warp_i] ^ flip, launch_warp_i} : {gen_q[put_warp_i], put_warp_i};
   assign gen_o    = gen_q;
   assign group_o  = group_q[{gen_i, warp_i}];
   assign member_o = member_q[{gen_i, warp_i}];
 
   always_ff @(posedge clk_i) begin
-    if (launch_i) begin
-      group_q[entry]       <= launch_group_i;
-      member_q[entry]      <= member;
-      next_q               <= member + 1'b1;
-      gen_q[launch_warp_i] <= !gen_q[launch_warp_i];
+    if (launch_i || put_i) begin
+      group_q[entry]  <= launch_i ? launch_group_i : put_group_i;
+      member_q[entry] <= launch_i ? member : put_member_i;
     end
+    if (launch_i) next_q <= member + 1'b1;
+    if (flip) gen_q[launch_warp_i] <= !gen_q[launch_warp_i];
     if (rst_i) gen_q <= '0;
   end
 

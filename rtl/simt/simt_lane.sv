@@ -23,6 +23,7 @@ module simt_lane #(
     input  logic [WW+4:0] rs3_i,
     // R: operands
     input  logic          issue_i,
+    input  logic [2:0]    r_has_i,       // rs3, rs2, rs1 have been written; else they are zero
     input  logic [WW-1:0] r_warp_i,
     input  logic          r_a_scalar_i,  // the first operand is scalar_a_i
     input  logic [31:0]   r_scalar_a_i,
@@ -50,26 +51,28 @@ module simt_lane #(
     output logic [31:0]   addr_o,
     output logic          taken_o,
     output logic [2:0]    rm_o,
+    output logic [31:0]   rs1_o,         // as it was read
+    output logic [9:0]    part_o,
     // write-back
     input  logic          b_late_i,      // keep the ALU's result for one more cycle
     input  logic [3:0]    wb_sel_i,
     input  logic          wb_write_i,
     input  logic          wb_active_i,   // this lane takes part
+    input  logic          wb_first_i,    // the register was never written: zero if this lane does not
     input  logic [WW+4:0] wb_rd_i,
     input  logic          wb_fflags_set_i,
     input  logic          wb_frm_set_i,
     input  logic [31:0]   div_data_i,
     input  logic [4:0]    div_flags_i,
-    input  logic [31:0]   lsu_data_i,
-    input  logic [31:0]   scalar_data_i, // launch and scrub
+    input  logic [31:0]   lsu_data_i,    // also what comes back
+    input  logic [31:0]   scalar_data_i, // of a launch
     // launch
     input  logic          launch_i,
     input  logic [WW-1:0] launch_warp_i,
     input  logic [29:0]   launch_lid_i
 );
 
-  logic [31:0] rs1, rs2, rs3;
-  logic [9:0]  part;
+  logic [31:0] ram1, ram2, ram3, rs1, rs2, rs3;
   logic [2:0]  frm;
   logic [31:0] wb_data;
   logic [4:0]  wb_flags;
@@ -79,22 +82,28 @@ module simt_lane #(
   simt_regfile #(
       .LANE(LANE), .WARPS(WARPS)
   ) u_regfile (
-      .clk_i, .read_i, .third_i, .rs1_i, .rs2_i, .rs3_i, .rs1_o(rs1), .rs2_o(rs2), .rs3_o(rs3), .part_warp_i(r_warp_i),
-      .part_sel_i(r_part_sel_i), .part_o(part), .frm_warp_i(x_warp_i), .frm_o(frm), .write_i(wb_write_i && wb_active_i),
-      .rd_i(wb_rd_i), .data_i(wb_data), .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags),
+      .clk_i, .read_i, .third_i, .rs1_i, .rs2_i, .rs3_i, .rs1_o(ram1), .rs2_o(ram2), .rs3_o(ram3), .part_warp_i(r_warp_i),
+      .part_sel_i(r_part_sel_i), .part_o, .frm_warp_i(x_warp_i), .frm_o(frm),
+      .write_i(wb_write_i && (wb_active_i || wb_first_i)), .rd_i(wb_rd_i), .data_i(wb_active_i ? wb_data : '0), .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags),
       .fflags_set_i(wb_fflags_set_i && wb_active_i), .frm_set_i(wb_frm_set_i && wb_active_i),
-      .fcsr_i(fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}}), .launch_i, .launch_warp_i, .launch_lid_i
+      .fcsr_i((fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}})
+              | (lsu_data_i[tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8] & {8{wb_sel_i == simt_core_pkg::WB_STATE}})), .launch_i, .launch_warp_i, .launch_lid_i
   );
 
   // R: operands
   logic [31:0] a_q, b_q, c_q;
+
+  assign rs1   = r_has_i[0] ? ram1 : '0;
+  assign rs2   = r_has_i[1] ? ram2 : '0;
+  assign rs3   = r_has_i[2] ? ram3 : '0;
+  assign rs1_o = ram1;
 
   always_ff @(posedge clk_i)
     if (issue_i) begin
       a_q <= r_a_scalar_i ? r_scalar_a_i : rs1;
       case (r_bsel_i)
         simt_core_pkg::B_RS2:  b_q <= rs2;
-        simt_core_pkg::B_PART: b_q <= {22'b0, part};
+        simt_core_pkg::B_PART: b_q <= {22'b0, part_o};
         default:               b_q <= r_scalar_b_i;
       endcase
       case (r_csel_i)
@@ -167,7 +176,7 @@ module simt_lane #(
         wb_flags   = div_flags_i;
         wb_flag_or = 1'b1;
       end
-      simt_core_pkg::WB_LSU: wb_data = lsu_data_i;
+      simt_core_pkg::WB_LSU, simt_core_pkg::WB_PUT: wb_data = lsu_data_i;
       default:               wb_data = scalar_data_i;
     endcase
   end

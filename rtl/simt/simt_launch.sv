@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// First values of registers: clears all of them when the address space changes, and sets those of a new warp.
+// First values of registers of a new warp.
 //
 // Contract: launch_i takes a warp when ready_o; it is then written x2 (stack pointer) and x10 (arguments), its rounding mode
-// and flags cleared, in write-back slots that nobody else wants (wb_*), and launched_o says that it may run. scrub_i starts
-// WARPS * 32 cycles of scrub_busy_o, in which register scrub_rd_o is cleared; nothing runs then.
-// State saved at preemption: none.
+// and flags cleared, in write-back slots that nobody else wants (wb_*), and launched_o says that it may run.
+// State saved at preemption: none; it drains in two write-backs.
 
 module simt_launch #(
     parameter int WARPS = 16,
@@ -21,22 +20,16 @@ module simt_launch #(
     input  logic          wb_ready_i,
     output logic [WW-1:0] wb_warp_o,
     output logic [4:0]    wb_rd_o,
-    output logic [31:0]   wb_data_o,     // of a launch or the scrub
-    output logic          launched_o,
-    input  logic          scrub_i,
-    output logic          scrub_busy_o,
-    output logic [WW+4:0] scrub_rd_o
+    output logic [31:0]   wb_data_o,
+    output logic          launched_o
 );
 
-  logic          args_q;                // x2 is written
-  logic [WW+5:0] scrub_q;               // {warp, register, busy}
+  logic args_q;                         // x2 is written
 
   assign ready_o      = !wb_valid_o || launched_o;
   assign launched_o   = wb_valid_o && wb_ready_i && args_q;
   assign wb_rd_o      = args_q ? 5'd10 : 5'd2;
-  assign wb_data_o    = scrub_busy_o ? 32'd0 : args_q ? args_i : stack_top_i;
-  assign scrub_busy_o = scrub_q[0];
-  assign scrub_rd_o   = scrub_q[WW+5:1];
+  assign wb_data_o    = args_q ? args_i : stack_top_i;
 
   always_ff @(posedge clk_i) begin
     if (wb_valid_o && wb_ready_i) args_q <= !args_q;
@@ -46,12 +39,7 @@ module simt_launch #(
       args_q     <= 1'b0;
       wb_warp_o  <= launch_warp_i;
     end
-    if (scrub_i) scrub_q <= (WW+6)'(1);
-    else if (scrub_busy_o) scrub_q <= (&scrub_q) ? '0 : scrub_q + (WW+6)'(2);
-    if (rst_i) begin
-      wb_valid_o <= 1'b0;
-      scrub_q    <= '0;
-    end
+    if (rst_i) wb_valid_o <= 1'b0;
   end
 
 endmodule

@@ -8,7 +8,7 @@
 // units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the register is freed.
 // nxt_* is what the warp would do next: next_sleep_o says that it would be killed, and puts it to sleep at once. It is a
 // hint: too many registers in nxt_use_i only cost time.
-// State saved at preemption: none; the core drains it.
+// State saved at preemption: none; of a memory instruction that was cut, put_i marks the register again.
 //
 // One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands for
 // floating-point flags or a load with rd = x0.
@@ -46,7 +46,11 @@ module simt_scoreboard #(
     input  logic             wb_i,
     input  logic [WW-1:0]    wb_warp_i,
     input  logic [4:0]       wb_rd_i,
-    output logic [WARPS-1:0] wake_o
+    output logic [WARPS-1:0] wake_o,
+    // resume
+    input  logic             put_i,
+    input  logic [WW-1:0]    put_warp_i,
+    input  logic [4:0]       put_rd_i
 );
 
   logic [31:0] pend_q [0:WARPS-1];      // not yet written
@@ -110,6 +114,10 @@ module simt_scoreboard #(
     if (set_i) begin
       pend_q[chk_warp_i][chk_rd_i] <= 1'b1;
       far_q[chk_warp_i][chk_rd_i]  <= 1'b1;
+    end
+    if (put_i) begin
+      pend_q[put_warp_i][put_rd_i] <= 1'b1;
+      far_q[put_warp_i][put_rd_i]  <= 1'b1;
     end
     asleep_q <= asleep_q & ~wake_o;
     if (chk_valid_i && hazard_o && sleep_o) begin

@@ -7,6 +7,8 @@
 // the deepest call and in it the lowest pc; res_merge_o is the next higher pc of that depth (all ones: none), where the
 // chosen ones must stop to be joined. With req_rotate_i the lanes that share pc and depth of the next lane in turn, among
 // those that did not run, are chosen. The caller does not touch a warp between request and result.
+// With look_i and nothing under way (busy_o), look_* show the lanes of look_warp_i; put_depth_i (with turns) and put_pc_i write
+// them, all lanes at once, from a vector of simt_lane or of pcs.
 // State saved at preemption: pc_q, depth_q, turn_q.
 //
 // One tree finds the two lowest distinct pcs of the deepest calls at once, a level a cycle: five comparators a node instead
@@ -39,7 +41,18 @@ module simt_select #(
     output logic [7:0]          res_depth_o,
     output logic [LANES-1:0]    res_mask_o,
     output logic [31:0]         res_merge_o,
-    output logic                res_rotate_o
+    output logic                res_rotate_o,
+    // stop and resume
+    output logic                busy_o,
+    input  logic                look_i,
+    input  logic [WW-1:0]       look_warp_i,
+    output logic [LANES*32-1:0] look_pc_o,
+    output logic [LANES*8-1:0]  look_depth_o,
+    output logic [LW-1:0]       look_turn_o,
+    input  logic                put_depth_i,
+    input  logic                put_pc_i,
+    input  logic [WW-1:0]       put_warp_i,
+    input  logic [LANES*32-1:0] put_data_i
 );
 
   localparam logic [31:0] NONE = 32'hffff_ffff;
@@ -51,6 +64,12 @@ module simt_select #(
   // what each lane would run next
   logic [LANES*32-1:0] work_pc, res_pc;
   logic [LANES*8-1:0]  work_depth, res_depth;
+  logic [WW-1:0]       write_warp;
+
+  assign write_warp   = (put_pc_i || put_depth_i) ? put_warp_i : park_warp_i;
+  assign busy_o       = work_valid_q || stage_q != '0;
+  assign look_pc_o    = work_pc;
+  assign look_depth_o = work_depth;
 
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
@@ -58,15 +77,17 @@ module simt_select #(
       logic [7:0]  depth_q [0:WARPS-1];
 
       always_ff @(posedge clk_i)
-        if (park_i && park_mask_i[i]) begin
-          pc_q[park_warp_i]    <= park_pc_i[32*i +: 32];
-          depth_q[park_warp_i] <= park_depth_i;
-        end
+        if (put_pc_i || (park_i && park_mask_i[i]))
+          pc_q[write_warp] <= put_pc_i ? put_data_i[32*i +: 32] : park_pc_i[32*i +: 32];
+
+      always_ff @(posedge clk_i)
+        if (put_depth_i || (park_i && park_mask_i[i]))
+          depth_q[write_warp] <= put_depth_i ? put_data_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_DEPTH_LSB +: 8] : park_depth_i;
 
       always_comb begin
         work_pc[32*i +: 32]  = 32'd0;
         work_depth[8*i +: 8] = 8'd0;
-        if (work_valid_q) begin
+        if (work_valid_q || look_i) begin
           work_pc[32*i +: 32]  = pc_q[work_warp_o];
           work_depth[8*i +: 8] = depth_q[work_warp_o];
         end
@@ -85,7 +106,8 @@ module simt_select #(
   logic [LANES-1:0] others, later;
   logic [LW-1:0]   leader;
 
-  assign work_warp_o = work_warp_q;
+  assign work_warp_o = look_i ? look_warp_i : work_warp_q;
+  assign look_turn_o = turn_q[work_warp_o];
 
   always_comb begin
     leader = '0;
@@ -104,6 +126,7 @@ module simt_select #(
     work_warp_q   <= req_warp_i;
     work_rotate_q <= req_rotate_i;
     if (work_valid_q && work_rotate_q) turn_q[work_warp_q] <= leader + 1'b1;
+    if (put_depth_i) turn_q[put_warp_i] <= put_data_i[tern_spec_pkg::CTX_SIMT_LANE_TURN_LSB +: LW];
     if (rst_i) for (int w = 0; w < WARPS; w++) turn_q[w] <= '0;
   end
 

@@ -5,7 +5,8 @@
 // at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to, in this
 // order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own output register
 // to the RAM. soon_* names the booked write two cycles ahead. An LSU that waited twice gets the next ALU slot reserved.
-// State saved at preemption: none; all of it drains within 8 cycles.
+// put_i (a register of a warp comes back) or put_state_i (its rounding mode and flags) come before all, when nothing is booked.
+// State saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
 //
 // Booking lets ALU results bypass the FMA pipeline: a delay line of equal length for all units would cost L * 32 * 6
 // flip-flops and every dependent instruction six cycles.
@@ -43,9 +44,11 @@ module simt_writeback #(
     input  logic [4:0]       lsu_rd_i,
     input  logic [LANES-1:0] lsu_mask_i,
     input  logic             lsu_last_i,
-    // scrub: registers in order, nothing else runs
-    input  logic             scrub_i,
-    input  logic [WW+4:0]    scrub_rd_i,
+    // what comes back
+    input  logic             put_i,
+    input  logic             put_state_i,
+    input  logic [WW+4:0]    put_rd_i,      // {warp, register}
+    output logic             busy_o,
     // the write of this cycle
     output logic [3:0]       wb_sel_o,
     output logic             wb_write_o,    // the register file changes
@@ -121,7 +124,7 @@ module simt_writeback #(
   always_comb begin
     {now_mask, now_rd, now_warp, now_sel} = slots_q[EW-1:0];
     {soon_rd_o, soon_warp_o, soon_sel}    = slots_q[2*EW +: EW-LANES];
-    free           = now_sel == simt_core_pkg::WB_ANY && !scrub_i;
+    free           = now_sel == simt_core_pkg::WB_ANY && !put_i && !put_state_i;
     launch_ready_o = free;
     div_ready_o    = free && !launch_valid_i;
     lsu_ready_o    = free && !launch_valid_i && !div_valid_i;
@@ -130,9 +133,9 @@ module simt_writeback #(
     wb_rd_o        = now_rd;
     wb_mask_o      = now_mask;
     wb_ends_o      = now_sel != simt_core_pkg::WB_ANY;
-    if (scrub_i) begin
-      wb_sel_o             = simt_core_pkg::WB_SCRUB;
-      {wb_warp_o, wb_rd_o} = scrub_rd_i;
+    if (put_i || put_state_i) begin
+      wb_sel_o             = put_i ? simt_core_pkg::WB_PUT : simt_core_pkg::WB_STATE;
+      {wb_warp_o, wb_rd_o} = put_rd_i;
       wb_mask_o            = '1;
     end else if (free) begin
       if (launch_valid_i) begin
@@ -154,7 +157,8 @@ module simt_writeback #(
         wb_ends_o = lsu_last_i;
       end
     end
-    wb_write_o = wb_sel_o != simt_core_pkg::WB_ANY && (wb_rd_o != 5'd0 || scrub_i);
+    wb_write_o = wb_sel_o != simt_core_pkg::WB_ANY && wb_sel_o != simt_core_pkg::WB_STATE && wb_rd_o != 5'd0;
+    busy_o     = used_q != '0;
     soon_o     = soon_sel != simt_core_pkg::WB_ANY;
   end
 

@@ -28,9 +28,15 @@ module harness #(
   logic [95:0]     group, base;
   logic [32:0]     size;
   logic [WW:0]     nwarps;
+  logic            settled, empty, ended_all, load_ready;
+  logic [W-1:0]    slots, fresh;
+  logic [95:0]     next_group, next_base;
 
   simt_dispatch #(.L(L), .W(W)) u_dispatch (
       .clk_i, .rst_i(rst), .start_i(start), .packet_i(packet), .kill_i(kill), .done_o(done),
+      .hold_i(1'b0), .settled_o(settled), .empty_o(empty), .slots_o(slots), .fresh_o(fresh), .ended_o(ended_all), .next_group_o(next_group),
+      .next_base_o(next_base), .resume_i(1'b0), .load_valid_i(1'b0), .load_ready_o(load_ready), .load_last_i(1'b0),
+      .load_ended_i(1'b0), .load_slot_i('0), .load_group_i('0), .load_base_i('0), .launch_ended_i(1'b0),
       .launch_valid_o(valid), .launch_ready_i(ready), .launch_warp_o(warp), .launch_slot_o(slot), .launch_mask_o(mask),
       .launch_lid_o(lid), .launch_lbase_o(lbase), .launch_first_o(first), .launch_group_o(group), .launch_base_o(base),
       .launch_size_o(size), .launch_nwarps_o(nwarps), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares. */
+/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares. What a stopped
+ *  hardware has streamed can be resumed by both; so can what the model saves. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,10 +9,14 @@
 #define BUILD "build/tests/rtl/simt_executor"
 #define KERNELS "tests/rtl/simt_executor/kernels"
 #define LATENCY 60u
+#define MAX_LINES 16384u
 
 uint32_t bench_lanes, bench_warps;
-static struct tern_sim device;
-static uint8_t *memory; /* the hardware's */
+static struct tern_sim device; /* the model's */
+static uint8_t *memory;        /* the hardware's */
+static uint8_t *initial, *expected;
+static struct fault expected_fault;
+static uint32_t state[MAX_LINES][16], state_lines, state_next; /* of a stopped executor */
 static const char *only_case;
 static uint64_t random_state;
 static const struct bench_case *current;
@@ -27,9 +32,15 @@ uint64_t bench_random(void)
 
 int bench_init(int seed, int lanes, int warps, const char *only);
 int bench_case(uint32_t *packet, int *scrub, const char **name);
+void bench_again(void);
+void bench_dirt(uint32_t *packet);
+void bench_save(const uint32_t *line);
+int bench_restore(uint32_t *line);
+int bench_cross(void);
+int bench_cut(int instructions);
 void bench_request(int now, int op, int amo, int exec, int line, const uint32_t *wdata, const uint32_t *be, int tag);
 int bench_response(int now, int *tag, int *fault, uint32_t *data);
-int bench_check(int cycles, int code, int access, int va, int pc, int group, int warp, int lane);
+int bench_check(int code, int access, int va, int pc, int group, int warp, int lane);
 
 int bench_init(int seed, int lanes, int warps, const char *only)
 {
@@ -38,12 +49,61 @@ int bench_init(int seed, int lanes, int warps, const char *only)
     bench_warps = (uint32_t)warps;
     only_case = strdup(only);
     memory = calloc(MEMORY_BYTES, 1);
-    if (lanes != LANES || warps != WARPS || !memory || memory_init(&device.mem, MEMORY_BYTES)) {
+    initial = malloc(MEMORY_BYTES);
+    expected = malloc(MEMORY_BYTES);
+    if (lanes != LANES || warps != WARPS || !memory || !initial || !expected || memory_init(&device.mem, MEMORY_BYTES)) {
         return -1;
     }
     device.engine[0].dev = &device;
     device.engine[0].space.physical = true;
     return 0;
+}
+
+/* ------------------------------------------------------------------- model */
+
+/** The model's side of a stream; the hardware's is bench_save and bench_restore. */
+void lines_put(struct lines *s, const void *line)
+{
+    (void)s;
+    memcpy(state[state_lines++], line, LINE);
+}
+
+void lines_get(struct lines *s, void *line)
+{
+    (void)s;
+    memcpy(line, state[state_next++ % MAX_LINES], LINE);
+}
+
+/** Runs the packet from its start, or from the state. True: it has ended or faulted. */
+static bool model_run(bool resume, int64_t instructions, struct fault *f)
+{
+    struct engine *e = &device.engine[0];
+    struct lines s = {.e = e, .f = f};
+    bool done = false;
+    *f = (struct fault){0};
+    state_next = 0;
+    e->simt.clean = false;
+    memcpy(e->packet, packet_words, sizeof packet_words);
+    simt_start(e, resume ? &s : NULL, f);
+    while (!f->code && !done && instructions > 0) {
+        instructions -= (int64_t)simt_run(e, instructions < 100000 ? (uint64_t)instructions : 100000, &done, f);
+    }
+    return done || f->code;
+}
+
+static int compare(const uint8_t *got, const char *whose)
+{
+    int errors = 0;
+    for (uint32_t a = 0; a < STACK && errors < 8; a += 4) {
+        uint32_t g, want;
+        memcpy(&g, got + a, 4);
+        memcpy(&want, expected + a, 4);
+        if (g != want) {
+            fprintf(stderr, "%s [%06x] %08x, expected %08x\n", whose, a, g, want);
+            errors++;
+        }
+    }
+    return errors;
 }
 
 /* ------------------------------------------------------------------- cases */
@@ -122,57 +182,122 @@ int bench_case(uint32_t *packet, int *scrub, const char **name)
         current->fill(memory);
     }
     fill_packet(current, args);
+    memcpy(initial, memory, MEMORY_BYTES);
     memcpy(device.mem.data, memory, MEMORY_BYTES);
     memcpy(packet, packet_words, sizeof packet_words);
     *scrub = next_case % 3 == 1;
-    device.engine[0].simt.clean = false;
+    if (!model_run(false, 400000000, &expected_fault)) {
+        fprintf(stderr, "the model does not end\n");
+        exit(1);
+    }
+    memcpy(expected, device.mem.data, MEMORY_BYTES);
     *name = current->name;
     return 1;
 }
 
-int bench_check(int cycles, int code, int access, int va, int pc, int group, int warp, int lane)
+void bench_again(void)
 {
-    struct engine *e = &device.engine[0];
-    struct fault f = {0};
-    bool done = false;
-    int errors = 0;
-    (void)cycles;
-    struct tern_pkt_dispatch p;
-    tern_pkt_dispatch_unpack(&p, packet_words);
-    f.code = simt_check(&p);
-    if (!f.code) {
-        simt_start(e, packet_words);
-        for (int i = 0; i < 4000 && !done; i++) {
-            simt_run(e, 100000, &done, &f);
-        }
-        if (!done) {
-            fprintf(stderr, "the model does not end\n");
-            return 1;
-        }
+    memcpy(memory, initial, MEMORY_BYTES);
+}
+
+/** Another process's kernel: leaves its marks in all registers and in all of local memory. */
+void bench_dirt(uint32_t *packet)
+{
+    enum { DIRT_CODE = 0xf00000, DIRT_STACK = 0xe00000 };
+    uint32_t *code = (uint32_t *)(void *)(memory + DIRT_CODE), bytes = LMEM_BYTES / (LANES * WARPS);
+    struct tern_pkt_dispatch p = {
+        .entry = DIRT_CODE, .work_dim = 1, .stack_log2 = 6, .stack = DIRT_STACK, .group_warps = WARPS, .group_slots = 1,
+        .global_x = LANES * WARPS, .global_y = 1, .global_z = 1, .local_x = LANES * WARPS, .local_y = 1, .local_z = 1,
+        .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = LANES * WARPS, .edge_y = 1, .edge_z = 1,
+        .local_bytes = LMEM_BYTES,
+    };
+    for (uint32_t r = 3; r < 32; r++) {
+        *code++ = 0xdead0037u + (r << 12) + (r << 7);     /* lui r */
     }
-    if ((uint32_t)code != f.code || f.code != current->fault) {
-        fprintf(stderr, "fault %d, model %u, expected %u\n", code, f.code, current->fault);
+    *code++ = 0xcc002073u | 1u << 7;                      /* x1 = local id */
+    for (uint32_t b = bytes; b > 1; b /= 2) {
+        *code++ = 0x00108033u | 1u << 7 | 1u << 15;       /* x1 += x1 */
+    }
+    *code++ = 0xe0000037u | 2u << 7;                      /* x2 = local window */
+    *code++ = 0x00208033u | 1u << 7 | 1u << 15;           /* x1 += x2 */
+    for (uint32_t b = 0; b < bytes; b += 4) {
+        *code++ = 0x0050a023u | (b & 31u) << 7 | b >> 5 << 25; /* sw x5, b(x1) */
+    }
+    *code = 0x0000100bu;                                  /* exit */
+    memset(packet, 0, sizeof packet_words);
+    tern_pkt_dispatch_pack(&p, packet);
+}
+
+/* ---------------------------------------------------------- stop and resume */
+
+void bench_save(const uint32_t *line)
+{
+    if (state_lines == MAX_LINES) {
+        fprintf(stderr, "the state does not end\n");
+        exit(1);
+    }
+    memcpy(state[state_lines++], line, LINE);
+}
+
+/** The next line of the state; 1: it is the last. */
+int bench_restore(uint32_t *line)
+{
+    memcpy(line, state[state_next++], LINE);
+    if (state_next < state_lines) {
+        return 0;
+    }
+    state_next = state_lines = 0;
+    return 1;
+}
+
+/** The model goes on from what the hardware has streamed, with the memory as it is. */
+int bench_cross(void)
+{
+    struct fault f;
+    memcpy(device.mem.data, memory, MEMORY_BYTES);
+    bool ended = model_run(true, 400000000, &f);
+    uint32_t used = state_next;
+    state_next = 0;
+    if (!ended || f.code != expected_fault.code || used != state_lines) {
+        fprintf(stderr, "resumed in the model: fault %u, expected %u; %u of %u lines\n", f.code, expected_fault.code, used,
+                state_lines);
         return 1;
     }
-    if (f.code) { /* work-items that did not fault may have come further or less far */
-        if ((uint32_t)access != f.access || (uint32_t)va != f.va || (uint32_t)pc != f.pc || (uint32_t)lane != f.lane ||
-            (uint32_t)warp != f.warp || (uint32_t)group != f.group[0]) {
+    return f.code ? 0 : compare(device.mem.data, "resumed in the model");
+}
+
+/** The model runs some instructions and stops, for the hardware to go on. 0: it has ended. */
+int bench_cut(int instructions)
+{
+    struct fault f;
+    struct lines s = {.e = &device.engine[0], .f = &f};
+    memcpy(device.mem.data, initial, MEMORY_BYTES);
+    if (model_run(false, instructions, &f)) {
+        return 0;
+    }
+    state_lines = state_next = 0;
+    state_save(&device.engine[0], &s);
+    memcpy(memory, device.mem.data, MEMORY_BYTES);
+    return 1;
+}
+
+int bench_check(int code, int access, int va, int pc, int group, int warp, int lane)
+{
+    const struct fault *f = &expected_fault;
+    if ((uint32_t)code != f->code || f->code != current->fault) {
+        fprintf(stderr, "fault %d, model %u, expected %u\n", code, f->code, current->fault);
+        return 1;
+    }
+    if (f->code) { /* work-items that did not fault may have come further or less far */
+        if ((uint32_t)access != f->access || (uint32_t)va != f->va || (uint32_t)pc != f->pc || (uint32_t)lane != f->lane ||
+            (uint32_t)warp != f->warp || (uint32_t)group != f->group[0]) {
             fprintf(stderr, "fault: access %d va %x pc %x group %d warp %d lane %d; model %u %x %x %u %u %u\n", access, va, pc,
-                    group, warp, lane, f.access, f.va, f.pc, f.group[0], f.warp, f.lane);
+                    group, warp, lane, f->access, f->va, f->pc, f->group[0], f->warp, f->lane);
             return 1;
         }
         return 0;
     }
-    for (uint32_t a = 0; a < STACK && errors < 8; a += 4) {
-        uint32_t got, want;
-        memcpy(&got, memory + a, 4);
-        memcpy(&want, device.mem.data + a, 4);
-        if (got != want) {
-            fprintf(stderr, "[%06x] %08x, model %08x\n", a, got, want);
-            errors++;
-        }
-    }
-    return errors;
+    return compare(memory, "");
 }
 
 /* ---------------------------------------------------------- memory channel */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // simt_executor on a memory with latency, case by case against the functional model (bench.c decides what runs and what is
-// right). +only=NAME runs one case, +cycles prints counters for each.
+// right). Each case runs from its start to its end, then with stops at random times, from which it goes on in the same executor,
+// which may have run another process's kernel meanwhile, in one after reset, or in the model; and from a state that the
+// model has saved. Short cases are stopped at every cycle (+sweep: all cases, every SWEEP cycles).
+// +only=NAME runs one case, +cycles prints counters for each, +stops=N runs each N times with random stops.
 
 module tb #(
     parameter int LANES = 16,
@@ -13,7 +16,13 @@ module tb #(
                                                      input bit [511:0] wdata, input bit [63:0] be, input int tag);
   import "DPI-C" context function int bench_response(input int now, output int tag, output int fault,
                                                      output bit [511:0] data);
-  import "DPI-C" context function int bench_check(input int cycles, input int code, input int access, input int va,
+  import "DPI-C" context function void bench_again();
+  import "DPI-C" context function void bench_dirt(output bit [1023:0] packet);
+  import "DPI-C" context function void bench_save(input bit [511:0] line);
+  import "DPI-C" context function int bench_restore(output bit [511:0] line);
+  import "DPI-C" context function int bench_cross();
+  import "DPI-C" context function int bench_cut(input int instructions);
+  import "DPI-C" context function int bench_check(input int code, input int access, input int va,
                                                   input int pc, input int group, input int warp, input int lane);
 
   logic          clk = 1'b0, rst = 1'b1;
@@ -25,8 +34,12 @@ module tb #(
   logic [31:0]   fault_va, fault_pc;
   logic [95:0]   fault_group;
   logic [5:0]    fault_warp, fault_lane;
-  logic          save_valid, save_last, restore_ready;
+  logic          start_resume = 1'b0, stop_req = 1'b0;
+  logic [1:0]    stop_gran = 2'd0;
+  logic          save_valid, save_last, save_ready = 1'b0, restore_valid = 1'b0, restore_ready, restore_last = 1'b0;
   logic [511:0]  save_data;
+  bit   [511:0]  restore_data;
+  logic [31:0]   dbg_pc, dbg_lanes;
   logic          req_valid, req_ready, req_exec, rsp_valid;
   logic [1:0]    req_op;
   logic [3:0]    req_amo;
@@ -41,12 +54,13 @@ module tb #(
       .LANES(LANES), .WARPS(WARPS)
   ) dut (
       .clk_i(clk), .rst_i(rst), .time_i(now), .start_valid_i(start_valid), .start_ready_o(start_ready),
-      .start_packet_i(packet), .start_scrub_i(start_scrub), .start_resume_i(1'b0), .done_valid_o(done_valid),
+      .start_packet_i(packet), .start_scrub_i(start_scrub), .start_resume_i(start_resume), .done_valid_o(done_valid),
       .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access), .fault_va_o(fault_va),
-      .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane), .stop_req_i(1'b0), .stop_gran_i(2'd0),
-      .stopped_valid_o(stopped_valid), .save_valid_o(save_valid), .save_ready_i(1'b0), .save_data_o(save_data),
-      .save_last_o(save_last), .restore_valid_i(1'b0), .restore_ready_o(restore_ready), .restore_data_i('0),
-      .restore_last_i(1'b0), .flush_i(1'b0), .req_valid_o(req_valid), .req_ready_i(req_ready), .req_op_o(req_op),
+      .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
+      .dbg_warp_i(6'd0), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(stop_req), .stop_gran_i(stop_gran),
+      .stopped_valid_o(stopped_valid), .save_valid_o(save_valid), .save_ready_i(save_ready), .save_data_o(save_data),
+      .save_last_o(save_last), .restore_valid_i(restore_valid), .restore_ready_o(restore_ready), .restore_data_i(restore_data),
+      .restore_last_i(restore_last), .flush_i(1'b0), .req_valid_o(req_valid), .req_ready_i(req_ready), .req_op_o(req_op),
       .req_amo_o(req_amo), .req_exec_o(req_exec), .req_line_o(req_line), .req_wdata_o(req_wdata), .req_be_o(req_be),
       .req_tag_o(req_tag), .rsp_valid_i(rsp_valid), .rsp_tag_i(rsp_tag), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault),
       .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes), .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit),
@@ -70,13 +84,13 @@ module tb #(
   end
 
   // counters
-  int issue, lanes, use_, unit, idle, fma, hit, miss, imiss;
+  int issue, lanes_, use_, unit, idle, fma, hit, miss, imiss;
 
   always_ff @(posedge clk)
-    if (start_valid) {issue, lanes, use_, unit, idle, fma, hit, miss, imiss} <= '0;
+    if (start_valid) {issue, lanes_, use_, unit, idle, fma, hit, miss, imiss} <= '0;
     else begin
       issue <= issue + 32'(ev_issue);
-      lanes <= lanes + 32'(ev_lanes);
+      lanes_ <= lanes_ + 32'(ev_lanes);
       use_  <= use_ + 32'(ev_stall_use);
       unit  <= unit + 32'(ev_stall_unit);
       idle  <= idle + 32'(ev_stall_idle);
@@ -91,45 +105,181 @@ module tb #(
     #5 clk = 1'b0;
   endtask
 
-  int    seed, scrub, cycles, errors, count, limit;
-  string only, name;
+  // ------------------------------------------------------------------------------------------- one run
+  int            seed, scrub, cycles, plain, errors, count, limit, runs, stops, held, lines, in_lines, wait_stop, latency, sweep;
+  int            stop_at, stop_max, stream, resume_cycles, worst_latency, worst_stream, worst_resume, step;
+  longint        sum_latency, sum_stream, sum_resume;
+  string         only, name;
+  bit [1023:0]   packet_bits, dirt_bits;
+  bit [511:0]    line;
+
+  // from memory's last answer: 24 a lane of local memory, 64 write-backs, fetches and the pipeline
+  localparam int STOP_BOUND = 2 * 70 + 24 * LANES + 160;
+
+  task reset;
+    rst = 1'b1;
+    repeat (4) tick;
+    rst = 1'b0;
+  endtask
+
+  task start(input bit [1023:0] what, input bit clean, input bit again);
+    packet = what;
+    start_valid = 1'b1;
+    start_scrub = clean;
+    start_resume = again;
+    while (!start_ready) tick;
+    tick;
+    start_valid = 1'b0;
+  endtask
+
+  // until done, fault or stopped; the stop comes after stop_after cycles (negative: never), the state goes in if it resumes
+  task go(input int stop_after, input bit [1:0] gran, input bit again, input bit slow);
+    bit taken;
+    cycles = 0;
+    in_lines = 0;
+    latency = -1;
+    resume_cycles = -1;
+    wait_stop = 0;
+    restore_valid = 1'b0;
+    while (!done_valid && !fault_valid && !stopped_valid && cycles < limit) begin
+      if (stop_after >= 0 && cycles >= stop_after) begin
+        stop_req = 1'b1;
+        stop_gran = (gran == 2'd3 || (gran == 2'd2 && cycles > stop_after + 300 && stop_after % 2 == 1)) ? 2'd3 : gran;
+        if (stop_gran == 2'd3) wait_stop++;
+      end
+      if (again && !restore_valid && !restore_last && (!slow || ($urandom & 32'h3) != 0)) begin
+        restore_last = bench_restore(restore_data) != 0;
+        restore_valid = 1'b1;
+      end
+      #1 taken = restore_valid && restore_ready;
+      tick;
+      cycles++;
+      if (taken) begin
+        in_lines++;
+        restore_valid = 1'b0;
+        wait_stop = 0;
+      end
+      if (again && ev_issue && resume_cycles < 0) resume_cycles = cycles;
+    end
+    restore_last = 1'b0;
+    latency = wait_stop;
+    stop_req = 1'b0;
+    if (cycles == limit) $fatal(1, "%s: no end after %0d cycles", name, cycles);
+    if (restore_valid) $fatal(1, "%s: not all of the state was taken", name);
+  endtask
+
+  task take(input bit slow);
+    bit last;
+    lines = 0;
+    stream = 0;
+    last = 1'b0;
+    while (!last) begin
+      save_ready = !slow || ($urandom & 32'h3) != 0;
+      #1 if (save_valid && save_ready) begin
+        bench_save(save_data);
+        lines++;
+        last = save_last;
+      end
+      tick;
+      stream++;
+      if (stream > 100000) $fatal(1, "%s: the state does not end", name);
+    end
+    save_ready = 1'b0;
+  endtask
+
+  task check;
+    if (bench_check(fault_valid ? 32'(fault_code) : 0, 32'(fault_access), fault_va, fault_pc, fault_group[31:0],
+                    32'(fault_warp), 32'(fault_lane)) != 0) begin
+      $display("%s: WRONG, first stop at %0d", name, stop_at);
+      errors++;
+    end
+    tick;
+    if (stopped_valid || save_valid || restore_ready || req_valid) $fatal(1, "%s: not quiet at the end", name);
+  endtask
+
+  // stops at first, then up to `more` times at random; dirty: another process runs meanwhile; fast: no gaps in the streams
+  task stopped_run(input int first, input int more, input bit [1:0] gran, input bit fast, input bit again);
+    bit resumes, alien;
+    int at;
+    stop_at = first;
+    held = 0;
+    resumes = again;
+    alien = 1'b0;
+    at = first;
+    forever begin
+      if (resumes && !fast && ($urandom & 32'h3) == 0) begin
+        bench_dirt(dirt_bits);
+        start(dirt_bits, 1'b1, 1'b0);
+        go(-1, 2'd0, 1'b0, 1'b0);
+        if (!done_valid) $fatal(1, "%s: the other process did not end", name);
+        alien = 1'b1;
+      end else if (resumes && !fast && ($urandom & 32'h7) == 0) reset;
+      start(packet_bits, alien, resumes);
+      go((held > more) ? -1 : at, gran, resumes, !fast);
+      alien = 1'b0;
+      if (!stopped_valid) break;
+      if (latency > STOP_BOUND) $fatal(1, "%s: stopped after %0d cycles", name, latency);
+      take(!fast);
+      stops++;
+      held++;
+      if (fast) begin
+        sum_latency += longint'(latency);
+        sum_stream += longint'(stream);
+        if (latency > worst_latency) worst_latency = latency;
+        if (stream > worst_stream) worst_stream = stream;
+      end
+      if (!fast && ($urandom & 32'h3) == 0 && bench_cross() != 0) begin
+        $display("%s: WRONG in the model, stop at %0d", name, stop_at);
+        errors++;
+      end
+      resumes = 1'b1;
+      at = ($urandom & 32'h7) == 0 ? 0 : int'($urandom_range(plain));
+    end
+    if (fast && held > 0) begin
+      sum_resume += longint'(resume_cycles);
+      if (resume_cycles > worst_resume) worst_resume = resume_cycles;
+    end
+    check();
+  endtask
 
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("only=%s", only)) only = "";
     if (!$value$plusargs("limit=%d", limit)) limit = 4000000;
+    if (!$value$plusargs("stops=%d", runs)) runs = 2;
+    if (!$value$plusargs("sweep=%d", sweep)) sweep = 0;
     $display("seed %0d", seed);
     void'($urandom(seed));
     if (bench_init(seed, LANES, WARPS, only) != 0) $fatal(1, "the bench cannot be set up");
     repeat (10) tick;
     rst = 1'b0;
-    while (bench_case(packet, scrub, name) != 0) begin
-      start_valid = 1'b1;
-      start_scrub = scrub[0];
-      while (!start_ready) tick;
-      tick;
-      start_valid = 1'b0;
-      cycles = 0;
-      while (!done_valid && !fault_valid && cycles < limit) begin
-        tick;
-        cycles++;
-      end
+    while (bench_case(packet_bits, scrub, name) != 0) begin
+      stop_at = -1;
+      start(packet_bits, scrub[0], 1'b0);
+      go(-1, 2'd0, 1'b0, 1'b0);
+      plain = cycles;
       count++;
-      if (cycles == limit) $fatal(1, "%s: no end after %0d cycles", name, cycles);
-      if (stopped_valid || save_valid || restore_ready || req_valid) $fatal(1, "%s: not quiet at the end", name);
-      if (bench_check(cycles, fault_valid ? 32'(fault_code) : 0, 32'(fault_access), fault_va, fault_pc, fault_group[31:0],
-                      32'(fault_warp), 32'(fault_lane)) != 0) begin
-        $display("%s: WRONG", name);
-        errors++;
-      end
       if ($test$plusargs("cycles"))
         $display("%-20s %7d cycles %7d instructions, lanes %5.2f ipc %4.2f; lost: use %0d unit %0d idle %0d; fma lanes %0d, l1 %0d hits %0d misses, ic %0d misses",
-                 name, cycles, issue, real'(lanes) / real'(issue), real'(issue) / real'(cycles), use_, unit, idle, fma, hit,
+                 name, cycles, issue, real'(lanes_) / real'(issue), real'(issue) / real'(cycles), use_, unit, idle, fma, hit,
                  miss, imiss);
-      tick;
+      check();
+      for (int i = 0; i < runs && plain < 20000; i++) begin
+        bench_again();
+        stopped_run(int'($urandom_range(plain)), 3, ($urandom & 32'h3) == 0 ? 2'd2 : 2'd3, 1'b0, 1'b0);
+      end
+      if (runs > 0 && plain < 20000 && bench_cut(1 + int'($urandom_range(plain / 2))) != 0)
+        stopped_run(int'($urandom_range(plain)), 1, 2'd3, 1'b0, 1'b1);
+      // at every cycle, without gaps
+      step = (sweep != 0) ? sweep : (plain < 700) ? 1 : 0;
+      for (int at = 0; step != 0 && at <= plain; at += step) begin
+        bench_again();
+        stopped_run(at, 0, 2'd3, 1'b1, 1'b0);
+      end
     end
     if (errors != 0 || count == 0) $fatal(1, "%0d of %0d cases are wrong", errors, count);
-    $display("%0d cases", count);
+    $display("%0d cases, %0d stops; without gaps: stop %0d at most, stream %0d, resume %0d", count, stops, worst_latency,
+             worst_stream, worst_resume);
     $display("PASS");
     $finish;
   end

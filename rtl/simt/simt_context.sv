@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of the SIMT executor as lines: out when it has stopped, in before it goes on.
+//
+// Contract: save_i (level, when nothing changes any more) streams the state on save_*, whose last line is marked;
+// restore_start_i takes one in from restore_*. The parts are those of docs/spec/context.yaml: simt_core shows them as look_*
+// and takes them as put_*, simt_lsu has local memory (lmem_*) and memory instructions (pend_*, rep_*), the dispatcher
+// groups (next_*, slots, fresh; back_*). See simt_walk, simt_save, simt_restore.
+// State saved at preemption: none of its own.
+
+module simt_context #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic [10:0]         local_lines_i,    // of a slot
+    // save
+    input  logic                save_i,
+    output logic                save_valid_o,
+    input  logic                save_ready_i,
+    output logic [511:0]        save_data_o,
+    output logic                save_last_o,
+    // restore
+    input  logic                restore_start_i,
+    input  logic                restore_refuse_i,
+    input  logic                restore_valid_i,
+    output logic                restore_ready_o,
+    input  logic [511:0]        restore_data_i,
+    input  logic                restore_last_i,
+    output logic                restore_ended_o,
+    output logic                restore_bad_o,
+    output logic                restore_done_o,
+    input  logic                local_ok_i,
+    output logic                local_done_o,
+    input  logic                tidy_i,
+    output logic [WARPS-1:0]    restore_slots_o,
+    output logic [WARPS-1:0]    restore_live_o,
+    output logic [WARPS-1:0]    restore_fresh_o,
+    // core
+    input  logic [WARPS-1:0]    live_i,
+    input  logic [WARPS*32-1:0] masks_i,
+    output logic [WW-1:0]       look_index_o,
+    output logic                look_read_o,
+    output logic [WW+4:0]       look_rd_o,
+    input  logic [255:0]        look_slot_i,
+    input  logic [LANES*32-1:0] look_lanes_i,
+    input  logic [LANES*32-1:0] look_pcs_i,
+    input  logic [LANES*32-1:0] look_regs_i,
+    output logic                put_o,
+    output logic [3:0]          put_kind_o,
+    output logic [WW-1:0]       put_index_o,
+    output logic [4:0]          put_rd_o,
+    output logic [511:0]        put_line_o,
+    output logic [LANES*32-1:0] put_vector_o,
+    // LSU
+    output logic                lmem_read_o,
+    output logic                lmem_write_o,
+    output logic [9:0]          lmem_line_o,
+    input  logic                lmem_ready_i,
+    input  logic                lmem_valid_i,
+    input  logic [511:0]        lmem_data_i,
+    input  logic [3:0]          pend_count_i,
+    input  logic                pend_valid_i,
+    output logic                pend_ready_o,
+    input  logic [255:0]        pend_record_i,
+    input  logic [LANES*32-1:0] pend_addr_i,
+    input  logic [LANES*32-1:0] pend_data_i,
+    input  logic [LANES*32-1:0] pend_cmp_i,
+    output logic                rep_valid_o,
+    input  logic                rep_ready_i,
+    output logic                rep_put_o,
+    output logic [255:0]        rep_record_o,
+    output logic [LANES*32-1:0] rep_addr_o,
+    output logic [LANES*32-1:0] rep_data_o,
+    output logic [LANES*32-1:0] rep_cmp_o,
+    // dispatcher
+    input  logic [WARPS-1:0]    slots_i,
+    input  logic [WARPS-1:0]    fresh_i,
+    input  logic                ended_i,
+    input  logic [95:0]         next_group_i,
+    input  logic [95:0]         next_base_i,
+    output logic                back_valid_o,
+    input  logic                back_ready_i,
+    output logic                back_last_o,
+    output logic                back_ended_o,
+    output logic [WW-1:0]       back_slot_o,
+    output logic [95:0]         back_group_o,
+    output logic [95:0]         back_base_o
+);
+
+  logic             walk_valid, walk_second, walk_last, record_end, save_step, restore_step, saving_q;
+  logic [3:0]       kind, restore_pending;
+  logic [WW-1:0]    index, at_index;
+  logic [31:0]      regs;
+  logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
+  logic [511:0]     head;
+  logic [WARPS*32-1:0] masks;
+
+  always_ff @(posedge clk_i) saving_q <= save_i && !rst_i;
+
+  // the words of the mask lines; of warps that are not live: zero
+  always_comb begin
+    masks = '0;
+    for (int w = 0; w < WARPS; w++) if (live_i[w]) masks[32*w +: 32] = masks_i[32*w +: 32];
+    regs = masks_i[32*index +: 32];
+  end
+
+  always_comb begin
+    head = '0;
+    head[tern_spec_pkg::CTX_SIMT_HEAD_LANES_LSB +: 8]   = 8'(LANES);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_WARPS_LSB +: 8]   = 8'(WARPS);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 8] = 8'(pend_count_i);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: 32]  = 32'(slots_i);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: 32]   = 32'(live_i);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: 32]  = 32'(fresh_i);
+    head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = ended_i;
+    if (!ended_i) begin
+      head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = next_group_i;
+      head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = next_base_i;
+    end
+  end
+
+  // the record that is being saved or restored
+  assign has_data = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD
+                             : rep_has_data;
+  assign has_cmp  = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] == tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
+                               && pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] == tern_pkg::AMO_CAS
+                             : rep_has_cmp;
+
+  simt_walk #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_walk (
+      .clk_i, .rst_i, .start_i((save_i && !saving_q) || restore_start_i), .slots_i(saving_q ? slots_i : restore_slots_o),
+      .live_i(saving_q ? live_i : restore_live_o), .pending_i(saving_q ? pend_count_i : restore_pending), .regs_i(regs),
+      .local_lines_i, .has_data_i(has_data), .has_cmp_i(has_cmp), .valid_o(walk_valid), .kind_o(kind), .index_o(index),
+      .rd_o(put_rd_o), .line_o(lmem_line_o), .second_o(walk_second), .last_o(walk_last), .record_end_o(record_end),
+      .step_i(save_step || restore_step)
+  );
+
+  simt_save #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_save (
+      .clk_i, .rst_i, .active_i(saving_q), .walk_valid_i(walk_valid), .walk_kind_i(kind), .walk_index_i(index),
+      .walk_second_i(walk_second), .walk_last_i(walk_last), .walk_record_end_i(record_end), .step_o(save_step),
+      .at_index_o(at_index), .read_o(look_read_o), .head_i(head), .masks_i(masks), .slot_i(look_slot_i),
+      .lanes_i(look_lanes_i), .pcs_i(look_pcs_i), .regs_i(look_regs_i), .lmem_read_o, .lmem_ready_i, .lmem_valid_i,
+      .lmem_data_i, .pend_valid_i, .pend_ready_o, .pend_record_i, .pend_addr_i, .pend_data_i, .pend_cmp_i,
+      .out_valid_o(save_valid_o), .out_ready_i(save_ready_i), .out_data_o(save_data_o), .out_last_o(save_last_o)
+  );
+
+  simt_restore #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_restore (
+      .clk_i, .rst_i, .start_i(restore_start_i), .refuse_i(restore_refuse_i), .in_valid_i(restore_valid_i),
+      .in_ready_o(restore_ready_o), .in_data_i(restore_data_i), .in_last_i(restore_last_i), .ended_o(restore_ended_o),
+      .bad_o(restore_bad_o), .walk_valid_i(walk_valid), .walk_kind_i(kind), .walk_second_i(walk_second),
+      .walk_last_i(walk_last), .walk_record_end_i(record_end), .step_o(restore_step), .slots_o(restore_slots_o),
+      .live_o(restore_live_o), .fresh_o(restore_fresh_o), .pending_o(restore_pending), .has_data_o(rep_has_data),
+      .has_cmp_o(rep_has_cmp), .put_o, .line_o(put_line_o), .vector_o(put_vector_o), .local_ok_i, .lmem_write_o,
+      .lmem_ready_i, .local_done_o, .rep_valid_o, .rep_ready_i, .rep_put_o, .rep_record_o, .rep_addr_o, .rep_data_o,
+      .rep_cmp_o, .back_valid_o, .back_ready_i, .back_last_o, .back_ended_o, .back_slot_o, .back_group_o, .back_base_o,
+      .tidy_i, .done_o(restore_done_o)
+  );
+
+  assign look_rd_o    = {index, put_rd_o};
+  assign look_index_o = saving_q ? at_index : back_slot_o;
+  assign put_kind_o   = kind;
+  assign put_index_o  = index;
+
+endmodule

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The divider of the core, and where its result belongs.
+//
+// Contract: book_i, in R, is allowed when !busy_o and remembers warp, register and lanes of the operation that enters in_* a
+// cycle later; the result comes on out_* with them. busy_o until it is taken.
+// State saved at preemption: none; it drains in 23 cycles.
+
+module simt_divide #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                book_i,
+    input  logic [WW-1:0]       book_warp_i,
+    input  logic [4:0]          book_rd_i,
+    input  logic [LANES-1:0]    book_mask_i,
+    output logic                busy_o,
+    input  logic                in_valid_i,
+    input  logic [2:0]          in_op_i,
+    input  logic [LANES*3-1:0]  in_rm_i,
+    input  logic [LANES*32-1:0] in_a_i,
+    input  logic [LANES*32-1:0] in_b_i,
+    input  logic [LANES-1:0]    in_mask_i,
+    output logic                out_valid_o,
+    input  logic                out_ready_i,
+    output logic [LANES*32-1:0] out_data_o,
+    output logic [LANES*5-1:0]  out_flags_o,
+    output logic [WW-1:0]       out_warp_o,
+    output logic [4:0]          out_rd_o,
+    output logic [LANES-1:0]    out_mask_o
+);
+
+  logic busy_q, in_ready;
+
+  assign busy_o = busy_q || !in_ready;
+
+  div_unit #(
+      .L(LANES)
+  ) u_div (
+      .clk_i, .rst_i, .in_valid_i, .in_ready_o(in_ready), .in_op_i, .in_rm_i, .in_a_i, .in_b_i, .in_mask_i, .out_valid_o,
+      .out_ready_i, .out_data_o, .out_flags_o
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (out_valid_o && out_ready_i) busy_q <= 1'b0;
+    if (book_i) begin
+      busy_q     <= 1'b1;
+      out_warp_o <= book_warp_i;
+      out_rd_o   <= book_rd_i;
+      out_mask_o <= book_mask_i;
+    end
+    if (rst_i) busy_q <= 1'b0;
+  end
+
+endmodule

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the performance counters of registers.yaml see of the core.
+//
+// Contract: pulses and counts of a cycle. A stall is one of the cycle before: of an instruction in R that could not go on (use_i:
+// it waits for a result; unit_i: for a unit), or idle: warps are here, and none could be picked.
+// State saved at preemption: none.
+
+module simt_events #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16
+) (
+    input  logic             clk_i,
+    input  logic [WARPS-1:0] present_i,    // warps that have been launched and have not ended
+    input  logic             pick_valid_i,
+    input  logic             use_i,
+    input  logic             unit_i,
+    input  logic             x_valid_i,
+    input  logic             x_fma_i,
+    input  logic [LANES-1:0] x_mask_i,
+    output logic             ev_issue_o,
+    output logic [5:0]       ev_lanes_o,
+    output logic             ev_stall_use_o,
+    output logic             ev_stall_unit_o,
+    output logic             ev_stall_idle_o,
+    output logic [5:0]       ev_fma_o
+);
+
+  always_ff @(posedge clk_i) begin
+    ev_stall_use_o  <= use_i;
+    ev_stall_unit_o <= unit_i;
+    ev_stall_idle_o <= present_i != '0 && !pick_valid_i;
+  end
+
+  assign ev_issue_o = x_valid_i;
+
+  always_comb begin
+    ev_lanes_o = 6'd0;
+    if (x_valid_i) for (int i = 0; i < LANES; i++) ev_lanes_o = ev_lanes_o + {5'd0, x_mask_i[i]};
+    ev_fma_o = x_fma_i ? ev_lanes_o : 6'd0;
+  end
+
+endmodule

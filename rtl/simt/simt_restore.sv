@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the state of a stopped executor in, a line a cycle, and hands each part to the module that it belongs to.
+//
+// Contract: start_i begins; all lines up to the marked last one are taken, whatever they hold. bad_o: the state is of another
+// geometry, or has not the number of lines that its own head asks for. put_o with the walk's kind, index and register tells
+// that vector_o (of words a lane) or line_o (masks, slots) is for them. Lines of local memory wait for local_ok_i.
+// rep_* issues the memory instructions of the state, in order, to the LSU; rep_put_o marks each before.
+// Then back_* tells the dispatcher what was resident and, once tidy_i (all else is done), what comes next; done_o pulses.
+// State saved at preemption: head_q, as the executor's own; the rest comes and goes.
+//
+// The dispatcher launches the resident groups again while lanes and registers still arrive: neither depends on the other.
+
+module simt_restore #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                start_i,
+    input  logic                refuse_i,         // the packet cannot run: take the lines only
+    // the stream
+    input  logic                in_valid_i,
+    output logic                in_ready_o,
+    input  logic [511:0]        in_data_i,
+    input  logic                in_last_i,
+    output logic                ended_o,          // the last line has been handed on
+    output logic                bad_o,
+    // the walk
+    input  logic                walk_valid_i,
+    input  logic [3:0]          walk_kind_i,
+    input  logic                walk_second_i,
+    input  logic                walk_last_i,
+    input  logic                walk_record_end_i,
+    output logic                step_o,
+    output logic [WARPS-1:0]    slots_o,
+    output logic [WARPS-1:0]    live_o,
+    output logic [WARPS-1:0]    fresh_o,
+    output logic [3:0]          pending_o,
+    output logic                has_data_o,
+    output logic                has_cmp_o,
+    // parts
+    output logic                put_o,
+    output logic [511:0]        line_o,
+    output logic [LANES*32-1:0] vector_o,
+    input  logic                local_ok_i,
+    output logic                lmem_write_o,
+    input  logic                lmem_ready_i,
+    output logic                local_done_o,     // no line of local memory is to come
+    // memory instructions
+    output logic                rep_valid_o,
+    input  logic                rep_ready_i,
+    output logic                rep_put_o,
+    output logic [255:0]        rep_record_o,
+    output logic [LANES*32-1:0] rep_addr_o,
+    output logic [LANES*32-1:0] rep_data_o,
+    output logic [LANES*32-1:0] rep_cmp_o,
+    // dispatcher
+    output logic                back_valid_o,
+    input  logic                back_ready_i,
+    output logic                back_last_o,
+    output logic                back_ended_o,
+    output logic [WW-1:0]       back_slot_o,
+    output logic [95:0]         back_group_o,     // the next one; those of the slots are at hand already
+    output logic [95:0]         back_base_o,
+    input  logic                tidy_i,
+    output logic                done_o
+);
+
+  logic             active_q, full_q, last_q, bad_q, head_q, ended_q;
+  logic [511:0]     line_q, half_q;
+  logic [1023:0]    pair;
+  logic             unused;
+  logic             step, part_end, is_vector, ok, rep_end;
+
+  // head
+  logic [WARPS-1:0] slots_q, live_q, fresh_q, todo_q;
+  logic [3:0]       pending_q;
+  logic             next_ended_q, geometry;
+  logic [191:0]     next_q;
+
+  assign geometry = line_q[tern_spec_pkg::CTX_SIMT_HEAD_LANES_LSB +: 8] == 8'(LANES)
+                    && line_q[tern_spec_pkg::CTX_SIMT_HEAD_WARPS_LSB +: 8] == 8'(WARPS);
+  assign slots_o   = slots_q;
+  assign live_o    = live_q;
+  assign fresh_o   = fresh_q;
+  assign pending_o = pending_q;
+
+  // a line
+  always_comb begin
+    is_vector    = walk_kind_i == simt_core_pkg::LINE_LANES || walk_kind_i == simt_core_pkg::LINE_PCS
+                   || walk_kind_i == simt_core_pkg::LINE_REG || walk_kind_i >= simt_core_pkg::LINE_ADDR;
+    part_end     = !is_vector || walk_second_i == (LANES > 16);
+    ok           = walk_valid_i;
+    lmem_write_o = 1'b0;
+    if (walk_kind_i == simt_core_pkg::LINE_LOCAL) begin
+      lmem_write_o = full_q && !bad_q && walk_valid_i && local_ok_i;
+      ok           = walk_valid_i && local_ok_i && lmem_ready_i;
+    end
+    if (walk_kind_i == simt_core_pkg::LINE_PENDING) ok = walk_valid_i && !rep_valid_o;
+    step         = full_q && (bad_q || ok);
+    step_o       = step && !bad_q;
+    put_o        = step_o && part_end;
+    rep_end      = put_o && walk_record_end_i;
+    in_ready_o   = active_q && !(full_q && last_q) && (!full_q || step);
+    line_o       = line_q;
+    pair         = (LANES > 16) ? {line_q, half_q} : {512'd0, line_q};
+    vector_o     = pair[LANES*32-1:0];
+    unused       = &{1'b0, pair};            // fewer lanes need less
+    local_done_o = ended_q || (active_q && walk_kind_i > simt_core_pkg::LINE_LOCAL);
+    ended_o      = ended_q;
+    bad_o        = bad_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (in_valid_i && in_ready_o) begin
+      full_q <= 1'b1;
+      line_q <= in_data_i;
+      last_q <= in_last_i;
+    end else if (step) full_q <= 1'b0;
+    if (step) begin
+      half_q <= line_q;
+      if (last_q) begin
+        active_q <= 1'b0;
+        ended_q  <= 1'b1;
+      end
+      if (!bad_q && last_q != walk_last_i) bad_q <= 1'b1;
+    end
+    if (step_o && walk_kind_i == simt_core_pkg::LINE_HEAD) begin
+      if (!geometry) bad_q <= 1'b1;
+      pending_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 4];
+      slots_q      <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: WARPS];
+      live_q       <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: WARPS];
+      fresh_q      <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: WARPS];
+      next_ended_q <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB];
+      next_q       <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 192];
+      todo_q       <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: WARPS];
+      head_q       <= 1'b1;
+    end
+    if (refuse_i) bad_q <= 1'b1;
+    if (back_valid_o && back_ready_i && !back_last_o) todo_q[back_slot_o] <= 1'b0;
+    if (start_i) begin
+      active_q <= 1'b1;
+      head_q   <= 1'b0;
+      ended_q  <= 1'b0;
+      bad_q    <= 1'b0;
+    end
+    if (rst_i) begin
+      active_q <= 1'b0;
+      full_q   <= 1'b0;
+      head_q   <= 1'b0;
+      ended_q  <= 1'b0;
+      bad_q    <= 1'b0;
+    end
+  end
+
+  // memory instructions: a record is put together, then issued
+  logic [2:0] op;
+
+  assign op         = rep_record_o[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3];
+  assign has_data_o = op != tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD;
+  assign has_cmp_o  = op == tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
+                      && rep_record_o[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] == tern_pkg::AMO_CAS;
+  assign rep_put_o  = rep_end;
+
+  always_ff @(posedge clk_i) begin
+    if (put_o)
+      case (walk_kind_i)
+        simt_core_pkg::LINE_PENDING: rep_record_o <= line_q[255:0];
+        simt_core_pkg::LINE_ADDR:    rep_addr_o <= vector_o;
+        simt_core_pkg::LINE_DATA:    rep_data_o <= vector_o;
+        simt_core_pkg::LINE_CMP:     rep_cmp_o <= vector_o;
+        default: ;
+      endcase
+    if (rep_end) rep_valid_o <= 1'b1;
+    else if (rep_ready_i) rep_valid_o <= 1'b0;
+    if (rst_i) rep_valid_o <= 1'b0;
+  end
+
+  // the dispatcher: slots, when all of them are at hand; at the end the next group
+  always_comb begin
+    back_slot_o = '0;
+    for (int s = WARPS - 1; s >= 0; s--) if (todo_q[s]) back_slot_o = WW'(s);
+    back_last_o  = todo_q == '0;
+    back_valid_o = head_q && !bad_q && (back_last_o ? ended_q && !rep_valid_o && tidy_i
+                                                    : ended_q || walk_kind_i > simt_core_pkg::LINE_SLOT);
+    back_ended_o = next_ended_q;
+    {back_base_o, back_group_o} = next_q;
+    done_o       = back_valid_o && back_ready_i && back_last_o;
+  end
+
+endmodule

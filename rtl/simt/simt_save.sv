@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams the state of a stopped executor out, a line a cycle.
+//
+// Contract: while active_i it takes the lines of simt_walk (walk_*) and puts them on out_*. What a line is made of is there a
+// cycle after the walk named it, and shown by at_*: a register because read_o asked the RAMs for it, all else by selection.
+// Local memory answers later, and in order; records (pend_*) are taken with their last line. While active_i nothing else
+// may change.
+// State saved at preemption: none of its own.
+//
+// Credits cover what is on its way to the queue: nothing before it need stop when the stream does.
+
+module simt_save #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    input  logic                active_i,
+    // the walk
+    input  logic                walk_valid_i,
+    input  logic [3:0]          walk_kind_i,
+    input  logic [WW-1:0]       walk_index_i,
+    input  logic                walk_second_i,
+    input  logic                walk_last_i,
+    output logic                step_o,
+    // a cycle later
+    output logic [WW-1:0]       at_index_o,
+    output logic                read_o,           // of the register that the walk names now
+    input  logic [511:0]        head_i,
+    input  logic [WARPS*32-1:0] masks_i,
+    input  logic [255:0]        slot_i,
+    input  logic [LANES*32-1:0] lanes_i,
+    input  logic [LANES*32-1:0] pcs_i,
+    input  logic [LANES*32-1:0] regs_i,
+    // local memory
+    output logic                lmem_read_o,
+    input  logic                lmem_ready_i,
+    input  logic                lmem_valid_i,
+    input  logic [511:0]        lmem_data_i,
+    // memory instructions that were cut
+    input  logic                walk_record_end_i,
+    input  logic                pend_valid_i,
+    output logic                pend_ready_o,
+    input  logic [255:0]        pend_record_i,
+    input  logic [LANES*32-1:0] pend_addr_i,
+    input  logic [LANES*32-1:0] pend_data_i,
+    input  logic [LANES*32-1:0] pend_cmp_i,
+    // the stream
+    output logic                out_valid_o,
+    input  logic                out_ready_i,
+    output logic [511:0]        out_data_o,
+    output logic                out_last_o
+);
+
+  localparam int DEPTH_LOG2 = 3;
+
+  logic                is_local, is_pending, step;
+  logic                at_valid_q, at_second_q, at_last_q, at_pend_end_q, local_last_q;
+  logic [3:0]          at_kind_q, local_q;      // lines of local memory that have not come
+  logic [DEPTH_LOG2:0] credit_q;
+  logic [WW-1:0]       at_index_q;
+  logic [1023:0]       masks, vector;
+  logic [511:0]        line;
+  logic                put, put_last, unused_ready;
+
+  always_comb begin
+    is_local    = walk_kind_i == simt_core_pkg::LINE_LOCAL;
+    is_pending  = walk_kind_i >= simt_core_pkg::LINE_PENDING;
+    lmem_read_o = active_i && walk_valid_i && is_local && credit_q != '0;
+    step        = active_i && walk_valid_i && credit_q != '0;
+    if (is_local) step = step && lmem_ready_i;
+    else if (local_q != 4'd0) step = 1'b0;
+    // the next record is there a cycle after the last line of the one before was made
+    if (is_pending && (!pend_valid_i || (at_valid_q && at_pend_end_q))) step = 1'b0;
+    step_o       = step;
+    read_o       = step && walk_kind_i == simt_core_pkg::LINE_REG;
+    pend_ready_o = at_valid_q && at_pend_end_q;
+    at_index_o   = at_index_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    at_valid_q <= step && !is_local && !rst_i;
+    if (step) begin
+      at_kind_q     <= walk_kind_i;
+      at_index_q    <= walk_index_i;
+      at_second_q   <= walk_second_i;
+      at_last_q     <= walk_last_i;
+      at_pend_end_q <= walk_record_end_i;
+      local_last_q  <= walk_last_i;
+    end
+    local_q  <= local_q + {3'd0, step && is_local} - {3'd0, lmem_valid_i && active_i};
+    credit_q <= credit_q - {{DEPTH_LOG2{1'b0}}, step} + {{DEPTH_LOG2{1'b0}}, out_valid_o && out_ready_i};
+    if (rst_i) begin
+      local_q  <= '0;
+      credit_q <= (DEPTH_LOG2+1)'(1 << DEPTH_LOG2);
+    end
+  end
+
+  // the line
+  always_comb begin
+    masks  = 1024'(masks_i);
+    vector = '0;
+    line   = '0;
+    if (at_valid_q) begin
+      case (at_kind_q)
+        simt_core_pkg::LINE_LANES: vector = 1024'(lanes_i);
+        simt_core_pkg::LINE_PCS:   vector = 1024'(pcs_i);
+        simt_core_pkg::LINE_REG:   vector = 1024'(regs_i);
+        simt_core_pkg::LINE_ADDR:  vector = 1024'(pend_addr_i);
+        simt_core_pkg::LINE_DATA:  vector = 1024'(pend_data_i);
+        default:                   vector = 1024'(pend_cmp_i);
+      endcase
+      case (at_kind_q)
+        simt_core_pkg::LINE_HEAD:    line = head_i;
+        simt_core_pkg::LINE_MASKS:   line = at_index_q[0] ? masks[1023:512] : masks[511:0];
+        simt_core_pkg::LINE_SLOT:    line = {256'd0, slot_i};
+        simt_core_pkg::LINE_PENDING: line = {256'd0, pend_record_i};
+        default:                     line = at_second_q ? vector[1023:512] : vector[511:0];
+      endcase
+    end
+    put      = at_valid_q || (active_i && lmem_valid_i);
+    put_last = at_valid_q ? at_last_q : local_last_q && local_q == 4'd1;
+  end
+
+  mem_fifo #(
+      .WIDTH(513), .DEPTH_LOG2(DEPTH_LOG2)
+  ) u_queue (
+      .clk_i, .rst_i, .in_valid_i(put), .in_ready_o(unused_ready), .in_data_i({put_last, at_valid_q ? line : lmem_data_i}),
+      .out_valid_o, .out_ready_i, .out_data_o({out_last_o, out_data_o})
+  );
+
+endmodule

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clears the local memory that a dispatch can reach and that another process may have used.
+//
+// Contract: forget_i: the address space has changed, nothing is known to be clear. Once the packet is known, need_o says
+// combinationally whether start_i would find anything to do; start_i (with keep_i: group slots whose contents come back
+// otherwise) then clears it by scrub_* of lsu_rows. busy_o until that is done.
+// State saved at preemption: none.
+//
+// Of local memory only [0, clean_q) is known to hold nothing foreign. Kernels without local memory, which are most, never wait.
+
+module simt_scrub #(
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             forget_i,
+    input  logic [WW:0]      slots_i,
+    input  logic [10:0]      lines_i,       // of local memory, a slot
+    output logic             need_o,
+    input  logic             start_i,
+    input  logic [WARPS-1:0] keep_i,
+    output logic             busy_o,
+    output logic             scrub_o,
+    output logic [10:0]      scrub_first_o,
+    output logic [10:0]      scrub_end_o,
+    input  logic             scrub_busy_i
+);
+
+  logic [10:0] clean_q, total_q, first_q, past;
+  logic [WW:0] slot_q;
+  logic        busy_q, wait_q;
+
+  assign need_o        = total_q > clean_q;
+  assign busy_o        = busy_q;
+  assign past          = first_q + lines_i;
+  assign scrub_first_o = (first_q < clean_q) ? clean_q : first_q;
+  assign scrub_end_o   = past;
+  assign scrub_o       = busy_q && !wait_q && !scrub_busy_i && slot_q != slots_i && past > clean_q && !keep_i[slot_q[WW-1:0]];
+
+  // slot by slot; wait_q: the cycle before scrub_busy_i can be seen
+  always_ff @(posedge clk_i) begin
+    total_q <= 11'(slots_i) * lines_i;
+    wait_q  <= scrub_o;
+    if (busy_q && !wait_q && !scrub_busy_i) begin
+      slot_q  <= slot_q + 1'b1;
+      first_q <= past;
+      if (slot_q == slots_i) begin
+        busy_q <= 1'b0;
+        if (need_o) clean_q <= total_q;
+      end
+    end
+    if (start_i) begin
+      busy_q  <= 1'b1;
+      slot_q  <= '0;
+      first_q <= '0;
+    end
+    if (forget_i || rst_i) clean_q <= '0;
+    if (rst_i) busy_q <= 1'b0;
+  end
+
+endmodule

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines of a stopped executor, one after another, as docs/spec/context.yaml orders them.
+//
+// Contract: start_i begins with the head. valid_o: kind_o (simt_core_pkg::LINE_*) says what the line is, index_o of which slot,
+// warp or line of masks, rd_o which register, line_o which line of local memory, second_o: the second line of a vector.
+// step_i takes the line; last_o: none follows. slots_i, live_i and pending_i count from the line after the head, regs_i
+// (of warp index_o) with its vector of lanes, has_data_i and has_cmp_i with the record's addresses.
+// State saved at preemption: none; it is how the rest is saved.
+//
+// Save and restore walk with the same module, so that they cannot disagree about the order.
+
+module simt_walk #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS)
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             start_i,
+    input  logic [WARPS-1:0] slots_i,
+    input  logic [WARPS-1:0] live_i,
+    input  logic [3:0]       pending_i,
+    input  logic [31:0]      regs_i,
+    input  logic [10:0]      local_lines_i,   // of a slot
+    input  logic             has_data_i,
+    input  logic             has_cmp_i,
+    output logic             valid_o,
+    output logic [3:0]       kind_o,
+    output logic [WW-1:0]    index_o,
+    output logic [4:0]       rd_o,
+    output logic [9:0]       line_o,
+    output logic             second_o,
+    output logic             last_o,
+    output logic             record_end_o,    // the last line of a memory instruction
+    input  logic             step_i
+);
+
+  localparam logic LAST_MASKS = WARPS > 16;
+  localparam logic LAST_PART = LANES > 16;
+
+  logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_pending, to_record;
+  logic [WW-1:0]    index_q;
+  logic [WARPS-1:0] left_q, source;         // slots or warps behind index_q
+  logic [31:0]      regs_q, regs;
+  logic [4:0]       rd_q;
+  logic [9:0]       line_q;
+  logic [10:0]      count_q;                // lines of the slot that are left
+  logic [3:0]       pending_q;
+  logic             second_q, part_end, place_q, advance;
+
+  assign valid_o  = kind_q != simt_core_pkg::LINE_END && !place_q;
+  assign kind_o   = kind_q;
+  assign index_o  = index_q;
+  assign rd_o     = rd_q;
+  assign line_o   = line_q;
+  assign second_o = second_q;
+  assign last_o   = next == simt_core_pkg::LINE_END;
+  assign record_end_o = kind_q >= simt_core_pkg::LINE_ADDR && next != kind_q && part_end && next == to_record;
+
+  logic unused;
+  assign unused = regs_i[0];              // x0 is never written
+
+  // what comes next
+  always_comb begin
+    part_end   = second_q == LAST_PART;
+    to_pending = (pending_i != '0) ? simt_core_pkg::LINE_PENDING : simt_core_pkg::LINE_END;
+    to_warps   = (live_i != '0) ? simt_core_pkg::LINE_LANES : to_pending;
+    to_local   = (slots_i != '0 && local_lines_i != '0) ? simt_core_pkg::LINE_LOCAL : to_warps;
+    to_slots   = (slots_i != '0) ? simt_core_pkg::LINE_SLOT : to_warps;
+    to_record  = (pending_q == 4'd1) ? simt_core_pkg::LINE_END : simt_core_pkg::LINE_PENDING;
+    regs       = (kind_q == simt_core_pkg::LINE_LANES) ? {regs_i[31:1], 1'b0} : regs_q;
+    next       = kind_q;
+    case (kind_q)
+      simt_core_pkg::LINE_HEAD:    next = simt_core_pkg::LINE_MASKS;
+      simt_core_pkg::LINE_MASKS:   if (index_q[0] == LAST_MASKS) next = to_slots;
+      simt_core_pkg::LINE_SLOT:    if (left_q == '0) next = to_local;
+      simt_core_pkg::LINE_LOCAL:   if (count_q == 11'd1 && left_q == '0) next = to_warps;
+      simt_core_pkg::LINE_LANES:   if (part_end) next = simt_core_pkg::LINE_PCS;
+      simt_core_pkg::LINE_PCS, simt_core_pkg::LINE_REG:
+        if (part_end) next = (regs != '0) ? simt_core_pkg::LINE_REG : (left_q != '0) ? simt_core_pkg::LINE_LANES : to_pending;
+      simt_core_pkg::LINE_PENDING: next = simt_core_pkg::LINE_ADDR;
+      simt_core_pkg::LINE_ADDR:    if (part_end) next = has_data_i ? simt_core_pkg::LINE_DATA : to_record;
+      simt_core_pkg::LINE_DATA:    if (part_end) next = has_cmp_i ? simt_core_pkg::LINE_CMP : to_record;
+      default:                     if (part_end) next = to_record;
+    endcase
+    // slots or warps: the first ones of a section, or the ones that are left
+    source = left_q;
+    if (next == simt_core_pkg::LINE_SLOT || next == simt_core_pkg::LINE_LOCAL) begin
+      if (next != kind_q) source = slots_i;
+    end else if (kind_q != simt_core_pkg::LINE_PCS && kind_q != simt_core_pkg::LINE_REG) source = live_i;
+    case (next)
+      simt_core_pkg::LINE_SLOT:  advance = 1'b1;
+      simt_core_pkg::LINE_LOCAL: advance = next != kind_q || count_q == 11'd1;
+      simt_core_pkg::LINE_LANES: advance = next != kind_q;
+      default:                   advance = 1'b0;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    place_q <= 1'b0;
+    if (place_q) line_q <= 10'(11'(index_q) * local_lines_i);
+    if (start_i) begin
+      kind_q   <= simt_core_pkg::LINE_HEAD;
+      index_q  <= '0;
+      second_q <= 1'b0;
+    end else if (step_i) begin
+      kind_q    <= next;
+      line_q    <= line_q + 10'd1;
+      count_q   <= count_q - 11'd1;
+      regs_q    <= regs;
+      if (kind_q == simt_core_pkg::LINE_MASKS) pending_q <= pending_i;
+      if (kind_q >= simt_core_pkg::LINE_ADDR && (next == simt_core_pkg::LINE_PENDING)) pending_q <= pending_q - 4'd1;
+      if (kind_q == simt_core_pkg::LINE_MASKS) index_q <= index_q + 1'b1;
+      if (kind_q >= simt_core_pkg::LINE_LANES && kind_q != simt_core_pkg::LINE_PENDING) second_q <= !part_end;
+      if (next == simt_core_pkg::LINE_REG && part_end) begin
+        regs_q <= regs & (regs - 32'd1);
+        for (int r = 31; r >= 0; r--) if (regs[r]) rd_q <= 5'(r);
+      end
+      if (advance) begin
+        left_q  <= source & (source - WARPS'(1));
+        count_q <= local_lines_i;
+        place_q <= next == simt_core_pkg::LINE_LOCAL;
+        for (int w = WARPS - 1; w >= 0; w--) if (source[w]) index_q <= WW'(w);
+      end
+    end
+    if (rst_i) kind_q <= simt_core_pkg::LINE_END;
+  end
+
+endmodule

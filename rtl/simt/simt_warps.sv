@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where each warp stands: pcs and active lanes (simt_flow), barriers and ends (simt_barrier), and both as a stopped executor
+// streams them (simt_look).
+//
+// Contract: that of simt_flow and simt_barrier, which this joins: an instruction that arrives or ends passes from B of the one to
+// the other, a barrier that opens has its warps choose lanes. While look_i, look_slot_o, _lanes_o and _pcs_o show slot or
+// warp look_index_i, put_* bring them back, select_i has warps that can run choose; look_pc_o and look_running_o show at any time.
+// State saved at preemption: that of the two.
+
+module simt_warps #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES)
+) (
+    input  logic                clk_i,
+    input  logic                rst_i,
+    // launches, ends
+    input  logic                launch_i,
+    input  logic                launch_valid_i,   // this launch is next
+    input  logic [WW-1:0]       launch_warp_i,
+    input  logic [WW-1:0]       launch_slot_i,
+    input  logic [LANES-1:0]    launch_mask_i,
+    input  logic                launch_first_i,
+    input  logic [WW:0]         launch_nwarps_i,
+    input  logic [31:0]         launch_pc_i,
+    output logic                done_o,
+    output logic [WW-1:0]       done_warp_o,
+    output logic [WARPS-1:0]    present_o,        // launched and not ended
+    // F, D, R
+    input  logic [WW-1:0]       f_warp_i,
+    output logic [31:0]         f_pc_o,
+    input  logic [WW-1:0]       fetch_warp_i,
+    output logic [LANES-1:0]    fetch_mask_o,
+    input  logic [WW-1:0]       d_warp_i,
+    input  logic [31:0]         d_pc4_i,
+    output logic [LANES-1:0]    d_mask_o,
+    output logic                d_step_slow_o,
+    output logic                d_quantum_end_o,
+    input  logic                r_issue_i,
+    input  logic                r_next_i,
+    input  logic [WW-1:0]       r_warp_i,
+    input  logic [31:0]         r_pc4_i,
+    // X
+    input  logic                x_valid_i,
+    input  logic                x_atomic_i,
+    input  logic [2:0]          x_flow_i,
+    input  logic [WW-1:0]       x_warp_i,
+    input  logic [LANES-1:0]    x_mask_i,
+    input  logic                x_quantum_end_i,
+    input  logic [31:0]         x_pc_i,
+    input  logic [31:0]         x_target_i,
+    input  logic [LANES-1:0]    x_taken_i,
+    input  logic [LANES*32-1:0] x_jump_i,
+    input  logic [31:0]         x_lead_jump_i,
+    input  logic                x_call_i,
+    input  logic                x_return_i,
+    // B and later
+    output logic [LANES-1:0]    b_misaligned_o,
+    output logic [31:0]         b_misaligned_va_o,
+    output logic                stuck_o,
+    output logic [31:0]         stuck_pc_o,
+    output logic [WW-1:0]       stuck_warp_o,
+    output logic [LW-1:0]       stuck_lane_o,
+    output logic [WARPS-1:0]    wake_o,
+    output logic                busy_o,
+    // stop and resume
+    input  logic                restoring_i,
+    input  logic                launch_live_i,
+    input  logic                launch_ended_i,
+    input  logic [WARPS-1:0]    select_i,
+    input  logic                look_i,
+    input  logic [WW-1:0]       look_index_i,
+    input  logic [95:0]         look_group_i,     // of the slot
+    input  logic [95:0]         look_base_i,
+    input  logic [LANES*10-1:0] look_fcsr_i,      // of the warp
+    output logic [255:0]        look_slot_o,
+    output logic [LANES*32-1:0] look_lanes_o,
+    output logic [LANES*32-1:0] look_pcs_o,
+    output logic [31:0]         look_pc_o,
+    output logic [LANES-1:0]    look_running_o,
+    input  logic                put_slot_i,
+    input  logic                put_lanes_i,
+    input  logic                put_pcs_i,
+    input  logic [WW-1:0]       put_index_i,
+    input  logic [255:0]        put_line_i,
+    input  logic [LANES*32-1:0] put_vector_i
+);
+
+  logic                b_barrier, b_exit, b_whole;
+  logic [WW-1:0]       b_warp, work_warp, res_warp;
+  logic [LANES-1:0]    b_mask, work_elig, res_elig, look_mask, look_live, look_waiting, put_live, put_waiting;
+  logic [31:0]         b_pc, look_barrier;
+  logic [WARPS-1:0]    open, blocked;
+  logic                look_any, look_parted, look_waits, look_parts;
+  logic [7:0]          look_depth;
+  logic [WW+LW-1:0]    look_first;
+  logic [LANES*32-1:0] look_lane_pc;
+  logic [LANES*8-1:0]  look_lane_depth;
+  logic [LW-1:0]       look_turn;
+
+  simt_flow #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_flow (
+      .clk_i, .rst_i, .launch_i, .launch_warp_i, .launch_mask_i, .launch_pc_i, .f_warp_i, .f_pc_o, .fetch_warp_i,
+      .fetch_mask_o, .d_warp_i, .d_pc4_i, .d_mask_o, .d_step_slow_o, .d_quantum_end_o, .r_issue_i, .r_next_i, .r_warp_i,
+      .r_pc4_i, .x_valid_i, .x_atomic_i, .x_flow_i, .x_warp_i, .x_mask_i, .x_quantum_end_i, .x_pc_i, .x_target_i,
+      .x_taken_i, .x_jump_i, .x_lead_jump_i, .x_call_i, .x_return_i, .b_barrier_o(b_barrier), .b_exit_o(b_exit),
+      .b_warp_o(b_warp), .b_mask_o(b_mask), .b_pc_o(b_pc), .b_whole_o(b_whole), .b_misaligned_o, .b_misaligned_va_o,
+      .work_warp_o(work_warp), .work_elig_i(work_elig), .res_warp_o(res_warp), .res_elig_i(res_elig),
+      .open_select_i(open | (select_i & ~blocked)), .wake_o, .busy_o, .look_warp_i(look_index_i), .look_pc_o,
+      .look_mask_o(look_mask), .look_depth_o(look_depth), .look_i, .look_lane_pc_o(look_lane_pc),
+      .look_lane_depth_o(look_lane_depth), .look_turn_o(look_turn), .put_depth_i(put_lanes_i), .put_pc_i(put_pcs_i),
+      .put_warp_i(put_index_i), .put_data_i(put_vector_i)
+  );
+
+  simt_barrier #(
+      .LANES(LANES), .WARPS(WARPS)
+  ) u_barrier (
+      .clk_i, .rst_i, .launch_i, .launch_warp_i, .launch_slot_i, .launch_mask_i, .launch_first_i, .launch_nwarps_i,
+      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .pc_i(b_pc), .whole_i(b_whole), .open_o(open),
+      .stuck_o, .stuck_pc_o, .stuck_warp_o, .stuck_lane_o, .done_o, .done_warp_o, .work_warp_i(work_warp),
+      .work_elig_o(work_elig), .res_warp_i(res_warp), .res_elig_o(res_elig), .restoring_i, .launch_live_i, .launch_ended_i,
+      .blocked_o(blocked), .look_index_i, .look_live_o(look_live), .look_waiting_o(look_waiting), .look_i,
+      .look_any_o(look_any), .look_parted_o(look_parted), .look_pc_o(look_barrier), .look_first_o(look_first), .put_lanes_i,
+      .put_slot_i, .put_index_i, .put_live_i(put_live), .put_waiting_i(put_waiting),
+      .put_any_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]),
+      .put_parted_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB]),
+      .put_pc_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32]),
+      .put_first_i({put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: WW], put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: LW]})
+  );
+
+  simt_look #(
+      .LANES(LANES)
+  ) u_look (
+      .live_i(look_live), .waiting_i(look_waiting), .running_i(look_running_o), .pc_i(look_pc_o), .depth_i(look_depth),
+      .lane_pc_i(look_lane_pc), .lane_depth_i(look_lane_depth), .fcsr_i(look_fcsr_i), .turn_i(look_turn), .lanes_o(look_lanes_o),
+      .pcs_o(look_pcs_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (done_o) present_o[done_warp_o] <= 1'b0;
+    if (launch_i && !launch_ended_i) present_o[launch_warp_i] <= 1'b1;
+    if (rst_i) present_o <= '0;
+  end
+
+  assign look_running_o = look_mask & look_live & ~look_waiting;
+
+  // a slot whose group has not begun to be launched has no barrier yet
+  always_comb begin
+    look_waits  = look_any && !(launch_valid_i && launch_first_i && launch_slot_i == look_index_i);
+    look_parts  = look_parted && !(launch_valid_i && launch_first_i && launch_slot_i == look_index_i);
+    look_slot_o = {64'd0, look_base_i, look_group_i};
+    look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]    = look_waits;
+    look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB] = look_parts;
+    if (look_waits) begin
+      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: 5]        = 5'(look_first[LW-1:0]);
+      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: 5]        = 5'(look_first[WW+LW-1:LW]);
+      look_slot_o[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32] = look_barrier;
+    end
+    for (int i = 0; i < LANES; i++) begin
+      put_live[i]    = put_vector_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_LIVE_LSB];
+      put_waiting[i] = put_vector_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_WAITING_LSB];
+    end
+  end
+
+endmodule

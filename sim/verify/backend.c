@@ -73,7 +73,7 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
 {
     const struct tern_sim_config config = {.mem_bytes = mem_bytes};
     struct tern_sim *sim = NULL;
-    uint32_t hash = 0, config0 = 0;
+    uint32_t hash = 0, config0 = 0, lines = 0;
     int r = b->api->create(&config, &sim);
     if (r) {
         fprintf(stderr, "tern verify: %s: no device can be created: %s\n", b->path, strerror(-r));
@@ -81,7 +81,12 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
     }
     r = b->api->read32(sim, TERN_REG_DEV_SPEC_HASH, &hash);
     r = r ? r : b->api->read32(sim, TERN_REG_DEV_CONFIG0, &config0);
+    r = r ? r : b->api->read32(sim, TERN_REG_DEV_SAVE_LINES, &lines);
     b->api->destroy(sim);
+    if (lines > SAVE_PAGES * PAGE / LINE) {
+        fprintf(stderr, "tern verify: %s saves contexts of %u lines: there is no room for them\n", b->path, lines);
+        return -EINVAL;
+    }
     if (r || hash != TERN_SPEC_HASH) {
         fprintf(stderr, "tern verify: %s was built from another specification (%08x, this program: %08x): build both again\n",
                 b->path, hash, TERN_SPEC_HASH);

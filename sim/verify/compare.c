@@ -107,11 +107,11 @@ static void compare_indications(const struct side *a, const struct side *b, stru
     }
 }
 
-/** Where a preemption that the scene asked for leaves its position: one page, of each submission. */
+/** Where a preemption that the scene asked for leaves its state: the area of each submission. */
 static bool saves(const struct scene *s, uint64_t page)
 {
     for (uint32_t i = 0; s->stop_every && i < s->submits; i++) {
-        if (s->submit[i].save == page) {
+        if (page - s->submit[i].save < SAVE_PAGES) {
             return true;
         }
     }

@@ -101,10 +101,10 @@ static int dispatch(const struct row *row, bool longer, const struct geometry *g
 static int packet(const struct row *row, bool longer, const struct geometry *g, uint32_t *words)
 {
     const uint32_t n = longer ? 8 : 1;
-    struct tern_pkt_copy copy = {.src_lo = DATA_VA + IN + 13, .dst_lo = DATA_VA + OUT + 50, .width = 700 * n, .rows = 3, .slices = 2,
-                                 .src_row = 777 * n, .src_slice = 5000, .dst_row = 701 * n, .dst_slice = 2200 * n};
-    struct tern_pkt_fill fill = {.dst_lo = DATA_VA + OUT + 7, .width = 900 * n, .rows = 3, .slices = 2, .dst_row = 910 * n,
-                                 .dst_slice = 2800 * n};
+    struct tern_pkt_copy copy = {.src_lo = DATA_VA + IN + 13, .dst_lo = DATA_VA + OUT + 50, .width = 330 * n, .rows = 3, .slices = 4,
+                                 .src_row = 377 * n, .src_slice = 5000, .dst_row = 331 * n, .dst_slice = 1200 * n};
+    struct tern_pkt_fill fill = {.dst_lo = DATA_VA + OUT + 7, .width = 400 * n, .rows = 3, .slices = 4, .dst_row = 410 * n,
+                                 .dst_slice = 1300 * n};
     struct tern_pkt_user_call user = {.payload = {300 * n, 0x3fc00000u, DATA_VA + IN, DATA_VA + SUMS + 20}};
     for (uint32_t i = 0; i < 16; i++) {
         fill.pattern[i] = 0x03020100u + 0x04040404u * i;

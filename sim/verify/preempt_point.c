@@ -10,6 +10,7 @@
 
 #define PATIENCE 20u     /* a part hangs if it takes so many times what the whole does */
 #define MIN_LIMIT 200000u
+#define AGAIN_EVERY 3u   /* of so many stops one is repeated at once */
 
 const struct backend *arena_side(const struct arena *a, uint32_t side)
 {
@@ -190,6 +191,43 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     return true;
 }
 
+/** What is resumed and stopped again before any instruction must be saved as it was. Memory instructions that were cut may be
+ *  done meanwhile, so nothing is said about states with any. */
+static bool saved_again(const struct arena *a, struct machine *m, uint32_t engine, uint64_t cycle, const char *what, struct tally *t)
+{
+    const struct tern_sim_api *api = m->backend->api;
+    uint64_t bytes = a->work.save_bytes;
+    uint32_t *before = calloc(2, bytes), *after = before ? before + bytes / 4 : NULL;
+    struct tern_ctx_simt_head first, second;
+    struct tern_ctx header;
+    bool begun = false, more = true;
+    if (!before) {
+        return true;
+    }
+    api->mem_read(m->sim, a->work.save, before, bytes);
+    uint32_t issued = machine_register(m, TERN_REG_ENGINE_CNT_ISSUE(engine));
+    machine_submit(m, engine, true);
+    machine_step(m, 1 + cycle * 37 % 500);
+    more = cut(a, m, engine, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION, what, &begun, t);
+    if (more && begun && machine_register(m, TERN_REG_ENGINE_CNT_ISSUE(engine)) == issued) {
+        api->mem_read(m->sim, a->work.save, after, bytes);
+        tern_ctx_unpack(&header, before);
+        tern_ctx_simt_head_unpack(&first, before + LINE / 4);
+        tern_ctx_simt_head_unpack(&second, after + LINE / 4);
+        uint64_t i = 0, words = (header.lines + 1) * (LINE / 4);
+        while (i < words && before[i] == after[i]) {
+            i++;
+        }
+        if (header.executor == TERN_CTX_EXECUTOR_SIMT && !first.pending && !second.pending && i < words) {
+            say(t, "%s, resumed and stopped before any instruction: word %llu of the save area: expected %08x, got %08x\n", what,
+                (unsigned long long)i, before[i], after[i]);
+            more = false;
+        }
+    }
+    free(before);
+    return more;
+}
+
 /** Another machine with the memory of this one. */
 static bool moved(const struct arena *a, struct machine *m, uint32_t side, struct machine *out, struct tally *t)
 {
@@ -223,6 +261,9 @@ void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, 
         machine_submit(&n, engine, resume);
         finish(a, &n, engine, what, t);
         machine_close(&n);
+    }
+    if (resume && (resume_on >> side & 1u) && cycle % AGAIN_EVERY == 0 && !saved_again(a, m, engine, cycle, what, t)) {
+        return;
     }
     if (resume_on >> side & 1u) {
         snprintf(what, sizeof what, "stopped by %s at cycle %llu, resumed there, engine %u", m->backend->name,

@@ -175,7 +175,7 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
             at += 2 * LINE;
         }
         struct submit sub = {.engine = engine, .buffer = p->va[REGION_BUFFER] + begin, .size = at - begin, .root = space_root(a),
-                             .fence = first + 1, .context = rng_next(r), .save = space_pages(a, 1),
+                             .fence = first + 1, .context = rng_next(r), .save = space_pages(a, SAVE_PAGES),
                              .flags = p->physical ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
         int result = scene_submit(s, &sub);
         if (result) {
@@ -217,6 +217,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     out->limit = LIMIT;
     out->stop_every = p.stop_every;
     result = submit(out, a, &p, &r);
+    result = result ? result : scene_foreign(out, g, (uint64_t)space_pages(a, 2) * PAGE);
 end:
     space_free(a);
     free(pools);

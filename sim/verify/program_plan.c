@@ -220,7 +220,7 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     } else {
         plan_space(&r, g, p);
     }
-    p->stop_every = rng_one_in(&r, 8) ? 200 + rng_below(&r, 5000) : 0;
+    p->stop_every = rng_one_in(&r, 4) ? 50u << rng_below(&r, 7) : 0;
     for (uint32_t i = 0; i < p->kernels; i++) {
         p->kernel[i].packet.stack = kernel_va(p, i, KERNEL_STACK);
         p->kernel[i].packet.args = p->va[REGION_BUFFER] + BUFFER_ARGS + i * LINE;

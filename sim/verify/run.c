@@ -3,9 +3,10 @@
  * A scene on one device: what a driver would do, and nothing more. Buffers are submitted through the registers as the HW
  * queue has room, both engines at once; indications are taken when the interrupt comes.
  *
- * With stop_every the engines are preempted at random device times. What a preemption takes back is submitted again from
- * the first such buffer on, with the resume flag if it had begun; until everything outstanding has been indicated nothing
- * new is submitted, since it would run before what was taken back.
+ * With stop_every the engines are preempted at random device times, at any granularity, which now and then becomes finer
+ * while the engine stops. What a preemption takes back is submitted again from the first such buffer on, with the resume
+ * flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would run before
+ * what was taken back; but now and then work of another context comes between. Each time that a buffer is cut it is left alone for longer: to go on takes time, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +19,10 @@ struct queue {
     uint32_t *of;
     bool *begun;
     uint32_t count, ended, submitted, again;
-    bool stopping;
-    uint64_t stop_at;
+    bool stopping, foreign; /* foreign: other work is between two parts */
+    uint32_t granularity; /* of the stop */
+    uint32_t cuts;        /* of the first buffer, in a row */
+    uint64_t stop_at;     /* the next request; while stopping, one that is finer */
     struct rng random;
     struct seen *seen;
 };
@@ -69,15 +72,33 @@ static uint64_t now(const struct runner *r)
     return r->api->cycles(r->sim);
 }
 
+#define MOST_PATIENCE 8u /* log2: intervals become so much longer */
+
 static uint64_t draw_stop(struct runner *r, struct queue *q)
 {
-    return r->s->stop_every ? now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every) : NEVER;
+    uint32_t patience = q->cuts < MOST_PATIENCE ? q->cuts : MOST_PATIENCE;
+    return r->s->stop_every ? now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every << patience) : NEVER;
 }
 
-static void submit(struct runner *r, uint32_t e)
+/** Asks an engine to stop, or to stop sooner. */
+static void stop(struct runner *r, uint32_t e)
 {
+    static const uint8_t first[] = {
+        TERN_ENGINE_COMMAND_GRANULARITY_BUFFER,      TERN_ENGINE_COMMAND_GRANULARITY_PACKET,
+        TERN_ENGINE_COMMAND_GRANULARITY_GROUP,       TERN_ENGINE_COMMAND_GRANULARITY_GROUP,
+        TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION,
+        TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION};
     struct queue *q = &r->queue[e];
-    const struct submit *s = &r->s->submit[q->of[q->submitted]];
+    q->granularity = q->stopping ? q->granularity + 1 : first[rng_below(&q->random, sizeof first)];
+    q->stopping = true;
+    put(r, TERN_REG_ENGINE_COMMAND(e),
+        TERN_ENGINE_COMMAND_PREEMPT_MASK | q->granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+    bool again = q->granularity < TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION && rng_one_in(&q->random, 2);
+    q->stop_at = again ? draw_stop(r, q) : NEVER;
+}
+
+static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume)
+{
     put(r, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence);
     put(r, TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32));
     put(r, TERN_REG_ENGINE_SUB_BUFFER_LO(e), (uint32_t)s->buffer);
@@ -86,8 +107,14 @@ static void submit(struct runner *r, uint32_t e)
     put(r, TERN_REG_ENGINE_SUB_ROOT(e), s->root);
     put(r, TERN_REG_ENGINE_SUB_CONTEXT(e), s->context);
     put(r, TERN_REG_ENGINE_SUB_SAVE(e), s->save);
-    put(r, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (q->begun[q->submitted] ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
+    put(r, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
     put(r, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
+}
+
+static void submit(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e];
+    ring(r, e, &r->s->submit[q->of[q->submitted]], q->begun[q->submitted]);
     q->submitted++;
 }
 
@@ -97,12 +124,16 @@ static void feed(struct runner *r, uint32_t e)
     if (q->again && q->ended + q->again == q->submitted) {
         q->submitted = q->ended;
         q->again = 0;
+        q->foreign = r->s->foreign.size && rng_one_in(&q->random, 2);
+        if (q->foreign) {
+            ring(r, e, &r->s->foreign, false);
+        }
     }
     if (q->stopping && q->ended == q->submitted) {
         q->stopping = false;
         q->stop_at = draw_stop(r, q);
     }
-    while (!q->stopping && !q->again && q->submitted < q->count && q->submitted - q->ended < HW_QUEUE) {
+    while (!q->stopping && !q->again && !q->foreign && q->submitted < q->count && q->submitted - q->ended < HW_QUEUE) {
         submit(r, e);
     }
 }
@@ -150,6 +181,12 @@ static int take(struct runner *r, uint32_t e)
     struct queue *q = &r->queue[e];
     struct seen seen;
     read_indication(r, e, &seen);
+    if (q->foreign) {
+        q->foreign = false;
+        seen.submit = r->s->submits;
+        r->end.error = seen.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED ? r->end.error : -EPROTO;
+        return keep_cut(r, &seen);
+    }
     if (q->ended + q->again == q->submitted) {
         r->end.error = r->end.error ? r->end.error : -EPROTO;
         return 0;
@@ -157,10 +194,12 @@ static int take(struct runner *r, uint32_t e)
     seen.submit = q->of[q->ended + q->again];
     if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
         q->begun[q->ended + q->again] |= seen.begin != 0;
+        q->cuts += q->again == 0;
         q->again++;
         return keep_cut(r, &seen);
     }
     q->seen[q->ended++] = seen;
+    q->cuts = 0;
     return 0;
 }
 
@@ -198,7 +237,7 @@ static void advance(struct runner *r)
     uint64_t until = r->start + r->s->limit, time = now(r);
     for (uint32_t e = 0; e < ENGINES; e++) {
         const struct queue *q = &r->queue[e];
-        until = q->stopping || q->ended == q->submitted ? until : sooner(until, q->stop_at);
+        until = q->ended == q->submitted ? until : sooner(until, q->stop_at);
     }
     if (r->watch && r->watch->waves) {
         until = time < r->watch->waves_from ? sooner(until, r->watch->waves_from)
@@ -230,10 +269,8 @@ static int run(struct runner *r)
             struct queue *q = &r->queue[e];
             feed(r, e);
             working |= q->ended < q->count;
-            if (!q->stopping && q->ended < q->submitted && now(r) >= q->stop_at) {
-                put(r, TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_PREEMPT_MASK |
-                    TERN_ENGINE_COMMAND_GRANULARITY_PACKET << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
-                q->stopping = true;
+            if (q->ended < q->submitted && now(r) >= q->stop_at) {
+                stop(r, e);
             }
         }
         if (working) {

@@ -169,7 +169,7 @@ static void begin(struct buffer *b, struct stream *st, struct rng *r, uint32_t p
     b->place = place;
     b->engine = engine;
     b->space = stream_space(r);
-    b->save = SAVES / PAGE + place;
+    b->save = SAVES / PAGE + place * SAVE_PAGES;
     b->paging = paging;
     b->physical = BUFFER_PAGES + place * 2 * PAGE + offset;
     b->address = paging ? b->physical : VA_BUFFERS + place * 2 * PAGE + offset;
@@ -211,11 +211,11 @@ static void end(struct buffer *b, struct rng *r, bool resume)
         .flags = (b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0) | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0)});
 }
 
-static void put_context(const struct buffer *b, uint32_t magic, uint32_t state, uint32_t offset)
+static void put_context(const struct buffer *b, struct tern_ctx c)
 {
     struct stream *st = b->st;
     uint32_t w[16];
-    int bad = tern_ctx_pack(&(struct tern_ctx){.magic = magic, .state = state, .offset = offset}, w);
+    int bad = tern_ctx_pack(&c, w);
     st->error = st->error ? st->error : bad;
     scene_put(st->scene, (uint64_t)b->save * PAGE, w, sizeof w);
 }
@@ -245,7 +245,7 @@ static void items_buffer(struct buffer *b, struct stream *st, uint32_t index, co
         stream_nop(b);
     }
     if (resume) {
-        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, offset);
+        put_context(b, (struct tern_ctx){.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_SAVED, .offset = offset});
     }
     end(b, &r, resume);
 }
@@ -337,7 +337,7 @@ static void null(struct stream *st, uint32_t index)
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
     submit(st, &r, (struct submit){
         .engine = st->plan.buffer[index].engine, .buffer = rng_one_in(&r, 2) ? 0 : rng_next(&r), .size = rng_one_in(&r, 2) ? LINE : rng_next(&r),
-        .root = rng_next(&r) >> 10, .save = SAVES / PAGE + 2 * index,
+        .root = rng_next(&r) >> 10, .save = SAVES / PAGE + 2 * index * SAVE_PAGES,
         .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK | (rng_one_in(&r, 3) ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0)});
 }
 
@@ -378,25 +378,41 @@ static void no_context(struct buffer *b, struct stream *st, uint32_t index)
     begin(b, st, &r, 2 * index, st->plan.buffer[index].engine, rng_one_in(&r, 2));
     b->dead = true;
     stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
-    uint32_t size = b->used * 4;
-    switch (rng_below(&r, 6)) {
+    struct tern_ctx c = {.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_SAVED};
+    switch (rng_below(&r, 9)) {
     case 0: /* as memory is after power-on */
+        c = (struct tern_ctx){0};
         break;
     case 1:
-        put_context(b, TERN_CTX_MAGIC_VALUE ^ 1u << rng_below(&r, 32), TERN_CTX_STATE_SAVED, 0);
+        c.magic ^= 1u << rng_below(&r, 32);
         break;
     case 2:
-        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_EMPTY, 0);
+        c.state = TERN_CTX_STATE_EMPTY;
         break;
     case 3:
-        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, size + LINE * rng_below(&r, 9));
+        c.offset = b->used * 4 + LINE * rng_below(&r, 9);
         break;
     case 4:
         b->save = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
         break;
-    default:
-        put_context(b, TERN_CTX_MAGIC_VALUE, TERN_CTX_STATE_SAVED, 1u << rng_below(&r, 6));
+    case 5: /* the packet is a fill */
+        c.executor = rng_one_in(&r, 2) ? TERN_CTX_EXECUTOR_SIMT : TERN_CTX_EXECUTOR_USER;
+        c.lines = 1 + rng_below(&r, 9);
         break;
+    case 6:
+        c.executor = TERN_CTX_EXECUTOR_USER + 1 + rng_below(&r, 252);
+        c.lines = 1;
+        break;
+    case 7: /* an executor has some lines, and no executor none */
+        c.executor = rng_one_in(&r, 2) ? TERN_CTX_EXECUTOR_MOVER : TERN_CTX_EXECUTOR_NONE;
+        c.lines = c.executor == TERN_CTX_EXECUTOR_NONE ? 1 + rng_below(&r, 4) : rng_one_in(&r, 2) ? 0 : SAVE_PAGES * PAGE / LINE;
+        break;
+    default:
+        c.offset = 1u << rng_below(&r, 6);
+        break;
+    }
+    if (b->save < st->g->mem_bytes / PAGE) {
+        put_context(b, c);
     }
     end(b, &r, true);
 }
@@ -416,6 +432,7 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
     out->stop_every = st->plan.stop_every;
     stream_space_init(st);
     stream_kernel_init(st);
+    st->error = scene_foreign(out, g, FOREIGN);
     for (uint32_t i = 0; i < st->plan.buffers; i++) {
         enum buffer_kind kind = st->plan.buffer[i].kind;
         if (kind == BUFFER_USER || kind == BUFFER_PAGING) {

@@ -38,9 +38,10 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define MAIL 0x000a0000u
 #define STRIPES (MAIL + MAILS * PAGE) /* written by both engines, of each 16 bytes 8 by each */
 #define COUNTERS (STRIPES + PAGE)      /* both engines add to them */
-#define SAVES 0x000c0000u
 #define BUFFER_PAGES 0x00140000u
 #define DATA(e) (0x00400000u * (1u + (e)))
+#define FOREIGN 0x00c00000u
+#define SAVES 0x01000000u /* SAVE_PAGES for each place of a buffer */
 
 /* Virtual places, the same in every space. */
 #define SYSTEM_VA 0x00400000u

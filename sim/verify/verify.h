@@ -12,6 +12,7 @@
  *   mutants.c   the same on devices with seeded bugs scene.c, random.c       what both kinds build with
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
  *   case.c, compare.c  a case on two, and its ends   shrink.c                the smallest set of items that still differs
+ *   foreign.c   what runs between the parts of a case that is stopped
  *   explain.c, history.c, disassemble.c  first differing warp instruction, waveform    report.c  what is printed
  *   cover.c, cover_*.c  functional coverage          preempt.c, preempt_*.c  another test: stop and resume (preempt.h)
  *
@@ -58,6 +59,7 @@ struct test_case {
 
 #define PAGE 4096u
 #define LINE 64u
+#define SAVE_PAGES 32u /* room for a context-save area of any device here */
 #define ENGINES 2u
 
 /** What a device looks like: the scene must suit it (a group has at most lanes * warps work-items). */
@@ -98,7 +100,8 @@ struct scene {
     uint64_t code, code_bytes;/**< Physical place of the programs, for the disassembler; the virtual address is code_va. */
     uint32_t code_va;
     uint64_t limit;           /**< Device cycles after which a device that has not ended hangs. */
-    uint32_t stop_every;      /**< Not 0: preempt each engine about that often (device cycles), and submit again with resume. */
+    struct submit foreign;    /**< Of another context, between two parts of a buffer that was cut; size 0: nothing. */
+    uint32_t stop_every;      /**< Not 0: preempt each engine about that often (device cycles), at first; submit again with resume. */
 };
 
 /** Number of items that a case of this seed has in full; items and keep (all true) are set. */
@@ -106,6 +109,8 @@ void case_size(struct test_case *c, const struct geometry *g);
 /** Builds a zeroed scene. 0 or -ENOMEM. */
 int case_build(const struct test_case *c, const struct geometry *g, struct scene *out);
 void scene_free(struct scene *s);
+/** Makes scene.foreign, at two free pages. 0, or less: a mistake. */
+int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical);
 /** For builders: copies bytes into the scene's memory; appends a submission; appends an open range. Abort on a bad place (a bug). */
 void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes);
 int scene_submit(struct scene *s, const struct submit *sub);

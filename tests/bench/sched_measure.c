@@ -62,7 +62,10 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
 {
     static const double lengths[] = {0.25, 2, 0.5, 4}; /* quanta */
     struct rig r;
-    const unsigned processes = contexts < PROCESSES ? contexts : PROCESSES;
+    unsigned processes = contexts < PROCESSES ? contexts : PROCESSES;
+    while (contexts % processes) {
+        processes--; /* alike processes: shares are fair among these first */
+    }
     uint64_t *sorted = calloc(contexts, sizeof *sorted);
     int e = sorted ? open_rig(o, &r, "", processes, contexts) : -ENOMEM;
     if (!sorted) {

@@ -164,7 +164,7 @@ int rig_run(struct rig *r, uint64_t warm, uint64_t length)
 static int measure(struct rig *r, unsigned kind, uint32_t turns, double *cycles)
 {
     struct tern_context_stats before, after;
-    struct client *c = add(r, 0, 0, kind, turns);
+    struct client *c = add(r, r->processes - 1, 0, kind, turns);
     int e = c ? 0 : -EIO;
     for (int i = 0; !e && i < 2; i++) { /* the first finds caches empty */
         tern_context_query(c->context, &before);
@@ -230,7 +230,7 @@ static int check_like(struct rig *r, const struct client *model)
         const struct client *o = &r->client[i];
         most = alike(o, model) && o->completed > most ? o->completed : most;
     }
-    struct client *c = add(r, 0, -1, model->kind, model->turns);
+    struct client *c = add(r, r->processes - 1, -1, model->kind, model->turns);
     int e = c ? 0 : -EIO;
     for (uint64_t done = 0; !e && done <= most; done++) {
         const uint64_t h = hash(c);
@@ -283,9 +283,9 @@ int rig_open(struct rig *r, const char *keys, unsigned processes, unsigned clien
     }
     tern_device_query(r->dev, &r->info);
     r->client = calloc(r->capacity, sizeof *r->client);
-    r->process = calloc(processes, sizeof *r->process);
+    r->process = calloc(processes + 1, sizeof *r->process);
     e = r->client && r->process ? direct_build(sched_source, (size_t)(sched_source_end - sched_source), &r->program) : -ENOMEM;
-    for (; !e && r->processes < processes; r->processes++) {
+    for (; !e && r->processes <= processes; r->processes++) {
         snprintf(name, sizeof name, "client %u", r->processes + 1);
         e = direct_process_create(r->dev, name, &r->program, &r->process[r->processes]);
     }

@@ -41,7 +41,7 @@ struct rig {
     struct direct_program program;
     struct direct_process *process;
     struct client *client;
-    unsigned processes, clients, capacity;
+    unsigned processes, clients, capacity; /**< The last process is the rig's own: who has just run a lot is not a client like others. */
     double turn[RIG_KINDS], fixed[RIG_KINDS]; /**< Cycles of a turn, and of a kernel without any. */
     uint64_t begin, end;   /**< The two moments, device time. 0: has not come. */
     uint64_t begin_at, end_at; /**< When they are to be. */

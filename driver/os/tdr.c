@@ -157,7 +157,7 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
     uint64_t next = UINT64_MAX;
     for (uint32_t e = 0; dev->config.limit && e < dev->kmd.engines; e++) {
         const struct tern_sched_engine *engine = &dev->sched.engine[e];
-        const struct tern_job *job = engine->n ? engine->inflight[0].job : NULL;
+        struct tern_job *job = engine->n ? engine->inflight[0].job : NULL;
         if (!job || job->context->process->system || job->context->process->error) {
             continue;
         }
@@ -172,6 +172,7 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
         tern_fault_say(proc, job, TERN_FAULT_LIMIT, &f,
                        "ran longer than %llu cycles; TERN_LIMIT_CYCLES or the key limit of the configuration allows more",
                        (unsigned long long)dev->config.limit);
+        job->result = TERN_FAULTED;
         tern_process_fail(proc, &f);
         next = 0;
     }

@@ -163,6 +163,9 @@ void tern_observer_look(struct tern_device *dev)
     if (now && now >= o->due) {
         publish(dev, now);
     }
+    if (o && o->trace && !tern_sched_pending(&dev->sched)) {
+        tern_trace_idle(o->trace);
+    }
 }
 
 bool tern_observer_stale(const struct tern_device *dev)

@@ -339,6 +339,11 @@ struct tern_trace *tern_trace_open(const struct tern_trace_device *device)
     return t;
 }
 
+void tern_trace_idle(struct tern_trace *t)
+{
+    tern_trace_flush(t->out);
+}
+
 void tern_trace_close(struct tern_trace *t)
 {
     if (t) {

@@ -137,6 +137,13 @@ void tern_trace_put(struct tern_trace_out *o, const char *format, ...)
     pthread_mutex_unlock(&o->lock);
 }
 
+void tern_trace_flush(struct tern_trace_out *o)
+{
+    pthread_mutex_lock(&o->lock);
+    drain(o);
+    pthread_mutex_unlock(&o->lock);
+}
+
 /** o->lock held. */
 static void finish(struct tern_trace_out *o)
 {

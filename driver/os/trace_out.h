@@ -11,6 +11,8 @@ struct tern_trace_out;
 struct tern_trace_out *tern_trace_out_open(const char *name);
 /** Appends an object: its text, without what separates it from the others. Any thread. */
 void tern_trace_put(struct tern_trace_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Hands the system what is still in the buffer. */
+void tern_trace_flush(struct tern_trace_out *out);
 /** Ends the array. A process that exits without this does it by itself. */
 void tern_trace_out_close(struct tern_trace_out *out);
 

@@ -39,6 +39,19 @@ static bool prepare(const char *file)
     return !f || fclose(f) == 0;
 }
 
+/** A program that ended by a signal, or by _exit, has not ended the array. */
+static void complete(const char *file)
+{
+    char last[3] = "";
+    FILE *f = fopen(file, "r+");
+    if (f && fseek(f, -2, SEEK_END) == 0 && fread(last, 1, 2, f) == 2 && strcmp(last, "]\n") != 0 && fseek(f, 0, SEEK_END) == 0) {
+        fputs("\n]\n", f);
+    }
+    if (f) {
+        fclose(f);
+    }
+}
+
 static int trace(const char *file, char **program)
 {
     pid_t child;
@@ -61,6 +74,7 @@ static int trace(const char *file, char **program)
         fprintf(stderr, "tern trace: %s opened no Tern device, so there is no trace\n", program[0]);
         return status ? status : EXIT_FAILED;
     }
+    complete(file);
     fprintf(stderr, "tern trace: %s, %lld bytes; open it with https://ui.perfetto.dev\n", file, size_of(file));
     return status;
 }

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from cli import Case
+from cli import TERN, Case
 from tracefile import Trace
 
 EVENTS = os.path.abspath(sys.argv.pop(1))  # the program trace_events
@@ -116,6 +116,16 @@ class Command(Case):
         t.check()
         self.assertIn("vecadd", [e["name"] for e in t.ran()])
         self.assertEqual(sorted(t.engines().values()), ["engine 0", "engine 1"])
+
+    def test_a_program_that_is_killed(self):
+        """The file is completed, and has all that happened while the device had work."""
+        script = self.file("killed.sh", f'#!/bin/sh\n"{TERN}" bench vecadd-16384 >/dev/null\nkill -9 $$\n')
+        script.chmod(0o755)
+        r = self.tern("trace", "-o", "killed.json", script)
+        self.assertEqual(r.returncode, 137, r.stderr)
+        t = Trace(self.folder / "killed.json")
+        t.check()
+        self.assertIn("vecadd", [e["name"] for e in t.ran()])
 
     def test_thirty_two_contexts(self):
         """The picture of 32 contexts that share two engines: one command."""

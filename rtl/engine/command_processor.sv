@@ -9,7 +9,7 @@
 // header right behind it, and when all has been answered the buffer is indicated preempted with the offset of the packet
 // to run next, or to go on with. What waits is popped as preempted with offset and begin time zero, unsaved: it never
 // began. A resumed buffer starts at the offset in its save area; an executor's state is read ahead while the packet is
-// fetched. Cut before that executor has begun it is indicated as it came: its save area holds yet.
+// fetched. Cut before that executor has all its state it is indicated as it came: its save area holds yet.
 // The units (fetch, check, fence, pte, context, execute) are busy one at a time, but for the reading ahead, so they share
 // one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a fetch of
 // about 80 cycles in each, and would have to guess whether a packet writes the one after it.
@@ -121,7 +121,7 @@ module command_processor #(
   logic [31:0] pte_va, ctx_offset;
   logic [1:0] ctx_executor;
   logic [15:0] ctx_lines, x_lines;
-  logic x_saved, x_lost, x_settled, x_bad, fits_two;
+  logic x_saved, x_lost, x_dropped, x_settled, x_bad, fits_two;
   logic [33:0] here, operand;
 
   assign cut = stop_i && |stop_gran_i;
@@ -153,7 +153,6 @@ module command_processor #(
       state_q <= S_INDICATE;
     end
   endtask
-
   always_ff @(posedge clk_i) begin
     begins_q <= 1'b0;
     flush_q <= 1'b0;
@@ -231,6 +230,7 @@ module command_processor #(
           lane_q <= exec_fault_lane_i;
         end else if (exec_done_i) packet_ended();
         else if (x_lost) refuse_save(x_code, 2'd0);
+        else if (x_dropped) state_q <= S_INDICATE;
         else if (x_saved) begin
           state_q <= S_SAVE;
           begins_q <= 1'b1;
@@ -268,7 +268,7 @@ module command_processor #(
   end
 
 `ifdef FORMAL
-  assign {f_state_o, f_fence_stopped_o, f_saved_o} = {state_q, fence_stopped, x_saved};
+  assign {f_state_o, f_fence_stopped_o, f_saved_o} = {state_q, fence_stopped, x_saved || x_dropped};
 `endif
   assign busy_o = state_q != S_IDLE;
   assign ind_valid_o = state_q == S_INDICATE && x_settled;
@@ -389,8 +389,8 @@ module command_processor #(
       .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i),
       .lines_i(ctx_lines), .start_i(begins_q && state_q == S_EXEC), .resume_i(restores_q), .root_i(head_root_i),
       .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}), .paging_i(head_paging_i),
-      .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost), .settled_o(x_settled),
-      .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines), .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o),
+      .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost),
+      .dropped_o(x_dropped), .settled_o(x_settled), .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines), .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o),
       .select_o(exec_select_o), .exec_rst_o, .exec_start_o, .exec_ready_i, .exec_resume_o, .exec_scrub_o, .exec_stop_o,
       .exec_ended_i(exec_done_i || exec_fault_i), .exec_stopped_i, .save_valid_i, .save_ready_o, .save_data_i,
       .save_last_i, .restore_valid_o, .restore_ready_i, .restore_data_o, .restore_last_o, .req_valid_o(x_valid),

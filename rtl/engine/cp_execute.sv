@@ -3,8 +3,9 @@
 //
 // Contract: start_i with exec_i (one bit: SIMT, mover, user) and resume_i begins. The executor's own done and fault pulses end
 // it, as the caller sees; or saved_o: it has stopped and its state of lines_o lines is on its way to the area at page_i; or
-// lost_o: memory could not give the state back (code_o), and the executor has been reset, which is safe because it asks
-// nothing of memory before it has its state. fetch_i, before the start, begins to read a state of lines_i lines ahead.
+// it has been reset while it took its state back, which is safe because it asks nothing of memory before it has all of it:
+// lost_o, memory could not give the rest (code_o), or dropped_o, a stop came: the area holds what it held, and saving it again
+// would double the wait. fetch_i, before the start, begins to read a state of lines_i lines ahead.
 // settled_o: memory owes no answer; bad_o: one of a save was a fault. clear_i (a level): forget all that is left.
 // select_o opens the executor's memory channel, which is closed while its state moves: then the command processor's is open.
 // What preemption saves is on the streams; of this unit itself nothing.
@@ -23,6 +24,7 @@ module cp_execute (
     input  logic         clear_i,
     output logic         saved_o,
     output logic         lost_o,
+    output logic         dropped_o,
     output logic         settled_o,
     output logic         bad_o,
     output logic [  7:0] code_o,
@@ -62,13 +64,14 @@ module cp_execute (
   localparam logic [2:0] S_IDLE = 3'd0, S_START = 3'd1, S_RESTORE = 3'd2, S_RUN = 3'd3, S_SAVE = 3'd4, S_RESET = 3'd5;
 
   logic [2:0] state_q, exec_q;
-  logic resume_q, dispatched_q, last_paging_q;
+  logic resume_q, failed_q, dispatched_q, last_paging_q;
   logic [21:0] last_root_q;
   logic stopped, sent, given, fault;
 
-  assign stopped = (state_q == S_RUN || state_q == S_RESTORE) && exec_stopped_i;  // with the last line in, it may be quick
+  assign stopped = state_q == S_RUN && exec_stopped_i;
   assign saved_o = state_q == S_SAVE && sent;
-  assign lost_o = state_q == S_RESET;
+  assign lost_o = state_q == S_RESET && failed_q;
+  assign dropped_o = state_q == S_RESET && !failed_q;
   assign bad_o = fault;
   assign active_o = state_q != S_IDLE ? exec_q : '0;
   assign select_o = state_q == S_RUN ? exec_q : '0;
@@ -76,7 +79,7 @@ module cp_execute (
   assign exec_start_o = state_q == S_START ? exec_q : '0;
   assign exec_resume_o = resume_q;
   assign exec_scrub_o = !dispatched_q || last_root_q != root_i || last_paging_q != paging_i;
-  assign exec_stop_o = stop_i && (state_q == S_RESTORE || state_q == S_RUN) ? exec_q : '0;
+  assign exec_stop_o = stop_i && state_q == S_RUN ? exec_q : '0;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -95,10 +98,16 @@ module cp_execute (
           last_paging_q <= paging_i;
         end
       end
-      S_RESTORE, S_RUN:
+      S_RESTORE: begin
+        failed_q <= fault;
+        if (exec_ended_i) state_q <= S_IDLE;
+        else if (fault) state_q <= S_RESET;
+        else if (given) state_q <= S_RUN;
+        else if (stop_i) state_q <= S_RESET;
+      end
+      S_RUN:
       if (exec_ended_i) state_q <= S_IDLE;
       else if (stopped) state_q <= S_SAVE;
-      else if (state_q == S_RESTORE) state_q <= fault ? S_RESET : given ? S_RUN : S_RESTORE;
       S_SAVE: if (sent) state_q <= S_IDLE;
       default: begin  // S_RESET: one cycle
         state_q <= S_IDLE;

@@ -22,6 +22,7 @@ module cover_packets (
     input logic [2:0]  exec_stop_o,
     input logic        x_saved,
     input logic        x_lost,
+    input logic        x_dropped,
     input logic        x_settled,
     input logic [31:0] offset_q
 );
@@ -61,6 +62,7 @@ module cover_packets (
   restored_user_call:cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));
   cut_before_restore:cover property (@(posedge clk_i) state_q == S_BOUNDARY && cut && restores_q);
   state_lost:        cover property (@(posedge clk_i) x_lost);
+  cut_in_restore:    cover property (@(posedge clk_i) x_dropped);
   read_ahead_in_vain:cover property (@(posedge clk_i) state_q == S_INDICATE && !x_settled);
   cancelled_waiting: cover property (@(posedge clk_i) state_q == S_IDLE && head_valid_i && stop_i);
   scrub:             cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && exec_scrub_o && opcode == tern_spec_pkg::PKT_DISPATCH);

@@ -134,8 +134,7 @@ static int answered(struct tern_kmd_engine *image, struct tern_indication *out)
     return 1;
 }
 
-/** Takes the oldest indication of the hardware: 1, or 0. */
-static int take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
+int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
     uint32_t status = 0;
     int r = read_status(kmd, e, &status);
@@ -183,7 +182,7 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
         memmove(&image->told[0], &image->told[1], --image->tolds * sizeof image->told[0]);
         return 1;
     }
-    while ((r = take(kmd, e, &ind)) > 0) {
+    while ((r = tern_kmd_take(kmd, e, &ind)) > 0) {
         r = account(image, e, &ind);
         if (r > 0) {
             *out = ind;
@@ -215,7 +214,7 @@ static int drain(struct tern_kmd *kmd, uint32_t e)
     struct tern_kmd_engine *image = &kmd->engine[e];
     struct tern_indication ind;
     int r;
-    while ((r = take(kmd, e, &ind)) > 0) {
+    while ((r = tern_kmd_take(kmd, e, &ind)) > 0) {
         r = account(image, e, &ind);
         if (r < 0) {
             return r;

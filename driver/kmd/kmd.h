@@ -83,6 +83,8 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out);
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t engine, const struct tern_hw_entry *entry);
 /** Takes the oldest indication: 1, or 0 if there is none. -EPROTO: the device says what cannot be. */
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
+/** For tools below the scheduler: the oldest indication as the hardware has it, past the image. 1, or 0 if there is none. */
+int tern_kmd_take(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
 /**
  * Asks the engine to stop what runs and to cancel what waits (P3), at this granularity (TERN_ENGINE_COMMAND_GRANULARITY_*) or
  * the next coarser one that the device has (P9). Always answered (P4). A request that has not been answered can be made

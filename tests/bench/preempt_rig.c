@@ -259,7 +259,7 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
     int got = 0;
     for (uint32_t passed = 0; passed < LONG; passed += SLICE) {
         int e = rig_pass(r, SLICE);
-        got = e ? e : tern_kmd_poll(&r->kmd, engine, out);
+        got = e ? e : tern_kmd_take(&r->kmd, engine, out);
         if (got) {
             break;
         }

@@ -129,6 +129,8 @@ VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", JOBS, "--output", str(B
 def verify(t):
     t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", "2000"], whole)
     t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", "150"], whole)
+    t.step("kernels stopped at every cycle and resumed: no bit differs", "verify-preempt",
+           [*VERIFY, "--kind", "preempt", "--every", "2", "--seeds", "2"], whole)
     t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", "2000"], mutants)
 
 
@@ -144,6 +146,9 @@ def nightly(t):
            [*VERIFY, "--kind", "program", "--seed", "100000", "--instructions", "10000000"], whole)
     t.step("co-verification of 20,000 streams", "nightly-streams",
            [*VERIFY, "--kind", "stream", "--seed", "100000", "--seeds", "20000"], whole)
+    for geometry in "small", "default":
+        t.step(f"kernels of the {geometry} device stopped at every cycle and at random times", f"nightly-preempt-{geometry}",
+               [*VERIFY, "--kind", "preempt", "--geometry", geometry, "--seeds", "200"], whole)
     t.step("20 million vectors of each floating-point operation in the RTL", "nightly-float-rtl",
            ["tests/rtl/run", "-j", JOBS, "--timeout", "7200", "fp_fma", "fp_misc", "div_unit", "+count=20000000"], lines)
     ctest(t, "20 million vectors of each floating-point instruction in the model", "nightly-float-model", BUILD,

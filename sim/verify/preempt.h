@@ -61,6 +61,8 @@ struct outcome {
 int machine_open(const struct backend *b, const struct work *w, const uint8_t *memory, struct machine *out);
 void machine_close(struct machine *m);
 void machine_submit(struct machine *m, uint32_t engine, bool resume);
+/** Submits another context's work (foreign.c). */
+void machine_submit_foreign(struct machine *m, uint32_t engine);
 /** True if the interrupt came. */
 bool machine_step(struct machine *m, uint64_t cycles);
 void machine_preempt(struct machine *m, uint32_t engine, uint32_t granularity);

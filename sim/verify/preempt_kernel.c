@@ -19,6 +19,7 @@
 #define OUT 0xc0000u
 #define SUMS 0xd0000u
 #define SIGNALS 0xff000u
+#define FOREIGN 0x6000u
 #define SAVE 0x100000u
 #define DATA_VA 0x20000000u
 #define IN_BYTES (OUT - IN)
@@ -189,6 +190,7 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
         scene_put(s, CODE, embedded_data, embedded_size);
         scene_put(s, ARGS, args, sizeof args);
         r = put_buffer(s, row, longer, g);
+        r = r ? r : scene_foreign(s, g, FOREIGN);
     }
     /* which hardware thread a work-item of a later group gets, and whose stack that is, depends on time */
     if (r == 0 && row->what == A_KERNEL) {

@@ -50,9 +50,8 @@ void machine_close(struct machine *m)
     m->sim = NULL;
 }
 
-void machine_submit(struct machine *m, uint32_t e, bool resume)
+static void submit(struct machine *m, uint32_t e, const struct submit *s, bool resume)
 {
-    const struct submit *s = &m->work->scene.submit[0];
     put(m, TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence);
     put(m, TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32));
     put(m, TERN_REG_ENGINE_SUB_BUFFER_LO(e), (uint32_t)s->buffer);
@@ -63,6 +62,16 @@ void machine_submit(struct machine *m, uint32_t e, bool resume)
     put(m, TERN_REG_ENGINE_SUB_SAVE(e), s->save);
     put(m, TERN_REG_ENGINE_SUB_FLAGS(e), s->flags | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0));
     put(m, TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
+}
+
+void machine_submit(struct machine *m, uint32_t engine, bool resume)
+{
+    submit(m, engine, &m->work->scene.submit[0], resume);
+}
+
+void machine_submit_foreign(struct machine *m, uint32_t engine)
+{
+    submit(m, engine, &m->work->scene.foreign, false);
 }
 
 bool machine_step(struct machine *m, uint64_t cycles)

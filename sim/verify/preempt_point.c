@@ -10,6 +10,7 @@
 
 #define PATIENCE 20u     /* a part hangs if it takes so many times what the whole does */
 #define MIN_LIMIT 200000u
+#define FOREIGN_EVERY 2u /* after so many stops one has work of another context follow */
 #define AGAIN_EVERY 3u   /* of so many stops one is repeated at once */
 
 const struct backend *arena_side(const struct arena *a, uint32_t side)
@@ -192,7 +193,7 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
 }
 
 /** What is resumed and stopped again before any instruction must be saved as it was. Memory instructions that were cut may be
- *  done meanwhile, so nothing is said about states with any. */
+ *  done meanwhile, so nothing is said about states with any; nor if groups were launched into free slots. */
 static bool saved_again(const struct arena *a, struct machine *m, uint32_t engine, uint64_t cycle, const char *what, struct tally *t)
 {
     const struct tern_sim_api *api = m->backend->api;
@@ -218,7 +219,9 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
         while (i < words && before[i] == after[i]) {
             i++;
         }
-        if (header.executor == TERN_CTX_EXECUTOR_SIMT && !first.pending && !second.pending && i < words) {
+        bool comparable = header.executor == TERN_CTX_EXECUTOR_SIMT && !first.pending && !second.pending &&
+                          first.slots == second.slots && first.live == second.live && first.fresh == second.fresh;
+        if (comparable && i < words) {
             say(t, "%s, resumed and stopped before any instruction: word %llu of the save area: expected %08x, got %08x\n", what,
                 (unsigned long long)i, before[i], after[i]);
             more = false;
@@ -226,6 +229,18 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
     }
     free(before);
     return more;
+}
+
+/** Runs another context's work on the engine. */
+static bool foreign(const struct arena *a, struct machine *m, uint32_t engine, const char *what, struct tally *t)
+{
+    machine_submit_foreign(m, engine);
+    struct outcome o = machine_wait(m, engine, a->limit);
+    if (m->error || o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
+        say(t, "%s, then another context's work: expected completed, got %s\n", what, m->error ? strerror(-m->error) : outcome_text(o));
+        return false;
+    }
+    return true;
 }
 
 /** Another machine with the memory of this one. */
@@ -262,6 +277,9 @@ void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, 
         finish(a, &n, engine, what, t);
         machine_close(&n);
     }
+    if (resume && (resume_on >> side & 1u) && cycle % FOREIGN_EVERY == 0 && !foreign(a, m, engine, what, t)) {
+        return;
+    }
     if (resume && (resume_on >> side & 1u) && cycle % AGAIN_EVERY == 0 && !saved_again(a, m, engine, cycle, what, t)) {
         return;
     }
@@ -294,6 +312,7 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
         machine_submit(&m, engine, resume);
         machine_step(&m, cycles);
         more = cut(a, &m, engine, granularity, what, &resume, t);
+        more = more && (rng_one_in(&r, 2) || foreign(a, &m, engine, what, t));
         engine = rng_below(&r, ENGINES);
         struct machine n;
         if (more && next != side && (more = moved(a, &m, next, &n, t))) {

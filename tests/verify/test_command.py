@@ -109,11 +109,33 @@ class Command(unittest.TestCase):
         counts = [sum(json.loads(f.read_text()).values()) for f in files]
         self.assertGreater(sum(counts), 1000)
 
+    def test_preempt(self):
+        """Every cycle of a run; what differs is named, with the command that stops there again."""
+        args = ["--kind", "preempt", "--rtl", "wrong_small", "--kernel", "barriers", "--json"]
+        runs = json.loads(self.verify(*args, "--seeds", "2").stdout)["runs"]
+        self.assertEqual([r["stopped_on"] for r in runs], ["wrong_small", "model_small", "long runs"])
+        for r in runs[:2]:
+            self.assertGreater(r["stops"], r["cycles"])
+            self.assertGreater(r["cuts"], r["cycles"] // 3)
+            self.assertGreater(r["lines"], 20)
+        bad = json.loads(self.verify(*args, "--seeds", "8", "--keep-going", status=1, TERN_WRONG="4").stdout)["runs"]
+        self.assertTrue(all("differs" in r for r in bad), bad)
+        for r in bad:
+            again = r["again"].split()
+            self.assertEqual(again[:4], ["tern", "verify", "--kind", "preempt"])
+            once = json.loads(self.verify(*again[2:], "--json", status=1, TERN_WRONG="4").stdout)["runs"]
+            self.assertEqual([(x["kernel"], x["differs"]) for x in once], [("barriers", r["differs"])])
+        self.assertRegex(bad[0]["differs"], "stopped by wrong_small at cycle [0-9]+, resumed there, engine [01]: ")
+        crash = self.verify(*args[:-1], "--every", "50", status=1, TERN_WRONG="3").stdout
+        self.assertIn("a simulator died", crash)
+        self.assertIn("divergence\n", self.verify("--kind", "preempt", "--kernel", "list", "--rtl", "wrong_small").stdout)
+        self.assertIn("there is no kernel 'x'", self.verify(*args[:4], "--kernel", "x", status=2).stderr)
+
     def test_wrong_usage(self):
         for message, *args in (("not a possible number: '0'", "--seeds", "0"), ("not a possible number: '-1'", "--seed", "-1"),
                                ("not a possible number: '12x'", "--jobs", "12x"), ("not a time in minutes: 'x'", "--minutes", "x"),
                                ("there is no kind 'kernel'", "--kind", "kernel"), ("there is no geometry 'big'", "--geometry", "big"),
-                               ("unknown argument 'program'", "program"), ("unrecognized option '--sed'", "--sed", "1"),
+                               ("unknown argument 'program'", "program"), ("not one of them: 'both'", "--stop", "both"), ("unrecognized option '--sed'", "--sed", "1"),
                                ("coverage of mutants", "--mutants", "--coverage", "x"), ("requires an argument", "--seeds")):
             r = self.verify(*args, status=2)
             self.assertIn(message, r.stderr)

@@ -4,16 +4,18 @@
  * it is an RTL with seeded bugs, but needs no RTL.
  *
  * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that from who
- * reads memory); "crash" ends the process at the first interrupt. TERN_WRONG=number: a device that is so without being asked.
+ * reads memory); "crash" ends the process at the first interrupt. TERN_WRONG=number: a device that is so without being asked; 4, which no mutant
+ * has, loses a bit of what it resumes.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tern/tern_hw.h"
 #include "tern_sim/tern_sim.h"
 
-enum { NO_BUG = 1, CPOP_IS_CTZ, CRASH };
+enum { NO_BUG = 1, CPOP_IS_CTZ, CRASH, RESUME_LOSES };
 
 __attribute__((visibility("default"))) extern const char *const tern_sim_mutants[];
 const char *const tern_sim_mutants[] = {"no-bug", "cpop-is-ctz", "crash", NULL};
@@ -70,6 +72,23 @@ static int mem_read(struct tern_sim *sim, uint64_t address, void *data, size_t s
     return r;
 }
 
+/** A buffer that is to go on in the middle of a packet: one bit of the last line of its state. */
+static int write32(struct tern_sim *sim, uint32_t offset, uint32_t value)
+{
+    uint32_t engine = (offset - TERN_REG_ENGINE_SUB_FLAGS(0)) / 0x400u, save, header[16], word;
+    if (mutant == RESUME_LOSES && offset == TERN_REG_ENGINE_SUB_FLAGS(engine) && (value & TERN_ENGINE_SUB_FLAGS_RESUME_MASK)) {
+        model->read32(sim, TERN_REG_ENGINE_SUB_SAVE(engine), &save);
+        model->mem_read(sim, save * 4096ull, header, sizeof header);
+        uint64_t last = save * 4096ull + header[4] * 64ull;
+        if (header[4]) {
+            model->mem_read(sim, last, &word, sizeof word);
+            word ^= 1u << 4;
+            model->mem_write(sim, last, &word, sizeof word);
+        }
+    }
+    return model->write32(sim, offset, value);
+}
+
 static int step(struct tern_sim *sim, uint64_t max_cycles, bool *irq)
 {
     bool line = false;
@@ -95,6 +114,7 @@ __attribute__((constructor)) static void load(void)
         tern_sim_api.create = create;
         tern_sim_api.mem_write = mem_write;
         tern_sim_api.mem_read = mem_read;
+        tern_sim_api.write32 = write32;
         tern_sim_api.step = step;
     }
 }

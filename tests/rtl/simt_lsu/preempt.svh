@@ -343,7 +343,7 @@
     late = 0;
     orderly = 1'b1;
     for (int n = 0; n < 60; n++) begin
-      after = bench_random::next() % 30;
+      after = bench_random::next() % (2 * L);
       delay = bench_random::next() % 20;
       drain();
       plain(3'(n % 3), n % W, 7, 32'h400, 64);

@@ -388,8 +388,11 @@ module tb #(
       random_round(count, r % 2 == 1);
       stop_preempting();
       $display("round %0d: cycle %0d, delay %0d, %0d requests", r, cycle, delay, u_memory.accepted);
-      if (r % 3 == 2) begin  // in the middle of it
+      if (r % 3 == 2) begin  // in the middle of it, and of a preemption
+        freeze = 1'b1;
+        repeat (bench_random::next() % 30) @(posedge clk);
         killed();
+        freeze = 1'b0;
         zero_local();
       end else begin
         drain();

@@ -21,7 +21,7 @@ struct rig {
     atomic_uint deaf;     /* bits of engines that requests to stop do not reach, */
     atomic_uint deaf_to;  /* while this context runs; 0: whoever does */
     atomic_uint held;     /* bits of engines that do not come out of reset */
-    atomic_uint eaten;    /* bits of engines whose doorbell does not ring for paging buffers */
+    atomic_int eaten;     /* how many paging buffers are lost on their way to engine 0 */
     atomic_bool mute;     /* interrupts are lost */
     atomic_bool gone;     /* all registers read all ones */
     atomic_uint preempts, resets; /* how many were asked for */
@@ -73,7 +73,8 @@ static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t valu
     } else if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_CONTEXT(e)) {
         rig.context[e][rig.fence[e] % 8] = value;
     }
-    if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_DOORBELL(e) && rig.eaten >> e & 1 && rig.flags[e] & TERN_ENGINE_SUB_FLAGS_PAGING_MASK) {
+    if (offset == TERN_REG_ENGINE_SUB_DOORBELL(0) && rig.flags[0] & TERN_ENGINE_SUB_FLAGS_PAGING_MASK && rig.eaten > 0) {
+        rig.eaten--;
         return 0;
     }
     if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_COMMAND(e)) {

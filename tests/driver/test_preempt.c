@@ -262,7 +262,7 @@ static void test_fence_nobody_signals(void **state)
     work_fill(&b, tern_allocation_address(waits.data), 64, 1);
     work_wait(&b, tern_fence_address(f), 1);
     const uint64_t fence = work_submit(&b, waits.c, "waits");
-    for (int i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++) {
         ok(tern_wait(works.c, actor_mix(&works, 100), 60000));
         expect_mixed(&works);
     }
@@ -284,7 +284,7 @@ static void test_limit(void **state)
     open_spin(&endless, "endless", 0);
     open_mix(&works, "works", 0);
     const uint64_t f = actor_spin(&endless);
-    for (int i = 0; i < 5; i++) {
+    for (uint32_t i = 0; i < 5; i++) {
         ok(tern_wait(works.c, actor_mix(&works, 100), 60000));
     }
     assert_int_equal(tern_wait(endless.c, f, 60000), -EIO);
@@ -299,6 +299,69 @@ static void test_limit(void **state)
     actor_close(&endless);
     actor_close(&works);
     rig_done();
+}
+
+#define RUNNERS 4u
+
+struct span {
+    uint64_t begin, end;
+};
+
+static void note(void *user, const struct tern_completion *c)
+{
+    *(struct span *)user = (struct span){c->begin, c->end};
+}
+
+/** All is queued before anything begins; from then on only the device and the scheduler decide. */
+static void run_queued(struct span *span, uint64_t *preempted)
+{
+    struct actor a;
+    struct tern_context *c[RUNNERS];
+    struct tern_fence *gate;
+    rig_open(CONFIG, NULL);
+    open_mix(&a, "repeat", 0);
+    ok(tern_fence_create(a.p, 0, &gate));
+    actor_set(&a, 0, 300);
+    actor_set(&a, 1, tern_allocation_address(a.data));
+    for (uint32_t i = 0; i < RUNNERS; i++) {
+        const struct tern_context_desc d = {.engine = -1, .weight = 50 + 100 * i, .completed = note, .user = &span[i]};
+        ok(tern_context_create(a.p, &d, &c[i]));
+        work_wait(&b, tern_fence_address(gate), 1);
+        actor_dispatch(&a, MIX_ITEMS);
+        work_submit(&b, c[i], "repeat");
+    }
+    ok(tern_fence_signal(gate, 1));
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < RUNNERS; i++) {
+        struct tern_context_stats s;
+        ok(tern_wait(c[i], 1, 60000));
+        tern_context_query(c[i], &s);
+        preempted[i] = s.preempted;
+        tern_context_destroy(c[i]);
+        first = span[i].begin < first ? span[i].begin : first;
+    }
+    for (uint32_t i = 0; i < RUNNERS; i++) {
+        span[i].begin -= first;
+        span[i].end -= first;
+    }
+    tern_fence_destroy(gate);
+    actor_close(&a);
+    rig_done();
+}
+
+/** However fast the host is and however it divides its time, the schedule is the same. */
+static void test_schedules_repeat(void **state)
+{
+    (void)state;
+    struct span span[5][RUNNERS];
+    uint64_t preempted[5][RUNNERS], sum = 0;
+    for (uint32_t i = 0; i < 5; i++) {
+        run_queued(span[i], preempted[i]);
+        assert_memory_equal(span[i], span[0], sizeof span[0]);
+        assert_memory_equal(preempted[i], preempted[0], sizeof preempted[0]);
+        sum += preempted[i][i % RUNNERS];
+    }
+    assert_true(sum > 0);
 }
 
 /** C10. */
@@ -323,7 +386,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states_and_events), cmocka_unit_test(test_endless_beside_others),
         cmocka_unit_test(test_results_under_preemption), cmocka_unit_test(test_fault_at_the_end),
-        cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit), cmocka_unit_test(test_null),
+        cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit), cmocka_unit_test(test_schedules_repeat),
+        cmocka_unit_test(test_null),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
 }

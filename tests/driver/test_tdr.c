@@ -219,6 +219,36 @@ static void test_adapter_reset(void **state)
     rig_done();
 }
 
+/** F4: a change of page tables that is lost to a reset is made again; twice, and what the tables say is in doubt. */
+static void test_paging_lost(void **state)
+{
+    (void)state;
+    for (int times = 1; times <= 2; times++) {
+        struct actor works, later;
+        struct tern_allocation *a;
+        rig_open(CONFIG, NULL);
+        open_mix(&works, "works", 1);
+        rig.eaten = times;
+        const int r = tern_allocation_create(works.p, 4096, TERN_MEM_WRITE, 0, &a);
+        assert_int_equal(r, times == 1 ? 0 : -EIO);
+        assert_int_equal(rig.eaten, 0);
+        assert_int_equal(dev->tdr.adapter_resets, times - 1);
+        if (times == 1) {
+            ok(tern_wait(works.c, actor_mix(&works, 50), 60000));
+            tern_allocation_destroy(a);
+        } else {
+            assert_int_equal(fault_of(&works).code, TERN_FAULT_ADAPTER);
+            expect_says(fault_of(&works).message, "the second that is lost");
+        }
+        actor_close(&works);
+        open_mix(&later, "later", 0);
+        ok(tern_wait(later.c, actor_mix(&later, 50), 60000));
+        expect_mixed(&later);
+        actor_close(&later);
+        rig_done();
+    }
+}
+
 /** And if it never does, the device is lost, and says so. */
 static void test_reset_that_never_ends(void **state)
 {
@@ -421,7 +451,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_adapter_reset),
+        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_adapter_reset), T(test_paging_lost),
         T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes), T(test_save_area), T(test_slow_saves),
         T(test_realtime_needs_privilege),
     };

@@ -211,7 +211,7 @@ static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_contex
     return r ? r : tern_sched_judge(s, c);
 }
 
-/** Starts one slice on an engine that has fewer than `depth`, if there is one for it. 1: started. */
+/** Starts one slice on an engine that has fewer than `depth`, if there is one for it. */
 static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -220,24 +220,19 @@ static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth)
     }
     tern_sched_balance(s, engine);
     struct tern_sched_context *c = tern_sched_best(s, engine);
-    int r = c ? start(s, engine, c) : 0;
-    return r ? r : c != NULL;
+    return c ? start(s, engine, c) : 0;
 }
 
 /** Engines that have nothing come first, so that nothing waits in one HW queue while another is empty. */
 static int fill(struct tern_sched *s)
 {
     int r = 0;
-    for (uint32_t depth = 1, started = 0; depth <= s->config.depth; depth = started ? 1 : depth + 1, started = 0) {
-        for (uint32_t e = 0; e < s->engines; e++) {
+    for (uint32_t depth = 1; depth <= s->config.depth; depth++) {
+        for (uint32_t e = 0; !r && e < s->engines; e++) {
             r = fill_one(s, e, depth);
-            if (r < 0) {
-                return r;
-            }
-            started += (uint32_t)r;
         }
     }
-    return 0;
+    return r;
 }
 
 /* ------------------------------------------------------------------ preemption */

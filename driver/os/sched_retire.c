@@ -92,9 +92,7 @@ void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t 
 {
     const uint32_t share = s->config.normal_percent;
     bool wanted = !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]) || (e->turn && e->live[TERN_BAND_NORMAL]);
-    if (!wanted) {
-        e->owed = 0;
-    } else if (band == TERN_BAND_FOCUS) {
+    if (wanted && band == TERN_BAND_FOCUS) {
         e->owed += (int64_t)(cycles * share);
     } else if (band == TERN_BAND_NORMAL) {
         int64_t paid = (int64_t)(cycles * (100 - share));

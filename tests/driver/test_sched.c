@@ -29,6 +29,12 @@ static void client(int i, int proc, int32_t engine, uint64_t cost)
     client_init(&clients[i], &procs[proc], engine, TERN_BAND_NORMAL, 100, cost);
 }
 
+static void stop_all(void)
+{
+    stop_floods(clients, CONTEXTS);
+    drain();
+}
+
 static void test_order_and_depth(void **state)
 {
     (void)state;
@@ -65,6 +71,21 @@ static void test_one_context_fills_both_places(void **state)
     assert_int_equal(clients[0].results[TERN_COMPLETED], 3);
 }
 
+static void test_equal_contexts_alternate(void **state)
+{
+    (void)state;
+    client(0, 0, 0, 1000);
+    client(1, 1, 0, 1000);
+    client_flood(&clients[0], 4);
+    client_flood(&clients[1], 4);
+    run(3000); /* until it is known what their work costs */
+    for (int k = 0; k < 100; k++) {
+        assert_ptr_not_equal(m.queue[0].slice[0].context, m.queue[0].slice[1].context);
+        run(1000);
+    }
+    stop_all();
+}
+
 static void test_depth_keeps_engines_busy(void **state)
 {
     (void)state;
@@ -83,8 +104,7 @@ static void test_depth_keeps_engines_busy(void **state)
         }
         busy[depth] = (double)m.queue[0].busy / (double)m.now;
         assert_int_equal(m.deepest, depth);
-        clients[0].refill = 0;
-        drain();
+        stop_all();
     }
     printf("busy with depth 1: %.4f, with depth 2: %.4f\n", busy[1], busy[2]);
     assert_true(busy[2] >= 0.98);
@@ -216,6 +236,27 @@ static void test_paging_fault_ends_only_its_buffer(void **state)
     assert_false(procs[0].error);
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
+}
+
+static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
+{
+    (void)state;
+    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_init(&m.sched, &procs[0], true);
+    client(0, 0, 0, 10);
+    client_submit(&clients[0], 500);
+    client_submit(&clients[0], 1);
+    run(100);
+    uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    run(100);
+    assert_int_equal(clients[0].mock.sched.backs, 2);
+    m.sched.config.depth = 1;
+    clients[0].work.fault_at = 100; /* in the first; the second has not been submitted again */
+    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
+    drain();
+    assert_int_equal(clients[0].results[TERN_FAULTED], 1);
+    assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
+    assert_int_equal(clients[0].work.executed[499], 0);
 }
 
 static void test_slices(void **state)
@@ -390,8 +431,7 @@ static void test_drm_two_clients_and_credits(void **state)
             double a = (double)clients[0].cycles, b = (double)clients[1].cycles;
             assert_true(a / b > 0.97 && a / b < 1.03);
             assert_int_equal(m.deepest, depth);
-            stop_floods(clients, 2);
-            drain();
+            stop_all();
         }
     }
 }
@@ -441,6 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_order_and_depth, setup),
         cmocka_unit_test_setup(test_one_context_fills_both_places, setup),
+        cmocka_unit_test_setup(test_equal_contexts_alternate, setup),
         cmocka_unit_test_setup(test_depth_keeps_engines_busy, setup),
         cmocka_unit_test_setup(test_engines_are_independent, setup),
         cmocka_unit_test_setup(test_fault_is_contained, setup),
@@ -449,6 +490,7 @@ int main(void)
         cmocka_unit_test_setup(test_null_is_told_and_not_run, setup),
         cmocka_unit_test_setup(test_paging_first, setup),
         cmocka_unit_test_setup(test_paging_fault_ends_only_its_buffer, setup),
+        cmocka_unit_test_setup(test_paging_fault_ends_what_came_back_of_its_buffer, setup),
         cmocka_unit_test_setup(test_slices, setup),
         cmocka_unit_test_setup(test_lost_device, setup),
         cmocka_unit_test_setup(test_protocol_errors_are_told, setup),

@@ -102,14 +102,45 @@ static void test_weights(void **state)
 static void test_sleep_earns_nothing(void **state)
 {
     (void)state;
-    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 30);
-    client_init(&clients[1], &procs[1], 0, TERN_BAND_NORMAL, 100, 30);
-    run(100000);
-    uint64_t before = got(0);
-    client_flood(&clients[1], 4);
-    run(20000);
-    near_ratio(got(0) - before, got(1), 1.0, 0.03);
-    finish(2);
+    for (int other = 0; other < 2; other++) { /* neither to a context of the same process nor to another process */
+        restart(1);
+        flood(0, 0, 0, TERN_BAND_NORMAL, 100, 30);
+        client_init(&clients[1], &procs[other], 0, TERN_BAND_NORMAL, 100, 30);
+        run(100000);
+        uint64_t before = got(0);
+        client_flood(&clients[1], 4);
+        run(20000);
+        near_ratio(got(0) - before, got(1), 1.0, 0.03);
+        finish(2);
+    }
+}
+
+static void test_changing_bands_earns_nothing(void **state)
+{
+    (void)state;
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 300);
+    flood(1, 0, 0, TERN_BAND_NORMAL, 100, 300);
+    flood(2, 0, 0, TERN_BAND_NORMAL, 100, 300);
+    for (int i = 0; i < 2000; i++) {
+        run(500);
+        tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_IDLE, 100);
+        tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_NORMAL, 100);
+    }
+    near_ratio(got(0), got(1) + got(2), 0.5, 0.05);
+    finish(3);
+}
+
+static void test_weights_do_not_cost_preemptions(void **state)
+{
+    (void)state;
+    flood(0, 0, 0, TERN_BAND_NORMAL, 400, MOCK_HANG);
+    flood(1, 0, 0, TERN_BAND_NORMAL, 100, MOCK_HANG);
+    run(100 * QUANTUM);
+    near_ratio(got(0), got(1), 4.0, 0.1);
+    assert_true(m.preemptions < 50); /* four quanta in a row are not cut */
+    stop_floods(clients, 2);
+    tern_sched_abort_all(&m.sched);
+    take_ended();
 }
 
 static int by_value(const void *a, const void *b)
@@ -186,6 +217,28 @@ static void test_an_idle_engine_takes_work(void **state)
     assert_true(got(0) > 98 * QUANTUM);
     assert_true(m.queue[1].idle < 2 * QUANTUM);
     finish(2);
+}
+
+static void test_who_wakes_up_goes_where_it_is_quiet(void **state)
+{
+    (void)state;
+    restart(3);
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 5000);
+    flood(1, 1, 1, TERN_BAND_FOCUS, 100, 5000);
+    run(QUANTUM);
+    client_init(&clients[2], &procs[2], TERN_ENGINE_ANY, TERN_BAND_REALTIME, 100, 500);
+    client_init(&clients[3], &procs[3], TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 500);
+    client_submit(&clients[2], 1); /* the empty engine, though no other has work of its band either */
+    turn();
+    assert_int_equal(m.queue[2].slice[0].context == &clients[2].mock.sched, 1);
+    assert_int_equal(m.preemptions, 0);
+    run(QUANTUM);
+    flood(4, 4, 2, TERN_BAND_IDLE, 100, 5000);
+    run(QUANTUM);
+    client_submit(&clients[3], 1); /* before IDLE rather than beside its like */
+    turn();
+    assert_int_equal(clients[3].mock.sched.engine, 2);
+    finish(5);
 }
 
 static void test_a_cut_slice_goes_on_elsewhere(void **state)
@@ -316,9 +369,12 @@ int main(void)
         cmocka_unit_test_setup(test_cycles_are_shared_not_buffers, setup),
         cmocka_unit_test_setup(test_weights, setup),
         cmocka_unit_test_setup(test_sleep_earns_nothing, setup),
+        cmocka_unit_test_setup(test_changing_bands_earns_nothing, setup),
+        cmocka_unit_test_setup(test_weights_do_not_cost_preemptions, setup),
         cmocka_unit_test_setup(test_many_equal_contexts, setup),
         cmocka_unit_test_setup(test_engines_share_the_load, setup),
         cmocka_unit_test_setup(test_an_idle_engine_takes_work, setup),
+        cmocka_unit_test_setup(test_who_wakes_up_goes_where_it_is_quiet, setup),
         cmocka_unit_test_setup(test_a_cut_slice_goes_on_elsewhere, setup),
         cmocka_unit_test_setup(test_normal_keeps_a_tenth, setup),
         cmocka_unit_test_setup(test_no_turn_without_need, setup),

@@ -109,6 +109,21 @@ static void test_what_only_the_engine_can_judge(void **state)
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
 }
 
+static void test_malformed_waits_are_run(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        client(k, k, TERN_BAND_NORMAL, 10);
+        clients[k].work.fault_at = 0;
+        struct tern_job *job = client_job(&clients[k], 1);
+        mock_job_wait(job, 0, k ? 8 : 12, 1);
+        job->packets[2] = (uint32_t)k; /* not aligned; beyond the address space */
+        client_send(&clients[k], job);
+    }
+    drain();
+    assert_int_equal(clients[0].results[TERN_FAULTED] + clients[1].results[TERN_FAULTED], 2);
+}
+
 static void test_death_ends_waits(void **state)
 {
     (void)state;
@@ -224,6 +239,26 @@ static void test_inheritance_follows_later_signals_and_bands(void **state)
     drain();
 }
 
+static void test_inheritance_ends_with_the_job(void **state)
+{
+    (void)state;
+    client(0, 0, TERN_BAND_FOCUS, 100);
+    client(1, 0, TERN_BAND_IDLE, 1000);
+    struct tern_job *job = client_job(&clients[1], 1);
+    mock_job_signal(job, 0, 8, 1);
+    job->null = true; /* it ends and signals nothing (C10) */
+    client_send(&clients[1], job);
+    client_submit(&clients[1], 1);
+    send(0, 2, 8, 1, 0, 0);
+    turn();
+    assert_int_equal(clients[1].mock.sched.band, TERN_BAND_FOCUS);
+    run(10);
+    assert_int_equal(clients[1].ended, 1);
+    assert_int_equal(clients[1].mock.sched.band, TERN_BAND_IDLE);
+    host_signal(0, 8, 1);
+    drain();
+}
+
 static void test_circle_of_waits(void **state)
 {
     (void)state;
@@ -312,10 +347,12 @@ int main(void)
         cmocka_unit_test_setup(test_wait_keeps_no_engine, setup),
         cmocka_unit_test_setup(test_waits_are_read_only_when_something_happened, setup),
         cmocka_unit_test_setup(test_what_only_the_engine_can_judge, setup),
+        cmocka_unit_test_setup(test_malformed_waits_are_run, setup),
         cmocka_unit_test_setup(test_death_ends_waits, setup),
         cmocka_unit_test_setup(test_engines_wait_for_each_other, setup),
         cmocka_unit_test_setup(test_inversion, setup),
         cmocka_unit_test_setup(test_inheritance_follows_later_signals_and_bands, setup),
+        cmocka_unit_test_setup(test_inheritance_ends_with_the_job, setup),
         cmocka_unit_test_setup(test_circle_of_waits, setup),
         cmocka_unit_test_setup(test_hunt_for_lost_wakeups, setup),
     };

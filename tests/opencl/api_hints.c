@@ -3,10 +3,16 @@
 #include "clt.h"
 
 #include <CL/cl_ext.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "CL/cl_tern.h"
+#include "tern/tern.h"
+#include "tern/tern_stats.h"
 
 #define PROFILED CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE
 #define N 64u
@@ -147,6 +153,52 @@ static void test_throttle(void **state)
     assert_true(ahead(CL_QUEUE_THROTTLE_HIGH_KHR, 0) > 0);
 }
 
+/** What the driver publishes of this process's device (tern/tern_stats.h), as it is when it has seen the context count grow. */
+static void look(struct tern_stats *copy, uint32_t contexts)
+{
+    char folder[200], path[256];
+    tern_stats_folder(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%ld-0.stats", folder, (long)getpid());
+    const int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    struct tern_stats *s = mmap(NULL, sizeof *s, PROT_READ, MAP_SHARED, fd, 0);
+    assert_true(s != MAP_FAILED);
+    for (int i = 0; i < 500; i++) { /* published ten times a second */
+        const uint64_t before = atomic_load(&s->sequence);
+        memcpy(copy, s, sizeof *copy);
+        if (before % 2 == 0 && before == atomic_load(&s->sequence) && copy->contexts == contexts) {
+            break;
+        }
+        usleep(20000);
+    }
+    munmap(s, sizeof *s);
+    close(fd);
+    assert_int_equal(copy->contexts, contexts);
+}
+
+/** docs/runtime.md: weights of 400, 100 and 12 in the band NORMAL. */
+static void test_priority(void **state)
+{
+    (void)state;
+    static struct tern_stats s;
+    static const struct {
+        cl_queue_properties priority;
+        uint32_t weight;
+    } hints[] = {{CL_QUEUE_PRIORITY_HIGH_KHR, 400}, {CL_QUEUE_PRIORITY_MED_KHR, 100}, {CL_QUEUE_PRIORITY_LOW_KHR, 12}, {0, 100}};
+    cl_command_queue q[LENGTH(hints)];
+    OK(clFinish(clt_queue));
+    for (uint32_t i = 0; i < LENGTH(hints); i++) {
+        q[i] = make((const cl_queue_properties[]){PROFILED, hints[i].priority ? CL_QUEUE_PRIORITY_KHR : 0, hints[i].priority, 0});
+    }
+    look(&s, 1 + LENGTH(hints)); /* with that of clt_queue */
+    for (uint32_t i = 0; i < LENGTH(hints); i++) { /* in order of creation */
+        assert_int_equal(s.context[1 + i].weight, hints[i].weight);
+        assert_int_equal(s.context[1 + i].band, TERN_BAND_NORMAL);
+        assert_string_equal(s.context[1 + i].name, "opencl queue");
+        OK(clReleaseCommandQueue(q[i]));
+    }
+}
+
 /** Statistics count what a queue had the device do. */
 static void test_statistics(void **state)
 {
@@ -188,11 +240,14 @@ static void test_statistics(void **state)
 
 int main(void)
 {
+    unsetenv("XDG_RUNTIME_DIR"); /* the folder below /tmp can always be made */
+    unsetenv("TERN_STATS");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_throttle),
+        cmocka_unit_test(test_priority),
         cmocka_unit_test(test_statistics),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);

@@ -60,4 +60,50 @@ module simt_written #(
     end
   endgenerate
 
+`ifdef FORMAL
+  // One register of one warp, chosen by the prover, in one lane whose memory starts with anything: what an operand reads is
+  // the last write in which the lane took part, or zero if there was none since the warp's launch. Assumed of simt_core: F is
+  // a cycle before D, x0 is not written, a warp is not launched while it has an instruction in F to R or a write to come; and of
+  // simt_lane that it writes its memory so.
+  (* anyconst *) logic [WW-1:0] f_warp;
+  (* anyconst *) logic [4:0] f_reg;
+  (* anyseq *) logic f_active;
+  (* anyseq *) logic [3:0] f_data;
+  logic [3:0]    f_ram_q, f_value_q, f_read_q, f_expect_q;
+  logic [WW-1:0] f_d_warp_q;
+  logic [2:0]    f_asked_q = '0;
+  logic          f_here, f_known_q = 1'b0, f_piped_q = 1'b0;
+
+  assign f_here = write_i && rd_i == {f_warp, f_reg};
+
+  always_ff @(posedge clk_i) begin
+    f_d_warp_q <= f_warp_i;
+    f_piped_q  <= f_known_q;
+    if (f_here && (f_active || first_o)) f_ram_q <= f_active ? f_data : '0;
+    if (f_here && f_active) f_value_q <= f_data;
+    if (read_i) begin
+      f_read_q   <= f_ram_q;
+      f_expect_q <= f_value_q;
+      f_asked_q  <= {3{f_piped_q && f_d_warp_q == f_warp}} & {rs3_i == f_reg, rs2_i == f_reg, rs1_i == f_reg};
+    end
+    if (clear_i && clear_warp_i == f_warp) begin
+      f_known_q <= 1'b1;
+      f_value_q <= '0;
+      f_asked_q <= '0;
+    end
+  end
+
+  always_comb begin
+    assume (!write_i || rd_i[4:0] != 5'd0);
+    assume (!clear_i || (clear_warp_i != f_warp_i && clear_warp_i != f_d_warp_q && !(write_i && warp == clear_warp_i)));
+    assume (!put_i);                        // from a start, not a resume
+    for (int k = 0; k < 3; k++) if (f_asked_q[k]) assert ((has_o[k] ? f_read_q : 4'd0) == f_expect_q);
+    // induction
+    if (f_known_q) assert ((mask_q[f_warp][f_reg] ? f_ram_q : 4'd0) == f_value_q);
+    if (f_piped_q && f_d_warp_q == f_warp) assert (f_known_q && d_mask_q[f_reg] == mask_q[f_warp][f_reg]);
+    if (f_known_q && f_reg == 5'd0) assert (f_value_q == 4'd0);
+    if (f_asked_q != '0) assert (f_known_q);
+  end
+`endif
+
 endmodule

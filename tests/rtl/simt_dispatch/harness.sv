@@ -2,7 +2,8 @@
 // Drives one simt_dispatch and one simt_dispatch_check of the given size with random NDRanges until the count is reached.
 //
 // The model knows only what OpenCL says: each work-item of the range must be launched exactly once, with the ids that its
-// place in the range gives, in warps and local memory that no other live group owns.
+// place in the range gives, in warps and local memory that no other live group owns. Runs are cut at random cycles: what was
+// resident is launched again in its place, and the rest goes on as if nothing had happened.
 
 module harness #(
     parameter int L = 16,
@@ -28,15 +29,18 @@ module harness #(
   logic [95:0]     group, base;
   logic [32:0]     size;
   logic [WW:0]     nwarps;
-  logic            settled, empty, ended_all, load_ready;
+  logic            hold, settled, empty, next_ended, resume, load_valid, load_ready, load_last;
+  logic [WW-1:0]   load_slot;
   logic [W-1:0]    slots, fresh;
   logic [95:0]     next_group, next_base;
 
   simt_dispatch #(.L(L), .W(W)) u_dispatch (
       .clk_i, .rst_i(rst), .start_i(start), .packet_i(packet), .kill_i(kill), .done_o(done),
-      .hold_i(1'b0), .settled_o(settled), .empty_o(empty), .slots_o(slots), .fresh_o(fresh), .ended_o(ended_all), .next_group_o(next_group),
-      .next_base_o(next_base), .resume_i(1'b0), .load_valid_i(1'b0), .load_ready_o(load_ready), .load_last_i(1'b0),
-      .load_ended_i(1'b0), .load_slot_i('0), .load_group_i('0), .load_base_i('0), .launch_ended_i(1'b0),
+      .hold_i(hold), .settled_o(settled), .empty_o(empty), .slots_o(slots), .fresh_o(fresh), .ended_o(next_ended),
+      .next_group_o(next_group), .next_base_o(next_base), .resume_i(resume), .load_valid_i(load_valid), .load_ready_o(load_ready),
+      .load_last_i(load_last), .load_ended_i(cut_ended), .load_slot_i(load_slot),
+      .load_group_i(load_last ? cut_group : slot_group[load_slot]), .load_base_i(load_last ? cut_base : slot_base[load_slot]),
+      .launch_ended_i(back && !live[warp] && !cut_fresh[warp]),
       .launch_valid_o(valid), .launch_ready_i(ready), .launch_warp_o(warp), .launch_slot_o(slot), .launch_mask_o(mask),
       .launch_lid_o(lid), .launch_lbase_o(lbase), .launch_first_o(first), .launch_group_o(group), .launch_base_o(base),
       .launch_size_o(size), .launch_nwarps_o(nwarps), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)
@@ -54,6 +58,10 @@ module harness #(
   int     items, launched, group_launched, live_in_slot[W], gap;
   logic   live[W];
   longint group_number, want_group;
+  // a cut: what the slots held, what was not launched yet, what came next; back: the resident groups are launched again
+  logic          back, cut_ended;
+  logic [W-1:0]  cut_fresh, todo;
+  logic [95:0]   slot_group[W], slot_base[W], cut_group, cut_base;
 
   function automatic int pick(input int low, input int high);
     return low + int'($urandom_range(high - low));
@@ -188,15 +196,16 @@ module harness #(
     end
     if (first != (group_launched == 0)) fail("first");
     group_number = longint'(group[31:0]) + groups[0] * (longint'(group[63:32]) + groups[1] * longint'(group[95:64]));
-    if (group_number != want_group) fail("group order");
+    if (!back && group_number != want_group) fail("group order");
+    if (back && (group != slot_group[slot] || base != slot_base[slot])) fail("another group came back");
     if (int'(nwarps) != (in_group + L - 1) / L) fail("nwarps");
-    if (int'(warp) != int'(slot) * group_warps + group_launched || live[warp]) fail("warp");
-    if (int'(slot) >= group_slots || (first && live_in_slot[slot] != 0)) fail("slot");
+    if (int'(warp) != int'(slot) * group_warps + group_launched || (live[warp] && !back)) fail("warp");
+    if (int'(slot) >= group_slots || (first && !back && live_in_slot[slot] != 0)) fail("slot");
     if (int'(lbase) != int'(slot) * local_bytes) fail("lbase");
     for (int i = 0; i < L; i++) begin
       linear = group_launched * L + i;
       if (mask[i] != (linear < in_group)) fail("mask");
-      if (!mask[i]) continue;
+      if (!mask[i] || (back && !cut_fresh[warp])) continue;
       for (int d = 0; d < 3; d++) begin
         l[d] = int'(lid[30*i + 10*d +: 10]);
         id[d] = longint'(32'(base[32*d +: 32] - 32'(offset[d]))) + longint'(l[d]);
@@ -210,21 +219,54 @@ module harness #(
         launched++;
       end
     end
-    live[warp] = 1'b1;
-    live_in_slot[slot]++;
+    if (!back || cut_fresh[warp]) begin
+      live[warp] = 1'b1;
+      live_in_slot[slot]++;
+    end
+    if (!back) begin
+      slot_group[slot] = group;
+      slot_base[slot] = base;
+    end
     group_launched++;
     if (group_launched == int'(nwarps)) begin
       group_launched = 0;
+      if (!back) want_group++;
+    end
+  endtask
+
+  // all is at rest: what the dispatcher says of itself must be so
+  task automatic check_cut();
+    logic [W-1:0] held, unsent;
+    longint number;
+    held = '0;
+    unsent = '0;
+    for (int s = 0; s < W; s++) held[s] = live_in_slot[s] != 0;
+    if (valid) begin
+      held[slot] = 1'b1;
+      slot_group[slot] = group;
+      slot_base[slot] = base;
+      for (int i = group_launched; i < int'(nwarps); i++) unsent[int'(slot) * group_warps + i] = 1'b1;
       want_group++;
     end
+    if (slots != held) fail("slots in use");
+    if (fresh != unsent) fail("warps to be launched");
+    if (empty != (held == '0 && !next_ended)) fail("empty");
+    number = longint'(next_group[31:0]) + groups[0] * (longint'(next_group[63:32]) + groups[1] * longint'(next_group[95:64]));
+    if (next_ended ? want_group != groups[0] * groups[1] * groups[2] : number != want_group) fail("next group");
+    cut_ended = next_ended;
+    cut_group = next_ended ? {3{$urandom()}} : next_group;
+    cut_base = next_ended ? {3{$urandom()}} : next_base;
+    cut_fresh = fresh;
+    todo = slots;
+    group_launched = 0;
   endtask
 
   // hold: keeps the payload of a stalled launch
   logic [L*31+WW*3+96*2+51:0] held;
   logic                       stalled;
 
-  task automatic run(input logic killed);
-    int hurry, cycles, slot_of[W], kill_at;
+  task automatic run(input logic killed, input int cuts);
+    int hurry, cycles, slot_of[W], kill_at, cut_at, rest;
     logic over;
     for (int i = 0; i < MAX_ITEMS; i++) seen[i] = 1'b0;
     for (int i = 0; i < W; i++) begin
@@ -240,14 +282,39 @@ module harness #(
     cycles = 0;
     hurry = pick(0, 3);
     kill_at = killed ? pick(1, 200) : -1;
+    cut_at = cuts > 0 ? pick(0, 200) : -1;
+    rest = 0;
     start = 1'b1;
     @(posedge clk_i);
     #1 start = 1'b0;
     while (!over) begin
-      ready = hurry == 3 || pick(0, 3) <= hurry;
+      // cut: nothing ends or is launched; at rest for some cycles, it is looked at, killed and started again
+      if (!hold && cut_at >= 0 && cycles >= cut_at) hold = 1'b1;
+      if (hold && !back) begin
+        rest = settled ? rest + 1 : 0;
+        if (rest == 6) begin
+          check_cut();
+          back = 1'b1;
+          kill = 1'b1;
+          @(posedge clk_i);
+          #1 kill = 1'b0;
+          start = 1'b1;
+          resume = 1'b1;
+          @(posedge clk_i);
+          #1 start = 1'b0;
+          resume = 1'b0;
+          rest = 0;
+          stalled = 1'b0;
+          gap = 0;
+        end
+      end
+      load_last = todo == '0;
+      load_valid = back && pick(0, 1) == 0;
+      for (int s = W - 1; s >= 0; s--) if (todo[s]) load_slot = WW'(s);
+      ready = (!hold || back) && (hurry == 3 || pick(0, 3) <= hurry);
       ended = 1'b0;
       ended_warp = WW'(pick(0, W - 1));
-      if (live[ended_warp] && pick(0, 7) <= 2 * hurry) ended = 1'b1;
+      if (live[ended_warp] && !hold && pick(0, 7) <= 2 * hurry) ended = 1'b1;
       kill = cycles == kill_at;
       #1;
       if (stalled && held != {mask, lid, warp, slot, lbase, first, group, base, size, nwarps}) fail("payload moved");
@@ -264,8 +331,19 @@ module harness #(
         live_in_slot[slot_of[ended_warp]]--;
       end
       over = kill;
+      if (load_valid && load_ready) begin
+        todo[load_slot] = 1'b0;
+        if (load_last) begin
+          if (group_launched != 0) fail("goes on too early");
+          back = 1'b0;
+          hold = 1'b0;
+          cuts--;
+          cut_at = cuts > 0 ? cycles + pick(0, 100) : -1;
+        end
+      end
       @(posedge clk_i);
       #1;
+      load_valid = 1'b0;
       cycles++;
       if (done) begin
         over = 1'b1;
@@ -280,6 +358,9 @@ module harness #(
     kill = 1'b0;
     ended = 1'b0;
     ready = 1'b1;
+    hold = 1'b0;
+    back = 1'b0;
+    load_valid = 1'b0;
     repeat (3) begin
       @(posedge clk_i);
       #1 if (valid || done) fail("launch or done after the end");
@@ -294,6 +375,13 @@ module harness #(
     check_valid = 1'b0;
     ended = 1'b0;
     ready = 1'b0;
+    hold = 1'b0;
+    resume = 1'b0;
+    back = 1'b0;
+    load_valid = 1'b0;
+    load_last = 1'b0;
+    load_slot = '0;
+    todo = '0;
     ended_warp = '0;
     packet = '0;
     repeat (2) @(posedge clk_i);
@@ -302,7 +390,7 @@ module harness #(
       choose();
       check_packet();
       check_damaged();
-      run(pick(0, 7) == 0);
+      run(pick(0, 7) == 0, pick(0, 3));
     end
     done_o = 1'b1;
   end

@@ -288,10 +288,11 @@ static inline void nap(void)
 }
 
 /** Waits for something that must come; a test that waits in vain says for what. */
+#define PATIENCE 600000 /* ms: what a busy host and a slow device may need */
 #define until(condition)                                             \
     do {                                                             \
         for (int naps_ = 0; !(condition); naps_++, nap()) {          \
-            if (naps_ == 300000) {                                   \
+            if (naps_ == PATIENCE * 2) {                             \
                 fail_msg("waited in vain for %s", #condition);       \
             }                                                        \
         }                                                            \

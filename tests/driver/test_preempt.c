@@ -77,7 +77,7 @@ static void enter(struct scene *s, enum state state)
 static void release(struct actor *a, uint64_t fence, int result)
 {
     actor_set(a, 0, 1);
-    assert_int_equal(tern_wait(a->c, fence, 60000), result);
+    assert_int_equal(tern_wait(a->c, fence, PATIENCE), result);
     assert_true(result || !fence || actor_get(a, 1) == 1);
 }
 
@@ -113,14 +113,14 @@ static void event(struct scene *s, enum state state, enum event event)
         break;
     }
     if (event == RESET && hurt) {
-        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 20), 60000)); /* somebody wants the engine */
+        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 20), PATIENCE)); /* somebody wants the engine */
         until(tern_process_status(s->victim.p, NULL));
     } else {
-        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 50), 60000));
+        ok(tern_wait(s->quick.c, actor_mix(&s->quick, 50), PATIENCE));
     }
     expect_mixed(&s->quick);
     if (hurt) {
-        assert_int_equal(tern_wait(s->victim.c, s->victims, 60000), -EIO);
+        assert_int_equal(tern_wait(s->victim.c, s->victims, PATIENCE), -EIO);
         assert_int_equal(fault_of(&s->victim).code, code);
     }
     ok(tern_process_status(s->other.p, NULL));
@@ -175,7 +175,7 @@ static void test_endless_beside_others(void **state)
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < 3; i++) {
             last[i] = actor_mix(&worker[i], 300);
-            ok(tern_wait(worker[i].c, last[i], 60000));
+            ok(tern_wait(worker[i].c, last[i], PATIENCE));
             expect_mixed(&worker[i]);
         }
     }
@@ -188,7 +188,7 @@ static void test_endless_beside_others(void **state)
     assert_int_equal(rig.resets, 0);
     release(&endless[0], fence[0], 0); /* one comes to its end after all */
     tern_process_abort(endless[1].p, "enough");
-    assert_int_equal(tern_wait(endless[1].c, fence[1], 60000), -EIO);
+    assert_int_equal(tern_wait(endless[1].c, fence[1], PATIENCE), -EIO);
     expect_says(fault_of(&endless[1]).message, "process 'endless': its work was aborted: enough");
     tern_process_abort(endless[2].p, NULL);
     for (int i = 0; i < 3; i++) {
@@ -205,13 +205,13 @@ static void test_results_under_preemption(void **state)
     (void)state;
     struct actor a[6];
     uint64_t f[6], moved = 0;
-    rig_open("small,mem=64M,preempt=700,timeout=100000", NULL);
+    rig_open("small,mem=64M,preempt=3000,timeout=100000", NULL);
     for (int i = 0; i < 6; i++) {
         open_mix(&a[i], "mix", -1);
-        f[i] = actor_mix(&a[i], 500 + 37 * (uint32_t)i);
+        f[i] = actor_mix(&a[i], 600 + 37 * (uint32_t)i);
     }
     for (int i = 0; i < 6; i++) {
-        ok(tern_wait(a[i].c, f[i], 60000));
+        ok(tern_wait(a[i].c, f[i], PATIENCE));
         expect_mixed(&a[i]);
         assert_true(stats(&a[i]).preempted > 0);
         moved += stats(&a[i]).moved;
@@ -229,20 +229,20 @@ static void test_fault_at_the_end(void **state)
 {
     (void)state;
     struct actor trap, neighbour;
-    rig_open("small,mem=64M,preempt=700,timeout=100000", NULL);
+    rig_open("small,mem=64M,preempt=3000,timeout=100000", NULL);
     actor_open(&trap, "trap", 0, code_trap, sizeof code_trap);
     open_mix(&neighbour, "neighbour", 0);
     uint64_t n = actor_mix(&neighbour, 800);
-    actor_set(&trap, 0, 3000);
+    actor_set(&trap, 0, 6000);
     ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
     actor_dispatch(&trap, 1);
     const uint64_t f = work_submit(&b, trap.c, "trap");
-    assert_int_equal(tern_wait(trap.c, f, 60000), -EIO);
+    assert_int_equal(tern_wait(trap.c, f, PATIENCE), -EIO);
     const struct tern_fault fault = fault_of(&trap);
     assert_true(fault.code == TERN_FAULT_PAGE && fault.address == 0 && fault.has_item && fault.offset == 64 && fault.fence == f);
     assert_int_equal(fault.pc, tern_allocation_address(trap.code) + TRAP_STORE);
     assert_true(stats(&trap).preempted > 2);
-    ok(tern_wait(neighbour.c, n, 60000));
+    ok(tern_wait(neighbour.c, n, PATIENCE));
     expect_mixed(&neighbour);
     actor_close(&trap);
     actor_close(&neighbour);
@@ -263,12 +263,12 @@ static void test_fence_nobody_signals(void **state)
     work_wait(&b, tern_fence_address(f), 1);
     const uint64_t fence = work_submit(&b, waits.c, "waits");
     for (uint32_t i = 0; i < 5; i++) {
-        ok(tern_wait(works.c, actor_mix(&works, 100), 60000));
+        ok(tern_wait(works.c, actor_mix(&works, 100), PATIENCE));
         expect_mixed(&works);
     }
     assert_int_equal(tern_wait(waits.c, fence, 20), -ETIMEDOUT);
     tern_process_abort(waits.p, "nobody signals");
-    assert_int_equal(tern_wait(waits.c, fence, 60000), -EIO);
+    assert_int_equal(tern_wait(waits.c, fence, PATIENCE), -EIO);
     tern_fence_destroy(f);
     actor_close(&waits);
     actor_close(&works);
@@ -285,9 +285,9 @@ static void test_limit(void **state)
     open_mix(&works, "works", 0);
     const uint64_t f = actor_spin(&endless);
     for (uint32_t i = 0; i < 5; i++) {
-        ok(tern_wait(works.c, actor_mix(&works, 100), 60000));
+        ok(tern_wait(works.c, actor_mix(&works, 100), PATIENCE));
     }
-    assert_int_equal(tern_wait(endless.c, f, 60000), -EIO);
+    assert_int_equal(tern_wait(endless.c, f, PATIENCE), -EIO);
     const struct tern_fault fault = fault_of(&endless);
     assert_true(fault.code == TERN_FAULT_LIMIT && fault.fence == f);
     assert_string_equal(fault.message, "process 'endless': kernel spin: ran longer than 100000 cycles; TERN_LIMIT_CYCLES or the key limit "
@@ -334,7 +334,7 @@ static void run_queued(struct span *span, uint64_t *preempted)
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < RUNNERS; i++) {
         struct tern_context_stats s;
-        ok(tern_wait(c[i], 1, 60000));
+        ok(tern_wait(c[i], 1, PATIENCE));
         tern_context_query(c[i], &s);
         preempted[i] = s.preempted;
         tern_context_destroy(c[i]);
@@ -375,7 +375,7 @@ static void test_null(void **state)
     for (int i = 0; i < 20; i++) {
         ok(tern_submit_null(a.c, "null", &f));
     }
-    ok(tern_wait(a.c, f, 60000));
+    ok(tern_wait(a.c, f, PATIENCE));
     assert_true(stats(&a).completed == 20 && stats(&a).cycles < 20 * 200);
     actor_close(&a);
     rig_done();

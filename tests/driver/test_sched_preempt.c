@@ -409,6 +409,21 @@ static void test_request_finds_nothing(void **state)
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
     assert_int_equal(clients[2].results[TERN_COMPLETED], 1);
     assert_int_equal(m.resumed, 0);
+    /* the same, and nothing is left but the answer: it is still waited for */
+    client_submit(&clients[0], 1);
+    run(100);
+    (void)tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    turn();
+    struct tern_sched_indication answer = {.kind = TERN_SCHED_PREEMPTED, .fence = m.queue[0].stopping};
+    m.queue[0].stopping = 0;
+    mock_advance(&m, COST);
+    turn();
+    assert_int_equal(clients[0].ended, 2);
+    assert_true(tern_sched_pending(&m.sched) && tern_sched_busy(&m.sched));
+    answer.last_completed = m.queue[0].last_completed;
+    m.queue[0].ind[m.queue[0].inds++] = answer;
+    turn();
+    assert_false(tern_sched_pending(&m.sched) || tern_sched_busy(&m.sched));
 }
 
 static void test_suspend_fences_are_monotonic(void **state)

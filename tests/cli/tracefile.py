@@ -82,6 +82,8 @@ class Trace:
         last = -1.0
         for begin, end, e in sorted(slices, key=lambda s: (s[0], s[1])):
             assert end >= begin >= 0, f"{track}: {e} has a negative length"
+            if "dur" in e:  # as a reader sees it that cuts to whole nanoseconds
+                begin, end = int(begin * 1000) / 1000, (int(begin * 1000) + int(e["dur"] * 1000)) / 1000
             assert begin >= last - 1e-6, f"{track}: {e} begins at {begin}, before {last}, when the one before it ends"
             last = max(last, end)
 

@@ -84,7 +84,9 @@ uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_cont
     if (c->inflight) {
         s->engine[c->engine].evict = true;
     }
-    tern_sched_judge_later(s, c);
+    if (!tern_list_empty(&c->jobs)) {
+        tern_sched_judge_later(s, c);
+    }
     return ++c->hold;
 }
 
@@ -99,7 +101,9 @@ bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *
         return false;
     }
     c->held = false;
-    tern_sched_judge_later(s, c);
+    if (!tern_list_empty(&c->jobs)) {
+        tern_sched_judge_later(s, c);
+    }
     return true;
 }
 
@@ -123,11 +127,6 @@ void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struc
     }
 }
 
-bool tern_sched_pending(const struct tern_sched *s)
-{
-    return s->pending != 0;
-}
-
 bool tern_sched_busy(const struct tern_sched *s)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
@@ -136,6 +135,11 @@ bool tern_sched_busy(const struct tern_sched *s)
         }
     }
     return false;
+}
+
+bool tern_sched_pending(const struct tern_sched *s)
+{
+    return s->pending || tern_sched_busy(s);
 }
 
 struct tern_job *tern_sched_ended(struct tern_sched *s)

@@ -300,7 +300,7 @@ void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p);
 int tern_sched_run(struct tern_sched *s);
 /** Cycles until it wants to be run again, should nothing be indicated, submitted or signalled; UINT64_MAX: never. */
 uint64_t tern_sched_deadline(const struct tern_sched *s);
-/** Some job has not ended. */
+/** Some job has not ended, or a preemption is not answered. */
 bool tern_sched_pending(const struct tern_sched *s);
 /** Something is in an HW queue, or a preemption is not answered. */
 bool tern_sched_busy(const struct tern_sched *s);

@@ -26,8 +26,9 @@ static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result
     tern_list_append(&s->ended, &job->node);
     s->pending--;
     *(job->result == TERN_COMPLETED ? &c->stats.completed : &c->stats.aborted) += 1;
-    if (tern_list_empty(&c->jobs)) {
+    if (tern_list_empty(&c->jobs)) { /* then the owner may free it: nothing refers to it any more */
         tern_list_remove(&c->node);
+        tern_list_remove(&c->judge);
     }
 }
 

@@ -411,12 +411,12 @@ static void test_request_finds_nothing(void **state)
     assert_int_equal(m.resumed, 0);
     /* the same, and nothing is left but the answer: it is still waited for */
     client_submit(&clients[0], 1);
-    run(100);
+    run(COST - 100);
     (void)tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
     turn();
     struct tern_sched_indication answer = {.kind = TERN_SCHED_PREEMPTED, .fence = m.queue[0].stopping};
     m.queue[0].stopping = 0;
-    mock_advance(&m, COST);
+    mock_advance(&m, 100);
     turn();
     assert_int_equal(clients[0].ended, 2);
     assert_true(tern_sched_pending(&m.sched) && tern_sched_busy(&m.sched));

@@ -29,6 +29,7 @@ static const char *const band_names[TERN_BANDS] = {"IDLE", "NORMAL", "FOCUS", "R
 struct track {
     bool known, waiting;
     enum state state;
+    bool owed;          /* the beginning of the state is not written yet: perhaps it ends when it begins */
     uint64_t last;      /* time of its last change */
     uint64_t begun;     /* of the slice that runs */
     uint64_t submitted, ended; /* jobs: the last whose arrow has begun, and ended */
@@ -167,20 +168,28 @@ static void count(struct tern_trace *t, uint64_t time)
                    at(t, t->last_count).text, (unsigned long long)t->queued);
 }
 
+/** Writes that the state has begun; whatever holds on to it comes behind that. */
+static void settle(struct tern_trace *t, struct track *k, const struct tern_trace_who *w)
+{
+    if (k->owed) {
+        tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", state_names[k->state], group(w), track_of(w),
+                       at(t, k->last).text);
+        k->owed = false;
+    }
+}
+
 static void change(struct tern_trace *t, struct track *k, const struct tern_trace_who *w, enum state to, uint64_t time)
 {
     if (to == k->state) {
         return;
     }
+    if (k->state != IDLE && !(k->owed && time <= k->last)) {
+        settle(t, k, w);
+        tern_trace_put(t->out, "{\"ph\":\"E\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", group(w), track_of(w), at(t, time > k->last ? time : k->last).text);
+    }
     k->last = time > k->last ? time : k->last;
-    const struct stamp s = at(t, k->last);
-    if (k->state != IDLE) {
-        tern_trace_put(t->out, "{\"ph\":\"E\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", group(w), track_of(w), s.text);
-    }
-    if (to != IDLE) {
-        tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", state_names[to], group(w), track_of(w), s.text);
-    }
     k->state = to;
+    k->owed = to != IDLE;
 }
 
 static void mark(struct tern_trace *t, const char *name, uint32_t pid, uint32_t tid, uint64_t time, const char *args)
@@ -200,6 +209,7 @@ static void submitted(struct tern_trace *t, const struct tern_sched_event *e, co
     const uint64_t time = e->time > k->last ? e->time : k->last;
     snprintf(args, sizeof args, "\"label\":\"%s\",\"buffer\":%llu,\"cycle\":%llu", tern_trace_escape(label, text, sizeof text),
              (unsigned long long)e->job, (unsigned long long)e->time);
+    settle(t, k, w);
     mark(t, "submit", group(w), track_of(w), time, args);
     arrow(t, 's', group(w), track_of(w), time, w, e->job);
     count(t, e->time);
@@ -237,6 +247,7 @@ static void stopped(struct tern_trace *t, const struct tern_sched_event *e, cons
         engine_slice(t, e, w, k, label, why);
         arrow(t, last ? 'f' : 't', GROUP_ENGINES, engine_track(e->engine), k->begun, w, e->job);
     } else if (last) {
+        settle(t, k, w);
         arrow(t, 'f', group(w), track_of(w), e->time > k->last ? e->time : k->last, w, e->job);
     }
     if (last) {
@@ -309,6 +320,7 @@ void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, ui
         return;
     }
     const uint64_t time = now > k->last ? now : k->last;
+    settle(t, k, who);
     mark(t, result == TERN_ABORTED ? "aborted" : "ended", group(who), track_of(who), time, "");
     arrow(t, 'f', group(who), track_of(who), time, who, job);
     ended(t, k, job, now);

@@ -103,7 +103,7 @@ int measure_weights(struct measure_options *o, double *error)
         sum += weights[i];
     }
     /* long enough for the lowest to have its quanta */
-    e = e ? e : rig_run(&r, 4 * o->quantum, (uint64_t)((double)o->quantum * o->quanta * sum / weights[N - 1]));
+    e = e ? e : rig_run(&r, 20 * o->quantum, (uint64_t)(2.0 * (double)o->quantum * o->quanta * sum / weights[N - 1]));
     for (unsigned i = 0; !e && i < N; i++) {
         all += (double)got(&r.client[i]);
     }

@@ -35,15 +35,17 @@ module cover_core #(
     input logic             launch_ready_o,
     input logic             launch_wb,
     input logic             launch_taken,
-    input logic             scrub_busy_o,
     input logic             done_valid_o,
-    input logic [WARPS-1:0] open,
-    input logic             b_barrier,
-    input logic             b_exit,
-    input logic             b_whole,
     input logic             fault_o,
     input logic             pick_valid,
-    input logic [WARPS-1:0] present_q
+    input logic [WARPS-1:0] present_o,
+    input logic             halt_i,
+    input logic             restoring_i,
+    input logic             launch_live_i,
+    input logic             launch_ended_i,
+    input logic             wb_write,
+    input logic             wb_first,
+    input logic             mark_i
 );
 
   logic checked;
@@ -70,18 +72,19 @@ module cover_core #(
   load_result_waits:     cover property (@(posedge clk_i) lsu_wb_valid_i && !lsu_wb_ready_o);
   load_in_pieces:        cover property (@(posedge clk_i) lsu_wb_valid_i && lsu_wb_ready_o && !lsu_wb_last_i);
   load_and_div_meet:     cover property (@(posedge clk_i) lsu_wb_valid_i && div_valid);
-  launch_beside_running: cover property (@(posedge clk_i) launch && present_q != '0);
-  launch_waits:          cover property (@(posedge clk_i) launch_valid_i && !launch_ready_o && !scrub_busy_o);
+  launch_beside_running: cover property (@(posedge clk_i) launch && present_o != '0);
+  launch_waits:          cover property (@(posedge clk_i) launch_valid_i && !launch_ready_o);
   launch_write_waits:    cover property (@(posedge clk_i) launch_wb && !launch_taken);
-  registers_scrubbed:    cover property (@(posedge clk_i) scrub_busy_o);
-  barrier_part_arrives:  cover property (@(posedge clk_i) b_barrier && !b_whole);
-  barrier_whole_arrives: cover property (@(posedge clk_i) b_barrier && b_whole);
-  barrier_opens_one:     cover property (@(posedge clk_i) open != '0 && (open & (open - 1'b1)) == '0);
-  barrier_opens_many:    cover property (@(posedge clk_i) (open & (open - 1'b1)) != '0);
-  exit_of_a_part:        cover property (@(posedge clk_i) b_exit && !b_whole);
   warp_ends:             cover property (@(posedge clk_i) done_valid_o);
   instruction_fault:     cover property (@(posedge clk_i) fault_o);
-  no_warp_ready:         cover property (@(posedge clk_i) present_q != '0 && !pick_valid);
+  first_write:           cover property (@(posedge clk_i) wb_write && wb_first);
+  halts_an_issue:        cover property (@(posedge clk_i) halt_i && r_issue);
+  halts_memory:          cover property (@(posedge clk_i) halt_i && hold_lsu);
+  live_comes_back:       cover property (@(posedge clk_i) launch && launch_live_i);
+  ended_comes_back:      cover property (@(posedge clk_i) launch && launch_ended_i);
+  fresh_while_restoring: cover property (@(posedge clk_i) launch && restoring_i && !launch_live_i && !launch_ended_i);
+  load_comes_back:       cover property (@(posedge clk_i) mark_i);
+  no_warp_ready:         cover property (@(posedge clk_i) present_o != '0 && !pick_valid);
 
 endmodule
 

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers and ends of warps, as coverage points. Bound into simt_warps only by the coverage build.
+
+module cover_warps #(
+    parameter int WARPS = 16
+) (
+    input logic             clk_i,
+    input logic [WARPS-1:0] open,
+    input logic             b_barrier,
+    input logic             b_exit,
+    input logic             b_whole,
+    input logic             look_i,
+    input logic             look_waits,
+    input logic [WARPS-1:0] select_i,
+    input logic [WARPS-1:0] blocked
+);
+
+  barrier_part_arrives:  cover property (@(posedge clk_i) b_barrier && !b_whole);
+  barrier_whole_arrives: cover property (@(posedge clk_i) b_barrier && b_whole);
+  barrier_opens_one:     cover property (@(posedge clk_i) open != '0 && (open & (open - 1'b1)) == '0);
+  barrier_opens_many:    cover property (@(posedge clk_i) (open & (open - 1'b1)) != '0);
+  exit_of_a_part:        cover property (@(posedge clk_i) b_exit && !b_whole);
+  barrier_is_saved:      cover property (@(posedge clk_i) look_i && look_waits);
+  blocked_comes_back:    cover property (@(posedge clk_i) (select_i & blocked) != '0);
+
+endmodule
+
+bind simt_warps cover_warps #(.WARPS(WARPS)) u_cover (.*);

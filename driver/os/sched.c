@@ -59,6 +59,7 @@ void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c,
                              uint32_t band, uint32_t weight)
 {
     *c = (struct tern_sched_context){.process = p, .affinity = engine, .weight = weight, .estimate = 1, .order = ++s->order};
+    c->number = c->order;
     c->own_band = c->band = p->system ? TERN_BAND_PAGING : band;
     c->engine = engine < 0 ? 0 : (uint32_t)engine;
     tern_list_init(&c->node);

@@ -211,6 +211,7 @@ struct tern_sched_context {
     struct tern_list judge;   /**< In the scheduler's list while its next slice has not been looked at. */
     /* While it waits. */
     RB_ENTRY(tern_sched_context) wait;
+    uint64_t number; /**< By age: decides between equals as an address does, but in each run alike. */
     uint32_t wait_address;
     uint64_t wait_value;
     struct tern_sched_context *blocker; /**< Whose queued signal would wake it: it inherits the band. */

@@ -22,7 +22,7 @@ static int compare_waits(const struct tern_sched_context *a, const struct tern_s
     if (a->wait_value != b->wait_value) {
         return a->wait_value < b->wait_value ? -1 : 1;
     }
-    return a < b ? -1 : a > b;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
 static int compare_signals(const struct tern_sched_signal *a, const struct tern_sched_signal *b)

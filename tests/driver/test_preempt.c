@@ -312,6 +312,14 @@ static void note(void *user, const struct tern_completion *c)
     *(struct span *)user = (struct span){c->begin, c->end};
 }
 
+static bool waiting(struct tern_context *c)
+{
+    pthread_mutex_lock(&dev->lock);
+    const bool r = c->sched.state == TERN_SCHED_WAITING;
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
 /** All is queued before anything begins; from then on only the device and the scheduler decide. */
 static void run_queued(struct span *span, uint64_t *preempted)
 {
@@ -329,6 +337,7 @@ static void run_queued(struct span *span, uint64_t *preempted)
         work_wait(&b, tern_fence_address(gate), 1);
         actor_dispatch(&a, MIX_ITEMS);
         work_submit(&b, c[i], "repeat");
+        until(waiting(c[i]));
     }
     ok(tern_fence_signal(gate, 1));
     uint64_t first = UINT64_MAX;

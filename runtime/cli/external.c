@@ -65,8 +65,9 @@ static bool page_path(const char *name, char path[PATH_MAX])
 }
 
 /** Replaces this process by the program; returns only with the status of failing to. */
-static int become(const char *name, const char *path, char **argv)
+static int become(const char *name, char *path, char **argv)
 {
+    argv[0] = strrchr(path, '/') + 1; /* what tern top calls it */
     execv(path, argv);
     fprintf(stderr, "tern %s: %s: %s%s\n", name, path, strerror(errno),
             errno == ENOENT ? ": this part of Tern was not built or installed" : "");

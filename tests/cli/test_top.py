@@ -99,13 +99,13 @@ class Top(Case):
         self.assertTrue(all(not json.loads(x)["devices"] for x in r.stdout.splitlines()))
         self.assertFalse((self.folder / "tern").exists())
 
-    def test_terminal(self):
-        """On a terminal there is a picture until q."""
+    def on_terminal(self, *args, until=None):
+        """Exit status and all that was shown; q is pressed when `until` has been seen."""
         pid, fd = pty.fork()
         if pid == 0:
-            os.environ.update({**self.env, "TERM": "xterm", "LINES": "30", "COLUMNS": "120"})
-            os.execv(TERN, [TERN, "top", "-d", "0.2"])
-        seen, asked, end = b"", False, time.time() + 20
+            os.environ.update({**self.env, "TERM": "xterm", "LINES": "50", "COLUMNS": "160", "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
+            os.execv(TERN, [TERN, "top", *args])
+        seen, asked, end = b"", False, time.time() + 60
         while time.time() < end:
             if select.select([fd], [], [], 0.1)[0]:
                 try:
@@ -115,13 +115,26 @@ class Top(Case):
                 if not data:
                     break
                 seen += data
-            if b"No process of yours" in seen and not asked:
+            if until and until in seen and not asked:
                 os.write(fd, b"q")
                 asked = True
-        _, status = os.waitpid(pid, 0)
-        self.assertTrue(asked, seen)
-        self.assertEqual(status, 0)
+        os.close(fd)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen
+
+    def test_terminal(self):
+        """On a terminal there is a picture until q."""
+        status, seen = self.on_terminal("-d", "0.2", until=b"No process of yours")
+        self.assertEqual(status, 0, seen)
         self.assertIn(b"q leaves", seen)
+
+    def test_terminal_and_program(self):
+        """The program's output comes after the picture, and its end is the end."""
+        status, seen = self.on_terminal("-d", "0.1", "--", "sh", "-c", f'"{TERN}" bench sched --contexts 16 --quantum 100000; echo to us >&2; exit 5')
+        self.assertEqual(status, 5, seen)
+        self.assertIn(b"ENGINE", seen)
+        self.assertIn(b"tern-bench-sched", seen)
+        self.assertGreater(seen.index(b"Jain's index"), seen.rindex(b"ENGINE"))
+        self.assertIn(b"to us", seen)
 
 
 if __name__ == "__main__":

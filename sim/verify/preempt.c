@@ -113,7 +113,7 @@ static void short_run(const struct crew *w, struct arena *a, struct task *t)
         ended = machine_step(&m, 1);
         t->cycles = cycle;
         atomic_store(&t->at, cycle);
-        if (w->o->cycle ? cycle == w->o->cycle : cycle % w->o->every == 0) {
+        if (w->o->cycle ? cycle == w->o->cycle : cycle % w->o->every == t->kernel % w->o->every) {
             ok = stops(w, a, &m, t, cycle);
         }
         ended = ended || cycle == w->o->cycle;

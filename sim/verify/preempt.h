@@ -33,6 +33,8 @@ extern const struct embedded_kernel embedded_kernels[]; /**< The last one has no
 struct work {
     struct scene scene;
     uint64_t save, save_bytes;   /**< The context-save area. */
+    uint64_t stack, stack_bytes; /**< Private memory: it is the same only if all groups run in the slots they would have had. */
+    bool resident;               /**< All groups fit at once. */
 };
 
 uint32_t work_count(void);
@@ -82,6 +84,7 @@ struct arena {
     struct work work;
     uint8_t *expected;           /**< Memory after an uninterrupted run. */
     uint64_t limit;              /**< Cycles after which a part hangs. */
+    bool stacks;                 /**< Private memory is compared, too. */
 };
 
 /** Sums over stops. */

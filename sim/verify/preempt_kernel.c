@@ -36,17 +36,17 @@ static const struct row {
     {"divergence", A_KERNEL, 1, 3, 3, 60, 2, 20, 0},
     {"barriers", A_KERNEL, 2, 2, 0, 40, 0, 0, 0},
     {"locals", A_KERNEL, 2, 2, 0, 30, 2, 6, 0},
-    {"atomics", A_KERNEL, 2, 2, 5, 30, 0, 0, 0},
+    {"atomics", A_KERNEL, 2, 1, 5, 30, 0, 0, 0},
     {"floats", A_KERNEL, 1, 3, 1, 60, 2, 6, 0},
     {"calls", A_KERNEL, 1, 3, 2, 60, 0, 0, 0},
     {"stack", A_KERNEL, 1, 2, 0, 30, 4, 12, 0},
-    {"lock", A_KERNEL, 1, 2, 2, 12, 0, 0, 0},
+    {"lock", A_KERNEL, 1, 2, 6, 12, 0, 0, 0},
     {"bytes", A_KERNEL, 1, 3, 0, 60, 4, 8, 0},
     {"partial", A_KERNEL, 1, 2, 1, 6, 0, 0, 1},
     {"many", A_KERNEL, 1, 20, 3, 200, 0, 0, 0},
     {"gather", A_KERNEL, 1, 3, 0, 60, 0, 0, 0},
     {"flags", A_KERNEL, 1, 3, 0, 60, 2, 9, 0},
-    {"chain", A_KERNEL, 1, 3, 0, 8, 0, 0, 0},
+    {"chain", A_KERNEL, 1, 2, 5, 8, 0, 0, 0},
     {"scatter", A_KERNEL, 1, 2, 0, 20, 64, 64, 0},
     {"copy", A_COPY, 0, 0, 0, 0, 0, 0, 0},
     {"fill", A_FILL, 0, 0, 0, 0, 0, 0, 0},
@@ -178,7 +178,7 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
     const bool gathers = strcmp(row->name, "gather") == 0;
     const uint32_t args[16] = {DATA_VA + IN, DATA_VA + OUT, gathers ? IN_BYTES / 4 : longer ? row->arg_long : row->arg};
     struct scene *s = &out->scene;
-    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE};
+    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE, .stack = STACK, .stack_bytes = IN - STACK};
     if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK || SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;
     }
@@ -192,13 +192,10 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
         r = put_buffer(s, row, longer, g);
         r = r ? r : scene_foreign(s, g, FOREIGN);
     }
-    /* which hardware thread a work-item of a later group gets, and whose stack that is, depends on time */
     if (r == 0 && row->what == A_KERNEL) {
         struct tern_pkt_dispatch p;
         tern_pkt_dispatch_unpack(&p, (const uint32_t *)(const void *)(s->memory + BUFFER + LINE));
-        if ((uint64_t)p.groups_x * p.groups_y * p.groups_z > p.group_slots) {
-            r = scene_open(s, STACK, IN - STACK, OPEN_STACK, true);
-        }
+        out->resident = (uint64_t)p.groups_x * p.groups_y * p.groups_z <= p.group_slots;
     }
     if (r) {
         work_free(out);

@@ -321,7 +321,7 @@ void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, ui
     }
     const uint64_t time = now > k->last ? now : k->last;
     settle(t, k, who);
-    mark(t, result == TERN_ABORTED ? "aborted" : "ended", group(who), track_of(who), time, "");
+    mark(t, result == TERN_ABORTED ? "aborted" : result == TERN_FAULTED ? "faulted" : "ended", group(who), track_of(who), time, "");
     arrow(t, 'f', group(who), track_of(who), time, who, job);
     ended(t, k, job, now);
     if (k->ended == k->submitted) {

@@ -117,6 +117,28 @@ class Command(Case):
         self.assertIn("vecadd", [e["name"] for e in t.ran()])
         self.assertEqual(sorted(t.engines().values()), ["engine 0", "engine 1"])
 
+    def test_work_that_is_cut_all_the_time(self):
+        """Every piece is there, on both engines, and the arrow goes through all."""
+        r = self.tern("trace", "-o", "out.json", "tern", "bench", "sgemm-128", TERN_CONFIG="default,preempt=3000")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        t = Trace(self.folder / "out.json")
+        t.check()
+        pieces = sorted((e for e in t.ran() if e["name"].startswith("sgemm")), key=lambda e: e["ts"])
+        self.assertGreater(len(pieces), 20)
+        self.assertEqual({e["tid"] for e in pieces}, {tid for _, tid in t.engines()})
+        self.assertEqual([e["args"]["resumed"] for e in pieces], [False] + [True] * (len(pieces) - 1))
+        self.assertEqual([e["args"]["ended"] for e in pieces], ["preempted"] * (len(pieces) - 1) + ["completed"])
+        self.assertIn(len(pieces) + 1, [len(points) for points in t.flows.values()])
+        self.assertGreaterEqual(sum(e["name"] == "asked to stop" for e in t.marks), len(pieces) - 1)
+
+    def test_work_that_never_ends(self):
+        self.file("spin.cl", "kernel void spin(global int *x) { while (x[0] == 0) { } }")
+        r = self.tern("trace", "-o", "out.json", "tern", "run", "spin.cl", "--global", 1, "zeros:1", TERN_LIMIT_CYCLES="100000")
+        self.assertEqual(r.returncode, 1, r.stderr)
+        t = Trace(self.folder / "out.json")
+        t.check()
+        self.assertIn("faulted", [e["name"] for e in t.marks])
+
     def test_a_program_that_is_killed(self):
         """The file is completed, and has all that happened while the device had work."""
         script = self.file("killed.sh", f'#!/bin/sh\n"{TERN}" bench vecadd-16384 >/dev/null\nkill -9 $$\n')

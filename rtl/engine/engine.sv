@@ -156,10 +156,8 @@ module engine #(
   );
 
   // Executors
-  assign dbg_pc = '0;
-  assign dbg_lanes = '0;
   logic unused;
-  assign unused = &{1'b0, second[SUB_W-1:64], dbg_warp};
+  assign unused = &{1'b0, second[SUB_W-1:64]};
   logic [3:1] x_valid;
   logic [5:0] x_op;
   logic [3:0] simt_amo;
@@ -181,7 +179,8 @@ module engine #(
       .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]), .fault_access_o(fault_access[1:0]),
       .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp),
       .fault_lane_o(fault_lane),
-      .stop_req_i(exec_stop[0]), .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]),
+      .dbg_warp_i(dbg_warp), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(exec_stop[0]),
+      .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]),
       .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
       .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]), .restore_ready_o(restore_ready[0]),
       .restore_data_i(restore_data), .restore_last_i(restore_last),

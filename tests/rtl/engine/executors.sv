@@ -146,7 +146,8 @@ module work #(
           grace = stop_gran_i == 2'd2 ? $urandom_range(40) : 0;
         end else if (grace != 0 && stop_gran_i != 2'd3) grace = grace - 1;
         else grace = 0;
-        if ((!offered || req_ready_i) && k < steps && !bad && flight < 8 && (state == RUN ? !stop_req_i || stop_gran_i == 2'd2 : grace != 0))
+        if ((!offered || req_ready_i) && k < steps && !bad && flight < 8 &&
+            (state == RUN ? !stop_req_i || stop_gran_i == 2'd2 : grace != 0))
           offered <= fast || $urandom_range(2) != 0;
         else if ((!offered || req_ready_i) && flight == 0) begin
           if (bad) begin
@@ -197,8 +198,8 @@ module simt_executor #(
     input logic clk_i, rst_i, input logic [63:0] time_i, input logic start_valid_i, output logic start_ready_o,
     input logic [1023:0] start_packet_i, input logic start_scrub_i, start_resume_i, output logic done_valid_o, fault_valid_o,
     output logic [7:0] fault_code_o, output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, fault_pc_o,
-    output logic [95:0] fault_group_o, output logic [5:0] fault_warp_o, fault_lane_o, input logic stop_req_i,
-    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
+    output logic [95:0] fault_group_o, output logic [5:0] fault_warp_o, fault_lane_o,
+    input logic [5:0] dbg_warp_i, output logic [31:0] dbg_pc_o, dbg_lanes_o, input logic stop_req_i, input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
     output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i, output logic restore_ready_o,
     input logic [511:0] restore_data_i, input logic restore_last_i, flush_i, output logic req_valid_o, input logic req_ready_i,
     output logic [1:0] req_op_o, output logic [3:0] req_amo_o, output logic req_exec_o, output logic [27:0] req_line_o,
@@ -210,6 +211,7 @@ module simt_executor #(
   work #(.MAX_LINES(150)) u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[95:64]),
                                   .steps_i(start_packet_i[159:128]));
   logic clean = 1'b0;  // nothing of another address space is left since the last reset
+  assign {dbg_pc_o, dbg_lanes_o} = {26'd5, dbg_warp_i, 26'd6, dbg_warp_i};
   assign {fault_pc_o, fault_group_o, fault_warp_o, fault_lane_o} = {32'd11, 96'd12, 6'd13, 6'd14};
   assign {req_amo_o, req_exec_o, ev_issue_o, ev_lanes_o, ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o} = '0;
   assign {ev_fma_o, ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o} = '0;

@@ -399,8 +399,8 @@ module tb;
         if (cut_at < 0 && phase != 0) length = told_at - begun_at;
         if (phase != 0) cut_at++;
         if (cut_at > length) begin
-          $display("executor %0d: %0d cycles; and a cycle a line: stopped to indicated %0d, request to indicated %0d, doorbell to restored %0d",
-                   x, length, worst_save, worst_wait, worst_restore);
+          $display("executor %0d: %0d cycles; and a cycle a line: stopped to indicated %0d, request to indicated %0d, %s %0d",
+                   x, length, worst_save, worst_wait, "doorbell to restored", worst_restore);
           // a round trip and a little; what is under way first; header, packet with a walk and lines in parallel
           if (worst_save > 60 + 20 || worst_wait > 3 * 60 || worst_restore > 5 * 60) fail("too slow");
           {worst_save, worst_wait, worst_restore, length} = '0;
@@ -421,6 +421,11 @@ module tb;
         pause = 2 + (cuts == 0 ? cut_at : cut_at * 37 % (length + 100));
       end
     end else if (cycle - begun_at > PATIENCE) fail("no indication");
+  endtask
+
+  task automatic dump(input logic [13:0] addr, input logic [31:0] expected);
+    @(negedge clk) reg_addr = addr[9:0];
+    #1 if (reg_rdata != expected) fail($sformatf("register %h reads %h", addr, reg_rdata));
   endtask
 
   int since_stop = 0;
@@ -492,6 +497,32 @@ module tb;
     end
     repeat (10) @(negedge clk);
     if (!idle) fail("not idle at the end");
+    // what a crash dump reads: two buffers, the first of which waits for its fence
+    for (int c = 0; c < 2; c++) begin
+      build(c, 2, int'(WAIT), 0);
+      submit(c);
+      go();
+      commands();
+    end
+    post(REG_ENGINE_DBG_WARP, 9);
+    pause = 300;
+    go();
+    dump(REG_ENGINE_RUN_FENCE_LO, fences - 2);
+    dump(REG_ENGINE_RUN_FENCE_HI, 0);
+    dump(REG_ENGINE_RUN_OFFSET, 0);
+    dump(REG_ENGINE_RUN_PACKET, 32'h100 + PKT_FENCE_WAIT);
+    dump(REG_ENGINE_NEXT_FENCE_LO, fences - 1);
+    dump(REG_ENGINE_NEXT_FENCE_HI, 0);
+    dump(REG_ENGINE_DBG_WARP, 9);
+    dump(REG_ENGINE_DBG_PC, 5 * 64 + 9);
+    dump(REG_ENGINE_DBG_LANES, 6 * 64 + 9);
+    reset_engine();
+    while (resets) begin
+      go();
+      after_reset();
+    end
+    dump(REG_ENGINE_RUN_FENCE_LO, 0);
+    dump(REG_ENGINE_NEXT_FENCE_LO, 0);
     begin
       thing_t t = t.first();
       for (int i = 0; i < THINGS; i++) begin

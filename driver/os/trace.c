@@ -91,12 +91,13 @@ static uint32_t track_of(const struct tern_trace_who *w)
 
 /* ------------------------------------------------------------------ names */
 
-static void name_group(struct tern_trace *t, uint32_t pid, const char *name)
+/** tid: any track of the group; where it is missing, readers make up one with the number of the group. */
+static void name_group(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
 {
     char text[160];
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"args\":{\"name\":\"%s\"}}", pid,
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", pid, tid,
                    tern_trace_escape(name, text, sizeof text));
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"args\":{\"sort_index\":%u}}", pid, pid);
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", pid, tid, pid);
 }
 
 static void name_track(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
@@ -141,7 +142,7 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
         k = &t->track[w->context_id];
         if (!t->process[w->process_id]) {
             t->process[w->process_id] = true;
-            name_group(t, group(w), w->process);
+            name_group(t, group(w), track_of(w), w->process);
         }
     }
     if (!k->known) {
@@ -164,7 +165,7 @@ static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, 
 static void count(struct tern_trace *t, uint64_t time)
 {
     t->last_count = time > t->last_count ? time : t->last_count;
-    tern_trace_put(t->out, "{\"ph\":\"C\",\"name\":\"buffers queued\",\"pid\":%u,\"ts\":%s,\"args\":{\"buffers\":%llu}}", GROUP_ENGINES,
+    tern_trace_put(t->out, "{\"ph\":\"C\",\"name\":\"buffers queued\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"args\":{\"buffers\":%llu}}", GROUP_ENGINES, engine_track(0),
                    at(t, t->last_count).text, (unsigned long long)t->queued);
 }
 
@@ -343,15 +344,16 @@ struct tern_trace *tern_trace_open(const struct tern_trace_device *device)
         free(t);
         return NULL;
     }
+    const struct tern_trace_who paging = {.system = true};
     t->out = out;
     t->clock_hz = device->clock_hz ? device->clock_hz : 1000000000u;
-    name_group(t, GROUP_ENGINES, device->name);
+    name_group(t, GROUP_ENGINES, engine_track(0), device->name);
     for (uint32_t e = 0; e < device->engines; e++) {
         char name[32];
         snprintf(name, sizeof name, "engine %u", e);
         name_track(t, GROUP_ENGINES, engine_track(e), name);
     }
-    name_group(t, GROUP_DRIVER, "driver: paging");
+    name_group(t, GROUP_DRIVER, track_of(&paging), "driver: paging");
     return t;
 }
 

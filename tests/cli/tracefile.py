@@ -72,7 +72,8 @@ class Trace:
     def check_names(self):
         for e in self.events:
             assert e["pid"] in self.groups, f"group {e['pid']} has no name"
-            if "tid" in e:
+            assert "tid" in e, "readers make up a track with the number of the group"
+            if e["ph"] != "M":
                 assert (e["pid"], e["tid"]) in self.names, f"track {e['tid']} of {e['pid']} has no name"
         tids = [t[1] for t in self.names]
         assert len(tids) == len(set(tids)) and 0 not in tids, "numbers of tracks are used once, and are not 0"

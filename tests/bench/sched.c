@@ -156,7 +156,8 @@ static void print_text(const struct run *r)
     if (r->fairness_only) {
         return;
     }
-    printf("\nweights 400, 100, 12: shares are off by at most   %8.1f %%\n", r->weights_error * 100);
+    printf("\nweights %-13s shares are off by at most   %8.1f %%\n", r->options.weights == 3 ? "400, 100, 12:" : "400, 100:",
+           r->weights_error * 100);
     printf("share of NORMAL while FOCUS wants all             %8.1f %%\n", r->focus * 100);
     printf("REALTIME, submission to begin, past %3u clients   %8llu cycles at most, %llu the median\n", r->options.flood,
            (unsigned long long)r->realtime_max, (unsigned long long)r->realtime_median);
@@ -169,7 +170,7 @@ static void print_text(const struct run *r)
 int main(int argc, char **argv)
 {
     static struct run r = {
-        .options = {.quantum = 5000, .quanta = 50, .samples = 200, .buffers = 400, .flood = 64},
+        .options = {.quantum = 5000, .quanta = 50, .samples = 200, .buffers = 400, .flood = 64, .weights = 3},
         .count = {2, 16, 64, 256},
         .counts = 4,
     };
@@ -188,6 +189,7 @@ int main(int argc, char **argv)
             r.options.samples = 30;
             r.options.buffers = 40;
             r.options.flood = 16;
+            r.options.weights = 2;
         } else if (strcmp(argv[i], "--contexts") == 0) {
             if (!number(next, 1, 1024, &v)) {
                 return wrong("--contexts takes a number from 1 to 1024, not", next ? next : "");

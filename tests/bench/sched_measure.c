@@ -90,11 +90,11 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
 int measure_weights(struct measure_options *o, double *error)
 {
     static const uint32_t weights[] = {400, 100, 12};
-    enum { N = sizeof weights / sizeof weights[0] };
+    const unsigned n = o->weights;
     struct rig r;
     double sum = 0, all = 0, worst = 0;
-    int e = open_rig(o, &r, "", 1, N);
-    for (unsigned i = 0; !e && i < N; i++) {
+    int e = open_rig(o, &r, "", 1, n);
+    for (unsigned i = 0; !e && i < n; i++) {
         struct client *c = rig_add(&r, 0, 0, i, 2 * o->quantum);
         e = c ? rig_priority(c, TERN_BAND_NORMAL, weights[i]) : -EIO;
         if (c) {
@@ -103,11 +103,11 @@ int measure_weights(struct measure_options *o, double *error)
         sum += weights[i];
     }
     /* long enough for the lowest to have its quanta */
-    e = e ? e : rig_run(&r, 20 * o->quantum, (uint64_t)(2.0 * (double)o->quantum * o->quanta * sum / weights[N - 1]));
-    for (unsigned i = 0; !e && i < N; i++) {
+    e = e ? e : rig_run(&r, 20 * o->quantum, (uint64_t)(2.0 * (double)o->quantum * o->quanta * sum / weights[n - 1]));
+    for (unsigned i = 0; !e && i < n; i++) {
         all += (double)got(&r.client[i]);
     }
-    for (unsigned i = 0; !e && i < N; i++) {
+    for (unsigned i = 0; !e && i < n; i++) {
         const double share = (double)got(&r.client[i]) / all, wanted = weights[i] / sum;
         worst = fmax(worst, fabs(share / wanted - 1));
     }

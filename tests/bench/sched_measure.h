@@ -13,6 +13,7 @@ struct measure_options {
     unsigned samples;  /**< Of REALTIME submissions. */
     unsigned buffers;  /**< Of the measurements of a busy engine. */
     unsigned flood;    /**< Clients that REALTIME work has to get past. */
+    unsigned weights;  /**< How many of high, normal and low: the lowest one sets how long it takes. */
     struct tern_device_info info; /**< Out: the device that was used. */
 };
 
@@ -22,7 +23,7 @@ struct measure_fairness {
 
 /** Equal clients with kernels of four kinds and of a quarter to four quanta: how alike their cycles are. */
 int measure_fairness(struct measure_options *o, unsigned contexts, struct measure_fairness *out);
-/** High, normal and low in one process: the largest deviation of a share from what its weight says, as a part of it. */
+/** Clients of different weights in one process: the largest deviation of a share from what its weight says, as a part of it. */
 int measure_weights(struct measure_options *o, double *error);
 /** What NORMAL gets of the engines' cycles while FOCUS wants all. */
 int measure_focus(struct measure_options *o, double *share);

@@ -17,7 +17,9 @@ static int open_rig(struct measure_options *o, struct rig *r, const char *more, 
     char keys[90];
     snprintf(keys, sizeof keys, "quantum=%llu%s", (unsigned long long)o->quantum, more);
     const int e = rig_open(r, keys, processes, clients);
-    o->info = r->info;
+    if (!o->info.engines) {
+        o->info = r->info; /* of the first: the others only have more keys */
+    }
     return e;
 }
 

@@ -129,8 +129,8 @@ VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", JOBS, "--output", str(B
 def verify(t):
     t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", "2000"], whole)
     t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", "150"], whole)
-    t.step("kernels stopped at every cycle and resumed: no bit differs", "verify-preempt",
-           [*VERIFY, "--kind", "preempt", "--every", "2", "--seeds", "2"], whole)
+    t.step("kernels stopped at every sixteenth cycle and resumed: no bit differs", "verify-preempt",
+           [*VERIFY, "--kind", "preempt", "--every", "16", "--seeds", "2"], whole)
     t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", "2000"], mutants)
 
 

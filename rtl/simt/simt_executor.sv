@@ -387,7 +387,7 @@ module simt_executor #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_core (
       .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .halt_i(halt), .busy_o(core_busy), .restoring_i(restoring),
-      .launch_ok_i(restoring ? !back_fresh[launch_warp] || !freeze : !halt), .launch_live_i(launch_live),
+      .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt), .launch_live_i(launch_live),
       .launch_ended_i(launch_ended), .select_i(restoring && all_back), .select_warps_i(back_live), .present_o(present),
       .masks_o(masks), .look_i(state_q == SAVE || restoring),
       .look_index_i((state_q == SAVE || restoring) ? look_index : dbg_warp_i[WW-1:0]), .look_read_i(look_read),

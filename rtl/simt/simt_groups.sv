@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work-group a hardware warp runs, and which warp of that group it is: how a fault names its work-item.
 //
-// Contract: launch_i (before put_i) writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
+// Contract: launch_i, never together with put_i, writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
 // with the first. group_o and member_o follow {gen_i, warp_i} combinationally and mean something only for a warp that was
 // launched. A warp has two entries that take turns, gen_o says which one is in use: what a warp stored last may fault when it
 // already runs another group. simt_lsu tells when a warp may be launched again.

@@ -41,7 +41,7 @@ module simt_walk #(
   logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_pending, to_record;
   logic [WW-1:0]    index_q;
   logic [WARPS-1:0] left_q, source;         // slots or warps behind index_q
-  logic [31:0]      regs_q, regs;
+  logic [31:0]      regs_q;                 // registers behind rd_q
   logic [4:0]       rd_q;
   logic [9:0]       line_q;
   logic [10:0]      count_q;                // lines of the slot that are left
@@ -68,7 +68,6 @@ module simt_walk #(
     to_local   = (slots_i != '0 && local_lines_i != '0) ? simt_core_pkg::LINE_LOCAL : to_warps;
     to_slots   = (slots_i != '0) ? simt_core_pkg::LINE_SLOT : to_warps;
     to_record  = (pending_q == 4'd1) ? simt_core_pkg::LINE_END : simt_core_pkg::LINE_PENDING;
-    regs       = (kind_q == simt_core_pkg::LINE_LANES) ? {regs_i[31:1], 1'b0} : regs_q;
     next       = kind_q;
     case (kind_q)
       simt_core_pkg::LINE_HEAD:    next = simt_core_pkg::LINE_MASKS;
@@ -77,7 +76,7 @@ module simt_walk #(
       simt_core_pkg::LINE_LOCAL:   if (count_q == 11'd1 && left_q == '0) next = to_warps;
       simt_core_pkg::LINE_LANES:   if (part_end) next = simt_core_pkg::LINE_PCS;
       simt_core_pkg::LINE_PCS, simt_core_pkg::LINE_REG:
-        if (part_end) next = (regs != '0) ? simt_core_pkg::LINE_REG : (left_q != '0) ? simt_core_pkg::LINE_LANES : to_pending;
+        if (part_end) next = (regs_q != '0) ? simt_core_pkg::LINE_REG : (left_q != '0) ? simt_core_pkg::LINE_LANES : to_pending;
       simt_core_pkg::LINE_PENDING: next = simt_core_pkg::LINE_ADDR;
       simt_core_pkg::LINE_ADDR:    if (part_end) next = has_data_i ? simt_core_pkg::LINE_DATA : to_record;
       simt_core_pkg::LINE_DATA:    if (part_end) next = has_cmp_i ? simt_core_pkg::LINE_CMP : to_record;
@@ -107,14 +106,14 @@ module simt_walk #(
       kind_q    <= next;
       line_q    <= line_q + 10'd1;
       count_q   <= count_q - 11'd1;
-      regs_q    <= regs;
+      if (kind_q == simt_core_pkg::LINE_LANES) regs_q <= {regs_i[31:1], 1'b0};
       if (kind_q == simt_core_pkg::LINE_MASKS) pending_q <= pending_i;
       if (kind_q >= simt_core_pkg::LINE_ADDR && (next == simt_core_pkg::LINE_PENDING)) pending_q <= pending_q - 4'd1;
       if (kind_q == simt_core_pkg::LINE_MASKS) index_q <= index_q + 1'b1;
       if (kind_q >= simt_core_pkg::LINE_LANES && kind_q != simt_core_pkg::LINE_PENDING) second_q <= !part_end;
       if (next == simt_core_pkg::LINE_REG && part_end) begin
-        regs_q <= regs & (regs - 32'd1);
-        for (int r = 31; r >= 0; r--) if (regs[r]) rd_q <= 5'(r);
+        regs_q <= regs_q & (regs_q - 32'd1);
+        for (int r = 31; r >= 0; r--) if (regs_q[r]) rd_q <= 5'(r);
       end
       if (advance) begin
         left_q  <= source & (source - WARPS'(1));

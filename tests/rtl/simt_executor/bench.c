@@ -37,6 +37,8 @@ void bench_dirt(uint32_t *packet);
 void bench_save(const uint32_t *line);
 int bench_restore(uint32_t *line);
 int bench_cross(void);
+void bench_spoil(int how);
+void bench_mend(void);
 int bench_cut(int instructions);
 void bench_request(int now, int op, int amo, int exec, int line, const uint32_t *wdata, const uint32_t *be, int tag);
 int bench_response(int now, int *tag, int *fault, uint32_t *data);
@@ -185,7 +187,7 @@ int bench_case(uint32_t *packet, int *scrub, const char **name)
     memcpy(initial, memory, MEMORY_BYTES);
     memcpy(device.mem.data, memory, MEMORY_BYTES);
     memcpy(packet, packet_words, sizeof packet_words);
-    *scrub = next_case % 3 == 1;
+    *scrub = current->scrub || next_case % 3 == 1;
     if (!model_run(false, 400000000, &expected_fault)) {
         fprintf(stderr, "the model does not end\n");
         exit(1);
@@ -248,6 +250,29 @@ int bench_restore(uint32_t *line)
     }
     state_next = state_lines = 0;
     return 1;
+}
+
+static uint32_t good[MAX_LINES][16], good_lines;
+
+/** A state that must be refused: of another geometry, a line too long, a line too short. */
+void bench_spoil(int how)
+{
+    memcpy(good, state, sizeof state);
+    good_lines = state_lines;
+    if (how == 0) {
+        state[0][0] ^= 1u << bench_random() % 16;
+    } else if (how == 1) {
+        memset(state[state_lines++], 0, LINE);
+    } else {
+        state_lines--;
+    }
+}
+
+void bench_mend(void)
+{
+    memcpy(state, good, sizeof state);
+    state_lines = good_lines;
+    state_next = 0;
 }
 
 /** The model goes on from what the hardware has streamed, with the memory as it is. */

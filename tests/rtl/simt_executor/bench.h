@@ -18,6 +18,7 @@ struct bench_case {
     uint32_t args[8];          /* words of the argument block */
     uint32_t local_bytes, slots;
     uint32_t fault;            /* code that must come; 0: none */
+    bool scrub;                /* another process ran before */
     void (*fill)(uint8_t *memory);
 };
 

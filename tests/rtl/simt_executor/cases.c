@@ -38,6 +38,8 @@ static const struct bench_case cases[] = {
      .args = {DATA, DATA + 0x10000, DATA + 0x20000}, .local_bytes = 1024, .fill = floats},
     {.name = "spin", .source = "spin", .global = {60, 1, 1}, .local = {20, 1, 1}, .args = {DATA, DATA + 0x1000},
      .local_bytes = 64},
+    {.name = "unwritten", .source = "unwritten", .global = {90, 1, 1}, .local = {20, 1, 1}, .args = {DATA},
+     .local_bytes = 2048, .scrub = true},
     FAULT("none", 99, 0),
     FAULT("illegal", 0, TERN_FAULT_ILLEGAL_INSTRUCTION),
     FAULT("ecall", 1, TERN_FAULT_ENVIRONMENT_CALL),

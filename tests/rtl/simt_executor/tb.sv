@@ -21,6 +21,8 @@ module tb #(
   import "DPI-C" context function void bench_save(input bit [511:0] line);
   import "DPI-C" context function int bench_restore(output bit [511:0] line);
   import "DPI-C" context function int bench_cross();
+  import "DPI-C" context function void bench_spoil(input int how);
+  import "DPI-C" context function void bench_mend();
   import "DPI-C" context function int bench_cut(input int instructions);
   import "DPI-C" context function int bench_check(input int code, input int access, input int va,
                                                   input int pc, input int group, input int warp, input int lane);
@@ -107,11 +109,9 @@ module tb #(
 
   // ------------------------------------------------------------------------------------------- one run
   int            seed, scrub, cycles, plain, errors, count, limit, runs, stops, held, lines, in_lines, wait_stop, latency, sweep;
-  int            stop_at, stop_max, stream, resume_cycles, worst_latency, worst_stream, worst_resume, step;
-  longint        sum_latency, sum_stream, sum_resume;
+  int            stop_at, stream, resume_cycles, worst_latency, worst_stream, worst_resume, step;
   string         only, name;
   bit [1023:0]   packet_bits, dirt_bits;
-  bit [511:0]    line;
 
   // from memory's last answer: 24 a lane of local memory, 64 write-backs, fetches and the pipeline
   localparam int STOP_BOUND = 2 * 70 + 24 * LANES + 160;
@@ -197,10 +197,29 @@ module tb #(
     if (stopped_valid || save_valid || restore_ready || req_valid) $fatal(1, "%s: not quiet at the end", name);
   endtask
 
+  // what must be refused: a state of another geometry or length, or a packet out of range; all of the state is taken
+  task refused(input int how);
+    bit [1023:0] bad;
+    bad = packet_bits;
+    bench_spoil(how);
+    if (how == 3) begin
+      bench_mend();
+      bad[tern_spec_pkg::PKT_DISPATCH_GROUP_WARPS_LSB +: 8] = 8'd99;
+    end
+    start(bad, 1'b0, 1'b1);
+    go(-1, 2'd0, 1'b1, 1'b1);
+    if (!fault_valid || fault_code != (how == 3 ? tern_spec_pkg::FAULT_PACKET_BOUNDS : tern_spec_pkg::FAULT_CONTEXT_INVALID)) begin
+      $display("%s: not refused (%0d)", name, how);
+      errors++;
+    end
+    bench_mend();
+    tick;
+  endtask
+
   // stops at first, then up to `more` times at random; dirty: another process runs meanwhile; fast: no gaps in the streams
   task stopped_run(input int first, input int more, input bit [1:0] gran, input bit fast, input bit again);
     bit resumes, alien;
-    int at;
+    int at, at_refusal;
     stop_at = first;
     held = 0;
     resumes = again;
@@ -214,6 +233,10 @@ module tb #(
         if (!done_valid) $fatal(1, "%s: the other process did not end", name);
         alien = 1'b1;
       end else if (resumes && !fast && ($urandom & 32'h7) == 0) reset;
+      if (resumes && !fast && ($urandom & 32'h7) == 0) begin
+        at_refusal = int'($urandom_range(3));
+        refused(at_refusal);
+      end
       start(packet_bits, alien, resumes);
       go((held > more) ? -1 : at, gran, resumes, !fast);
       alien = 1'b0;
@@ -223,20 +246,19 @@ module tb #(
       stops++;
       held++;
       if (fast) begin
-        sum_latency += longint'(latency);
-        sum_stream += longint'(stream);
         if (latency > worst_latency) worst_latency = latency;
         if (stream > worst_stream) worst_stream = stream;
       end
-      if (!fast && ($urandom & 32'h3) == 0 && bench_cross() != 0) begin
-        $display("%s: WRONG in the model, stop at %0d", name, stop_at);
-        errors++;
+      if (!fast && ($urandom & 32'h3) == 0) begin
+        if (bench_cross() != 0) begin
+          $display("%s: WRONG in the model, stop at %0d", name, stop_at);
+          errors++;
+        end
       end
       resumes = 1'b1;
       at = ($urandom & 32'h7) == 0 ? 0 : int'($urandom_range(plain));
     end
     if (fast && held > 0) begin
-      sum_resume += longint'(resume_cycles);
       if (resume_cycles > worst_resume) worst_resume = resume_cycles;
     end
     check();
@@ -255,6 +277,11 @@ module tb #(
     rst = 1'b0;
     while (bench_case(packet_bits, scrub, name) != 0) begin
       stop_at = -1;
+      if (scrub[0]) begin
+        bench_dirt(dirt_bits);
+        start(dirt_bits, 1'b1, 1'b0);
+        go(-1, 2'd0, 1'b0, 1'b0);
+      end
       start(packet_bits, scrub[0], 1'b0);
       go(-1, 2'd0, 1'b0, 1'b0);
       plain = cycles;
@@ -268,8 +295,10 @@ module tb #(
         bench_again();
         stopped_run(int'($urandom_range(plain)), 3, ($urandom & 32'h3) == 0 ? 2'd2 : 2'd3, 1'b0, 1'b0);
       end
-      if (runs > 0 && plain < 20000 && bench_cut(1 + int'($urandom_range(plain / 2))) != 0)
-        stopped_run(int'($urandom_range(plain)), 1, 2'd3, 1'b0, 1'b1);
+      if (runs > 0 && plain < 20000) begin
+        if (bench_cut(1 + int'($urandom_range(plain / 2))) != 0)
+          stopped_run(int'($urandom_range(plain)), 1, 2'd3, 1'b0, 1'b1);
+      end
       // at every cycle, without gaps
       step = (sweep != 0) ? sweep : (plain < 700) ? 1 : 0;
       for (int at = 0; step != 0 && at <= plain; at += step) begin

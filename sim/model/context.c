@@ -7,10 +7,18 @@ static uint64_t address(const struct lines *s)
     return s->page * PAGE + (uint64_t)s->next * LINE;
 }
 
+/** A fault names the area, not its line: the hardware has many lines under way at once. */
+static void told(const struct lines *s, bool done)
+{
+    if (!done) {
+        s->f->va = (uint32_t)(s->page * PAGE);
+    }
+}
+
 void lines_put(struct lines *s, const void *line)
 {
     if (!s->f->code) {
-        memory_write(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f);
+        told(s, memory_write(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
     }
     s->next++;
 }
@@ -22,7 +30,7 @@ void lines_get(struct lines *s, void *line)
         s->f->code = TERN_FAULT_CONTEXT_INVALID;
     }
     if (!s->f->code) {
-        memory_read(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f);
+        told(s, memory_read(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
     }
     s->next++;
 }

@@ -292,6 +292,9 @@ void state_restore(struct engine *e, struct lines *s, struct fault *f)
     for (uint32_t i = 0; i < h.pending && !f->code; i++) {
         get_pending(s, e);
     }
+    if (s->next != s->end) {
+        invalid(s);
+    }
     if (!f->code) {
         go_on(t, s);
     }

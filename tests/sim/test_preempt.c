@@ -256,16 +256,22 @@ static void test_refused(void **state)
         {.executor = TERN_CTX_EXECUTOR_NONE, .lines = 1},
         {.executor = 4, .lines = 1},
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 3},           /* geometry of another device */
+        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 1},           /* less than its head says; then more */
+        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 4},
     };
     build_kernel(d);
     struct submission s = {.buffer = VA, .root = ROOT, .save = SAVE / PAGE, .size = d->used * 4};
     submit(d, 0, s, BASE);
     expect_completed(d, 0, 0);
     s.flags = RESUME;
-    tern_ctx_simt_head_pack(&(struct tern_ctx_simt_head){.lanes = lanes(d) ^ 24u, .warps = 16, .ended = 1}, line);
-    assert_int_equal(api->mem_write(d->sim, SAVE + LINE, line, sizeof line), 0);
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tern_ctx c = cases[i];
+        uint32_t warps = reg_read(d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
+        struct tern_ctx_simt_head h = {.lanes = c.lines == 3 ? lanes(d) ^ 24u : lanes(d), .warps = warps, .ended = 1};
+        tern_ctx_simt_head_pack(&h, line);
+        assert_int_equal(api->mem_write(d->sim, SAVE + LINE, line, sizeof line), 0);
+        memset(line, 0, sizeof line);
+        assert_int_equal(api->mem_write(d->sim, SAVE + 2 * LINE, line, sizeof line), 0);
         c.offset = DISPATCH_AT;
         put_header(d, c);
         s.fence = i;

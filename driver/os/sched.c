@@ -210,7 +210,7 @@ static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_contex
     tern_sched_launch(s, c, slice->charged);
     if (e->n++ == 0) {
         e->front_since = s->now;
-        e->quantum_end = s->now + s->config.band[c->band].quantum;
+        e->quantum_end = s->now + tern_sched_quantum(s, slice);
     }
     int r = s->ops->submit(s->user, engine, slice);
     return r ? r : tern_sched_judge(s, c);
@@ -266,6 +266,13 @@ static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint
 static uint64_t front_ran(const struct tern_sched *s, const struct tern_sched_engine *e)
 {
     return s->now > e->front_since ? s->now - e->front_since : 0;
+}
+
+/** Cycles after which the front is cut for nobody; UINT64_MAX: never. */
+static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched_engine *e)
+{
+    const uint32_t halvings = e->inflight[0].cuts / 64;
+    return !s->config.force_preempt || halvings > 20 ? UINT64_MAX : s->config.force_preempt << halvings;
 }
 
 /** Cycles times percent that NORMAL is behind or ahead by, with what runs. */
@@ -349,13 +356,13 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
         return 0;
     }
     uint32_t band = e->inflight[0].context->band;
-    uint64_t ran = front_ran(s, e), quantum = s->config.band[band].quantum, force = s->config.force_preempt;
+    uint64_t ran = front_ran(s, e);
     bool paging = band == TERN_BAND_PAGING, due = s->now >= e->quantum_end;
     if (due) {
         charge_front(s, e, ran);
     }
     enum wish wish = wanted(s, engine);
-    e->forced = !paging && force && ran >= force;
+    e->forced = !paging && ran >= forced_after(s, e);
     if (e->evict || e->forced || wish == HIGHER || (due && wish == EQUAL && !paging) || (paging && ran >= s->config.timeout)) {
         bool at_once = e->evict || e->forced || paging || urgent(s, engine);
         e->forced = e->forced && wish == NOBODY;
@@ -363,7 +370,7 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
         tern_sched_tell_slice(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
         return stop(s, engine, at_once ? 0 : s->config.band[band].grace);
     }
-    e->quantum_end = due ? s->now + quantum : e->quantum_end;
+    e->quantum_end = due ? s->now + tern_sched_quantum(s, &e->inflight[0]) : e->quantum_end;
     return 0;
 }
 
@@ -404,8 +411,8 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
     if (band == TERN_BAND_PAGING) {
         return e->front_since + s->config.timeout;
     }
-    if (s->config.force_preempt) {
-        at = e->front_since + s->config.force_preempt;
+    if (forced_after(s, e) != UINT64_MAX) {
+        at = e->front_since + forced_after(s, e);
     }
     if (tern_sched_best(s, engine) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
         at = least(at, e->quantum_end);

@@ -46,11 +46,15 @@ struct tern_sched_share;
 
 struct tern_sched_config {
     struct {
-        uint64_t quantum; /**< Cycles before others of its band get the engine. */
+        uint64_t quantum; /**< Cycles before others of its band get the engine; but no less than four times what its last save took. */
         uint64_t grace;   /**< Cycles a preempted buffer has to reach the end of its work-groups; 0: it is cut at once. */
     } band[TERN_BANDS];
     uint64_t timeout;        /**< Cycles that a preemption may take (F2). */
-    uint64_t force_preempt;  /**< If not 0: cut every so many cycles though nobody wants the engine, and go on elsewhere. */
+    /**
+     * If not 0: a slice is cut every so many cycles though nobody wants the engine, and goes on elsewhere; with every 64 cuts
+     * half as often, so that it ends even if a restore takes longer than that.
+     */
+    uint64_t force_preempt;
     uint32_t depth;          /**< Slices kept in an HW queue: 2, or 1 to see why 2. */
     uint32_t normal_percent; /**< What NORMAL keeps of an engine that FOCUS floods (S1). */
 };
@@ -71,6 +75,8 @@ struct tern_slice {
     bool resume;          /**< Goes on from the context-save area; its packets are still in its slot. */
     bool resubmitted;     /**< Was in an HW queue before (P6). */
     uint32_t at, cut_on;  /**< With resume: byte offset in the slice at which it was cut, and the engine. */
+    uint32_t cuts;        /**< How often it has been, */
+    uint64_t save_cycles; /**< and what that took the last time. */
     uint64_t seq;         /**< Order within the context. */
     int64_t charged;      /**< Cycles, by estimate. */
 };

@@ -60,6 +60,12 @@ void tern_sched_forget_signals(struct tern_sched *s, struct tern_job *job);
 int tern_sched_collect(struct tern_sched *s, uint32_t engine);
 /** Resets the engine; the job in front is guilty, what waited behind it is queued again (F3). */
 int tern_sched_reset(struct tern_sched *s, uint32_t engine);
+/** How long a slice may keep others of its band waiting: long enough to get on, whatever it takes to restore it. */
+static inline uint64_t tern_sched_quantum(const struct tern_sched *s, const struct tern_slice *slice)
+{
+    uint64_t quantum = s->config.band[slice->context->band].quantum, least = 4 * slice->save_cycles;
+    return quantum > least ? quantum : least;
+}
 /** Keeps account of what FOCUS owes NORMAL (S1). */
 void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles);
 

@@ -144,7 +144,7 @@ static struct tern_slice take_front(struct tern_sched *s, uint32_t engine, uint6
     e->n--;
     e->inflight[0] = e->inflight[1];
     e->front_since = run ? end : s->now;
-    e->quantum_end = e->front_since + (e->n ? s->config.band[e->inflight[0].context->band].quantum : 0);
+    e->quantum_end = e->front_since + (e->n ? tern_sched_quantum(s, &e->inflight[0]) : 0);
     tern_sched_signalled(s, c->process); /* it may have written fences */
     return slice;
 }
@@ -271,6 +271,8 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
             slice.resume = true;
             slice.at = ind->cut.offset;
             slice.cut_on = engine;
+            slice.cuts++;
+            slice.save_cycles = ind->end > e->stop_since ? ind->end - e->stop_since : 0;
             slice.context->stats.preempted++;
             cut = slice.context;
             tern_sched_tell_slice(s, TERN_EV_PREEMPTED, engine, &slice, ind->end);

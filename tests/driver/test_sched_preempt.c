@@ -461,9 +461,32 @@ static void test_forced_preemption(void **state)
         for (int i = 0; i < 3; i++) {
             assert_int_equal(clients[0].work.executed[i], 1);
         }
-        assert_true(m.resumed > 300);
+        assert_true(m.resumed > 150);
         assert_true(engines == 1 ? m.moved == 0 : m.moved > m.resumed * 9 / 10);
     }
+}
+
+static void test_work_gets_on_however_short_the_quantum(void **state)
+{
+    (void)state;
+    config.band[TERN_BAND_NORMAL].quantum = 100; /* a third of a restore */
+    restart(1);
+    client_submit(&clients[0], 3);
+    client_submit(&clients[1], 3);
+    drain();
+    assert_int_equal(clients[0].results[TERN_COMPLETED] + clients[1].results[TERN_COMPLETED], 2);
+    assert_true(m.resumed > 20);
+}
+
+static void test_forced_preemption_lets_work_end(void **state)
+{
+    (void)state;
+    config.force_preempt = 100; /* a third of a restore */
+    restart(1);
+    client_submit(&clients[0], 3);
+    drain();
+    assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
+    assert_true(m.resumed > 100);
 }
 
 static int events[16];
@@ -525,6 +548,8 @@ int main(void)
         cmocka_unit_test_setup(test_request_finds_nothing, setup),
         cmocka_unit_test_setup(test_suspend_fences_are_monotonic, setup),
         cmocka_unit_test_setup(test_forced_preemption, setup),
+        cmocka_unit_test_setup(test_work_gets_on_however_short_the_quantum, setup),
+        cmocka_unit_test_setup(test_forced_preemption_lets_work_end, setup),
         cmocka_unit_test_setup(test_events, setup),
     };
     return cmocka_run_group_tests_name("sched_preempt", tests, NULL, NULL);

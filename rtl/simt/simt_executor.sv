@@ -177,6 +177,7 @@ module simt_executor #(
     endcase
     if (rst_i) begin
       state_q         <= IDLE;
+      begin_q         <= 1'b0;    // or the dispatcher would begin with what comes next
       done_valid_o    <= 1'b0;
       fault_valid_o   <= 1'b0;
       stopped_valid_o <= 1'b0;

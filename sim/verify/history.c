@@ -110,6 +110,9 @@ static int steps_of(const struct scene *s, const struct history *h, const struct
         const struct tern_sim_retired *r = &h->r[i];
         struct step step = {.engine = r->engine, .submit = submission_at(s, e, r->engine, r->time), .index = i,
                             .group = {r->group[0], r->group[1], r->group[2]}};
+        if (step.submit < s->submits) {
+            step.engine = s->submit[step.submit].engine; /* it may have run on the other one */
+        }
         for (step.lane = step.submit == s->submits ? lanes : 0; step.lane < lanes; step.lane++) { /* not the foreign work */
             if (r->mask >> step.lane & 1) {
                 step.item = r->warp * lanes + step.lane;

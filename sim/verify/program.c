@@ -216,6 +216,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     out->code_va = c.va;
     out->limit = LIMIT;
     out->stop_every = p.stop_every;
+    out->roams = true;
     result = submit(out, a, &p, &r);
     result = result ? result : scene_foreign(out, g, (uint64_t)space_pages(a, 2) * PAGE);
 end:

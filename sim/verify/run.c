@@ -6,7 +6,8 @@
  * With stop_every the engines are preempted at random device times, at any granularity, which now and then becomes finer
  * while the engine stops. What a preemption takes back is submitted again from the first such buffer on, with the resume
  * flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would run before
- * what was taken back; but now and then work of another context comes between. Each time that a buffer is cut it is left alone for longer: to go on takes time, too.
+ * what was taken back; but now and then work of another context comes between, or the first part of it goes to the other
+ * engine, if that has nothing to do, and is not stopped there. Each time that a buffer is cut it is left alone for longer: to go on takes time, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct queue {
     bool *begun;
     uint32_t count, ended, submitted, again;
     bool stopping, foreign; /* foreign: other work is between two parts */
+    bool away, guest;       /* its first buffer is at the other engine; that of the other one is here */
     uint32_t granularity; /* of the stop */
     uint32_t cuts;        /* of the first buffer, in a row */
     uint64_t stop_at;     /* the next request; while stopping, one that is finer */
@@ -118,22 +120,39 @@ static void submit(struct runner *r, uint32_t e)
     q->submitted++;
 }
 
+/** Lets the other engine go on with what was cut. */
+static bool leave(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e], *other = &r->queue[!e];
+    bool idle = other->ended == other->submitted && !other->foreign && !other->away && !other->stopping;
+    if (!r->s->roams || !idle || !q->begun[q->ended] || !rng_one_in(&q->random, 3)) {
+        return false;
+    }
+    ring(r, !e, &r->s->submit[q->of[q->ended]], true);
+    q->submitted = q->ended + 1;
+    q->away = other->guest = true;
+    return true;
+}
+
 static void feed(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
+    if (q->away || q->guest) {
+        return;
+    }
     if (q->again && q->ended + q->again == q->submitted) {
         q->submitted = q->ended;
         q->again = 0;
-        q->foreign = r->s->foreign.size && rng_one_in(&q->random, 2);
+        q->foreign = r->s->foreign.size && !leave(r, e) && rng_one_in(&q->random, 2);
         if (q->foreign) {
             ring(r, e, &r->s->foreign, false);
         }
     }
-    if (q->stopping && q->ended == q->submitted) {
+    if (q->stopping && (q->away || q->ended == q->submitted)) {
         q->stopping = false;
         q->stop_at = draw_stop(r, q);
     }
-    while (!q->stopping && !q->again && !q->foreign && q->submitted < q->count && q->submitted - q->ended < HW_QUEUE) {
+    while (!q->stopping && !q->again && !q->foreign && !q->away && q->submitted < q->count && q->submitted - q->ended < HW_QUEUE) {
         submit(r, e);
     }
 }
@@ -181,6 +200,17 @@ static int take(struct runner *r, uint32_t e)
     struct queue *q = &r->queue[e];
     struct seen seen;
     read_indication(r, e, &seen);
+    if (q->guest) { /* of the other queue, and as if it had happened there */
+        q->guest = false;
+        q = &r->queue[!e];
+        q->away = false;
+        seen.submit = q->of[q->ended];
+        int result = keep_cut(r, &seen); /* who ran here */
+        if (result) {
+            return result;
+        }
+        seen.engine = !e;
+    }
     if (q->foreign) {
         q->foreign = false;
         seen.submit = r->s->submits;
@@ -237,7 +267,7 @@ static void advance(struct runner *r)
     uint64_t until = r->start + r->s->limit, time = now(r);
     for (uint32_t e = 0; e < ENGINES; e++) {
         const struct queue *q = &r->queue[e];
-        until = q->ended == q->submitted ? until : sooner(until, q->stop_at);
+        until = q->ended == q->submitted || q->away ? until : sooner(until, q->stop_at);
     }
     if (r->watch && r->watch->waves) {
         until = time < r->watch->waves_from ? sooner(until, r->watch->waves_from)
@@ -269,7 +299,7 @@ static int run(struct runner *r)
             struct queue *q = &r->queue[e];
             feed(r, e);
             working |= q->ended < q->count;
-            if (q->ended < q->submitted && now(r) >= q->stop_at) {
+            if (q->ended < q->submitted && !q->away && now(r) >= q->stop_at) {
                 stop(r, e);
             }
         }

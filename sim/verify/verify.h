@@ -101,6 +101,7 @@ struct scene {
     uint32_t code_va;
     uint64_t limit;           /**< Device cycles after which a device that has not ended hangs. */
     struct submit foreign;    /**< Of another context, between two parts of a buffer that was cut; size 0: nothing. */
+    bool roams;               /**< What was cut may go on on the other engine: it waits for nothing that that one does. */
     uint32_t stop_every;      /**< Not 0: preempt each engine about that often (device cycles), at first; submit again with resume. */
 };
 
@@ -139,7 +140,7 @@ struct seen {
 struct ending {
     struct seen *seen;     /**< Completed and faulted indications, in order an engine; engine by engine. */
     uint32_t count;
-    struct seen *cuts;     /**< Preempted indications, in order of time. Not compared: where a request arrives is open. */
+    struct seen *cuts;     /**< Preempted indications, foreign work, ends on another engine, in order of time. Not compared. */
     uint32_t cut_count;
     bool hung;             /**< The limit was passed. */
     uint64_t cycles, instructions; /**< Device cycles; warp instructions (counters). */

@@ -72,8 +72,11 @@ module cp_pte (
       be_q <= '0;
     end
     if (take) begin
-      line_q[{entry_q[3:0], 5'b0}+:32] <= pte_q;
-      be_q[{entry_q[3:0], 2'b0}+:4] <= 4'hf;
+      for (int i = 0; i < 16; i++)  // an enable each, where a shift would be deep
+        if (entry_q[3:0] == 4'(i)) begin
+          line_q[32*i+:32] <= pte_q;
+          be_q[4*i+:4] <= 4'hf;
+        end
       pte_q <= pte_q + step_q;
       entry_q <= entry_q + 1'b1;
       left_q <= left_q - 1'b1;

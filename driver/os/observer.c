@@ -85,6 +85,9 @@ void tern_observer_ended(struct tern_device *dev, const struct tern_job *job)
     if (dev->observer && dev->observer->trace) {
         const struct tern_trace_who w = who(dev, job->context, name);
         tern_trace_ended(dev->observer->trace, &w, job->fence, (int)job->result, dev->sched.now);
+        if (!tern_sched_pending(&dev->sched)) { /* once its owner knows, the process may end without another word */
+            tern_trace_idle(dev->observer->trace);
+        }
     }
 }
 
@@ -162,9 +165,6 @@ void tern_observer_look(struct tern_device *dev)
     const uint64_t now = o && o->stats ? clock_ns() : 0;
     if (now && now >= o->due) {
         publish(dev, now);
-    }
-    if (o && o->trace && !tern_sched_pending(&dev->sched)) {
-        tern_trace_idle(o->trace);
     }
 }
 

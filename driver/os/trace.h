@@ -43,7 +43,7 @@ struct tern_trace *tern_trace_open(const struct tern_trace_device *device);
 void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label);
 /** A job has come back to its owner; result: enum tern_result. Closes the arrow of what never ran. */
 void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now);
-/** The device has nothing to do: what was told so far goes to the file, should the process not get to closing it. */
+/** Nothing is left to do: what was told so far goes to the file, should the process not get to closing it. */
 void tern_trace_idle(struct tern_trace *t);
 /** t may be NULL. */
 void tern_trace_close(struct tern_trace *t);

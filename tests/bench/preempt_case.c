@@ -106,21 +106,24 @@ int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene
         fprintf(stderr, "tern bench preempt: %s: no such kernel, or not with these arguments\n", c->kernel);
         return e;
     }
-    s.before = calloc(1, s.bytes);
+    uint8_t *before = calloc(1, s.bytes);
     s.after = malloc(s.bytes);
     s.seen = malloc(s.bytes);
-    if (!s.before || !s.after || !s.seen) {
+    if (!before || !s.after || !s.seen) {
+        free(before);
         scene_close(&s);
         return -ENOMEM;
     }
     uint32_t at = 0;
     for (uint32_t n = 0; n < k->n_args; n++) {
         if (is_buffer(&c->args[n])) {
-            fill(&c->args[n], s.before + at);
+            fill(&c->args[n], before + at);
             at += aligned(c->args[n].value, TERN_PAGE);
         }
     }
-    e = rig_dispatch(r, k, &range, args, r->data + s.bytes);
+    e = rig_write(r, r->data + s.bytes, before, s.bytes);
+    e = e ? e : rig_dispatch(r, k, &range, args, r->data + 2 * s.bytes);
+    free(before);
     if (e) {
         scene_close(&s);
         return e;
@@ -131,7 +134,6 @@ int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene
 
 void scene_close(struct preempt_scene *s)
 {
-    free(s->before);
     free(s->after);
     free(s->seen);
     *s = (struct preempt_scene){0};
@@ -139,7 +141,7 @@ void scene_close(struct preempt_scene *s)
 
 int scene_reset(struct preempt_scene *s)
 {
-    return rig_write(s->rig, s->rig->data, s->before, s->bytes);
+    return rig_copy(s->rig, s->rig->data, s->rig->data + s->bytes, s->bytes);
 }
 
 int scene_learn(struct preempt_scene *s)

@@ -27,11 +27,11 @@ extern const unsigned preempt_n_cases;
 /** For the cost of preemption: a longer one. */
 extern const struct preempt_case preempt_long_case;
 
-/** A case in the memory of a rig. */
+/** A case in the memory of a rig: its buffers, and behind them what they hold at first, from where the device copies it. */
 struct preempt_scene {
     struct rig *rig;
-    uint8_t *before, *after, *seen; /**< Buffers: as they are at first, after a run without a stop, at last. */
-    uint32_t bytes;
+    uint8_t *after, *seen; /**< Buffers after a run without a stop, and at last. */
+    uint32_t bytes;        /**< Of all buffers. */
 };
 
 /** Lays the case out; before each run, scene_reset. */

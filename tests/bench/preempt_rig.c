@@ -16,6 +16,7 @@
 #define TABLES 0x00002000u
 #define SAVE 0x00020000u
 #define BUFFER 0x00400000u
+#define COPY_BUFFER 0x00400800u
 #define ARGS 0x00401000u
 #define CODE 0x00402000u
 #define END 0x04000000u
@@ -205,14 +206,14 @@ int rig_pass(struct rig *r, uint32_t cycles)
     return e < 0 ? fail(e, "letting the device run") : 0;
 }
 
-int rig_submit(struct rig *r, uint32_t engine, bool resume, uint32_t *at)
+static int submit(struct rig *r, uint32_t engine, uint32_t buffer, uint32_t size, bool resume, uint32_t *at)
 {
     const uint32_t writes[][2] = {
         {TERN_REG_ENGINE_SUB_FENCE_LO(engine), 1},
         {TERN_REG_ENGINE_SUB_FENCE_HI(engine), 0},
-        {TERN_REG_ENGINE_SUB_BUFFER_LO(engine), BUFFER},
+        {TERN_REG_ENGINE_SUB_BUFFER_LO(engine), buffer},
         {TERN_REG_ENGINE_SUB_BUFFER_HI(engine), 0},
-        {TERN_REG_ENGINE_SUB_SIZE(engine), r->size},
+        {TERN_REG_ENGINE_SUB_SIZE(engine), size},
         {TERN_REG_ENGINE_SUB_ROOT(engine), ROOT / TERN_PAGE},
         {TERN_REG_ENGINE_SUB_CONTEXT(engine), 1},
         {TERN_REG_ENGINE_SUB_SAVE(engine), SAVE / TERN_PAGE},
@@ -224,6 +225,30 @@ int rig_submit(struct rig *r, uint32_t engine, bool resume, uint32_t *at)
     }
     e = e ? e : rig_now(r, at);
     return e ? e : put(r, TERN_REG_ENGINE_SUB_DOORBELL(engine), 1);
+}
+
+int rig_submit(struct rig *r, uint32_t engine, bool resume, uint32_t *at)
+{
+    return submit(r, engine, BUFFER, r->size, resume, at);
+}
+
+int rig_copy(struct rig *r, uint32_t dst, uint32_t src, uint32_t bytes)
+{
+    const struct tern_pkt_copy p = {.src_lo = src, .dst_lo = dst, .width = bytes, .rows = 1, .slices = 1};
+    uint32_t packet[TERN_PKT_COPY_LINES * LINE / 4], at;
+    struct tern_indication i;
+    int e = tern_pkt_copy_pack(&p, packet) ? fail(-EINVAL, "a copy that cannot be packed") : 0;
+    e = e ? e : rig_write(r, COPY_BUFFER, packet, sizeof packet);
+    e = e ? e : submit(r, 0, COPY_BUFFER, sizeof packet, false, &at);
+    return e ? e : rig_wait(r, 0, &i);
+}
+
+/** An engine that hangs: with its registers, for whoever looks for the reason. */
+static int hung(struct rig *r, uint32_t engine, const char *what)
+{
+    struct tern_kmd_running running;
+    tern_kmd_dump(&r->kmd, engine, stderr, &running);
+    return fail(-ETIMEDOUT, what);
 }
 
 int rig_running(struct rig *r, uint32_t engine, uint32_t *at, bool *ended)
@@ -243,7 +268,7 @@ int rig_running(struct rig *r, uint32_t engine, uint32_t *at, bool *ended)
             return e;
         }
     }
-    return fail(-ETIMEDOUT, "the kernel does not begin to run");
+    return hung(r, engine, "the kernel does not begin to run");
 }
 
 int rig_preempt(struct rig *r, uint32_t engine, uint32_t *at)
@@ -265,7 +290,7 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
         }
     }
     if (got <= 0) {
-        return got ? got : fail(-ETIMEDOUT, "the engine neither ends nor stops");
+        return got ? got : hung(r, engine, "the engine neither ends nor stops");
     }
     if (out->kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
         fprintf(stderr, "tern bench preempt: fault %u at address 0x%08x, pc 0x%08x\n", out->fault, out->va, out->pc);

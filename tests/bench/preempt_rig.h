@@ -46,6 +46,8 @@ void rig_close(struct rig *r);
 const struct tc_kernel *rig_kernel(const struct rig *r, const char *name);
 /** The buffer becomes a dispatch of this kernel; stack: where its private memory begins. */
 int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args, uint32_t stack);
+/** By the device itself, on engine 0, which must be idle. */
+int rig_copy(struct rig *r, uint32_t dst, uint32_t src, uint32_t bytes);
 int rig_write(struct rig *r, uint32_t address, const void *data, size_t bytes);
 int rig_read(struct rig *r, uint32_t address, void *data, size_t bytes);
 

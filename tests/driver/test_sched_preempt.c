@@ -155,7 +155,7 @@ static void test_every_state_and_event(void **state)
             }
         }
     }
-    assert_int_equal(count, PHASES * SECONDS * EVENTS - 2 * SECONDS);
+    assert_int_equal(count, ((int)PHASES * (int)EVENTS - 2) * (int)SECONDS);
 }
 
 /* --------------------------------------------------------------------- one by one */

@@ -32,6 +32,7 @@ static int compare_shares(const struct tern_sched_share *a, const struct tern_sc
     return by_time(a->vtime, b->vtime, a->order, b->order);
 }
 
+/* not RB_GENERATE_STATIC: in libbsd 0.11 that takes a macro that libbsd does not define */
 RB_GENERATE_INTERNAL(tern_sched_contexts, tern_sched_context, ready, compare_contexts, static __attribute__((unused)))
 RB_GENERATE_INTERNAL(tern_sched_shares, tern_sched_share, node, compare_shares, static __attribute__((unused)))
 

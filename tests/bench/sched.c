@@ -188,7 +188,6 @@ int main(int argc, char **argv)
             r.options.quanta = 20;
             r.options.samples = 30;
             r.options.buffers = 40;
-            r.options.flood = 16;
             r.options.weights = 2;
         } else if (strcmp(argv[i], "--contexts") == 0) {
             if (!number(next, 1, 1024, &v)) {

@@ -6,6 +6,7 @@ import unittest
 
 from cli import Case
 from pages import NEED_RTL, PAGES, Pages
+from tracefile import Trace
 
 KERNEL = """kernel void mix(global uint *y, global const uint *x, local uint *t, uint salt)
 {
@@ -35,6 +36,16 @@ class Rtl(Case):
                 self.assertEqual(a["thread_instructions"], b["thread_instructions"])
                 self.assertGreater(a["counters"]["stall_use"], 0)
                 self.assertGreater(a["counters"]["rd_lines"], 0)
+
+    def test_trace(self):
+        """Work that is cut every 5,000 cycles, on both engines in turn."""
+        r = self.tern("trace", "-o", "out.json", "tern", "bench", "vecadd-16384", TERN_BACKEND="rtl", TERN_CONFIG="default,preempt=5000")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        t = Trace(self.folder / "out.json")
+        t.check()
+        pieces = [e for e in t.ran() if e["name"] == "vecadd"]
+        self.assertGreater(len(pieces), 2)
+        self.assertEqual({e["tid"] for e in pieces}, {tid for _, tid in t.engines()})
 
     def test_cycles_repeat(self):
         first, again = self.mix("rtl", "small"), self.mix("rtl", "small")

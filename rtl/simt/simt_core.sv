@@ -547,7 +547,7 @@ module simt_core #(
   simt_events #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_events (
-      .clk_i, .present_i(present_o), .pick_valid_i(pick_valid), .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)),
+      .clk_i, .present_i(halt_i ? '0 : present_o), .pick_valid_i(pick_valid), .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)),
       .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall), .x_valid_i(x_valid_q),
       .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA), .x_mask_i(x_mask_q), .ev_issue_o, .ev_lanes_o, .ev_stall_use_o,
       .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o

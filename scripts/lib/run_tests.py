@@ -121,6 +121,8 @@ def opencl(t):
 def bench(t):
     t.step("benches: results right, cycles as in the baseline", "bench",
            ["tests/bench/check", str(BUILD / "bin/tern")], lines)
+    t.step("preemption: memory right, cycles as in the baseline and as promised", "bench-preempt",
+           ["tests/bench/check-preempt", str(BUILD / "bin/tern")], lines)
 
 
 VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", JOBS, "--output", str(BUILD / "verify")]

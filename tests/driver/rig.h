@@ -153,7 +153,7 @@ static const uint32_t code_spin[] = {
     0x00000393, /* li t2, 0 */
     0x00138393, /* loop: addi t2, t2, 1 */
     0x00752423, /* sw t2, 8(a0) */
-    0x4005232f, /* amoor.w t1, zero, (a0): not from a cache */
+    0x1005232f, /* lr.w t1, (a0): not from a cache, and never written back over what the host writes */
     0xfe030ae3, /* beqz t1, loop */
     0xffe30e13, /* addi t3, t1, -2 */
     0x000e0663, /* beqz t3, bad */

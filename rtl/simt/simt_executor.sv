@@ -153,7 +153,8 @@ module simt_executor #(
       RUN:
         if (fault) state_q <= KILL;
         else if (dispatch_done) state_q <= DRAIN;
-        else if (now || (soon && empty)) state_q <= HALT;
+        // what came back must have gone on so far that the LSU has room for what the core still issues
+        else if ((now || (soon && empty)) && pend_count <= 4'd5) state_q <= HALT;
       HALT:
         if (fault) state_q <= KILL;
         else if (dispatch_done) state_q <= DRAIN;

@@ -260,7 +260,7 @@ static void end(struct crew *w)
         struct task *t = &w->task[i];
         if (t->pid == pid) {
             t->ended = true;
-            if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) && !t->tally.text[0]) {
+            if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) && !interrupted && !t->tally.text[0]) {
                 snprintf(t->tally.text, sizeof t->tally.text, "a simulator died\n");
             }
         }

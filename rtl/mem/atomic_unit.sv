@@ -8,7 +8,8 @@
 // taken. While one is under way no plain access to its line is; plain writes are shown on plain_* one cycle after grant.
 // A line is looked up, and fetched if absent, when an atomic enters a queue; at the end of the queue it is there or
 // nearly: so misses overlap and order stays. A line stays while a record refers to it, hence is never fetched from
-// behind its own writes. Hot line: one atomic every 3 cycles; different lines: one a cycle.
+// behind its own writes, and no longer, because the host writes memory past the ports. Hot line: one atomic every 3 cycles;
+// different lines: one a cycle.
 // Writing back late would save writes, but a reader beside the fabric would see old memory behind an answered atomic.
 // Preemption saves nothing of it: it is drained, lines are copies.
 module atomic_unit #(
@@ -110,7 +111,7 @@ module atomic_unit #(
     if (rst_i) t_valid_q <= 1'b0;
   end
 
-  // Entries. An entry that went bad answers those that already wait for it, and is then forgotten.
+  // Entries. An entry that went bad answers those that already wait for it.
   logic [27:0] fill_line_q;
   logic [3:0] fill_entry_q, end_entry;
   assign fill_valid_o = fill_q;
@@ -136,7 +137,7 @@ module atomic_unit #(
         if (line_valid_i && line_entry_i == 4'(i)) there_q[i] <= 1'b1;
         if (line_valid_i && line_entry_i == 4'(i) && line_error_i) bad_q[i] <= 1'b1;
         if (leaves && end_error_i) bad_q[i] <= 1'b1;
-        if (!used[i] && !joins && (bad_q[i] || (plain_valid_i && tag_q[28*i+:28] == plain_line_i))) valid_q[i] <= 1'b0;
+        if (!used[i] && !joins) valid_q[i] <= 1'b0;
       end
       if (rst_i) begin
         users_q <= '0;

@@ -62,6 +62,24 @@ static void test_copy(void **state)
     OK(clReleaseMemObject(mb));
 }
 
+/** Atomic operations see what the host wrote since the last ones on the same line. */
+static void test_write_between_atomics(void **state)
+{
+    (void)state;
+    cl_kernel k = clt_kernel("kernel void f(global uint *p) { atomic_add(p, 1u); }", "f");
+    cl_mem m = clt_buffer(sizeof(cl_uint), NULL);
+    clt_args(k, 1, ARG(m));
+    for (cl_uint i = 0; i < 4; i++) {
+        cl_uint value = 1000 * i;
+        OK(clEnqueueWriteBuffer(clt_queue, m, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL));
+        clt_run(k, 64, 0);
+        clt_read(m, &value, sizeof value);
+        assert_int_equal(value, 1000 * i + 64);
+    }
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+}
+
 /** Fills with every pattern size, at an offset that no line begins at where the size allows. */
 static void test_fill(void **state)
 {
@@ -302,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partial_transfers), cmocka_unit_test(test_fresh_memory),
         cmocka_unit_test(test_copy),              cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_write_between_atomics),
         cmocka_unit_test(test_rect),              cmocka_unit_test(test_rect_overlap),
         cmocka_unit_test(test_sub_buffers),       cmocka_unit_test(test_map),
         cmocka_unit_test(test_use_host_ptr),      cmocka_unit_test(test_migrate),

@@ -20,7 +20,8 @@ struct rig {
     struct tern_hal hal, *real;
     atomic_uint deaf;     /* bits of engines that requests to stop do not reach, */
     atomic_uint deaf_to;  /* while this context runs; 0: whoever does */
-    atomic_uint held;     /* bits of engines that do not come out of reset */
+    atomic_int failing;   /* how many resets do not end */
+    atomic_uint held;     /* bits of engines that do not come out of the last one */
     atomic_int eaten;     /* how many paging buffers are lost on their way to engine 0 */
     atomic_bool mute;     /* interrupts are lost */
     atomic_bool gone;     /* all registers read all ones */
@@ -79,7 +80,11 @@ static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t valu
     }
     if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_COMMAND(e)) {
         rig.preempts += (value & TERN_ENGINE_COMMAND_PREEMPT_MASK) != 0;
-        rig.resets += (value & TERN_ENGINE_COMMAND_RESET_MASK) != 0;
+        if (value & TERN_ENGINE_COMMAND_RESET_MASK) {
+            rig.resets++;
+            rig.held = rig.failing > 0 ? rig.held | 1u << e : rig.held & ~(1u << e);
+            rig.failing -= rig.failing > 0;
+        }
         if (value & TERN_ENGINE_COMMAND_PREEMPT_MASK && rig_deaf(e)) {
             return 0;
         }
@@ -196,6 +201,7 @@ struct actor {
     struct tern_context *c;
     struct tern_allocation *code, *args, *stack, *data;
     uint32_t n;
+    uint32_t local_bytes; /* of its work-groups; 0 when it is opened */
 };
 
 #define MIX_ITEMS 256u
@@ -203,6 +209,7 @@ struct actor {
 static inline void actor_open(struct actor *a, const char *name, int32_t engine, const uint32_t *code, size_t size)
 {
     const struct tern_context_desc d = {.name = name, .engine = engine};
+    *a = (struct actor){0};
     ok(tern_process_create(dev, name, &a->p));
     ok(tern_context_create(a->p, &d, &a->c));
     ok(tern_allocation_create(a->p, 4096, TERN_MEM_READ | TERN_MEM_EXEC, 0, &a->code));
@@ -240,7 +247,7 @@ static inline void actor_dispatch(struct actor *a, uint32_t items)
     const uint32_t local = items < 64 ? items : 64, groups = (items + local - 1) / local;
     struct tern_pkt_dispatch d = {
         .entry = tern_allocation_address(a->code), .args = tern_allocation_address(a->args), .work_dim = 1, .stack_log2 = 6,
-        .group_warps = (local + dev->info.lanes - 1) / dev->info.lanes, .group_slots = 1, .stack = tern_allocation_address(a->stack),
+        .local_bytes = a->local_bytes, .group_warps = (local + dev->info.lanes - 1) / dev->info.lanes, .group_slots = 1, .stack = tern_allocation_address(a->stack),
         .global_x = items, .global_y = 1, .global_z = 1, .local_x = local, .local_y = 1, .local_z = 1,
         .groups_x = groups, .groups_y = 1, .groups_z = 1, .edge_x = items - (groups - 1) * local, .edge_y = 1, .edge_z = 1};
     ok(tern_pkt_dispatch_pack(&d, work_add(&b, 2)));

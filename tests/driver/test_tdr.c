@@ -200,11 +200,9 @@ static void test_adapter_reset(void **state)
     open_mix(&behind, "behind", 0);
     const uint64_t g = actor_spin(&guilty);
     spins(&guilty);
-    rig.held = 1;
+    rig.failing = 1;
     rig.deaf = 1;
     const uint64_t f = actor_mix(&behind, 50);
-    until(rig.resets == 2);
-    rig.held = 0;
     assert_int_equal(tern_wait(behind.c, f, PATIENCE), -EIO);
     assert_int_equal(tern_wait(guilty.c, g, PATIENCE), -EIO);
     assert_int_equal(fault_of(&behind).code, TERN_FAULT_ADAPTER);
@@ -260,7 +258,8 @@ static void test_reset_that_never_ends(void **state)
     open_mix(&behind, "behind", 0);
     const uint64_t g = actor_spin(&guilty);
     spins(&guilty);
-    rig.held = rig.deaf = 1;
+    rig.failing = 1000;
+    rig.deaf = 1;
     const uint64_t f = actor_mix(&behind, 50);
     assert_int_equal(tern_wait(behind.c, f, PATIENCE), -EIO);
     assert_int_equal(tern_wait(guilty.c, g, PATIENCE), -EIO);
@@ -346,17 +345,20 @@ static void test_save_area(void **state)
         const uint32_t page = i / 2 == 0 ? BAD_PAGE : i / 2 == 1 ? BAD_PAGE - 1 : 16384 + 100; /* bad; bad behind a page; beyond memory */
         struct actor victim, other;
         rig_open(CONFIG, bad_memory);
-        actor_open(&victim, "victim", 0, code_mix, sizeof code_mix); /* many registers: more than a page of state */
+        open_spin(&victim, "victim", 0);
         open_mix(&other, "other", 0);
         pthread_mutex_lock(&dev->lock);
         const uint32_t good = victim.c->save.page;
         victim.c->save.page = at_restore ? good : page;
         pthread_mutex_unlock(&dev->lock);
-        const uint64_t f = actor_mix(&victim, 5000), o = actor_mix(&other, 5000);
+        victim.local_bytes = 4096; /* its state is more than a page */
+        actor_dispatch(&victim, 64);
+        const uint64_t f = work_submit(&b, victim.c, "spin");
+        spins(&victim);
         if (at_restore) {
-            until(stats(&victim).preempted);
             spoil(&victim, page);
         }
+        const uint64_t o = actor_mix(&other, 200);
         assert_int_equal(tern_wait(victim.c, f, PATIENCE), -EIO);
         const uint32_t code = fault_of(&victim).code;
         assert_true(code == TERN_FAULT_BUS_ERROR || code == TERN_FAULT_CONTEXT_INVALID);
@@ -375,6 +377,13 @@ static void test_save_area(void **state)
     }
 }
 
+static void set_timeout(uint64_t cycles)
+{
+    pthread_mutex_lock(&dev->lock);
+    dev->sched.config.timeout = cycles;
+    pthread_mutex_unlock(&dev->lock);
+}
+
 /**
  * Memory so slow that whatever comes at once comes while state is saved or restored: a request to stop, and with an engine that does
  * not hear it, a reset. Stopping there is as good as anywhere; a reset costs its victim only.
@@ -384,8 +393,7 @@ static void test_stop_while_restoring(void **state)
     (void)state;
     for (int with_reset = 0; with_reset < 2; with_reset++) {
         struct actor victim, other;
-        rig_open(with_reset ? "small,mem=64M,quantum=20000,timeout=1000,dram_latency=1500"
-                            : "small,mem=64M,quantum=20000,timeout=200000,dram_latency=1500", NULL);
+        rig_open("small,mem=64M,quantum=20000,timeout=200000,dram_latency=1500", NULL);
         open_mix(&victim, "victim", 0);
         open_mix(&other, "other", 0);
         const uint64_t f = actor_mix(&victim, 300), o = actor_mix(&other, 300);
@@ -398,11 +406,13 @@ static void test_stop_while_restoring(void **state)
         if (with_reset) {
             rig.deaf_to = victim.c->id;
             rig.deaf = 1;
+            set_timeout(1000); /* less than restoring takes */
         }
         actor_resume(&victim, hold);
         if (with_reset) {
             hold = actor_suspend(&victim);
             rig.deaf = 0;
+            set_timeout(200000);
             actor_resume(&victim, hold);
         }
         const int r = tern_wait(victim.c, f, PATIENCE);

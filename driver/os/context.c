@@ -236,7 +236,7 @@ void tern_context_query(struct tern_context *c, struct tern_context_stats *out)
         .completed = s->completed,
         .aborted = s->aborted,
         .preempted = s->preempted,
-        .moved = c->moved,
+        .moved = s->moved,
         .cycles = s->cycles,
         .waited = s->waited,
         .longest_wait = s->longest_wait,

@@ -68,10 +68,6 @@ static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice
     if (r) {
         return r;
     }
-    if (slice->resume && !slice->context->process->system) {
-        struct tern_context *c = TERN_CONTEXT_OF(slice->context);
-        c->moved += c->cut_on != engine;
-    }
     tern_turn_take(&dev->turn);
     r = tern_kmd_submit(&dev->kmd, engine, &entry);
     tern_turn_give(&dev->turn);
@@ -108,7 +104,6 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
     }
     *out = (struct tern_sched_indication){
         .kind = TERN_SCHED_COMPLETED, .fence = ind.fence, .last_completed = ind.last_completed, .begin = ind.begin, .end = ind.end};
-    const struct tern_slice *s;
     switch (ind.kind) {
     case TERN_KMD_FAULTED:
         ind.offset = without_prefix(inflight(dev, engine, ind.fence), ind.offset);
@@ -116,14 +111,10 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
         out->fault = ind;
         break;
     case TERN_KMD_PREEMPTED:
-        s = inflight(dev, engine, ind.cut);
         out->kind = TERN_SCHED_PREEMPTED;
         out->cut.fence = ind.cut;
-        out->cut.offset = without_prefix(s, ind.offset);
+        out->cut.offset = without_prefix(inflight(dev, engine, ind.cut), ind.offset);
         out->cut.began = ind.began;
-        if (s && !s->context->process->system && ind.began) {
-            TERN_CONTEXT_OF(s->context)->cut_on = engine;
-        }
         break;
     default:
         break;

@@ -92,8 +92,6 @@ struct tern_context {
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
     struct tern_run save;
     uint32_t id;
-    uint32_t cut_on;  /**< Engine that cut it last. */
-    uint64_t moved;   /**< How often it went on elsewhere. */
     uint64_t submitted, ended, first_bad;
 };
 

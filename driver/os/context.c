@@ -100,7 +100,6 @@ void tern_context_destroy(struct tern_context *c)
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     tern_list_remove(&c->node);
-    tern_list_remove(&c->sched.judge); /* aborted or let go since the scheduler last ran, it may still be there without jobs */
     c->save.dirty = true;
     tern_pages_give(dev->pages, &c->save);
     tern_retire(c->arena);

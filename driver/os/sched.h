@@ -284,7 +284,10 @@ void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, voi
 void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p, bool system);
 /** Nothing of it may be queued any more. */
 void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p);
-/** engine: or TERN_ENGINE_ANY. band: enum tern_band (of a system process: ignored). */
+/**
+ * engine: or TERN_ENGINE_ANY. band: enum tern_band (of a system process: ignored). Whenever all its jobs have ended, the scheduler
+ * refers to the context no more: there is nothing to undo before it is freed.
+ */
 void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p, int32_t engine,
                              uint32_t band, uint32_t weight);
 /** Another band or weight from now on. */

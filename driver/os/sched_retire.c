@@ -14,6 +14,17 @@ static struct tern_job *following(const struct tern_job *job)
     return job->node.next == &job->context->jobs ? NULL : TERN_LIST_ENTRY(job->node.next, struct tern_job, node);
 }
 
+/** Nothing that the context has queued is started any more. */
+static void withdraw(struct tern_sched *s, struct tern_sched_context *c)
+{
+    c->backs = 0;
+    c->next = NULL;
+    tern_list_remove(&c->judge);
+    if (c->state != TERN_SCHED_EMPTY) {
+        tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
+    }
+}
+
 /** The job leaves its context. The list of ended jobs is in order, because a context's jobs end in order. */
 static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result result)
 {
@@ -28,19 +39,14 @@ static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result
     *(job->result == TERN_COMPLETED ? &c->stats.completed : &c->stats.aborted) += 1;
     if (tern_list_empty(&c->jobs)) { /* then the owner may free it: nothing refers to it any more */
         tern_list_remove(&c->node);
-        tern_list_remove(&c->judge);
+        withdraw(s, c);
     }
 }
 
 /** Ends all jobs of a context of which nothing is in flight. */
 static void abort_queued(struct tern_sched *s, struct tern_sched_context *c)
 {
-    c->backs = 0;
-    c->next = NULL;
-    tern_list_remove(&c->judge);
-    if (c->state != TERN_SCHED_EMPTY) {
-        tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
-    }
+    withdraw(s, c);
     while (!tern_list_empty(&c->jobs)) {
         end_job(s, TERN_LIST_ENTRY(c->jobs.next, struct tern_job, node), TERN_ABORTED);
     }
@@ -54,12 +60,7 @@ void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p)
         if (c->inflight) {
             /* these end first, to keep the order, and soon: nothing of a process in error keeps an engine */
             s->engine[c->engine].evict = true;
-            c->backs = 0;
-            c->next = NULL;
-            tern_list_remove(&c->judge);
-            if (c->state != TERN_SCHED_EMPTY) {
-                tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
-            }
+            withdraw(s, c);
         } else {
             abort_queued(s, c);
         }

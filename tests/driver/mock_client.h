@@ -63,6 +63,14 @@ static inline struct tern_job *client_submit(struct client *c, uint32_t packets)
     return job;
 }
 
+/** Without jobs it is its owner's: the scheduler keeps no reference to it. */
+static inline void expect_unreferenced(const struct tern_sched_context *c)
+{
+    assert_true(tern_list_empty(&c->jobs) && c->state == TERN_SCHED_EMPTY && !c->live && !c->inflight && !c->backs && !c->next);
+    assert_true(tern_list_empty(&c->node) && tern_list_empty(&c->movable) && tern_list_empty(&c->judge));
+    assert_true(!c->blocker && tern_list_empty(&c->donor) && tern_list_empty(&c->donors));
+}
+
 /** Takes what has ended, in order within each context. */
 static inline void take_ended(void)
 {
@@ -75,6 +83,9 @@ static inline void take_ended(void)
         c->cycles += job->cycles;
         c->first_begin = c->first_begin ? c->first_begin : job->begin;
         free(job);
+        if (tern_list_empty(&c->mock.sched.jobs)) {
+            expect_unreferenced(&c->mock.sched);
+        }
         while (c->submitted - c->ended < c->refill) {
             client_submit(c, c->packets);
         }

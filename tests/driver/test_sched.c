@@ -238,6 +238,23 @@ static void test_paging_fault_ends_only_its_buffer(void **state)
     assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
 }
 
+static void test_paging_fault_ends_the_last_buffer(void **state)
+{
+    (void)state;
+    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_init(&m.sched, &procs[0], true);
+    m.sched.config.depth = 1;
+    client(0, 0, 0, 10);
+    clients[0].work.fault_at = 3;
+    client_submit(&clients[0], 500); /* its second slice is ready, and never cut off */
+    drain();
+    assert_int_equal(clients[0].results[TERN_FAULTED], 1);
+    clients[0].work.fault_at = -1;
+    client_submit(&clients[0], 500);
+    drain();
+    assert_int_equal(clients[0].results[TERN_COMPLETED], 1);
+}
+
 static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
 {
     (void)state;
@@ -490,6 +507,7 @@ int main(void)
         cmocka_unit_test_setup(test_null_is_told_and_not_run, setup),
         cmocka_unit_test_setup(test_paging_first, setup),
         cmocka_unit_test_setup(test_paging_fault_ends_only_its_buffer, setup),
+        cmocka_unit_test_setup(test_paging_fault_ends_the_last_buffer, setup),
         cmocka_unit_test_setup(test_paging_fault_ends_what_came_back_of_its_buffer, setup),
         cmocka_unit_test_setup(test_slices, setup),
         cmocka_unit_test_setup(test_lost_device, setup),

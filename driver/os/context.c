@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "os/observer.h"
 #include "os/os.h"
 #include "os/wait.h"
 
@@ -83,6 +84,7 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
         tern_list_append(&proc->contexts, &c->node);
         c->id = ++dev->next_context;
         proc->children++;
+        tern_observer_changed(dev);
         *out = c;
     }
     pthread_mutex_unlock(&dev->lock);
@@ -104,6 +106,7 @@ void tern_context_destroy(struct tern_context *c)
     tern_pages_give(dev->pages, &c->save);
     tern_retire(c->arena);
     c->proc->children--;
+    tern_observer_changed(dev);
     pthread_mutex_unlock(&dev->lock);
     free(c);
 }
@@ -221,6 +224,7 @@ int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint3
     }
     pthread_mutex_lock(&dev->lock);
     tern_sched_context_set(&dev->sched, &c->sched, (uint32_t)band, weight ? weight : TERN_WEIGHT_NORMAL);
+    tern_observer_changed(dev);
     tern_device_kick(dev);
     pthread_mutex_unlock(&dev->lock);
     return 0;

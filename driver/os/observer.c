@@ -168,6 +168,14 @@ void tern_observer_look(struct tern_device *dev)
     }
 }
 
+void tern_observer_changed(struct tern_device *dev)
+{
+    if (dev->observer) {
+        dev->observer->stale = true;
+        pthread_cond_signal(&dev->wake); /* who sleeps without an end now has one */
+    }
+}
+
 bool tern_observer_stale(const struct tern_device *dev)
 {
     return dev->observer && dev->observer->stats && dev->observer->stale;

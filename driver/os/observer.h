@@ -23,6 +23,8 @@ void tern_observer_event(void *user, const struct tern_sched_event *event);
 void tern_observer_ended(struct tern_device *dev, const struct tern_job *job);
 /** Publishes if it is due. The device's thread calls it in each round, and before and after it sleeps. */
 void tern_observer_look(struct tern_device *dev);
+/** What is published has changed, and no event of the scheduler tells of it. */
+void tern_observer_changed(struct tern_device *dev);
 /** Something may have happened that is not published yet. */
 bool tern_observer_stale(const struct tern_device *dev);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/observer.h"
 #include "os/os.h"
 
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault)
@@ -117,6 +118,7 @@ static void leave(struct tern_device *dev, struct tern_process *proc)
     tern_sched_process_fini(&dev->sched, &proc->sched);
     tern_list_remove(&proc->node);
     dev->process_count--;
+    tern_observer_changed(dev);
 }
 
 int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What changes without any work of the device is published all the same, and not when the device next has work. The device idles
+ * here, and each step begins when all before it has been published, so that nothing but the step itself has it published again.
+ */
+#include "fixture.h"
+#include "os/observer.h"
+#include "published.h"
+
+static char base[64];
+
+static int setup_folder(void **state)
+{
+    snprintf(base, sizeof base, "/tmp/tern-test-XXXXXX");
+    assert_non_null(mkdtemp(base));
+    setenv("XDG_RUNTIME_DIR", base, 1);
+    unsetenv("TERN_STATS");
+    return setup(state);
+}
+
+static int teardown_folder(void **state)
+{
+    char folder[80];
+    int r = teardown(state);
+    tern_stats_folder(folder, sizeof folder);
+    return r | rmdir(folder) | rmdir(base);
+}
+
+static struct {
+    uint32_t processes, contexts, weight, band;
+} want;
+
+static bool as_wanted(void)
+{
+    bool good = published.processes == want.processes && published.contexts == want.contexts && published.listed == want.contexts;
+    for (uint32_t i = 0; good && i < want.contexts; i++) {
+        good = published.context[i].weight == want.weight && published.context[i].band == want.band;
+    }
+    return good;
+}
+
+static void expect(uint32_t processes, uint32_t contexts)
+{
+    bool busy = true;
+    want.processes = processes;
+    want.contexts = contexts;
+    if (!published_until(as_wanted)) {
+        fail_msg("published: %u processes, %u contexts, weight %u, band %u", published.processes, published.contexts,
+                 published.context[0].weight, published.context[0].band);
+    }
+    while (busy) {
+        pthread_mutex_lock(&dev->lock);
+        busy = !dev->idle || tern_observer_stale(dev);
+        pthread_mutex_unlock(&dev->lock);
+        sched_yield();
+    }
+}
+
+static void test_idle_device(void **state)
+{
+    (void)state;
+    want.weight = TERN_WEIGHT_NORMAL;
+    want.band = TERN_BAND_NORMAL;
+    struct tern_process *p = process("first"), *q = process("second");
+    expect(2, 0);
+    struct tern_context *c = context(p, 0);
+    expect(2, 1);
+    for (want.weight = 1; want.weight <= 5; want.weight++) { /* sooner after the last time than it may be published again */
+        ok(tern_context_set_priority(c, TERN_BAND_NORMAL, want.weight));
+        expect(2, 1);
+    }
+    want.weight = 3;
+    want.band = TERN_BAND_FOCUS;
+    ok(tern_context_set_priority(c, TERN_BAND_FOCUS, 3));
+    expect(2, 1);
+    ok(tern_process_destroy(q));
+    expect(1, 1);
+    tern_context_destroy(c);
+    expect(1, 0);
+    ok(tern_process_destroy(p));
+    expect(0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_idle_device, setup_folder, teardown_folder)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -66,7 +66,7 @@ uint64_t tern_device_time(struct tern_device *dev)
     if (r) {
         return atomic_load(&dev->now); /* whoever works with the device learns that it is lost */
     }
-    atomic_store(&dev->now, now);
+    tern_device_saw(dev, now);
     return now;
 }
 

@@ -29,7 +29,7 @@ struct tern_device {
     struct tern_kmd kmd;          /**< turn; constant but for the hal. */
     struct tern_turn turn;
     uint32_t *host_dirty;         /**< turn. Bits of pages that the host wrote (D7). */
-    _Atomic uint64_t now;         /**< Device time when it was last read. */
+    _Atomic uint64_t now;         /**< The latest device time that anybody has read; it never goes back. */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;    /**< For the device thread: kick was set. */
@@ -100,6 +100,13 @@ struct tern_fence {
 };
 
 /* device.c */
+/** Somebody has read the device's time. Whoever read it later may have come here first. */
+static inline void tern_device_saw(struct tern_device *dev, uint64_t time)
+{
+    uint64_t now = atomic_load(&dev->now);
+    while (now < time && !atomic_compare_exchange_weak(&dev->now, &now, time)) {
+    }
+}
 /** The pages of an engine for paging buffers: two slots, then a context-save area. They lie at the beginning of memory. */
 static inline uint32_t tern_system_pages(const struct tern_device *dev)
 {

@@ -65,7 +65,7 @@ static int pass(struct tern_device *dev, uint64_t *slice)
         r = step(dev, n, slice);
         pthread_mutex_lock(&dev->lock);
         if (!r) {
-            atomic_store(&dev->now, now += n);
+            tern_device_saw(dev, now += n);
         }
         dev->progress++;
         if (dev->fence_waiters) {
@@ -147,7 +147,7 @@ static void *pump(void *arg)
         tern_retire_run(dev);
         if (!dev->lost && tern_sched_pending(&dev->sched)) {
             tern_tdr_judge(dev, tern_sched_run(&dev->sched));
-            atomic_store(&dev->now, dev->sched.now);
+            tern_device_saw(dev, dev->sched.now);
         }
         bool more = deliver(dev) || dev->kick;
         tern_observer_look(dev);

@@ -3,16 +3,13 @@
 #include "clt.h"
 
 #include <CL/cl_ext.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "CL/cl_tern.h"
+#include "published.h"
 #include "tern/tern.h"
-#include "tern/tern_stats.h"
 
 #define PROFILED CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE
 #define N 64u
@@ -109,92 +106,124 @@ static cl_ulong when(cl_event e, cl_profiling_info what)
     return t;
 }
 
-/** n kernels at once; how many of them were submitted before the one in front of them had ended. */
-static unsigned ahead(cl_queue_properties throttle, cl_queue_properties extra)
+static cl_int status_of(cl_event e)
 {
-    const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE | extra, CL_QUEUE_THROTTLE_KHR, throttle, 0};
-    enum { COUNT = 12 };
-    cl_event e[COUNT];
-    const size_t global = N;
-    const cl_uint turns = 2000;
-    cl_command_queue q = make(list);
-    cl_kernel k = clt_kernel(source, "spin");
-    cl_mem m = clt_buffer(N * sizeof(cl_uint), NULL);
-    cl_event gate = clCreateUserEvent(clt_context, &clt_error);
-    MADE(gate);
-    clt_args(k, 2, ARG(m), ARG(turns));
-    for (int i = 0; i < COUNT; i++) {
-        OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, 1, &gate, &e[i]));
-    }
-    OK(clSetUserEventStatus(gate, CL_COMPLETE)); /* so that all are ready at once */
-    OK(clFinish(q));
-    unsigned early = 0;
-    for (int i = 1; i < COUNT; i++) {
-        early += when(e[i], CL_PROFILING_COMMAND_SUBMIT) < when(e[i - 1], CL_PROFILING_COMMAND_END);
-        assert_true(when(e[i], CL_PROFILING_COMMAND_START) >= when(e[i - 1], CL_PROFILING_COMMAND_END));
-    }
-    for (int i = 0; i < COUNT; i++) {
-        OK(clReleaseEvent(e[i]));
-    }
-    OK(clReleaseEvent(gate));
-    OK(clReleaseMemObject(m));
-    OK(clReleaseKernel(k));
-    OK(clReleaseCommandQueue(q));
-    return early;
+    cl_int s = 99;
+    OK(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof s, &s, NULL));
+    return s;
 }
 
-/** docs/runtime.md: a low throttle has one command at a time on the device, the others do not. */
+/* Only reads until the gate opens, past all caches. */
+static const char waiting[] = "kernel void waits(volatile global uint *gate) { while (atomic_cmpxchg(gate, 1u, 1u) == 0) { } }";
+
+#define COMMANDS 20u
+#define PATIENCE 200000 /* ms: only a test that fails waits so long */
+
+struct throttled {
+    cl_queue_properties throttle, order;
+    unsigned most; /**< Commands on the device at once. */
+    cl_int next;   /**< State of the command after these, while the first cannot end. */
+    cl_command_queue queue;
+    cl_event e[COMMANDS];
+};
+
+static void fill(struct throttled *t, cl_kernel k)
+{
+    const size_t one = 1;
+    t->queue = make((const cl_queue_properties[]){CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE | t->order, CL_QUEUE_THROTTLE_KHR,
+                                                  t->throttle, 0});
+    for (unsigned i = 0; i < COMMANDS; i++) {
+        OK(clEnqueueNDRangeKernel(t->queue, k, 1, NULL, &one, NULL, 0, NULL, &t->e[i]));
+    }
+}
+
+/** As many as may be are submitted while the first cannot end; each of the others when one in front of it has ended. */
+static void expect_most(const struct throttled *t)
+{
+    const cl_ulong first_end = when(t->e[0], CL_PROFILING_COMMAND_END);
+    for (unsigned i = 1; i < COMMANDS; i++) {
+        const cl_ulong submitted = when(t->e[i], CL_PROFILING_COMMAND_SUBMIT);
+        assert_true(when(t->e[i], CL_PROFILING_COMMAND_START) >= when(t->e[i - 1], CL_PROFILING_COMMAND_END));
+        if (i < t->most) {
+            assert_true(submitted < first_end);
+        } else {
+            assert_true(submitted >= when(t->e[i - t->most], CL_PROFILING_COMMAND_END));
+        }
+    }
+}
+
+/** docs/runtime.md: a low throttle has one command at a time on the device, the others 16. */
 static void test_throttle(void **state)
 {
     (void)state;
-    assert_int_equal(ahead(CL_QUEUE_THROTTLE_LOW_KHR, 0), 0);
-    assert_int_equal(ahead(CL_QUEUE_THROTTLE_LOW_KHR, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE), 0);
-    assert_true(ahead(CL_QUEUE_THROTTLE_MED_KHR, 0) > 0);
-    assert_true(ahead(CL_QUEUE_THROTTLE_HIGH_KHR, 0) > 0);
+    static struct throttled all[] = {
+        {.throttle = CL_QUEUE_THROTTLE_LOW_KHR, .most = 1},
+        {.throttle = CL_QUEUE_THROTTLE_LOW_KHR, .order = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, .most = 1},
+        {.throttle = CL_QUEUE_THROTTLE_MED_KHR, .most = 16},
+        {.throttle = CL_QUEUE_THROTTLE_HIGH_KHR, .most = 16},
+    };
+    cl_uint closed = 0, open = 1;
+    cl_kernel k = clt_kernel(waiting, "waits");
+    cl_mem gate = clt_buffer(sizeof closed, &closed);
+    clt_args(k, 1, ARG(gate));
+    for (size_t n = 0; n < LENGTH(all); n++) {
+        fill(&all[n], k);
+    }
+    for (size_t n = 0; n < LENGTH(all); n++) {
+        for (int ms = 0; status_of(all[n].e[all[n].most - 1]) == CL_QUEUED && ms < PATIENCE; ms++) {
+            usleep(1000); /* nothing ends meanwhile: it will be submitted, or never */
+        }
+    }
+    for (size_t n = 0; n < LENGTH(all); n++) {
+        all[n].next = status_of(all[n].e[all[n].most]);
+    }
+    OK(clEnqueueWriteBuffer(clt_queue, gate, CL_TRUE, 0, sizeof open, &open, 0, NULL, NULL));
+    for (size_t n = 0; n < LENGTH(all); n++) {
+        OK(clFinish(all[n].queue));
+    }
+    for (size_t n = 0; n < LENGTH(all); n++) {
+        assert_int_equal(all[n].next, CL_QUEUED);
+        expect_most(&all[n]);
+        for (unsigned i = 0; i < COMMANDS; i++) {
+            OK(clReleaseEvent(all[n].e[i]));
+        }
+        OK(clReleaseCommandQueue(all[n].queue));
+    }
+    OK(clReleaseMemObject(gate));
+    OK(clReleaseKernel(k));
 }
 
-/** What the driver publishes of this process's device (tern/tern_stats.h), as it is when it has seen the context count grow. */
-static void look(struct tern_stats *copy, uint32_t contexts)
+/** What the driver publishes counts the context of clt_queue only: those of queues that were released go a little later. */
+static bool only_ours(void)
 {
-    char folder[200], path[256];
-    tern_stats_folder(folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/%ld-0.stats", folder, (long)getpid());
-    const int fd = open(path, O_RDONLY);
-    assert_true(fd >= 0);
-    struct tern_stats *s = mmap(NULL, sizeof *s, PROT_READ, MAP_SHARED, fd, 0);
-    assert_true(s != MAP_FAILED);
-    for (int i = 0; i < 500; i++) { /* published ten times a second */
-        const uint64_t before = atomic_load(&s->sequence);
-        memcpy(copy, s, sizeof *copy);
-        if (before % 2 == 0 && before == atomic_load(&s->sequence) && copy->contexts == contexts) {
-            break;
-        }
-        usleep(20000);
-    }
-    munmap(s, sizeof *s);
-    close(fd);
-    assert_int_equal(copy->contexts, contexts);
+    return published.contexts == 1;
+}
+
+#define HINTS 4u
+
+static bool all_hints(void)
+{
+    return published.contexts == 1 + HINTS;
 }
 
 /** docs/runtime.md: weights of 400, 100 and 12 in the band NORMAL. */
 static void test_priority(void **state)
 {
     (void)state;
-    static struct tern_stats s;
     static const struct {
         cl_queue_properties priority;
         uint32_t weight;
-    } hints[] = {{CL_QUEUE_PRIORITY_HIGH_KHR, 400}, {CL_QUEUE_PRIORITY_MED_KHR, 100}, {CL_QUEUE_PRIORITY_LOW_KHR, 12}, {0, 100}};
+    } hints[HINTS] = {{CL_QUEUE_PRIORITY_HIGH_KHR, 400}, {CL_QUEUE_PRIORITY_MED_KHR, 100}, {CL_QUEUE_PRIORITY_LOW_KHR, 12}, {0, 100}};
     cl_command_queue q[LENGTH(hints)];
-    OK(clFinish(clt_queue));
+    assert_true(published_until(only_ours));
     for (uint32_t i = 0; i < LENGTH(hints); i++) {
         q[i] = make((const cl_queue_properties[]){PROFILED, hints[i].priority ? CL_QUEUE_PRIORITY_KHR : 0, hints[i].priority, 0});
     }
-    look(&s, 1 + LENGTH(hints)); /* with that of clt_queue */
+    assert_true(published_until(all_hints));
     for (uint32_t i = 0; i < LENGTH(hints); i++) { /* in order of creation */
-        assert_int_equal(s.context[1 + i].weight, hints[i].weight);
-        assert_int_equal(s.context[1 + i].band, TERN_BAND_NORMAL);
-        assert_string_equal(s.context[1 + i].name, "opencl queue");
+        assert_int_equal(published.context[1 + i].weight, hints[i].weight);
+        assert_int_equal(published.context[1 + i].band, TERN_BAND_NORMAL);
+        assert_string_equal(published.context[1 + i].name, "opencl queue");
         OK(clReleaseCommandQueue(q[i]));
     }
 }

@@ -337,6 +337,18 @@ static inline void actor_resume(struct actor *a, uint64_t hold)
     pthread_mutex_unlock(&dev->lock);
 }
 
+/** Its mix ends, and has done what it should. */
+static inline void expect_mix(struct actor *a, uint64_t fence)
+{
+    ok(tern_wait(a->c, fence, PATIENCE));
+    expect_mixed(a);
+}
+
+static inline void run_mix(struct actor *a, uint32_t n)
+{
+    expect_mix(a, actor_mix(a, n));
+}
+
 static inline struct tern_context_stats stats(struct actor *a)
 {
     struct tern_context_stats s;

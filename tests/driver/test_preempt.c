@@ -175,8 +175,7 @@ static void test_endless_beside_others(void **state)
     for (int round = 0; round < 10; round++) {
         for (int i = 0; i < 3; i++) {
             last[i] = actor_mix(&worker[i], 300);
-            ok(tern_wait(worker[i].c, last[i], PATIENCE));
-            expect_mixed(&worker[i]);
+            expect_mix(&worker[i], last[i]);
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -211,8 +210,7 @@ static void test_results_under_preemption(void **state)
         f[i] = actor_mix(&a[i], 600 + 37 * (uint32_t)i);
     }
     for (int i = 0; i < 6; i++) {
-        ok(tern_wait(a[i].c, f[i], PATIENCE));
-        expect_mixed(&a[i]);
+        expect_mix(&a[i], f[i]);
         assert_true(stats(&a[i]).preempted > 0);
         moved += stats(&a[i]).moved;
     }
@@ -242,8 +240,7 @@ static void test_fault_at_the_end(void **state)
     assert_true(fault.code == TERN_FAULT_PAGE && fault.address == 0 && fault.has_item && fault.offset == 64 && fault.fence == f);
     assert_int_equal(fault.pc, tern_allocation_address(trap.code) + TRAP_STORE);
     assert_true(stats(&trap).preempted > 2);
-    ok(tern_wait(neighbour.c, n, PATIENCE));
-    expect_mixed(&neighbour);
+    expect_mix(&neighbour, n);
     actor_close(&trap);
     actor_close(&neighbour);
     rig_done();
@@ -263,8 +260,7 @@ static void test_fence_nobody_signals(void **state)
     work_wait(&b, tern_fence_address(f), 1);
     const uint64_t fence = work_submit(&b, waits.c, "waits");
     for (uint32_t i = 0; i < 5; i++) {
-        ok(tern_wait(works.c, actor_mix(&works, 100), PATIENCE));
-        expect_mixed(&works);
+        run_mix(&works, 100);
     }
     assert_int_equal(tern_wait(waits.c, fence, 20), -ETIMEDOUT);
     tern_process_abort(waits.p, "nobody signals");

@@ -53,6 +53,29 @@ static int teardown(void **state)
     return 0;
 }
 
+static void open_two(struct actor *guilty, struct actor *behind)
+{
+    rig_open(CONFIG, NULL);
+    open_spin(guilty, "guilty", 0);
+    open_mix(behind, "behind", 0);
+}
+
+static void close_two(struct actor *one, struct actor *other)
+{
+    actor_close(one);
+    actor_close(other);
+    rig_done();
+}
+
+/** Whoever comes now finds a clean device. */
+static void expect_clean(void)
+{
+    struct actor later;
+    open_mix(&later, "later", 0);
+    run_mix(&later, 50);
+    actor_close(&later);
+}
+
 /** The actor's kernel runs and does not let engine 0 stop; somebody wants the engine; so there is a reset. */
 static void hang(struct actor *guilty, struct actor *wants)
 {
@@ -60,8 +83,20 @@ static void hang(struct actor *guilty, struct actor *wants)
     spins(guilty);
     rig.deaf_to = guilty->c->id;
     rig.deaf = 1;
-    ok(tern_wait(wants->c, actor_mix(wants, 50), PATIENCE));
-    expect_mixed(wants);
+    run_mix(wants, 50);
+    assert_int_equal(tern_wait(guilty->c, g, PATIENCE), -EIO);
+    rig.deaf = 0;
+}
+
+/** The same, and so many resets do not end: both are in error. */
+static void hang_for_good(struct actor *guilty, struct actor *wants, int resets)
+{
+    const uint64_t g = actor_spin(guilty);
+    spins(guilty);
+    rig.failing = resets;
+    rig.deaf = 1;
+    const uint64_t f = actor_mix(wants, 50);
+    assert_int_equal(tern_wait(wants->c, f, PATIENCE), -EIO);
     assert_int_equal(tern_wait(guilty->c, g, PATIENCE), -EIO);
     rig.deaf = 0;
 }
@@ -88,9 +123,7 @@ static void test_engine_that_does_not_stop(void **state)
     (void)state;
     static char text[65536];
     struct actor guilty, behind, elsewhere;
-    rig_open(CONFIG, NULL);
-    open_spin(&guilty, "guilty", 0);
-    open_mix(&behind, "behind", 0);
+    open_two(&guilty, &behind);
     open_mix(&elsewhere, "elsewhere", 1);
     const uint64_t e = actor_mix(&elsewhere, 3000);
     hang(&guilty, &behind);
@@ -114,11 +147,9 @@ static void test_engine_that_does_not_stop(void **state)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         expect_says(text, parts[i]);
     }
-    ok(tern_wait(elsewhere.c, e, PATIENCE)); /* C7 */
-    expect_mixed(&elsewhere);
+    expect_mix(&elsewhere, e); /* C7 */
     ok(tern_process_status(behind.p, NULL));
-    ok(tern_wait(behind.c, actor_mix(&behind, 100), PATIENCE)); /* the engine is as good as new */
-    expect_mixed(&behind);
+    run_mix(&behind, 100); /* the engine is as good as new */
     assert_int_equal(rig.resets, 1);
     actor_close(&guilty);
     actor_close(&behind);
@@ -154,9 +185,7 @@ static void test_where_dumps_go(void **state)
     snprintf(sub, sizeof sub, "; crash dump: %s/tern/tern-crash-%ld-", folder, (long)getpid());
     expect_says(fault_of(&guilty).message, sub);
     unsetenv("XDG_STATE_HOME");
-    actor_close(&guilty);
-    actor_close(&behind);
-    rig_done();
+    close_two(&guilty, &behind);
     snprintf(sub, sizeof sub, "%s/tern", folder);
     assert_int_equal(clear(sub), 1);
     rmdir(sub);
@@ -194,26 +223,14 @@ static void test_repeated_offender(void **state)
 static void test_adapter_reset(void **state)
 {
     (void)state;
-    struct actor guilty, behind, later;
-    rig_open(CONFIG, NULL);
-    open_spin(&guilty, "guilty", 0);
-    open_mix(&behind, "behind", 0);
-    const uint64_t g = actor_spin(&guilty);
-    spins(&guilty);
-    rig.failing = 1;
-    rig.deaf = 1;
-    const uint64_t f = actor_mix(&behind, 50);
-    assert_int_equal(tern_wait(behind.c, f, PATIENCE), -EIO);
-    assert_int_equal(tern_wait(guilty.c, g, PATIENCE), -EIO);
+    struct actor guilty, behind;
+    open_two(&guilty, &behind);
+    hang_for_good(&guilty, &behind, 1);
     assert_int_equal(fault_of(&behind).code, TERN_FAULT_ADAPTER);
     expect_says(fault_of(&behind).message, "process 'behind': the whole device was reset: engine 0 does not come out of reset");
-    rig.deaf = 0;
     actor_close(&guilty);
     actor_close(&behind);
-    open_mix(&later, "later", 0);
-    ok(tern_wait(later.c, actor_mix(&later, 50), PATIENCE));
-    expect_mixed(&later);
-    actor_close(&later);
+    expect_clean();
     rig_done();
 }
 
@@ -222,7 +239,7 @@ static void test_paging_lost(void **state)
 {
     (void)state;
     for (int times = 1; times <= 2; times++) {
-        struct actor works, later;
+        struct actor works;
         struct tern_allocation *a;
         rig_open(CONFIG, NULL);
         open_mix(&works, "works", 1);
@@ -239,10 +256,7 @@ static void test_paging_lost(void **state)
             expect_says(fault_of(&works).message, "the second that is lost");
         }
         actor_close(&works);
-        open_mix(&later, "later", 0);
-        ok(tern_wait(later.c, actor_mix(&later, 50), PATIENCE));
-        expect_mixed(&later);
-        actor_close(&later);
+        expect_clean();
         rig_done();
     }
 }
@@ -253,22 +267,12 @@ static void test_reset_that_never_ends(void **state)
     (void)state;
     struct actor guilty, behind;
     struct tern_process *p;
-    rig_open(CONFIG, NULL);
-    open_spin(&guilty, "guilty", 0);
-    open_mix(&behind, "behind", 0);
-    const uint64_t g = actor_spin(&guilty);
-    spins(&guilty);
-    rig.failing = 1000;
-    rig.deaf = 1;
-    const uint64_t f = actor_mix(&behind, 50);
-    assert_int_equal(tern_wait(behind.c, f, PATIENCE), -EIO);
-    assert_int_equal(tern_wait(guilty.c, g, PATIENCE), -EIO);
+    open_two(&guilty, &behind);
+    hang_for_good(&guilty, &behind, 1000);
     assert_int_equal(fault_of(&behind).code, TERN_FAULT_DEVICE);
     expect_says(fault_of(&behind).message, "the device is lost: engine 0 does not come out of reset");
     assert_int_equal(tern_process_create(dev, "late", &p), -EIO);
-    actor_close(&guilty);
-    actor_close(&behind);
-    rig_done();
+    close_two(&guilty, &behind);
 }
 
 /* ------------------------------------------------- what goes wrong otherwise */
@@ -288,9 +292,7 @@ static void test_interrupts_lost(void **state)
         expect_mixed(&a[0]);
         expect_mixed(&a[1]);
     }
-    actor_close(&a[0]);
-    actor_close(&a[1]);
-    rig_done();
+    close_two(&a[0], &a[1]);
 }
 
 static void test_device_goes(void **state)
@@ -309,9 +311,7 @@ static void test_device_goes(void **state)
     expect_says(fault_of(&a).message, "all ones");
     assert_int_equal(fault_of(&idle).code, TERN_FAULT_DEVICE);
     assert_int_equal(tern_process_create(dev, "late", &p), -EIO);
-    actor_close(&a);
-    actor_close(&idle);
-    rig_done();
+    close_two(&a, &idle);
 }
 
 /* ------------------------------------------------------- save areas in trouble */
@@ -324,12 +324,19 @@ static void bad_memory(struct tern_config *c)
     c->dram_error_bytes = 64u << 20;
 }
 
+static void set_save(struct actor *a, uint32_t page)
+{
+    pthread_mutex_lock(&dev->lock);
+    a->c->save.page = page;
+    pthread_mutex_unlock(&dev->lock);
+}
+
 /** Gives a context another save area while it is suspended in the middle of its work. */
 static void spoil(struct actor *a, uint32_t page)
 {
     const uint64_t hold = actor_suspend(a);
     assert_true(a->c->sched.backs && a->c->sched.back[0].resume);
-    a->c->save.page = page;
+    set_save(a, page);
     actor_resume(a, hold);
 }
 
@@ -347,10 +354,10 @@ static void test_save_area(void **state)
         rig_open(CONFIG, bad_memory);
         open_spin(&victim, "victim", 0);
         open_mix(&other, "other", 0);
-        pthread_mutex_lock(&dev->lock);
         const uint32_t good = victim.c->save.page;
-        victim.c->save.page = at_restore ? good : page;
-        pthread_mutex_unlock(&dev->lock);
+        if (!at_restore) {
+            set_save(&victim, page);
+        }
         victim.local_bytes = 4096; /* its state is more than a page */
         actor_dispatch(&victim, 64);
         const uint64_t f = work_submit(&b, victim.c, "spin");
@@ -362,18 +369,12 @@ static void test_save_area(void **state)
         assert_int_equal(tern_wait(victim.c, f, PATIENCE), -EIO);
         const uint32_t code = fault_of(&victim).code;
         assert_true(code == TERN_FAULT_BUS_ERROR || code == TERN_FAULT_CONTEXT_INVALID);
-        ok(tern_wait(other.c, o, PATIENCE));
-        expect_mixed(&other);
-        ok(tern_wait(other.c, actor_mix(&other, 100), PATIENCE));
-        expect_mixed(&other);
+        expect_mix(&other, o);
+        run_mix(&other, 100);
         ok(tern_process_status(other.p, NULL));
         assert_int_equal(rig.resets, 0);
-        pthread_mutex_lock(&dev->lock);
-        victim.c->save.page = good;
-        pthread_mutex_unlock(&dev->lock);
-        actor_close(&victim);
-        actor_close(&other);
-        rig_done();
+        set_save(&victim, good);
+        close_two(&victim, &other);
     }
 }
 
@@ -416,8 +417,7 @@ static void test_stop_while_restoring(void **state)
             actor_resume(&victim, hold);
         }
         const int r = tern_wait(victim.c, f, PATIENCE);
-        ok(tern_wait(other.c, o, PATIENCE));
-        expect_mixed(&other);
+        expect_mix(&other, o);
         ok(tern_process_status(other.p, NULL));
         if (r == 0) {
             expect_mixed(&victim);
@@ -426,9 +426,7 @@ static void test_stop_while_restoring(void **state)
             assert_int_equal(fault_of(&victim).code, TERN_FAULT_TIMEOUT);
         }
         assert_true(with_reset || !rig.resets);
-        actor_close(&victim);
-        actor_close(&other);
-        rig_done();
+        close_two(&victim, &other);
     }
 }
 
@@ -466,8 +464,7 @@ static void test_realtime_needs_privilege(void **state)
     set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
     ok(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0));
     set_effective(UINT32_MAX);
-    ok(tern_wait(a.c, actor_mix(&a, 100), PATIENCE));
-    expect_mixed(&a);
+    run_mix(&a, 100);
     actor_close(&a);
     rig_done();
 }

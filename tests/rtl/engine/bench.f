@@ -6,4 +6,4 @@ rtl/engine/engine_reset.sv rtl/engine/engine_counters.sv rtl/engine/client_mux.s
 rtl/engine/command_processor.sv rtl/engine/cp_fetch.sv rtl/engine/cp_check.sv rtl/engine/cp_fence.sv rtl/engine/cp_pte.sv
 rtl/engine/cp_context.sv rtl/engine/cp_execute.sv rtl/engine/cp_stream.sv rtl/engine/read_ring.sv
 -y rtl/mem
-tests/rtl/engine/executors.sv tests/rtl/engine/memory.sv tests/rtl/engine/tb.sv
+tests/rtl/engine/executors.sv tests/rtl/lib/plain_memory.sv tests/rtl/engine/tb.sv

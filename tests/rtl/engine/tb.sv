@@ -32,7 +32,7 @@ module tb;
       .mem_req_line_o(req_line), .mem_req_wdata_o(req_wdata), .mem_req_be_o(req_be), .mem_req_tag_o(req_tag),
       .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag), .mem_rsp_data_i(rsp_data), .mem_rsp_fault_i(rsp_fault)
   );
-  memory mem (
+  plain_memory mem (
       .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
       .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid),
       .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault)

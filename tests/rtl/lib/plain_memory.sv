@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the engine bench: 4 MiB behind the engine's channel. A request takes effect when it is accepted and is answered
-// later, in any order; `fast`: after 60 cycles, in order, one a cycle. One line can be bad: it answers bus_error, as does
-// everything beyond the end. Counts what was written to each line.
-module memory #(
+// Memory behind a channel without atomics. A request takes effect when it is accepted and is answered later, in any order;
+// `fast`: after 60 cycles, in order, one a cycle. One line can be bad: it answers bus_error, as does everything beyond the
+// end. Ends the run if a stalled request changes. Counts what was written to each line.
+module plain_memory #(
     parameter int LINES = 65536,
     parameter int TAG_W = 11,
-    parameter int PENDING = 256
+    parameter int PENDING = 256,  // how many requests may be in flight
+    parameter int SLOW = 300,     // a quarter of the answers take so many cycles, at most; the others 60
+    parameter bit UNIQUE = 1'b0   // no tag may be used while it is in flight
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -22,6 +24,7 @@ module memory #(
     output logic [    511:0] rsp_data_o,
     output logic [      7:0] rsp_fault_o
 );
+  localparam int LINE_W = $clog2(LINES);
   logic [511:0] data[LINES];
   int writes[LINES];
   int bad = -1;      // answers with a fault
@@ -31,11 +34,12 @@ module memory #(
   int due[PENDING];
   logic [TAG_W-1:0] tag[PENDING];
   logic [511:0] answer[PENDING];
-  int cycle = 0, in_flight = 0;
+  int cycle = 0;
+  int in_flight = 0;  // accepted, and the answer is not out yet
   logic ready = 1'b0, stalled_q = 1'b0;
-  logic [603:0] held_q, now;
+  logic [605+TAG_W:0] held_q, now;
   assign req_ready_o = ready;
-  assign now = {req_op_i, req_line_i, req_op_i == tern_pkg::MEM_WRITE ? {req_wdata_i, req_be_i[50:0]} : 563'b0, req_tag_i};
+  assign now = {req_op_i, req_line_i, req_tag_i, req_op_i == tern_pkg::MEM_WRITE ? {req_wdata_i, req_be_i} : 576'b0};
 
   initial
     for (int i = 0; i < LINES; i++) begin
@@ -48,27 +52,29 @@ module memory #(
     int slot = -1;
     for (int i = 0; i < PENDING; i++) if (!used[i]) slot = i;
     if (slot < 0) $fatal(1, "too much in flight");
+    for (int i = 0; i < PENDING; i++) if (UNIQUE && used[i] && tag[i] == req_tag_i) $fatal(1, "tag %h is in flight", req_tag_i);
     used[slot] = 1'b1;
     tag[slot] = req_tag_i;
-    due[slot] = cycle + (fast_i ? 60 : 1 + $urandom_range($urandom_range(3) == 0 ? 300 : 60));
+    due[slot] = cycle + (fast_i ? 60 : 1 + $urandom_range($urandom_range(3) == 0 ? SLOW : 60));
     p_fault[slot] = req_line_i >= LINES || int'(req_line_i) == bad;
     answer[slot] = {16{32'hdeadbeef}};
     if (p_fault[slot]) faults++;
-    else if (req_op_i == tern_pkg::MEM_READ) answer[slot] = data[req_line_i[15:0]];
+    else if (req_op_i == tern_pkg::MEM_READ) answer[slot] = data[req_line_i[LINE_W-1:0]];
     else begin
-      for (int b = 0; b < 64; b++) if (req_be_i[b]) data[req_line_i[15:0]][8*b+:8] = req_wdata_i[8*b+:8];
-      writes[req_line_i[15:0]]++;
+      for (int b = 0; b < 64; b++) if (req_be_i[b]) data[req_line_i[LINE_W-1:0]][8*b+:8] = req_wdata_i[8*b+:8];
+      writes[req_line_i[LINE_W-1:0]]++;
     end
-    in_flight++;
   endtask
 
   always @(posedge clk_i) begin
     int first = $urandom_range(PENDING - 1), pick = -1;
+    logic taken;
     if (stalled_q && (!req_valid_i || now != held_q)) $fatal(1, "a stalled request changed");
     stalled_q <= req_valid_i && !req_ready_o && !rst_i;
     held_q <= now;
     rsp_valid_o <= 1'b0;
-    if (req_valid_i && req_ready_o && !rst_i) take();
+    taken = req_valid_i && req_ready_o && !rst_i;
+    if (taken) take();
     for (int n = 0; n < PENDING; n++) begin
       int i = (first + n) % PENDING;
       if (used[i] && due[i] <= cycle && (pick < 0 || (fast_i && due[i] < due[pick]))) pick = i;
@@ -79,8 +85,8 @@ module memory #(
       rsp_data_o <= answer[pick];
       rsp_fault_o <= p_fault[pick] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0;
       used[pick] = 1'b0;
-      in_flight--;
     end
+    in_flight <= in_flight + 32'(taken) - 32'(pick >= 0);
     ready <= fast_i || $urandom_range(3) != 0;
     cycle <= cycle + 1;
   end

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Around the benches of executors that save one line of state: two instances, of which one is at work, on a plain_memory.
+// Starts them, stops them at a given cycle, takes the state and resumes in the other one, with random pauses on all
+// channels. Ends the run if one breaks the contract of an executor: goes on or waits after a stop, ends twice or with
+// requests in flight, asks memory while it is idle.
+// The bench is `tb`. It connects the instances, number d to the elements d of arrays, and has tasks that are called here:
+// make (a packet and what memory holds before), saved (judges `state`, and memory, after a stop), ended (after the end).
+module executor_host #(
+    parameter int LINES,
+    parameter int PENDING,  // requests in flight
+    parameter int SLOW,     // cycles of an answer, at most
+    parameter int LATE,     // requests from a stop on, at most
+    parameter int QUIET     // cycles from the last answer after a stop to the end, at most
+);
+  logic clk = 1'b0, rst = 1'b1;
+  logic sel = 1'b0, start_valid = 1'b0, resume = 1'b0, start_ready, done, fault;  // sel: the instance at work
+  logic [1023:0] pkt;
+  logic [7:0] code;
+  logic [1:0] access;
+  logic [31:0] va;
+  logic req_valid, req_ready, rsp_valid;
+  logic [1:0] op;
+  logic [27:0] line;
+  logic [511:0] wdata, rsp_data;
+  logic [63:0] be;
+  logic [7:0] tag, rsp_tag, rsp_fault;
+  logic stop_req = 1'b0, stopped, save_valid, save_ready = 1'b0, save_last, restore_valid = 1'b0, restore_ready;
+  logic [1:0] stop_gran = 2'd0;
+  logic [511:0] save_data, state;
+
+  logic [1:0] a_start_ready, a_done, a_fault, a_req_valid, a_stopped, a_save_valid, a_save_last, a_restore_ready;
+  logic [7:0] a_code[2], a_tag[2];
+  logic [1:0] a_access[2], a_op[2];
+  logic [31:0] a_va[2];
+  logic [27:0] a_line[2];
+  logic [511:0] a_wdata[2], a_save_data[2];
+  logic [63:0] a_be[2];
+  assign {start_ready, done, fault, req_valid} = {a_start_ready[sel], a_done[sel], a_fault[sel], a_req_valid[sel]};
+  assign {stopped, save_valid, save_last} = {a_stopped[sel], a_save_valid[sel], a_save_last[sel]};
+  assign restore_ready = a_restore_ready[sel];
+  assign {code, access, va, save_data} = {a_code[sel], a_access[sel], a_va[sel], a_save_data[sel]};
+  assign {op, line, wdata, be, tag} = {a_op[sel], a_line[sel], a_wdata[sel], a_be[sel], a_tag[sel]};
+
+  logic fast = 1'b0;   // constant latency, always ready
+  logic sharp = 1'b0;  // only stops at once
+  int cycle = 0, errors = 0, stops = 0;
+  int late, quiet;     // requests since the stop; cycles without any in flight
+
+  plain_memory #(.LINES(LINES), .TAG_W(8), .PENDING(PENDING), .SLOW(SLOW), .UNIQUE(1'b1)) mem (
+      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(op), .req_line_i(line),
+      .req_wdata_i(wdata), .req_be_i(be), .req_tag_i(tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
+      .rsp_fault_o(rsp_fault)
+  );
+
+  always @(posedge clk) if (!rst) begin
+    cycle <= cycle + 1;
+    if (a_req_valid[!sel]) $fatal(1, "the other one asks memory");
+    if (req_valid && int'(line) >= LINES) $fatal(1, "line %h is outside of everything", line);
+    if ((done || fault || stopped) && (mem.in_flight != 0 || req_valid))
+      $fatal(1, "ended with %0d requests in flight", mem.in_flight);
+    late = !(stop_req && stop_gran[1]) ? 0 : req_valid && req_ready ? late + 1 : late;
+    if (late > LATE) $fatal(1, "goes on after the stop");
+    quiet = stop_req && stop_gran[1] && mem.in_flight == 0 && !restore_ready ? quiet + 1 : 0;
+    if (quiet > QUIET) $fatal(1, "does not stop when all is answered");
+  end
+  always #5 clk = ~clk;
+
+  task automatic fail(input string why);
+    $display("%s", why);
+    errors++;
+    if (errors > 5) $fatal(1, "too many errors");
+  endtask
+
+  // Starts or resumes, and asks to stop after `after` cycles (never, if negative); until it has ended or stopped.
+  task automatic go(input int after, output logic was_stopped);
+    int begun;
+    @(negedge clk) start_valid = 1'b1;
+    while (!start_ready) @(negedge clk);
+    begun = cycle;
+    @(negedge clk) start_valid = 1'b0;
+    if (resume) begin
+      stop_req = after == 0;  // in the restore stream: takes effect after it
+      stop_gran = 2'd3;
+      while ($urandom_range(2) != 0) @(negedge clk);
+      restore_valid = 1'b1;
+      @(posedge clk) if (!restore_ready) $fatal(1, "takes no state");
+      @(negedge clk) restore_valid = 1'b0;
+    end
+    while (!done && !fault && !stopped) begin
+      if (after >= 0 && cycle - begun >= after) begin
+        if (!stop_req) stop_gran = {sharp, 1'b0} | 2'($urandom);
+        else if (!stop_gran[1] && $urandom_range(20) == 0) stop_gran = {1'b1, 1'($urandom)};
+        stop_req = 1'b1;
+      end
+      @(negedge clk);
+      if (cycle - begun > 100000) $fatal(1, "does not end");
+    end
+    if (32'(done) + 32'(fault) + 32'(stopped) != 1) $fatal(1, "more than one end");
+    if (stopped && !stop_req) $fatal(1, "stops by itself");
+    if (stopped && !stop_gran[1]) $fatal(1, "stops between packets only");
+    stop_req = 1'b0;
+    was_stopped = stopped;
+  endtask
+
+  task automatic save();
+    while ($urandom_range(2) != 0) @(negedge clk);
+    save_ready = 1'b1;
+    while (!save_valid) @(posedge clk);
+    if (!save_last) $fatal(1, "more than a line of state");
+    state = save_data;
+    @(negedge clk) save_ready = 1'b0;
+    if (!start_ready) $fatal(1, "not idle after its state");
+    stops++;
+  endtask
+
+  // The whole packet, each piece in the other instance. The first stop after `first` cycles, further ones after up to `most`.
+  task automatic run(input int first, input int most, input int pieces);
+    logic again;
+    int left = pieces;
+    resume = 1'b0;
+    tb.make();
+    go(first, again);
+    while (again) begin
+      save();
+      tb.saved();
+      sel = !sel;
+      resume = 1'b1;
+      left--;
+      go(left > 0 && $urandom_range(9) != 0 ? $urandom_range(most) : -1, again);
+    end
+    tb.ended();
+  endtask
+
+  // The rest of a packet, from a state that another executor, or the model's, may have saved.
+  task automatic run_from(input logic [511:0] from);
+    logic unused;
+    state = from;
+    resume = 1'b1;
+    go(-1, unused);
+    tb.ended();
+  endtask
+
+  // The whole packet again and again, stopped once: at every cycle that there is.
+  task automatic run_stopped_everywhere();
+    sharp = 1'b1;
+    stops = 0;
+    for (int at = 0; at == 0 || stops == at; at++) run(at, 0, 1);
+    sharp = 1'b0;
+  endtask
+
+  task automatic begin_test(output int count);
+    int seed;
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("count=%d", count)) count = 1000;
+    $display("seed %0d", seed);
+    void'($urandom(seed));
+    repeat (4) @(negedge clk);
+    rst = 1'b0;
+  endtask
+
+  task automatic end_test();
+    if (errors != 0) $fatal(1, "%0d errors", errors);
+    $display("PASS");
+    $finish;
+  endtask
+endmodule

@@ -73,6 +73,10 @@ module cp_stream #(
       .alloc_tag_o(ring_tag), .meta_i(left_q == 16'd1), .rsp_valid_i(rsp_valid_i && !write_q),
       .rsp_tag_i(rsp_tag_i[FLIGHT_LOG2-1:0]), .rsp_data_i, .rsp_fault_i, .out_valid_o(out_valid), .out_meta_o(out_last),
       .out_fault_o(out_fault), .pop_i(pop), .data_o(restore_data_o)
+`ifdef FORMAL
+      , .f_pick_i(f_picked), .f_count_o(f_count), .f_head_o(f_head), .f_owed_o(f_ring_owed), .f_metas_o(f_metas), .f_is_o(f_is),
+      .f_ahead_o(f_ahead), .f_tag_o(f_ring_tag), .f_fault_o(f_ring_fault), .f_data_o(f_ring_data)
+`endif
   );
   assign restore_bad = restore_i && out_valid && |out_fault;
   assign pop = restore_i && out_valid && !(|out_fault) && (!have_q || restore_ready_i);
@@ -143,4 +147,138 @@ module cp_stream #(
       lines_q <= '0;
     end
   end
+
+`ifdef FORMAL
+  // Any one line, the f_pick-th of the state, and how many lines have been asked for and have passed the executor's side: of a save
+  // each is written once, in order; of a restore each is handed over once, in order, none from the first faulted one on. Assumed
+  // of cp_execute: a start when the last job has ended or has been given up, and all is settled; go_i and clear_i stay; a reset
+  // when memory owes nothing.
+  localparam int DEPTH = 1 << FLIGHT_LOG2;
+  localparam logic [1:0] J_NONE = 2'd0, J_SAVE = 2'd1, J_RESTORE = 2'd2, J_GIVEN_UP = 2'd3;
+  (* anyconst *) logic [15:0] f_pick;
+  logic f_start_q = 1'b1, f_picked, f_going_q, f_clearing_q, f_ended_q, f_bad_q, f_held_q, f_offered_q, f_asked_it_q, f_has_it_q;
+  logic [1:0] f_job_q;
+  logic [15:0] f_size_q, f_asked_q, f_passed_q, f_popped, f_next, f_under_way;
+  logic [21:0] f_page_q;
+  logic [FLIGHT_LOG2:0] f_owes_q, f_count, f_ahead;       // writes that are unanswered
+  logic [DEPTH-1:0] f_owed_q, f_ring_owed, f_metas;       // reads, by tag
+  logic [FLIGHT_LOG2-1:0] f_tag_q, f_ring_tag, f_head;
+  logic [7:0] f_code_q, f_fault_q, f_ring_fault;
+  logic [511:0] f_data_q, f_ring_data;
+  logic [34:0] f_was_q;
+  logic [2:0] f_is;                                       // of that line: shown, answered, in the ring
+  logic f_gave_q, f_last_q;
+
+  assign f_next = f_asked_q + 1'b1;
+  assign f_picked = accepted && f_next == f_pick;
+  assign f_popped = f_passed_q + 16'(have_q);
+  assign f_under_way = 16'(f_owes_q) + 16'(wait_q);
+
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    f_clearing_q <= clear_i && !settled_o && !rst_i;
+    f_going_q <= go_i && f_job_q[1] && !start_i && !(clear_i && settled_o) && !rst_i;
+    f_held_q <= req_valid_o && !req_ready_i && !rst_i;
+    f_was_q <= {req_write_o, req_line_o, req_tag_o};
+    f_gave_q <= restore_valid_o && !restore_ready_i && !clear_i && !rst_i;
+    f_last_q <= restore_last_o;
+    f_offered_q <= (f_job_q == J_GIVEN_UP ? f_offered_q : req_valid_o) && !req_ready_i;
+
+    if (accepted) f_asked_q <= f_next;
+    if (accepted && !req_write_o) f_owed_q[req_tag_o[FLIGHT_LOG2-1:0]] <= 1'b1;
+    if (rsp_valid_i && f_job_q != J_SAVE) f_owed_q[rsp_tag_i[FLIGHT_LOG2-1:0]] <= 1'b0;
+    f_owes_q <= f_owes_q + (FLIGHT_LOG2 + 1)'(accepted && req_write_o) - (FLIGHT_LOG2 + 1)'(rsp_valid_i && f_job_q == J_SAVE);
+    if (rsp_valid_i && f_job_q == J_SAVE && |rsp_fault_i) {f_bad_q, f_code_q} <= {1'b1, rsp_fault_i};
+    if ((save_valid_i && save_ready_o) || (restore_valid_o && restore_ready_i)) f_passed_q <= f_passed_q + 1'b1;
+    if (save_valid_i && save_ready_o) begin
+      f_ended_q <= save_last_i;
+      if (f_passed_q + 1'b1 == f_pick) f_data_q <= save_data_i;
+    end
+    if (f_picked && f_job_q == J_RESTORE) {f_asked_it_q, f_tag_q} <= {1'b1, req_tag_o[FLIGHT_LOG2-1:0]};
+    if (rsp_valid_i && f_job_q == J_RESTORE && f_asked_it_q && !f_has_it_q && rsp_tag_i == 6'(f_tag_q))
+      {f_has_it_q, f_fault_q, f_data_q} <= {1'b1, rsp_fault_i, rsp_data_i};
+
+    if (start_i) begin
+      f_job_q <= save_i ? J_SAVE : J_RESTORE;
+      {f_size_q, f_page_q} <= {lines_i, page_i};
+      {f_asked_q, f_passed_q, f_ended_q, f_bad_q, f_asked_it_q, f_has_it_q} <= '0;
+    end
+    if (clear_i) f_job_q <= settled_o ? J_NONE : J_GIVEN_UP;
+    if (rst_i) {f_job_q, f_owes_q} <= '0;
+    if (rst_i) f_owed_q <= '0;
+  end
+
+  always_comb begin
+    assume (f_start_q ? rst_i : !rst_i || (f_owed_q == '0 && f_owes_q == '0));
+    assume (!(clear_i && f_job_q == J_SAVE && !(sent_o && settled_o)));
+    assume (!f_clearing_q || clear_i);
+    assume (!f_going_q || go_i);
+    assume (!rsp_valid_i || (f_job_q == J_SAVE ? f_owes_q != '0 :
+        rsp_tag_i < 7'(DEPTH) && f_owed_q[rsp_tag_i[FLIGHT_LOG2-1:0]]));
+    if (start_i) begin
+      assume (settled_o && !clear_i && (save_i || lines_i != '0));
+      assume (f_job_q == J_NONE || (f_job_q == J_SAVE && sent_o) || (f_job_q == J_RESTORE && given_o));
+    end
+    assume (!(f_job_q == J_SAVE && &f_passed_q));  // no state is that large
+
+    if (!f_start_q) begin
+      // requests
+      if (req_valid_o) assert (f_job_q != J_NONE && req_write_o == (f_job_q == J_SAVE));
+      if (req_valid_o) assert (req_line_o == {f_page_q, 6'b1} + 28'(f_asked_q));
+      if (req_valid_o && !req_write_o)
+        assert (f_asked_q < f_size_q && req_tag_o < 7'(DEPTH) && !f_owed_q[req_tag_o[FLIGHT_LOG2-1:0]]);
+      if (f_held_q) assert (req_valid_o && f_was_q == {req_write_o, req_line_o, req_tag_o});
+      assert (settled_o == (f_owes_q == '0 && f_owed_q == '0 && !req_valid_o && !(f_job_q == J_SAVE && !sent_o)));
+      assert (f_under_way <= 16'(DEPTH));
+
+      // a save
+      if (f_job_q == J_SAVE) begin
+        assert (f_passed_q == f_asked_q + 16'(req_valid_o) && f_asked_q <= f_passed_q);
+        if (req_valid_o && f_next == f_pick) assert (req_wdata_o == f_data_q);
+        assert (sent_o == (f_ended_q && !req_valid_o));
+        assert (save_ready_o == (!f_ended_q && f_under_way != 16'(DEPTH) && (!req_valid_o || req_ready_i)));
+        assert (fault_o == f_bad_q && (!f_bad_q || code_o == f_code_q));
+        assert (!restore_valid_o && f_owed_q == '0);
+      end else assert (!save_ready_o && f_owes_q == '0);
+      assert (lines_o == (f_job_q == J_SAVE ? f_passed_q : 16'd0));
+
+      // a restore
+      if (f_job_q == J_RESTORE) begin
+        assert (given_o == (f_passed_q == f_size_q) && !(given_o && restore_valid_o));
+        assert (f_popped <= f_asked_q && f_asked_q <= f_size_q && f_size_q != '0);
+        assert (req_valid_o == (f_asked_q != f_size_q && go_i && f_asked_q - f_popped != 16'(DEPTH)));
+        if (restore_valid_o) assert (restore_last_o == (f_passed_q + 1'b1 == f_size_q));
+        if (restore_valid_o && f_passed_q + 1'b1 == f_pick) assert (f_has_it_q && f_fault_q == '0 && restore_data_o == f_data_q);
+        if (f_has_it_q && |f_fault_q) assert (f_popped < f_pick);
+        if (fault_o) assert (restore_i && code_o != '0);
+        if (f_popped + 1'b1 == f_pick && restore_i)
+          assert (fault_o == (f_has_it_q && |f_fault_q) && (!fault_o || code_o == f_fault_q));
+        if (f_gave_q) assert (restore_valid_o && restore_last_o == f_last_q);
+      end
+      if (f_job_q == J_GIVEN_UP) assert (req_valid_o == f_offered_q && !restore_valid_o);
+      if (f_job_q == J_NONE) assert (!restore_valid_o && !fault_o && settled_o);
+
+      // induction: where all of this is kept
+      assert (taking_q == (f_job_q == J_SAVE && !f_ended_q) && 16'(flight_q) == f_under_way && f_owed_q == f_ring_owed);
+      if (f_job_q != J_SAVE) assert (!wait_q && !bad_q);
+      if (f_job_q != J_NONE) assert (write_q == (f_job_q == J_SAVE) && line_q == {f_page_q, 6'b1} + 28'(f_asked_q));
+      case (f_job_q)
+        J_RESTORE: assert (left_q == f_size_q - f_asked_q && 16'(f_count) == f_asked_q - f_popped);
+        J_GIVEN_UP: assert (left_q == 16'(f_offered_q) && f_clearing_q && (!f_offered_q || f_going_q));
+        default: assert (left_q == '0 && f_count == '0 && !have_q);
+      endcase
+      if (f_job_q == J_RESTORE) begin
+        for (int i = 0; i < DEPTH; i++)
+          if (i < 32'(f_count)) assert (f_metas[FLIGHT_LOG2'(32'(f_head) + i)] == (f_popped + 16'(i) + 1'b1 == f_size_q));
+        if (f_held_q) assert (f_going_q);
+        assert (f_asked_it_q == (f_pick != '0 && f_pick <= f_asked_q) && (f_asked_it_q || !f_has_it_q));
+        assert (f_is[0] == (f_asked_it_q && f_popped < f_pick));
+        if (f_is[0]) assert (16'(f_ahead) == f_pick - f_popped - 1'b1 && f_ring_tag == f_tag_q && f_is[1] == f_has_it_q);
+        if (f_asked_it_q && !f_is[0]) assert (f_has_it_q && f_fault_q == '0);
+        if (f_has_it_q) assert (f_ring_fault == f_fault_q && f_ring_data == f_data_q);
+        if (have_q && f_popped == f_pick) assert (f_is[2]);
+      end
+    end
+  end
+`endif
 endmodule

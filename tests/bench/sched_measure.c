@@ -77,7 +77,7 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
         struct client *c = rig_add(&r, i % processes, -1, (i / 4) % RIG_KINDS, (uint64_t)((double)o->quantum * lengths[i % 4]));
         e = c ? 0 : -EIO;
         if (c) {
-            c->flood = true;
+            rig_flood(c);
         }
     }
     if (!e) {
@@ -100,7 +100,7 @@ int measure_weights(struct measure_options *o, double *error)
         struct client *c = rig_add(&r, 0, 0, i, 2 * o->quantum);
         e = c ? rig_priority(c, TERN_BAND_NORMAL, weights[i]) : -EIO;
         if (c) {
-            c->flood = true;
+            rig_flood(c);
         }
         sum += weights[i];
     }
@@ -127,7 +127,7 @@ int measure_focus(struct measure_options *o, double *share)
         struct client *c = rig_add(&r, focus ? 1 + i % 3 : 0, (int)(i % r.info.engines), i % RIG_KINDS, o->quantum);
         e = c ? rig_priority(c, focus ? TERN_BAND_FOCUS : TERN_BAND_NORMAL, 100) : -EIO;
         if (c) {
-            c->flood = true;
+            rig_flood(c);
         }
     }
     e = e ? e : rig_run(&r, 20 * o->quantum, 10ull * o->quanta * o->quantum);
@@ -183,7 +183,7 @@ int measure_realtime(struct measure_options *o, uint64_t *median, uint64_t *max)
         struct client *c = rig_add(&r, i % 8, -1, i % RIG_KINDS, o->quantum * (i % 5 + 1));
         e = c ? 0 : -EIO;
         if (c) {
-            c->flood = true;
+            rig_flood(c);
             c->completed_fn = flood_completed;
             c->user = &t;
         }
@@ -231,10 +231,9 @@ int measure_busy(struct measure_options *o, unsigned depth, double *share)
     if (c) {
         c->completed_fn = busy_completed;
         c->user = &b;
-        for (unsigned i = 0; i < o->buffers; i++) {
-            rig_submit(c);
-        }
-        e = rig_drain(&r);
+        c->first = o->buffers;
+        e = rig_start(&r);
+        e = e ? e : rig_drain(&r);
     }
     *share = b.last > b.first ? (double)b.ran / (double)(b.last - b.first) : 0;
     return finish(&r, e);

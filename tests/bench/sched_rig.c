@@ -33,11 +33,27 @@ static void snapshot(struct rig *r, bool end)
     }
 }
 
+static void start(struct rig *r)
+{
+    r->starting = false;
+    r->begin_at += tern_device_time(r->dev);
+    r->end_at = r->end_at ? r->begin_at + r->end_at : 0;
+    for (unsigned i = 0; i < r->clients; i++) {
+        for (unsigned k = 0; k < r->client[i].first; k++) {
+            rig_submit(&r->client[i]);
+        }
+    }
+}
+
 /** The device's thread. */
 static void completed(void *user, const struct tern_completion *done)
 {
     struct client *c = user;
     struct rig *r = c->rig;
+    if (r->starting) {
+        start(r);
+        return;
+    }
     c->completed += done->result == TERN_COMPLETED;
     r->failed = r->failed || done->result != TERN_COMPLETED;
     if (r->end_at && !r->begin && done->end >= r->begin_at) {
@@ -145,15 +161,30 @@ int rig_drain(struct rig *r)
     return r->failed ? -EIO : 0;
 }
 
+void rig_flood(struct client *c)
+{
+    c->flood = true;
+    c->first = AHEAD;
+}
+
+/** A buffer that does nothing ends, and its callback does the rest. */
+int rig_start(struct rig *r)
+{
+    uint64_t fence;
+    r->starting = true;
+    int e = tern_submit_null(r->client[0].context, "start", &fence);
+    e = e ? e : tern_wait(r->client[0].context, fence, -1);
+    return e ? fail(e, "the start") : 0;
+}
+
 int rig_run(struct rig *r, uint64_t warm, uint64_t length)
 {
     r->begin = r->end = 0;
-    r->begin_at = tern_device_time(r->dev) + warm;
-    r->end_at = r->begin_at + length;
-    for (unsigned i = 0; i < r->clients; i++) {
-        for (unsigned k = 0; r->client[i].flood && k < AHEAD; k++) {
-            rig_submit(&r->client[i]);
-        }
+    r->begin_at = warm;
+    r->end_at = length;
+    const int e = rig_start(r);
+    if (e) {
+        return e;
     }
     while (sem_wait(&r->done) && errno == EINTR) {
     }

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#define PATIENCE 200000 /* ms: only a test that fails waits so long */
+
 static const char add_one[] = "kernel void f(global int *r) { r[get_global_id(0)] += 1; }";
 
 static cl_int status_of(cl_event e)
@@ -106,7 +108,7 @@ static int logged(struct log *l)
 
 static void await(struct log *l, int n)
 {
-    for (int i = 0; i < 5000 && logged(l) < n; i++) {
+    for (int ms = 0; ms < PATIENCE && logged(l) < n; ms++) {
         pause_ms(1);
     }
     assert_int_equal(logged(l), n);

@@ -15,11 +15,11 @@
 #include "os/wait.h"
 
 #define SUBMIT_MAX (1u << 20)
-#define WEIGHT_MAX 1000u
 
 static int check_weight(uint32_t weight)
 {
-    return weight > WEIGHT_MAX ? tern_error(-EINVAL, "weight %u: 1 to %u, or 0 for %u", weight, WEIGHT_MAX, TERN_WEIGHT_NORMAL) : 0;
+    return weight > TERN_WEIGHT_MAX ? tern_error(-EINVAL, "weight %u: 1 to %u, or 0 for %u", weight, TERN_WEIGHT_MAX, TERN_WEIGHT_NORMAL)
+                                    : 0;
 }
 
 /** The context-save area, made empty by an engine. dev->lock held. */

@@ -30,10 +30,6 @@
 #define TERN_TIMEOUT_DEFAULT (1ull << 29) /**< 2 s at 250 MHz, about. */
 #define TERN_BANDS 5u                     /**< enum tern_band, and above it paging. */
 #define TERN_BAND_PAGING 4u
-#define TERN_WEIGHT_LOW 12u /**< S2: normal is about 8 times low, high 4 times normal. */
-#define TERN_WEIGHT_NORMAL 100u
-#define TERN_WEIGHT_HIGH 400u
-#define TERN_WEIGHT_MAX 1000u
 #define TERN_ENGINE_ANY (-1)
 
 struct tern_job;

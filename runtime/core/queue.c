@@ -9,19 +9,16 @@
 
 #include "runtime/include/CL/cl_tern.h"
 
-/**
- * cl_khr_priority_hints: shares among the queues of one OpenCL context, as the driver's scheduler gives them to the contexts
- * of a process (S2): high about four times normal, normal about eight times low.
- */
+/** cl_khr_priority_hints: shares among the queues of one OpenCL context, which are contexts of one process of the driver. */
 static uint32_t weight(cl_uint priority)
 {
     switch (priority) {
     case CL_QUEUE_PRIORITY_HIGH_KHR:
-        return 400;
+        return TERN_WEIGHT_HIGH;
     case CL_QUEUE_PRIORITY_LOW_KHR:
-        return 12;
+        return TERN_WEIGHT_LOW;
     default:
-        return 100;
+        return TERN_WEIGHT_NORMAL;
     }
 }
 

@@ -3,7 +3,7 @@
  * Tern's driver: devices, processes, contexts, allocations, submission, fences.
  *
  * Model (docs/driver.md; rule numbers are those of docs/rules.md). A *device* has engines. A *process* is an address
- * space on it (A1) and the unit of fault containment (F1). A *context* belongs to a process, targets one engine and has
+ * space on it (A1) and the unit of fault containment (F1). A *context* belongs to a process, runs on one engine at a time and has
  * exactly one SW queue, bounded by memory only (C2). Work is a *DMA buffer*, packets of tern_spec.h back to back; the
  * scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
  *
@@ -177,10 +177,16 @@ struct tern_completion {
 };
 typedef void (*tern_completion_fn)(void *user, const struct tern_completion *completion);
 
+/** Shares of the contexts of a process (S2): normal is about 8 times low, high 4 times normal. */
+#define TERN_WEIGHT_LOW 12u
+#define TERN_WEIGHT_NORMAL 100u
+#define TERN_WEIGHT_HIGH 400u
+#define TERN_WEIGHT_MAX 1000u
+
 struct tern_context_desc {
     const char *name;        /**< For messages and traces; copied; may be NULL. */
     int32_t engine;          /**< Engine, or -1: the driver chooses, and may move it to another at any time. */
-    uint32_t weight;         /**< Share within its process, 1 to 1000; 0: 100. High is about 400, low 12 (S2). */
+    uint32_t weight;         /**< Share within its process, 1 to TERN_WEIGHT_MAX; 0: TERN_WEIGHT_NORMAL. */
     tern_completion_fn completed; /**< May be NULL. */
     void *user;
 };

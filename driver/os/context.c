@@ -111,22 +111,18 @@ void tern_context_destroy(struct tern_context *c)
     free(c);
 }
 
-/** Who hears of a fence_signal that waits in a queue can be hurried by whom it will wake. */
-static int note_signals(struct tern_job *job)
+/** Room for the scheduler to index the job's fence_signals, so that who waits for one hurries the job. False: no memory. */
+static bool make_room_for_signals(struct tern_job *job)
 {
     const uint32_t n = tern_job_signals(job, NULL);
     job->signals = n ? calloc(n, sizeof *job->signals) : NULL;
-    if (n && !job->signals) {
-        return -ENOMEM;
-    }
-    job->signal_count = n ? tern_job_signals(job, job->signals) : 0;
-    return 0;
+    return !n || job->signals;
 }
 
 static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
-    if (!job || note_signals(job)) {
+    if (!job || !make_room_for_signals(job)) {
         tern_job_free(job);
         return tern_error_memory("a DMA buffer");
     }

@@ -298,7 +298,7 @@ static void take_turns(struct tern_sched *s, struct tern_sched_engine *e)
     e->turn = e->turn ? owed > 0 && (ready || e->live[TERN_BAND_NORMAL]) : ready && owed >= owed_most(s);
 }
 
-/** Would this context, of the front's rank, be chosen before the front's? given: cycles of it that have not run. */
+/** Would this context, of the front's rank, be chosen before the front's? */
 static bool behind(const struct tern_sched_context *c, const struct tern_sched_context *front)
 {
     const struct tern_sched_share *a = tern_sched_share_of(c), *b = tern_sched_share_of(front);

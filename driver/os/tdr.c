@@ -31,16 +31,25 @@ static void age(struct tern_offender *o, uint64_t now)
     memmove(&o->at[0], &o->at[old], o->n * sizeof o->at[0]);
 }
 
-/** The entry of this name, or the one that can be spared most: the fewest offences, the longest ago. */
+/** The entry of this name; NULL: it has done nothing lately. */
 static struct tern_offender *look_up(struct tern_tdr *t, const char *name, uint64_t now)
 {
-    struct tern_offender *spare = &t->offender[0];
     for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
         struct tern_offender *o = &t->offender[i];
         age(o, now);
         if (o->n && !strcmp(o->name, name)) {
             return o;
         }
+    }
+    return NULL;
+}
+
+/** An entry for a new name, in the place of the one that can be spared most: the fewest offences, the longest ago. */
+static struct tern_offender *add(struct tern_tdr *t, const char *name)
+{
+    struct tern_offender *spare = &t->offender[0];
+    for (uint32_t i = 1; i < TERN_OFFENDERS; i++) {
+        struct tern_offender *o = &t->offender[i];
         if (o->n < spare->n || (o->n && o->n == spare->n && o->at[o->n - 1] < spare->at[spare->n - 1])) {
             spare = o;
         }
@@ -54,7 +63,7 @@ int tern_tdr_admit(struct tern_device *dev, const char *name)
 {
     const uint64_t now = clock_ns();
     const struct tern_offender *o = look_up(&dev->tdr, name, now);
-    if (o->n < TERN_OFFENCES) {
+    if (!o || o->n < TERN_OFFENCES) {
         return 0;
     }
     return tern_error(-EACCES,
@@ -66,7 +75,7 @@ int tern_tdr_admit(struct tern_device *dev, const char *name)
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job)
 {
     const uint64_t now = clock_ns();
-    struct tern_offender *o = look_up(&dev->tdr, proc->name, now);
+    struct tern_offender *known = look_up(&dev->tdr, proc->name, now), *o = known ? known : add(&dev->tdr, proc->name);
     if (o->n == TERN_OFFENCES) {
         memmove(&o->at[0], &o->at[1], --o->n * sizeof o->at[0]);
     }

@@ -219,6 +219,30 @@ static void test_repeated_offender(void **state)
     rig_done();
 }
 
+/** However many are remembered: who has done nothing takes nobody's place. */
+static void test_offenders_are_not_forgotten(void **state)
+{
+    (void)state;
+    struct actor innocent;
+    struct tern_process *p;
+    struct timespec now;
+    rig_open(CONFIG, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
+        struct tern_offender *o = &dev->tdr.offender[i];
+        snprintf(o->name, sizeof o->name, "offender %u", i);
+        for (o->n = 0; o->n < TERN_OFFENCES; o->n++) {
+            o->at[o->n] = (uint64_t)now.tv_sec * 1000000000u;
+        }
+    }
+    open_mix(&innocent, "innocent", 0);
+    actor_close(&innocent);
+    for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
+        assert_int_equal(tern_process_create(dev, dev->tdr.offender[i].name, &p), -EACCES);
+    }
+    rig_done();
+}
+
 /** An engine that does not come out of reset at first: all are reset, every process is in error, new ones find a clean device. */
 static void test_adapter_reset(void **state)
 {
@@ -473,9 +497,9 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_adapter_reset), T(test_paging_lost),
-        T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes), T(test_save_area), T(test_stop_while_restoring),
-        T(test_realtime_needs_privilege),
+        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_offenders_are_not_forgotten),
+        T(test_adapter_reset), T(test_paging_lost), T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes),
+        T(test_save_area), T(test_stop_while_restoring), T(test_realtime_needs_privilege),
     };
     return cmocka_run_group_tests_name("tdr", tests, NULL, NULL);
 }

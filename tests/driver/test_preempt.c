@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Preemption seen from the driver (P1-P7, F1-F3): every state of the HW queue meets every event; work that never ends, faults at
- * its end, waits for nobody. Whatever happens, who is not meant loses nothing.
+ * its end, waits for nobody. Whatever happens, who is not meant loses nothing. And who may go before all others.
  */
+#include <linux/capability.h>
+#include <sys/syscall.h>
+
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
@@ -386,13 +389,52 @@ static void test_null(void **state)
     rig_done();
 }
 
+/* ---------------------------------------------------------------- privilege */
+
+static void set_effective(uint32_t mask)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    assert_int_equal(syscall(SYS_capget, &head, data), 0);
+    data[0].effective = data[0].permitted & mask;
+    assert_int_equal(syscall(SYS_capset, &head, data), 0);
+}
+
+static void test_realtime_needs_privilege(void **state)
+{
+    (void)state;
+    struct actor a;
+    rig_open(CONFIG, NULL);
+    open_mix(&a, "rt", 0);
+    set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
+    assert_int_equal(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0), -EPERM);
+    expect_says(tern_last_error(), "CAP_SYS_NICE");
+    set_effective(UINT32_MAX);
+    ok(tern_context_set_priority(a.c, TERN_BAND_FOCUS, 400));
+    assert_true(stats(&a).band == TERN_BAND_FOCUS && stats(&a).weight == 400);
+    assert_int_equal(tern_context_set_priority(a.c, (enum tern_band)7, 0), -EINVAL);
+    assert_int_equal(tern_context_set_priority(a.c, TERN_BAND_IDLE, 1001), -EINVAL);
+    ok(tern_context_set_priority(a.c, TERN_BAND_IDLE, 0));
+    assert_true(stats(&a).band == TERN_BAND_IDLE && stats(&a).weight == 100);
+    actor_close(&a);
+    rig_done();
+    rig_open(CONFIG ",realtime=1", NULL);
+    open_mix(&a, "rt", 0);
+    set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
+    ok(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0));
+    set_effective(UINT32_MAX);
+    run_mix(&a, 100);
+    actor_close(&a);
+    rig_done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states_and_events), cmocka_unit_test(test_endless_beside_others),
         cmocka_unit_test(test_results_under_preemption), cmocka_unit_test(test_fault_at_the_end),
         cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit), cmocka_unit_test(test_schedules_repeat),
-        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_null), cmocka_unit_test(test_realtime_needs_privilege),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
 }

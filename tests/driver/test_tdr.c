@@ -5,9 +5,7 @@
  * long as the device can be saved.
  */
 #include <dirent.h>
-#include <linux/capability.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "rig.h"
 
@@ -454,52 +452,13 @@ static void test_stop_while_restoring(void **state)
     }
 }
 
-/* ---------------------------------------------------------------- privilege */
-
-static void set_effective(uint32_t mask)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    assert_int_equal(syscall(SYS_capget, &head, data), 0);
-    data[0].effective = data[0].permitted & mask;
-    assert_int_equal(syscall(SYS_capset, &head, data), 0);
-}
-
-static void test_realtime_needs_privilege(void **state)
-{
-    (void)state;
-    struct actor a;
-    rig_open(CONFIG, NULL);
-    open_mix(&a, "rt", 0);
-    set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
-    assert_int_equal(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0), -EPERM);
-    expect_says(tern_last_error(), "CAP_SYS_NICE");
-    set_effective(UINT32_MAX);
-    ok(tern_context_set_priority(a.c, TERN_BAND_FOCUS, 400));
-    assert_true(stats(&a).band == TERN_BAND_FOCUS && stats(&a).weight == 400);
-    assert_int_equal(tern_context_set_priority(a.c, (enum tern_band)7, 0), -EINVAL);
-    assert_int_equal(tern_context_set_priority(a.c, TERN_BAND_IDLE, 1001), -EINVAL);
-    ok(tern_context_set_priority(a.c, TERN_BAND_IDLE, 0));
-    assert_true(stats(&a).band == TERN_BAND_IDLE && stats(&a).weight == 100);
-    actor_close(&a);
-    rig_done();
-    rig_open(CONFIG ",realtime=1", NULL);
-    open_mix(&a, "rt", 0);
-    set_effective(~CAP_TO_MASK(CAP_SYS_NICE));
-    ok(tern_context_set_priority(a.c, TERN_BAND_REALTIME, 0));
-    set_effective(UINT32_MAX);
-    run_mix(&a, 100);
-    actor_close(&a);
-    rig_done();
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_offenders_are_not_forgotten),
         T(test_adapter_reset), T(test_paging_lost), T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes),
-        T(test_save_area), T(test_stop_while_restoring), T(test_realtime_needs_privilege),
+        T(test_save_area), T(test_stop_while_restoring),
     };
     return cmocka_run_group_tests_name("tdr", tests, NULL, NULL);
 }

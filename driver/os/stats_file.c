@@ -49,7 +49,8 @@ static void remove_dead(int folder, const char *name)
 
 static void remove_all_dead(int folder)
 {
-    DIR *d = fdopendir(dup(folder));
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* fdopendir takes it */
+    DIR *d = own < 0 ? NULL : fdopendir(own);
     for (struct dirent *e; d && (e = readdir(d));) {
         const size_t n = strlen(e->d_name);
         if (n > 6 && strcmp(e->d_name + n - 6, ".stats") == 0) {
@@ -58,6 +59,8 @@ static void remove_all_dead(int folder)
     }
     if (d) {
         closedir(d);
+    } else if (own >= 0) {
+        close(own);
     }
 }
 

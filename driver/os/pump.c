@@ -23,20 +23,13 @@
 #define SLICE_NS_HIGH 5000000u
 #define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /** Lets at most `cycles` pass: 1, there is an interrupt; 0, they have passed. */
 static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
 {
     tern_turn_take(&dev->turn);
-    uint64_t begin = clock_ns();
+    uint64_t begin = tern_clock_ns();
     int r = dev->hal->ops->wait(dev->hal, cycles);
-    uint64_t took = clock_ns() - begin;
+    uint64_t took = tern_clock_ns() - begin;
     tern_turn_give(&dev->turn);
     if (took > SLICE_NS_HIGH && *slice > SLICE_MIN) {
         *slice /= 2;

@@ -5,20 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "os/crash.h"
 #include "os/os.h"
+#include "os/wait.h"
 
 /* ------------------------------------------------------------ who is to blame */
-
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /** Forgets what is too long ago. */
 static void age(struct tern_offender *o, uint64_t now)
@@ -61,7 +54,7 @@ static struct tern_offender *add(struct tern_tdr *t, const char *name)
 
 int tern_tdr_admit(struct tern_device *dev, const char *name)
 {
-    const uint64_t now = clock_ns();
+    const uint64_t now = tern_clock_ns();
     const struct tern_offender *o = look_up(&dev->tdr, name, now);
     if (!o || o->n < TERN_OFFENCES) {
         return 0;
@@ -74,7 +67,7 @@ int tern_tdr_admit(struct tern_device *dev, const char *name)
 
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job)
 {
-    const uint64_t now = clock_ns();
+    const uint64_t now = tern_clock_ns();
     struct tern_offender *known = look_up(&dev->tdr, proc->name, now), *o = known ? known : add(&dev->tdr, proc->name);
     if (o->n == TERN_OFFENCES) {
         memmove(&o->at[0], &o->at[1], --o->n * sizeof o->at[0]);

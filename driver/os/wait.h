@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Waiting with a deadline. */
+/** The host's time, and waiting with a deadline. */
 #ifndef TERN_OS_WAIT_H
 #define TERN_OS_WAIT_H
 
@@ -7,6 +7,14 @@
 #include <time.h>
 
 #include "os/os.h"
+
+/** CLOCK_MONOTONIC. */
+static inline uint64_t tern_clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 /** When a wait of so many milliseconds from now is over; meaningless if negative (for ever). */
 static inline struct timespec tern_deadline(int64_t ms)

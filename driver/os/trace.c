@@ -90,21 +90,25 @@ static uint32_t track_of(const struct tern_trace_who *w)
 
 /* ------------------------------------------------------------------ names */
 
+/** what: "process" (a group) or "thread" (a track). Its place among others is that of its number. */
+static void put_name(struct tern_trace *t, const char *what, uint32_t pid, uint32_t tid, uint32_t place, const char *name)
+{
+    char text[160];
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", what, pid, tid,
+                   tern_trace_escape(name, text, sizeof text));
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", what, pid, tid,
+                   place);
+}
+
 /** tid: any track of the group; where it is missing, readers make up one with the number of the group. */
 static void name_group(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
 {
-    char text[160];
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", pid, tid,
-                   tern_trace_escape(name, text, sizeof text));
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", pid, tid, pid);
+    put_name(t, "process", pid, tid, pid, name);
 }
 
 static void name_track(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
 {
-    char text[160];
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", pid, tid,
-                   tern_trace_escape(name, text, sizeof text));
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", pid, tid, tid);
+    put_name(t, "thread", pid, tid, tid, name);
 }
 
 /** Room for an id in an array that grows. False: no memory. */

@@ -31,6 +31,7 @@ struct client {
 };
 
 static struct mock m;
+static void (*judge_end)(const struct client *c, const struct tern_job *job); /* of each job; NULL: all ends are good */
 
 static inline struct client *client_of(const struct tern_sched_context *c)
 {
@@ -82,6 +83,9 @@ static inline void take_ended(void)
         c->results[job->result]++;
         c->cycles += job->cycles;
         c->first_begin = c->first_begin ? c->first_begin : job->begin;
+        if (judge_end) {
+            judge_end(c, job);
+        }
         free(job);
         if (tern_list_empty(&c->mock.sched.jobs)) {
             expect_unreferenced(&c->mock.sched);

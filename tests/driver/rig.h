@@ -134,12 +134,7 @@ static inline void rig_open(const char *config, void (*edit)(struct tern_config 
     if (edit) {
         edit(&c);
     }
-    int r = tern_hal_open_sim(&c, &rig.real);
-    if (r == -ENOENT) {
-        print_message("skipped: %s\n", tern_last_error());
-        exit(77);
-    }
-    ok(r);
+    ok_or_skip(tern_hal_open_sim(&c, &rig.real));
     ok(tern_device_open_hal(&rig.hal, &c, &dev));
 }
 

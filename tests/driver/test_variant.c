@@ -55,12 +55,7 @@ static void make(uint32_t offset, uint32_t clear, uint32_t set)
 {
     v = (struct variant){.hal = {&ops}, .offset = offset, .clear = clear, .set = set};
     ok(tern_config_parse(NULL, "small,mem=16M", &config));
-    int r = tern_hal_open_sim(&config, &v.real);
-    if (r == -ENOENT) {
-        print_message("skipped: %s\n", tern_last_error());
-        exit(77);
-    }
-    ok(r);
+    ok_or_skip(tern_hal_open_sim(&config, &v.real));
 }
 
 static void test_single_use(void **state)

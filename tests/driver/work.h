@@ -26,16 +26,21 @@ static inline void ok_at(int r, const char *what, const char *file, int line)
     }
 }
 
-/** Opens the device that the environment names; the whole test ends with 77 if it is not built. */
-static inline struct tern_device *open_or_skip(const char *config)
+/** Of opening a device: the whole test ends with 77 if it is not built. */
+static inline void ok_or_skip(int r)
 {
-    struct tern_device *dev;
-    int r = tern_device_open(NULL, config, &dev);
     if (r == -ENOENT) {
         print_message("skipped: %s\n", tern_last_error());
         exit(77);
     }
     ok(r);
+}
+
+/** Opens the device that the environment names. */
+static inline struct tern_device *open_or_skip(const char *config)
+{
+    struct tern_device *dev;
+    ok_or_skip(tern_device_open(NULL, config, &dev));
     return dev;
 }
 

@@ -72,7 +72,7 @@ void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c,
 
 void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight)
 {
-    c->weight = weight;
+    tern_sched_set_weight(s, c, weight);
     if (!c->process->system) {
         c->own_band = band;
         tern_sched_reband(s, c);
@@ -216,15 +216,16 @@ static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_contex
     return r ? r : tern_sched_judge(s, c);
 }
 
-/** Starts one slice on an engine that has fewer than `depth`, if there is one for it. */
-static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth)
+/** Starts one slice on an engine that has fewer than `depth`, if there is one for it. more: something has changed. */
+static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool *more)
 {
     struct tern_sched_engine *e = &s->engine[engine];
     if (e->stopping || (e->evict && e->n) || e->n >= depth) {
         return 0;
     }
-    tern_sched_balance(s, engine);
+    *more = tern_sched_balance(s, engine) || *more;
     struct tern_sched_context *c = tern_sched_best(s, engine);
+    *more = c || *more;
     return c ? start(s, engine, c) : 0;
 }
 
@@ -232,9 +233,12 @@ static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth)
 static int fill(struct tern_sched *s)
 {
     int r = 0;
-    for (uint32_t depth = 1; depth <= s->config.depth; depth++) {
-        for (uint32_t e = 0; !r && e < s->engines; e++) {
-            r = fill_one(s, e, depth);
+    for (bool more = true; !r && more;) {
+        more = false;
+        for (uint32_t depth = 1; depth <= s->config.depth; depth++) {
+            for (uint32_t e = 0; !r && e < s->engines; e++) {
+                r = fill_one(s, e, depth, &more);
+            }
         }
     }
     return r;
@@ -370,7 +374,10 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
         tern_sched_tell_slice(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
         return stop(s, engine, at_once ? 0 : s->config.band[band].grace);
     }
-    e->quantum_end = due ? s->now + tern_sched_quantum(s, &e->inflight[0]) : e->quantum_end;
+    if (due) {
+        e->quantum_end = s->now + tern_sched_quantum(s, &e->inflight[0]);
+        tern_sched_present(s, e->inflight[0].context);
+    }
     return 0;
 }
 

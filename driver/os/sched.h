@@ -165,9 +165,11 @@ struct tern_sched_share {
     RB_ENTRY(tern_sched_share) node; /**< While a context of it is ready. */
     struct tern_sched_contexts ready;
     struct tern_sched_process *process;
-    int64_t vtime, floor; /**< floor: the present of its contexts. */
+    int64_t vtime, floor; /**< floor: the present of its contexts, */
+    int64_t mean, rest;   /**< and the mean of their times, by weight, and what division left of it. */
     uint64_t order;       /**< Of equals the one chosen longer ago. */
-    uint32_t live;        /**< Contexts ready or in flight. */
+    uint32_t live;        /**< Contexts ready or in flight, */
+    uint64_t weight;      /**< and the sum of their weights. */
     bool queued;
 };
 
@@ -181,6 +183,7 @@ struct tern_sched_process {
     struct tern_sched_waits waits;
     struct tern_sched_signals signals;
     struct tern_sched_share share[TERN_BANDS][TERN_ENGINES_MAX];
+    uint64_t weight[TERN_BANDS]; /**< Of the shares of all engines. */
 };
 
 /** Statistics. Cycles are the device's. */
@@ -204,7 +207,7 @@ struct tern_sched_context {
     uint32_t engine;          /**< Where it is queued or ran last. */
     uint32_t own_band, band;  /**< band: the highest of its own and of those that wait for it. */
     enum tern_sched_state state; /**< Of its next slice. EMPTY: none; HELD: suspended by the owner, or in error. */
-    bool live;
+    bool live, moved;         /**< moved: to this engine, and has not run here. */
     int64_t vtime, estimate, late; /**< late: cycles yet to be charged. */
     uint64_t order, slices, hold; /**< hold: the last suspend fence (P8). */
     bool held;
@@ -243,7 +246,9 @@ struct tern_sched_engine {
     struct tern_sched_shares ready[TERN_BANDS];
     struct tern_list movable[TERN_BANDS];
     uint32_t live[TERN_BANDS];
-    int64_t floor[TERN_BANDS]; /**< The present. */
+    uint64_t load[TERN_BANDS]; /**< Sum of the parts of processes that are here (sched_place.c). */
+    int64_t floor[TERN_BANDS]; /**< The present; */
+    int64_t base[TERN_BANDS];  /**< less this it is comparable between engines. */
     struct tern_slice inflight[TERN_HW_QUEUE];
     uint32_t n;
     uint32_t granularity;   /**< Of the preemption under way. */
@@ -254,7 +259,7 @@ struct tern_sched_engine {
     bool forced;            /**< The preemption under way is nobody's wish (config.force_preempt). */
     int64_t owed;           /**< What FOCUS took from NORMAL (S1), in cycles times percent. */
     bool turn;              /**< NORMAL is being paid back. */
-    uint64_t balanced;      /**< When it last took a context from another engine. */
+    uint64_t balanced;      /**< When it last took a context that is no relief to the other. */
     uint64_t resets, preemptions, busy;
 };
 

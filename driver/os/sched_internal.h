@@ -7,6 +7,8 @@
 
 /* sched_tree.c: who is where, and virtual time */
 
+#define TERN_SCHED_SCALE 16 /* virtual time has four bits after the point */
+
 /** Is a before b? Times wrap around. */
 static inline bool tern_sched_before(int64_t a, int64_t b)
 {
@@ -30,16 +32,28 @@ void tern_sched_attach(struct tern_sched *s, struct tern_sched_context *c);
 void tern_sched_launch(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles);
 /** One came back. */
 void tern_sched_land(struct tern_sched *s, struct tern_sched_context *c);
-/** To another engine or band; what it has had too much goes along. */
+/** To another engine or band. What it has had too much goes along; to another engine also what it has had too little. */
 void tern_sched_move(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine, uint32_t band);
+void tern_sched_set_weight(struct tern_sched *s, struct tern_sched_context *c, uint32_t weight);
+/** The context runs by right from here on: the present moves on to it. */
+void tern_sched_present(struct tern_sched *s, const struct tern_sched_context *c);
+/** The ready context of the band that is furthest behind, or NULL. */
+struct tern_sched_context *tern_sched_first(const struct tern_sched_engine *e, uint32_t band);
 /** The ready context that the engine should run, or NULL. */
 struct tern_sched_context *tern_sched_best(const struct tern_sched *s, uint32_t engine);
 /** Order of bands on an engine now: higher is first. */
 uint32_t tern_sched_rank(const struct tern_sched_engine *e, uint32_t band);
+
+/* sched_place.c: on which engine */
+
+/** So much weight more, or less, is present where the context is. */
+void tern_sched_weigh(struct tern_sched *s, const struct tern_sched_context *c, int64_t more);
+/** The engine gets a context of the band: if it is the first, its clock is set to the others'. */
+void tern_sched_join(struct tern_sched *s, uint32_t engine, uint32_t band);
 /** Where a context that becomes ready should queue. */
 uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_context *c);
-/** Takes a waiting context from a more loaded engine, if that makes the loads more equal. */
-void tern_sched_balance(struct tern_sched *s, uint32_t engine);
+/** Before a decision of the engine: may take a waiting context from another engine, or give one to it; then true. */
+bool tern_sched_balance(struct tern_sched *s, uint32_t engine);
 
 /* sched_wait.c: fences and inheritance */
 

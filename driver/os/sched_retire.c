@@ -136,8 +136,8 @@ static struct tern_slice take_front(struct tern_sched *s, uint32_t engine, uint6
     struct tern_slice slice = e->inflight[0];
     struct tern_sched_context *c = slice.context;
     bool run = begin && end >= begin;
-    tern_sched_land(s, c);
     tern_sched_charge(s, c, (run ? (int64_t)(end - begin) : 0) - slice.charged);
+    tern_sched_land(s, c);
     slice.charged = 0;
     if (run) {
         ran(s, engine, &slice, begin, end);

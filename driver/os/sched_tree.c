@@ -3,13 +3,12 @@
  * Who is furthest behind: for each engine and band a tree of processes, for each of these a tree of ready contexts, both by
  * virtual time. A decision is two minima; what is launched is put back by two insertions: O(log n).
  *
- * Engines have trees of their own, since their virtual times drift apart; a context that is not bound goes where fewer are
- * when it wakes up, and a less loaded engine takes one that waits from a more loaded one: at once if that helps by two,
- * once a quantum if by one, so that three equal contexts get two thirds of two engines each.
+ * Engines have trees of their own, since their virtual times drift apart where contexts are bound; sched_place.c keeps them
+ * together where they are not. A process that has a part of its weight on an engine has that part of a claim there: its time
+ * on that engine goes the faster for it.
  */
 #include "os/sched_internal.h"
 
-#define SCALE 16  /* virtual time has four bits after the point */
 #define LITTLE 64 /* corrections of less than this part of a quantum wait until the context is put back anyway */
 
 static int by_time(int64_t a, int64_t b, uint64_t order_a, uint64_t order_b)
@@ -61,24 +60,68 @@ uint64_t tern_sched_order(struct tern_sched *s, const struct tern_sched_context 
     return c->backs && c->back[0].id ? c->back[0].id : ++s->order;
 }
 
+/** A mean after something of this weight has come to others of the weight `others`. Negative: has gone from them. */
+static int64_t with(int64_t mean, int64_t place, int64_t weight, int64_t others)
+{
+    return others ? mean + (place - mean) * weight / (others + weight) : place;
+}
+
+static int64_t without(int64_t mean, int64_t place, int64_t weight, int64_t others)
+{
+    return others ? mean - (place - mean) * weight / others : mean;
+}
+
+/** It is present on its engine now. */
+static void enter(struct tern_sched *s, struct tern_sched_context *c)
+{
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    share->mean = with(share->mean, c->vtime, c->weight, (int64_t)share->weight);
+    share->rest = 0;
+    share->live++;
+    s->engine[c->engine].live[c->band]++;
+    tern_sched_weigh(s, c, c->weight);
+    c->live = true;
+}
+
+static void leave(struct tern_sched *s, struct tern_sched_context *c)
+{
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    tern_sched_weigh(s, c, -(int64_t)c->weight);
+    share->mean = without(share->mean, c->vtime, c->weight, (int64_t)share->weight);
+    share->rest = 0;
+    share->live--;
+    s->engine[c->engine].live[c->band]--;
+    c->live = false;
+}
+
+void tern_sched_set_weight(struct tern_sched *s, struct tern_sched_context *c, uint32_t weight)
+{
+    const bool live = c->live;
+    if (live) {
+        leave(s, c);
+    }
+    c->weight = weight;
+    if (live) {
+        enter(s, c);
+    }
+}
+
 /** Counts it as present on its engine, or not. Who comes starts at the present, and behind its equals. */
 static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
     struct tern_sched_share *share = tern_sched_share_of(c);
-    struct tern_sched_engine *e = &s->engine[c->engine];
     if (live && !c->live) {
-        if (share->live++ == 0) {
-            raise(&share->vtime, e->floor[c->band]);
+        tern_sched_join(s, c->engine, c->band);
+        if (share->live == 0) {
+            raise(&share->vtime, s->engine[c->engine].floor[c->band]);
             share->order = ++s->order;
         }
         raise(&c->vtime, share->floor);
         c->order = tern_sched_order(s, c);
-        e->live[c->band]++;
+        enter(s, c);
     } else if (!live && c->live) {
-        share->live--;
-        e->live[c->band]--;
+        leave(s, c);
     }
-    c->live = live;
 }
 
 void tern_sched_attach(struct tern_sched *s, struct tern_sched_context *c)
@@ -131,10 +174,16 @@ static void replace_share(struct tern_sched_shares *band, struct tern_sched_shar
 
 static void add_time(struct tern_sched_context *c, int64_t cycles)
 {
-    cycles = c->band == TERN_BAND_PAGING ? 0 : cycles + c->late;
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    const int64_t here = (int64_t)share->weight, all = (int64_t)c->process->weight[c->band];
+    cycles = (c->band == TERN_BAND_PAGING ? 0 : cycles + c->late) * TERN_SCHED_SCALE;
     c->late = 0;
-    tern_sched_share_of(c)->vtime += cycles * SCALE;
-    c->vtime += cycles * SCALE * (int64_t)TERN_WEIGHT_NORMAL / (int64_t)c->weight;
+    const int64_t more = cycles * (int64_t)TERN_WEIGHT_NORMAL / (int64_t)c->weight;
+    const int64_t sum = more * (int64_t)c->weight + share->rest; /* exact: errors would add up for as long as it is live */
+    c->vtime += more;
+    share->vtime += cycles * all / here;
+    share->mean += sum / here;
+    share->rest = sum % here;
 }
 
 void tern_sched_charge(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles)
@@ -154,17 +203,59 @@ void tern_sched_charge(struct tern_sched *s, struct tern_sched_context *c, int64
     }
 }
 
+static void shift_share(struct tern_sched *s, const struct tern_sched_context *c, int64_t vtime)
+{
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    share->vtime = vtime;
+    if (share->queued) {
+        replace_share(&s->engine[c->engine].ready[c->band], share);
+    }
+}
+
+/**
+ * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's time there and what it
+ * is ahead of the mean of those contexts that are there too; which go on where they are.
+ */
+static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine)
+{
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    const int64_t all = (int64_t)c->process->weight[c->band], normal = TERN_WEIGHT_NORMAL;
+    int64_t place = share->vtime + (c->vtime - share->mean) * all / normal;
+    leave(s, c);
+    shift_share(s, c, without(share->vtime, place, c->weight, (int64_t)share->weight));
+    place -= s->engine[c->engine].base[c->band];
+    tern_sched_join(s, engine, c->band);
+    place += s->engine[engine].base[c->band];
+    c->engine = engine;
+    c->moved = true;
+    share = tern_sched_share_of(c);
+    c->vtime = share->live ? share->mean + (place - share->vtime) * normal / all : share->floor;
+    shift_share(s, c, with(share->vtime, place, c->weight, (int64_t)share->weight));
+    enter(s, c);
+}
+
 void tern_sched_move(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine, uint32_t band)
 {
-    int64_t debt = c->vtime - tern_sched_share_of(c)->floor;
-    bool live = c->live;
+    const int64_t debt = c->vtime - tern_sched_share_of(c)->floor;
+    const bool live = c->live;
     tern_sched_detach(s, c);
-    set_live(s, c, false);
-    c->engine = engine;
-    c->band = band;
-    set_live(s, c, live);
-    c->vtime = tern_sched_share_of(c)->floor + (debt > 0 ? debt : 0);
+    if (live && band == c->band && engine != c->engine) {
+        move_live(s, c, engine);
+    } else {
+        set_live(s, c, false);
+        c->engine = engine;
+        c->band = band;
+        c->vtime = tern_sched_share_of(c)->floor + (debt > 0 ? debt : 0);
+        set_live(s, c, live);
+    }
     tern_sched_attach(s, c);
+}
+
+void tern_sched_present(struct tern_sched *s, const struct tern_sched_context *c)
+{
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    raise(&s->engine[c->engine].floor[c->band], share->vtime);
+    raise(&share->floor, c->vtime);
 }
 
 void tern_sched_launch(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles)
@@ -172,11 +263,11 @@ void tern_sched_launch(struct tern_sched *s, struct tern_sched_context *c, int64
     struct tern_sched_share *share = tern_sched_share_of(c);
     tern_sched_detach(s, c);
     bool others = share->queued;
-    raise(&s->engine[c->engine].floor[c->band], share->vtime);
-    raise(&share->floor, c->vtime);
+    tern_sched_present(s, c);
     share->order = ++s->order;
     c->order = tern_sched_order(s, c);
     add_time(c, cycles);
+    c->moved = false;
     c->inflight++;
     if (others) {
         replace_share(&s->engine[c->engine].ready[c->band], share);
@@ -189,9 +280,10 @@ uint32_t tern_sched_rank(const struct tern_sched_engine *e, uint32_t band)
     return 2 * band + (e->turn && band == TERN_BAND_NORMAL ? 3 : 0);
 }
 
-static struct tern_sched_context *first_of(struct tern_sched_shares *band)
+struct tern_sched_context *tern_sched_first(const struct tern_sched_engine *e, uint32_t band)
 {
-    struct tern_sched_share *share = RB_MIN(tern_sched_shares, band);
+    struct tern_sched_shares shares = e->ready[band];
+    struct tern_sched_share *share = RB_MIN(tern_sched_shares, &shares);
     return share ? RB_MIN(tern_sched_contexts, &share->ready) : NULL;
 }
 
@@ -200,55 +292,9 @@ struct tern_sched_context *tern_sched_best(const struct tern_sched *s, uint32_t 
     const struct tern_sched_engine *e = &s->engine[engine];
     struct tern_sched_context *best = NULL;
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
-        struct tern_sched_shares band = e->ready[b];
-        if (!RB_EMPTY(&band) && (!best || tern_sched_rank(e, b) > tern_sched_rank(e, best->band))) {
-            best = first_of(&band);
+        if (!RB_EMPTY(&e->ready[b]) && (!best || tern_sched_rank(e, b) > tern_sched_rank(e, best->band))) {
+            best = tern_sched_first(e, b);
         }
     }
     return best;
-}
-
-/** Contexts that are present in this band and above. */
-static uint32_t load(const struct tern_sched_engine *e, uint32_t band)
-{
-    uint32_t n = 0;
-    for (uint32_t b = band; b < TERN_BANDS; b++) {
-        n += e->live[b];
-    }
-    return n;
-}
-
-uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_context *c)
-{
-    uint32_t best = c->engine;
-    for (uint32_t e = 0; e < s->engines && c->affinity == TERN_ENGINE_ANY; e++) {
-        uint32_t here = load(&s->engine[e], c->band), there = load(&s->engine[best], c->band);
-        if (here < there || (here == there && load(&s->engine[e], 0) < load(&s->engine[best], 0))) {
-            best = e;
-        }
-    }
-    return best;
-}
-
-void tern_sched_balance(struct tern_sched *s, uint32_t engine)
-{
-    struct tern_sched_engine *e = &s->engine[engine];
-    bool empty = load(e, 0) == 0;
-    for (uint32_t b = TERN_BAND_PAGING; b-- > 0;) {
-        uint32_t most = load(e, b) + (s->now - e->balanced < s->config.band[b].quantum), from = engine;
-        most = most ? most : 1; /* nobody gives its only one away */
-        for (uint32_t f = 0; f < s->engines; f++) {
-            uint32_t theirs = load(&s->engine[f], empty ? 0 : b); /* one that has nothing takes what it gets */
-            if (!tern_list_empty(&s->engine[f].movable[b]) && theirs > most) {
-                most = theirs;
-                from = f;
-            }
-        }
-        if (from != engine) {
-            struct tern_list *first = s->engine[from].movable[b].next;
-            tern_sched_move(s, TERN_LIST_ENTRY(first, struct tern_sched_context, movable), engine, b);
-            e->balanced = s->now;
-            return;
-        }
-    }
 }

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * On which engine a context queues, if it is not bound to one.
+ *
+ * A context's *part* is its weight over that of all contexts its process has in the band, on whatever engine; an engine's load
+ * is the sum of its contexts' parts. An engine's clock is the virtual time it has come to (sched_tree.c): the smaller the load
+ * the faster it goes, and if all clocks go alike then all contexts get what they deserve, processes first. So who wakes up goes
+ * where the load is least; and when a clock leads by a quantum of the engine behind, a context goes from there to the one that
+ * leads, and keeps its place in time: it runs until it has caught up. By this alone three equal contexts get two thirds of two
+ * engines each; loads only say which context, and keep one that would be the worse for it until the lead is twice that.
+ * A lead is legitimate where nothing can be done: one context deserves more than an engine, others are bound. Then it is
+ * forgotten, but for some quanta, by moving the zero (`base`) of the clock that is behind.
+ * Clocks jump by the turns of contexts: so what has moved runs before it moves again, and what an engine is about to run stays.
+ *
+ * Alternatives dropped: placing by load alone (300, 200, 200 cannot be dealt to two engines); one queue for all engines (who
+ * is bound or wants more than an engine makes a time of all engines meaningless, and two engines would stop for one waiter).
+ */
+#include "os/sched_internal.h"
+
+#define WHOLE (1ull << 32) /* load of a process that has all its weight on one engine */
+#define ALIKE (1ull << 16) /* loads that differ by less differ by rounding */
+#define LEAD 1             /* quanta */
+#define LEAD_FORCES 2
+#define LEAD_MOST 8
+
+static uint64_t part(uint64_t weight, const struct tern_sched_process *p, uint32_t band)
+{
+    return p->weight[band] ? weight * WHOLE / p->weight[band] : 0;
+}
+
+static uint64_t part_of(const struct tern_sched_context *c)
+{
+    return part(c->weight, c->process, c->band);
+}
+
+void tern_sched_weigh(struct tern_sched *s, const struct tern_sched_context *c, int64_t more)
+{
+    struct tern_sched_process *p = c->process;
+    const uint32_t band = c->band;
+    for (uint32_t e = 0; e < s->engines; e++) {
+        s->engine[e].load[band] -= part(p->share[band][e].weight, p, band);
+    }
+    tern_sched_share_of(c)->weight += (uint64_t)more;
+    p->weight[band] += (uint64_t)more;
+    for (uint32_t e = 0; e < s->engines; e++) {
+        s->engine[e].load[band] += part(p->share[band][e].weight, p, band);
+    }
+}
+
+/** Of this band and those above. */
+static uint64_t load(const struct tern_sched_engine *e, uint32_t band)
+{
+    uint64_t sum = 0;
+    for (uint32_t b = band; b < TERN_BANDS; b++) {
+        sum += e->load[b];
+    }
+    return sum;
+}
+
+static uint32_t present(const struct tern_sched_engine *e, uint32_t band)
+{
+    uint32_t n = 0;
+    for (uint32_t b = band; b < TERN_BANDS; b++) {
+        n += e->live[b];
+    }
+    return n;
+}
+
+static int64_t clock_of(const struct tern_sched_engine *e, uint32_t band)
+{
+    return e->floor[band] - e->base[band];
+}
+
+void tern_sched_join(struct tern_sched *s, uint32_t engine, uint32_t band)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    bool any = false;
+    int64_t now = 0;
+    for (uint32_t f = 0; f < s->engines && !e->live[band]; f++) {
+        const int64_t theirs = clock_of(&s->engine[f], band);
+        if (f != engine && s->engine[f].live[band]) {
+            now = any && tern_sched_before(theirs, now) ? now : theirs;
+            any = true;
+        }
+    }
+    e->base[band] = any ? e->floor[band] - now : e->base[band];
+}
+
+uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_context *c)
+{
+    uint32_t best = c->engine;
+    for (uint32_t e = 0; e < s->engines && c->affinity == TERN_ENGINE_ANY; e++) {
+        const struct tern_sched_engine *here = &s->engine[e], *there = &s->engine[best];
+        const uint64_t a = load(here, c->band), b = load(there, c->band);
+        if (a + ALIKE < b || (a < b + ALIKE && load(here, 0) + ALIKE < load(there, 0))) {
+            best = e;
+        }
+    }
+    return best;
+}
+
+/** Would the context have no more beside it there than it has here? strictly: less. */
+static bool fits(const struct tern_sched_context *c, const struct tern_sched_engine *from, const struct tern_sched_engine *to,
+                 bool strictly)
+{
+    const uint64_t then = load(to, c->band) + part_of(c), now = load(from, c->band);
+    return strictly ? then + ALIKE < now : then <= now + ALIKE;
+}
+
+/** The one furthest behind, or the one that has waited longest, or if neither fits the lighter: what goes to the other engine. */
+static struct tern_sched_context *chosen(const struct tern_sched_engine *from, const struct tern_sched_engine *to, uint32_t band)
+{
+    struct tern_sched_context *oldest = TERN_LIST_ENTRY(from->movable[band].next, struct tern_sched_context, movable);
+    struct tern_sched_context *first = tern_sched_first(from, band);
+    if (tern_list_empty(&first->movable)) {
+        return oldest;
+    }
+    if (fits(first, from, to, false) || fits(oldest, from, to, false)) {
+        return fits(first, from, to, false) ? first : oldest;
+    }
+    return part_of(first) <= part_of(oldest) ? first : oldest;
+}
+
+/** What a quantum adds to the engine's clock, and no less than to that of one with the load 1. */
+static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_engine *e, uint32_t band)
+{
+    const int64_t quantum = (int64_t)s->config.band[band].quantum * TERN_SCHED_SCALE;
+    const int64_t whole = (int64_t)(WHOLE / ALIKE), part_here = (int64_t)(e->load[band] / ALIKE) + 1;
+    return part_here < whole ? quantum * whole / part_here : quantum;
+}
+
+/** Lets a context go from an engine to another, if it should. */
+static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t band)
+{
+    struct tern_sched_engine *from = &s->engine[giver], *to = &s->engine[taker];
+    const uint64_t quantum = s->config.band[band].quantum;
+    const int64_t unit = quantum_of(s, from, band);
+    const bool idle = !present(to, 0), both = from->live[band] && to->live[band];
+    int64_t lead = clock_of(to, band) - clock_of(from, band);
+    if (both && lead > LEAD_MOST * unit) {
+        from->base[band] -= lead - LEAD_MOST * unit;
+        lead = LEAD_MOST * unit;
+    }
+    if (!from->n || tern_list_empty(&from->movable[band]) || present(from, idle ? 0 : band) < 2) {
+        return false; /* it will run next; or: nobody gives its only one away */
+    }
+    if (both && !idle && lead <= LEAD * unit) {
+        return false;
+    }
+    struct tern_sched_context *c = chosen(from, to, band);
+    if (!idle && c->moved && lead < LEAD_MOST * unit) {
+        return false; /* first it shall run where it is */
+    }
+    if (!idle && !fits(c, from, to, !both)) {
+        const bool most = 2 * part_of(c) > load(from, band) + ALIKE;
+        if (!both || most || lead <= LEAD_FORCES * unit || s->now - to->balanced < quantum) {
+            return false;
+        }
+        to->balanced = s->now; /* clocks need time to show what that changes */
+    }
+    tern_sched_move(s, c, taker, band);
+    return true;
+}
+
+bool tern_sched_balance(struct tern_sched *s, uint32_t engine)
+{
+    for (uint32_t b = TERN_BAND_PAGING; b-- > 0;) {
+        for (uint32_t f = 0; f < s->engines; f++) {
+            if (f != engine && (give(s, f, engine, b) || give(s, engine, f, b))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -107,6 +107,30 @@ static void test_what_is_written_is_read(void **state)
     assert_int_equal(files(), 0);
 }
 
+/** A process that closes its device and opens one again has not gone back in time. */
+static void test_a_new_device_is_not_the_old_one(void **state)
+{
+    struct top_list before, now;
+    (void)state;
+    struct tern_stats_file *f = tern_stats_file_create();
+    publish(f, 42);
+    assert_true(top_read(&before));
+    tern_stats_file_destroy(f);
+    f = tern_stats_file_create();
+    publish(f, 7);
+    assert_true(top_read(&now));
+    assert_int_equal(now.item[0]->device, before.item[0]->device);
+    assert_null(top_find(&before, now.item[0]));
+    publish(f, 8);
+    top_free(&before);
+    before = now;
+    assert_true(top_read(&now));
+    assert_ptr_equal(top_find(&before, now.item[0]), before.item[0]);
+    top_free(&before);
+    top_free(&now);
+    tern_stats_file_destroy(f);
+}
+
 /** A process that dies leaves a file: readers pass it over, the next writer removes it. */
 static void test_the_dead(void **state)
 {
@@ -281,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_is_written_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_new_device_is_not_the_old_one, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_dead, setup, teardown),
         cmocka_unit_test_setup_teardown(test_fork, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_no_statistics, setup, teardown),

@@ -103,9 +103,12 @@ int cmd_trace(int argc, char **argv)
     }
     if (*file != '/') { /* the program may go to another folder */
         char here[PATH_MAX];
-        if (!getcwd(here, sizeof here) || snprintf(full, sizeof full, "%.3000s/%.1000s", here, file) < 0) {
+        if (!getcwd(here, sizeof here)) {
             fprintf(stderr, "tern trace: this folder: %s\n", strerror(errno));
             return EXIT_FAILED;
+        }
+        if ((size_t)snprintf(full, sizeof full, "%s/%s", here, file) >= sizeof full) {
+            return usage_error("trace", "the name of the file is too long");
         }
         file = full;
     }

@@ -98,6 +98,7 @@ class Command(Case):
         self.fails(2, "a program to run is missing", "trace")
         self.fails(2, "a program to run is missing", "trace", "-o", "x", "--")
         self.fails(2, "-o takes a file", "trace", "-o")
+        self.fails(2, "the name of the file is too long", "trace", "-o", "x" * 5000, "true")
         self.fails(2, "unknown argument '--fast'", "trace", "--fast", "true")
 
     def test_the_program_s_end_is_ours(self):

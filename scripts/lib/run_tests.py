@@ -54,7 +54,7 @@ def lines(text, status):
 
 def mutants(text, status):
     """The table of `tern verify --mutants`: a line a mutant."""
-    caught = re.findall(r"^[\w-]+ +(?:program|stream) +\d+ ", text, re.M)
+    caught = re.findall(r"^[\w-]+ +(?:program|stream|preempt) +\d+ ", text, re.M)
     missed = re.findall(r"^([\w-]+) +NOT CAUGHT", text, re.M)
     if not missed and (status != 0 or not caught):
         missed = [f"exit status {status}, {len(caught)} mutants caught"]

@@ -21,6 +21,7 @@ struct options {
     double minutes;          /**< Not 0: run so long, however many cases that is. */
     uint64_t instructions;   /**< Not 0: stop after so many. */
     bool kind[KINDS];
+    bool kind_given;         /**< Mutants of a test of their own are run by that kind then, too. */
     uint32_t jobs;
     const char *geometry;
     const char *rtl, *model; /**< Device libraries; NULL: those of the geometry. */

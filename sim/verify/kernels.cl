@@ -228,3 +228,37 @@ __kernel void scatter(__global const uint *in, __global uint *out, uint step)
     out[i * step + 17] = a - d;
     out[i * step + 34] = b | c;
 }
+
+/** Some wait at a barrier while others are on their way, in each turn others: what is read behind it, the last wrote before. */
+__kernel void late(__global const uint *in, __global uint *out, uint turns)
+{
+    __local uint word[MOST];
+    uint l = get_local_id(0), n = get_local_size(0), v = in[get_global_id(0)];
+    for (uint k = 0; k < turns; k++) {
+        for (uint spin = (l + k * 9) % n * 4; spin; spin--) {
+            v = v * 5 + spin;
+        }
+        word[l] = v;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        v ^= word[n - 1 - l] >> 3;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[get_global_id(0)] = v;
+}
+
+/** A barrier that cannot open, which shows when the last work-item comes: all come to one, each later than the one before, but a
+ *  work-item of the first warp waits at another one, behind it. A fault: the first of those at the one is named. */
+__kernel void parted(__global const uint *in, __global uint *out, uint turns)
+{
+    size_t l = get_local_id(0);
+    uint elsewhere = l == 3, spin = l * turns + 1;
+    __asm__ volatile("    bnez %1, 2f\n"
+                     "1:  addi %0, %0, -1\n"
+                     "    bnez %0, 1b\n"
+                     "    .word 0x0000000b\n" /* tern.barrier */
+                     "    j 3f\n"
+                     "2:  .word 0x0000000b\n"
+                     "3:\n"
+                     : "+r"(spin) : "r"(elsewhere) : "memory");
+    out[get_global_id(0)] = in[l];
+}

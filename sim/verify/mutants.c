@@ -4,7 +4,9 @@
  * it. One that is not caught is a hole in what the cases do, not in the RTL.
  *
  * libtern_sim_rtl_mutants.so holds all of them (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the
- * unchanged RTL. The array tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last.
+ * unchanged RTL. The array tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last;
+ * tern_sim_mutant_tests, if there is one, "KERNEL N" for those that a run of the signature test catches (preempt.h: that
+ * kernel, every Nth cycle, stopped by the RTL) and not the seeds. On these runs too the unchanged RTL must be clean.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "preempt.h"
 
 #define LIBRARY "rtl_mutants"
 #define TARGET "tern_sim_rtl_mutants"
@@ -64,54 +67,127 @@ static int build(void)
 
 /* -------------------------------------------------------------- one mutant */
 
+/** The mutants of a library. */
+struct list {
+    const char *const *names, *const *tests;
+};
+
 struct trial {
     uint32_t mutant;
-    bool caught;
-    struct campaign campaign;
+    bool preempt;             /**< By the signature test. */
+    bool caught, interrupted;
+    struct campaign campaign; /**< By seeds. */
     struct study study;
+    struct preempt_end end;
 };
 
 /** Of mutant 0 too, in the table. */
-static const char *name_of(const char *const *names, uint32_t mutant)
+static const char *name_of(const struct list *l, uint32_t mutant)
 {
-    return mutant ? names[mutant - 1] : "(unchanged)";
+    return mutant ? l->names[mutant - 1] : "(unchanged)";
 }
 
-static int try_mutant(const struct options *o, struct pair *p, const char *const *names, uint32_t mutant, struct trial *out)
+static void begin(struct pair *p, const struct list *l, uint32_t mutant, struct trial *out)
+{
+    *out = (struct trial){.mutant = mutant};
+    p->mutant = mutant;
+    p->mutant_name = name_of(l, mutant);
+}
+
+static int try_seeds(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, struct trial *out)
 {
     char title[128];
-    out->mutant = p->mutant = mutant;
-    p->mutant_name = name_of(names, mutant);
+    begin(p, l, mutant, out);
     snprintf(title, sizeof title, "mutant %u %s", mutant, p->mutant_name);
     int r = campaign_run(o, p, title, &out->campaign);
     out->caught = r == 0 && out->campaign.failures > 0;
+    out->interrupted = out->campaign.interrupted;
     if (out->caught) {
         failure_study(o, p, &out->campaign.failure[0], &out->study);
     }
     return r;
 }
 
-static void print_trial(const char *const *names, const struct trial *t)
+/** test: as in the list; NULL: what the options say. */
+static int try_preempt(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, const char *test,
+                       struct trial *out)
+{
+    struct options of = *o;
+    char kernel[32];
+    unsigned every;
+    begin(p, l, mutant, out);
+    out->preempt = true;
+    if (test && sscanf(test, "%31s %u", kernel, &every) != 2) {
+        return -EINVAL;
+    }
+    if (test) {
+        of.kernel = kernel;
+        of.every = every;
+        of.cycle = 0;
+        of.stop = 1;
+        of.granularity = 3;
+        of.seeds = 0;
+    }
+    int r = preempt_try(&of, p, &out->end);
+    out->caught = r == 0 && out->end.failures > 0;
+    out->interrupted = out->end.interrupted;
+    return r;
+}
+
+static void print_trial(const struct list *l, const struct trial *t)
 {
     const struct campaign *c = &t->campaign;
-    printf("%-32s ", name_of(names, t->mutant));
-    if (t->caught) {
+    const char *clean = t->mutant ? "NOT CAUGHT" : t->caught ? "DIFFERS" : "clean";
+    printf("%-32s ", name_of(l, t->mutant));
+    if (t->preempt && t->caught) {
+        printf("%-8s %-8llu %8llu %12s  %s\n", "preempt", (unsigned long long)t->end.at, (unsigned long long)t->end.stops, "",
+               t->end.kernel);
+    } else if (t->preempt) {
+        printf("%-17s %8llu\n", clean, (unsigned long long)t->end.stops);
+    } else if (t->caught) {
         printf("%-8s %-8llu %8llu %12llu  %u of %u\n", kind_names[c->failure[0].kind], (unsigned long long)c->failure[0].seed,
                (unsigned long long)c->cases, (unsigned long long)c->instructions, t->study.kept, t->study.c.items);
     } else {
-        printf("%-17s %8llu %12llu\n", t->mutant ? "NOT CAUGHT" : "clean", (unsigned long long)c->cases, (unsigned long long)c->instructions);
+        printf("%-17s %8llu %12llu\n", clean, (unsigned long long)c->cases, (unsigned long long)c->instructions);
     }
     fflush(stdout);
 }
 
-static void add_json(cJSON *list, const struct options *o, const struct pair *p, const char *const *names, const struct trial *t)
+/** What differs, in full. */
+static void print_difference(const struct options *o, const struct pair *p, const struct trial *t)
+{
+    if (t->preempt) {
+        printf("\n%s, %s\n    again: %s\n", t->end.kernel, t->end.text, t->end.again);
+    } else {
+        printf("\n");
+        failure_print(stdout, o, p, &t->campaign.failure[0], &t->study);
+    }
+}
+
+static cJSON *preempt_json(const struct preempt_end *e)
 {
     cJSON *j = cJSON_CreateObject();
+    cJSON_AddStringToObject(j, "kernel", e->kernel);
+    cJSON_AddStringToObject(j, "differs", e->text);
+    cJSON_AddStringToObject(j, "again", e->again);
+    return j;
+}
+
+static void add_json(cJSON *list, const struct options *o, const struct pair *p, const struct list *l, const struct trial *t)
+{
+    cJSON *j = cJSON_CreateObject(), *difference = NULL;
     cJSON_AddNumberToObject(j, "mutant", t->mutant);
-    cJSON_AddStringToObject(j, "name", name_of(names, t->mutant));
+    cJSON_AddStringToObject(j, "name", name_of(l, t->mutant));
     cJSON_AddBoolToObject(j, "caught", t->caught);
-    campaign_json(j, &t->campaign);
-    cJSON_AddItemToObject(j, "difference", t->caught ? failure_json(o, p, &t->campaign.failure[0], &t->study) : cJSON_CreateNull());
+    if (t->preempt) {
+        cJSON_AddNumberToObject(j, "stops", (double)t->end.stops);
+        cJSON_AddNumberToObject(j, "seconds", t->end.seconds);
+        difference = t->caught ? preempt_json(&t->end) : NULL;
+    } else {
+        campaign_json(j, &t->campaign);
+        difference = t->caught ? failure_json(o, p, &t->campaign.failure[0], &t->study) : NULL;
+    }
+    cJSON_AddItemToObject(j, "difference", difference ? difference : cJSON_CreateNull());
     cJSON_AddItemToArray(list, j);
 }
 
@@ -128,14 +204,14 @@ static bool wanted(const struct options *o, const char *name)
     return o->mutant_names == 0;
 }
 
-static int check_names(const struct options *o, const char *const *names)
+static int check_names(const struct options *o, const struct list *l)
 {
     for (int i = 0; i < o->mutant_names; i++) {
         uint32_t m = 0;
-        while (names[m] && strcmp(names[m], o->mutant_name[i])) {
+        while (l->names[m] && strcmp(l->names[m], o->mutant_name[i])) {
             m++;
         }
-        if (!names[m]) {
+        if (!l->names[m]) {
             fprintf(stderr, "tern verify: there is no mutant '%s'; see tern verify --mutants list\n", o->mutant_name[i]);
             return -EINVAL;
         }
@@ -143,48 +219,107 @@ static int check_names(const struct options *o, const char *const *names)
     return 0;
 }
 
-static int run_all(const struct options *o, struct pair *p, const char *const *names)
+/** The whole run. */
+struct sums {
+    const struct options *o;
+    struct pair *pair;
+    const struct list *list;
+    cJSON *trials;
+    uint32_t tried, missed;
+    int status;
+};
+
+/** Counts and tells a trial that has been made, or has not: r. */
+static void take(struct sums *s, struct trial *t, int r)
 {
-    cJSON *j = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(j, "mutants");
-    uint32_t missed = 0, tried = 0;
-    int status = EXIT_CLEAN;
+    const struct options *o = s->o;
+    if (r) {
+        s->status = EXIT_CANNOT;
+        return;
+    }
+    if (t->interrupted) {
+        s->status = EXIT_INTERRUPTED;
+    } else if (t->mutant == 0 && t->caught) {
+        fprintf(stderr, "tern verify: the unchanged RTL differs; first find out why: tern verify --rtl " LIBRARY " ...\n");
+        s->status = EXIT_DIFFERENCES;
+    }
+    s->tried += t->mutant != 0;
+    s->missed += t->mutant != 0 && !t->caught;
+    add_json(s->trials, o, s->pair, s->list, t);
+    if (!o->json) {
+        print_trial(s->list, t);
+        if (t->caught && (t->mutant == 0 || o->mutant_names == 1)) {
+            print_difference(o, s->pair, t);
+        }
+    }
+    campaign_free(&t->campaign);
+}
+
+/** The test of a mutant in the list; NULL: it has none, or is not asked for, or the kind is given. */
+static const char *test_of(const struct options *o, const struct list *l, uint32_t mutant)
+{
+    bool listed = l->tests && !o->kind_given && wanted(o, l->names[mutant - 1]);
+    return listed ? l->tests[mutant - 1] : NULL;
+}
+
+static bool tested_before(const struct options *o, const struct list *l, uint32_t mutant)
+{
+    const char *test = test_of(o, l, mutant), *other;
+    for (uint32_t m = 1; m < mutant; m++) {
+        if ((other = test_of(o, l, m)) && strcmp(other, test) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool going_on(const struct sums *s, uint32_t mutant)
+{
+    return s->status == EXIT_CLEAN && s->list->names[mutant - 1];
+}
+
+/** All that is to catch a mutant finds nothing in the unchanged RTL. */
+static void run_unchanged(struct sums *s)
+{
+    const struct options *o = s->o;
+    struct trial t;
+    bool seeds = o->preempt;
+    for (uint32_t m = 1; s->list->names[m - 1] && !seeds; m++) {
+        seeds = wanted(o, s->list->names[m - 1]) && !test_of(o, s->list, m);
+    }
+    if (seeds) {
+        take(s, &t, o->preempt ? try_preempt(o, s->pair, s->list, 0, NULL, &t) : try_seeds(o, s->pair, s->list, 0, &t));
+    }
+    for (uint32_t m = 1; going_on(s, m); m++) {
+        const char *test = test_of(o, s->list, m);
+        if (test && !tested_before(o, s->list, m)) {
+            take(s, &t, try_preempt(o, s->pair, s->list, 0, test, &t));
+        }
+    }
+}
+
+static int run_all(const struct options *o, struct pair *p, const struct list *l)
+{
+    cJSON *j = cJSON_CreateObject();
+    struct sums s = {.o = o, .pair = p, .list = l, .trials = cJSON_AddArrayToObject(j, "mutants"), .status = EXIT_CLEAN};
+    struct trial t;
     if (!o->json) {
         printf("%-32s %-8s %-8s %8s %12s  %s\n", "mutant", "kind", "seed", "cases", "instructions", "items needed");
     }
-    for (uint32_t m = 0; status == EXIT_CLEAN && (m == 0 || names[m - 1]); m++) {
-        struct trial t = {0};
-        if (m && !wanted(o, names[m - 1])) {
-            continue;
+    run_unchanged(&s);
+    for (uint32_t m = 1; going_on(&s, m); m++) {
+        const char *test = test_of(o, l, m);
+        if (wanted(o, l->names[m - 1])) {
+            take(&s, &t, o->preempt || test ? try_preempt(o, p, l, m, test, &t) : try_seeds(o, p, l, m, &t));
         }
-        if (try_mutant(o, p, names, m, &t)) {
-            status = EXIT_CANNOT;
-        } else if (t.campaign.interrupted) {
-            status = EXIT_INTERRUPTED;
-        } else if (m == 0 && t.caught) {
-            fprintf(stderr, "tern verify: the unchanged RTL differs; first find out why: tern verify --rtl " LIBRARY " ...\n");
-            status = EXIT_DIFFERENCES;
-        }
-        tried += m != 0;
-        missed += m != 0 && !t.caught;
-        if (status != EXIT_CANNOT) {
-            add_json(list, o, p, names, &t);
-        }
-        if (!o->json && status != EXIT_CANNOT) {
-            print_trial(names, &t);
-            if (t.caught && (m == 0 || o->mutant_names == 1)) {
-                printf("\n");
-                failure_print(stdout, o, p, &t.campaign.failure[0], &t.study);
-            }
-        }
-        campaign_free(&t.campaign);
     }
     if (o->json) {
-        status = json_print(j) ? EXIT_CANNOT : status;
+        s.status = json_print(j) ? EXIT_CANNOT : s.status;
     } else {
         cJSON_Delete(j);
-        printf("%u mutants, %u caught, %u not\n", tried, tried - missed, missed);
+        printf("%u mutants, %u caught, %u not\n", s.tried, s.tried - s.missed, s.missed);
     }
-    return status == EXIT_CLEAN && missed ? EXIT_DIFFERENCES : status;
+    return s.status == EXIT_CLEAN && s.missed ? EXIT_DIFFERENCES : s.status;
 }
 
 int mutants_run(const struct options *o)
@@ -199,16 +334,16 @@ int mutants_run(const struct options *o)
         return EXIT_CANNOT;
     }
     int status = EXIT_CANNOT;
-    const char *const *names = dlsym(p.rtl.object, "tern_sim_mutants");
-    if (!names) {
+    const struct list l = {.names = dlsym(p.rtl.object, "tern_sim_mutants"), .tests = dlsym(p.rtl.object, "tern_sim_mutant_tests")};
+    if (!l.names) {
         fprintf(stderr, "tern verify: %s has no mutants\n", p.rtl.path);
     } else if (o->mutant_names == 1 && strcmp(o->mutant_name[0], "list") == 0) {
-        for (uint32_t m = 0; names[m]; m++) {
-            puts(names[m]);
+        for (uint32_t m = 0; l.names[m]; m++) {
+            puts(l.names[m]);
         }
         status = EXIT_CLEAN;
     } else {
-        status = check_names(o, names) ? EXIT_USAGE : run_all(&each, &p, names);
+        status = check_names(o, &l) ? EXIT_USAGE : run_all(&each, &p, &l);
     }
     pair_close(&p);
     return status;

@@ -58,6 +58,8 @@ static const char help[] =
 "    --mutants [NAME...] test the test: run on RTL with seeded bugs, all of them or those named. Each must be caught by the\n"
 "                        same seeds on which the unchanged RTL is clean. Builds the library if it is missing or out of date.\n"
 "                        With one NAME the difference is reported like any other. --mutants list prints the names.\n"
+"                        Some are for a kernel of kind preempt, as tests/verify/mutants.list says; with --kind it is that\n"
+"                        kind for all of them.\n"
 "\n"
 "WHAT IS WRITTEN\n"
 "    --output DIR        reports and waveforms: DIR/KIND-SEED.txt, DIR/KIND-SEED.fst (build/verify)\n"
@@ -183,6 +185,7 @@ static int take(int option, struct options *o)
     case OPT_SEED:
         return number(optarg, 0, 1ull << 62, &o->first_seed);
     case OPT_KIND:
+        o->kind_given = true;
         return kind(optarg, o->kind, &o->preempt);
     case OPT_INSTRUCTIONS:
         return number(optarg, 1, UINT64_MAX, &o->instructions);

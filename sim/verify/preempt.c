@@ -103,7 +103,7 @@ static bool stops(const struct crew *w, struct arena *a, struct machine *m, stru
 static void short_run(const struct crew *w, struct arena *a, struct task *t)
 {
     struct machine m;
-    bool ok = machine_open(arena_side(a, t->side), &a->work, NULL, &m) == 0, ended = !ok;
+    bool ok = arena_open(a, t->side, &a->work, NULL, &m) == 0, ended = !ok;
     if (!ok) {
         snprintf(t->tally.text, sizeof t->tally.text, "no device can be created\n");
         return;
@@ -154,6 +154,9 @@ static void rerun(const struct crew *w, const struct task *t, char *out, size_t 
     }
     if (o->model && n > 0 && (size_t)n < size) {
         n += snprintf(out + n, size - (size_t)n, " --model %s", o->model);
+    }
+    if (w->pair->mutant && n > 0 && (size_t)n < size) {
+        n += snprintf(out + n, size - (size_t)n, " --mutants %s", w->pair->mutant_name);
     }
     if (n < 0 || (size_t)n >= size) {
         return;
@@ -331,10 +334,55 @@ static int plan(struct crew *w)
     return known ? 0 : -EINVAL;
 }
 
+/** Plans and runs. 0, -EINVAL or -ENOMEM; then w->task is to be unmapped. */
+static int run(struct crew *w)
+{
+    struct sigaction old, action = {.sa_handler = on_interrupt};
+    w->task = mmap(NULL, MAX_TASKS * sizeof *w->task, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (w->task == MAP_FAILED) {
+        return -ENOMEM;
+    }
+    int r = plan(w);
+    if (r) {
+        munmap(w->task, MAX_TASKS * sizeof *w->task);
+        return r;
+    }
+    sigaction(SIGINT, &action, &old);
+    run_all(w);
+    sigaction(SIGINT, &old, NULL);
+    return 0;
+}
+
+int preempt_try(const struct options *o, struct pair *p, struct preempt_end *out)
+{
+    struct crew w = {.o = o, .pair = p};
+    double begun = seconds_now();
+    *out = (struct preempt_end){0};
+    int r = run(&w);
+    if (r) {
+        return r;
+    }
+    for (uint32_t i = w.tasks; i-- > 0;) { /* so the first is what stays */
+        const struct task *t = &w.task[i];
+        out->stops += t->tally.stops;
+        out->cuts += t->tally.cuts;
+        if (t->tally.text[0]) {
+            out->failures++;
+            out->kernel = work_name(t->kernel);
+            out->at = atomic_load(&t->at);
+            memcpy(out->text, t->tally.text, sizeof out->text);
+            rerun(&w, t, out->again, sizeof out->again);
+        }
+    }
+    out->seconds = seconds_now() - begun;
+    out->interrupted = interrupted;
+    munmap(w.task, MAX_TASKS * sizeof *w.task);
+    return 0;
+}
+
 int preempt_run(const struct options *o, struct pair *p)
 {
     struct crew w = {.o = o, .pair = p};
-    struct sigaction old, action = {.sa_handler = on_interrupt};
     double begun = seconds_now();
     uint32_t failures = 0;
     if (o->kernel && strcmp(o->kernel, "list") == 0) {
@@ -343,21 +391,13 @@ int preempt_run(const struct options *o, struct pair *p)
         }
         return EXIT_CLEAN;
     }
-    w.task = mmap(NULL, MAX_TASKS * sizeof *w.task, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (w.task == MAP_FAILED) {
-        return EXIT_CANNOT;
+    int told = run(&w);
+    if (told) {
+        return told == -EINVAL ? EXIT_USAGE : EXIT_CANNOT;
     }
-    if (plan(&w)) {
-        munmap(w.task, MAX_TASKS * sizeof *w.task);
-        return EXIT_USAGE;
-    }
-    sigaction(SIGINT, &action, &old);
-    run_all(&w);
-    sigaction(SIGINT, &old, NULL);
     for (uint32_t i = 0; i < w.tasks; i++) {
         failures += w.task[i].tally.text[0] != '\0';
     }
-    int told = 0;
     if (o->json) {
         told = tell_json(&w, seconds_now() - begun);
     } else {

@@ -35,6 +35,7 @@ struct work {
     uint64_t save, save_bytes;   /**< The context-save area. */
     uint64_t stack, stack_bytes; /**< Private memory: it is the same only if all groups run in the slots they would have had. */
     bool resident;               /**< All groups fit at once. */
+    bool faults;                 /**< It ends with a fault. */
 };
 
 uint32_t work_count(void);
@@ -56,11 +57,12 @@ struct machine {
 struct outcome {
     uint32_t kind, offset, fault; /**< kind none: it hangs. */
     uint64_t end;                 /**< Device time. */
+    uint32_t where[4];            /**< Of a fault: access, lane and warp; address; pc; group. */
     bool begun;                   /**< A preempted buffer that was not had only waited. */
 };
 
 /** Loads memory (NULL: that of the work) into a new device. 0 or -errno. */
-int machine_open(const struct backend *b, const struct work *w, const uint8_t *memory, struct machine *out);
+int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory, struct machine *out);
 void machine_close(struct machine *m);
 void machine_submit(struct machine *m, uint32_t engine, bool resume);
 /** Submits another context's work (foreign.c). */
@@ -83,6 +85,7 @@ struct arena {
     struct pair *pair;
     struct work work;
     uint8_t *expected;           /**< Memory after an uninterrupted run. */
+    struct outcome end;          /**< Its indication. */
     uint64_t limit;              /**< Cycles after which a part hangs. */
     bool stacks;                 /**< Private memory is compared, too. */
 };
@@ -96,6 +99,8 @@ struct tally {
 };
 
 const struct backend *arena_side(const struct arena *a, uint32_t side);
+/** machine_open on that side; the RTL's is the mutant of the pair. */
+int arena_open(const struct arena *a, uint32_t side, const struct work *w, const uint8_t *memory, struct machine *out);
 /** Runs the work on both sides without a stop; false: that differs already, and *t says how. */
 bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t);
 void arena_free(struct arena *a);
@@ -111,5 +116,19 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t);
 struct options;
 /** The whole test, as options say. The exit status. */
 int preempt_run(const struct options *o, struct pair *p);
+
+/** What the whole test gave, in short. */
+struct preempt_end {
+    uint64_t stops, cuts;
+    uint32_t failures;
+    double seconds;
+    bool interrupted;
+    const char *kernel;          /**< Of the first failure: where, what differs, and the command that does it again. */
+    uint64_t at;
+    char text[1024], again[512];
+};
+
+/** The same without a table of its own. 0, -EINVAL (no such kernel; a message on stderr) or -ENOMEM. */
+int preempt_try(const struct options *o, struct pair *p, struct preempt_end *out);
 
 #endif

@@ -32,25 +32,28 @@ static const struct row {
     const char *name;
     enum what what;
     uint8_t warps, groups, missing, groups_long, arg, arg_long, boxed;
+    bool faults;
 } rows[] = {
-    {"divergence", A_KERNEL, 1, 3, 3, 60, 2, 20, 0},
-    {"barriers", A_KERNEL, 2, 2, 0, 40, 0, 0, 0},
-    {"locals", A_KERNEL, 2, 2, 0, 30, 2, 6, 0},
-    {"atomics", A_KERNEL, 2, 1, 5, 30, 0, 0, 0},
-    {"floats", A_KERNEL, 1, 3, 1, 60, 2, 6, 0},
-    {"calls", A_KERNEL, 1, 3, 2, 60, 0, 0, 0},
-    {"stack", A_KERNEL, 1, 2, 0, 30, 4, 12, 0},
-    {"lock", A_KERNEL, 1, 2, 6, 12, 0, 0, 0},
-    {"bytes", A_KERNEL, 1, 3, 0, 60, 4, 8, 0},
-    {"partial", A_KERNEL, 1, 2, 1, 6, 0, 0, 1},
-    {"many", A_KERNEL, 1, 20, 3, 200, 0, 0, 0},
-    {"gather", A_KERNEL, 1, 3, 0, 60, 0, 0, 0},
-    {"flags", A_KERNEL, 1, 3, 0, 60, 2, 9, 0},
-    {"chain", A_KERNEL, 1, 2, 5, 8, 0, 0, 0},
-    {"scatter", A_KERNEL, 1, 2, 0, 20, 64, 64, 0},
-    {"copy", A_COPY, 0, 0, 0, 0, 0, 0, 0},
-    {"fill", A_FILL, 0, 0, 0, 0, 0, 0, 0},
-    {"user", A_USER, 0, 0, 0, 0, 0, 0, 0},
+    {"divergence", A_KERNEL, 1, 3, 3, 60, 2, 20, 0, false},
+    {"barriers", A_KERNEL, 2, 2, 0, 40, 0, 0, 0, false},
+    {"locals", A_KERNEL, 2, 2, 0, 30, 2, 6, 0, false},
+    {"atomics", A_KERNEL, 2, 1, 5, 30, 0, 0, 0, false},
+    {"floats", A_KERNEL, 1, 3, 1, 60, 2, 6, 0, false},
+    {"calls", A_KERNEL, 1, 3, 2, 60, 0, 0, 0, false},
+    {"stack", A_KERNEL, 1, 2, 0, 30, 4, 12, 0, false},
+    {"lock", A_KERNEL, 1, 2, 6, 12, 0, 0, 0, false},
+    {"bytes", A_KERNEL, 1, 3, 0, 60, 4, 8, 0, false},
+    {"partial", A_KERNEL, 1, 2, 1, 6, 0, 0, 1, false},
+    {"many", A_KERNEL, 1, 20, 3, 200, 0, 0, 0, false},
+    {"gather", A_KERNEL, 1, 3, 0, 60, 0, 0, 0, false},
+    {"flags", A_KERNEL, 1, 3, 0, 60, 2, 9, 0, false},
+    {"chain", A_KERNEL, 1, 2, 5, 8, 0, 0, 0, false},
+    {"scatter", A_KERNEL, 1, 2, 0, 20, 64, 64, 0, false},
+    {"late", A_KERNEL, 2, 2, 0, 20, 2, 6, 0, false},
+    {"parted", A_KERNEL, 2, 1, 0, 1, 12, 90, 0, true},
+    {"copy", A_COPY, 0, 0, 0, 0, 0, 0, 0, false},
+    {"fill", A_FILL, 0, 0, 0, 0, 0, 0, 0, false},
+    {"user", A_USER, 0, 0, 0, 0, 0, 0, 0, false},
 };
 
 uint32_t work_count(void)
@@ -178,7 +181,8 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
     const bool gathers = strcmp(row->name, "gather") == 0;
     const uint32_t args[16] = {DATA_VA + IN, DATA_VA + OUT, gathers ? IN_BYTES / 4 : longer ? row->arg_long : row->arg};
     struct scene *s = &out->scene;
-    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE, .stack = STACK, .stack_bytes = IN - STACK};
+    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE, .stack = STACK, .stack_bytes = IN - STACK,
+                         .faults = row->faults};
     if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK || SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;
     }

@@ -22,9 +22,9 @@ uint32_t machine_register(struct machine *m, uint32_t offset)
     return v;
 }
 
-int machine_open(const struct backend *b, const struct work *w, const uint8_t *memory, struct machine *out)
+int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory, struct machine *out)
 {
-    const struct tern_sim_config config = {.mem_bytes = w->scene.mem_bytes};
+    const struct tern_sim_config config = {.mem_bytes = w->scene.mem_bytes, .mutant = mutant};
     *out = (struct machine){.backend = b, .work = w};
     int r = b->api->create(&config, &out->sim);
     for (uint64_t p = 0; p < w->scene.mem_bytes / PAGE && !r; p++) {
@@ -98,6 +98,10 @@ struct outcome machine_wait(struct machine *m, uint32_t e, uint64_t limit)
     o.kind = (info & TERN_ENGINE_IND_INFO_KIND_MASK) >> TERN_ENGINE_IND_INFO_KIND_SHIFT;
     o.fault = (info & TERN_ENGINE_IND_INFO_FAULT_MASK) >> TERN_ENGINE_IND_INFO_FAULT_SHIFT;
     o.offset = machine_register(m, TERN_REG_ENGINE_IND_OFFSET(e));
+    o.where[0] = info & ~(TERN_ENGINE_IND_INFO_KIND_MASK | TERN_ENGINE_IND_INFO_FAULT_MASK);
+    o.where[1] = machine_register(m, TERN_REG_ENGINE_IND_VA(e));
+    o.where[2] = machine_register(m, TERN_REG_ENGINE_IND_PC(e));
+    o.where[3] = machine_register(m, TERN_REG_ENGINE_IND_GROUP_X(e));
     o.end = machine_register(m, TERN_REG_ENGINE_IND_END_LO(e)) | (uint64_t)machine_register(m, TERN_REG_ENGINE_IND_END_HI(e)) << 32;
     o.begun = machine_register(m, TERN_REG_ENGINE_IND_BEGIN_LO(e)) != 0;
     put(m, TERN_REG_ENGINE_IND_POP(e), 1);

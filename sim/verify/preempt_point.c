@@ -12,10 +12,16 @@
 #define MIN_LIMIT 200000u
 #define FOREIGN_EVERY 2u /* after so many stops one has work of another context follow */
 #define AGAIN_EVERY 3u   /* of so many stops one is repeated at once */
+#define TEXT 160u        /* of an outcome */
 
 const struct backend *arena_side(const struct arena *a, uint32_t side)
 {
     return side ? &a->pair->model : &a->pair->rtl;
+}
+
+int arena_open(const struct arena *a, uint32_t side, const struct work *w, const uint8_t *memory, struct machine *out)
+{
+    return machine_open(arena_side(a, side), side == 0 ? a->pair->mutant : 0, w, memory, out);
 }
 
 /** Says what differs, the first of it. */
@@ -63,22 +69,34 @@ static void compare_memory(const struct arena *a, struct machine *m, const char 
     free(seen);
 }
 
-static const char *outcome_text(struct outcome o)
+static const char *outcome_text(struct outcome o, char *text, size_t size)
 {
-    static const char *const names[] = {"nothing came", "completed", "preempted", "faulted: "};
-    static char text[80];
-    snprintf(text, sizeof text, "%s%s", names[o.kind], o.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED ? tern_fault_name(o.fault) : "");
+    static const char *const names[] = {"nothing came", "completed", "preempted"};
+    if (o.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
+        snprintf(text, size, "faulted: %s, info %08x, address %08x, pc %08x, group %u", tern_fault_name(o.fault), o.where[0],
+                 o.where[1], o.where[2], o.where[3]);
+    } else {
+        snprintf(text, size, "%s", names[o.kind]);
+    }
     return text;
+}
+
+/** What came is what comes without a stop. */
+static bool as_expected(const struct arena *a, struct outcome o)
+{
+    return o.kind == a->end.kind && (o.kind != TERN_ENGINE_IND_INFO_KIND_FAULTED ||
+           (o.fault == a->end.fault && o.offset == a->end.offset && memcmp(o.where, a->end.where, sizeof o.where) == 0));
 }
 
 /** The work runs to its end, and leaves what it should. */
 static void finish(const struct arena *a, struct machine *m, uint32_t engine, const char *what, struct tally *t)
 {
     struct outcome o = machine_wait(m, engine, a->limit);
+    char expected[TEXT], got[TEXT];
     if (m->error) {
         say(t, "%s: %s\n", what, strerror(-m->error));
-    } else if (o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
-        say(t, "%s: expected completed, got %s\n", what, outcome_text(o));
+    } else if (!as_expected(a, o)) {
+        say(t, "%s: expected %s, got %s\n", what, outcome_text(a->end, expected, TEXT), outcome_text(o, got, TEXT));
     } else {
         compare_memory(a, m, what, t);
     }
@@ -94,7 +112,7 @@ bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
         struct machine m;
         const struct work none = {.scene = {.mem_bytes = PREEMPT_MEMORY}};
         uint32_t granularity = 0;
-        int r = machine_open(arena_side(a, side), &none, NULL, &m);
+        int r = arena_open(a, side, &none, NULL, &m);
         if (r == 0) {
             lines[side] = machine_register(&m, TERN_REG_DEV_SAVE_LINES);
             granularity = machine_register(&m, TERN_REG_DEV_CONFIG1) >> TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT & 3u;
@@ -118,17 +136,18 @@ bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
     }
     for (uint32_t side = SIDES; side-- > 0;) {
         struct machine m;
-        r = machine_open(arena_side(a, side), &a->work, NULL, &m);
+        r = arena_open(a, side, &a->work, NULL, &m);
         if (r) {
             say(t, "%s: %s\n", arena_side(a, side)->name, strerror(-r));
             return false;
         }
         machine_submit(&m, 0, false);
         if (side) {
-            struct outcome o = machine_wait(&m, 0, a->limit);
+            char text[TEXT];
+            a->end = machine_wait(&m, 0, a->limit);
             machine_memory(&m, a->expected);
-            if (m.error || o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
-                say(t, "model, not stopped: %s\n", outcome_text(o));
+            if (m.error || a->end.kind != (a->work.faults ? TERN_ENGINE_IND_INFO_KIND_FAULTED : TERN_ENGINE_IND_INFO_KIND_COMPLETED)) {
+                say(t, "model, not stopped: %s\n", outcome_text(a->end, text, TEXT));
             }
         } else {
             uint64_t begin = m.backend->api->cycles(m.sim);
@@ -160,11 +179,13 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     machine_preempt(m, engine, granularity);
     struct outcome o = machine_wait(m, engine, a->limit);
     t->stops++;
-    if (m->error || o.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED || o.kind == TERN_ENGINE_IND_INFO_KIND_NONE) {
-        say(t, "%s: expected preempted or completed, got %s\n", what, m->error ? strerror(-m->error) : outcome_text(o));
+    if (m->error || (o.kind != TERN_ENGINE_IND_INFO_KIND_PREEMPTED && !as_expected(a, o))) {
+        char expected[TEXT], got[TEXT];
+        say(t, "%s: expected preempted or %s, got %s\n", what, outcome_text(a->end, expected, TEXT),
+            m->error ? strerror(-m->error) : outcome_text(o, got, TEXT));
         return false;
     }
-    if (o.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
+    if (o.kind != TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
         compare_memory(a, m, what, t);
         return false;
     }
@@ -232,7 +253,9 @@ static bool foreign(const struct arena *a, struct machine *m, uint32_t engine, c
     machine_submit_foreign(m, engine);
     struct outcome o = machine_wait(m, engine, a->limit);
     if (m->error || o.kind != TERN_ENGINE_IND_INFO_KIND_COMPLETED) {
-        say(t, "%s, then another context's work: expected completed, got %s\n", what, m->error ? strerror(-m->error) : outcome_text(o));
+        char text[TEXT];
+        say(t, "%s, then another context's work: expected completed, got %s\n", what,
+            m->error ? strerror(-m->error) : outcome_text(o, text, TEXT));
         return false;
     }
     return true;
@@ -245,7 +268,7 @@ static bool moved(const struct arena *a, struct machine *m, uint32_t side, struc
     int r = memory ? 0 : -ENOMEM;
     if (memory) {
         machine_memory(m, memory);
-        r = machine_open(arena_side(a, side), &a->work, memory, out);
+        r = arena_open(a, side, &a->work, memory, out);
     }
     free(memory);
     if (r) {
@@ -296,7 +319,7 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
     struct machine m;
     uint32_t side = rng_below(&r, SIDES), engine = 0, every = 600u << rng_below(&r, 4);
     a->stacks = false;
-    int failed = machine_open(arena_side(a, side), &a->work, NULL, &m);
+    int failed = arena_open(a, side, &a->work, NULL, &m);
     char what[160];
     bool resume = false, more = true;
     if (failed) {

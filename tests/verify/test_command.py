@@ -90,17 +90,36 @@ class Command(unittest.TestCase):
 
     def test_mutants(self):
         args = ["--rtl", "wrong_small", "--seeds", "100", "--kind", "program"]
-        self.assertEqual(self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split(), ["no-bug", "cpop-is-ctz", "crash"])
+        self.assertEqual(self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split(), ["no-bug", "cpop-is-ctz", "crash", "resume-loses"])
         self.assertIn("2 mutants, 2 caught, 0 not", self.verify(*args, "--mutants", "cpop-is-ctz", "crash").stdout)
         r = self.verify(*args, "--mutants", "--json", status=1)  # one of them is no bug, and so it is not caught
         m = json.loads(r.stdout)["mutants"]
         self.assertEqual([(x["name"], x["caught"]) for x in m],
-                         [("(unchanged)", False), ("no-bug", False), ("cpop-is-ctz", True), ("crash", True)])
+                         [("(unchanged)", False), ("no-bug", False), ("cpop-is-ctz", True), ("crash", True), ("resume-loses", True)])
         self.assertEqual(m[0]["cases"], 100)
         self.assertIn("--mutants cpop-is-ctz", m[2]["difference"]["again"])
         self.assertIn("NOT CAUGHT", self.verify(*args, "--mutants", "no-bug", status=1).stdout)
         self.assertIn("there is no mutant 'x'", self.verify(*args, "--mutants", "x", status=2).stderr)
         self.assertIn("first find out why", self.verify(*args, "--mutants", status=1, TERN_WRONG="2").stderr)
+
+    def test_mutants_of_preemption(self):
+        """One with a test of its own in the list; and what --kind preempt says, for any."""
+        args = ["--rtl", "wrong_small", "--mutants", "resume-loses"]
+        m = json.loads(self.verify(*args, "--json").stdout)["mutants"]
+        self.assertEqual([(x["name"], x["caught"]) for x in m], [("(unchanged)", False), ("resume-loses", True)])
+        self.assertGreater(m[0]["stops"], 10)
+        self.assertEqual(m[1]["difference"]["kernel"], "barriers")
+        again = m[1]["difference"]["again"].split()
+        self.assertIn("--mutants resume-loses --kernel barriers", " ".join(again))
+        once = json.loads(self.verify(*again[2:], "--json").stdout)["mutants"]
+        self.assertEqual(once[1]["difference"], m[1]["difference"])
+        text = self.verify(*args).stdout
+        self.assertRegex(text, r"(?m)^resume-loses +preempt +[0-9]+ +[0-9]+ +barriers$")
+        self.assertIn("1 mutants, 1 caught, 0 not", text)
+        args = ["--rtl", "wrong_small", "--kind", "preempt", "--kernel", "fill", "--every", "30", "--seeds", "0", "--mutants"]
+        text = self.verify(*args, "no-bug", "resume-loses", status=1).stdout
+        self.assertRegex(text, r"(?m)^no-bug +NOT CAUGHT")
+        self.assertRegex(text, r"(?m)^resume-loses +preempt +[0-9]+ +[0-9]+ +fill$")
 
     def test_coverage(self):
         self.verify("--rtl", "wrong_small", "--seeds", "5", "--jobs", "2", "--coverage", "cov")

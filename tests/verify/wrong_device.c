@@ -4,8 +4,8 @@
  * it is an RTL with seeded bugs, but needs no RTL.
  *
  * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that from who
- * reads memory); "crash" ends the process at the first interrupt. TERN_WRONG=number: a device that is so without being asked; 4, which no mutant
- * has, loses a bit of what it resumes.
+ * reads memory); "crash" ends the process at the first interrupt; "resume-loses", which is for the signature test, loses a bit
+ * of what it resumes. TERN_WRONG=number: a device that is so without being asked.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +18,9 @@
 enum { NO_BUG = 1, CPOP_IS_CTZ, CRASH, RESUME_LOSES };
 
 __attribute__((visibility("default"))) extern const char *const tern_sim_mutants[];
-const char *const tern_sim_mutants[] = {"no-bug", "cpop-is-ctz", "crash", NULL};
+const char *const tern_sim_mutants[] = {"no-bug", "cpop-is-ctz", "crash", "resume-loses", NULL};
+__attribute__((visibility("default"))) extern const char *const tern_sim_mutant_tests[];
+const char *const tern_sim_mutant_tests[] = {NULL, NULL, NULL, "barriers 40", NULL};
 
 static const struct tern_sim_api *model;
 static uint32_t mutant; /* of the one device that there is at a time */

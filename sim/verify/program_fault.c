@@ -227,7 +227,8 @@ static void beyond(struct code *c)
 /** Work-items of a group from number bound on wait; those below it come to a barrier at a lower address, later. */
 static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_t last)
 {
-    uint32_t first = group * c->kernel->full, over = code_hole(c), low = c->n, out[2], delay = 1 + rng_below(c->r, 63);
+    uint32_t first = group * c->kernel->full, over = code_hole(c), low = c->n, out[2];
+    uint32_t delay = 1 + rng_below(c->r, c->plan->stop_every ? 500 : 63);
     code_say(c, ", part of group %u waits at a lower address", group);
     emit(c, ASM_BARRIER);
     out[0] = code_hole(c);

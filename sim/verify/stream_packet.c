@@ -33,27 +33,39 @@ static uint64_t value64(struct rng *r)
 
 enum shape { SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROWS, SHAPE_SLICES, SHAPE_BYTES };
 
-/** A box of bytes without a place. Pitches that do not count are anything. */
-static struct box draw_shape(struct rng *r)
+/** A box that a stop is likely to find in the middle: some slices of some rows of some lines. */
+static struct box draw_long(struct rng *r)
 {
+    struct box b = {.width = 100 + rng_below(r, 600)};
+    b.rows = 2 + rng_below(r, 3);
+    b.slices = 2 + rng_below(r, 4);
+    return b;
+}
+
+/** A box of bytes without a place. Pitches that do not count are anything. */
+static struct box draw_shape(const struct buffer *b, struct rng *r)
+{
+    if (b->st->plan.stop_every && rng_one_in(r, 3)) {
+        return draw_long(r);
+    }
     static const uint8_t shapes[] = {SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROW, SHAPE_ROW, SHAPE_ROWS, SHAPE_ROWS, SHAPE_SLICES, SHAPE_BYTES};
     uint32_t shape = shapes[rng_below(r, 8)];
-    struct box b = {.width = stream_edge(r, rng_one_in(r, 200) ? 50000 : rng_one_in(r, 24) ? 9000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
+    struct box box = {.width = stream_edge(r, rng_one_in(r, 200) ? 50000 : rng_one_in(r, 24) ? 9000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
     if (shape == SHAPE_ROWS || shape == SHAPE_SLICES) {
-        b.width = 1 + rng_below(r, 160);
-        b.rows = 1 + rng_below(r, shape == SHAPE_ROWS ? 6 : 3);
-        b.slices = shape == SHAPE_ROWS ? 1 : 2 + rng_below(r, 2);
+        box.width = 1 + rng_below(r, 160);
+        box.rows = 1 + rng_below(r, shape == SHAPE_ROWS ? 6 : 3);
+        box.slices = shape == SHAPE_ROWS ? 1 : 2 + rng_below(r, 2);
     } else if (shape == SHAPE_BYTES) {
-        b.width = 1 + (rng_one_in(r, 3) ? rng_below(r, 8) : 0);
-        b.rows = 1 + rng_below(r, rng_one_in(r, 3) ? 20 : 6);
+        box.width = 1 + (rng_one_in(r, 3) ? rng_below(r, 8) : 0);
+        box.rows = 1 + rng_below(r, rng_one_in(r, 3) ? 20 : 6);
     } else if (shape == SHAPE_NOTHING) {
         const uint32_t any[3] = {rng_next(r), rng_next(r), rng_next(r)};
         uint32_t none = rng_below(r, 3);
-        b.width = none == 0 ? 0 : any[0];
-        b.rows = none == 1 ? 0 : any[1];
-        b.slices = none == 2 ? 0 : any[2];
+        box.width = none == 0 ? 0 : any[0];
+        box.rows = none == 1 ? 0 : any[1];
+        box.slices = none == 2 ? 0 : any[2];
     }
-    return b;
+    return box;
 }
 
 static bool empty(const struct box *b)
@@ -96,7 +108,7 @@ static void place(const struct buffer *b, struct rng *r, struct box *box, unsign
 
 static int draw_copy(const struct buffer *b, struct rng *r, enum aim aim, struct packet *p)
 {
-    struct box src = draw_shape(r), dst;
+    struct box src = draw_shape(b, r), dst;
     src.wraps = true;
     dst = src;
     bool wild_src = rng_one_in(r, 2);
@@ -113,7 +125,7 @@ static int draw_copy(const struct buffer *b, struct rng *r, enum aim aim, struct
 
 static int draw_fill(const struct buffer *b, struct rng *r, enum aim aim, struct packet *p)
 {
-    struct box dst = draw_shape(r);
+    struct box dst = draw_shape(b, r);
     place(b, r, &dst, USE_WRITE, false, aim);
     struct tern_pkt_fill f = {.dst_lo = (uint32_t)dst.at, .dst_hi = (uint32_t)(dst.at >> 32), .width = (uint32_t)dst.width,
                               .rows = dst.rows, .slices = dst.slices, .dst_row = dst.row, .dst_slice = dst.slice};

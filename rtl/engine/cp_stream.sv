@@ -246,7 +246,7 @@ module cp_stream #(
       if (f_job_q == J_RESTORE) begin
         assert (given_o == (f_passed_q == f_size_q) && !(given_o && restore_valid_o));
         assert (f_popped <= f_asked_q && f_asked_q <= f_size_q && f_size_q != '0);
-        assert (req_valid_o == (f_asked_q != f_size_q && go_i && f_asked_q - f_popped != 16'(DEPTH)));
+        assert (req_valid_o == (f_asked_q != f_size_q && go_i && f_asked_q != f_popped + 16'(DEPTH)));
         if (restore_valid_o) assert (restore_last_o == (f_passed_q + 1'b1 == f_size_q));
         if (restore_valid_o && f_passed_q + 1'b1 == f_pick) assert (f_has_it_q && f_fault_q == '0 && restore_data_o == f_data_q);
         if (f_has_it_q && |f_fault_q) assert (f_popped < f_pick);
@@ -263,7 +263,7 @@ module cp_stream #(
       if (f_job_q != J_SAVE) assert (!wait_q && !bad_q);
       if (f_job_q != J_NONE) assert (write_q == (f_job_q == J_SAVE) && line_q == {f_page_q, 6'b1} + 28'(f_asked_q));
       case (f_job_q)
-        J_RESTORE: assert (left_q == f_size_q - f_asked_q && 16'(f_count) == f_asked_q - f_popped);
+        J_RESTORE: assert (left_q + f_asked_q == f_size_q && f_popped + 16'(f_count) == f_asked_q);
         J_GIVEN_UP: assert (left_q == 16'(f_offered_q) && f_clearing_q && (!f_offered_q || f_going_q));
         default: assert (left_q == '0 && f_count == '0 && !have_q);
       endcase
@@ -273,7 +273,7 @@ module cp_stream #(
         if (f_held_q) assert (f_going_q);
         assert (f_asked_it_q == (f_pick != '0 && f_pick <= f_asked_q) && (f_asked_it_q || !f_has_it_q));
         assert (f_is[0] == (f_asked_it_q && f_popped < f_pick));
-        if (f_is[0]) assert (16'(f_ahead) == f_pick - f_popped - 1'b1 && f_ring_tag == f_tag_q && f_is[1] == f_has_it_q);
+        if (f_is[0]) assert (f_popped + 16'(f_ahead) + 1'b1 == f_pick && f_ring_tag == f_tag_q && f_is[1] == f_has_it_q);
         if (f_asked_it_q && !f_is[0]) assert (f_has_it_q && f_fault_q == '0);
         if (f_has_it_q) assert (f_ring_fault == f_fault_q && f_ring_data == f_data_q);
         if (have_q && f_popped == f_pick) assert (f_is[2]);

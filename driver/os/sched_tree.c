@@ -60,6 +60,27 @@ uint64_t tern_sched_order(struct tern_sched *s, const struct tern_sched_context 
     return c->backs && c->back[0].id ? c->back[0].id : ++s->order;
 }
 
+/** A context's time has changed. Mostly it stays between its neighbours, and a new search is not needed. */
+static void replace_context(struct tern_sched_share *share, struct tern_sched_context *c)
+{
+    const struct tern_sched_context *prev = RB_PREV(tern_sched_contexts, &share->ready, c);
+    const struct tern_sched_context *next = RB_NEXT(tern_sched_contexts, &share->ready, c);
+    if ((prev && compare_contexts(prev, c) > 0) || (next && compare_contexts(c, next) > 0)) {
+        RB_REMOVE(tern_sched_contexts, &share->ready, c);
+        RB_INSERT(tern_sched_contexts, &share->ready, c);
+    }
+}
+
+static void replace_share(struct tern_sched_shares *band, struct tern_sched_share *share)
+{
+    const struct tern_sched_share *prev = RB_PREV(tern_sched_shares, band, share);
+    const struct tern_sched_share *next = RB_NEXT(tern_sched_shares, band, share);
+    if ((prev && compare_shares(prev, share) > 0) || (next && compare_shares(share, next) > 0)) {
+        RB_REMOVE(tern_sched_shares, band, share);
+        RB_INSERT(tern_sched_shares, band, share);
+    }
+}
+
 /** A mean after something of this weight has come to others of the weight `others`. Negative: has gone from them. */
 static int64_t with(int64_t mean, int64_t place, int64_t weight, int64_t others)
 {
@@ -94,22 +115,52 @@ static void leave(struct tern_sched *s, struct tern_sched_context *c)
     c->live = false;
 }
 
+/**
+ * The weights of a context's process have changed, from these: what the process is ahead or behind on each engine stays the same
+ * in cycles. Else who ran while little of the process's weight was there would wait as long as that weight deserves, whatever it
+ * is now. Where nothing of the process is, its time counts cycles.
+ */
+static void rescale(struct tern_sched *s, const struct tern_sched_context *c, uint64_t all, uint64_t here)
+{
+    struct tern_sched_process *p = c->process;
+    for (uint32_t e = 0; e < s->engines; e++) {
+        struct tern_sched_share *share = &p->share[c->band][e];
+        const uint64_t was = e == c->engine ? here : share->weight, is = share->weight;
+        const uint64_t more = (is ? p->weight[c->band] : 1) * (was ? was : 1), less = (is ? is : 1) * (was ? all : 1);
+        const int64_t floor = s->engine[e].floor[c->band], ahead = share->vtime - floor;
+        if (more != less && ahead) {
+            share->vtime = floor + (int64_t)((__int128)ahead * more / less);
+            if (share->queued) {
+                replace_share(&s->engine[e].ready[c->band], share);
+            }
+        }
+    }
+}
+
 void tern_sched_set_weight(struct tern_sched *s, struct tern_sched_context *c, uint32_t weight)
 {
+    struct tern_sched_share *share = tern_sched_share_of(c);
+    const int64_t debt = c->vtime - share->floor;
+    const uint64_t all = c->process->weight[c->band], here = share->weight;
     const bool live = c->live;
+    tern_sched_detach(s, c);
     if (live) {
         leave(s, c);
     }
+    c->vtime = debt > 0 ? share->floor + debt * (int64_t)c->weight / (int64_t)weight : c->vtime; /* the same cycles */
     c->weight = weight;
     if (live) {
         enter(s, c);
+        rescale(s, c, all, here);
     }
+    tern_sched_attach(s, c);
 }
 
 /** Counts it as present on its engine, or not. Who comes starts at the present, and behind its equals. */
 static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
     struct tern_sched_share *share = tern_sched_share_of(c);
+    const uint64_t all = c->process->weight[c->band], here = share->weight;
     if (live && !c->live) {
         tern_sched_join(s, c->engine, c->band);
         if (share->live == 0) {
@@ -119,8 +170,10 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
         raise(&c->vtime, share->floor);
         c->order = tern_sched_order(s, c);
         enter(s, c);
+        rescale(s, c, all, here);
     } else if (!live && c->live) {
         leave(s, c);
+        rescale(s, c, all, here);
     }
 }
 
@@ -148,27 +201,6 @@ void tern_sched_land(struct tern_sched *s, struct tern_sched_context *c)
     set_live(s, c, ready || c->inflight);
     if (ready && c->affinity == TERN_ENGINE_ANY && !c->inflight) {
         tern_list_append(&s->engine[c->engine].movable[c->band], &c->movable);
-    }
-}
-
-/** A context's time has changed. Mostly it stays between its neighbours, and a new search is not needed. */
-static void replace_context(struct tern_sched_share *share, struct tern_sched_context *c)
-{
-    const struct tern_sched_context *prev = RB_PREV(tern_sched_contexts, &share->ready, c);
-    const struct tern_sched_context *next = RB_NEXT(tern_sched_contexts, &share->ready, c);
-    if ((prev && compare_contexts(prev, c) > 0) || (next && compare_contexts(c, next) > 0)) {
-        RB_REMOVE(tern_sched_contexts, &share->ready, c);
-        RB_INSERT(tern_sched_contexts, &share->ready, c);
-    }
-}
-
-static void replace_share(struct tern_sched_shares *band, struct tern_sched_share *share)
-{
-    const struct tern_sched_share *prev = RB_PREV(tern_sched_shares, band, share);
-    const struct tern_sched_share *next = RB_NEXT(tern_sched_shares, band, share);
-    if ((prev && compare_shares(prev, share) > 0) || (next && compare_shares(share, next) > 0)) {
-        RB_REMOVE(tern_sched_shares, band, share);
-        RB_INSERT(tern_sched_shares, band, share);
     }
 }
 

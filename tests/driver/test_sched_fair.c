@@ -303,6 +303,33 @@ static void test_weights_across_engines(void **state)
     }
 }
 
+/** Who has got ahead with little weight waits no longer than with the weight that it has now. */
+static void test_debts_follow_weights(void **state)
+{
+    (void)state;
+    restart(2);
+    flood(0, 0, 0, TERN_BAND_NORMAL, 1000, 5000);
+    flood(1, 0, 1, TERN_BAND_NORMAL, 1, 5000); /* a thousandth of its process is here */
+    flood(2, 1, 1, TERN_BAND_NORMAL, 100, 5000);
+    run(100 * QUANTUM);
+    stop_floods(clients, 1);
+    run(5 * QUANTUM); /* now all of it */
+    uint64_t mine = got(1), others = got(2);
+    run(100 * QUANTUM);
+    near_ratio(got(1) - mine, got(2) - others, 1.0, 0.1);
+    finish(3);
+    restart(1);
+    flood(0, 0, 0, TERN_BAND_NORMAL, 1, 5000);
+    flood(1, 0, 0, TERN_BAND_NORMAL, 1000, 5000);
+    run(20 * QUANTUM);
+    tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_NORMAL, 1000);
+    mine = got(0);
+    others = got(1);
+    run(100 * QUANTUM);
+    near_ratio(got(0) - mine, got(1) - others, 1.0, 0.1);
+    finish(2);
+}
+
 static void test_an_idle_engine_takes_work(void **state)
 {
     (void)state;
@@ -497,6 +524,7 @@ int main(void)
         cmocka_unit_test_setup(test_many_equal_contexts, setup),
         cmocka_unit_test_setup(test_engines_share_the_load, setup),
         cmocka_unit_test_setup(test_weights_across_engines, setup),
+        cmocka_unit_test_setup(test_debts_follow_weights, setup),
         cmocka_unit_test_setup(test_an_idle_engine_takes_work, setup),
         cmocka_unit_test_setup(test_who_wakes_up_goes_where_it_is_quiet, setup),
         cmocka_unit_test_setup(test_a_cut_slice_goes_on_elsewhere, setup),

@@ -46,6 +46,7 @@ struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine)
 void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job)
 {
     job->fence = ++dev->paging_fence[engine];
+    job->submitted = atomic_load(&dev->now);
     tern_sched_submit(&dev->sched, &dev->paging[engine], job);
     tern_device_kick(dev);
 }

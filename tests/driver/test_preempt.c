@@ -372,6 +372,39 @@ static void test_schedules_repeat(void **state)
     assert_true(sum > 0);
 }
 
+/** New contexts, queues and memory wait for no kernel and no grace: paging cuts what runs. */
+static void test_paging_does_not_wait(void **state)
+{
+    (void)state;
+    struct actor endless[2], other;
+    uint64_t fence[2];
+    rig_open("small,mem=64M,grace=1000000000", NULL);
+    for (int i = 0; i < 2; i++) {
+        open_spin(&endless[i], "endless", i);
+        fence[i] = actor_spin(&endless[i]);
+        spins(&endless[i]);
+    }
+    const uint32_t before = rig.preempts;
+    for (int i = 0; i < 4; i++) {
+        open_mix(&other, "other", -1);
+        actor_close(&other);
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct tern_sched_stats *s = &dev->paging[i].stats;
+        print_message("engine %d: %llu paging buffers, which began after %llu cycles in the mean, %llu at most\n", i,
+                      (unsigned long long)s->completed, (unsigned long long)(s->waited / s->completed),
+                      (unsigned long long)s->longest_wait);
+        assert_true(s->longest_wait <= 2500 + 2 * 65536); /* a stop, and what the device thread lets pass before it looks again */
+    }
+    assert_true(rig.preempts > before);
+    for (int i = 0; i < 2; i++) {
+        spins(&endless[i]);
+        release(&endless[i], fence[i], 0);
+        actor_close(&endless[i]);
+    }
+    rig_done();
+}
+
 /** C10. */
 static void test_null(void **state)
 {
@@ -434,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_states_and_events), cmocka_unit_test(test_endless_beside_others),
         cmocka_unit_test(test_results_under_preemption), cmocka_unit_test(test_fault_at_the_end),
         cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit), cmocka_unit_test(test_schedules_repeat),
+        cmocka_unit_test(test_paging_does_not_wait),
         cmocka_unit_test(test_null), cmocka_unit_test(test_realtime_needs_privilege),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);

@@ -9,6 +9,7 @@
  */
 #include "os/sched_internal.h"
 
+#define MOST 16   /* quanta that who comes to an engine may be ahead or behind there: what rounds and estimates do must not add up */
 #define LITTLE 64 /* corrections of less than this part of a quantum wait until the context is put back anyway */
 
 static int by_time(int64_t a, int64_t b, uint64_t order_a, uint64_t order_b)
@@ -115,6 +116,23 @@ static void leave(struct tern_sched *s, struct tern_sched_context *c)
     c->live = false;
 }
 
+static int64_t within(int64_t time, int64_t present, int64_t most)
+{
+    return tern_sched_before(present + most, time) ? present + most : tern_sched_before(time, present - most) ? present - most : time;
+}
+
+/** Gives the process another time on an engine, on which so much of its weight is. */
+static void shift_share(struct tern_sched *s, struct tern_sched_process *p, uint32_t band, uint32_t engine, int64_t vtime, uint64_t here)
+{
+    struct tern_sched_share *share = &p->share[band][engine];
+    const int64_t most = MOST * (int64_t)s->config.band[band].quantum * TERN_SCHED_SCALE;
+    const int64_t rate = here ? (int64_t)((p->weight[band] + here - 1) / here) : 1;
+    share->vtime = within(vtime, s->engine[engine].floor[band], most * rate);
+    if (share->queued) {
+        replace_share(&s->engine[engine].ready[band], share);
+    }
+}
+
 /**
  * The weights of a context's process have changed, from these: what the process is ahead or behind on each engine stays the same
  * in cycles. Else who ran while little of the process's weight was there would wait as long as that weight deserves, whatever it
@@ -129,10 +147,7 @@ static void rescale(struct tern_sched *s, const struct tern_sched_context *c, ui
         const uint64_t more = (is ? p->weight[c->band] : 1) * (was ? was : 1), less = (is ? is : 1) * (was ? all : 1);
         const int64_t floor = s->engine[e].floor[c->band], ahead = share->vtime - floor;
         if (more != less && ahead) {
-            share->vtime = floor + (int64_t)((__int128)ahead * more / less);
-            if (share->queued) {
-                replace_share(&s->engine[e].ready[c->band], share);
-            }
+            shift_share(s, p, c->band, e, floor + (int64_t)((__int128)ahead * more / less), is);
         }
     }
 }
@@ -235,14 +250,6 @@ void tern_sched_charge(struct tern_sched *s, struct tern_sched_context *c, int64
     }
 }
 
-static void shift_share(struct tern_sched *s, const struct tern_sched_context *c, int64_t vtime)
-{
-    struct tern_sched_share *share = tern_sched_share_of(c);
-    share->vtime = vtime;
-    if (share->queued) {
-        replace_share(&s->engine[c->engine].ready[c->band], share);
-    }
-}
 
 /**
  * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's time there and what it
@@ -250,11 +257,12 @@ static void shift_share(struct tern_sched *s, const struct tern_sched_context *c
  */
 static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine)
 {
+    struct tern_sched_process *p = c->process;
     struct tern_sched_share *share = tern_sched_share_of(c);
-    const int64_t all = (int64_t)c->process->weight[c->band], normal = TERN_WEIGHT_NORMAL;
+    const int64_t all = (int64_t)p->weight[c->band], normal = TERN_WEIGHT_NORMAL;
     int64_t place = share->vtime + (c->vtime - share->mean) * all / normal;
     leave(s, c);
-    shift_share(s, c, without(share->vtime, place, c->weight, (int64_t)share->weight));
+    shift_share(s, p, c->band, c->engine, without(share->vtime, place, c->weight, (int64_t)share->weight), share->weight);
     place -= s->engine[c->engine].base[c->band];
     tern_sched_join(s, engine, c->band);
     place += s->engine[engine].base[c->band];
@@ -262,8 +270,10 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     c->moved = true;
     share = tern_sched_share_of(c);
     c->vtime = share->live ? share->mean + (place - share->vtime) * normal / all : share->floor;
-    shift_share(s, c, with(share->vtime, place, c->weight, (int64_t)share->weight));
+    c->vtime = within(c->vtime, share->floor, MOST * (int64_t)s->config.band[c->band].quantum * TERN_SCHED_SCALE * normal / c->weight);
+    const int64_t vtime = with(share->vtime, place, c->weight, (int64_t)share->weight);
     enter(s, c);
+    shift_share(s, p, c->band, engine, vtime, share->weight);
 }
 
 void tern_sched_move(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine, uint32_t band)

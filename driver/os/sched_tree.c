@@ -269,6 +269,7 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     c->engine = engine;
     c->moved = true;
     share = tern_sched_share_of(c);
+    share->order = share->live ? share->order : ++s->order; /* two of one time and one order would be one to the tree */
     c->vtime = share->live ? share->mean + (place - share->vtime) * normal / all : share->floor;
     c->vtime = within(c->vtime, share->floor, MOST * (int64_t)s->config.band[c->band].quantum * TERN_SCHED_SCALE * normal / c->weight);
     const int64_t vtime = with(share->vtime, place, c->weight, (int64_t)share->weight);

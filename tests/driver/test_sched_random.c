@@ -135,6 +135,10 @@ static void judge_loads(void)
                 assert_int_equal(procs[p].share[b][e].weight, weight[p][b][e]);
                 assert_true(fabs(off[p][b][e]) <= 10000.0 * (double)weight[p][b][e]); /* rounded whenever somebody comes or goes */
                 all += weight[p][b][e];
+                for (int q = 0; q < p; q++) { /* or one of them is in no tree */
+                    const struct tern_sched_share *x = &procs[p].share[b][e], *y = &procs[q].share[b][e];
+                    assert_true(!x->live || !y->live || x->order != y->order);
+                }
             }
             assert_int_equal(procs[p].weight[b], all);
             for (uint32_t e = 0; e < m.sched.engines; e++) {

@@ -131,7 +131,7 @@ module user_saxpy (
   logic [511:0] gather_q, gathered, wdata_q;
   logic [63:0] gather_be_q, gathered_be, be_q;
   logic [25:0] out_q;  // line to write next
-  logic [SLOT_W:0] flight_q;
+  logic [7:0] writing_q;     // in flight, by tag
   logic answer_q, write_worse;
   logic [SLOT_W-1:0] back;
   logic [25:0] answer_line_q;
@@ -148,15 +148,15 @@ module user_saxpy (
   end
 
   // What is offered stays: a read that stands there goes before a write.
-  assign req_valid_o = read_valid_q || (write_q && !flight_q[SLOT_W]);
-  assign write_go = !read_valid_q && write_q && !flight_q[SLOT_W] && req_ready_i;
+  assign req_valid_o = read_valid_q || (write_q && !writing_q[out_q[2:0]]);
+  assign write_go = !read_valid_q && write_q && !writing_q[out_q[2:0]] && req_ready_i;
   assign req_op_o = read_valid_q ? tern_pkg::MEM_READ : tern_pkg::MEM_WRITE;
   assign req_line_o = {2'b0, read_valid_q ? read_line_q : out_q};
   assign req_wdata_o = wdata_q;
   assign req_be_o = be_q;
   assign req_tag_o = read_valid_q ? {4'b0, read_tag_q} : {3'b0, 2'b10, out_q[2:0]};
 
-  // A write's tag is its line modulo 8, and at most 8 are in flight: which line it was is known a cycle after the answer.
+  // A write's tag is its line modulo 8, which waits for the one before it: so the line is known from the answer's tag.
   assign back = out_q[2:0] - 3'd1 - rsp_tag_i[2:0];
   assign write_worse = answer_q && |answer_fault_q && (!bad_q || access_q == 2'd0 || answer_line_q < va_q[31:6]);
 
@@ -211,7 +211,8 @@ module user_saxpy (
     answer_q <= rsp_valid_i && rsp_tag_i[SLOT_W+1];
     answer_line_q <= out_q - 26'd1 - {23'b0, back};
     answer_fault_q <= rsp_fault_i;
-    if (write_go != answer_q) flight_q <= write_go ? flight_q + 1'b1 : flight_q - 1'b1;
+    if (answer_q) writing_q[answer_line_q[2:0]] <= 1'b0;
+    if (write_go) writing_q[out_q[2:0]] <= 1'b1;
 
     // Faults: writes are of elements before those that are read
     if (write_worse) begin
@@ -266,7 +267,7 @@ module user_saxpy (
       end
       S_RUN: if (bad_q || halt || (left_q == '0 && !pending_q)) state_q <= S_DRAIN;
       S_DRAIN:
-      if (&drained && flight_q == '0 && !(|in_pipe_q) && !write_q) begin
+      if (&drained && writing_q == '0 && !(|in_pipe_q) && !write_q) begin
         state_q <= bad_q || left_q == '0 ? S_IDLE : S_SAVE;
         done_q <= !bad_q && left_q == '0;
         fault_q <= bad_q;
@@ -283,7 +284,7 @@ module user_saxpy (
       write_q <= 1'b0;
       in_pipe_q <= '0;
       answer_q <= 1'b0;
-      flight_q <= '0;
+      writing_q <= '0;
       turn_q <= 1'b0;
     end
   end

@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'h176dfa88;
+  localparam logic [31:0] SPEC_HASH = 32'hf58d8b67;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -406,6 +406,14 @@ package tern_spec_pkg;
   localparam int CTX_SIMT_HEAD_BASE_Y_W = 32;
   localparam int CTX_SIMT_HEAD_BASE_Z_LSB = 320;
   localparam int CTX_SIMT_HEAD_BASE_Z_W = 32;
+  localparam int CTX_SIMT_HEAD_SCALARS_0_LSB = 352;
+  localparam int CTX_SIMT_HEAD_SCALARS_0_W = 32;
+  localparam int CTX_SIMT_HEAD_SCALARS_1_LSB = 384;
+  localparam int CTX_SIMT_HEAD_SCALARS_1_W = 32;
+  localparam int CTX_SIMT_HEAD_SCALARS_2_LSB = 416;
+  localparam int CTX_SIMT_HEAD_SCALARS_2_W = 32;
+  localparam int CTX_SIMT_HEAD_SCALARS_3_LSB = 448;
+  localparam int CTX_SIMT_HEAD_SCALARS_3_W = 32;
   localparam int CTX_SIMT_SLOT_GROUP_X_LSB = 0;
   localparam int CTX_SIMT_SLOT_GROUP_X_W = 32;
   localparam int CTX_SIMT_SLOT_GROUP_Y_LSB = 32;

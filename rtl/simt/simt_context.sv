@@ -10,7 +10,8 @@
 module simt_context #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    localparam int WW = $clog2(WARPS)
+    localparam int WW = $clog2(WARPS),
+    localparam int VECTORS = 32 / LANES      // of scalars
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -40,12 +41,16 @@ module simt_context #(
     // core
     input  logic [WARPS-1:0]    live_i,
     input  logic [WARPS*32-1:0] masks_i,
+    input  logic [WARPS*VECTORS-1:0] scalars_i,
     output logic [WW-1:0]       look_index_o,
     output logic                look_read_o,
+    output logic                look_own_o,       // with look_read_o: the first of registers, of which each lane reads its own
     output logic [WW+4:0]       look_rd_o,
+    output logic [4:0]          look_first_o,     // of the scalars
     input  logic [255:0]        look_slot_i,
     input  logic [LANES*32-1:0] look_lanes_i,
     input  logic [LANES*32-1:0] look_pcs_i,
+    input  logic [LANES*32-1:0] look_scalars_i,
     input  logic [LANES*32-1:0] look_regs_i,
     output logic                put_o,
     output logic [3:0]          put_kind_o,
@@ -93,6 +98,8 @@ module simt_context #(
   logic [3:0]       kind, restore_pending;
   logic [WW-1:0]    index, at_index;
   logic [31:0]      regs;
+  logic [VECTORS-1:0] scalars;
+  logic [127:0]     restore_scalars;
   logic             rep_has_data, rep_has_cmp, has_data, has_cmp;
   logic [511:0]     head;
   logic [WARPS*32-1:0] masks;
@@ -104,6 +111,7 @@ module simt_context #(
     masks = '0;
     for (int w = 0; w < WARPS; w++) if (live_i[w]) masks[32*w +: 32] = masks_i[32*w +: 32];
     regs = masks_i[32*index +: 32];
+    for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? scalars_i[VECTORS*index+k] : restore_scalars[32*k+32'(index)];
   end
 
   always_comb begin
@@ -115,6 +123,9 @@ module simt_context #(
     head[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: 32]   = 32'(live_i);
     head[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: 32]  = 32'(fresh_i);
     head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = ended_i;
+    for (int w = 0; w < WARPS; w++)
+      for (int k = 0; k < VECTORS; k++)
+        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + 32*k + w] = live_i[w] && scalars_i[VECTORS*w+k];
     if (!ended_i) begin
       head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = next_group_i;
       head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = next_base_i;
@@ -132,7 +143,7 @@ module simt_context #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_walk (
       .clk_i, .rst_i, .start_i((save_i && !saving_q) || restore_start_i), .slots_i(saving_q ? slots_i : restore_slots_o),
-      .live_i(saving_q ? live_i : restore_live_o), .pending_i(saving_q ? pend_count_i : restore_pending), .regs_i(regs),
+      .live_i(saving_q ? live_i : restore_live_o), .pending_i(saving_q ? pend_count_i : restore_pending), .scalars_i(scalars), .regs_i(regs),
       .local_lines_i, .has_data_i(has_data), .has_cmp_i(has_cmp), .valid_o(walk_valid), .kind_o(kind), .index_o(index),
       .rd_o(put_rd_o), .line_o(lmem_line_o), .second_o(walk_second), .last_o(walk_last), .record_end_o(record_end),
       .step_i(save_step || restore_step)
@@ -142,9 +153,9 @@ module simt_context #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_save (
       .clk_i, .rst_i, .active_i(saving_q), .walk_valid_i(walk_valid), .walk_kind_i(kind), .walk_index_i(index),
-      .walk_second_i(walk_second), .walk_last_i(walk_last), .walk_record_end_i(record_end), .step_o(save_step),
-      .at_index_o(at_index), .read_o(look_read_o), .head_i(head), .masks_i(masks), .slot_i(look_slot_i),
-      .lanes_i(look_lanes_i), .pcs_i(look_pcs_i), .regs_i(look_regs_i), .lmem_read_o, .lmem_ready_i, .lmem_valid_i,
+      .walk_rd_i(put_rd_o), .walk_second_i(walk_second), .walk_last_i(walk_last), .walk_record_end_i(record_end),
+      .step_o(save_step), .at_index_o(at_index), .at_rd_o(look_first_o), .read_o(look_read_o), .read_own_o(look_own_o), .head_i(head), .masks_i(masks), .slot_i(look_slot_i),
+      .lanes_i(look_lanes_i), .pcs_i(look_pcs_i), .scalars_i(look_scalars_i), .regs_i(look_regs_i), .lmem_read_o, .lmem_ready_i, .lmem_valid_i,
       .lmem_data_i, .pend_valid_i, .pend_ready_o, .pend_record_i, .pend_addr_i, .pend_data_i, .pend_cmp_i,
       .out_valid_o(save_valid_o), .out_ready_i(save_ready_i), .out_data_o(save_data_o), .out_last_o(save_last_o)
   );
@@ -156,7 +167,7 @@ module simt_context #(
       .in_ready_o(restore_ready_o), .in_data_i(restore_data_i), .in_last_i(restore_last_i), .ended_o(restore_ended_o),
       .bad_o(restore_bad_o), .walk_valid_i(walk_valid), .walk_kind_i(kind), .walk_second_i(walk_second),
       .walk_last_i(walk_last), .walk_record_end_i(record_end), .step_o(restore_step), .slots_o(restore_slots_o),
-      .live_o(restore_live_o), .fresh_o(restore_fresh_o), .pending_o(restore_pending), .has_data_o(rep_has_data),
+      .live_o(restore_live_o), .fresh_o(restore_fresh_o), .pending_o(restore_pending), .scalars_o(restore_scalars), .has_data_o(rep_has_data),
       .has_cmp_o(rep_has_cmp), .put_o, .line_o(put_line_o), .vector_o(put_vector_o), .local_ok_i, .lmem_write_o,
       .lmem_ready_i, .local_done_o, .rep_valid_o, .rep_ready_i, .rep_put_o, .rep_record_o, .rep_addr_o, .rep_data_o,
       .rep_cmp_o, .back_valid_o, .back_ready_i, .back_last_o, .back_ended_o, .back_slot_o, .back_group_o, .back_base_o,

@@ -12,8 +12,8 @@
 // fault_o is a pulse per faulting instruction. rst_i also ends a dispatch that has faulted. idle_o: no memory instruction is
 // left in here.
 // Stop and resume: with halt_i nothing is picked, and once busy_o is low and simt_lsu settled, look_* show the state of
-// look_index_i (warp or slot) and, a cycle after look_read_i, register look_rd_i. put_* bring the parts back, in the order of
-// simt_walk; launches with restoring_i bring the rest, select_i then has the warps choose their lanes.
+// look_index_i (warp or slot) and, a cycle after look_read_i, register look_rd_i, or (look_own_i) the scalars from there on. put_*
+// bring the parts back, in the order of simt_walk; launches with restoring_i the rest; select_i has the warps choose their lanes.
 // State saved at preemption: in simt_warps, simt_csr, simt_regfile, simt_written. slot_q, lbase_q come
 // with the launches; scoreboard and scheduler follow from the rest.
 //
@@ -34,14 +34,12 @@ module simt_core #(
     // warps
     input  logic                launch_valid_i,
     output logic                launch_ready_o,
-    input  logic [WW-1:0]       launch_warp_i,
-    input  logic [WW-1:0]       launch_slot_i,
+    input  logic [WW-1:0]       launch_warp_i, launch_slot_i,
     input  logic [LANES-1:0]    launch_mask_i,
     input  logic [LANES*30-1:0] launch_lid_i,
     input  logic [16:0]         launch_lbase_i,
     input  logic                launch_first_i,
-    input  logic [95:0]         launch_group_i,
-    input  logic [95:0]         launch_base_i,
+    input  logic [95:0]         launch_group_i, launch_base_i,
     input  logic [32:0]         launch_size_i,
     input  logic [WW:0]         launch_nwarps_i,
     output logic                done_valid_o,
@@ -68,9 +66,7 @@ module simt_core #(
     output logic [WW-1:0]       lsu_warp_o,
     output logic [4:0]          lsu_rd_o,
     output logic [LANES-1:0]    lsu_mask_o,
-    output logic [LANES*32-1:0] lsu_addr_o,
-    output logic [LANES*32-1:0] lsu_data_o,
-    output logic [LANES*32-1:0] lsu_cmp_o,
+    output logic [LANES*32-1:0] lsu_addr_o, lsu_data_o, lsu_cmp_o,
     output logic [31:0]         lsu_pc_o,
     output logic [16:0]         lsu_lbase_o,
     input  logic                lsu_wb_valid_i,
@@ -86,8 +82,7 @@ module simt_core #(
     // faults of instructions
     output logic                fault_o,
     output logic [7:0]          fault_code_o,
-    output logic [31:0]         fault_va_o,
-    output logic [31:0]         fault_pc_o,
+    output logic [31:0]         fault_va_o, fault_pc_o,
     output logic [WW-1:0]       fault_warp_o,
     output logic [LW-1:0]       fault_lane_o,
     // stop and resume
@@ -101,14 +96,15 @@ module simt_core #(
     input  logic [WARPS-1:0]    select_warps_i,
     output logic [WARPS-1:0]    present_o,
     output logic [WARPS*32-1:0] masks_o,
+    output logic [WARPS*32/LANES-1:0] scalars_o,
     input  logic                look_i,
     input  logic [WW-1:0]       look_index_i,
     input  logic                look_read_i,
+    input  logic                look_own_i,
     input  logic [WW+4:0]       look_rd_i,
+    input  logic [4:0]          look_first_i,
     output logic [255:0]        look_slot_o,
-    output logic [LANES*32-1:0] look_lanes_o,
-    output logic [LANES*32-1:0] look_pcs_o,
-    output logic [LANES*32-1:0] look_regs_o,
+    output logic [LANES*32-1:0] look_lanes_o, look_pcs_o, look_scalars_o, look_regs_o,
     output logic [31:0]         look_pc_o,        // at any time: of the lanes that run together
     output logic [LANES-1:0]    look_running_o,   // and which these are
     input  logic                put_i,
@@ -185,6 +181,7 @@ module simt_core #(
   logic [WW-1:0]    r_warp_q, r_slot;
   logic [31:0]      r_pc_q, r_pc4_q, r_instr_q, r_after_q;
   logic [2:0]       r_has;
+  logic [95:0]      r_value;
   logic [LANES-1:0] r_mask_q;
 
   always_ff @(posedge clk_i) begin
@@ -202,12 +199,14 @@ module simt_core #(
   end
 
   simt_written #(
-      .WARPS(WARPS)
+      .LANES(LANES), .WARPS(WARPS)
   ) u_written (
       .clk_i, .clear_i(launch && !launch_live_i), .clear_warp_i(launch_warp_i), .write_i(wb_write), .rd_i({wb_warp, wb_rd}),
-      .first_o(wb_first), .f_warp_i(f_warp_q), .read_i(d_hit), .rs1_i(d_rs1[4:0]), .rs2_i(d_rs2[4:0]), .rs3_i(d_rs3[4:0]),
-      .has_o(r_has), .put_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS), .put_second_i(put_index_i[0]),
-      .put_line_i, .masks_o
+      .full_i(&wb_mask), .data_i(wb_data), .first_o(wb_first), .first_value_o(wb_value), .f_warp_i(f_warp_q), .d_warp_i(d_warp_q),
+      .read_i(d_hit), .rs1_i(d_rs1[4:0]), .rs2_i(d_rs2[4:0]), .rs3_i(d_rs3[4:0]), .has_o(r_has), .value_o(r_value),
+      .put_masks_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS), .put_second_i(put_index_i[0]), .put_line_i,
+      .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS), .put_warp_i(put_index_i), .put_first_i(put_rd_i),
+      .put_vector_i, .masks_o, .scalars_o, .look_warp_i(look_index_i), .look_first_i, .look_ram_i(look_regs_o), .look_vector_o(look_scalars_o)
   );
 
   logic [2:0]  r_unit, r_flow, r_bsel, r_part;
@@ -445,6 +444,8 @@ module simt_core #(
   logic [WW-1:0]    wb_warp, soon_warp;
   logic [4:0]       wb_rd, soon_rd;
   logic [LANES-1:0] wb_mask;
+  logic [31:0]      wb_value;
+  logic [LANES*32-1:0] wb_data;
 
   simt_writeback #(
       .LANES(LANES), .WARPS(WARPS)
@@ -480,8 +481,8 @@ module simt_core #(
       simt_lane #(
           .LANE(i), .WARPS(WARPS)
       ) u_lane (
-          .clk_i, .read_i(d_hit || look_read_i), .third_i(d_third), .rs1_i(look_read_i ? look_rd_i : d_rs1), .rs2_i(d_rs2), .rs3_i(d_rs3), .issue_i(r_issue),
-          .r_has_i(r_has), .r_warp_i(look_i ? look_index_i : r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)), .r_scalar_a_i(r_scalar_a),
+          .clk_i, .read_i(d_hit || look_read_i), .third_i(d_third), .rs1_i(!look_read_i ? d_rs1 : look_own_i ? {look_rd_i[WW+4:LW], LW'(i)} : look_rd_i), .rs2_i(d_rs2), .rs3_i(d_rs3), .issue_i(r_issue),
+          .r_has_i(r_has), .r_value_i(r_value), .r_warp_i(look_i ? look_index_i : r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)), .r_scalar_a_i(r_scalar_a),
           .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), 
           .r_part_sel_i(look_i ? simt_core_pkg::PART_FCSR : r_part), .x_warp_i(x_warp_q),
           .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
@@ -493,6 +494,7 @@ module simt_core #(
           .c_o(x_c[32*i +: 32]), .addr_o(x_addr[32*i +: 32]), .taken_o(x_taken[i]), .rm_o(x_rm[3*i +: 3]),
           .rs1_o(look_regs_o[32*i +: 32]), .part_o(look_fcsr[10*i +: 10]),
           .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]), .wb_first_i(wb_first),
+          .wb_value_i(wb_value), .wb_data_o(wb_data[32*i +: 32]),
           .wb_rd_i({wb_warp, wb_rd}),
           .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes || (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
           .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes || (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),

@@ -67,12 +67,13 @@ package simt_core_pkg;
   localparam logic [3:0] LINE_LOCAL = 4'd3;
   localparam logic [3:0] LINE_LANES = 4'd4;
   localparam logic [3:0] LINE_PCS = 4'd5;
-  localparam logic [3:0] LINE_REG = 4'd6;
-  localparam logic [3:0] LINE_PENDING = 4'd7;
-  localparam logic [3:0] LINE_ADDR = 4'd8;
-  localparam logic [3:0] LINE_DATA = 4'd9;
-  localparam logic [3:0] LINE_CMP = 4'd10;
-  localparam logic [3:0] LINE_END = 4'd11;     // nothing more
+  localparam logic [3:0] LINE_SCALARS = 4'd6;
+  localparam logic [3:0] LINE_REG = 4'd7;
+  localparam logic [3:0] LINE_PENDING = 4'd8;
+  localparam logic [3:0] LINE_ADDR = 4'd9;
+  localparam logic [3:0] LINE_DATA = 4'd10;
+  localparam logic [3:0] LINE_CMP = 4'd11;
+  localparam logic [3:0] LINE_END = 4'd12;     // nothing more
 
   /* verilator lint_on UNUSEDPARAM */
 

@@ -4,8 +4,8 @@
 // Contract: executor interface and memory channel of docs/hardware/interfaces.md. A packet that is out of range ends with
 // the fault packet_bounds before anything runs. done_valid_o comes after the last answer to a write. On a fault the first one
 // is reported, when everything else is drained. ev_* are pulses (or counts) for the performance counters of registers.yaml.
-// A stop of granularity 3 (instruction): nothing is picked, launched or cut into lines any more; when pipeline, dispatcher and LSU
-// have settled, within some hundred cycles of memory's last answer, simt_context streams the state, and all is reset as
+// A stop of granularity 3 (instruction): nothing is picked or launched any more, nor soon cut into lines; when pipeline, dispatcher
+// and LSU have settled, within some hundred cycles of memory's last answer, simt_context streams the state, and all is reset as
 // after a fault. Of 2 (group): no further group is taken, and that happens when the last one here has ended. A resume streams
 // the state in, while the dispatcher launches the resident groups again; then every warp chooses its lanes.
 // State saved at preemption: see simt_core, simt_lsu, simt_dispatch and simt_groups. The packet comes again.
@@ -81,6 +81,7 @@ module simt_executor #(
 
   localparam int WW = $clog2(WARPS);
   localparam int LW = $clog2(LANES);
+  localparam logic [5:0] LINGER = 6'd63;    // cycles in which the LSU still begins lines after a stop, as memory answers
 
   generate
     if (LANES < 8 || LANES > 32 || (LANES & (LANES - 1)) != 0 || WARPS < 4 || WARPS > 32 || (WARPS & (WARPS - 1)) != 0)
@@ -99,6 +100,7 @@ module simt_executor #(
   logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
   logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad, all_in, all_back;
   logic          local_done;
+  logic [5:0]    linger_q;        // until the LSU begins no more lines: what it need not save is brought back sooner
   logic [2:0]    quiet_q;         // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
   logic          fault;
 
@@ -118,6 +120,7 @@ module simt_executor #(
     fault_valid_o   <= 1'b0;
     stopped_valid_o <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
+    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && !core_busy) ? '0 : linger_q - {5'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
     case (state_q)
       IDLE:
@@ -308,14 +311,15 @@ module simt_executor #(
   // ------------------------------------------------------------------------------------- stop and resume
   logic [WARPS-1:0]    present, shown_q;
   logic [WARPS*32-1:0] masks;
+  logic [WARPS*32/LANES-1:0] scalars;
   logic [WW-1:0]       look_index, put_index;
-  logic                look_read, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen, pend_unsigned;
+  logic                look_read, look_own, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen, pend_unsigned;
   logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
   logic [WW+4:0]       look_rd;
-  logic [LANES*32-1:0] look_lanes, look_pcs, look_regs, put_vector, pend_addr, pend_data, pend_cmp, rep_addr, rep_data, rep_cmp;
+  logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector, pend_addr, pend_data, pend_cmp, rep_addr, rep_data, rep_cmp;
   logic [LANES-1:0]    look_running, pend_mask, pend_private;
   logic [3:0]          put_kind, pend_count, pend_amo;
-  logic [4:0]          put_rd, pend_rd;
+  logic [4:0]          look_first, put_rd, pend_rd;
   logic [511:0]        put_line, lmem_data;
   logic [9:0]          lmem_line;
   logic [2:0]          pend_op;
@@ -350,9 +354,9 @@ module simt_executor #(
       .restore_valid_i, .restore_ready_o, .restore_data_i, .restore_last_i, .restore_ended_o(all_in), .restore_bad_o(bad),
       .restore_done_o(all_back), .local_ok_i(restoring), .local_done_o(local_done),
       .tidy_i(restoring && scrubbed_q && !scrub_busy), .restore_slots_o(back_slots), .restore_live_o(back_live),
-      .restore_fresh_o(back_fresh), .live_i(present), .masks_i(masks), .look_index_o(look_index), .look_read_o(look_read),
-      .look_rd_o(look_rd), .look_slot_i(look_slot), .look_lanes_i(look_lanes), .look_pcs_i(look_pcs),
-      .look_regs_i(look_regs), .put_o(put), .put_kind_o(put_kind), .put_index_o(put_index), .put_rd_o(put_rd),
+      .restore_fresh_o(back_fresh), .live_i(present), .masks_i(masks), .scalars_i(scalars), .look_index_o(look_index), .look_read_o(look_read),
+      .look_own_o(look_own), .look_rd_o(look_rd), .look_first_o(look_first), .look_slot_i(look_slot),
+      .look_lanes_i(look_lanes), .look_pcs_i(look_pcs), .look_scalars_i(look_scalars), .look_regs_i(look_regs), .put_o(put), .put_kind_o(put_kind), .put_index_o(put_index), .put_rd_o(put_rd),
       .put_line_o(put_line), .put_vector_o(put_vector), .lmem_read_o(lmem_read), .lmem_write_o(lmem_write),
       .lmem_line_o(lmem_line), .lmem_ready_i(lmem_ready), .lmem_valid_i(lmem_valid), .lmem_data_i(lmem_data),
       .pend_count_i(pend_count), .pend_valid_i(pend_valid), .pend_ready_o(pend_ready), .pend_record_i(pend_record),
@@ -372,8 +376,8 @@ module simt_executor #(
       .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)
   );
 
-  // The LSU begins nothing while a stop is under way, nor before all that comes back is there.
-  assign freeze    = state_q == HALT || state_q == SAVE || (restoring && (!all_in || rep_valid));
+  // The LSU begins nothing once a stop is well under way, nor before all that comes back is there.
+  assign freeze    = (state_q == HALT && linger_q == '0) || state_q == SAVE || (restoring && (!all_in || rep_valid));
   assign rep_ready = iss_ready;
 
   // what there is to see
@@ -391,9 +395,10 @@ module simt_executor #(
       .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .halt_i(halt), .busy_o(core_busy), .restoring_i(restoring),
       .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt), .launch_live_i(launch_live),
       .launch_ended_i(launch_ended), .select_i(restoring && all_back), .select_warps_i(back_live), .present_o(present),
-      .masks_o(masks), .look_i(state_q == SAVE || restoring),
+      .masks_o(masks), .scalars_o(scalars), .look_i(state_q == SAVE || restoring),
       .look_index_i((state_q == SAVE || restoring) ? look_index : dbg_warp_i[WW-1:0]), .look_read_i(look_read),
-      .look_rd_i(look_rd), .look_slot_o(look_slot), .look_lanes_o(look_lanes), .look_pcs_o(look_pcs), .look_regs_o(look_regs),
+      .look_own_i(look_own), .look_rd_i(look_rd), .look_first_i(look_first), .look_slot_o(look_slot), .look_lanes_o(look_lanes),
+      .look_pcs_o(look_pcs), .look_scalars_o(look_scalars), .look_regs_o(look_regs),
       .look_pc_o(dbg_pc_o), .look_running_o(look_running), .put_i(put), .put_kind_i(put_kind), .put_index_i(put_index),
       .put_rd_i(put_rd), .put_line_i(put_line), .put_vector_i(put_vector),
       .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE),

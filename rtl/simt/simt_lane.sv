@@ -23,7 +23,8 @@ module simt_lane #(
     input  logic [WW+4:0] rs3_i,
     // R: operands
     input  logic          issue_i,
-    input  logic [2:0]    r_has_i,       // rs3, rs2, rs1 have been written; else they are zero
+    input  logic [2:0]    r_has_i,       // rs3, rs2, rs1 have been written; else they are
+    input  logic [95:0]   r_value_i,     // these
     input  logic [WW-1:0] r_warp_i,
     input  logic          r_a_scalar_i,  // the first operand is scalar_a_i
     input  logic [31:0]   r_scalar_a_i,
@@ -58,8 +59,10 @@ module simt_lane #(
     input  logic [3:0]    wb_sel_i,
     input  logic          wb_write_i,
     input  logic          wb_active_i,   // this lane takes part
-    input  logic          wb_first_i,    // the register was never written: zero if this lane does not
+    input  logic          wb_first_i,    // the register was never written: if this lane does not, it gets
+    input  logic [31:0]   wb_value_i,    // this
     input  logic [WW+4:0] wb_rd_i,
+    output logic [31:0]   wb_data_o,
     input  logic          wb_fflags_set_i,
     input  logic          wb_frm_set_i,
     input  logic [31:0]   div_data_i,
@@ -84,7 +87,7 @@ module simt_lane #(
   ) u_regfile (
       .clk_i, .read_i, .third_i, .rs1_i, .rs2_i, .rs3_i, .rs1_o(ram1), .rs2_o(ram2), .rs3_o(ram3), .part_warp_i(r_warp_i),
       .part_sel_i(r_part_sel_i), .part_o, .frm_warp_i(x_warp_i), .frm_o(frm),
-      .write_i(wb_write_i && (wb_active_i || wb_first_i)), .rd_i(wb_rd_i), .data_i(wb_active_i ? wb_data : '0), .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags),
+      .write_i(wb_write_i && (wb_active_i || wb_first_i)), .rd_i(wb_rd_i), .data_i(wb_active_i ? wb_data : wb_value_i), .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags),
       .fflags_set_i(wb_fflags_set_i && wb_active_i), .frm_set_i(wb_frm_set_i && wb_active_i),
       .fcsr_i((fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}})
               | (lsu_data_i[tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8] & {8{wb_sel_i == simt_core_pkg::WB_STATE}})), .launch_i, .launch_warp_i, .launch_lid_i
@@ -93,10 +96,11 @@ module simt_lane #(
   // R: operands
   logic [31:0] a_q, b_q, c_q;
 
-  assign rs1   = r_has_i[0] ? ram1 : '0;
-  assign rs2   = r_has_i[1] ? ram2 : '0;
-  assign rs3   = r_has_i[2] ? ram3 : '0;
-  assign rs1_o = ram1;
+  assign rs1    = r_has_i[0] ? ram1 : r_value_i[31:0];
+  assign rs2    = r_has_i[1] ? ram2 : r_value_i[63:32];
+  assign rs3    = r_has_i[2] ? ram3 : r_value_i[95:64];
+  assign rs1_o  = ram1;
+  assign wb_data_o = wb_data;
 
   always_ff @(posedge clk_i)
     if (issue_i) begin

@@ -37,6 +37,7 @@ module simt_restore #(
     output logic [WARPS-1:0]    live_o,
     output logic [WARPS-1:0]    fresh_o,
     output logic [3:0]          pending_o,
+    output logic [127:0]        scalars_o,        // 32 warps a vector
     output logic                has_data_o,
     output logic                has_cmp_o,
     // parts
@@ -76,6 +77,7 @@ module simt_restore #(
   // head
   logic [WARPS-1:0] slots_q, live_q, fresh_q, todo_q;
   logic [3:0]       pending_q;
+  logic [127:0]     scalars_q;
   logic             next_ended_q, geometry;
   logic [191:0]     next_q;
 
@@ -85,11 +87,12 @@ module simt_restore #(
   assign live_o    = live_q;
   assign fresh_o   = fresh_q;
   assign pending_o = pending_q;
+  assign scalars_o = scalars_q;
 
   // a line
   always_comb begin
     is_vector    = walk_kind_i == simt_core_pkg::LINE_LANES || walk_kind_i == simt_core_pkg::LINE_PCS
-                   || walk_kind_i == simt_core_pkg::LINE_REG || walk_kind_i >= simt_core_pkg::LINE_ADDR;
+                   || walk_kind_i == simt_core_pkg::LINE_SCALARS || walk_kind_i == simt_core_pkg::LINE_REG || walk_kind_i >= simt_core_pkg::LINE_ADDR;
     part_end     = !is_vector || walk_second_i == (LANES > 16);
     ok           = walk_valid_i;
     lmem_write_o = 1'b0;
@@ -129,6 +132,7 @@ module simt_restore #(
     if (step_o && walk_kind_i == simt_core_pkg::LINE_HEAD) begin
       if (!geometry) bad_q <= 1'b1;
       pending_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 4];
+      scalars_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB +: 128];
       slots_q      <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: WARPS];
       live_q       <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: WARPS];
       fresh_q      <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_FRESH_LSB +: WARPS];

@@ -21,17 +21,21 @@ module simt_save #(
     input  logic                walk_valid_i,
     input  logic [3:0]          walk_kind_i,
     input  logic [WW-1:0]       walk_index_i,
+    input  logic [4:0]          walk_rd_i,
     input  logic                walk_second_i,
     input  logic                walk_last_i,
     output logic                step_o,
     // a cycle later
     output logic [WW-1:0]       at_index_o,
+    output logic [4:0]          at_rd_o,
     output logic                read_o,           // of the register that the walk names now
+    output logic                read_own_o,       // of one a lane
     input  logic [511:0]        head_i,
     input  logic [WARPS*32-1:0] masks_i,
     input  logic [255:0]        slot_i,
     input  logic [LANES*32-1:0] lanes_i,
     input  logic [LANES*32-1:0] pcs_i,
+    input  logic [LANES*32-1:0] scalars_i,
     input  logic [LANES*32-1:0] regs_i,
     // local memory
     output logic                lmem_read_o,
@@ -60,6 +64,7 @@ module simt_save #(
   logic [3:0]          at_kind_q, local_q;      // lines of local memory that have not come
   logic [DEPTH_LOG2:0] credit_q;
   logic [WW-1:0]       at_index_q;
+  logic [4:0]          at_rd_q;
   logic [1023:0]       masks, vector;
   logic [511:0]        line;
   logic                put, put_last, unused_ready;
@@ -74,9 +79,11 @@ module simt_save #(
     // the next record is there a cycle after the last line of the one before was made
     if (is_pending && (!pend_valid_i || (at_valid_q && at_pend_end_q))) step = 1'b0;
     step_o       = step;
-    read_o       = step && walk_kind_i == simt_core_pkg::LINE_REG;
+    read_own_o   = step && walk_kind_i == simt_core_pkg::LINE_SCALARS;
+    read_o       = read_own_o || (step && walk_kind_i == simt_core_pkg::LINE_REG);
     pend_ready_o = at_valid_q && at_pend_end_q;
     at_index_o   = at_index_q;
+    at_rd_o      = at_rd_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -84,6 +91,7 @@ module simt_save #(
     if (step) begin
       at_kind_q     <= walk_kind_i;
       at_index_q    <= walk_index_i;
+      at_rd_q       <= walk_rd_i;
       at_second_q   <= walk_second_i;
       at_last_q     <= walk_last_i;
       at_pend_end_q <= walk_record_end_i;
@@ -106,6 +114,7 @@ module simt_save #(
       case (at_kind_q)
         simt_core_pkg::LINE_LANES: vector = 1024'(lanes_i);
         simt_core_pkg::LINE_PCS:   vector = 1024'(pcs_i);
+        simt_core_pkg::LINE_SCALARS: vector = 1024'(scalars_i);
         simt_core_pkg::LINE_REG:   vector = 1024'(regs_i);
         simt_core_pkg::LINE_ADDR:  vector = 1024'(pend_addr_i);
         simt_core_pkg::LINE_DATA:  vector = 1024'(pend_data_i);

@@ -2,9 +2,10 @@
 // The lines of a stopped executor, one after another, as docs/spec/context.yaml orders them.
 //
 // Contract: start_i begins with the head. valid_o: kind_o (simt_core_pkg::LINE_*) says what the line is, index_o of which slot,
-// warp or line of masks, rd_o which register, line_o which line of local memory, second_o: the second line of a vector.
-// step_i takes the line; last_o: none follows. slots_i, live_i and pending_i count from the line after the head, regs_i
-// (of warp index_o) with its vector of lanes, has_data_i and has_cmp_i with the record's addresses.
+// warp or line of masks, rd_o which register (of scalars: the first of the vector), line_o which line of local memory,
+// second_o: the second line of a vector.
+// step_i takes the line; last_o: none follows. slots_i, live_i and pending_i count from the line after the head, scalars_i and
+// regs_i (of warp index_o) with its vector of lanes, has_data_i and has_cmp_i with the record's addresses.
 // State saved at preemption: none; it is how the rest is saved.
 //
 // Save and restore walk with the same module, so that they cannot disagree about the order.
@@ -12,7 +13,8 @@
 module simt_walk #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    localparam int WW = $clog2(WARPS)
+    localparam int WW = $clog2(WARPS),
+    localparam int VECTORS = 32 / LANES     // of scalars
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -20,6 +22,7 @@ module simt_walk #(
     input  logic [WARPS-1:0] slots_i,
     input  logic [WARPS-1:0] live_i,
     input  logic [3:0]       pending_i,
+    input  logic [VECTORS-1:0] scalars_i,
     input  logic [31:0]      regs_i,
     input  logic [10:0]      local_lines_i,   // of a slot
     input  logic             has_data_i,
@@ -38,9 +41,10 @@ module simt_walk #(
   localparam logic LAST_MASKS = WARPS > 16;
   localparam logic LAST_PART = LANES > 16;
 
-  logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_pending, to_record;
+  logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_regs, to_pending, to_record;
   logic [WW-1:0]    index_q;
   logic [WARPS-1:0] left_q, source;         // slots or warps behind index_q
+  logic [VECTORS-1:0] scalars_q;            // vectors behind rd_q
   logic [31:0]      regs_q;                 // registers behind rd_q
   logic [4:0]       rd_q;
   logic [9:0]       line_q;
@@ -67,6 +71,7 @@ module simt_walk #(
     to_warps   = (live_i != '0) ? simt_core_pkg::LINE_LANES : to_pending;
     to_local   = (slots_i != '0 && local_lines_i != '0) ? simt_core_pkg::LINE_LOCAL : to_warps;
     to_slots   = (slots_i != '0) ? simt_core_pkg::LINE_SLOT : to_warps;
+    to_regs    = (regs_q != '0) ? simt_core_pkg::LINE_REG : (left_q != '0) ? simt_core_pkg::LINE_LANES : to_pending;
     to_record  = (pending_q == 4'd1) ? simt_core_pkg::LINE_END : simt_core_pkg::LINE_PENDING;
     next       = kind_q;
     case (kind_q)
@@ -75,8 +80,9 @@ module simt_walk #(
       simt_core_pkg::LINE_SLOT:    if (left_q == '0) next = to_local;
       simt_core_pkg::LINE_LOCAL:   if (count_q == 11'd1 && left_q == '0) next = to_warps;
       simt_core_pkg::LINE_LANES:   if (part_end) next = simt_core_pkg::LINE_PCS;
-      simt_core_pkg::LINE_PCS, simt_core_pkg::LINE_REG:
-        if (part_end) next = (regs_q != '0) ? simt_core_pkg::LINE_REG : (left_q != '0) ? simt_core_pkg::LINE_LANES : to_pending;
+      simt_core_pkg::LINE_PCS, simt_core_pkg::LINE_SCALARS:
+        if (part_end) next = (scalars_q != '0) ? simt_core_pkg::LINE_SCALARS : to_regs;
+      simt_core_pkg::LINE_REG:     if (part_end) next = to_regs;
       simt_core_pkg::LINE_PENDING: next = simt_core_pkg::LINE_ADDR;
       simt_core_pkg::LINE_ADDR:    if (part_end) next = has_data_i ? simt_core_pkg::LINE_DATA : to_record;
       simt_core_pkg::LINE_DATA:    if (part_end) next = has_cmp_i ? simt_core_pkg::LINE_CMP : to_record;
@@ -86,7 +92,7 @@ module simt_walk #(
     source = left_q;
     if (next == simt_core_pkg::LINE_SLOT || next == simt_core_pkg::LINE_LOCAL) begin
       if (next != kind_q) source = slots_i;
-    end else if (kind_q != simt_core_pkg::LINE_PCS && kind_q != simt_core_pkg::LINE_REG) source = live_i;
+    end else if (kind_q < simt_core_pkg::LINE_PCS || kind_q > simt_core_pkg::LINE_REG) source = live_i;
     case (next)
       simt_core_pkg::LINE_SLOT:  advance = 1'b1;
       simt_core_pkg::LINE_LOCAL: advance = next != kind_q || count_q == 11'd1;
@@ -106,11 +112,15 @@ module simt_walk #(
       kind_q    <= next;
       line_q    <= line_q + 10'd1;
       count_q   <= count_q - 11'd1;
-      if (kind_q == simt_core_pkg::LINE_LANES) regs_q <= {regs_i[31:1], 1'b0};
+      if (kind_q == simt_core_pkg::LINE_LANES) {scalars_q, regs_q} <= {scalars_i, regs_i[31:1], 1'b0};
       if (kind_q == simt_core_pkg::LINE_MASKS) pending_q <= pending_i;
       if (kind_q >= simt_core_pkg::LINE_ADDR && (next == simt_core_pkg::LINE_PENDING)) pending_q <= pending_q - 4'd1;
       if (kind_q == simt_core_pkg::LINE_MASKS) index_q <= index_q + 1'b1;
       if (kind_q >= simt_core_pkg::LINE_LANES && kind_q != simt_core_pkg::LINE_PENDING) second_q <= !part_end;
+      if (next == simt_core_pkg::LINE_SCALARS && part_end) begin
+        scalars_q <= scalars_q & (scalars_q - VECTORS'(1));
+        for (int k = VECTORS - 1; k >= 0; k--) if (scalars_q[k]) rd_q <= 5'(k * LANES);
+      end
       if (next == simt_core_pkg::LINE_REG && part_end) begin
         regs_q <= regs_q & (regs_q - 32'd1);
         for (int r = 31; r >= 0; r--) if (regs_q[r]) rd_q <= 5'(r);

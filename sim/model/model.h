@@ -115,7 +115,8 @@ void space_flush(struct space *s);
 #define VECTOR_LINES ((LANES + 15u) / 16u)
 #define MASK_LINES ((WARPS + 15u) / 16u)
 #define PENDING 8u
-#define SAVE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * 33u * VECTOR_LINES + PENDING * (1u + 3u * VECTOR_LINES))
+#define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
+#define SAVE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + PENDING * (1u + 3u * VECTOR_LINES))
 
 struct engine;
 

@@ -29,6 +29,28 @@ static void get_vector(struct lines *s, uint32_t *v)
 
 /* -------------------------------------------------------------------- save */
 
+/** Registers that do not hold one value in all live lanes. */
+static uint32_t vectors(const struct warp *w)
+{
+    uint32_t mask = 0;
+    for (uint32_t r = 1; w->live && r < 32; r++) {
+        for (uint32_t m = w->live; m; m &= m - 1) {
+            mask |= (w->x[r][__builtin_ctz(m)] != w->x[r][__builtin_ctz(w->live)] ? 1u : 0u) << r;
+        }
+    }
+    return mask;
+}
+
+/** Vectors of scalars that are not all zero, a bit each. */
+static uint32_t scalars(const struct warp *w)
+{
+    uint32_t mask = vectors(w), found = 0;
+    for (uint32_t r = 1; w->live && r < 32; r++) {
+        found |= (!(mask >> r & 1u) && w->x[r][__builtin_ctz(w->live)] ? 1u : 0u) << r / LANES;
+    }
+    return found;
+}
+
 static void put_head(struct lines *s, const struct simt *t)
 {
     uint32_t line[16];
@@ -37,7 +59,12 @@ static void put_head(struct lines *s, const struct simt *t)
         h.slots |= (uint32_t)t->group[i].busy << i;
     }
     for (uint32_t i = 0; i < WARPS; i++) {
+        const uint32_t found = scalars(&t->warp[i]);
         h.live |= (t->warp[i].live ? 1u : 0u) << i;
+        h.scalars_0 |= (found & 1u) << i;
+        h.scalars_1 |= (found >> 1 & 1u) << i;
+        h.scalars_2 |= (found >> 2 & 1u) << i;
+        h.scalars_3 |= (found >> 3 & 1u) << i;
     }
     if (t->groups_left) {
         h.next_x = t->next[0];
@@ -49,18 +76,6 @@ static void put_head(struct lines *s, const struct simt *t)
     }
     tern_ctx_simt_head_pack(&h, line);
     lines_put(s, line);
-}
-
-/** Registers that are not zero in all live lanes: of the others nobody can tell whether they have been written. */
-static uint32_t registers(const struct warp *w)
-{
-    uint32_t mask = 0;
-    for (uint32_t r = 1; w->live && r < 32; r++) {
-        for (uint32_t m = w->live; m; m &= m - 1) {
-            mask |= (w->x[r][__builtin_ctz(m)] ? 1u : 0u) << r;
-        }
-    }
-    return mask;
 }
 
 static void put_slot(struct lines *s, const struct simt *t, const struct group *g)
@@ -77,7 +92,7 @@ static void put_slot(struct lines *s, const struct simt *t, const struct group *
 
 static void put_warp(struct lines *s, struct warp *w)
 {
-    uint32_t lane[LANES], pc[LANES], value[LANES], mask = registers(w);
+    uint32_t lane[LANES], pc[LANES], value[LANES], mask = vectors(w), found = scalars(w);
     warp_park(w);
     for (uint32_t l = 0; l < LANES; l++) {
         uint32_t line[16] = {0};
@@ -92,6 +107,14 @@ static void put_warp(struct lines *s, struct warp *w)
     }
     put_vector(s, lane);
     put_vector(s, pc);
+    for (uint32_t first = 0; first < 32; first += LANES) {
+        for (uint32_t l = 0; found >> first / LANES & 1u && l < LANES; l++) {
+            value[l] = mask >> (first + l) & 1u ? 0 : w->x[first + l][__builtin_ctz(w->live)];
+        }
+        if (found >> first / LANES & 1u) {
+            put_vector(s, value);
+        }
+    }
     for (; mask; mask &= mask - 1) {
         for (uint32_t l = 0; l < LANES; l++) {
             value[l] = w->live >> l & 1u ? w->x[__builtin_ctz(mask)][l] : 0;
@@ -106,7 +129,7 @@ void state_save(struct engine *e, struct lines *s)
     uint32_t masks[MASK_LINES * 16] = {0};
     put_head(s, t);
     for (uint32_t i = 0; i < WARPS; i++) {
-        masks[i] = registers(&t->warp[i]);
+        masks[i] = vectors(&t->warp[i]);
     }
     for (uint32_t i = 0; i < MASK_LINES; i++) {
         lines_put(s, masks + 16 * i);
@@ -181,7 +204,7 @@ static bool get_slot(struct lines *s, struct simt *t, uint32_t slot)
 }
 
 /** Over a warp that has just been launched. */
-static void get_warp(struct lines *s, struct warp *w, uint32_t registers)
+static void get_warp(struct lines *s, struct warp *w, uint32_t found, uint32_t vectors)
 {
     uint32_t lane[LANES], pc[LANES], value[LANES], live = 0;
     get_vector(s, lane);
@@ -201,8 +224,16 @@ static void get_warp(struct lines *s, struct warp *w, uint32_t registers)
     }
     w->live &= live;
     w->waiting &= w->live;
-    memset(w->x, 0, sizeof w->x);
-    for (uint32_t m = registers; m; m &= m - 1) {
+    for (uint32_t first = 0; first < 32; first += LANES) {
+        memset(value, 0, sizeof value);
+        if (found >> first / LANES & 1u) {
+            get_vector(s, value);
+        }
+        for (uint32_t i = 0; i < LANES * LANES; i++) {
+            w->x[first + i / LANES][i % LANES] = value[i / LANES];
+        }
+    }
+    for (uint32_t m = vectors; m; m &= m - 1) {
         get_vector(s, value);
         memcpy(&w->x[__builtin_ctz(m)], value, sizeof value);
     }
@@ -284,7 +315,9 @@ void state_restore(struct engine *e, struct lines *s, struct fault *f)
     }
     for (uint32_t i = 0; i < WARPS; i++) {
         if (h.live >> i & 1u) {
-            get_warp(s, &t->warp[i], masks[i]);
+            const uint32_t found = (h.scalars_0 >> i & 1u) | (h.scalars_1 >> i & 1u) << 1 | (h.scalars_2 >> i & 1u) << 2 |
+                                   (h.scalars_3 >> i & 1u) << 3;
+            get_warp(s, &t->warp[i], found, masks[i]);
         } else if (!(h.fresh >> i & 1u)) {
             t->warp[i].live = t->warp[i].waiting = 0;
         }

@@ -5,6 +5,7 @@
  * run leaves; and long runs are stopped again and again at random times, each part on a device and engine of its own.
  *   kernels.cl, embed.c  the kernels, compiled when this is built     preempt_kernel.c  what each runs on: memory, buffer
  *   preempt_machine.c    a device with one buffer, and its end        preempt_point.c   one stop; one long run
+ *   preempt_state.c      whether two saved states are the same
  *   preempt.c            all of them, in processes; what is printed
  * Not in campaign.c: those cases compare two devices that run the same work, these one device with itself.
  */
@@ -75,6 +76,12 @@ struct outcome machine_wait(struct machine *m, uint32_t engine, uint64_t limit);
 /** All of memory. */
 void machine_memory(struct machine *m, uint8_t *out);
 uint32_t machine_register(struct machine *m, uint32_t offset);
+
+/* --------------------------------------------------------- preempt_state.c */
+
+/** Whether two context-save areas hold the same state of a dispatch without unfinished memory instructions, with the same slots,
+ *  live and fresh warps. False: text says where they first differ. */
+bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t *second, char *text, size_t size);
 
 /* --------------------------------------------------------- preempt_point.c */
 

@@ -231,15 +231,11 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
         tern_ctx_unpack(&header, before);
         tern_ctx_simt_head_unpack(&first, before + LINE / 4);
         tern_ctx_simt_head_unpack(&second, after + LINE / 4);
-        uint64_t i = 0, words = (header.lines + 1) * (LINE / 4);
-        while (i < words && before[i] == after[i]) {
-            i++;
-        }
+        char differs[TEXT];
         bool comparable = header.executor == TERN_CTX_EXECUTOR_SIMT && !first.pending && !second.pending &&
                           first.slots == second.slots && first.live == second.live && first.fresh == second.fresh;
-        if (comparable && i < words) {
-            say(t, "%s, resumed and stopped before any instruction: word %llu of the save area: expected %08x, got %08x\n", what,
-                (unsigned long long)i, before[i], after[i]);
+        if (comparable && !state_same(&a->pair->geometry, before, after, differs, sizeof differs)) {
+            say(t, "%s, resumed and stopped before any instruction: saved anew, %s\n", what, differs);
             more = false;
         }
     }

@@ -299,16 +299,33 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
     return 0;
 }
 
-/** Bytes of the registers that a dispatch's state holds; a work-item's pc and its flags count as two more. */
-static uint32_t register_bytes(const struct tern_kmd *k, const struct tern_ctx_simt_head *head, const uint32_t *masks)
+/** Bytes of the live registers of a dispatch, each in all lanes; a work-item's pc and its flags count as two more. Not live is a
+ *  register that holds zero in all lanes: nobody can tell whether it was ever written. */
+static int register_bytes(struct rig *r, const struct tern_ctx_simt_head *head, const uint32_t *masks, uint32_t line, uint32_t *out)
 {
-    uint32_t registers = 0;
-    for (uint32_t w = 0; w < k->warps; w++) {
-        if (head->live >> w & 1) {
-            registers += 2 + (uint32_t)__builtin_popcount(masks[w]);
+    const uint32_t vector = (r->kmd.lanes * 4 + LINE - 1) / LINE;
+    const uint32_t scalars[] = {head->scalars_0, head->scalars_1, head->scalars_2, head->scalars_3};
+    uint32_t word[32], registers = 0;
+    int e = 0;
+    for (uint32_t w = 0; !e && w < r->kmd.warps; w++) {
+        if (!(head->live >> w & 1)) {
+            continue;
         }
+        line += 2 * vector;
+        for (uint32_t k = 0; !e && k < 4; k++) {
+            if (scalars[k] >> w & 1) {
+                e = rig_read(r, SAVE + line * LINE, word, r->kmd.lanes * 4);
+                for (uint32_t i = 0; i < r->kmd.lanes; i++) {
+                    registers += word[i] != 0;
+                }
+                line += vector;
+            }
+        }
+        registers += 2 + (uint32_t)__builtin_popcount(masks[w]);
+        line += (uint32_t)__builtin_popcount(masks[w]) * vector;
     }
-    return registers * ((k->lanes * 4 + LINE - 1) / LINE * LINE);
+    *out = registers * vector * LINE;
+    return e;
 }
 
 int rig_saved(struct rig *r, struct rig_saved *out)
@@ -327,13 +344,16 @@ int rig_saved(struct rig *r, struct rig_saved *out)
         return fail(-EBADMSG, "what was saved is no context");
     }
     *out = (struct rig_saved){.bytes = (1 + c.lines) * LINE};
-    out->extra = out->bytes;
+    uint32_t allowed = 0;
     if (c.executor == TERN_CTX_EXECUTOR_SIMT) {
         if (tern_ctx_simt_head_unpack(&head, line[1])) {
             return fail(-EBADMSG, "what was saved is no state of a dispatch");
         }
         out->local = (uint32_t)__builtin_popcount(head.slots) * d.local_bytes;
-        out->extra -= out->local + register_bytes(&r->kmd, &head, line[2]);
+        const uint32_t slots = (uint32_t)__builtin_popcount(head.slots);
+        e = register_bytes(r, &head, line[2], 2 + (r->kmd.warps + 15) / 16 + slots + out->local / LINE, &allowed);
+        allowed += out->local;
     }
-    return 0;
+    out->extra = out->bytes > allowed ? out->bytes - allowed : 0;
+    return e;
 }

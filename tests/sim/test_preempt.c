@@ -322,26 +322,25 @@ static void put_vector(struct area *a, uint32_t n, const uint32_t *v)
     }
 }
 
-/** Of one full warp that is at the kernel's beginning, with a0 as its only register. */
+/** Of one full warp that is at the kernel's beginning, with a0 as its only register, in all lanes the same. */
 static void put_warp(struct area *a, uint32_t n, uint32_t pending)
 {
-    uint32_t line[16], lane[32], pc[32], a0[32], warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
+    uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS}, warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
     tern_ctx_simt_head_pack(
-        &(struct tern_ctx_simt_head){.lanes = n, .warps = warps, .pending = pending, .slots = 1, .live = 1, .ended = 1}, line);
+        &(struct tern_ctx_simt_head){.lanes = n, .warps = warps, .pending = pending, .slots = 1, .live = 1, .ended = 1,
+                                     .scalars_0 = n > A0, .scalars_1 = n <= A0},
+        line);
     put_line(a, line);
     memset(line, 0, sizeof line);
-    line[0] = 1u << A0;
-    put_line(a, line);
-    line[0] = 0;
+    put_line(a, line); /* no register has a vector of its own */
     put_line(a, line); /* the slot: group 0 */
     for (uint32_t l = 0; l < n; l++) {
         lane[l] = TERN_CTX_SIMT_LANE_LIVE_MASK;
         pc[l] = VA + CODE;
-        a0[l] = VA + ARGS;
     }
     put_vector(a, n, lane);
     put_vector(a, n, pc);
-    put_vector(a, n, a0);
+    put_vector(a, n, scalar + A0 / n * n);
 }
 
 enum { WAY_RUNS, WAY_FAULTS, WAY_FAULTS_PRIVATE, WAYS, CULPRIT = 5 };

@@ -257,6 +257,14 @@ static inline int tern_ctx_unpack(struct tern_ctx *s, const uint32_t *w)
 #define TERN_CTX_SIMT_HEAD_BASE_Y_MASK 0xffffffffu
 #define TERN_CTX_SIMT_HEAD_BASE_Z_SHIFT 0u
 #define TERN_CTX_SIMT_HEAD_BASE_Z_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_SCALARS_0_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_SCALARS_0_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_SCALARS_1_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_SCALARS_1_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_SCALARS_2_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_SCALARS_2_MASK 0xffffffffu
+#define TERN_CTX_SIMT_HEAD_SCALARS_3_SHIFT 0u
+#define TERN_CTX_SIMT_HEAD_SCALARS_3_MASK 0xffffffffu
 
 /** SIMT state, first line: which warps and slots follow, and where the dispatch stands. */
 struct tern_ctx_simt_head {
@@ -273,6 +281,10 @@ struct tern_ctx_simt_head {
     uint32_t base_x; /**< Global id of its first work-item, offset included. */
     uint32_t base_y; /**< In y. */
     uint32_t base_z; /**< In z. */
+    uint32_t scalars_0; /**< Warps with a vector 0 of registers that hold one value in all lanes. */
+    uint32_t scalars_1; /**< Warps with a vector 1; with 32 lanes zero. */
+    uint32_t scalars_2; /**< Warps with a vector 2; with more than 8 lanes zero. */
+    uint32_t scalars_3; /**< Warps with a vector 3; with more than 8 lanes zero. */
 };
 
 /** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
@@ -298,6 +310,10 @@ static inline int tern_ctx_simt_head_pack(const struct tern_ctx_simt_head *s, ui
     w[8] |= s->base_x;
     w[9] |= s->base_y;
     w[10] |= s->base_z;
+    w[11] |= s->scalars_0;
+    w[12] |= s->scalars_1;
+    w[13] |= s->scalars_2;
+    w[14] |= s->scalars_3;
     return 0;
 }
 
@@ -317,7 +333,11 @@ static inline int tern_ctx_simt_head_unpack(struct tern_ctx_simt_head *s, const 
     s->base_x = w[8];
     s->base_y = w[9];
     s->base_z = w[10];
-    static const uint32_t known[16] = {0x00ffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000001u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    s->scalars_0 = w[11];
+    s->scalars_1 = w[12];
+    s->scalars_2 = w[13];
+    s->scalars_3 = w[14];
+    static const uint32_t known[16] = {0x00ffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000001u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u};
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;

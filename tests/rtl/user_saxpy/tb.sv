@@ -5,7 +5,7 @@
 module tb;
   localparam int WORDS = 1 << 12;
 
-  executor_host #(.LINES(WORDS / 16), .PENDING(32), .SLOW(60), .LATE(4), .QUIET(20)) host ();
+  executor_host #(.LINES(WORDS / 16), .PENDING(32), .SLOW(300), .LATE(4), .QUIET(20)) host ();
   for (genvar d = 0; d < 2; d++) begin : g_dut
     user_saxpy dut (
         .clk_i(host.clk), .rst_i(host.rst), .start_valid_i(host.start_valid && host.sel == d),

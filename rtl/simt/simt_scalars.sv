@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What registers hold that have not been written since their warp began: one value in all lanes.
+//
+// Contract: after clear_i (a launch) zero, after put_i (a resume) the words of put_vector_i, which is that of registers
+// put_first_i on, a multiple of LANES; x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in t + 1, held like
+// the registers themselves. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
+// given_o: the vectors that have come back since the launch.
+// State saved at preemption: all of it, as far as it has not been written over.
+//
+// A resume brings up to 16 registers in a line and would need 16 writes of the lanes' memories for them. Most registers of
+// most kernels hold one value in all lanes, so this halves the time of a resume.
+
+module simt_scalars #(
+    parameter int LANES = 16,
+    parameter int WARPS = 16,
+    parameter int WIDTH = 32,        // of a register
+    localparam int WW = $clog2(WARPS),
+    localparam int LW = $clog2(LANES),
+    localparam int VECTORS = 32 / LANES     // of a warp
+) (
+    input  logic                clk_i,
+    input  logic                clear_i,
+    input  logic [WW-1:0]       clear_warp_i,
+    input  logic                put_i,
+    input  logic [WW-1:0]       put_warp_i,
+    input  logic [4:0]          put_first_i,
+    input  logic [LANES*WIDTH-1:0] put_vector_i,
+    input  logic                read_i,
+    input  logic [WW-1:0]       d_warp_i,
+    input  logic [4:0]          rs1_i,
+    input  logic [4:0]          rs2_i,
+    input  logic [4:0]          rs3_i,
+    output logic [3*WIDTH-1:0]  value_o,
+    input  logic [WW+4:0]       write_rd_i,     // {warp, register}
+    output logic [WIDTH-1:0]    write_value_o,
+    input  logic [WW-1:0]       look_warp_i,
+    input  logic [4:0]          look_first_i,
+    output logic [LANES*WIDTH-1:0] look_o,
+    output logic [WARPS*VECTORS-1:0] given_o
+`ifdef FORMAL
+    , input logic [WW+4:0] f_rd_i, output logic [WIDTH-1:0] f_value_o
+`endif
+);
+
+  localparam int AW = WW + 5 - LW;      // {warp, vector}
+
+  (* ram_style = "distributed" *) logic [LANES*WIDTH-1:0] vector_q [0:(1<<AW)-1];
+  logic [(1<<AW)-1:0]  given_q;
+  logic [LANES*WIDTH-1:0] put_vector;
+
+  function automatic logic [WIDTH-1:0] word(input logic [LANES*WIDTH-1:0] vector, input logic given, input logic [LW-1:0] r);
+    word = given ? vector[WIDTH*r +: WIDTH] : '0;
+  endfunction
+
+  logic [AW-1:0] at1, at2, at3, at_write, at_look, at_put;
+
+  always_comb begin
+    at1        = AW'({d_warp_i, rs1_i} >> LW);
+    at2        = AW'({d_warp_i, rs2_i} >> LW);
+    at3        = AW'({d_warp_i, rs3_i} >> LW);
+    at_write   = AW'(write_rd_i >> LW);
+    at_look    = AW'({look_warp_i, look_first_i} >> LW);
+    at_put     = AW'({put_warp_i, put_first_i} >> LW);
+    given_o    = given_q;
+    put_vector = put_vector_i;
+    if (put_first_i == 5'd0) put_vector[WIDTH-1:0] = '0;
+    write_value_o = word(vector_q[at_write], given_q[at_write], write_rd_i[LW-1:0]);
+    look_o        = given_q[at_look] ? vector_q[at_look] : '0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (read_i)
+      value_o <= {word(vector_q[at3], given_q[at3], rs3_i[LW-1:0]), word(vector_q[at2], given_q[at2], rs2_i[LW-1:0]),
+                  word(vector_q[at1], given_q[at1], rs1_i[LW-1:0])};
+    if (put_i) begin
+      vector_q[at_put] <= put_vector;
+      given_q[at_put]  <= 1'b1;
+    end
+    if (clear_i) given_q[VECTORS*clear_warp_i +: VECTORS] <= '0;
+  end
+
+`ifdef FORMAL
+  assign f_value_o = word(vector_q[AW'(f_rd_i >> LW)], given_q[AW'(f_rd_i >> LW)], f_rd_i[LW-1:0]);
+`endif
+
+endmodule

@@ -235,7 +235,7 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
         bool comparable = header.executor == TERN_CTX_EXECUTOR_SIMT && !first.pending && !second.pending &&
                           first.slots == second.slots && first.live == second.live && first.fresh == second.fresh;
         if (comparable && !state_same(&a->pair->geometry, before, after, differs, sizeof differs)) {
-            say(t, "%s, resumed and stopped before any instruction: saved anew, %s\n", what, differs);
+            say(t, "%s: stopped again before any instruction, %s\n", what, differs);
             more = false;
         }
     }
@@ -293,18 +293,19 @@ void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, 
         finish(a, &n, engine, what, t);
         machine_close(&n);
     }
-    if (resume && (resume_on >> side & 1u) && cycle % FOREIGN_EVERY == 0 && !foreign(a, m, engine, what, t)) {
+    if (!(resume_on >> side & 1u)) {
         return;
     }
-    if (resume && (resume_on >> side & 1u) && cycle % AGAIN_EVERY == 0 && !saved_again(a, m, engine, cycle, what, t)) {
+    snprintf(what, sizeof what, "stopped by %s at cycle %llu, resumed there, engine %u", m->backend->name,
+             (unsigned long long)cycle, engine);
+    if (resume && cycle % FOREIGN_EVERY == 0 && !foreign(a, m, engine, what, t)) {
         return;
     }
-    if (resume_on >> side & 1u) {
-        snprintf(what, sizeof what, "stopped by %s at cycle %llu, resumed there, engine %u", m->backend->name,
-                 (unsigned long long)cycle, engine);
-        machine_submit(m, engine, resume);
-        finish(a, m, engine, what, t);
+    if (resume && cycle % AGAIN_EVERY == 0 && !saved_again(a, m, engine, cycle, what, t)) {
+        return;
     }
+    machine_submit(m, engine, resume);
+    finish(a, m, engine, what, t);
 }
 
 /* ------------------------------------------------------------- many stops */

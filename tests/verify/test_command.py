@@ -137,7 +137,7 @@ class Command(unittest.TestCase):
             self.assertGreater(r["stops"], r["cycles"])
             self.assertGreater(r["cuts"], r["cycles"] // 3)
             self.assertGreater(r["lines"], 20)
-        bad = json.loads(self.verify(*args, "--seeds", "8", "--keep-going", status=1, TERN_WRONG="4").stdout)["runs"]
+        bad = json.loads(self.verify(*args, "--seeds", "24", "--keep-going", status=1, TERN_WRONG="4").stdout)["runs"]
         self.assertTrue(all("differs" in r for r in bad), bad)
         for r in bad:
             again = r["again"].split()

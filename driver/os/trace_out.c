@@ -43,9 +43,15 @@ char *tern_trace_escape(const char *text, char *out, size_t size)
     return out;
 }
 
+/** Not in the child of a fork: its parent goes on, and has the same text in its own buffer. */
+static bool ours(const struct tern_trace_out *o)
+{
+    return o->owner == getpid();
+}
+
 static void drain(struct tern_trace_out *o)
 {
-    for (size_t at = 0; o->fd >= 0 && at < o->used;) {
+    for (size_t at = 0; ours(o) && o->fd >= 0 && at < o->used;) {
         const ssize_t n = write(o->fd, o->buffer + at, o->used - at);
         if (n > 0) {
             at += (size_t)n;
@@ -169,10 +175,14 @@ void tern_trace_out_close(struct tern_trace_out *o)
         }
     }
     pthread_mutex_unlock(&list_lock);
-    pthread_mutex_lock(&o->lock);
-    finish(o);
-    pthread_mutex_unlock(&o->lock);
-    pthread_mutex_destroy(&o->lock);
+    if (ours(o)) {
+        pthread_mutex_lock(&o->lock);
+        finish(o);
+        pthread_mutex_unlock(&o->lock);
+        pthread_mutex_destroy(&o->lock);
+    } else if (o->fd >= 0) { /* a thread that the child does not have may hold the lock */
+        close(o->fd);
+    }
     free(o);
 }
 
@@ -181,7 +191,7 @@ __attribute__((destructor)) static void finish_all(void)
 {
     pthread_mutex_lock(&list_lock);
     for (struct tern_trace_out *o = open_files; o; o = o->next) {
-        if (o->owner == getpid()) {
+        if (ours(o)) {
             pthread_mutex_lock(&o->lock);
             finish(o);
             pthread_mutex_unlock(&o->lock);

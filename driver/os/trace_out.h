@@ -13,7 +13,7 @@ struct tern_trace_out *tern_trace_out_open(const char *name);
 void tern_trace_put(struct tern_trace_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Hands the system what is still in the buffer. */
 void tern_trace_flush(struct tern_trace_out *out);
-/** Ends the array. A process that exits without this does it by itself. */
+/** Ends the array, but not in the child of a fork, which writes nothing. A process that exits without this does it by itself. */
 void tern_trace_out_close(struct tern_trace_out *out);
 
 /** A JSON string without its quotation marks, cut to fit; what is no printable ASCII becomes '?'. Gives out. */

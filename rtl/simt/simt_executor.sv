@@ -120,7 +120,7 @@ module simt_executor #(
     fault_valid_o   <= 1'b0;
     stopped_valid_o <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
-    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && !core_busy) ? '0 : linger_q - {5'b0, linger_q != '0};
+    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && quiet_q[1]) ? '0 : linger_q - {5'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
     case (state_q)
       IDLE:

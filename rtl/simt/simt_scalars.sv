@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What registers hold that have not been written since their warp began: one value in all lanes.
 //
-// Contract: after clear_i (a launch) zero, after put_i (a resume) the words of put_vector_i, which is that of registers
-// put_first_i on, a multiple of LANES; x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in t + 1, held like
+// Contract: after clear_i (a launch) zero. forget_i (a resume begins): so in all warps, then put_i brings the words of put_vector_i,
+// which is that of registers put_first_i on, a multiple of LANES; x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in t + 1, held like
 // the registers themselves. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
-// given_o: the vectors that have come back since the launch.
+// given_o: the vectors that came back.
 // State saved at preemption: all of it, as far as it has not been written over.
 //
 // A resume brings up to 16 registers in a line and would need 16 writes of the lanes' memories for them. Most registers of
@@ -21,6 +21,7 @@ module simt_scalars #(
     input  logic                clk_i,
     input  logic                clear_i,
     input  logic [WW-1:0]       clear_warp_i,
+    input  logic                forget_i,
     input  logic                put_i,
     input  logic [WW-1:0]       put_warp_i,
     input  logic [4:0]          put_first_i,
@@ -76,6 +77,7 @@ module simt_scalars #(
       vector_q[at_put] <= put_vector;
       given_q[at_put]  <= 1'b1;
     end
+    if (forget_i) given_q <= '0;
     if (clear_i) given_q[VECTORS*clear_warp_i +: VECTORS] <= '0;
   end
 

@@ -6,7 +6,7 @@
 // it was not marked: then the lanes that take no part are written first_value_o. has_o answers read_i of cycle t in t + 1, held
 // like the registers themselves, and of the warp that f_warp_i named in t - 1 (d_warp_i in t); like them it sees the writes up
 // to t - 1. Where it is clear, the operand is that of value_o. full_i: all lanes are written, with data_i.
-// put_masks_i loads the words of one line of docs/spec/context.yaml, put_scalars_i one vector; masks_o, two cycles after the last
+// put_masks_i loads the words of one line of docs/spec/context.yaml and forgets all else, put_scalars_i one vector; masks_o, two cycles after the last
 // write, is what is to be saved as a vector of its own, look_vector_o (with look_ram_i, each lane's register look_first_i + lane)
 // the other registers; those of a vector that is not in scalars_o are zero.
 // State saved at preemption: all of it.
@@ -104,7 +104,7 @@ module simt_written #(
   simt_scalars #(
       .LANES(LANES), .WARPS(WARPS), .WIDTH(WIDTH)
   ) u_scalars (
-      .clk_i, .clear_i, .clear_warp_i, .put_i(put_scalars_i), .put_warp_i, .put_first_i, .put_vector_i, .read_i, .d_warp_i,
+      .clk_i, .clear_i, .clear_warp_i, .forget_i(put_masks_i), .put_i(put_scalars_i), .put_warp_i, .put_first_i, .put_vector_i, .read_i, .d_warp_i,
       .rs1_i, .rs2_i, .rs3_i, .value_o, .write_rd_i(rd_i), .write_value_o(first_value_o), .look_warp_i, .look_first_i,
       .look_o(look_scalars), .given_o(given)
 `ifdef FORMAL
@@ -168,7 +168,8 @@ module simt_written #(
     end
     if (put_masks_i || (clear_i && clear_warp_i == f_warp)) f_begun_q <= 1'b1;
     if (put_masks_i) begin
-      f_known_q <= 1'b0;
+      f_known_q <= f_reg == 5'd0 || !put_line_i[32*f_warp + f_reg];
+      f_value_q <= '0;
       f_asked_q <= '0;
     end
     if (f_put) begin

@@ -28,7 +28,7 @@ static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_
     for (uint32_t w = 0; w < g->warps; w++) {
         if (h->live >> w & 1u) {
             n += 2 + (uint32_t)__builtin_popcount(masks[w]);
-            for (uint32_t k = 0; k < 4; k++) {
+            for (uint32_t k = 0; k < 32 / g->lanes; k++) {
                 n += scalars[k] >> w & 1u;
             }
         }
@@ -44,7 +44,7 @@ static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint
     for (uint32_t i = 0; i < 2; i++) {
         memcpy(out[i], next_vector(r), 4 * r->lanes);
     }
-    for (uint32_t k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < 32 / r->lanes; k++) {
         const uint32_t *v = scalars[k] >> warp & 1u ? next_vector(r) : NULL;
         for (uint32_t i = 0; v && i < r->lanes; i++) {
             for (uint32_t l = 0; l < r->lanes; l++) {

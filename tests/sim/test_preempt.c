@@ -260,13 +260,13 @@ static void put_vector(struct area *a, uint32_t n, const uint32_t *v)
     }
 }
 
-/** Of one full warp that is at the kernel's beginning, with a0 as its only register, in all lanes the same. */
-static void put_warp(struct area *a, uint32_t n, uint32_t pending)
+/** Of one full warp that is at the kernel's beginning, with a0 and t5 as its only registers, in all lanes the same. */
+static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5)
 {
-    uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS}, warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
+    uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS, [T5] = t5}, warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
     tern_ctx_simt_head_pack(
         &(struct tern_ctx_simt_head){.lanes = n, .warps = warps, .pending = pending, .slots = 1, .live = 1, .ended = 1,
-                                     .scalars_0 = n > A0, .scalars_1 = n <= A0},
+                                     .scalars_0 = n > A0, .scalars_1 = n <= A0 || (t5 && n == 16), .scalars_3 = t5 && n == 8},
         line);
     put_line(a, line);
     memset(line, 0, sizeof line);
@@ -279,6 +279,9 @@ static void put_warp(struct area *a, uint32_t n, uint32_t pending)
     put_vector(a, n, lane);
     put_vector(a, n, pc);
     put_vector(a, n, scalar + A0 / n * n);
+    if (t5 && n < 32) {
+        put_vector(a, n, scalar + T5 / n * n);
+    }
 }
 
 enum { WAY_RUNS, WAY_FAULTS, WAY_FAULTS_PRIVATE, WAYS, CULPRIT = 5 };
@@ -341,7 +344,7 @@ static void test_pending(void **state)
             assert_int_equal(tern_pkt_tlb_flush_pack(&(struct tern_pkt_tlb_flush){.all = 1}, packet(d, 1)), 0);
             run_paging(d);
         }
-        put_warp(&a, n, 4);
+        put_warp(&a, n, 4, 0);
         put_pending(&a, n, way);
         put_header(d, (struct tern_ctx){.executor = TERN_CTX_EXECUTOR_SIMT, .lines = a.line - 1});
         packet_dispatch(d, (struct range){{n, 1, 1}, {n, 1, 1}, 0});
@@ -365,6 +368,32 @@ static void test_pending(void **state)
             assert_int_equal(out[l + 256], stored ? first : 0);
             assert_int_equal(out[l + 511], then);
             assert_int_equal(in[l], l % 4 == 3 ? 77 : then);
+        }
+    }
+}
+
+/* A register that a state does not bring is zero, whatever the state before it brought. */
+static void test_forgets(void **state)
+{
+    struct device *d = *state;
+    const uint32_t n = lanes(d), args[] = {VA + IN, VA + OUT};
+    const uint32_t code[] = {csrr(T0, 0xcd0), lw(T1, 4, A0), sh2add(T1, T0, T1), sw(T5, 0, T1), EXIT};
+    for (uint32_t round = 0; round < 3; round++) {
+        uint32_t out[32], t5 = round == 1 ? 0 : 0x5a5a5a5au + round;
+        struct area a = {.d = d, .line = 1};
+        memset(out, 0xff, sizeof out);
+        poke(d, OUT, out, sizeof out);
+        poke(d, ARGS, args, sizeof args);
+        poke(d, CODE, code, sizeof code);
+        map(d, ROOT, VA, BASE, PAGES, RWX);
+        put_warp(&a, n, 0, t5);
+        put_header(d, (struct tern_ctx){.executor = TERN_CTX_EXECUTOR_SIMT, .lines = a.line - 1});
+        packet_dispatch(d, (struct range){{n, 1, 1}, {n, 1, 1}, 0});
+        submit(d, 1, (struct submission){.buffer = VA, .root = ROOT, .save = SAVE / PAGE, .flags = RESUME}, BASE);
+        expect_completed(d, 1, 0);
+        peek(d, OUT, out, sizeof out);
+        for (uint32_t l = 0; l < n; l++) {
+            assert_int_equal(out[l], t5);
         }
     }
 }
@@ -433,6 +462,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_refused, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_bad_area, setup_bad_area, device_teardown),
         cmocka_unit_test_setup_teardown(test_pending, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_forgets, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_dump, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL) ? 1 : 0;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0xf58d8b67u
+#define TERN_SPEC_HASH 0x5af0dfaeu
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u

@@ -2,9 +2,9 @@
 /**
  * Crash dumps: what an engine was doing when it had to be reset, as a text file that the fault message names.
  *
- * The text is made in memory first, because the hal must not wait for a disk; then it goes to a file of a new name. Nothing
- * here fails for the caller: without a dump the message says why there is none. The file belongs to the user alone (0600):
- * it holds packets, and so addresses, of processes.
+ * The text is made in memory, under the locks; a file of a new name gets it without them, because nobody must wait for a disk.
+ * Nothing here fails for the caller: without a dump the message says why there is none. The file belongs to the user alone
+ * (0600): it holds packets, and so addresses, of processes.
  */
 #include "os/crash.h"
 
@@ -91,6 +91,24 @@ static void compose(struct tern_device *dev, uint32_t engine, const char *why, F
     }
 }
 
+char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out) {
+        return NULL;
+    }
+    compose(dev, engine, why, out);
+    bool bad = ferror(out);
+    bad |= fclose(out) != 0;
+    if (bad) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}
+
 /* ------------------------------------------------------------------- file */
 
 /** Makes a folder and what it lies in. */
@@ -169,28 +187,16 @@ static int write_all(int fd, const char *text, size_t size)
     return 0;
 }
 
-void tern_crash_dump(struct tern_device *dev, uint32_t engine, const char *why, char *said, size_t size)
+void tern_crash_write(const char *text, char *said, size_t size)
 {
-    char path[PATH_MAX] = "", *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    int r = out ? 0 : -ENOMEM, fd = -1;
-    if (out) {
-        compose(dev, engine, why, out);
-        r = ferror(out) ? -ENOMEM : 0;
-        r = fclose(out) ? -ENOMEM : r;
-    }
-    if (!r) {
-        fd = open_file(path, sizeof path);
-        r = fd < 0 ? fd : write_all(fd, text, length);
-    }
+    char path[PATH_MAX] = "";
+    int fd = open_file(path, sizeof path), r = fd < 0 ? fd : write_all(fd, text, strlen(text));
     if (fd >= 0) {
         r = close(fd) && !r ? -errno : r;
         if (r) {
             unlink(path);
         }
     }
-    free(text);
     if (r) {
         snprintf(said, size, "no crash dump: %.80s", strerror(-r));
     } else {

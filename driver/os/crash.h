@@ -5,11 +5,13 @@
 
 #include "os/os.h"
 
+/** The text of a dump of the engine, whose HW queue the scheduler still shows; NULL: no memory. dev->lock held; takes the turn. */
+char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
 /**
- * Writes a dump of the engine, whose HW queue the scheduler still shows, into a new file: in TERN_CRASH_DIR if that is set and not
- * empty; else in $XDG_STATE_HOME/tern or ~/.local/state/tern; else in /tmp. said: for the fault message, "crash dump: PATH", or
- * why there is none. dev->lock held; takes the turn.
+ * Writes the text into a new file: in TERN_CRASH_DIR if that is set and not empty; else in $XDG_STATE_HOME/tern or
+ * ~/.local/state/tern; else in /tmp. said: for the fault message, "crash dump: PATH", or why there is none.
+ * It may take long: to be called with no lock held.
  */
-void tern_crash_dump(struct tern_device *dev, uint32_t engine, const char *why, char *said, size_t size);
+void tern_crash_write(const char *text, char *said, size_t size);
 
 #endif

@@ -140,6 +140,7 @@ static void *pump(void *arg)
         tern_retire_run(dev);
         if (!dev->lost && tern_sched_pending(&dev->sched)) {
             tern_tdr_judge(dev, tern_sched_run(&dev->sched));
+            tern_tdr_write(dev);
             tern_device_saw(dev, dev->sched.now);
         }
         bool more = deliver(dev) || dev->kick;

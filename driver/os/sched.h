@@ -140,8 +140,8 @@ struct tern_sched_ops {
     int (*fence_value)(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value);
     /** The job's process has just gone into error. ind: the fault with its offset in the job, or NULL after a timeout. */
     void (*fault)(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind);
-    /** A preemption has not been answered in time: the engine is about to be reset. For a dump; may be NULL. */
-    void (*stuck)(void *user, uint32_t engine, struct tern_job *front);
+    /** A preemption has not been answered in time: the engine is about to be reset. True: not in this run. For a dump; may be NULL. */
+    bool (*stuck)(void *user, uint32_t engine, struct tern_job *front);
     void (*event)(void *user, const struct tern_sched_event *event); /**< May be NULL. */
 };
 

@@ -354,8 +354,8 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine)
     struct tern_sched_engine *e = &s->engine[engine];
     struct tern_sched_status status = {0};
     uint64_t blamed = e->inflight[0].id, aborted = 0;
-    if (s->ops->stuck) {
-        s->ops->stuck(s->user, engine, e->n ? e->inflight[0].job : NULL);
+    if (s->ops->stuck && s->ops->stuck(s->user, engine, e->n ? e->inflight[0].job : NULL)) {
+        return 0;
     }
     uint32_t others = s->ops->dependent(s->user, engine) & ~(1u << engine);
     int r = s->ops->reset(s->user, engine, &aborted);

@@ -75,19 +75,45 @@ void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_proces
     o->at[o->n++] = now;
     tern_fault_say(proc, job, TERN_FAULT_TIMEOUT, &proc->fault,
                    "did not let engine %u stop within %llu cycles, so that the engine was reset; %s", engine,
-                   (unsigned long long)dev->sched.config.timeout, dev->tdr.dump[engine]);
+                   (unsigned long long)dev->sched.config.timeout, dev->tdr.dump[engine].said);
 }
 
 /* ------------------------------------------------------------------- resets */
 
-void tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
+bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
 {
     struct tern_device *dev = user;
+    struct tern_tdr_dump *d = &dev->tdr.dump[engine];
+    const uint64_t stop = dev->sched.engine[engine].stop_since + 1;
     char why[160];
     (void)front; /* the scheduler still shows the whole HW queue */
+    if (d->stop == stop) {
+        return false;
+    }
     snprintf(why, sizeof why, "Engine %u was asked to stop and has not answered within %llu cycles.", engine,
              (unsigned long long)dev->sched.config.timeout);
-    tern_crash_dump(dev, engine, why, dev->tdr.dump[engine], sizeof dev->tdr.dump[engine]);
+    d->stop = stop;
+    d->text = tern_crash_compose(dev, engine, why);
+    if (!d->text) {
+        snprintf(d->said, sizeof d->said, "no crash dump: out of memory");
+        return false;
+    }
+    tern_device_kick(dev);
+    return true;
+}
+
+void tern_tdr_write(struct tern_device *dev)
+{
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        struct tern_tdr_dump *d = &dev->tdr.dump[e];
+        if (d->text) {
+            pthread_mutex_unlock(&dev->lock);
+            tern_crash_write(d->text, d->said, sizeof d->said);
+            pthread_mutex_lock(&dev->lock);
+            free(d->text);
+            d->text = NULL;
+        }
+    }
 }
 
 static void cleaned(struct tern_job *job)

@@ -11,6 +11,10 @@
  * made engines be reset TERN_OFFENCES times within TERN_OFFENCE_NS is refused until the first of them is that long ago. Known
  * by name, which is all that the driver in a process has; host time, because device time stands still when nobody works.
  *
+ * A dump is composed under dev->lock, when the scheduler is about to reset the engine; it is written without the lock, and only
+ * then does the scheduler, in its next run, reset the engine and tell the process: a message never names a file that is not
+ * there yet. If the engine stops after all in these few cycles, the file stays, and tells how close that was.
+ *
  * dev->lock is held in all of these.
  */
 #ifndef TERN_OS_TDR_H
@@ -32,14 +36,23 @@ struct tern_offender {
     uint32_t n;
 };
 
+/** Of an engine: its last crash dump. The device thread's own. */
+struct tern_tdr_dump {
+    char said[320];    /**< For messages: where it is, or why there is none. */
+    char *text;        /**< Not NULL: to be written. */
+    uint64_t stop;     /**< Of which request to stop it is: time + 1; 0: of none. */
+};
+
 struct tern_tdr {
-    char dump[TERN_ENGINES_MAX][320]; /**< Of each engine: the last crash dump, or why there is none. */
+    struct tern_tdr_dump dump[TERN_ENGINES_MAX];
     struct tern_offender offender[TERN_OFFENDERS];
     uint32_t adapter_resets;
 };
 
-/** The scheduler's ops->stuck: an engine is about to be reset. Writes the crash dump. */
-void tern_tdr_stuck(void *dev, uint32_t engine, struct tern_job *front);
+/** The scheduler's ops->stuck: an engine is about to be reset. Composes the crash dump, and lets the reset wait until it is written. */
+bool tern_tdr_stuck(void *dev, uint32_t engine, struct tern_job *front);
+/** The device thread, between runs of the scheduler: writes crash dumps. Releases dev->lock meanwhile. */
+void tern_tdr_write(struct tern_device *dev);
 /** Its work has made the engine be reset: the fault, and the book of offences. */
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job);
 /** May a process of this name begin? -EACCES says why not, and for how long. */

@@ -343,12 +343,13 @@ static void op_fault(void *user, uint32_t engine, struct tern_job *job, const st
     m->faults++;
 }
 
-static void op_stuck(void *user, uint32_t engine, struct tern_job *front)
+static bool op_stuck(void *user, uint32_t engine, struct tern_job *front)
 {
     struct mock *m = user;
     (void)engine;
     (void)front;
     m->stucks++;
+    return m->later && m->later--;
 }
 
 static void op_event(void *user, const struct tern_sched_event *event)

@@ -58,6 +58,7 @@ struct mock {
     uint32_t dependent[TERN_ENGINES_MAX];
     uint32_t resets, preemptions, finer, faults, stucks, deepest, reads; /**< reads: of fences. */
     uint64_t resumed, moved; /**< Slices that went on; that did so on another engine. */
+    uint32_t later;          /**< How often a reset is put off. */
     int fail;                /**< If not 0, what every operation returns. */
     bool deaf;               /**< Engine 0 does nothing any more until it is reset. */
     bool refuse_reset;       /**< Engines come out of reset with something in the queue. */

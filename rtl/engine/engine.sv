@@ -11,7 +11,7 @@ module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
-    parameter int SAVE_LINES = 1603,  // of a context-save area
+    parameter int SAVE_LINES = 1635,  // of a context-save area
     parameter int TAG_W    = 11,  // towards memory
     parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
 ) (

@@ -9,7 +9,7 @@ module lsu_reserve #(
     parameter int BANKS = 16,
     parameter int ROW_W = 10,
     parameter int THREAD_W = 8,
-    parameter int HOLD_LOG2 = 8
+    parameter int HOLD_LOG2 = 13
 ) (
     input  logic                   clk_i,
     input  logic                   rst_i,

@@ -133,6 +133,8 @@ def verify(t):
     t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", "150"], whole)
     t.step("kernels stopped at every sixteenth cycle and resumed: no bit differs", "verify-preempt",
            [*VERIFY, "--kind", "preempt", "--every", "16", "--seeds", "2"], whole)
+    t.step("kernels of the default device stopped at random and resumed: no bit differs", "verify-preempt-default",
+           [*VERIFY, "--kind", "preempt", "--geometry", "default", "--stop", "none", "--seeds", "8"], whole)
     t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", "2000"], mutants)
 
 

@@ -81,7 +81,7 @@ module simt_executor #(
 
   localparam int WW = $clog2(WARPS);
   localparam int LW = $clog2(LANES);
-  localparam logic [5:0] LINGER = 6'd63;    // cycles in which the LSU still begins lines after a stop, as memory answers
+  localparam logic [6:0] LINGER = 7'd127;    // cycles in which the LSU still begins lines after a stop, as memory answers
 
   generate
     if (LANES < 8 || LANES > 32 || (LANES & (LANES - 1)) != 0 || WARPS < 4 || WARPS > 32 || (WARPS & (WARPS - 1)) != 0)
@@ -100,7 +100,7 @@ module simt_executor #(
   logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
   logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad, all_in, all_back;
   logic          local_done;
-  logic [5:0]    linger_q;        // until the LSU begins no more lines: what it need not save is brought back sooner
+  logic [6:0]    linger_q;        // until the LSU begins no more lines: what it need not save is brought back sooner
   logic [2:0]    quiet_q;         // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
   logic          fault;
 
@@ -120,7 +120,7 @@ module simt_executor #(
     fault_valid_o   <= 1'b0;
     stopped_valid_o <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
-    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && quiet_q[1]) ? '0 : linger_q - {5'b0, linger_q != '0};
+    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && quiet_q[1]) ? '0 : linger_q - {6'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
     case (state_q)
       IDLE:

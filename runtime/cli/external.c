@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,7 @@
 
 extern char **environ;
 
-/** The folder `tail` of the installation, or of the build: where this program is, one up. False: it cannot be told. */
-static bool folder(const char *tail, char path[PATH_MAX])
+bool external_path(const char *tail, char path[PATH_MAX])
 {
     char self[PATH_MAX];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -52,13 +50,13 @@ static bool program_path(const char *name, char path[PATH_MAX])
     if (set && snprintf(path, PATH_MAX, "%s/tern/tern-%s", set, name) < PATH_MAX && access(path, F_OK) == 0) {
         return true;
     }
-    return folder("lib/tern", lib) && snprintf(path, PATH_MAX, "%s/tern-%s", lib, name) < PATH_MAX;
+    return external_path("lib/tern", lib) && snprintf(path, PATH_MAX, "%s/tern-%s", lib, name) < PATH_MAX;
 }
 
 static bool page_path(const char *name, char path[PATH_MAX])
 {
     char pages[PATH_MAX];
-    if ((*name && !is_name(name)) || !folder("share/man/man1", pages)) {
+    if ((*name && !is_name(name)) || !external_path("share/man/man1", pages)) {
         return false;
     }
     return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX && access(path, R_OK) == 0;
@@ -121,7 +119,7 @@ void external_list(FILE *out, bool (*skip)(const char *name))
 {
     char pages[PATH_MAX], path[PATH_MAX], text[256];
     struct dirent **found = NULL;
-    const int n = folder("share/man/man1", pages) ? scandir(pages, &found, is_page, alphasort) : 0;
+    const int n = external_path("share/man/man1", pages) ? scandir(pages, &found, is_page, alphasort) : 0;
     for (int i = 0; i < n; i++) {
         char *name = found[i]->d_name + 5;
         name[strlen(name) - 2] = '\0';

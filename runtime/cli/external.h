@@ -8,8 +8,12 @@
 #ifndef TERN_CLI_EXTERNAL_H
 #define TERN_CLI_EXTERNAL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+/** The path `tail` below the build or installation that this program is of: in what its folder is in. False: it cannot be told. */
+bool external_path(const char *tail, char path[PATH_MAX]);
 
 /** Becomes the program of this command. Returns only if it cannot: the status to exit with, after a message. */
 int external_run(const char *name, char **argv);

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "external.h"
 
 #define MAX_PLATFORMS 16
 
@@ -39,6 +42,13 @@ bool session_failed(const struct session *s, cl_int err, const char *what)
     return err != CL_SUCCESS;
 }
 
+/** The file that names this Tern to the loader: in a build, then in an installation. False: there is none. */
+static bool icd_file(char path[PATH_MAX])
+{
+    return (external_path("tern.icd", path) && access(path, R_OK) == 0) ||
+           (external_path("etc/OpenCL/vendors/tern.icd", path) && access(path, R_OK) == 0);
+}
+
 /** Finds Tern among the platforms of the loader. */
 static bool find_device(struct session *s)
 {
@@ -53,8 +63,10 @@ static bool find_device(struct session *s)
                    !session_failed(s, s->counters(s->device, 0, &s->config), "clGetDeviceCountersTERN");
         }
     }
-    fprintf(stderr, "tern %s: no Tern platform among the %u that the OpenCL loader finds with OCL_ICD_VENDORS=%s; Tern's is %s\n",
-            s->command, n, getenv("OCL_ICD_VENDORS"), TERN_ICD_FILE);
+    const char *set = getenv("OCL_ICD_VENDORS");
+    char own[PATH_MAX];
+    fprintf(stderr, "tern %s: no Tern platform among the %u that the OpenCL loader finds with OCL_ICD_VENDORS%s%s; Tern's is %s\n",
+            s->command, n, set ? "=" : " not set", set ? set : "", icd_file(own) ? own : "not installed beside this program");
     return false;
 }
 
@@ -71,7 +83,10 @@ bool session_open(struct session *s, const char *command)
 {
     cl_int err;
     *s = (struct session){.command = command};
-    setenv("OCL_ICD_VENDORS", TERN_ICD_FILE, 0);
+    char own[PATH_MAX];
+    if (icd_file(own)) { /* else it is one of the system's */
+        setenv("OCL_ICD_VENDORS", own, 0);
+    }
     if (!find_device(s)) {
         return false;
     }

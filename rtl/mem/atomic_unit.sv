@@ -45,10 +45,12 @@ module atomic_unit #(
     output logic [      511:0] wt_data_o,
     output logic [       63:0] wt_be_o,
     output logic [        4:0] wt_rec_o,
+    output logic [ENGINES-1:0] wt_engine_o,
     // ended without a write
     output logic               direct_valid_o,
     input  logic               direct_ready_i,
     output logic [        4:0] direct_rec_o,
+    output logic [ENGINES-1:0] direct_engine_o,
     // records
     input  logic [        4:0] end_rec_i,
     output logic [ META_W-1:0] end_meta_o,
@@ -82,7 +84,22 @@ module atomic_unit #(
   logic [META_W-1:0] t_meta_q;
   logic queue_ready, fill_q;
 
-  assign req_ready_o = !t_valid_q || t_go;
+  logic in_valid;
+  logic [ENGINES-1:0] in_engine;
+  logic [3:0] in_amo;
+  logic [27:0] in_line;
+  logic [511:0] in_wdata;
+  logic [15:0] in_words, req_words;
+  logic [META_W-1:0] in_meta;
+  for (genvar w = 0; w < 16; w++) begin : g_words
+    assign req_words[w] = req_be_i[4*w];
+  end
+  mem_skid #(.WIDTH(ENGINES + 4 + 28 + 512 + 16 + META_W)) u_in (
+      .clk_i, .rst_i, .in_valid_i(req_valid_i), .in_ready_o(req_ready_o),
+      .in_data_i({req_engine_i, req_amo_i, req_line_i, req_wdata_i, req_words, req_meta_i}), .out_valid_o(in_valid),
+      .out_ready_i(!t_valid_q || t_go), .out_data_o({in_engine, in_amo, in_line, in_wdata, in_words, in_meta})
+  );
+
   assign hit = |match;
   assign entry = hit ? hit_entry : victim_q;
   assign enter = rec_valid && queue_ready && (hit || (!used[victim_q] && !fill_q));
@@ -97,15 +114,15 @@ module atomic_unit #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (req_ready_o) begin
-      t_valid_q <= req_valid_i;
-      if (req_valid_i) begin
-        t_engine_q <= req_engine_i;
-        t_amo_q <= req_amo_i;
-        t_line_q <= req_line_i;
-        t_wdata_q <= req_wdata_i;
-        for (int w = 0; w < 16; w++) t_words_q[w] <= req_be_i[4*w];
-        t_meta_q <= req_meta_i;
+    if (!t_valid_q || t_go) begin
+      t_valid_q <= in_valid;
+      if (in_valid) begin
+        t_engine_q <= in_engine;
+        t_amo_q <= in_amo;
+        t_line_q <= in_line;
+        t_wdata_q <= in_wdata;
+        t_words_q <= in_words;
+        t_meta_q <= in_meta;
       end
     end
     if (rst_i) t_valid_q <= 1'b0;
@@ -123,7 +140,7 @@ module atomic_unit #(
     logic [5:0] users_q;
     logic joins, leaves;
     assign used[i] = |users_q;
-    assign joins = t_go && entry == 4'(i);
+    assign joins = t_go && (match[i] || (!hit && victim_q == 4'(i)));
     assign leaves = end_valid_i && end_entry == 4'(i);
     always_ff @(posedge clk_i) begin
       if (joins && !leaves) users_q <= users_q + 1'b1;
@@ -195,7 +212,7 @@ module atomic_unit #(
   logic [15:0] x_words_q, y_words_q, y_write_q, write;
   logic [511:0] x_wdata_q, x_old_q, y_old_q, y_new_q, computed;
   logic [31:0] x_thread, y_thread_q;
-  logic holds, direct_ready, y_is_sc, y_stores;
+  logic holds, direct_ready, write_ready, y_is_sc, y_stores;
   logic [15:0] y_written;
 
   assign q_go = q_valid && there_q[q_entry] && !stall && !(x_valid_q && x_entry_q == q_entry) &&
@@ -220,14 +237,7 @@ module atomic_unit #(
   assign y_is_sc = y_amo_q == tern_pkg::AMO_SC;
   assign y_stores = !y_bad_q && |y_write_q && (!y_is_sc || holds);
   assign y_written = y_stores ? y_write_q : '0;
-  assign wt_valid_o = y_valid_q && y_stores && !line_valid_i;
-  assign wt_line_o = y_line_q;
-  assign wt_data_o = y_new_q;
-  assign wt_rec_o = y_rec_q;
-  for (genvar b = 0; b < 64; b++) begin : g_be
-    assign wt_be_o[b] = y_written[b/4];
-  end
-  assign z_go = y_valid_q && !line_valid_i && (y_stores ? wt_ready_i : direct_ready);
+  assign z_go = y_valid_q && !line_valid_i && write_ready && direct_ready;  // whichever it needs: that is known late
   assign stall = y_valid_q && !z_go;
 
   logic [15:0] plain_words;
@@ -241,9 +251,18 @@ module atomic_unit #(
       .wr_words_i(z_go ? y_written : '0), .plain_valid_i, .plain_line_i, .plain_words_i(plain_words)
   );
 
-  mem_fifo #(.WIDTH(RECS_LOG2), .DEPTH_LOG2(1)) u_direct (
-      .clk_i, .rst_i, .in_valid_i(z_go && !y_stores), .in_ready_o(direct_ready), .in_data_i(y_rec_q),
-      .out_valid_o(direct_valid_o), .out_ready_i(direct_ready_i), .out_data_o(direct_rec_o)
+  logic [15:0] wt_words;
+  mem_fifo #(.WIDTH(ENGINES + 28 + 512 + 16 + RECS_LOG2), .DEPTH_LOG2(1)) u_write (
+      .clk_i, .rst_i, .in_valid_i(z_go && y_stores), .in_ready_o(write_ready),
+      .in_data_i({y_engine_q, y_line_q, y_new_q, y_write_q, y_rec_q}), .out_valid_o(wt_valid_o), .out_ready_i(wt_ready_i),
+      .out_data_o({wt_engine_o, wt_line_o, wt_data_o, wt_words, wt_rec_o})
+  );
+  for (genvar b = 0; b < 64; b++) begin : g_be
+    assign wt_be_o[b] = wt_words[b/4];
+  end
+  mem_fifo #(.WIDTH(ENGINES + RECS_LOG2), .DEPTH_LOG2(1)) u_direct (
+      .clk_i, .rst_i, .in_valid_i(z_go && !y_stores), .in_ready_o(direct_ready), .in_data_i({y_engine_q, y_rec_q}),
+      .out_valid_o(direct_valid_o), .out_ready_i(direct_ready_i), .out_data_o({direct_engine_o, direct_rec_o})
   );
 
   always_ff @(posedge clk_i) begin
@@ -292,7 +311,7 @@ module atomic_unit #(
   end
 
   logic has_room, unused;  // there is room for every record
-  assign unused = has_room;
+  assign unused = &{1'b0, has_room, req_be_i};
 
   assign end_meta_o = rec_meta[end_rec_i];
   assign end_data_o = rec_data[end_rec_i];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The write side of the AXI port: 16 ids, up to 2^DEPTH_LOG2 writes in flight on each.
 //
-// Contract: a write taken (req_valid_i; req_ready_o and not bank_full_o of its bank) comes back once on rsp_* with the
-// META_W bits and the page given along, after memory has answered it; rsp_error_o says that it answered with an error.
+// Contract: a write taken (req_valid_i and req_ready_o; it is only shown while its bank is not bank_full_o) comes back once on
+// rsp_* with the META_W bits and the page given along, after memory has answered it; rsp_error_o says that it answered with an
+// error.
 // Writes to one line take effect in the order of the requests: they share the bank, the bank is the AXI id, and AXI keeps
 // the order of one id. All outputs towards the requester come out of registers. AW and W are stable while stalled.
 // One line a cycle. Answers of one id come in order, so a bank is a ring and a slot is found by counting.
@@ -53,20 +54,25 @@ module axi_write #(
   logic [SLOT_W-1:0] req_slot, rsp_slot;
 
   assign req_ready_o = aw_ready && w_ready;
-  assign take = req_valid_i && req_ready_o && !bank_full_o[req_bank_i];
+  assign take = req_valid_i && req_ready_o;
   assign done = b_valid && (!rsp_valid_o || rsp_ready_i);
   assign req_slot = {req_bank_i, tail_q[req_bank_i*(DEPTH_LOG2+1)+:DEPTH_LOG2]};
   assign rsp_slot = {rsp_bank, head_q[rsp_bank*(DEPTH_LOG2+1)+:DEPTH_LOG2]};
 
   for (genvar b = 0; b < 16; b++) begin : g_bank
     logic [DEPTH_LOG2:0] head, tail;
+    logic full_q, puts, gets;
+    assign puts = take && req_bank_i == 4'(b);
+    assign gets = done && rsp_bank == 4'(b);
+    assign bank_full_o[b] = full_q;
     assign head = head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1];
     assign tail = tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1];
-    assign bank_full_o[b] = tail == {~head[DEPTH_LOG2], head[DEPTH_LOG2-1:0]};
     always_ff @(posedge clk_i) begin
-      if (take && req_bank_i == 4'(b)) tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= tail + 1'b1;
-      if (done && rsp_bank == 4'(b)) head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= head + 1'b1;
+      if (puts != gets) full_q <= puts && tail + 1'b1 == {~head[DEPTH_LOG2], head[DEPTH_LOG2-1:0]};
+      if (puts) tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= tail + 1'b1;
+      if (gets) head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= head + 1'b1;
       if (rst_i) begin
+        full_q <= 1'b0;
         tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= '0;
         head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= '0;
       end
@@ -114,6 +120,11 @@ module axi_write #(
   logic started_q = 1'b0, aw_held_q = 1'b0, w_held_q = 1'b0;
   logic [ID_W+63:0] aw_was_q;
   logic [DATA_W+DATA_W/8-1:0] w_was_q;
+  logic [16*(DEPTH_LOG2+1)-1:0] f_count;
+  for (genvar b = 0; b < 16; b++) begin : g_count
+    assign f_count[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] =
+        tail_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] - head_q[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1];
+  end
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
     aw_held_q <= awvalid_o && !awready_i && !rst_i;
@@ -123,6 +134,13 @@ module axi_write #(
   end
   always_comb begin
     assume (rst_i == !started_q);
+    assume (!(req_valid_i && bank_full_o[req_bank_i]));
+    assume (!(done && f_count[rsp_bank*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] == '0));  // memory answers what is in flight
+    for (int b = 0; b < 16; b++)
+      if (started_q) begin
+        assert (f_count[b*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
+        assert (bank_full_o[b] == f_count[b*(DEPTH_LOG2+1)+DEPTH_LOG2]);
+      end
     if (started_q && aw_held_q) assert (awvalid_o && {awid_o, awaddr_o} == aw_was_q);
     if (started_q && w_held_q) assert (wvalid_o && {wdata_o, wstrb_o} == w_was_q);
   end

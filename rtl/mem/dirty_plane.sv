@@ -100,21 +100,23 @@ module dirty_plane #(
 
   // Stage 0: writes first, unless the query has lost its patience. Memory is read.
   logic [$clog2(PATIENCE+1)-1:0] waited_q;
-  logic impatient, take_set;
+  logic impatient_q, take_set;
   logic [ADDR_W-1:0] addr_0;
   logic [21:0] set_unit;
 
   assign set_unit = set_page_i >> (PAGE_LOG2 - 12);
-  assign impatient = copying_q && waited_q == ($clog2(PATIENCE + 1))'(PATIENCE);
-  assign set_ready_o = !clearing_q && !impatient;
+  assign set_ready_o = !clearing_q && !impatient_q;
   assign take_set = set_valid_i && set_ready_o;
-  assign take_query = copying_q && !clearing_q && (!set_valid_i || impatient);
+  assign take_query = copying_q && !clearing_q && (!set_valid_i || impatient_q);
   assign addr_0 = take_query ? word_q : ADDR_W'(set_unit >> 5);
 
   always_ff @(posedge clk_i) begin
-    if (take_query || !copying_q) waited_q <= '0;
-    else if (!impatient) waited_q <= waited_q + 1'b1;
-    if (rst_i) waited_q <= '0;
+    if (take_query || !copying_q) {impatient_q, waited_q} <= '0;
+    else if (!impatient_q) begin
+      impatient_q <= waited_q == ($clog2(PATIENCE + 1))'(PATIENCE - 1);
+      waited_q <= waited_q + 1'b1;
+    end
+    if (rst_i) {impatient_q, waited_q} <= '0;
   end
 
   // Stage 1: forward what is newer than what was read. Stage 2: modify, write. Stage 3: what was written last.

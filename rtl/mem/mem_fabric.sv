@@ -99,20 +99,18 @@ module mem_fabric #(
   logic wr_free, at_ready;
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_head
-    logic [1:0] op;
     logic [3:0] amo;
     logic [27:0] line;
     logic [511:0] wdata;
     logic [63:0] be;
     logic [TAG_W-1:0] tag;
 
-    mem_fifo #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W), .DEPTH_LOG2(1)) u_in (
+    mem_slice #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W)) u_in (
         .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
-        .in_data_i({req_op_i[2*e+:2], req_amo_i[4*e+:4], req_line_i[28*e+:28], req_wdata_i[512*e+:512],
+        .in_data_i({{1'b0, req_line_i[28*e+6+:22]} < mem_pages_i ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4], req_line_i[28*e+:28], req_wdata_i[512*e+:512],
                     req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
-        .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({op, amo, line, wdata, be, tag})
+        .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
     );
-    assign in_class[2*e+:2] = {1'b0, line[27:6]} < mem_pages_i ? op : REFUSED;
     // No mixing: the two ends of a copy, most often a power of two apart, then never meet while it reads ahead.
     assign in_hash[HASH_W*e+:HASH_W] = line[HASH_W-1:0];
 
@@ -187,7 +185,8 @@ module mem_fabric #(
   logic [511:0] wt_data, end_data, r_data;
   logic [63:0] wt_be;
   logic [4:0] wt_rec, direct_rec, c_rec;
-  logic [META_W-1:0] end_meta;
+  logic [ENGINES-1:0] wt_engine, direct_engine;
+  logic [META_W-ENG_W-1:0] end_meta;
   logic r_error, c_error;
   logic [META_W:0] r_meta;
 
@@ -200,15 +199,15 @@ module mem_fabric #(
     if (rst_i) plain_valid_q <= 1'b0;
   end
 
-  atomic_unit #(.ENGINES(ENGINES), .META_W(META_W)) u_atomic (
+  atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
       .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
-      .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta),
+      .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
       .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
       .fill_valid_o(fill_valid), .fill_ready_i(fill_valid && rd_port_ready), .fill_line_o(fill_line),
       .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
       .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
-      .wt_be_o(wt_be), .wt_rec_o(wt_rec), .direct_valid_o(direct_valid), .direct_ready_i(direct_ready),
-      .direct_rec_o(direct_rec), .end_rec_i(c_rec), .end_meta_o(end_meta), .end_data_o(end_data),
+      .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
+      .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec), .end_meta_o(end_meta), .end_data_o(end_data),
       .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic), .end_error_i(c_error)
   );
 
@@ -225,7 +224,7 @@ module mem_fabric #(
       .rerror_i(m_axi_rresp_i[1])
   );
 
-  // Writes: those of the atomic unit first; meta {1, record} is one of those.
+  // Writes: those of the atomic unit first; meta {1, engine, record} is one of those.
   logic wr_port_ready, b_valid, b_ready, b_error;
   logic [META_W:0] b_meta;
   logic [21:0] b_page;
@@ -233,10 +232,10 @@ module mem_fabric #(
   assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
   assign wt_ready = wr_port_ready && !bank_full[wt_bank];
   axi_write #(.META_W(META_W + 1), .ID_W(ID_W)) u_write (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i(wt_valid || wr_plain), .req_ready_o(wr_port_ready),
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i((wt_valid && !bank_full[wt_bank]) || wr_plain), .req_ready_o(wr_port_ready),
       .bank_full_o(bank_full), .req_bank_i(wt_valid ? wt_bank : wr_bank), .req_line_i(wt_valid ? wt_line : wr_line),
       .req_data_i(wt_valid ? wt_data : wr_wdata), .req_be_i(wt_valid ? wt_be : wr_be),
-      .req_meta_i(wt_valid ? {1'b1, META_W'(wt_rec)} : {1'b0, wr_meta}),
+      .req_meta_i(wt_valid ? {1'b1, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {1'b0, wr_meta}),
       .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
       .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
       .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),
@@ -250,14 +249,24 @@ module mem_fabric #(
   assign m_axi_awburst_o = 2'd1;
   assign m_axi_wlast_o = 1'b1;
 
+  function automatic logic [ENG_W-1:0] number(input logic [ENGINES-1:0] engine);
+    number = '0;
+    for (int e = 0; e < ENGINES; e++) if (engine[e]) number = number | ENG_W'(e);
+  endfunction
+
   // What ended: writes and atomics. direct: an atomic that wrote nothing.
-  logic c_valid, c_direct, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
-  logic [META_W-1:0] c_meta;
-  assign c_direct = direct_valid && (!b_valid || !set_ready || !c_last_direct_q);
-  assign c_valid = c_direct || (b_valid && set_ready);
+  logic c_valid, c_direct, b_goes, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
+  logic [META_W-ENG_W-1:0] c_meta;
+  logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // known sooner than the rest of an atomic's meta
+  assign b_goes = b_valid && set_ready;
+  assign c_direct = direct_valid && (!b_goes || !c_last_direct_q);
+  assign c_valid = direct_valid || b_goes;
   assign c_atomic = c_direct || b_meta[META_W];
   assign c_rec = c_direct ? direct_rec : b_meta[4:0];
-  assign c_meta = c_atomic ? end_meta : b_meta[META_W-1:0];
+  assign c_meta = c_atomic ? end_meta : b_meta[META_W-ENG_W-1:0];
+  assign b_engine = b_meta[META_W-1-:ENG_W];
+  assign r_engine = r_meta[META_W-1-:ENG_W];
+  assign c_engine = c_direct ? number(direct_engine) : b_engine;
   assign c_hash = c_meta[HASH_W-1:0];
   assign c_error = !c_direct && b_error;
   assign c_done = c_valid && c_wins;
@@ -269,8 +278,9 @@ module mem_fabric #(
   assign r_hash = r_meta[HASH_W-1:0];
   assign r_done = r_valid && !r_meta[META_W] && r_ready;
 
-  // They take turns when they are for one engine.
-  assign conflict = c_valid && r_valid && !r_meta[META_W] && c_meta[META_W-1-:ENG_W] == r_meta[META_W-1-:ENG_W];
+  // They take turns when they are for one engine. (Of both that c may be: which it is, is known later.)
+  assign conflict = r_valid && !r_meta[META_W] &&
+      (c_direct ? number(direct_engine) == r_engine : b_goes && b_engine == r_engine);
   assign c_wins = !conflict || r_last_q;
   assign r_ready = !conflict || !r_last_q;
 
@@ -284,12 +294,18 @@ module mem_fabric #(
   end
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_rsp
-    logic r_mine, c_mine;
-    assign r_mine = r_done && r_meta[META_W-1-:ENG_W] == ENG_W'(e);
-    assign c_mine = c_done && c_meta[META_W-1-:ENG_W] == ENG_W'(e);
-    assign refused_ready[e] = !r_mine && !c_mine;
+    logic r_mine, c_mine, refused;
+    logic [TAG_W-1:0] refused_tag;
+    assign r_mine = r_done && r_engine == ENG_W'(e);
+    assign c_mine = c_done && c_engine == ENG_W'(e);
+    // a refused request's answer waits until the engine gets no other
+    mem_fifo #(.WIDTH(TAG_W), .DEPTH_LOG2(1)) u_refused (
+        .clk_i, .rst_i, .in_valid_i(refused_grant[e]), .in_ready_o(refused_ready[e]),
+        .in_data_i(head_tag_q[TAG_W*e+:TAG_W]), .out_valid_o(refused), .out_ready_i(!r_mine && !c_mine),
+        .out_data_o(refused_tag)
+    );
     always_ff @(posedge clk_i) begin
-      rsp_valid_o[e] <= r_mine || c_mine || refused_grant[e];
+      rsp_valid_o[e] <= r_mine || c_mine || refused;
       ev_rd_o[e] <= r_mine && !r_error;
       ev_wr_o[e] <= c_mine && !c_direct && !b_error;
       if (r_mine) begin
@@ -301,8 +317,8 @@ module mem_fabric #(
         if (c_atomic) rsp_data_o[512*e+:512] <= end_data;
         rsp_fault_o[8*e+:8] <= c_error || (c_atomic && end_fault) ? tern_spec_pkg::FAULT_BUS_ERROR :
             tern_spec_pkg::FAULT_NONE;
-      end else if (refused_grant[e]) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= head_tag_q[TAG_W*e+:TAG_W];
+      end else if (refused) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= refused_tag;
         rsp_fault_o[8*e+:8] <= tern_spec_pkg::FAULT_BUS_ERROR;
       end
       if (rst_i) begin

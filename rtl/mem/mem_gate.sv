@@ -11,7 +11,8 @@
 //  - an engine whose head waits on a hash claims it: no other engine's head gets in there until it has. There is one claim,
 //    it goes round, and what is in flight ends: so every head is granted after a bounded time.
 //  - ready inputs say that a grant could be served; they depend on no grant of this cycle.
-// The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one arbiter.
+// The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one arbiter;
+// and for the next request as well as for the head, so that it need not be known first which of them it will be.
 // Preemption saves nothing of it: nothing is in flight then.
 module mem_gate #(
     parameter int ENGINES = 2,
@@ -44,12 +45,13 @@ module mem_gate #(
   localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
 
   logic [ENGINES-1:0] valid_q, blocked_q, claimed_q;
-  logic [ENGINES-1:0] load, fire, rd_want, wr_want, rd_met, want_claim, claim_grant, claim_q;
+  logic [ENGINES-1:0] load, fire, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant, claim_q;
   logic [2*ENGINES-1:0] class_q;
-  logic [HASH_W*ENGINES-1:0] hash_q, look;
-  logic [HASH_W-1:0] rd_hash, wr_hash, claim_hash_q, claim_hash;
-  logic [ENGINES-1:0] rd_busy, wr_busy, at_busy;
-  logic wr_atomic, rd_clear, wr_clear, at_clear, ready;
+  logic [HASH_W*ENGINES-1:0] hash_q;
+  logic [HASH_W-1:0] claim_hash_q, claim_hash;
+  logic [2*ENGINES-1:0] rd_busy, wr_busy, at_busy;  // of heads, then of next requests
+  logic [ENGINES-1:0] is_atomic;
+  logic rd_clear, wr_clear, at_clear, ready;
 
   assign head_class_o = class_q;
   assign head_hash_o = hash_q;
@@ -60,14 +62,18 @@ module mem_gate #(
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
     logic [ENGINES-1:0] meets;
-    logic [1:0] look_class;
-    assign look[e*HASH_W+:HASH_W] = load[e] ? in_hash_i[e*HASH_W+:HASH_W] : hash_q[e*HASH_W+:HASH_W];
-    assign look_class = load[e] ? in_class_i[2*e+:2] : class_q[2*e+:2];
+    logic head_blocked, in_blocked, claimed;
+    assign is_atomic[e] = class_q[2*e+:2] == ATOMIC;
+    assign head_blocked = (class_q[2*e+:2] != READ && rd_busy[e]) || (class_q[2*e+:2] != WRITE && wr_busy[e]) ||
+        (class_q[2*e+:2] != ATOMIC && at_busy[e]);
+    assign in_blocked = (in_class_i[2*e+:2] != READ && rd_busy[ENGINES+e]) ||
+        (in_class_i[2*e+:2] != WRITE && wr_busy[ENGINES+e]) || (in_class_i[2*e+:2] != ATOMIC && at_busy[ENGINES+e]);
+    assign claimed = |claim_q && !claim_q[e];
     for (genvar f = 0; f < ENGINES; f++) begin : g_other
-      assign meets[f] = f != e && wr_want[f] && hash_q[e*HASH_W+:HASH_W] == hash_q[f*HASH_W+:HASH_W];
+      assign meets[f] = f != e && wr_next[f] && hash_q[e*HASH_W+:HASH_W] == hash_q[f*HASH_W+:HASH_W];
     end
-    assign wr_want[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] &&
-        (class_q[2*e+:2] == WRITE ? wr_ready_i[e] : class_q[2*e+:2] == ATOMIC && at_ready_i);
+    assign wr_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && (^class_q[2*e+:2]);
+    assign wr_want[e] = wr_next[e] && (class_q[2*e+:2] == WRITE ? wr_ready_i[e] : at_ready_i);
     assign rd_met[e] = |meets;
     assign rd_want[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && class_q[2*e+:2] == READ && rd_ready_i;
     assign refused_grant_o[e] = valid_q[e] && &class_q[2*e+:2] && refused_ready_i[e];
@@ -79,9 +85,9 @@ module mem_gate #(
         hash_q[e*HASH_W+:HASH_W] <= in_hash_i[e*HASH_W+:HASH_W];
       end
       if (load[e] || valid_q[e]) begin
-        blocked_q[e] <= (look_class != READ && rd_busy[e]) || (look_class != WRITE && wr_busy[e]) ||
-            (look_class != ATOMIC && at_busy[e]);
-        claimed_q[e] <= |claim_q && !claim_q[e] && look[e*HASH_W+:HASH_W] == claim_hash_q;
+        blocked_q[e] <= load[e] ? in_blocked : head_blocked;
+        claimed_q[e] <= claimed && (load[e] ? in_hash_i[e*HASH_W+:HASH_W] == claim_hash_q :
+            hash_q[e*HASH_W+:HASH_W] == claim_hash_q);
       end
       if (load[e]) valid_q[e] <= 1'b1;
       else if (fire[e]) valid_q[e] <= 1'b0;
@@ -96,16 +102,8 @@ module mem_gate #(
   );
 
   always_comb begin
-    rd_hash = '0;
-    wr_hash = '0;
     claim_hash = '0;
-    wr_atomic = 1'b0;
-    for (int e = 0; e < ENGINES; e++) begin
-      if (rd_grant_o[e]) rd_hash = rd_hash | hash_q[e*HASH_W+:HASH_W];
-      if (wr_grant_o[e]) wr_hash = wr_hash | hash_q[e*HASH_W+:HASH_W];
-      if (wr_grant_o[e]) wr_atomic = wr_atomic | (class_q[2*e+:2] == ATOMIC);
-      if (claim_grant[e]) claim_hash = claim_hash | hash_q[e*HASH_W+:HASH_W];
-    end
+    for (int e = 0; e < ENGINES; e++) if (claim_grant[e]) claim_hash = claim_hash | hash_q[e*HASH_W+:HASH_W];
   end
 
   // A claim lasts until its head gets in. It is not taken by a head that gets in just now.
@@ -117,24 +115,24 @@ module mem_gate #(
     if (rst_i) claim_q <= '0;
   end
 
-  mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_rd_flight (
-      .clk_i, .rst_i, .ready_o(rd_clear), .look_i(look), .busy_o(rd_busy),
-      .issue_valid_i(|rd_grant_o), .issue_hash_i(rd_hash), .done_valid_i(rd_done_valid_i), .done_hash_i(rd_done_hash_i)
+  mem_hazard #(.PORTS(2 * ENGINES), .ISSUERS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_rd_flight (
+      .clk_i, .rst_i, .ready_o(rd_clear), .look_i({in_hash_i, hash_q}), .busy_o(rd_busy),
+      .issue_i(rd_grant_o), .done_valid_i(rd_done_valid_i), .done_hash_i(rd_done_hash_i)
 `ifdef FORMAL
       , .watch_i(watch), .watch_count_o(rd_count)
 `endif
   );
-  mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(9)) u_wr_flight (
-      .clk_i, .rst_i, .ready_o(wr_clear), .look_i(look), .busy_o(wr_busy),
-      .issue_valid_i(|wr_grant_o && !wr_atomic), .issue_hash_i(wr_hash),
+  mem_hazard #(.PORTS(2 * ENGINES), .ISSUERS(ENGINES), .HASH_W(HASH_W), .COUNT_W(9)) u_wr_flight (
+      .clk_i, .rst_i, .ready_o(wr_clear), .look_i({in_hash_i, hash_q}), .busy_o(wr_busy),
+      .issue_i(wr_grant_o & ~is_atomic),
       .done_valid_i(wr_done_valid_i && !wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
 `ifdef FORMAL
       , .watch_i(watch), .watch_count_o(wr_count)
 `endif
   );
-  mem_hazard #(.PORTS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_at_flight (
-      .clk_i, .rst_i, .ready_o(at_clear), .look_i(look), .busy_o(at_busy),
-      .issue_valid_i(|wr_grant_o && wr_atomic), .issue_hash_i(wr_hash),
+  mem_hazard #(.PORTS(2 * ENGINES), .ISSUERS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_at_flight (
+      .clk_i, .rst_i, .ready_o(at_clear), .look_i({in_hash_i, hash_q}), .busy_o(at_busy),
+      .issue_i(wr_grant_o & is_atomic),
       .done_valid_i(wr_done_valid_i && wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
 `ifdef FORMAL
       , .watch_i(watch), .watch_count_o(at_count)

@@ -189,19 +189,19 @@ module simt_flow #(
   end
 
   // selection: the instruction in B comes first, then warps whose barrier has opened
-  logic [WARPS-1:0] open_q;
+  logic [WARPS-1:0] open_q, open_one;
   logic             open_valid;
   logic [WW-1:0]    open_warp;
 
   always_comb begin
+    open_one  = open_q & -open_q;
     open_warp = '0;
-    for (int w = WARPS - 1; w >= 0; w--) if (open_q[w]) open_warp = WW'(w);
+    for (int w = 0; w < WARPS; w++) if (open_one[w]) open_warp = open_warp | WW'(w);
     open_valid = open_q != '0 && !select;
   end
 
   always_ff @(posedge clk_i) begin
-    open_q <= open_q | open_select_i;
-    if (open_valid) open_q[open_warp] <= 1'b0;
+    open_q <= (open_q | open_select_i) & ~(open_one & {WARPS{!select}});
     if (rst_i) open_q <= '0;
   end
 

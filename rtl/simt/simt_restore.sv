@@ -142,7 +142,7 @@ module simt_restore #(
       head_q       <= 1'b1;
     end
     if (refuse_i) bad_q <= 1'b1;
-    if (back_valid_o && back_ready_i && !back_last_o) todo_q[back_slot_o] <= 1'b0;
+    if (back_valid_o && back_ready_i) todo_q <= todo_q & (todo_q - WARPS'(1));
     if (start_i) begin
       active_q <= 1'b1;
       head_q   <= 1'b0;

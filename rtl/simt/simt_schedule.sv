@@ -23,7 +23,7 @@ module simt_schedule #(
     output logic [WW-1:0]    pick_warp_o
 );
 
-  logic [WARPS-1:0] run_q, fence_q, after, candidates, lsu_wake;
+  logic [WARPS-1:0] run_q, fence_q, after, one, above, lsu_wake;
   logic [WW-1:0]    lsu_q [0:WARPS-1];    // those who wait for the LSU, first come first served
   logic [WW:0]      lsu_head_q, lsu_tail_q;
   logic             lsu_take;
@@ -31,9 +31,11 @@ module simt_schedule #(
 
   always_comb begin
     after        = run_q & mask_q;
-    candidates   = (after != '0) ? after : run_q;
+    // x & -x is the lowest bit of x, x ^ -x all above it: of both sets, before it is known which one counts
+    one          = (after != '0) ? after & -after : run_q & -run_q;
+    above        = (after != '0) ? after ^ -after : run_q ^ -run_q;
     pick_warp_o  = '0;
-    for (int w = WARPS - 1; w >= 0; w--) if (candidates[w]) pick_warp_o = WW'(w);
+    for (int w = 0; w < WARPS; w++) if (one[w]) pick_warp_o = pick_warp_o | WW'(w);
     pick_valid_o = run_q != '0 && enable_i;
     lsu_take     = lsu_room_i && lsu_head_q != lsu_tail_q;
     lsu_wake     = '0;
@@ -41,7 +43,7 @@ module simt_schedule #(
   end
 
   always_ff @(posedge clk_i) begin
-    run_q   <= run_q | wake_i | lsu_wake | (fence_q & ~fence_busy_i);
+    run_q   <= (run_q | wake_i | lsu_wake | (fence_q & ~fence_busy_i)) & ~(one & {WARPS{enable_i}});
     if (lsu_take) lsu_head_q <= lsu_head_q + 1'b1;
     fence_q <= fence_q & fence_busy_i;
     if (hold_lsu_i) begin
@@ -49,10 +51,7 @@ module simt_schedule #(
       lsu_tail_q                <= lsu_tail_q + 1'b1;
     end
     if (hold_fence_i) fence_q[hold_warp_i] <= 1'b1;
-    if (pick_valid_o) begin
-      run_q[pick_warp_o] <= 1'b0;
-      mask_q             <= {WARPS{1'b1}} << ({1'b0, pick_warp_o} + 1'b1);
-    end
+    if (pick_valid_o) mask_q <= above;
     if (rst_i) begin
       run_q   <= '0;
       fence_q <= '0;

@@ -60,6 +60,8 @@ module simt_select #(
   logic          work_valid_q, work_rotate_q;
   logic [WW-1:0] work_warp_q;
   logic [LW:0]   stage_q;             // bit k: level k of the tree holds a choice under way
+  logic [WW-1:0] warp_q [0:LW];
+  logic [LW:0]   rotate_q;
 
   // what each lane would run next
   logic [LANES*32-1:0] work_pc, res_pc;
@@ -103,37 +105,35 @@ module simt_select #(
 
   // the request, and whose turn it is
   logic [LW-1:0]   turn_q [0:WARPS-1];
-  logic [LANES-1:0] others, later;
+  logic [LANES-1:0] others_q, later_q, leads;
   logic [LW-1:0]   leader;
 
   assign work_warp_o = look_i ? look_warp_i : work_warp_q;
   assign look_turn_o = turn_q[work_warp_o];
 
+  // Whose turn it is, a cycle later than the lanes are read: the first that did not run, at or after the turn. x & -x is the
+  // lowest bit of x.
   always_comb begin
+    leads  = (later_q != '0) ? later_q & -later_q : others_q & -others_q;
+    if (others_q == '0) leads[0] = 1'b1;
     leader = '0;
-    others = '0;
-    later  = '0;
-    if (work_valid_q && work_rotate_q) begin
-      others = work_elig_i & ~work_running_i;
-      later  = others & ({LANES{1'b1}} << turn_q[work_warp_q]);
-      if (later != '0) others = later;
-      for (int i = LANES - 1; i >= 0; i--) if (others[i]) leader = LW'(i);
-    end
+    for (int i = 0; i < LANES; i++) if (leads[i]) leader = leader | LW'(i);
   end
 
   always_ff @(posedge clk_i) begin
     work_valid_q  <= req_i && !rst_i;
     work_warp_q   <= req_warp_i;
     work_rotate_q <= req_rotate_i;
-    if (work_valid_q && work_rotate_q) turn_q[work_warp_q] <= leader + 1'b1;
+    if (work_valid_q && work_rotate_q) begin
+      others_q <= work_elig_i & ~work_running_i;
+      later_q  <= work_elig_i & ~work_running_i & ({LANES{1'b1}} << turn_q[work_warp_q]);
+    end
+    if (stage_q[LW] && rotate_q[LW]) turn_q[warp_q[LW]] <= leader + 1'b1;
     if (put_depth_i) turn_q[put_warp_i] <= put_data_i[tern_spec_pkg::CTX_SIMT_LANE_TURN_LSB +: LW];
     if (rst_i) for (int w = 0; w < WARPS; w++) turn_q[w] <= '0;
   end
 
   // the tree: node n has children 2n and 2n + 1; node 1 is the root; level k is nodes 2^k .. 2^(k+1) - 1
-  logic [WW-1:0] warp_q [0:LW];
-  logic [LW:0]   rotate_q;
-
   always_ff @(posedge clk_i) begin
     stage_q <= rst_i ? '0 : {work_valid_q, stage_q[LW:1]};
     if (work_valid_q) begin
@@ -149,30 +149,32 @@ module simt_select #(
 
   generate
     for (genvar n = 1; n < 2 * LANES; n++) begin : g_node
-      logic        valid_q;
+      logic        valid_q, valid;
       logic [7:0]  depth_q;
       logic [31:0] low_q, next_q;             // the two lowest pcs at that depth
 
       if (n >= LANES) begin : g_leaf
+        assign valid = rotate_q[LW] ? leads[n - LANES] : valid_q;
         always_ff @(posedge clk_i)
           if (work_valid_q) begin
-            valid_q <= work_rotate_q ? leader == LW'(n - LANES) : work_elig_i[n - LANES];
+            valid_q <= work_elig_i[n - LANES];
             depth_q <= work_depth[8*(n - LANES) +: 8];
             low_q   <= work_pc[32*(n - LANES) +: 32];
             next_q  <= NONE;
           end
       end else begin : g_inner
+        assign valid = valid_q;
         localparam int LEVEL = $clog2(n + 1) - 1;
 
         logic        valid_a, valid_b;
         logic [7:0]  depth_a, depth_b;
         logic [31:0] low_a, low_b, next_a, next_b;
 
-        assign valid_a = g_node[2*n].valid_q;
+        assign valid_a = g_node[2*n].valid;
         assign depth_a = g_node[2*n].depth_q;
         assign low_a   = g_node[2*n].low_q;
         assign next_a  = g_node[2*n].next_q;
-        assign valid_b = g_node[2*n+1].valid_q;
+        assign valid_b = g_node[2*n+1].valid;
         assign depth_b = g_node[2*n+1].depth_q;
         assign low_b   = g_node[2*n+1].low_q;
         assign next_b  = g_node[2*n+1].next_q;
@@ -207,7 +209,7 @@ module simt_select #(
   endgenerate
 
   // who agrees with the root
-  assign res_valid_o  = stage_q[0] && g_node[1].valid_q;
+  assign res_valid_o  = stage_q[0] && g_node[1].valid;
   assign res_warp_o   = warp_q[0];
   assign res_pc_o     = g_node[1].low_q;
   assign res_depth_o  = g_node[1].depth_q;

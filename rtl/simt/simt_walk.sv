@@ -43,14 +43,16 @@ module simt_walk #(
 
   logic [3:0]       kind_q, next, to_slots, to_local, to_warps, to_regs, to_pending, to_record;
   logic [WW-1:0]    index_q;
-  logic [WARPS-1:0] left_q, source;         // slots or warps behind index_q
+  logic [WARPS-1:0] left_q;                 // slots or warps behind index_q
   logic [VECTORS-1:0] scalars_q;            // vectors behind rd_q
   logic [31:0]      regs_q;                 // registers behind rd_q
   logic [4:0]       rd_q;
   logic [9:0]       line_q;
   logic [10:0]      count_q;                // lines of the slot that are left
   logic [3:0]       pending_q;
-  logic             second_q, part_end, place_q, advance;
+  logic             second_q, part_end, place_q;
+  logic             slots_end, local_end, after_pcs, warp_end;    // of all slots' lines; at the end of a vector: of the warp's
+  logic             to_scalars, to_reg, next_slot, next_local, next_warp, first_slot, first_local, first_warp;
 
   assign valid_o  = kind_q != simt_core_pkg::LINE_END && !place_q;
   assign kind_o   = kind_q;
@@ -88,18 +90,42 @@ module simt_walk #(
       simt_core_pkg::LINE_DATA:    if (part_end) next = has_cmp_i ? simt_core_pkg::LINE_CMP : to_record;
       default:                     if (part_end) next = to_record;
     endcase
-    // slots or warps: the first ones of a section, or the ones that are left
-    source = left_q;
-    if (next == simt_core_pkg::LINE_SLOT || next == simt_core_pkg::LINE_LOCAL) begin
-      if (next != kind_q) source = slots_i;
-    end else if (kind_q < simt_core_pkg::LINE_PCS || kind_q > simt_core_pkg::LINE_REG) source = live_i;
-    case (next)
-      simt_core_pkg::LINE_SLOT:  advance = 1'b1;
-      simt_core_pkg::LINE_LOCAL: advance = next != kind_q || count_q == 11'd1;
-      simt_core_pkg::LINE_LANES: advance = next != kind_q;
-      default:                   advance = 1'b0;
-    endcase
   end
+
+  // What moves, from the same conditions but not through `next`: it is the longest path, and these end in enables.
+  always_comb begin
+    slots_end   = (kind_q == simt_core_pkg::LINE_SLOT) && left_q == '0;
+    local_end   = (kind_q == simt_core_pkg::LINE_LOCAL) && count_q == 11'd1;
+    after_pcs   = part_end && (kind_q == simt_core_pkg::LINE_PCS || kind_q == simt_core_pkg::LINE_SCALARS);
+    to_scalars  = after_pcs && scalars_q != '0;
+    warp_end    = (after_pcs && scalars_q == '0) || (part_end && kind_q == simt_core_pkg::LINE_REG);
+    to_reg      = warp_end && regs_q != '0;
+    next_slot   = (kind_q == simt_core_pkg::LINE_SLOT) && left_q != '0;
+    next_local  = local_end && left_q != '0;
+    next_warp   = warp_end && regs_q == '0 && left_q != '0;
+    first_slot  = (kind_q == simt_core_pkg::LINE_MASKS) && index_q[0] == LAST_MASKS && slots_i != '0;
+    first_local = slots_end && local_lines_i != '0;
+    first_warp  = (kind_q == simt_core_pkg::LINE_MASKS && index_q[0] == LAST_MASKS && slots_i == '0)
+                  || (slots_end && local_lines_i == '0) || (local_end && left_q == '0);
+  end
+
+  // the first register, from its one bit: that is a carry chain and two levels
+  logic [31:0] one;
+  logic [4:0]  first_register;
+  always_comb begin
+    one = regs_q & ~(regs_q - 32'd1);
+    first_register = '0;
+    for (int r = 0; r < 32; r++) if (one[r]) first_register = first_register | 5'(r);
+  end
+
+  // the first of a set, and what is behind it
+  function automatic logic [WW-1:0] first(input logic [WARPS-1:0] set);
+    first = '0;
+    for (int w = WARPS - 1; w >= 0; w--) if (set[w]) first = WW'(w);
+  endfunction
+  function automatic logic [WARPS-1:0] rest(input logic [WARPS-1:0] set);
+    rest = set & (set - WARPS'(1));
+  endfunction
 
   always_ff @(posedge clk_i) begin
     place_q <= 1'b0;
@@ -117,20 +143,28 @@ module simt_walk #(
       if (kind_q >= simt_core_pkg::LINE_ADDR && (next == simt_core_pkg::LINE_PENDING)) pending_q <= pending_q - 4'd1;
       if (kind_q == simt_core_pkg::LINE_MASKS) index_q <= index_q + 1'b1;
       if (kind_q >= simt_core_pkg::LINE_LANES && kind_q != simt_core_pkg::LINE_PENDING) second_q <= !part_end;
-      if (next == simt_core_pkg::LINE_SCALARS && part_end) begin
+      if (to_scalars) begin
         scalars_q <= scalars_q & (scalars_q - VECTORS'(1));
         for (int k = VECTORS - 1; k >= 0; k--) if (scalars_q[k]) rd_q <= 5'(k * LANES);
       end
-      if (next == simt_core_pkg::LINE_REG && part_end) begin
+      if (to_reg) begin
         regs_q <= regs_q & (regs_q - 32'd1);
-        for (int r = 31; r >= 0; r--) if (regs_q[r]) rd_q <= 5'(r);
+        rd_q   <= first_register;
       end
-      if (advance) begin
-        left_q  <= source & (source - WARPS'(1));
-        count_q <= local_lines_i;
-        place_q <= next == simt_core_pkg::LINE_LOCAL;
-        for (int w = WARPS - 1; w >= 0; w--) if (source[w]) index_q <= WW'(w);
+      if (next_slot || next_local || next_warp) begin
+        index_q <= first(left_q);
+        left_q  <= rest(left_q);
       end
+      if (first_slot || first_local) begin
+        index_q <= first(slots_i);
+        left_q  <= rest(slots_i);
+      end
+      if (first_warp) begin
+        index_q <= first(live_i);
+        left_q  <= rest(live_i);
+      end
+      if (first_local || next_local) count_q <= local_lines_i;
+      place_q <= first_local || next_local;
     end
     if (rst_i) kind_q <= simt_core_pkg::LINE_END;
   end

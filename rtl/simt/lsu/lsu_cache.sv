@@ -129,7 +129,7 @@ module lsu_cache #(
   logic [31:0] t1_pc_q, t1_addr_q;
   logic [LANES-1:0] t1_mask_q;
   logic [LW-1:0] t1_lane_q;
-  logic load, store, amo, hit, full, match, wait_room, fill_room, alloc, joins, serve_valid, serve;
+  logic load, store, amo, load_go, store_go, amo_go, hit, full, match, wait_room, fill_room, alloc, joins, serve_valid, serve;
   logic install_valid, install;
   logic [FILL_W-1:0] alloc_fill;
   logic [IW-1:0] index, write_index;
@@ -158,20 +158,17 @@ module lsu_cache #(
   assign store = t1_valid_q && t1_op_q == simt_op_pkg::LSU_STORE;
   assign amo = t1_valid_q && t1_op_q == simt_op_pkg::LSU_AMO;
   assign serve = serve_valid && piece_credit_i;
+  // Each on its own: whether a load goes on is known late, and the write port of the tags is not its affair.
+  assign store_go = store && write_room_i && request_room_i;
+  assign amo_go = amo && fill_room && wait_room && request_room_i;
+  assign load_go = load && (hit ? piece_credit_i && !serve_valid : wait_room && (match || (fill_room && request_room_i)));
+  assign t1_go = store_go || amo_go || load_go;
   // One write port each for tags and data. An atomic that waits for a free fill must not keep the fills from ending.
-  assign install = install_valid && !(t1_go && !load);
+  assign install = install_valid && !store_go && !amo_go;
 
-  always_comb begin
-    if (store) t1_go = write_room_i && request_room_i;
-    else if (amo) t1_go = fill_room && wait_room && request_room_i;
-    else if (hit) t1_go = load && piece_credit_i && !serve_valid;
-    else if (match) t1_go = load && wait_room;
-    else t1_go = load && fill_room && wait_room && request_room_i;
-  end
-
-  assign joins = t1_go && load && !hit && match;
-  assign alloc = t1_go && (amo || (load && !hit && !match));
-  assign request_write_o = t1_go && store;
+  assign joins = load_go && !hit && match;
+  assign alloc = amo_go || (load_go && !hit && !match);
+  assign request_write_o = store_go;
   assign access_end_o = t1_go && t1_last_q;
   assign request_note_o = request_write_o || alloc;
   assign note_tag_o = store ? {1'b1, write_slot_i} : 7'(alloc_fill);
@@ -183,14 +180,14 @@ module lsu_cache #(
   assign note_private_o = t1_private_q;
   assign note_pc_o = t1_pc_q;
   assign ev_miss_o = alloc && load;
-  assign ev_hit_o = t1_go && load && (hit || match);
-  assign piece_start_o = serve || (t1_go && load && hit);
+  assign ev_hit_o = load_go && (hit || match);
+  assign piece_start_o = serve || (load_go && hit);
   assign piece_entry_o = serve ? serve_entry : t1_entry_q;
   assign piece_mask_o = serve ? serve_mask : t1_mask_q;
 
   lsu_tags #(.LINES(LINES)) u_tags (
       .clk_i, .clear_i(clear_i || rst_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .hit_o(hit), .index_o(index),
-      .write_i(install || (t1_go && ((store && full) || (amo && hit)))), .set_i(!amo),
+      .write_i(install || (store_go && full) || (amo_go && hit)), .set_i(!amo),
       .write_line_i(install ? install_line : t1_addr_q[31:6]), .write_index_o(write_index)
   );
 
@@ -199,7 +196,7 @@ module lsu_cache #(
   lsu_fills #(.LANES(LANES), .FILL_W(FILL_W), .ENTRY_W(ENTRY_W)) u_fills (
       .clk_i, .rst_i, .close_all_i(clear_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .match_o(match),
       .wait_room_o(wait_room), .fill_room_o(fill_room), .alloc_fill_o(alloc_fill), .alloc_i(alloc), .open_i(load),
-      .join_i(joins), .close_i(t1_go && !load), .entry_i(t1_entry_q), .mask_i(t1_mask_q),
+      .join_i(joins), .close_i(store_go || amo_go), .entry_i(t1_entry_q), .mask_i(t1_mask_q),
       .rsp_valid_i(fill_valid_i), .rsp_fill_i(fill_i), .rsp_data_i(fill_data_i),
       .serve_valid_o(serve_valid), .serve_ready_i(serve), .serve_entry_o(serve_entry), .serve_mask_o(serve_mask),
       .install_valid_o(install_valid), .install_ready_i(install), .install_line_o(install_line),
@@ -209,7 +206,7 @@ module lsu_cache #(
   lsu_merge #(.LANES(LANES)) u_merge (
       .clk_i, .first_i(t0_go && t0_op_q != simt_op_pkg::LSU_LOAD), .size_i(t0_size_q), .mask_i(t0_merge_q),
       .offset_i(t0_offset_q), .data_i(t0_data_q), .pair_i(t0_pair_q), .pair_data_i(t0_pair_data_q), .full_o(full),
-      .second_i(t1_go && !load), .line_o(request_wdata_o), .be_o(request_be_o)
+      .second_i(store_go || amo_go), .line_o(request_wdata_o), .be_o(request_be_o)
   );
 
   // ------------------------------------------------------------------ T2
@@ -219,7 +216,7 @@ module lsu_cache #(
 
   always_ff @(posedge clk_i) begin
     request_push_o <= request_note_o && !rst_i;
-    t2_hit_q <= t1_go && load && hit && !rst_i;
+    t2_hit_q <= load_go && hit && !rst_i;
     t2_serve_q <= serve && !rst_i;
     t2_install_q <= install && !rst_i;
     t2_write_q <= request_write_o && (hit || full) && !rst_i;

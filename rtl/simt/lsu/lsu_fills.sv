@@ -63,6 +63,7 @@ module lsu_fills #(
   logic serve_q, left_q, installed;  // a fill is being served; it has a waiter; it needs no installing any more
   logic [FILL_W-1:0] fill_q, line_fill_q, next_fill;
   logic [PW-1:0] patience_q;
+  logic [25:0] install_line_q;
   logic [WAIT_W-1:0] wait_q;
   logic next_valid, take, joins, served, last, done;
   logic unused_answered, unused_fills, unused_waits;  // these queues have room for all there is
@@ -105,7 +106,7 @@ module lsu_fills #(
   assign serve_valid_o = serve_q && left_q;
   assign {serve_entry_o, serve_mask_o} = waits[wait_q];
   assign install_valid_o = serve_q && open_q[fill_q];
-  assign install_line_o = lines[fill_q];
+  assign install_line_o = install_line_q;
   assign served = serve_valid_o && serve_ready_i;
   assign last = served && wait_q == tails[fill_q];
   assign installed = !open_q[fill_q] || install_ready_i || patience_q == '0;
@@ -125,6 +126,7 @@ module lsu_fills #(
     if (take) begin
       fill_q <= next_fill;
       wait_q <= heads[next_fill];
+      install_line_q <= lines[next_fill];
       left_q <= 1'b1;
       patience_q <= PW'(PATIENCE);
     end else begin

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts the way back of a handshake: in_ready_o comes from a register, and nothing is later for it.
+//
+// Contract: what comes in goes out in the same cycle; what cannot, stands aside until it can, and nothing comes in meanwhile.
+// mem_fifo cuts both ways and costs a cycle; this one is for where that cycle counts and the way forward is short.
+// Preemption saves nothing of it: a channel of the memory system is drained first.
+module mem_skid #(
+    parameter int WIDTH = 8
+) (
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             in_valid_i,
+    output logic             in_ready_o,
+    input  logic [WIDTH-1:0] in_data_i,
+    output logic             out_valid_o,
+    input  logic             out_ready_i,
+    output logic [WIDTH-1:0] out_data_o
+);
+  logic aside_q;
+  logic [WIDTH-1:0] data_q;
+
+  assign in_ready_o = !aside_q;
+  assign out_valid_o = aside_q || in_valid_i;
+  assign out_data_o = aside_q ? data_q : in_data_i;
+
+  always_ff @(posedge clk_i) begin
+    aside_q <= out_valid_o && !out_ready_i;
+    if (in_valid_i && !aside_q) data_q <= in_data_i;
+    if (rst_i) aside_q <= 1'b0;
+  end
+
+`ifdef FORMAL
+  // The f_pick-th entry to come in, whichever, is the f_pick-th to go out, and is what came in.
+  (* anyconst *) logic [7:0] f_pick;
+  logic f_start_q = 1'b1;
+  logic [7:0] f_in_q, f_out_q;
+  logic [WIDTH-1:0] f_data_q, f_data;
+  assign f_data = in_valid_i && in_ready_o && f_in_q == f_pick ? in_data_i : f_data_q;
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    f_data_q <= f_data;
+    if (in_valid_i && in_ready_o) f_in_q <= f_in_q + 1'b1;
+    if (out_valid_o && out_ready_i) f_out_q <= f_out_q + 1'b1;
+    if (rst_i) {f_in_q, f_out_q} <= '0;
+  end
+  always_comb begin
+    assume (rst_i == f_start_q);
+    assume (!(&f_in_q));  // one round of the counters
+    if (!f_start_q) begin
+      assert (f_in_q - f_out_q == 8'(aside_q) && in_ready_o == !aside_q && out_valid_o == (aside_q || in_valid_i));
+      if (aside_q && f_out_q == f_pick) assert (data_q == f_data_q);
+      if (out_valid_o && f_out_q == f_pick) assert (out_data_o == f_data);
+    end
+  end
+`endif
+endmodule

@@ -10,7 +10,7 @@ module cover_dirty (
     input logic copying_q,
     input logic clears_q,
     input logic refuse,
-    input logic impatient
+    input logic impatient_q
 );
 
   bit_set:            cover property (@(posedge clk_i) set_valid_i && set_ready_o);
@@ -20,7 +20,7 @@ module cover_dirty (
   set_beside_clear:   cover property (@(posedge clk_i) copying_q && clears_q && set_valid_i);
   refused:            cover property (@(posedge clk_i) cmd_valid_i && refuse);
   command_while_busy: cover property (@(posedge clk_i) cmd_valid_i && busy_o);
-  query_impatient:    cover property (@(posedge clk_i) impatient);
+  query_impatient:    cover property (@(posedge clk_i) impatient_q);
 
 endmodule
 

@@ -64,17 +64,17 @@ module simt_scoreboard #(
 
   // R. What is far, what comes now: of each register on its own, then of the one to wait for.
   logic [31:0] pend, far;
-  logic [3:0]  hit, first, apart;
+  logic [3:0]  hit, apart;
   logic [4:0]  blocker;
-  logic        woken;
+  logic        soon_here, wb_here;
 
   // the lowest of four
   function automatic logic [3:0] lowest(input logic [3:0] set);
     lowest = {set[3] && set[2:0] == 3'd0, set[2] && set[1:0] == 2'd0, set[1] && !set[0], set[0]};
   endfunction
-  // the register that is named so; of none: the last
-  function automatic logic [4:0] named(input logic [2:0] one, input logic [4:0] rd, rs3, rs2, rs1);
-    named = one[0] ? rs1 : one[1] ? rs2 : one[2] ? rs3 : rd;
+  // the register of the lowest; of none: the last
+  function automatic logic [4:0] named(input logic [2:0] set, input logic [4:0] rd, rs3, rs2, rs1);
+    named = set[0] ? rs1 : set[1] ? rs2 : set[2] ? rs3 : rd;
   endfunction
 
   always_comb begin
@@ -82,36 +82,26 @@ module simt_scoreboard #(
     far   = far_q[chk_warp_i];
     hit   = chk_use_i & {pend[chk_rd_i], pend[chk_rs3_i], pend[chk_rs2_i], pend[chk_rs1_i]};
     apart = {far[chk_rd_i], far[chk_rs3_i], far[chk_rs2_i], far[chk_rs1_i]};
-    first = lowest(hit);
-    woken = (soon_i && soon_warp_i == chk_warp_i) || (wb_i && wb_warp_i == chk_warp_i);
+    soon_here = soon_i && soon_warp_i == chk_warp_i;
+    wb_here   = wb_i && wb_warp_i == chk_warp_i;
     hazard_o = hit != 4'd0 || (chk_all_i && pend != 32'd0);
-    blocker  = named(first[2:0], chk_rd_i, chk_rs3_i, chk_rs2_i, chk_rs1_i);
-    sleep_o  = !woken && (chk_all_i ? far != 32'd0 : hit == 4'd0 ? apart[3] : |(first & apart));
+    blocker  = named(hit[2:0], chk_rd_i, chk_rs3_i, chk_rs2_i, chk_rs1_i);
+    sleep_o  = !soon_here && !wb_here && (chk_all_i ? far != 32'd0 : hit == 4'd0 ? apart[3] : |(lowest(hit) & apart));
   end
 
   // the next instruction: the result that is set off now comes last, so it is what to wait for
-  logic [3:0] nxt_hit, nxt_new, nxt_first, nxt_apart;
+  logic [3:0] nxt_hit, nxt_new, nxt_comes, nxt_apart;
   logic [4:0] nxt_blocker;
 
-  function automatic logic comes(input logic [4:0] register, input logic soon, input logic [4:0] soon_register, input logic now,
-                                 input logic [4:0] now_register);
-    comes = (soon && soon_register == register) || (now && now_register == register);
-  endfunction
-
-  logic soon_here, wb_here;
   always_comb begin
-    soon_here = soon_i && soon_warp_i == chk_warp_i;
-    wb_here   = wb_i && wb_warp_i == chk_warp_i;
     nxt_hit = nxt_use_i & {pend[nxt_rd_i], pend[nxt_rs3_i], pend[nxt_rs2_i], pend[nxt_rs1_i]};
     nxt_new = nxt_use_i & {4{set_i}}
               & {nxt_rd_i == chk_rd_i, nxt_rs3_i == chk_rd_i, nxt_rs2_i == chk_rd_i, nxt_rs1_i == chk_rd_i};
-    nxt_apart = {far[nxt_rd_i] && !comes(nxt_rd_i, soon_here, soon_rd_i, wb_here, wb_rd_i),
-                 far[nxt_rs3_i] && !comes(nxt_rs3_i, soon_here, soon_rd_i, wb_here, wb_rd_i),
-                 far[nxt_rs2_i] && !comes(nxt_rs2_i, soon_here, soon_rd_i, wb_here, wb_rd_i),
-                 far[nxt_rs1_i] && !comes(nxt_rs1_i, soon_here, soon_rd_i, wb_here, wb_rd_i)};
-    nxt_first = lowest(nxt_hit);
-    nxt_blocker = (nxt_new != 4'd0) ? chk_rd_i : named(nxt_first[2:0], nxt_rd_i, nxt_rs3_i, nxt_rs2_i, nxt_rs1_i);
-    next_sleep_o = nxt_valid_i && (nxt_new != 4'd0 || |(nxt_first & nxt_apart));
+    nxt_comes = ({4{soon_here}} & {nxt_rd_i == soon_rd_i, nxt_rs3_i == soon_rd_i, nxt_rs2_i == soon_rd_i, nxt_rs1_i == soon_rd_i})
+                | ({4{wb_here}} & {nxt_rd_i == wb_rd_i, nxt_rs3_i == wb_rd_i, nxt_rs2_i == wb_rd_i, nxt_rs1_i == wb_rd_i});
+    nxt_apart = {far[nxt_rd_i], far[nxt_rs3_i], far[nxt_rs2_i], far[nxt_rs1_i]} & ~nxt_comes;
+    nxt_blocker = (nxt_new != 4'd0) ? chk_rd_i : named(nxt_hit[2:0], nxt_rd_i, nxt_rs3_i, nxt_rs2_i, nxt_rs1_i);
+    next_sleep_o = nxt_valid_i && (nxt_new != 4'd0 || |(lowest(nxt_hit) & nxt_apart));
   end
 
   // wakes

@@ -84,20 +84,14 @@ module atomic_unit #(
   logic [META_W-1:0] t_meta_q;
   logic queue_ready, fill_q;
 
-  logic in_valid;
-  logic [ENGINES-1:0] in_engine;
-  logic [3:0] in_amo;
-  logic [27:0] in_line;
-  logic [511:0] in_wdata;
-  logic [15:0] in_words, req_words;
-  logic [META_W-1:0] in_meta;
+  logic [15:0] req_words;
   for (genvar w = 0; w < 16; w++) begin : g_words
     assign req_words[w] = req_be_i[4*w];
   end
-  mem_skid #(.WIDTH(ENGINES + 4 + 28 + 512 + 16 + META_W)) u_in (
+  mem_slice #(.WIDTH(ENGINES + 4 + 28 + 512 + 16 + META_W)) u_in (
       .clk_i, .rst_i, .in_valid_i(req_valid_i), .in_ready_o(req_ready_o),
-      .in_data_i({req_engine_i, req_amo_i, req_line_i, req_wdata_i, req_words, req_meta_i}), .out_valid_o(in_valid),
-      .out_ready_i(!t_valid_q || t_go), .out_data_o({in_engine, in_amo, in_line, in_wdata, in_words, in_meta})
+      .in_data_i({req_engine_i, req_amo_i, req_line_i, req_wdata_i, req_words, req_meta_i}), .out_valid_o(t_valid_q),
+      .out_ready_i(enter), .out_data_o({t_engine_q, t_amo_q, t_line_q, t_wdata_q, t_words_q, t_meta_q})
   );
 
   assign hit = |match;
@@ -111,21 +105,6 @@ module atomic_unit #(
   always_comb begin
     hit_entry = '0;
     for (int i = 0; i < LINES; i++) if (match[i]) hit_entry = hit_entry | 4'(i);
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (!t_valid_q || t_go) begin
-      t_valid_q <= in_valid;
-      if (in_valid) begin
-        t_engine_q <= in_engine;
-        t_amo_q <= in_amo;
-        t_line_q <= in_line;
-        t_wdata_q <= in_wdata;
-        t_words_q <= in_words;
-        t_meta_q <= in_meta;
-      end
-    end
-    if (rst_i) t_valid_q <= 1'b0;
   end
 
   // Entries. An entry that went bad answers those that already wait for it.

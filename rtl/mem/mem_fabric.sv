@@ -107,8 +107,8 @@ module mem_fabric #(
 
     mem_slice #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W)) u_in (
         .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
-        .in_data_i({{1'b0, req_line_i[28*e+6+:22]} < mem_pages_i ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4], req_line_i[28*e+:28], req_wdata_i[512*e+:512],
-                    req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
+        .in_data_i({{1'b0, req_line_i[28*e+6+:22]} < mem_pages_i ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4],
+                    req_line_i[28*e+:28], req_wdata_i[512*e+:512], req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
         .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
     );
     // No mixing: the two ends of a copy, most often a power of two apart, then never meet while it reads ahead.

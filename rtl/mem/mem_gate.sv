@@ -60,14 +60,17 @@ module mem_gate #(
   assign load = in_valid_i & in_ready_o;
   assign ready = rd_clear && wr_clear && at_clear;
 
+  // whether a request of this class and what is in flight in its hash would
+  function automatic logic disturbs(input logic [1:0] kind, input logic rd, input logic wr, input logic at);
+    disturbs = (kind != READ && rd) || (kind != WRITE && wr) || (kind != ATOMIC && at);
+  endfunction
+
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
     logic [ENGINES-1:0] meets;
     logic head_blocked, in_blocked, claimed;
     assign is_atomic[e] = class_q[2*e+:2] == ATOMIC;
-    assign head_blocked = (class_q[2*e+:2] != READ && rd_busy[e]) || (class_q[2*e+:2] != WRITE && wr_busy[e]) ||
-        (class_q[2*e+:2] != ATOMIC && at_busy[e]);
-    assign in_blocked = (in_class_i[2*e+:2] != READ && rd_busy[ENGINES+e]) ||
-        (in_class_i[2*e+:2] != WRITE && wr_busy[ENGINES+e]) || (in_class_i[2*e+:2] != ATOMIC && at_busy[ENGINES+e]);
+    assign head_blocked = disturbs(class_q[2*e+:2], rd_busy[e], wr_busy[e], at_busy[e]);
+    assign in_blocked = disturbs(in_class_i[2*e+:2], rd_busy[ENGINES+e], wr_busy[ENGINES+e], at_busy[ENGINES+e]);
     assign claimed = |claim_q && !claim_q[e];
     for (genvar f = 0; f < ENGINES; f++) begin : g_other
       assign meets[f] = f != e && wr_next[f] && hash_q[e*HASH_W+:HASH_W] == hash_q[f*HASH_W+:HASH_W];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of two whose output is a register: for where what follows has no level of logic to spare.
+// A queue of two whose output is a register, for where what follows has no level of logic to spare, or is a stage anyway.
 //
 // Contract: that of mem_fifo with DEPTH_LOG2 = 1, cycle by cycle. That one reads its output from a memory, one level deep; here
 // the choice is made before the register, for twice the multiplexers.
@@ -27,10 +27,10 @@ module mem_slice #(
   always_ff @(posedge clk_i) begin
     if (moves) begin
       valid_q <= aside_q || in_valid_i;
-      data_q <= aside_q ? aside_data_q : in_data_i;
+      if (aside_q || in_valid_i) data_q <= aside_q ? aside_data_q : in_data_i;
     end
     aside_q <= !moves && (aside_q || in_valid_i);
-    if (!aside_q) aside_data_q <= in_data_i;
+    if (in_valid_i && !aside_q) aside_data_q <= in_data_i;
     if (rst_i) {valid_q, aside_q} <= '0;
   end
 

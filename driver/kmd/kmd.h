@@ -18,7 +18,7 @@
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
 
-#define TERN_ENGINES_MAX TERN_REG_ENGINE_COUNT
+_Static_assert(TERN_ENGINES_MAX == TERN_REG_ENGINE_COUNT, "tern.h and the register map agree");
 #define TERN_HW_QUEUE 2u /**< C6 */
 #define TERN_PAGE 4096u
 #define TERN_PAGES_LARGE 1024u /**< Pages of a superpage, entries of a table. */

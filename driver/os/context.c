@@ -243,5 +243,6 @@ void tern_context_query(struct tern_context *c, struct tern_context_stats *out)
         .weight = c->sched.weight,
         .band = (enum tern_band)c->sched.own_band,
     };
+    memcpy(out->engine_cycles, s->engine_cycles, sizeof out->engine_cycles);
     pthread_mutex_unlock(&c->proc->dev->lock);
 }

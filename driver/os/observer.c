@@ -130,6 +130,7 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
         .aborted = s->aborted, .preempted = s->preempted, .cycles = s->cycles, .waited = s->waited,
         .longest_wait = s->longest_wait,
     };
+    memcpy(out->engine_cycles, s->engine_cycles, sizeof s->engine_cycles);
     snprintf(out->name, sizeof out->name, "%.31s", c->name);
     snprintf(out->process_name, sizeof out->process_name, "%.31s", c->proc->name);
 }

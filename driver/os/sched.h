@@ -190,7 +190,8 @@ struct tern_sched_process {
 struct tern_sched_stats {
     uint64_t submitted, completed, aborted; /**< Jobs; aborted: or faulted. */
     uint64_t preempted, moved;              /**< How often work of it that had begun was cut; and went on elsewhere. */
-    uint64_t cycles;                        /**< Run. */
+    uint64_t cycles;                        /**< Run, */
+    uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< and of these on each engine. */
     uint64_t waited, longest_wait;          /**< From submission of a job to its begin: sum, maximum. */
 };
 

@@ -123,6 +123,7 @@ static void ran(struct tern_sched *s, uint32_t engine, const struct tern_slice *
     slice->job->end = end;
     slice->job->cycles += cycles;
     c->stats.cycles += cycles;
+    c->stats.engine_cycles[engine] += cycles;
     s->engine[engine].busy += cycles;
     tern_sched_owe(s, &s->engine[engine], c->band, cycles);
     c->stats.moved += slice->resume && slice->cut_on != engine;

@@ -201,6 +201,18 @@ static void test_endless_beside_others(void **state)
     rig_done();
 }
 
+/** Its cycles are told for each engine; moved as often as here, it has run on both. */
+static void expect_cycles_of_engines(struct actor *a)
+{
+    const struct tern_context_stats s = stats(a);
+    uint64_t sum = 0;
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+        assert_true(e < dev->info.engines ? s.engine_cycles[e] > 0 || !s.moved : !s.engine_cycles[e]);
+        sum += s.engine_cycles[e];
+    }
+    assert_true(sum == s.cycles && sum > 0);
+}
+
 /** Preempted again and again, on both engines, the results are those of work that runs alone. */
 static void test_results_under_preemption(void **state)
 {
@@ -216,6 +228,7 @@ static void test_results_under_preemption(void **state)
         expect_mix(&a[i], f[i]);
         assert_true(stats(&a[i]).preempted > 0);
         moved += stats(&a[i]).moved;
+        expect_cycles_of_engines(&a[i]);
     }
     print_message("went on on another engine: %llu times\n", (unsigned long long)moved);
     assert_true(moved > 0);

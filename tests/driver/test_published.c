@@ -56,6 +56,32 @@ static void expect(uint32_t processes, uint32_t contexts)
     }
 }
 
+static struct tern_context_stats ran;
+
+static bool as_it_ran(void)
+{
+    const struct tern_stats_context *c = &published.context[0];
+    return published.listed == 1 && c->cycles == ran.cycles && c->engine_cycles[0] == ran.engine_cycles[0] &&
+           c->engine_cycles[1] == ran.engine_cycles[1];
+}
+
+/** The cycles of each engine that a context has used are published as tern_context_query tells them. */
+static void test_cycles_of_engines(void **state)
+{
+    (void)state;
+    struct tern_process *p = process("share");
+    struct tern_allocation *a = memory(p, 4096, TERN_MEM_WRITE);
+    struct tern_context *c = context(p, 1);
+    work_fill(&b, tern_allocation_address(a), 4096, 1);
+    work_run(&b, c, "fill");
+    tern_context_query(c, &ran);
+    assert_true(ran.engine_cycles[1] > 0 && ran.engine_cycles[1] == ran.cycles && !ran.engine_cycles[0]);
+    assert_true(published_until(as_it_ran));
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+}
+
 static void test_idle_device(void **state)
 {
     (void)state;
@@ -83,6 +109,9 @@ static void test_idle_device(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_idle_device, setup_folder, teardown_folder)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_idle_device, setup_folder, teardown_folder),
+        cmocka_unit_test_setup_teardown(test_cycles_of_engines, setup_folder, teardown_folder),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

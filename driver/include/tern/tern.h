@@ -25,6 +25,8 @@ extern "C" {
 
 #define TERN_API __attribute__((visibility("default")))
 
+#define TERN_ENGINES_MAX 8u /**< No device has more engines. */
+
 struct tern_device;
 struct tern_process;
 struct tern_context;
@@ -227,7 +229,8 @@ struct tern_context_stats {
     uint64_t submitted, completed, aborted; /**< Buffers; aborted: or faulted. The others have not ended. */
     uint64_t preempted;                     /**< How often work of it that had begun was cut. */
     uint64_t moved;                         /**< How often it went on on another engine than the one that cut it. */
-    uint64_t cycles;                        /**< Engine cycles its buffers ran. */
+    uint64_t cycles;                        /**< Engine cycles its buffers ran, those of what runs now not included; */
+    uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< and of these on each engine: their sum is `cycles`. */
     uint64_t waited, longest_wait;          /**< From submission of a buffer to its begin: sum, maximum. */
     uint32_t engine;                        /**< Where it is queued, or ran last. */
     uint32_t weight;

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
-#define TERN_STATS_VERSION 1u
+#define TERN_STATS_VERSION 2u
 #define TERN_STATS_ENGINES 16u
 #define TERN_STATS_CONTEXTS 512u /**< How many contexts find room; `contexts` counts all. */
 
@@ -53,7 +53,8 @@ struct tern_stats_context {
     uint32_t process; /**< Number of its process on the device, from 1. */
     uint64_t queued;  /**< Buffers that have not ended. */
     uint64_t submitted, completed, aborted, preempted;
-    uint64_t cycles;       /**< Engine cycles that its buffers ran. */
+    uint64_t cycles;       /**< Engine cycles that its buffers ran, */
+    uint64_t engine_cycles[TERN_STATS_ENGINES]; /**< and of these on each engine. */
     uint64_t waited;       /**< Cycles from submission to begin, summed. */
     uint64_t longest_wait; /**< The longest of these. */
     char name[32], process_name[32];

@@ -103,6 +103,10 @@ def sanitize(t):
               {"TERN_BACKEND": "model", "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"})
 
 
+def fuzz(t):
+    t.step("what reads foreign bytes, 60 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", JOBS], lines)
+
+
 def rtl(t):
     t.step("RTL unit benches", "rtl", ["tests/rtl/run", "-j", JOBS], lines)
 
@@ -159,7 +163,8 @@ def nightly(t):
           ["-R", r"^sim\.float\.model_default"], many)
 
 
-SUITES = {"static": static, "c": c, "sanitize": sanitize, "rtl": rtl, "formal": formal, "opencl": opencl, "bench": bench, "verify": verify, "coverage": coverage}
+SUITES = {"static": static, "c": c, "sanitize": sanitize, "fuzz": fuzz, "rtl": rtl, "formal": formal, "opencl": opencl,
+          "bench": bench, "verify": verify, "coverage": coverage}
 NIGHTLY = {"nightly": nightly}
 
 

@@ -76,15 +76,6 @@ static cl_int check_inputs(cl_context context, cl_uint n, const cl_program *inpu
             return CL_INVALID_CONTEXT;
         }
     }
-    for (cl_uint i = 0; i < n; i++) {
-        pthread_mutex_lock(&inputs[i]->lock);
-        const bool ready = inputs[i]->status != CL_BUILD_IN_PROGRESS && inputs[i]->status != CL_BUILD_ERROR &&
-                           inputs[i]->blob.size != 0 && inputs[i]->kind != TC_OBJECT;
-        pthread_mutex_unlock(&inputs[i]->lock);
-        if (!ready) {
-            return CL_INVALID_OPERATION;
-        }
-    }
     return CL_SUCCESS;
 }
 
@@ -99,10 +90,9 @@ CL_API_ENTRY cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint n,
         error = check_inputs(context, n_inputs, inputs);
     }
     if (error == CL_SUCCESS) {
-        error = rt_program_create_empty(context, &p);
+        error = rt_program_create_linked(context, &p);
     }
     if (error == CL_SUCCESS) {
-        p->linked = true;
         const struct rt_build_request request = {
             .step = RT_LINK,
             .options = options,

@@ -6,17 +6,12 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
 {
     cl_kernel k = NULL;
     cl_int error = CL_SUCCESS;
-    const struct tc_kernel *code = NULL;
     if (!rt_object_is(program, RT_PROGRAM)) {
         error = CL_INVALID_PROGRAM;
     } else if (name == NULL) {
         error = CL_INVALID_VALUE;
-    } else if (!rt_program_executable(program)) {
-        error = CL_INVALID_PROGRAM_EXECUTABLE;
-    } else if ((code = rt_program_kernel(program, name)) == NULL) {
-        error = CL_INVALID_KERNEL_NAME;
     } else {
-        error = rt_kernel_create(program, code, &k);
+        error = rt_kernel_create(program, name, &k);
     }
     rt_error_set(errcode_ret, error);
     return k;
@@ -27,26 +22,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_
     if (!rt_object_is(program, RT_PROGRAM)) {
         return CL_INVALID_PROGRAM;
     }
-    if (!rt_program_executable(program)) {
-        return CL_INVALID_PROGRAM_EXECUTABLE;
-    }
-    const cl_uint n = (cl_uint)program->kernels.n;
-    if (kernels != NULL && cap < n) {
-        return CL_INVALID_VALUE;
-    }
-    for (cl_uint i = 0; kernels != NULL && i < n; i++) {
-        const cl_int error = rt_kernel_create(program, &program->kernels.kernels[i], &kernels[i]);
-        if (error != CL_SUCCESS) {
-            while (i-- > 0) {
-                rt_object_release(kernels[i]);
-            }
-            return error;
-        }
-    }
-    if (count != NULL) {
-        *count = n;
-    }
-    return CL_SUCCESS;
+    return rt_kernel_create_all(program, cap, kernels, count);
 }
 
 CL_API_ENTRY cl_kernel CL_API_CALL clCloneKernel(cl_kernel from, cl_int *errcode_ret)

@@ -12,8 +12,10 @@ struct job {
     cl_program program; /**< Held. */
     enum rt_build_step step;
     char *options;
+    struct rt_binary *from; /**< Held: what a program without source is built from. */
     cl_uint n_inputs;
-    cl_program *inputs; /**< Held. */
+    cl_program *headers;       /**< RT_COMPILE; held. */
+    struct rt_binary **inputs; /**< RT_LINK; held. */
     char **names;
     rt_build_notify notify;
     void *data;
@@ -22,49 +24,62 @@ struct job {
 static void job_free(struct job *j)
 {
     for (cl_uint i = 0; i < j->n_inputs; i++) {
-        if (j->inputs != NULL) {
-            rt_object_drop(j->inputs[i]);
-        }
-        if (j->names != NULL) {
-            free(j->names[i]);
-        }
+        rt_object_drop(j->headers[i]);
+        rt_object_drop(j->inputs[i]);
+        free(j->names[i]);
     }
+    free(j->headers);
     free(j->inputs);
     free(j->names);
     free(j->options);
+    rt_object_drop(j->from);
     rt_object_drop(j->program);
     free(j);
 }
 
-static struct job *job_create(cl_program p, const struct rt_build_request *r)
+/** Takes input i: of a link, the binary that it is now. */
+static cl_int take_input(struct job *j, const struct rt_build_request *r, cl_uint i)
+{
+    if (r->step == RT_LINK) {
+        return rt_program_take_compiled(r->inputs[i], &j->inputs[i]);
+    }
+    rt_object_hold(r->inputs[i]);
+    j->headers[i] = r->inputs[i];
+    j->names[i] = strdup(r->names[i]);
+    return j->names[i] == NULL ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
+}
+
+static cl_int job_create(cl_program p, const struct rt_build_request *r, struct job **out)
 {
     struct job *j = calloc(1, sizeof *j);
     if (j == NULL) {
-        return NULL;
+        return CL_OUT_OF_HOST_MEMORY;
     }
+    cl_int error = CL_OUT_OF_HOST_MEMORY;
     rt_object_hold(p);
     j->program = p;
     j->step = r->step;
     j->notify = r->notify;
     j->data = r->data;
     j->options = strdup(r->options == NULL ? "" : r->options);
-    j->inputs = calloc(r->n_inputs + 1u, sizeof(cl_program));
-    j->names = calloc(r->n_inputs + 1u, sizeof(char *));
-    if (j->options == NULL || j->inputs == NULL || j->names == NULL) {
-        job_free(j);
-        return NULL;
+    j->headers = calloc(r->n_inputs + (size_t)1, sizeof(cl_program));
+    j->inputs = calloc(r->n_inputs + (size_t)1, sizeof(struct rt_binary *));
+    j->names = calloc(r->n_inputs + (size_t)1, sizeof(char *));
+    if (j->options == NULL || j->headers == NULL || j->inputs == NULL || j->names == NULL) {
+        goto fail;
     }
-    for (; j->n_inputs < r->n_inputs; j->n_inputs++) {
-        const cl_uint i = j->n_inputs;
-        rt_object_hold(r->inputs[i]);
-        j->inputs[i] = r->inputs[i];
-        if (r->names != NULL && (j->names[i] = strdup(r->names[i])) == NULL) {
-            j->n_inputs++;
-            job_free(j);
-            return NULL;
+    j->n_inputs = r->n_inputs;
+    for (cl_uint i = 0; i < r->n_inputs; i++) {
+        error = take_input(j, r, i);
+        if (error != CL_SUCCESS) {
+            goto fail;
         }
     }
-    return j;
+    *out = j;
+    return CL_SUCCESS;
+fail:
+    job_free(j);
+    return error;
 }
 
 /** Appends a step's log to *log. */
@@ -85,44 +100,31 @@ static void add_log(char **log, char *more)
 static int compile(const struct job *j, struct tc_blob *out, char **log)
 {
     const cl_program p = j->program;
-    struct tc_header *headers = calloc(j->n_inputs + 1u, sizeof *headers);
+    struct tc_header *headers = calloc(j->n_inputs + (size_t)1, sizeof *headers);
     if (headers == NULL) {
         return -ENOMEM;
     }
-    const cl_uint n = j->step == RT_COMPILE ? j->n_inputs : 0;
-    for (cl_uint i = 0; i < n; i++) {
-        headers[i] = (struct tc_header){j->names[i], j->inputs[i]->source, j->inputs[i]->source_size};
+    for (cl_uint i = 0; i < j->n_inputs; i++) {
+        headers[i] = (struct tc_header){j->names[i], j->headers[i]->source, j->headers[i]->source_size};
     }
-    const int r = tc_compile(p->source, p->source_size, j->options, headers, n, out, log);
+    const int r = tc_compile(p->source, p->source_size, j->options, headers, j->n_inputs, out, log);
     free(headers);
     return r;
 }
 
-/** Compile and link; a binary that is an executable already is taken as it is, and one that is not is linked. */
+/** Compile and link; what is not source is linked. */
 static int build(const struct job *j, struct tc_blob *out, char **log)
 {
-    const cl_program p = j->program;
+    if (j->from != NULL) {
+        return tc_link(&j->from->blob, 1, j->options, 0, out, log);
+    }
     struct tc_blob module = {0};
-    int r;
-    if (p->source == NULL) {
-        module.data = malloc(p->blob.size);
-        if (module.data == NULL) {
-            return -ENOMEM;
-        }
-        memcpy(module.data, p->blob.data, p->blob.size);
-        module.size = p->blob.size;
-        if (p->kind == TC_OBJECT) {
-            *out = module;
-            return 0;
-        }
-    } else {
-        r = compile(j, &module, log);
-        if (r != 0) {
-            return r;
-        }
+    int r = compile(j, &module, log);
+    if (r != 0) {
+        return r;
     }
     char *link_log = NULL;
-    r = tc_link(&module, 1, p->source == NULL ? j->options : "", 0, out, &link_log);
+    r = tc_link(&module, 1, "", 0, out, &link_log);
     add_log(log, link_log);
     free(module.data);
     return r;
@@ -143,6 +145,19 @@ static int link(const struct job *j, struct tc_blob *out, char **log)
     return r;
 }
 
+/** The outcome of a step, held. A binary that is an executable already is taken as it is. */
+static int make(const struct job *j, struct rt_binary **out, char **log)
+{
+    struct tc_blob blob = {0};
+    if (j->from != NULL && j->from->kind == TC_OBJECT) {
+        rt_object_hold(j->from);
+        *out = j->from;
+        return 0;
+    }
+    const int r = j->step == RT_BUILD ? build(j, &blob, log) : j->step == RT_COMPILE ? compile(j, &blob, log) : link(j, &blob, log);
+    return r == 0 ? rt_binary_create(blob, out) : r;
+}
+
 static cl_int failure(enum rt_build_step step, int r)
 {
     static const cl_int failed[] = {CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_LINK_PROGRAM_FAILURE};
@@ -153,14 +168,10 @@ static cl_int failure(enum rt_build_step step, int r)
 /** Forgets the last build. The program's lock is held. */
 static void forget_locked(cl_program p)
 {
-    rt_object_drop(p->image);
-    p->image = NULL;
-    tc_kernels_free(&p->kernels);
-    p->kernels = (struct tc_kernels){0};
     p->executable = false;
     if (p->source != NULL) { /* else the binary is what the program is made from */
-        free(p->blob.data);
-        p->blob = (struct tc_blob){0};
+        rt_object_drop(p->binary);
+        p->binary = NULL;
     }
     free(p->log);
     p->log = NULL;
@@ -170,25 +181,16 @@ static void forget_locked(cl_program p)
 static cl_int perform(struct job *j)
 {
     const cl_program p = j->program;
-    struct tc_blob out = {0};
-    struct tc_kernels kernels = {0};
+    struct rt_binary *made = NULL;
     char *log = NULL;
-    int r = j->step == RT_BUILD ? build(j, &out, &log) : j->step == RT_COMPILE ? compile(j, &out, &log) : link(j, &out, &log);
-    const enum tc_kind kind = r == 0 ? tc_kind(out.data, out.size) : TC_UNKNOWN;
-    if (kind == TC_OBJECT) {
-        r = tc_kernels_read(&out, &kernels);
-    }
+    const int r = make(j, &made, &log);
     pthread_mutex_lock(&p->lock);
     p->log = log;
     p->status = r == 0 ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     if (r == 0) {
-        free(p->blob.data);
-        p->blob = out;
-        p->kind = kind;
-        p->kernels = kernels;
-        p->executable = kind == TC_OBJECT;
-    } else {
-        free(out.data);
+        rt_object_drop(p->binary);
+        p->binary = made;
+        p->executable = made->kind == TC_OBJECT;
     }
     pthread_mutex_unlock(&p->lock);
     return r == 0 ? CL_SUCCESS : failure(j->step, r);
@@ -206,12 +208,13 @@ static void *perform_async(void *arg)
 
 cl_int rt_build(cl_program p, const struct rt_build_request *request)
 {
-    struct job *j = job_create(p, request);
-    if (j == NULL) {
-        return CL_OUT_OF_HOST_MEMORY;
+    struct job *j;
+    const cl_int error = job_create(p, request, &j);
+    if (error != CL_SUCCESS) {
+        return error;
     }
     pthread_mutex_lock(&p->lock);
-    if (p->status == CL_BUILD_IN_PROGRESS || atomic_load(&p->attached) != 0) {
+    if (p->status == CL_BUILD_IN_PROGRESS || p->attached != 0) {
         pthread_mutex_unlock(&p->lock);
         job_free(j);
         return CL_INVALID_OPERATION;
@@ -220,11 +223,15 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
     free(p->options);
     p->options = strdup(j->options);
     p->status = CL_BUILD_IN_PROGRESS;
+    if (p->binary != NULL) { /* not forgotten: the program has no source */
+        rt_object_hold(p->binary);
+        j->from = p->binary;
+    }
     pthread_mutex_unlock(&p->lock);
     if (request->notify == NULL) {
-        const cl_int error = perform(j);
+        const cl_int outcome = perform(j);
         job_free(j);
-        return error;
+        return outcome;
     }
     pthread_t thread;
     rt_device_thread_begin();

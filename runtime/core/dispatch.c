@@ -228,7 +228,7 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     if (error != CL_SUCCESS) {
         goto fail;
     }
-    error = rt_program_image(kernel->program, &d->image);
+    error = rt_binary_image(kernel->binary, queue->context, &d->image);
     if (error != CL_SUCCESS) {
         goto fail;
     }

@@ -8,25 +8,37 @@
 static void kernel_destroy(void *object)
 {
     cl_kernel k = object;
-    atomic_fetch_sub(&k->program->attached, 1);
+    rt_program_detach(k->program);
+    rt_object_drop(k->binary);
     rt_object_drop(k->program);
     free(k->args);
     free(k->values);
     free(k);
 }
 
-cl_int rt_kernel_create(cl_program p, const struct tc_kernel *code, cl_kernel *out)
+/** code: NULL takes the kernel's name. */
+static cl_int create(cl_program p, const char *name, const struct tc_kernel *code, cl_kernel *out)
 {
-    cl_kernel k = rt_object_create(sizeof *k, RT_KERNEL, kernel_destroy);
+    struct rt_binary *b;
+    const cl_int error = rt_program_attach(p, &b);
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    for (size_t i = 0; i < b->kernels.n && code == NULL; i++) {
+        code = strcmp(b->kernels.kernels[i].name, name) == 0 ? &b->kernels.kernels[i] : NULL;
+    }
+    cl_kernel k = code == NULL ? NULL : rt_object_create(sizeof *k, RT_KERNEL, kernel_destroy);
     if (k == NULL) {
-        return CL_OUT_OF_HOST_MEMORY;
+        rt_program_detach(p);
+        rt_object_drop(b);
+        return code == NULL ? CL_INVALID_KERNEL_NAME : CL_OUT_OF_HOST_MEMORY;
     }
     rt_object_hold(p);
-    atomic_fetch_add(&p->attached, 1);
     k->program = p;
+    k->binary = b;
     k->code = code;
-    k->args = calloc(code->n_args + 1u, sizeof *k->args);
-    k->values = calloc(1, code->args_size + 1u);
+    k->args = calloc(code->n_args + (size_t)1, sizeof *k->args);
+    k->values = calloc(1, code->args_size + (size_t)1);
     if (k->args == NULL || k->values == NULL) {
         rt_object_release(k);
         return CL_OUT_OF_HOST_MEMORY;
@@ -35,9 +47,39 @@ cl_int rt_kernel_create(cl_program p, const struct tc_kernel *code, cl_kernel *o
     return CL_SUCCESS;
 }
 
+cl_int rt_kernel_create(cl_program p, const char *name, cl_kernel *out)
+{
+    return create(p, name, NULL, out);
+}
+
+cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *count)
+{
+    struct rt_binary *b;
+    cl_int error = rt_program_attach(p, &b); /* as if it were a kernel: the binary stays the program's meanwhile */
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    const cl_uint n = (cl_uint)b->kernels.n;
+    if (all != NULL && cap < n) {
+        error = CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; all != NULL && error == CL_SUCCESS && i < n; i++) {
+        error = create(p, NULL, &b->kernels.kernels[i], &all[i]);
+        while (error != CL_SUCCESS && i-- > 0) {
+            rt_object_release(all[i]);
+        }
+    }
+    if (error == CL_SUCCESS && count != NULL) {
+        *count = n;
+    }
+    rt_program_detach(p);
+    rt_object_drop(b);
+    return error;
+}
+
 cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out)
 {
-    const cl_int error = rt_kernel_create(from->program, from->code, out);
+    const cl_int error = create(from->program, NULL, from->code, out);
     if (error == CL_SUCCESS) {
         memcpy((*out)->args, from->args, from->code->n_args * sizeof *from->args);
         memcpy((*out)->values, from->values, from->code->args_size);

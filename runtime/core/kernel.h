@@ -18,14 +18,18 @@ struct rt_arg {
 
 struct _cl_kernel {
     struct rt_object base;
-    cl_program program;            /**< Held. */
-    const struct tc_kernel *code;  /**< Of the program; valid while the kernel is attached to it. */
+    cl_program program;           /**< Held, and counted there as attached. */
+    struct rt_binary *binary;     /**< Held. */
+    const struct tc_kernel *code; /**< Of the binary. */
     struct rt_arg *args;
     uint8_t *values; /**< The argument block, without addresses. */
 };
 
-/** CL_OUT_OF_HOST_MEMORY. */
-cl_int rt_kernel_create(cl_program p, const struct tc_kernel *code, cl_kernel *out);
+/** CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY. */
+cl_int rt_kernel_create(cl_program p, const char *name, cl_kernel *out);
+/** All kernels of the program's binary, unless `all` is NULL, and (count may be NULL) how many. CL_INVALID_VALUE: cap is too
+ *  small; errors as rt_kernel_create. */
+cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *count);
 cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out);
 cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *value);
 cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a);

@@ -7,7 +7,8 @@
  *
  * Names: rt_<object>_<verb>; the handles of the API (cl_context ...) are pointers to the structs of core/. Locking: one
  * lock per context (context.h) guards queues, events and maps; it is never held across a call of the driver that blocks,
- * of the compiler, or of the application. mem->lock, program->lock and context->image_lock are taken before it, never after.
+ * of the compiler, or of the application. mem->lock, program->lock, binary->lock and then context->image_lock are taken before it,
+ * never after.
  */
 #ifndef RT_OBJECT_H
 #define RT_OBJECT_H

@@ -2,15 +2,14 @@
 /** Programs but for building them (program.h, build.c). */
 #include "runtime/core/program.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static void program_destroy(void *object)
 {
     cl_program p = object;
-    rt_object_drop(p->image);
-    tc_kernels_free(&p->kernels);
-    free(p->blob.data);
+    rt_object_drop(p->binary);
     free(p->source);
     free(p->options);
     free(p->log);
@@ -19,7 +18,7 @@ static void program_destroy(void *object)
     free(p);
 }
 
-cl_int rt_program_create_empty(cl_context ctx, cl_program *out)
+static cl_int create_empty(cl_context ctx, cl_program *out)
 {
     cl_program p = rt_object_create(sizeof *p, RT_PROGRAM, program_destroy);
     if (p == NULL) {
@@ -33,6 +32,15 @@ cl_int rt_program_create_empty(cl_context ctx, cl_program *out)
     return CL_SUCCESS;
 }
 
+cl_int rt_program_create_linked(cl_context ctx, cl_program *out)
+{
+    const cl_int error = create_empty(ctx, out);
+    if (error == CL_SUCCESS) {
+        (*out)->linked = true;
+    }
+    return error;
+}
+
 cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings, const size_t *lengths, cl_program *out)
 {
     size_t size = 0;
@@ -40,7 +48,7 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
         size += lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
     }
     cl_program p;
-    const cl_int error = rt_program_create_empty(ctx, &p);
+    const cl_int error = create_empty(ctx, &p);
     if (error != CL_SUCCESS) {
         return error;
     }
@@ -61,23 +69,23 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
 
 cl_int rt_program_create_binary(cl_context ctx, const void *binary, size_t size, cl_program *out)
 {
-    const enum tc_kind kind = tc_kind(binary, size);
-    if (kind == TC_UNKNOWN) {
-        return CL_INVALID_BINARY;
-    }
+    struct tc_blob blob = {malloc(size), size};
+    struct rt_binary *b;
     cl_program p;
-    const cl_int error = rt_program_create_empty(ctx, &p);
-    if (error != CL_SUCCESS) {
-        return error;
-    }
-    p->blob.data = malloc(size);
-    if (p->blob.data == NULL) {
-        rt_object_release(p);
+    if (blob.data == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
-    memcpy(p->blob.data, binary, size);
-    p->blob.size = size;
-    p->kind = kind;
+    memcpy(blob.data, binary, size);
+    const int r = rt_binary_create(blob, &b);
+    if (r != 0) {
+        return r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_BINARY;
+    }
+    const cl_int error = create_empty(ctx, &p);
+    if (error != CL_SUCCESS) {
+        rt_object_drop(b);
+        return error;
+    }
+    p->binary = b;
     *out = p;
     return CL_SUCCESS;
 }
@@ -96,19 +104,19 @@ static cl_program_binary_type binary_type(enum tc_kind kind)
     }
 }
 
-static cl_int answer_names(cl_program p, const struct rt_answer *a)
+static cl_int answer_names(const struct tc_kernels *all, const struct rt_answer *a)
 {
     size_t size = 1;
-    for (size_t i = 0; i < p->kernels.n; i++) {
-        size += strlen(p->kernels.kernels[i].name) + 1;
+    for (size_t i = 0; i < all->n; i++) {
+        size += strlen(all->kernels[i].name) + 1;
     }
     char *names = calloc(1, size);
     if (names == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     char *at = names;
-    for (size_t i = 0; i < p->kernels.n; i++) {
-        at = stpcpy(stpcpy(at, i == 0 ? "" : ";"), p->kernels.kernels[i].name);
+    for (size_t i = 0; i < all->n; i++) {
+        at = stpcpy(stpcpy(at, i == 0 ? "" : ";"), all->kernels[i].name);
     }
     const cl_int error = rt_answer_string(a, names);
     free(names);
@@ -124,8 +132,8 @@ static cl_int answer_binaries(cl_program p, const struct rt_answer *a)
         }
         void *to;
         memcpy(&to, a->dst, sizeof to);
-        if (to != NULL && p->blob.size != 0) {
-            memcpy(to, p->blob.data, p->blob.size);
+        if (to != NULL && p->binary != NULL) {
+            memcpy(to, p->binary->blob.data, p->binary->blob.size);
         }
     }
     if (a->size != NULL) {
@@ -150,13 +158,13 @@ static cl_int query_locked(cl_program p, cl_program_info name, const struct rt_a
     case CL_PROGRAM_IL:
         return rt_answer_bytes(a, NULL, 0);
     case CL_PROGRAM_BINARY_SIZES:
-        return rt_answer_size(a, p->blob.size);
+        return rt_answer_size(a, p->binary == NULL ? 0 : p->binary->blob.size);
     case CL_PROGRAM_BINARIES:
         return answer_binaries(p, a);
     case CL_PROGRAM_NUM_KERNELS:
-        return p->executable ? rt_answer_size(a, p->kernels.n) : CL_INVALID_PROGRAM_EXECUTABLE;
+        return p->executable ? rt_answer_size(a, p->binary->kernels.n) : CL_INVALID_PROGRAM_EXECUTABLE;
     case CL_PROGRAM_KERNEL_NAMES:
-        return p->executable ? answer_names(p, a) : CL_INVALID_PROGRAM_EXECUTABLE;
+        return p->executable ? answer_names(&p->binary->kernels, a) : CL_INVALID_PROGRAM_EXECUTABLE;
     case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
     case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
         return rt_answer_uint(a, CL_FALSE);
@@ -183,7 +191,7 @@ static cl_int query_build_locked(cl_program p, cl_program_build_info name, const
     case CL_PROGRAM_BUILD_LOG:
         return rt_answer_string(a, p->log);
     case CL_PROGRAM_BINARY_TYPE:
-        return rt_answer_uint(a, binary_type(p->blob.size == 0 ? TC_UNKNOWN : p->kind));
+        return rt_answer_uint(a, binary_type(p->binary == NULL ? TC_UNKNOWN : p->binary->kind));
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
         return rt_answer_size(a, 0);
     default:
@@ -199,37 +207,35 @@ cl_int rt_program_query_build(cl_program p, cl_program_build_info name, const st
     return error;
 }
 
-bool rt_program_executable(cl_program p)
+cl_int rt_program_attach(cl_program p, struct rt_binary **out)
 {
+    cl_int error = CL_INVALID_PROGRAM_EXECUTABLE;
     pthread_mutex_lock(&p->lock);
-    const bool yes = p->executable;
-    pthread_mutex_unlock(&p->lock);
-    return yes;
-}
-
-const struct tc_kernel *rt_program_kernel(cl_program p, const char *name)
-{
-    const struct tc_kernel *found = NULL;
-    pthread_mutex_lock(&p->lock);
-    for (size_t i = 0; i < p->kernels.n && found == NULL; i++) {
-        if (strcmp(p->kernels.kernels[i].name, name) == 0) {
-            found = &p->kernels.kernels[i];
-        }
+    if (p->executable) {
+        rt_object_hold(p->binary);
+        *out = p->binary;
+        p->attached++;
+        error = CL_SUCCESS;
     }
     pthread_mutex_unlock(&p->lock);
-    return found;
+    return error;
 }
 
-cl_int rt_program_image(cl_program p, struct rt_image **out)
+void rt_program_detach(cl_program p)
 {
-    cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&p->lock);
-    if (p->image == NULL) {
-        error = rt_image_create(p->context, &p->blob, &p->image);
-    }
-    if (error == CL_SUCCESS) {
-        rt_object_hold(p->image);
-        *out = p->image;
+    p->attached--;
+    pthread_mutex_unlock(&p->lock);
+}
+
+cl_int rt_program_take_compiled(cl_program p, struct rt_binary **out)
+{
+    cl_int error = CL_INVALID_OPERATION;
+    pthread_mutex_lock(&p->lock);
+    if (p->status != CL_BUILD_IN_PROGRESS && p->status != CL_BUILD_ERROR && p->binary != NULL && p->binary->kind != TC_OBJECT) {
+        rt_object_hold(p->binary);
+        *out = p->binary;
+        error = CL_SUCCESS;
     }
     pthread_mutex_unlock(&p->lock);
     return error;

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "os/observer.h"
 #include "os/os.h"
 #include "os/wait.h"
@@ -166,8 +167,8 @@ static void *pump(void *arg)
 
 int tern_pump_start(struct tern_device *dev)
 {
-    int r = pthread_create(&dev->thread, NULL, pump, dev);
-    return r ? tern_error(-r, "the device thread cannot be started: %s", strerror(r)) : 0;
+    int r = tern_thread_start(&dev->thread, pump, dev);
+    return r ? tern_error(r, "the device thread cannot be started: %s", strerror(-r)) : 0;
 }
 
 void tern_pump_stop(struct tern_device *dev)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/thread.h"
+
 /** A build with copies of all it needs: the caller's arrays need not outlive the call. */
 struct job {
     cl_program program; /**< Held. */
@@ -233,12 +235,9 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
         job_free(j);
         return outcome;
     }
-    pthread_t thread;
     rt_device_thread_begin();
-    if (pthread_create(&thread, NULL, perform_async, j) != 0) {
+    if (!rt_thread_start(perform_async, j)) {
         perform_async(j); /* no thread to be had: the caller does it, which the specification allows */
-    } else {
-        pthread_detach(thread);
     }
     return CL_SUCCESS;
 }

@@ -7,6 +7,7 @@
 
 #include <CL/cl_ext.h>
 
+#include "runtime/core/thread.h"
 #include "runtime/include/CL/cl_tern.h"
 
 /** cl_khr_priority_hints: shares among the queues of one OpenCL context, which are contexts of one process of the driver. */
@@ -92,11 +93,10 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
         fprintf(stderr, "tern: OpenCL: no queue: %s\n", tern_last_error());
         goto fail;
     }
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, rt_queue_work, q) != 0) {
+    if (!rt_thread_start(rt_queue_work, q)) {
+        fprintf(stderr, "tern: OpenCL: no queue: its thread cannot be started\n");
         goto fail;
     }
-    pthread_detach(thread);
     *out = q;
     return CL_SUCCESS;
 fail:

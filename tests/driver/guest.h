@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a program sees of the threads that a library starts in it: signal masks and sizes of stacks, from /proc. */
+#ifndef GUEST_H
+#define GUEST_H
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** Signals that a thread can block: not KILL and STOP, nor the two that the C library keeps for itself. */
+static inline uint64_t guest_all_signals(void)
+{
+    uint64_t all = UINT64_MAX;
+    const int never[] = {SIGKILL, SIGSTOP, 32, 33};
+    for (unsigned i = 0; i < sizeof never / sizeof *never; i++) {
+        all &= ~(1ull << (never[i] - 1));
+    }
+    return all;
+}
+
+/** The line SigBlk of a thread's status; UINT64_MAX if the thread has ended. */
+static inline uint64_t guest_blocked(const char *thread)
+{
+    char path[300], line[256];
+    uint64_t mask = UINT64_MAX;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", thread);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        sscanf(line, "SigBlk: %" SCNx64, &mask);
+    }
+    if (f) {
+        fclose(f);
+    }
+    return mask;
+}
+
+/** Threads of the process but the first; *open: those of them that some signal can reach, each told on stderr. */
+static inline unsigned guest_threads(unsigned *open)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/task");
+    *open = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] == '.' || atol(e->d_name) == (long)getpid()) {
+            continue;
+        }
+        const uint64_t blocked = guest_blocked(e->d_name);
+        n++;
+        if ((blocked & guest_all_signals()) != guest_all_signals()) {
+            fprintf(stderr, "thread %s blocks only %016" PRIx64 "\n", e->d_name, blocked);
+            ++*open;
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+    return n;
+}
+
+#endif

@@ -9,9 +9,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tern_sim/tern_sim.h"
 
 static const char *const backends[] = {"rtl", "model"};
 static const char *const geometries[] = {"default", "small"};
+static const char *const memories[] = {[TERN_SIM_MEMORY_IDEAL] = "ideal", [TERN_SIM_MEMORY_HBM] = "hbm", [TERN_SIM_MEMORY_DDR4] = "ddr4"};
+_Static_assert(sizeof memories / sizeof *memories == TERN_SIM_MEMORIES, "every memory has a name");
 
 static bool one_of(const char *const *list, size_t n, const char *s)
 {
@@ -61,6 +64,11 @@ static const struct key keys[] = {
     {"mem", true, 1ull << 20, 16ull << 30, offsetof(struct tern_config, mem_bytes), 8},
     KEY(dram_latency, false, 1, 100000),
     KEY(dram_bandwidth, false, 1, 64),
+    KEY(dram_reads, false, 1, 256),
+    KEY(dram_writes, false, 1, 256),
+    KEY(dram_refresh, false, 1000, 1000000),
+    KEY(dram_refresh_cycles, false, 1, 999),
+    KEY(dram_stall, false, 0, 255),
     KEY(timeout, true, 1000, 1ull << 62),
     KEY(limit, true, 1000, 1ull << 62),
     KEY(quantum, true, 100, 1ull << 62),
@@ -107,8 +115,18 @@ static int set(struct tern_config *c, const char *key, const char *value)
         memcpy(c->trace, value, strlen(value) + 1);
         return 0;
     }
-    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, dram_latency, dram_bandwidth, timeout, limit, quantum, grace, "
-                      "preempt, depth, realtime, trace", key);
+    if (!strcmp(key, "memory")) {
+        for (uint32_t i = 0; i < TERN_SIM_MEMORIES; i++) {
+            if (!strcmp(value, memories[i])) {
+                c->memory = i;
+                return 0;
+            }
+        }
+        return tern_error(-EINVAL, "configuration key 'memory': '%s' is none of ideal, hbm and ddr4", value);
+    }
+    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, memory, dram_latency, dram_bandwidth, dram_reads, "
+                      "dram_writes, dram_refresh, dram_refresh_cycles, dram_stall, timeout, limit, quantum, grace, preempt, "
+                      "depth, realtime, trace", key);
 }
 
 static int parse_items(struct tern_config *c, char *items)
@@ -124,6 +142,9 @@ static int parse_items(struct tern_config *c, char *items)
         if (r) {
             return r;
         }
+    }
+    if (c->memory == TERN_SIM_MEMORY_IDEAL && !c->dram_refresh != !c->dram_refresh_cycles) {
+        return tern_error(-EINVAL, "configuration: dram_refresh and dram_refresh_cycles belong together (memory=ideal has no refresh)");
     }
     return 0;
 }

@@ -14,8 +14,12 @@ struct tern_config {
     char geometry[16];       /**< "default" or "small". */
     char text[64];           /**< The configuration as it was given, cut to fit. */
     uint64_t mem_bytes;      /**< 0: the device's default. */
-    uint32_t dram_latency;   /**< Cycles; 0: default. */
-    uint32_t dram_bandwidth; /**< Bytes a cycle; 0: default. */
+    uint32_t memory;         /**< enum tern_sim_memory: what kind of memory a simulated card has. */
+    uint32_t dram_latency;   /**< Cycles; 0, here and below: as `memory` has it. */
+    uint32_t dram_bandwidth; /**< Bytes a cycle. */
+    uint32_t dram_reads, dram_writes; /**< Transfers outstanding at most. */
+    uint32_t dram_refresh, dram_refresh_cycles; /**< Every so many cycles memory stands still for so many. */
+    uint32_t dram_stall;     /**< Of 256 cycles, how many each channel of the port pauses. */
     uint64_t timeout;        /**< Cycles that an engine may take to answer a request to stop (F2). */
     uint64_t limit;          /**< Cycles that a buffer may run; 0: as long as it likes. */
     uint64_t quantum;        /**< Cycles that a context may keep an engine that others of its band want (S1). */

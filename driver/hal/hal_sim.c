@@ -129,6 +129,12 @@ int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
         .mem_bytes = config->mem_bytes,
         .dram_latency = config->dram_latency,
         .dram_bandwidth = config->dram_bandwidth,
+        .memory = config->memory,
+        .dram_reads = config->dram_reads,
+        .dram_writes = config->dram_writes,
+        .dram_refresh = config->dram_refresh,
+        .dram_refresh_cycles = config->dram_refresh_cycles,
+        .dram_stall = config->dram_stall,
         .dram_error_base = config->dram_error_base,
         .dram_error_bytes = config->dram_error_bytes,
     };

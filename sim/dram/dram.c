@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two channels, reads and writes, each a table of transfers and a list of their indexes in order of acceptance. */
+/**
+ * Two channels, reads and writes, each with slots for its transfers and a list of those that wait for their time.
+ * Addresses and data of writes come independently: whichever is first takes a slot and waits in a queue of its kind,
+ * the other completes the oldest slot there. Only one of the two queues has anything in it.
+ */
 #include "dram.h"
 
 #include <errno.h>
@@ -7,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SLOTS 256u
+#define SLOTS (TERN_DRAM_OUTSTANDING + TERN_DRAM_AHEAD)
 #define LINE 64u
 #define PAGE 4096u
 #define OKAY 0u
@@ -17,15 +21,22 @@
 struct transfer {
     uint64_t address, strobe, due;
     uint8_t id, resp;
-    bool used;
     uint32_t data[16];
+};
+
+/** Slots, oldest first. */
+struct fifo {
+    uint16_t slot[SLOTS];
+    uint32_t head, count;
 };
 
 struct channel {
     struct transfer slot[SLOTS];
-    uint16_t order[SLOTS]; /* transfers that wait for their time, oldest first */
+    uint16_t free[SLOTS];    /* slots that are free, the last one is taken next */
+    uint32_t frees;
+    uint16_t order[SLOTS];   /* transfers that wait for their time, oldest first */
     uint32_t waiting;
-    uint32_t tail; /* slot of the next transfer */
+    uint32_t outstanding;    /* addresses taken and not answered */
     struct transfer *answer; /* on the response channel */
 };
 
@@ -33,15 +44,31 @@ struct tern_dram {
     struct tern_dram_config config;
     uint8_t *memory;
     uint64_t now, bus_free; /* bus_free in 1/64 cycle */
-    uint64_t random;
+    uint64_t next_refresh;
+    uint64_t random, stalls; /* generators: of extra latency, of pauses */
     struct channel rd, wr;
-    uint32_t w_tail; /* slot of the next write data */
+    struct fifo addresses, data; /* of writes that have no data, or no address */
     struct tern_dram_out out;
 };
 
+static void channel_init(struct channel *c)
+{
+    for (c->frees = 0; c->frees < SLOTS; c->frees++) {
+        c->free[c->frees] = (uint16_t)(SLOTS - 1 - c->frees);
+    }
+}
+
+static bool valid(const struct tern_dram_config *c)
+{
+    return c->bytes && c->bytes % PAGE == 0 && c->latency && c->bandwidth && c->bandwidth <= LINE && c->reads &&
+           c->reads <= TERN_DRAM_OUTSTANDING && c->writes && c->writes <= TERN_DRAM_OUTSTANDING &&
+           c->ahead <= TERN_DRAM_AHEAD && c->stall < 256 &&
+           (c->refresh ? c->refresh_cycles < c->refresh : !c->refresh_cycles);
+}
+
 int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out)
 {
-    if (!config->bytes || config->bytes % PAGE || !config->latency || !config->bandwidth || config->bandwidth > LINE) {
+    if (!valid(config)) {
         return -EINVAL;
     }
     struct tern_dram *d = calloc(1, sizeof *d);
@@ -56,7 +83,11 @@ int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **o
     d->memory = memory;
     d->config = *config;
     d->random = config->reorder;
-    d->out = (struct tern_dram_out){.arready = true, .awready = true, .wready = true};
+    d->stalls = 0x9e3779b97f4a7c15ull ^ config->reorder;
+    d->next_refresh = config->refresh;
+    channel_init(&d->rd);
+    channel_init(&d->wr);
+    d->out = (struct tern_dram_out){.arready = true, .awready = true, .wready = config->ahead != 0};
     *out = d;
     return 0;
 }
@@ -76,24 +107,62 @@ const struct tern_dram_out *tern_dram_out(const struct tern_dram *d)
 
 bool tern_dram_idle(const struct tern_dram *d)
 {
-    return !d->rd.waiting && !d->wr.waiting && !d->rd.answer && !d->wr.answer && d->wr.tail == d->w_tail;
+    return d->rd.frees == SLOTS && d->wr.frees == SLOTS;
 }
 
-static uint32_t draw(struct tern_dram *d)
+static uint32_t draw(uint64_t *random)
 {
-    d->random ^= d->random << 13;
-    d->random ^= d->random >> 7;
-    d->random ^= d->random << 17;
-    return (uint32_t)(d->random >> 16);
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return (uint32_t)(*random >> 16);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/** A channel pauses in this cycle. */
+static bool pauses(struct tern_dram *d)
+{
+    return d->config.stall && draw(&d->stalls) % 256 < d->config.stall;
+}
+
+static void push(struct fifo *f, uint32_t slot)
+{
+    f->slot[(f->head + f->count++) % SLOTS] = (uint16_t)slot;
+}
+
+static uint32_t pop(struct fifo *f)
+{
+    uint32_t slot = f->slot[f->head];
+    f->head = (f->head + 1) % SLOTS;
+    f->count--;
+    return slot;
+}
+
+/** A slot that waits in f, else a new one. */
+static uint32_t slot_of(struct channel *c, struct fifo *f, bool *complete)
+{
+    *complete = f->count != 0;
+    return *complete ? pop(f) : c->free[--c->frees];
+}
+
+static void release(struct channel *c)
+{
+    c->free[c->frees++] = (uint16_t)(c->answer - c->slot);
+    c->outstanding--;
+    c->answer = NULL;
 }
 
 /** Gives a complete transfer its turn on the data bus. */
 static void schedule(struct tern_dram *d, struct channel *c, uint32_t slot)
 {
-    uint64_t at = d->now * LINE > d->bus_free ? d->now * LINE : d->bus_free;
+    uint64_t at = later(d->now * LINE, d->bus_free);
     d->bus_free = at + LINE * LINE / d->config.bandwidth;
     struct transfer *t = &c->slot[slot];
-    t->due = at / LINE + d->config.latency + (d->config.reorder ? draw(d) % SPREAD : 0);
+    t->due = at / LINE + d->config.latency + (d->config.reorder ? draw(&d->random) % SPREAD : 0);
     bool beyond = t->address >= d->config.bytes || d->config.bytes - t->address < LINE;
     bool bad = t->address < d->config.error_base + d->config.error_bytes && t->address + LINE > d->config.error_base;
     t->resp = beyond || (bad && d->config.error_bytes) ? SLVERR : OKAY;
@@ -138,38 +207,40 @@ static void apply(struct tern_dram *d, const struct transfer *t)
 
 static void accept(struct tern_dram *d, const struct tern_dram_in *in)
 {
+    bool complete;
     if (in->arvalid && d->out.arready) {
-        struct transfer *t = &d->rd.slot[d->rd.tail];
-        t->used = true;
+        uint32_t slot = d->rd.free[--d->rd.frees];
+        struct transfer *t = &d->rd.slot[slot];
         t->id = in->arid;
         t->address = in->araddr & ~(uint64_t)(LINE - 1);
-        schedule(d, &d->rd, d->rd.tail);
+        d->rd.outstanding++;
+        schedule(d, &d->rd, slot);
         if (t->resp == OKAY) {
             memcpy(t->data, d->memory + t->address, LINE);
         } else {
             memset(t->data, 0, LINE);
         }
-        d->rd.tail = (d->rd.tail + 1) % SLOTS;
     }
-    /* Address and data of a write may come in any order; both together make a transfer. */
-    uint32_t aw = d->wr.tail, w = d->w_tail;
-    bool ahead = aw != w && d->wr.slot[w].used; /* the address came first */
     if (in->awvalid && d->out.awready) {
-        struct transfer *t = &d->wr.slot[aw];
-        t->used = true;
-        t->id = in->awid;
-        t->address = in->awaddr & ~(uint64_t)(LINE - 1);
-        d->wr.tail = (aw + 1) % SLOTS;
+        uint32_t slot = slot_of(&d->wr, &d->data, &complete);
+        d->wr.slot[slot].id = in->awid;
+        d->wr.slot[slot].address = in->awaddr & ~(uint64_t)(LINE - 1);
+        d->wr.outstanding++;
+        if (complete) {
+            schedule(d, &d->wr, slot);
+        } else {
+            push(&d->addresses, slot);
+        }
     }
     if (in->wvalid && d->out.wready) {
-        struct transfer *t = &d->wr.slot[w];
-        memcpy(t->data, in->wdata, LINE);
-        t->strobe = in->wstrb;
-        d->w_tail = (w + 1) % SLOTS;
-    }
-    bool aw_moved = d->wr.tail != aw, w_moved = d->w_tail != w;
-    if (aw == w ? aw_moved && w_moved : ahead ? w_moved : aw_moved) {
-        schedule(d, &d->wr, aw == w || !ahead ? aw : w);
+        uint32_t slot = slot_of(&d->wr, &d->addresses, &complete);
+        memcpy(d->wr.slot[slot].data, in->wdata, LINE);
+        d->wr.slot[slot].strobe = in->wstrb;
+        if (complete) {
+            schedule(d, &d->wr, slot);
+        } else {
+            push(&d->data, slot);
+        }
     }
 }
 
@@ -177,22 +248,20 @@ static void answer(struct tern_dram *d, const struct tern_dram_in *in)
 {
     struct tern_dram_out *o = &d->out;
     if (o->rvalid && in->rready) {
-        d->rd.answer->used = false;
-        d->rd.answer = NULL;
+        release(&d->rd);
         o->rvalid = false;
     }
     if (o->bvalid && in->bready) {
-        d->wr.answer->used = false;
-        d->wr.answer = NULL;
+        release(&d->wr);
         o->bvalid = false;
     }
-    if (!o->rvalid && d->rd.waiting && (d->rd.answer = next(d, &d->rd))) {
+    if (!o->rvalid && d->rd.waiting && !pauses(d) && (d->rd.answer = next(d, &d->rd))) {
         o->rvalid = true;
         o->rid = d->rd.answer->id;
         o->rresp = d->rd.answer->resp;
         o->rdata = d->rd.answer->data;
     }
-    if (!o->bvalid && d->wr.waiting && (d->wr.answer = next(d, &d->wr))) {
+    if (!o->bvalid && d->wr.waiting && !pauses(d) && (d->wr.answer = next(d, &d->wr))) {
         o->bvalid = true;
         o->bid = d->wr.answer->id;
         o->bresp = d->wr.answer->resp;
@@ -205,15 +274,18 @@ static void answer(struct tern_dram *d, const struct tern_dram_in *in)
 void tern_dram_clock(struct tern_dram *d, const struct tern_dram_in *in)
 {
     d->now++;
+    if (d->config.refresh && d->now == d->next_refresh) {
+        d->bus_free = later(d->now * LINE, d->bus_free) + (uint64_t)d->config.refresh_cycles * LINE;
+        d->next_refresh += d->config.refresh;
+    }
     if (!in->arvalid && !in->awvalid && !in->wvalid && tern_dram_idle(d)) {
         return;
     }
     accept(d, in);
     answer(d, in);
-    d->out.arready = !d->rd.slot[d->rd.tail].used;
-    d->out.awready = !d->wr.slot[d->wr.tail].used;
-    /* data goes before its address by one transfer at most */
-    d->out.wready = d->wr.slot[d->w_tail].used == (d->w_tail != d->wr.tail);
+    d->out.arready = d->rd.outstanding < d->config.reads && !pauses(d);
+    d->out.awready = d->wr.outstanding < d->config.writes && !pauses(d);
+    d->out.wready = (d->addresses.count || d->data.count < d->config.ahead) && !pauses(d);
 }
 
 static bool outside(const struct tern_dram *d, uint64_t address, size_t size)

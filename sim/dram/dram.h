@@ -6,10 +6,15 @@
  * tern_dram_clock with what the device drives; that is the clock edge. Outputs change only there, so nothing is
  * combinational through the model.
  *
- * Timing: a transfer takes 64 / bandwidth cycles of the one data bus, both directions together, and is answered `latency`
- * cycles after its turn. A read takes its data when it is accepted and a write takes effect when it is answered: the
- * least that AXI promises, so a device that counts on more fails here. Transfers of one id stay in order.
- * Host memory is used only for what is touched.
+ * Timing: a transfer takes 64 / bandwidth cycles of the one data bus, both directions together, and is answered
+ * `latency` cycles after its turn. A refresh occupies the bus. A read takes its data when it is accepted and a write
+ * takes effect when it is answered: the least that AXI promises, so a device that counts on more fails here.
+ * Transfers of one id stay in order.
+ *
+ * Back-pressure: arready and awready are low while `reads` or `writes` transfers are outstanding, from the acceptance
+ * of the address to that of the answer. Write data may come before their address: wready is low while `ahead` of them
+ * wait for it. With `stall`, each of the five channels pauses at random; rvalid and bvalid never drop before their
+ * handshake. Host memory is used only for what is touched.
  */
 #ifndef TERN_DRAM_H
 #define TERN_DRAM_H
@@ -22,13 +27,21 @@
 extern "C" {
 #endif
 
+#define TERN_DRAM_OUTSTANDING 256u /* the most reads, and writes */
+#define TERN_DRAM_AHEAD 16u        /* the most write data before their addresses */
+
 struct tern_dram;
+struct tern_sim_config;
 
 struct tern_dram_config {
     uint64_t bytes;     /**< A multiple of 4096. */
     uint32_t latency;   /**< Cycles, 1 or more. */
     uint32_t bandwidth; /**< Bytes a cycle, 1 to 64. */
-    uint64_t reorder;   /**< 0: answers in order; else the seed of random extra latency, which lets ids overtake each other. */
+    uint32_t reads, writes;  /**< Outstanding at most, 1 to TERN_DRAM_OUTSTANDING. */
+    uint32_t ahead;     /**< Write data taken before their addresses, 0 to TERN_DRAM_AHEAD. */
+    uint32_t refresh, refresh_cycles; /**< Every `refresh` cycles (0: never) the bus is busy for so many, which are fewer. */
+    uint32_t stall;     /**< Of 256 cycles, how many each channel pauses; 0 to 255. */
+    uint64_t reorder;   /**< 0: answers in order; else the seed of random extra latency: ids overtake each other. */
     uint64_t error_base, error_bytes; /**< Accesses to this range are answered with SLVERR and do nothing. */
 };
 
@@ -46,6 +59,10 @@ struct tern_dram_in {
     uint64_t araddr, awaddr, wstrb;
     const uint32_t *wdata;
 };
+
+/** What a simulated device has: the named setting, and the single numbers that are not 0 instead of its own
+ *  (settings.c). NULL: all defaults. -EINVAL: no such setting. */
+int tern_dram_configure(const struct tern_sim_config *sim, struct tern_dram_config *out);
 
 /** 0, -EINVAL, -ENOMEM. */
 int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out);

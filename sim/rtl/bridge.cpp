@@ -25,7 +25,6 @@
 
 namespace {
 
-constexpr uint64_t default_bytes = 2ull << 30;
 constexpr uint64_t limit = 4ull << 30;  // the dirty plane's room
 constexpr uint64_t page = 4096;
 constexpr unsigned access_limit = 256;  // cycles
@@ -133,13 +132,8 @@ int select_mutant([[maybe_unused]] tern_sim *s, uint32_t mutant)
 int create(const tern_sim_config *config, tern_sim **out)
 {
     tern_dram_config d = {};
-    d.bytes = config && config->mem_bytes ? config->mem_bytes : default_bytes;
-    d.latency = config && config->dram_latency ? config->dram_latency : 60;
-    d.bandwidth = config && config->dram_bandwidth ? config->dram_bandwidth : 64;
-    if (config) {
-        d.reorder = config->dram_reorder_seed;
-        d.error_base = config->dram_error_base;
-        d.error_bytes = config->dram_error_bytes;
+    if (int r = tern_dram_configure(config, &d)) {
+        return r;
     }
     if (d.bytes > limit) {
         return -EINVAL;

@@ -11,6 +11,7 @@
 
 #include "hal/config.h"
 #include "tern/tern.h"
+#include "tern_sim/tern_sim.h"
 
 static int clean(void **state)
 {
@@ -49,6 +50,13 @@ static void test_all_keys(void **state)
     assert_string_equal(c.trace, "/tmp/a.fst");
     assert_int_equal(tern_config_parse("model", "default,quantum=2M,grace=1000,preempt=10K,depth=1,realtime=1", &c), 0);
     assert_true(c.quantum == 2u << 20 && c.grace == 1000 && c.preempt == 10240 && c.depth == 1 && c.realtime);
+    assert_int_equal(tern_config_parse("rtl", "small,memory=hbm", &c), 0);
+    assert_true(c.memory == TERN_SIM_MEMORY_HBM && !c.dram_latency && !c.dram_refresh);
+    assert_int_equal(tern_config_parse("rtl", "small,dram_reads=256,dram_writes=8,memory=ddr4,dram_refresh=5000,dram_refresh_cycles=7,"
+                                              "dram_stall=128", &c), 0);
+    assert_true(c.memory == TERN_SIM_MEMORY_DDR4 && c.dram_reads == 256 && c.dram_writes == 8 && c.dram_refresh == 5000 &&
+                c.dram_refresh_cycles == 7 && c.dram_stall == 128);
+    assert_int_equal(tern_config_parse("rtl", "small,memory=hbm,dram_refresh=5000", &c), 0); /* its own cycles */
     assert_int_equal(tern_config_parse("model", text, &c), 0);
     assert_int_equal(strlen(c.text), strlen(text) < sizeof c.text ? strlen(text) : sizeof c.text - 1);
 }
@@ -77,7 +85,17 @@ static void test_errors(void **state)
     } bad[] = {
         {"fpga", NULL, "'fpga'"},
         {"rtl", "big", "'big'"},
-        {"rtl", "default,memory=1", "'memory'"},
+        {"rtl", "default,memories=1", "'memories'"},
+        {"rtl", "default,memory=1", "'1' is none of ideal, hbm and ddr4"},
+        {"rtl", "default,memory=", "ideal, hbm and ddr4"},
+        {"rtl", "default,memory=HBM", "'HBM'"},
+        {"rtl", "default,dram_reads=0", "1 to 256"},
+        {"rtl", "default,dram_writes=257", "1 to 256"},
+        {"rtl", "default,dram_refresh=999", "'dram_refresh'"},
+        {"rtl", "default,dram_refresh=2000", "belong together"},
+        {"rtl", "default,dram_refresh_cycles=100", "belong together"},
+        {"rtl", "default,dram_refresh_cycles=1000", "1 to 999"},
+        {"rtl", "default,dram_stall=256", "0 to 255"},
         {"rtl", "default,mem", "key=value"},
         {"rtl", "default,mem=", "not a number"},
         {"rtl", "default,mem=12x", "'12x'"},

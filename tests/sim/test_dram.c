@@ -17,6 +17,9 @@
 static struct tern_dram *create(struct tern_dram_config c)
 {
     struct tern_dram *d = NULL;
+    c.reads = c.reads ? c.reads : 256;
+    c.writes = c.writes ? c.writes : 256;
+    c.ahead = 1;
     assert_int_equal(tern_dram_create(&c, &d), 0);
     return d;
 }
@@ -163,11 +166,17 @@ static void test_bad_configuration(void **state)
     (void)state;
     struct tern_dram *d = NULL;
     static const struct tern_dram_config bad[] = {
-        {.bytes = 100, .latency = 60, .bandwidth = 64},
-        {.bytes = 4096, .latency = 60, .bandwidth = 0},
-        {.bytes = 4096, .latency = 60, .bandwidth = 65},
+        {.bytes = 100, .latency = 60, .bandwidth = 64, .reads = 1, .writes = 1},
+        {.bytes = 4096, .latency = 60, .bandwidth = 0, .reads = 1, .writes = 1},
+        {.bytes = 4096, .latency = 60, .bandwidth = 65, .reads = 1, .writes = 1},
+        {.bytes = 4096, .latency = 60, .bandwidth = 64, .reads = 0, .writes = 1},
+        {.bytes = 4096, .latency = 60, .bandwidth = 64, .reads = 1, .writes = 257},
+        {.bytes = 4096, .latency = 60, .bandwidth = 64, .reads = 1, .writes = 1, .ahead = 17},
+        {.bytes = 4096, .latency = 60, .bandwidth = 64, .reads = 1, .writes = 1, .stall = 256},
+        {.bytes = 4096, .latency = 60, .bandwidth = 64, .reads = 1, .writes = 1, .refresh = 100, .refresh_cycles = 100},
+        {.bytes = 4096, .latency = 60, .bandwidth = 64, .reads = 1, .writes = 1, .refresh_cycles = 100},
     };
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(tern_dram_create(&bad[i], &d), -22); /* -EINVAL */
         assert_null(d);
     }

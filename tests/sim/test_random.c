@@ -273,15 +273,32 @@ static void test_resets(void **state)
     rounds(*state, true);
 }
 
-/* Memory that answers out of order, and slowly. */
-static int setup_reorder(void **state)
+static int setup(void **state, const struct tern_sim_config *config)
 {
     struct device *d = malloc(sizeof *d);
     assert_non_null(d);
-    device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_latency = 25, .dram_bandwidth = 48,
-                                             .dram_reorder_seed = 4711});
+    device_open(d, config);
     *state = d;
     return 0;
+}
+
+/* Memory that answers out of order, and slowly. */
+static int setup_reorder(void **state)
+{
+    return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_latency = 25, .dram_bandwidth = 48,
+                                                  .dram_reorder_seed = 4711});
+}
+
+/* Memory that pushes back: on most cycles nothing is taken on a channel, and one write and two reads are under way. */
+static int setup_stall(void **state)
+{
+    return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_stall = 160, .dram_reads = 2, .dram_writes = 1,
+                                                  .dram_latency = 10, .dram_refresh = 2000, .dram_refresh_cycles = 500});
+}
+
+static int setup_hbm(void **state)
+{
+    return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .memory = TERN_SIM_MEMORY_HBM});
 }
 
 int main(int argc, char **argv)
@@ -294,6 +311,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_preemption, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_resets, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_preemption, setup_reorder, device_teardown),
+        cmocka_unit_test_setup_teardown(test_preemption, setup_stall, device_teardown),
+        cmocka_unit_test_setup_teardown(test_preemption, setup_hbm, device_teardown),
     };
     return cmocka_run_group_tests_name("random", tests, NULL, NULL) ? 1 : 0;
 }

@@ -55,7 +55,10 @@ struct tern_device_info {
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
  * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G),
- * dram_latency (cycles), dram_bandwidth (bytes a cycle), trace (file for a waveform); and for the scheduler, in cycles:
+ * trace (file for a waveform); for the memory of the simulated RTL: memory (ideal | hbm | ddr4) and, instead of its numbers,
+ * dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads, dram_writes (transfers outstanding at most), dram_refresh,
+ * dram_refresh_cycles (every so many cycles it stands still for so many), dram_stall (of 256 cycles, how many each channel of
+ * the port pauses at random); and for the scheduler, in cycles:
  * timeout (an engine that has not stopped so long after it was asked to is reset (F2, F3); else environment
  * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has run longer
  * ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum, grace (S1), preempt (every

@@ -23,14 +23,26 @@ extern "C" {
 
 struct tern_sim;
 
-/** What can be set when a device is created. Zero means the default. */
+/** Named memories of the RTL devices: sim/dram/settings.c has their figures. */
+enum tern_sim_memory {
+    TERN_SIM_MEMORY_IDEAL, /**< As fast as the port, pushes back on nothing: the default. */
+    TERN_SIM_MEMORY_HBM,   /**< A pseudo channel of the HBM of an Alveo U55C. */
+    TERN_SIM_MEMORY_DDR4,  /**< A channel of DDR4-2400. */
+    TERN_SIM_MEMORIES
+};
+
+/** What can be set when a device is created. Zero means the default; for dram_latency to dram_refresh_cycles, that of `memory`. */
 struct tern_sim_config {
     uint64_t mem_bytes;       /**< Device memory; default 2 GiB, a multiple of 4 KiB, at most 4 GiB (model: 16 GiB). Host memory is used only for what is touched. */
-    uint32_t dram_latency;    /**< Cycles from request to first data; default 60. */
-    uint32_t dram_bandwidth;  /**< Bytes a cycle, 1 to 64, over both directions; default 64. */
+    uint32_t dram_latency;    /**< Cycles from request to first data. */
+    uint32_t dram_bandwidth;  /**< Bytes a cycle, 1 to 64, over both directions. */
     uint32_t dram_reorder_seed; /**< Not 0: memory answers different AXI ids in random order, reproducibly. For tests. */
     uint64_t dram_error_base, dram_error_bytes; /**< Physical range that memory answers with an error. For tests. */
     uint32_t mutant;          /**< Devices that were built with seeded bugs: the number of the one that is on; 0: none. */
+    uint32_t memory;          /**< enum tern_sim_memory. The functional model has no memory timing: it ignores this and the following. */
+    uint32_t dram_reads, dram_writes; /**< Transfers outstanding at most, 1 to 256. */
+    uint32_t dram_refresh, dram_refresh_cycles; /**< Every so many cycles memory stands still for so many, which are fewer. */
+    uint32_t dram_stall;      /**< Of 256 cycles, how many each AXI channel pauses at random, up to 255. For tests. */
 };
 
 /** A warp instruction that has ended: what the lanes of `mask` ran, and what they wrote into register rd. */

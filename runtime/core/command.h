@@ -10,6 +10,7 @@
 #ifndef RT_COMMAND_H
 #define RT_COMMAND_H
 
+#include "runtime/core/backlog.h"
 #include "runtime/core/event.h"
 #include "runtime/core/memory.h"
 
@@ -30,7 +31,8 @@ struct rt_command_ops {
 };
 
 struct rt_command {
-    struct rt_command *next;
+    struct rt_place place;   /**< Context's lock: in its queue's backlog. */
+    struct rt_command *next; /**< On the device. */
     const struct rt_command_ops *ops;
     cl_command_queue queue; /**< Kept alive by the event. */
     cl_event event;         /**< Held. */

@@ -66,12 +66,13 @@ struct rt_callback *rt_event_update_locked(cl_event e, cl_int status)
     if (status <= CL_COMPLETE) {
         for (struct rt_waiter *w = e->waiters, *next; w != NULL; w = next) {
             next = w->next;
-            w->command->pending--;
-            pthread_cond_signal(&w->command->queue->work);
+            if (--w->command->pending == 0) {
+                rt_queue_ready_locked(w->command);
+            }
         }
         e->waiters = NULL;
+        pthread_cond_broadcast(&e->context->changed);
     }
-    pthread_cond_broadcast(&e->context->changed);
     return take_due(e, status);
 }
 
@@ -109,11 +110,15 @@ cl_int rt_event_add_callback(cl_event e, cl_int level, void(CL_CALLBACK *fn)(cl_
     *c = (struct rt_callback){.fn = fn, .data = data, .level = level};
     pthread_mutex_lock(&e->context->lock);
     const cl_int status = e->status;
-    c->next = e->callbacks;
-    e->callbacks = c;
-    struct rt_callback *due = take_due(e, status);
+    const bool now = status <= level;
+    if (!now) {
+        c->next = e->callbacks;
+        e->callbacks = c;
+    }
     pthread_mutex_unlock(&e->context->lock);
-    rt_event_call(e, due, status);
+    if (now) {
+        rt_event_call(e, c, status);
+    }
     return CL_SUCCESS;
 }
 

@@ -3,83 +3,166 @@
 #include "runtime/core/live.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#define FIRST_SIZE 256u /* a power of two */
+#define SHARDS 64u      /* a power of two, as are sizes */
+#define FIRST_SIZE 16u
+#define TRIES 16
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const void **slots;
-static size_t size;
-static size_t used;
+typedef _Atomic(const void *) slot;
 
-static size_t home(const void *object, size_t n)
+struct table {
+    struct table *outgrown;
+    size_t size;
+    slot slots[];
+};
+
+static struct shard {
+    _Alignas(64) pthread_mutex_t lock; /* shards do not share cache lines */
+    atomic_uint version;               /* odd: being changed. Written under lock. */
+    struct table *_Atomic table;       /* NULL: nothing was ever there. Written under lock. */
+    size_t used;                       /* lock */
+} shards[SHARDS];
+
+__attribute__((constructor)) static void make_locks(void)
 {
-    return (size_t)(((uint64_t)(uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 32) & (n - 1);
-}
-
-/** Where the object is, or the free slot where it would be. */
-static size_t find(const void **table, size_t n, const void *object)
-{
-    size_t i = home(object, n);
-    while (table[i] != NULL && table[i] != object) {
-        i = (i + 1) & (n - 1);
+    for (size_t i = 0; i < SHARDS; i++) {
+        pthread_mutex_init(&shards[i].lock, NULL);
     }
-    return i;
 }
 
-static bool grow(void)
+static uint64_t hash(const void *object)
 {
-    const size_t n = size == 0 ? FIRST_SIZE : 2 * size;
-    const void **bigger = calloc(n, sizeof *bigger);
-    if (bigger == NULL) {
+    return ((uint64_t)(uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u;
+}
+
+static struct shard *shard_of(const void *object)
+{
+    return &shards[hash(object) >> 58];
+}
+
+_Static_assert(SHARDS == 1u << (64 - 58), "the shard is the hash's highest bits");
+
+static size_t home(const void *object, size_t size)
+{
+    return (size_t)(hash(object) >> 20) & (size - 1);
+}
+
+/**
+ * Where the object is, or the free slot where it would be; `size`: neither, which only who reads while the table is changed
+ * can meet. Everybody else sees half of the slots free.
+ */
+static size_t find(struct table *t, const void *object)
+{
+    size_t i = home(object, t->size);
+    for (size_t n = 0; n < t->size; n++) {
+        const void *there = atomic_load_explicit(&t->slots[i], memory_order_acquire);
+        if (there == NULL || there == object) {
+            return i;
+        }
+        i = (i + 1) & (t->size - 1);
+    }
+    return t->size;
+}
+
+static const void *at(struct table *t, size_t i)
+{
+    return atomic_load_explicit(&t->slots[i], memory_order_acquire);
+}
+
+static void put(struct table *t, size_t i, const void *object)
+{
+    atomic_store_explicit(&t->slots[i], object, memory_order_release);
+}
+
+/** Sees that there is room for one more. The lock is held. */
+static bool make_room(struct shard *s)
+{
+    struct table *old = atomic_load(&s->table);
+    if (old != NULL && 2 * s->used < old->size) {
+        return true;
+    }
+    const size_t size = old == NULL ? FIRST_SIZE : 2 * old->size;
+    struct table *t = calloc(1, sizeof *t + size * sizeof t->slots[0]);
+    if (t == NULL) {
         return false;
     }
-    for (size_t i = 0; i < size; i++) {
-        if (slots[i] != NULL) {
-            bigger[find(bigger, n, slots[i])] = slots[i];
+    t->size = size;
+    t->outgrown = old;
+    for (size_t i = 0; old != NULL && i < old->size; i++) {
+        const void *object = at(old, i);
+        if (object != NULL) {
+            put(t, find(t, object), object);
         }
     }
-    free(slots);
-    slots = bigger;
-    size = n;
+    atomic_store(&s->table, t);
     return true;
 }
 
 bool rt_live_add(const void *object)
 {
-    pthread_mutex_lock(&lock);
-    const bool room = 2 * used < size || grow();
+    struct shard *s = shard_of(object);
+    pthread_mutex_lock(&s->lock);
+    const bool room = make_room(s);
     if (room) {
-        slots[find(slots, size, object)] = object;
-        used++;
+        struct table *t = atomic_load(&s->table);
+        put(t, find(t, object), object); /* one store: nobody who reads can take it for something else */
+        s->used++;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&s->lock);
     return room;
 }
 
 void rt_live_remove(const void *object)
 {
-    pthread_mutex_lock(&lock);
-    size_t hole = find(slots, size, object);
-    used--;
-    slots[hole] = NULL;
-    for (size_t i = (hole + 1) & (size - 1); slots[i] != NULL; i = (i + 1) & (size - 1)) {
-        const size_t wanted = home(slots[i], size);
-        if (((i - wanted) & (size - 1)) >= ((i - hole) & (size - 1))) { /* it may stand in the hole: not before its home */
-            slots[hole] = slots[i];
-            slots[i] = NULL;
+    struct shard *s = shard_of(object);
+    pthread_mutex_lock(&s->lock);
+    struct table *t = atomic_load(&s->table);
+    size_t hole = find(t, object);
+    atomic_fetch_add(&s->version, 1);
+    s->used--;
+    put(t, hole, NULL);
+    for (size_t i = (hole + 1) & (t->size - 1); at(t, i) != NULL; i = (i + 1) & (t->size - 1)) {
+        const size_t wanted = home(at(t, i), t->size);
+        if (((i - wanted) & (t->size - 1)) >= ((i - hole) & (t->size - 1))) { /* it may stand in the hole: not before its home */
+            put(t, hole, at(t, i));
+            put(t, i, NULL);
             hole = i;
         }
     }
-    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&s->version, 1);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool contains(struct table *t, const void *object)
+{
+    if (t == NULL) {
+        return false;
+    }
+    const size_t i = find(t, object);
+    return i != t->size && at(t, i) == object;
 }
 
 bool rt_live_has(const void *object)
 {
-    pthread_mutex_lock(&lock);
-    const bool found = size != 0 && object != NULL && slots[find(slots, size, object)] == object;
-    pthread_mutex_unlock(&lock);
+    struct shard *s = shard_of(object);
+    if (object == NULL) {
+        return false;
+    }
+    for (int i = 0; i < TRIES; i++) {
+        const unsigned version = atomic_load(&s->version);
+        if (version % 2 == 0) {
+            const bool found = contains(atomic_load(&s->table), object);
+            if (found || atomic_load(&s->version) == version) { /* found while others are moved: it is there all the same */
+                return found;
+            }
+        }
+    }
+    pthread_mutex_lock(&s->lock);
+    const bool found = contains(atomic_load(&s->table), object);
+    pthread_mutex_unlock(&s->lock);
     return found;
 }

@@ -75,6 +75,7 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
     q->context = ctx;
     q->properties = want->properties;
     q->ahead = ahead(want->throttle);
+    q->backlog.in_order = (want->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
     pthread_cond_init(&q->work, NULL);
     pthread_mutex_init(&q->memory_lock, NULL);
     cl_int error = rt_properties_copy(want->list, &q->list, &q->n_list);
@@ -148,7 +149,7 @@ void rt_queue_append(struct rt_command *c)
 {
     cl_command_queue q = c->queue;
     cl_context ctx = q->context;
-    const bool in_order = (q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+    const bool in_order = q->backlog.in_order;
     if ((q->properties & CL_QUEUE_PROFILING_ENABLE) != 0) {
         c->event->times[RT_QUEUED] = rt_device_now(ctx->device);
     }
@@ -161,15 +162,18 @@ void rt_queue_append(struct rt_command *c)
             rt_event_add_waiter_locked(c->waits[i], &c->links[i]);
         }
     }
-    if (q->last == NULL) {
-        q->first = c;
-    } else {
-        q->last->next = c;
-    }
-    q->last = c;
     q->unfinished++;
-    pthread_cond_signal(&q->work);
+    if (rt_backlog_append(&q->backlog, c)) {
+        pthread_cond_signal(&q->work);
+    }
     pthread_mutex_unlock(&ctx->lock);
+}
+
+void rt_queue_ready_locked(struct rt_command *c)
+{
+    if (rt_backlog_ready(&c->queue->backlog, c)) {
+        pthread_cond_signal(&c->queue->work);
+    }
 }
 
 cl_int rt_queue_finish(cl_command_queue q)

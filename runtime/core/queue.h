@@ -5,12 +5,13 @@
  * RT_FLIGHT_MAX at once, host commands wait for what precedes them. A thread a queue, and not the device's callback:
  * finishing calls the application, and starting may allocate, neither of which the device's thread may do.
  *
- * In order: commands start in the order of the list. Out of order: any command whose events have ended may start, in
- * list order among those, except across a barrier; so a command that waits for the application never holds up others.
+ * In order: commands start in the order of appending. Out of order: any command whose events have ended may start, in
+ * that order among those, except across a barrier; so a command that waits for the application never holds up others.
  */
 #ifndef RT_QUEUE_H
 #define RT_QUEUE_H
 
+#include "runtime/core/backlog.h"
 #include "runtime/core/command.h"
 
 #define RT_FLIGHT_MAX 16u
@@ -34,7 +35,7 @@ struct _cl_command_queue {
     pthread_cond_t work; /**< With the context's lock: the worker has something to look at. */
 
     /* Context's lock. */
-    struct rt_command *first, *last;             /**< Not started. */
+    struct rt_backlog backlog;                   /**< Not started. */
     struct rt_command *flight, *flight_last;     /**< On the device, oldest first. */
     unsigned in_flight;
     unsigned unfinished; /**< Appended and not finished. */
@@ -55,6 +56,8 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
 cl_int rt_queue_query(cl_command_queue queue, cl_command_queue_info name, const struct rt_answer *a);
 /** Takes the command; its wait list begins to count now. */
 void rt_queue_append(struct rt_command *c);
+/** The last event that a command waited for has ended: its queue's worker looks at it. */
+void rt_queue_ready_locked(struct rt_command *c);
 /** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
 cl_int rt_queue_finish(cl_command_queue queue);
 /** Sees that kernels that need this much find it: stack for all threads, argument slots, printf buffer. */

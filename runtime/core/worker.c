@@ -98,15 +98,11 @@ static void start_host(struct rt_command *c)
     finish(c, error == CL_SUCCESS ? CL_COMPLETE : error);
 }
 
-/** Back to the front of the list, until a command in flight has made room. */
+/** Back to where it was, until a command in flight has made room. */
 static void put_back(cl_command_queue q, struct rt_command *c)
 {
     pthread_mutex_lock(&q->context->lock);
-    c->next = q->first;
-    q->first = c;
-    if (q->last == NULL) {
-        q->last = c;
-    }
+    rt_backlog_put_back(&q->backlog, c);
     q->full = q->in_flight != 0;
     pthread_mutex_unlock(&q->context->lock);
 }
@@ -220,30 +216,7 @@ static struct rt_command *take_ended(cl_command_queue q, struct rt_callback **du
 /** The next command that may start. */
 static struct rt_command *take_ready(cl_command_queue q)
 {
-    const bool in_order = (q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
-    if (q->full || q->in_flight >= q->ahead) {
-        return NULL;
-    }
-    struct rt_command *before = NULL;
-    for (struct rt_command *c = q->first; c != NULL; before = c, c = c->next) {
-        const bool alone = c == q->first && q->flight == NULL;
-        if (c->pending == 0 && (!c->after_all || alone)) {
-            if (before == NULL) {
-                q->first = c->next;
-            } else {
-                before->next = c->next;
-            }
-            if (q->last == c) {
-                q->last = before;
-            }
-            c->next = NULL;
-            return c;
-        }
-        if (in_order || c->fence) {
-            return NULL;
-        }
-    }
-    return NULL;
+    return q->full || q->in_flight >= q->ahead ? NULL : rt_backlog_take(&q->backlog, q->flight);
 }
 
 void *rt_queue_work(void *user)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * tc_compile: clang's front end, unoptimized bitcode out. Headers given by the application become files of a virtual file
- * system, each a memory file in truth. Programs that include files from disk are not cached (their content is not in the
- * key), nor are those that ask for the time; linking, which is the longer half, still is.
+ * system, each a memory file in truth. What is read from disk is part of what a cached result depends on (tc_depend.c);
+ * programs whose dependences cannot be told are not cached, but linking, which is the longer half, still is.
  */
 #include "tc_internal.h"
 
@@ -97,18 +97,6 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
     }
 }
 
-static int contains(const char *text, size_t size, const char *word)
-{
-    return memmem(text, size, word, strlen(word)) != NULL;
-}
-
-/** Whether the source alone, with the headers given, says what will be compiled. */
-static int self_contained(const char *source, size_t size, size_t n_headers)
-{
-    return n_headers == 0 && !contains(source, size, "include") && !contains(source, size, "import") &&
-           !contains(source, size, "__TIME") && !contains(source, size, "__DATE__");
-}
-
 /** The overlay that maps TC_HEADER_ROOT/name to the memory files from descriptor `first` on. Malloc'ed, or NULL. */
 static char *overlay(const struct tc_header *headers, size_t n, size_t first)
 {
@@ -162,10 +150,11 @@ static int wrap(const struct tc_blob *bitcode, const char *magic, struct tc_blob
     return 0;
 }
 
+/** Runs the front end. *rule: the files that it opened, as clang -MD writes them. */
 static int run_front_end(const struct arguments *a, const struct tc_blob *inputs, size_t n, struct tc_blob *module,
-                         struct tc_text *log)
+                         struct tc_blob *rule, struct tc_text *log)
 {
-    struct tc_child child = {a->list, inputs, n};
+    struct tc_child child = {.argv = a->list, .inputs = inputs, .n_inputs = n, .back = rule};
     struct tc_blob bitcode = {0};
     struct tc_text raw = {0};
     int code = 0;
@@ -192,55 +181,102 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
     return result;
 }
 
+/** What the front end is started with: source, overlay, headers given, and a file for the names of what it opens. */
+struct front_end {
+    struct arguments arguments;
+    struct tc_blob *inputs;
+    size_t n_inputs;
+    char *overlay;
+    char rule_option[32];
+};
+
+static int prepare(struct front_end *f, const char *source, size_t size, const struct tc_options *options,
+                   const struct tc_header *headers, size_t n_headers)
+{
+    struct arguments *a = &f->arguments;
+    f->n_inputs = n_headers + 3;
+    f->inputs = calloc(f->n_inputs, sizeof *f->inputs);
+    /* input i is descriptor i + 2: the overlay is 3, the headers follow, then the file for the names */
+    f->overlay = overlay(headers, n_headers, 4);
+    if (!f->inputs || !f->overlay) {
+        return -ENOMEM;
+    }
+    f->inputs[0] = (struct tc_blob){(void *)(uintptr_t)source, size};
+    f->inputs[1] = (struct tc_blob){f->overlay, strlen(f->overlay)};
+    for (size_t i = 0; i < n_headers; i++) {
+        f->inputs[i + 2] = (struct tc_blob){(void *)(uintptr_t)headers[i].source, headers[i].size};
+    }
+    front_end_arguments(a, options);
+    if (n_headers > 0) {
+        add(a, "-Xclang");
+        add(a, "-ivfsoverlay");
+        add(a, "-Xclang");
+        add(a, "/proc/self/fd/3");
+        add(a, "-I" TC_HEADER_ROOT);
+    }
+    snprintf(f->rule_option, sizeof f->rule_option, "/proc/self/fd/%zu", f->n_inputs + 1);
+    add(a, "-MD");
+    add(a, "-MT");
+    add(a, "x");
+    add(a, "-MF");
+    add(a, f->rule_option);
+    add(a, "-");
+    return a->failed ? -ENOMEM : 0;
+}
+
+/** The key of all that is given; it is usable if nothing hides in the texts that clang's list of files does not tell. */
+static void make_key(struct tc_key *key, const struct front_end *f, const char *directory, const struct tc_header *headers,
+                     size_t n_headers)
+{
+    int plain = 1;
+    tc_key_init(key, "compile", directory);
+    for (size_t i = 0; i < f->arguments.n; i++) {
+        tc_key_add(key, f->arguments.list[i], strlen(f->arguments.list[i]));
+        plain = plain && tc_depend_text(f->arguments.list[i], strlen(f->arguments.list[i]));
+    }
+    for (size_t i = 0; i < n_headers; i++) {
+        tc_key_add(key, headers[i].name, strlen(headers[i].name));
+    }
+    for (size_t i = 0; i < n_headers + 2; i++) {
+        tc_key_add(key, f->inputs[i].data, f->inputs[i].size);
+        plain = plain && (i == 1 || tc_depend_text(f->inputs[i].data, f->inputs[i].size));
+    }
+    key->usable = key->usable && plain;
+}
+
 static int compile(const char *source, size_t size, const struct tc_options *options, const struct tc_header *headers,
                    size_t n_headers, struct tc_blob *module, struct tc_text *log)
 {
     char directory[4096];
-    struct arguments a = {0};
+    struct front_end f = {0};
     struct tc_key key = {0};
-    char *map = NULL;
-    struct tc_blob *inputs = calloc(n_headers + 2, sizeof *inputs);
-    int result = inputs ? tc_lib_dir(directory, sizeof directory, log) : -ENOMEM;
+    struct tc_blob stored = {0}, rule = {0};
+    struct tc_text old_log = {0};
+    struct timespec start;
+    int result = tc_lib_dir(directory, sizeof directory, log);
+    result = result ? result : prepare(&f, source, size, options, headers, n_headers);
     if (result) {
         goto out;
     }
-    front_end_arguments(&a, options);
-    if (n_headers > 0) {
-        /* descriptor 3 is the overlay, the headers follow */
-        map = overlay(headers, n_headers, 4);
-        add(&a, "-Xclang");
-        add(&a, "-ivfsoverlay");
-        add(&a, "-Xclang");
-        add(&a, "/proc/self/fd/3");
-        add(&a, "-I" TC_HEADER_ROOT);
-    }
-    add(&a, "-");
-    if (a.failed || (n_headers > 0 && !map)) {
-        result = -ENOMEM;
+    make_key(&key, &f, directory, headers, n_headers);
+    if (!tc_cache_get(&key, &stored, &old_log) && !tc_depend_check(&stored, module)) {
+        tc_text_add(log, old_log.data ? old_log.data : "", old_log.size);
         goto out;
     }
-    inputs[0] = (struct tc_blob){(void *)(uintptr_t)source, size};
-    inputs[1] = (struct tc_blob){map, map ? strlen(map) : 0};
-    for (size_t i = 0; i < n_headers; i++) {
-        inputs[i + 2] = (struct tc_blob){(void *)(uintptr_t)headers[i].source, headers[i].size};
-    }
-    tc_key_init(&key, "compile", directory);
-    for (size_t i = 0; i < a.n; i++) {
-        tc_key_add(&key, a.list[i], strlen(a.list[i]));
-    }
-    tc_key_add(&key, source, size);
-    key.usable = key.usable && self_contained(source, size, n_headers);
-    if (!tc_cache_get(&key, module, log)) {
-        goto out;
-    }
-    result = run_front_end(&a, inputs, n_headers ? n_headers + 2 : 1, module, log);
-    if (!result) {
-        tc_cache_put(&key, module, log);
+    free(stored.data);
+    stored = (struct tc_blob){0};
+    clock_gettime(CLOCK_REALTIME, &start);
+    result = run_front_end(&f.arguments, f.inputs, f.n_inputs, module, &rule, log);
+    if (!result && key.usable && !tc_depend_store(&rule, options, &start, module, &stored)) {
+        tc_cache_put(&key, &stored, log);
     }
 out:
-    cJSON_free(map);
-    free(a.list);
-    free(inputs);
+    cJSON_free(f.overlay);
+    free(f.arguments.list);
+    free(f.inputs);
+    free(stored.data);
+    free(rule.data);
+    free(old_log.data);
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include "compiler.h"
 
 #include <stdio.h>
+#include <time.h>
 
 /* ---------------------------------------------------------------- text that grows (logs, command lines) */
 
@@ -45,6 +46,7 @@ struct tc_child {
     const char *const *argv;
     const struct tc_blob *inputs; /**< [0] is standard input, [i] can be opened as /proc/self/fd/(i + 2). */
     size_t n_inputs;
+    struct tc_blob *back; /**< If not NULL: what the last input holds in the end, for a tool that writes to it. Malloc'ed. */
 };
 
 /** Runs a tool to its end. 0: it ran; *exit_code is its own, *output its standard output, and log got its standard error.
@@ -76,6 +78,19 @@ void tc_key_add(struct tc_key *key, const void *data, size_t size);
 /** 0 and the stored result and its log, or -ENOENT. */
 int tc_cache_get(const struct tc_key *key, struct tc_blob *out, struct tc_text *log);
 void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const struct tc_text *log);
+
+/* ---------------------------------------------------------------- dependences on files (tc_depend.c) */
+
+/** Whether a text's meaning does not hang on the time of day or on files that it asks for without opening them. */
+int tc_depend_text(const char *text, size_t size);
+
+/** Puts before a result what it depends on. rule: clang's -MD output; start: of the run that wrote it. 0; -EAGAIN: this
+ *  cannot be told, so that the result is not to be cached; -ENOMEM. */
+int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, const struct timespec *start,
+                    const struct tc_blob *result, struct tc_blob *out);
+
+/** The result again, if all that it depends on is as it was; else -ENOENT. */
+int tc_depend_check(const struct tc_blob *stored, struct tc_blob *result);
 
 /* ---------------------------------------------------------------- blobs */
 

@@ -76,7 +76,7 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
 /** Runs tern-cc1; its standard output becomes *out. */
 static int run(const char *const *argv, const struct tc_blob *input, struct tc_blob *out, struct tc_text *log)
 {
-    struct tc_child child = {argv, input, 1};
+    struct tc_child child = {.argv = argv, .inputs = input, .n_inputs = 1};
     struct tc_blob made = {0};
     int code = 0;
     int result = tc_child_run(&child, &code, &made, log);

@@ -32,7 +32,7 @@ static int run_linker(const struct tc_blob *object, uint32_t base, const char *d
     const struct tc_blob inputs[] = {{NULL, 0}, {text, (size_t)n}, *object};
     const char *const argv[] = {"ld.lld-19", "-m", "elf32lriscv", "-e", "0", "--gc-sections", "-z", "noexecstack", "--no-relax",
                                 "--discard-locals", "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4", runtime, NULL};
-    struct tc_child child = {argv, inputs, 3};
+    struct tc_child child = {.argv = argv, .inputs = inputs, .n_inputs = 3};
     int code = 0;
     int result = tc_child_run(&child, &code, linked, log);
     if (!result && code != 0) {

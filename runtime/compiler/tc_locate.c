@@ -93,7 +93,7 @@ static void by_lines(const struct tc_blob *linked, uint32_t address, struct tc_t
         snprintf(tool, sizeof tool, "%s/tern-where", directory);
         snprintf(number, sizeof number, "0x%08x", address);
         const char *const argv[] = {tool, number, NULL};
-        struct tc_child child = {argv, linked, 1};
+        struct tc_child child = {.argv = argv, .inputs = linked, .n_inputs = 1};
         if (!tc_child_run(&child, &code, &answer, &log) && code == 0 && answer.size) {
             char *text = strndup(answer.data, answer.size), *at = text;
             while (at && *at) {

@@ -198,6 +198,13 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
         goto out;
     }
     result = read_back(fds[0], output);
+    if (!result && child->back) {
+        result = read_back(fds[n - 1], child->back);
+        if (result) {
+            free(output->data);
+            *output = (struct tc_blob){0};
+        }
+    }
 out:
     free(messages.data);
     while (opened > 0) {

@@ -8,6 +8,8 @@ import sys
 import time
 import xml.etree.ElementTree as xml
 
+import budget
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
@@ -130,21 +132,32 @@ def bench(t):
 
 
 VERIFY = [str(BUILD / "lib/tern/tern-verify"), "--jobs", JOBS, "--output", str(BUILD / "verify")]
+BUDGET = budget.Budget(time.time)
+
+
+def share(*steps):
+    """How many cases each of the steps gets, as text."""
+    numbers, line = BUDGET.share(*steps)
+    print(f"[{time.strftime('%H:%M:%S')}] {line}", flush=True)
+    return {name: str(n) for name, n in numbers.items()}
 
 
 def verify(t):
-    t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", "2000"], whole)
-    t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", "150"], whole)
-    t.step("kernels stopped at every sixteenth cycle and resumed: no bit differs", "verify-preempt",
-           [*VERIFY, "--kind", "preempt", "--every", "16", "--seeds", "2"], whole)
+    n = share(*budget.STEPS)
+    every = str(budget.every(int(n["preempt"])))
+    t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", n["small"]], whole)
+    t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", n["default"]],
+           whole)
+    t.step(f"kernels stopped at every {every}th cycle and resumed: no bit differs", "verify-preempt",
+           [*VERIFY, "--kind", "preempt", "--every", every, "--seeds", "2"], whole)
     t.step("kernels of the default device stopped at random and resumed: no bit differs", "verify-preempt-default",
-           [*VERIFY, "--kind", "preempt", "--geometry", "default", "--stop", "none", "--seeds", "8"], whole)
-    t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", "2000"], mutants)
+           [*VERIFY, "--kind", "preempt", "--geometry", "default", "--stop", "none", "--seeds", n["preempt-default"]], whole)
+    t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", n["mutants"]], mutants)
 
 
 def coverage(t):
-    t.step("coverage of bins and pipeline events", "coverage", ["scripts/coverage", "--check", "--", "--jobs", JOBS, "--seeds", "400"],
-           whole)
+    t.step("coverage of bins and pipeline events", "coverage",
+           ["scripts/coverage", "--check", "--", "--jobs", JOBS, "--seeds", share("coverage")["coverage"]], whole)
 
 
 def nightly(t):
@@ -177,6 +190,8 @@ def main():
     LOGS.mkdir(parents=True, exist_ok=True)
     t = Tally()
     if configure_and_build(t, BUILD):
+        if {"verify", "coverage"} & set(names):
+            print(BUDGET.measure(VERIFY, int(JOBS)) or "speed: not measured; the random work is not adapted", flush=True)
         for n in names:
             (SUITES | NIGHTLY)[n](t)
     for f in t.failures:

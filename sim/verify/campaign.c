@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -23,7 +24,7 @@
 
 struct shared {
     _Atomic uint64_t next, end;             /* cases [next, end) are to do */
-    _Atomic uint64_t cases, instructions, indications, faults;
+    _Atomic uint64_t cases, instructions, indications, faults, cycles;
     _Atomic uint32_t failures;
     struct failure failure[MAX_FAILURES];
     _Atomic uint64_t drawn[MAX_JOBS];       /* what a worker does now: case + 1; 0: none */
@@ -108,6 +109,7 @@ static void run_case(const struct crew *w, uint64_t index, struct cover *cover)
     atomic_fetch_add(&s->cases, 1);
     atomic_fetch_add(&s->indications, v.indications);
     atomic_fetch_add(&s->faults, v.faults);
+    atomic_fetch_add(&s->cycles, v.cycles);
     uint64_t done = atomic_fetch_add(&s->instructions, v.instructions) + v.instructions;
     if (w->o->instructions && done >= w->o->instructions) {
         stop_after(s, index + 1);
@@ -288,8 +290,17 @@ static int gather(const struct crew *w, struct campaign *out)
     out->instructions = atomic_load(&s->instructions);
     out->indications = atomic_load(&s->indications);
     out->faults = atomic_load(&s->faults);
+    out->cycles = atomic_load(&s->cycles);
     out->interrupted = interrupted;
     return 0;
+}
+
+/** Processor time of the children that have ended. */
+static double cpu_of_children(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_CHILDREN, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
 int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out)
@@ -313,7 +324,7 @@ int campaign_run(const struct options *o, const struct pair *p, const char *titl
     atomic_store(&w.shared->end, o->minutes > 0 ? UINT64_MAX / 2 : o->seeds * w.kinds);
     interrupted = 0;
     sigaction(SIGINT, &action, &old);
-    double begin = seconds_now();
+    double begin = seconds_now(), cpu = cpu_of_children();
     int r = 0;
     for (uint32_t i = 0; i < o->jobs && !r; i++) {
         r = start(&w, i);
@@ -323,6 +334,7 @@ int campaign_run(const struct options *o, const struct pair *p, const char *titl
     r = r ? r : watched;
     r = r ? r : gather(&w, out);
     out->seconds = seconds_now() - begin;
+    out->cpu_seconds = cpu_of_children() - cpu;
     munmap(w.shared, sizeof *w.shared);
     return r;
 }

@@ -49,6 +49,7 @@ int case_compare(const struct test_case *c, const struct pair *p, struct cover *
             .instructions = model.end.instructions < rtl.end.instructions ? model.end.instructions : rtl.end.instructions,
             .indications = rtl.end.count,
             .faults = faults(&rtl.end),
+            .cycles = rtl.end.cycles,
             .difference = d,
         };
     }

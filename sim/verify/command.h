@@ -55,7 +55,8 @@ struct failure {
 
 struct campaign {
     uint64_t cases, instructions, indications, faults;
-    double seconds;
+    uint64_t cycles;         /**< That the RTL was simulated. */
+    double seconds, cpu_seconds; /**< cpu_seconds: of all workers together. */
     bool interrupted;
     struct failure *failure; /**< By index; without keep_going the first only. */
     uint32_t failures, more; /**< more: those beyond MAX_FAILURES. */

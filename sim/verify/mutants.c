@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Is the test any good? Each mutant is the RTL with one seeded bug; the seeds on which the unchanged RTL is clean must catch
- * it. One that is not caught is a hole in what the cases do, not in the RTL.
+ * Is the test any good? Each mutant is the RTL with one seeded bug, which the seeds must catch. The case that catches it is
+ * run again with the bug off: there the RTL must be clean. A mutant that is not caught is a hole in what the cases do, not in
+ * the RTL.
  *
- * libtern_sim_rtl_mutants.so holds all of them (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the
- * unchanged RTL. The array tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last;
+ * libtern_sim_rtl_mutants.so, and for the default geometry libtern_sim_rtl_mutants_default.so, hold all of them
+ * (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the unchanged RTL. The array tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last;
  * tern_sim_mutant_tests, if there is one, "KERNEL N" for those that a run of the signature test catches (preempt.h: that
  * kernel, every Nth cycle, stopped by the RTL) and not the seeds. On these runs too the unchanged RTL must be clean.
  */
@@ -20,9 +21,6 @@
 #include "command.h"
 #include "preempt.h"
 
-#define LIBRARY "rtl_mutants"
-#define TARGET "tern_sim_rtl_mutants"
-
 /* ------------------------------------------------------------ the library */
 
 static time_t newest;
@@ -34,11 +32,18 @@ static int look_at(const char *path, const struct stat *st, int type)
     return 0;
 }
 
-/** Builds the library if it is missing or older than what it is made of. Where there are no sources it is what it is. */
-static int build(void)
+static const char *library_of(const struct options *o)
+{
+    return strcmp(o->geometry, "small") == 0 ? "rtl_mutants" : "rtl_mutants_default";
+}
+
+/** Builds a library if it is missing or older than what it is made of. Where there are no sources it is what it is. */
+static int build(const char *name)
 {
     struct stat st;
-    const char *library = TERN_BUILD_LIB_DIR "/libtern_sim_" LIBRARY ".so";
+    char library[1024], target[64];
+    snprintf(library, sizeof library, TERN_BUILD_LIB_DIR "/libtern_sim_%s.so", name);
+    snprintf(target, sizeof target, "tern_sim_%s", name);
     newest = 0;
     ftw(TERN_SOURCE_DIR "/rtl", look_at, 16);
     ftw(TERN_SOURCE_DIR "/sim/rtl", look_at, 16);
@@ -46,13 +51,13 @@ static int build(void)
     if (newest == 0 || (stat(library, &st) == 0 && st.st_mtime >= newest)) {
         return 0;
     }
-    fprintf(stderr, "tern verify: %s is %s; building it takes some minutes (cmake --build %s --target " TARGET ")\n", library,
-            access(library, F_OK) ? "missing" : "older than the RTL", TERN_BUILD_DIR);
+    fprintf(stderr, "tern verify: %s is %s; building it takes some minutes (cmake --build %s --target %s)\n", library,
+            access(library, F_OK) ? "missing" : "older than the RTL", TERN_BUILD_DIR, target);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
-        execlp("cmake", "cmake", "--build", TERN_BUILD_DIR, "--target", TARGET, (char *)NULL);
+        execlp("cmake", "cmake", "--build", TERN_BUILD_DIR, "--target", target, (char *)NULL);
         _exit(127);
     }
     int status = -1;
@@ -76,7 +81,9 @@ struct trial {
     uint32_t mutant;
     bool preempt;             /**< By the signature test. */
     bool caught, interrupted;
+    bool false_alarm;         /**< The case that caught it differs without the bug, too. */
     struct campaign campaign; /**< By seeds. */
+    bool studied;
     struct study study;
     struct preempt_end end;
 };
@@ -94,7 +101,32 @@ static void begin(struct pair *p, const struct list *l, uint32_t mutant, struct 
     p->mutant_name = name_of(l, mutant);
 }
 
-static int try_seeds(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, struct trial *out)
+/** Runs the case that caught a mutant on the unchanged RTL. What that gave is added to sum. */
+static int try_unchanged(const struct options *o, struct pair *p, const struct failure *f, struct trial *t, struct campaign *sum)
+{
+    struct options of = *o;
+    struct campaign c;
+    uint32_t mutant = p->mutant;
+    of.first_seed = f->seed;
+    of.seeds = of.jobs = 1;
+    of.minutes = 0;
+    of.instructions = 0;
+    for (enum kind k = 0; k < KINDS; k++) {
+        of.kind[k] = k == f->kind;
+    }
+    p->mutant = 0;
+    int r = campaign_run(&of, p, "the same, unchanged", &c);
+    p->mutant = mutant;
+    t->false_alarm = r == 0 && c.failures > 0;
+    t->interrupted |= c.interrupted;
+    sum->cases += c.cases;
+    sum->instructions += c.instructions;
+    campaign_free(&c);
+    return r;
+}
+
+static int try_seeds(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, struct campaign *unchanged,
+                     struct trial *out)
 {
     char title[128];
     begin(p, l, mutant, out);
@@ -103,6 +135,10 @@ static int try_seeds(const struct options *o, struct pair *p, const struct list 
     out->caught = r == 0 && out->campaign.failures > 0;
     out->interrupted = out->campaign.interrupted;
     if (out->caught) {
+        r = try_unchanged(o, p, &out->campaign.failure[0], out, unchanged);
+    }
+    out->studied = out->caught && o->mutant_names == 1;
+    if (out->studied) {
         failure_study(o, p, &out->campaign.failure[0], &out->study);
     }
     return r;
@@ -145,8 +181,8 @@ static void print_trial(const struct list *l, const struct trial *t)
     } else if (t->preempt) {
         printf("%-17s %8llu\n", clean, (unsigned long long)t->end.stops);
     } else if (t->caught) {
-        printf("%-8s %-8llu %8llu %12llu  %u of %u\n", kind_names[c->failure[0].kind], (unsigned long long)c->failure[0].seed,
-               (unsigned long long)c->cases, (unsigned long long)c->instructions, t->study.kept, t->study.c.items);
+        printf("%-8s %-8llu %8llu %12llu\n", kind_names[c->failure[0].kind], (unsigned long long)c->failure[0].seed,
+               (unsigned long long)c->cases, (unsigned long long)c->instructions);
     } else {
         printf("%-17s %8llu %12llu\n", clean, (unsigned long long)c->cases, (unsigned long long)c->instructions);
     }
@@ -185,7 +221,7 @@ static void add_json(cJSON *list, const struct options *o, const struct pair *p,
         difference = t->caught ? preempt_json(&t->end) : NULL;
     } else {
         campaign_json(j, &t->campaign);
-        difference = t->caught ? failure_json(o, p, &t->campaign.failure[0], &t->study) : NULL;
+        difference = t->caught ? failure_json(o, p, &t->campaign.failure[0], t->studied ? &t->study : NULL) : NULL;
     }
     cJSON_AddItemToObject(j, "difference", difference ? difference : cJSON_CreateNull());
     cJSON_AddItemToArray(list, j);
@@ -226,6 +262,7 @@ struct sums {
     const struct list *list;
     cJSON *trials;
     uint32_t tried, missed;
+    struct campaign unchanged; /* the cases that caught something, without the bug */
     int status;
 };
 
@@ -239,8 +276,9 @@ static void take(struct sums *s, struct trial *t, int r)
     }
     if (t->interrupted) {
         s->status = EXIT_INTERRUPTED;
-    } else if (t->mutant == 0 && t->caught) {
-        fprintf(stderr, "tern verify: the unchanged RTL differs; first find out why: tern verify --rtl " LIBRARY " ...\n");
+    } else if ((t->mutant == 0 && t->caught) || t->false_alarm) {
+        fprintf(stderr, "tern verify: the unchanged RTL differs; first find out why: tern verify --rtl %s ...\n",
+                o->rtl ? o->rtl : library_of(o));
         s->status = EXIT_DIFFERENCES;
     }
     s->tried += t->mutant != 0;
@@ -248,7 +286,7 @@ static void take(struct sums *s, struct trial *t, int r)
     add_json(s->trials, o, s->pair, s->list, t);
     if (!o->json) {
         print_trial(s->list, t);
-        if (t->caught && (t->mutant == 0 || o->mutant_names == 1)) {
+        if (t->caught && (t->mutant == 0 || t->preempt || t->studied) && (t->mutant == 0 || o->mutant_names == 1)) {
             print_difference(o, s->pair, t);
         }
     }
@@ -278,17 +316,13 @@ static bool going_on(const struct sums *s, uint32_t mutant)
     return s->status == EXIT_CLEAN && s->list->names[mutant - 1];
 }
 
-/** All that is to catch a mutant finds nothing in the unchanged RTL. */
+/** The runs of the signature test that are to catch a mutant find nothing in the unchanged RTL. */
 static void run_unchanged(struct sums *s)
 {
     const struct options *o = s->o;
     struct trial t;
-    bool seeds = o->preempt;
-    for (uint32_t m = 1; s->list->names[m - 1] && !seeds; m++) {
-        seeds = wanted(o, s->list->names[m - 1]) && !test_of(o, s->list, m);
-    }
-    if (seeds) {
-        take(s, &t, o->preempt ? try_preempt(o, s->pair, s->list, 0, NULL, &t) : try_seeds(o, s->pair, s->list, 0, &t));
+    if (o->preempt) {
+        take(s, &t, try_preempt(o, s->pair, s->list, 0, NULL, &t));
     }
     for (uint32_t m = 1; going_on(s, m); m++) {
         const char *test = test_of(o, s->list, m);
@@ -304,14 +338,18 @@ static int run_all(const struct options *o, struct pair *p, const struct list *l
     struct sums s = {.o = o, .pair = p, .list = l, .trials = cJSON_AddArrayToObject(j, "mutants"), .status = EXIT_CLEAN};
     struct trial t;
     if (!o->json) {
-        printf("%-32s %-8s %-8s %8s %12s  %s\n", "mutant", "kind", "seed", "cases", "instructions", "items needed");
+        printf("%-32s %-8s %-8s %8s %12s  %s\n", "mutant", "kind", "seed", "cases", "instructions", "kernel");
     }
     run_unchanged(&s);
     for (uint32_t m = 1; going_on(&s, m); m++) {
         const char *test = test_of(o, l, m);
         if (wanted(o, l->names[m - 1])) {
-            take(&s, &t, o->preempt || test ? try_preempt(o, p, l, m, test, &t) : try_seeds(o, p, l, m, &t));
+            take(&s, &t, o->preempt || test ? try_preempt(o, p, l, m, test, &t) : try_seeds(o, p, l, m, &s.unchanged, &t));
         }
+    }
+    if (s.unchanged.cases && s.status == EXIT_CLEAN) {
+        t = (struct trial){.campaign = s.unchanged};
+        take(&s, &t, 0);
     }
     if (o->json) {
         s.status = json_print(j) ? EXIT_CANNOT : s.status;
@@ -327,10 +365,12 @@ int mutants_run(const struct options *o)
     struct pair p;
     struct options each = *o;
     each.keep_going = false;
-    if (!o->rtl && build()) {
+    char model[64];
+    snprintf(model, sizeof model, "model_%s", o->geometry);
+    if (!o->rtl && build(library_of(o))) {
         return EXIT_CANNOT;
     }
-    if (pair_open(o->model ? o->model : "model_small", o->rtl ? o->rtl : LIBRARY, &p)) {
+    if (pair_open(o->model ? o->model : model, o->rtl ? o->rtl : library_of(o), &p)) {
         return EXIT_CANNOT;
     }
     int status = EXIT_CANNOT;

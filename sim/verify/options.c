@@ -56,7 +56,7 @@ static const char help[] =
 "    --rtl NAME          device library libtern_sim_NAME.so that is tested (rtl_GEOMETRY)\n"
 "    --model NAME        library that says what is expected (model_GEOMETRY)\n"
 "    --mutants [NAME...] test the test: run on RTL with seeded bugs, all of them or those named. Each must be caught by the\n"
-"                        same seeds on which the unchanged RTL is clean. Builds the library if it is missing or out of date.\n"
+"                        seeds, by a case on which the unchanged RTL is clean. Builds the library if it is missing or out of date.\n"
 "                        With one NAME the difference is reported like any other. --mutants list prints the names.\n"
 "                        Some are for a kernel of kind preempt, as tests/verify/mutants.list says; with --kind it is that\n"
 "                        kind for all of them.\n"

@@ -218,6 +218,7 @@ void pair_close(struct pair *p);
 /** What one case gave. */
 struct verdict {
     uint64_t instructions, indications, faults;
+    uint64_t cycles;       /**< Of the RTL. */
     struct difference difference;
 };
 

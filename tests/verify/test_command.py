@@ -36,6 +36,8 @@ class Command(unittest.TestCase):
         self.assertEqual((j["cases"], j["differences"]), (40, []))
         self.assertGreater(j["warp_instructions"], 1000)
         self.assertGreater(j["indications"], 40)
+        self.assertGreater(j["cycles"], j["warp_instructions"] / 2)  # two engines, at most one instruction a cycle each
+        self.assertGreater(j["cpu_seconds"], 0)
         self.assertFalse(self.out.exists())
         text = self.verify("--rtl", "wrong_small", "--seeds", "20").stdout
         self.assertIn(f"40 cases, {j['warp_instructions']} warp instructions, {j['indications']} indications, "
@@ -95,9 +97,10 @@ class Command(unittest.TestCase):
         r = self.verify(*args, "--mutants", "--json", status=1)  # one of them is no bug, and so it is not caught
         m = json.loads(r.stdout)["mutants"]
         self.assertEqual([(x["name"], x["caught"]) for x in m],
-                         [("(unchanged)", False), ("no-bug", False), ("cpop-is-ctz", True), ("crash", True), ("resume-loses", True)])
+                         [("no-bug", False), ("cpop-is-ctz", True), ("crash", True), ("resume-loses", True), ("(unchanged)", False)])
         self.assertEqual(m[0]["cases"], 100)
-        self.assertIn("--mutants cpop-is-ctz", m[2]["difference"]["again"])
+        self.assertEqual(m[4]["cases"], 3)  # each that caught one, again without the bug
+        self.assertIn("--mutants cpop-is-ctz", m[1]["difference"]["again"])
         self.assertIn("NOT CAUGHT", self.verify(*args, "--mutants", "no-bug", status=1).stdout)
         self.assertIn("there is no mutant 'x'", self.verify(*args, "--mutants", "x", status=2).stderr)
         self.assertIn("first find out why", self.verify(*args, "--mutants", status=1, TERN_WRONG="2").stderr)

@@ -52,7 +52,11 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
     return r || !a->unmap ? -ENOMEM : 0;
 }
 
-/** Address range, pages, tables, entries; all or nothing, unless -EIO: then the range and pages stay taken for good. */
+/**
+ * Address range, pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and the pages stay taken for
+ * good. But if that was a reset of all engines, these have forgotten all translations, and the pages are free; tables go with
+ * the process.
+ */
 static int map(struct tern_allocation *a, uint32_t address)
 {
     struct tern_paging in = {0}, out = {0};
@@ -65,13 +69,16 @@ static int map(struct tern_allocation *a, uint32_t address)
     if (r) {
         goto range;
     }
+    const uint32_t resets = a->proc->dev->tdr.adapter_resets;
     r = make_jobs(a, &out);
     r = r ? r : tern_paging_run(a->proc, &in, "map");
     if (r && r != -EIO) {
         tern_map_undo(a, new_tables);
+    } else if (r && resets != a->proc->dev->tdr.adapter_resets) {
+        tern_map_give_pages(a);
     }
 range:
-    if (r && r != -EIO) {
+    if (r) {
         tern_vaspace_give(&a->proc->va, a->va);
         free(a->unmap);
         a->unmap = NULL;
@@ -102,6 +109,28 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
     }
 }
 
+/** All that overlaps the range will be free by itself. */
+static bool will_be_free(const struct tern_allocation *a, uint32_t address, const struct tern_frees *frees)
+{
+    const struct tern_vaspace *va = &a->proc->va;
+    const uint32_t first = address / TERN_PAGE;
+    for (uint32_t i = 0; i < va->n; i++) {
+        const struct tern_range *r = &va->range[i];
+        if (r->first < first + a->pages && first < r->first + r->count && !tern_frees_has(frees, r->owner)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** Waits for memory or addresses that are being freed, if that can help. */
+static bool wait_for_space(const struct tern_allocation *a, uint32_t address, int r, const struct tern_frees *frees)
+{
+    const uint32_t first = address ? address / TERN_PAGE : TERN_VA_FIRST;
+    return a->pages <= TERN_VA_END - first && (r == -ENOSPC || will_be_free(a, address, frees)) &&
+           tern_frees_wait(frees, r == -ENOSPC ? a->pages : 0);
+}
+
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want, struct tern_allocation **out)
 {
     struct tern_device *dev = proc->dev;
@@ -116,11 +145,12 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
     pthread_mutex_lock(&dev->lock);
+    const struct tern_frees frees = tern_frees_now(proc);
     int r;
     do {
         r = tern_process_check(proc);
         r = r ? r : map(a, want->address);
-    } while ((r == -ENOSPC || r == -EEXIST) && tern_retire_wait(dev));
+    } while ((r == -ENOSPC || r == -EEXIST) && wait_for_space(a, want->address, r, &frees));
     if (r) {
         r = explain(r, a, want->address);
         if (r == -EIO) { /* its tables are in doubt: no more work may use them */

@@ -31,7 +31,7 @@ static int make_save(struct tern_context *c)
     if (r) {
         return r;
     }
-    r = tern_retire_take(dev, dev->kmd.save_pages, "a context-save area", &c->save);
+    r = tern_retire_take(c->proc, dev->kmd.save_pages, "a context-save area", &c->save);
     if (r) {
         return r;
     }
@@ -132,6 +132,7 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
         job->fence = ++c->submitted;
         job->seq = ++c->proc->seq;
         job->submitted = atomic_load(&dev->now);
+        tern_list_append(&c->proc->jobs, &job->live);
         if (fence) {
             *fence = job->fence;
         }

@@ -15,6 +15,7 @@ struct tern_job *tern_job_create(const void *packets, uint32_t size, const char 
         return NULL;
     }
     tern_list_init(&job->node);
+    tern_list_init(&job->live);
     job->size = size;
     memcpy(job->packets, packets, size);
     if (label) {

@@ -40,7 +40,10 @@ struct tern_device {
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
     struct tern_pages *pages;
-    struct tern_list processes, retiring;
+    struct tern_list processes;
+    struct tern_list retiring; /**< Frees that have begun (retire.c). */
+    uint64_t frees_asked, frees_begun, frees_looked; /**< How many frees; looked: at how many, to see whether they can begin. */
+    uint32_t frees_waiters;    /**< Threads in tern_frees_wait: told after each round. */
     uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
     uint64_t progress; /**< Counts slices of device time and host writes: what a fence waiter watches. */
@@ -63,12 +66,14 @@ struct tern_process {
     struct tern_vaspace va;
     uint32_t children; /**< Contexts, allocations, fences of the user. */
     uint32_t retiring, paging_engine, paging_out;
+    struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
+    struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
     uint64_t seq;
     struct tern_job *flush[TERN_ENGINES_MAX]; /**< For its end, made ahead so that ending cannot fail. */
 };
 
 struct tern_allocation {
-    struct tern_list node; /**< In dev->retiring. */
+    struct tern_list node; /**< In proc->retired, then in dev->retiring. */
     struct tern_process *proc;
     uint32_t va, pages, flags;
     struct tern_run *runs; /**< In order of address; constant while the allocation lives. */
@@ -76,10 +81,10 @@ struct tern_allocation {
     uint32_t run_count, run_capacity;
     bool internal, counted;
     /* Retirement. The jobs are made at creation, so that it cannot fail. */
-    uint64_t retire_seq;
+    uint64_t retire_seq, asked, begun; /**< Of its free, the numbers by dev->frees_asked and frees_begun; 0: not yet. */
     struct tern_job *unmap, *flush[TERN_ENGINES_MAX];
     uint32_t pending;
-    bool started, failed;
+    bool failed;
 };
 
 struct tern_context {
@@ -170,11 +175,19 @@ uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offs
 
 /* retire.c; with dev->lock held */
 void tern_retire(struct tern_allocation *a);
-void tern_retire_run(struct tern_device *dev);
-/** Waits until a retirement ends. false: none will without new work. */
-bool tern_retire_wait(struct tern_device *dev);
-/** Pages in a row, waiting for retirements if need be. what: for the sentence. -ENOSPC, -EIO. */
-int tern_retire_take(struct tern_device *dev, uint32_t count, const char *what, struct tern_run *out);
+/** A buffer of the process has ended: begins the frees that waited for it. */
+void tern_retire_look(struct tern_process *proc);
+/** The frees that a call may wait for: those that had begun, or were asked for by its process, when it was made. */
+struct tern_frees {
+    struct tern_process *own;
+    uint64_t asked, begun;
+};
+struct tern_frees tern_frees_now(struct tern_process *proc);
+bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a);
+/** Waits until one of them may have ended. false: with all that they give there will not be so many free pages; or none will end. */
+bool tern_frees_wait(const struct tern_frees *f, uint64_t pages);
+/** Pages in a row, waiting for such frees if need be. what: for the sentence. -ENOSPC, -EIO. */
+int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out);
 void tern_allocation_free(struct tern_allocation *a);
 
 /* fault.c */

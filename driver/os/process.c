@@ -62,7 +62,7 @@ static int make_root(struct tern_process *proc)
     struct tern_device *dev = proc->dev;
     struct tern_paging p = {0};
     struct tern_run run;
-    int r = tern_retire_take(dev, 1, "a page table", &run);
+    int r = tern_retire_take(proc, 1, "a page table", &run);
     if (r) {
         return r;
     }
@@ -130,6 +130,8 @@ int tern_process_create(struct tern_device *dev, const char *name, struct tern_p
     proc->dev = dev;
     tern_list_init(&proc->node);
     tern_list_init(&proc->contexts);
+    tern_list_init(&proc->jobs);
+    tern_list_init(&proc->retired);
     snprintf(proc->name, sizeof proc->name, "%s", name ? name : "unnamed");
     pthread_mutex_lock(&dev->lock);
     int r = enter(dev, proc);
@@ -183,7 +185,8 @@ int tern_process_destroy(struct tern_process *proc)
     while (proc->retiring) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
-    if (tern_paging_run_all(dev, proc->flush) == 0 || dev->lost) {
+    const uint32_t resets = dev->tdr.adapter_resets;
+    if (tern_paging_run_all(dev, proc->flush) == 0 || dev->lost || resets != dev->tdr.adapter_resets) {
         give_tables(proc); /* else some engine may still use them: they are lost to the device */
     }
     leave(dev, proc);

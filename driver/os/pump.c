@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The device's thread. A round: frees what can be freed, lets the scheduler run, delivers what has ended, and, only while
+ * The device's thread. A round: lets the scheduler run, delivers what has ended, and, only while
  * an engine is busy, lets device time pass. With nothing in flight it sleeps and device time stands still.
  *
  * No wake-up is lost: whoever changes something the round depends on sets kick under the lock, and the thread sleeps only
@@ -91,6 +91,8 @@ static void sleep_idle(struct tern_device *dev)
 static void deliver_user(struct tern_device *dev, struct tern_job *job)
 {
     struct tern_context *c = TERN_CONTEXT_OF(job->context);
+    tern_list_remove(&job->live);
+    tern_retire_look(c->proc);
     struct tern_completion told = {
         .fence = job->fence,
         .result = job->result,
@@ -138,13 +140,15 @@ static void *pump(void *arg)
     pthread_mutex_lock(&dev->lock);
     for (;;) {
         dev->kick = false;
-        tern_retire_run(dev);
         if (!dev->lost && tern_sched_pending(&dev->sched)) {
             tern_tdr_judge(dev, tern_sched_run(&dev->sched));
             tern_tdr_write(dev);
             tern_device_saw(dev, dev->sched.now);
         }
         bool more = deliver(dev) || dev->kick;
+        if (dev->frees_waiters) {
+            pthread_cond_broadcast(&dev->changed);
+        }
         tern_observer_look(dev);
         again = more && !(again && tern_sched_busy(&dev->sched)); /* news first, but a flood of it must not stop the device */
         if (again) {

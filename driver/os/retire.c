@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Freeing device memory that work may still use: wait until the process's earlier work has ended; clear the entries and
- * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer fails, what
- * some engine may still reach is never given to anybody else.
+ * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer faults, what
+ * some engine may still reach is never given to anybody else. One that a reset of all engines took did no harm: they forget
+ * all translations before they run anything again.
+ *
+ * Cost: a process's frees wait in the order in which they were asked for, its buffers that have not ended stand in order of
+ * submission. So a free can begin when the oldest buffer is younger: one comparison whenever a buffer ends.
+ *
+ * Who may wait for whom. A free *has begun* once its first paging buffer is queued. It then ends without anybody's help:
+ * paging comes before all work, and an engine that does not stop for it is reset (F2, F3). A free that has not begun depends
+ * on its process's work, which may run for ever. So a call that lacks memory waits for frees that had begun when it was made,
+ * and for those that its own process had asked for by then; of these not if they depend on a fence that only the CPU can
+ * signal. Whoever else frees later does not prolong that.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "os/os.h"
+
+#define FIRST_FREE(list) TERN_LIST_ENTRY((list)->next, struct tern_allocation, node)
 
 static void finish(struct tern_allocation *a)
 {
@@ -26,7 +38,7 @@ static void finish(struct tern_allocation *a)
 static void flushed(struct tern_job *job)
 {
     struct tern_allocation *a = job->user;
-    a->failed = a->failed || job->result != TERN_COMPLETED;
+    a->failed = a->failed || job->result == TERN_FAULTED; /* aborted: by a reset of all engines */
     free(job);
     if (--a->pending == 0) {
         a->proc->paging_out--;
@@ -39,7 +51,6 @@ static void unmapped(struct tern_job *job)
     struct tern_allocation *a = job->user;
     struct tern_device *dev = a->proc->dev;
     uint32_t here = job->context->engine;
-    a->failed = job->result != TERN_COMPLETED;
     for (uint32_t e = 0; e < dev->kmd.engines && !dev->lost; e++) {
         if (e != here) {
             struct tern_job *f = a->flush[e];
@@ -53,72 +64,122 @@ static void unmapped(struct tern_job *job)
     flushed(job);
 }
 
-void tern_retire(struct tern_allocation *a)
+static void begin(struct tern_allocation *a)
 {
-    a->retire_seq = a->proc->seq;
-    a->proc->retiring++;
-    tern_list_append(&a->proc->dev->retiring, &a->node);
-    tern_device_kick(a->proc->dev);
+    struct tern_device *dev = a->proc->dev;
+    tern_list_remove(&a->node);
+    if (dev->lost) {
+        finish(a);
+        return;
+    }
+    struct tern_job *job = a->unmap;
+    a->unmap = NULL;
+    a->begun = ++dev->frees_begun;
+    a->pending = 1;
+    tern_list_append(&dev->retiring, &a->node);
+    job->done = unmapped;
+    job->user = a;
+    uint32_t engine = tern_paging_engine(a->proc);
+    a->proc->paging_out++;
+    tern_paging_submit(dev, engine, job);
 }
 
 /** Has all that the process submitted before the allocation was destroyed come to its end? */
 static bool unused(const struct tern_allocation *a)
 {
-    TERN_LIST_EACH(node, &a->proc->contexts)
+    const struct tern_list *jobs = &a->proc->jobs;
+    return tern_list_empty(jobs) || TERN_LIST_ENTRY(jobs->next, struct tern_job, live)->seq > a->retire_seq;
+}
+
+void tern_retire_look(struct tern_process *proc)
+{
+    while (!tern_list_empty(&proc->retired)) {
+        struct tern_allocation *a = FIRST_FREE(&proc->retired);
+        proc->dev->frees_looked++;
+        if (!unused(a)) {
+            return;
+        }
+        begin(a);
+    }
+}
+
+void tern_retire(struct tern_allocation *a)
+{
+    a->retire_seq = a->proc->seq;
+    a->asked = ++a->proc->dev->frees_asked;
+    a->proc->retiring++;
+    tern_list_append(&a->proc->retired, &a->node);
+    tern_retire_look(a->proc);
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+struct tern_frees tern_frees_now(struct tern_process *proc)
+{
+    return (struct tern_frees){.own = proc, .asked = proc->dev->frees_asked, .begun = proc->dev->frees_begun};
+}
+
+bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a)
+{
+    return (a->begun && a->begun <= f->begun) || (a->proc == f->own && a->asked && a->asked <= f->asked);
+}
+
+/** The process's oldest free will begin by what engines do, without a fence that only the CPU can signal. */
+static bool will_begin(const struct tern_process *proc)
+{
+    if (tern_list_empty(&proc->retired)) {
+        return false;
+    }
+    const uint64_t seq = FIRST_FREE(&proc->retired)->retire_seq;
+    TERN_LIST_EACH(node, &proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        if (!tern_list_empty(&c->sched.jobs) &&
-            TERN_LIST_ENTRY(c->sched.jobs.next, struct tern_job, node)->seq <= a->retire_seq) {
+        const struct tern_list *jobs = &c->sched.jobs;
+        if (!tern_list_empty(jobs) && TERN_LIST_ENTRY(jobs->next, struct tern_job, node)->seq <= seq && tern_sched_stuck(&c->sched)) {
             return false;
         }
     }
     return true;
 }
 
-void tern_retire_run(struct tern_device *dev)
+/** Pages of those of the list that it has. any: there is one. */
+static uint64_t pages_of(const struct tern_frees *f, const struct tern_list *list, bool *any)
 {
-    for (struct tern_list *node = dev->retiring.next, *next; node != &dev->retiring; node = next) {
-        struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, node);
-        next = node->next;
-        if (a->started || !unused(a)) {
-            continue;
-        }
-        if (dev->lost) {
-            finish(a);
-            continue;
-        }
-        struct tern_job *job = a->unmap;
-        a->unmap = NULL;
-        a->started = true;
-        a->pending = 1;
-        job->done = unmapped;
-        job->user = a;
-        uint32_t engine = tern_paging_engine(a->proc);
-        a->proc->paging_out++;
-        tern_paging_submit(dev, engine, job);
-    }
-}
-
-bool tern_retire_wait(struct tern_device *dev)
-{
-    bool any = false;
-    TERN_LIST_EACH(node, &dev->retiring)
+    uint64_t pages = 0;
+    TERN_LIST_EACH(node, list)
     {
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, node);
-        any = any || a->started || !dev->idle || dev->kick;
+        if (tern_frees_has(f, a)) {
+            pages += a->pages;
+            *any = true;
+        }
     }
-    if (any) {
-        pthread_cond_wait(&dev->changed, &dev->lock);
-    }
-    return any;
+    return pages;
 }
 
-int tern_retire_take(struct tern_device *dev, uint32_t count, const char *what, struct tern_run *out)
+bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
 {
+    struct tern_device *dev = f->own->dev;
+    bool any = false;
+    uint64_t sum = tern_pages_free_count(dev->pages) + pages_of(f, &dev->retiring, &any);
+    sum += will_begin(f->own) ? pages_of(f, &f->own->retired, &any) : 0;
+    if (!any || sum < pages) {
+        return false;
+    }
+    dev->frees_waiters++;
+    pthread_cond_wait(&dev->changed, &dev->lock);
+    dev->frees_waiters--;
+    return true;
+}
+
+int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out)
+{
+    struct tern_device *dev = proc->dev;
+    const struct tern_frees frees = tern_frees_now(proc);
     int r;
     do {
         r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : tern_pages_take_span(dev->pages, count, out);
-    } while (r == -ENOSPC && tern_retire_wait(dev));
+    } while (r == -ENOSPC && tern_frees_wait(&frees, count));
     return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free here and there", what, count,
                                      count == 1 ? "" : "s", tern_pages_free_count(dev->pages))
                         : r;

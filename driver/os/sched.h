@@ -234,7 +234,8 @@ struct tern_job {
     enum tern_result result;
     uint32_t engine;     /**< Where it ended. */
     uint64_t submitted, begin, end, cycles;
-    uint64_t fence, seq; /**< The owner's: fence id in the context, order in the process. */
+    uint64_t fence, seq; /**< The owner's: fence id in the context, order in the process; */
+    struct tern_list live; /**< and a list of its own. */
     void (*done)(struct tern_job *job); /**< The owner's: how an internal job ends. */
     void *user;
     const char *label;
@@ -300,6 +301,9 @@ uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_cont
 bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence);
 /** Lets it go on; false: this is not its last suspend fence. */
 bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence);
+
+/** Its next slice waits for a fence that no queued signal of its process will come to, or was suspended by the owner. */
+bool tern_sched_stuck(const struct tern_sched_context *c);
 
 /** Appends a job; it comes back through tern_sched_ended, in order within its context. job->submitted is the owner's. */
 void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struct tern_job *job);

@@ -216,6 +216,26 @@ void tern_sched_judge_later(struct tern_sched *s, struct tern_sched_context *c)
     }
 }
 
+/** It waits, has been judged, and stays where it is until a fence is signalled. */
+static bool waits(const struct tern_sched_context *c)
+{
+    return !c->inflight && tern_list_empty(&c->judge) && tern_list_empty(&c->process->look) && !c->process->error &&
+           (c->state == TERN_SCHED_WAITING || c->state == TERN_SCHED_HELD);
+}
+
+bool tern_sched_stuck(const struct tern_sched_context *c)
+{
+    const struct tern_sched_context *slow = c;
+    for (bool odd = false; waits(c); odd = !odd) {
+        c = c->blocker;
+        slow = odd ? slow->blocker : slow;
+        if (!c || c == slow) {
+            return true; /* nobody in the queues signals it; or they wait for each other */
+        }
+    }
+    return false;
+}
+
 /* ------------------------------------------------------------- looking again */
 
 void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p)

@@ -283,6 +283,50 @@ static void test_adapter_reset(void **state)
     rig_done();
 }
 
+static uint32_t free_pages(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint32_t n = tern_pages_free_count(dev->pages);
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+/**
+ * Engines that have all been reset know no translation any more: whatever paging was lost with it, in the middle of a
+ * mapping, a free or the end of a process, its pages come back.
+ */
+static void test_pages_come_back(void **state)
+{
+    (void)state;
+    struct actor works;
+    struct tern_allocation *a;
+    rig_open(CONFIG, NULL);
+    const uint32_t before = free_pages();
+    for (int i = 0; i < 3; i++) {
+        open_mix(&works, "works", 1);
+        if (i == 0) {
+            rig.eaten = 2;
+            assert_int_equal(tern_allocation_create(works.p, 1u << 20, TERN_MEM_WRITE, 0, &a), -EIO);
+        } else if (i == 1) {
+            ok(tern_allocation_create(works.p, 1u << 20, TERN_MEM_WRITE, 0, &a));
+            rig.eaten = 2;
+            tern_allocation_destroy(a);
+            until(tern_process_status(works.p, NULL) == -EIO);
+        } else {
+            struct tern_process *p;
+            ok(tern_process_create(dev, "ends", &p));
+            rig.eaten = 2;
+            ok(tern_process_destroy(p));
+        }
+        actor_close(&works);
+        assert_int_equal(rig.eaten, 0);
+        assert_int_equal(dev->tdr.adapter_resets, i + 1);
+        assert_int_equal(free_pages(), before);
+    }
+    expect_clean();
+    rig_done();
+}
+
 /** F4: a change of page tables that is lost to a reset is made again; twice, and what the tables say is in doubt. */
 static void test_paging_lost(void **state)
 {
@@ -484,7 +528,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_offenders_are_not_forgotten),
-        T(test_adapter_reset), T(test_paging_lost), T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes),
+        T(test_adapter_reset), T(test_paging_lost), T(test_pages_come_back), T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes),
         T(test_save_area), T(test_stop_while_restoring),
     };
     return cmocka_run_group_tests_name("tdr", tests, NULL, NULL);

@@ -8,7 +8,11 @@
  * scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
  *
  * Threads: every function may be called from any thread. Callbacks come from the device's own thread and may call
- * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so.
+ * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and for whom: no call
+ * waits for work of another process. One that changes page tables waits for paging buffers, its own and those queued before:
+ * engines take them before all work, and one that does not stop for them within the timeout is reset. One that lacks memory or
+ * addresses waits for frees of any process that had begun when it was called, and for its own process's work that holds what
+ * this has freed; not if that work needs a fence that only the CPU can signal.
  * Results: 0 or -errno; on failure, out-parameters are untouched. Strings handed out live as long as their object.
  * Objects are destroyed children first; destroying a parent with children is -EBUSY and changes nothing.
  */
@@ -115,12 +119,13 @@ struct tern_fault {
 #define TERN_FAULT_ABORTED 260u /**< tern_process_abort. */
 
 /**
- * An address space. name (copied) appears in messages. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory.
+ * An address space. name (copied) appears in messages. Blocks until its root table is written, or for memory that is being freed.
+ * -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory; -EIO: the device is lost, or all of it was reset meanwhile.
  * -EACCES: work of processes of this name made engines be reset five times within ten minutes; the message says how long it
  * is refused.
  */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
-/** Ends it; waits for deferred frees. Blocks. -EBUSY: contexts, allocations or fences are left. */
+/** Ends it. Blocks until its frees have ended and engines have forgotten it. -EBUSY: contexts, allocations or fences are left. */
 TERN_API int tern_process_destroy(struct tern_process *proc);
 /** 0, or -EIO and *fault (may be NULL) filled: the process is in error and accepts no more work (F1). */
 TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
@@ -141,7 +146,7 @@ TERN_API void tern_process_abort(struct tern_process *proc, const char *why);
  * Device memory, zero-filled (A7), mapped into the process; rounded up to pages. address: 0 (the driver chooses, 4 KiB
  * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB - 64 KiB)).
  * -ENOSPC: device memory or address space; -EINVAL: size 0 or flags; -EEXIST: address taken; -EIO: process in error.
- * Blocks until the page tables are written.
+ * Blocks until the page tables are written, or for memory that is being freed. -EEXIST comes at once if anything there is in use.
  */
 TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
                                     struct tern_allocation **out);
@@ -149,7 +154,10 @@ TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, ui
 TERN_API void tern_allocation_destroy(struct tern_allocation *alloc);
 TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc);
 TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);
-/** Host access, at once: the caller orders it against submitted work. -EFAULT: beyond the allocation. */
+/**
+ * Host access, at once: the caller orders it against submitted work. Waits for copies of others, 4 MiB of each at a time, not for
+ * work. -EFAULT: beyond the allocation; -EIO: the device is lost.
+ */
 TERN_API int tern_allocation_read(struct tern_allocation *alloc, uint64_t offset, void *data, size_t size);
 TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size);
 
@@ -198,10 +206,11 @@ struct tern_context_desc {
 
 /**
  * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a row of
- * pages: 104 KiB on the default device. -EINVAL: engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC.
+ * pages: 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being freed. -EINVAL:
+ * engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC.
  */
 TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out);
-/** Waits for its work, then ends it. Blocks. */
+/** Waits for its work, however long that takes (tern_process_abort ends it), then ends it. Blocks. */
 TERN_API void tern_context_destroy(struct tern_context *ctx);
 
 /**

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Whose progress a call depends on: a process that runs for ever, and holds memory that it has freed, keeps nobody else from
+ * anything (F1). Each call is watched in device time, which passes because the other process runs.
+ */
+#include "rig.h"
+
+#define CONFIG "small,mem=64M,quantum=20000,timeout=200000"
+#define WATCH (1ull << 30) /* cycles: half a minute or more; what does not wait takes none */
+
+static struct actor hog; /* runs until it is told to end */
+static struct tern_allocation *held; /* its memory, freed behind what it runs */
+static uint64_t spinning;
+static struct {
+    pthread_t thread;
+    atomic_bool done, late;
+} watch;
+
+static void *watchdog(void *arg)
+{
+    (void)arg;
+    const uint64_t begin = tern_device_time(dev);
+    while (!watch.done && tern_device_time(dev) - begin < WATCH) {
+        nap();
+    }
+    if (!watch.done) {
+        watch.late = true;
+        tern_process_abort(hog.p, "somebody waits for it");
+    }
+    return NULL;
+}
+
+/** The result of a call, which must not depend on the hog. */
+#define at_once(call) (watch_begin(), watch_end((call), #call))
+
+static void watch_begin(void)
+{
+    watch.done = watch.late = false;
+    assert_int_equal(pthread_create(&watch.thread, NULL, watchdog, NULL), 0);
+}
+
+static int watch_end(int r, const char *what)
+{
+    watch.done = true;
+    pthread_join(watch.thread, NULL);
+    if (watch.late) {
+        fail_msg("%s waits for the work of another process", what);
+    }
+    return r;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    rig_open(CONFIG, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rig_done();
+    return 0;
+}
+
+/** It runs on engine 0, and frees so many bytes behind that. */
+static void hog_begin(uint64_t size)
+{
+    open_spin(&hog, "hog", 0);
+    ok(tern_allocation_create(hog.p, size, TERN_MEM_WRITE, 0, &held));
+    spinning = actor_spin(&hog);
+    tern_allocation_destroy(held);
+    spins(&hog);
+}
+
+static void hog_end(void)
+{
+    actor_set(&hog, 0, 1);
+    ok(tern_wait(hog.c, spinning, PATIENCE));
+    actor_close(&hog);
+}
+
+static uint32_t free_pages(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint32_t n = tern_pages_free_count(dev->pages);
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+/** Takes what is free, down to so many pages; gives the number of allocations. */
+static uint32_t fill_memory(struct tern_process *p, struct tern_allocation **a, uint32_t left)
+{
+    uint32_t n = 0;
+    while (free_pages() > left + 8) { /* a page table may come with it */
+        const uint32_t much = free_pages() - left - 4;
+        ok(tern_allocation_create(p, (much < 1024 ? much : 1023) * 4096ull, TERN_MEM_WRITE, 0, &a[n++]));
+    }
+    while (free_pages() > left) {
+        ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &a[n++]));
+    }
+    return n;
+}
+
+static void test_memory_of_others(void **state)
+{
+    (void)state;
+    struct tern_allocation *taken, *more, *fill[64];
+    struct tern_process *p, *q;
+    const struct tern_context_desc d = {.name = "late", .engine = 1};
+    struct tern_context *c;
+    ok(tern_process_create(dev, "other", &p));
+    hog_begin(8u << 20);
+    ok(tern_allocation_create(p, 8192, TERN_MEM_WRITE, 0x40000000, &taken));
+    assert_int_equal(at_once(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0x40001000, &more)), -EEXIST);
+    assert_int_equal(at_once(tern_allocation_create(p, 56u << 20, TERN_MEM_WRITE, 0, &more)), -ENOSPC);
+    assert_int_equal(at_once(tern_allocation_create(p, 1ull << 40, TERN_MEM_WRITE, 0, &more)), -ENOSPC);
+    const uint32_t n = fill_memory(p, fill, 0);
+    assert_int_equal(at_once(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &more)), -ENOSPC);
+    assert_int_equal(at_once(tern_process_create(dev, "late", &q)), -ENOSPC);
+    assert_int_equal(at_once(tern_context_create(p, &d, &c)), -ENOSPC);
+    assert_int_equal(tern_context_ended(hog.c), 0); /* and all the while it ran */
+    hog_end();
+    ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &more)); /* there is memory again: its free had begun */
+    tern_allocation_destroy(more);
+    tern_allocation_destroy(taken);
+    for (uint32_t i = 0; i < n; i++) {
+        tern_allocation_destroy(fill[i]);
+    }
+    ok(tern_process_destroy(p));
+}
+
+/** What another process has freed with no work behind it is there for everybody. */
+static void test_frees_that_have_begun(void **state)
+{
+    (void)state;
+    struct tern_process *p, *q;
+    struct tern_allocation *a, *other;
+    ok(tern_process_create(dev, "frees", &p));
+    ok(tern_process_create(dev, "takes", &q));
+    open_spin(&hog, "hog", 0);
+    spinning = actor_spin(&hog);
+    for (int i = 0; i < 20; i++) {
+        ok(tern_allocation_create(p, 40u << 20, TERN_MEM_WRITE, 0, &a));
+        tern_allocation_destroy(a);
+        ok(tern_allocation_create(q, 40u << 20, TERN_MEM_WRITE, 0, &other));
+        tern_allocation_destroy(other);
+    }
+    hog_end();
+    ok(tern_process_destroy(p));
+    ok(tern_process_destroy(q));
+}
+
+/** What its own work holds, a process waits for: it ends. */
+static void test_own_work(void **state)
+{
+    (void)state;
+    struct actor own;
+    struct tern_allocation *a, *again;
+    open_mix(&own, "own", 1);
+    for (int i = 0; i < 5; i++) {
+        ok(tern_allocation_create(own.p, 40u << 20, TERN_MEM_WRITE, 0x40000000, &a));
+        const uint64_t f = actor_mix(&own, 500);
+        tern_allocation_destroy(a);
+        ok(tern_allocation_create(own.p, 40u << 20, TERN_MEM_WRITE, i % 2 ? 0 : 0x40000000, &again));
+        tern_allocation_destroy(again);
+        expect_mix(&own, f);
+    }
+    actor_close(&own);
+}
+
+/** But not for what waits for the CPU, that is for the caller itself; whether by itself or behind others of the process. */
+static void test_own_work_that_waits(void **state)
+{
+    (void)state;
+    struct actor own;
+    struct tern_allocation *a, *again;
+    struct tern_fence *f;
+    const struct tern_context_desc d = {.name = "second", .engine = 1};
+    struct tern_context *second;
+    hog_begin(4096);
+    open_mix(&own, "own", 1);
+    ok(tern_context_create(own.p, &d, &second));
+    ok(tern_fence_create(own.p, 0, &f));
+    ok(tern_allocation_create(own.p, 40u << 20, TERN_MEM_WRITE, 0x40000000, &a));
+    work_wait(&b, tern_fence_address(f), 1);
+    work_signal(&b, tern_fence_address(f), 2);
+    work_submit(&b, second, "for the CPU");
+    work_wait(&b, tern_fence_address(f), 2);
+    const uint64_t last = work_submit(&b, own.c, "for the first");
+    tern_allocation_destroy(a);
+    assert_int_equal(at_once(tern_allocation_create(own.p, 40u << 20, TERN_MEM_WRITE, 0, &again)), -ENOSPC);
+    assert_int_equal(at_once(tern_allocation_create(own.p, 4096, TERN_MEM_WRITE, 0x40000000, &again)), -EEXIST);
+    ok(tern_fence_signal(f, 1));
+    ok(tern_allocation_create(own.p, 4096, TERN_MEM_WRITE, 0x40000000, &again));
+    ok(tern_wait(own.c, last, PATIENCE));
+    tern_allocation_destroy(again);
+    tern_context_destroy(second);
+    tern_fence_destroy(f);
+    actor_close(&own);
+    hog_end();
+}
+
+static uint64_t looked(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint64_t n = dev->frees_looked;
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+#define MANY 200u
+#define CONTEXTS 20u
+#define ROUNDS 100u
+
+/** What frees cost: however many wait for work, and with however many contexts, a buffer that ends costs a look at one of them. */
+static void test_cost_of_frees(void **state)
+{
+    (void)state;
+    struct actor own;
+    struct tern_allocation *a[MANY];
+    struct tern_context *c[CONTEXTS];
+    hog_begin(4096);
+    open_mix(&own, "own", 1);
+    for (uint32_t i = 0; i < MANY; i++) {
+        ok(tern_allocation_create(hog.p, 4096, TERN_MEM_WRITE, 0, &a[i]));
+    }
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        const struct tern_context_desc d = {.name = "idle", .engine = 1};
+        ok(tern_context_create(hog.p, &d, &c[i]));
+    }
+    const uint64_t before = looked();
+    for (uint32_t i = 0; i < MANY; i++) {
+        tern_allocation_destroy(a[i]);
+    }
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        run_mix(&own, 1);
+    }
+    assert_true(looked() - before <= MANY + ROUNDS);
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        tern_context_destroy(c[i]); /* 20 more frees */
+    }
+    hog_end();
+    assert_true(looked() - before <= 2 * (MANY + ROUNDS + CONTEXTS + 10));
+    actor_close(&own);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits), T(test_cost_of_frees),
+    };
+    return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
+}

@@ -10,6 +10,13 @@ static cl_int check_access(cl_mem mem, bool to_host)
     return (mem->flags & forbidden) == 0 ? CL_SUCCESS : CL_INVALID_OPERATION;
 }
 
+/** Is there host memory of so many bytes from here on, as far as addresses go? */
+static bool is_host(const void *host, size_t bytes)
+{
+    uintptr_t end;
+    return host != NULL && !__builtin_add_overflow((uintptr_t)host, bytes, &end);
+}
+
 static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool blocking, size_t offset, size_t size, void *host,
                      cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
@@ -22,7 +29,7 @@ static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool bloc
     if (error != CL_SUCCESS) {
         return error;
     }
-    error = host == NULL ? CL_INVALID_VALUE : rt_check_range(mem, offset, size);
+    error = is_host(host, size) ? rt_check_range(mem, offset, size) : CL_INVALID_VALUE;
     if (error == CL_SUCCESS) {
         error = check_access(mem, to_host);
     }
@@ -65,11 +72,11 @@ static cl_int rectangular(cl_command_queue queue, cl_mem mem, bool to_host, bool
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (host == NULL || r->buffer_origin == NULL || r->host_origin == NULL || r->region == NULL || r->region[0] == 0 ||
+    if (r->buffer_origin == NULL || r->host_origin == NULL || r->region == NULL || r->region[0] == 0 ||
         r->region[1] == 0 || r->region[2] == 0 ||
         !rt_side_make(r->buffer_origin, r->region, r->buffer_row, r->buffer_slice, &buffer) ||
         !rt_side_make(r->host_origin, r->region, r->host_row, r->host_slice, &host_side) ||
-        rt_side_end(&buffer, r->region) > mem->size) {
+        rt_side_end(&buffer, r->region) > mem->size || !is_host(host, rt_side_end(&host_side, r->region))) {
         return CL_INVALID_VALUE;
     }
     error = check_access(mem, to_host);

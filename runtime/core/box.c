@@ -6,17 +6,28 @@
 
 bool rt_side_make(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct rt_side *out)
 {
+    size_t rows; /* bytes of the rows of a slice */
+    size_t y;
+    size_t z;
+    size_t start;
     if (row == 0) {
         row = region[0];
     } else if (row < region[0]) {
         return false;
     }
-    if (slice == 0) {
-        slice = region[1] * row;
-    } else if (slice < region[1] * row || slice % row != 0) {
+    if (__builtin_mul_overflow(region[1], row, &rows)) {
         return false;
     }
-    *out = (struct rt_side){.start = origin[2] * slice + origin[1] * row + origin[0], .row = row, .slice = slice};
+    if (slice == 0) {
+        slice = rows;
+    } else if (slice < rows || slice % row != 0) {
+        return false;
+    }
+    if (__builtin_mul_overflow(origin[1], row, &y) || __builtin_mul_overflow(origin[2], slice, &z) ||
+        __builtin_add_overflow(origin[0], y, &start) || __builtin_add_overflow(start, z, &start)) {
+        return false;
+    }
+    *out = (struct rt_side){.start = start, .row = row, .slice = slice};
     return true;
 }
 
@@ -33,25 +44,21 @@ size_t rt_side_end(const struct rt_side *s, const size_t region[3])
     return end;
 }
 
-/** Do rows of `width` bytes, `n` of them `pitch` apart from a and from b, share a byte? pitch >= width. */
-static bool rows_overlap(size_t a, size_t b, size_t width, size_t n, size_t pitch)
+/** Do rows of `width` bytes, `n` of them `pitch` apart, share a byte with the same rows `distance` further on? pitch >= width. */
+static bool rows_overlap(size_t distance, size_t width, size_t n, size_t pitch)
 {
-    const size_t low = a < b ? a : b;
-    const size_t distance = (a < b ? b : a) - low;
     const size_t skipped = distance / pitch;
     const size_t within = distance % pitch;
-    /* row i of the low one meets row i - skipped of the high one, or the row before that */
+    /* row i of the one behind meets row i + skipped of the one before, or the row after that */
     return (skipped < n && within < width) || (skipped + 1 < n && pitch - within < width);
 }
 
 bool rt_boxes_overlap(const struct rt_side *a, const struct rt_side *b, const size_t region[3])
 {
-    for (size_t i = 0; i < region[2]; i++) {
-        for (size_t j = 0; j < region[2]; j++) {
-            if (rows_overlap(a->start + i * a->slice, b->start + j * b->slice, region[0], region[1], a->row)) {
-                return true;
-            }
-        }
-    }
-    return false;
+    const size_t distance = a->start < b->start ? b->start - a->start : a->start - b->start;
+    const size_t skipped = distance / a->slice;
+    const size_t within = distance % a->slice;
+    /* likewise with slices, which are no larger than their pitch */
+    return (skipped < region[2] && rows_overlap(within, region[0], region[1], a->row)) ||
+           (skipped + 1 < region[2] && rows_overlap(a->slice - within, region[0], region[1], a->row));
 }

@@ -47,6 +47,28 @@ static void test_overlap(void **state)
     assert_in_range(met, 2000, 18000); /* both answers were asked for */
 }
 
+/** More slices and rows than anybody can look at one by one. */
+static void test_overlap_of_many(void **state)
+{
+    (void)state;
+    enum { BITS = 20 };
+    const size_t many = (size_t)1 << BITS, region[3] = {3, many, many};
+    const size_t row = 8, slice = row * many;
+    for (size_t shift = 0; shift < 8; shift++) {
+        const bool meet = shift < 3 || shift > 5; /* within a row, or the row after it */
+        const struct rt_side a = {5, row, slice};
+        const struct rt_side at[] = {{5 + shift, row, slice}, {5 + shift + row * (many / 2), row, slice},
+                                     {5 + shift + slice * (many / 2), row, slice},
+                                     {5 + shift + slice * (many - 1) + row * (many - 2), row, slice}};
+        for (size_t i = 0; i < LENGTH(at); i++) {
+            assert_int_equal(rt_boxes_overlap(&a, &at[i], region), meet);
+            assert_int_equal(rt_boxes_overlap(&at[i], &a, region), meet);
+        }
+        const struct rt_side behind = {5 + shift + slice * many, row, slice};
+        assert_false(rt_boxes_overlap(&a, &behind, region));
+    }
+}
+
 static void test_sides(void **state)
 {
     (void)state;
@@ -59,6 +81,9 @@ static void test_sides(void **state)
     assert_false(rt_side_make(origin, region, 9, 0, &s));
     assert_false(rt_side_make(origin, region, 16, 63, &s));
     assert_false(rt_side_make(origin, region, 16, 72, &s));
+    assert_false(rt_side_make((const size_t[3]){0, 0, (size_t)1 << 61}, region, 10, 80, &s)); /* no size_t */
+    assert_false(rt_side_make((const size_t[3]){SIZE_MAX, 1, 0}, region, 0, 0, &s));
+    assert_false(rt_side_make(origin, (const size_t[3]){1, (size_t)1 << 32, 1}, (size_t)1 << 32, 0, &s));
 }
 
 static void test_local_size(void **state)
@@ -91,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_overlap_of_many),
         cmocka_unit_test(test_sides),
         cmocka_unit_test(test_local_size),
     };

@@ -77,7 +77,7 @@ def junit(path):
 
 def configure_and_build(t, tree, *options):
     log = f"build-{tree.name}"
-    return (t.step(f"configure {tree.name}", f"{log}-cmake", ["cmake", "-S", ".", "-B", str(tree), "-G", "Ninja", *options], whole)
+    return (t.step(f"configure {tree.name}", f"{log}-cmake", ["cmake", "-S", ".", "-B", str(tree), "-G", "Ninja", "-DBUILD_TESTING=ON", *options], whole)
             and t.step(f"build {tree.name}", log, ["nice", "ninja", "-C", str(tree), "-j", JOBS], whole))
 
 

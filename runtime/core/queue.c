@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <CL/cl_ext.h>
 
@@ -110,10 +111,12 @@ static cl_int answer_statistics(cl_command_queue q, const struct rt_answer *a)
 {
     struct tern_context_stats s;
     tern_context_query(q->hw, &s);
-    const cl_tern_queue_statistics out = {
+    cl_tern_queue_statistics out = {
         .submitted = s.submitted, .completed = s.completed, .aborted = s.aborted, .preempted = s.preempted, .moved = s.moved,
         .cycles = s.cycles, .waited = s.waited, .longest_wait = s.longest_wait,
     };
+    _Static_assert(sizeof out.engine_cycles == sizeof s.engine_cycles, "as many engines in both interfaces");
+    memcpy(out.engine_cycles, s.engine_cycles, sizeof out.engine_cycles);
     return rt_answer_bytes(a, &out, sizeof out);
 }
 

@@ -45,6 +45,14 @@ def whole(text, status):
     return (1, []) if status == 0 else (0, [f"exit status {status}"])
 
 
+def whole_or_skipped(text, status):
+    """The command is one test, which ends with 77 and a reason where it cannot be run."""
+    if status == 77:
+        print("           " + (text.rstrip().split("\n")[-1] or "skipped without a reason"))
+        return 0, []
+    return whole(text, status)
+
+
 def lines(text, status):
     """A line `PASS name` or `FAIL name` a test."""
     passed = len(re.findall(r"^PASS\b", text, re.M))
@@ -107,6 +115,10 @@ def sanitize(t):
 
 def fuzz(t):
     t.step("what reads foreign bytes, 60 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", JOBS], lines)
+
+
+def bare(t):
+    t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped)
 
 
 def rtl(t):
@@ -176,7 +188,7 @@ def nightly(t):
           ["-R", r"^sim\.float\.model_default"], many)
 
 
-SUITES = {"static": static, "c": c, "sanitize": sanitize, "fuzz": fuzz, "rtl": rtl, "formal": formal, "opencl": opencl,
+SUITES = {"static": static, "bare": bare, "c": c, "sanitize": sanitize, "fuzz": fuzz, "rtl": rtl, "formal": formal, "opencl": opencl,
           "bench": bench, "verify": verify, "coverage": coverage}
 NIGHTLY = {"nightly": nightly}
 

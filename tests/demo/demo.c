@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <CL/cl_tern.h>
-
 void demo_fail(struct demo *d, const char *format, ...)
 {
     if (d->ok) {
@@ -68,17 +66,15 @@ static void CL_CALLBACK told(const char *text, const void *info, size_t size, vo
 bool demo_open(struct demo *d, const char *folder)
 {
     cl_int err;
-    const cl_queue_properties props[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
     d->ok = true;
     d->context = clCreateContext(NULL, 1, &d->device, told, d, &err);
     if (!good(d, err, "clCreateContext")) {
         return false;
     }
-    d->queue = clCreateCommandQueueWithProperties(d->context, d->device, props, &err);
+    d->queue = clCreateCommandQueueWithProperties(d->context, d->device, NULL, &err);
     if (!good(d, err, "clCreateCommandQueueWithProperties")) {
         return false;
     }
-    good(d, clGetCommandQueueInfo(d->queue, CL_QUEUE_ENGINE_TERN, sizeof d->engine, &d->engine, NULL), "CL_QUEUE_ENGINE_TERN");
     char *text = load(d, folder);
     const char *source = text;
     if (d->ok) {
@@ -97,6 +93,8 @@ void demo_close(struct demo *d)
         clReleaseProgram(d->program);
     }
     if (d->queue) {
+        good(d, clFinish(d->queue), "clFinish");
+        clGetCommandQueueInfo(d->queue, CL_QUEUE_STATISTICS_TERN, sizeof d->ran, &d->ran, NULL);
         clReleaseCommandQueue(d->queue);
     }
     if (d->context) {
@@ -142,19 +140,10 @@ void demo_args(struct demo *d, cl_kernel k, ...)
 
 void demo_run(struct demo *d, cl_kernel k, cl_uint dim, const size_t *global, const size_t *local)
 {
-    cl_event event;
-    cl_ulong start = 0, end = 0;
-    if (!d->ok ||
-        !good(d, clEnqueueNDRangeKernel(d->queue, k, dim, NULL, global, local, 0, NULL, &event), "clEnqueueNDRangeKernel")) {
-        return;
+    if (d->ok &&
+        good(d, clEnqueueNDRangeKernel(d->queue, k, dim, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel")) {
+        good(d, clFinish(d->queue), "clFinish");
     }
-    good(d, clWaitForEvents(1, &event), "clWaitForEvents");
-    clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-    clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
-    clReleaseEvent(event);
-    d->first = d->cycles ? d->first : (cl_ulong)((double)start / d->clock_ns);
-    d->last = (cl_ulong)((double)end / d->clock_ns);
-    d->cycles += (cl_ulong)((double)(end - start) / d->clock_ns);
 }
 
 void demo_read(struct demo *d, cl_mem m, size_t size, void *data)

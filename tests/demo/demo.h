@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <CL/cl.h>
+#include <CL/cl_tern.h>
 
 #define DEMO_TEXT 160
 
@@ -20,10 +20,8 @@ struct demo {
     cl_command_queue queue;
     cl_program program;
     bool ok;
-    cl_uint engine;
-    cl_ulong cycles, first, last; /* device time: summed over commands, and from the first to the last */
+    cl_tern_queue_statistics ran; /* by the scheduler, until demo_close */
     char result[DEMO_TEXT];       /* one line for the table */
-    double clock_ns;
 };
 
 bool demo_open(struct demo *d, const char *kernel_folder);
@@ -35,7 +33,7 @@ cl_kernel demo_kernel(struct demo *d, const char *name);
 cl_mem demo_buffer(struct demo *d, size_t size, const void *data);
 /** Sets arguments: (size, pointer) pairs, ended by size 0. */
 void demo_args(struct demo *d, cl_kernel k, ...);
-/** Runs a kernel to its end and adds its device cycles. */
+/** Runs a kernel to its end. */
 void demo_run(struct demo *d, cl_kernel k, cl_uint dim, const size_t *global, const size_t *local);
 void demo_read(struct demo *d, cl_mem m, size_t size, void *data);
 

@@ -5,24 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <CL/cl_tern.h>
-
 #include "demo.h"
-
-#define ENGINES 8
 
 struct program {
     struct demo demo;
     void (*run)(struct demo *d);
     pthread_t thread;
-    double bytes_per_cycle, use;
 };
 
 struct setting {
     const char *folder, *photo, *matrix, *kernels, *output;
     cl_device_id device;
     clGetDeviceCountersTERN_fn counters;
-    cl_tern_counters device_info;
+    cl_uint engines;
 };
 
 static bool find_device(struct setting *s)
@@ -33,9 +28,11 @@ static bool find_device(struct setting *s)
     for (cl_uint i = 0; i < n && i < 16; i++) {
         s->counters = (clGetDeviceCountersTERN_fn)clGetExtensionFunctionAddressForPlatform(platforms[i],
                                                                                           "clGetDeviceCountersTERN");
-        if (s->counters) {
-            return clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &s->device, NULL) == CL_SUCCESS &&
-                   s->counters(s->device, 0, &s->device_info) == CL_SUCCESS;
+        cl_tern_counters c;
+        if (s->counters && clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &s->device, NULL) == CL_SUCCESS &&
+            s->counters(s->device, 0, &c) == CL_SUCCESS) {
+            s->engines = c.engines;
+            return true;
         }
     }
     fprintf(stderr, "tern-demo: no Tern platform; set OCL_ICD_VENDORS to build/tern.icd\n");
@@ -49,19 +46,14 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/** Runs programs at the same time and fills in what each used of its engine. */
+/** Runs programs at the same time, each in a thread, to their ends. */
 static void round_of(const struct setting *s, struct program *p, int n)
 {
-    cl_tern_counters before[ENGINES] = {0}, after[ENGINES] = {0};
     for (int i = 0; i < n; i++) {
         p[i].demo.device = s->device;
         p[i].demo.output = s->output;
-        p[i].demo.clock_ns = 1e9 / (double)s->device_info.clock_hz;
         demo_open(&p[i].demo, s->kernels);
-        fprintf(stderr, "  %s starts on engine %u\n", p[i].demo.name, p[i].demo.engine);
-    }
-    for (cl_uint e = 0; e < s->device_info.engines && e < ENGINES; e++) {
-        s->counters(s->device, e, &before[e]);
+        fprintf(stderr, "  %s starts\n", p[i].demo.name);
     }
     for (int i = 0; i < n; i++) {
         if (pthread_create(&p[i].thread, NULL, thread_main, &p[i])) {
@@ -73,17 +65,40 @@ static void round_of(const struct setting *s, struct program *p, int n)
         if (p[i].thread) {
             pthread_join(p[i].thread, NULL);
         }
+        demo_close(&p[i].demo);
     }
-    for (cl_uint e = 0; e < s->device_info.engines && e < ENGINES; e++) {
-        s->counters(s->device, e, &after[e]);
+}
+
+/** What ran where: of each program's cycles the part on each engine, by the scheduler's own statistics. */
+static bool print_programs(const struct setting *s, const struct program *p, size_t n)
+{
+    bool ok = true;
+    printf("\n%-8s %12s", "program", "cycles");
+    for (cl_uint e = 0; e < s->engines; e++) {
+        printf("  on engine %u", e);
     }
-    for (int i = 0; i < n; i++) {
-        struct demo *d = &p[i].demo;
-        const cl_tern_counters *b = &before[d->engine], *a = &after[d->engine];
-        double lines = (double)(a->rd_lines - b->rd_lines + a->wr_lines - b->wr_lines);
-        p[i].bytes_per_cycle = d->cycles ? lines * 64.0 / (double)d->cycles : 0;
-        p[i].use = d->last > d->first ? 100.0 * (double)d->cycles / (double)(d->last - d->first) : 0;
-        demo_close(d);
+    printf("   %s\n", "work");
+    for (size_t i = 0; i < n; i++) {
+        const struct demo *d = &p[i].demo;
+        printf("%-8s %12llu", d->name, (unsigned long long)d->ran.cycles);
+        for (cl_uint e = 0; e < s->engines; e++) {
+            printf(" %10.1f %%", d->ran.cycles ? 100.0 * (double)d->ran.engine_cycles[e] / (double)d->ran.cycles : 0);
+        }
+        printf("   %s\n", d->ok ? d->result : "FAILED (see above)");
+        ok = ok && d->ok;
+    }
+    return ok;
+}
+
+static void print_engines(const struct setting *s)
+{
+    printf("\n%-8s %12s %15s %15s\n", "engine", "cycles busy", "of device time", "bytes a cycle");
+    for (cl_uint e = 0; e < s->engines; e++) {
+        cl_tern_counters c = {0};
+        s->counters(s->device, e, &c);
+        const double busy = (double)c.busy, bytes = 64.0 * (double)(c.rd_lines + c.wr_lines);
+        printf("%-8u %12llu %13.1f %% %15.2f\n", e, (unsigned long long)c.busy, c.time ? 100.0 * busy / (double)c.time : 0,
+               c.busy ? bytes / busy : 0);
     }
 }
 
@@ -139,17 +154,12 @@ int main(int argc, char **argv)
         {.demo = {.name = "sgemm", .kernels = "sgemm.cl", .input = s.matrix}, .run = demo_sgemm},
         {.demo = {.name = "eigen", .kernels = "eigen.cl", .input = s.matrix}, .run = demo_eigen},
     };
-    fprintf(stderr, "two programs at once, each in an address space and on an engine of its own:\n");
+    fprintf(stderr, "two programs at once, each in an address space of its own, share %u engine%s:\n", s.engines,
+            s.engines == 1 ? "" : "s");
     round_of(&s, &p[0], 2);
     round_of(&s, &p[2], 2);
 
-    printf("\n%-8s %6s %12s %9s %12s   %s\n", "program", "engine", "cycles", "B/cycle", "engine use", "work");
-    bool ok = true;
-    for (size_t i = 0; i < sizeof p / sizeof p[0]; i++) {
-        const struct demo *d = &p[i].demo;
-        printf("%-8s %6u %12llu %9.2f %11.1f%%   %s\n", d->name, d->engine, (unsigned long long)d->cycles,
-               p[i].bytes_per_cycle, p[i].use, d->ok ? d->result : "FAILED (see above)");
-        ok = ok && d->ok;
-    }
+    const bool ok = print_programs(&s, p, sizeof p / sizeof p[0]);
+    print_engines(&s);
     return ok ? 0 : 1;
 }

@@ -261,6 +261,10 @@ static void test_statistics(void **state)
         OK(clReleaseEvent(e[i]));
     }
     assert_true(s.cycles > 0 && s.cycles <= cycles + LENGTH(e));
+    for (size_t i = 0; i < LENGTH(s.engine_cycles); i++) {
+        s.cycles -= s.engine_cycles[i];
+    }
+    assert_int_equal(s.cycles, 0); /* each cycle was on one engine */
     assert_true(s.waited >= s.longest_wait);
     OK(clReleaseMemObject(m));
     OK(clReleaseKernel(k));

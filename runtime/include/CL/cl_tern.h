@@ -14,10 +14,13 @@ extern "C" {
 
 #define CL_TERN_COUNTERS_EXTENSION_NAME "cl_tern_counters"
 
-/** clGetCommandQueueInfo: cl_uint, the engine that runs the queue. */
+/** clGetCommandQueueInfo: cl_uint, the engine that the queue waits for, runs on, or ran on last. */
 #define CL_QUEUE_ENGINE_TERN 0x4ff0
 /** clGetCommandQueueInfo: cl_tern_queue_statistics. */
 #define CL_QUEUE_STATISTICS_TERN 0x4ff1
+
+/** No device has more engines. */
+#define CL_TERN_ENGINES_MAX 8
 
 /** What the scheduler did for a queue so far. A buffer is what a kernel, copy or fill command becomes. */
 typedef struct cl_tern_queue_statistics_s {
@@ -25,6 +28,7 @@ typedef struct cl_tern_queue_statistics_s {
     cl_ulong preempted, moved;              /**< How often running work was cut; and went on on another engine. */
     cl_ulong cycles;                        /**< Device cycles that they ran. */
     cl_ulong waited, longest_wait;          /**< Device cycles from submission to begin: sum, maximum. */
+    cl_ulong engine_cycles[CL_TERN_ENGINES_MAX]; /**< Of `cycles`, those on each engine. */
 } cl_tern_queue_statistics;
 
 /** Geometry, and the counters of one engine since the device was opened (cycles, events; monotonic). */

@@ -48,7 +48,12 @@ enum tc_kind tc_kind(const void *data, size_t size);
 
 enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
 
-/** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. */
+#define TC_MAX_ARGS 1024u          /**< Of a kernel. */
+#define TC_MAX_ARGS_SIZE (1u << 20) /**< Of an argument block; devices allow less. */
+
+/** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. In what the functions
+ *  below give, arguments lie in their order, apart from each other and within the block, and pointers at multiples of 4,
+ *  whoever made the object. */
 struct tc_arg {
     char *name;      /**< Always kept; NULL only if the parameter has none. */
     char *type;      /**< "float4*", as clGetKernelArgInfo gives it: without qualifiers. */
@@ -56,19 +61,19 @@ struct tc_arg {
     unsigned access_qualifier; /**< 0 none, 1 read_only, 2 write_only, 3 read_write. */
     unsigned type_qualifier;   /**< CL_KERNEL_ARG_TYPE_CONST 1 | RESTRICT 2 | VOLATILE 4. */
     int is_pointer;
-    uint32_t size;   /**< Bytes that clSetKernelArg takes (4 for pointers). */
+    uint32_t size;   /**< Bytes of its value (4 for pointers; 0 only for a struct without members). */
     uint32_t offset; /**< In the argument block. */
 };
 
 struct tc_kernel {
-    char *name;
+    char *name;               /**< Not empty; no two of a program have the same. */
     char *attributes;         /**< As clGetKernelInfo(CL_KERNEL_ATTRIBUTES): "reqd_work_group_size(8,8,1)"; may be "". */
     uint32_t n_args;
     struct tc_arg *args;
     uint32_t args_size;       /**< Bytes of the argument block, a multiple of 16; it must lie at a multiple of 16. */
     uint32_t local_static;    /**< Bytes of __local variables, from the start of the window. */
     uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
-    uint32_t required_size[3];/**< reqd_work_group_size, or zeros. */
+    uint32_t required_size[3];/**< reqd_work_group_size, each at least 1, or zeros. */
     int uniform;              /**< May rely on work-groups of one size: OpenCL C 1.x, or -cl-uniform-work-group-size. */
     uint32_t entry;           /**< Device address; filled by tc_load only. */
 };

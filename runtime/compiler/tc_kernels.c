@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The kernels of an object, from the JSON in .tern.kernels. It may come from anyone, so everything is checked. */
+/**
+ * The kernels of an object, from the JSON in .tern.kernels. It may come from anyone, so everything is checked here, once:
+ * what compiler.h promises of arguments and kernels holds for all that is accepted, and nobody behind checks it again.
+ */
 #include "tc_elf.h"
 #include "tc_internal.h"
 
@@ -8,16 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_ARGS 4096
+#define BLOCK_ALIGN 16u /* of argument blocks */
+#define POINTER_BYTES 4u
 
 static int get_u32(const cJSON *object, const char *name, uint32_t *out)
 {
     const cJSON *n = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (!cJSON_IsNumber(n) || n->valuedouble < 0 || n->valuedouble > (double)UINT32_MAX) {
+    if (!cJSON_IsNumber(n) || !(n->valuedouble >= 0 && n->valuedouble <= (double)UINT32_MAX)) {
         return -EINVAL;
     }
     *out = (uint32_t)n->valuedouble;
-    return 0;
+    return (double)*out == n->valuedouble ? 0 : -EINVAL;
+}
+
+static int get_bool(const cJSON *object, const char *name, int *out)
+{
+    const cJSON *b = cJSON_GetObjectItemCaseSensitive(object, name);
+    *out = cJSON_IsTrue(b);
+    return cJSON_IsBool(b) ? 0 : -EINVAL;
 }
 
 /** A copy of a string; *out is NULL if there is none and that is allowed. */
@@ -34,7 +45,20 @@ static int get_string(const cJSON *object, const char *name, int needed, char **
     return *out ? 0 : -ENOMEM;
 }
 
-static int read_arg(const cJSON *json, uint32_t args_size, struct tc_arg *arg)
+/** An argument lies behind the one before it, within the block. A generic pointer is no kernel argument. */
+static int check_arg(const struct tc_arg *arg, uint32_t from, uint32_t args_size)
+{
+    if (arg->offset < from || arg->offset > args_size || args_size - arg->offset < arg->size) {
+        return -EINVAL;
+    }
+    if (arg->is_pointer) {
+        return arg->space == TC_PRIVATE || arg->size != POINTER_BYTES || arg->offset % POINTER_BYTES ? -EINVAL : 0;
+    }
+    return arg->space == TC_PRIVATE ? 0 : -EINVAL;
+}
+
+/** *from: the end of the argument before; moves to that of this one. */
+static int read_arg(const cJSON *json, uint32_t *from, uint32_t args_size, struct tc_arg *arg)
 {
     uint32_t space, access, qualifiers;
     int result = get_string(json, "name", 0, &arg->name);
@@ -44,45 +68,56 @@ static int read_arg(const cJSON *json, uint32_t args_size, struct tc_arg *arg)
     result = result ? result : get_u32(json, "qualifiers", &qualifiers);
     result = result ? result : get_u32(json, "size", &arg->size);
     result = result ? result : get_u32(json, "offset", &arg->offset);
+    result = result ? result : get_bool(json, "pointer", &arg->is_pointer);
     if (result) {
         return result;
     }
-    /* generic is not a kernel argument's */
-    if (space > TC_LOCAL || access > 3 || qualifiers > 7 || arg->offset > args_size ||
-        args_size - arg->offset < arg->size) {
+    if (space > TC_LOCAL || access > 3 || qualifiers > 7) {
         return -EINVAL;
     }
     arg->space = (enum tc_address_space)space;
     arg->access_qualifier = access;
     arg->type_qualifier = qualifiers;
-    arg->is_pointer = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "pointer"));
+    result = check_arg(arg, *from, args_size);
+    *from = arg->offset + arg->size;
+    return result;
+}
+
+/** A size of a work-group, or nothing. */
+static int read_required(const cJSON *json, uint32_t out[3])
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "required_size");
+    const int n = cJSON_GetArraySize(list);
+    if (!cJSON_IsArray(list) || (n != 0 && n != 3)) {
+        return -EINVAL;
+    }
+    for (int i = 0; i < n; i++) {
+        const double v = cJSON_GetArrayItem(list, i)->valuedouble;
+        if (!cJSON_IsNumber(cJSON_GetArrayItem(list, i)) || !(v >= 1 && v <= (double)UINT32_MAX)) {
+            return -EINVAL;
+        }
+        out[i] = (uint32_t)v;
+    }
     return 0;
 }
 
 static int read_kernel(const cJSON *json, struct tc_kernel *k)
 {
     const cJSON *args = cJSON_GetObjectItemCaseSensitive(json, "args");
-    const cJSON *required = cJSON_GetObjectItemCaseSensitive(json, "required_size");
     int result = get_string(json, "name", 1, &k->name);
     result = result ? result : get_string(json, "attributes", 1, &k->attributes);
     result = result ? result : get_u32(json, "args_size", &k->args_size);
     result = result ? result : get_u32(json, "local_static", &k->local_static);
     result = result ? result : get_u32(json, "stack", &k->stack);
+    result = result ? result : get_bool(json, "uniform", &k->uniform);
+    result = result ? result : read_required(json, k->required_size);
     if (result) {
         return result;
     }
-    k->uniform = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(json, "uniform"));
     int n = cJSON_GetArraySize(args);
-    if (!cJSON_IsArray(args) || n > MAX_ARGS || !cJSON_IsArray(required) ||
-        (cJSON_GetArraySize(required) != 0 && cJSON_GetArraySize(required) != 3)) {
+    if (!*k->name || strpbrk(k->name, "; \t\r\n") || k->args_size % BLOCK_ALIGN || k->args_size > TC_MAX_ARGS_SIZE ||
+        k->stack > INT32_MAX || !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
         return -EINVAL;
-    }
-    for (int i = 0; i < cJSON_GetArraySize(required); i++) {
-        const cJSON *v = cJSON_GetArrayItem(required, i);
-        if (!cJSON_IsNumber(v) || v->valuedouble < 0 || v->valuedouble > (double)UINT32_MAX) {
-            return -EINVAL;
-        }
-        k->required_size[i] = (uint32_t)v->valuedouble;
     }
     k->args = calloc(n ? (size_t)n : 1, sizeof *k->args);
     if (!k->args) {
@@ -90,15 +125,38 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     }
     k->n_args = (uint32_t)n;
     const cJSON *arg;
-    uint32_t i = 0;
+    uint32_t i = 0, end = 0;
     cJSON_ArrayForEach(arg, args)
     {
-        result = read_arg(arg, k->args_size, &k->args[i++]);
+        result = read_arg(arg, &end, k->args_size, &k->args[i++]);
         if (result) {
             return result;
         }
     }
     return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(struct tc_kernel *const *)a)->name, (*(struct tc_kernel *const *)b)->name);
+}
+
+/** 0; -EINVAL: two kernels have one name. */
+static int check_names(const struct tc_kernels *kernels)
+{
+    const struct tc_kernel **sorted = calloc(kernels->n + 1, sizeof *sorted);
+    int result = sorted ? 0 : -ENOMEM;
+    for (size_t i = 0; !result && i < kernels->n; i++) {
+        sorted[i] = &kernels->kernels[i];
+    }
+    if (!result) {
+        qsort(sorted, kernels->n, sizeof *sorted, by_name);
+    }
+    for (size_t i = 1; !result && i < kernels->n; i++) {
+        result = strcmp(sorted[i - 1]->name, sorted[i]->name) ? 0 : -EINVAL;
+    }
+    free(sorted);
+    return result;
 }
 
 int tc_kernels_parse(const char *json, size_t size, struct tc_kernels *out)
@@ -128,6 +186,7 @@ int tc_kernels_parse(const char *json, size_t size, struct tc_kernels *out)
             break;
         }
     }
+    result = result ? result : check_names(&made);
 out:
     cJSON_Delete(root);
     if (result) {

@@ -106,8 +106,10 @@ static int has_printf(const struct tc_elf *elf)
     return 0;
 }
 
-static int find_entries(const struct tc_elf *elf, struct tc_kernels *kernels)
+/** Where each kernel begins: an instruction of the image's code. */
+static int find_entries(const struct tc_elf *elf, struct tc_image *image)
 {
+    const struct tc_kernels *kernels = &image->kernels;
     Elf32_Shdr table;
     size_t n;
     if (tc_elf_symbols(elf, &table, &n)) {
@@ -120,6 +122,9 @@ static int find_entries(const struct tc_elf *elf, struct tc_kernels *kernels)
             const char *name = tc_elf_string(elf, table.sh_link, s.st_name);
             if (!strncmp(name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) &&
                 !strcmp(name + strlen(ENTRY_PREFIX), kernels->kernels[k].name)) {
+                if (s.st_value % 4 || s.st_value < image->base || s.st_value - image->base >= image->code_size) {
+                    return -EINVAL;
+                }
                 kernels->kernels[k].entry = s.st_value;
                 break;
             }
@@ -164,7 +169,7 @@ static int load(const struct tc_blob *object, uint32_t base, struct tc_image *im
     image->base = base;
     result = tc_elf_open(&elf, linked->data, linked->size);
     result = result ? result : fill_image(&elf, image);
-    result = result ? result : find_entries(&elf, &image->kernels);
+    result = result ? result : find_entries(&elf, image);
     image->prints = !result && has_printf(&elf);
     if (result == -EINVAL) {
         tc_text_print(log, "error: the linked program is not as expected\n");

@@ -173,7 +173,7 @@ static const struct rt_command_ops ops = {
 /** Fills the argument block: values, addresses of buffers (which the command then holds), places in local memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)
 {
-    uint32_t local_at[RT_MAX_PARAMETERS]; /* more than enough: an argument takes a byte at least */
+    uint32_t local_at[TC_MAX_ARGS];
     d->local_bytes = (uint32_t)rt_kernel_local(k, local_at);
     memcpy(d->args, k->values, k->code->args_size);
     for (uint32_t i = 0; i < k->code->n_args; i++) {

@@ -3,6 +3,14 @@
 #include "tc_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+static void must(int holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,11 +22,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; i < kernels.n; i++) {
         const struct tc_kernel *k = &kernels.kernels[i];
+        uint64_t end = 0;
+        must(*k->name && k->attributes && k->args_size % 16 == 0 && k->args_size <= TC_MAX_ARGS_SIZE &&
+             k->n_args <= TC_MAX_ARGS && k->stack <= INT32_MAX &&
+             !k->required_size[0] == !k->required_size[1] && !k->required_size[0] == !k->required_size[2]);
         for (uint32_t a = 0; a < k->n_args; a++) {
             const struct tc_arg *arg = &k->args[a];
-            if (!arg->type || arg->space > TC_LOCAL || (uint64_t)arg->offset + arg->size > k->args_size) {
-                abort();
-            }
+            must(arg->type && arg->space <= TC_LOCAL && arg->access_qualifier <= 3 && arg->type_qualifier <= 7);
+            must(arg->is_pointer ? arg->space != TC_PRIVATE && arg->size == 4 && arg->offset % 4 == 0
+                                 : arg->space == TC_PRIVATE);
+            must(arg->offset >= end);
+            end = (uint64_t)arg->offset + arg->size;
+            must(end <= k->args_size);
+        }
+        for (size_t other = 0; other < i; other++) {
+            must(strcmp(k->name, kernels.kernels[other].name) != 0);
         }
     }
     tc_kernels_free(&kernels);

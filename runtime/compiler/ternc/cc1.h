@@ -16,6 +16,9 @@
 #define CC1_USER_PREFIX "u."
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
+/** What tc_kernels.c accepts (compiler.h). */
+#define CC1_MAX_ARGS 1024u
+#define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Of the JSON in .tern.kernels: raised when what a loader must know changes. */
 #define CC1_OBJECT_VERSION 2
 

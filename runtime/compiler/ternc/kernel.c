@@ -171,6 +171,9 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
     }
 
     unsigned n = LLVMCountParams(k->function);
+    if (n > CC1_MAX_ARGS) {
+        cc1_die(CC1_BAD_INPUT, "kernel '%s' takes more than %u arguments", k->name, CC1_MAX_ARGS);
+    }
     LLVMTypeRef type = LLVMGlobalGetValueType(k->function);
     LLVMTypeRef *types = cc1_alloc(n, sizeof *types);
     LLVMValueRef *args = cc1_alloc(n, sizeof *args);
@@ -209,6 +212,9 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
         cJSON_AddNumberToObject(arg, "offset", (double)offset);
         cJSON_AddItemToArray(list, arg);
         offset += size;
+        if (offset > CC1_MAX_ARGS_SIZE) {
+            cc1_die(CC1_BAD_INPUT, "kernel '%s' takes more than %u bytes of arguments", k->name, CC1_MAX_ARGS_SIZE);
+        }
     }
     LLVMValueRef call = LLVMBuildCall2(b, type, k->function, args, n, "");
     LLVMSetInstructionCallConv(call, CC_SPIR_KERNEL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/inherit.h"
 #include "os/os.h"
 
 #define PIECE (4u << 20) /* bytes copied before the turn is handed on: about a millisecond */
@@ -133,6 +134,9 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
 
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want, struct tern_allocation **out)
 {
+    if (tern_inherit_check(proc->dev)) {
+        return -ENODEV;
+    }
     struct tern_device *dev = proc->dev;
     uint64_t pages = want->size / TERN_PAGE + (want->size % TERN_PAGE != 0);
     struct tern_allocation *a = calloc(1, sizeof *a);
@@ -186,7 +190,7 @@ int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t fl
 
 void tern_allocation_destroy(struct tern_allocation *a)
 {
-    if (!a) {
+    if (!a || a->proc->dev->inherited) {
         return;
     }
     struct tern_device *dev = a->proc->dev;
@@ -224,6 +228,9 @@ uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offs
 
 static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
 {
+    if (tern_inherit_check(a->proc->dev)) {
+        return -ENODEV;
+    }
     struct tern_device *dev = a->proc->dev;
     int r = 0;
     if (offset > tern_allocation_size(a) || size > tern_allocation_size(a) - offset) {
@@ -264,6 +271,9 @@ int tern_allocation_write(struct tern_allocation *a, uint64_t offset, const void
 {
     struct tern_device *dev = a->proc->dev;
     int r = transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
+    if (r == -ENODEV) {
+        return r;
+    }
     pthread_mutex_lock(&dev->lock);
     tern_sched_signalled(&dev->sched, &a->proc->sched);
     tern_device_kick(dev); /* the bytes may be a value that somebody waits for (S3) */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "os/inherit.h"
 #include "os/observer.h"
 #include "os/os.h"
 #include "os/wait.h"
@@ -93,7 +94,7 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
 
 void tern_context_destroy(struct tern_context *c)
 {
-    if (!c) {
+    if (!c || c->proc->dev->inherited) {
         return;
     }
     struct tern_device *dev = c->proc->dev;
@@ -122,6 +123,10 @@ static bool make_room_for_signals(struct tern_job *job)
 static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
+    if (tern_inherit_check(dev)) {
+        tern_job_free(job);
+        return -ENODEV;
+    }
     if (!job || !make_room_for_signals(job)) {
         tern_job_free(job);
         return tern_error_memory("a DMA buffer");
@@ -167,6 +172,9 @@ int tern_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
 
 int tern_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 {
+    if (tern_inherit_check(c->proc->dev)) {
+        return -ENODEV;
+    }
     struct tern_device *dev = c->proc->dev;
     struct timespec until = tern_deadline(timeout_ms);
     int r = 0;
@@ -189,6 +197,9 @@ int tern_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 
 uint64_t tern_context_ended(struct tern_context *c)
 {
+    if (c->proc->dev->inherited) {
+        return c->ended;
+    }
     pthread_mutex_lock(&c->proc->dev->lock);
     uint64_t ended = c->ended;
     pthread_mutex_unlock(&c->proc->dev->lock);
@@ -205,6 +216,9 @@ static bool may_go_first(void)
 
 int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint32_t weight)
 {
+    if (tern_inherit_check(c->proc->dev)) {
+        return -ENODEV;
+    }
     struct tern_device *dev = c->proc->dev;
     if ((int)band < TERN_BAND_IDLE || band > TERN_BAND_REALTIME) {
         return tern_error(-EINVAL, "context '%s': there is no band %d", c->name, (int)band);
@@ -229,6 +243,10 @@ int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint3
 
 void tern_context_query(struct tern_context *c, struct tern_context_stats *out)
 {
+    if (c->proc->dev->inherited) {
+        *out = (struct tern_context_stats){0};
+        return;
+    }
     pthread_mutex_lock(&c->proc->dev->lock);
     const struct tern_sched_stats *s = &c->sched.stats;
     *out = (struct tern_context_stats){

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "os/inherit.h"
 #include "os/observer.h"
 #include "os/os.h"
 
@@ -59,6 +60,9 @@ int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, b
 
 uint64_t tern_device_time(struct tern_device *dev)
 {
+    if (dev->inherited) {
+        return atomic_load(&dev->now);
+    }
     uint64_t now;
     tern_turn_take(&dev->turn);
     int r = tern_kmd_time(&dev->kmd, &now);
@@ -72,6 +76,9 @@ uint64_t tern_device_time(struct tern_device *dev)
 
 int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
 {
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
     struct tern_engine_counters c = {0};
     if (engine >= dev->kmd.engines) {
         return tern_error(-EINVAL, "engine %u of %u", engine, dev->kmd.engines);
@@ -236,6 +243,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
     dev->config = *config;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->retiring);
+    tern_list_init(&dev->opened);
     int r = init_locks(dev);
     if (r) {
         free(dev);
@@ -265,6 +273,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
         goto fail;
     }
     r = clean_engines(dev);
+    r = r ? r : tern_inherit_watch(dev);
     if (r) {
         tern_pump_stop(dev);
         goto fail;
@@ -295,12 +304,16 @@ int tern_device_open(const char *backend, const char *config, struct tern_device
 
 int tern_device_close(struct tern_device *dev)
 {
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
     pthread_mutex_lock(&dev->lock);
     uint32_t left = dev->process_count;
     pthread_mutex_unlock(&dev->lock);
     if (left) {
         return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
     }
+    tern_inherit_forget(dev);
     tern_pump_stop(dev);
     tern_observer_close(dev);
     dev->hal->ops->close(dev->hal);

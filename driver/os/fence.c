@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "os/inherit.h"
 #include "os/os.h"
 #include "os/wait.h"
 
@@ -33,7 +34,7 @@ int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_f
 
 void tern_fence_destroy(struct tern_fence *f)
 {
-    if (f) {
+    if (f && !f->page->proc->dev->inherited) {
         tern_allocation_destroy(f->page);
         free(f);
     }
@@ -56,6 +57,9 @@ int tern_fence_signal(struct tern_fence *f, uint64_t value)
 
 int tern_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
 {
+    if (tern_inherit_check(f->page->proc->dev)) {
+        return -ENODEV;
+    }
     struct tern_process *proc = f->page->proc;
     struct tern_device *dev = proc->dev;
     struct timespec until = tern_deadline(timeout_ms);

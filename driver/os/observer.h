@@ -17,6 +17,9 @@ void tern_observer_open(struct tern_device *dev);
 /** After the device's thread has ended. */
 void tern_observer_close(struct tern_device *dev);
 
+/** In the child of a fork: closes what the parent has open, without a lock. */
+void tern_observer_inherited(struct tern_device *dev);
+
 /** The scheduler's ops->event; user is the device. */
 void tern_observer_event(void *user, const struct tern_sched_event *event);
 /** A job of a context has come back. */

@@ -48,6 +48,8 @@ struct tern_device {
     uint64_t completed_on[TERN_ENGINES_MAX];
     uint64_t progress; /**< Counts slices of device time and host writes: what a fence waiter watches. */
     uint32_t fence_waiters, next_context, next_process;
+    struct tern_list opened; /**< inherit.c, under a lock of its own. */
+    bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
     struct tern_observer *observer; /**< Trace and statistics; NULL: nobody looks on. */
     bool kick, stop, idle, lost;
     char lost_why[200];

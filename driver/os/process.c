@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/inherit.h"
 #include "os/observer.h"
 #include "os/os.h"
 
@@ -21,6 +22,9 @@ void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault
 
 void tern_process_abort(struct tern_process *proc, const char *why)
 {
+    if (proc->dev->inherited) {
+        return;
+    }
     struct tern_fault f = {.code = TERN_FAULT_ABORTED};
     snprintf(f.message, sizeof f.message, "process '%.40s': its work was aborted%s%.200s", proc->name, why ? ": " : "", why ? why : "");
     pthread_mutex_lock(&proc->dev->lock);
@@ -38,6 +42,9 @@ int tern_process_check(struct tern_process *proc)
 
 int tern_process_status(struct tern_process *proc, struct tern_fault *fault)
 {
+    if (tern_inherit_check(proc->dev)) {
+        return -ENODEV;
+    }
     pthread_mutex_lock(&proc->dev->lock);
     int r = tern_process_check(proc);
     if (r && fault) {
@@ -123,6 +130,9 @@ static void leave(struct tern_device *dev, struct tern_process *proc)
 
 int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
 {
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
     struct tern_process *proc = calloc(1, sizeof *proc);
     if (!proc) {
         return tern_error_memory("a process");
@@ -174,6 +184,9 @@ static void give_tables(struct tern_process *proc)
 
 int tern_process_destroy(struct tern_process *proc)
 {
+    if (tern_inherit_check(proc->dev)) {
+        return -ENODEV;
+    }
     struct tern_device *dev = proc->dev;
     pthread_mutex_lock(&dev->lock);
     if (proc->children) {

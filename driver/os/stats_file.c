@@ -139,14 +139,20 @@ void tern_stats_end(struct tern_stats_file *f)
     atomic_store_explicit(&f->map->sequence, s + 1, memory_order_release);
 }
 
+void tern_stats_file_inherited(struct tern_stats_file *f)
+{
+    if (f) {
+        munmap(f->map, sizeof *f->map);
+        close(f->fd);
+    }
+}
+
 void tern_stats_file_destroy(struct tern_stats_file *f)
 {
     if (!f) {
         return;
     }
-    if (f->map->pid == (uint32_t)getpid()) { /* not in the child of a fork, whose parent goes on */
-        unlink(f->path);
-    }
+    unlink(f->path);
     munmap(f->map, sizeof *f->map);
     close(f->fd);
     free(f);

@@ -15,6 +15,8 @@ struct tern_stats_file *tern_stats_file_create(void);
 /** Between the two, readers find no consistent copy. One writer. */
 struct tern_stats *tern_stats_begin(struct tern_stats_file *f);
 void tern_stats_end(struct tern_stats_file *f);
+/** In the child of a fork: lets go of the parent's file, whose lock tells that the parent lives. f may be NULL; it is not used again. */
+void tern_stats_file_inherited(struct tern_stats_file *f);
 /** Removes the file. f may be NULL. */
 void tern_stats_file_destroy(struct tern_stats_file *f);
 

@@ -365,6 +365,13 @@ void tern_trace_idle(struct tern_trace *t)
     tern_trace_flush(t->out);
 }
 
+void tern_trace_inherited(struct tern_trace *t)
+{
+    if (t) {
+        tern_trace_out_inherited(t->out);
+    }
+}
+
 void tern_trace_close(struct tern_trace *t)
 {
     if (t) {

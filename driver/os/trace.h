@@ -45,6 +45,8 @@ void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, co
 void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now);
 /** Nothing is left to do: what was told so far goes to the file, should the process not get to closing it. */
 void tern_trace_idle(struct tern_trace *t);
+/** In the child of a fork: the file is the parent's. t may be NULL. No lock is needed. */
+void tern_trace_inherited(struct tern_trace *t);
 /** t may be NULL. */
 void tern_trace_close(struct tern_trace *t);
 

@@ -186,6 +186,14 @@ void tern_trace_out_close(struct tern_trace_out *o)
     free(o);
 }
 
+void tern_trace_out_inherited(struct tern_trace_out *o)
+{
+    if (o->fd >= 0) {
+        close(o->fd);
+        o->fd = -1;
+    }
+}
+
 /** A program that ends without closing its device still leaves a whole file. Other threads may go on until the very end. */
 __attribute__((destructor)) static void finish_all(void)
 {

@@ -16,6 +16,9 @@ void tern_trace_flush(struct tern_trace_out *out);
 /** Ends the array, but not in the child of a fork, which writes nothing. A process that exits without this does it by itself. */
 void tern_trace_out_close(struct tern_trace_out *out);
 
+/** In the child of a fork: closes the parent's file, and leaves it as it is. No lock is needed. */
+void tern_trace_out_inherited(struct tern_trace_out *out);
+
 /** A JSON string without its quotation marks, cut to fit; what is no printable ASCII becomes '?'. Gives out. */
 char *tern_trace_escape(const char *text, char *out, size_t size);
 

@@ -99,11 +99,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainMemObject(cl_mem mem)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem mem)
 {
-    if (!rt_object_is(mem, RT_MEM)) {
-        return CL_INVALID_MEM_OBJECT;
-    }
-    rt_object_release(mem);
-    return CL_SUCCESS;
+    return rt_object_end(mem, RT_MEM) ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t cap, void *dst, size_t *size)

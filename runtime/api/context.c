@@ -70,11 +70,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainContext(cl_context context)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
 {
-    if (!rt_object_is(context, RT_CONTEXT)) {
-        return CL_INVALID_CONTEXT;
-    }
-    rt_object_release(context);
-    return CL_SUCCESS;
+    return rt_object_end(context, RT_CONTEXT) ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info name, size_t cap, void *dst, size_t *size)

@@ -48,7 +48,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainDevice(cl_device_id device)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseDevice(cl_device_id device)
 {
-    return rt_device_is(device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+    return rt_device_inherited() || rt_device_is(device) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties,

@@ -91,9 +91,5 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainEvent(cl_event event)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 {
-    if (!rt_object_is(event, RT_EVENT)) {
-        return CL_INVALID_EVENT;
-    }
-    rt_object_release(event);
-    return CL_SUCCESS;
+    return rt_object_end(event, RT_EVENT) ? CL_SUCCESS : CL_INVALID_EVENT;
 }

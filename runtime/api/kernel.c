@@ -43,11 +43,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 {
-    if (!rt_object_is(kernel, RT_KERNEL)) {
-        return CL_INVALID_KERNEL;
-    }
-    rt_object_release(kernel);
-    return CL_SUCCESS;
+    return rt_object_end(kernel, RT_KERNEL) ? CL_SUCCESS : CL_INVALID_KERNEL;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)

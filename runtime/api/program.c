@@ -91,11 +91,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
 {
-    if (!rt_object_is(program, RT_PROGRAM)) {
-        return CL_INVALID_PROGRAM;
-    }
-    rt_object_release(program);
-    return CL_SUCCESS;
+    return rt_object_end(program, RT_PROGRAM) ? CL_SUCCESS : CL_INVALID_PROGRAM;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, size_t cap, void *dst, size_t *size)

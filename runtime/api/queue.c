@@ -89,11 +89,7 @@ CL_API_ENTRY cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue)
 
 CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue)
 {
-    if (!rt_object_is(queue, RT_QUEUE)) {
-        return CL_INVALID_COMMAND_QUEUE;
-    }
-    rt_object_release(queue);
-    return CL_SUCCESS;
+    return rt_object_end(queue, RT_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t cap, void *dst,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct _cl_device_id the_device = {
     .base = {.dispatch = &rt_icd_dispatch, .magic = RT_DEVICE, .refs = 1, .holds = 1},
@@ -41,14 +42,36 @@ static void open_device(void)
     d->hw = hw;
 }
 
+bool rt_device_inherited(void)
+{
+    return the_device.hw != NULL && tern_device_inherited(the_device.hw);
+}
+
+void rt_device_say_inherited(void)
+{
+    static atomic_bool said;
+    if (!atomic_exchange(&said, true)) {
+        fprintf(stderr, "tern: OpenCL: process %ld was forked from one that had opened the device, whose objects cannot be used here: fork "
+                        "before the first call of OpenCL, or start a new program\n", (long)getpid());
+    }
+}
+
 cl_device_id rt_device_get(void)
 {
     pthread_once(&opened, open_device);
+    if (rt_device_inherited()) {
+        rt_device_say_inherited();
+        return NULL;
+    }
     return the_device.hw != NULL ? &the_device : NULL;
 }
 
 bool rt_device_is(cl_device_id device)
 {
+    if (rt_device_inherited()) {
+        rt_device_say_inherited();
+        return false;
+    }
     return device == &the_device && device->hw != NULL;
 }
 
@@ -76,7 +99,7 @@ void rt_device_thread_end(void)
 /** Closes when nothing is left, so that a waveform is complete; else the end of the process takes care of it. */
 __attribute__((destructor)) static void close_device(void)
 {
-    if (the_device.hw == NULL) {
+    if (the_device.hw == NULL || rt_device_inherited()) {
         return;
     }
     const struct timespec step = {.tv_nsec = 1000000};

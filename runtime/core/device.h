@@ -28,6 +28,11 @@ struct _cl_device_id {
 
 /** Opens at first use. NULL: it cannot be opened; the reason has been printed (once). */
 cl_device_id rt_device_get(void);
+/** In the child of a fork whose parent had opened the device: it and all objects are the parent's. Every call but clRelease... fails
+ *  there at once, since no object is found; nothing is locked, because a thread that the child does not have may hold the lock. */
+bool rt_device_inherited(void);
+/** Says so on stderr, once. */
+void rt_device_say_inherited(void);
 /** A device handle of this library (opened, so). */
 bool rt_device_is(cl_device_id device);
 /** Device cycles as nanoseconds. */

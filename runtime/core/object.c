@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/core/device.h"
 #include "runtime/core/live.h"
 
 void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object))
@@ -24,6 +25,10 @@ void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object
 bool rt_object_is(const void *object, uint32_t magic)
 {
     const struct rt_object *o = object;
+    if (rt_device_inherited()) {
+        rt_device_say_inherited();
+        return false;
+    }
     return rt_live_has(o) && o->magic == magic;
 }
 
@@ -46,6 +51,18 @@ void rt_object_release(void *object)
     if (atomic_fetch_sub(&o->refs, 1) == 1) {
         rt_object_drop(o);
     }
+}
+
+bool rt_object_end(void *object, uint32_t magic)
+{
+    if (rt_device_inherited()) {
+        return true;
+    }
+    if (!rt_object_is(object, magic)) {
+        return false;
+    }
+    rt_object_release(object);
+    return true;
 }
 
 cl_uint rt_object_refs(const void *object)

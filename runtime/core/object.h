@@ -39,11 +39,13 @@ struct rt_object {
 
 /** Zeroed memory with its header made: one reference, one hold. NULL: no memory. */
 void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object));
-/** Is this a live object of the kind? Any pointer may be asked about. */
+/** Is this a live object of the kind? Any pointer may be asked about. In the child of a fork none is (device.h), without a lock. */
 bool rt_object_is(const void *object, uint32_t magic);
 /** The application's references. */
 void rt_object_retain(void *object);
 void rt_object_release(void *object);
+/** clRelease...: false if it is no such object. The child of a fork leaves the parent's objects as they are: true. */
+bool rt_object_end(void *object, uint32_t magic);
 cl_uint rt_object_refs(const void *object);
 /** For an object that could not be completed and was never handed out: the caller frees it. */
 void rt_object_abandon(const void *object);

@@ -73,6 +73,12 @@ struct tern_device_info {
 TERN_API int tern_device_open(const char *backend, const char *config, struct tern_device **out);
 /** Closes. -EBUSY: a process is still there. */
 TERN_API int tern_device_close(struct tern_device *dev);
+/**
+ * True in a process that was forked from the one that opened the device: the device's thread, and what it works on, stayed there. All
+ * calls for that device and its objects then fail at once with -ENODEV, those that destroy do nothing, and the queries give
+ * what does not change, or zeros. The parent is not affected. The child may open a device of its own.
+ */
+TERN_API bool tern_device_inherited(const struct tern_device *dev);
 TERN_API void tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
 /** Device time in cycles. */
 TERN_API uint64_t tern_device_time(struct tern_device *dev);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the child of a fork finds: objects of its parent fail at once in every call, can be destroyed, and keep nothing of the
+ * parent's open; a device of its own works. The parent notices nothing.
+ */
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+/** One of everything, with work that is queued behind a fence that nobody has signalled. */
+struct all {
+    struct tern_process *p;
+    struct tern_context *c;
+    struct tern_allocation *a;
+    struct tern_fence *f;
+    uint64_t last;
+};
+
+static struct all make_all(void)
+{
+    struct all o = {.p = process("parent")};
+    o.c = context(o.p, -1);
+    o.a = memory(o.p, 65536, TERN_MEM_READ | TERN_MEM_WRITE);
+    ok(tern_fence_create(o.p, 0, &o.f));
+    b.size = 0;
+    work_wait(&b, tern_fence_address(o.f), 1);
+    work_fill(&b, tern_allocation_address(o.a), 65536, 0x5a);
+    ok(tern_submit(o.c, b.w, b.size, "held", &o.last));
+    return o;
+}
+
+static void finish_all(struct all *o)
+{
+    ok(tern_fence_signal(o->f, 1));
+    ok(tern_wait(o->c, o->last, -1));
+    expect_bytes(o->a, 0, 65536, 0x5a);
+    tern_context_destroy(o->c);
+    tern_allocation_destroy(o->a);
+    tern_fence_destroy(o->f);
+    ok(tern_process_destroy(o->p));
+}
+
+/** Runs in a child, which must end by itself, with 0. exits: as a program does, with everything that its libraries do at the end. */
+static void in_child(void (*run)(struct all *), struct all *o, bool exits)
+{
+    int status;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(30);
+        run(o);
+        if (exits) {
+            exit(0);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+#define REFUSED(call) refused((call), #call)
+
+static void refused(int r, const char *what)
+{
+    if (r != -ENODEV || !strstr(tern_last_error(), "forked")) {
+        fprintf(stderr, "%s: %d, %s\n", what, r, tern_last_error());
+        _exit(1);
+    }
+}
+
+static void call_everything(struct all *o)
+{
+    struct tern_context_desc desc = {.engine = -1};
+    struct tern_engine_counters counters;
+    struct tern_context_stats stats;
+    struct tern_device_info info;
+    struct tern_process *p = NULL;
+    struct tern_context *c = NULL;
+    struct tern_allocation *a = NULL;
+    struct tern_fence *f = NULL;
+    struct tern_fault fault;
+    uint64_t value = 0;
+
+    if (!tern_device_inherited(dev)) {
+        _exit(2);
+    }
+    tern_device_query(dev, &info); /* what does not change can be asked */
+    tern_device_time(dev);
+    tern_context_query(o->c, &stats);
+    if (info.engines == 0 || tern_context_ended(o->c) != 0 || tern_allocation_size(o->a) != 65536) {
+        _exit(3);
+    }
+    REFUSED(tern_device_counters(dev, 0, &counters));
+    REFUSED(tern_process_create(dev, "child", &p));
+    REFUSED(tern_process_status(o->p, &fault));
+    REFUSED(tern_allocation_create(o->p, 4096, TERN_MEM_READ, 0, &a));
+    REFUSED(tern_allocation_read(o->a, 0, &value, sizeof value));
+    REFUSED(tern_allocation_write(o->a, 0, &value, sizeof value));
+    REFUSED(tern_context_create(o->p, &desc, &c));
+    REFUSED(tern_context_set_priority(o->c, TERN_BAND_IDLE, 0));
+    REFUSED(tern_submit(o->c, b.w, b.size, "child", &value));
+    REFUSED(tern_submit_null(o->c, "child", &value));
+    REFUSED(tern_wait(o->c, o->last, -1));
+    REFUSED(tern_fence_create(o->p, 0, &f));
+    REFUSED(tern_fence_value(o->f, &value));
+    REFUSED(tern_fence_signal(o->f, 1));
+    REFUSED(tern_fence_wait(o->f, 1, -1));
+    tern_process_abort(o->p, "by the child");
+    tern_fence_destroy(o->f);
+    tern_allocation_destroy(o->a);
+    tern_context_destroy(o->c);
+    REFUSED(tern_process_destroy(o->p));
+    REFUSED(tern_device_close(dev));
+    if (p || c || a || f) {
+        _exit(4);
+    }
+}
+
+static void test_every_call(void **state)
+{
+    (void)state;
+    struct all o = make_all();
+    for (int i = 0; i < 2; i++) {
+        in_child(call_everything, &o, i);
+    }
+    assert_false(tern_device_inherited(dev));
+    finish_all(&o);
+}
+
+static void fork_again(struct all *o)
+{
+    in_child(call_everything, o, true);
+}
+
+static void test_grandchild(void **state)
+{
+    (void)state;
+    struct all o = make_all();
+    in_child(fork_again, &o, true);
+    finish_all(&o);
+}
+
+/** The child opens a device of its own, although it has its parent's, and everything works on it. */
+static void use_own_device(struct all *o)
+{
+    (void)o;
+    struct tern_device *parents = dev;
+    if (tern_device_open(NULL, "small,mem=64M", &dev) || tern_device_inherited(dev) || !tern_device_inherited(parents)) {
+        _exit(1);
+    }
+    struct all own = make_all();
+    finish_all(&own);
+    ok(tern_device_close(dev));
+}
+
+static void test_own_device(void **state)
+{
+    (void)state;
+    struct all o = make_all();
+    in_child(use_own_device, &o, true);
+    finish_all(&o);
+}
+
+/** Descriptors whose names contain this. The file of the statistics was opened by its first name, "/.new-...". */
+static int descriptors(const char *name)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char target[512];
+        const ssize_t length = readlinkat(dirfd(d), e->d_name, target, sizeof target - 1);
+        target[length > 0 ? length : 0] = '\0';
+        n += strstr(target, name) != NULL;
+    }
+    if (d) {
+        closedir(d);
+    }
+    return n;
+}
+
+static void expect_nothing_open(struct all *o)
+{
+    (void)o;
+    if (descriptors("/.new-") || descriptors("tern-fork-trace")) {
+        _exit(1);
+    }
+}
+
+/** Else a reader of the trace has no end, and the lock on the statistics says that the parent lives, as long as the child does. */
+static void test_nothing_stays_open(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tern-fork-trace-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(setenv("TERN_TRACE", path, 1), 0);
+    struct tern_device *traced = open_or_skip("small,mem=64M");
+    assert_int_equal(unsetenv("TERN_TRACE"), 0);
+    assert_true(descriptors("tern-fork-trace") > 0);
+    if (!descriptors("/.new-")) {
+        print_message("statistics are not published here: only the trace is looked at\n");
+    }
+    in_child(expect_nothing_open, NULL, true);
+    ok(tern_device_close(traced));
+    unlink(path);
+}
+
+static atomic_bool over;
+
+static void *work_on(void *context)
+{
+    uint64_t fence;
+    while (!atomic_load(&over)) {
+        ok(tern_submit_null(context, "busy", &fence));
+        ok(tern_wait(context, fence, -1));
+    }
+    return NULL;
+}
+
+static void destroy_and_ask(struct all *o)
+{
+    uint64_t value;
+    REFUSED(tern_wait(o->c, 1, -1));
+    REFUSED(tern_fence_value(o->f, &value));
+    tern_context_destroy(o->c);
+    REFUSED(tern_device_close(dev));
+}
+
+/** Wherever the parent's threads are: their locks do not matter to the child. */
+static void test_at_any_moment(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    struct all o = make_all();
+    struct tern_context *busy = context(o.p, -1);
+    atomic_store(&over, false);
+    assert_int_equal(pthread_create(&thread, NULL, work_on, busy), 0);
+    for (int i = 0; i < 100; i++) {
+        in_child(destroy_and_ask, &o, true);
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    tern_context_destroy(busy);
+    finish_all(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_every_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_grandchild, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_own_device, setup, teardown),
+        cmocka_unit_test(test_nothing_stays_open),
+        cmocka_unit_test_setup_teardown(test_at_any_moment, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("fork", tests, NULL, NULL);
+}

@@ -74,22 +74,16 @@ static void add_file(struct tc_key *key, const char *path)
     tc_key_add(key, id, sizeof id);
 }
 
-/** The tool as posix_spawnp will find it. */
 static void add_tool(struct tc_key *key, const char *name)
 {
-    const char *path = getenv("PATH");
-    path = path ? path : "/bin:/usr/bin";
-    while (*path) {
-        size_t n = strcspn(path, ":");
-        char full[4200];
-        int length = snprintf(full, sizeof full, "%.*s/%s", (int)n, path, name);
-        if (length > 0 && (size_t)length < sizeof full && !access(full, X_OK)) {
-            add_file(key, full);
-            return;
-        }
-        path += n + (path[n] == ':');
+    char path[4200];
+    struct tc_text log = {0};
+    if (tc_find_tool(name, path, sizeof path, &log)) {
+        key->usable = 0;
+    } else {
+        add_file(key, path);
     }
-    key->usable = 0;
+    free(log.data);
 }
 
 void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir)

@@ -165,6 +165,9 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
     } else if (!result && code != 0) {
         tc_text_print(log, "error: the front end crashed (exit code %d)\n", code);
         result = -EIO;
+    } else if (!result && !tc_bitcode_whole(bitcode.data, bitcode.size)) {
+        tc_text_print(log, "error: the front end's output is not complete\n");
+        result = -EIO;
     }
     if (!result) {
         struct tc_blob made = {0};

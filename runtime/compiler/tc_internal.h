@@ -38,9 +38,12 @@ void tc_options_free(struct tc_options *options);
 
 /* ---------------------------------------------------------------- tools */
 
-/** Directory of the device library and tern-cc1: $TERN_LIB_DIR/tern, else beside this library, else where it was built or
- *  installed. 0, or -ENOENT (log). */
+/** Directory of the device library and tern-cc1 (tc_find.c): $TERN_LIB_DIR/tern, else beside this library, else where it was
+ *  built or installed. 0, or -ENOENT (log). */
 int tc_lib_dir(char *path, size_t size, struct tc_text *log);
+
+/** One of LLVM's tools, "clang-19" or "ld.lld-19". 0, or -ENOENT (log says what was looked for where). */
+int tc_find_tool(const char *name, char *path, size_t size, struct tc_text *log);
 
 struct tc_child {
     const char *const *argv;
@@ -49,7 +52,7 @@ struct tc_child {
     struct tc_blob *back; /**< If not NULL: what the last input holds in the end, for a tool that writes to it. Malloc'ed. */
 };
 
-/** Runs a tool to its end. 0: it ran; *exit_code is its own, *output its standard output, and log got its standard error.
+/** Runs a tool to its end, by its path or by a name of tc_find_tool. 0: it ran; *exit_code is its own, *output its standard output, and log got its standard error.
  *  -ENOENT: it is missing (log names it and its package); -EIO: a signal ended it (log); -ENOMEM; -errno. */
 int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *output, struct tc_text *log);
 
@@ -113,6 +116,13 @@ size_t tc_sealed_size(const void *data, size_t size);
 
 /** Gives the log to the caller, at the end of each public function; frees it if log is NULL. Returns result, or -ENOMEM. */
 int tc_finish(int result, struct tc_text *text, char **log);
+
+/** Fills an image, but for its kernels' metadata, from its linked program. 0; -EINVAL: it is not what a linker makes of an
+ *  object for that base, and the image as it was; -ENOMEM. */
+int tc_image_read(uint32_t base, struct tc_image *image);
+
+/** Whether bitcode is there to its end: a tool that died may have written a part, and LLVM not notice. */
+int tc_bitcode_whole(const void *data, size_t size);
 
 /** Reads the JSON of an object's kernels. 0, -EINVAL or -ENOMEM. */
 int tc_kernels_parse(const char *json, size_t size, struct tc_kernels *out);

@@ -131,10 +131,15 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
     tc_key_add(&key, framed.data, framed.size);
     if (tc_cache_get(&key, out, log)) {
         result = run(argv, &framed, out, log);
+        const int whole = result || !to_library || tc_bitcode_whole(out->data, out->size);
         if (!result && to_library) {
             result = prepend_header(out);
         }
         result = result ? result : tc_seal(out);
+        if (!result && (!whole || tc_kind(out->data, out->size) != (to_library ? TC_LIBRARY : TC_OBJECT))) {
+            tc_text_print(log, "error: the code generator's output is not complete\n");
+            result = -EIO;
+        }
         if (!result) {
             tc_cache_put(&key, out, log);
         }

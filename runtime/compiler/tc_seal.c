@@ -25,6 +25,28 @@ static struct seal seal_of(const void *data, size_t size)
     return s;
 }
 
+/** A stream of blocks: the abbreviation that opens one, its kind and width, then its length in words. */
+int tc_bitcode_whole(const void *data, size_t size)
+{
+    const uint8_t *p = data;
+    size_t at = 4;
+    if (size < at || size % 4 || memcmp(p, "BC\xc0\xde", 4)) {
+        return 0;
+    }
+    while (at < size) {
+        uint32_t words;
+        if ((p[at] & 3) != 1 || size - at < 8) {
+            return 0;
+        }
+        memcpy(&words, p + at + 4, sizeof words);
+        if (words > (size - at - 8) / 4) {
+            return 0;
+        }
+        at += 8 + (size_t)words * 4;
+    }
+    return at > 4;
+}
+
 int tc_seal(struct tc_blob *blob)
 {
     const struct seal s = seal_of(blob->data, blob->size);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Child processes and where the tools are. Everything passes through memory files: nothing is ever written to a directory
+ * Child processes. Everything passes through memory files: nothing is ever written to a directory
  * of temporary files, so nothing has to be cleaned up, whoever is killed when.
  */
 #include "tc_internal.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,32 +18,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-int tc_lib_dir(char *path, size_t size, struct tc_text *log)
-{
-    const char *set = getenv("TERN_LIB_DIR");
-    char self[4096] = "";
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)tc_lib_dir, &info) && info.dli_fname && strlen(info.dli_fname) < sizeof self) {
-        strcpy(self, info.dli_fname);
-        char *slash = strrchr(self, '/');
-        *(slash ? slash : self) = '\0';
-    }
-    const char *const bases[] = {set ? set : self, self, self, TERN_LIB_DIR};
-    const char *const tails[] = {"/tern", "/../lib/tern", "/tern", ""};
-    for (size_t i = 0; i < (set ? 1 : sizeof bases / sizeof *bases); i++) {
-        char probe[4200];
-        int n = snprintf(probe, sizeof probe, "%s%s/tern-cc1", bases[i], tails[i]);
-        if (n > 0 && (size_t)n < sizeof probe && !access(probe, X_OK) && (size_t)n < size) {
-            memcpy(path, probe, (size_t)n + 1);
-            *strrchr(path, '/') = '\0';
-            return 0;
-        }
-    }
-    tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s%s\n", set ? set : TERN_LIB_DIR,
-                  set ? "/tern" : "");
-    return -ENOENT;
-}
 
 /** A memory file holding the blob (may be NULL), with a number of at least `from`. */
 static int memory_file(const struct tc_blob *blob, int from)
@@ -96,11 +71,6 @@ static int read_back(int fd, struct tc_blob *out)
     return 0;
 }
 
-static const char *package_of(const char *tool)
-{
-    return strstr(tool, "clang") ? "clang-19" : strstr(tool, "lld") ? "lld-19" : NULL;
-}
-
 static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -131,72 +101,148 @@ static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!result) {
-        result = posix_spawnp(pid, child->argv[0], &actions, &attributes, (char *const *)(uintptr_t)child->argv, environ);
+        result = posix_spawn(pid, child->argv[0], &actions, &attributes, (char *const *)(uintptr_t)child->argv, environ);
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return -result;
 }
 
-/** Waits. If the application reaps all children itself, the status is lost: then there is output, or there is not. */
-static int wait_for(pid_t pid, int output, int *exit_code, int *term_signal)
+/** The child's own exit status, *status as waitpid gives it. -ECHILD: somebody else took it. */
+static int wait_for(pid_t pid, int *status)
 {
-    int status;
     pid_t got;
     do {
-        got = waitpid(pid, &status, 0);
+        got = waitpid(pid, status, 0);
     } while (got < 0 && errno == EINTR);
-    *term_signal = 0;
-    if (got < 0) {
-        struct stat st;
-        *exit_code = !fstat(output, &st) && st.st_size > 0 ? 0 : 1;
-        return 0;
+    return got < 0 ? -ECHILD : 0;
+}
+
+/** What a shell noted in a memory file of the status of the tool that it ran. */
+static int read_status(int fd, int *status)
+{
+    struct tc_blob text = {0};
+    char *end = NULL;
+    int result = read_back(fd, &text);
+    const unsigned long code = result ? 0 : strtoul(text.data, &end, 10);
+    if (result || end == text.data || code > 255) {
+        *status = SIGKILL; /* the shell did not live to write it */
+    } else {
+        *status = code > 128 ? (int)code - 128 : (int)code << 8; /* a signal, or an exit code */
     }
-    if (WIFSIGNALED(status)) {
-        *term_signal = WTERMSIG(status);
-        return -EIO;
-    }
-    *exit_code = WEXITSTATUS(status);
+    free(text.data);
     return 0;
+}
+
+/** Starts the tool and waits for it. If shell is true, a shell runs it and writes down how it ended. */
+static int run_once(const struct tc_child *child, const char *tool, int *fds, size_t n, int shell, int *status)
+{
+    static const char note[] = "\"$@\"\necho $? >\"$0\""; /* dash has no names for descriptors beyond 9 */
+    char place[32];
+    const char **argv = NULL;
+    struct tc_child wrapped = *child;
+    size_t n_args = 0;
+    pid_t pid;
+    while (child->argv[n_args]) {
+        n_args++;
+    }
+    argv = calloc(n_args + 5, sizeof *argv);
+    if (!argv) {
+        return -ENOMEM;
+    }
+    size_t at = 0;
+    if (shell) {
+        /* the note is one input more, behind the others */
+        wrapped.n_inputs++;
+        snprintf(place, sizeof place, "/proc/self/fd/%zu", wrapped.n_inputs + 1);
+        argv[at++] = "/bin/sh";
+        argv[at++] = "-c";
+        argv[at++] = note;
+        argv[at++] = place;
+    }
+    argv[at] = tool;
+    memcpy(&argv[at + 1], child->argv + 1, n_args * sizeof *argv);
+    wrapped.argv = argv;
+    int result = spawn(&wrapped, fds, &pid);
+    if (!result) {
+        result = wait_for(pid, status);
+        if (shell) {
+            result = read_status(fds[n], status);
+        }
+    }
+    free(argv);
+    return result;
+}
+
+/** Empties what a run has written, for the next. */
+static void rewind_file(int fd)
+{
+    if (ftruncate(fd, 0) == 0) {
+        lseek(fd, 0, SEEK_SET);
+    }
+}
+
+/** An application that ignores SIGCHLD, or waits for all children there are, takes the status away from us. Output alone does not show that a
+ *  tool has ended well: then a shell, itself waited for by nobody who matters, writes the status down. */
+static int run_tool(const struct tc_child *child, const char *tool, int *fds, size_t n, int *status)
+{
+    static atomic_int lost; /* it happened once: ask the shell at once */
+    struct sigaction action;
+    int shell = atomic_load(&lost) || (!sigaction(SIGCHLD, NULL, &action) &&
+                                       (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT)));
+    int result = run_once(child, tool, fds, n, shell, status);
+    if (result == -ECHILD) {
+        atomic_store(&lost, 1);
+        rewind_file(fds[0]);
+        rewind_file(fds[1]);
+        for (size_t i = 2; i < n; i++) {
+            lseek(fds[i], 0, SEEK_SET);
+        }
+        if (child->back) {
+            rewind_file(fds[n - 1]);
+        }
+        result = run_once(child, tool, fds, n, 1, status);
+    }
+    return result;
 }
 
 int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *output, struct tc_text *log)
 {
-    size_t n = child->n_inputs + 2, opened = 0;
-    int *fds = calloc(n, sizeof *fds);
-    int result = fds ? 0 : -ENOMEM;
+    const size_t n = child->n_inputs + 2, all = n + 1; /* one for a note of the status */
+    size_t opened = 0;
+    int *fds = calloc(all, sizeof *fds);
+    int result = fds ? 0 : -ENOMEM, status = 0;
     struct tc_blob messages = {0};
-    for (; !result && opened < n; opened++) {
-        fds[opened] = memory_file(opened < 2 ? NULL : &child->inputs[opened - 2], (int)n + 2);
+    char tool[4200];
+    if (!result && strchr(child->argv[0], '/')) {
+        snprintf(tool, sizeof tool, "%s", child->argv[0]);
+    } else if (!result) {
+        result = tc_find_tool(child->argv[0], tool, sizeof tool, log);
+        if (result) {
+            goto out;
+        }
+    }
+    for (; !result && opened < all; opened++) {
+        fds[opened] = memory_file(opened < 2 || opened == n ? NULL : &child->inputs[opened - 2], (int)all + 2);
         if (fds[opened] < 0) {
             result = fds[opened];
             break;
         }
     }
+    result = result ? result : run_tool(child, tool, fds, n, &status);
     if (result) {
         tc_text_print(log, "error: cannot start %s: %s\n", child->argv[0], strerror(-result));
         goto out;
     }
-    pid_t pid;
-    int term_signal;
-    result = spawn(child, fds, &pid);
-    if (result) {
-        const char *package = package_of(child->argv[0]);
-        if (result == -ENOENT && package) {
-            tc_text_print(log, "error: %s is not installed; run: apt install %s\n", child->argv[0], package);
-        } else {
-            tc_text_print(log, "error: cannot start %s: %s\n", child->argv[0], strerror(-result));
-        }
-        goto out;
-    }
-    result = wait_for(pid, fds[0], exit_code, &term_signal);
     if (!read_back(fds[1], &messages)) {
         tc_text_add(log, messages.data, messages.size);
     }
-    if (result) {
-        tc_text_print(log, "error: %s crashed (signal %d)\n", child->argv[0], term_signal);
+    if (WIFSIGNALED(status)) {
+        tc_text_print(log, "error: %s crashed (signal %d)\n", child->argv[0], WTERMSIG(status));
+        result = -EIO;
         goto out;
     }
+    *exit_code = WEXITSTATUS(status);
     result = read_back(fds[0], output);
     if (!result && child->back) {
         result = read_back(fds[n - 1], child->back);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Where the tools are. The device library and tern-cc1: beside this library, or where $TERN_LIB_DIR says. LLVM's tools: in $TERN_LLVM_DIR
+ * if that is set; else in PATH, and where Debian's packages put them, since services often run with a PATH of their own.
+ * Programs that run with somebody else's rights (setuid) take no folder from the environment.
+ */
+#include "tc_internal.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"
+
+int tc_lib_dir(char *path, size_t size, struct tc_text *log)
+{
+    const char *set = secure_getenv("TERN_LIB_DIR");
+    char self[4096] = "";
+    Dl_info info;
+    if (dladdr((void *)(uintptr_t)tc_lib_dir, &info) && info.dli_fname && strlen(info.dli_fname) < sizeof self) {
+        strcpy(self, info.dli_fname);
+        char *slash = strrchr(self, '/');
+        *(slash ? slash : self) = '\0';
+    }
+    const char *const bases[] = {set ? set : self, self, self, TERN_LIB_DIR};
+    const char *const tails[] = {"/tern", "/../lib/tern", "/tern", ""};
+    for (size_t i = 0; i < (set ? 1 : sizeof bases / sizeof *bases); i++) {
+        char probe[4200];
+        int n = snprintf(probe, sizeof probe, "%s%s/tern-cc1", bases[i], tails[i]);
+        if (n > 0 && (size_t)n < sizeof probe && !access(probe, X_OK) && (size_t)n < size) {
+            memcpy(path, probe, (size_t)n + 1);
+            *strrchr(path, '/') = '\0';
+            return 0;
+        }
+    }
+    tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s%s\n", set ? set : TERN_LIB_DIR,
+                  set ? "/tern" : "");
+    return -ENOENT;
+}
+
+/** Looks through a list of folders with colons. */
+static int find_in(const char *list, const char *name, char *path, size_t size)
+{
+    while (*list) {
+        const size_t n = strcspn(list, ":");
+        const int length = snprintf(path, size, "%.*s/%s", (int)n, list, name);
+        if (n > 0 && length > 0 && (size_t)length < size && !access(path, X_OK)) {
+            return 0;
+        }
+        list += n + (list[n] == ':');
+    }
+    return -ENOENT;
+}
+
+int tc_find_tool(const char *name, char *path, size_t size, struct tc_text *log)
+{
+    const char *set = secure_getenv("TERN_LLVM_DIR"), *search = secure_getenv("PATH");
+    const char *plain = !strncmp(name, "ld.lld", 6) ? "ld.lld" : "clang"; /* what an LLVM of one's own calls it */
+    if (set && *set) {
+        if (!find_in(set, name, path, size) || !find_in(set, plain, path, size)) {
+            return 0;
+        }
+        tc_text_print(log, "error: there is neither %s nor %s in %s (TERN_LLVM_DIR)\n", name, plain, set);
+        return -ENOENT;
+    }
+    if (!find_in(search ? search : "", name, path, size) || !find_in(LLVM_DIRS, name, path, size) ||
+        !find_in("/usr/lib/llvm-19/bin", plain, path, size)) {
+        return 0;
+    }
+    tc_text_print(log,
+                  "error: %s is not installed: it is not in PATH (%s), nor in %s; run: apt install %s\n"
+                  "(or name the folder of another LLVM 19 in TERN_LLVM_DIR)\n",
+                  name, search ? search : "not set", LLVM_DIRS, *plain == 'c' ? "clang-19" : "lld-19");
+    return -ENOENT;
+}

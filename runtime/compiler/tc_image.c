@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What lies where in a linked program: its parts, its kernels' entries. The file comes from a linker or from the cache. */
+#include "tc_elf.h"
+#include "tc_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE 4096u
+#define ENTRY_PREFIX "__entry_"
+
+/** Where a section lies in the image. 0; -EINVAL: it does not fit into 32 bits of address. */
+static int place(const struct tc_elf *elf, const char *name, Elf32_Shdr *out)
+{
+    *out = (Elf32_Shdr){0};
+    for (size_t i = 0; i < elf->header.e_shnum; i++) {
+        Elf32_Shdr s;
+        if (!tc_elf_section(elf, i, &s) && !strcmp(tc_elf_section_name(elf, &s), name)) {
+            *out = s;
+            return s.sh_addr > UINT32_MAX - s.sh_size ? -EINVAL : 0;
+        }
+    }
+    return 0;
+}
+
+static int fill_image(const struct tc_elf *elf, struct tc_image *image)
+{
+    Elf32_Shdr text, constants, data;
+    if (place(elf, ".text", &text) || place(elf, ".rodata", &constants) || place(elf, ".data", &data)) {
+        return -EINVAL;
+    }
+    const uint32_t behind = image->base + text.sh_size;
+    if (text.sh_size % PAGE || constants.sh_size % PAGE || constants.sh_size > UINT32_MAX - behind ||
+        (text.sh_size && (text.sh_addr != image->base || text.sh_type == SHT_NOBITS)) ||
+        (constants.sh_size && (constants.sh_addr != behind || constants.sh_type == SHT_NOBITS)) ||
+        (data.sh_size && data.sh_addr != behind + constants.sh_size)) {
+        return -EINVAL;
+    }
+    image->size = text.sh_size + constants.sh_size + data.sh_size;
+    image->code_size = text.sh_size;
+    image->constant_size = constants.sh_size;
+    image->data = calloc(image->size ? image->size : 1, 1);
+    if (!image->data) {
+        return -ENOMEM;
+    }
+    if (text.sh_size) {
+        memcpy(image->data, elf->data + text.sh_offset, text.sh_size);
+    }
+    if (constants.sh_size) {
+        memcpy(image->data + text.sh_size, elf->data + constants.sh_offset, constants.sh_size);
+    }
+    if (data.sh_size && data.sh_type != SHT_NOBITS) {
+        memcpy(image->data + (data.sh_addr - image->base), elf->data + data.sh_offset, data.sh_size);
+    }
+    return 0;
+}
+
+/** Did ternc/printf.c leave its mark? */
+static int has_printf(const struct tc_elf *elf)
+{
+    Elf32_Shdr table;
+    size_t n;
+    if (tc_elf_symbols(elf, &table, &n)) {
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        Elf32_Sym s = tc_elf_symbol(elf, &table, i);
+        if (s.st_shndx != SHN_UNDEF && !strcmp(tc_elf_string(elf, table.sh_link, s.st_name), TC_PRINTF_USED)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** Where each kernel begins: an instruction of the image's code. */
+static int find_entries(const struct tc_elf *elf, struct tc_image *image)
+{
+    const struct tc_kernels *kernels = &image->kernels;
+    Elf32_Shdr table;
+    size_t n;
+    if (tc_elf_symbols(elf, &table, &n)) {
+        return -EINVAL;
+    }
+    for (size_t k = 0; k < kernels->n; k++) {
+        size_t i = 0;
+        for (; i < n; i++) {
+            Elf32_Sym s = tc_elf_symbol(elf, &table, i);
+            const char *name = tc_elf_string(elf, table.sh_link, s.st_name);
+            if (!strncmp(name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) &&
+                !strcmp(name + strlen(ENTRY_PREFIX), kernels->kernels[k].name)) {
+                if (s.st_value % 4 || s.st_value < image->base || s.st_value - image->base >= image->code_size) {
+                    return -EINVAL;
+                }
+                kernels->kernels[k].entry = s.st_value;
+                break;
+            }
+        }
+        if (i == n) {
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+int tc_image_read(uint32_t base, struct tc_image *image)
+{
+    struct tc_elf elf;
+    image->base = base;
+    int result = tc_elf_open(&elf, image->linked.data, image->linked.size);
+    result = result ? result : fill_image(&elf, image);
+    result = result ? result : find_entries(&elf, image);
+    if (result) {
+        free(image->data);
+        image->data = NULL;
+        return result;
+    }
+    image->prints = has_printf(&elf);
+    return 0;
+}

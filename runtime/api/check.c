@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Checks that several calls share (check.h). */
 #include "runtime/api/check.h"
+#include "runtime/core/callback.h"
 
 cl_int rt_check_buffer(cl_command_queue queue, cl_mem mem)
 {
@@ -31,7 +32,28 @@ cl_int rt_check_devices(cl_uint n, const cl_device_id *list)
     return CL_SUCCESS;
 }
 
+/** The call that makes a command of a type that can block. */
+static const char *name_of(cl_command_type type)
+{
+    switch (type) {
+    case CL_COMMAND_READ_BUFFER:
+        return "a blocking clEnqueueReadBuffer";
+    case CL_COMMAND_WRITE_BUFFER:
+        return "a blocking clEnqueueWriteBuffer";
+    case CL_COMMAND_READ_BUFFER_RECT:
+        return "a blocking clEnqueueReadBufferRect";
+    case CL_COMMAND_WRITE_BUFFER_RECT:
+        return "a blocking clEnqueueWriteBufferRect";
+    default:
+        return "a blocking clEnqueueMapBuffer";
+    }
+}
+
 cl_int rt_check_enqueue(cl_int error, struct rt_command *c, bool blocking, cl_event *event)
 {
+    if (error == CL_SUCCESS && blocking && rt_callback_refuses(c->queue->context, name_of(c->event->type))) {
+        rt_command_free(c);
+        error = CL_INVALID_OPERATION;
+    }
     return error == CL_SUCCESS ? rt_command_enqueue(c, blocking, event) : error;
 }

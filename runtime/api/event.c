@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Event calls. */
+#include "runtime/core/callback.h"
 #include "runtime/core/command.h"
 
 CL_API_ENTRY cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *errcode_ret)
@@ -48,7 +49,7 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint n, const cl_event *event
             return CL_INVALID_CONTEXT;
         }
     }
-    return rt_event_wait(n, events);
+    return rt_callback_refuses(events[0]->context, "clWaitForEvents") ? CL_INVALID_OPERATION : rt_event_wait(n, events);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int level, void(CL_CALLBACK *fn)(cl_event, cl_int, void *),

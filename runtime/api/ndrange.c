@@ -102,10 +102,10 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (rt_kernel_local(kernel, NULL) > queue->context->device->info.local_bytes || rt_kernel_stack_log2(kernel) > 20) {
-        return CL_OUT_OF_RESOURCES;
+    error = rt_kernel_fits(kernel);
+    if (error == CL_SUCCESS) {
+        error = rt_dispatch_create(queue, type, kernel, &range, n_waits, waits, &c);
     }
-    error = rt_dispatch_create(queue, type, kernel, &range, n_waits, waits, &c);
     return rt_check_enqueue(error, c, false, event);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Command-queue calls. */
+#include "runtime/core/callback.h"
 #include "runtime/core/queue.h"
 
 #include <CL/cl_ext.h>
@@ -108,5 +109,8 @@ CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue queue)
 
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue queue)
 {
-    return rt_object_is(queue, RT_QUEUE) ? rt_queue_finish(queue) : CL_INVALID_COMMAND_QUEUE;
+    if (!rt_object_is(queue, RT_QUEUE)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    return rt_callback_refuses(queue->context, "clFinish") ? CL_INVALID_OPERATION : rt_queue_finish(queue);
 }

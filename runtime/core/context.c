@@ -3,20 +3,24 @@
 #include "runtime/core/context.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/callback.h"
 #include "runtime/core/image.h"
 
 static void context_destroy(void *object)
 {
     cl_context ctx = object;
+    const char *before = rt_callback_begin("clSetContextDestructorCallback");
     for (struct rt_context_hook *h = ctx->hooks, *next; h != NULL; h = next) {
         next = h->next;
         h->fn(ctx, h->data);
         free(h);
     }
+    rt_callback_end(before);
     tern_process_destroy(ctx->process);
     pthread_mutex_destroy(&ctx->lock);
     pthread_mutex_destroy(&ctx->image_lock);
@@ -100,6 +104,15 @@ bool rt_context_lost(cl_context ctx)
     return lost;
 }
 
+static void notify(cl_context ctx, const char *text, const void *info, size_t size)
+{
+    if (ctx->notify != NULL) {
+        const char *before = rt_callback_begin("clCreateContext");
+        ctx->notify(text, info, size, ctx->notify_data);
+        rt_callback_end(before);
+    }
+}
+
 void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more)
 {
     char text[sizeof fault->message + RT_FAULT_MORE];
@@ -113,9 +126,24 @@ void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char 
     }
     snprintf(text, sizeof text, "%s%s", fault->message, more);
     fprintf(stderr, "tern: OpenCL: %s\n", text);
-    if (ctx->notify != NULL) {
-        ctx->notify(text, fault, sizeof *fault, ctx->notify_data);
+    notify(ctx, text, fault, sizeof *fault);
+}
+
+void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format, ...)
+{
+    char text[RT_FAULT_MORE];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    pthread_mutex_lock(&ctx->lock);
+    const bool first = (ctx->refused & kind) == 0;
+    ctx->refused |= kind;
+    pthread_mutex_unlock(&ctx->lock);
+    if (first) {
+        fprintf(stderr, "tern: OpenCL: %s\n", text);
     }
+    notify(ctx, text, NULL, 0);
 }
 
 void rt_context_abort(cl_context ctx)

@@ -15,6 +15,15 @@
 
 #define RT_FAULT_MORE 768u /**< Bytes of what a command adds to the driver's sentence about its fault. */
 
+/** What a call can be refused for that its error code does not tell; bits. */
+enum rt_refusal {
+    RT_REFUSED_WAIT = 1,      /**< It would wait in a callback. */
+    RT_REFUSED_MEMORY = 2,    /**< Device memory for a buffer or program. */
+    RT_REFUSED_PRIVATE = 4,   /**< Private memory of a kernel. */
+    RT_REFUSED_LOCAL = 8,     /**< Local memory of a kernel. */
+    RT_REFUSED_ARGUMENTS = 16, /**< Bytes of a kernel's arguments. */
+};
+
 struct rt_context_hook {
     void(CL_CALLBACK *fn)(cl_context, void *);
     void *data;
@@ -33,6 +42,7 @@ struct _cl_context {
     pthread_cond_t changed;
     bool lost;                     /**< lock */
     bool told;                     /**< lock; the application has heard why. */
+    unsigned refused;              /**< lock; bits of enum rt_refusal that stderr has heard of. */
     struct rt_context_hook *hooks; /**< lock; last registered first. */
     pthread_mutex_t image_lock;    /**< Taken before lock; held while an image is linked and placed. */
     uint32_t image_cursor;         /**< image_lock; where the next image goes (image.h). */
@@ -50,6 +60,9 @@ bool rt_context_lost(cl_context ctx);
 void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more);
 /** A command was aborted: another one has faulted, and its queue tells; or the device is lost, which is told here. */
 void rt_context_abort(cl_context ctx);
+/** Says why a call is refused and how much there is: to the application's callback each time, and on stderr the first time for
+ *  each kind. Not under a lock: the application may call anything. */
+void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or CL_OUT_OF_RESOURCES on failure. */
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out);
 

@@ -15,16 +15,28 @@ static struct _cl_device_id the_device = {
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static atomic_uint threads;
 
+/** 0: the setting is none, which has been said. */
 static cl_device_type type_wanted(void)
 {
     const char *s = getenv("TERN_CL_DEVICE_TYPE");
-    return s != NULL && strcmp(s, "accelerator") == 0 ? CL_DEVICE_TYPE_ACCELERATOR : CL_DEVICE_TYPE_GPU;
+    if (s == NULL || *s == '\0' || strcmp(s, "gpu") == 0) {
+        return CL_DEVICE_TYPE_GPU;
+    }
+    if (strcmp(s, "accelerator") == 0) {
+        return CL_DEVICE_TYPE_ACCELERATOR;
+    }
+    fprintf(stderr, "tern: OpenCL: no device: TERN_CL_DEVICE_TYPE is gpu or accelerator; got '%s'\n", s);
+    return 0;
 }
 
 static void open_device(void)
 {
     cl_device_id d = &the_device;
     struct tern_device *hw;
+    d->type = type_wanted();
+    if (d->type == 0) {
+        return;
+    }
     if (tern_device_open(NULL, NULL, &hw) != 0) {
         fprintf(stderr, "tern: OpenCL: no device: %s\n", tern_last_error());
         return;
@@ -38,7 +50,6 @@ static void open_device(void)
         d->max_alloc = 1u << 30;
     }
     d->group_max = d->info.lanes * d->info.warps;
-    d->type = type_wanted();
     d->hw = hw;
 }
 

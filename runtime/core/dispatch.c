@@ -210,10 +210,8 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
                           cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
     const struct tern_device_info *info = &queue->context->device->info;
+    const uint64_t threads = (uint64_t)info->warps * info->lanes;
     struct dispatch *d;
-    if (kernel->code->args_size > RT_MAX_PARAMETERS) {
-        return CL_OUT_OF_RESOURCES;
-    }
     cl_int error = rt_command_create(sizeof(struct dispatch), &ops, queue, type, n_waits, waits, &d);
     if (error != CL_SUCCESS) {
         return error;
@@ -229,6 +227,11 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
         goto fail;
     }
     error = rt_binary_image(kernel->binary, queue->context, &d->image);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) { /* which is said of buffers only */
+        rt_context_refuse(queue->context, RT_REFUSED_MEMORY, "no device memory for the program of kernel %s: %s", kernel->code->name,
+                          tern_last_error());
+        error = CL_OUT_OF_RESOURCES;
+    }
     if (error != CL_SUCCESS) {
         goto fail;
     }
@@ -237,7 +240,14 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     if (d->loaded == NULL) {
         goto fail;
     }
-    error = rt_queue_reserve(queue, (uint64_t)info->warps * info->lanes << d->stack_log2, d->image->image.prints);
+    error = rt_queue_reserve(queue, threads << d->stack_log2, d->image->image.prints);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
+        rt_context_refuse(queue->context, RT_REFUSED_PRIVATE,
+                          "no device memory for kernel %s: %u bytes of private memory for each of the %llu work-items that an engine holds, "
+                          "in powers of two, are %llu KiB: %s", kernel->code->name, kernel->code->stack, (unsigned long long)threads,
+                          (unsigned long long)(threads << d->stack_log2 >> 10), tern_last_error());
+        error = CL_OUT_OF_RESOURCES;
+    }
     if (error != CL_SUCCESS) {
         goto fail;
     }

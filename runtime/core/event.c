@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/core/callback.h"
 #include "runtime/core/queue.h"
 
 static void event_destroy(void *object)
@@ -78,11 +79,13 @@ struct rt_callback *rt_event_update_locked(cl_event e, cl_int status)
 
 void rt_event_call(cl_event e, struct rt_callback *due, cl_int status)
 {
+    const char *before = rt_callback_begin("clSetEventCallback");
     for (struct rt_callback *c = due, *next; c != NULL; c = next) {
         next = c->next;
         c->fn(e, status < 0 ? status : c->level, c->data);
         free(c);
     }
+    rt_callback_end(before);
 }
 
 void rt_event_update(cl_event e, cl_int status)

@@ -45,7 +45,41 @@ static uint32_t distance(uint32_t begin, size_t size, uint32_t address)
     return address < begin ? begin - address : address >= end ? (uint32_t)(address - end) : 0;
 }
 
-/** The argument that the address was most likely computed from. */
+/** Is it a pointer to global or constant memory? */
+static bool is_global(const struct tc_arg *a)
+{
+    return a->is_pointer && a->space != TC_LOCAL;
+}
+
+static const char *name_of(const struct tc_arg *a)
+{
+    return a->name != NULL ? a->name : "?";
+}
+
+/** A null pointer was followed. Which one nobody knows; so says which arguments are such, and no more. */
+static void say_null(const struct rt_scene *s, char text[RT_FAULT_MORE])
+{
+    unsigned n = 0;
+    unsigned said = 0;
+    for (uint32_t i = 0; i < s->kernel->n_args; i++) {
+        n += is_global(&s->kernel->args[i]) && pointer_of(s, &s->kernel->args[i]) == 0;
+    }
+    if (n == 0) {
+        say(text, " None of the arguments is a null pointer: the kernel made or read it.");
+        return;
+    }
+    say(text, " Of the arguments, ");
+    for (uint32_t i = 0; i < s->kernel->n_args; i++) {
+        const struct tc_arg *a = &s->kernel->args[i];
+        if (is_global(a) && pointer_of(s, a) == 0) {
+            say(text, "%s'%s'", said == 0 ? "" : said + 1 == n ? " and " : ", ", name_of(a));
+            said++;
+        }
+    }
+    say(text, n == 1 ? " is a null pointer." : " are null pointers.");
+}
+
+/** The argument that the address was most likely computed from; or a null pointer, by the driver's measure. */
 static void say_argument(const struct rt_scene *s, uint32_t address, char text[RT_FAULT_MORE])
 {
     const struct tc_arg *best = NULL;
@@ -53,25 +87,20 @@ static void say_argument(const struct rt_scene *s, uint32_t address, char text[R
     uint32_t least = NEAR;
     for (uint32_t i = 0; i < s->kernel->n_args; i++) {
         const struct tc_arg *a = &s->kernel->args[i];
-        if (!a->is_pointer || a->space == TC_LOCAL) {
-            continue;
-        }
-        const uint32_t pointer = pointer_of(s, a);
+        const uint32_t pointer = is_global(a) ? pointer_of(s, a) : 0;
         const cl_mem mem = pointer != 0 ? mem_at(s, pointer) : NULL;
-        const size_t size = mem != NULL ? mem->size : 0;
-        const bool possible = mem != NULL || (pointer == 0 && address < NULL_BYTES);
-        if (possible && distance(pointer, size, address) < least) {
-            least = distance(pointer, size, address);
+        if (mem != NULL && distance(pointer, mem->size, address) < least) {
+            least = distance(pointer, mem->size, address);
             best = a;
-            best_size = size;
+            best_size = mem->size;
         }
     }
-    if (best != NULL && pointer_of(s, best) == 0) {
-        say(text, " Argument '%s' is a null pointer.", best->name != NULL ? best->name : "?");
+    if (address < NULL_BYTES && address <= least) {
+        say_null(s, text);
     } else if (best != NULL) {
         const bool below = address < pointer_of(s, best);
         say(text, " That is %u bytes %s argument '%s', a buffer of %zu bytes.", least, below ? "below" : "beyond the end of",
-            best->name != NULL ? best->name : "?", best_size);
+            name_of(best), best_size);
     }
 }
 

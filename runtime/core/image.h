@@ -21,7 +21,8 @@ struct rt_image {
     struct tern_allocation *data; /**< NULL: the image has none. */
 };
 
-/** Links and places an object. CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY. Blocks. */
+/** Links and places an object. CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error); CL_OUT_OF_RESOURCES,
+ *  CL_OUT_OF_HOST_MEMORY. Blocks. */
 cl_int rt_image_create(cl_context ctx, const struct tc_blob *object, struct rt_image **out);
 
 #endif

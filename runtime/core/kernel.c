@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STACK_LOG2_MAX 20u
+
 static void kernel_destroy(void *object)
 {
     cl_kernel k = object;
@@ -175,6 +177,30 @@ unsigned rt_kernel_stack_log2(cl_kernel k)
         log2++;
     }
     return log2;
+}
+
+cl_int rt_kernel_fits(cl_kernel k)
+{
+    const cl_context ctx = k->program->context;
+    const struct tc_kernel *code = k->code;
+    const uint64_t local = rt_kernel_local(k, NULL);
+    if (local > ctx->device->info.local_bytes) {
+        rt_context_refuse(ctx, RT_REFUSED_LOCAL,
+                          "kernel %s needs %llu bytes of local memory for a work-group (%u of its own variables, the rest of its arguments), "
+                          "and an engine has %u", code->name, (unsigned long long)local, code->local_static, ctx->device->info.local_bytes);
+        return CL_OUT_OF_RESOURCES;
+    }
+    if (rt_kernel_stack_log2(k) > STACK_LOG2_MAX) {
+        rt_context_refuse(ctx, RT_REFUSED_PRIVATE, "kernel %s needs %u bytes of private memory for a work-item, and %u are the most",
+                          code->name, code->stack, 1u << STACK_LOG2_MAX);
+        return CL_OUT_OF_RESOURCES;
+    }
+    if (code->args_size > RT_MAX_PARAMETERS) {
+        rt_context_refuse(ctx, RT_REFUSED_ARGUMENTS, "kernel %s takes %u bytes of arguments, and %u are the most", code->name,
+                          code->args_size, RT_MAX_PARAMETERS);
+        return CL_OUT_OF_RESOURCES;
+    }
+    return CL_SUCCESS;
 }
 
 cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a)

@@ -39,5 +39,7 @@ bool rt_kernel_complete(cl_kernel k); /**< Is every argument set, and its buffer
 /** Local memory of a group: the kernel's own, then its arguments'. at[i] (may be NULL): offset of argument i. */
 uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);
 unsigned rt_kernel_stack_log2(cl_kernel k);
+/** Does the device have what it needs? CL_OUT_OF_RESOURCES, after having said what and how much. */
+cl_int rt_kernel_fits(cl_kernel k);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/core/callback.h"
+
 #define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 #define HOST_POINTER (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)
@@ -11,11 +13,13 @@
 static void mem_destroy(void *object)
 {
     cl_mem m = object;
+    const char *before = rt_callback_begin("clSetMemObjectDestructorCallback");
     for (struct rt_mem_hook *h = m->hooks, *next; h != NULL; h = next) {
         next = h->next;
         h->fn(m, h->data);
         free(h);
     }
+    rt_callback_end(before);
     while (m->maps != NULL) {
         struct rt_map *map = m->maps;
         m->maps = map->next;
@@ -164,6 +168,9 @@ cl_int rt_mem_resident(cl_mem mem)
         }
     }
     pthread_mutex_unlock(&m->lock);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
+        rt_context_refuse(m->context, RT_REFUSED_MEMORY, "no device memory for a buffer of %zu bytes: %s", m->size, tern_last_error());
+    }
     return error;
 }
 

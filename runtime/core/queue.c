@@ -213,5 +213,5 @@ cl_int rt_queue_reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
         }
     }
     pthread_mutex_unlock(&q->memory_lock);
-    return error == CL_MEM_OBJECT_ALLOCATION_FAILURE ? CL_OUT_OF_RESOURCES : error;
+    return error;
 }

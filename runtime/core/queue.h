@@ -60,7 +60,8 @@ void rt_queue_append(struct rt_command *c);
 void rt_queue_ready_locked(struct rt_command *c);
 /** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
 cl_int rt_queue_finish(cl_command_queue queue);
-/** Sees that kernels that need this much find it: stack for all threads, argument slots, printf buffer. */
+/** Sees that kernels that need this much find it: stack for all threads, argument slots, printf buffer.
+ *  CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error); CL_OUT_OF_RESOURCES. */
 cl_int rt_queue_reserve(cl_command_queue queue, uint64_t stack_bytes, bool prints);
 
 /** The worker's thread (worker.c). */

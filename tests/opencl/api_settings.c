@@ -54,7 +54,10 @@ static void test_device_type(void **state)
     size_t told;
     assert_int_equal(ask("TERN_CL_DEVICE_TYPE", "gpu", CL_DEVICE_TYPE_GPU, &told), 0);
     assert_int_equal(ask("TERN_CL_DEVICE_TYPE", "accelerator", CL_DEVICE_TYPE_ACCELERATOR, &told), 0);
+    assert_int_equal(ask("TERN_CL_DEVICE_TYPE", "", CL_DEVICE_TYPE_GPU, &told), 0);
     assert_int_equal(told, 0);
+    assert_int_equal(ask("TERN_CL_DEVICE_TYPE", "foo", 0, &told), -CL_DEVICE_NOT_FOUND);
+    assert_true(told > 0);
 }
 
 /** A device that cannot be opened: the platform is there, without a device, and the reason is told. */

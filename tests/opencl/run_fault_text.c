@@ -6,6 +6,7 @@
 #include "clt.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,7 +115,7 @@ static void test_wrong_addresses(void **state)
            "in f at program.cl:4:25. That is 12 bytes below argument 'a', a buffer of 256 bytes.");
     expect("", "if (i == bad) t[0] = none[i];",
            "load from 0x00000094, which is not mapped: 148 bytes behind a null pointer (pc 0x########), "
-           "in f at program.cl:4:26. Argument 'none' is a null pointer.");
+           "in f at program.cl:4:26. Of the arguments, 'none' is a null pointer.");
     expect("", "if (i == bad) *(global int *)0xbad0000 = 3;",
            "store to 0x0bad0000, which is not mapped (pc 0x########), in f at program.cl:4:44.");
     expect("", "if (i == bad) atomic_inc(a + 0x08000000);",
@@ -174,6 +175,47 @@ static void test_barriers(void **state)
                "Every work-item of a work-group must reach the same barrier, and none may return before.");
 }
 
+/** A kernel that follows a null pointer of its own, with these arguments b and c. */
+static void expect_null(bool b, bool c, const char *rest)
+{
+    char pattern[512];
+    const size_t one = 1;
+    cl_context ctx = new_context();
+    cl_command_queue q = clCreateCommandQueue(ctx, clt_device, 0, &clt_error);
+    MADE(q);
+    cl_program p = built(ctx, "kernel void f(global int *a, global int *b, constant int *c, local int *t)\n"
+                              "{\n    global int *own = (global int *)(uint)a[0];\n    own[3] = 1;\n}\n", "-g");
+    cl_kernel k = clCreateKernel(p, "f", &clt_error);
+    MADE(k);
+    cl_mem m = clCreateBuffer(ctx, 0, 256, NULL, &clt_error);
+    MADE(m);
+    clt_args(k, 4, ARG(m), sizeof m, b ? &m : NULL, sizeof m, c ? &m : NULL, LOCAL(4));
+    tellings = 0;
+    OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &one, NULL, 0, NULL, NULL));
+    FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
+    assert_int_equal(tellings, 1);
+    snprintf(pattern, sizeof pattern, "process 'opencl_run_fault_text': kernel f: work-item (0, 0, 0) of group (0, 0, 0): store to "
+                                      "0x0000000c, which is not mapped: 12 bytes behind a null pointer (pc 0x########), "
+                                      "in f at program.cl:4:12. %s", rest);
+    if (!matches(told, pattern)) {
+        fail_msg("told     %s\nexpected %s", told, pattern);
+    }
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+    OK(clReleaseCommandQueue(q));
+    OK(clReleaseContext(ctx));
+}
+
+/** A null pointer is told as such, and not by the buffer that happens to lie lowest; no argument is blamed. */
+static void test_null_pointers(void **state)
+{
+    (void)state;
+    expect_null(true, true, "None of the arguments is a null pointer: the kernel made or read it.");
+    expect_null(true, false, "Of the arguments, 'c' is a null pointer.");
+    expect_null(false, false, "Of the arguments, 'b' and 'c' are null pointers.");
+}
+
 /** Inlined functions, #line, and no -g. */
 static void test_places(void **state)
 {
@@ -183,10 +225,10 @@ static void test_places(void **state)
            "called from less at program.cl:3:5, called from f at program.cl:7:19.");
     expect("#line 100 \"lib/my kernels.cl\"", "if (i == bad) none[0] = 1;",
            "store to 0x00000000, which is not mapped: a null pointer (pc 0x########), in f at lib/my kernels.cl:102:27. "
-           "Argument 'none' is a null pointer.");
+           "Of the arguments, 'none' is a null pointer.");
     expect_who("", "if (i == bad) none[0] = 1;", "", WHO,
                "store to 0x00000000, which is not mapped: a null pointer (pc 0x########), in f+0x##. "
-               "Argument 'none' is a null pointer. Build the program with -g to be told the line.");
+               "Of the arguments, 'none' is a null pointer. Build the program with -g to be told the line.");
 }
 
 /** A program binary keeps its lines. */
@@ -204,7 +246,7 @@ static void test_binary(void **state)
     MADE(p);
     OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
     expect_after(c, p, "g", WHO, "store to 0x00000004, which is not mapped: 4 bytes behind a null pointer (pc 0x########), "
-                                 "in g at program.cl:4:17. Argument 'none' is a null pointer.");
+                                 "in g at program.cl:4:17. Of the arguments, 'none' is a null pointer.");
     free(binary);
     OK(clReleaseProgram(p));
     OK(clReleaseContext(c));
@@ -214,7 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_addresses), cmocka_unit_test(test_private_and_local_memory), cmocka_unit_test(test_wrong_code),
-        cmocka_unit_test(test_barriers),        cmocka_unit_test(test_places),                   cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_null_pointers),   cmocka_unit_test(test_barriers),        cmocka_unit_test(test_places),                   cmocka_unit_test(test_binary),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

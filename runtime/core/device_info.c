@@ -24,6 +24,7 @@ static const struct constant {
     cl_ulong value;
 } constants[] = {
     {CL_DEVICE_VENDOR_ID, UINT, 0x7e52},
+    {CL_DEVICE_MAX_COMPUTE_UNITS, UINT, 1}, /* what one kernel has: an engine. Queues are spread over the engines. */
     {CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, UINT, 3},
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR, UINT, 1},
     {CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT, UINT, 1},
@@ -202,8 +203,6 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
         return rt_answer_ulong(a, atomics(false));
     case CL_DEVICE_ATOMIC_FENCE_CAPABILITIES:
         return rt_answer_ulong(a, atomics(true));
-    case CL_DEVICE_MAX_COMPUTE_UNITS:
-        return rt_answer_uint(a, d->info.engines);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
         return rt_answer_size(a, d->group_max);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:
@@ -220,7 +219,7 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE: /* constant memory is global memory */
         return rt_answer_ulong(a, d->max_alloc);
     case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE:
-        return rt_answer_ulong(a, (cl_ulong)d->info.engines * RT_L1_BYTES);
+        return rt_answer_ulong(a, RT_L1_BYTES);
     case CL_DEVICE_LOCAL_MEM_SIZE:
         return rt_answer_ulong(a, d->info.local_bytes);
     case CL_DEVICE_PLATFORM:

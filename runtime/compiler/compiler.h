@@ -115,7 +115,8 @@ const char *tc_features(void);
 
 /** Formats the records that kernels' printf calls left: `buffer` is a copy of the device's buffer (CSR user0, of user1 bytes,
  *  a multiple of 4; word 0, to be set to 0 before the kernel runs, counts the bytes of records, or more if they did not
- *  fit), `image` the program that ran. Calls emit with each piece of text in order. Trusts nothing in the buffer. */
+ *  fit), `image` the program that ran. Calls emit with each piece of text in order, in the C
+ *  locale, whatever the thread's is. Trusts nothing in the buffer. 0 or -ENOMEM. */
 int tc_printf_format(const struct tc_image *image, const void *buffer, size_t size,
                      void (*emit)(void *user, const char *text, size_t length), void *user);
 

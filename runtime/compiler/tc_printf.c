@@ -6,6 +6,8 @@
 #include "tc_internal.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +250,11 @@ int tc_printf_format(const struct tc_image *image, const void *buffer, size_t si
     if (size < sizeof used) {
         return 0;
     }
+    const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* glibc's own object: nothing is allocated */
+    if (plain == (locale_t)0) {
+        return -ENOMEM;
+    }
+    const locale_t before = uselocale(plain); /* this thread's: a number's point is no comma, wherever the application lives */
     memcpy(&used, base, sizeof used);
     size_t end = size - sizeof used < used ? size : sizeof used + used;
     for (size_t at = sizeof used; end - at >= sizeof words;) {
@@ -263,5 +270,7 @@ int tc_printf_format(const struct tc_image *image, const void *buffer, size_t si
         }
         at += words[0] * 4ull;
     }
+    uselocale(before);
+    freelocale(plain);
     return 0;
 }

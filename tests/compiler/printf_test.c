@@ -2,6 +2,8 @@
 /** printf: records as a kernel leaves them, against the text that must come out; full and damaged buffers. */
 #include "support.h"
 
+#include "comma.h"
+
 #include <math.h>
 
 /* An image of strings at 0x1000, and a buffer of records. */
@@ -97,6 +99,28 @@ static void test_vectors(void **state)
     EXPECT("1.5,2.5", "%v2lg", "f8b", double, 1.5, 2.5);
 }
 
+/** OpenCL C's printf knows no locale: neither the process's nor the thread's, which both stay as they are. */
+static void test_locale(void **state)
+{
+    (void)state;
+    if (comma_locale()) {
+        print_message("localedef cannot make a locale here\n");
+        skip();
+    }
+    const locale_t before = uselocale((locale_t)0);
+    test_floats(state);
+    test_vectors(state);
+    EXPECT("1234567.5", "%.1f", "f8a", double, 1234567.5);
+    const locale_t comma = duplocale(LC_GLOBAL_LOCALE);
+    uselocale(comma);
+    test_floats(state);
+    assert_ptr_equal(uselocale(LC_GLOBAL_LOCALE), comma);
+    freelocale(comma);
+    assert_ptr_equal(before, LC_GLOBAL_LOCALE);
+    assert_string_equal(localeconv()->decimal_point, ",");
+    setlocale(LC_ALL, "C");
+}
+
 /** Odd sizes are padded to words, and the next argument is where it should be. */
 static void test_padding(void **state)
 {
@@ -183,7 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers), cmocka_unit_test(test_floats),   cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_padding),  cmocka_unit_test(test_strings),  cmocka_unit_test(test_mismatch),
-        cmocka_unit_test(test_records),  cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_locale),   cmocka_unit_test(test_records),  cmocka_unit_test(test_garbage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

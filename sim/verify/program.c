@@ -206,6 +206,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     if ((result = map_shared(a, &p, &c, pools, faults, &r)) || (!p.physical && (result = map_traps(a, &p, &r)))) {
         goto end;
     }
+    space_pairs(a);
     for (uint32_t k = 0; k < p.kernels; k++) {
         if ((result = map_kernel(a, &p, k, fault[k], &r))) {
             goto end;

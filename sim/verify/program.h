@@ -7,6 +7,7 @@
  *   program_flow.c    branches, loops, calls                  program_memory.c  patterns of addresses
  *   program_share.c   barriers, atomics, locks                program_reserve.c LR and SC
  *   program_exact.c   floating point where one bit decides     program_fault.c   faults on purpose
+ *   program_pairs.c   addresses that differ in one bit
  *
  * The plan is all that follows from the seed alone; items are drawn from it one by one. An item begins and ends with all
  * lanes of a work-group at the same place (those that have not exited), and with every register defined:
@@ -35,6 +36,7 @@
 #define SAME_WORDS 64u      /* ... one for each item of a kernel */
 #define BUFFER_ARGS 0x800u   /* arguments of the kernels, in the page of the buffers */
 #define FIRST_REGION 12u
+#define GROUP_LINES(records) (((records) * 4u + LINE - 1) & ~(LINE - 1)) /* in the exchange region: a line for each group */
 #define MAX_CODE 0x20000u   /* words */
 
 /** Regions of an address space; those of kernel k from FIRST_REGION + k * KERNEL_REGIONS. */
@@ -69,6 +71,7 @@ struct plan {
     uint32_t va[REGIONS];             /* where each region begins */
     uint32_t bytes[REGIONS];          /* of those that are mapped; of the code: at most */
     bool big[REGIONS];                /* mapped by 4 MiB pages */
+    uint32_t pair_va, pair_page;      /* of program_pairs.c: the page from whose address, and physical number, others differ in bits */
     bool physical;                    /* no translation: the addresses are physical, in paging buffers */
     uint32_t stop_every;              /* as in the scene */
 };
@@ -163,6 +166,15 @@ void item_lock(struct code *c);
 void item_reserve(struct code *c);
 void item_reservation_lost(struct code *c);
 void item_fault(struct code *c);
+void item_pairs(struct code *c);
+void item_reserve_pairs(struct code *c);
+void item_crowd(struct code *c);
+
+/* ---------------------------------------------------------- program_pairs.c */
+/** Page i of them: where it is, virtual and physical. False: there are no more. */
+bool pairs_at(const struct plan *p, uint32_t i, uint32_t *va, uint32_t *page);
+/** What is in a physical page of them. */
+void pairs_fill(const struct plan *p, uint32_t page, uint32_t words[1024]);
 
 /* --------------------------------------------------------- program_kernel.c */
 /** What an item of a plan generates, at the end of the code so far. */
@@ -186,6 +198,8 @@ int space_alias(struct space *a, uint32_t region, uint32_t bytes, uint32_t other
 int space_entry(struct space *a, uint32_t region, bool first, uint32_t entry);
 /** Puts bytes at an offset of a mapped region. */
 void space_put(struct space *a, uint32_t region, uint32_t offset, const void *data, uint32_t bytes);
+/** Maps the pages of program_pairs.c, and fills them. */
+void space_pairs(struct space *a);
 /** Physical address of an offset of a mapped region. */
 uint64_t space_physical(const struct space *a, uint32_t region, uint32_t offset);
 

@@ -93,7 +93,8 @@ static const struct {
     {7, ALWAYS, item_load},           {3, ALWAYS, item_wide},          {4, ALWAYS, item_burst},
     {6, ALWAYS, item_scatter},        {2, ALWAYS, item_alias},         {2, ALWAYS, item_same},
     {4, ALWAYS, item_shared},         {2, ALWAYS, item_counter},       {2, ALWAYS, item_lock},
-    {3, ALWAYS, item_reserve},        {8, IF_EXITS, item_exit},        {6, IF_BARRIERS, item_barrier},
+    {3, ALWAYS, item_reserve},        {6, ALWAYS, item_pairs},         {3, ALWAYS, item_reserve_pairs},
+    {4, ALWAYS, item_crowd},          {8, IF_EXITS, item_exit},        {6, IF_BARRIERS, item_barrier},
     {12, IF_BARRIERS, item_exchange}, {6, IF_BARRIERS, item_histogram},
     {6, IF_BARRIERS, item_reservation_lost},
 };

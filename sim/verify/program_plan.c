@@ -9,6 +9,7 @@
 
 #define PLAN_STREAM (1ull << 32)
 #define SLOT (2u * PAGE * 1024u)  /* room for one region: two entries of the first level */
+#define PAIR_PAGES 0x3c00u         /* physical; with one bit changed they lie in the upper three quarters of memory */
 #define SLOTS 446u                /* below the windows; neither the first nor the last is used */
 
 static uint32_t ceil_div(uint32_t a, uint32_t b)
@@ -124,7 +125,7 @@ static void plan_sizes(struct plan *p)
         uint32_t *bytes = &p->bytes[FIRST_REGION + i * KERNEL_REGIONS];
         bytes[KERNEL_DATA] = (k->records + 1) * RECORD;
         bytes[KERNEL_SCATTER] = k->items << (k->records_log2 + 2);
-        bytes[KERNEL_EXCHANGE] = k->records * 4;
+        bytes[KERNEL_EXCHANGE] = GROUP_LINES(k->records) + k->records / k->full * LINE;
         bytes[KERNEL_LOCK] = PAGE;
         bytes[KERNEL_STACK] = p->g.lanes * p->g.warps << k->packet.stack_log2;
     }
@@ -140,6 +141,7 @@ static void plan_physical(struct rng *r, struct plan *p)
         page += (p->bytes[i] + PAGE - 1) / PAGE;
     }
     p->va[REGION_WIDE] = p->va[REGION_TABLE];
+    p->pair_va = p->pair_page * PAGE;
     for (uint32_t i = 0; i < p->kernels; i++) {
         p->va[FIRST_REGION + i * KERNEL_REGIONS + KERNEL_ALIAS] = kernel_va(p, i, KERNEL_DATA);
     }
@@ -150,7 +152,11 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     static const bool may_be_big[FIRST_REGION] = {[REGION_CODE] = true, [REGION_TABLE] = true, [REGION_ZERO] = true};
     bool used[SLOTS] = {true};
     uint64_t big = g->mem_bytes / (PAGE * 1024u);
-    uint32_t left = big > 4 ? (uint32_t)big - 4 : 0; /* the lowest ones are for pages */
+    uint32_t left = big > 13 ? (uint32_t)big - 13 : 0, va, page; /* the lowest ones are for pages, the highest for pairs of them */
+    p->pair_va = SLOT + rng_below(r, (0x20000000u - SLOT) / PAGE) * PAGE;
+    for (uint32_t i = 0; pairs_at(p, i, &va, &page); i++) {
+        used[va / SLOT] = true;
+    }
     p->bytes[REGION_WIDE] = 1u << WIDE_LOG2;
     for (uint32_t i = 0; i < REGIONS; i++) {
         uint32_t slot, kernel_region = i < FIRST_REGION ? KERNEL_REGIONS : (i - FIRST_REGION) % KERNEL_REGIONS;
@@ -215,6 +221,7 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     plan_kernels(&r, g, many, fault, p);
     plan_sizes(p);
     p->physical = rng_one_in(&r, 12);
+    p->pair_page = PAIR_PAGES + rng_below(&r, 256);
     if (p->physical) {
         plan_physical(&r, p);
     } else {

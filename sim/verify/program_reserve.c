@@ -45,6 +45,33 @@ void item_reserve(struct code *c)
     emit(c, asm_r(0x33, 3, 0, X8, X0, X8));
 }
 
+/** word = address of word `index` of a line that the group has alone. */
+static void group_line(struct code *c, uint32_t word, uint32_t index)
+{
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    emit(c, asm_sub(X7, X9, X7));
+    emit_li(c, X8, c->kernel->full);
+    emit(c, asm_r(0x33, 5, 1, X7, X7, X8)); /* divu: the group's number */
+    emit(c, asm_slli(X7, X7, 6));
+    emit_li(c, word, kernel_va(c->plan, c->index, KERNEL_EXCHANGE) + GROUP_LINES(c->kernel->records) + 4 * index);
+    emit(c, asm_add(word, word, X7));
+}
+
+/** Who does not reserve stores to a word of the line, the work-item where x8 is not 0 to the word itself: one store instruction
+ *  for each warp. x6 is 0 there, and counts on from it in the order of work-items. */
+static void disturb_row(struct code *c, uint32_t word, uint32_t index)
+{
+    uint32_t size = rng_below(c->r, 3);
+    emit(c, asm_lw(X7, RECORD_LID, X5));
+    uint32_t skip = code_hole(c);
+    emit(c, asm_addi(X7, X6, index));
+    emit(c, asm_andi(X7, X7, 15));
+    emit(c, asm_slli(X7, X7, 2));
+    emit(c, asm_add(X7, X7, word));
+    emit(c, asm_s(size, X0, 0u - 4 * index, X7));
+    code_branch(c, skip, BEQ, X7, X0);
+}
+
 /** The work-item where x8 is not 0 stores to the word. */
 static void disturb(struct code *c, uint32_t word)
 {
@@ -73,12 +100,13 @@ void item_reservation_lost(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2), all = rng_one_in(c->r, 3), last = rng_one_in(c->r, 2);
     uint32_t word = FIRST_VALUE + rng_below(c->r, 7), flag = word + 7, old = word + 14, value = any_value(c), skip;
+    uint32_t index = rng_below(c->r, LINE / 4);
     code_say(c, "%s of a group reserve a word in %s memory, the %s one stores to it: SC fails", all ? "all" : "one",
              local ? "local" : "global", last ? "last" : "second");
     if (local) {
-        share_local(c, word, 0);
+        share_local(c, word, 4 * index);
     } else {
-        share_global(c, word);
+        group_line(c, word, index);
     }
     emit(c, asm_lw(X7, RECORD_LID, X5));
     emit(c, asm_lw(X8, RECORD_SIZE, X5));
@@ -102,7 +130,11 @@ void item_reservation_lost(struct code *c)
     }
     emit(c, ASM_BARRIER);
     emit(c, asm_i(0x13, 3, X8, X6, 1));
-    disturb(c, word);
+    if (!all && rng_one_in(c->r, 2)) {
+        disturb_row(c, word, index);
+    } else {
+        disturb(c, word);
+    }
     emit(c, ASM_BARRIER);
     emit(c, asm_addi(flag, X0, 1));
     emit(c, asm_lw(X7, RECORD_LID, X5));

@@ -42,7 +42,7 @@ int space_make(struct scene *s, const struct plan *p, struct space **out)
     a->plan = p;
     a->random = rng_of(p->seed, 1ull << 33);
     a->next = p->physical ? (p->va[REGION_CODE] + p->bytes[REGION_CODE]) / PAGE : 1 + rng_below(&a->random, 64);
-    a->top = (uint32_t)(s->mem_bytes / BIG) * 1024;
+    a->top = 7 * 1024; /* all pairs are above */
     a->root = space_pages(a, 1);
     for (uint32_t i = 0; i < REGIONS; i++) {
         a->area[i].va = p->va[i];
@@ -184,6 +184,20 @@ void space_put(struct space *a, uint32_t region, uint32_t offset, const void *da
         from += n;
         offset += n;
         bytes -= n;
+    }
+}
+
+void space_pairs(struct space *a)
+{
+    uint32_t va, page, words[PAGE / 4];
+    for (uint32_t i = 0; pairs_at(a->plan, i, &va, &page); i++) {
+        if (!a->plan->physical) {
+            put_pte(a, table_of(a, va), va / PAGE % 1024, pte(page, TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK));
+        } else if ((va ^ a->plan->pair_va) >> 26) {
+            continue;
+        }
+        pairs_fill(a->plan, page, words);
+        scene_put(a->scene, (uint64_t)page * PAGE, words, sizeof words);
     }
 }
 

@@ -7,7 +7,8 @@
  * while the engine stops. What a preemption takes back is submitted again from the first such buffer on, with the resume
  * flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would run before
  * what was taken back; but now and then work of another context comes between, or the first part of it goes to the other
- * engine, if that has nothing to do, and is not stopped there. Each time that a buffer is cut it is left alone for longer: to go on takes time, too.
+ * engine, if that has nothing to do, and is not stopped there. What waits at a gate is asked to stop, more and more finely, until
+ * it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for longer: to go on takes time, too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct runner {
     bool waves_on;
     uint64_t start;
     struct queue queue[ENGINES];
+    uint64_t open;      /* gates, by number */
     struct ending end;
     uint32_t cut_room;
 };
@@ -76,9 +78,26 @@ static uint64_t now(const struct runner *r)
 
 #define MOST_PATIENCE 8u /* log2: intervals become so much longer */
 
+/** The gate at which the first buffer of a queue waits, or will; NULL: there is none, or it is open. */
+static const struct gate *closed(const struct runner *r, const struct queue *q)
+{
+    for (uint32_t i = 0; i < r->s->gates && q->ended < q->count; i++) {
+        if (r->s->gate[i].submit == q->of[q->ended] && !(r->open >> i & 1u)) {
+            return &r->s->gate[i];
+        }
+    }
+    return NULL;
+}
+
+static int open_gate(struct runner *r, const struct gate *g)
+{
+    r->open |= 1ull << (g - r->s->gate);
+    return r->api->mem_write(r->sim, g->physical, &g->value, sizeof g->value);
+}
+
 static uint64_t draw_stop(struct runner *r, struct queue *q)
 {
-    uint32_t patience = q->cuts < MOST_PATIENCE ? q->cuts : MOST_PATIENCE;
+    uint32_t most = closed(r, q) ? 2 : MOST_PATIENCE, patience = q->cuts < most ? q->cuts : most;
     return r->s->stop_every ? now(r) + 1 + rng_below(&q->random, 2 * r->s->stop_every << patience) : NEVER;
 }
 
@@ -91,12 +110,24 @@ static void stop(struct runner *r, uint32_t e)
         TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION,
         TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION};
     struct queue *q = &r->queue[e];
-    q->granularity = q->stopping ? q->granularity + 1 : first[rng_below(&q->random, sizeof first)];
+    const struct gate *gate = closed(r, q);
+    uint32_t finest = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+    q->granularity = q->stopping ? q->granularity + 1 + rng_below(&q->random, finest - q->granularity)
+                                 : first[rng_below(&q->random, sizeof first)];
     q->stopping = true;
     put(r, TERN_REG_ENGINE_COMMAND(e),
         TERN_ENGINE_COMMAND_PREEMPT_MASK | q->granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
-    bool again = q->granularity < TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION && rng_one_in(&q->random, 2);
+    bool again = q->granularity < finest && ((gate && q->granularity < gate->granularity) || rng_one_in(&q->random, 2));
     q->stop_at = again ? draw_stop(r, q) : NEVER;
+}
+
+/** What waits at a gate came to its turn only after the request: that may have been too coarse for it. */
+static void insist(struct runner *r, struct queue *q)
+{
+    const struct gate *gate = q->stopping && q->stop_at == NEVER && q->ended < q->submitted ? closed(r, q) : NULL;
+    if (gate && q->granularity < gate->granularity) {
+        q->stop_at = draw_stop(r, q);
+    }
 }
 
 static void ring(struct runner *r, uint32_t e, const struct submit *s, bool resume)
@@ -223,6 +254,11 @@ static int take(struct runner *r, uint32_t e)
     }
     seen.submit = q->of[q->ended + q->again];
     if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
+        const struct gate *gate = q->again == 0 ? closed(r, q) : NULL;
+        if (gate && seen.begin && seen.offset == gate->offset) {
+            int error = open_gate(r, gate);
+            r->end.error = r->end.error ? r->end.error : error;
+        }
         q->begun[q->ended + q->again] |= seen.begin != 0;
         q->cuts += q->again == 0;
         q->again++;
@@ -298,6 +334,7 @@ static int run(struct runner *r)
         for (uint32_t e = 0; e < ENGINES; e++) {
             struct queue *q = &r->queue[e];
             feed(r, e);
+            insist(r, q);
             working |= q->ended < q->count;
             if (q->ended < q->submitted && !q->away && now(r) >= q->stop_at) {
                 stop(r, e);
@@ -336,6 +373,9 @@ static int load(struct runner *r)
         struct queue *q = &r->queue[e];
         q->random = rng_of(s->seed, 0x73746f70ull + e);
         q->stop_at = draw_stop(r, q);
+    }
+    for (uint32_t i = 0; i < s->gates && !s->stop_every && !result; i++) {
+        result = open_gate(r, &s->gate[i]);
     }
     return result;
 }

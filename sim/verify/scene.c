@@ -59,6 +59,7 @@ void scene_free(struct scene *s)
     free(s->touched);
     free(s->submit);
     free(s->open);
+    free(s->gate);
     *s = (struct scene){0};
 }
 
@@ -93,6 +94,18 @@ int scene_submit(struct scene *s, const struct submit *sub)
     s->submit = array;
     if (r == 0) {
         s->submit[s->submits++] = *sub;
+    }
+    return r;
+}
+
+int scene_gate(struct scene *s, const struct gate *gate)
+{
+    check(gate->submit < s->submits, "a gate of a submission that there is not");
+    void *array = s->gate;
+    int r = grow(&array, s->gates, sizeof *s->gate);
+    s->gate = array;
+    if (r == 0) {
+        s->gate[s->gates++] = *gate;
     }
     return r;
 }

@@ -15,14 +15,15 @@
 
 /* ---------------------------------------------------------------------- plan */
 
-static enum buffer_kind draw_kind(struct rng *r, bool faulty, uint32_t mails)
+static enum buffer_kind draw_kind(struct rng *r, bool faulty, bool stopped, uint32_t mails)
 {
     uint32_t k = rng_below(r, 32);
     return k < 2                    ? BUFFER_NULL
            : k < 6 && mails < MAILS ? BUFFER_RENDEZVOUS
            : k < 8 && faulty        ? BUFFER_MALFORMED
            : k < 10 && faulty       ? BUFFER_NO_CONTEXT
-           : k < 12                 ? BUFFER_PROBE
+           : k < 13                 ? BUFFER_PROBE
+           : k < 16 && stopped      ? BUFFER_GATE
            : k < 20                 ? BUFFER_PAGING
                                     : BUFFER_USER;
 }
@@ -42,7 +43,7 @@ static struct plan plan_of(uint64_t seed)
     p.stop_every = rng_one_in(&r, 4) ? stop : 0;
     p.buffers = draw_buffers(&r, sweep);
     for (uint32_t i = 0; i < p.buffers; i++) {
-        enum buffer_kind kind = draw_kind(&r, faulty, mails);
+        enum buffer_kind kind = draw_kind(&r, faulty, p.stop_every, mails);
         bool many = kind == BUFFER_USER || kind == BUFFER_PAGING;
         uint32_t items = sweep ? 1 + rng_below(&r, 3) : rng_one_in(&r, 5) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
         p.buffer[i].kind = kind;
@@ -156,6 +157,13 @@ static void submit(struct stream *st, struct rng *r, struct submit s)
     st->error = st->error ? st->error : bad;
 }
 
+static void remember(struct stream *st, const struct buffer *b)
+{
+    if (!b->paging && b->placed && b->fetch_limit == UINT32_MAX) {
+        st->warm[b->engine] = st->table[b->engine][b->space][TABLE_ROOT].pa / PAGE << 32 | b->address;
+    }
+}
+
 static uint32_t root(const struct stream *st, uint32_t engine, uint32_t space)
 {
     return (uint32_t)(st->table[engine][space][TABLE_ROOT].pa / PAGE);
@@ -206,6 +214,7 @@ static void end(struct buffer *b, struct rng *r, bool resume)
     if (b->placed) {
         scene_put(b->st->scene, b->physical, b->words, (size_t)b->used * 4);
     }
+    remember(b->st, b);
     submit(b->st, r, (struct submit){
         .engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(b->st, b->engine, b->space), .save = b->save,
         .flags = (b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0) | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0)});
@@ -303,19 +312,50 @@ static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
     end(b, &r, false);
 }
 
+/** Ends only after it was stopped where it waits: for a fence, or in a kernel, that nobody but the driver lets go on then. */
+static void gate(struct buffer *b, struct stream *st, uint32_t index)
+{
+    struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
+    uint32_t item = st->plan.buffer[index].first;
+    uint64_t place = FENCES + item * LINE + 56, wait, signal = draw_values(&r, &wait) | 1;
+    bool kernel = rng_one_in(&r, 2);
+    begin(b, st, &r, 2 * index, st->plan.buffer[index].engine, rng_one_in(&r, 4));
+    some_packets(b, &r, item);
+    uint32_t offset = b->used * 4;
+    if (kernel) {
+        stream_gate_kernel(b, &r, item, (uint32_t)(b->paging ? place : VA_FENCES + place - FENCES));
+    } else {
+        fence(b, item, wait, true);
+    }
+    some_packets(b, &r, item);
+    end(b, &r, false);
+    int bad = scene_gate(st->scene, &(struct gate){
+        .submit = st->scene->submits - 1, .physical = place, .value = signal, .offset = offset,
+        .granularity = kernel ? TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION : TERN_ENGINE_COMMAND_GRANULARITY_PACKET});
+    st->error = st->error ? st->error : bad;
+}
+
 /** Work reads some pages, their mapping changes, the same work reads them again: what is kept of translations shows. */
 static void probe(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
     uint32_t engine = st->plan.buffer[index].engine, page = rng_below(&r, WINDOW), count = 1 + rng_below(&r, 16 - page % 16);
+    uint32_t stride = 1;
+    bool far = rng_one_in(&r, 2); /* in many lines of page tables */
+    if (far) {
+        count = 2 + rng_below(&r, 7);
+        stride = 1 + rng_below(&r, (FAR - 1) / (count - 1) >> rng_below(&r, 6));
+        page = rng_below(&r, FAR - (count - 1) * stride);
+    }
     uint32_t width = 1 + rng_below(&r, 70);
     struct packet p = {.lines = TERN_PKT_COPY_LINES, .boxes = 2};
     begin(b, st, &r, 2 * index, engine, false);
-    uint64_t src = VA_WINDOW + page * PAGE + rng_below(&r, PAGE - width), dst = VA_SUPER + rng_below(&r, (POOL - 1) * PAGE);
-    p.box[0] = (struct box){.at = src, .width = width, .rows = count, .row = PAGE, .slices = 1, .use = USE_READ};
+    uint64_t src = (far ? VA_FAR : VA_WINDOW) + page * PAGE + rng_below(&r, PAGE - width), dst = VA_SUPER + rng_below(&r, (POOL - 1) * PAGE);
+    p.box[0] = (struct box){.at = src, .width = width, .rows = count, .row = stride * PAGE, .slices = 1, .use = USE_READ};
     p.box[1] = (struct box){.at = dst, .width = width, .rows = count, .row = width, .slices = 1, .use = USE_WRITE};
     int bad = tern_pkt_copy_pack(&(struct tern_pkt_copy){
-        .src_lo = (uint32_t)src, .dst_lo = (uint32_t)dst, .width = width, .rows = count, .slices = 1, .src_row = PAGE, .dst_row = width}, p.w);
+        .src_lo = (uint32_t)src, .dst_lo = (uint32_t)dst, .width = width, .rows = count, .slices = 1, .src_row = stride * PAGE,
+        .dst_row = width}, p.w);
     st->error = st->error ? st->error : bad;
     struct buffer *change = &(struct buffer){0};
     begin(change, st, &r, 2 * index + 1, engine, true);
@@ -324,7 +364,11 @@ static void probe(struct buffer *b, struct stream *st, uint32_t index)
     if (first) {
         end(b, &r, false);
     }
-    stream_remap(change, &r, b->space, page, count);
+    if (far) {
+        stream_remap_far(change, &r, b->space, page, count, stride);
+    } else {
+        stream_remap(change, &r, b->space, page, count);
+    }
     end(change, &r, false);
     if (stream_admit(b, &p, false)) {
         end(b, &r, false);
@@ -363,6 +407,10 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
         break;
     case 4:
         s.root = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
+        if (st->warm[b->engine] && rng_one_in(&r, 2)) { /* a good one but for a bit, and what has run with that */
+            s.root = (uint32_t)(st->warm[b->engine] >> 32) | 1u << (SPACE_BITS + rng_below(&r, 22 - SPACE_BITS));
+            s.buffer = (uint32_t)st->warm[b->engine];
+        }
         break;
     default:
         s.buffer |= 1ull << ((b->paging ? 34 : 32) + rng_below(&r, rng_one_in(&r, 2) ? 3 : 28));
@@ -443,6 +491,8 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
             rendezvous(b, st, i);
         } else if (kind == BUFFER_PROBE) {
             probe(b, st, i);
+        } else if (kind == BUFFER_GATE) {
+            gate(b, st, i);
         } else if (kind == BUFFER_NULL) {
             null(st, i);
         } else if (kind == BUFFER_MALFORMED) {
@@ -461,7 +511,7 @@ out:
 void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size)
 {
     static const char *const kinds[] = {"buffer", "paging buffer", "null submission", "malformed submission", "resume of nothing",
-                                        "rendezvous with the other engine", "pages read, remapped and read again"};
+                                        "rendezvous with the other engine", "pages read, remapped and read again", "stopped where it waits"};
     static const char *const items[] = {"", "signal and wait", "fresh code and dispatch", "mapping change", "fault"};
     struct plan p = plan_of(seed);
     uint32_t i = 0;

@@ -42,6 +42,8 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define DATA(e) (0x00400000u * (1u + (e)))
 #define FOREIGN 0x00c00000u
 #define SAVES 0x01000000u /* SAVE_PAGES for each place of a buffer */
+#define SPACE_PAGES 0x3c00u /* page numbers, from which those of the page tables differ in one bit; above SAVES with any */
+#define SPACE_BITS 14u
 
 /* Virtual places, the same in every space. */
 #define SYSTEM_VA 0x00400000u
@@ -54,7 +56,9 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define VA_MAIL (SYSTEM_VA + 256u * PAGE)
 #define VA_STRIPES (VA_MAIL + MAILS * PAGE)
 #define VA_COUNTERS (VA_STRIPES + PAGE)
-#define VA_WINDOW 0x103f0000u  /* data: the end of one 4 MiB region and the beginning of the next */
+#define VA_FAR 0x13c00000u     /* two tables of pages; the last 16 of the one and the first of the other are the window */
+#define FAR 2048u              /* pages */
+#define VA_WINDOW 0x13ff0000u  /* data: the end of one 4 MiB region, and of 64 MiB, and the beginning of the next */
 #define WINDOW 32u             /* pages */
 #define VA_BAD (VA_WINDOW + WINDOW * PAGE)
 #define BAD 16u                /* pages that cannot be used, each in its own way */
@@ -70,7 +74,7 @@ struct table {
     uint32_t entry[1024];
 };
 
-enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BUFFER_NO_CONTEXT, BUFFER_RENDEZVOUS, BUFFER_PROBE };
+enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BUFFER_NO_CONTEXT, BUFFER_RENDEZVOUS, BUFFER_PROBE, BUFFER_GATE };
 
 struct plan {
     uint32_t buffers, items, stop_every;
@@ -89,6 +93,7 @@ struct stream {
     struct table table[ENGINES][SPACES][TABLES];
     uint64_t constant[PAGE / 8];
     uint32_t fence; /* of the last submission: the low half */
+    uint64_t warm[ENGINES]; /* a buffer of the engine that has run, its root above; 0: none */
     int error;
 };
 
@@ -162,6 +167,8 @@ uint64_t stream_random64(struct rng *r);
 /* stream_kernel.c */
 void stream_kernel_init(struct stream *st);
 void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct tern_pkt_dispatch *p, struct packet *out);
+/** A kernel that ends when the 32 bits at this address are not 0. */
+void stream_gate_kernel(struct buffer *b, struct rng *r, uint32_t item, uint32_t at);
 /** Copies a program to a place for it, and runs it there. */
 void stream_fresh_code(struct buffer *b, struct rng *r, uint32_t item);
 
@@ -169,6 +176,8 @@ void stream_fresh_code(struct buffer *b, struct rng *r, uint32_t item);
 void stream_mapping(struct buffer *b, struct rng *r);
 /** Pages of the data window become others, from page `page` on: all in one table. */
 void stream_remap(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count);
+/** Some of the pages at VA_FAR + (page + i * stride) pages, i below count, become others, with one flush for all. */
+void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count, uint32_t stride);
 
 /* stream_fault.c */
 void stream_fault(struct buffer *b, struct rng *r, uint32_t item);

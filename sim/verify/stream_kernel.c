@@ -14,7 +14,7 @@
 #define PROGRAM_WORDS (PROGRAM_BYTES / 4)
 #define COUNTED 16u
 
-enum program { PROGRAM_FILL, PROGRAM_ADD, PROGRAM_COUNT, PROGRAM_STACK, PROGRAM_EXCHANGE, PROGRAMS };
+enum program { PROGRAM_FILL, PROGRAM_ADD, PROGRAM_COUNT, PROGRAM_STACK, PROGRAM_EXCHANGE, PROGRAMS, PROGRAM_GATE = PROGRAMS };
 
 /* Registers of all programs. */
 enum { ID = X5, T = X6, U = X7, OFFSET = X8, OUT = X9, FIRST = 11, SECOND = 12, FACTOR = 13, V = 14, N = 15 };
@@ -78,6 +78,10 @@ static uint32_t body(uint32_t *w, uint32_t n, enum program program, uint32_t con
         n = emit(w, n, asm_lw(T, (uint32_t)-64, SP));
         n = emit(w, n, asm_mul(V, V, T));
         break;
+    case PROGRAM_GATE:
+        n = emit(w, n, asm_amo(AMOOR, 0, V, X0, OUT));
+        n = emit(w, n, asm_b(BEQ, V, X0, (uint32_t)-4));
+        return emit(w, n, ASM_EXIT);
     default:
         n = emit(w, n, asm_csrr(V, TERN_CSR_LOCAL_ID_Z));
         n = emit(w, n, asm_csrr(N, TERN_CSR_LOCAL_SIZE_Z));
@@ -107,7 +111,7 @@ static uint32_t body(uint32_t *w, uint32_t n, enum program program, uint32_t con
 void stream_kernel_init(struct stream *st)
 {
     for (uint32_t page = 0; page < 2; page++) {
-        for (uint32_t i = 0; i < PROGRAMS; i++) {
+        for (uint32_t i = 0; i <= PROGRAM_GATE; i++) {
             uint32_t w[PROGRAM_WORDS] = {0};
             body(w, begin(w), i, 1 + 100 * page);
             scene_put(st->scene, CODE + page * PAGE + i * PROGRAM_BYTES, w, sizeof w);
@@ -226,6 +230,23 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
     p->entry = (b->paging ? CODE + rng_below(r, 2) * PAGE : VA_CODE + 2 * rng_below(r, 2) * PAGE) + program * PROGRAM_BYTES;
     p->entry = wild == 3 ? nowhere(b, r, true) : p->entry;
     int bad = tern_pkt_dispatch_pack(p, out->w);
+    b->st->error = b->st->error ? b->st->error : bad;
+}
+
+void stream_gate_kernel(struct buffer *b, struct rng *r, uint32_t item, uint32_t at)
+{
+    const struct geometry *g = b->st->g;
+    uint32_t items = 1 + rng_below(r, 2 * g->lanes), args[LINE / 4] = {at};
+    struct tern_pkt_dispatch d = {
+        .entry = (b->paging ? CODE : VA_CODE) + PROGRAM_GATE * PROGRAM_BYTES, .args = (b->paging ? ARGS : VA_ARGS) + item * LINE,
+        .work_dim = 1, .group_warps = (items + g->lanes - 1) / g->lanes, .group_slots = 1, .stack_log2 = 6,
+        .global_x = items, .global_y = 1, .global_z = 1, .local_x = items, .local_y = 1, .local_z = 1,
+        .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = items, .edge_y = 1, .edge_z = 1};
+    struct packet p = {.lines = TERN_PKT_DISPATCH_LINES};
+    int bad = tern_pkt_dispatch_pack(&d, p.w);
+    scene_put(b->st->scene, ARGS + item * LINE, args, sizeof args);
+    stream_admit(b, &p, false);
+    stream_emit(b, p.w, p.lines);
     b->st->error = b->st->error ? b->st->error : bad;
 }
 

@@ -44,11 +44,17 @@ static void copy(struct buffer *b, struct table *t, uint32_t first, uint32_t cou
     }
 }
 
+/** Of any magnitude below 4096. */
+static uint32_t most_small(struct rng *r)
+{
+    return rng_below(r, 1u << rng_below(r, 13));
+}
+
 static void flush(struct buffer *b, struct rng *r, struct span s)
 {
-    uint32_t w[16], before = rng_below(r, 20);
+    uint32_t w[16], before = most_small(r) % (s.first + 1), align = 1u << rng_below(r, 13);
     struct tern_pkt_tlb_flush f = {.root = (uint32_t)(b->st->table[b->engine][s.space][TABLE_ROOT].pa / PAGE)};
-    switch (rng_below(r, 6)) {
+    switch (rng_below(r, 9)) {
     case 0:
         f = (struct tern_pkt_tlb_flush){.all = 1};
         break;
@@ -56,7 +62,20 @@ static void flush(struct buffer *b, struct rng *r, struct span s)
         break;
     case 2:
         f.first = s.first - before;
-        f.count = s.count + before + rng_below(r, rng_one_in(r, 4) ? 6000 : 20);
+        f.count = s.count + before + (rng_one_in(r, 4) ? rng_below(r, 6000) : most_small(r));
+        break;
+    case 3: /* the changed pages are the last ones, or the first ones */
+        f.first = s.first - before;
+        f.count = s.count + before;
+        break;
+    case 4:
+        f.first = s.first;
+        f.count = s.count + before;
+        break;
+    case 5: /* blocks of aligned pages */
+    case 6:
+        f.first = s.first & ~(align - 1);
+        f.count = ((s.first + s.count + align - 1) & ~(align - 1)) - f.first;
         break;
     default:
         f.first = s.first;
@@ -101,6 +120,22 @@ void stream_remap(struct buffer *b, struct rng *r, uint32_t space, uint32_t page
     struct span s = {.space = space, .first = VA_WINDOW / PAGE + page, .count = count};
     struct table *t = b->st->table[b->engine][space];
     put_run(b, r, &s, page < 16 ? &t[TABLE_LOW] : &t[TABLE_HIGH], page < 16 ? 1008 + page : page - 16);
+    flush(b, r, s);
+}
+
+void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t page, uint32_t count, uint32_t stride)
+{
+    struct span s = {.space = space};
+    struct table *t = b->st->table[b->engine][space];
+    uint32_t which = 1u + rng_below(r, (1u << count) - 1); /* some, or all */
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = page + i * stride;
+        if (which >> i & 1u) {
+            update(b, &t[at < FAR / 2 ? TABLE_LOW : TABLE_HIGH], at % (FAR / 2), 1, data(b, 8 + rng_below(r, POOL - 8)) | RW, 0);
+            s.first = s.count ? s.first : VA_FAR / PAGE + at;
+            s.count = VA_FAR / PAGE + at + 1 - s.first;
+        }
+    }
     flush(b, r, s);
 }
 

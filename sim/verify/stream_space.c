@@ -79,6 +79,36 @@ static uint32_t *window_entry(struct stream *st, uint32_t engine, uint32_t space
     return page < 16 ? &t[TABLE_LOW].entry[1008 + page] : &t[TABLE_HIGH].entry[page - 16];
 }
 
+/** Every page of two tables is mapped, so that ranges of many pages hold many that are in use. */
+static void fill_far(struct stream *st, uint32_t engine, uint32_t space, struct rng *r)
+{
+    for (uint32_t i = 0; i < FAR; i++) {
+        uint32_t *entry = st->table[engine][space][i < FAR / 2 ? TABLE_LOW : TABLE_HIGH].entry;
+        entry[i % (FAR / 2)] = pte(DATA(engine) + (rng_one_in(r, 4) ? rng_below(r, 32) : 32 + 32 * space + rng_below(r, 32)) * PAGE, R | W);
+    }
+}
+
+/** Where the tables are: those of one kind, of an engine's spaces, at page numbers that differ in one bit. */
+static void place_tables(struct stream *st)
+{
+    struct rng r = rng_of(st->seed, RNG_SPACE - 1);
+    bool taken[SPACE_PAGES + (1u << SPACE_BITS)] = {false};
+    for (uint32_t i = 0; i < ENGINES * TABLES; i++) {
+        uint32_t page[SPACES], first, second, turn = rng_below(&r, SPACES);
+        do {
+            page[0] = SPACE_PAGES + rng_below(&r, 256);
+            first = rng_below(&r, SPACE_BITS);
+            second = (first + 1 + rng_below(&r, SPACE_BITS - 1)) % SPACE_BITS;
+            page[1] = page[0] ^ 1u << first;
+            page[2] = page[0] ^ 1u << second;
+        } while (taken[page[0]] || taken[page[1]] || taken[page[2]]);
+        for (uint32_t space = 0; space < SPACES; space++) {
+            taken[page[space]] = true;
+            st->table[i / TABLES][(space + turn) % SPACES][i % TABLES].pa = (uint64_t)page[space] * PAGE;
+        }
+    }
+}
+
 static void fill_window(struct stream *st, uint32_t engine, uint32_t space, struct rng *r)
 {
     uint32_t turn = rng_below(r, 32);
@@ -105,9 +135,6 @@ static void fill_space(struct stream *st, uint32_t engine, uint32_t space)
 {
     struct table *t = st->table[engine][space];
     struct rng r = rng_of(st->seed, RNG_SPACE + engine * SPACES + space);
-    for (uint32_t i = 0; i < TABLES; i++) {
-        t[i].pa = TABLE_PAGES + ((engine * SPACES + space) * TABLES + i) * PAGE;
-    }
     uint32_t *root = t[TABLE_ROOT].entry;
     root[SYSTEM_VA / REGION] = pte(t[TABLE_SYSTEM].pa, 0);
     root[VA_WINDOW / REGION] = pte(t[TABLE_LOW].pa, 0);
@@ -119,6 +146,7 @@ static void fill_space(struct stream *st, uint32_t engine, uint32_t space)
     root[VA_SUPER / REGION + 1] = R | V | Z;
     root[VA_SUPER / REGION + 2] = pte(DATA(engine), R);
     fill_system(st, engine, space);
+    fill_far(st, engine, space, &r);
     fill_window(st, engine, space, &r);
     for (uint32_t i = 0; i < TABLES; i++) {
         scene_put(st->scene, t[i].pa, t[i].entry, PAGE);
@@ -142,6 +170,7 @@ uint32_t stream_template(uint32_t engine, uint32_t i)
 
 void stream_space_init(struct stream *st)
 {
+    place_tables(st);
     for (uint32_t e = 0; e < ENGINES; e++) {
         for (uint32_t i = 0; i < SPACES; i++) {
             fill_space(st, e, i);
@@ -371,6 +400,9 @@ uint64_t stream_pick(const struct buffer *b, struct rng *r, uint64_t bytes, uint
     }
     if (where <= 3) {
         return aligned(r, VA_SUPER, POOL * PAGE, bytes, align);
+    }
+    if (where == 5) {
+        return aligned(r, VA_FAR, FAR / 2 * PAGE, bytes, align);
     }
     if (where == 4) { /* across the 4 MiB boundary */
         return (VA_WINDOW + 16 * PAGE - rng_below(r, bytes < 16 * PAGE ? (uint32_t)bytes + 1 : 16 * PAGE)) & ~(uint64_t)(align - 1);

@@ -88,6 +88,13 @@ struct open_range {
     bool dirty;
 };
 
+/** A submission that goes on only after it was cut at a certain packet: then, or before anything else if the scene is not
+ *  stopped, the driver writes 64 bits to memory. */
+struct gate {
+    uint32_t submit, offset, granularity; /**< granularity: the coarsest that cuts it there. */
+    uint64_t physical, value;
+};
+
 struct scene {
     uint64_t seed;            /**< Of the case. */
     uint8_t *memory;          /**< Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
@@ -97,6 +104,8 @@ struct scene {
     uint32_t submits;
     struct open_range *open;
     uint32_t opens;
+    struct gate *gate;
+    uint32_t gates;
     uint64_t code, code_bytes;/**< Physical place of the programs, for the disassembler; the virtual address is code_va. */
     uint32_t code_va;
     uint64_t limit;           /**< Device cycles after which a device that has not ended hangs. */
@@ -115,6 +124,7 @@ int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical);
 /** For builders: copies bytes into the scene's memory; appends a submission; appends an open range. Abort on a bad place (a bug). */
 void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes);
 int scene_submit(struct scene *s, const struct submit *sub);
+int scene_gate(struct scene *s, const struct gate *gate);
 int scene_open(struct scene *s, uint64_t first, uint64_t bytes, enum open_reason reason, bool dirty);
 /** One line that names an item, for the report ("copy 96x3 bytes, engine 1"). */
 void case_item_text(const struct test_case *c, const struct geometry *g, uint32_t item, char *out, size_t size);

@@ -66,8 +66,8 @@ class Command(unittest.TestCase):
         self.assertEqual(text.stdout.split("\n\n1 cases")[0].strip(), report.strip())
 
     def test_keep_going(self):
-        j = self.wrong("--kind", "program", "--seeds", "60", "--keep-going", mutant=2)
-        self.assertEqual(j["cases"], 60)
+        j = self.wrong("--kind", "program", "--seeds", "200", "--keep-going", mutant=2)
+        self.assertEqual(j["cases"], 200)
         seeds = [d["seed"] for d in j["differences"]]
         self.assertGreater(len(seeds), 1)
         self.assertEqual(seeds, sorted(set(seeds)))

@@ -221,7 +221,6 @@ void tern_observer_close(struct tern_device *dev)
 void tern_observer_inherited(struct tern_device *dev)
 {
     if (dev->observer) {
-        tern_trace_inherited(dev->observer->trace);
         tern_stats_file_inherited(dev->observer->stats);
     }
 }

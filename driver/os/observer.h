@@ -17,7 +17,7 @@ void tern_observer_open(struct tern_device *dev);
 /** After the device's thread has ended. */
 void tern_observer_close(struct tern_device *dev);
 
-/** In the child of a fork: closes what the parent has open, without a lock. */
+/** In the child of a fork: lets go of the parent's statistics, without a lock. The trace does so by itself. */
 void tern_observer_inherited(struct tern_device *dev);
 
 /** The scheduler's ops->event; user is the device. */

@@ -152,7 +152,9 @@ void tern_stats_file_destroy(struct tern_stats_file *f)
     if (!f) {
         return;
     }
-    unlink(f->path);
+    if (f->map->pid == (uint32_t)getpid()) { /* not in the child of a fork, whose parent goes on */
+        unlink(f->path);
+    }
     munmap(f->map, sizeof *f->map);
     close(f->fd);
     free(f);

@@ -6,6 +6,10 @@
  * device. An engine's slices are told when they end, with both times. A context's track is opened and closed as its
  * state changes; since the engine's news come late, a change may carry a time before what was already written: readers
  * sort, but a track's own changes must be in order, so no time of a track is before the last.
+ *
+ * Any object may be dropped (trace_out.h). What must be paired or come first is kept by what was taken and not by what was told: names
+ * are told again until they are taken, a state ends only if its beginning is in the file, and when there is room again, the
+ * states in the file end, a mark says how much is missing, and those of now begin.
  */
 #include "os/trace.h"
 
@@ -26,9 +30,11 @@ static const char *const band_names[TERN_BANDS] = {"IDLE", "NORMAL", "FOCUS", "R
 
 /** A context's track. */
 struct track {
-    bool known, waiting;
+    bool named, waiting;
+    uint32_t group, id;
     enum state state;
     bool owed;          /* the beginning of the state is not written yet: perhaps it ends when it begins */
+    bool open;          /* the beginning of a state is in the file, and no end */
     uint64_t last;      /* time of its last change */
     uint64_t begun;     /* of the slice that runs */
     uint64_t submitted, ended; /* jobs: the last whose arrow has begun, and ended */
@@ -90,25 +96,26 @@ static uint32_t track_of(const struct tern_trace_who *w)
 
 /* ------------------------------------------------------------------ names */
 
-/** what: "process" (a group) or "thread" (a track). Its place among others is that of its number. */
-static void put_name(struct tern_trace *t, const char *what, uint32_t pid, uint32_t tid, uint32_t place, const char *name)
+/** False: dropped. what: "process" (a group) or "thread" (a track). Its place among others is that of its number. */
+static bool put_name(struct tern_trace *t, const char *what, uint32_t pid, uint32_t tid, uint32_t place, const char *name)
 {
     char text[160];
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", what, pid, tid,
+    const bool taken = tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", what, pid, tid,
                    tern_trace_escape(name, text, sizeof text));
     tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", what, pid, tid,
                    place);
+    return taken;
 }
 
 /** tid: any track of the group; where it is missing, readers make up one with the number of the group. */
-static void name_group(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
+static bool name_group(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
 {
-    put_name(t, "process", pid, tid, pid, name);
+    return put_name(t, "process", pid, tid, pid, name);
 }
 
-static void name_track(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
+static bool name_track(struct tern_trace *t, uint32_t pid, uint32_t tid, const char *name)
 {
-    put_name(t, "thread", pid, tid, tid, name);
+    return put_name(t, "thread", pid, tid, tid, name);
 }
 
 /** Room for an id in an array that grows. False: no memory. */
@@ -144,13 +151,13 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
         }
         k = &t->track[w->context_id];
         if (!t->process[w->process_id]) {
-            t->process[w->process_id] = true;
-            name_group(t, group(w), track_of(w), w->process);
+            t->process[w->process_id] = name_group(t, group(w), track_of(w), w->process);
         }
     }
-    if (!k->known) {
-        k->known = true;
-        name_track(t, group(w), track_of(w), w->context);
+    if (!k->named) {
+        k->group = group(w);
+        k->id = track_of(w);
+        k->named = name_track(t, k->group, k->id, w->context);
     }
     return k;
 }
@@ -175,10 +182,19 @@ static void count(struct tern_trace *t, uint64_t time)
 /** Writes that the state has begun; whatever holds on to it comes behind that. */
 static void settle(struct tern_trace *t, struct track *k, const struct tern_trace_who *w)
 {
-    if (k->owed) {
-        tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", state_names[k->state], group(w), track_of(w),
-                       at(t, k->last).text);
-        k->owed = false;
+    if (k->owed && !k->open) { /* open: an end was dropped, and is made up for with the rest */
+        k->open = tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", state_names[k->state], group(w), track_of(w),
+                                 at(t, k->last).text);
+    }
+    k->owed = false;
+}
+
+/** Ends the state that is in the file. */
+static void end_state(struct tern_trace *t, struct track *k, uint64_t time)
+{
+    if (k->open) {
+        k->open = !tern_trace_put(t->out, "{\"ph\":\"E\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", k->group, k->id,
+                                  at(t, time > k->last ? time : k->last).text);
     }
 }
 
@@ -189,7 +205,7 @@ static void change(struct tern_trace *t, struct track *k, const struct tern_trac
     }
     if (k->state != IDLE && !(k->owed && time <= k->last)) {
         settle(t, k, w);
-        tern_trace_put(t->out, "{\"ph\":\"E\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", group(w), track_of(w), at(t, time > k->last ? time : k->last).text);
+        end_state(t, k, time);
     }
     k->last = time > k->last ? time : k->last;
     k->state = to;
@@ -200,6 +216,34 @@ static void mark(struct tern_trace *t, const char *name, uint32_t pid, uint32_t 
 {
     tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"args\":{%s}}", name, pid, tid,
                    at(t, time).text, args);
+}
+
+/* ------------------------------------------------------------------ what was dropped */
+
+/** If its state was begun, it may have changed since: it ends, and that of now begins with the next word about the context. */
+static void mend_track(struct tern_trace *t, struct track *k, uint64_t time)
+{
+    end_state(t, k, time);
+    k->last = time > k->last ? time : k->last;
+    k->owed = k->state != IDLE && !k->open;
+}
+
+/** Goes on after objects were dropped, if there is room again. */
+static void mend(struct tern_trace *t, uint64_t time)
+{
+    const uint64_t dropped = tern_trace_dropped(t->out);
+    if (!dropped) {
+        return;
+    }
+    for (uint32_t i = 0; i < t->tracks; i++) {
+        mend_track(t, &t->track[i], time);
+    }
+    for (uint32_t i = 0; i <= TERN_ENGINES_MAX; i++) {
+        mend_track(t, &t->system[i], time);
+    }
+    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"%llu events are missing before this\",\"pid\":%u,\"tid\":%u,\"ts\":%s}",
+                   (unsigned long long)dropped, GROUP_ENGINES, engine_track(0), at(t, time).text);
+    count(t, time);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -280,6 +324,7 @@ static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, co
 
 void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label)
 {
+    mend(t, e->time);
     struct track *k = who ? find(t, who) : NULL;
     label = label && *label ? label : "buffer";
     if (e->kind == TERN_EV_PREEMPT_REQUEST || e->kind == TERN_EV_RESET) {
@@ -319,6 +364,7 @@ void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, co
 
 void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now)
 {
+    mend(t, now);
     struct track *k = find(t, who);
     if (!k || job <= k->ended || job > k->submitted) {
         return;
@@ -337,7 +383,7 @@ void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, ui
 
 struct tern_trace *tern_trace_open(const struct tern_trace_device *device)
 {
-    const char *file = getenv("TERN_TRACE");
+    const char *file = secure_getenv("TERN_TRACE");
     if (!file || !*file) {
         return NULL;
     }
@@ -363,13 +409,6 @@ struct tern_trace *tern_trace_open(const struct tern_trace_device *device)
 void tern_trace_idle(struct tern_trace *t)
 {
     tern_trace_flush(t->out);
-}
-
-void tern_trace_inherited(struct tern_trace *t)
-{
-    if (t) {
-        tern_trace_out_inherited(t->out);
-    }
 }
 
 void tern_trace_close(struct tern_trace *t)

@@ -6,9 +6,10 @@
  * Times are device time: microseconds at clock_hz on the axis, cycles in the arguments.
  *
  * Written as it happens, so that also the trace of a process that is killed opens. An array without a wrapping object, because
- * only of that the format allows the end to be missing. Own buffer instead of stdio: a child of fork must not flush it twice.
+ * only of that the format allows the end to be missing.
  *
- * Thread: calls for one trace one at a time (the device's lock). A failed write is told once on stderr, and ends the trace.
+ * Thread: calls for one trace one at a time (the device's lock). They never wait for the file (trace_out.h): if it cannot keep up,
+ * events are missing, and the trace says where and how many.
  */
 #ifndef TERN_OS_TRACE_H
 #define TERN_OS_TRACE_H
@@ -43,10 +44,8 @@ struct tern_trace *tern_trace_open(const struct tern_trace_device *device);
 void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label);
 /** A job has come back to its owner; result: enum tern_result. Closes the arrow of what never ran. */
 void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now);
-/** Nothing is left to do: what was told so far goes to the file, should the process not get to closing it. */
+/** Nothing is left to do: what was told so far goes to the file now, should the process not get to closing it. */
 void tern_trace_idle(struct tern_trace *t);
-/** In the child of a fork: the file is the parent's. t may be NULL. No lock is needed. */
-void tern_trace_inherited(struct tern_trace *t);
 /** t may be NULL. */
 void tern_trace_close(struct tern_trace *t);
 

@@ -3,28 +3,49 @@
 #include "os/trace_out.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+#include "os/trace_file.h"
+
 #define OBJECT_MAX 2048u
+#define CHUNK (1u << 16)
+#define CHUNKS (TERN_TRACE_BYTES / CHUNK)
 #define TRIES 1000
+#define POLL_MS 20          /* how often the thread sees that nobody waits for it any more */
+#define PATIENCE_S 2        /* a close waits so long for a file that takes nothing */
+#define PATIENCE_ALL_S 10   /* and so long in all */
+
+struct chunk {
+    struct chunk *next;
+    size_t used;
+    char text[CHUNK];
+};
 
 struct tern_trace_out {
-    struct tern_trace_out *next; /* in `open_files`, under its lock */
-    pthread_mutex_t lock;        /* everything below */
-    int fd;                      /* -1: closed, or failed */
-    pid_t owner;
-    bool any;
-    size_t used;
-    char path[PATH_MAX], buffer[1u << 16];
+    struct tern_trace_out *next; /* in open_files, under its lock */
+    bool inherited;              /* by the child of a fork; constant from the fork on */
+    char path[PATH_MAX];
+    atomic_int fd;               /* -1: a FIFO without a reader, closed, or failed. The thread's, once it runs */
+    atomic_bool abandoned;       /* nobody waits any more */
+    _Atomic uint64_t progress;   /* counts writes that wrote something */
+    pthread_mutex_t lock;        /* everything below; nothing is written under it */
+    pthread_cond_t work, written;
+    struct chunk *first, *last;  /* what is to be written, the last one still growing */
+    uint32_t chunks;             /* these, and the one that is being written */
+    bool any, flush, closing, failed, done;
+    bool dropping;
+    uint64_t dropped, dropped_in_all;
+    uint32_t users;              /* the thread and the owner: the last frees */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,26 +64,187 @@ char *tern_trace_escape(const char *text, char *out, size_t size)
     return out;
 }
 
-/** Not in the child of a fork: its parent goes on, and has the same text in its own buffer. */
-static bool ours(const struct tern_trace_out *o)
-{
-    return o->owner == getpid();
-}
+/* ---------------------------------------------------------------- the thread */
 
-static void drain(struct tern_trace_out *o)
+/** A FIFO's reader may come later than the program. False: nobody waits for it any more, or it cannot be opened. */
+static bool await_reader(struct tern_trace_out *o)
 {
-    for (size_t at = 0; ours(o) && o->fd >= 0 && at < o->used;) {
-        const ssize_t n = write(o->fd, o->buffer + at, o->used - at);
-        if (n > 0) {
-            at += (size_t)n;
-        } else if (n < 0 && errno != EINTR) {
-            fprintf(stderr, "tern: the trace %s ends here: %s\n", o->path, strerror(errno));
-            close(o->fd);
-            o->fd = -1;
+    const char *why = "";
+    int fd = atomic_load(&o->fd);
+    while (fd < 0 && !atomic_load(&o->abandoned)) {
+        fd = tern_trace_file_open(o->path, &why);
+        if (fd < 0 && fd != -ENXIO) {
+            fprintf(stderr, "tern: no trace: %s: %s\n", o->path, why);
+            return false;
+        }
+        if (fd < 0) {
+            poll(NULL, 0, POLL_MS);
         }
     }
-    o->used = 0;
+    atomic_store(&o->fd, fd < 0 ? -1 : fd);
+    return fd >= 0;
 }
+
+/** False: it failed, or nobody waits any more. */
+static bool write_all(struct tern_trace_out *o, const struct chunk *c)
+{
+    const int fd = atomic_load(&o->fd);
+    for (size_t at = 0; at < c->used && !atomic_load(&o->abandoned);) {
+        const ssize_t n = write(fd, c->text + at, c->used - at);
+        if (n > 0) {
+            at += (size_t)n;
+            atomic_fetch_add(&o->progress, 1);
+        } else if (n < 0 && errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, POLL_MS);
+        } else if (n < 0 && errno != EINTR) {
+            fprintf(stderr, "tern: the trace %s ends here: %s\n", o->path, strerror(errno));
+            return false;
+        }
+    }
+    return !atomic_load(&o->abandoned);
+}
+
+static void release(struct tern_trace_out *o)
+{
+    pthread_mutex_lock(&o->lock);
+    const bool last = --o->users == 0;
+    pthread_mutex_unlock(&o->lock);
+    if (last) {
+        pthread_cond_destroy(&o->work);
+        pthread_cond_destroy(&o->written);
+        pthread_mutex_destroy(&o->lock);
+        free(o);
+    }
+}
+
+/** The next chunk to be written, taken out; NULL: the array is complete. o->lock held. */
+static struct chunk *take(struct tern_trace_out *o)
+{
+    while (!o->first || !(o->first->next || o->flush || o->closing)) {
+        o->flush = false;
+        if (o->closing) {
+            return NULL;
+        }
+        pthread_cond_wait(&o->work, &o->lock);
+    }
+    struct chunk *c = o->first;
+    o->first = c->next;
+    if (!o->first) {
+        o->last = NULL;
+    }
+    return c;
+}
+
+static void *write_chunks(void *user)
+{
+    struct tern_trace_out *o = user;
+    bool good = true;
+    pthread_mutex_lock(&o->lock);
+    for (struct chunk *c; good && (c = take(o));) {
+        pthread_mutex_unlock(&o->lock);
+        good = await_reader(o) && write_all(o, c);
+        free(c);
+        pthread_mutex_lock(&o->lock);
+        o->chunks--;
+    }
+    o->failed = !good;
+    for (struct chunk *c = o->first, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    o->first = o->last = NULL;
+    const int fd = atomic_exchange(&o->fd, -1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    o->done = true;
+    pthread_cond_broadcast(&o->written);
+    pthread_mutex_unlock(&o->lock);
+    release(o);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ objects */
+
+/** Room for an object at the end, or NULL. over: beyond the bound, for the end of the array. o->lock held. */
+static struct chunk *room(struct tern_trace_out *o, bool over)
+{
+    if (o->last && CHUNK - o->last->used >= OBJECT_MAX) {
+        return o->last;
+    }
+    struct chunk *c = o->chunks < CHUNKS || over ? malloc(sizeof *c) : NULL;
+    if (c) {
+        c->next = NULL;
+        c->used = 0;
+        *(o->last ? &o->last->next : &o->first) = c;
+        o->last = c;
+        o->chunks++;
+        pthread_cond_signal(&o->work); /* the one before it is complete */
+    }
+    return c;
+}
+
+__attribute__((format(printf, 2, 0))) static void append(struct tern_trace_out *o, const char *format, va_list ap)
+{
+    struct chunk *c = o->last;
+    memcpy(c->text + c->used, o->any ? ",\n" : "[\n", 2);
+    const int n = vsnprintf(c->text + c->used + 2, OBJECT_MAX - 8, format, ap);
+    if (n > 0 && (size_t)n < OBJECT_MAX - 8) { /* callers bound their strings; half an object would spoil all */
+        c->used += (size_t)n + 2;
+        o->any = true;
+    }
+}
+
+bool tern_trace_put(struct tern_trace_out *o, const char *format, ...)
+{
+    va_list ap;
+    bool good = false;
+    if (o->inherited) {
+        return false;
+    }
+    pthread_mutex_lock(&o->lock);
+    if (!o->closing && !o->failed) {
+        good = !o->dropping && room(o, false);
+        o->dropping = !good;
+        o->dropped += !good;
+        o->dropped_in_all += !good;
+        if (good) {
+            va_start(ap, format);
+            append(o, format, ap);
+            va_end(ap);
+        }
+    }
+    pthread_mutex_unlock(&o->lock);
+    return good;
+}
+
+uint64_t tern_trace_dropped(struct tern_trace_out *o)
+{
+    uint64_t n = 0;
+    if (o->inherited) {
+        return 0;
+    }
+    pthread_mutex_lock(&o->lock);
+    if (o->dropping && o->chunks <= CHUNKS / 2) {
+        n = o->dropped;
+        o->dropped = 0;
+        o->dropping = false;
+    }
+    pthread_mutex_unlock(&o->lock);
+    return n;
+}
+
+void tern_trace_flush(struct tern_trace_out *o)
+{
+    if (!o->inherited) {
+        pthread_mutex_lock(&o->lock);
+        o->flush = true;
+        pthread_cond_signal(&o->work);
+        pthread_mutex_unlock(&o->lock);
+    }
+}
+
+/* ---------------------------------------------------------------- life, death */
 
 /** With %p replaced. False: too long. */
 static bool expand(const char *name, char path[PATH_MAX])
@@ -80,93 +262,151 @@ static bool expand(const char *name, char path[PATH_MAX])
     return *name == '\0';
 }
 
-/** Opened and locked, or -errno. -EWOULDBLOCK: somebody else writes it. */
-static int take(const char *path)
+static void before_fork(void)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    int r = fd < 0 ? -errno : 0;
-    if (!r && (flock(fd, LOCK_EX | LOCK_NB) || ftruncate(fd, 0))) {
-        r = errno == EINVAL ? 0 : -errno; /* a pipe cannot be cut, and need not be */
-    }
-    if (r && fd >= 0) {
-        close(fd);
-    }
-    return r ? r : fd;
+    pthread_mutex_lock(&list_lock);
 }
 
-struct tern_trace_out *tern_trace_out_open(const char *name)
+static void after_fork(void)
 {
-    char path[PATH_MAX];
-    struct tern_trace_out *o = calloc(1, sizeof *o);
-    if (!o || !expand(name, path)) {
-        fprintf(stderr, "tern: no trace: %s\n", o ? "the name of the file is too long" : "out of memory");
-        free(o);
-        return NULL;
+    pthread_mutex_unlock(&list_lock);
+}
+
+/** The child has not the thread, and lets go of the file, whose reader would wait for the child's end too. */
+static void in_child(void)
+{
+    for (struct tern_trace_out *o = open_files; o; o = o->next) {
+        const int fd = atomic_load(&o->fd);
+        if (!o->inherited && fd >= 0) {
+            close(fd);
+        }
+        o->inherited = true;
     }
-    snprintf(o->path, sizeof o->path, "%s", path);
-    o->fd = take(o->path);
-    for (int i = 0; o->fd == -EWOULDBLOCK && i < TRIES; i++) {
-        snprintf(o->path, sizeof o->path, "%.4000s.%ld-%d", path, (long)getpid(), i);
-        o->fd = take(o->path);
-    }
-    if (o->fd < 0) {
-        fprintf(stderr, "tern: no trace: %s: %s\n", o->path, strerror(-o->fd));
-        free(o);
-        return NULL;
-    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+static int fork_error;
+
+static void watch_forks(void)
+{
+    fork_error = pthread_atfork(before_fork, after_fork, in_child);
+}
+
+/** The thread, and what it needs; then the trace is in the list. -errno. */
+static int start(struct tern_trace_out *o)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_condattr_t attr;
+    pthread_t thread;
+    pthread_once(&once, watch_forks);
     pthread_mutex_init(&o->lock, NULL);
-    o->owner = getpid();
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&o->work, NULL);
+    pthread_cond_init(&o->written, &attr);
+    pthread_condattr_destroy(&attr);
+    o->users = 2;
+    const int r = fork_error ? -fork_error : tern_thread_start(&thread, write_chunks, o);
+    if (r) {
+        return r;
+    }
+    pthread_detach(thread);
     pthread_mutex_lock(&list_lock);
     o->next = open_files;
     open_files = o;
     pthread_mutex_unlock(&list_lock);
+    return 0;
+}
+
+struct tern_trace_out *tern_trace_out_open(const char *name)
+{
+    const char *why = "out of memory";
+    struct tern_trace_out *o = calloc(1, sizeof *o);
+    if (!o || !expand(name, o->path)) {
+        fprintf(stderr, "tern: no trace: %s\n", o ? "the name of the file is too long" : why);
+        free(o);
+        return NULL;
+    }
+    const size_t length = strlen(o->path);
+    int fd = tern_trace_file_open(o->path, &why);
+    for (int i = 0; fd == -EWOULDBLOCK && i < TRIES; i++) {
+        snprintf(o->path + length, sizeof o->path - length, ".%ld-%d", (long)getpid(), i);
+        fd = tern_trace_file_open(o->path, &why);
+    }
+    if (fd < 0 && fd != -ENXIO) {
+        fprintf(stderr, "tern: no trace: %s: %s\n", o->path, why);
+        free(o);
+        return NULL;
+    }
+    atomic_init(&o->fd, fd < 0 ? -1 : fd);
+    const int r = start(o);
+    if (r) {
+        fprintf(stderr, "tern: no trace: its thread cannot be started: %s\n", strerror(-r));
+        if (fd >= 0) {
+            close(fd);
+        }
+        free(o);
+        return NULL;
+    }
     return o;
 }
 
-void tern_trace_put(struct tern_trace_out *o, const char *format, ...)
+static struct timespec in_seconds(int s)
 {
-    va_list ap;
-    pthread_mutex_lock(&o->lock);
-    if (o->fd >= 0) {
-        if (sizeof o->buffer - o->used < OBJECT_MAX) {
-            drain(o);
-        }
-        memcpy(o->buffer + o->used, o->any ? ",\n" : "[\n", 2);
-        va_start(ap, format);
-        const int n = vsnprintf(o->buffer + o->used + 2, OBJECT_MAX - 8, format, ap);
-        va_end(ap);
-        if (n > 0 && (size_t)n < OBJECT_MAX - 8) { /* callers bound their strings; half an object would spoil all */
-            o->used += (size_t)n + 2;
-            o->any = true;
-        }
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += s;
+    return t;
+}
+
+/** Ends the array. o->lock held. */
+static void end_array(struct tern_trace_out *o)
+{
+    if (o->failed || !room(o, true)) {
+        return;
     }
-    pthread_mutex_unlock(&o->lock);
+    struct chunk *c = o->last;
+    int n = 0;
+    if (o->dropped_in_all) {
+        n = snprintf(c->text + c->used, OBJECT_MAX - 8, "%s{\"ph\":\"M\",\"name\":\"dropped_events\",\"pid\":1,\"tid\":1,\"args\":{\"events\":%llu}}",
+                     o->any ? ",\n" : "[\n", (unsigned long long)o->dropped_in_all);
+        o->any = true;
+    }
+    c->used += (size_t)n;
+    c->used += (size_t)snprintf(c->text + c->used, 8, o->any ? "\n]\n" : "[]\n");
 }
 
-void tern_trace_flush(struct tern_trace_out *o)
-{
-    pthread_mutex_lock(&o->lock);
-    drain(o);
-    pthread_mutex_unlock(&o->lock);
-}
-
-/** o->lock held. */
+/** Lets the thread come to its end, for a bounded time. o->lock held. */
 static void finish(struct tern_trace_out *o)
 {
-    if (o->fd >= 0) {
-        const char *end = o->any ? "\n]\n" : "[]\n";
-        memcpy(o->buffer + o->used, end, 3); /* there is always room for an object */
-        o->used += 3;
-        drain(o);
+    const struct timespec limit = in_seconds(PATIENCE_ALL_S);
+    if (!o->closing) {
+        end_array(o);
+        o->closing = true;
+        pthread_cond_signal(&o->work);
+        if (o->dropped_in_all) {
+            fprintf(stderr, "tern: the trace %s lacks %llu events: what it is written to was too slow for them\n", o->path,
+                    (unsigned long long)o->dropped_in_all);
+        }
     }
-    if (o->fd >= 0) {
-        close(o->fd);
+    while (!o->done && !atomic_load(&o->abandoned)) {
+        const uint64_t before = atomic_load(&o->progress);
+        struct timespec until = in_seconds(PATIENCE_S);
+        until = until.tv_sec < limit.tv_sec ? until : limit;
+        const int r = pthread_cond_timedwait(&o->written, &o->lock, &until);
+        if (r == ETIMEDOUT && !o->done && (before == atomic_load(&o->progress) || in_seconds(0).tv_sec >= limit.tv_sec)) {
+            fprintf(stderr, "tern: the trace %s has no end: %s\n", o->path,
+                    atomic_load(&o->fd) < 0 ? "nobody reads the FIFO" : "what it is written to takes no more");
+            atomic_store(&o->abandoned, true);
+        }
     }
-    o->fd = -1;
 }
 
 void tern_trace_out_close(struct tern_trace_out *o)
 {
+    if (o->inherited) {
+        return;
+    }
     pthread_mutex_lock(&list_lock);
     for (struct tern_trace_out **p = &open_files; *p; p = &(*p)->next) {
         if (*p == o) {
@@ -175,31 +415,21 @@ void tern_trace_out_close(struct tern_trace_out *o)
         }
     }
     pthread_mutex_unlock(&list_lock);
-    if (ours(o)) {
-        pthread_mutex_lock(&o->lock);
-        finish(o);
-        pthread_mutex_unlock(&o->lock);
-        pthread_mutex_destroy(&o->lock);
-    } else if (o->fd >= 0) { /* a thread that the child does not have may hold the lock */
-        close(o->fd);
-    }
-    free(o);
+    pthread_mutex_lock(&o->lock);
+    finish(o);
+    pthread_mutex_unlock(&o->lock);
+    release(o);
 }
 
-void tern_trace_out_inherited(struct tern_trace_out *o)
-{
-    if (o->fd >= 0) {
-        close(o->fd);
-        o->fd = -1;
-    }
-}
-
-/** A program that ends without closing its device still leaves a whole file. Other threads may go on until the very end. */
-__attribute__((destructor)) static void finish_all(void)
+/**
+ * A program that ends without closing its device still leaves a whole file. Other threads may go on until the very end. The priority:
+ * after what closes devices at the end of a program.
+ */
+__attribute__((destructor(101))) static void finish_all(void)
 {
     pthread_mutex_lock(&list_lock);
     for (struct tern_trace_out *o = open_files; o; o = o->next) {
-        if (ours(o)) {
+        if (!o->inherited) {
             pthread_mutex_lock(&o->lock);
             finish(o);
             pthread_mutex_unlock(&o->lock);

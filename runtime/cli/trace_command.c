@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern trace: runs a program with TERN_TRACE set, and says where the trace is. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,25 +26,36 @@ static void help(void)
 static long long size_of(const char *path)
 {
     struct stat s;
-    return stat(path, &s) ? -1 : (long long)s.st_size;
+    return lstat(path, &s) ? -1 : (long long)s.st_size;
+}
+
+/** A FIFO or a device: it has no size, and is left as it is. */
+static bool is_special(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
 /** The file must be writable before the program has run for an hour. What is there is removed: nobody shall take it for new. */
 static bool prepare(const char *file)
 {
-    FILE *f = strstr(file, "%p") ? NULL : fopen(file, "w");
-    if (!f && !strstr(file, "%p")) {
-        fprintf(stderr, "tern trace: %s: %s\n", file, strerror(errno));
+    if (strstr(file, "%p") || is_special(file)) {
+        return true; /* whoever writes the trace says what is wrong with it */
+    }
+    const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        fprintf(stderr, "tern trace: %s: %s\n", file, errno == ELOOP ? "it is a symbolic link, and a trace follows none" : strerror(errno));
         return false;
     }
-    return !f || fclose(f) == 0;
+    return close(fd) == 0;
 }
 
 /** A program that ended by a signal, or by _exit, has not ended the array. */
 static void complete(const char *file)
 {
     char last[3] = "";
-    FILE *f = fopen(file, "r+");
+    const int fd = open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r+");
     if (f && fseek(f, -2, SEEK_END) == 0 && fread(last, 1, 2, f) == 2 && strcmp(last, "]\n") != 0 && fseek(f, 0, SEEK_END) == 0) {
         fputs("\n]\n", f);
     }
@@ -62,11 +74,13 @@ static int trace(const char *file, char **program)
     setenv("TERN_TRACE", file, 1);
     const int r = child_start("trace", program, -1, -1, &child);
     if (r) {
-        unlink(file);
+        if (!is_special(file)) {
+            unlink(file);
+        }
         return r;
     }
     child_ended(child, true, &status);
-    if (strstr(file, "%p")) {
+    if (strstr(file, "%p") || is_special(file)) {
         return status;
     }
     if (size_of(file) <= 0) {

@@ -39,7 +39,7 @@ bool rt_device_is(cl_device_id device);
 cl_ulong rt_device_ns(cl_device_id device, uint64_t cycles);
 /** Device time now, in nanoseconds. */
 cl_ulong rt_device_now(cl_device_id device);
-/** Around what a thread of ours does on its own (winding up a queue, building): closing at exit waits for it, for a
+/** Around what a thread of ours does on its own (a command's end, winding up a queue, building): closing at exit waits for it, for a
  *  bounded time. */
 void rt_device_thread_begin(void);
 void rt_device_thread_end(void);

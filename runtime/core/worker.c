@@ -229,15 +229,19 @@ void *rt_queue_work(void *user)
         struct rt_command *c = take_ended(q, &due);
         if (c != NULL) {
             cl_event next = due != NULL ? q->flight->event : NULL;
+            rt_device_thread_begin(); /* once the command is over, the program may release all and end: then this is waited for */
             pthread_mutex_unlock(lock);
             finish_flight(q, c);
             if (next != NULL) {
                 rt_event_call(next, due, CL_RUNNING);
             }
+            rt_device_thread_end();
             pthread_mutex_lock(lock);
         } else if ((c = take_ready(q)) != NULL) {
+            rt_device_thread_begin();
             pthread_mutex_unlock(lock);
             start(c);
+            rt_device_thread_end();
             pthread_mutex_lock(lock);
         } else if (q->closing) {
             break;

@@ -41,6 +41,35 @@ class Writer(Case):
         path.write_text(text + "\n]")
         self.assertGreater(len(Trace(path).flows), 10)
 
+    def test_a_reader_that_is_too_slow_misses_events_and_nothing_else(self):
+        """The program goes on although nobody reads; the rest of the trace is whole, and says how many events are missing, and where."""
+        fifo, text = self.folder / "fifo", []
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        p = subprocess.Popen([EVENTS, "5", "slow"], env={**os.environ, "TERN_TRACE": str(fifo)}, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(p.stdout.readline(), "told\n")
+        os.set_blocking(reader, True)
+        while sum(map(len, text)) < 12 << 20:
+            text.append(os.read(reader, 1 << 20))
+        p.stdin.write("\n")
+        p.stdin.flush()
+        while piece := os.read(reader, 1 << 20):
+            text.append(piece)
+        os.close(reader)
+        _, said = p.communicate()
+        self.assertEqual(p.returncode, 0)
+        path = self.file("trace.json", b"".join(text))
+        t = Trace(path)
+        t.check(gaps=True)
+        gaps = [e["name"].split() for e in t.marks if "missing" in e["name"]]
+        self.assertEqual(len(gaps), 1)
+        told = next(e["args"]["events"] for e in t.events if e.get("name") == "dropped_events")
+        self.assertEqual(int(gaps[0][0]), told)
+        self.assertIn(f"lacks {told} events", said)
+        at = next(e["ts"] for e in t.marks if "missing" in e["name"])
+        self.assertGreater(sum(e["ts"] > at for e in t.ran()), 300)
+
     def test_names_and_files(self):
         run = lambda **env: subprocess.run([EVENTS, "1"], env={**os.environ, **env}, capture_output=True, text=True, check=False, cwd=self.folder)
         r = run(TERN_TRACE="here-%p.json")
@@ -139,6 +168,19 @@ class Command(Case):
         t = Trace(self.folder / "out.json")
         t.check()
         self.assertIn("faulted", [e["name"] for e in t.marks])
+
+    def test_links_and_fifos(self):
+        """A link is not followed, whoever is about to write; a FIFO gets the trace."""
+        precious = self.file("precious", "mine")
+        os.symlink(precious, self.folder / "link.json")
+        self.fails(1, "link.json: it is a symbolic link", "trace", "-o", "link.json", "true")
+        self.assertEqual(precious.read_text(), "mine")
+        os.mkfifo(self.folder / "fifo")
+        with subprocess.Popen(["cat", "fifo"], cwd=self.folder, stdout=subprocess.PIPE) as cat:
+            r = self.tern("trace", "-o", "fifo", "tern", "info")
+            text, _ = cat.communicate(timeout=60)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        Trace(self.file("out.json", text)).check()
 
     def test_a_program_that_is_killed(self):
         """The file is completed, and has all that happened while the device had work."""

@@ -3,10 +3,15 @@
  * Feeds the trace writer with what a scheduler could tell: random submissions, slices that are cut and go on elsewhere, waits,
  * faults, resets, aborted jobs, news that come late. test_trace.py judges the file.
  *
- * usage: trace_events SEED [kill | exit]     kill: dies in the middle, as by a signal; exit: ends without closing the trace
+ * usage: trace_events SEED [kill | exit | slow]
+ * kill: dies in the middle, as by a signal; exit: ends without closing the trace; slow: tells more than the trace can hold, says so,
+ * and goes on when a line comes on stdin
  */
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/sched.h"
@@ -108,6 +113,16 @@ static void step(void)
     }
 }
 
+/** Dies as by a signal, but not before its trace has been written in part. */
+static void die(void)
+{
+    struct stat s;
+    for (int i = 0; i < 2000 && (stat(getenv("TERN_TRACE"), &s) || s.st_size < 120000); i++) {
+        poll(NULL, 0, 10);
+    }
+    _exit(0);
+}
+
 int main(int argc, char **argv)
 {
     const struct tern_trace_device device = {"engines: \"model\"", ENGINES, 250000000};
@@ -125,7 +140,21 @@ int main(int argc, char **argv)
         step();
     }
     if (argc > 2 && strcmp(argv[2], "kill") == 0) {
-        _exit(0);
+        die();
+    }
+    if (argc > 2 && strcmp(argv[2], "slow") == 0) {
+        char line[8];
+        for (int i = 0; i < 60000; i++) {
+            step();
+        }
+        puts("told");
+        fflush(stdout);
+        if (!fgets(line, sizeof line, stdin)) {
+            return 1;
+        }
+        for (int i = 0; i < 3000; i++) {
+            step();
+        }
     }
     for (uint32_t i = 0; i < CONTEXTS; i++) {
         while (actor[i].ended < actor[i].submitted) {

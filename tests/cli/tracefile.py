@@ -49,8 +49,8 @@ class Trace:
     def contexts(self):
         return {t: n for t, n in self.names.items() if t[0] > 2}
 
-    def check(self, ended=True):
-        """ended: nothing was running or queued any more when the trace ended."""
+    def check(self, ended=True, gaps=False):
+        """ended: nothing was running or queued any more when the trace ended; gaps: events are missing, so that arrows are not whole."""
         self.check_names()
         for track, slices in self.slices.items():
             assert track in self.engines(), "what runs lies on an engine"
@@ -59,10 +59,10 @@ class Trace:
                 assert e["args"]["cycles"] >= 0 and abs(end - begin - e["dur"]) < 1e-3
         for track, states in self.states.items():
             self.check_track(track, states)
-        for ident, points in self.flows.items():
+        for ident, points in self.flows.items() if not gaps else ():
             self.check_flow(ident, points, ended)
         submitted = [e for e in self.marks if e["name"] == "submit"]
-        assert len(submitted) == len(self.flows), f"{len(submitted)} submissions, {len(self.flows)} arrows"
+        assert gaps or len(submitted) == len(self.flows), f"{len(submitted)} submissions, {len(self.flows)} arrows"
         values = [e["args"]["buffers"] for e in self.counts]
         assert all(v >= 0 for v in values), "fewer than no buffers are queued"
         if ended:

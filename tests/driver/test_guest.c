@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The driver inside somebody's program: its threads, small stacks. */
+#include <fcntl.h>
 #include <pthread.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 
 #include "fixture.h"
 #include "guest.h"
@@ -56,11 +56,47 @@ static void test_stack_of_the_device_thread(void **state)
     pthread_attr_destroy(&attr);
 }
 
+/** A trace is never waited for, whoever calls: its reader reads nothing, and then goes, with SIGPIPE as a program finds it. */
+static void test_trace_without_a_reader(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tern-guest-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(setenv("TERN_TRACE", path, 1), 0);
+    dev = open_or_skip("small,mem=64M");
+    assert_int_equal(unsetenv("TERN_TRACE"), 0);
+    struct tern_process *p = process("traced");
+    struct tern_context *c = context(p, -1);
+    uint64_t fence = 0;
+    alarm(100);
+    for (int i = 0; i < 2000; i++) { /* far more than a pipe holds */
+        ok(tern_submit_null(c, "a label that makes the event longer than it would be without it", &fence));
+    }
+    ok(tern_wait(c, fence, -1));
+    close(reader);
+    for (int i = 0; i < 2000; i++) {
+        ok(tern_submit_null(c, "nobody reads", &fence));
+    }
+    ok(tern_wait(c, fence, -1));
+    tern_context_destroy(c);
+    ok(tern_process_destroy(p));
+    ok(tern_device_close(dev));
+    alarm(0);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
         cmocka_unit_test(test_stack_of_the_device_thread),
+        cmocka_unit_test(test_trace_without_a_reader),
     };
     return cmocka_run_group_tests_name("guest", tests, NULL, NULL);
 }

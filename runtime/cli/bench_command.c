@@ -226,11 +226,29 @@ static int run_all(const struct bench **chosen, unsigned n, bool json)
     return json && print_json(&report.config, results, n) != EXIT_OK ? EXIT_FAILED : status;
 }
 
+static int print_names(bool json)
+{
+    cJSON *names = json ? cJSON_CreateArray() : NULL;
+    for (unsigned i = 0; i < tern_n_benches; i++) {
+        if (json) {
+            cJSON_AddItemToArray(names, cJSON_CreateString(tern_benches[i].name));
+        } else {
+            puts(tern_benches[i].name);
+        }
+    }
+    if (!json) {
+        return EXIT_OK;
+    }
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToObject(o, "benches", names);
+    return json_print("bench", o);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     const struct bench *chosen[MAX_CHOSEN];
     unsigned n = 0;
-    bool json = false;
+    bool json = false, list = false;
     if (argc > 1 && is_suite(argv[1])) {
         return external_part("bench", argv[1], argv + 1);
     }
@@ -238,18 +256,21 @@ int cmd_bench(int argc, char **argv)
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--list") == 0) {
-            for (unsigned k = 0; k < tern_n_benches; k++) {
-                puts(tern_benches[k].name);
-            }
-            return EXIT_OK;
+            list = true;
         } else if (strcmp(argv[i], "--help") == 0) {
             help();
             return EXIT_OK;
         } else if (!find(argv[i])) {
             return usage_error("bench", "there is no bench '%s'", argv[i]);
-        } else if (n < MAX_CHOSEN) {
+        } else if (n == MAX_CHOSEN) {
+            return usage_error("bench", "more than %d benches", MAX_CHOSEN);
+        } else {
             chosen[n++] = find(argv[i]);
         }
+    }
+    if (list) {
+        return n ? usage_error("bench", "--list prints all benches and runs none; '%s' has no meaning with it", chosen[0]->name)
+                 : print_names(json);
     }
     for (unsigned i = 0; n == 0 && i < tern_n_benches && i < MAX_CHOSEN; i++) {
         chosen[i] = &tern_benches[i];

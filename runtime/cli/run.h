@@ -30,7 +30,8 @@ struct run_options {
     const char *file, *kernel, *save_binary;
     struct extent global, local, offset;
     char *build;                  /**< Options for clBuildProgram; owned. */
-    size_t repeat;
+    bool build_given;             /**< Some are the user's. */
+    size_t repeat;                /**< 0 while reading: not given. */
     bool json, quiet, time, list;
     unsigned n_args, n_types, n_prints, n_saves;
     const char *args[MAX_RUN_ARGS];
@@ -81,6 +82,10 @@ int run_build(struct run *r);
 int run_save_binary(struct run *r);
 /** Takes the kernel that is to run, with its arguments; with --list, prints all and takes none. */
 int run_choose_kernel(struct run *r);
+/** With --list --json: all kernels with their arguments. */
+int run_list_json(struct run *r, cl_kernel *kernels, cl_uint n);
+/** Takes up a kernel: its name and arguments. */
+int run_take_kernel(struct run *r, cl_kernel k);
 /** "saxpy(global float *y, global const float *x, float a)", and a newline. */
 void run_declare(const struct run *r, FILE *out);
 

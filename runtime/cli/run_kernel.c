@@ -17,7 +17,10 @@ int run_build(struct run *r)
     if (status != EXIT_OK) {
         return status;
     }
-    if (memchr(code, '\0', size)) { /* text has none */
+    const bool binary = memchr(code, '\0', size) != NULL; /* text has none */
+    if (binary && o->build_given) {
+        status = usage_error("run", "%s is a program binary, which is built already: options of the build have no meaning", o->file);
+    } else if (binary) {
         r->program = session_build(&r->session, code, size, true, "");
     } else if (size == 0) {
         fprintf(stderr, "tern run: %s: is empty\n", o->file);
@@ -37,7 +40,7 @@ int run_build(struct run *r)
         free(text);
     }
     free(code);
-    return r->program ? EXIT_OK : EXIT_FAILED;
+    return r->program ? EXIT_OK : status == EXIT_OK ? EXIT_FAILED : status;
 }
 
 int run_save_binary(struct run *r)
@@ -87,8 +90,7 @@ static int ask_argument(struct run *r, cl_uint i)
     return EXIT_OK;
 }
 
-/** Takes up a kernel: its name and arguments. */
-static int take_kernel(struct run *r, cl_kernel k)
+int run_take_kernel(struct run *r, cl_kernel k)
 {
     cl_uint n = 0;
     r->kernel = k;
@@ -123,9 +125,9 @@ void run_declare(const struct run *r, FILE *out)
 
 static int list(struct run *r, cl_kernel *kernels, cl_uint n)
 {
-    int status = EXIT_OK;
-    for (cl_uint i = 0; status == EXIT_OK && i < n; i++) {
-        status = take_kernel(r, kernels[i]);
+    int status = r->options.json ? run_list_json(r, kernels, n) : EXIT_OK;
+    for (cl_uint i = 0; !r->options.json && status == EXIT_OK && i < n; i++) {
+        status = run_take_kernel(r, kernels[i]);
         if (status == EXIT_OK) {
             run_declare(r, stdout);
         }
@@ -171,7 +173,7 @@ int run_choose_kernel(struct run *r)
         status = list(r, kernels, n);
     } else if (found) {
         clRetainKernel(found);
-        status = take_kernel(r, found);
+        status = run_take_kernel(r, found);
     } else {
         size_t size = 0;
         clGetProgramInfo(r->program, CL_PROGRAM_KERNEL_NAMES, 0, NULL, &size);

@@ -118,8 +118,9 @@ static int take(struct run_options *o, const char *name, const char *v)
                               : usage_error("run", "--type takes NAME=TYPE, TYPE a scalar or vector; got '%s'", v);
     } else if (strcmp(name, "--save-binary") == 0) {
         o->save_binary = v;
-    } else {
-        return append(o, v, false) ? -1 : EXIT_FAILED; /* --build-options */
+    } else { /* --build-options */
+        o->build_given = true;
+        return append(o, v, false) ? -1 : EXIT_FAILED;
     }
     return -1;
 }
@@ -144,6 +145,7 @@ static const char *value_of(int argc, char **argv, int *i, const char **name)
 static int pass_on(int argc, char **argv, int *i, struct run_options *o)
 {
     const char *a = argv[*i];
+    o->build_given = true;
     const bool joined = (a[1] == 'D' || a[1] == 'I') && a[2] == '\0';
     if (joined && *i + 1 == argc) {
         return usage_error("run", "%s needs a value", a);
@@ -202,10 +204,48 @@ static bool add_folder(struct run_options *o)
     return ok;
 }
 
+/** What is given that says how to run the kernel, or what to do with its results; NULL: nothing. */
+static const char *for_running(const struct run_options *o)
+{
+    return o->n_args        ? "an ARG"
+           : o->global.dims ? "--global"
+           : o->local.dims  ? "--local"
+           : o->offset.dims ? "--offset"
+           : o->repeat      ? "--repeat"
+           : o->n_prints    ? "--print"
+           : o->n_saves     ? "--save"
+           : o->time        ? "--time"
+           : o->quiet       ? "--quiet"
+           : o->n_types     ? "--type"
+                            : NULL;
+}
+
+/** Options that leave no meaning to each other are refused: nothing that is asked for is silently not done. */
+static int check_together(const struct run_options *o)
+{
+    unsigned outputs = o->json;
+    const char *vain = for_running(o);
+    for (unsigned i = 0; i < o->n_saves; i++) {
+        outputs += strcmp(strchr(o->saves[i], '=') + 1, "-") == 0;
+    }
+    if (outputs > 1) {
+        return usage_error("run", "standard output takes one thing: --json, or one --save ARG=-");
+    }
+    if (o->list) {
+        vain = o->kernel ? "--kernel" : vain;
+        return vain ? usage_error("run", "--list prints all kernels and runs none; %s has no meaning with it", vain) : -1;
+    }
+    if (o->save_binary && o->n_args == 0 && o->global.dims == 0) {
+        vain = o->kernel ? "--kernel" : o->json ? "--json" : vain;
+        return vain ? usage_error("run", "with --save-binary, but neither --global nor an ARG, nothing runs; %s has no meaning then", vain)
+                    : -1;
+    }
+    return -1;
+}
+
 int run_options_read(int argc, char **argv, struct run_options *o)
 {
     bool options = true;
-    o->repeat = 1;
     for (int i = 1; i < argc; i++) {
         int status = -1;
         if (options && strcmp(argv[i], "--") == 0) {
@@ -223,6 +263,11 @@ int run_options_read(int argc, char **argv, struct run_options *o)
     }
     if (!o->file) {
         return usage_error("run", "no FILE is given");
+    }
+    const int status = check_together(o);
+    o->repeat = o->repeat ? o->repeat : 1;
+    if (status != -1) {
+        return status;
     }
     if (!append(o, "-cl-kernel-arg-info", false) || !add_folder(o)) {
         return EXIT_FAILED;

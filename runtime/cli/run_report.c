@@ -210,6 +210,36 @@ static int print_json(const struct run *r)
     return json_print("run", o);
 }
 
+int run_list_json(struct run *r, cl_kernel *kernels, cl_uint n)
+{
+    static const char *const spaces[] = {"global", "local", "constant", "private"};
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "file", r->options.file);
+    cJSON *all = cJSON_AddArrayToObject(o, "kernels");
+    for (cl_uint i = 0; i < n; i++) {
+        const int status = run_take_kernel(r, kernels[i]);
+        if (status != EXIT_OK) {
+            cJSON_Delete(o);
+            return status;
+        }
+        cJSON *k = cJSON_CreateObject();
+        cJSON_AddItemToArray(all, k);
+        cJSON_AddStringToObject(k, "name", r->kernel_name);
+        cJSON *arguments = cJSON_AddArrayToObject(k, "arguments");
+        for (unsigned a = 0; a < r->n_args; a++) {
+            char text[320];
+            cJSON *e = cJSON_CreateObject();
+            run_arg_declare(&r->args[a], text, sizeof text);
+            cJSON_AddStringToObject(e, "name", r->args[a].name);
+            cJSON_AddStringToObject(e, "type", r->args[a].type_name);
+            cJSON_AddStringToObject(e, "address", spaces[(r->args[a].space - CL_KERNEL_ARG_ADDRESS_GLOBAL) & 3]);
+            cJSON_AddStringToObject(e, "declaration", text);
+            cJSON_AddItemToArray(arguments, e);
+        }
+    }
+    return json_print("run", o);
+}
+
 int run_report(struct run *r)
 {
     int status = EXIT_OK;

@@ -162,23 +162,25 @@ static bool number(const char *text, double low, double high, double *out)
 static int parse(int argc, char **argv, struct top *t)
 {
     double v;
+    bool counted = false, timed = false;
     for (int i = 1; i < argc && !t->program; i++) {
         const char *next = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--json") == 0) {
             t->json = true;
         } else if (strcmp(argv[i], "--once") == 0) {
             t->once = true;
-            t->rounds = 1;
         } else if (strcmp(argv[i], "-n") == 0) {
             if (!number(next, 1, 1e9, &v) || v != (double)(long)v) {
                 return usage_error("top", "-n takes a number from 1 on");
             }
             t->rounds = (long)v;
+            counted = true;
             i++;
         } else if (strcmp(argv[i], "-d") == 0) {
             if (!number(next, 0.1, 3600, &t->seconds)) {
                 return usage_error("top", "-d takes seconds, 0.1 to 3600");
             }
+            timed = true;
             i++;
         } else if (strcmp(argv[i], "--") == 0 && next) {
             t->program = &argv[i + 1];
@@ -186,6 +188,10 @@ static int parse(int argc, char **argv, struct top *t)
             return usage_error("top", "unknown argument '%s'", argv[i]);
         }
     }
+    if (t->once && (counted || (timed && !t->program))) {
+        return usage_error("top", "--once is one look at once; %s has no meaning with it", counted ? "-n" : "-d");
+    }
+    t->rounds = t->once ? 1 : t->rounds;
     return EXIT_OK;
 }
 

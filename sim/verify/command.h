@@ -32,6 +32,7 @@ struct options {
     bool keep_going, json;
     /* kind preempt, which none of the others goes with */
     bool preempt, seeds_given;
+    uint32_t given;          /**< Options, as bits of options.c. */
     const char *kernel;      /**< NULL: all. */
     uint64_t every, cycle;   /**< cycle not 0: that one only. */
     uint32_t stop;           /**< Masks: 1 the RTL, 2 the model; 1 instruction, 2 group. */

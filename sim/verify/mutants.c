@@ -360,6 +360,19 @@ static int run_all(const struct options *o, struct pair *p, const struct list *l
     return s.status == EXIT_CLEAN && s.missed ? EXIT_DIFFERENCES : s.status;
 }
 
+static int print_names(const char *const *names, bool json)
+{
+    cJSON *j = json ? cJSON_CreateObject() : NULL, *all = json ? cJSON_AddArrayToObject(j, "mutants") : NULL;
+    for (uint32_t m = 0; names[m]; m++) {
+        if (json) {
+            cJSON_AddItemToArray(all, cJSON_CreateString(names[m]));
+        } else {
+            puts(names[m]);
+        }
+    }
+    return json && json_print(j) ? EXIT_CANNOT : EXIT_CLEAN;
+}
+
 int mutants_run(const struct options *o)
 {
     struct pair p;
@@ -378,10 +391,7 @@ int mutants_run(const struct options *o)
     if (!l.names) {
         fprintf(stderr, "tern verify: %s has no mutants\n", p.rtl.path);
     } else if (o->mutant_names == 1 && strcmp(o->mutant_name[0], "list") == 0) {
-        for (uint32_t m = 0; l.names[m]; m++) {
-            puts(l.names[m]);
-        }
-        status = EXIT_CLEAN;
+        status = print_names(l.names, o->json);
     } else {
         status = check_names(o, &l) ? EXIT_USAGE : run_all(&each, &p, &l);
     }

@@ -100,6 +100,8 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
+#define BIT(option) (1u << ((option) - OPT_SEEDS))
+
 static int wrong(const char *what, const char *text)
 {
     fprintf(stderr, "tern verify: %s '%s'; see tern verify --help\n", what, text);
@@ -177,6 +179,7 @@ static int take(int option, struct options *o)
 {
     uint64_t jobs;
     int r = 0;
+    o->given |= option >= OPT_SEEDS ? BIT(option) : 0;
     switch (option) {
     case OPT_SEEDS:
         o->seeds_given = true;
@@ -226,6 +229,43 @@ static int take(int option, struct options *o)
     }
 }
 
+static const char *name_of(int option)
+{
+    const struct option *o = long_options;
+    while (o->val != option) {
+        o++;
+    }
+    return o->name;
+}
+
+/** What would be ignored is refused: nobody shall take for tested what was not. */
+static int check_together(const struct options *o)
+{
+    const uint32_t of_preempt = BIT(OPT_KERNEL) | BIT(OPT_EVERY) | BIT(OPT_CYCLE) | BIT(OPT_STOP) | BIT(OPT_GRANULARITY);
+    const bool one_stop = o->cycle != 0, long_runs = one_stop && o->seeds_given && o->seeds != 0;
+    const struct {
+        bool when;
+        uint32_t never;
+        const char *because;
+    } rules[] = {
+        {!o->preempt, of_preempt, "is for --kind preempt"},
+        {o->preempt, BIT(OPT_MINUTES) | BIT(OPT_INSTRUCTIONS) | BIT(OPT_COVERAGE), "has no meaning for --kind preempt"},
+        {o->minutes > 0, BIT(OPT_SEEDS), "has no meaning with --minutes"},
+        {one_stop, BIT(OPT_EVERY) | BIT(OPT_SEED), "has no meaning with --cycle, which is one stop"},
+        {long_runs, BIT(OPT_SEEDS), "has no meaning with --cycle, which is one stop"},
+        {o->mutants, BIT(OPT_COVERAGE), "has no meaning with --mutants: what they cover says nothing of the RTL"},
+        {o->mutants, BIT(OPT_KEEP_GOING), "has no meaning with --mutants: one difference catches a mutant"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const uint32_t vain = rules[i].when ? o->given & rules[i].never : 0;
+        if (vain) {
+            fprintf(stderr, "tern verify: --%s %s; see tern verify --help\n", name_of(OPT_SEEDS + __builtin_ctz(vain)), rules[i].because);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *out)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -244,8 +284,10 @@ int options_parse(int argc, char **argv, struct options *out)
     if (optind < argc && !o.mutants) {
         return wrong("unknown argument", argv[optind]);
     }
-    if (o.mutants && o.coverage) {
-        return wrong("coverage of mutants says nothing: --mutants and", "--coverage");
+    o.preempt = o.preempt || (o.kernel && strcmp(o.kernel, "list") == 0);
+    r = check_together(&o);
+    if (r) {
+        return r;
     }
     if (o.seeds_given && !o.seeds && !o.preempt) {
         return wrong("not a possible number:", "0");

@@ -380,16 +380,26 @@ int preempt_try(const struct options *o, struct pair *p, struct preempt_end *out
     return 0;
 }
 
+static int print_names(bool json)
+{
+    cJSON *j = json ? cJSON_CreateObject() : NULL, *all = json ? cJSON_AddArrayToObject(j, "kernels") : NULL;
+    for (uint32_t k = 0; k < work_count(); k++) {
+        if (json) {
+            cJSON_AddItemToArray(all, cJSON_CreateString(work_name(k)));
+        } else {
+            printf("%s\n", work_name(k));
+        }
+    }
+    return json && json_print(j) ? EXIT_CANNOT : EXIT_CLEAN;
+}
+
 int preempt_run(const struct options *o, struct pair *p)
 {
     struct crew w = {.o = o, .pair = p};
     double begun = seconds_now();
     uint32_t failures = 0;
     if (o->kernel && strcmp(o->kernel, "list") == 0) {
-        for (uint32_t k = 0; k < work_count(); k++) {
-            printf("%s\n", work_name(k));
-        }
-        return EXIT_CLEAN;
+        return print_names(o->json);
     }
     int told = run(&w);
     if (told) {

@@ -255,6 +255,35 @@ class Runs(Case):
                                     f"{2**64 - 1},3"))
         self.assertEqual(big["buffers"][0]["values"], [[2**64 - 1, 3]])
 
+    def test_options_that_would_be_ignored(self):
+        """Refused, with the option's name, before anything is built."""
+        save = ["--save-binary", "x.bin"]
+        for option, *args in (("--global", "--global", 1), ("--local", "--local", 1), ("--offset", "--offset", 1), ("an ARG", "3"),
+                              ("--repeat", "--repeat", 1), ("--print", "--print", 1), ("--save", "--save", "1=x"), ("--time", "--time"),
+                              ("--quiet", "--quiet"), ("--type", "--type", "t=int"), ("--kernel", "--kernel", "shift"), ("--json", "--json")):
+            if option != "--json":
+                self.fails(2, f"runs none; {option} has no meaning with it", "run", "no.cl", "--list", *args)
+            if option not in ("--global", "an ARG"):
+                self.fails(2, f"nothing runs; {option} has no meaning then", "run", "no.cl", *save, *args)
+        self.fails(2, "standard output takes one thing", "run", "no.cl", "--global", 1, "--json", "--save", "1=-", "3")
+        self.fails(2, "standard output takes one thing", "run", "no.cl", "--global", 1, "--save", "2=-", "--save", "1=-", "3")
+        self.file("shift.cl", SHIFT)
+        self.works("run", "shift.cl", *save)
+        for option in (["-g"], ["-D", "X=1"], ["--build-options", "-w"], ["-cl-std=CL3.0"]):
+            self.fails(2, "x.bin is a program binary", "run", "x.bin", "--global", 1, *option, "1", "2")
+        self.assertEqual(self.works("run", "x.bin", "--global", 1, "1", "2"), "x: int[1] = 3\n")
+
+    def test_list_as_json(self):
+        self.file("two.cl", SCALE + SHIFT + "kernel void none() {} kernel void l(local int *t, constant uint2 *c) {}")
+        r = json.loads(self.works("run", "two.cl", "--list", "--json"))
+        self.assertEqual(r["file"], "two.cl")
+        self.assertEqual({k["name"]: [(a["name"], a["type"], a["address"]) for a in k["arguments"]] for k in r["kernels"]},
+                         {"scale": [("y", "float*", "global"), ("x", "float*", "global"), ("a", "float", "private")],
+                          "shift": [("x", "int*", "global"), ("by", "int", "private")], "none": [],
+                          "l": [("t", "int*", "local"), ("c", "uint2*", "constant")]})
+        lines = self.works("run", "two.cl", "--list").splitlines()
+        self.assertEqual(lines, [f"{k['name']}({', '.join(a['declaration'] for a in k['arguments'])})" for k in r["kernels"]])
+
     def test_what_kernels_print(self):
         self.file("p.cl", 'kernel void p(global int *x) { printf("id %d\\n", (int)get_global_id(0)); }')
         self.assertEqual(self.works("run", "p.cl", "--global", 1, "3"), "id 0\nx: int[1] = 3\n")

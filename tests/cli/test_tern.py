@@ -71,6 +71,27 @@ class Tern(Case):
         self.fails(2, "--contexts takes a number from 1 to 1024, not '0'", "bench", "sched", "--contexts", "0")
         self.fails(2, "--quantum takes a number from 1000 to 1000000, not ''", "bench", "sched", "--quantum")
 
+    def test_options_that_would_be_ignored(self):
+        self.fails(2, "--list prints all benches and runs none; 'sgemm-128' has no meaning with it", "bench", "sgemm-128", "--list")
+        self.fails(2, "there is no bench 'vecad'", "bench", "--list", "vecad")
+        self.fails(2, "more than 64 benches", "bench", *["copy-1m"] * 65)
+        self.fails(2, "--once is one look at once; -n has no meaning with it", "top", "-n", "3", "--once")
+        self.fails(2, "--once is one look at once; -n has no meaning with it", "top", "--once", "-n", "3", "--", "true")
+        self.fails(2, "--once is one look at once; -d has no meaning with it", "top", "--once", "-d", "3")
+
+    def test_every_json_parses(self):
+        """Whatever it is asked together with; tests of the commands look into it."""
+        self.file("x.cl", "kernel void x(global int *x) { printf(\"text\"); }")
+        for args in (["info", "--json"], ["--version", "--json"], ["bench", "--json", "--list"], ["bench", "--list", "--json"],
+                     ["bench", "--json", "copy-1m"], ["top", "--json"], ["top", "--once", "--json"], ["run", "x.cl", "--list", "--json"],
+                     ["bench", "preempt", "--json", "--requests", "2", "--kernel", "saxpy"],
+                     ["run", "x.cl", "--global", "1", "--json", "--time", "--quiet", "1"],
+                     ["run", "x.cl", "--global", "1", "--json", "--save", "1=f", "--save-binary", "b", "1"]):
+            r = self.tern(*args)
+            self.assertEqual(r.returncode, 0, (args, r.stderr))
+            self.assertIsInstance(json.loads(r.stdout), dict, args)
+        self.assertEqual(json.loads(self.works("bench", "--list", "--json"))["benches"], self.works("bench", "--list").split())
+
     def test_full_disk(self):
         self.file("x.cl", "kernel void x(global int *x) {}")
         for args in (["--version"], ["help"], ["info", "--json"], ["bench", "vecadd-16384"], ["run", "x.cl", "--global", "1", "1"]):

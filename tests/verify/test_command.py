@@ -158,11 +158,37 @@ class Command(unittest.TestCase):
                                ("not a possible number: '12x'", "--jobs", "12x"), ("not a time in minutes: 'x'", "--minutes", "x"),
                                ("there is no kind 'kernel'", "--kind", "kernel"), ("there is no geometry 'big'", "--geometry", "big"),
                                ("unknown argument 'program'", "program"), ("not one of them: 'both'", "--stop", "both"), ("unrecognized option '--sed'", "--sed", "1"),
-                               ("coverage of mutants", "--mutants", "--coverage", "x"), ("requires an argument", "--seeds")):
+                               ("requires an argument", "--seeds")):
             r = self.verify(*args, status=2)
             self.assertIn(message, r.stderr)
             self.assertIn("tern verify --help", r.stderr)
             self.assertEqual(r.stdout, "")
+
+    def test_options_that_would_be_ignored(self):
+        preempt = ["--kind", "preempt"]
+        for option, value in (("kernel", "fill"), ("every", "3"), ("cycle", "7"), ("stop", "rtl"), ("granularity", "group")):
+            for kind in ([], ["--kind", "all"], ["--kind", "program"], ["--mutants", "cpop-is-ctz"]):
+                self.assertIn(f"--{option} is for --kind preempt; see", self.verify(*kind, f"--{option}", value, status=2).stderr)
+        for message, *args in (("--minutes has no meaning for --kind preempt", *preempt, "--minutes", "1"),
+                               ("--instructions has no meaning for --kind preempt", "--instructions", "9", *preempt),
+                               ("--coverage has no meaning for --kind preempt", *preempt, "--coverage", "x"),
+                               ("--seeds has no meaning with --minutes", "--seeds", "3", "--minutes", "1"),
+                               ("--every has no meaning with --cycle", *preempt, "--cycle", "5", "--every", "2"),
+                               ("--seed has no meaning with --cycle", *preempt, "--cycle", "5", "--seed", "2"),
+                               ("--seeds has no meaning with --cycle", *preempt, "--cycle", "5", "--seeds", "2"),
+                               ("--coverage has no meaning with --mutants", "--mutants", "--coverage", "x"),
+                               ("--keep-going has no meaning with --mutants", "--mutants", "--keep-going")):
+            r = self.verify(*args, status=2)
+            self.assertIn(f"tern verify: {message}", r.stderr)
+            self.assertEqual((r.stdout, r.stderr.count("\n")), ("", 1))
+
+    def test_lists(self):
+        """Of kernels and mutants, as text and as JSON."""
+        for kind in ([], ["--kind", "preempt"]):
+            names = self.verify("--rtl", "wrong_small", "--kernel", "list", *kind).stdout.split()
+            self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--kernel", "list", *kind).stdout), {"kernels": names})
+        names = self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split()
+        self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--mutants", "list").stdout), {"mutants": names})
 
     def test_cannot_run(self):
         self.assertIn("ninja -C build tern_sim_nothing", self.verify("--rtl", "nothing", status=3).stderr)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Conversions that the generic library gets wrong: of floating point to integers with saturation, where NaN gives 0,
+ * and of integers to floating point in a given direction, where what rounds to one more than the largest integer is too
+ * large.
+ */
+#include "base.h"
+
+#define VECTOR(T, F, NAME, N, H)                                                       \
+    CONST T##N convert_##T##N##_##NAME(F##N x)                                         \
+    {                                                                                  \
+        return (T##N)(convert_##T##H##_##NAME(x.lo), convert_##T##H##_##NAME(x.hi));   \
+    }
+#define VECTORS(T, F, NAME)                                                            \
+    VECTOR(T, F, NAME, 2, )                                                            \
+    CONST T##3 convert_##T##3##_##NAME(F##3 x)                                         \
+    {                                                                                  \
+        return (T##3)(convert_##T##2##_##NAME(x.s01), convert_##T##_##NAME(x.s2));     \
+    }                                                                                  \
+    VECTOR(T, F, NAME, 4, 2)                                                           \
+    VECTOR(T, F, NAME, 8, 4)                                                           \
+    VECTOR(T, F, NAME, 16, 8)
+
+/** LEAST is exact in F; so is LIMIT, the first number that is too large. */
+#define SATURATE(T, F, NAME, ROUND, LEAST, MOST, LIMIT)                                 \
+    CONST T convert_##T##_##NAME(F x)                                                  \
+    {                                                                                  \
+        const F r = ROUND(x);                                                          \
+        return r != r ? (T)0 : r <= (F)LEAST ? LEAST : r >= LIMIT ? MOST : (T)r;       \
+    }                                                                                  \
+    VECTORS(T, F, NAME)
+#define MODES(T, F, SUFFIX, LEAST, MOST, LIMIT)                                        \
+    SATURATE(T, F, sat, , LEAST, MOST, LIMIT)                                           \
+    SATURATE(T, F, sat_rtz, , LEAST, MOST, LIMIT)                                       \
+    SATURATE(T, F, sat_rte, __builtin_rint##SUFFIX, LEAST, MOST, LIMIT)                 \
+    SATURATE(T, F, sat_rtp, __builtin_ceil##SUFFIX, LEAST, MOST, LIMIT)                 \
+    SATURATE(T, F, sat_rtn, __builtin_floor##SUFFIX, LEAST, MOST, LIMIT)
+#define TYPES(F, SUFFIX)                                                               \
+    MODES(char, F, SUFFIX, CHAR_MIN, CHAR_MAX, 0x1p7f)                                 \
+    MODES(uchar, F, SUFFIX, 0, UCHAR_MAX, 0x1p8f)                                      \
+    MODES(short, F, SUFFIX, SHRT_MIN, SHRT_MAX, 0x1p15f)                               \
+    MODES(ushort, F, SUFFIX, 0, USHRT_MAX, 0x1p16f)                                    \
+    MODES(int, F, SUFFIX, INT_MIN, INT_MAX, 0x1p31f)                                   \
+    MODES(uint, F, SUFFIX, 0, UINT_MAX, 0x1p32f)                                       \
+    MODES(long, F, SUFFIX, LONG_MIN, LONG_MAX, 0x1p63f)                                \
+    MODES(ulong, F, SUFFIX, 0, ULONG_MAX, 0x1p64f)
+
+TYPES(float, f)
+TYPES(double, )
+
+/**
+ * First to nearest, then a step back if that was in the wrong direction. LIMIT is not in I, but may come of rounding.
+ */
+#define DIRECTED(T, BITS, I, LIMIT)                                                    \
+    CONST T convert_##T##_rtn(I x)                                                     \
+    {                                                                                  \
+        const T f = (T)x;                                                              \
+        return f >= LIMIT || (I)f > x ? as_##T(as_##BITS(f) + (f < 0 ? 1 : -1)) : f;   \
+    }                                                                                  \
+    CONST T convert_##T##_rtp(I x)                                                     \
+    {                                                                                  \
+        const T f = (T)x;                                                              \
+        return f < LIMIT && (I)f < x ? as_##T(as_##BITS(f) + (f < 0 ? -1 : 1)) : f;    \
+    }                                                                                  \
+    CONST T convert_##T##_rtz(I x)                                                     \
+    {                                                                                  \
+        return x < 0 ? convert_##T##_rtp(x) : convert_##T##_rtn(x);                    \
+    }                                                                                  \
+    VECTORS(T, I, rtn)                                                                 \
+    VECTORS(T, I, rtp)                                                                 \
+    VECTORS(T, I, rtz)
+
+DIRECTED(float, uint, int, 0x1p31f)
+DIRECTED(float, uint, uint, 0x1p32f)
+DIRECTED(float, uint, long, 0x1p63f)
+DIRECTED(float, uint, ulong, 0x1p64f)
+DIRECTED(double, ulong, long, 0x1p63)
+DIRECTED(double, ulong, ulong, 0x1p64)

@@ -184,6 +184,8 @@ def nightly(t):
                [*VERIFY, "--kind", "preempt", "--geometry", geometry, "--seeds", "200"], whole)
     t.step("20 million vectors of each floating-point operation in the RTL", "nightly-float-rtl",
            ["tests/rtl/run", "-j", JOBS, "--timeout", "7200", "fp_fma", "fp_misc", "div_unit", "+count=20000000"], lines)
+    ctest(t, "built-in functions: 20,000 random arguments each, all vector widths", "nightly-sweep", BUILD, ["-R", r"^sweep\."],
+          {"TERN_SWEEP": "20000"})
     ctest(t, "20 million vectors of each floating-point instruction in the model", "nightly-float-model", BUILD,
           ["-R", r"^sim\.float\.model_default"], many)
 

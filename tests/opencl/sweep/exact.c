@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Functions of float and double that are exact or correctly rounded, relational functions and the common functions,
+ * against the host's C library and arithmetic, which round alike.
+ */
+#include "sweep.h"
+
+#include <limits.h>
+#include <math.h>
+#include <mpfr.h>
+
+typedef union sweep_value value;
+/** is_double: else float. */
+typedef void exact_fn(bool is_double, const value *in, value *out);
+
+#define BOTH_TYPES(NAME, FLOAT, DOUBLE)                                        \
+    static void ref_##NAME(bool is_double, const value *in, value *out)        \
+    {                                                                          \
+        if (is_double) {                                                       \
+            DOUBLE;                                                            \
+        } else {                                                               \
+            FLOAT;                                                             \
+        }                                                                      \
+    }
+#define UNARY(NAME) BOTH_TYPES(NAME, out->f = NAME##f(in->f), out->d = NAME(in->d))
+#define BINARY(NAME) BOTH_TYPES(NAME, out->f = NAME##f(in[0].f, in[1].f), out->d = NAME(in[0].d, in[1].d))
+/** From expressions over x, y, z of either type. */
+#define EXPRESSION(NAME, E)                                                    \
+    static double double_##NAME(double x, double y, double z)                  \
+    {                                                                          \
+        (void)y, (void)z;                                                      \
+        return E;                                                              \
+    }                                                                          \
+    static float float_##NAME(float x, float y, float z)                       \
+    {                                                                          \
+        (void)y, (void)z;                                                      \
+        return E;                                                              \
+    }                                                                          \
+    BOTH_TYPES(NAME, out->f = float_##NAME(in[0].f, in[1].f, in[2].f), out->d = double_##NAME(in[0].d, in[1].d, in[2].d))
+
+UNARY(ceil)
+UNARY(fabs)
+UNARY(floor)
+UNARY(logb)
+UNARY(rint)
+UNARY(round)
+UNARY(trunc)
+BINARY(copysign)
+BINARY(fdim)
+BINARY(fmod)
+BINARY(nextafter)
+BINARY(remainder)
+BOTH_TYPES(fma, out->f = fmaf(in[0].f, in[1].f, in[2].f), out->d = fma(in[0].d, in[1].d, in[2].d))
+BOTH_TYPES(modf, out[0].f = modff(in->f, &out[1].f), out[0].d = modf(in->d, &out[1].d))
+BOTH_TYPES(nan, (void)in; out->f = NAN, (void)in; out->d = NAN)
+EXPRESSION(add, x + y)
+EXPRESSION(subtract, x - y)
+EXPRESSION(multiply, x * y)
+EXPRESSION(mad, x * y + z)
+EXPRESSION(maxmag, isnan(x) ? y : isnan(y) ? x : fabs(x) > fabs(y) ? x : fabs(x) < fabs(y) ? y : x > y ? x : y)
+EXPRESSION(minmag, isnan(x) ? y : isnan(y) ? x : fabs(x) < fabs(y) ? x : fabs(x) > fabs(y) ? y : x < y ? x : y)
+EXPRESSION(clamp, x < y ? y : x > z ? z : x)
+EXPRESSION(fmax, isnan(x) ? y : x < y ? y : x) /* the host's does not ignore a signalling NaN */
+EXPRESSION(fmin, isnan(x) ? y : y < x ? y : x)
+EXPRESSION(max, x < y ? y : x)
+EXPRESSION(min, y < x ? y : x)
+EXPRESSION(step, y < x ? 0 : 1)
+EXPRESSION(sign, isnan(x) ? 0 : x > 0 ? 1 : x < 0 ? -1 : x)
+
+static void ref_ldexp(bool is_double, const value *in, value *out)
+{
+    const int n = in[1].i > 100000 ? 100000 : in[1].i < -100000 ? -100000 : (int)in[1].i;
+    if (is_double) {
+        out->d = ldexp(in->d, n);
+    } else {
+        out->f = ldexpf(in->f, n);
+    }
+}
+
+static void ref_ilogb(bool is_double, const value *in, value *out)
+{
+    const double x = is_double ? in->d : (double)in->f;
+    out->i = isnan(x) || isinf(x) ? INT_MAX : x == 0 ? INT_MIN : ilogb(x); /* FP_ILOGBNAN, FP_ILOGB0 */
+}
+
+static void ref_frexp(bool is_double, const value *in, value *out)
+{
+    int n = 0;
+    const double x = is_double ? in->d : (double)in->f, r = isfinite(x) ? frexp(x, &n) : x;
+    out[1].i = n;
+    if (is_double) {
+        out->d = r;
+    } else {
+        out->f = (float)r;
+    }
+}
+
+static void ref_fract(bool is_double, const value *in, value *out)
+{
+    if (is_double) {
+        const double whole = floor(in->d), part = in->d - whole, most = 0x1.fffffffffffffp-1;
+        out[0].d = in->d == 0 || isinf(in->d) ? copysign(0, in->d) : part > most ? most : part;
+        out[1].d = whole;
+    } else {
+        const float whole = floorf(in->f), part = in->f - whole, most = 0x1.fffffep-1f;
+        out[0].f = in->f == 0 || isinf(in->f) ? copysignf(0, in->f) : part > most ? most : part;
+        out[1].f = whole;
+    }
+}
+
+/** The quotient's low seven bits with its sign; 0 if there is no quotient. MPFR gives at least these bits. */
+static void ref_remquo(bool is_double, const value *in, value *out)
+{
+    const double x = is_double ? in[0].d : (double)in[0].f, y = is_double ? in[1].d : (double)in[1].f;
+    ref_remainder(is_double, in, out);
+    out[1].i = 0;
+    if (isfinite(x) && !isnan(y) && y != 0) {
+        mpfr_t a, b, r;
+        long q = 0;
+        mpfr_inits2(64, a, b, r, (mpfr_ptr)NULL);
+        mpfr_set_d(a, fabs(x), MPFR_RNDN);
+        mpfr_set_d(b, fabs(y), MPFR_RNDN);
+        mpfr_remquo(r, &q, a, b, MPFR_RNDN);
+        out[1].i = (signbit(x) != 0) != (signbit(y) != 0) ? -(q & 127) : q & 127;
+        mpfr_clears(a, b, r, (mpfr_ptr)NULL);
+    }
+}
+
+struct exact {
+    exact_fn *fn;
+    bool either_zero; /**< The sign of a zero is open. */
+    bool no_nan; /**< With a NaN the result is open. */
+    bool ordered; /**< It is open too unless b <= c. */
+    exact_fn *or; /**< This result is right too. */
+};
+
+static double check(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
+                    value expected[2])
+{
+    const struct exact *how = c->reference;
+    const bool is_double = c->in[0] == SWEEP_DOUBLE || c->out[0] == SWEEP_DOUBLE;
+    (void)width;
+    for (unsigned k = 0; k < 3; k++) {
+        if (how->no_nan && sweep_is_nan(c->in[k], in[k])) {
+            return 0;
+        }
+    }
+    if (how->ordered && !(sweep_number(c->in[1], in[1]) <= sweep_number(c->in[2], in[2]))) {
+        return 0;
+    }
+    how->fn(is_double, in, expected);
+    if (how->either_zero && sweep_number(c->out[0], got[0]) == 0 && sweep_number(c->out[0], expected[0]) == 0) {
+        return 0;
+    }
+    if (how->or != NULL) {
+        value other[2];
+        how->or(is_double, in, other);
+        expected[0] = sweep_exact(c, got, other) == 0 ? other[0] : expected[0];
+    }
+    return sweep_exact(c, got, expected);
+}
+
+#define HOW(NAME, ...) (&(const struct exact){.fn = ref_##NAME, __VA_ARGS__})
+#define CASE(NAME, CODE, HOW, ...) {#NAME, CODE, __VA_ARGS__, .check = check, .reference = HOW}
+#define ONE(NAME, T) CASE(NAME, "r = " #NAME "(a);", HOW(NAME, 0), {T}, {T})
+#define TWO(NAME, T) CASE(NAME, "r = " #NAME "(a, b);", HOW(NAME, 0), {T, T}, {T})
+#define OPERATOR(NAME, SIGN, T) CASE(NAME, "r = a " #SIGN " b;", HOW(NAME, 0), {T, T}, {T})
+/** The second form takes a scalar. */
+#define LOOSE(NAME, T, ...)                                                                            \
+    CASE(NAME, "r = " #NAME "(a, b);", HOW(NAME, __VA_ARGS__), {T, T}, {T}),                           \
+    {#NAME, "r = " #NAME "(a, b);", {T, T}, {T}, .scalar = 2, .check = check, .reference = HOW(NAME, __VA_ARGS__)}
+
+#define BOTH(T, UNSIGNED)                                                                              \
+    ONE(ceil, T), ONE(fabs, T), ONE(floor, T), ONE(logb, T), ONE(rint, T), ONE(round, T),              \
+    ONE(trunc, T), TWO(copysign, T), TWO(fdim, T), TWO(fmod, T), TWO(nextafter, T), TWO(remainder, T), \
+    LOOSE(fmax, T, .either_zero = true), LOOSE(fmin, T, .either_zero = true),                          \
+    LOOSE(max, T, .either_zero = true, .no_nan = true), LOOSE(min, T, .either_zero = true, .no_nan = true), \
+    CASE(maxmag, "r = maxmag(a, b);", HOW(maxmag, .either_zero = true), {T, T}, {T}),                  \
+    CASE(minmag, "r = minmag(a, b);", HOW(minmag, .either_zero = true), {T, T}, {T}),                  \
+    OPERATOR(add, +, T), OPERATOR(subtract, -, T), OPERATOR(multiply, *, T),                           \
+    CASE(fma, "r = fma(a, b, c);", HOW(fma, 0), {T, T, T}, {T}),                                       \
+    CASE(mad, "r = mad(a, b, c);", HOW(fma, .or = ref_mad), {T, T, T}, {T}),                                      \
+    CASE(clamp, "r = clamp(a, b, c);", HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true), {T, T, T}, {T}), \
+    {"clamp", "r = clamp(a, b, c);", {T, T, T}, {T}, .scalar = 6, .check = check,                      \
+     .reference = HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true)},                   \
+    CASE(step, "r = step(a, b);", HOW(step, .no_nan = true), {T, T}, {T}),                             \
+    {"step", "r = step(a, b);", {T, T}, {T}, .scalar = 1, .check = check, .reference = HOW(step, .no_nan = true)}, \
+    ONE(sign, T),                                                                                      \
+    CASE(ldexp, "r = ldexp(a, b);", HOW(ldexp, 0), {T, SWEEP_INT}, {T}),                               \
+    {"ldexp", "r = ldexp(a, b);", {T, SWEEP_INT}, {T}, .scalar = 2, .check = check, .reference = HOW(ldexp, 0)}, \
+    CASE(ilogb, "r = ilogb(a);", HOW(ilogb, 0), {T}, {SWEEP_INT}),                                     \
+    CASE(frexp, "r = frexp(a, &s);", HOW(frexp, 0), {T}, {T, SWEEP_INT}),                              \
+    CASE(fract, "r = fract(a, &s);", HOW(fract, 0), {T}, {T, T}),                                      \
+    CASE(modf, "r = modf(a, &s);", HOW(modf, 0), {T}, {T, T}),                                         \
+    CASE(remquo, "r = remquo(a, b, &s);", HOW(remquo, 0), {T, T}, {T, SWEEP_INT}),                     \
+    CASE(nan, "r = nan(a);", HOW(nan, 0), {UNSIGNED}, {T})
+
+static const struct sweep_case of_float[] = {BOTH(SWEEP_FLOAT, SWEEP_UINT)};
+static const struct sweep_case of_double[] = {BOTH(SWEEP_DOUBLE, SWEEP_ULONG)};
+
+/** Relational functions give 1 in scalar forms, -1 in vector forms. */
+typedef bool relation_fn(double x, double y);
+
+#define RELATION(NAME, E)                                  \
+    static bool ref_##NAME(double x, double y)             \
+    {                                                      \
+        (void)y;                                           \
+        return E;                                          \
+    }
+
+RELATION(isequal, x == y)
+RELATION(isnotequal, x != y)
+RELATION(isgreater, x > y)
+RELATION(isgreaterequal, x >= y)
+RELATION(isless, x < y)
+RELATION(islessequal, x <= y)
+RELATION(islessgreater, x < y || x > y)
+RELATION(isordered, !isnan(x) && !isnan(y))
+RELATION(isunordered, isnan(x) || isnan(y))
+RELATION(isfinite, isfinite(x) != 0)
+RELATION(isinf, isinf(x) != 0)
+RELATION(isnan, isnan(x) != 0)
+RELATION(signbit, signbit(x) != 0)
+
+static double check_relation(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
+                             value expected[2])
+{
+    relation_fn *const *fn = c->reference;
+    const bool two = c->in[1] != SWEEP_NONE;
+    const bool is = (*fn)(sweep_number(c->in[0], in[0]), two ? sweep_number(c->in[1], in[1]) : 0);
+    expected[0].i = is ? (width == 1 ? 1 : -1) : 0;
+    return sweep_exact(c, got, expected);
+}
+
+static double check_isnormal(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
+                             value expected[2])
+{
+    const bool is = c->in[0] == SWEEP_FLOAT ? isnormal(in[0].f) : isnormal(in[0].d);
+    expected[0].i = is ? (width == 1 ? 1 : -1) : 0;
+    return sweep_exact(c, got, expected);
+}
+
+#define RELATION_OF(NAME) (&(relation_fn *const){ref_##NAME})
+#define IS_ONE(NAME, T, R) \
+    {#NAME, "r = " #NAME "(a);", {T}, {R}, .check = check_relation, .reference = RELATION_OF(NAME)}
+#define IS_TWO(NAME, T, R) \
+    {#NAME, "r = " #NAME "(a, b);", {T, T}, {R}, .check = check_relation, .reference = RELATION_OF(NAME)}
+#define RELATIONS(T, R)                                                                                 \
+    IS_TWO(isequal, T, R), IS_TWO(isnotequal, T, R), IS_TWO(isgreater, T, R), IS_TWO(isgreaterequal, T, R), \
+    IS_TWO(isless, T, R), IS_TWO(islessequal, T, R), IS_TWO(islessgreater, T, R), IS_TWO(isordered, T, R),  \
+    IS_TWO(isunordered, T, R), IS_ONE(isfinite, T, R), IS_ONE(isinf, T, R), IS_ONE(isnan, T, R),       \
+    IS_ONE(signbit, T, R), {"isnormal", "r = isnormal(a);", {T}, {R}, .check = check_isnormal}
+
+static const struct sweep_case of_relations[] = {RELATIONS(SWEEP_FLOAT, SWEEP_INT), RELATIONS(SWEEP_DOUBLE, SWEEP_LONG)};
+
+static void test_float(void **state)
+{
+    (void)state;
+    sweep_run(of_float, LENGTH(of_float), "");
+}
+
+static void test_double(void **state)
+{
+    (void)state;
+    sweep_run(of_double, LENGTH(of_double), "");
+}
+
+static void test_relations(void **state)
+{
+    (void)state;
+    sweep_run(of_relations, LENGTH(of_relations), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_float),
+        cmocka_unit_test(test_double),
+        cmocka_unit_test(test_relations),
+    };
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A sweep runs built-in functions of OpenCL C over all combinations of corner values, and over random ones, in scalar
+ * and vector forms, and compares each result with a reference computed on the host.
+ *
+ * A case is one function with fixed element types. Its code is a statement over the inputs a, b, c and the outputs r,
+ * s; in the form of width N these are vectors of N elements, or scalars where the case says so. References see scalars
+ * only.
+ *
+ * TERN_SWEEP=N       N random combinations a case and all vector widths (default: 96, two widths) TERN_SWEEP_SEED=N  of
+ * the random values (default 1) TERN_SWEEP_ONLY=F  only functions whose name begins with F
+ */
+#ifndef SWEEP_H
+#define SWEEP_H
+
+#include "../clt.h"
+
+#include <stdbool.h>
+
+enum sweep_type {
+    SWEEP_NONE,
+    SWEEP_CHAR,
+    SWEEP_UCHAR,
+    SWEEP_SHORT,
+    SWEEP_USHORT,
+    SWEEP_INT,
+    SWEEP_UINT,
+    SWEEP_LONG,
+    SWEEP_ULONG,
+    SWEEP_FLOAT,
+    SWEEP_DOUBLE,
+    SWEEP_TYPES
+};
+
+/** An element. Integers narrower than 64 bits are extended by their sign, or with zeros if they are unsigned. */
+union sweep_value {
+    int64_t i;
+    uint64_t u;
+    float f;
+    double d;
+};
+
+struct sweep_case {
+    const char *name; /**< Of the function. */
+    const char *code; /**< "r = f(a, b);" */
+    enum sweep_type in[3], out[2]; /**< SWEEP_NONE: there is no such one. */
+    unsigned scalar; /**< Bit i: input i is a scalar in vector forms too. */
+    bool no_vectors; /**< There is only the scalar form. */
+    double bound; /**< Of what check returns. */
+    /** The error of got, in units in the last place: 0 if
+     *  it is right, infinity if it is not near. width: of the form. */
+    double (*check)(const struct sweep_case *c, unsigned width, const union sweep_value in[3],
+                    const union sweep_value got[2], union sweep_value expected[2]);
+    const void *reference; /**< For check. */
+};
+
+extern const char *const sweep_names[SWEEP_TYPES];
+extern const unsigned sweep_sizes[SWEEP_TYPES];
+
+/**
+ * Runs the cases, built with these options, prints the first wrong results of each, and fails the test if there are
+ * any.
+ */
+void sweep_run(const struct sweep_case *cases, size_t n, const char *options);
+
+/** The corner values of a type; few: those for three arguments. */
+size_t sweep_corners(enum sweep_type t, bool few, union sweep_value *values);
+enum { SWEEP_MOST_CORNERS = 160 };
+/** A random value: any bits, or near one, or small. */
+union sweep_value sweep_random(enum sweep_type t, uint32_t *state);
+
+bool sweep_is_float(enum sweep_type t);
+bool sweep_is_nan(enum sweep_type t, union sweep_value v);
+double sweep_number(enum sweep_type t, union sweep_value v);
+/** The same value, zeros by their sign; any NaN is like another. */
+bool sweep_same(enum sweep_type t, union sweep_value a, union sweep_value b);
+/** For check: 0 if got is the same as expected (both outputs), else infinity. */
+double sweep_exact(const struct sweep_case *c, const union sweep_value got[2], const union sweep_value expected[2]);
+
+#endif

@@ -75,6 +75,7 @@ struct tc_kernel {
     uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
     uint32_t required_size[3];/**< reqd_work_group_size, each at least 1, or zeros. */
     int uniform;              /**< May rely on work-groups of one size: OpenCL C 1.x, or -cl-uniform-work-group-size. */
+    int arg_info;             /**< Its arguments may be told to the application: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address; filled by tc_load only. */
 };
 

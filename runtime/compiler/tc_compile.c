@@ -136,10 +136,10 @@ static void rename_source(struct tc_text *log, const struct tc_text *raw)
     tc_text_add(log, p, strlen(p));
 }
 
-static int wrap(const struct tc_blob *bitcode, const char *magic, struct tc_blob *out)
+static int wrap(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *out)
 {
-    struct tc_module_header header = {.version = TC_MODULE_VERSION, .size = bitcode->size};
-    memcpy(header.magic, magic, sizeof header.magic);
+    struct tc_module_header header = {.version = TC_MODULE_VERSION, .flags = flags, .size = bitcode->size};
+    memcpy(header.magic, "TERN.MOD", sizeof header.magic);
     char *data = malloc(sizeof header + bitcode->size);
     if (!data) {
         return -ENOMEM;
@@ -151,8 +151,8 @@ static int wrap(const struct tc_blob *bitcode, const char *magic, struct tc_blob
 }
 
 /** Runs the front end. *rule: the files that it opened, as clang -MD writes them. */
-static int run_front_end(const struct arguments *a, const struct tc_blob *inputs, size_t n, struct tc_blob *module,
-                         struct tc_blob *rule, struct tc_text *log)
+static int run_front_end(const struct arguments *a, const struct tc_blob *inputs, size_t n, uint32_t flags,
+                         struct tc_blob *module, struct tc_blob *rule, struct tc_text *log)
 {
     struct tc_child child = {.argv = a->list, .inputs = inputs, .n_inputs = n, .back = rule};
     struct tc_blob bitcode = {0};
@@ -171,7 +171,7 @@ static int run_front_end(const struct arguments *a, const struct tc_blob *inputs
     }
     if (!result) {
         struct tc_blob made = {0};
-        result = wrap(&bitcode, "TERN.MOD", &made);
+        result = wrap(&bitcode, flags, &made);
         result = result ? result : tc_seal(&made);
         if (result) {
             free(made.data);
@@ -262,6 +262,8 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
         goto out;
     }
     make_key(&key, &f, directory, headers, n_headers);
+    const uint32_t flags = options->arg_info ? TC_MODULE_ARG_INFO : 0;
+    tc_key_add(&key, &flags, sizeof flags);
     if (!tc_cache_get(&key, &stored, &old_log) && !tc_depend_check(&stored, module)) {
         tc_text_add(log, old_log.data ? old_log.data : "", old_log.size);
         goto out;
@@ -269,7 +271,7 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     free(stored.data);
     stored = (struct tc_blob){0};
     clock_gettime(CLOCK_REALTIME, &start);
-    result = run_front_end(&f.arguments, f.inputs, f.n_inputs, module, &rule, log);
+    result = run_front_end(&f.arguments, f.inputs, f.n_inputs, flags, module, &rule, log);
     if (!result && key.usable && !tc_depend_store(&rule, options, &start, module, &stored)) {
         tc_cache_put(&key, &stored, log);
     }

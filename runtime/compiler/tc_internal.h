@@ -27,6 +27,7 @@ struct tc_options {
     int version;      /**< Of OpenCL C: 100, 110, 120, 300. */
     int optimize;
     int lines;        /**< Keep line tables. */
+    int arg_info;     /**< clGetKernelArgInfo is to answer. */
 };
 
 /** 0; -EINVAL: an option is unknown (told in log); -ENOMEM. */
@@ -101,13 +102,16 @@ int tc_depend_check(const struct tc_blob *stored, struct tc_blob *result);
 struct tc_module_header {
     char magic[8]; /**< "TERN.MOD" or "TERN.LIB". */
     uint32_t version;
-    uint32_t reserved;
+    uint32_t flags;
     uint64_t size; /**< Of the bitcode. */
 };
 
 /** Of everything that is stored: raised when blobs change their shape. */
-#define TC_MODULE_VERSION 2u
-#define TC_OBJECT_VERSION 2
+#define TC_MODULE_VERSION 3u
+#define TC_OBJECT_VERSION 3
+
+/** Flag of a module: its kernels' arguments may be told (-cl-kernel-arg-info). Their names are kept in any case, for faults. */
+#define TC_MODULE_ARG_INFO 1u
 
 /** Appends the seal. -ENOMEM: nothing is changed. */
 int tc_seal(struct tc_blob *blob);

@@ -110,6 +110,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     result = result ? result : get_u32(json, "local_static", &k->local_static);
     result = result ? result : get_u32(json, "stack", &k->stack);
     result = result ? result : get_bool(json, "uniform", &k->uniform);
+    result = result ? result : get_bool(json, "arg_info", &k->arg_info);
     result = result ? result : read_required(json, k->required_size);
     if (result) {
         return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tc_link: hands the modules to tern-cc1, each preceded by its length. tc_kind: what a byte string is. */
+/** tc_link: hands the modules to tern-cc1, each preceded by its length and flags. tc_kind: what a byte string is. */
 #include "tc_elf.h"
 #include "tc_internal.h"
 
@@ -36,11 +36,11 @@ enum tc_kind tc_kind(const void *data, size_t size)
 }
 
 /** Of a module or library. */
-static size_t bitcode_size(const struct tc_blob *blob)
+static struct tc_module_header header_of(const struct tc_blob *blob)
 {
     struct tc_module_header header;
     memcpy(&header, blob->data, sizeof header);
-    return (size_t)header.size;
+    return header;
 }
 
 static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *out, struct tc_text *log)
@@ -53,7 +53,7 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
             tc_text_print(log, "error: input %zu is neither a compiled program nor a library\n", i);
             return -EINVAL;
         }
-        total += sizeof(uint32_t) + bitcode_size(&inputs[i]);
+        total += 2 * sizeof(uint32_t) + (size_t)header_of(&inputs[i]).size;
     }
     if (n == 0) {
         tc_text_print(log, "error: nothing to link\n");
@@ -64,10 +64,11 @@ static int frame_inputs(const struct tc_blob *inputs, size_t n, struct tc_blob *
         return -ENOMEM;
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t length = (uint32_t)bitcode_size(&inputs[i]);
-        memcpy(data + at, &length, sizeof length);
-        memcpy(data + at + sizeof length, (const char *)inputs[i].data + head, length);
-        at += sizeof length + length;
+        const struct tc_module_header header = header_of(&inputs[i]);
+        const uint32_t front[2] = {(uint32_t)header.size, header.flags};
+        memcpy(data + at, front, sizeof front);
+        memcpy(data + at + sizeof front, (const char *)inputs[i].data + head, front[0]);
+        at += sizeof front + front[0];
     }
     *out = (struct tc_blob){data, total};
     return 0;
@@ -96,7 +97,8 @@ static int run(const char *const *argv, const struct tc_blob *input, struct tc_b
 
 static int prepend_header(struct tc_blob *library)
 {
-    struct tc_module_header header = {.version = TC_MODULE_VERSION, .size = library->size};
+    /* what its modules said of their arguments is written in the library's bitcode */
+    struct tc_module_header header = {.version = TC_MODULE_VERSION, .flags = TC_MODULE_ARG_INFO, .size = library->size};
     memcpy(header.magic, "TERN.LIB", sizeof header.magic);
     char *data = realloc(library->data, sizeof header + library->size);
     if (!data) {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum action { PASS, IGNORE, NO_OPTIMIZE, LINES };
+enum action { PASS, IGNORE, NO_OPTIMIZE, LINES, ARG_INFO };
 
 static const struct {
     const char *name;
@@ -29,7 +29,7 @@ static const struct {
     {"-cl-fast-relaxed-math", PASS},
     {"-cl-uniform-work-group-size", PASS},
     {"-cl-no-subgroup-ifp", IGNORE},
-    {"-cl-kernel-arg-info", IGNORE}, /* always kept */
+    {"-cl-kernel-arg-info", ARG_INFO},
     {"-w", PASS},
     {"-Werror", PASS},
     {"-g", LINES}, /* there is no debugger, but faults name lines */
@@ -105,6 +105,7 @@ static int take_flag(struct tc_options *o, char *token, struct tc_text *log)
         if (!strcmp(token, flags[i].name)) {
             o->optimize = flags[i].action == NO_OPTIMIZE ? 0 : o->optimize;
             o->lines = flags[i].action == LINES ? 1 : o->lines;
+            o->arg_info = flags[i].action == ARG_INFO ? 1 : o->arg_info;
             if (flags[i].action == PASS) {
                 return push(o, token);
             }

@@ -143,7 +143,7 @@ static void test_refused(void **state)
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* two of one name */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
         {"{", "\"name\":\"second\"", "\"name\":\"\""},
-        {"{", "\"version\":2", "\"version\":1"},
+        {"{", "\"version\":3", "\"version\":2"},
     };
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);

@@ -295,6 +295,62 @@ static void test_arg_info(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** OpenCL 3.0, 5.9.3: only a program that was built with the option tells of arguments; compiled modules each speak for
+ *  themselves, and through libraries and binaries. */
+static void test_no_arg_info(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {"kernel void told(int x) {}", "kernel void hidden(int x) {}"};
+    cl_program parts[2];
+    for (int i = 0; i < 2; i++) {
+        const char *text = sources[i];
+        parts[i] = clCreateProgramWithSource(clt_context, 1, &text, NULL, &clt_error);
+        MADE(parts[i]);
+        OK(clCompileProgram(parts[i], 0, NULL, i ? "-w" : "-cl-kernel-arg-info", 0, NULL, NULL, NULL, NULL));
+    }
+    cl_program library = clLinkProgram(clt_context, 0, NULL, "-create-library", 2, parts, NULL, NULL, &clt_error);
+    MADE(library);
+    cl_program linked = clLinkProgram(clt_context, 0, NULL, NULL, 1, &library, NULL, NULL, &clt_error);
+    MADE(linked);
+    size_t size = 0;
+    OK(clGetProgramInfo(linked, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+    unsigned char *binary = malloc(size);
+    OK(clGetProgramInfo(linked, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL));
+    const unsigned char *given = binary;
+    cl_program again = clCreateProgramWithBinary(clt_context, 1, &clt_device, &size, &given, NULL, &clt_error);
+    MADE(again);
+    free(binary);
+    OK(clBuildProgram(again, 0, NULL, NULL, NULL, NULL));
+    cl_program both = clt_build("kernel void hidden(int x) {}", "");
+    const struct {
+        cl_program program;
+        const char *name;
+        cl_int error;
+    } cases[] = {
+        {linked, "told", CL_SUCCESS},
+        {linked, "hidden", CL_KERNEL_ARG_INFO_NOT_AVAILABLE},
+        {again, "told", CL_SUCCESS},
+        {again, "hidden", CL_KERNEL_ARG_INFO_NOT_AVAILABLE},
+        {both, "hidden", CL_KERNEL_ARG_INFO_NOT_AVAILABLE},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        char text[8];
+        cl_uint n = 0;
+        cl_kernel k = clCreateKernel(cases[i].program, cases[i].name, &clt_error);
+        MADE(k);
+        FAILS(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_NAME, sizeof text, text, NULL), cases[i].error);
+        FAILS(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof text, text, NULL), cases[i].error);
+        FAILS(clGetKernelArgInfo(k, 1, CL_KERNEL_ARG_NAME, sizeof text, text, NULL), CL_INVALID_ARG_INDEX);
+        OK(clGetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL));
+        assert_int_equal(n, 1);
+        OK(clReleaseKernel(k));
+    }
+    cl_program all[] = {parts[0], parts[1], library, linked, again, both};
+    for (size_t i = 0; i < LENGTH(all); i++) {
+        OK(clReleaseProgram(all[i]));
+    }
+}
+
 static void test_clone_kernel(void **state)
 {
     (void)state;
@@ -390,7 +446,7 @@ int main(void)
         cmocka_unit_test(test_build_error),     cmocka_unit_test(test_options),
         cmocka_unit_test(test_several_strings_and_kernels),
         cmocka_unit_test(test_compile_and_link), cmocka_unit_test(test_binaries),
-        cmocka_unit_test(test_asynchronous_builds), cmocka_unit_test(test_arg_info),
+        cmocka_unit_test(test_asynchronous_builds), cmocka_unit_test(test_arg_info), cmocka_unit_test(test_no_arg_info),
         cmocka_unit_test(test_clone_kernel),    cmocka_unit_test(test_printf),
         cmocka_unit_test(test_program_variable),
     };

@@ -18,9 +18,10 @@
 #define CC1_MAX_KERNELS 4096u
 /** What tc_kernels.c accepts (compiler.h). */
 #define CC1_MAX_ARGS 1024u
+#define CC1_ARG_INFO 1u /* flag of a module, as in tc_internal.h */
 #define CC1_MAX_ARGS_SIZE (1u << 20)
 /** Of the JSON in .tern.kernels: raised when what a loader must know changes. */
-#define CC1_OBJECT_VERSION 2
+#define CC1_OBJECT_VERSION 3
 
 enum cc1_exit { CC1_OK = 0, CC1_BAD_INPUT = 1, CC1_INTERNAL = 3 };
 
@@ -61,6 +62,7 @@ void cc1_module_internalize(struct cc1 *cc, int keep_functions);
 void cc1_module_optimize(struct cc1 *cc, const char *pipeline);
 
 /* kernel.c: finds kernels, writes their entries, reads their metadata. */
+void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module);
 void cc1_kernels(struct cc1 *cc);
 /** After optimization: entries do not return. */
 void cc1_kernels_end(struct cc1 *cc);

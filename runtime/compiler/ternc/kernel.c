@@ -85,6 +85,18 @@ static void print_hint(char *out, size_t size, LLVMTypeRef type, int is_signed)
     }
 }
 
+static const char hidden[] = "tern-no-arg-info"; /* an attribute of kernels, so that it comes through libraries */
+
+/** Marks the kernels of a module that was compiled without -cl-kernel-arg-info. */
+void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) == CC_SPIR_KERNEL) {
+            LLVMAddAttributeAtIndex(f, CC1_FUNCTION, LLVMCreateStringAttribute(cc->context, hidden, sizeof hidden - 1, "", 0));
+        }
+    }
+}
+
 static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
 {
     char text[256] = "";
@@ -119,6 +131,7 @@ static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
     LLVMAttributeRef uniform = LLVMGetStringAttributeAtIndex(f, CC1_FUNCTION, even, sizeof even - 1);
     const char *value = uniform ? LLVMGetStringAttributeValue(uniform, &n) : "";
     cJSON_AddBoolToObject(json, "uniform", !strncmp(value, "true", 4));
+    cJSON_AddBoolToObject(json, "arg_info", !LLVMGetStringAttributeAtIndex(f, CC1_FUNCTION, hidden, sizeof hidden - 1));
 }
 
 static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], unsigned i)

@@ -52,13 +52,17 @@ static void write_all(const void *data, size_t size)
 
 static void link_stdin(struct cc1 *cc)
 {
-    uint32_t length;
-    while (fread(&length, sizeof length, 1, stdin) == 1) {
-        void *data = cc1_alloc(length, 1);
-        if (fread(data, 1, length, stdin) != length) {
+    uint32_t front[2]; /* length and flags */
+    while (fread(front, sizeof front, 1, stdin) == 1) {
+        void *data = cc1_alloc(front[0], 1);
+        if (fread(data, 1, front[0], stdin) != front[0]) {
             cc1_die(CC1_INTERNAL, "truncated input");
         }
-        cc1_module_link(cc, cc1_module_parse(cc, data, length, "module"));
+        LLVMModuleRef module = cc1_module_parse(cc, data, front[0], "module");
+        if (!(front[1] & CC1_ARG_INFO)) {
+            cc1_kernels_hide(cc, module);
+        }
+        cc1_module_link(cc, module);
     }
     if (!cc->module) {
         cc1_die(CC1_BAD_INPUT, "nothing to link");

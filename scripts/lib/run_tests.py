@@ -121,6 +121,17 @@ def bare(t):
     t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped)
 
 
+THREADS = r"^driver\.(device|fault|guest|preempt|published|space|tdr|threads|trace_out|wait)$|^opencl\.(api|run|guest)_"
+
+
+def tsan(t):
+    """What has threads: the driver on a device, and the OpenCL programs."""
+    tree = BUILD / "tsan"
+    if configure_and_build(t, tree, "-DTERN_SANITIZE=thread", "-DTERN_RTL=OFF"):
+        ctest(t, "driver and OpenCL programs with the thread sanitizer", "tsan", tree, ["-R", THREADS],
+              {"TERN_BACKEND": "model", "TSAN_OPTIONS": "second_deadlock_stack=1"})
+
+
 def rtl(t):
     t.step("RTL unit benches", "rtl", ["tests/rtl/run", "-j", JOBS], lines)
 
@@ -190,8 +201,8 @@ def nightly(t):
           ["-R", r"^sim\.float\.model_default"], many)
 
 
-SUITES = {"static": static, "bare": bare, "c": c, "sanitize": sanitize, "fuzz": fuzz, "rtl": rtl, "formal": formal, "opencl": opencl,
-          "bench": bench, "verify": verify, "coverage": coverage}
+SUITES = {"static": static, "bare": bare, "c": c, "sanitize": sanitize, "tsan": tsan, "fuzz": fuzz, "rtl": rtl, "formal": formal,
+          "opencl": opencl, "bench": bench, "verify": verify, "coverage": coverage}
 NIGHTLY = {"nightly": nightly}
 
 

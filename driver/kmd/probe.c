@@ -20,14 +20,35 @@ static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *valu
     return 0;
 }
 
+#define LANES_MAX ((TERN_ENGINE_IND_INFO_LANE_MASK >> TERN_ENGINE_IND_INFO_LANE_SHIFT) + 1) /* what an indication can name */
+#define WARPS_MAX ((TERN_ENGINE_IND_INFO_WARP_MASK >> TERN_ENGINE_IND_INFO_WARP_SHIFT) + 1)
+#define PAGES_MAX ((TERN_PTE_PPN_MASK >> TERN_PTE_PPN_SHIFT) + 1) /* what an entry of a page table can name */
+
+/** What cannot be is refused here, with its name; all that reads these numbers later may divide by them and index with them. */
 static int plausible(const struct tern_kmd *k)
 {
-    if (!k->engines || k->engines > TERN_ENGINES_MAX || !k->lanes || !k->warps || !k->mem_pages || k->dirty_page_log2 < 12 ||
-        k->dirty_page_log2 > 34 || k->save_pages > TERN_PAGES_LARGE) {
-        return tern_error(-EPROTO,
-                          "the device describes itself impossibly: %u engines, %u lanes, %u warps, %u pages, dirty page 2^%u, "
-                          "%u pages to save a context",
-                          k->engines, k->lanes, k->warps, k->mem_pages, k->dirty_page_log2, k->save_pages);
+    const struct {
+        const char *what;
+        uint32_t value, low, high;
+    } all[] = {
+        {"engines", k->engines, 1, TERN_ENGINES_MAX},
+        {"lanes of a warp", k->lanes, 1, LANES_MAX},
+        {"warps of an engine", k->warps, 1, WARPS_MAX},
+        {"Hz of its clock", k->clock_hz, 1, UINT32_MAX},
+        {"pages of memory", k->mem_pages, 1, PAGES_MAX},
+        {"bits of a physical address", k->pa_bits, 13, 34},
+        {"as log2 of the bytes of a dirty page", k->dirty_page_log2, 12, 34},
+        {"pages to save a context", k->save_pages, 1, TERN_PAGES_LARGE},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].value < all[i].low || all[i].value > all[i].high) {
+            return tern_error(-EPROTO, "the device describes itself impossibly: %u %s; %u to %u are possible", all[i].value, all[i].what,
+                              all[i].low, all[i].high);
+        }
+    }
+    if (k->mem_pages > 1ull << (k->pa_bits - 12)) {
+        return tern_error(-EPROTO, "the device describes itself impossibly: %u pages of memory, but %u bits of a physical address",
+                          k->mem_pages, k->pa_bits);
     }
     return 0;
 }

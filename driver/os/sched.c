@@ -276,7 +276,8 @@ static uint64_t front_ran(const struct tern_sched *s, const struct tern_sched_en
 static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched_engine *e)
 {
     const uint32_t halvings = e->inflight[0].cuts / 64;
-    return !s->config.force_preempt || halvings > 20 ? UINT64_MAX : s->config.force_preempt << halvings;
+    const uint64_t most = UINT64_MAX >> 1 >> halvings % 32;
+    return !s->config.force_preempt || halvings > 20 || s->config.force_preempt > most ? UINT64_MAX : s->config.force_preempt << halvings;
 }
 
 /** Cycles times percent that NORMAL is behind or ahead by, with what runs. */
@@ -292,7 +293,7 @@ static int64_t owed_now(const struct tern_sched *s, const struct tern_sched_engi
 /** A turn of NORMAL's is half a quantum long. */
 static int64_t owed_most(const struct tern_sched *s)
 {
-    return (int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2 * (100 - s->config.normal_percent));
+    return tern_sched_times((int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2), 100 - s->config.normal_percent);
 }
 
 static void take_turns(struct tern_sched *s, struct tern_sched_engine *e)

@@ -9,6 +9,20 @@
 
 #define TERN_SCHED_SCALE 16 /* virtual time has four bits after the point */
 
+/**
+ * A product of settings, which may be as large as 2^62 each: from 2^60 on all are alike, which is 146 years at 250 MHz, and
+ * sums of two still fit.
+ */
+static inline int64_t tern_sched_times(int64_t a, int64_t b)
+{
+    const int64_t most = (int64_t)1 << 60;
+    int64_t product;
+    if (__builtin_mul_overflow(a, b, &product)) {
+        return (a < 0) == (b < 0) ? most : -most;
+    }
+    return product > most ? most : product < -most ? -most : product;
+}
+
 /** Is a before b? Times wrap around. */
 static inline bool tern_sched_before(int64_t a, int64_t b)
 {

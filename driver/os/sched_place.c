@@ -124,9 +124,9 @@ static struct tern_sched_context *chosen(const struct tern_sched_engine *from, c
 /** What a quantum adds to the engine's clock, and no less than to that of one with the load 1. */
 static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_engine *e, uint32_t band)
 {
-    const int64_t quantum = (int64_t)s->config.band[band].quantum * TERN_SCHED_SCALE;
+    const int64_t quantum = tern_sched_times((int64_t)s->config.band[band].quantum, TERN_SCHED_SCALE);
     const int64_t whole = (int64_t)(WHOLE / ALIKE), part_here = (int64_t)(e->load[band] / ALIKE) + 1;
-    return part_here < whole ? quantum * whole / part_here : quantum;
+    return part_here < whole ? tern_sched_times(quantum, whole) / part_here : quantum;
 }
 
 /** Lets a context go from an engine to another, if it should. */
@@ -134,26 +134,26 @@ static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t 
 {
     struct tern_sched_engine *from = &s->engine[giver], *to = &s->engine[taker];
     const uint64_t quantum = s->config.band[band].quantum;
-    const int64_t unit = quantum_of(s, from, band);
+    const int64_t unit = quantum_of(s, from, band), most = tern_sched_times(LEAD_MOST, unit);
     const bool idle = !present(to, 0), both = from->live[band] && to->live[band];
     int64_t lead = clock_of(to, band) - clock_of(from, band);
-    if (both && lead > LEAD_MOST * unit) {
-        from->base[band] -= lead - LEAD_MOST * unit;
-        lead = LEAD_MOST * unit;
+    if (both && lead > most) {
+        from->base[band] -= lead - most;
+        lead = most;
     }
     if (!from->n || tern_list_empty(&from->movable[band]) || present(from, idle ? 0 : band) < 2) {
         return false; /* it will run next; or: nobody gives its only one away */
     }
-    if (both && !idle && lead <= LEAD * unit) {
+    if (both && !idle && lead <= tern_sched_times(LEAD, unit)) {
         return false;
     }
     struct tern_sched_context *c = chosen(from, to, band);
-    if (!idle && c->moved && lead < LEAD_MOST * unit) {
+    if (!idle && c->moved && lead < most) {
         return false; /* first it shall run where it is */
     }
     if (!idle && !fits(c, from, to, !both)) {
-        const bool most = 2 * part_of(c) > load(from, band) + ALIKE;
-        if (!both || most || lead <= LEAD_FORCES * unit || s->now - to->balanced < quantum) {
+        const bool most_of_it = 2 * part_of(c) > load(from, band) + ALIKE;
+        if (!both || most_of_it || lead <= tern_sched_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
             return false;
         }
         to->balanced = s->now; /* clocks need time to show what that changes */

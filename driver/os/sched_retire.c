@@ -177,6 +177,18 @@ static bool of_job(const struct tern_sched_engine *e, const struct tern_job *job
     return false;
 }
 
+/** Its slices that came back will not run; those of younger jobs will. */
+static void drop_back(struct tern_sched_context *c, const struct tern_job *job)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->backs; i++) {
+        if (c->back[i].job != job) {
+            c->back[kept++] = c->back[i];
+        }
+    }
+    c->backs = kept;
+}
+
 /** A job that cannot go on ends with its last slice in flight; with its process in error, so does all behind it. */
 static void fail(struct tern_sched *s, const struct tern_slice *slice, enum tern_result result)
 {
@@ -191,7 +203,7 @@ static void fail(struct tern_sched *s, const struct tern_slice *slice, enum tern
     }
     job->sent = job->size;
     c->next = c->next == job ? following(job) : c->next;
-    c->backs = c->backs && c->back[0].job == job ? 0 : c->backs;
+    drop_back(c, job);
     tern_sched_judge_later(s, c);
     if (!of_job(&s->engine[c->engine], job)) {
         end_job(s, job, job->result);

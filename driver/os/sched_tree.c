@@ -125,9 +125,9 @@ static int64_t within(int64_t time, int64_t present, int64_t most)
 static void shift_share(struct tern_sched *s, struct tern_sched_process *p, uint32_t band, uint32_t engine, int64_t vtime, uint64_t here)
 {
     struct tern_sched_share *share = &p->share[band][engine];
-    const int64_t most = MOST * (int64_t)s->config.band[band].quantum * TERN_SCHED_SCALE;
+    const int64_t most = tern_sched_times((int64_t)s->config.band[band].quantum, MOST * TERN_SCHED_SCALE);
     const int64_t rate = here ? (int64_t)((p->weight[band] + here - 1) / here) : 1;
-    share->vtime = within(vtime, s->engine[engine].floor[band], most * rate);
+    share->vtime = within(vtime, s->engine[engine].floor[band], tern_sched_times(most, rate));
     if (share->queued) {
         replace_share(&s->engine[engine].ready[band], share);
     }
@@ -228,7 +228,7 @@ static void add_time(struct tern_sched_context *c, int64_t cycles)
     const int64_t more = cycles * (int64_t)TERN_WEIGHT_NORMAL / (int64_t)c->weight;
     const int64_t sum = more * (int64_t)c->weight + share->rest; /* exact: errors would add up for as long as it is live */
     c->vtime += more;
-    share->vtime += cycles * all / here;
+    share->vtime += (int64_t)((__int128)cycles * all / here);
     share->mean += sum / here;
     share->rest = sum % here;
 }
@@ -271,7 +271,8 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     share = tern_sched_share_of(c);
     share->order = share->live ? share->order : ++s->order; /* two of one time and one order would be one to the tree */
     c->vtime = share->live ? share->mean + (place - share->vtime) * normal / all : share->floor;
-    c->vtime = within(c->vtime, share->floor, MOST * (int64_t)s->config.band[c->band].quantum * TERN_SCHED_SCALE * normal / c->weight);
+    const int64_t quantum = (int64_t)s->config.band[c->band].quantum;
+    c->vtime = within(c->vtime, share->floor, tern_sched_times(quantum, MOST * TERN_SCHED_SCALE * normal) / c->weight);
     const int64_t vtime = with(share->vtime, place, c->weight, (int64_t)share->weight);
     enter(s, c);
     shift_share(s, p, c->band, engine, vtime, share->weight);

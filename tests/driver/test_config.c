@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,37 @@ static void test_errors(void **state)
     assert_non_null(strstr(tern_last_error(), "TERN_TIMEOUT_CYCLES"));
 }
 
+/** Each number, at both ends of its range, is taken as it is, and refused one beyond; what it means then works (driver.sched_limits). */
+static void test_ranges(void **state)
+{
+    (void)state;
+    const struct {
+        const char *key;
+        uint64_t low, high;
+        size_t offset, size;
+    } keys[] = {
+#define RANGE(name, low, high) {#name, low, high, offsetof(struct tern_config, name), sizeof((struct tern_config *)0)->name}
+        RANGE(timeout, 1000, 1ull << 62), RANGE(limit, 1000, 1ull << 62), RANGE(quantum, 100, 1ull << 62),
+        RANGE(grace, 1, 1ull << 62),      RANGE(preempt, 100, 1ull << 62), RANGE(depth, 1, 2),
+        RANGE(realtime, 0, 1),            RANGE(dram_latency, 1, 100000),  RANGE(dram_bandwidth, 1, 64),
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const uint64_t values[] = {keys[i].low, keys[i].high, keys[i].low - 1, keys[i].high + 1, UINT64_MAX};
+        for (int j = 0; j < 5; j++) {
+            struct tern_config c = {0};
+            char text[80];
+            uint64_t got = 0;
+            if (j == 2 && !keys[i].low) {
+                continue;
+            }
+            snprintf(text, sizeof text, "small,%s=%llu", keys[i].key, (unsigned long long)values[j]);
+            assert_int_equal(tern_config_parse("model", text, &c), j < 2 ? 0 : -EINVAL);
+            memcpy(&got, (const char *)&c + keys[i].offset, keys[i].size);
+            assert_true(j >= 2 || got == values[j]);
+        }
+    }
+}
+
 static void test_missing_library(void **state)
 {
     (void)state;
@@ -147,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_defaults, clean), cmocka_unit_test_setup(test_all_keys, clean),
         cmocka_unit_test_setup(test_environment, clean), cmocka_unit_test_setup(test_errors, clean),
-        cmocka_unit_test_setup(test_missing_library, clean),
+        cmocka_unit_test_setup(test_ranges, clean), cmocka_unit_test_setup(test_missing_library, clean),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }

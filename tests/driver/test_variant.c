@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Devices that the simulators are not: one address space only (A2), memory with old contents (A7), another interface. */
+/** Devices that the simulators are not: one address space only (A2), memory with old contents (A7), another interface; and extreme ones. */
 #include "hal/hal.h"
 #include "os/os.h"
 #include "work.h"
@@ -130,9 +130,108 @@ static void test_other_interface(void **state)
     variant_close(&v.hal);
 }
 
+/** A capability says what no device has, or what this one has not. */
+struct claim {
+    const char *name;
+    uint32_t offset, mask;
+    bool zero, one, most; /* whether a device may say 0, 1, and as much as fits */
+};
+
+#define CLAIM(reg, field, ...) {#field, TERN_REG_DEV_##reg, TERN_DEV_##reg##_##field##_MASK, __VA_ARGS__}
+static const struct claim claims[] = {
+    CLAIM(CONFIG0, LANES, false, true, false),
+    CLAIM(CONFIG0, WARPS, false, true, false),
+    CLAIM(CONFIG0, ENGINES, false, true, false),
+    CLAIM(CONFIG0, LMEM_KIB, true, true, true),
+    CLAIM(CONFIG1, DIRTY_PAGE_LOG2, false, false, false),
+    CLAIM(CONFIG1, PA_BITS, false, false, false),
+    CLAIM(CONFIG1, SINGLE_USE, true, true, true),
+    CLAIM(CONFIG1, MEM_CLEAR, true, true, true),
+    CLAIM(CONFIG1, PREEMPT_GRAN, true, true, true),
+    {"VERSION", TERN_REG_DEV_VERSION, UINT32_MAX, true, true, true},
+    {"CLOCK_HZ", TERN_REG_DEV_CLOCK_HZ, UINT32_MAX, false, true, true},
+    {"MEM_PAGES", TERN_REG_DEV_MEM_PAGES, UINT32_MAX, false, false, false},
+    {"SAVE_LINES", TERN_REG_DEV_SAVE_LINES, UINT32_MAX, true, true, false},
+};
+
+/** What a device that was opened must be able to do, with every number that it told. */
+static void use(struct tern_device *dev, const char *name)
+{
+    static struct work b;
+    struct tern_process *p;
+    struct tern_context *c;
+    struct tern_allocation *a;
+    struct tern_engine_counters counters;
+    const struct tern_context_desc d = {.engine = -1};
+    uint8_t got[4096], want[4096];
+    ok(tern_process_create(dev, name, &p));
+    ok(tern_context_create(p, &d, &c));
+    ok(tern_allocation_create(p, sizeof got, TERN_MEM_WRITE, 0, &a));
+    work_fill(&b, tern_allocation_address(a), sizeof got, 0x5a);
+    work_run(&b, c, "fill");
+    ok(tern_allocation_read(a, 0, got, sizeof got));
+    memset(want, 0x5a, sizeof want);
+    assert_memory_equal(got, want, sizeof got);
+    ok(tern_device_counters(dev, 0, &counters));
+    work_dispatch(&b, 0x40000000, 0x50000000); /* a fault, which is told by warp and lane */
+    assert_int_equal(tern_wait(c, work_submit(&b, c, "nowhere"), -1), -EIO);
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+}
+
+static void test_capabilities(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        const struct claim *k = &claims[i];
+        const uint32_t lowest = k->mask & -k->mask;
+        const uint32_t values[] = {0, lowest, k->mask};
+        const bool possible[] = {k->zero, k->one, k->most};
+        for (int j = 0; j < 3; j++) {
+            struct tern_device *dev = NULL;
+            make(k->offset, k->mask, values[j]);
+            const int r = tern_device_open_hal(&v.hal, &config, &dev);
+            if ((r == 0) != possible[j]) {
+                fail_msg("%s 0x%x: %d, %s", k->name, values[j], r, r ? tern_last_error() : "taken");
+            }
+            if (r == 0) {
+                use(dev, k->name);
+                ok(tern_device_close(dev));
+                continue;
+            }
+            assert_true(r == -EPROTO || r == -EINVAL);
+            assert_non_null(strstr(tern_last_error(), "the device "));
+            assert_null(dev);
+            variant_close(&v.hal);
+        }
+    }
+}
+
+/** Every number of the configuration at both ends of its range: the device does its work. */
+static void test_settings(void **state)
+{
+    (void)state;
+    const char *const settings[] = {
+        "mem=1M", "mem=16G", "dram_latency=1", "dram_latency=100000", "dram_bandwidth=1", "dram_bandwidth=64", "timeout=1000",
+        "timeout=4611686018427387904", "limit=1000000", "limit=4611686018427387904", "quantum=100", "quantum=4611686018427387904",
+        "grace=1", "grace=4611686018427387904", "preempt=100", "preempt=4611686018427387904", "depth=1", "depth=2", "realtime=0",
+        "realtime=1"};
+    struct tern_device *dev;
+    char text[64];
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        snprintf(text, sizeof text, "small,%s", settings[i]);
+        ok(tern_device_open("model", text, &dev));
+        use(dev, settings[i]);
+        ok(tern_device_close(dev));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_capabilities),
+        cmocka_unit_test(test_settings),
         cmocka_unit_test(test_single_use),
         cmocka_unit_test(test_memory_with_old_contents),
         cmocka_unit_test(test_other_interface),

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and slices that came back of two jobs. */
+#include "floods.h"
+
+#define LARGEST (1ull << 62)
+
+static void set_quanta(uint64_t quantum, uint64_t grace)
+{
+    for (int b = 0; b < 4; b++) {
+        config.band[b].quantum = quantum;
+        config.band[b].grace = grace;
+    }
+}
+
+/** A quantum that never ends keeps everybody in order of arrival: nobody is preempted, nobody moved by the clocks of engines. */
+static void test_quantum_that_never_ends(void **state)
+{
+    (void)state;
+    const uint64_t quanta[] = {1ull << 40, 1ull << 43, 1ull << 44, 1ull << 47, 1ull << 56, 1ull << 58, 1ull << 59, 1ull << 61, LARGEST};
+    for (size_t i = 0; i < sizeof quanta / sizeof *quanta; i++) {
+        set_quanta(quanta[i], i % 2 ? LARGEST : 0);
+        restart(2);
+        for (int c = 0; c < 8; c++) {
+            flood(c, c / 2, c < 4 ? c % 2 : -1, TERN_BAND_NORMAL, c % 2 ? 1 : TERN_WEIGHT_MAX, 5000);
+        }
+        run(40 * QUANTUM);
+        for (int c = 0; c < 8; c++) { /* in the middle of it: weights, and so all times, change */
+            tern_sched_context_set(&m.sched, &clients[c].mock.sched, TERN_BAND_NORMAL, c % 2 ? TERN_WEIGHT_MAX : 1);
+        }
+        run(40 * QUANTUM);
+        assert_int_equal(m.preemptions, 0);
+        finish(8);
+        for (int c = 0; c < 8; c++) {
+            assert_true(clients[c].ended == clients[c].submitted && clients[c].ended > 0);
+        }
+    }
+}
+
+/** What FOCUS owes NORMAL (S1) comes due after half a quantum of NORMAL's: here never. */
+static void test_focus_owes_nothing_yet(void **state)
+{
+    (void)state;
+    const uint64_t quanta[] = {1ull << 57, 1ull << 58, 1ull << 60, LARGEST};
+    for (size_t i = 0; i < sizeof quanta / sizeof *quanta; i++) {
+        set_quanta(quanta[i], 0);
+        restart(1);
+        flood(0, 0, 0, TERN_BAND_FOCUS, TERN_WEIGHT_NORMAL, 5000);
+        flood(1, 1, 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 5000);
+        run(200 * QUANTUM);
+        assert_int_equal(m.preemptions, 0);
+        assert_int_equal(clients[1].ended, 0);
+        finish(2);
+    }
+}
+
+/** A slice that has been cut often is cut for nobody ever later, and not at once because that no longer fits into 64 bits. */
+static void test_forced_preemption_that_never_comes(void **state)
+{
+    (void)state;
+    const uint64_t after[] = {1ull << 60, 1ull << 61, LARGEST};
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        set_quanta(QUANTUM, 0);
+        config.force_preempt = after[i];
+        restart(1);
+        client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 4000000);
+        client_init(&clients[1], &procs[1], 0, TERN_BAND_REALTIME, TERN_WEIGHT_NORMAL, 10);
+        client_submit(&clients[0], 1);
+        for (uint32_t n = 1; n <= 400; n++) {
+            run(100);
+            client_submit(&clients[1], 1);
+            run(5000);
+            assert_int_equal(m.preemptions, n);
+        }
+        drain();
+        assert_int_equal(m.preemptions, 400);
+    }
+}
+
+/** A timeout that never ends: an engine that does not answer is waited for, and everything is right if it answers after all. */
+static void test_timeout_that_never_ends(void **state)
+{
+    (void)state;
+    set_quanta(QUANTUM, LARGEST);
+    config.timeout = LARGEST;
+    restart(1);
+    flood(0, 0, 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 5000);
+    flood(1, 1, 0, TERN_BAND_REALTIME, TERN_WEIGHT_NORMAL, 10);
+    m.deaf = true;
+    turn();
+    for (int i = 0; i < 8; i++) {
+        mock_advance(&m, 1ull << 40);
+        turn();
+        assert_int_equal(m.resets, 0);
+    }
+    m.deaf = false;
+    finish(2);
+    assert_int_equal(clients[0].ended, clients[0].submitted);
+    assert_int_equal(clients[1].ended, clients[1].submitted);
+}
+
+/** A paging job fails while slices that came back wait, of it and of the next: only its own are dropped. */
+static void test_slices_of_the_next_job_stay(void **state)
+{
+    (void)state;
+    struct client *c = &clients[0];
+    restart(1);
+    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_init(&m.sched, &procs[0], true);
+    client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 500);
+    c->work.fault_at = 0;
+    struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two slices and one */
+    config.depth = 1;
+    m.sched.config.depth = 1;
+    turn(); /* the first slice runs; what the others became is made by hand: they came back */
+    struct tern_sched_context *s = &c->mock.sched;
+    assert_true(s->inflight == 1 && s->next == first && first->sent < first->size);
+    const struct tern_slice rest = {.context = s, .job = first, .start = first->sent, .size = first->size - first->sent,
+                                    .packets = 300 - first->sent / TERN_PKT_LINE_BYTES, .slot = s->slot, .seq = ++s->slices, .paging = true};
+    const struct tern_slice next = {.context = s, .job = second, .size = second->size, .packets = 1, .slot = s->slot ^ 1,
+                                    .seq = ++s->slices, .paging = true};
+    s->back[0] = rest;
+    s->back[1] = next;
+    s->backs = 2;
+    s->next = NULL;
+    first->sent = first->size;
+    second->sent = second->size;
+    run(600); /* it has faulted */
+    c->work.fault_at = -1;
+    drain();
+    assert_int_equal(c->ended, 2);
+    assert_int_equal(c->results[TERN_FAULTED], 1);
+    assert_int_equal(c->results[TERN_COMPLETED], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_quantum_that_never_ends, setup),
+        cmocka_unit_test_setup(test_focus_owes_nothing_yet, setup),
+        cmocka_unit_test_setup(test_forced_preemption_that_never_comes, setup),
+        cmocka_unit_test_setup(test_timeout_that_never_ends, setup),
+        cmocka_unit_test_setup(test_slices_of_the_next_job_stay, setup),
+    };
+    return cmocka_run_group_tests_name("sched_limits", tests, NULL, NULL);
+}

@@ -3,7 +3,8 @@
  * The cache: one file a result, named by the SHA-256 of all it depends on, holding magic, the SHA-256 of the rest, and
  * the rest: length of the log, log, blob. Files appear whole (rename) and are never changed, so readers need no lock; what is
  * damaged does not match its checksum and counts as absent. A hit renews the file's time; a put that makes the total
- * exceed the limit ($TERN_CACHE_BYTES, default 256 MiB) removes the oldest. Failure to write is no failure.
+ * exceed the limit ($TERN_CACHE_BYTES, default 256 MiB) removes the oldest. Failure to write is no failure. Where the
+ * folder is, and whether it may be trusted, is tc_cachedir.c's.
  */
 #include "tc_internal.h"
 
@@ -12,51 +13,31 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MAGIC "TERNCAC1"
-#define DEFAULT_BYTES (256ull << 20)
+#define MAX_FILE (1ll << 30)
 
 struct entry_header {
     char magic[8];
     uint8_t digest[32]; /**< Of everything behind it. */
 };
 
-static int cache_dir(char *path, size_t size)
-{
-    const char *off = getenv("TERN_CACHE");
-    const char *own = getenv("TERN_CACHE_DIR");
-    const char *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    int n = -1;
-    if (off && !strcmp(off, "0")) {
-        return -ENOENT;
-    }
-    if (own && *own) {
-        n = snprintf(path, size, "%s", own);
-    } else if (xdg && *xdg == '/') {
-        n = snprintf(path, size, "%s/tern", xdg);
-    } else if (home && *home == '/') {
-        n = snprintf(path, size, "%s/.cache/tern", home);
-    }
-    return n > 0 && (size_t)n < size ? 0 : -ENOENT;
-}
-
-static int entry_path(const struct tc_key *key, char *dir, char *path, size_t size)
+/** The key's file in the cache. 0, or -ENOENT if there is to be none. */
+static int entry_name(const struct tc_key *key, char name[65])
 {
     struct tc_sha256 copy = key->hash;
     uint8_t digest[32];
-    char hex[65];
-    if (!key->usable || cache_dir(dir, size)) {
+    if (!key->usable) {
         return -ENOENT;
     }
     tc_sha256_end(&copy, digest);
     for (int i = 0; i < 32; i++) {
-        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+        snprintf(name + 2 * i, 3, "%02x", digest[i]);
     }
-    int n = snprintf(path, size, "%s/%s", dir, hex);
-    return n > 0 && (size_t)n < size ? 0 : -ENOENT;
+    return 0;
 }
 
 static void add_file(struct tc_key *key, const char *path)
@@ -110,9 +91,9 @@ void tc_key_add(struct tc_key *key, const void *data, size_t size)
     tc_sha256_add(&key->hash, data, size);
 }
 
-static int read_file(const char *path, struct tc_blob *out)
+static int read_file(int dir, const char *name, struct tc_blob *out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
     if (fd < 0) {
         return -ENOENT;
@@ -120,7 +101,7 @@ static int read_file(const char *path, struct tc_blob *out)
     uint8_t *data = NULL;
     size_t size = 0, done = 0;
     int result = -ENOENT;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < DEFAULT_BYTES * 4) {
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size < MAX_FILE) {
         size = (size_t)st.st_size;
         data = malloc(size);
     }
@@ -144,14 +125,20 @@ static int read_file(const char *path, struct tc_blob *out)
 
 int tc_cache_get(const struct tc_key *key, struct tc_blob *out, struct tc_text *log)
 {
-    char dir[4096], path[4200];
+    char name[65];
     struct tc_blob file;
     struct entry_header header;
     uint64_t log_size;
-    if (entry_path(key, dir, path, sizeof dir) || read_file(path, &file)) {
+    const int dir = entry_name(key, name) ? -ENOENT : tc_cachedir_open(0);
+    if (dir < 0) {
         return -ENOENT;
     }
-    int result = -ENOENT;
+    int result = read_file(dir, name, &file);
+    close(dir);
+    if (result) {
+        return result;
+    }
+    result = -ENOENT;
     const size_t head = sizeof header + sizeof log_size;
     if (file.size < head) {
         goto out;
@@ -198,15 +185,18 @@ static int older(const void *a, const void *b)
 }
 
 /** Removes the oldest until a tenth of the limit is free. Temporary files that a killed writer left count as entries. */
-static void evict(const char *dir)
+static void evict(int dir)
 {
-    const char *set = getenv("TERN_CACHE_BYTES");
-    uint64_t limit = set && *set ? strtoull(set, NULL, 0) : DEFAULT_BYTES;
-    DIR *d = opendir(dir);
+    const uint64_t limit = tc_cachedir_limit();
+    const int own = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = own < 0 ? NULL : fdopendir(own);
     struct old_file *files = NULL;
     size_t n = 0, room = 0;
     uint64_t total = 0;
     if (!d) {
+        if (own >= 0) {
+            close(own);
+        }
         return;
     }
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
@@ -240,23 +230,14 @@ static void evict(const char *dir)
     closedir(d);
 }
 
-static int make_dirs(char *path)
-{
-    for (char *p = path + 1; *p; p++) {
-        if (*p == '/') {
-            *p = '\0';
-            (void)mkdir(path, 0700);
-            *p = '/';
-        }
-    }
-    return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
-}
-
 static int write_parts(int fd, const struct tc_blob *parts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         for (size_t done = 0; done < parts[i].size;) {
             ssize_t k = write(fd, (const char *)parts[i].data + done, parts[i].size - done);
+            if (k < 0 && errno == EINTR) {
+                continue;
+            }
             if (k <= 0) {
                 return -EIO;
             }
@@ -266,10 +247,28 @@ static int write_parts(int fd, const struct tc_blob *parts, size_t n)
     return 0;
 }
 
+/** A file that is not there yet, named as evict expects it. */
+static int create_temporary(int dir, const char *name, char temporary[72])
+{
+    for (int tries = 0; tries < 100; tries++) {
+        uint8_t random[3];
+        if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) {
+            return -EIO;
+        }
+        snprintf(temporary, 72, "%s.%02x%02x%02x", name, random[0], random[1], random[2]);
+        const int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST) {
+            return fd < 0 ? -errno : fd;
+        }
+    }
+    return -EEXIST;
+}
+
 void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const struct tc_text *log)
 {
-    char dir[4096], path[4200], temporary[4300];
-    if (entry_path(key, dir, path, sizeof dir) || make_dirs(dir)) {
+    char name[65], temporary[72];
+    const int dir = entry_name(key, name) ? -ENOENT : tc_cachedir_open(1);
+    if (dir < 0) {
         return;
     }
     struct entry_header header = {.magic = MAGIC};
@@ -282,16 +281,18 @@ void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const st
         tc_sha256_add(&hash, parts[i].data, parts[i].size);
     }
     tc_sha256_end(&hash, header.digest);
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        return;
+    const int fd = create_temporary(dir, name, temporary);
+    if (fd >= 0) {
+        struct tc_limit limit;
+        tc_limit_begin(&limit);
+        int result = write_parts(fd, parts, 4);
+        tc_limit_end(&limit);
+        result = close(fd) ? -EIO : result;
+        if (result || renameat(dir, temporary, dir, name)) {
+            unlinkat(dir, temporary, 0);
+        } else {
+            evict(dir);
+        }
     }
-    int result = write_parts(fd, parts, 4);
-    close(fd);
-    if (result || rename(temporary, path)) {
-        unlink(temporary);
-        return;
-    }
-    evict(dir);
+    close(dir);
 }

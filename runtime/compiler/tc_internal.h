@@ -5,6 +5,7 @@
 
 #include "compiler.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -78,6 +79,19 @@ struct tc_key {
 /** Starts a key of a step ("compile", ...) with the versions of everything in lib_dir and of the tools. */
 void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir);
 void tc_key_add(struct tc_key *key, const void *data, size_t size);
+
+/** The cache's folder, open for reading; made if it is not there and that is wanted. -ENOENT: there is none to use. */
+int tc_cachedir_open(int create);
+/** How many bytes the cache may hold. */
+uint64_t tc_cachedir_limit(void);
+
+/** Between the two a write beyond the limit of file sizes fails and does no more (tc_limit.c). */
+struct tc_limit {
+    sigset_t before;
+    int pending;
+};
+void tc_limit_begin(struct tc_limit *limit);
+void tc_limit_end(const struct tc_limit *limit);
 
 /** 0 and the stored result and its log, or -ENOENT. */
 int tc_cache_get(const struct tc_key *key, struct tc_blob *out, struct tc_text *log);

@@ -28,17 +28,21 @@ static int memory_file(const struct tc_blob *blob, int from)
     }
     const char *p = blob ? blob->data : NULL;
     size_t left = blob ? blob->size : 0;
-    while (left > 0) {
+    struct tc_limit limit;
+    int result = 0;
+    tc_limit_begin(&limit);
+    while (!result && left > 0) {
         ssize_t n = write(fd, p, left);
-        if (n < 0 && errno == EINTR) {
-            continue;
+        if (n <= 0 && errno != EINTR) {
+            result = errno == EFBIG ? -EFBIG : -ENOMEM;
         }
-        if (n <= 0) {
-            close(fd);
-            return -ENOMEM;
-        }
-        p += n;
-        left -= (size_t)n;
+        p += n > 0 ? n : 0;
+        left -= n > 0 ? (size_t)n : 0;
+    }
+    tc_limit_end(&limit);
+    if (result) {
+        close(fd);
+        return result;
     }
     lseek(fd, 0, SEEK_SET);
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, from);
@@ -231,11 +235,17 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
     }
     result = result ? result : run_tool(child, tool, fds, n, &status);
     if (result) {
-        tc_text_print(log, "error: cannot start %s: %s\n", child->argv[0], strerror(-result));
+        tc_text_print(log, "error: cannot start %s: %s%s\n", child->argv[0], strerror(-result),
+                      result == -EFBIG ? " (the limit of file sizes, ulimit -f, is too small for its input)" : "");
         goto out;
     }
     if (!read_back(fds[1], &messages)) {
         tc_text_add(log, messages.data, messages.size);
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) {
+        tc_text_print(log, "error: the limit of file sizes (ulimit -f) is too small for what %s makes\n", child->argv[0]);
+        result = -EIO;
+        goto out;
     }
     if (WIFSIGNALED(status)) {
         tc_text_print(log, "error: %s crashed (signal %d)\n", child->argv[0], WTERMSIG(status));

@@ -32,16 +32,8 @@ cl_int rt_map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t size,
 
 struct rt_map *rt_map_take(cl_mem mem, const void *pointer)
 {
-    struct rt_map *found = NULL;
     pthread_mutex_lock(&mem->context->lock);
-    for (struct rt_map **at = &mem->maps; *at != NULL; at = &(*at)->next) {
-        if ((*at)->pointer == pointer) {
-            found = *at;
-            *at = found->next;
-            mem->n_maps--;
-            break;
-        }
-    }
+    struct rt_map *found = rt_maps_take(&mem->maps, pointer);
     pthread_mutex_unlock(&mem->context->lock);
     return found;
 }
@@ -49,9 +41,7 @@ struct rt_map *rt_map_take(cl_mem mem, const void *pointer)
 void rt_map_return(cl_mem mem, struct rt_map *map)
 {
     pthread_mutex_lock(&mem->context->lock);
-    map->next = mem->maps;
-    mem->maps = map;
-    mem->n_maps++;
+    rt_maps_put(&mem->maps, map);
     pthread_mutex_unlock(&mem->context->lock);
 }
 

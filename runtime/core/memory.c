@@ -20,9 +20,7 @@ static void mem_destroy(void *object)
         free(h);
     }
     rt_callback_end(before);
-    while (m->maps != NULL) {
-        struct rt_map *map = m->maps;
-        m->maps = map->next;
+    for (struct rt_map *map; (map = rt_maps_empty(&m->maps)) != NULL;) {
         rt_map_free(map);
     }
     if (m->allocation != NULL) {
@@ -96,7 +94,7 @@ cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_
 static cl_uint map_count(cl_mem m)
 {
     pthread_mutex_lock(&m->context->lock);
-    const cl_uint n = m->n_maps;
+    const cl_uint n = (cl_uint)m->maps.n;
     pthread_mutex_unlock(&m->context->lock);
     return n;
 }

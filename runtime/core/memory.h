@@ -11,6 +11,7 @@
 #define RT_MEMORY_H
 
 #include "runtime/core/context.h"
+#include "runtime/core/maps.h"
 
 struct rt_mem_hook {
     void(CL_CALLBACK *fn)(cl_mem, void *);
@@ -40,8 +41,7 @@ struct _cl_mem {
     size_t n_properties;
     pthread_mutex_t lock;          /**< Roots: `allocation` comes into being. Taken before the context's lock. */
     struct tern_allocation *allocation;
-    struct rt_map *maps;           /**< Context's lock. */
-    cl_uint n_maps;                /**< Context's lock. */
+    struct rt_maps maps;           /**< Context's lock. */
     struct rt_mem_hook *hooks;     /**< Context's lock; last registered first. */
 };
 

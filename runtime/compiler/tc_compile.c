@@ -69,7 +69,7 @@ static void add(struct arguments *a, const char *argument)
 }
 
 /** nvptx: see ternc/module.c. Its macros are undefined, for a program must not take this for NVIDIA's. */
-static void front_end_arguments(struct arguments *a, const struct tc_options *o)
+static void front_end_arguments(struct arguments *a, const struct tc_options *o, int given)
 {
     static const char *const fixed[] = {
         "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
@@ -92,13 +92,51 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o)
         add(a, "-gline-tables-only");
         add(a, "-fdebug-compilation-dir=."); /* the same object wherever the application runs */
     }
+    if (given) { /* descriptor 3 is the overlay; the program itself lies among the headers */
+        static const char *const overlaid[] = {"-Xclang", "-ivfsoverlay", "-Xclang", "/proc/self/fd/3", "-Xclang",
+                                               "-working-directory", "-Xclang", TC_HEADER_ROOT, "-I" TC_HEADER_ROOT};
+        for (size_t i = 0; i < sizeof overlaid / sizeof *overlaid; i++) {
+            add(a, overlaid[i]);
+        }
+    }
     for (size_t i = 0; i < o->n; i++) {
         add(a, o->arguments[i]);
     }
 }
 
-/** The overlay that maps TC_HEADER_ROOT/name to the memory files from descriptor `first` on. Malloc'ed, or NULL. */
-static char *overlay(const struct tc_header *headers, size_t n, size_t first)
+/** Where a header given by that name lies: below TC_HEADER_ROOT, or where an absolute name says. NULL: nowhere. Malloc'ed. */
+static char *header_path(const char *name)
+{
+    struct tc_text path = {0};
+    size_t depth = 0; /* of what must stay: nothing leads out of TC_HEADER_TOP */
+    if (*name != '/') {
+        tc_text_print(&path, "%s", TC_HEADER_ROOT);
+        depth = strlen(TC_HEADER_TOP);
+    }
+    int good = 1, named = 0; /* named: the last part is a file's name */
+    for (size_t n; good && *name; name += n + (name[n] == '/')) {
+        n = strcspn(name, "/");
+        named = 0;
+        if (n == 2 && !memcmp(name, "..", 2)) {
+            while (path.size > depth && path.data[--path.size] != '/') {
+            }
+            good = path.size > depth;
+        } else if (n > 0 && !(n == 1 && *name == '.')) {
+            tc_text_add(&path, "/", 1);
+            tc_text_add(&path, name, n);
+            named = !name[n];
+        }
+    }
+    if (!good || !named || path.failed) {
+        free(path.data);
+        return NULL;
+    }
+    path.data[path.size] = '\0';
+    return path.data;
+}
+
+/** The overlay that maps paths to the memory files from descriptor `first` on. Of one path, the last counts. Malloc'ed, or NULL. */
+static char *overlay(char *const *paths, size_t n, size_t first)
 {
     cJSON *root = cJSON_CreateObject();
     cJSON_AddNumberToObject(root, "version", 0);
@@ -106,34 +144,45 @@ static char *overlay(const struct tc_header *headers, size_t n, size_t first)
     cJSON *roots = cJSON_AddArrayToObject(root, "roots");
     for (size_t i = 0; i < n; i++) {
         char contents[64];
-        struct tc_text name = {0};
+        size_t same = i + 1;
+        while (same < n && strcmp(paths[i], paths[same])) {
+            same++;
+        }
+        if (same < n) {
+            continue;
+        }
         cJSON *file = cJSON_CreateObject();
         snprintf(contents, sizeof contents, "/proc/self/fd/%zu", first + i);
-        tc_text_print(&name, TC_HEADER_ROOT "/%s", headers[i].name);
         cJSON_AddStringToObject(file, "type", "file");
-        cJSON_AddStringToObject(file, "name", name.failed ? "" : name.data);
+        cJSON_AddStringToObject(file, "name", paths[i]);
         cJSON_AddStringToObject(file, "external-contents", contents);
         cJSON_AddItemToArray(roots, file);
-        free(name.data);
     }
     char *text = cJSON_PrintUnformatted(root);
     cJSON_Delete(root);
     return text;
 }
 
-/** Messages name the program "program.cl", not clang's standard input. */
+/** Messages name the program "program.cl", not clang's standard input, and headers as the application does. */
 static void rename_source(struct tc_text *log, const struct tc_text *raw)
 {
-    static const char from[] = "<stdin>";
+    static const char stdin_name[] = "<stdin>", root[] = TC_HEADER_ROOT "/";
     const char *p = raw->data;
-    if (!p) {
-        return;
-    }
-    for (const char *at; (at = strstr(p, from)) != NULL; p = at + strlen(from)) {
+    while (p && *p) {
+        const char *source = strstr(p, stdin_name), *header = strstr(p, root);
+        const char *at = !source || (header && header < source) ? header : source;
+        if (!at) {
+            break;
+        }
         tc_text_add(log, p, (size_t)(at - p));
-        tc_text_add(log, "program.cl", 10);
+        if (at == source) {
+            tc_text_add(log, "program.cl", 10);
+        }
+        p = at + strlen(at == source ? stdin_name : root);
     }
-    tc_text_add(log, p, strlen(p));
+    if (p) {
+        tc_text_add(log, p, strlen(p));
+    }
 }
 
 static int wrap(const struct tc_blob *bitcode, uint32_t flags, struct tc_blob *out)
@@ -194,13 +243,13 @@ struct front_end {
 };
 
 static int prepare(struct front_end *f, const char *source, size_t size, const struct tc_options *options,
-                   const struct tc_header *headers, size_t n_headers)
+                   const struct tc_header *headers, char *const *paths, size_t n_headers)
 {
     struct arguments *a = &f->arguments;
     f->n_inputs = n_headers + 3;
     f->inputs = calloc(f->n_inputs, sizeof *f->inputs);
     /* input i is descriptor i + 2: the overlay is 3, the headers follow, then the file for the names */
-    f->overlay = overlay(headers, n_headers, 4);
+    f->overlay = overlay(paths, n_headers, 4);
     if (!f->inputs || !f->overlay) {
         return -ENOMEM;
     }
@@ -209,14 +258,7 @@ static int prepare(struct front_end *f, const char *source, size_t size, const s
     for (size_t i = 0; i < n_headers; i++) {
         f->inputs[i + 2] = (struct tc_blob){(void *)(uintptr_t)headers[i].source, headers[i].size};
     }
-    front_end_arguments(a, options);
-    if (n_headers > 0) {
-        add(a, "-Xclang");
-        add(a, "-ivfsoverlay");
-        add(a, "-Xclang");
-        add(a, "/proc/self/fd/3");
-        add(a, "-I" TC_HEADER_ROOT);
-    }
+    front_end_arguments(a, options, n_headers > 0);
     snprintf(f->rule_option, sizeof f->rule_option, "/proc/self/fd/%zu", f->n_inputs + 1);
     add(a, "-MD");
     add(a, "-MT");
@@ -228,17 +270,13 @@ static int prepare(struct front_end *f, const char *source, size_t size, const s
 }
 
 /** The key of all that is given; it is usable if nothing hides in the texts that clang's list of files does not tell. */
-static void make_key(struct tc_key *key, const struct front_end *f, const char *directory, const struct tc_header *headers,
-                     size_t n_headers)
+static void make_key(struct tc_key *key, const struct front_end *f, const char *directory, size_t n_headers)
 {
     int plain = 1;
     tc_key_init(key, "compile", directory);
     for (size_t i = 0; i < f->arguments.n; i++) {
         tc_key_add(key, f->arguments.list[i], strlen(f->arguments.list[i]));
         plain = plain && tc_depend_text(f->arguments.list[i], strlen(f->arguments.list[i]));
-    }
-    for (size_t i = 0; i < n_headers; i++) {
-        tc_key_add(key, headers[i].name, strlen(headers[i].name));
     }
     for (size_t i = 0; i < n_headers + 2; i++) {
         tc_key_add(key, f->inputs[i].data, f->inputs[i].size);
@@ -248,7 +286,7 @@ static void make_key(struct tc_key *key, const struct front_end *f, const char *
 }
 
 static int compile(const char *source, size_t size, const struct tc_options *options, const struct tc_header *headers,
-                   size_t n_headers, struct tc_blob *module, struct tc_text *log)
+                   char *const *paths, size_t n_headers, struct tc_blob *module, struct tc_text *log)
 {
     char directory[4096];
     struct front_end f = {0};
@@ -257,11 +295,11 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     struct tc_text old_log = {0};
     struct timespec start;
     int result = tc_lib_dir(directory, sizeof directory, log);
-    result = result ? result : prepare(&f, source, size, options, headers, n_headers);
+    result = result ? result : prepare(&f, source, size, options, headers, paths, n_headers);
     if (result) {
         goto out;
     }
-    make_key(&key, &f, directory, headers, n_headers);
+    make_key(&key, &f, directory, n_headers);
     const uint32_t flags = options->arg_info ? TC_MODULE_ARG_INFO : 0;
     tc_key_add(&key, &flags, sizeof flags);
     if (!tc_cache_get(&key, &stored, &old_log) && !tc_depend_check(&stored, module)) {
@@ -272,7 +310,7 @@ static int compile(const char *source, size_t size, const struct tc_options *opt
     stored = (struct tc_blob){0};
     clock_gettime(CLOCK_REALTIME, &start);
     result = run_front_end(&f.arguments, f.inputs, f.n_inputs, flags, module, &rule, log);
-    if (!result && key.usable && !tc_depend_store(&rule, options, &start, module, &stored)) {
+    if (!result && key.usable && !tc_depend_store(&rule, options, n_headers > 0, &start, module, &stored)) {
         tc_cache_put(&key, &stored, log);
     }
 out:
@@ -291,16 +329,25 @@ int tc_compile(const char *source, size_t size, const char *options, const struc
     struct tc_text text = {0};
     struct tc_options parsed = {0};
     struct tc_blob made = {0};
-    int result = tc_options_parse(options, &parsed, &text);
+    char **paths = calloc(n_headers + 1, sizeof *paths);
+    int result = paths ? tc_options_parse(options, &parsed, &text) : -ENOMEM;
     for (size_t i = 0; !result && i < n_headers; i++) {
-        if (!headers[i].name || !*headers[i].name || strstr(headers[i].name, "..")) {
+        paths[i] = headers[i].name ? header_path(headers[i].name) : NULL;
+        if (!paths[i]) {
             tc_text_print(&text, "error: '%s' cannot name a header\n", headers[i].name ? headers[i].name : "");
             result = -EINVAL;
         }
     }
-    if (!result) {
-        result = compile(source, size, &parsed, headers, n_headers, &made, &text);
+    if (!result && n_headers > 0) {
+        result = tc_options_from_here(&parsed);
     }
+    if (!result) {
+        result = compile(source, size, &parsed, headers, paths, n_headers, &made, &text);
+    }
+    for (size_t i = 0; paths && i < n_headers; i++) {
+        free(paths[i]);
+    }
+    free(paths);
     tc_options_free(&parsed);
     result = tc_finish(result, &text, log);
     if (result) {

@@ -138,12 +138,13 @@ static size_t find_folders(const struct tc_options *options, const struct tc_tex
 {
     for (size_t i = 0; i < options->n; i++) {
         const char *o = options->arguments[i];
-        if (!strncmp(o, "-I", 2)) {
-            size_t n = strlen(o + 2);
-            while (n > 1 && o[2 + n - 1] == '/') {
+        const size_t skip = !strncmp(o, "-I", 2) ? 2 : !strncmp(o, "-iquote", 7) ? 7 : 0;
+        if (skip) {
+            size_t n = strlen(o + skip);
+            while (n > 1 && o[skip + n - 1] == '/') {
                 n--;
             }
-            add_name(folders, o + 2, n);
+            add_name(folders, o + skip, n);
         }
     }
     add_name(folders, TC_HEADER_ROOT, strlen(TC_HEADER_ROOT));
@@ -181,7 +182,7 @@ static void add_places(struct tc_text *places, const char *name, const struct tc
         tc_text_print(&path, "%s%s%s", folder, *folder ? "/" : "", name);
         if (path.failed) {
             places->failed = 1;
-        } else if (strncmp(path.data, TC_HEADER_ROOT "/", strlen(TC_HEADER_ROOT) + 1)) {
+        } else if (strncmp(path.data, TC_HEADER_TOP "/", strlen(TC_HEADER_TOP) + 1)) {
             add_name(places, path.data, path.size);
         }
         free(path.data);
@@ -275,7 +276,7 @@ static int more_folders(void)
     return getenv("CPATH") || getenv("C_INCLUDE_PATH") || getenv("OBJC_INCLUDE_PATH") || getenv("CPLUS_INCLUDE_PATH");
 }
 
-int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, const struct timespec *start,
+int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given, const struct timespec *start,
                     const struct tc_blob *result, struct tc_blob *out)
 {
     struct tc_text opened = {0}, folders = {0}, places = {0};
@@ -290,7 +291,7 @@ int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options
         const char *resource = strstr(name, RESOURCES);
         size_t at = 0, known = 0;
         FOR_EACH(folder, &folders) {
-            const char *rest = error ? NULL : within(name, folder);
+            const char *rest = error || (given && *name != '/') ? NULL : within(name, folder);
             if (rest) {
                 known += at < own;
                 add_places(&places, rest, &folders);
@@ -301,7 +302,7 @@ int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options
             const char *slash = strrchr(name, '/');
             add_name(&places, name, strlen(name));
             add_places(&places, slash + 1, &folders);
-        } else if (!strncmp(name, TC_HEADER_ROOT "/", strlen(TC_HEADER_ROOT) + 1)) {
+        } else if ((given && *name != '/') || !strncmp(name, TC_HEADER_TOP "/", strlen(TC_HEADER_TOP) + 1)) {
             continue; /* from memory: part of the key */
         } else if (!known || more_folders() || access(name, R_OK)) {
             error = -EAGAIN; /* from a folder that we do not know: what could be found before it is not known either */

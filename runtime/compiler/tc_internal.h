@@ -35,8 +35,13 @@ struct tc_options {
 int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log);
 void tc_options_free(struct tc_options *options);
 
-/** Where the front end finds the headers that the application gives. */
-#define TC_HEADER_ROOT "/tern-headers"
+/** Where the front end finds the headers that the application gives: so deep that names may begin with "../". */
+#define TC_HEADER_TOP "/tern-headers"
+#define TC_HEADER_ROOT TC_HEADER_TOP "/-/-/-/-/-/-/-/-"
+
+/** Makes the options' folders absolute and adds the current one, for a front end that takes TC_HEADER_ROOT for the current
+ *  folder, so that headers given come before all others. 0 or -ENOMEM. */
+int tc_options_from_here(struct tc_options *options);
 
 /* ---------------------------------------------------------------- tools */
 
@@ -102,9 +107,10 @@ void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const st
 /** Whether a text's meaning does not hang on the time of day or on files that it asks for without opening them. */
 int tc_depend_text(const char *text, size_t size);
 
-/** Puts before a result what it depends on. rule: clang's -MD output; start: of the run that wrote it. 0; -EAGAIN: this
- *  cannot be told, so that the result is not to be cached; -ENOMEM. */
-int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, const struct timespec *start,
+/** Puts before a result what it depends on. rule: clang's -MD output; given: headers were given, so that
+ *  relative names are theirs; start: of the run that wrote it. 0; -EAGAIN: this cannot be told, so that the result is not
+ *  to be cached; -ENOMEM. */
+int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given, const struct timespec *start,
                     const struct tc_blob *result, struct tc_blob *out);
 
 /** The result again, if all that it depends on is as it was; else -ENOENT. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum action { PASS, IGNORE, NO_OPTIMIZE, LINES, ARG_INFO };
 
@@ -169,6 +170,25 @@ int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *l
     }
     tc_options_free(&o);
     return result;
+}
+
+int tc_options_from_here(struct tc_options *options)
+{
+    char here[4096], *made = NULL;
+    if (!getcwd(here, sizeof here)) {
+        return 0; /* it was removed: nothing can be found from there */
+    }
+    for (size_t i = 0; i < options->n; i++) {
+        const char *o = options->arguments[i];
+        if (!strncmp(o, "-I", 2) && o[2] != '/') {
+            if (asprintf(&made, "-I%s/%s", here, o + 2) < 0) {
+                return -ENOMEM;
+            }
+            free(options->arguments[i]);
+            options->arguments[i] = made;
+        }
+    }
+    return asprintf(&made, "-iquote%s", here) < 0 ? -ENOMEM : push(options, made);
 }
 
 void tc_options_free(struct tc_options *options)

@@ -3,6 +3,9 @@
 #include "support.h"
 #include "tc_internal.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -44,6 +47,8 @@ static void test_empty(void **state)
     free(object.data);
 }
 
+#define HEADER(name, text) {name, text, sizeof(text) - 1}
+
 static void test_headers(void **state)
 {
     (void)state;
@@ -63,10 +68,147 @@ static void test_headers(void **state)
     assert_int_equal(tc_compile(source, strlen(source), "", headers, 1, &module, &log), -EBADMSG);
     assert_non_null(strstr(log, "deep/er/two.h"));
     free(log);
-    const struct tc_header outside = {"../x.h", one, strlen(one)};
+    static const char *const bad[] = {"", ".", "a/..", "a/.", "a/", "../../../../../../../../../x.h", "/", NULL};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct tc_header none = {bad[i], one, strlen(one)};
+        log = NULL;
+        assert_int_equal(tc_compile(source, strlen(source), "", &none, 1, &module, &log), -EINVAL);
+        assert_non_null(strstr(log, "cannot name a header"));
+        free(log);
+    }
+    const struct tc_header wrong = HEADER("../w.h", "#error oh\n");
     log = NULL;
-    assert_int_equal(tc_compile(source, strlen(source), "", &outside, 1, &module, &log), -EINVAL);
+    assert_int_equal(tc_compile("#include <../w.h>\n", 18, "", &wrong, 1, &module, &log), -EBADMSG);
+    assert_null(strstr(log, "tern-headers/-/-/-/-/-/-/-/-"));
     free(log);
+}
+
+/** The number that the program's one kernel is named by, or a negative error. */
+static int number_of(const char *source, const char *options, const struct tc_header *headers, size_t n)
+{
+    struct tc_blob module = {0}, object = {0};
+    struct tc_kernels kernels;
+    char *log = NULL;
+    int result = tc_compile(source, strlen(source), options, headers, n, &module, &log);
+    if (result) {
+        print_message("%s %s: %s", source, options, log ? log : "");
+    } else {
+        assert_int_equal(tc_link(&module, 1, "", 0, &object, NULL), 0);
+        assert_int_equal(tc_kernels_read(&object, &kernels), 0);
+        result = kernels.n == 1 ? atoi(kernels.kernels[0].name + 1) : -1000;
+        tc_kernels_free(&kernels);
+    }
+    free(log);
+    free(module.data);
+    free(object.data);
+    return result;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/** Folders and headers in every relative form, from the current directory of the process. */
+static void test_relative_names(void **state)
+{
+    (void)state;
+    char directory[4096], absolute[4200];
+    snprintf(directory, sizeof directory, "%s/relative.XXXXXX", getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
+    assert_true(!mkdir("sub", 0700) && !mkdir("sub/deep er", 0700));
+    write_file("h.h", "kernel void k1(void) {}\n");
+    write_file("sub/h.h", "kernel void k2(void) {}\n");
+    write_file("sub/deep er/h.h", "kernel void k3(void) {}\n");
+    write_file("sub/up.h", "#include \"../h.h\"\n");
+    write_file("sub/beside.h", "#include \"./deep er/h.h\"\n");
+    snprintf(absolute, sizeof absolute, "-I %s/sub", directory);
+    const struct {
+        const char *source, *options;
+        int number;
+    } cases[] = {
+        {"#include \"h.h\"", "", 1},
+        {"#include \"./h.h\"", "", 1},
+        {"#include \"sub/h.h\"", "", 2},
+        {"#include \"sub/../h.h\"", "", 1},
+        {"#include <h.h>", "-I .", 1},
+        {"#include <h.h>", "-I.", 1},
+        {"#include <h.h>", "-I ./", 1},
+        {"#include <h.h>", "-I sub/..", 1},
+        {"#include <h.h>", "-I ./sub/../sub/.", 2},
+        {"#include <./h.h>", "-I sub", 2},
+        {"#include <./h.h>", absolute, 2},
+        {"#include <../h.h>", "-I sub", 1},
+        {"#include <deep er/h.h>", "-Isub", 3},
+        {"#include <h.h>", "-I \"sub/deep er\"", 3},
+        {"#include <h.h>", "\"-Isub/deep er\"", 3},
+        {"#include <h.h>", "-I sub -I .", 2},
+        {"#include <h.h>", "-I . -I sub", 1},
+        {"#include <up.h>", "-I sub", 1},
+        {"#include <beside.h>", "-I sub", 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int got = number_of(cases[i].source, cases[i].options, NULL, 0);
+        if (got != cases[i].number) {
+            fail_msg("%s with %s gives %d, not %d", cases[i].source, cases[i].options, got, cases[i].number);
+        }
+    }
+    assert_int_equal(chdir("/"), 0);
+    char command[4200];
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    assert_int_equal(system(command), 0);
+}
+
+/** Headers that the application gives: in folders, from each other, before those on disk; of one name the last counts. */
+static void test_given_names(void **state)
+{
+    (void)state;
+    char directory[4096], options[4200];
+    snprintf(directory, sizeof directory, "%s/given.XXXXXX", getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
+    assert_int_equal(mkdir("a", 0700), 0);
+    write_file("h.h", "kernel void k9(void) {}\n");
+    write_file("a/b.h", "kernel void k8(void) {}\n");
+    write_file("only.h", "kernel void k20(void) {}\n");
+    write_file("a/only2.h", "kernel void k21(void) {}\n");
+    snprintf(options, sizeof options, "-I %s -I a", directory);
+    static const struct tc_header headers[] = {
+        HEADER("h.h", "kernel void k1(void) {}\n"),          HEADER("a/b.h", "#include \"c.h\"\n"),
+        HEADER("a/c.h", "kernel void k2(void) {}\n"),        HEADER("a/up.h", "#include \"../h.h\"\n"),
+        HEADER("twice.h", "kernel void k3(void) {}\n"),      HEADER("twice.h", "kernel void k4(void) {}\n"),
+        HEADER("./dot.h", "kernel void k5(void) {}\n"),      HEADER("a/x/../y.h", "kernel void k6(void) {}\n"),
+        HEADER("a//slashes.h", "kernel void k7(void) {}\n"), HEADER("../outer.h", "kernel void k10(void) {}\n"),
+        HEADER("../../i/far.h", "#include \"../../x/y/h.h\"\n"),
+        HEADER("../x/y/h.h", "kernel void k99(void) {}\n"),  HEADER("../../x/y/h.h", "kernel void k11(void) {}\n"),
+        HEADER("/tern/no/such.h", "kernel void k12(void) {}\n"),
+    };
+    static const struct {
+        const char *source;
+        int number;
+    } cases[] = {
+        {"#include \"h.h\"", 1},        {"#include <h.h>", 1},          {"#include \"./h.h\"", 1},
+        {"#include \"a/b.h\"", 2},      {"#include <a/b.h>", 2},        {"#include \"a/../h.h\"", 1},
+        {"#include \"a/up.h\"", 1},     {"#include \"twice.h\"", 4},  {"#include \"dot.h\"", 5},
+        {"#include \"./dot.h\"", 5},    {"#include \"a/y.h\"", 6},    {"#include \"a/x/../y.h\"", 6},
+        {"#include \"../outer.h\"", 10}, {"#include <../outer.h>", 10}, {"#include \"../../i/far.h\"", 11},
+        {"#include \"/tern/no/such.h\"", 12}, {"#include \"only.h\"", 20}, {"#include <only.h>", 20}, {"#include <only2.h>", 21},
+        {"#include \"a/slashes.h\"", 7}, {"#include \"a//slashes.h\"", 7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int got = number_of(cases[i].source, options, headers, sizeof headers / sizeof *headers);
+        if (got != cases[i].number) {
+            fail_msg("%s gives %d, not %d", cases[i].source, got, cases[i].number);
+        }
+    }
+    assert_int_equal(chdir("/"), 0);
+    char command[4200];
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    assert_int_equal(system(command), 0);
 }
 
 /** Many headers: more than a descriptor each of a small table would take. */
@@ -216,7 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors), cmocka_unit_test(test_images),       cmocka_unit_test(test_recursion),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_headers),      cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
+        cmocka_unit_test(test_headers), cmocka_unit_test(test_relative_names), cmocka_unit_test(test_given_names),     cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
         cmocka_unit_test(test_library),      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_seal),         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

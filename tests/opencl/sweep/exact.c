@@ -51,12 +51,14 @@ BINARY(fmod)
 BINARY(nextafter)
 BINARY(remainder)
 BOTH_TYPES(fma, out->f = fmaf(in[0].f, in[1].f, in[2].f), out->d = fma(in[0].d, in[1].d, in[2].d))
+BOTH_TYPES(fused_mix, out->f = fmaf(in[1].f - in[0].f, in[2].f, in[0].f), out->d = fma(in[1].d - in[0].d, in[2].d, in[0].d))
 BOTH_TYPES(modf, out[0].f = modff(in->f, &out[1].f), out[0].d = modf(in->d, &out[1].d))
 BOTH_TYPES(nan, (void)in; out->f = NAN, (void)in; out->d = NAN)
 EXPRESSION(add, x + y)
 EXPRESSION(subtract, x - y)
 EXPRESSION(multiply, x * y)
 EXPRESSION(mad, x * y + z)
+EXPRESSION(mix, x + (y - x) * z)
 EXPRESSION(maxmag, isnan(x) ? y : isnan(y) ? x : fabs(x) > fabs(y) ? x : fabs(x) < fabs(y) ? y : x > y ? x : y)
 EXPRESSION(minmag, isnan(x) ? y : isnan(y) ? x : fabs(x) < fabs(y) ? x : fabs(x) > fabs(y) ? y : x < y ? x : y)
 EXPRESSION(clamp, x < y ? y : x > z ? z : x)
@@ -160,6 +162,26 @@ static double check(const struct sweep_case *c, unsigned width, const value in[3
     return sweep_exact(c, got, expected);
 }
 
+/** To 2^-16; open unless a < b, and where a difference would overflow. */
+static double check_smoothstep(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
+                               value expected[2])
+{
+    const double a = sweep_number(c->in[0], in[0]), b = sweep_number(c->in[1], in[1]), x = sweep_number(c->in[2], in[2]);
+    const double limit = c->in[0] == SWEEP_FLOAT ? 0x1p126 : 0x1p1022;
+    (void)width;
+    if (!(a < b) || !(fabs(a) < limit) || !(fabs(b) < limit) || !(fabs(x) < limit)) {
+        return 0;
+    }
+    const long double t = x <= a ? 0 : x >= b ? 1 : ((long double)x - a) / ((long double)b - a);
+    const double y = (double)(t * t * (3 - 2 * t));
+    if (c->out[0] == SWEEP_FLOAT) {
+        expected[0].f = (float)y;
+    } else {
+        expected[0].d = y;
+    }
+    return fabs(sweep_number(c->out[0], got[0]) - y) <= 0x1p-16 ? 0 : INFINITY;
+}
+
 #define HOW(NAME, ...) (&(const struct exact){.fn = ref_##NAME, __VA_ARGS__})
 #define CASE(NAME, CODE, HOW, ...) {#NAME, CODE, __VA_ARGS__, .check = check, .reference = HOW}
 #define ONE(NAME, T) CASE(NAME, "r = " #NAME "(a);", HOW(NAME, 0), {T}, {T})
@@ -183,6 +205,11 @@ static double check(const struct sweep_case *c, unsigned width, const value in[3
     CASE(clamp, "r = clamp(a, b, c);", HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true), {T, T, T}, {T}), \
     {"clamp", "r = clamp(a, b, c);", {T, T, T}, {T}, .scalar = 6, .check = check,                      \
      .reference = HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true)},                   \
+    CASE(mix, "r = mix(a, b, c);", HOW(mix, .or = ref_fused_mix), {T, T, T}, {T}), \
+    {"mix", "r = mix(a, b, c);", {T, T, T}, {T}, .scalar = 4, .check = check,                          \
+     .reference = HOW(mix, .or = ref_fused_mix)},                                                      \
+    {"smoothstep", "r = smoothstep(a, b, c);", {T, T, T}, {T}, .check = check_smoothstep},             \
+    {"smoothstep", "r = smoothstep(a, b, c);", {T, T, T}, {T}, .scalar = 3, .check = check_smoothstep}, \
     CASE(step, "r = step(a, b);", HOW(step, .no_nan = true), {T, T}, {T}),                             \
     {"step", "r = step(a, b);", {T, T}, {T}, .scalar = 1, .check = check, .reference = HOW(step, .no_nan = true)}, \
     ONE(sign, T),                                                                                      \

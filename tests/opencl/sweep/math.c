@@ -62,6 +62,22 @@ REFERENCE(pown, mpfr_pow_si(r, a, n, MPFR_RNDN))
 REFERENCE(recip, mpfr_ui_div(r, 1, a, MPFR_RNDN))
 REFERENCE(sincos, mpfr_sin_cos(r, s, a, MPFR_RNDN))
 
+static void ref_degrees(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
+{
+    (void)b, (void)n;
+    mpfr_const_pi(s, MPFR_RNDN);
+    mpfr_mul_ui(r, a, 180, MPFR_RNDN);
+    mpfr_div(r, r, s, MPFR_RNDN);
+}
+
+static void ref_radians(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
+{
+    (void)b, (void)n;
+    mpfr_const_pi(s, MPFR_RNDN);
+    mpfr_mul(r, a, s, MPFR_RNDN);
+    mpfr_div_ui(r, r, 180, MPFR_RNDN);
+}
+
 /** 1 / sqrt(-0) is -infinity, unlike MPFR's. */
 static void ref_rsqrt(mpfr_t r, mpfr_t s, mpfr_t a, mpfr_t b, int64_t n)
 {
@@ -228,7 +244,7 @@ static double check(const struct sweep_case *c, unsigned width, const union swee
     ONE(expm1, T, 3), ONE(log, T, 3), ONE(log2, T, 3), ONE(log10, T, 3), ONE(log1p, T, 2), ONE(rsqrt, T, 2),           \
     ONE(sin, T, 4), ONE(sinh, T, 4), ONE(sinpi, T, 4), ONE(sqrt, T, SQRT), ONE(tan, T, 5), ONE(tanh, T, 5),            \
     ONE(tanpi, T, 6), ONE(tgamma, T, 16), TWO(atan2, T, 6), TWO(atan2pi, T, 6), TWO(hypot, T, 4), TWO(pow, T, 16),     \
-    TWO(powr, T, 16), WITH_INT(pown, T, 16), WITH_INT(rootn, T, 16),                                                   \
+    TWO(powr, T, 16), WITH_INT(pown, T, 16), WITH_INT(rootn, T, 16), ONE(degrees, T, 2), ONE(radians, T, 2),                                                   \
     {"divide", "r = a / b;", {T, T}, {T}, .bound = DIVIDE, .check = check, .reference = HOW(divide)},                  \
     {"sincos", "r = sincos(a, &s);", {T}, {T, T}, .bound = 4, .check = check, .reference = HOW(sincos)}
 

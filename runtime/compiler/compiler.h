@@ -82,6 +82,7 @@ struct tc_kernel {
 struct tc_kernels {
     struct tc_kernel *kernels;
     size_t n;
+    uint64_t variables; /**< Bytes of the program's variables in the global address space, without what lies between them. */
 };
 
 /** Reads the kernels of an object. -EINVAL: not an object. Freed by tc_kernels_free. */

@@ -198,6 +198,23 @@ out:
     return result;
 }
 
+/** Bytes of the variables that are written: of objects in sections that lie in memory and are not read only. */
+static uint64_t count_variables(const struct tc_elf *elf)
+{
+    Elf32_Shdr table, section;
+    size_t n;
+    uint64_t bytes = 0;
+    for (size_t i = 0; !tc_elf_symbols(elf, &table, &n) && i < n; i++) {
+        const Elf32_Sym s = tc_elf_symbol(elf, &table, i);
+        if (ELF32_ST_TYPE(s.st_info) == STT_OBJECT && !tc_elf_section(elf, s.st_shndx, &section) &&
+            (section.sh_flags & SHF_ALLOC) && (section.sh_flags & SHF_WRITE) &&
+            strncmp(tc_elf_section_name(elf, &section), ".tern.", 6)) {
+            bytes += s.st_size;
+        }
+    }
+    return bytes;
+}
+
 int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out)
 {
     struct tc_elf elf;
@@ -208,7 +225,11 @@ int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out)
         tc_elf_find(&elf, ".tern.kernels", &json, &size)) {
         return -EINVAL;
     }
-    return tc_kernels_parse((const char *)json, size, out);
+    const int result = tc_kernels_parse((const char *)json, size, out);
+    if (!result) {
+        out->variables = count_variables(&elf);
+    }
+    return result;
 }
 
 void tc_kernels_free(struct tc_kernels *kernels)

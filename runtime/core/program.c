@@ -193,7 +193,7 @@ static cl_int query_build_locked(cl_program p, cl_program_build_info name, const
     case CL_PROGRAM_BINARY_TYPE:
         return rt_answer_uint(a, binary_type(p->binary == NULL ? TC_UNKNOWN : p->binary->kind));
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
-        return rt_answer_size(a, 0);
+        return rt_answer_size(a, p->executable ? (size_t)p->binary->kernels.variables : 0);
     default:
         return CL_INVALID_VALUE;
     }

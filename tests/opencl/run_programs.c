@@ -351,6 +351,36 @@ static void test_no_arg_info(void **state)
     }
 }
 
+static void check_variables(cl_program p, size_t expected)
+{
+    size_t size = 99;
+    OK(clGetProgramBuildInfo(p, clt_device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof size, &size, NULL));
+    assert_int_equal(size, expected);
+    OK(clReleaseProgram(p));
+}
+
+/** Variables in the global address space count: not constants, nor __local ones, nor those that nobody uses. */
+static void test_variables(void **state)
+{
+    (void)state;
+    size_t most = 0;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof most, &most, NULL));
+    assert_true(most >= 65536); /* OpenCL 3.0, 4.2, if there are any */
+    check_variables(clt_build("constant int t[4] = {1, 2, 3, 4}; kernel void k(global int *o) { local int l; l = o[1]; o[0] = t[l & 3]; }",
+                              NULL), 0);
+    const char *text = "global int count = 5; global float4 sums[10]; constant int t[3] = {1, 2, 3};\n"
+                       "kernel void k(global int *o) { static global char hits; hits += t[o[1] % 3]; o[0] = count++ + hits;\n"
+                       "sums[o[2] & 7].x += o[0]; }";
+    check_variables(clt_build(text, "-cl-std=CL3.0"), 4 + 160 + 1);
+    char *large = NULL;
+    assert_true(asprintf(&large, "global uchar store[%zu]; kernel void k(global uchar *o, uint i) { o[0] = store[i]++; }", most) > 0);
+    check_variables(clt_build(large, "-cl-std=CL3.0"), most);
+    free(large);
+    cl_program unbuilt = clCreateProgramWithSource(clt_context, 1, &text, NULL, &clt_error);
+    MADE(unbuilt);
+    check_variables(unbuilt, 0);
+}
+
 static void test_clone_kernel(void **state)
 {
     (void)state;
@@ -447,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_several_strings_and_kernels),
         cmocka_unit_test(test_compile_and_link), cmocka_unit_test(test_binaries),
         cmocka_unit_test(test_asynchronous_builds), cmocka_unit_test(test_arg_info), cmocka_unit_test(test_no_arg_info),
+        cmocka_unit_test(test_variables),
         cmocka_unit_test(test_clone_kernel),    cmocka_unit_test(test_printf),
         cmocka_unit_test(test_program_variable),
     };

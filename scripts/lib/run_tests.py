@@ -190,6 +190,13 @@ def nightly(t):
            [*VERIFY, "--kind", "program", "--seed", "100000", "--instructions", "10000000"], whole)
     t.step("co-verification of 20,000 streams", "nightly-streams",
            [*VERIFY, "--kind", "stream", "--seed", "100000", "--seeds", "20000"], whole)
+    t.step("seeded bugs of the RTL are caught on the default device", "nightly-mutants-default",
+           [*VERIFY, "--mutants", "--geometry", "default", "--seeds", "2000"], mutants)
+    night = str(int(time.time() // 86400))
+    if t.step(f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log", "nightly-mutate-auto",
+              ["tests/verify/mutate-auto", "run", "--night", night, "--count", "150", "--seeds", "500", "--preempt", "61",
+               "--jobs", JOBS, "--least", "60"], whole):
+        print("           " + re.findall(r"^all .*", (LOGS / "nightly-mutate-auto.log").read_text(), re.M)[-1], flush=True)
     for geometry in "small", "default":
         t.step(f"kernels of the {geometry} device stopped at every cycle and at random times", f"nightly-preempt-{geometry}",
                [*VERIFY, "--kind", "preempt", "--geometry", geometry, "--seeds", "200"], whole)

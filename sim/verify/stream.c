@@ -395,7 +395,7 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     scene_put(st->scene, b->physical, b->words, (size_t)b->used * 4);
     struct submit s = {.engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(st, b->engine, b->space),
                        .save = b->save, .flags = b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
-    switch (rng_below(&r, b->paging ? 4 : 5)) {
+    switch (rng_below(&r, b->paging ? 4 : 8)) {
     case 0:
         s.size = 0;
         break;
@@ -406,8 +406,10 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
         s.buffer += 1u << rng_below(&r, 6);
         break;
     case 4:
+    case 5:
+    case 6:
         s.root = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
-        if (st->warm[b->engine] && rng_one_in(&r, 2)) { /* a good one but for a bit, and what has run with that */
+        if (st->warm[b->engine] && !rng_one_in(&r, 4)) { /* a good one but for a bit, and what has run with that */
             s.root = (uint32_t)(st->warm[b->engine] >> 32) | 1u << (SPACE_BITS + rng_below(&r, 22 - SPACE_BITS));
             s.buffer = (uint32_t)st->warm[b->engine];
         }

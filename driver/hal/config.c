@@ -151,16 +151,16 @@ static int parse_items(struct tern_config *c, char *items)
 
 static int from_environment(const char *name, uint64_t *cycles)
 {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
     return value ? number(name, value, true, 1000, 1ull << 62, cycles) : 0;
 }
 
 int tern_config_parse(const char *backend, const char *config, struct tern_config *out)
 {
     struct tern_config c = {.depth = 2};
-    backend = backend ? backend : getenv("TERN_BACKEND");
+    backend = backend ? backend : secure_getenv("TERN_BACKEND");
     backend = backend && *backend ? backend : "rtl";
-    config = config ? config : getenv("TERN_CONFIG");
+    config = config ? config : secure_getenv("TERN_CONFIG");
     config = config && *config ? config : "default";
     if (!one_of(backends, sizeof backends / sizeof *backends, backend)) {
         return tern_error(-EINVAL, "unknown backend '%s'; known are rtl and model (argument or TERN_BACKEND)", backend);

@@ -2,8 +2,9 @@
 /**
  * The simulated device: finds and loads libtern_sim_<backend>_<geometry>.so and speaks tern_sim_api with it.
  *
- * Looked for in TERN_LIB_DIR if that is set, and only there; else beside the code that is running (its directory/../lib),
- * then where this library was built. The object is unloaded with the device.
+ * Looked for in TERN_LIB_DIR if that is set, and only there (but not for programs with somebody else's rights, which take no folder from
+ * the environment); else beside the code that is running: its directory/../lib, or the directory above if it lies in lib/tern; then,
+ * for programs of the build tree, where this library was built. The object is unloaded with the device.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,13 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/build_tree.h"
 #include "base/error.h"
 #include "hal/hal.h"
 #include "tern_sim/tern_sim.h"
-
-#ifndef TERN_BUILD_LIB_DIR
-#define TERN_BUILD_LIB_DIR ""
-#endif
 
 struct hal_sim {
     struct tern_hal hal;
@@ -73,7 +71,7 @@ static void sim_close(struct tern_hal *hal)
 
 static const struct tern_hal_ops sim_ops = {sim_read32, sim_write32, sim_mem_read, sim_mem_write, sim_wait, sim_close};
 
-/** Directory of the object that holds this function, then ../lib. */
+/** From the directory of the object that holds this function: .. in lib/tern, else ../lib. */
 static void beside(char *out, size_t size)
 {
     Dl_info info;
@@ -85,7 +83,9 @@ static void beside(char *out, size_t size)
     if (dladdr(here.object, &info) && info.dli_fname) {
         const char *slash = strrchr(info.dli_fname, '/');
         if (slash) {
-            snprintf(out, size, "%.*s/../lib", (int)(slash - info.dli_fname), info.dli_fname);
+            const int n = (int)(slash - info.dli_fname);
+            const bool tools = n >= 9 && !strncmp(slash - 9, "/lib/tern", 9);
+            snprintf(out, size, "%.*s/%s", n, info.dli_fname, tools ? ".." : "../lib");
         } else {
             snprintf(out, size, "../lib");
         }
@@ -95,9 +95,9 @@ static void beside(char *out, size_t size)
 static int load(struct hal_sim *h, const struct tern_config *c)
 {
     char near[2048], path[4096];
-    const char *forced = getenv("TERN_LIB_DIR");
+    const char *forced = secure_getenv("TERN_LIB_DIR");
     beside(near, sizeof near);
-    const char *dirs[] = {forced && *forced ? forced : near, forced && *forced ? "" : TERN_BUILD_LIB_DIR};
+    const char *dirs[] = {forced && *forced ? forced : near, forced && *forced ? "" : tern_build_tree()};
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
         if (!*dirs[i] || access(path, R_OK)) {
@@ -105,7 +105,12 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         }
         h->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!h->object) {
-            return tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
+            tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
+            snprintf(path, sizeof path, "%s/baseline/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
+            h->object = access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL); /* for processors older than the first wants */
+        }
+        if (!h->object) {
+            return -ENOENT;
         }
         h->api = dlsym(h->object, TERN_SIM_API_SYMBOL);
         if (!h->api || h->api->version != TERN_SIM_API_VERSION) {
@@ -114,8 +119,8 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         }
         return 0;
     }
-    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is in neither '%s' nor '%s': build it, or set TERN_LIB_DIR to its directory",
-                      c->backend, c->geometry, dirs[0], dirs[1]);
+    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is not in '%s'%s%s%s: build it, or set TERN_LIB_DIR to its directory",
+                      c->backend, c->geometry, dirs[0], *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
 }
 
 int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)

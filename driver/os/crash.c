@@ -158,7 +158,7 @@ static int open_new(const char *folder, char *path, size_t size)
 /** A file in the first of the folders that can be used. */
 static int open_file(char *path, size_t size)
 {
-    const char *wanted = getenv("TERN_CRASH_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *wanted = secure_getenv("TERN_CRASH_DIR"), *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
     char folder[PATH_MAX];
     int fd = -ENOENT;
     if (wanted && *wanted) {

@@ -90,7 +90,7 @@ static int create(struct tern_stats_file *f, const char *folder, uint32_t *devic
 
 struct tern_stats_file *tern_stats_file_create(void)
 {
-    const char *set = getenv("TERN_STATS");
+    const char *set = secure_getenv("TERN_STATS");
     char path[PATH_MAX];
     uint32_t device = 0;
     if (set && strcmp(set, "0") == 0) {

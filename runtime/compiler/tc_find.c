@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/** Only programs that stay in the build tree have it (driver/base/build_tree.c): nothing that is installed names the build's folders. */
+extern const char *const tern_build_lib_dir __attribute__((weak));
+
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"
 
 int tc_lib_dir(char *path, size_t size, struct tc_text *log)
@@ -24,19 +27,18 @@ int tc_lib_dir(char *path, size_t size, struct tc_text *log)
         char *slash = strrchr(self, '/');
         *(slash ? slash : self) = '\0';
     }
-    const char *const bases[] = {set ? set : self, self, self, TERN_LIB_DIR};
-    const char *const tails[] = {"/tern", "/../lib/tern", "/tern", ""};
+    const char *const bases[] = {set ? set : self, self, self, &tern_build_lib_dir ? tern_build_lib_dir : ""};
+    const char *const tails[] = {"/tern", "/../lib/tern", "", "/tern"};
     for (size_t i = 0; i < (set ? 1 : sizeof bases / sizeof *bases); i++) {
         char probe[4200];
         int n = snprintf(probe, sizeof probe, "%s%s/tern-cc1", bases[i], tails[i]);
-        if (n > 0 && (size_t)n < sizeof probe && !access(probe, X_OK) && (size_t)n < size) {
+        if (*bases[i] && n > 0 && (size_t)n < sizeof probe && !access(probe, X_OK) && (size_t)n < size) {
             memcpy(path, probe, (size_t)n + 1);
             *strrchr(path, '/') = '\0';
             return 0;
         }
     }
-    tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s%s\n", set ? set : TERN_LIB_DIR,
-                  set ? "/tern" : "");
+    tc_text_print(log, "error: Tern's device library is not installed: no tern-cc1 in %s/tern\n", set ? set : self);
     return -ENOENT;
 }
 

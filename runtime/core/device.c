@@ -18,7 +18,7 @@ static atomic_uint threads;
 /** 0: the setting is none, which has been said. */
 static cl_device_type type_wanted(void)
 {
-    const char *s = getenv("TERN_CL_DEVICE_TYPE");
+    const char *s = secure_getenv("TERN_CL_DEVICE_TYPE");
     if (s == NULL || *s == '\0' || strcmp(s, "gpu") == 0) {
         return CL_DEVICE_TYPE_GPU;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Finds and loads a device library, as the driver's hal does: in TERN_LIB_DIR if that is set, and only there; else beside
- * this program (bin/../lib, lib/tern/..), then where it was built.
+ * this program (bin/../lib, lib/tern/..).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,8 +12,7 @@
 
 #include "verify.h"
 
-/** Directory of this program, with a path behind it. */
-static void beside(const char *path, char *out, size_t size)
+void backend_beside(const char *path, char *out, size_t size)
 {
     char self[900];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -31,11 +30,11 @@ int backend_open(const char *name, struct backend *out)
 {
     char up[1000], lib[1000], path[sizeof out->path];
     const char *forced = getenv("TERN_LIB_DIR");
-    beside("..", up, sizeof up);
-    beside("../lib", lib, sizeof lib);
-    const char *all[] = {up, lib, TERN_BUILD_LIB_DIR}, *only[] = {forced, "", ""};
+    backend_beside("..", up, sizeof up);
+    backend_beside("../lib", lib, sizeof lib);
+    const char *all[] = {up, lib}, *only[] = {forced, ""};
     const char **dirs = forced && *forced ? only : all;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 2; i++) {
         int n = snprintf(path, sizeof path, "%s/libtern_sim_%s.so", dirs[i], name);
         if (!*dirs[i] || (size_t)n >= sizeof path || access(path, R_OK)) {
             continue;
@@ -57,7 +56,7 @@ int backend_open(const char *name, struct backend *out)
         return 0;
     }
     fprintf(stderr, "tern verify: libtern_sim_%s.so is nowhere (%s): build it with ninja -C build tern_sim_%s, or set "
-                    "TERN_LIB_DIR to its directory\n", name, forced && *forced ? forced : TERN_BUILD_LIB_DIR, name);
+                    "TERN_LIB_DIR to its directory\n", name, forced && *forced ? forced : up, name);
     return -ENOENT;
 }
 

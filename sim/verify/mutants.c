@@ -37,27 +37,50 @@ static const char *library_of(const struct options *o)
     return strcmp(o->geometry, "small") == 0 ? "rtl_mutants" : "rtl_mutants_default";
 }
 
+/** The build tree that this program lies in, and its sources. False: it is installed, and there are none. */
+static bool find_tree(char tree[1024], char source[1024])
+{
+    char path[1100], line[1200];
+    bool found = false;
+    backend_beside("../..", tree, 1024);
+    snprintf(path, sizeof path, "%s/CMakeCache.txt", tree);
+    FILE *f = fopen(path, "r");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        found = sscanf(line, "CMAKE_HOME_DIRECTORY:INTERNAL=%1023[^\n]", source) == 1;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return found;
+}
+
 /** Builds a library if it is missing or older than what it is made of. Where there are no sources it is what it is. */
 static int build(const char *name)
 {
     struct stat st;
-    char library[1024], target[64];
-    snprintf(library, sizeof library, TERN_BUILD_LIB_DIR "/libtern_sim_%s.so", name);
+    char tree[1024], source[1024], library[1200], target[64];
+    static const char *const made_of[] = {"rtl", "sim/rtl", "tests/verify/mutants.list"};
+    if (!find_tree(tree, source)) {
+        return 0;
+    }
+    snprintf(library, sizeof library, "%s/lib/libtern_sim_%s.so", tree, name);
     snprintf(target, sizeof target, "tern_sim_%s", name);
     newest = 0;
-    ftw(TERN_SOURCE_DIR "/rtl", look_at, 16);
-    ftw(TERN_SOURCE_DIR "/sim/rtl", look_at, 16);
-    ftw(TERN_SOURCE_DIR "/tests/verify/mutants.list", look_at, 16);
+    for (size_t i = 0; i < sizeof made_of / sizeof *made_of; i++) {
+        char path[1200];
+        snprintf(path, sizeof path, "%s/%s", source, made_of[i]);
+        ftw(path, look_at, 16);
+    }
     if (newest == 0 || (stat(library, &st) == 0 && st.st_mtime >= newest)) {
         return 0;
     }
     fprintf(stderr, "tern verify: %s is %s; building it takes some minutes (cmake --build %s --target %s)\n", library,
-            access(library, F_OK) ? "missing" : "older than the RTL", TERN_BUILD_DIR, target);
+            access(library, F_OK) ? "missing" : "older than the RTL", tree, target);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
-        execlp("cmake", "cmake", "--build", TERN_BUILD_DIR, "--target", target, (char *)NULL);
+        execlp("cmake", "cmake", "--build", tree, "--target", target, (char *)NULL);
         _exit(127);
     }
     int status = -1;

@@ -166,6 +166,8 @@ struct backend {
 
 /** Loads a device library. 0, -ENOENT, -EPROTO; a message on stderr. */
 int backend_open(const char *name, struct backend *out);
+/** The directory of this program, with a path behind it. */
+void backend_beside(const char *path, char *out, size_t size);
 void backend_close(struct backend *b);
 /** What a device of this library is. 0, -EPROTO (built from another specification), or -errno of create; a message on stderr. */
 int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometry *out);

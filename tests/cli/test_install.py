@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cmake --install`: what lies there works, finds its own parts and none of the build's. The second argument is the build."""
+"""
+`cmake --install`: what lies there works, finds its own parts and none of the build's, names no folder of the machine that built it, runs on
+other processors, and serves programs of others that use the driver. The second argument is the build.
+"""
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -52,6 +56,170 @@ class Install(cli.Case):
             self.run_it(command, "--help")
         for suite in ("preempt", "sched"):
             self.run_it("bench", suite, "--help")
+
+
+    def files(self):
+        return [p for p in self.prefix.rglob("*") if p.is_file() and not p.is_symlink()]
+
+    def test_nothing_names_a_folder_of_the_build(self):
+        """Neither as text nor in debug information. tern.icd names the prefix, which here lies in the build, and is looked at above."""
+        cache = (BUILD / "CMakeCache.txt").read_text()
+        source = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, flags=re.M)[1]
+        named = {}
+        for p in self.files():
+            text = p.read_bytes()
+            for folder in {source, str(BUILD), str(BUILD.resolve())}:
+                # not as the end of another path: sources may lie in /tern
+                if p.name != "tern.icd" and (m := re.search(rb"(?<![\w./%-])" + re.escape(folder.encode()) + rb"(?![\w-])", text)):
+                    named[str(p)] = text[m.start():m.start() + 100]
+        self.assertEqual(named, {})
+        self.assertGreater(len(self.files()), 20)
+
+    def elf(self):
+        return [p for p in self.files() if p.read_bytes()[:4] == b"\x7fELF" and p.suffix != ".o"]
+
+    def test_no_path_for_libraries_of_the_build(self):
+        for p in self.elf():
+            dynamic = subprocess.run(["readelf", "-d", p], capture_output=True, text=True, check=True).stdout
+            self.assertNotRegex(dynamic, r"\((RPATH|RUNPATH)\)", p)
+            self.assertNotIn(".debug_info", subprocess.run(["readelf", "-SW", p], capture_output=True, text=True, check=True).stdout, p)
+
+    def test_simulators_say_which_processors_they_want(self):
+        """An instruction that a processor lacks would end the program; the loader refuses what is marked for a newer one."""
+        cache = (BUILD / "CMakeCache.txt").read_text()
+        if "TERN_NATIVE:BOOL=ON" in cache or os.uname().machine != "x86_64":
+            self.skipTest("built for this machine alone, as was asked for")
+        level = re.search(r"^TERN_CPU:STRING=(.*)$", cache, flags=re.M)[1]
+        simulators = sorted(self.prefix.glob("lib/libtern_sim_*.so"))
+        self.assertGreaterEqual(len(simulators), 2)
+        for p in simulators:
+            notes = subprocess.run(["readelf", "-nW", p], capture_output=True, text=True, check=True).stdout
+            self.assertIn(f"x86 ISA needed: {level}", notes, p)
+            for line in self.disassembly(p):
+                self.assertNotIn("%zmm", line, p)
+        for p in [q for q in self.elf() if q not in simulators]:
+            for line in self.disassembly(p):
+                self.assertNotRegex(line, "%[yz]mm", p)
+
+    @staticmethod
+    def disassembly(path):
+        with subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, text=True) as p:
+            yield from p.stdout
+
+    def test_an_old_processor(self):
+        """Nehalem of 2008: no AVX. The model runs on it all the same; a simulator that cannot is refused in words."""
+        qemu = shutil.which("qemu-x86_64")
+        if not qemu or os.uname().machine != "x86_64":
+            self.skipTest("needs qemu-x86_64 (scripts/setup test)")
+        env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"} | {"TERN_BACKEND": "model"}
+        tern = self.prefix / "bin" / "tern"
+        for cpu in "Nehalem", "Haswell":
+            r = subprocess.run([qemu, "-cpu", cpu, tern, "info"], env=env, capture_output=True, text=True, check=False)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn("model", r.stdout)
+        shutil.rmtree(self.folder / "lib", ignore_errors=True)
+        shutil.copytree(self.prefix / "lib", self.folder / "lib", symlinks=True)
+        shutil.rmtree(self.folder / "lib" / "baseline")
+        r = subprocess.run([qemu, "-cpu", "Nehalem", tern, "info"], env=env | {"TERN_LIB_DIR": str(self.folder / "lib")},
+                           capture_output=True, text=True, check=False)
+        self.assertNotEqual(r.returncode, 0)
+        self.assertIn("CPU ISA level is lower than required", r.stderr)
+
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <string.h>
+#include <tern/tern.h>
+#include <tern/tern_spec.h>
+#include <tern/tern_stats.h>
+
+#define CHECK(call) do { if (call) { fprintf(stderr, "%s: %s\n", #call, tern_last_error()); return 1; } } while (0)
+
+int main(void)
+{
+    struct tern_device *dev;
+    struct tern_process *p;
+    struct tern_context *c;
+    struct tern_allocation *a;
+    struct tern_context_desc d = {.name = "fill", .engine = -1};
+    struct tern_pkt_fill fill = {.width = 64, .rows = 1, .slices = 1};
+    unsigned words[32], got[16];
+    unsigned long long n = 0;
+    uint64_t fence;
+    CHECK(tern_device_open("model", "small", &dev));
+    CHECK(tern_process_create(dev, "guest", &p));
+    CHECK(tern_context_create(p, &d, &c));
+    CHECK(tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &a));
+    fill.dst_lo = tern_allocation_address(a);
+    memset(fill.pattern, 0x2a, sizeof fill.pattern);
+    CHECK(tern_pkt_fill_pack(&fill, words));
+    CHECK(tern_submit(c, words, 64 * tern_pkt_lines(TERN_PKT_FILL), "fill", &fence));
+    CHECK(tern_wait(c, fence, -1));
+    CHECK(tern_allocation_read(a, 0, got, sizeof got));
+    for (int i = 0; i < 16; i++) {
+        n += got[i];
+    }
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    CHECK(tern_process_destroy(p));
+    CHECK(tern_device_close(dev));
+    printf("%llx %s\n", n, tern_fault_name(TERN_FAULT_PAGE));
+    return 0;
+}
+"""
+
+
+class Driver(cli.Case):
+    """libtern for programs of others, from a prefix that was moved after the installation."""
+
+    @classmethod
+    def setUpClass(cls):
+        made, cls.prefix = BUILD / "tests" / "stage", BUILD / "tests" / "moved to"
+        for folder in made, cls.prefix:
+            shutil.rmtree(folder, ignore_errors=True)
+            cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        subprocess.run(["cmake", "--install", BUILD, "--prefix", "/opt/tern"], check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "DESTDIR": str(made)})
+        shutil.move(made / "opt" / "tern", cls.prefix)
+
+    def pkg_config(self, *args):
+        r = subprocess.run(["pkg-config", *args, "tern"], capture_output=True, text=True, check=True,
+                           env={**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")})
+        return shlex.split(r.stdout)
+
+    def test_a_program(self):
+        self.file("guest.c", PROGRAM)
+        subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "guest.c", "-o", "guest", *self.pkg_config("--cflags", "--libs")],
+                       cwd=self.folder, check=True)
+        env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
+        r = subprocess.run(["./guest"], cwd=self.folder, capture_output=True, text=True, check=False,
+                           env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib"), "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(self.folder / "ld")})
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, f"{16 * 0x2a2a2a2a:x} page\n", ""))
+        loaded = "".join(p.read_text() for p in self.folder.glob("ld.*"))
+        found = {os.path.realpath(x) for x in re.findall(r"calling init: (.*libtern.*)", loaded)}
+        version = self.pkg_config("--modversion")[0]
+        lib = self.prefix.resolve() / "lib"
+        self.assertEqual(found, {str(lib / f"libtern.so.{version}"), str(lib / "libtern_sim_model_small.so")})
+
+    def test_the_library_offers_what_its_headers_declare_and_nothing_else(self):
+        library = self.prefix / "lib" / "libtern.so"
+        dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
+        self.assertIn(f"soname: [libtern.so.{self.pkg_config('--modversion')[0].split('.')[0]}]", dynamic)
+        self.assertIn("NODELETE", dynamic)
+        names = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+        offered = {line.split()[-1] for line in names.splitlines() if " A " not in line}
+        declared = set()
+        for header in "tern.h", "tern_spec.h":
+            text = re.sub(r"/\*.*?\*/", "", (self.prefix / "include" / "tern" / header).read_text(), flags=re.S)
+            declared |= set(re.findall(r"^(?:TERN_API )?(?:const )?\w+ \*?(tern_\w+)\(", text, flags=re.M))
+            declared |= set(re.findall(r"^(?:TERN_API )?(?:struct |enum )\w+ \*?(tern_\w+)\(", text, flags=re.M))
+        self.assertEqual(offered, {name + "@@TERN_0" for name in declared})
+        self.assertIn("tern_device_open@@TERN_0", offered)
+
+    def test_headers_in_cpp(self):
+        self.file("guest.cpp", "#include <tern/tern.h>\nint main() { return tern_last_error() == nullptr; }\n")
+        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "guest.cpp", "-o", "guest", *self.pkg_config("--cflags", "--libs")],
+                       cwd=self.folder, check=True)
 
 
 if __name__ == "__main__":

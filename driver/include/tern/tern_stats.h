@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
@@ -80,7 +81,7 @@ struct tern_stats {
 /** The folder of the user's files: $XDG_RUNTIME_DIR/tern, else /tmp/tern-UID. */
 static inline void tern_stats_folder(char *path, size_t size)
 {
-    const char *run = getenv("XDG_RUNTIME_DIR");
+    const char *run = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR"); /* setuid: the environment is somebody else's */
     if (run && *run == '/') {
         snprintf(path, size, "%s/tern", run);
     } else {

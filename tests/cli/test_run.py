@@ -17,6 +17,30 @@ def printed(out):
     return " ".join(re.sub(r"^\w+: \S+\]( =)?|^ +\d+:", "", out, flags=re.M).split())
 
 
+class Tools(Case):
+    """A machine that lacks a part of the compiler: the message names it, and where it was looked for."""
+
+    def refused(self, message, **env):
+        self.file("scale.cl", SCALE)
+        return self.fails(1, message, "run", "scale.cl", "--global", 1, "1", "2", "3", TERN_CACHE="0", **env)
+
+    def test_no_clang(self):
+        self.refused("there is neither clang-19 nor clang in /nowhere", TERN_LLVM_DIR="/nowhere")
+
+    def test_no_linker(self):
+        (self.folder / "clang").symlink_to("/usr/bin/clang-19")
+        self.refused(f"there is neither ld.lld-19 nor ld.lld in {self.folder}", TERN_LLVM_DIR=str(self.folder))
+
+    def test_linker_crashes(self):
+        (self.folder / "clang").symlink_to("/usr/bin/clang-19")
+        self.file("ld.lld", "#!/bin/sh\nkill -SEGV $$\n").chmod(0o700)
+        self.refused("ld.lld-19 crashed (signal 11)", TERN_LLVM_DIR=str(self.folder))
+
+    def test_not_in_path(self):
+        self.file("scale.cl", SCALE)
+        self.assertEqual(printed(self.works("run", "scale.cl", "--global", 1, "1", "2", "3", TERN_CACHE="0", PATH="/nowhere")), "6")
+
+
 class Values(Case):
     """copy.cl copies its arguments, so that what is printed is what was given."""
 

@@ -7,12 +7,12 @@
  *   tc_link     modules -> module (library) or object (relocatable RISC-V ELF with the section .tern.kernels: JSON)
  *   tc_load     object -> image    linked for a device address, with kernel entries
  *
- * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind tells what a
- * byte string is, and that it came back undamaged. Results are cached on disk ($TERN_CACHE_DIR, else $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content,
- * options and versions; TERN_CACHE=0 turns that off. All functions may be called from any thread; all block.
- * Logs are the compiler's own messages, NUL-terminated, owned by the caller (free), NULL if empty; a log pointer may be
- * NULL. Out-parameters but the log are untouched on failure. tern-cc1 and the device library are found beside the shared
- * library ($libdir/tern), or in $TERN_LIB_DIR/tern.
+ * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind tells what
+ * a byte string is, and that it came back undamaged. Results are cached on disk ($TERN_CACHE_DIR, else
+ * $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content, options and versions; TERN_CACHE=0 turns that off. All
+ * functions may be called from any thread; all block. Logs are the compiler's own messages, NUL-terminated, owned by
+ * the caller (free), NULL if empty; a log pointer may be NULL. Out-parameters but the log are untouched on failure.
+ * tern-cc1 and the device library are found beside the shared library ($libdir/tern), or in $TERN_LIB_DIR/tern.
  */
 #ifndef TERN_COMPILER_H
 #define TERN_COMPILER_H
@@ -39,8 +39,8 @@ struct tc_header {
 int tc_compile(const char *source, size_t size, const char *options, const struct tc_header *headers, size_t n_headers,
                struct tc_blob *module, char **log);
 
-/** Links modules and libraries. to_library: the result is a library, else an object. Errors as tc_compile; -EBADMSG also for
- *  unresolved or duplicate symbols, -EINVAL also for a blob of the wrong kind. */
+/** Links modules and libraries. to_library: the result is a library, else an object. Errors as tc_compile; -EBADMSG
+ *  also for unresolved or duplicate symbols, -EINVAL also for a blob of the wrong kind. */
 int tc_link(const struct tc_blob *inputs, size_t n_inputs, const char *options, int to_library,
             struct tc_blob *out, char **log);
 
@@ -51,9 +51,9 @@ enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
 #define TC_MAX_ARGS 1024u          /**< Of a kernel. */
 #define TC_MAX_ARGS_SIZE (1u << 20) /**< Of an argument block; devices allow less. */
 
-/** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. In what the functions
- *  below give, arguments lie in their order, apart from each other and within the block, and pointers at multiples of 4,
- *  whoever made the object. */
+/** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. In what the
+ *  functions below give, arguments lie in their order, apart from each other and within the block, and pointers at
+ *  multiples of 4, whoever made the object. */
 struct tc_arg {
     char *name;      /**< Always kept; NULL only if the parameter has none. */
     char *type;      /**< "float4*", as clGetKernelArgInfo gives it: without qualifiers. */
@@ -106,19 +106,19 @@ struct tc_image {
 int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log);
 void tc_image_free(struct tc_image *image);
 
-/** Where an address of an image's code comes from: "in helper at program.cl:4:10, called from vecadd at program.cl:10:19" if the
- *  program was built with -g, else "in vecadd+0x10"; "" for what is no code. What is not known is left out, what does not
- *  fit is cut off. 1: the program has line tables; 0: it has none. */
+/** Where an address of an image's code comes from: "in helper at program.cl:4:10, called from vecadd at
+ *  program.cl:10:19" if the program was built with -g, else "in vecadd+0x10"; "" for what is no code. What is not
+ *  known is left out, what does not fit is cut off. 1: the program has line tables; 0: it has none. */
 int tc_locate(const struct tc_image *image, uint32_t address, char *text, size_t size);
 
 /** What the compiler provides, separated by spaces: CL_DEVICE_EXTENSIONS, and the feature macros of OpenCL C 3.0. */
 const char *tc_extensions(void);
 const char *tc_features(void);
 
-/** Formats the records that kernels' printf calls left: `buffer` is a copy of the device's buffer (CSR user0, of user1 bytes,
- *  a multiple of 4; word 0, to be set to 0 before the kernel runs, counts the bytes of records, or more if they did not
- *  fit), `image` the program that ran. Calls emit with each piece of text in order, in the C
- *  locale, whatever the thread's is. Trusts nothing in the buffer. 0 or -ENOMEM. */
+/** Formats the records that kernels' printf calls left: `buffer` is a copy of the device's buffer (CSR user0, of
+ *  user1 bytes, a multiple of 4; word 0, to be set to 0 before the kernel runs, counts the bytes of records, or more
+ *  if they did not fit), `image` the program that ran. Calls emit with each piece of text in order, in the C locale,
+ *  whatever the thread's is. Trusts nothing in the buffer. 0 or -ENOMEM. */
 int tc_printf_format(const struct tc_image *image, const void *buffer, size_t size,
                      void (*emit)(void *user, const char *text, size_t length), void *user);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cache's folder and its bound, from the environment. A folder that others could write to would let them put code into
- * the application's kernels: it is not used, and the reason is told once. Programs that run with somebody else's rights
- * (setuid) have no cache, for its place comes from the environment.
+ * The cache's folder and its bound, from the environment. A folder that others could write to would let them put code
+ * into the application's kernels: it is not used, and the reason is told once. Programs that run with somebody else's
+ * rights (setuid) have no cache, for its place comes from the environment.
  */
 #include "tc_internal.h"
 

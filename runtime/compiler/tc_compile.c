@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tc_compile: clang's front end, unoptimized bitcode out. Headers given by the application become files of a virtual file
- * system, each a memory file in truth. What is read from disk is part of what a cached result depends on (tc_depend.c);
- * programs whose dependences cannot be told are not cached, but linking, which is the longer half, still is.
+ * tc_compile: clang's front end, unoptimized bitcode out. Headers given by the application become files of a virtual
+ * file system, each a memory file in truth. What is read from disk is part of what a cached result depends on
+ * (tc_depend.c); programs whose dependences cannot be told are not cached, but linking, which is the longer half,
+ * still is.
  */
 #include "tc_internal.h"
 
@@ -104,7 +105,8 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
     }
 }
 
-/** Where a header given by that name lies: below TC_HEADER_ROOT, or where an absolute name says. NULL: nowhere. Malloc'ed. */
+/** Where a header given by that name lies: below TC_HEADER_ROOT, or where an absolute name says. NULL: nowhere.
+ *  Malloc'ed. */
 static char *header_path(const char *name)
 {
     struct tc_text path = {0};
@@ -135,7 +137,8 @@ static char *header_path(const char *name)
     return path.data;
 }
 
-/** The overlay that maps paths to the memory files from descriptor `first` on. Of one path, the last counts. Malloc'ed, or NULL. */
+/** The overlay that maps paths to the memory files from descriptor `first` on. Of one path, the last counts.
+ *  Malloc'ed, or NULL. */
 static char *overlay(char *const *paths, size_t n, size_t first)
 {
     cJSON *root = cJSON_CreateObject();
@@ -269,7 +272,8 @@ static int prepare(struct front_end *f, const char *source, size_t size, const s
     return a->failed ? -ENOMEM : 0;
 }
 
-/** The key of all that is given; it is usable if nothing hides in the texts that clang's list of files does not tell. */
+/** The key of all that is given; it is usable if nothing hides in the texts that clang's list of files does not
+ *  tell. */
 static void make_key(struct tc_key *key, const struct front_end *f, const char *directory, size_t n_headers)
 {
     int plain = 1;

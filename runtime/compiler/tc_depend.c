@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a compilation depends on besides its text: the files that the front end opened (its own list, clang -MD: #include,
- * #embed, whatever else), and the places where it looked for them first and found none. A cached result carries the names of both and
- * a digest of their state, and counts only if the state is still that.
+ * What a compilation depends on besides its text: the files that the front end opened (its own list, clang -MD:
+ * #include, #embed, whatever else), and the places where it looked for them first and found none. A cached result
+ * carries the names of both and a digest of their state, and counts only if the state is still that.
  *
- * The list does not tell what a program asked without opening it: __has_include and __has_embed, nor the time of day. Texts
- * that mention them are not cached, nor are results of files that changed while the compiler ran.
+ * The list does not tell what a program asked without opening it: __has_include and __has_embed, nor the time of day.
+ * Texts that mention them are not cached, nor are results of files that changed while the compiler ran.
  */
 #include "tc_internal.h"
 
@@ -132,8 +132,8 @@ static void parse_rule(const struct tc_blob *rule, struct tc_text *names)
     free(name.data);
 }
 
-/** Where the front end looks for "name" and <name>: the application's folders, the current one, those of files that it opened.
- *  Returns how many are not of the last kind. */
+/** Where the front end looks for "name" and <name>: the application's folders, the current one, those of files that
+ *  it opened. Returns how many are not of the last kind. */
 static size_t find_folders(const struct tc_options *options, const struct tc_text *opened, struct tc_text *folders)
 {
     for (size_t i = 0; i < options->n; i++) {
@@ -201,8 +201,8 @@ static int later(const struct timespec *a, const struct timespec *b)
     return (a->tv_sec - b->tv_sec) * 1000000000 + a->tv_nsec - b->tv_nsec + margin >= 0;
 }
 
-/** Adds the state of one place. start, if given: refuses a file that changed since then, or that mentions what counts as
- *  dependence but is not listed. 0, or -EAGAIN. */
+/** Adds the state of one place. start, if given: refuses a file that changed since then, or that mentions what counts
+ *  as dependence but is not listed. 0, or -EAGAIN. */
 static int add_state(struct tc_sha256 *hash, const char *name, const struct timespec *start)
 {
     struct stat st = {0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the tools are. The device library and tern-cc1: beside this library, or where $TERN_LIB_DIR says. LLVM's tools: in $TERN_LLVM_DIR
- * if that is set; else in PATH, and where Debian's packages put them, since services often run with a PATH of their own.
- * Programs that run with somebody else's rights (setuid) take no folder from the environment.
+ * Where the tools are. The device library and tern-cc1: beside this library, or where $TERN_LIB_DIR says. LLVM's
+ * tools: in $TERN_LLVM_DIR if that is set; else in PATH, and where Debian's packages put them, since services often
+ * run with a PATH of their own. Programs that run with somebody else's rights (setuid) take no folder from the
+ * environment.
  */
 #include "tc_internal.h"
 
@@ -12,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Only programs that stay in the build tree have it (driver/base/build_tree.c): nothing that is installed names the build's folders. */
+/** Only programs that stay in the build tree have it (driver/base/build_tree.c): nothing that is installed names the
+ *  build's folders. */
 extern const char *const tern_build_lib_dir __attribute__((weak));
 
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What lies where in a linked program: its parts, its kernels' entries. The file comes from a linker or from the cache. */
+/** What lies where in a linked program: its parts, its kernels' entries. The file comes from a linker or from the
+ *  cache. */
 #include "tc_elf.h"
 #include "tc_internal.h"
 

@@ -39,14 +39,14 @@ void tc_options_free(struct tc_options *options);
 #define TC_HEADER_TOP "/tern-headers"
 #define TC_HEADER_ROOT TC_HEADER_TOP "/-/-/-/-/-/-/-/-"
 
-/** Makes the options' folders absolute and adds the current one, for a front end that takes TC_HEADER_ROOT for the current
- *  folder, so that headers given come before all others. 0 or -ENOMEM. */
+/** Makes the options' folders absolute and adds the current one, for a front end that takes TC_HEADER_ROOT for the
+ *  current folder, so that headers given come before all others. 0 or -ENOMEM. */
 int tc_options_from_here(struct tc_options *options);
 
 /* ---------------------------------------------------------------- tools */
 
-/** Directory of the device library and tern-cc1 (tc_find.c): $TERN_LIB_DIR/tern, else beside this library, else where it was
- *  built or installed. 0, or -ENOENT (log). */
+/** Directory of the device library and tern-cc1 (tc_find.c): $TERN_LIB_DIR/tern, else beside this library, else where
+ *  it was built or installed. 0, or -ENOENT (log). */
 int tc_lib_dir(char *path, size_t size, struct tc_text *log);
 
 /** One of LLVM's tools, "clang-19" or "ld.lld-19". 0, or -ENOENT (log says what was looked for where). */
@@ -59,8 +59,9 @@ struct tc_child {
     struct tc_blob *back; /**< If not NULL: what the last input holds in the end, for a tool that writes to it. Malloc'ed. */
 };
 
-/** Runs a tool to its end, by its path or by a name of tc_find_tool. 0: it ran; *exit_code is its own, *output its standard output, and log got its standard error.
- *  -ENOENT: it is missing (log names it and its package); -EIO: a signal ended it (log); -ENOMEM; -errno. */
+/** Runs a tool to its end, by its path or by a name of tc_find_tool. 0: it ran; *exit_code is its own, *output its
+ *  standard output, and log got its standard error. -ENOENT: it is missing (log names it and its package); -EIO: a
+ *  signal ended it (log); -ENOMEM; -errno. */
 int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *output, struct tc_text *log);
 
 /* ---------------------------------------------------------------- cache */
@@ -107,9 +108,9 @@ void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const st
 /** Whether a text's meaning does not hang on the time of day or on files that it asks for without opening them. */
 int tc_depend_text(const char *text, size_t size);
 
-/** Puts before a result what it depends on. rule: clang's -MD output; given: headers were given, so that
- *  relative names are theirs; start: of the run that wrote it. 0; -EAGAIN: this cannot be told, so that the result is not
- *  to be cached; -ENOMEM. */
+/** Puts before a result what it depends on. rule: clang's -MD output; given: headers were given, so that relative
+ *  names are theirs; start: of the run that wrote it. 0; -EAGAIN: this cannot be told, so that the result is not to
+ *  be cached; -ENOMEM. */
 int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given, const struct timespec *start,
                     const struct tc_blob *result, struct tc_blob *out);
 
@@ -118,7 +119,8 @@ int tc_depend_check(const struct tc_blob *stored, struct tc_blob *result);
 
 /* ---------------------------------------------------------------- blobs */
 
-/** Modules and libraries: this, then LLVM bitcode. Objects are ELF files. Behind all of them stands a seal (tc_seal.c). */
+/** Modules and libraries: this, then LLVM bitcode. Objects are ELF files. Behind all of them stands a seal
+ *  (tc_seal.c). */
 struct tc_module_header {
     char magic[8]; /**< "TERN.MOD" or "TERN.LIB". */
     uint32_t version;
@@ -130,7 +132,8 @@ struct tc_module_header {
 #define TC_MODULE_VERSION 3u
 #define TC_OBJECT_VERSION 3
 
-/** Flag of a module: its kernels' arguments may be told (-cl-kernel-arg-info). Their names are kept in any case, for faults. */
+/** Flag of a module: its kernels' arguments may be told (-cl-kernel-arg-info). Their names are kept in any case, for
+ *  faults. */
 #define TC_MODULE_ARG_INFO 1u
 
 /** Appends the seal. -ENOMEM: nothing is changed. */
@@ -138,11 +141,12 @@ int tc_seal(struct tc_blob *blob);
 /** Bytes that the seal is about; 0 if there is no seal, or it does not fit them. */
 size_t tc_sealed_size(const void *data, size_t size);
 
-/** Gives the log to the caller, at the end of each public function; frees it if log is NULL. Returns result, or -ENOMEM. */
+/** Gives the log to the caller, at the end of each public function; frees it if log is NULL. Returns result, or
+ *  -ENOMEM. */
 int tc_finish(int result, struct tc_text *text, char **log);
 
-/** Fills an image, but for its kernels' metadata, from its linked program. 0; -EINVAL: it is not what a linker makes of an
- *  object for that base, and the image as it was; -ENOMEM. */
+/** Fills an image, but for its kernels' metadata, from its linked program. 0; -EINVAL: it is not what a linker makes
+ *  of an object for that base, and the image as it was; -ENOMEM. */
 int tc_image_read(uint32_t base, struct tc_image *image);
 
 /** Whether bitcode is there to its end: a tool that died may have written a part, and LLVM not notice. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Writing files in a thread of the application: beyond the limit of file sizes (ulimit -f) a write raises SIGXFSZ, which ends a process
- * that knows nothing of it. It is blocked meanwhile, and what came is taken away; write says EFBIG all the same. The
- * application's disposition is not touched, since other threads live with it.
+ * Writing files in a thread of the application: beyond the limit of file sizes (ulimit -f) a write raises SIGXFSZ,
+ * which ends a process that knows nothing of it. It is blocked meanwhile, and what came is taken away; write says
+ * EFBIG all the same. The application's disposition is not touched, since other threads live with it.
  */
 #include "tc_internal.h"
 

@@ -186,8 +186,9 @@ static void rewind_file(int fd)
     }
 }
 
-/** An application that ignores SIGCHLD, or waits for all children there are, takes the status away from us. Output alone does not show that a
- *  tool has ended well: then a shell, itself waited for by nobody who matters, writes the status down. */
+/** An application that ignores SIGCHLD, or waits for all children there are, takes the status away from us. Output
+ *  alone does not show that a tool has ended well: then a shell, itself waited for by nobody who matters, writes the
+ *  status down. */
 static int run_tool(const struct tc_child *child, const char *tool, int *fds, size_t n, int *status)
 {
     static atomic_int lost; /* it happened once: ask the shell at once */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cache's folder in every odd state, and the limits of the process: compiling goes on, nothing kills the application, and
- * what is wrong is told once.
+ * The cache's folder in every odd state, and the limits of the process: compiling goes on, nothing kills the
+ * application, and what is wrong is told once.
  */
 #include "support.h"
 
@@ -143,7 +143,8 @@ static void test_odd_path(void **state)
     assert_int_equal(entries(), 2);
 }
 
-/** A link to a folder of ours is as good as the folder; one that others may write to, or that is not ours, is not used. */
+/** A link to a folder of ours is as good as the folder; one that others may write to, or that is not ours, is not
+ *  used. */
 static void test_trust(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a cached compilation depends on besides its text: whatever changes on disk, the next result is as if there were no
- * cache; and what does not change is taken from the cache.
+ * What a cached compilation depends on besides its text: whatever changes on disk, the next result is as if there
+ * were no cache; and what does not change is taken from the cache.
  */
 #include "support.h"
 
@@ -105,7 +105,8 @@ static int compile(const struct source *s, int *hit)
 #define JOIN "#define J(a, b) a##b\n#define K(n) J(k, n)\n"
 #define KERNEL JOIN "kernel void K(N)(void) {}\n"
 
-/** First `before`, twice, then `change`: the results must be those numbers. hits: the second one came from the cache. */
+/** First `before`, twice, then `change`: the results must be those numbers. hits: the second one came from the
+ *  cache. */
 static void expect(const struct source *s, int before, const char *path, const char *change, int after, int hits)
 {
     int hit = 0;

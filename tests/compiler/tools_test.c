@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The compiler's tools: where they are found, and that one which fails in any way makes the step fail, whatever it had written
- * by then and whoever waits for the application's children; nothing of it is cached.
+ * The compiler's tools: where they are found, and that one which fails in any way makes the step fail, whatever it
+ * had written by then and whoever waits for the application's children; nothing of it is cached.
  */
 #include "support.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Linked programs: what tc_load takes from a linker or from the cache, for an object with the kernels "k" and "plain". */
+/** Linked programs: what tc_load takes from a linker or from the cache, for an object with the kernels "k" and
+ *  "plain". */
 #include "tc_internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** printf records: the first 256 bytes are the program's image, at its base, the rest is the buffer that a kernel wrote. */
+/** printf records: the first 256 bytes are the program's image, at its base, the rest is the buffer that a kernel
+ *  wrote. */
 #include "compiler.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A locale whose decimal point is a comma, as in German, made with what is on every Debian (localedef of libc-bin; its data packages need not be
- * installed). comma_locale(): 0, and the process uses it until setlocale is called again; -1: localedef cannot make it.
+ * A locale whose decimal point is a comma, as in German, made with what is on every Debian (localedef of libc-bin;
+ * its data packages need not be installed). comma_locale(): 0, and the process uses it until setlocale is called
+ * again; -1: localedef cannot make it.
  */
 #ifndef TERN_TEST_COMMA_H
 #define TERN_TEST_COMMA_H

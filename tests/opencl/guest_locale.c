@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program whose locale writes decimal commas: what the library says, reads and prints is as in any other, and the locale
- * stays as it was.
+ * A program whose locale writes decimal commas: what the library says, reads and prints is as in any other, and the
+ * locale stays as it was.
  */
 #include "clt.h"
 

@@ -36,7 +36,8 @@ static int close_all(void **state)
     return clt_close(state);
 }
 
-/** The metadata text with the first `from` behind `after` replaced; spaces, of which there are some, keep its length. */
+/** The metadata text with the first `from` behind `after` replaced; spaces, of which there are some, keep its
+ *  length. */
 static void change(char *text, size_t size, const char *after, const char *from, const char *to)
 {
     char *start = memmem(text, size, after, strlen(after));

@@ -127,15 +127,15 @@ module mem_fabric #(
     assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
   end
 
-  logic rd_free, r_done, c_done, c_atomic;
+  logic rd_free, rd_waits, wr_waits, r_done, c_done, c_atomic;
   logic [HASH_W-1:0] r_hash, c_hash;
 
   mem_gate #(.ENGINES(ENGINES), .HASH_W(HASH_W)) u_gate (
       .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_hash_i(in_hash),
-      .head_class_o(head_class), .head_hash_o(head_hash), .rd_ready_i(rd_free), .rd_grant_o(rd_grant),
-      .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant), .refused_ready_i(refused_ready),
-      .refused_grant_o(refused_grant), .rd_done_valid_i(r_done), .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done),
-      .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
+      .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free), .rd_grant_o(rd_grant),
+      .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
+      .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done), .rd_done_hash_i(r_hash),
+      .wr_done_valid_i(c_done), .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
   );
 
   // Who was let in
@@ -203,7 +203,7 @@ module mem_fabric #(
       .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
       .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
       .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
-      .fill_valid_o(fill_valid), .fill_ready_i(fill_valid && rd_port_ready), .fill_line_o(fill_line),
+      .fill_valid_o(fill_valid), .fill_ready_i(fill_goes), .fill_line_o(fill_line),
       .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
       .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
       .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
@@ -211,31 +211,40 @@ module mem_fabric #(
       .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic), .end_error_i(c_error)
   );
 
-  // Reads: fetches of the atomic unit first; meta {1, entry} is one of those.
-  logic rd_port_ready, r_valid, r_ready;
-  assign rd_free = rd_port_ready && !fill_valid;
+  // Reads: fetches of the atomic unit first, one at a time if engines wait; meta {1, entry} is one of those.
+  logic rd_port_ready, fill_first, fill_asks, fill_goes, r_valid, r_ready;
+  assign fill_asks = fill_valid && fill_first;
+  assign fill_goes = fill_asks && rd_port_ready;
+  assign rd_free = rd_port_ready && !fill_asks;
+  mem_turn u_rd_turn (
+      .clk_i, .rst_i, .waits_i(rd_waits), .first_goes_i(fill_goes), .other_goes_i(|rd_grant), .first_o(fill_first)
+  );
   axi_read #(.META_W(META_W + 1), .ID_W(ID_W)) u_read (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i(fill_valid || |rd_grant), .req_ready_o(rd_port_ready),
-      .req_line_i(fill_valid ? fill_line : rd_line),
-      .req_meta_i(fill_valid ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i(fill_asks || |rd_grant), .req_ready_o(rd_port_ready),
+      .req_line_i(fill_asks ? fill_line : rd_line),
+      .req_meta_i(fill_asks ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
       .rsp_valid_o(r_valid), .rsp_ready_i(r_ready), .rsp_meta_o(r_meta), .rsp_data_o(r_data), .rsp_error_o(r_error),
       .arvalid_o(m_axi_arvalid_o), .arready_i(m_axi_arready_i), .arid_o(m_axi_arid_o), .araddr_o(m_axi_araddr_o),
       .rvalid_i(m_axi_rvalid_i), .rready_o(m_axi_rready_o), .rid_i(m_axi_rid_i[5:0]), .rdata_i(m_axi_rdata_i),
       .rerror_i(m_axi_rresp_i[1])
   );
 
-  // Writes: those of the atomic unit first; meta {1, engine, record} is one of those.
-  logic wr_port_ready, b_valid, b_ready, b_error;
+  // Writes: those of the atomic unit first, one at a time if engines wait; meta {1, engine, record} is one of those.
+  logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error;
   logic [META_W:0] b_meta;
   logic [21:0] b_page;
-  assign wr_free = wr_port_ready && !wt_valid;
+  assign wt_asks = wt_valid && wt_first;
+  assign wr_free = wr_port_ready && !wt_asks;
   assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
-  assign wt_ready = wr_port_ready && !bank_full[wt_bank];
+  assign wt_ready = wr_port_ready && wt_first && !bank_full[wt_bank];
+  mem_turn u_wr_turn (
+      .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain), .first_o(wt_first)
+  );
   axi_write #(.META_W(META_W + 1), .ID_W(ID_W)) u_write (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i((wt_valid && !bank_full[wt_bank]) || wr_plain), .req_ready_o(wr_port_ready),
-      .bank_full_o(bank_full), .req_bank_i(wt_valid ? wt_bank : wr_bank), .req_line_i(wt_valid ? wt_line : wr_line),
-      .req_data_i(wt_valid ? wt_data : wr_wdata), .req_be_i(wt_valid ? wt_be : wr_be),
-      .req_meta_i(wt_valid ? {1'b1, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {1'b0, wr_meta}),
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i((wt_asks && !bank_full[wt_bank]) || wr_plain), .req_ready_o(wr_port_ready),
+      .bank_full_o(bank_full), .req_bank_i(wt_asks ? wt_bank : wr_bank), .req_line_i(wt_asks ? wt_line : wr_line),
+      .req_data_i(wt_asks ? wt_data : wr_wdata), .req_be_i(wt_asks ? wt_be : wr_be),
+      .req_meta_i(wt_asks ? {1'b1, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {1'b0, wr_meta}),
       .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
       .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
       .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),

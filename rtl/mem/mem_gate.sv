@@ -9,14 +9,19 @@
 //    the earliest the head is granted: at most one read and one write or atomic a cycle, any number of refused ones.
 //  - while a read, write or atomic is in flight, from its grant to its done, no other class of its hash is granted.
 //  - an engine whose head waits on a hash claims it: no other engine's head gets in there until it has. There is one claim,
-//    it goes round, and what is in flight ends: so every head is granted after a bounded time.
-//  - ready inputs say that a grant could be served; they depend on no grant of this cycle.
+//    and it goes round among the heads that ever had to wait so: each gets it after ENGINES - 1 others at most.
+//  - a head that waits for its port is passed by at most ENGINES - 1 reads of others, or PATIENCE + ENGINES - 1 writes or
+//    atomics of others of its class. What is in flight ends: so every head is granted after a bounded time, if the ready
+//    inputs come again and again while waits outputs stand.
+//  - ready inputs say that a grant could be served; they depend on no grant of this cycle. rd_waits_o, wr_waits_o: a read, a
+//    write would be granted if it were ready.
 // The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one arbiter;
 // and for the next request as well as for the head, so that it need not be known first which of them it will be.
 // Preemption saves nothing of it: nothing is in flight then.
 module mem_gate #(
-    parameter int ENGINES = 2,
-    parameter int HASH_W  = 9
+    parameter int ENGINES  = 2,
+    parameter int HASH_W   = 9,
+    parameter int PATIENCE = 16
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,
@@ -28,8 +33,10 @@ module mem_gate #(
     // heads
     output logic [     2*ENGINES-1:0] head_class_o,
     output logic [HASH_W*ENGINES-1:0] head_hash_o,
+    output logic                      rd_waits_o,
     input  logic                      rd_ready_i,
     output logic [       ENGINES-1:0] rd_grant_o,
+    output logic                      wr_waits_o,
     input  logic [       ENGINES-1:0] wr_ready_i,
     input  logic                      at_ready_i,
     output logic [       ENGINES-1:0] wr_grant_o,       // a write or an atomic
@@ -45,7 +52,8 @@ module mem_gate #(
   localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
 
   logic [ENGINES-1:0] valid_q, blocked_q, claimed_q;
-  logic [ENGINES-1:0] load, fire, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant, claim_q;
+  logic [ENGINES-1:0] load, fire, rd_next, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant, claim_q, waited_q;
+  logic [ENGINES-1:0] wr_waits, wr_hold, at_waits, at_hold;
   logic [2*ENGINES-1:0] class_q;
   logic [HASH_W*ENGINES-1:0] hash_q;
   logic [HASH_W-1:0] claim_hash_q, claim_hash;
@@ -76,11 +84,16 @@ module mem_gate #(
       assign meets[f] = f != e && wr_next[f] && hash_q[e*HASH_W+:HASH_W] == hash_q[f*HASH_W+:HASH_W];
     end
     assign wr_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && (^class_q[2*e+:2]);
-    assign wr_want[e] = wr_next[e] && (class_q[2*e+:2] == WRITE ? wr_ready_i[e] : at_ready_i);
+    assign wr_waits[e] = wr_next[e] && !is_atomic[e];
+    assign at_waits[e] = wr_next[e] && is_atomic[e];
+    assign wr_want[e] = (wr_waits[e] && !wr_hold[e] && wr_ready_i[e]) || (at_waits[e] && !at_hold[e] && at_ready_i);
     assign rd_met[e] = |meets;
-    assign rd_want[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && class_q[2*e+:2] == READ && rd_ready_i;
+    assign rd_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && class_q[2*e+:2] == READ;
+    assign rd_want[e] = rd_next[e] && !rd_met[e] && rd_ready_i;
     assign refused_grant_o[e] = valid_q[e] && &class_q[2*e+:2] && refused_ready_i[e];
-    assign want_claim[e] = valid_q[e] && (blocked_q[e] || claimed_q[e] || rd_met[e]) && !(&class_q[2*e+:2]);
+    // Having waited once is enough: between two times it may be free, but its port not.
+    assign want_claim[e] = valid_q[e] && (blocked_q[e] || claimed_q[e] || (rd_next[e] && rd_met[e]) || waited_q[e]) &&
+        !(&class_q[2*e+:2]);
 
     always_ff @(posedge clk_i) begin
       if (load[e]) begin
@@ -92,13 +105,22 @@ module mem_gate #(
         claimed_q[e] <= claimed && (load[e] ? in_hash_i[e*HASH_W+:HASH_W] == claim_hash_q :
             hash_q[e*HASH_W+:HASH_W] == claim_hash_q);
       end
+      waited_q[e] <= !load[e] && want_claim[e];
       if (load[e]) valid_q[e] <= 1'b1;
       else if (fire[e]) valid_q[e] <= 1'b0;
       if (rst_i) valid_q[e] <= 1'b0;
     end
   end
 
-  rr_arbiter #(.N(ENGINES)) u_rd (.clk_i, .rst_i, .request_i(rd_want & ~rd_met), .advance_i(1'b1), .grant_o(rd_grant_o));
+  assign rd_waits_o = |(rd_next & ~rd_met);
+  assign wr_waits_o = |(wr_waits & ~wr_hold);
+  mem_patience #(.N(ENGINES), .PATIENCE(PATIENCE)) u_wr_patience (
+      .clk_i, .rst_i, .waits_i(wr_waits), .grant_i(wr_grant_o & wr_waits), .hold_o(wr_hold)
+  );
+  mem_patience #(.N(ENGINES), .PATIENCE(PATIENCE)) u_at_patience (
+      .clk_i, .rst_i, .waits_i(at_waits), .grant_i(wr_grant_o & at_waits), .hold_o(at_hold)
+  );
+  rr_arbiter #(.N(ENGINES)) u_rd (.clk_i, .rst_i, .request_i(rd_want), .advance_i(1'b1), .grant_o(rd_grant_o));
   rr_arbiter #(.N(ENGINES)) u_wr (.clk_i, .rst_i, .request_i(wr_want), .advance_i(1'b1), .grant_o(wr_grant_o));
   rr_arbiter #(.N(ENGINES)) u_claim (
       .clk_i, .rst_i, .request_i(want_claim), .advance_i(!(|claim_q)), .grant_o(claim_grant)
@@ -155,6 +177,9 @@ module mem_gate #(
   assign at_end = wr_done_valid_i && wr_done_atomic_i && wr_done_hash_i == watch;
   // Seen from outside, by what is granted
   logic [ENGINES-1:0] rd_begins, wr_begins, at_begins;
+  // A claim: whose it was a cycle ago, and who wanted it then. Its holder comes next in its hash, and a head that wants the
+  // claim wants it until it gets in.
+  logic [ENGINES-1:0] holder_q, wanted_q;
   for (genvar e = 0; e < ENGINES; e++) begin : g_proof
     logic mine;
     logic [1:0] kind;
@@ -164,6 +189,10 @@ module mem_gate #(
     assign wr_begins[e] = wr_grant_o[e] && mine && kind == WRITE;
     assign at_begins[e] = wr_grant_o[e] && mine && kind == ATOMIC;
     always_comb begin
+      if (started_q && valid_q[e] && |(holder_q & ~(ENGINES'(1) << e))) begin
+        assert (claimed_q[e] == (hash_q[e*HASH_W+:HASH_W] == claim_hash_q));
+        assert (!(rd_grant_o[e] || wr_grant_o[e]) || hash_q[e*HASH_W+:HASH_W] != claim_hash_q);
+      end
       if (started_q && rd_grant_o[e]) assert (valid_q[e] && kind == READ && rd_ready_i);
       if (started_q && wr_grant_o[e]) assert (valid_q[e] && (kind == WRITE ? wr_ready_i[e] : kind == ATOMIC && at_ready_i));
       if (started_q && ready && valid_q[e] && !blocked_q[e] && mine) begin
@@ -175,6 +204,8 @@ module mem_gate #(
   end
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
+    holder_q <= claim_q & ~fire & {ENGINES{!rst_i}};
+    wanted_q <= want_claim & ~fire & {ENGINES{!rst_i}};
     rd_flight_q <= rd_flight_q + {8'b0, |rd_begins} - {8'b0, rd_end};
     wr_flight_q <= wr_flight_q + {8'b0, |wr_begins} - {8'b0, wr_end};
     at_flight_q <= at_flight_q + {8'b0, |at_begins} - {8'b0, at_end};
@@ -195,6 +226,8 @@ module mem_gate #(
     if (wr_flight_q >= 9'd256) assume (wr_ready_i == '0);
     if (at_flight_q >= 9'd64) assume (!at_ready_i);
     if (started_q) begin
+      assert ((wanted_q & ~want_claim) == '0 && (claim_q & (claim_q - 1'b1)) == '0 && (holder_q & ~claim_q) == '0);
+      assert ((wr_grant_o & ((wr_waits & wr_hold) | (at_waits & at_hold))) == '0);
       assert ((rd_grant_o & (rd_grant_o - 1'b1)) == '0 && (wr_grant_o & (wr_grant_o - 1'b1)) == '0);
       assert ((rd_flight_q == '0) + (wr_flight_q == '0) + (at_flight_q == '0) >= 2'd2);
       assert (rd_flight_q <= 9'd64 && wr_flight_q <= 9'd256 && at_flight_q <= 9'd64);

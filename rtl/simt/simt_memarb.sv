@@ -2,7 +2,8 @@
 // One memory channel for the LSU and the instruction cache of an executor.
 //
 // Contract: docs/hardware/interfaces.md, memory channel, on all three sides. Tag bit 7 tells the instruction cache from the
-// LSU. The instruction cache comes first: it asks rarely, and a warp without instructions cannot do anything else.
+// LSU. The instruction cache comes first: a warp without instructions cannot do anything else. But a request of the LSU that
+// waits is passed by three of its requests at most, and one of the instruction cache by one of the LSU.
 // State saved at preemption: none; the channel drains.
 
 module simt_memarb (
@@ -38,13 +39,18 @@ module simt_memarb (
     input  logic         rsp_ic_i        // bit 7 of the tag
 );
 
-  logic hold_q;      // a stalled request of the LSU keeps its place
-  logic pick_ic;
+  logic       hold_q;      // a stalled request of the LSU keeps its place
+  logic [1:0] passed_q;    // requests that passed the one of the LSU
+  logic       pick_ic;
 
-  always_ff @(posedge clk_i) hold_q <= lsu_valid_i && !pick_ic && !req_ready_i && !rst_i;
+  always_ff @(posedge clk_i) begin
+    hold_q <= lsu_valid_i && !pick_ic && !req_ready_i && !rst_i;
+    if (rst_i || !lsu_valid_i || lsu_ready_o) passed_q <= 2'd0;
+    else if (ic_valid_i && ic_ready_o) passed_q <= passed_q + 2'd1;
+  end
 
   always_comb begin
-    pick_ic     = ic_valid_i && !hold_q;
+    pick_ic     = ic_valid_i && !hold_q && passed_q != 2'd3;
     req_valid_o = ic_valid_i || lsu_valid_i;
     req_exec_o  = pick_ic;
     req_op_o    = pick_ic ? tern_pkg::MEM_READ : lsu_op_i;
@@ -58,5 +64,39 @@ module simt_memarb (
     ic_rsp_o    = rsp_valid_i && rsp_ic_i;
     lsu_rsp_o   = rsp_valid_i && !rsp_ic_i;
   end
+
+`ifdef FORMAL
+  // What is offered stays while it is stalled, if it does on the other sides; nobody is passed for ever.
+  logic f_start_q = 1'b1, f_stalled_q = 1'b0, f_lsu_q = 1'b0, f_ic_q = 1'b0;
+  logic [2:0] f_lsu_passed_q = '0, f_ic_passed_q = '0;
+  logic [8:0] f_was_q;
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    f_stalled_q <= req_valid_o && !req_ready_i && !rst_i;
+    f_was_q <= {req_exec_o, req_tag_o};
+    f_lsu_q <= lsu_valid_i && !lsu_ready_o && !rst_i;
+    f_ic_q <= ic_valid_i && !ic_ready_o && !rst_i;
+    if (rst_i || !lsu_valid_i || lsu_ready_o) f_lsu_passed_q <= '0;
+    else if (ic_valid_i && ic_ready_o) f_lsu_passed_q <= f_lsu_passed_q + 1'b1;
+    if (rst_i || !ic_valid_i || ic_ready_o) f_ic_passed_q <= '0;
+    else if (lsu_valid_i && lsu_ready_o) f_ic_passed_q <= f_ic_passed_q + 1'b1;
+  end
+  logic [6:0] f_lsu_tag_q;
+  logic [1:0] f_ic_tag_q;
+  always_ff @(posedge clk_i) {f_lsu_tag_q, f_ic_tag_q} <= {lsu_tag_i, ic_tag_i};
+  always_comb begin
+    assume (rst_i == f_start_q);
+    if (f_lsu_q) assume (lsu_valid_i && lsu_tag_i == f_lsu_tag_q);
+    if (f_ic_q) assume (ic_valid_i && ic_tag_i == f_ic_tag_q);
+    if (!f_start_q) begin
+      if (f_stalled_q) assert (req_valid_o && {req_exec_o, req_tag_o} == f_was_q);
+      assert (f_lsu_passed_q <= 3'd3 && f_lsu_passed_q == {1'b0, passed_q});
+      assert (f_ic_passed_q <= 3'd1 && !(f_ic_passed_q != '0 && (hold_q || passed_q != '0)));
+      assert (!(lsu_ready_o && ic_ready_o));
+      if (hold_q) assert (f_lsu_q);
+      if (passed_q != '0) assert (f_lsu_q);
+    end
+  end
+`endif
 
 endmodule

@@ -3,6 +3,7 @@
 // at any time between request and answer, answers different ids in any order, stalls at random. Writes of one id take
 // effect and are answered in order. Every transfer must be one beat of 64 bytes with a stable payload; reads must have
 // distinct ids. Lines of [ERR_RD, ERR_WR) cannot be written, from ERR_WR on not even read: answered with SLVERR.
+// It can be slow besides, by the variables ar_every ... pause_for: a bench sets them.
 module axi_memory #(
     parameter int LINES = 16384,
     parameter int ERR_RD = LINES,
@@ -38,6 +39,10 @@ module axi_memory #(
 );
   localparam int DEPTH = 512;  // writes held
 
+  int ar_every = 1, aw_every = 1, w_every = 1;  // ready in one of so many cycles
+  int most_of_reads = 64, most_of_writes = 512;  // in flight
+  int pause_every = 0, pause_for = 0;            // nothing is taken in the first pause_for of so many cycles
+
   logic [511:0] mem[0:LINES-1];
   int now = 0, n_reads, n_writes, most_reads, most_writes;
   int effect_time[0:LINES-1];  // of the last write of a line
@@ -68,6 +73,10 @@ module axi_memory #(
 
   function automatic logic go();
     return int'($urandom_range(255)) >= stall_i;
+  endfunction
+
+  function automatic logic takes(int every);
+    return go() && now % every == 0 && (pause_every == 0 || now % pause_every >= pause_for);
   endfunction
 
   task automatic reads();
@@ -105,7 +114,7 @@ module axi_memory #(
         rd_list[at] = rd_list[n_reads];
       end
     end
-    arready_o <= go();
+    arready_o <= takes(ar_every) && n_reads < most_of_reads;
   endtask
 
   task automatic writes();
@@ -156,8 +165,8 @@ module axi_memory #(
         end
       end
     end
-    awready_o <= go() && aw_count - joined < 8 && n_writes < DEPTH - 16;
-    wready_o <= go() && w_count - joined < 8 && n_writes < DEPTH - 16;
+    awready_o <= takes(aw_every) && aw_count - joined < 8 && n_writes + aw_count - joined < most_of_writes && n_writes < DEPTH - 16;
+    wready_o <= takes(w_every) && w_count - joined < 8 && n_writes + w_count - joined < most_of_writes && n_writes < DEPTH - 16;
   endtask
 
   always @(posedge clk_i) begin

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps requesters that share something from passing one of them for ever.
+//
+// Contract: waits_i[e]: e waits, whether or not it could be served now; grant_i: who is served, one at most, of those that
+// wait and are not on hold_o. One that waits is passed by at most PATIENCE + N - 1 grants of others: after PATIENCE of them
+// the others are put on hold until it is served or no longer waits; if several have waited so long, the lowest first.
+// An arbiter alone does not promise that: with a choice among those that can be served now, one that seldom can (its bank of
+// writes is full) may find its chance taken each time. Strict turns would stop all for one full bank.
+// Preemption saves nothing of it: it only decides an order.
+module mem_patience #(
+    parameter int N = 2,
+    parameter int PATIENCE = 16
+) (
+    input  logic         clk_i,
+    input  logic         rst_i,
+    input  logic [N-1:0] waits_i,
+    input  logic [N-1:0] grant_i,
+    output logic [N-1:0] hold_o
+);
+  localparam int W = $clog2(PATIENCE + 1);
+
+  generate
+    if (PATIENCE <= N) begin : g_check
+      $error("mem_patience: PATIENCE must be more than N");
+    end
+  endgenerate
+
+  logic [W*N-1:0] passed_q;
+  logic [N-1:0] only_q, late;
+
+  for (genvar e = 0; e < N; e++) begin : g_requester
+    logic [W-1:0] passed;
+    assign passed = passed_q[W*e+:W];
+    assign late[e] = waits_i[e] && !grant_i[e] && passed == W'(PATIENCE);
+    assign hold_o[e] = |(only_q & ~(N'(1) << e));
+    always_ff @(posedge clk_i) begin
+      if (!waits_i[e] || grant_i[e]) passed_q[W*e+:W] <= '0;
+      else if (|grant_i && passed != W'(PATIENCE)) passed_q[W*e+:W] <= passed + 1'b1;
+      if (rst_i) passed_q[W*e+:W] <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    only_q <= late & (~late + 1'b1);
+    if (rst_i) only_q <= '0;
+  end
+
+`ifdef FORMAL
+  // One requester, whichever: f_passed_q counts the grants that passed it, f_more_q those since it has been late, and
+  // f_again_q says who got those: nobody twice. All this as long as the grants are as the contract says, which the proof of
+  // whatever uses the module shows.
+  (* anyconst *) logic [$clog2(N)-1:0] f_pick;
+  logic f_start_q = 1'b1, f_legal_q = 1'b1, f_legal, f_late;
+  assign f_legal = (grant_i & (grant_i - 1'b1)) == '0 && (grant_i & ~(waits_i & ~hold_o)) == '0;
+  logic [7:0] f_passed_q, f_more_q, f_members;
+  logic [N-1:0] f_again_q;
+  assign f_late = passed_q[W*f_pick+:W] == W'(PATIENCE);
+  always_comb begin
+    f_members = '0;
+    for (int e = 0; e < N; e++) f_members = f_members + 8'(f_again_q[e]);
+  end
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    if (!f_start_q && !f_legal) f_legal_q <= 1'b0;
+    if (rst_i || !waits_i[f_pick] || grant_i[f_pick]) {f_passed_q, f_more_q, f_again_q} <= '0;
+    else if (|grant_i) begin
+      f_passed_q <= f_passed_q + 1'b1;
+      if (f_late) f_more_q <= f_more_q + 1'b1;
+      if (f_late) f_again_q <= f_again_q | grant_i;
+    end
+  end
+  always_comb begin
+    assume (rst_i == f_start_q);
+    assume (f_pick < N);
+    if (!f_start_q && f_legal_q) begin
+      assert (f_passed_q <= 8'(PATIENCE + N - 1));  // the promise
+      // induction
+      assert ((only_q & (only_q - 1'b1)) == '0);
+      assert (f_late ? f_passed_q == 8'(PATIENCE) + f_more_q : f_passed_q == 8'(passed_q[W*f_pick+:W]) && f_more_q == '0);
+      assert (f_more_q == f_members && !f_again_q[f_pick]);
+      if (f_more_q != '0) assert (|only_q);
+      if (only_q[f_pick]) assert (f_late);
+      for (int e = 0; e < N; e++) begin
+        assert (passed_q[W*e+:W] <= W'(PATIENCE));
+        if (only_q[e]) assert (passed_q[W*e+:W] == W'(PATIENCE));
+        if (f_again_q[e]) assert (8'(passed_q[W*e+:W]) < f_more_q);
+      end
+    end
+  end
+`endif
+endmodule

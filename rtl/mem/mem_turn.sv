@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who of two sides has a port: one that comes first, and another that must not starve behind it.
+//
+// Contract: the first side uses the port only while first_o, the other only while not first_o or when the first has nothing
+// to send. After a transfer of the first side that the other had to watch (waits_i) first_o is low until the other has sent
+// (other_goes_i) or waits no longer: so the first side never goes twice past one that waits. One cycle after each change.
+// It costs nothing while only one side is busy; plain alternation would hold up the first side for nobody.
+// Preemption saves nothing of it: it only decides an order.
+module mem_turn (
+    input  logic clk_i,
+    input  logic rst_i,
+    input  logic waits_i,       // the other side has something to send
+    input  logic first_goes_i,
+    input  logic other_goes_i,
+    output logic first_o
+);
+  always_ff @(posedge clk_i) begin
+    if (other_goes_i || !waits_i) first_o <= 1'b1;
+    else if (first_goes_i) first_o <= 1'b0;
+    if (rst_i) first_o <= 1'b1;
+  end
+
+`ifdef FORMAL
+  logic f_start_q = 1'b1;
+  logic [1:0] f_passed_q;  // transfers of the first side since the other began to wait, or sent last
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    if (rst_i || other_goes_i || !waits_i) f_passed_q <= '0;
+    else if (first_goes_i) f_passed_q <= f_passed_q + 1'b1;
+  end
+  always_comb begin
+    assume (rst_i == f_start_q);
+    assume (!(first_goes_i && !first_o) && !(first_goes_i && other_goes_i));
+    if (!f_start_q) begin
+      assert (f_passed_q <= 2'd1);
+      assert (first_o == (f_passed_q == '0));
+    end
+  end
+`endif
+endmodule

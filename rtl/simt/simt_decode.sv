@@ -5,8 +5,8 @@
 // unit_o is UNIT_NONE. Which CSRs exist is simt_csr's affair.
 // State saved at preemption: none.
 //
-// `dest` says that the instruction takes a write-back slot and a scoreboard bit; floating-point instructions and loads
-// have it even with rd = x0, for their flags and for their one answer.
+// `dest` says that the instruction takes a write-back slot and a scoreboard bit; floating-point instructions have it even with
+// rd = x0, for their flags. A load or atomic with rd = x0 is like a store: nobody waits for it but a fence.
 
 module simt_decode (
     input  logic [31:0] instr_i,
@@ -274,7 +274,7 @@ module simt_decode (
         unit_o    = simt_core_pkg::UNIT_LSU;
         op_o      = {3'b0, simt_op_pkg::LSU_LOAD};
         use_rs1_o = 1'b1;
-        dest_o    = 1'b1;
+        dest_o    = rd != 5'd0;
         legal     = funct3 != 3'd3 && funct3 < 3'd6;
       end
       7'h23: begin  // stores
@@ -290,7 +290,7 @@ module simt_decode (
         use_rs1_o = 1'b1;
         use_rs2_o = 1'b1;
         use_rs3_o = amo_o == tern_pkg::AMO_CAS;
-        dest_o    = 1'b1;
+        dest_o    = rd != 5'd0;
         legal     = ok_amo;
       end
       7'h13: begin

@@ -401,7 +401,8 @@ module simt_executor #(
       .look_pcs_o(look_pcs), .look_scalars_o(look_scalars), .look_regs_o(look_regs),
       .look_pc_o(dbg_pc_o), .look_running_o(look_running), .put_i(put), .put_kind_i(put_kind), .put_index_i(put_index),
       .put_rd_i(put_rd), .put_line_i(put_line), .put_vector_i(put_vector),
-      .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE),
+      .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE
+              && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5] != 5'd0),
       .mark_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
       .mark_rd_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]),
       .idle_o(core_idle), .launch_valid_i(launch_valid), .launch_ready_o(launch_ready), .launch_warp_i(launch_warp),

@@ -11,7 +11,7 @@
 // State saved at preemption: none; of a memory instruction that was cut, put_i marks the register again.
 //
 // One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands for
-// floating-point flags or a load with rd = x0.
+// the flags of floating-point instructions with rd = x0.
 
 module simt_scoreboard #(
     parameter int WARPS = 16,

@@ -52,7 +52,7 @@ module simt_writeback #(
     // the write of this cycle
     output logic [3:0]       wb_sel_o,
     output logic             wb_write_o,    // the register file changes
-    output logic             wb_ends_o,     // the instruction's last write
+    output logic             wb_ends_o,     // the last write of an instruction that somebody may wait for
     output logic [WW-1:0]    wb_warp_o,
     output logic [4:0]       wb_rd_o,
     output logic [LANES-1:0] wb_mask_o,
@@ -154,7 +154,7 @@ module simt_writeback #(
         wb_warp_o = lsu_warp_i;
         wb_rd_o   = lsu_rd_i;
         wb_mask_o = lsu_mask_i;
-        wb_ends_o = lsu_last_i;
+        wb_ends_o = lsu_last_i && lsu_rd_i != 5'd0;
       end
     end
     wb_write_o = wb_sel_o != simt_core_pkg::WB_ANY && wb_sel_o != simt_core_pkg::WB_STATE && wb_rd_o != 5'd0;

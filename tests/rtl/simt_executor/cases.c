@@ -40,6 +40,8 @@ static const struct bench_case cases[] = {
      .local_bytes = 64},
     {.name = "unwritten", .source = "unwritten", .global = {90, 1, 1}, .local = {20, 1, 1}, .args = {DATA},
      .local_bytes = 2048, .scrub = true},
+    {.name = "used", .source = "unused", .global = {160, 1, 1}, .local = {32, 1, 1}, .args = {DATA, 0}},
+    {.name = "unused", .source = "unused", .global = {160, 1, 1}, .local = {32, 1, 1}, .args = {DATA, 1}},
     FAULT("none", 99, 0),
     FAULT("illegal", 0, TERN_FAULT_ILLEGAL_INSTRUCTION),
     FAULT("ecall", 1, TERN_FAULT_ENVIRONMENT_CALL),

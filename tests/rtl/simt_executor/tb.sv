@@ -3,6 +3,7 @@
 // right). Each case runs from its start to its end, then with stops at random times, from which it goes on in the same executor,
 // which may have run another process's kernel meanwhile, in one after reset, or in the model; and from a state that the
 // model has saved. Short cases are stopped at every cycle (+sweep: all cases, every SWEEP cycles).
+// Results that go to x0 may not cost more than those that go to registers (cases used, unused).
 // +only=NAME runs one case, +cycles prints counters for each, +stops=N runs each N times with random stops.
 
 module tb #(
@@ -109,7 +110,7 @@ module tb #(
 
   // ------------------------------------------------------------------------------------------- one run
   int            seed, scrub, cycles, plain, errors, count, limit, runs, stops, held, lines, in_lines, wait_stop, latency, sweep;
-  int            stop_at, stream, resume_cycles, worst_latency, worst_stream, worst_resume, step;
+  int            used = 0, stop_at, stream, resume_cycles, worst_latency, worst_stream, worst_resume, step;
   string         only, name;
   bit [1023:0]   packet_bits, dirt_bits;
 
@@ -291,6 +292,11 @@ module tb #(
                  name, cycles, issue, real'(lanes_) / real'(issue), real'(issue) / real'(cycles), use_, unit, idle, fma, hit,
                  miss, imiss);
       check();
+      if (name == "used") used = plain;
+      if (name == "unused" && used != 0 && plain > used + used / 8) begin
+        $display("unused: %0d cycles, but %0d with the results in registers", plain, used);
+        errors++;
+      end
       for (int i = 0; i < runs && plain < 20000; i++) begin
         bench_again();
         stopped_run(int'($urandom_range(plain)), 3, ($urandom & 32'h3) == 0 ? 2'd2 : 2'd3, 1'b0, 1'b0);

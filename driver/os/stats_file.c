@@ -6,11 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define PER_PROCESS 64 /* devices that one process can show */
 
@@ -64,6 +67,25 @@ static void remove_all_dead(int folder)
     }
 }
 
+/**
+ * Gives the file its size, with room on the disk: a page of the mapping that finds none would end the program (SIGBUS). So would SIGXFSZ
+ * where files are limited (`ulimit -f`): it is blocked meanwhile, and taken away if it was not there before.
+ */
+static bool make_room(int fd, size_t size)
+{
+    sigset_t beyond, old, pending;
+    sigemptyset(&beyond);
+    sigaddset(&beyond, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &beyond, &old);
+    const bool good = posix_fallocate(fd, 0, (off_t)size) == 0;
+    if (!good && !sigismember(&pending, SIGXFSZ)) {
+        sigtimedwait(&beyond, NULL, &(struct timespec){0});
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return good;
+}
+
 /** A file of this process that did not exist. It is locked before it has a name that readers and cleaners look at. */
 static int create(struct tern_stats_file *f, const char *folder, uint32_t *device)
 {
@@ -74,7 +96,7 @@ static int create(struct tern_stats_file *f, const char *folder, uint32_t *devic
     if (fd < 0) {
         return -1;
     }
-    const bool good = flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, sizeof(struct tern_stats)) == 0;
+    const bool good = flock(fd, LOCK_EX | LOCK_NB) == 0 && make_room(fd, sizeof(struct tern_stats));
     for (int n = 0; good && !named && n < PER_PROCESS; n++) {
         snprintf(f->path, sizeof f->path, "%.4000s/%ld-%d.stats", folder, (long)getpid(), n);
         named = link(temporary, f->path) == 0;

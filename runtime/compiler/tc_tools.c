@@ -48,7 +48,7 @@ static int memory_file(const struct tc_blob *blob, int from)
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, from);
     int error = errno;
     close(fd);
-    return moved < 0 ? -error : moved;
+    return moved < 0 ? -(error == EINVAL ? EMFILE : error) : moved; /* EINVAL: `from` is beyond the limit of descriptors */
 }
 
 static int read_back(int fd, struct tc_blob *out)

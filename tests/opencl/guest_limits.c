@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Programs that have little: threads with small stacks, few descriptors, no home, no room for files. What can work works, and
+ * what cannot fails with an error and a sentence; nothing crashes or hangs. Each in a process of its own, since limits do not come back.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clt.h"
+
+#define WRONG "an error that blames the program"
+
+/** Everything that a program does with OpenCL, from the first call to the last. The first call that failed, or NULL. */
+static const char *whole(void)
+{
+    const char *source = "kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0) * 3; printf(\"%s\", \"\"); }";
+    cl_platform_id platforms[8];
+    cl_uint n = 0;
+    cl_device_id d = NULL;
+    cl_int got[64], error;
+    if (clGetPlatformIDs(8, platforms, &n) != CL_SUCCESS || n == 0 ||
+        clGetDeviceIDs(platforms[0], CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS) {
+        return "clGetDeviceIDs";
+    }
+    cl_context c = clCreateContext(NULL, 1, &d, NULL, NULL, &error);
+    if (c == NULL) {
+        return "clCreateContext";
+    }
+    const char *failed = NULL;
+    cl_program p = clCreateProgramWithSource(c, 1, &source, NULL, &error);
+    cl_command_queue q = clCreateCommandQueue(c, d, 0, &error);
+    cl_mem m = clCreateBuffer(c, CL_MEM_READ_WRITE, sizeof got, NULL, &error);
+    cl_kernel k = NULL;
+    if (p == NULL || q == NULL || m == NULL) {
+        failed = "clCreate...";
+    } else if ((error = clBuildProgram(p, 1, &d, "", NULL, NULL)) != CL_SUCCESS) {
+        failed = error == CL_BUILD_PROGRAM_FAILURE || error == CL_OUT_OF_HOST_MEMORY ? "clBuildProgram" : WRONG;
+    } else if ((k = clCreateKernel(p, "k", &error)) == NULL || clSetKernelArg(k, 0, sizeof m, &m) != CL_SUCCESS) {
+        failed = "clCreateKernel";
+    } else if (clEnqueueNDRangeKernel(q, k, 1, NULL, &(size_t){64}, NULL, 0, NULL, NULL) != CL_SUCCESS ||
+               clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) != CL_SUCCESS) {
+        failed = "clEnqueue...";
+    } else if (got[63] != 189) {
+        failed = "the result";
+    }
+    if (k != NULL) {
+        clReleaseKernel(k);
+    }
+    if (m != NULL) {
+        clReleaseMemObject(m);
+    }
+    if (q != NULL) {
+        clReleaseCommandQueue(q);
+    }
+    if (p != NULL) {
+        clReleaseProgram(p);
+    }
+    clReleaseContext(c);
+    return failed;
+}
+
+enum outcome { WORKED, FAILED, BLAMED, CANNOT = 77 };
+
+static void set_limit(int what, rlim_t value)
+{
+    setrlimit((__rlimit_resource_t)what, &(struct rlimit){value, value});
+}
+
+/** Runs in a child, under an alarm; with TERN_CACHE=0, so that the compiler works. */
+static enum outcome in_child(enum outcome (*run)(int), int value)
+{
+    int status;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(100);
+        setenv("TERN_BACKEND", "model", 0);
+        setenv("TERN_CACHE", "0", 1);
+        exit((int)run(value));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status)) {
+        fail_msg("with %d: ended by signal %d", value, WTERMSIG(status));
+    }
+    return (enum outcome)WEXITSTATUS(status);
+}
+
+static enum outcome outcome(const char *failed)
+{
+    if (failed != NULL) {
+        fprintf(stderr, "failed: %s\n", failed);
+    }
+    return failed == NULL ? WORKED : strcmp(failed, WRONG) == 0 ? BLAMED : FAILED;
+}
+
+/* ------------------------------------------------------------------ stacks */
+
+static void *thread_whole(void *out)
+{
+    *(const char **)out = whole();
+    return NULL;
+}
+
+static enum outcome on_small_stack(int kib)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    const char *failed = "no thread";
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, (size_t)kib << 10);
+    if (pthread_create(&thread, &attr, thread_whole, &failed) == 0) {
+        pthread_join(thread, NULL);
+    }
+    return outcome(failed);
+}
+
+static void test_small_stacks(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(on_small_stack, 64), WORKED);
+}
+
+/** `ulimit -s`: the default stacks of all threads of a program started under it. */
+static enum outcome under_small_stacks(int kib)
+{
+    set_limit(RLIMIT_STACK, (rlim_t)kib << 10);
+    execl("/proc/self/exe", "guest_limits", "whole", (char *)NULL);
+    return FAILED;
+}
+
+static void test_small_default_stack(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(under_small_stacks, 256), WORKED);
+}
+
+/* ------------------------------------------------------------------ descriptors, files */
+
+static enum outcome with_descriptors(int n)
+{
+    set_limit(RLIMIT_NOFILE, (rlim_t)n);
+    return outcome(whole());
+}
+
+static void test_few_descriptors(void **state)
+{
+    (void)state;
+    unsigned worked = 0, failed = 0;
+    for (int n = 3; n <= 24; n++) {
+        const enum outcome o = in_child(with_descriptors, n);
+        worked += o == WORKED;
+        failed += o == FAILED;
+    }
+    assert_int_equal(worked + failed, 22);
+    assert_true(worked > 0 && failed > 0);
+}
+
+static enum outcome with_file_size(int bytes)
+{
+    set_limit(RLIMIT_FSIZE, (rlim_t)bytes);
+    return outcome(whole());
+}
+
+/** SIGXFSZ has its default effect here: it would end the program. */
+static void test_file_size(void **state)
+{
+    (void)state;
+    assert_in_range(in_child(with_file_size, 0), WORKED, FAILED); /* the compiler's files in memory are limited too */
+    assert_in_range(in_child(with_file_size, 4096), WORKED, FAILED);
+    assert_int_equal(in_child(with_file_size, 4 << 20), WORKED);
+}
+
+static enum outcome without_home(int value)
+{
+    (void)value;
+    const char *icd = getenv("OCL_ICD_VENDORS");
+    if (chdir("/proc")) { /* where nobody can make a file */
+        return CANNOT;
+    }
+    execle("/proc/self/exe", "guest_limits", "whole", (char *)NULL, (char *[]){(char *)(uintptr_t)(icd - strlen("OCL_ICD_VENDORS=")), NULL});
+    return FAILED;
+}
+
+static void test_no_home_and_no_environment(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(without_home, 0), WORKED);
+}
+
+/** Statistics, crash dumps and the cache go to a file system without room. */
+static enum outcome on_full_disk(int kib)
+{
+    char folder[] = "/tmp/tern-full-XXXXXX", options[32];
+    snprintf(options, sizeof options, "size=%dk", kib);
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mkdtemp(folder)) {
+        return CANNOT;
+    }
+    if (mount("none", folder, "tmpfs", 0, options)) {
+        rmdir(folder);
+        return CANNOT;
+    }
+    char path[64], block[4096] = "";
+    snprintf(path, sizeof path, "%s/filler", folder);
+    const int filler = open(path, O_WRONLY | O_CREAT, 0600);
+    while (write(filler, block, sizeof block) > 0) {
+    }
+    close(filler);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    setenv("XDG_STATE_HOME", folder, 1);
+    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv("HOME", folder, 1);
+    unsetenv("TERN_CACHE");
+    unsetenv("TERN_CACHE_DIR");
+    const enum outcome o = outcome(whole());
+    umount2(folder, MNT_DETACH);
+    rmdir(folder);
+    return o;
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    const enum outcome o = in_child(on_full_disk, 4);
+    if (o == CANNOT) {
+        print_message("no file system of one's own can be mounted here\n");
+        skip();
+    }
+    assert_int_equal(o, WORKED);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_stacks),      cmocka_unit_test(test_small_default_stack),
+        cmocka_unit_test(test_few_descriptors),   cmocka_unit_test(test_file_size),
+        cmocka_unit_test(test_no_home_and_no_environment), cmocka_unit_test(test_full_disk),
+    };
+    if (argc > 1 && strcmp(argv[1], "whole") == 0) {
+        setenv("TERN_BACKEND", "model", 0);
+        setenv("TERN_CACHE", "0", 1);
+        return (int)outcome(whole());
+    }
+    return cmocka_run_group_tests_name("guest_limits", tests, NULL, NULL);
+}

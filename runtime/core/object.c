@@ -45,12 +45,16 @@ void rt_object_retain(void *object)
     }
 }
 
-void rt_object_release(void *object)
+bool rt_object_release(void *object)
 {
     struct rt_object *o = object;
-    if (atomic_fetch_sub(&o->refs, 1) == 1) {
+    unsigned refs = atomic_load(&o->refs);
+    while (refs != 0 && !atomic_compare_exchange_weak(&o->refs, &refs, refs - 1)) {
+    }
+    if (refs == 1) {
         rt_object_drop(o);
     }
+    return refs != 0;
 }
 
 bool rt_object_end(void *object, uint32_t magic)
@@ -58,11 +62,7 @@ bool rt_object_end(void *object, uint32_t magic)
     if (rt_device_inherited()) {
         return true;
     }
-    if (!rt_object_is(object, magic)) {
-        return false;
-    }
-    rt_object_release(object);
-    return true;
+    return rt_object_is(object, magic) && rt_object_release(object);
 }
 
 cl_uint rt_object_refs(const void *object)

@@ -43,7 +43,8 @@ void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object
 bool rt_object_is(const void *object, uint32_t magic);
 /** The application's references. */
 void rt_object_retain(void *object);
-void rt_object_release(void *object);
+/** False: there is none left to release, since only the runtime still holds the object. */
+bool rt_object_release(void *object);
 /** clRelease...: false if it is no such object. The child of a fork leaves the parent's objects as they are: true. */
 bool rt_object_end(void *object, uint32_t magic);
 cl_uint rt_object_refs(const void *object);

@@ -196,12 +196,50 @@ static void test_two_contexts(void **state)
     OK(clReleaseContext(c));
 }
 
+/** What only a command still holds is released already: once more is an error, and takes nothing away. */
+static void test_released_too_often(void **state)
+{
+    (void)state;
+    int v = 5, r[2] = {0};
+    const char *source = "kernel void f(global int *r) { r[0] = 7; }";
+    const size_t one = 1;
+    cl_uint refs = 99;
+    cl_mem kept = clt_buffer(sizeof v, NULL), m = clt_buffer(sizeof v, &v);
+    cl_program p = clCreateProgramWithSource(clt_context, 1, &source, NULL, &clt_error);
+    OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    cl_kernel k = clCreateKernel(p, "f", &clt_error);
+    MADE(k);
+    clt_args(k, 1, ARG(kept));
+    cl_event user = clCreateUserEvent(clt_context, &clt_error), e;
+    MADE(user);
+    OK(clEnqueueReadBuffer(clt_queue, m, CL_FALSE, 0, sizeof v, &r[0], 1, &user, &e));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL));
+    OK(clReleaseEvent(e));
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+    for (int i = 0; i < 2; i++) {
+        FAILS(clReleaseEvent(e), CL_INVALID_EVENT);
+        FAILS(clReleaseMemObject(m), CL_INVALID_MEM_OBJECT);
+        FAILS(clReleaseKernel(k), CL_INVALID_KERNEL);
+        FAILS(clReleaseProgram(p), CL_INVALID_PROGRAM);
+    }
+    OK(clGetMemObjectInfo(m, CL_MEM_REFERENCE_COUNT, sizeof refs, &refs, NULL));
+    assert_int_equal(refs, 0);
+    OK(clSetUserEventStatus(user, CL_COMPLETE));
+    OK(clReleaseEvent(user));
+    clt_read(kept, &r[1], sizeof v);
+    assert_true(r[0] == 5 && r[1] == 7);
+    OK(clReleaseMemObject(kept));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_create),      cmocka_unit_test(test_sub_buffer), cmocka_unit_test(test_read_write),
         cmocka_unit_test(test_host_access), cmocka_unit_test(test_rect),       cmocka_unit_test(test_copy_and_fill),
         cmocka_unit_test(test_map),         cmocka_unit_test(test_two_contexts),
+        cmocka_unit_test(test_released_too_often),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -149,3 +149,11 @@ union sweep_value sweep_random(enum sweep_type t, uint32_t *state)
     }
     return v;
 }
+
+union sweep_value sweep_part(enum sweep_type t, size_t i, size_t n, uint32_t *state)
+{
+    const uint64_t part = UINT64_MAX / n, high = clt_random(state);
+    const uint64_t bits = i * part + (high << 32 | clt_random(state)) % part;
+    return sweep_is_float(t) ? (union sweep_value){.u = bits >> (64 - 8 * sweep_sizes[t])}
+                             : fit(t, (int64_t)(bits >> (64 - 8 * sweep_sizes[t])));
+}

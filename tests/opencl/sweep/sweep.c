@@ -48,6 +48,10 @@ static struct combinations combine(const struct sweep_case *c, uint32_t *seed)
     for (size_t i = 0; i < made.n; i++) {
         const size_t at[3] = {i % each[0], i / each[0] % each[1], i / each[0] / each[1] % each[2]};
         const bool mixed = (i & 1) != 0; /* corners with random values */
+        if (inputs == 1 && i >= product && mixed) { /* all ranges of one argument, evenly */
+            made.inputs[0][i] = sweep_part(c->in[0], i - product, made.n - product, seed);
+            continue;
+        }
         for (unsigned k = 0; k < inputs; k++) {
             const bool corner = i < product || (mixed && inputs > 1 && clt_random(seed) % 3 == 0);
             const size_t which = i < product ? at[k] : clt_random(seed) % each[k];

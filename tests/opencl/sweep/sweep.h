@@ -68,6 +68,8 @@ size_t sweep_corners(enum sweep_type t, bool few, union sweep_value *values);
 enum { SWEEP_MOST_CORNERS = 160 };
 /** A random value: any bits, or near one, or small. */
 union sweep_value sweep_random(enum sweep_type t, uint32_t *state);
+/** A random value of part i of n equal parts of all bit patterns. */
+union sweep_value sweep_part(enum sweep_type t, size_t i, size_t n, uint32_t *state);
 
 bool sweep_is_float(enum sweep_type t);
 bool sweep_is_nan(enum sweep_type t, union sweep_value v);

@@ -85,8 +85,10 @@ static void load_pair(struct code *c, uint32_t place, uint32_t mask, bool by_lan
 
 static void call_pair(struct code *c, uint32_t place, uint32_t mask, bool by_lane)
 {
+    uint32_t offset = rng_one_in(c->r, 2) ? 0 : rng_below(c->r, 0xfff) - 0x7ffu;
     address(c, (place & ~(LINE - 1)) + LINE - 8, mask, by_lane);
-    emit(c, asm_i(0x67, 0, RA, X7, 0));
+    emit(c, asm_addi(X7, X7, 0u - offset));
+    emit(c, asm_i(0x67, 0, RA, X7, offset));
     emit(c, asm_add(any_value(c), X7, any_source(c)));
 }
 

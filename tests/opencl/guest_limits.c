@@ -129,6 +129,55 @@ static void test_small_stacks(void **state)
     assert_int_equal(in_child(on_small_stack, 64), WORKED);
 }
 
+/** What a program does again and again, once the device is open and the kernel has run before. The first call that failed, or NULL. */
+static void *thread_steady(void *out)
+{
+    cl_int got[64], error;
+    cl_event e = NULL;
+    const cl_int zero = 0;
+    const char *failed = NULL;
+    cl_mem m = clCreateBuffer(clt_context, CL_MEM_READ_WRITE, sizeof got, NULL, &error);
+    if (m == NULL || clSetKernelArg(*(cl_kernel *)out, 0, sizeof m, &m) != CL_SUCCESS) {
+        failed = "clCreateBuffer";
+    } else if (clEnqueueFillBuffer(clt_queue, m, &zero, sizeof zero, 0, sizeof got, 0, NULL, NULL) != CL_SUCCESS ||
+               clEnqueueNDRangeKernel(clt_queue, *(cl_kernel *)out, 1, NULL, &(size_t){64}, NULL, 0, NULL, &e) != CL_SUCCESS ||
+               clWaitForEvents(1, &e) != CL_SUCCESS || clFinish(clt_queue) != CL_SUCCESS ||
+               clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) != CL_SUCCESS || got[63] != 63) {
+        failed = "clEnqueue...";
+    }
+    clReleaseEvent(e);
+    clReleaseMemObject(m);
+    *(const char **)out = failed;
+    return NULL;
+}
+
+static enum outcome on_least_stack(int bytes)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    clt_open(NULL);
+    union {
+        cl_kernel kernel;
+        const char *failed;
+    } shared = {.kernel = clt_kernel("kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0); }", "k")};
+    cl_mem m = clt_buffer(256, NULL);
+    OK(clSetKernelArg(shared.kernel, 0, sizeof m, &m));
+    clt_run(shared.kernel, 64, 0); /* the first time, a program is linked and loaded */
+    OK(clReleaseMemObject(m));
+    pthread_attr_init(&attr);
+    if (pthread_attr_setstacksize(&attr, (size_t)bytes) != 0 || pthread_create(&thread, &attr, thread_steady, &shared) != 0) {
+        return FAILED;
+    }
+    pthread_join(thread, NULL);
+    return outcome(shared.failed);
+}
+
+static void test_least_stacks(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(on_least_stack, (int)PTHREAD_STACK_MIN), WORKED);
+}
+
 /** `ulimit -s`: the default stacks of all threads of a program started under it. */
 static enum outcome under_small_stacks(int kib)
 {
@@ -241,6 +290,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_stacks),      cmocka_unit_test(test_small_default_stack),
+        cmocka_unit_test(test_least_stacks),
         cmocka_unit_test(test_few_descriptors),   cmocka_unit_test(test_file_size),
         cmocka_unit_test(test_no_home_and_no_environment), cmocka_unit_test(test_full_disk),
     };

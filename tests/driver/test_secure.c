@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A program with somebody else's rights (setuid; file capabilities make it alike) takes no file and no folder from its environment, which
+ * is the caller's: this program, as a copy with another owner and the setuid bit, started again under a hostile environment.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/build_tree.h"
+#include "hal/config.h"
+#include "tern/tern_stats.h"
+#include "work.h"
+
+#define OTHER 65534 /* nobody */
+
+static char folder[] = "/tmp/tern-secure-XXXXXX";
+
+/** Copies this program to a file of the other user. */
+static bool copy_self(const char *to)
+{
+    char block[65536];
+    const int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0700);
+    ssize_t n = -1;
+    while (in >= 0 && out >= 0 && (n = read(in, block, sizeof block)) > 0 && write(out, block, (size_t)n) == n) {
+    }
+    const bool good = n == 0 && fchown(out, OTHER, OTHER) == 0 && fchmod(out, 04755) == 0;
+    close(in);
+    close(out);
+    return good;
+}
+
+/** Runs a copy of this program with everything set that names a file; its status. */
+static int run(const char *program)
+{
+    char trace[64], runtime[64];
+    int status;
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    snprintf(runtime, sizeof runtime, "%s/run", folder);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        setenv("TERN_LIB_DIR", folder, 1); /* without any library */
+        setenv("TERN_TRACE", trace, 1);
+        setenv("TERN_CRASH_DIR", folder, 1);
+        setenv("TERN_CONFIG", "small,trace=/nonsense", 1);
+        setenv("TERN_BACKEND", "nonsense", 1);
+        setenv("TERN_TIMEOUT_CYCLES", "nonsense", 1);
+        setenv("XDG_RUNTIME_DIR", runtime, 1);
+        execl(program, "secure", "child", (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+enum { USED_NOTHING = 0, USED_SOMETHING = 1, NOT_SECURE = 2, OUT_OF_REACH = 77 };
+
+/** What the environment did to the driver. */
+static int child(void)
+{
+    struct tern_config c;
+    struct tern_device *dev;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/libtern_sim_model_small.so", tern_build_tree());
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
+        return OUT_OF_REACH; /* the build lies where the other user cannot look */
+    }
+    if (tern_config_parse(NULL, NULL, &c) || c.trace[0]) {
+        fprintf(stderr, "%s\n", tern_last_error());
+        return getauxval(AT_SECURE) ? USED_SOMETHING : NOT_SECURE;
+    }
+    tern_stats_folder(path, sizeof path);
+    if (strstr(path, "secure")) {
+        return USED_SOMETHING;
+    }
+    if (tern_device_open("model", "small", &dev)) {
+        fprintf(stderr, "%s\n", tern_last_error());
+        return USED_SOMETHING;
+    }
+    tern_device_close(dev);
+    return getauxval(AT_SECURE) ? USED_NOTHING : NOT_SECURE;
+}
+
+static void test_setuid(void **state)
+{
+    char program[64], trace[64];
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("only root can make a program of another user\n");
+        skip();
+    }
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chmod(folder, 0777), 0);
+    snprintf(program, sizeof program, "%s/program", folder);
+    snprintf(trace, sizeof trace, "%s/trace.json", folder);
+    const bool made = copy_self(program);
+    assert_int_equal(run("/proc/self/exe"), NOT_SECURE); /* the environment is what it should be */
+    const int status = made ? run(program) : NOT_SECURE;
+    const bool traced = access(trace, F_OK) == 0;
+    unlink(trace);
+    unlink(program);
+    rmdir(folder);
+    if (status == NOT_SECURE || status == OUT_OF_REACH) {
+        print_message("no setuid program can be run here\n");
+        skip();
+    }
+    assert_int_equal(status, USED_NOTHING);
+    assert_false(traced);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_setuid)};
+    if (argc > 1 && strcmp(argv[1], "child") == 0) {
+        return child();
+    }
+    return cmocka_run_group_tests_name("secure", tests, NULL, NULL);
+}

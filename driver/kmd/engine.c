@@ -17,8 +17,6 @@
 #include "kmd/kmd.h"
 #include "kmd/regs.h"
 
-#define RESET_POLLS 1024
-#define RESET_CYCLES 1024u
 #define GONE UINT32_MAX /* what a bus gives for a device that is not there; reserved bits make it impossible here */
 
 static int write_run(struct tern_kmd *k, const uint32_t (*pairs)[2], size_t n)
@@ -208,8 +206,8 @@ int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e, uint64_t fence, uint32_t 
     return image->n ? command(kmd, e, TERN_ENGINE_COMMAND_PREEMPT_MASK | finest << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT) : 0;
 }
 
-/** Reads what the hardware had indicated before a reset. What is then left in the image, the reset took. */
-static int drain(struct tern_kmd *kmd, uint32_t e)
+/** Reads what the hardware has indicated, to be told later. */
+static int read_indications(struct tern_kmd *kmd, uint32_t e)
 {
     struct tern_kmd_engine *image = &kmd->engine[e];
     struct tern_indication ind;
@@ -223,6 +221,12 @@ static int drain(struct tern_kmd *kmd, uint32_t e)
             image->told[image->tolds++] = ind;
         }
     }
+    return r;
+}
+
+/** The engine has come out of reset. What is left in the image, the reset took. */
+static void settle(struct tern_kmd_engine *image)
+{
     image->last_aborted = image->last_completed;
     if (image->n && !(image->stopping && image->answer.cut)) {
         image->last_aborted = image->last_completed = image->queue[image->n - 1]; /* P5: a reset advances it */
@@ -230,40 +234,37 @@ static int drain(struct tern_kmd *kmd, uint32_t e)
     }
     image->n = 0; /* behind a buffer that was cut: it never began, and comes back with the answer */
     image->tolds += (uint32_t)answered(image, &image->told[image->tolds]);
-    return r;
 }
 
-int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, uint64_t *last_aborted)
+/** What was indicated before the reset is read in any case: it would keep the interrupt raised, and time from passing. */
+int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, bool begin, uint64_t *last_aborted)
 {
-    uint32_t status = TERN_ENGINE_STATUS_RESET_MASK;
-    int r = command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK);
-    for (int i = 0; !r && status & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK); i++) {
-        if (i == RESET_POLLS) {
-            return tern_error(-ETIMEDOUT, "engine %u does not come out of reset (status 0x%08x)", e, status);
-        }
-        r = i ? kmd->hal->ops->wait(kmd->hal, RESET_CYCLES) : 0;
-        r = r < 0 ? r : read_status(kmd, e, &status);
+    uint32_t status = 0;
+    int r = begin ? command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK) : 0;
+    r = r ? r : read_status(kmd, e, &status);
+    r = r ? r : read_indications(kmd, e);
+    if (!r && status & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK)) {
+        return 1;
     }
-    r = r ? r : drain(kmd, e);
     if (!r) {
+        settle(&kmd->engine[e]);
         *last_aborted = kmd->engine[e].last_aborted;
     }
     return r;
 }
 
-int tern_kmd_reset_all(struct tern_kmd *kmd)
+int tern_kmd_reset_failed(uint32_t e)
+{
+    return tern_error(-ETIMEDOUT, "engine %u does not come out of reset within %u cycles", e, TERN_RESET_CYCLES);
+}
+
+void tern_kmd_forget(struct tern_kmd *kmd)
 {
     for (uint32_t e = 0; e < kmd->engines; e++) {
         struct tern_kmd_engine *image = &kmd->engine[e];
-        uint64_t last;
-        int r = tern_kmd_reset(kmd, e, &last);
-        if (r) {
-            return r;
-        }
         image->tolds = 0;
         image->last_completed = image->last_aborted = image->last_submitted;
     }
-    return 0;
 }
 
 int tern_kmd_status(struct tern_kmd *kmd, uint32_t e, struct tern_kmd_status *out)

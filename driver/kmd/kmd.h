@@ -92,14 +92,19 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t engine, struct tern_indication 
  */
 int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t engine, uint64_t fence, uint32_t granularity);
 /**
- * Resets one engine (F3) and waits for it, at most about 2^20 cycles. What had ended before is still to be polled, an answer to
- * a request to stop as well; else the reset is its answer. *last_aborted: the last buffer that the reset took, or the last
- * one that had completed: so always between last completed and last submitted. -ETIMEDOUT: it does not come back.
+ * Resets one engine (F3). begin: asks for it; then, without, whether it is over: 1, not yet. Does not let time pass; who waits longer
+ * than TERN_RESET_CYCLES ends with tern_kmd_reset_failed. What had ended before is still to be polled, an answer to a request
+ * to stop as well; else the reset is its answer. *last_aborted: the last buffer that the reset took, or the last one that had
+ * completed: so always between last completed and last submitted.
  */
-int tern_kmd_reset(struct tern_kmd *kmd, uint32_t engine, uint64_t *last_aborted);
-
-/** The whole adapter: every engine is reset. Nothing is to be polled, all that was submitted counts as completed (P5). -ETIMEDOUT. */
-int tern_kmd_reset_all(struct tern_kmd *kmd);
+int tern_kmd_reset(struct tern_kmd *kmd, uint32_t engine, bool begin, uint64_t *last_aborted);
+#define TERN_RESET_CYCLES (1u << 20)
+/** -ETIMEDOUT, and the sentence. */
+int tern_kmd_reset_failed(uint32_t engine);
+/** All engines have been reset: nothing is to be polled, all that was submitted counts as completed (P5). */
+void tern_kmd_forget(struct tern_kmd *kmd);
+/** All engines may raise the interrupt, or none: then a wait of the hal lasts as long as it was meant to. */
+int tern_kmd_interrupts(struct tern_kmd *kmd, bool on);
 
 /** State of an engine. */
 struct tern_kmd_status {

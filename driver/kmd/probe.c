@@ -53,6 +53,12 @@ static int plausible(const struct tern_kmd *k)
     return 0;
 }
 
+int tern_kmd_interrupts(struct tern_kmd *kmd, bool on)
+{
+    int r = kmd->hal->ops->write32(kmd->hal, TERN_REG_DEV_IRQ_ENABLE, on ? (1u << kmd->engines) - 1u : 0);
+    return r ? tern_error(r, "the interrupts cannot be switched: %s", strerror(-r)) : 0;
+}
+
 int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
 {
     static const uint32_t regs[] = {TERN_REG_DEV_ID,      TERN_REG_DEV_VERSION, TERN_REG_DEV_SPEC_HASH, TERN_REG_DEV_CONFIG0,
@@ -93,7 +99,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         r = tern_kmd_counters(&k, e, &k.base[e]);
     }
     if (!r) {
-        r = hal->ops->write32(hal, TERN_REG_DEV_IRQ_ENABLE, (1u << k.engines) - 1u);
+        r = tern_kmd_interrupts(&k, true);
     }
     if (!r) {
         *out = k;

@@ -79,9 +79,7 @@ static void compose(struct tern_device *dev, uint32_t engine, const char *why, F
     fprintf(out, "Tern crash dump\n%s\n\ndate         %s\nprocess      %ld (%s)\ndevice       %s, %s, version %u.%u.%u\ndevice time  %llu\n\n", why,
             when, (long)getpid(), program_invocation_short_name, dev->info.backend, dev->info.config, dev->info.version >> 16 & 0xff,
             dev->info.version >> 8 & 0xff, dev->info.version & 0xff, (unsigned long long)dev->sched.now);
-    tern_turn_take(&dev->turn);
     int r = tern_kmd_dump(&dev->kmd, engine, out, &running);
-    tern_turn_give(&dev->turn);
     if (r) {
         fprintf(out, "the registers cannot be read any further: %s\n", strerror(-r));
     }

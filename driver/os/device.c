@@ -37,14 +37,6 @@ int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void 
     return 0;
 }
 
-int tern_device_mem_turn(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
-{
-    tern_turn_take(&dev->turn);
-    int r = tern_device_mem(dev, write, address, data, size);
-    tern_turn_give(&dev->turn);
-    return r;
-}
-
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
     tern_turn_take(&dev->turn);

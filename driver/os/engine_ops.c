@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The scheduler's operations on a real device: puts a slice where its engine can fetch it, and asks the kmd.
- * Called by the device thread with dev->lock held; takes the turn.
+ * Called by the device thread with the turn and dev->lock held: nothing here waits, and no device time passes.
  *
  * Each slice of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host and
  * other engines may have written meanwhile. A slice that goes on from its save area must find the same buffer at the same
@@ -25,7 +25,7 @@ static int write_through(struct tern_context *c, uint64_t offset, const void *da
     while (!r && size) {
         uint64_t n, pa = tern_allocation_physical(c->arena, offset, &n);
         n = n < size ? n : size;
-        r = tern_device_mem_turn(c->proc->dev, true, pa, (void *)(uintptr_t)from, n);
+        r = tern_device_mem(c->proc->dev, true, pa, (void *)(uintptr_t)from, n);
         from += n;
         offset += n;
         size -= n;
@@ -42,7 +42,7 @@ static int place(struct tern_device *dev, uint32_t engine, const struct tern_sli
         entry->buffer = ((uint64_t)engine * tern_system_pages(dev) + s->slot * TERN_SLOT_PAGES) * TERN_PAGE;
         entry->save = tern_system_save(dev, engine);
         entry->paging = true;
-        return s->resume ? 0 : tern_device_mem_turn(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
+        return s->resume ? 0 : tern_device_mem(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
     }
     struct tern_context *c = TERN_CONTEXT_OF(s->context);
     uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
@@ -68,9 +68,7 @@ static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice
     if (r) {
         return r;
     }
-    tern_turn_take(&dev->turn);
     r = tern_kmd_submit(&dev->kmd, engine, &entry);
-    tern_turn_give(&dev->turn);
     return r == -EAGAIN ? tern_error(r, "engine %u does not take a buffer, though there should be room", engine) : r;
 }
 
@@ -96,9 +94,7 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
 {
     struct tern_device *dev = user;
     struct tern_indication ind;
-    tern_turn_take(&dev->turn);
     int r = tern_kmd_poll(&dev->kmd, engine, &ind);
-    tern_turn_give(&dev->turn);
     if (r <= 0) {
         return r;
     }
@@ -125,28 +121,21 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
 static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t granularity)
 {
     struct tern_device *dev = user;
-    tern_turn_take(&dev->turn);
     int r = tern_kmd_preempt(&dev->kmd, engine, fence, granularity);
-    tern_turn_give(&dev->turn);
     return r == -EBUSY ? tern_error(r, "engine %u is asked to stop before it has answered", engine) : r;
 }
 
-static int op_reset(void *user, uint32_t engine, uint64_t *last_aborted)
+static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_aborted)
 {
     struct tern_device *dev = user;
-    tern_turn_take(&dev->turn);
-    int r = tern_kmd_reset(&dev->kmd, engine, last_aborted);
-    tern_turn_give(&dev->turn);
-    return r;
+    return tern_kmd_reset(&dev->kmd, engine, begin, last_aborted);
 }
 
 static int op_status(void *user, uint32_t engine, struct tern_sched_status *out)
 {
     struct tern_device *dev = user;
     struct tern_kmd_status s;
-    tern_turn_take(&dev->turn);
     int r = tern_kmd_status(&dev->kmd, engine, &s);
-    tern_turn_give(&dev->turn);
     if (!r) {
         *out = (struct tern_sched_status){.queued = s.queued, .busy = s.busy, .stopping = s.stopping};
     }
@@ -162,10 +151,7 @@ static uint32_t op_dependent(void *user, uint32_t engine)
 static int op_time(void *user, uint64_t *now)
 {
     struct tern_device *dev = user;
-    tern_turn_take(&dev->turn);
-    int r = tern_kmd_time(&dev->kmd, now);
-    tern_turn_give(&dev->turn);
-    return r;
+    return tern_kmd_time(&dev->kmd, now);
 }
 
 /** What cannot be judged here (not aligned, not mapped, not readable) is left to the engine, which faults. */
@@ -183,7 +169,7 @@ static int op_fence_value(void *user, const struct tern_sched_context *context, 
         return 0;
     }
     uint64_t n, pa = tern_allocation_physical(a, address - (uint64_t)a->va * TERN_PAGE, &n);
-    int r = tern_device_mem_turn(dev, false, pa, value, sizeof *value);
+    int r = tern_device_mem(dev, false, pa, value, sizeof *value);
     return r ? r : 1;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Monitored fences (S3): a value in a page of its own. Every write by an engine happens while device time passes, every
- * write by the host kicks; both advance dev->progress, and a waiter sleeps only if progress has not moved since before it
- * read the value. So no wake-up is lost.
+ * write by the host kicks, and a process fails in a run of the scheduler; all advance dev->progress, and a waiter sleeps only
+ * if progress has not moved since before it read the value. So no wake-up is lost.
  */
 #include <errno.h>
 #include <stdlib.h>

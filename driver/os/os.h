@@ -2,9 +2,10 @@
 /**
  * The objects of the driver and what its files owe each other.
  *
- * Lock order: dev->lock (the OS state: everything below unless it says otherwise), then dev->turn (the hal: registers and
- * device memory). Nothing is taken under the turn. Callbacks are called with neither. The device thread steps the device
- * under the turn alone, so that tern_submit and the queries never wait for a simulator.
+ * Lock order: dev->turn (the hal: registers and device memory), then dev->lock (the OS state: everything below unless it says
+ * otherwise). Only the device thread holds both, while the scheduler runs; nobody waits for the turn with dev->lock held, and
+ * device time passes, long copies go on and files are written without it. So tern_submit and the queries never wait for a
+ * simulator, a copy or a reset. Callbacks are called with neither.
  */
 #ifndef TERN_OS_OS_H
 #define TERN_OS_OS_H
@@ -46,7 +47,7 @@ struct tern_device {
     uint32_t frees_waiters;    /**< Threads in tern_frees_wait: told after each round. */
     uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
-    uint64_t progress; /**< Counts slices of device time and host writes: what a fence waiter watches. */
+    uint64_t progress; /**< Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
     uint32_t fence_waiters, next_context, next_process;
     struct tern_list opened; /**< inherit.c, under a lock of its own. */
     bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
@@ -126,8 +127,6 @@ static inline uint32_t tern_system_save(const struct tern_device *dev, uint32_t 
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out);
 /** Device memory by physical address, with the turn held: -EIO. What the host writes is recorded (D7). */
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
-/** The same, taking the turn. */
-int tern_device_mem_turn(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
 /** Gives the device up: everything ends as aborted, every process is in error. */
 void tern_device_lose(struct tern_device *dev, const char *why);
 /** The host wrote device memory, or queued work: whoever waits looks again. */

@@ -132,6 +132,26 @@ static bool deliver(struct tern_device *dev)
     return any;
 }
 
+/** The scheduler runs with the turn held, for which nobody waits with the lock held: there may be long copies before. */
+static void run_sched(struct tern_device *dev)
+{
+    int r = 0;
+    pthread_mutex_unlock(&dev->lock);
+    tern_turn_take(&dev->turn);
+    pthread_mutex_lock(&dev->lock);
+    if (!dev->lost) {
+        r = tern_sched_run(&dev->sched);
+    }
+    tern_turn_give(&dev->turn);
+    dev->progress++; /* a process may be in error now */
+    if (dev->fence_waiters) {
+        pthread_cond_broadcast(&dev->changed);
+    }
+    tern_tdr_judge(dev, r);
+    tern_tdr_write(dev);
+    tern_device_saw(dev, dev->sched.now);
+}
+
 static void *pump(void *arg)
 {
     struct tern_device *dev = arg;
@@ -141,9 +161,7 @@ static void *pump(void *arg)
     for (;;) {
         dev->kick = false;
         if (!dev->lost && tern_sched_pending(&dev->sched)) {
-            tern_tdr_judge(dev, tern_sched_run(&dev->sched));
-            tern_tdr_write(dev);
-            tern_device_saw(dev, dev->sched.now);
+            run_sched(dev);
         }
         bool more = deliver(dev) || dev->kick;
         if (dev->frees_waiters) {

@@ -343,6 +343,9 @@ static bool urgent(const struct tern_sched *s, uint32_t engine)
 static int judge_stopping(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
+    if (e->resetting) {
+        return tern_sched_reset(s, engine);
+    }
     if (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
         return s->now >= e->grace_end || e->evict || urgent(s, engine) ? stop(s, engine, 0) : 0;
     }
@@ -407,6 +410,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t due(const struct tern_sched *s, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];
+    if (e->resetting) {
+        return s->now + TERN_RESET_LOOK;
+    }
     if (e->stopping) {
         bool graceful = e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
         return graceful ? e->grace_end : e->stop_since + s->config.timeout;

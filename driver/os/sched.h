@@ -131,8 +131,12 @@ struct tern_sched_ops {
     /** Always succeeds (P4). Again with the same fence and a finer granularity (TERN_ENGINE_COMMAND_GRANULARITY_*) if grace ran out. */
     int (*preempt)(void *user, uint32_t engine, uint64_t fence, uint32_t granularity);
     int (*poll)(void *user, uint32_t engine, struct tern_sched_indication *out); /**< 1: taken; 0: there is none. */
-    /** Back with an empty, ready HW queue (F3). last_aborted: last fence id that the reset took. What had ended before is still polled. */
-    int (*reset)(void *user, uint32_t engine, uint64_t *last_aborted);
+    /**
+     * Begins a reset, or (begin false) asks whether the one that has begun is over: 1, not yet; -ETIMEDOUT: it never will be. Then the
+     * engine is back with an empty, ready HW queue (F3). last_aborted: last fence id that the reset took. What had ended before is
+     * still polled.
+     */
+    int (*reset)(void *user, uint32_t engine, bool begin, uint64_t *last_aborted);
     int (*status)(void *user, uint32_t engine, struct tern_sched_status *out);
     uint32_t (*dependent)(void *user, uint32_t engine); /**< Bits of the engines that are lost with a reset of this one. */
     int (*time)(void *user, uint64_t *now);
@@ -256,7 +260,8 @@ struct tern_sched_engine {
     uint32_t granularity;   /**< Of the preemption under way. */
     uint64_t stopping;      /**< Its fence id; 0: there is none. Nothing is submitted until it is answered. */
     uint64_t next_id, last_completed, next_preempt;
-    uint64_t front_since, quantum_end, stop_since, grace_end;
+    uint64_t front_since, quantum_end, stop_since, grace_end, reset_since;
+    bool resetting;         /**< A reset has begun; until it is over nothing is asked of the engine. */
     bool evict;             /**< Something in flight must come back: its process died, or its context is held. */
     bool forced;            /**< The preemption under way is nobody's wish (config.force_preempt). */
     int64_t owed;           /**< What FOCUS took from NORMAL (S1), in cycles times percent. */

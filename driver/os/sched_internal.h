@@ -86,8 +86,9 @@ void tern_sched_forget_signals(struct tern_sched *s, struct tern_job *job);
 
 /** Handles all indications of the engine. */
 int tern_sched_collect(struct tern_sched *s, uint32_t engine);
-/** Resets the engine; the job in front is guilty, what waited behind it is queued again (F3). */
+/** Begins a reset of the engine, or goes on with it; the job in front is guilty, what waited behind it is queued again (F3). */
 int tern_sched_reset(struct tern_sched *s, uint32_t engine);
+#define TERN_RESET_LOOK 1024u /* cycles after which it is asked again whether a reset is over */
 /** How long a slice may keep others of its band waiting: long enough to get on, whatever it takes to restore it. */
 static inline uint64_t tern_sched_quantum(const struct tern_sched *s, const struct tern_slice *slice)
 {

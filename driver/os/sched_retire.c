@@ -76,7 +76,7 @@ void tern_sched_abort_all(struct tern_sched *s)
         }
         e->n = 0;
         e->stopping = 0;
-        e->evict = e->forced = false;
+        e->evict = e->forced = e->resetting = false;
         e->last_completed = e->next_id - 1;
     }
     TERN_LIST_EACH(node, &s->processes)
@@ -328,6 +328,9 @@ int tern_sched_collect(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_indication ind;
     int r = 0;
+    if (s->engine[engine].resetting) {
+        return 0;
+    }
     while ((s->engine[engine].n || s->engine[engine].stopping) && (r = s->ops->poll(s->user, engine, &ind)) > 0) {
         r = indicated(s, engine, &ind);
         if (r) {
@@ -367,11 +370,17 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine)
     struct tern_sched_engine *e = &s->engine[engine];
     struct tern_sched_status status = {0};
     uint64_t blamed = e->inflight[0].id, aborted = 0;
-    if (s->ops->stuck && s->ops->stuck(s->user, engine, e->n ? e->inflight[0].job : NULL)) {
+    const bool begin = !e->resetting;
+    if (begin && s->ops->stuck && s->ops->stuck(s->user, engine, e->n ? e->inflight[0].job : NULL)) {
         return 0;
     }
     uint32_t others = s->ops->dependent(s->user, engine) & ~(1u << engine);
-    int r = s->ops->reset(s->user, engine, &aborted);
+    e->reset_since = begin ? s->now : e->reset_since;
+    int r = s->ops->reset(s->user, engine, begin, &aborted);
+    e->resetting = r > 0;
+    if (r > 0) {
+        return s->now - e->reset_since < TERN_RESET_CYCLES ? 0 : tern_kmd_reset_failed(engine);
+    }
     /* What had ended before the reset is still indicated. If the blamed slice is among it, nobody is guilty. */
     r = r ? r : tern_sched_collect(s, engine);
     r = r ? r : s->ops->status(s->user, engine, &status);

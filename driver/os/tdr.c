@@ -11,6 +11,8 @@
 #include "os/os.h"
 #include "os/wait.h"
 
+#define RESET_STEP 1024u /* cycles that pass before it is asked again whether a reset is over */
+
 /* ------------------------------------------------------------ who is to blame */
 
 /** Forgets what is too long ago. */
@@ -140,15 +142,53 @@ static void clean_engines(struct tern_device *dev)
     }
 }
 
+/** Lets device time pass until the engine has come out of reset. Others have the turn meanwhile. */
+static int reset_engine(struct tern_device *dev, uint32_t engine)
+{
+    uint64_t last;
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_reset(&dev->kmd, engine, true, &last);
+    for (uint32_t waited = 0; r > 0; waited += RESET_STEP) {
+        if (waited >= TERN_RESET_CYCLES) {
+            r = tern_kmd_reset_failed(engine);
+            break;
+        }
+        tern_turn_give(&dev->turn);
+        tern_turn_take(&dev->turn);
+        r = dev->hal->ops->wait(dev->hal, RESET_STEP);
+        r = r < 0 ? tern_error(r, "waiting for a reset failed: %s", strerror(-r)) : tern_kmd_reset(&dev->kmd, engine, false, &last);
+    }
+    tern_turn_give(&dev->turn);
+    return r;
+}
+
+static int reset_engines(struct tern_device *dev)
+{
+    tern_turn_take(&dev->turn);
+    int r = tern_kmd_interrupts(&dev->kmd, false); /* who would hear one? */
+    tern_turn_give(&dev->turn);
+    for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
+        r = reset_engine(dev, e);
+    }
+    tern_turn_take(&dev->turn);
+    r = r ? r : tern_kmd_interrupts(&dev->kmd, true);
+    tern_kmd_forget(&dev->kmd);
+    tern_turn_give(&dev->turn);
+    return r;
+}
+
+/** Releases dev->lock while engines are in reset: what is submitted or begun meanwhile is lost like all the rest. */
 static void reset_adapter(struct tern_device *dev, const char *why)
 {
     char reason[160];
     snprintf(reason, sizeof reason, "%s", why);
-    tern_turn_take(&dev->turn);
-    int r = tern_kmd_reset_all(&dev->kmd);
-    tern_turn_give(&dev->turn);
+    pthread_mutex_unlock(&dev->lock);
+    int r = reset_engines(dev);
+    pthread_mutex_lock(&dev->lock);
     if (r) {
         tern_device_lose(dev, tern_last_error());
+    }
+    if (dev->lost) {
         return;
     }
     dev->tdr.adapter_resets++;

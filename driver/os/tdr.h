@@ -59,7 +59,7 @@ void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_proces
 int tern_tdr_admit(struct tern_device *dev, const char *name);
 /**
  * After each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and -ENOTRECOVERABLE (F4): all
- * engines are reset. Any other error, and if that fails: the device is lost.
+ * engines are reset, with dev->lock released meanwhile. Any other error, and if that fails: the device is lost.
  */
 void tern_tdr_judge(struct tern_device *dev, int r);
 /** Ends processes of which a buffer has run longer than the configuration's limit. Cycles until it has to look again. */

@@ -72,8 +72,9 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
     return 1;
 }
 
-static int op_reset(void *user, uint32_t engine, uint64_t *last_aborted)
+static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_aborted)
 {
+    (void)begin;
     (void)user;
     (void)engine;
     (void)last_aborted;

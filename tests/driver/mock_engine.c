@@ -279,9 +279,15 @@ static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t gran
     return m->fail;
 }
 
-static int op_reset(void *user, uint32_t engine, uint64_t *last_aborted)
+static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_aborted)
 {
     struct mock *m = user;
+    check(begin == (m->reset_begun == 0), "a reset is asked for twice, or was not begun");
+    m->reset_begun = begin ? m->now : m->reset_begun;
+    if (m->now - m->reset_begun < m->reset_cycles) {
+        return 1;
+    }
+    m->reset_begun = 0;
     for (uint32_t e = 0; e < m->sched.engines; e++) {
         struct mock_queue *q = &m->queue[e];
         if (e == engine || (m->dependent[engine] >> e & 1)) {

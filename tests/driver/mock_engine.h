@@ -55,6 +55,7 @@ struct mock {
     uint64_t now;
     uint64_t fence[MOCK_FENCES];  /**< Memory of fences: address / 8. */
     uint64_t save_cycles, restore_cycles;
+    uint64_t reset_cycles, reset_begun; /**< How long a reset takes; reset_begun: 0, or since when there is one. */
     uint32_t dependent[TERN_ENGINES_MAX];
     uint32_t resets, preemptions, finer, faults, stucks, deepest, reads; /**< reads: of fences. */
     uint64_t resumed, moved; /**< Slices that went on; that did so on another engine. */

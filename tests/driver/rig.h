@@ -25,6 +25,9 @@ struct rig {
     atomic_int eaten;     /* how many paging buffers are lost on their way to engine 0 */
     atomic_bool mute;     /* interrupts are lost */
     atomic_bool gone;     /* all registers read all ones */
+    atomic_bool gated;    /* copies of host data stop in their middle, */
+    atomic_bool at_gate;  /* where one is */
+    atomic_bool lock_held; /* dev->lock was held while device time passed */
     atomic_uint preempts, resets; /* how many were asked for */
     uint32_t flags[TERN_ENGINES_MAX], fence[TERN_ENGINES_MAX];
     uint32_t context[TERN_ENGINES_MAX][8]; /* by the low bits of the fence id */
@@ -98,9 +101,34 @@ static inline int rig_mem_read(struct tern_hal *h, uint64_t address, void *data,
     return rig.real->ops->mem_read(rig.real, address, data, size);
 }
 
+static inline void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+/** Nobody holds dev->lock for long. (Others may at times; the thread that is here would hold it all the time.) */
+static inline bool rig_lock_is_free(void)
+{
+    int naps = 0;
+    while (pthread_mutex_trylock(&dev->lock) && ++naps < 10000) {
+        nap();
+    }
+    if (naps < 10000) {
+        pthread_mutex_unlock(&dev->lock);
+    }
+    return naps < 10000;
+}
+
+#define RIG_GATED (1u << 20) /* bytes of a copy that stops at the gate */
+
 static inline int rig_mem_write(struct tern_hal *h, uint64_t address, const void *data, size_t size)
 {
     (void)h;
+    while (rig.gated && size >= RIG_GATED) {
+        rig.at_gate = true;
+        nap();
+    }
+    rig.at_gate = false;
     return rig.real->ops->mem_write(rig.real, address, data, size);
 }
 
@@ -109,6 +137,9 @@ static inline int rig_wait(struct tern_hal *h, uint64_t cycles)
 {
     (void)h;
     int r = 0;
+    if (rig.held && !rig.lock_held) { /* an engine is in reset */
+        rig.lock_held = !rig_lock_is_free();
+    }
     if (rig.mute) {
         r = rig.real->ops->write32(rig.real, TERN_REG_DEV_IRQ_ENABLE, 0);
     }
@@ -283,11 +314,6 @@ static inline void open_mix(struct actor *a, const char *name, int32_t engine)
 }
 
 /* ---------------------------------------------------------------- waiting */
-
-static inline void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-}
 
 /** Waits for something that must come; a test that waits in vain says for what. */
 #define PATIENCE 600000 /* ms: what a busy host and a slow device may need */

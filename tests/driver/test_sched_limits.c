@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and slices that came back of two jobs. */
+/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and slices that came back of two jobs, long resets. */
+#include <errno.h>
+
 #include "floods.h"
 
 #define LARGEST (1ull << 62)
+#define TIMEOUT 3000
 
 static void set_quanta(uint64_t quantum, uint64_t grace)
 {
@@ -132,6 +135,41 @@ static void test_slices_of_the_next_job_stay(void **state)
     assert_int_equal(c->results[TERN_COMPLETED], 1);
 }
 
+/** A reset takes its time: other engines go on, nothing is asked of the one in reset, and one that never ends is told. */
+static void test_reset_takes_its_time(void **state)
+{
+    (void)state;
+    for (int ends = 1; ends >= 0; ends--) {
+        config.timeout = TIMEOUT;
+        restart(1);
+        m.reset_cycles = ends ? 300000 : FOR_EVER;
+        client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, MOCK_HANG);
+        client_init(&clients[1], &procs[1], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 5000);
+        clients[0].work.unstoppable = true;
+        client_submit(&clients[0], 1);
+        run(10);
+        client_submit(&clients[1], 1);
+        tern_sched_abort(&m.sched, &procs[0]); /* nobody may run it any more, and it does not stop */
+        procs[0].error = true;
+        run(2 * TIMEOUT);
+        assert_true(m.sched.engine[0].resetting);
+        assert_int_equal(m.resets, 0);
+        assert_int_equal(clients[0].ended + clients[1].ended, 0);
+        if (ends) {
+            drain();
+            assert_int_equal(m.resets, 1);
+            assert_true(clients[0].ended == 1 && clients[1].ended == 1);
+            assert_int_equal(clients[1].results[TERN_COMPLETED], 1);
+            continue;
+        }
+        mock_advance(&m, 1u << 21);
+        assert_int_equal(tern_sched_run(&m.sched), -ETIMEDOUT);
+        tern_sched_abort_all(&m.sched);
+        take_ended();
+        assert_false(m.sched.engine[0].resetting);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +177,7 @@ int main(void)
         cmocka_unit_test_setup(test_focus_owes_nothing_yet, setup),
         cmocka_unit_test_setup(test_forced_preemption_that_never_comes, setup),
         cmocka_unit_test_setup(test_timeout_that_never_ends, setup),
+        cmocka_unit_test_setup(test_reset_takes_its_time, setup),
         cmocka_unit_test_setup(test_slices_of_the_next_job_stay, setup),
     };
     return cmocka_run_group_tests_name("sched_limits", tests, NULL, NULL);

@@ -275,6 +275,7 @@ static void test_adapter_reset(void **state)
     struct actor guilty, behind;
     open_two(&guilty, &behind);
     hang_for_good(&guilty, &behind, 1);
+    assert_false(rig.lock_held); /* however long that takes */
     assert_int_equal(fault_of(&behind).code, TERN_FAULT_ADAPTER);
     expect_says(fault_of(&behind).message, "process 'behind': the whole device was reset: engine 0 does not come out of reset");
     actor_close(&guilty);

@@ -201,6 +201,44 @@ static void test_own_work_that_waits(void **state)
     hog_end();
 }
 
+static void *copy_much(void *arg)
+{
+    static uint8_t data[4u << 20];
+    ok(tern_allocation_write(arg, 0, data, sizeof data));
+    return NULL;
+}
+
+/** A copy takes its time, and the device thread waits for it: others get what does not need the device. */
+static void test_behind_a_copy(void **state)
+{
+    (void)state;
+    struct actor own;
+    struct tern_allocation *a;
+    pthread_t thread;
+    open_mix(&own, "own", 0);
+    ok(tern_allocation_create(own.p, 4u << 20, TERN_MEM_WRITE, 0, &a));
+    actor_set(&own, 0, 10);
+    actor_set(&own, 1, tern_allocation_address(own.data));
+    own.n = 10;
+    rig.gated = true;
+    assert_int_equal(pthread_create(&thread, NULL, copy_much, a), 0);
+    until(rig.at_gate);
+    actor_dispatch(&own, MIX_ITEMS);
+    const uint64_t f = work_submit(&b, own.c, "behind the copy");
+    for (uint64_t waiting = 0; waiting < 2; nap()) { /* the copy, and the device thread */
+        pthread_mutex_lock(&dev->turn.lock);
+        waiting = dev->turn.next - dev->turn.serving;
+        pthread_mutex_unlock(&dev->turn.lock);
+    }
+    const bool good = rig_lock_is_free();
+    rig.gated = false;
+    pthread_join(thread, NULL);
+    assert_true(good);
+    expect_mix(&own, f);
+    tern_allocation_destroy(a);
+    actor_close(&own);
+}
+
 static uint64_t looked(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -249,7 +287,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits), T(test_cost_of_frees),
+        T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits), T(test_behind_a_copy), T(test_cost_of_frees),
     };
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
 }

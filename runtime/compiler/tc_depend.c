@@ -138,7 +138,7 @@ static size_t find_folders(const struct tc_options *options, const struct tc_tex
 {
     for (size_t i = 0; i < options->n; i++) {
         const char *o = options->arguments[i];
-        const size_t skip = !strncmp(o, "-I", 2) ? 2 : !strncmp(o, "-iquote", 7) ? 7 : 0;
+        const size_t skip = !strncmp(o, "-I", 2) ? 2 : !strncmp(o, "-iquote", 7) ? 7 : !strncmp(o, "--embed-dir=", 12) ? 12 : 0;
         if (skip) {
             size_t n = strlen(o + skip);
             while (n > 1 && o[skip + n - 1] == '/') {

@@ -188,7 +188,12 @@ int tc_options_from_here(struct tc_options *options)
             options->arguments[i] = made;
         }
     }
-    return asprintf(&made, "-iquote%s", here) < 0 ? -ENOMEM : push(options, made);
+    static const char *const searches[] = {"-iquote", "--embed-dir="};
+    int result = 0;
+    for (size_t i = 0; !result && i < sizeof searches / sizeof *searches; i++) {
+        result = asprintf(&made, "%s%s", searches[i], here) < 0 ? -ENOMEM : push(options, made);
+    }
+    return result;
 }
 
 void tc_options_free(struct tc_options *options)

@@ -251,6 +251,25 @@ static void test_given(void **state)
     assert_int_equal(compile(&s, &hit), 2);
 }
 
+/** Files of the current directory beside headers given. */
+static void test_given_and_here(void **state)
+{
+    (void)state;
+    put("data", "A");
+    put("here.h", "#define N 1\n");
+    const struct source s = {.text = "#include \"g.h\"\n#include \"here.h\"\nenum { V =\n#embed \"data\"\n};\n" KERNEL
+                                     "constant char c[V == G ? 1 : -1] = {0};\n",
+                             .options = "-w",
+                             .headers = {{"g.h", "#define G 'A'\n", 14}},
+                             .n_headers = 1};
+    expect(&s, 1, "here.h", "#define N 2\n", 2, 1);
+    struct tc_blob module = {0};
+    char *log = NULL;
+    put("data", "B");
+    assert_int_equal(tc_compile(s.text, strlen(s.text), s.options, s.headers, 1, &module, &log), -EBADMSG);
+    free(log);
+}
+
 /** The same program in another current directory. */
 static void test_relative(void **state)
 {
@@ -299,7 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_include),       TEST(test_spliced),     TEST(test_embed),       TEST(test_shadow),
         TEST(test_shadow_beside), TEST(test_shadow_here), TEST(test_include_next), TEST(test_has_include),
-        TEST(test_has_embed),     TEST(test_time),        TEST(test_given),       TEST(test_relative),
+        TEST(test_has_embed),     TEST(test_time),        TEST(test_given), TEST(test_given_and_here),       TEST(test_relative),
         TEST(test_environment),   TEST(test_odd_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

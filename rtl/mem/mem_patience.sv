@@ -45,6 +45,19 @@ module mem_patience #(
     if (rst_i) only_q <= '0;
   end
 
+`ifndef SYNTHESIS
+`ifndef FORMAL
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      one_grant_at_most: assert ((grant_i & (grant_i - 1'b1)) == '0);
+      waits_and_is_not_on_hold: assert ((grant_i & ~(waits_i & ~hold_o)) == '0);
+    end
+  end
+`endif
+`endif
+
 `ifdef FORMAL
   // One requester, whichever: f_passed_q counts the grants that passed it, f_more_q those since it has been late, and
   // f_again_q says who got those: nobody twice. All this as long as the grants are as the contract says, which the proof of

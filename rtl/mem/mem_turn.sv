@@ -20,6 +20,20 @@ module mem_turn (
     if (rst_i) first_o <= 1'b1;
   end
 
+`ifndef SYNTHESIS
+`ifndef FORMAL
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      first_only_if_open: assert (!(first_goes_i && !first_o));
+      one_side_at_most: assert (!(first_goes_i && other_goes_i));
+      other_waits_before_it_goes: assert (!(other_goes_i && !waits_i));
+    end
+  end
+`endif
+`endif
+
 `ifdef FORMAL
   logic f_start_q = 1'b1;
   logic [1:0] f_passed_q;  // transfers of the first side since the other began to wait, or sent last

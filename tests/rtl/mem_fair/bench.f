@@ -1,3 +1,4 @@
+--assert
 rtl/lint.vlt
 -y rtl/mem
 rtl/tern_pkg.sv

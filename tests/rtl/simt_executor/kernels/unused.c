@@ -19,13 +19,13 @@ __asm__(".section .text.start, \"ax\"\n"
         " li x17, 1\n"
         " bnez x16, 1f\n"
         EACH(ADD) EACH(LOAD) EACH(ADD)
-        " fdiv.s x18, x17, x0\n"
         EACH(ADD)
+        " fdiv.s x18, x17, x0\n"
         " j 2f\n"
         "1:\n"
         EACH(DROP_ADD) EACH(DROP_LOAD) EACH(DROP_ADD)
-        " fdiv.s x0, x17, x0\n"
         EACH(DROP_ADD)
+        " fdiv.s x0, x17, x0\n"
         "2:\n"
         " csrr x19, fflags\n"
         " sw x19, 1024(x5)\n"

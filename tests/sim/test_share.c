@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What an endless kernel on one engine costs a kernel on the other, where memory takes few writes: test_share LIBRARY. */
 
-#include "kernel.h"
+#include "victim.h"
 
 #define OTHER 0x00400000u /* from BASE: the memory of the endless kernel */
 #define OTHER_ROOT (ROOT + 8)
 #define J_BACK 0xffdff06fu /* j -4; 12 << 20 less: j -16 */
-#define ITEMS 512u
+#define THREADS 512u
 
 /** An address space at BASE + offset, with code and arguments. */
 static void prepare(struct device *d, uint32_t root, uint32_t offset, const uint32_t *code, size_t size)
@@ -19,8 +19,8 @@ static void prepare(struct device *d, uint32_t root, uint32_t offset, const uint
 
 static void start(struct device *d, uint32_t engine, uint32_t root, uint32_t offset)
 {
-    packet_dispatch(d, (struct range){{ITEMS, 1, 1}, {32, 1, 1}, 0});
-    submit(d, engine, (struct submission){.buffer = VA, .fence = 1, .root = root}, BASE + offset);
+    packet_dispatch(d, (struct range){{THREADS, 1, 1}, {32, 1, 1}, 0});
+    submit(d, engine, (struct submission){.buffer = VA, .fence = 1, .root = root, .save = SAVE / PAGE}, BASE + offset);
 }
 
 /** Cycles of a kernel that loads and stores on engine 1, beside an endless one on engine 0 (NULL: alone). */
@@ -41,13 +41,35 @@ static uint64_t cycles_beside(const uint32_t *loop, size_t size)
     start(&d, 1, ROOT, 0);
     struct indication i = indication(&d, 1, SOON);
     expect(i, TERN_ENGINE_IND_INFO_KIND_COMPLETED, 0, 1);
-    uint32_t out[ITEMS];
+    uint32_t out[THREADS];
     peek(&d, OUT, out, sizeof out);
-    for (uint32_t k = 0; k < ITEMS; k++) {
+    for (uint32_t k = 0; k < THREADS; k++) {
         assert_int_equal(out[k], k);
     }
     device_close(&d);
     return i.end - i.begin;
+}
+
+/** Cycles until an endless kernel that stores is stopped on engine 1, beside another on engine 0 (NULL: alone). */
+static uint64_t stop_beside(const uint32_t *loop, size_t size)
+{
+    static struct device d;
+    device_open(&d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_writes = 8});
+    const uint32_t code[] = {csrr(T2, 0xcd0), lw(T0, 4, A0), sh2add(T0, T2, T0), sw(T2, 0, T0), J_BACK};
+    prepare(&d, ROOT, 0, code, sizeof code);
+    if (loop) {
+        prepare(&d, OTHER_ROOT, OTHER, loop, size);
+        start(&d, 0, OTHER_ROOT, OTHER);
+    }
+    start(&d, 1, ROOT, 0);
+    assert_int_equal(api->step(d.sim, 5000, NULL), 0);
+    uint64_t asked = api->cycles(d.sim);
+    preempt(&d, 1, INSTRUCTION);
+    struct indication i = indication(&d, 1, SOON);
+    expect(i, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 0, 1);
+    uint64_t cycles = api->cycles(d.sim) - asked;
+    device_close(&d);
+    return cycles;
 }
 
 /* Of two engines that write, each gets about half of what memory takes; one that only adds may not get all of it. */
@@ -73,6 +95,15 @@ static void test_endless_neighbours(void **state)
         uint64_t beside = cycles_beside(loops[i].code, loops[i].size);
         print_message("%s: %llu cycles, alone %llu\n", loops[i].name, (unsigned long long)beside, (unsigned long long)alone);
         assert_true(beside <= 3 * alone);
+    }
+    if (stops()) {
+        alone = stop_beside(NULL, 0);
+        for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
+            uint64_t beside = stop_beside(loops[i].code, loops[i].size);
+            print_message("%s: stopped in %llu cycles, alone %llu\n", loops[i].name, (unsigned long long)beside,
+                          (unsigned long long)alone);
+            assert_true(beside <= 3 * alone);
+        }
     }
 }
 

@@ -78,8 +78,8 @@ static void load_pair(struct code *c, uint32_t place, uint32_t mask, bool by_lan
     uint32_t rd = any_value(c);
     address(c, place, mask, by_lane);
     emit(c, asm_lw(rd, 0, X7));
-    if (rng_one_in(c->r, 2)) {
-        emit(c, asm_add(any_value(c), rd, any_source(c)));
+    if (rng_one_in(c->r, 2)) { /* the next one comes when this line is there */
+        emit(c, asm_b(BEQ, rd, rd, 4));
     }
 }
 

@@ -128,6 +128,15 @@ void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t 
     struct span s = {.space = space};
     struct table *t = b->st->table[b->engine][space];
     uint32_t which = 1u + rng_below(r, (1u << count) - 1); /* some, or all */
+    if (rng_one_in(r, 3)) { /* a whole table becomes that of another space: the flush ends in another line of the first level */
+        uint32_t high = rng_one_in(r, 4) ? 0 : 1, other = (space + 1 + rng_below(r, SPACES - 1)) % SPACES;
+        uint64_t pa = b->st->table[b->engine][other][high ? TABLE_HIGH : TABLE_LOW].pa;
+        s.first = VA_FAR / PAGE;
+        s.count = FAR;
+        update(b, &t[TABLE_ROOT], VA_FAR / REGION + high, 1, (uint32_t)(pa / PAGE) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
+        flush(b, r, s);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = page + i * stride;
         if (which >> i & 1u) {

@@ -79,13 +79,20 @@ static void beside(char *out, size_t size)
         int (*function)(const struct tern_config *, struct tern_hal **);
         void *object;
     } here = {.function = tern_hal_open_sim};
+    char program[2048];
     out[0] = '\0';
     if (dladdr(here.object, &info) && info.dli_fname) {
-        const char *slash = strrchr(info.dli_fname, '/');
+        const char *file = info.dli_fname;
+        if (*file != '/' && !strcmp(file, program_invocation_name)) { /* what the program was started as, no path perhaps */
+            const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+            program[n > 0 ? n : 0] = '\0';
+            file = program;
+        }
+        const char *slash = strrchr(file, '/');
         if (slash) {
-            const int n = (int)(slash - info.dli_fname);
+            const int n = (int)(slash - file);
             const bool tools = n >= 9 && !strncmp(slash - 9, "/lib/tern", 9);
-            snprintf(out, size, "%.*s/%s", n, info.dli_fname, tools ? ".." : "../lib");
+            snprintf(out, size, "%.*s/%s", n, file, tools ? ".." : "../lib");
         } else {
             snprintf(out, size, "../lib");
         }

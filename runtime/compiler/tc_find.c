@@ -19,16 +19,29 @@ extern const char *const tern_build_lib_dir __attribute__((weak));
 
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"
 
+/** The folder of the library, or of the program, that holds this code; "" if it is not known. A program's name is what it
+ *  was started as, which need not be a path. */
+static void own_folder(char *out, size_t size)
+{
+    Dl_info info;
+    const char *name = dladdr((void *)(uintptr_t)tc_lib_dir, &info) ? info.dli_fname : NULL;
+    ssize_t n = 0;
+    if (name && *name != '/' && !strcmp(name, program_invocation_name)) {
+        n = readlink("/proc/self/exe", out, size - 1);
+    } else if (name && strlen(name) < size) {
+        n = (ssize_t)strlen(name);
+        memcpy(out, name, (size_t)n);
+    }
+    out[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(out, '/');
+    *(slash ? slash : out) = '\0';
+}
+
 int tc_lib_dir(char *path, size_t size, struct tc_text *log)
 {
     const char *set = secure_getenv("TERN_LIB_DIR");
-    char self[4096] = "";
-    Dl_info info;
-    if (dladdr((void *)(uintptr_t)tc_lib_dir, &info) && info.dli_fname && strlen(info.dli_fname) < sizeof self) {
-        strcpy(self, info.dli_fname);
-        char *slash = strrchr(self, '/');
-        *(slash ? slash : self) = '\0';
-    }
+    char self[4096];
+    own_folder(self, sizeof self);
     const char *const bases[] = {set ? set : self, self, self, &tern_build_lib_dir ? tern_build_lib_dir : ""};
     const char *const tails[] = {"/tern", "/../lib/tern", "", "/tern"};
     for (size_t i = 0; i < (set ? 1 : sizeof bases / sizeof *bases); i++) {

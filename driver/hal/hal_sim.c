@@ -71,31 +71,35 @@ static void sim_close(struct tern_hal *hal)
 
 static const struct tern_hal_ops sim_ops = {sim_read32, sim_write32, sim_mem_read, sim_mem_write, sim_wait, sim_close};
 
-/** From the directory of the object that holds this function: .. in lib/tern, else ../lib. */
-static void beside(char *out, size_t size)
+/** The file that holds this code. The loader knows a program by what it was called, which need not be where it is. */
+static bool own_file(char *out, size_t size)
 {
     Dl_info info;
     union {
         int (*function)(const struct tern_config *, struct tern_hal **);
         void *object;
     } here = {.function = tern_hal_open_sim};
-    char program[2048];
+    if (!dladdr(here.object, &info) || !info.dli_fname) {
+        return false;
+    }
+    if (strchr(info.dli_fname, '/') && strcmp(info.dli_fname, program_invocation_name) != 0) {
+        return (size_t)snprintf(out, size, "%s", info.dli_fname) < size;
+    }
+    const ssize_t n = readlink("/proc/self/exe", out, size - 1);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+/** From the directory of the object that holds this code: .. in lib/tern, else ../lib. */
+static void beside(char *out, size_t size)
+{
+    char file[1024];
     out[0] = '\0';
-    if (dladdr(here.object, &info) && info.dli_fname) {
-        const char *file = info.dli_fname;
-        if (*file != '/' && !strcmp(file, program_invocation_name)) { /* what the program was started as, no path perhaps */
-            const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-            program[n > 0 ? n : 0] = '\0';
-            file = program;
-        }
+    if (own_file(file, sizeof file)) {
         const char *slash = strrchr(file, '/');
-        if (slash) {
-            const int n = (int)(slash - file);
-            const bool tools = n >= 9 && !strncmp(slash - 9, "/lib/tern", 9);
-            snprintf(out, size, "%.*s/%s", n, file, tools ? ".." : "../lib");
-        } else {
-            snprintf(out, size, "../lib");
-        }
+        const int n = slash ? (int)(slash - file) : 0;
+        const bool tools = n >= 9 && !strncmp(slash - 9, "/lib/tern", 9);
+        snprintf(out, size, "%.*s%s%s", n, file, slash ? "/" : "", tools ? ".." : "../lib");
     }
 }
 

@@ -71,6 +71,14 @@ class Tern(Case):
         self.fails(2, "--contexts takes a number from 1 to 1024, not '0'", "bench", "sched", "--contexts", "0")
         self.fails(2, "--quantum takes a number from 1000 to 1000000, not ''", "bench", "sched", "--quantum")
 
+    def test_found_by_the_path(self):
+        """Called by a bare name, from any folder: it finds its devices, and the suites find theirs."""
+        for args in (["info"], ["bench", "preempt", "--requests", "1", "--kernel", "saxpy"], ["run", "x.cl", "--global", "1", "1"]):
+            self.file("x.cl", "kernel void x(global int *x) {}")
+            r = subprocess.run(["tern", *args], capture_output=True, text=True, check=False, cwd=self.folder,
+                               env={**os.environ, "TERN_BACKEND": "model", "PATH": f"{os.path.dirname(TERN)}:{os.environ['PATH']}"})
+            self.assertEqual((r.returncode, r.stderr), (0, ""), args)
+
     def test_options_that_would_be_ignored(self):
         self.fails(2, "--list prints all benches and runs none; 'sgemm-128' has no meaning with it", "bench", "sgemm-128", "--list")
         self.fails(2, "there is no bench 'vecad'", "bench", "--list", "vecad")

@@ -277,7 +277,9 @@ static int prepare(struct front_end *f, const char *source, size_t size, const s
 static void make_key(struct tc_key *key, const struct front_end *f, const char *directory, size_t n_headers)
 {
     int plain = 1;
+    const char *edits = getenv("CCC_OVERRIDE_OPTIONS"); /* clang edits its arguments so */
     tc_key_init(key, "compile", directory);
+    tc_key_add(key, edits ? edits : "", edits ? strlen(edits) : 0);
     for (size_t i = 0; i < f->arguments.n; i++) {
         tc_key_add(key, f->arguments.list[i], strlen(f->arguments.list[i]));
         plain = plain && tc_depend_text(f->arguments.list[i], strlen(f->arguments.list[i]));

@@ -303,6 +303,20 @@ static void test_environment(void **state)
     assert_int_equal(compile(&s, &hit), 2);
 }
 
+/** Options that clang takes from the environment. */
+static void test_edited_options(void **state)
+{
+    (void)state;
+    int hit = 0;
+    const struct source s = {.text = "#ifndef N\n#define N 1\n#endif\n" KERNEL};
+    assert_int_equal(compile(&s, &hit), 1);
+    setenv("CCC_OVERRIDE_OPTIONS", "#+-DN=2", 1);
+    const int edited = compile(&s, &hit);
+    unsetenv("CCC_OVERRIDE_OPTIONS");
+    assert_int_equal(edited, 2);
+    assert_int_equal(compile(&s, &hit), 1);
+}
+
 /** Names that a makefile must quote. */
 static void test_odd_names(void **state)
 {
@@ -319,7 +333,7 @@ int main(void)
         TEST(test_include),       TEST(test_spliced),     TEST(test_embed),       TEST(test_shadow),
         TEST(test_shadow_beside), TEST(test_shadow_here), TEST(test_include_next), TEST(test_has_include),
         TEST(test_has_embed),     TEST(test_time),        TEST(test_given), TEST(test_given_and_here),       TEST(test_relative),
-        TEST(test_environment),   TEST(test_odd_names),
+        TEST(test_environment), TEST(test_edited_options),   TEST(test_odd_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,10 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
 {
     size_t size = 0;
     for (cl_uint i = 0; i < n; i++) {
-        size += lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+        const size_t part = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+        if (__builtin_add_overflow(size, part, &size) || size == SIZE_MAX) { /* and a NUL */
+            return CL_OUT_OF_HOST_MEMORY;
+        }
     }
     cl_program p;
     const cl_int error = create_empty(ctx, &p);

@@ -392,6 +392,18 @@ static void test_sizes(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** Lengths of a program's strings whose sum is no size_t. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    const char *strings[3] = {"a", "b", "c"};
+    static const size_t lengths[][3] = {{SIZE_MAX, 1, 1}, {SIZE_MAX - 1, 1, 16}, {1, SIZE_MAX / 2, SIZE_MAX / 2 + 1}, {1, 1, SIZE_MAX - 2}};
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
+        REFUSED(clCreateProgramWithSource(clt_context, 3, strings, lengths[i], &clt_error), CL_OUT_OF_HOST_MEMORY);
+    }
+    REFUSED(clCreateProgramWithSource(clt_context, 1, strings, lengths[0], &clt_error), CL_OUT_OF_HOST_MEMORY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_box_copies),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

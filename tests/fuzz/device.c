@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The functional model as a device: any bytes as a DMA buffer, a paging buffer or a saved state, in an engine's HW queue, and a
+ * request to stop in the middle. It indicates, or is stopped by a reset; whatever it reads and writes lies within its memory.
+ *
+ * Input: a byte of flags, of the engine, of the granularity of the request, of the cycles before it; then memory from address 0.
+ * The buffer begins in page 0, the root table is page 4, the save area begins in page 8.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tern/tern_hw.h"
+#include "tern/tern_spec.h"
+#include "tern_sim/tern_sim.h"
+
+#define HEAD 4u
+#define MEMORY (2u << 20)
+#define ROOT 4u
+#define SAVE 8u
+#define MOST_CYCLES 20000u
+
+extern const struct tern_sim_api tern_sim_api;
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct tern_sim *sim;
+
+static void put(uint32_t offset, uint32_t value)
+{
+    if (tern_sim_api.write32(sim, offset, value)) {
+        abort();
+    }
+}
+
+static uint32_t get(uint32_t offset)
+{
+    uint32_t value = 0;
+    if (tern_sim_api.read32(sim, offset, &value)) {
+        abort();
+    }
+    return value;
+}
+
+static void step(uint64_t cycles)
+{
+    if (tern_sim_api.step(sim, cycles, NULL)) {
+        abort();
+    }
+}
+
+/** An indication about the buffer, or none. */
+static void take(uint32_t e)
+{
+    const uint32_t kind = (get(TERN_REG_ENGINE_IND_INFO(e)) & TERN_ENGINE_IND_INFO_KIND_MASK) >> TERN_ENGINE_IND_INFO_KIND_SHIFT;
+    if (!(get(TERN_REG_ENGINE_STATUS(e)) & TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
+        return;
+    }
+    if (get(TERN_REG_ENGINE_IND_FENCE_LO(e)) != 7 || kind < TERN_ENGINE_IND_INFO_KIND_COMPLETED || kind > TERN_ENGINE_IND_INFO_KIND_FAULTED) {
+        abort();
+    }
+    put(TERN_REG_ENGINE_IND_POP(e), 1);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct tern_sim_config config = {.mem_bytes = MEMORY};
+    if (size < HEAD + TERN_PKT_LINE_BYTES || size > MEMORY || tern_sim_api.create(&config, &sim)) {
+        return 0;
+    }
+    const uint32_t flags = data[0], e = data[1] & 1, granularity = data[2] & 3, before = data[3] * 16u;
+    const uint32_t bytes = (uint32_t)(size - HEAD) / TERN_PKT_LINE_BYTES * TERN_PKT_LINE_BYTES;
+    if (tern_sim_api.mem_write(sim, 0, data + HEAD, size - HEAD)) {
+        abort();
+    }
+    put(TERN_REG_ENGINE_SUB_FENCE_LO(e), 7);
+    put(TERN_REG_ENGINE_SUB_SIZE(e), bytes < ROOT * 4096 ? bytes : ROOT * 4096);
+    put(TERN_REG_ENGINE_SUB_ROOT(e), ROOT);
+    put(TERN_REG_ENGINE_SUB_SAVE(e), SAVE);
+    put(TERN_REG_ENGINE_SUB_FLAGS(e), flags);
+    put(TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
+    step(before + 1);
+    put(TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_PREEMPT_MASK | granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+    step(MOST_CYCLES);
+    take(e);
+    put(TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_RESET_MASK);
+    step(64);
+    if (get(TERN_REG_ENGINE_STATUS(e)) & (TERN_ENGINE_STATUS_RESET_MASK | TERN_ENGINE_STATUS_QUEUED_MASK)) {
+        abort();
+    }
+    tern_sim_api.destroy(sim);
+    return 0;
+}

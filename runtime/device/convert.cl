@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Conversions that the generic library gets wrong: of floating point to integers with saturation, where NaN gives 0,
- * and of integers to floating point in a given direction, where what rounds to one more than the largest integer is too
- * large.
+ * of integers to floating point in a given direction, where what rounds to one more than the largest integer is too
+ * large, and of double to float, where what becomes zero lost its sign.
  */
 #include "base.h"
 
@@ -76,3 +76,27 @@ DIRECTED(float, uint, long, 0x1p63f)
 DIRECTED(float, uint, ulong, 0x1p64f)
 DIRECTED(double, ulong, long, 0x1p63)
 DIRECTED(double, ulong, ulong, 0x1p64)
+
+/** From double: a step of the bits towards zero or away from it, so that what becomes zero keeps its sign. */
+#define STEP(F, AWAY) as_float(as_uint(F) + ((AWAY) ? 1 : -1))
+CONST float convert_float_rtn(double x)
+{
+    const float f = (float)x;
+    return (double)f > x ? STEP(f, as_int(f) < 0) : f;
+}
+
+CONST float convert_float_rtp(double x)
+{
+    const float f = (float)x;
+    return (double)f < x ? STEP(f, as_int(f) >= 0) : f;
+}
+
+CONST float convert_float_rtz(double x)
+{
+    const float f = (float)x;
+    return __builtin_fabs((double)f) > __builtin_fabs(x) ? STEP(f, false) : f;
+}
+
+VECTORS(float, double, rtn)
+VECTORS(float, double, rtp)
+VECTORS(float, double, rtz)

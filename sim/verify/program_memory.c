@@ -138,48 +138,53 @@ void item_alias(struct code *c)
     emit(c, ASM_FENCE);
 }
 
-/** One instruction of a crowd: to a word of the work-item's scratch, of which the register holds a value if it is to swap. */
-static void crowd_one(struct code *c, uint32_t kind, uint32_t at, uint32_t reg)
+/** One instruction of a crowd: to a word that the work-item has alone, of which the register holds a value if it is to swap. */
+static void crowd_one(struct code *c, uint32_t kind, uint32_t base, uint32_t at, uint32_t reg)
 {
     static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU};
     uint32_t size = rng_below(c->r, 3);
     switch (kind) {
     case 0:
-        emit(c, asm_addi(X7, X4, at));
+        emit(c, asm_addi(X7, base, at));
         emit(c, asm_amo(AMOCAS, rng_below(c->r, 4), reg, any_source(c), X7));
         break;
     case 1:
-        emit(c, asm_addi(X7, X4, at));
+        emit(c, asm_addi(X7, base, at));
         emit(c, asm_amo(amos[rng_below(c->r, COUNT(amos))], rng_below(c->r, 4), reg, any_source(c), X7));
         break;
     case 2:
-        emit(c, asm_s(size, any_source(c), at, X4));
+        emit(c, asm_s(size, any_source(c), at, base));
         break;
     default:
-        emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), reg, X4, at));
+        emit(c, asm_i(0x03, size == 2 ? 2 : size + 4 * rng_below(c->r, 2), reg, base, at));
         break;
     }
 }
 
-/** All work-items do memory instructions of one kind, none of which waits for another: a line for each lane. Whoever stops
- *  then finds many of them begun and not ended. Swaps compare with what is there, or with something else. */
+/** All work-items do memory instructions of one kind, none of which waits for another: a line for each lane, or words of one
+ *  line, where atomics wait for each other. Whoever stops then finds many of them begun and not ended. Swaps compare with what is there, or with something else. */
 void item_crowd(struct code *c)
 {
     static const char *const kinds[] = {"compare and swap", "atomic", "store", "load"};
     uint32_t n = 3 + rng_below(c->r, 6), kind = rng_one_in(c->r, 2) ? 0 : rng_below(c->r, 4), at[8], reg[8];
-    uint32_t first = rng_below(c->r, 32 - FIRST_VALUE);
-    code_say(c, "%u times %s by everybody, none waits for another", n, kinds[kind]);
+    uint32_t first = rng_below(c->r, 32 - FIRST_VALUE), base = rng_one_in(c->r, 2) ? X4 : X6;
+    code_say(c, "%u times %s by everybody%s, none waits for another", n, kinds[kind], base == X6 ? " side by side" : "");
+    if (base == X6) {
+        emit_li(c, X6, kernel_va(c->plan, c->index, KERNEL_SCATTER) +
+                           ((c->item - c->kernel->first_item) << (c->kernel->records_log2 + 2)));
+        emit(c, asm_shadd(2, X6, X9, X6));
+    }
     for (uint32_t i = 0; i < n; i++) {
-        at[i] = 4 * rng_below(c->r, SCRATCH / 4);
+        at[i] = base == X6 ? 0 : 4 * rng_below(c->r, SCRATCH / 4);
         reg[i] = FIRST_VALUE + (first + i) % (32 - FIRST_VALUE);
         if (kind == 0 && !rng_one_in(c->r, 4)) {
-            emit(c, asm_lw(reg[i], at[i], X4));
+            emit(c, asm_lw(reg[i], at[i], base));
         }
     }
     if (c->kernel->barriers) {
         emit(c, ASM_BARRIER);
     }
     for (uint32_t i = 0; i < n; i++) {
-        crowd_one(c, kind, at[i], reg[i]);
+        crowd_one(c, kind, base, at[i], reg[i]);
     }
 }

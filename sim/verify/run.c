@@ -112,7 +112,9 @@ static void stop(struct runner *r, uint32_t e)
     struct queue *q = &r->queue[e];
     const struct gate *gate = closed(r, q);
     uint32_t finest = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+    bool coarse = gate && !q->stopping && rng_one_in(&q->random, 2);
     q->granularity = q->stopping ? q->granularity + 1 + rng_below(&q->random, finest - q->granularity)
+                     : coarse    ? rng_below(&q->random, gate->granularity)
                                  : first[rng_below(&q->random, sizeof first)];
     q->stopping = true;
     put(r, TERN_REG_ENGINE_COMMAND(e),

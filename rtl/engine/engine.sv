@@ -253,4 +253,23 @@ module engine #(
       .ev_rd_i, .ev_wr_i, .select_i(counter_select), .read_o(counter)
   );
   assign idle_o = !head_valid && !busy && !mmu_busy && !resetting && !doorbell && !reset_request;
+
+  // Rules of the executor interface (interfaces.md). What is offered for a restore is taken back when a stop comes.
+  check_channel #(.WIDTH(513)) u_check_save (
+      .clk_i, .rst_i(queue_rst || |exec_rst), .valid_i(|(save_valid & exec_active)), .ready_i(save_ready),
+      .data_i({|(save_last & exec_active), exec_active[0] ? save_data[511:0] :
+               exec_active[1] ? save_data[1023:512] : save_data[1535:1024]})
+  );
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !queue_rst) begin
+      one_executor: assert ((exec_active & (exec_active - 1'b1)) == '0 && (exec_select & (exec_select - 1'b1)) == '0);
+      the_active_one_ends: assert (((exec_done | exec_fault | exec_stopped) & ~exec_active) == '0);
+      it_ends_in_one_way: assert ((exec_done & exec_fault) == '0 && ((exec_done | exec_fault) & exec_stopped) == '0);
+      the_selected_one_asks: assert (({x_valid, cp_valid} & ~({exec_select, exec_select == '0})) == '0);
+    end
+  end
+`endif
 endmodule

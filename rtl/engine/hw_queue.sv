@@ -57,4 +57,17 @@ module hw_queue #(
       refused_q <= 1'b0;
     end
   end
+
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      two_at_most: assert (count_q != 2'd3);
+      room_for_its_indications: assert ({2'b0, count_q} + {1'b0, pending_i} <= 4'(INDICATIONS));
+    end
+  end
+`endif
 endmodule

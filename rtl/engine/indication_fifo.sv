@@ -43,4 +43,16 @@ module indication_fifo #(
       rd_q <= '0;
     end
   end
+
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      room_for_every_indication: assert (!(push_i && count_o[DEPTH_LOG2]));
+    end
+  end
+`endif
 endmodule

@@ -80,6 +80,26 @@ module read_ring #(
   end
 
 `ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  // The contract, for simulation; the prover has its own account of it below.
+  logic live_q = 1'b0;  // there was a reset
+  logic [DEPTH-1:0] owed_q = '0;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      room_for_every_read: assert (!(alloc_i && (full_o || clear_i)));
+      pops_what_is_there: assert (!pop_i || out_valid_o);
+      clears_when_drained: assert (!clear_i || drained_o);
+      answer_to_a_read: assert (!rsp_valid_i || owed_q[rsp_tag_i]);
+    end
+    if (rsp_valid_i) owed_q[rsp_tag_i] <= 1'b0;
+    if (alloc_i) owed_q[alloc_tag_o] <= 1'b1;
+    if (rst_i || clear_i) owed_q <= '0;
+  end
+`endif
+
+`ifdef FORMAL
   // Any one read, the one at which f_pick_i holds: it comes out when as many have come out as were asked before it, if it has
   // been answered, with its own meta, fault and line; its tag is nobody else's meanwhile. The contract is assumed of memory and
   // of the owner if the ring is proved alone, else the owner is shown to keep it. A reset comes when nothing is under way.

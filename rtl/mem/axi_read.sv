@@ -91,5 +91,28 @@ module axi_read #(
     if (started_q) assume (axi_base_i == was_q[ID_W+127:ID_W+64]);
     if (started_q && held_q) assert (arvalid_o && {arid_o, araddr_o} == was_q[ID_W+63:0]);
   end
+`elsif SYNTHESIS
+`else
+  check_channel #(.WIDTH(ID_W + 64)) u_check_ar (
+      .clk_i, .rst_i, .valid_i(arvalid_o), .ready_i(arready_i), .data_i({arid_o, araddr_o})
+  );
+  // For simulation: the prover has neither memory's promise nor the slots' history.
+  logic live_q = 1'b0;  // there was a reset
+  logic [(1<<SLOT_W)-1:0] asked_q = '0;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      if (rvalid_i && rready_o) begin
+        answer_to_a_read: assert (asked_q[rid_i]);
+        asked_q[rid_i] <= 1'b0;
+      end
+      if (arvalid_o && arready_i) begin
+        id_is_free: assert (!asked_q[arid_o[SLOT_W-1:0]]);
+        asked_q[arid_o[SLOT_W-1:0]] <= 1'b1;
+      end
+      room_for_every_slot: assert (has_room || !(rsp_valid_o && rsp_ready_i));
+    end
+    if (rst_i) asked_q <= '0;
+  end
 `endif
 endmodule

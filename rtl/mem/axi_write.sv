@@ -144,5 +144,22 @@ module axi_write #(
     if (started_q && aw_held_q) assert (awvalid_o && {awid_o, awaddr_o} == aw_was_q);
     if (started_q && w_held_q) assert (wvalid_o && {wdata_o, wstrb_o} == w_was_q);
   end
+`elsif SYNTHESIS
+`else
+  check_channel #(.WIDTH(ID_W + 64)) u_check_aw (
+      .clk_i, .rst_i, .valid_i(awvalid_o), .ready_i(awready_i), .data_i({awid_o, awaddr_o})
+  );
+  check_channel #(.WIDTH(DATA_W + DATA_W / 8)) u_check_w (
+      .clk_i, .rst_i, .valid_i(wvalid_o), .ready_i(wready_i), .data_i({wdata_o, wstrb_o})
+  );
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      no_write_to_a_full_bank: assert (!(req_valid_i && bank_full_o[req_bank_i]));
+      answer_to_a_write: assert (!done || head_q[rsp_bank*(DEPTH_LOG2+1)+:DEPTH_LOG2+1] !=
+                                          tail_q[rsp_bank*(DEPTH_LOG2+1)+:DEPTH_LOG2+1]);
+    end
+  end
 `endif
 endmodule

@@ -124,6 +124,17 @@ module mem_fabric #(
         head_tag_q[TAG_W*e+:TAG_W] <= tag;
       end
     end
+
+    check_request #(.TAG_W(TAG_W)) u_check_req (
+        .clk_i, .rst_i, .valid_i(req_valid_i[e]), .ready_i(req_ready_o[e]), .op_i(req_op_i[2*e+:2]),
+        .amo_i(req_amo_i[4*e+:4]), .line_i(req_line_i[28*e+:28]), .wdata_i(req_wdata_i[512*e+:512]),
+        .be_i(req_be_i[64*e+:64]), .tag_i(req_tag_i[TAG_W*e+:TAG_W])
+    );
+    check_answers #(.TAG_W(TAG_W)) u_check_answers (
+        .clk_i, .rst_i, .req_i(req_valid_i[e] && req_ready_o[e]), .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
+        .rsp_i(rsp_valid_o[e]), .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
+    );
+
     assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
   end
 

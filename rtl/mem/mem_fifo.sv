@@ -52,5 +52,14 @@ module mem_fifo #(
     if (started_q) assert (count <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
     if (started_q && filling_q) assert (FILL && !wr_q[DEPTH_LOG2] && rd_q <= wr_q);
   end
+`elsif SYNTHESIS
+`else
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      gets_back_what_it_gave: assert (!(FILL && in_valid_i && (filling_q || !in_ready_o)));
+    end
+  end
 `endif
 endmodule

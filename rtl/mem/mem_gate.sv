@@ -238,4 +238,20 @@ module mem_gate #(
     end
   end
 `endif
+
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      one_read_at_most: assert ((rd_grant_o & (rd_grant_o - 1'b1)) == '0);
+      one_write_at_most: assert ((wr_grant_o & (wr_grant_o - 1'b1)) == '0);
+      grants_a_head: assert ((fire & ~valid_q) == '0);
+      grants_when_ready: assert ((rd_grant_o == '0 || rd_ready_i) && (wr_grant_o & ~wr_ready_i & ~is_atomic) == '0 &&
+                                 ((wr_grant_o & is_atomic) == '0 || at_ready_i) && (refused_grant_o & ~refused_ready_i) == '0);
+    end
+  end
+`endif
 endmodule

@@ -78,4 +78,18 @@ module mem_hazard #(
   always_ff @(posedge clk_i) started_q <= 1'b1;
   always_comb if (started_q && !ready_o && clear_q > {1'b0, watch_i}) assert (watch_count_o == '0);
 `endif
+
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  // For simulation: the prover assumes it of what ends at mem_gate.
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i && done_valid_i) begin
+      what_ends_was_in_flight: assert (ready_o && issued[done_hash_i] != COUNT_W'(done[done_hash_i] +
+                                       COUNT_W'(done_q && done_hash_q == done_hash_i)));
+    end
+  end
+`endif
 endmodule

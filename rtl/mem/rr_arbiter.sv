@@ -51,4 +51,14 @@ module rr_arbiter #(
     end
   end
 `endif
+
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  always_ff @(posedge clk_i)
+    if (!rst_i) begin
+      grants_one_at_most: assert ((grant_o & (grant_o - 1'b1)) == '0);
+      grants_who_asks: assert ((grant_o & ~request_i) == '0 && (request_i == '0 || grant_o != '0));
+    end
+`endif
 endmodule

@@ -103,4 +103,17 @@ module simt_dispatch_slots #(
   end
 `endif
 
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i && !clear_i) begin
+      takes_a_free_slot: assert (!take_valid_i || !busy_q[take_slot_i]);
+      starts_a_taken_slot: assert (!start_valid_i || busy_q[start_slot_i]);
+      ends_a_taken_slot: assert (!done_valid_i || (busy_q[done_slot_i] && left_q[(WW+1)*done_slot_i +: WW+1] != '0));
+    end
+  end
+`endif
 endmodule

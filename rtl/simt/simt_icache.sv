@@ -350,4 +350,16 @@ module simt_icache #(
     end
   end
 `endif
+
+`ifdef FORMAL
+`elsif SYNTHESIS
+`else
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      answer_to_a_fill: assert (!mem_rsp_valid_i || state_q[3*mem_rsp_tag_i +: 3] == SENT);
+    end
+  end
+`endif
 endmodule

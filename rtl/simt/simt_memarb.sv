@@ -97,6 +97,14 @@ module simt_memarb (
       if (passed_q != '0) assert (f_lsu_q);
     end
   end
+`elsif SYNTHESIS
+`else
+  check_request #(.TAG_W(7)) u_check_lsu (
+      .clk_i, .rst_i, .valid_i(lsu_valid_i), .ready_i(lsu_ready_o), .op_i(lsu_op_i), .amo_i(lsu_amo_i), .line_i(lsu_line_i),
+      .wdata_i(lsu_wdata_i), .be_i(lsu_be_i), .tag_i(lsu_tag_i)
+  );
+  check_channel #(.WIDTH(28 + 2)) u_check_icache (
+      .clk_i, .rst_i, .valid_i(ic_valid_i), .ready_i(ic_ready_o), .data_i({ic_line_i, ic_tag_i})
+  );
 `endif
-
 endmodule

@@ -98,8 +98,14 @@ module simt_memport #(
     end
   end
 
-`ifdef FORMAL
-  always_comb if (!rst_i) assert (!(in_valid_i && full1_q && !take));
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      room_was_asked_for: assert (!(in_valid_i && full1_q && !take));
+    end
+  end
 `endif
 
 endmodule

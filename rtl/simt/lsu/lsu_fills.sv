@@ -162,4 +162,23 @@ module lsu_fills #(
       .clk_i, .rst_i, .in_valid_i(served), .in_ready_o(unused_waits), .in_data_i(wait_q),
       .out_valid_o(wait_room_o), .out_ready_i(alloc_i || join_i), .out_data_o(wait_id)
   );
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  logic [FILLS-1:0] asked_q = '0;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i) begin
+      room_for_a_fill: assert (!alloc_i || fill_room_o);
+      room_for_a_waiter: assert (!(alloc_i || join_i) || wait_room_o);
+      joins_a_fill: assert (!join_i || match_o);
+      one_match: assert ((matched & (matched - 1'b1)) == '0);
+      answer_to_a_fill: assert (!rsp_valid_i || asked_q[rsp_fill_i]);
+      room_for_every_answer: assert (!rsp_valid_i || unused_answered);
+    end
+    if (alloc_i) asked_q[alloc_fill_o] <= 1'b1;
+    if (rsp_valid_i) asked_q[rsp_fill_i] <= 1'b0;
+    if (rst_i) asked_q <= '0;
+  end
+`endif
 endmodule

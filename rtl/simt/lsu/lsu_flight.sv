@@ -139,4 +139,16 @@ module lsu_flight #(
   end
   assign fault_valid_o = refused_q;
   assign fault_va_o = private_q ? tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : addr_q;
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (hard_rst_i) live_q <= 1'b1;
+    if (live_q && !hard_rst_i) begin
+      room_for_every_request: assert (!push_i || wr_q[1:0] != rd_q[1:0] || wr_q == rd_q);
+      room_for_a_write: assert (!write_i || write_room_o || rst_i);
+      answer_to_a_request: assert (!mem_rsp_valid_i || flight_q != 8'd0);
+    end
+  end
+`endif
 endmodule

@@ -16,6 +16,11 @@ static const char *const geometries[] = {"default", "small"};
 static const char *const memories[] = {[TERN_SIM_MEMORY_IDEAL] = "ideal", [TERN_SIM_MEMORY_HBM] = "hbm", [TERN_SIM_MEMORY_DDR4] = "ddr4"};
 _Static_assert(sizeof memories / sizeof *memories == TERN_SIM_MEMORIES, "every memory has a name");
 
+const char *tern_config_memory_name(uint32_t memory)
+{
+    return memory < TERN_SIM_MEMORIES ? memories[memory] : NULL;
+}
+
 static bool one_of(const char *const *list, size_t n, const char *s)
 {
     for (size_t i = 0; i < n; i++) {

@@ -34,5 +34,7 @@ struct tern_config {
 
 /** NULL: from the environment, else the default. -EINVAL names the item that is wrong and what would be right. */
 int tern_config_parse(const char *backend, const char *config, struct tern_config *out);
+/** The name of an enum tern_sim_memory as the key `memory` has it; NULL: there is no such. */
+const char *tern_config_memory_name(uint32_t memory);
 
 #endif

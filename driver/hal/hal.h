@@ -29,8 +29,15 @@ struct tern_hal_ops {
     void (*close)(struct tern_hal *hal);
 };
 
+/** How a simulated memory behaves, for people: struct tern_device_info has the same fields. */
+struct tern_hal_memory {
+    const char *name; /**< NULL: nothing is simulated, or nothing is known. */
+    uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall;
+};
+
 struct tern_hal {
     const struct tern_hal_ops *ops;
+    struct tern_hal_memory memory;
 };
 
 /** Opens the backend that config names (hal_sim.c: "rtl", "model"). -ENOENT, -EPROTO, -EINVAL, -ENOMEM; tern_last_error. */

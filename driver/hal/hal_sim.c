@@ -23,6 +23,7 @@ struct hal_sim {
     void *object;
     const struct tern_sim_api *api;
     struct tern_sim *sim;
+    bool told; /* which rule it has broken */
 };
 
 static struct hal_sim *of(struct tern_hal *hal)
@@ -30,14 +31,26 @@ static struct hal_sim *of(struct tern_hal *hal)
     return (struct hal_sim *)(void *)hal;
 }
 
+/** A device that has broken a rule of its own does nothing any more: whoever simulates hardware wants to know which. */
+static int checked(struct hal_sim *h, int result)
+{
+    struct tern_sim_violation v;
+    if (result == -EIO && !h->told && h->api->violation(h->sim, &v)) {
+        h->told = true;
+        fprintf(stderr, "tern: the simulated device broke rule %s of %s (%s) at cycle %llu\n", v.rule, v.module, v.place,
+                (unsigned long long)v.cycle);
+    }
+    return result;
+}
+
 static int sim_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 {
-    return of(hal)->api->read32(of(hal)->sim, offset, value);
+    return checked(of(hal), of(hal)->api->read32(of(hal)->sim, offset, value));
 }
 
 static int sim_write32(struct tern_hal *hal, uint32_t offset, uint32_t value)
 {
-    return of(hal)->api->write32(of(hal)->sim, offset, value);
+    return checked(of(hal), of(hal)->api->write32(of(hal)->sim, offset, value));
 }
 
 static int sim_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
@@ -53,7 +66,7 @@ static int sim_mem_write(struct tern_hal *hal, uint64_t address, const void *dat
 static int sim_wait(struct tern_hal *hal, uint64_t cycles)
 {
     bool raised = false;
-    int r = of(hal)->api->step(of(hal)->sim, cycles, &raised);
+    int r = checked(of(hal), of(hal)->api->step(of(hal)->sim, cycles, &raised));
     return r ? r : raised;
 }
 
@@ -163,6 +176,11 @@ int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
         h->sim = NULL;
         r = tern_error(r, "the simulator of %s, '%s', could not be started: %s", config->backend, config->text, strerror(-r));
         goto fail;
+    }
+    struct tern_sim_dram dram;
+    if (!h->api->dram(h->sim, &dram)) {
+        h->hal.memory = (struct tern_hal_memory){tern_config_memory_name(dram.memory), dram.latency, dram.bandwidth, dram.reads,
+                                                 dram.writes, dram.refresh, dram.refresh_cycles, dram.stall};
     }
     if (config->trace[0]) {
         r = h->api->trace(h->sim, config->trace);

@@ -127,6 +127,7 @@ void tern_device_lose(struct tern_device *dev, const char *why)
 static void fill_info(struct tern_device *dev)
 {
     const struct tern_kmd *k = &dev->kmd;
+    const struct tern_hal_memory *m = &dev->hal->memory;
     uint64_t pages = tern_pages_free_count(dev->pages), space = TERN_VA_END - TERN_VA_FIRST;
     uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages; /* tables, arenas and save areas of a modest process */
     pages = pages > tables ? pages - tables : 0;
@@ -142,7 +143,15 @@ static void fill_info(struct tern_device *dev)
         .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
         .single_use = k->single_use,
         .granularity = k->granularity,
+        .memory_latency = m->latency,
+        .memory_bandwidth = m->bandwidth,
+        .memory_reads = m->reads,
+        .memory_writes = m->writes,
+        .memory_refresh = m->refresh,
+        .memory_refresh_cycles = m->refresh_cycles,
+        .memory_stall = m->stall,
     };
+    snprintf(dev->info.memory, sizeof dev->info.memory, "%s", m->name ? m->name : "");
     snprintf(dev->info.backend, sizeof dev->info.backend, "%s", dev->config.backend);
     snprintf(dev->info.config, sizeof dev->info.config, "%s", dev->config.text);
 }

@@ -18,6 +18,23 @@ static const char *granularity(const struct tern_device_info *i)
     return i->granularity < sizeof granularities / sizeof granularities[0] ? granularities[i->granularity] : "unknown";
 }
 
+/** How memory is simulated, in cycles and bytes a cycle. */
+static void print_memory(const struct tern_device_info *i)
+{
+    if (!i->memory[0]) {
+        return;
+    }
+    printf("simulated memory   %s: %u cycles, %u bytes a cycle, %u reads and %u writes outstanding", i->memory, i->memory_latency,
+           i->memory_bandwidth, i->memory_reads, i->memory_writes);
+    if (i->memory_refresh) {
+        printf(", %u of %u cycles refreshed", i->memory_refresh_cycles, i->memory_refresh);
+    }
+    if (i->memory_stall) {
+        printf(", channels stalled %u of 256 cycles", i->memory_stall);
+    }
+    putchar('\n');
+}
+
 static void print_text(const struct tern_device_info *i)
 {
     printf("backend            %s\n", i->backend);
@@ -28,6 +45,7 @@ static void print_text(const struct tern_device_info *i)
     printf("lanes x warps      %u x %u (%u work-items an engine)\n", i->lanes, i->warps, i->lanes * i->warps);
     printf("local memory       %u bytes an engine\n", i->local_bytes);
     printf("device memory      %" PRIu64 " bytes, %" PRIu64 " allocatable\n", i->memory_bytes, i->allocatable_bytes);
+    print_memory(i);
     printf("clock              %" PRIu64 " Hz (nominal)\n", i->clock_hz);
     printf("dirty bit covers   %u bytes\n", i->dirty_page_bytes);
     printf("address spaces     %s\n", i->single_use ? "one at a time" : "many");
@@ -55,6 +73,17 @@ static int print_json(const struct tern_device_info *i)
     cJSON_AddNumberToObject(o, "local_bytes", i->local_bytes);
     cJSON_AddNumberToObject(o, "memory_bytes", (double)i->memory_bytes);
     cJSON_AddNumberToObject(o, "allocatable_bytes", (double)i->allocatable_bytes);
+    if (i->memory[0]) {
+        cJSON *m = cJSON_AddObjectToObject(o, "simulated_memory");
+        cJSON_AddStringToObject(m, "name", i->memory);
+        cJSON_AddNumberToObject(m, "latency", i->memory_latency);
+        cJSON_AddNumberToObject(m, "bandwidth", i->memory_bandwidth);
+        cJSON_AddNumberToObject(m, "reads", i->memory_reads);
+        cJSON_AddNumberToObject(m, "writes", i->memory_writes);
+        cJSON_AddNumberToObject(m, "refresh", i->memory_refresh);
+        cJSON_AddNumberToObject(m, "refresh_cycles", i->memory_refresh_cycles);
+        cJSON_AddNumberToObject(m, "stall", i->memory_stall);
+    }
     cJSON_AddNumberToObject(o, "clock_hz", (double)i->clock_hz);
     cJSON_AddNumberToObject(o, "dirty_page_bytes", i->dirty_page_bytes);
     cJSON_AddBoolToObject(o, "single_use", i->single_use);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define SLOTS (TERN_DRAM_OUTSTANDING + TERN_DRAM_AHEAD)
 #define LINE 64u
@@ -51,6 +52,38 @@ struct tern_dram {
     struct tern_dram_out out;
 };
 
+static uint32_t draw(uint64_t *random)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    return (uint32_t)(*random >> 16);
+}
+
+/** The same pages of noise again and again, copied when they are written: so all of it costs no host memory. */
+static int fill(uint8_t *memory, uint64_t bytes)
+{
+    enum { NOISE = 16 << 20 };
+    int fd = memfd_create("tern-dram", MFD_CLOEXEC), r = fd < 0 ? -errno : 0;
+    uint64_t *noise = r ? NULL : malloc(NOISE);
+    r = r || noise ? r : -ENOMEM;
+    uint64_t random = 0x9e3779b97f4a7c15ull;
+    for (size_t i = 0; i < NOISE / sizeof *noise && !r; i++) {
+        noise[i] = draw(&random) | (uint64_t)draw(&random) << 32;
+    }
+    r = r ? r : write(fd, noise, NOISE) == NOISE ? 0 : -ENOMEM;
+    for (uint64_t at = 0; at < bytes && !r; at += NOISE) {
+        size_t n = bytes - at < NOISE ? (size_t)(bytes - at) : NOISE;
+        void *got = mmap(memory + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0);
+        r = got == MAP_FAILED ? -ENOMEM : 0;
+    }
+    free(noise);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return r;
+}
+
 static void channel_init(struct channel *c)
 {
     for (c->frees = 0; c->frees < SLOTS; c->frees++) {
@@ -82,6 +115,11 @@ int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **o
     }
     d->memory = memory;
     d->config = *config;
+    int r = config->old_contents ? fill(memory, config->bytes) : 0;
+    if (r) {
+        tern_dram_destroy(d);
+        return r;
+    }
     d->random = config->reorder;
     d->stalls = 0x9e3779b97f4a7c15ull ^ config->reorder;
     d->next_refresh = config->refresh;
@@ -108,14 +146,6 @@ const struct tern_dram_out *tern_dram_out(const struct tern_dram *d)
 bool tern_dram_idle(const struct tern_dram *d)
 {
     return d->rd.frees == SLOTS && d->wr.frees == SLOTS;
-}
-
-static uint32_t draw(uint64_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    return (uint32_t)(*random >> 16);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)

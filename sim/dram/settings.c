@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The named memories, in cycles of the device's clock (300 MHz, 3.33 ns).
+ * The named memories, in cycles of the device's nominal clock (250 MHz, 4 ns).
  *
- * ideal: the default, and what the baselines of the benches are measured with. As fast as the port, never refreshed,
- * and with room for whatever the device can have outstanding, so that it pushes back on nothing.
+ * ideal: the default, and what the baselines of the benches are measured with. As fast as the port, never refreshed, and
+ * with room for whatever the device can have outstanding, so that it pushes back on nothing.
  *
  * hbm: one pseudo channel of an Alveo U55C.
- *   bandwidth  64 bits x 900 MHz x 2 = 14.4 GB/s = 48 bytes a cycle            [PG276, Raw Throughput Evaluation]
- *   refresh    tREFI 3.9 us = 1170 cycles, tRFC 350 ns = 105 cycles (8-high stack) [the same]; leaves 13.1 GB/s, where
- *              13.3 GB/s were measured on a U280 [Wang et al., FCCM 2020]
- *   latency    closed page 122 ns = 37 cycles, page miss 138 ns = 42 cycles, on a U280 [Wang et al.]: 40, and 40 more
+ *   bandwidth  64 bits x 900 MHz x 2 = 14.4 GB/s = 57 bytes a cycle            [PG276, Raw Throughput Evaluation]
+ *   refresh    tREFI 3.9 us = 975 cycles, tRFC 350 ns = 88 cycles (8-high stack) [the same]; leaves 13.1 GB/s, where
+ *              13.3 GB/s were measured on a U280 [Wang et al.]
+ *   latency    closed page 122 ns = 31 cycles, page miss 138 ns = 35 cycles, on a U280 [Wang et al.]: 33, and 40 more
  *              for the way between a 512-bit port and the 256-bit port of another clock, which is our estimate
  *   reads      64: a port has 64 ids [PG276, Features]
  *   writes     32: our estimate
  *
  * ddr4: one channel of DDR4-2400 on an Alveo U200, U250 or U280.
- *   bandwidth  64 bits x 1200 MHz x 2 = 19.2 GB/s = 64 bytes a cycle
- *   refresh    tREFI 7.8 us = 2340 cycles, tRFC 350 ns = 105 cycles (8 Gb)     [JESD79-4]
- *   latency    closed page 90 ns = 27 cycles, page miss 107 ns = 32 cycles [Wang et al.]: 30, and 40 more as above
- *   reads, writes  64 and 32: our estimate; a stream of reads gets 54 bytes a cycle, and 60 were measured [Wang et al.]
+ *   bandwidth  64 bits x 1200 MHz x 2 = 19.2 GB/s: more than the 64 bytes a cycle of the port
+ *   refresh    tREFI 7.8 us = 1950 cycles, tRFC 350 ns = 88 cycles (8 Gb)      [JESD79-4]
+ *   latency    closed page 90 ns = 23 cycles, page miss 107 ns = 27 cycles [Wang et al.]: 25, and 40 more as above
+ *   reads, writes  64 and 32: our estimate
  *
  * PG276: AMD, AXI High Bandwidth Memory Controller. Wang et al.: Shuhai: Benchmarking High Bandwidth Memory on FPGAs.
  */
@@ -32,10 +32,10 @@
 static const struct tern_dram_config settings[] = {
     [TERN_SIM_MEMORY_IDEAL] = {.latency = 60, .bandwidth = 64, .reads = TERN_DRAM_OUTSTANDING,
                                .writes = TERN_DRAM_OUTSTANDING, .ahead = 1},
-    [TERN_SIM_MEMORY_HBM] = {.latency = 80, .bandwidth = 48, .reads = 64, .writes = 32, .ahead = 16, .refresh = 1170,
-                             .refresh_cycles = 105},
-    [TERN_SIM_MEMORY_DDR4] = {.latency = 70, .bandwidth = 64, .reads = 64, .writes = 32, .ahead = 16, .refresh = 2340,
-                              .refresh_cycles = 105},
+    [TERN_SIM_MEMORY_HBM] = {.latency = 73, .bandwidth = 57, .reads = 64, .writes = 32, .ahead = 16, .refresh = 975,
+                             .refresh_cycles = 88},
+    [TERN_SIM_MEMORY_DDR4] = {.latency = 65, .bandwidth = 64, .reads = 64, .writes = 32, .ahead = 16, .refresh = 1950,
+                              .refresh_cycles = 88},
 };
 
 static void set(uint32_t *out, uint32_t value)

@@ -427,6 +427,21 @@ static int model_coverage(struct tern_sim *d, const char *path)
     return -ENOTSUP;
 }
 
+static int model_dram(const struct tern_sim *sim, struct tern_sim_dram *out)
+{
+    (void)sim;
+    (void)out;
+    return -ENOTSUP;
+}
+
+/** No rules of hardware: nothing here stalls. */
+static int model_violation(const struct tern_sim *sim, struct tern_sim_violation *out)
+{
+    (void)sim;
+    (void)out;
+    return 0;
+}
+
 __attribute__((visibility("default"))) const struct tern_sim_api tern_sim_api = {
     .version = TERN_SIM_API_VERSION,
     .create = model_create,
@@ -440,4 +455,6 @@ __attribute__((visibility("default"))) const struct tern_sim_api tern_sim_api = 
     .trace = model_trace,
     .observe = model_observe,
     .coverage = model_coverage,
+    .dram = model_dram,
+    .violation = model_violation,
 };

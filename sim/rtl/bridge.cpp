@@ -5,6 +5,7 @@
 // of the cycle settle, and clock high, the edge. An idle device (no work, no access, no transfer) is not evaluated:
 // nothing but its time would change, so its time register is set forward (rtl/public.vlt makes it writable).
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -13,6 +14,8 @@
 #include "Vtern_top___024root.h"
 #include "dram.h"
 #include "observe.h"
+#include "port.h"
+#include "rules.h"
 #include "tern_sim/tern_sim.h"
 #include "verilated.h"
 #include "verilated_fst_c.h"
@@ -46,6 +49,10 @@ struct tern_sim {
 #ifdef TERN_COVERAGE
     std::unique_ptr<coverage_counters> counters;
 #endif
+    tern_port port = {};
+    tern_sim_dram timing = {};
+    tern_sim_violation violation = {};
+    bool broken = false;
     uint64_t ticks = 0;  // of the waveform: two a cycle
     bool idle = false;
 
@@ -78,6 +85,7 @@ struct tern_sim {
         t->m_axi_bid_i = o->bid;
         t->m_axi_bresp_i = o->bresp;
         eval();
+        tern_sim_violation asserted;
         const tern_dram_in in = {
             .arvalid = t->m_axi_arvalid_o != 0,
             .awvalid = t->m_axi_awvalid_o != 0,
@@ -91,11 +99,40 @@ struct tern_sim {
             .wstrb = t->m_axi_wstrb_o,
             .wdata = t->m_axi_wdata_o.data(),
         };
+        if (!t->rst_i) {
+            check(*o, in);
+        }
         tern_dram_clock(dram.get(), &in);  // before the device moves on: in.wdata points into it
         t->clk_i = 1;
         eval();
+        if (tern_rules_take(&asserted)) {
+            breaks(asserted);
+        }
         if (watch) {
             watch->clock(time());
+        }
+    }
+
+    /** The rules of the AXI port. */
+    void check(const struct tern_dram_out &o, const tern_dram_in &in)
+    {
+        const Vtern_top *t = top.get();
+        const tern_port_burst ar = {t->m_axi_arlen_o, t->m_axi_arsize_o, t->m_axi_arburst_o};
+        const tern_port_burst aw = {t->m_axi_awlen_o, t->m_axi_awsize_o, t->m_axi_awburst_o};
+        const char *rule = tern_port_clock(&port, &o, &in, &ar, &aw, t->m_axi_wlast_o != 0);
+        if (rule) {
+            tern_sim_violation v = {0, "axi", "", "sim/dram/port.c"};
+            std::snprintf(v.rule, sizeof v.rule, "%s", rule);
+            breaks(v);
+        }
+    }
+
+    void breaks(const tern_sim_violation &v)
+    {
+        if (!broken) {
+            broken = true;
+            violation = v;
+            violation.cycle = time();
         }
     }
 
@@ -104,6 +141,9 @@ struct tern_sim {
     bool until(F done)
     {
         for (unsigned i = 0; i < access_limit; i++) {
+            if (broken) {
+                return false;
+            }
             if (done()) {
                 return true;
             }
@@ -138,7 +178,12 @@ int create(const tern_sim_config *config, tern_sim **out)
     if (d.bytes > limit) {
         return -EINVAL;
     }
+#ifdef TERN_OLD_CONTENTS
+    d.old_contents = true;
+#endif
     tern_dram *dram = nullptr;
+    tern_sim_violation old;
+    tern_rules_take(&old);
     if (int r = tern_dram_create(&d, &dram)) {
         return r;
     }
@@ -148,6 +193,7 @@ int create(const tern_sim_config *config, tern_sim **out)
         return -ENOMEM;
     }
     s->dram.reset(dram);
+    s->timing = {config ? config->memory : 0u, d.latency, d.bandwidth, d.reads, d.writes, d.refresh, d.refresh_cycles, d.stall};
     s->context = std::make_unique<VerilatedContext>();
     s->context->traceEverOn(true);
     s->top = std::make_unique<Vtern_top>(s->context.get(), "tern");
@@ -186,6 +232,9 @@ void destroy(tern_sim *s)
 
 int read32(tern_sim *s, uint32_t offset, uint32_t *value)
 {
+    if (s->broken) {
+        return -EIO;
+    }
     Vtern_top *t = s->top.get();
     t->s_axi_araddr_i = static_cast<uint16_t>(offset & 0x3fff);
     t->s_axi_arvalid_i = 1;
@@ -205,6 +254,9 @@ int read32(tern_sim *s, uint32_t offset, uint32_t *value)
 
 int write32(tern_sim *s, uint32_t offset, uint32_t value)
 {
+    if (s->broken) {
+        return -EIO;
+    }
     Vtern_top *t = s->top.get();
     t->s_axi_awaddr_i = static_cast<uint16_t>(offset & 0x3fff);
     t->s_axi_wdata_i = value;
@@ -237,7 +289,7 @@ int mem_write(tern_sim *s, uint64_t address, const void *data, size_t size)
 int step(tern_sim *s, uint64_t max_cycles, bool *irq)
 {
     const Vtern_top *t = s->top.get();
-    for (uint64_t i = 0; i < max_cycles && !t->irq_o; i++) {
+    for (uint64_t i = 0; i < max_cycles && !t->irq_o && !s->broken; i++) {
         if (t->idle_o && tern_dram_idle(s->dram.get())) {
             // a few cycles more, for what leaves the last stage
             if (s->idle) {
@@ -257,7 +309,7 @@ int step(tern_sim *s, uint64_t max_cycles, bool *irq)
     if (irq) {
         *irq = t->irq_o != 0;
     }
-    return 0;
+    return s->broken ? -EIO : 0;
 }
 
 uint64_t cycles(const tern_sim *s)
@@ -300,11 +352,26 @@ int coverage([[maybe_unused]] tern_sim *s, [[maybe_unused]] const char *path)
 #endif
 }
 
+int dram(const tern_sim *s, tern_sim_dram *out)
+{
+    *out = s->timing;
+    return 0;
+}
+
+int violation(const tern_sim *s, tern_sim_violation *out)
+{
+    if (s->broken) {
+        *out = s->violation;
+    }
+    return s->broken;
+}
+
 }  // namespace
 
 extern "C" {
 __attribute__((visibility("default"))) extern const tern_sim_api tern_sim_api;
 const struct tern_sim_api tern_sim_api = {
     TERN_SIM_API_VERSION, create, destroy, read32, write32, mem_read, mem_write, step, cycles, trace, observe, coverage,
+    dram, violation,
 };
 }

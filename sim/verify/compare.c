@@ -17,7 +17,7 @@
 #define SHOWN 16u /* bytes of a memory difference */
 
 const char *const difference_names[DIFF_KINDS] = {
-    [DIFF_NONE] = "none", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication", [DIFF_MEMORY] = "memory",
+    [DIFF_NONE] = "none", [DIFF_RULE] = "rule", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication", [DIFF_MEMORY] = "memory",
     [DIFF_DIRTY] = "dirty", [DIFF_CRASH] = "crash"};
 
 static const char *const indication_names[] = {"none", "completed", "preempted", "faulted"};
@@ -43,6 +43,16 @@ static void ending_text(const struct ending *e, char *out, size_t size)
         snprintf(out, size, "%s", e->error == -EPROTO ? "an indication that no submission explains" : strerror(-e->error));
     } else {
         snprintf(out, size, "%s", e->hung ? "hung" : "ended");
+    }
+}
+
+/** A rule of its own that a device has broken, as a line of its own. */
+static void compare_rules(const struct side *side, const char *which, struct difference *out)
+{
+    struct tern_sim_violation v;
+    if (side->sim && side->backend->api->violation(side->sim, &v)) {
+        say(out, DIFF_RULE, "rule: %s broke %s of %s (%s) at device time %llu\n", which, v.rule, v.module, v.place,
+            (unsigned long long)v.cycle);
     }
 }
 
@@ -230,6 +240,8 @@ static void compare_dirty(const struct scene *s, const uint8_t *a, const uint8_t
 int compare(const struct scene *s, struct side *expected, struct side *got, bool every_page, struct difference *out)
 {
     struct difference d = {0};
+    compare_rules(expected, "the expected device", &d);
+    compare_rules(got, "the device", &d);
     compare_endings(expected, got, &d);
     compare_indications(expected, got, &d);
     if (expected->end.hung || got->end.hung || expected->end.error || got->end.error) {

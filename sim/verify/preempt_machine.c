@@ -2,11 +2,17 @@
 /** A device that runs one buffer: loaded, submitted, stopped, and what it says. Stepping asks for nothing through the registers, as
  *  an access takes time of its own. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "preempt.h"
 
 static void note(struct machine *m, int r)
 {
+    struct tern_sim_violation v;
+    if (r == -EIO && !m->error && m->backend->api->violation(m->sim, &v)) {
+        fprintf(stderr, "tern verify: %s broke rule %s of %s (%s) at device time %llu\n", m->backend->name, v.rule, v.module,
+                v.place, (unsigned long long)v.cycle);
+    }
     m->error = m->error ? m->error : r;
 }
 

@@ -8,7 +8,8 @@
  * flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would run before
  * what was taken back; but now and then work of another context comes between, or the first part of it goes to the other
  * engine, if that has nothing to do, and is not stopped there. What waits at a gate is asked to stop, more and more finely, until
- * it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for longer: to go on takes time, too.
+ * it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for longer: to go on takes time, too. In one
+ * case in four memory pushes back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ struct runner {
     struct tern_sim *sim;
     const struct watch *watch;
     bool waves_on;
-    uint64_t start;
+    uint64_t start, limit;
     struct queue queue[ENGINES];
     uint64_t open;      /* gates, by number */
     struct ending end;
@@ -44,6 +45,7 @@ struct runner {
 };
 
 #define HW_QUEUE 2u
+#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 #define NEVER UINT64_MAX
 
 static uint32_t get(struct runner *r, uint32_t offset)
@@ -302,7 +304,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 /** Runs to the next interrupt, or to what has to be done at a certain time. */
 static void advance(struct runner *r)
 {
-    uint64_t until = r->start + r->s->limit, time = now(r);
+    uint64_t until = r->start + r->limit, time = now(r);
     for (uint32_t e = 0; e < ENGINES; e++) {
         const struct queue *q = &r->queue[e];
         until = q->ended == q->submitted || q->away ? until : sooner(until, q->stop_at);
@@ -352,7 +354,7 @@ static int run(struct runner *r)
             for (uint32_t e = 0; e < ENGINES && !result; e++) {
                 result = pending >> e & 1 ? collect(r, e) : 0;
             }
-            r->end.hung = now(r) - r->start > r->s->limit;
+            r->end.hung = now(r) - r->start > r->limit;
         }
     }
     for (uint32_t tries = 0; get(r, TERN_REG_DIRTY_STATUS) & TERN_DIRTY_STATUS_BUSY_MASK && tries < 8192 && !r->end.error; tries++) {
@@ -394,11 +396,38 @@ static void gather(struct runner *r)
     r->end.cycles = now(r) - r->start;
 }
 
+#define SLOW_MEMORY 16u /* how many times longer a case may take on the slowest memory drawn */
+
+/** One case in four has a memory that pushes back: a real one, or one of random numbers. True: it may be slow. */
+static bool draw_memory(const struct scene *s, struct tern_sim_config *c)
+{
+    static const uint32_t latency[] = {1, 20, 60, 150}, outstanding[] = {1, 2, 3, 8, 32, 256}, stall[] = {0, 0, 64, 128, 192};
+    struct rng r = rng_of(s->seed, 0x6472616dull);
+    if (!rng_one_in(&r, 4)) {
+        return false;
+    }
+    c->memory = rng_below(&r, TERN_SIM_MEMORIES);
+    if (rng_one_in(&r, 3)) {
+        return true; /* as it is: the default among them */
+    }
+    c->dram_latency = latency[rng_below(&r, COUNT(latency))];
+    c->dram_reads = outstanding[rng_below(&r, COUNT(outstanding))];
+    c->dram_writes = outstanding[rng_below(&r, COUNT(outstanding))];
+    c->dram_stall = stall[rng_below(&r, COUNT(stall))];
+    c->dram_reorder_seed = rng_one_in(&r, 2) ? 1 + rng_below(&r, 1000000) : 0;
+    if (rng_one_in(&r, 2)) {
+        c->dram_refresh = 300 + rng_below(&r, 2000);
+        c->dram_refresh_cycles = 1 + rng_below(&r, 200);
+    }
+    return true;
+}
+
 int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
               struct tern_sim **sim, struct ending *out)
 {
-    const struct tern_sim_config config = {.mem_bytes = s->mem_bytes, .mutant = mutant};
+    struct tern_sim_config config = {.mem_bytes = s->mem_bytes, .mutant = mutant};
     struct runner r = {.s = s, .api = b->api, .watch = watch};
+    r.limit = draw_memory(s, &config) ? SLOW_MEMORY * s->limit : s->limit;
     int result = -ENOMEM;
     r.end.seen = calloc(s->submits + 1, sizeof *r.end.seen);
     bool room = r.end.seen != NULL;

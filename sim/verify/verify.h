@@ -190,7 +190,7 @@ void ending_free(struct ending *e);
 
 /* ---------------------------------------------------------------- comparison */
 
-enum difference_kind { DIFF_NONE, DIFF_ENDING, DIFF_INDICATION, DIFF_MEMORY, DIFF_DIRTY, DIFF_CRASH, DIFF_KINDS };
+enum difference_kind { DIFF_NONE, DIFF_RULE, DIFF_ENDING, DIFF_INDICATION, DIFF_MEMORY, DIFF_DIRTY, DIFF_CRASH, DIFF_KINDS };
 extern const char *const difference_names[DIFF_KINDS];
 
 /** What differs: the first of the kinds above that does, and lines that say what, the first of each kind. */

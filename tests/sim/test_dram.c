@@ -161,6 +161,23 @@ static void test_errors(void **state)
     tern_dram_destroy(d);
 }
 
+/** What is read first is noise, page by page; a write changes its own place and no other. */
+static void test_old_contents(void **state)
+{
+    (void)state;
+    struct tern_dram *d = create((struct tern_dram_config){.bytes = 40u << 20, .latency = 1, .bandwidth = 64, .old_contents = true});
+    uint8_t a[LINE], b[LINE], none[LINE] = {0};
+    assert_int_equal(tern_dram_read(d, (40u << 20) - LINE, a, LINE), 0);
+    assert_memory_not_equal(a, none, LINE);
+    assert_int_equal(tern_dram_read(d, 0, a, LINE), 0);
+    assert_int_equal(tern_dram_write(d, 16u << 20, none, LINE), 0);
+    assert_int_equal(tern_dram_read(d, 0, b, LINE), 0);
+    assert_memory_equal(a, b, LINE);
+    assert_int_equal(tern_dram_read(d, 16u << 20, b, LINE), 0);
+    assert_memory_equal(b, none, LINE);
+    tern_dram_destroy(d);
+}
+
 static void test_bad_configuration(void **state)
 {
     (void)state;
@@ -187,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_bandwidth),        cmocka_unit_test(test_reorder),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_bad_configuration),
+        cmocka_unit_test(test_old_contents),
     };
     return cmocka_run_group_tests_name("dram", tests, NULL, NULL) ? 1 : 0;
 }

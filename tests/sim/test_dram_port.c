@@ -290,7 +290,7 @@ static void test_settings(void **state)
     struct tern_dram_config hbm = setting(&(struct tern_sim_config){.memory = TERN_SIM_MEMORY_HBM});
     assert_true(ideal.latency == 60 && ideal.bandwidth == 64 && ideal.reads == 256 && ideal.writes == 256);
     assert_true(!ideal.refresh && !ideal.stall);
-    assert_true(hbm.bandwidth < 64 && hbm.reads == 64 && hbm.refresh == 1170 && hbm.bytes == ideal.bytes);
+    assert_true(hbm.bandwidth < 64 && hbm.reads == 64 && hbm.refresh == 975 && hbm.bytes == ideal.bytes);
     const struct tern_sim_config numbers = {
         .memory = TERN_SIM_MEMORY_DDR4, .mem_bytes = 1u << 20, .dram_latency = 1, .dram_bandwidth = 2, .dram_reads = 3,
         .dram_writes = 4, .dram_refresh = 600, .dram_refresh_cycles = 5, .dram_stall = 7, .dram_reorder_seed = 8};
@@ -310,7 +310,7 @@ static void test_settings(void **state)
 static void test_setting_bandwidth(void **state)
 {
     (void)state;
-    static const uint32_t expected[TERN_SIM_MEMORIES][2] = {{990, 1000}, {670, 690}, {840, 870}};
+    static const uint32_t expected[TERN_SIM_MEMORIES][2] = {{990, 1000}, {770, 790}, {900, 940}};
     for (uint32_t m = 0; m < TERN_SIM_MEMORIES; m++) {
         struct tern_dram *d = NULL;
         struct tern_dram_config c = setting(&(struct tern_sim_config){.memory = m, .mem_bytes = 1u << 20});

@@ -53,6 +53,9 @@ struct tern_device_info {
     uint64_t clock_hz;         /**< Unit of every timestamp: cycles of this clock. */
     uint32_t dirty_page_bytes; /**< Bytes that one dirty bit covers (D1). */
     bool single_use;           /**< One process at a time (A2). */
+    char memory[16];           /**< How memory is simulated: key memory. Empty: it is not (model), or it is real; then what follows is 0. */
+    uint32_t memory_latency, memory_bandwidth, memory_reads, memory_writes, memory_refresh, memory_refresh_cycles,
+             memory_stall;     /**< As the keys dram_* are. */
     uint32_t granularity;      /**< The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
 };
 

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define TERN_SIM_API_VERSION 2u
+#define TERN_SIM_API_VERSION 3u
 #define TERN_SIM_API_SYMBOL "tern_sim_api"
 
 struct tern_sim;
@@ -45,6 +45,20 @@ struct tern_sim_config {
     uint32_t dram_stall;      /**< Of 256 cycles, how many each AXI channel pauses at random, up to 255. For tests. */
 };
 
+/** How the memory of a device is simulated. */
+struct tern_sim_dram {
+    uint32_t memory;  /**< enum tern_sim_memory that was asked for; single numbers may differ from its own. */
+    uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall; /**< As in struct tern_sim_config. */
+};
+
+/** A rule of its own that a device has broken: an assertion in the RTL, or a rule of its AXI port. */
+struct tern_sim_violation {
+    uint64_t cycle;    /**< Device time. */
+    char module[160];  /**< Instance, from the top: "tern_top.u_fabric.u_read.u_check_ar"; "axi" is the port. */
+    char rule[64];     /**< Its name there. */
+    char place[64];    /**< File and line. */
+};
+
 /** A warp instruction that has ended: what the lanes of `mask` ran, and what they wrote into register rd. */
 struct tern_sim_retired {
     uint64_t time;            /**< Device time at which it was issued. */
@@ -64,13 +78,17 @@ struct tern_sim_api {
     /** A device out of reset; *out is untouched on failure. -EINVAL: config out of range; -ENOMEM. config may be NULL. */
     int (*create)(const struct tern_sim_config *config, struct tern_sim **out);
     void (*destroy)(struct tern_sim *sim);
-    /** One AXI4-Lite access (offset: byte address, a multiple of 4). Advances device time by a few cycles. -EIO: no answer. */
+    /**
+     * One AXI4-Lite access (offset: byte address, a multiple of 4). Advances device time by a few cycles. -EIO: no answer, or
+     * the device has broken a rule; it then does nothing any more, and `violation` says which.
+     */
     int (*read32)(struct tern_sim *sim, uint32_t offset, uint32_t *value);
     int (*write32)(struct tern_sim *sim, uint32_t offset, uint32_t value);
     /** Device memory at once, past the device's ports (no device time; sets no dirty bit). -EFAULT: beyond memory. */
     int (*mem_read)(struct tern_sim *sim, uint64_t address, void *data, size_t size);
     int (*mem_write)(struct tern_sim *sim, uint64_t address, const void *data, size_t size);
-    /** Runs up to max_cycles, less if the interrupt line is or becomes high. *irq (may be NULL) is the line at the end. */
+    /** Runs up to max_cycles, less if the interrupt line is or becomes high. *irq (may be NULL) is the line at the end.
+     *  -EIO: a rule is broken. */
     int (*step)(struct tern_sim *sim, uint64_t max_cycles, bool *irq);
     /** Device time in cycles since reset. */
     uint64_t (*cycles)(const struct tern_sim *sim);
@@ -84,6 +102,10 @@ struct tern_sim_api {
     int (*observe)(struct tern_sim *sim, tern_sim_observer f, void *user);
     /** Writes the coverage counted since the process began (verilator_coverage's format). -ENOTSUP: not built for it; or errno. */
     int (*coverage)(struct tern_sim *sim, const char *path);
+    /** -ENOTSUP: this device has no memory timing. */
+    int (*dram)(const struct tern_sim *sim, struct tern_sim_dram *out);
+    /** 1: a rule has been broken, the first one is in *out; 0: none. Which devices check what: docs/verification.md. */
+    int (*violation)(const struct tern_sim *sim, struct tern_sim_violation *out);
 };
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@
 #define OBJECT_MAX 2048u
 #define CHUNK (1u << 16)
 #define CHUNKS (TERN_TRACE_BYTES / CHUNK)
+#define SPARES 4u
 #define TRIES 1000
 #define POLL_MS 20          /* how often the thread sees that nobody waits for it any more */
 #define PATIENCE_S 2        /* a close waits so long for a file that takes nothing */
@@ -41,6 +42,8 @@ struct tern_trace_out {
     pthread_mutex_t lock;        /* everything below; nothing is written under it */
     pthread_cond_t work, written;
     struct chunk *first, *last;  /* what is to be written, the last one still growing */
+    struct chunk *spare;         /* at most SPARES, for use again */
+    uint32_t spares;
     uint32_t chunks;             /* these, and the one that is being written */
     bool any, flush, closing, failed, done;
     bool dropping;
@@ -135,6 +138,26 @@ static struct chunk *take(struct tern_trace_out *o)
     return c;
 }
 
+/** Keeps a chunk that has been written, so that a trace that is kept up with takes no memory. o->lock held. */
+static void put_by(struct tern_trace_out *o, struct chunk *c)
+{
+    if (o->spares == SPARES) {
+        free(c);
+        return;
+    }
+    c->next = o->spare;
+    o->spare = c;
+    o->spares++;
+}
+
+static void free_chunks(struct chunk *first)
+{
+    for (struct chunk *c = first, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+}
+
 static void *write_chunks(void *user)
 {
     struct tern_trace_out *o = user;
@@ -143,16 +166,14 @@ static void *write_chunks(void *user)
     for (struct chunk *c; good && (c = take(o));) {
         pthread_mutex_unlock(&o->lock);
         good = await_reader(o) && write_all(o, c);
-        free(c);
         pthread_mutex_lock(&o->lock);
         o->chunks--;
+        put_by(o, c);
     }
     o->failed = !good;
-    for (struct chunk *c = o->first, *next; c; c = next) {
-        next = c->next;
-        free(c);
-    }
-    o->first = o->last = NULL;
+    free_chunks(o->first);
+    free_chunks(o->spare);
+    o->first = o->last = o->spare = NULL;
     const int fd = atomic_exchange(&o->fd, -1);
     if (fd >= 0) {
         close(fd);
@@ -172,7 +193,17 @@ static struct chunk *room(struct tern_trace_out *o, bool over)
     if (o->last && CHUNK - o->last->used >= OBJECT_MAX) {
         return o->last;
     }
-    struct chunk *c = o->chunks < CHUNKS || over ? malloc(sizeof *c) : NULL;
+    struct chunk *c = NULL;
+    if (o->chunks >= CHUNKS && !over) {
+        return NULL;
+    }
+    if (o->spare) {
+        c = o->spare;
+        o->spare = c->next;
+        o->spares--;
+    } else {
+        c = malloc(sizeof *c);
+    }
     if (c) {
         c->next = NULL;
         c->used = 0;

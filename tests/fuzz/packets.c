@@ -75,7 +75,7 @@ static void must(bool good)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     static const struct tern_hal_ops ops = {hal_read32, hal_write32, hal_mem_read, hal_mem_write, hal_wait, hal_close};
-    static struct tern_hal hal = {&ops};
+    static struct tern_hal hal = {.ops = &ops};
     const struct tern_sim_config sc = {.mem_bytes = 8u << 20};
     struct tern_config c;
     (void)argc;

@@ -121,7 +121,7 @@ def bare(t):
     t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped)
 
 
-THREADS = r"^driver\.(device|fault|guest|preempt|published|space|tdr|threads|trace_out|wait)$|^opencl\.(api|run|guest)_"
+THREADS = r"^driver\.(device|fault|guest|preempt|published|space|tdr|threads|wait)$|^opencl\.(api|run|guest)_"
 
 
 def tsan(t):

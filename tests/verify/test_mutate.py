@@ -76,7 +76,7 @@ class Sites(unittest.TestCase):
         """Every module has some, and all can be in one text: none cuts another one."""
         files = collected = 0
         for file in sorted((ROOT / "rtl").rglob("*.sv")):
-            if not file.name.endswith("_pkg.sv"):
+            if not file.name.endswith("_pkg.sv") and file.parent.name != "check":
                 source = file.read_text()
                 sites = auto.mutate_sites.sites(source)
                 mutate.apply(source, [s.edit(n) for n, s in enumerate(sites, 1)][:60])

@@ -178,7 +178,7 @@ static bool measure(const struct bench *b, struct report *out)
         struct report r = {0};
         measure_here(b, &r);
         fflush(NULL);
-        _exit(write(fd[1], &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
+        exit(write(fd[1], &r, sizeof r) == (ssize_t)sizeof r ? 0 : 1);
     }
     close(fd[1]);
     bool told = child > 0 && read(fd[0], out, sizeof *out) == (ssize_t)sizeof *out;

@@ -141,10 +141,21 @@ def formal(t):
 
 
 def opencl(t):
-    ctest(t, "device and driver tests on the RTL", "device-rtl", BUILD, ["-L", "rtl"], {"TERN_BACKEND": "rtl"})
+    ctest(t, "device and driver tests on the RTL", "device-rtl", BUILD, ["-L", "^rtl$"], {"TERN_BACKEND": "rtl"})
     for config in ("small", "default"):
         ctest(t, f"OpenCL programs on the RTL, {config} device", f"opencl-rtl-{config}", BUILD, ["-R", r"^opencl\."],
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": config})
+
+
+AS_SYNTHESISED = r"^sim\.(device|kernels)\.rtl_synthesis$|^driver\.(device|space)\.rtl$|^opencl\.run_(basic|algorithms|memory)$"
+
+
+def synthesis(t):
+    """The RTL as it goes into a card, whole: no clock is gated, and no memory is clear after power-on."""
+    if t.step("build the device as it is synthesised", "build-synthesis",
+              ["nice", "ninja", "-C", str(BUILD), "-j", JOBS, "tern_sim_rtl_synthesis"], whole):
+        ctest(t, "driver and OpenCL programs on the RTL as it is synthesised", "synthesis", BUILD, ["-R", AS_SYNTHESISED],
+              {"TERN_BACKEND": "rtl", "TERN_CONFIG": "small", "TERN_LIB_DIR": str(BUILD / "lib/synthesis")})
 
 
 def bench(t):
@@ -209,7 +220,7 @@ def nightly(t):
 
 
 SUITES = {"static": static, "bare": bare, "c": c, "sanitize": sanitize, "tsan": tsan, "fuzz": fuzz, "rtl": rtl, "formal": formal,
-          "opencl": opencl, "bench": bench, "verify": verify, "coverage": coverage}
+          "opencl": opencl, "synthesis": synthesis, "bench": bench, "verify": verify, "coverage": coverage}
 NIGHTLY = {"nightly": nightly}
 
 

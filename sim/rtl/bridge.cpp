@@ -33,6 +33,9 @@ constexpr uint64_t page = 4096;
 constexpr unsigned access_limit = 256;  // cycles
 constexpr unsigned reset_cycles = 8;
 constexpr unsigned settle_cycles = 520;  // the fabric clears its hazard table
+#ifdef TERN_OLD_CONTENTS
+constexpr int power_on_seed = 1;
+#endif
 
 struct free_dram {
     void operator()(tern_dram *d) const { tern_dram_destroy(d); }
@@ -86,10 +89,11 @@ struct tern_sim {
         t->m_axi_bresp_i = o->bresp;
         eval();
         tern_sim_violation asserted;
+        const bool valid = !t->rst_i;  // the memory is in reset with the device
         const tern_dram_in in = {
-            .arvalid = t->m_axi_arvalid_o != 0,
-            .awvalid = t->m_axi_awvalid_o != 0,
-            .wvalid = t->m_axi_wvalid_o != 0,
+            .arvalid = valid && t->m_axi_arvalid_o,
+            .awvalid = valid && t->m_axi_awvalid_o,
+            .wvalid = valid && t->m_axi_wvalid_o,
             .rready = t->m_axi_rready_o != 0,
             .bready = t->m_axi_bready_o != 0,
             .arid = t->m_axi_arid_o,
@@ -99,13 +103,13 @@ struct tern_sim {
             .wstrb = t->m_axi_wstrb_o,
             .wdata = t->m_axi_wdata_o.data(),
         };
-        if (!t->rst_i) {
+        if (valid) {
             check(*o, in);
         }
         tern_dram_clock(dram.get(), &in);  // before the device moves on: in.wdata points into it
         t->clk_i = 1;
         eval();
-        if (tern_rules_take(&asserted)) {
+        if (tern_rules_take(&asserted) && valid) {
             breaks(asserted);
         }
         if (watch) {
@@ -196,6 +200,10 @@ int create(const tern_sim_config *config, tern_sim **out)
     s->timing = {config ? config->memory : 0u, d.latency, d.bandwidth, d.reads, d.writes, d.refresh, d.refresh_cycles, d.stall};
     s->context = std::make_unique<VerilatedContext>();
     s->context->traceEverOn(true);
+#ifdef TERN_OLD_CONTENTS
+    s->context->randReset(2);  // so are registers and on-chip memories
+    s->context->randSeed(power_on_seed);
+#endif
     s->top = std::make_unique<Vtern_top>(s->context.get(), "tern");
     if (int r = select_mutant(s.get(), config ? config->mutant : 0)) {
         return r;
@@ -205,14 +213,21 @@ int create(const tern_sim_config *config, tern_sim **out)
 #endif
     s->top->mem_pages_i = static_cast<uint32_t>(d.bytes / page);
     s->top->axi_base_i = 0;
+    s->top->s_axi_arvalid_i = s->top->s_axi_awvalid_i = s->top->s_axi_wvalid_i = 0;
     s->top->rst_i = 1;
     for (unsigned i = 0; i < reset_cycles; i++) {
         s->cycle();
     }
     s->top->rst_i = 0;
     s->cycle();
-    // The plane is zero when the simulation begins: no need to wait until it has cleared itself.
-    s->top->rootp->tern_top__DOT__u_fabric__DOT__u_dirty__DOT__clearing_q = 0;
+    auto &clearing = s->top->rootp->tern_top__DOT__u_fabric__DOT__u_dirty__DOT__clearing_q;
+#ifdef TERN_OLD_CONTENTS
+    while (clearing) {
+        s->cycle();
+    }
+#else
+    clearing = 0;  // the plane is zero when the simulation begins: no need to wait until it has cleared itself
+#endif
     for (unsigned i = 0; i < settle_cycles; i++) {
         s->cycle();
     }

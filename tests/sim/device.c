@@ -80,10 +80,18 @@ void store64(struct device *d, uint64_t address, uint64_t v)
     assert_int_equal(api->mem_write(d->sim, address, &v, sizeof v), 0);
 }
 
+void clear(struct device *d, uint64_t address, size_t size)
+{
+    void *zeros = calloc(1, size);
+    assert_non_null(zeros);
+    assert_int_equal(api->mem_write(d->sim, address, zeros, size), 0);
+    free(zeros);
+}
+
 void device_open(struct device *d, const struct tern_sim_config *config)
 {
     assert_int_equal(api->create(config, &d->sim), 0);
-    d->used = 0;
+    d->used = d->roots = 0;
     reg_write(d, TERN_REG_DEV_IRQ_ENABLE, 0xff);
 }
 
@@ -218,10 +226,24 @@ void run_paging(struct device *d)
     assert_int_equal(i.fence, 77);
 }
 
+/** The root table and the one behind it, empty. */
+static void make_tables(struct device *d, uint32_t root)
+{
+    for (uint32_t i = 0; i < d->roots; i++) {
+        if (d->root[i] == root) {
+            return;
+        }
+    }
+    assert_true(d->roots < sizeof d->root / sizeof d->root[0]);
+    d->root[d->roots++] = root;
+    clear(d, (uint64_t)root * PAGE, (size_t)2 * PAGE);
+}
+
 void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pages, uint32_t flags)
 {
     uint32_t table = root + 1, first = va / PAGE % 1024;
     assert_true(first + pages <= 1024);
+    make_tables(d, root);
     packet_pte(d, (uint64_t)root * PAGE + va / (PAGE * 1024) * 4, 1, table << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
     packet_pte(d, (uint64_t)table * PAGE + first * 4, pages,
                (uint32_t)(pa / PAGE) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | flags, 1u << TERN_PTE_PPN_SHIFT);

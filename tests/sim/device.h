@@ -25,11 +25,12 @@ extern const struct tern_sim_api *api;
 /** Takes the library from the command line. 0, or what main must return: 2, or 77 if the library is not built. */
 int library_load(int argc, char **argv);
 
-/** A device, and a DMA buffer that grows packet by packet at a fixed place. */
+/** A device, a DMA buffer that grows packet by packet at a fixed place, and the root tables that map() has made. */
 struct device {
     struct tern_sim *sim;
     uint32_t words[64 * 1024];
     uint32_t used; /* words */
+    uint32_t root[64], roots;
 };
 
 struct indication {
@@ -52,6 +53,8 @@ int device_teardown(void **state);
 uint32_t next_random(uint32_t *state);
 uint64_t load64(struct device *d, uint64_t address);
 void store64(struct device *d, uint64_t address, uint64_t v);
+/** Makes memory zero: on a device as it is synthesised it is not so from the beginning. */
+void clear(struct device *d, uint64_t address, size_t size);
 void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence);
 void expect_completed(struct device *d, uint32_t engine, uint64_t fence);
 

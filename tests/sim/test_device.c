@@ -39,6 +39,22 @@ static void test_identity(void **state)
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_FENCE_HI(0)), 0);
 }
 
+/* Memory is zero after power-on, and the device says so; or no page of it is, where TERN_TEST_OLD_CONTENTS expects that. */
+static void test_power_on(void **state)
+{
+    struct device *d = *state;
+    const bool clear = reg_read(d, TERN_REG_DEV_CONFIG1) & TERN_DEV_CONFIG1_MEM_CLEAR_MASK;
+    assert_int_equal(clear, getenv("TERN_TEST_OLD_CONTENTS") == NULL);
+    for (uint64_t page = 0; page < 64u << 20; page += PAGE) {
+        uint64_t words[PAGE / 8], any = 0;
+        assert_int_equal(api->mem_read(d->sim, page, words, sizeof words), 0);
+        for (uint32_t i = 0; i < PAGE / 8; i++) {
+            any |= words[i];
+        }
+        assert_int_equal(any == 0, clear);
+    }
+}
+
 static void test_time(void **state)
 {
     struct device *d = *state;
@@ -72,6 +88,7 @@ static void test_null(void **state)
 static void test_queue_bounds(void **state)
 {
     struct device *d = *state;
+    clear(d, FENCE, 8);
     for (uint64_t f = 1; f <= 3; f++) {
         packet_wait(d, FENCE, 1);
         submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = f, .flags = PAGING}, BUFFER0);
@@ -144,6 +161,8 @@ static void test_translated(void **state)
     map(d, ROOT_A, VA + PAGE, DATA, 8, RW);
     map(d, ROOT_B, VA, BUFFER1, 1, TERN_PTE_READ_MASK);
     map(d, ROOT_B, VA + PAGE, OTHER, 8, RW);
+    clear(d, DATA, (size_t)8 * PAGE);
+    clear(d, OTHER, (size_t)8 * PAGE);
     for (uint32_t i = 0; i < 2; i++) {
         packet_fill(d, VA + PAGE + 100, 5000, (uint8_t)(0x11 * (i + 1)));
         packet_copy(d, VA + 4 * PAGE + 7, VA + PAGE + 100, 5000);
@@ -258,6 +277,7 @@ static void test_packet_faults(void **state)
 static void test_preempt_resume(void **state)
 {
     struct device *d = *state;
+    clear(d, FENCE, 24);
     packet_signal(d, FENCE + 8, 1);
     packet_wait(d, FENCE, 5);
     packet_signal(d, FENCE + 8, 2);
@@ -319,6 +339,8 @@ static void test_preempt_edges(void **state)
 static void test_reset(void **state)
 {
     struct device *d = *state;
+    clear(d, FENCE, 8);
+    clear(d, DATA + (1 << 20), 8);
     submit(d, 0, (struct submission){.fence = 20, .size = 64, .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK}, 0);
     packet_wait(d, FENCE, 1);
     submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 21, .flags = PAGING}, BUFFER0);
@@ -379,6 +401,8 @@ static void test_dirty(void **state)
 static void test_paging_packets(void **state)
 {
     struct device *d = *state;
+    clear(d, DATA, 2 * PAGE);
+    clear(d, OTHER, 2 * PAGE);
     packet_pte(d, DATA + 12, 1000, 0x1001, 0x400);
     struct tern_pkt_pte_copy c = {.src_lo = DATA + 12, .dst_lo = OTHER + 40, .count = 900};
     assert_int_equal(tern_pkt_pte_copy_pack(&c, packet(d, 1)), 0);
@@ -455,6 +479,7 @@ int main(int argc, char **argv)
     }
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_identity, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_power_on, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_time, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_null, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_queue_bounds, device_setup, device_teardown),

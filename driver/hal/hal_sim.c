@@ -8,6 +8,8 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +149,17 @@ static int load(struct hal_sim *h, const struct tern_config *c)
                       c->backend, c->geometry, dirs[0], *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
 }
 
+/** Signals are blocked meanwhile: a simulator may start threads, which begin with the mask of their creator (base/thread.h). */
+static int create(struct hal_sim *h, const struct tern_sim_config *config)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    const int r = h->api->create(config, &h->sim);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return r;
+}
+
 int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
 {
     struct hal_sim *h = calloc(1, sizeof *h);
@@ -171,7 +184,7 @@ int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
     if (r) {
         goto fail;
     }
-    r = h->api->create(&sc, &h->sim);
+    r = create(h, &sc);
     if (r) {
         h->sim = NULL;
         r = tern_error(r, "the simulator of %s, '%s', could not be started: %s", config->backend, config->text, strerror(-r));

@@ -268,7 +268,6 @@ module engine #(
       one_executor: assert ((exec_active & (exec_active - 1'b1)) == '0 && (exec_select & (exec_select - 1'b1)) == '0);
       the_active_one_ends: assert (((exec_done | exec_fault | exec_stopped) & ~exec_active) == '0);
       it_ends_in_one_way: assert ((exec_done & exec_fault) == '0 && ((exec_done | exec_fault) & exec_stopped) == '0);
-      the_selected_one_asks: assert (({x_valid, cp_valid} & ~({exec_select, exec_select == '0})) == '0);
     end
   end
 `endif

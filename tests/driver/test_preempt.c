@@ -305,7 +305,7 @@ static void test_limit(void **state)
     assert_string_equal(fault.message, "process 'endless': kernel spin: ran longer than 100000 cycles; TERN_LIMIT_CYCLES or the key limit "
                                        "of the configuration allows more");
     const uint64_t ran = stats(&endless).cycles;
-    assert_true(ran > 100000 && ran < 120000);
+    assert_in_range(ran, 99500, 120000); /* the scheduler counts from a submission, the statistics from its begin on the engine */
     assert_int_equal(rig.resets, 0);
     ok(tern_process_status(works.p, NULL));
     actor_close(&endless);

@@ -189,12 +189,24 @@ static uint32_t field(uint32_t v, uint32_t mask, uint32_t shift)
     return (v & mask) >> shift;
 }
 
+/** Lets time pass. A device that breaks a rule of its own stops, and says which. */
+static void step(struct device *d, uint64_t cycles)
+{
+    struct tern_sim_violation broken;
+    const int r = api->step(d->sim, cycles, NULL);
+    if (r && api->violation(d->sim, &broken)) {
+        print_error("the device has broken a rule: %s %s, %s, at %llu\n", broken.module, broken.rule, broken.place,
+                    (unsigned long long)broken.cycle);
+    }
+    assert_int_equal(r, 0);
+}
+
 struct indication indication(struct device *d, uint32_t e, uint64_t cycles)
 {
     uint64_t end = api->cycles(d->sim) + cycles;
     while (!(reg_read(d, TERN_REG_ENGINE_STATUS(e)) & TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
         assert_true(api->cycles(d->sim) < end);
-        assert_int_equal(api->step(d->sim, 200, NULL), 0);
+        step(d, 200);
     }
     uint32_t info = reg_read(d, TERN_REG_ENGINE_IND_INFO(e));
     struct indication i = {

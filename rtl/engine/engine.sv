@@ -267,6 +267,7 @@ module engine #(
     if (live_q && !queue_rst) begin
       one_executor: assert ((exec_active & (exec_active - 1'b1)) == '0 && (exec_select & (exec_select - 1'b1)) == '0);
       the_active_one_ends: assert (((exec_done | exec_fault | exec_stopped) & ~exec_active) == '0);
+      only_the_active_one_asks: assert ((x_valid & ~exec_active) == '0 && !(cp_valid && exec_select != '0));
       it_ends_in_one_way: assert ((exec_done & exec_fault) == '0 && ((exec_done | exec_fault) & exec_stopped) == '0);
     end
   end

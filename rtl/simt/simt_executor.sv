@@ -150,7 +150,7 @@ module simt_executor #(
           state_q <= RUN;
         end
       RESTORE:
-        if (bad && all_in) state_q <= KILL;
+        if ((bad && all_in) || fault) state_q <= KILL;    // what was cut goes on beside the rest of the work
         else if (all_back) state_q <= RUN;
       REFUSE: if (all_in) state_q <= KILL;
       RUN:
@@ -211,9 +211,9 @@ module simt_executor #(
       fault_pc_o     <= 32'd0;
       fault_lane_o   <= 6'd0;
       fault_named_q  <= 1'b0;
-    end else if (restoring) begin
-      if (bad) fault_code_o <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
-    end else if ((state_q == RUN || state_q == DRAIN || state_q == HALT) && fault) begin
+    end else if (restoring && bad) begin
+      fault_code_o <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
+    end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) && fault) begin
       fault_named_q <= 1'b1;
       if (lsu_fault) begin
         fault_code_o   <= lsu_fault_code;
@@ -370,7 +370,7 @@ module simt_executor #(
   simt_scrub #(
       .WARPS(WARPS)
   ) u_scrub (
-      .clk_i, .rst_i, .forget_i(start && start_scrub_i),
+      .clk_i, .rst_i, .kill_i(kill), .forget_i(start && start_scrub_i),
       .slots_i(packet_q[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1]), .lines_i(local_lines), .need_o(scrub_need),
       .start_i(scrub_start), .keep_i(restoring ? back_slots : '0), .busy_o(scrub_busy), .scrub_o(scrub),
       .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)

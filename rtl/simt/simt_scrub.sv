@@ -3,7 +3,8 @@
 //
 // Contract: forget_i: the address space has changed, nothing is known to be clear. Once the packet is known, need_o says
 // combinationally whether start_i would find anything to do; start_i (with keep_i: group slots whose contents come back
-// otherwise) then clears it by scrub_* of lsu_rows. busy_o until that is done.
+// otherwise) then clears it by scrub_* of lsu_rows. busy_o until that is done. kill_i ends it before its end: nothing is known
+// to be clear then.
 // State saved at preemption: none.
 //
 // Of local memory only [0, clean_q) is known to hold nothing foreign. Kernels without local memory, which are most, never wait.
@@ -14,6 +15,7 @@ module simt_scrub #(
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
+    input  logic             kill_i,
     input  logic             forget_i,
     input  logic [WW:0]      slots_i,
     input  logic [10:0]      lines_i,       // of local memory, a slot
@@ -55,8 +57,8 @@ module simt_scrub #(
       slot_q  <= '0;
       first_q <= '0;
     end
-    if (forget_i || rst_i) clean_q <= '0;
-    if (rst_i) busy_q <= 1'b0;
+    if (forget_i || rst_i || (kill_i && busy_q)) clean_q <= '0;
+    if (rst_i || kill_i) busy_q <= 1'b0;
   end
 
 endmodule

@@ -262,7 +262,7 @@ static void put_vector(struct area *a, uint32_t n, const uint32_t *v)
 }
 
 /** Of one full warp that is at the kernel's beginning, with a0 and t5 as its only registers, in all lanes the same. */
-static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5)
+static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5, uint32_t local_bytes)
 {
     uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS, [T5] = t5}, warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
     tern_ctx_simt_head_pack(
@@ -273,6 +273,9 @@ static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5)
     memset(line, 0, sizeof line);
     put_line(a, line); /* no register has a vector of its own */
     put_line(a, line); /* the slot: group 0 */
+    for (uint32_t i = 0; i < local_bytes; i += LINE) {
+        put_line(a, line);
+    }
     for (uint32_t l = 0; l < n; l++) {
         lane[l] = TERN_CTX_SIMT_LANE_LIVE_MASK;
         pc[l] = VA + CODE;
@@ -345,7 +348,7 @@ static void test_pending(void **state)
             assert_int_equal(tern_pkt_tlb_flush_pack(&(struct tern_pkt_tlb_flush){.all = 1}, packet(d, 1)), 0);
             run_paging(d);
         }
-        put_warp(&a, n, 4, 0);
+        put_warp(&a, n, 4, 0, 0);
         put_pending(&a, n, way);
         put_header(d, (struct tern_ctx){.executor = TERN_CTX_EXECUTOR_SIMT, .lines = a.line - 1});
         packet_dispatch(d, (struct range){{n, 1, 1}, {n, 1, 1}, 0});
@@ -373,6 +376,66 @@ static void test_pending(void **state)
     }
 }
 
+enum { HOLE = 15, SECRET = 0x5ec2e000 }; /* a page that is not there, whose entry of the page table is in the line that VA's is in */
+
+/** All of local memory: filled with SECRET by a kernel of root, or what it holds that is not zero goes to OUT. */
+static void run_local(struct device *d, uint32_t root, uint32_t local_bytes, uint32_t groups, bool fill)
+{
+    const int32_t n = (int32_t)lanes(d), words = (int32_t)local_bytes / 4 / n, step = 4 * n;
+    const uint32_t filling[] = {csrr(T1, 0xcc0), lui(T2, TERN_WIN_LOCAL_BASE), sh2add(T1, T1, T2), addi(T3, ZERO, words), lui(T4, SECRET),
+                                sw(T4, 0, T1), addi(T1, T1, step), addi(T3, T3, -1), beq(T3, ZERO, 8), 0xff1ff06fu /* j -16 */, EXIT};
+    const uint32_t looking[] = {csrr(T0, 0xcd0), csrr(T1, 0xcc0), lui(T2, TERN_WIN_LOCAL_BASE), sh2add(T1, T1, T2),
+                                addi(T3, ZERO, words), addi(T4, ZERO, 0),
+                                lw(T5, 0, T1), rtype(0, 6, T4, T4, T5) /* or */, addi(T1, T1, step), addi(T3, T3, -1), beq(T3, ZERO, 8),
+                                0xfedff06fu /* j -20 */, lw(T1, 4, A0), sh2add(T1, T0, T1), sw(T4, 0, T1), EXIT};
+    const struct range r = {{lanes(d) * groups, 1, 1}, {lanes(d), 1, 1}, local_bytes};
+    launch(d, root, fill ? filling : looking, fill ? sizeof filling : sizeof looking, r);
+    expect_completed(d, 0, 1);
+}
+
+/* A memory instruction that was cut may fault while the rest of the state is still put in order: local memory that another
+ * process has used is cleared then. The fault is reported, and what was not cleared yet is cleared before somebody can see it. */
+static void test_fault_at_once(void **state)
+{
+    struct device *d = *state;
+    const uint32_t n = lanes(d), config = reg_read(d, TERN_REG_DEV_CONFIG0), args[] = {VA + IN, VA + OUT}, code[] = {EXIT};
+    const uint32_t slots = config >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
+    const uint32_t local_bytes = (config >> TERN_DEV_CONFIG0_LMEM_KIB_SHIFT) * 1024 / slots;
+    uint32_t line[16], vector[32] = {[CULPRIT] = VA + HOLE * PAGE}, out[512];
+    struct area a = {.d = d, .line = 1};
+    run_local(d, ROOT + 16, local_bytes, slots, true);
+
+    poke(d, ARGS, args, sizeof args);
+    poke(d, CODE, code, sizeof code);
+    map(d, ROOT, VA, BASE, PAGES, RWX);
+    packet_pte(d, (uint64_t)(ROOT + 1) * PAGE + (VA / PAGE % 1024 + HOLE) * 4, 1, 0, 0);
+    assert_int_equal(tern_pkt_tlb_flush_pack(&(struct tern_pkt_tlb_flush){.all = 1}, packet(d, 1)), 0);
+    run_paging(d);
+    put_warp(&a, n, 1, 0, local_bytes);
+    assert_int_equal(tern_ctx_simt_pending_pack(
+                         &(struct tern_ctx_simt_pending){.op = TERN_CTX_SIMT_PENDING_OP_LOAD, .size = 2, .rd = T2,
+                                                         .mask = 1u << CULPRIT, .pc = VA + CODE + 8},
+                         line), 0);
+    put_line(&a, line);
+    put_vector(&a, n, vector);
+    put_header(d, (struct tern_ctx){.executor = TERN_CTX_EXECUTOR_SIMT, .lines = a.line - 1});
+    packet_dispatch(d, (struct range){{n, 1, 1}, {n, 1, 1}, local_bytes});
+    submit(d, 0, (struct submission){.buffer = VA, .root = ROOT, .save = SAVE / PAGE, .flags = RESUME}, BASE);
+    struct indication f = indication(d, 0, SOON);
+    expect(f, TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_PAGE, 0);
+    assert_int_equal(f.va, VA + HOLE * PAGE);
+    assert_int_equal(f.pc, VA + CODE + 8);
+    assert_int_equal(f.lane, CULPRIT);
+
+    memset(out, 0xff, sizeof out);
+    poke(d, OUT, out, sizeof out);
+    run_local(d, ROOT, local_bytes, slots, false);
+    peek(d, OUT, out, 4ull * n * slots);
+    for (uint32_t i = 0; i < n * slots; i++) {
+        assert_int_equal(out[i], 0);
+    }
+}
+
 /* A register that a state does not bring is zero, whatever the state before it brought. */
 static void test_forgets(void **state)
 {
@@ -387,7 +450,7 @@ static void test_forgets(void **state)
         poke(d, ARGS, args, sizeof args);
         poke(d, CODE, code, sizeof code);
         map(d, ROOT, VA, BASE, PAGES, RWX);
-        put_warp(&a, n, 0, t5);
+        put_warp(&a, n, 0, t5, 0);
         put_header(d, (struct tern_ctx){.executor = TERN_CTX_EXECUTOR_SIMT, .lines = a.line - 1});
         packet_dispatch(d, (struct range){{n, 1, 1}, {n, 1, 1}, 0});
         submit(d, 1, (struct submission){.buffer = VA, .root = ROOT, .save = SAVE / PAGE, .flags = RESUME}, BASE);
@@ -463,6 +526,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_refused, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_bad_area, setup_bad_area, device_teardown),
         cmocka_unit_test_setup_teardown(test_pending, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_fault_at_once, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_forgets, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_dump, device_setup, device_teardown),
     };

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suites of scripts/test: what each runs, how its results are counted, and one line of progress per step."""
+import concurrent.futures
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as xml
 
@@ -17,26 +19,35 @@ JOBS = os.environ.get("JOBS", str(os.cpu_count() or 1))
 
 
 class Tally:
+    """What all steps found. Suites may run side by side, each in a thread of its own with its share of the cores: jobs."""
+
     def __init__(self):
-        self.passed, self.failures = 0, []
+        self.passed, self.failures, self.lock, self.jobs = 0, [], threading.Lock(), JOBS
+
+    def say(self, mark, line):
+        print(f"[{time.strftime('%H:%M:%S')}] {mark:6} {line}", flush=True)
 
     def step(self, title, log, argv, count, env=None, cwd=ROOT):
         """Runs argv with its output in a log file; count(text, status) -> (passed, [names of failures])."""
         path = LOGS / f"{log}.log"
-        print(f"[{time.strftime('%H:%M:%S')}] {title} ...", flush=True)
+        with self.lock:
+            self.say("begins", title)
         start = time.time()
         with open(path, "w") as out:
-            status = subprocess.run(argv, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                    env={**os.environ, **(env or {})}, check=False).returncode
+            child = subprocess.Popen(argv, cwd=cwd, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                     env={**os.environ, **(env or {})})
+            _, status, used = os.wait4(child.pid, 0)
+        status = child.returncode = os.waitstatus_to_exitcode(status)
         text = path.read_text(errors="replace")
         passed, failed = count(text, status)
-        self.passed += passed
-        self.failures += [f"{log}: {f}" for f in failed]
-        mark = "ok" if not failed else "FAILED"
-        print(f"           {mark}: {passed} passed, {len(failed)} failed, {time.time() - start:.0f} s", flush=True)
-        if failed:
-            print("           last lines of " + str(path.relative_to(ROOT)) + ":")
-            print("\n".join("             " + x for x in text.rstrip().split("\n")[-25:]), flush=True)
+        with self.lock:
+            self.passed += passed
+            self.failures += [f"{log}: {f}" for f in failed]
+            self.say("FAILED" if failed else "ok", f"{title}: {passed} passed, {len(failed)} failed, {time.time() - start:.0f} s, "
+                                                   f"{used.ru_utime + used.ru_stime:.0f} s of CPU")
+            if failed:
+                print("         last lines of " + str(path.relative_to(ROOT)) + ":")
+                print("\n".join("           " + x for x in text.rstrip().split("\n")[-25:]), flush=True)
         return not failed
 
 
@@ -86,13 +97,14 @@ def junit(path):
 def configure_and_build(t, tree, *options):
     log = f"build-{tree.name}"
     return (t.step(f"configure {tree.name}", f"{log}-cmake", ["cmake", "-S", ".", "-B", str(tree), "-G", "Ninja", "-DBUILD_TESTING=ON", *options], whole)
-            and t.step(f"build {tree.name}", log, ["nice", "ninja", "-C", str(tree), "-j", JOBS], whole))
+            and t.step(f"build {tree.name}", log, ["nice", "ninja", "-C", str(tree), "-j", t.jobs], whole))
 
 
 def ctest(t, title, log, tree, pattern, env=None):
+    """Tests of one tree are not run twice at a time: ctest keeps its notes in the tree."""
     result = LOGS / f"{log}.xml"
     result.unlink(missing_ok=True)
-    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", JOBS, "--output-on-failure", "--output-junit", str(result),
+    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", t.jobs, "--output-on-failure", "--output-junit", str(result),
                         *pattern], junit(result), env)
 
 
@@ -114,11 +126,11 @@ def sanitize(t):
 
 
 def fuzz(t):
-    t.step("what reads foreign bytes, 60 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", JOBS], lines)
+    t.step("what reads foreign bytes, 60 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", t.jobs], lines)
 
 
 def bare(t):
-    t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped)
+    t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped, {"JOBS": t.jobs})
 
 
 THREADS = r"^driver\.(device|fault|guest|preempt|published|space|tdr|threads|wait)$|^opencl\.(api|run|guest)_"
@@ -133,11 +145,11 @@ def tsan(t):
 
 
 def rtl(t):
-    t.step("RTL unit benches", "rtl", ["tests/rtl/run", "-j", JOBS], lines)
+    t.step("RTL unit benches", "rtl", ["tests/rtl/run", "-j", t.jobs], lines)
 
 
 def formal(t):
-    t.step("proofs and their mutants", "formal", ["tests/formal/run", "-j", JOBS], lines)
+    t.step("proofs and their mutants", "formal", ["tests/formal/run", "-j", t.jobs], lines)
 
 
 def opencl(t):
@@ -153,7 +165,7 @@ AS_SYNTHESISED = r"^sim\.(device|kernels)\.rtl_synthesis$|^driver\.(device|space
 def synthesis(t):
     """The RTL as it goes into a card, whole: no clock is gated, and no memory is clear after power-on."""
     if t.step("build the device as it is synthesised", "build-synthesis",
-              ["nice", "ninja", "-C", str(BUILD), "-j", JOBS, "tern_sim_rtl_synthesis"], whole):
+              ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_synthesis"], whole):
         ctest(t, "driver and OpenCL programs on the RTL as it is synthesised", "synthesis", BUILD, ["-R", AS_SYNTHESISED],
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": "small", "TERN_LIB_DIR": str(BUILD / "lib/synthesis")})
 
@@ -219,24 +231,46 @@ def nightly(t):
           ["-R", r"^sim\.float\.model_default"], many)
 
 
-SUITES = {"static": static, "bare": bare, "c": c, "sanitize": sanitize, "tsan": tsan, "fuzz": fuzz, "rtl": rtl, "formal": formal,
-          "opencl": opencl, "synthesis": synthesis, "bench": bench, "verify": verify, "coverage": coverage}
+# The suites of a line run one after the other, two lines at a time, the long ones first.
+SIDE_BY_SIDE = [
+    {"sanitize": sanitize, "tsan": tsan, "fuzz": fuzz},
+    {"c": c, "opencl": opencl, "synthesis": synthesis, "bench": bench},
+    {"formal": formal},
+    {"bare": bare},
+    {"rtl": rtl},
+    {"static": static},
+]
+LAST = {"verify": verify, "coverage": coverage}  # with all cores; how much they do follows from the time that is left
 NIGHTLY = {"nightly": nightly}
 
 
+def side_by_side(t, lines_of_suites):
+    """Steps have one thread in part, as a proof or a compiler's last file; two at a time keep the cores busy."""
+    lanes = max(1, min(2, int(JOBS), len(lines_of_suites)))
+    t.jobs = str(int(JOBS) // lanes)
+    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+        for done in [pool.submit(lambda line: [suite(t) for suite in line], line) for line in lines_of_suites]:
+            done.result()
+    t.jobs = JOBS
+
+
 def main():
-    names = sys.argv[1:] or list(SUITES)
+    every = {name: suite for line in [*SIDE_BY_SIDE, LAST] for name, suite in line.items()}
+    names = sys.argv[1:] or list(every)
     for n in names:
-        if n not in SUITES | NIGHTLY:
-            print(f"test: unknown suite '{n}'; there are: {' '.join(SUITES | NIGHTLY)}", file=sys.stderr)
+        if n not in every | NIGHTLY:
+            print(f"test: unknown suite '{n}'; there are: {' '.join(every | NIGHTLY)}", file=sys.stderr)
             return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     t = Tally()
     if configure_and_build(t, BUILD):
         if {"verify", "coverage"} & set(names):
             print(BUDGET.measure(VERIFY, int(JOBS)) or "speed: not measured; the random work is not adapted", flush=True)
+        chosen = [[suite for name, suite in line.items() if name in names] for line in SIDE_BY_SIDE]
+        side_by_side(t, [line for line in chosen if line])
         for n in names:
-            (SUITES | NIGHTLY)[n](t)
+            if n in LAST | NIGHTLY:
+                (LAST | NIGHTLY)[n](t)
     for f in t.failures:
         print(f"failed: {f}")
     print(f"{t.passed} passed, {len(t.failures)} failed")

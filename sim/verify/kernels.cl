@@ -79,6 +79,41 @@ __kernel void atomics(__global const uint *in, volatile __global uint *out, uint
     }
 }
 
+/** Compare and swap on words that a work-item has alone, four at a time of which none waits for another, in global and in
+ *  local memory. Each lane compares with a value of its own: what is there, or that with one bit changed, in all positions
+ *  over lanes and turns. */
+__kernel void swaps(__global const uint *in, volatile __global uint *out, uint turns)
+{
+    volatile __local uint words[4 * MOST];
+    size_t i = get_global_id(0), n = get_global_size(0);
+    uint l = get_local_id(0), size = get_local_size(0), v = in[i], sum = 0, there[8], expect[8], old[8];
+    for (uint k = 0; k < 4; k++) {
+        there[k] = 0;
+        there[4 + k] = words[k * size + l] = v ^ k;
+    }
+    for (uint turn = 0; turn < turns; turn++) {
+        for (uint k = 0; k < 8; k++) {
+            uint one = 1u << (l * 5 + k * 4 + turn * 13) % 32;
+            expect[k] = there[k] ^ (l + k + turn & 1 ? one : 0);
+        }
+        for (uint k = 0; k < 4; k++) {
+            old[k] = atomic_cmpxchg(&out[(1 + k) * n + i], expect[k], v + k);
+        }
+        for (uint k = 4; k < 8; k++) {
+            old[k] = atomic_cmpxchg(&words[(k - 4) * size + l], expect[k], v + k);
+        }
+        for (uint k = 0; k < 8; k++) {
+            sum = sum * 3 + old[k];
+            there[k] = old[k] == expect[k] ? v + k : old[k];
+        }
+        v = v * 5 + turn;
+    }
+    for (uint k = 4; k < 8; k++) {
+        sum = sum * 3 + words[(k - 4) * size + l];
+    }
+    out[i] = sum;
+}
+
 __kernel void floats(__global const uint *in, __global uint *out, uint turns)
 {
     size_t i = get_global_id(0);

@@ -38,6 +38,7 @@ static const struct row {
     {"barriers", A_KERNEL, 2, 2, 0, 40, 0, 0, 0, false},
     {"locals", A_KERNEL, 2, 2, 0, 30, 2, 6, 0, false},
     {"atomics", A_KERNEL, 2, 1, 5, 30, 0, 0, 0, false},
+    {"swaps", A_KERNEL, 2, 2, 0, 30, 2, 5, 0, false},
     {"floats", A_KERNEL, 1, 3, 1, 60, 2, 6, 0, false},
     {"calls", A_KERNEL, 1, 3, 2, 60, 0, 0, 0, false},
     {"stack", A_KERNEL, 1, 2, 0, 30, 4, 12, 0, false},

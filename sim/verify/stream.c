@@ -53,6 +53,7 @@ static struct plan plan_of(uint64_t seed)
         p.buffer[i].mail = kind == BUFFER_RENDEZVOUS ? mails++ : 0;
         p.items += p.buffer[i].items;
     }
+    p.items += faulty; /* other_roots */
     return p;
 }
 
@@ -410,7 +411,7 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     case 6:
         s.root = (uint32_t)(st->g->mem_bytes / PAGE) + rng_below(&r, 1u << 20);
         if (st->warm[b->engine] && !rng_one_in(&r, 4)) { /* a good one but for a bit, and what has run with that */
-            s.root = (uint32_t)(st->warm[b->engine] >> 32) | 1u << (SPACE_BITS + rng_below(&r, 22 - SPACE_BITS));
+            s.root = (uint32_t)(st->warm[b->engine] >> 32) | 1u << (SPACE_BITS + rng_below(&r, ROOT_BITS - SPACE_BITS));
             s.buffer = (uint32_t)st->warm[b->engine];
         }
         break;
@@ -419,6 +420,23 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
         break;
     }
     submit(st, &r, s);
+}
+
+/** At the end, on one engine: what has run there, by every root that differs in one bit from its own, where there is no memory,
+ *  or an empty page. Nothing that is kept of translations may be taken for theirs. */
+static void other_roots(struct stream *st, uint32_t item)
+{
+    struct rng r = rng_of(st->seed, item);
+    uint32_t engine = rng_below(&r, ENGINES), pages = (uint32_t)(st->g->mem_bytes / PAGE);
+    engine = st->warm[engine] ? engine : !engine;
+    for (uint32_t bit = 0; st->warm[engine] && bit < ROOT_BITS; bit++) {
+        uint32_t root = (uint32_t)(st->warm[engine] >> 32) ^ 1u << bit;
+        if (root < pages && (st->scene->touched[root] || root == pages - 1)) { /* the last page is data */
+            continue;
+        }
+        submit(st, &r, (struct submit){.engine = engine, .buffer = (uint32_t)st->warm[engine], .size = LINE, .root = root,
+                                       .save = SAVE_OF_OTHER_ROOTS / PAGE});
+    }
 }
 
 /** To be resumed from an area in which nothing is saved. */
@@ -503,6 +521,9 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
             no_context(b, st, i);
         }
     }
+    if (st->plan.faults && c->keep[st->plan.items - 1]) {
+        other_roots(st, st->plan.items - 1);
+    }
     result = st->error;
 out:
     free(b);
@@ -518,6 +539,10 @@ void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, ch
     struct plan p = plan_of(seed);
     uint32_t i = 0;
     (void)g;
+    if (p.faults && item == p.items - 1) {
+        snprintf(out, size, "what has run, by all roots that differ in one bit from its own");
+        return;
+    }
     while (i + 1 < p.buffers && p.buffer[i + 1].first <= item) {
         i++;
     }

@@ -41,9 +41,11 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define BUFFER_PAGES 0x00140000u
 #define DATA(e) (0x00400000u * (1u + (e)))
 #define FOREIGN 0x00c00000u
+#define SAVE_OF_OTHER_ROOTS 0x00c40000u
 #define SAVES 0x01000000u /* SAVE_PAGES for each place of a buffer */
 #define SPACE_PAGES 0x3c00u /* page numbers, from which those of the page tables differ in one bit; above SAVES with any */
 #define SPACE_BITS 14u
+#define ROOT_BITS 22u /* of a page number; those from SPACE_BITS on are beyond memory */
 
 /* Virtual places, the same in every space. */
 #define SYSTEM_VA 0x00400000u

@@ -210,6 +210,9 @@ static void progress(const struct crew *w, const char *title, double begin, bool
 {
     const struct shared *s = w->shared;
     bool terminal = isatty(STDERR_FILENO);
+    if (w->o->quiet) {
+        return;
+    }
     double seconds = seconds_now() - begin;
     uint64_t cases = atomic_load(&s->cases), all = w->o->seeds * w->kinds;
     double rate = seconds > 0 ? (double)cases / seconds : 0;

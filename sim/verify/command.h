@@ -28,10 +28,13 @@ struct options {
     bool mutants;            /**< Run on mutants: those named, or all. */
     char **mutant_name;
     int mutant_names;
+    const char *hints;       /**< File with where each mutant was caught; NULL: that of the source tree. */
+    bool record;             /**< Write it anew. */
     const char *output, *coverage;
     bool keep_going, json;
+    bool quiet;              /**< No progress: several of these run at a time. */
     /* kind preempt, which none of the others goes with */
-    bool preempt, seeds_given;
+    bool preempt, seeds_given, seed_given;
     uint32_t given;          /**< Options, as bits of options.c. */
     const char *kernel;      /**< NULL: all. */
     uint64_t every, cycle;   /**< cycle not 0: that one only. */

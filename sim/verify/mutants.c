@@ -5,9 +5,12 @@
  * the RTL.
  *
  * libtern_sim_rtl_mutants.so, and for the default geometry libtern_sim_rtl_mutants_default.so, hold all of them
- * (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the unchanged RTL. The array tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last;
- * tern_sim_mutant_tests, if there is one, "KERNEL N" for those that a run of the signature test catches (preempt.h: that
- * kernel, every Nth cycle, stopped by the RTL) and not the seeds. On these runs too the unchanged RTL must be clean.
+ * (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the unchanged RTL. The array tern_sim_mutants has
+ * their names, that of mutant N at N - 1, and NULL after the last; tern_sim_mutant_tests, if there is one, "KERNEL N" for
+ * those that a run of the signature test catches (preempt.h: that kernel, every Nth cycle, stopped by the RTL) and not the
+ * seeds.
+ *
+ * A run of all mutants tries on each first what caught it the last time (mutants.h).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,8 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "preempt.h"
+#include "mutants.h"
 
 /* ------------------------------------------------------------ the library */
 
@@ -93,111 +95,11 @@ static int build(const char *name)
     return 0;
 }
 
-/* -------------------------------------------------------------- one mutant */
-
-/** The mutants of a library. */
-struct list {
-    const char *const *names, *const *tests;
-};
-
-struct trial {
-    uint32_t mutant;
-    bool preempt;             /**< By the signature test. */
-    bool caught, interrupted;
-    bool false_alarm;         /**< The case that caught it differs without the bug, too. */
-    struct campaign campaign; /**< By seeds. */
-    bool studied;
-    struct study study;
-    struct preempt_end end;
-};
-
-/** Of mutant 0 too, in the table. */
-static const char *name_of(const struct list *l, uint32_t mutant)
-{
-    return mutant ? l->names[mutant - 1] : "(unchanged)";
-}
-
-static void begin(struct pair *p, const struct list *l, uint32_t mutant, struct trial *out)
-{
-    *out = (struct trial){.mutant = mutant};
-    p->mutant = mutant;
-    p->mutant_name = name_of(l, mutant);
-}
-
-/** Runs the case that caught a mutant on the unchanged RTL. What that gave is added to sum. */
-static int try_unchanged(const struct options *o, struct pair *p, const struct failure *f, struct trial *t, struct campaign *sum)
-{
-    struct options of = *o;
-    struct campaign c;
-    uint32_t mutant = p->mutant;
-    of.first_seed = f->seed;
-    of.seeds = of.jobs = 1;
-    of.minutes = 0;
-    of.instructions = 0;
-    for (enum kind k = 0; k < KINDS; k++) {
-        of.kind[k] = k == f->kind;
-    }
-    p->mutant = 0;
-    int r = campaign_run(&of, p, "the same, unchanged", &c);
-    p->mutant = mutant;
-    t->false_alarm = r == 0 && c.failures > 0;
-    t->interrupted |= c.interrupted;
-    sum->cases += c.cases;
-    sum->instructions += c.instructions;
-    campaign_free(&c);
-    return r;
-}
-
-static int try_seeds(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, struct campaign *unchanged,
-                     struct trial *out)
-{
-    char title[128];
-    begin(p, l, mutant, out);
-    snprintf(title, sizeof title, "mutant %u %s", mutant, p->mutant_name);
-    int r = campaign_run(o, p, title, &out->campaign);
-    out->caught = r == 0 && out->campaign.failures > 0;
-    out->interrupted = out->campaign.interrupted;
-    if (out->caught) {
-        r = try_unchanged(o, p, &out->campaign.failure[0], out, unchanged);
-    }
-    out->studied = out->caught && o->mutant_names == 1;
-    if (out->studied) {
-        failure_study(o, p, &out->campaign.failure[0], &out->study);
-    }
-    return r;
-}
-
-/** test: as in the list; NULL: what the options say. */
-static int try_preempt(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, const char *test,
-                       struct trial *out)
-{
-    struct options of = *o;
-    char kernel[32];
-    unsigned every;
-    begin(p, l, mutant, out);
-    out->preempt = true;
-    if (test && sscanf(test, "%31s %u", kernel, &every) != 2) {
-        return -EINVAL;
-    }
-    if (test) {
-        of.kernel = kernel;
-        of.every = every;
-        of.cycle = 0;
-        of.stop = 1;
-        of.granularity = 3;
-        of.seeds = 0;
-    }
-    int r = preempt_try(&of, p, &out->end);
-    out->caught = r == 0 && out->end.failures > 0;
-    out->interrupted = out->end.interrupted;
-    return r;
-}
-
 static void print_trial(const struct list *l, const struct trial *t)
 {
     const struct campaign *c = &t->campaign;
     const char *clean = t->mutant ? "NOT CAUGHT" : t->caught ? "DIFFERS" : "clean";
-    printf("%-32s ", name_of(l, t->mutant));
+    printf("%-32s ", mutant_name(l, t->mutant));
     if (t->preempt && t->caught) {
         printf("%-8s %-8llu %8llu %12s  %s\n", "preempt", (unsigned long long)t->end.at, (unsigned long long)t->end.stops, "",
                t->end.kernel);
@@ -236,8 +138,9 @@ static void add_json(cJSON *list, const struct options *o, const struct pair *p,
 {
     cJSON *j = cJSON_CreateObject(), *difference = NULL;
     cJSON_AddNumberToObject(j, "mutant", t->mutant);
-    cJSON_AddStringToObject(j, "name", name_of(l, t->mutant));
+    cJSON_AddStringToObject(j, "name", mutant_name(l, t->mutant));
     cJSON_AddBoolToObject(j, "caught", t->caught);
+    cJSON_AddBoolToObject(j, "hinted", t->hinted);
     if (t->preempt) {
         cJSON_AddNumberToObject(j, "stops", (double)t->end.stops);
         cJSON_AddNumberToObject(j, "seconds", t->end.seconds);
@@ -251,17 +154,6 @@ static void add_json(cJSON *list, const struct options *o, const struct pair *p,
 }
 
 /* ------------------------------------------------------------ all of them */
-
-/** True if it was asked for. */
-static bool wanted(const struct options *o, const char *name)
-{
-    for (int i = 0; i < o->mutant_names; i++) {
-        if (strcmp(o->mutant_name[i], name) == 0) {
-            return true;
-        }
-    }
-    return o->mutant_names == 0;
-}
 
 static int check_names(const struct options *o, const struct list *l)
 {
@@ -284,28 +176,52 @@ struct sums {
     struct pair *pair;
     const struct list *list;
     cJSON *trials;
-    uint32_t tried, missed;
+    uint32_t tried, missed, hinted;
     struct campaign unchanged; /* the cases that caught something, without the bug */
+    uint64_t unchanged_stops;
+    char path[1200];           /* of the hints */
+    struct hints hints;
     int status;
 };
 
-/** Counts and tells a trial that has been made, or has not: r. */
-static void take(struct sums *s, struct trial *t, int r)
+static int remember(struct sums *s, const struct trial *t)
 {
+    struct hint h = {.at = t->preempt ? t->end.at : t->campaign.failure[0].seed};
+    snprintf(h.geometry, sizeof h.geometry, "%s", s->o->geometry);
+    snprintf(h.name, sizeof h.name, "%s", mutant_name(s->list, t->mutant));
+    snprintf(h.kind, sizeof h.kind, "%s", t->preempt ? "preempt" : kind_names[t->campaign.failure[0].kind]);
+    snprintf(h.kernel, sizeof h.kernel, "%s", t->preempt ? t->end.kernel : "");
+    return hints_put(&s->hints, &h);
+}
+
+/** Counts and tells a trial that has been made, or has not: r. True: the run may go on. */
+static bool take(void *user, struct trial *t, int r)
+{
+    struct sums *s = user;
     const struct options *o = s->o;
     if (r) {
         s->status = EXIT_CANNOT;
-        return;
+        return false;
     }
     if (t->interrupted) {
         s->status = EXIT_INTERRUPTED;
     } else if ((t->mutant == 0 && t->caught) || t->false_alarm) {
-        fprintf(stderr, "tern verify: the unchanged RTL differs; first find out why: tern verify --rtl %s ...\n",
+        fprintf(stderr, "tern verify: the unchanged RTL differs%s%s; first find out why: tern verify --rtl %s ...\n",
+                t->mutant ? " in what catches " : "", t->mutant ? mutant_name(s->list, t->mutant) : "",
                 o->rtl ? o->rtl : library_of(o));
         s->status = EXIT_DIFFERENCES;
     }
+    s->pair->mutant = t->mutant; /* for what is said of it */
+    s->pair->mutant_name = mutant_name(s->list, t->mutant);
     s->tried += t->mutant != 0;
     s->missed += t->mutant != 0 && !t->caught;
+    s->hinted += t->hinted;
+    s->unchanged.cases += t->unchanged.cases;
+    s->unchanged.instructions += t->unchanged.instructions;
+    s->unchanged_stops += t->unchanged_stops;
+    if (o->record && t->mutant && t->caught && !t->false_alarm && !t->interrupted && remember(s, t)) {
+        s->status = EXIT_CANNOT;
+    }
     add_json(s->trials, o, s->pair, s->list, t);
     if (!o->json) {
         print_trial(s->list, t);
@@ -314,71 +230,110 @@ static void take(struct sums *s, struct trial *t, int r)
         }
     }
     campaign_free(&t->campaign);
+    return s->status == EXIT_CLEAN;
 }
 
-/** The test of a mutant in the list; NULL: it has none, or is not asked for, or the kind is given. */
-static const char *test_of(const struct options *o, const struct list *l, uint32_t mutant)
+static void try_one(struct sums *s, uint32_t mutant)
 {
-    bool listed = l->tests && !o->kind_given && wanted(o, l->names[mutant - 1]);
-    return listed ? l->tests[mutant - 1] : NULL;
-}
-
-static bool tested_before(const struct options *o, const struct list *l, uint32_t mutant)
-{
-    const char *test = test_of(o, l, mutant), *other;
-    for (uint32_t m = 1; m < mutant; m++) {
-        if ((other = test_of(o, l, m)) && strcmp(other, test) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool going_on(const struct sums *s, uint32_t mutant)
-{
-    return s->status == EXIT_CLEAN && s->list->names[mutant - 1];
-}
-
-/** The runs of the signature test that are to catch a mutant find nothing in the unchanged RTL. */
-static void run_unchanged(struct sums *s)
-{
-    const struct options *o = s->o;
     struct trial t;
-    if (o->preempt) {
-        take(s, &t, try_preempt(o, s->pair, s->list, 0, NULL, &t));
+    int r = mutant_try(s->o, s->pair, s->list, mutant, NULL, &t);
+    take(s, &t, r);
+}
+
+/** All that were asked for, but for one alone: that may use all jobs, and is studied. */
+static void try_all(struct sums *s)
+{
+    const struct list *l = s->list;
+    const bool ask = s->o->mutant_names == 0 && !s->o->kind_given && !s->o->seed_given;
+    uint32_t all = 0, n = 0, *mutant;
+    const struct hint **hint;
+    while (l->names[all]) {
+        all++;
     }
-    for (uint32_t m = 1; going_on(s, m); m++) {
-        const char *test = test_of(o, s->list, m);
-        if (test && !tested_before(o, s->list, m)) {
-            take(s, &t, try_preempt(o, s->pair, s->list, 0, test, &t));
+    mutant = calloc(all + 1, sizeof *mutant);
+    hint = calloc(all + 1, sizeof *hint);
+    for (uint32_t m = 1; mutant && hint && m <= all; m++) {
+        if (mutant_wanted(s->o, l->names[m - 1])) {
+            mutant[n] = m;
+            hint[n++] = ask ? hints_find(&s->hints, s->o->geometry, l->names[m - 1]) : NULL;
         }
     }
+    struct hints old = s->hints; /* hint points into it */
+    s->hints = (struct hints){0};
+    for (uint32_t i = 0; i < old.count && s->status == EXIT_CLEAN; i++) {
+        s->status = hints_put(&s->hints, &old.hint[i]) ? EXIT_CANNOT : EXIT_CLEAN;
+    }
+    if (!mutant || !hint) {
+        s->status = EXIT_CANNOT;
+    } else if (n == 1) {
+        try_one(s, mutant[0]);
+    } else if (s->status == EXIT_CLEAN) {
+        int r = mutants_pool(s->o, s->pair, l, mutant, hint, n, take, s);
+        s->status = r == -EINTR ? EXIT_INTERRUPTED : r ? EXIT_CANNOT : s->status;
+    }
+    hints_free(&old);
+    free(mutant);
+    free(hint);
+}
+
+/** What caught mutants found nothing in the unchanged RTL: it has been said if it did. */
+static void tell_unchanged(struct sums *s)
+{
+    struct trial seeds = {.campaign = s->unchanged}, stops = {.preempt = true, .end.stops = s->unchanged_stops};
+    if (s->unchanged.cases && s->status == EXIT_CLEAN) {
+        take(s, &seeds, 0);
+    }
+    if (s->unchanged_stops && s->status == EXIT_CLEAN) {
+        take(s, &stops, 0);
+    }
+}
+
+/** The file of hints: that of the options, or of the sources; none if somebody else's device is tested. */
+static int find_hints(struct sums *s)
+{
+    char tree[1024], source[1024];
+    if (s->o->hints) {
+        snprintf(s->path, sizeof s->path, "%s", s->o->hints);
+    } else if (!s->o->rtl && find_tree(tree, source)) {
+        snprintf(s->path, sizeof s->path, "%s/tests/verify/mutants.hints", source);
+    }
+    return s->path[0] ? hints_read(s->path, &s->hints) : 0;
+}
+
+static int keep_hints(struct sums *s)
+{
+    int r = s->o->record && s->path[0] ? hints_write(s->path, &s->hints) : 0;
+    if (r) {
+        fprintf(stderr, "tern verify: %s: %s\n", s->path, strerror(-r));
+    }
+    return r;
 }
 
 static int run_all(const struct options *o, struct pair *p, const struct list *l)
 {
     cJSON *j = cJSON_CreateObject();
     struct sums s = {.o = o, .pair = p, .list = l, .trials = cJSON_AddArrayToObject(j, "mutants"), .status = EXIT_CLEAN};
-    struct trial t;
+    s.status = find_hints(&s) ? EXIT_CANNOT : s.status;
     if (!o->json) {
         printf("%-32s %-8s %-8s %8s %12s  %s\n", "mutant", "kind", "seed", "cases", "instructions", "kernel");
     }
-    run_unchanged(&s);
-    for (uint32_t m = 1; going_on(&s, m); m++) {
-        const char *test = test_of(o, l, m);
-        if (wanted(o, l->names[m - 1])) {
-            take(&s, &t, o->preempt || test ? try_preempt(o, p, l, m, test, &t) : try_seeds(o, p, l, m, &s.unchanged, &t));
-        }
+    if (o->preempt && s.status == EXIT_CLEAN) {
+        try_one(&s, 0);
     }
-    if (s.unchanged.cases && s.status == EXIT_CLEAN) {
-        t = (struct trial){.campaign = s.unchanged};
-        take(&s, &t, 0);
+    if (s.status == EXIT_CLEAN) {
+        try_all(&s);
     }
+    tell_unchanged(&s);
+    if (keep_hints(&s)) {
+        s.status = EXIT_CANNOT;
+    }
+    hints_free(&s.hints);
     if (o->json) {
         s.status = json_print(j) ? EXIT_CANNOT : s.status;
     } else {
         cJSON_Delete(j);
-        printf("%u mutants, %u caught, %u not\n", s.tried, s.tried - s.missed, s.missed);
+        printf("%u mutants, %u caught, %u not", s.tried, s.tried - s.missed, s.missed);
+        printf(s.hinted ? "; %u by what caught them the last time\n" : "\n", s.hinted);
     }
     return s.status == EXIT_CLEAN && s.missed ? EXIT_DIFFERENCES : s.status;
 }

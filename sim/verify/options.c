@@ -59,8 +59,12 @@ static const char help[] =
 "                        seeds, by a case on which the unchanged RTL is clean. Builds the library if it is missing or out of\n"
 "                        date.\n"
 "                        With one NAME the difference is reported like any other. --mutants list prints the names.\n"
+"                        All of them: each first on the case that caught it last, as tests/verify/mutants.hints says; on\n"
+"                        the seeds if that does not. Of those named, hints are not asked.\n"
 "                        Some are for a kernel of kind preempt, as tests/verify/mutants.list says; with --kind it is that\n"
 "                        kind for all of them.\n"
+"    --hints FILE        another file of hints, or none: it may be missing\n"
+"    --record            write to it what caught each\n"
 "\n"
 "WHAT IS WRITTEN\n"
 "    --output DIR        reports and waveforms: DIR/KIND-SEED.txt, DIR/KIND-SEED.fst (build/verify)\n"
@@ -83,7 +87,7 @@ static const char help[] =
 "    tern verify --kind preempt --kernel barriers --stop rtl --cycle 423 --granularity instruction    one stop again\n";
 
 enum { OPT_SEEDS = 256, OPT_MINUTES, OPT_SEED, OPT_KIND, OPT_INSTRUCTIONS, OPT_JOBS, OPT_GEOMETRY, OPT_RTL, OPT_MODEL,
-       OPT_MUTANTS, OPT_OUTPUT, OPT_KEEP_GOING, OPT_JSON, OPT_COVERAGE,
+       OPT_MUTANTS, OPT_HINTS, OPT_RECORD, OPT_OUTPUT, OPT_KEEP_GOING, OPT_JSON, OPT_COVERAGE,
        OPT_KERNEL, OPT_EVERY, OPT_CYCLE, OPT_STOP, OPT_GRANULARITY };
 
 static const struct option long_options[] = {
@@ -92,6 +96,7 @@ static const struct option long_options[] = {
     {"instructions", required_argument, NULL, OPT_INSTRUCTIONS}, {"jobs", required_argument, NULL, OPT_JOBS},
     {"geometry", required_argument, NULL, OPT_GEOMETRY}, {"rtl", required_argument, NULL, OPT_RTL},
     {"model", required_argument, NULL, OPT_MODEL},       {"mutants", no_argument, NULL, OPT_MUTANTS},
+    {"hints", required_argument, NULL, OPT_HINTS},       {"record", no_argument, NULL, OPT_RECORD},
     {"output", required_argument, NULL, OPT_OUTPUT},     {"keep-going", no_argument, NULL, OPT_KEEP_GOING},
     {"json", no_argument, NULL, OPT_JSON},               {"coverage", required_argument, NULL, OPT_COVERAGE},
     {"kernel", required_argument, NULL, OPT_KERNEL},     {"every", required_argument, NULL, OPT_EVERY},
@@ -187,6 +192,7 @@ static int take(int option, struct options *o)
     case OPT_MINUTES:
         return minutes(optarg, &o->minutes);
     case OPT_SEED:
+        o->seed_given = true;
         return number(optarg, 0, 1ull << 62, &o->first_seed);
     case OPT_KIND:
         o->kind_given = true;
@@ -208,6 +214,12 @@ static int take(int option, struct options *o)
         return 0;
     case OPT_MUTANTS:
         o->mutants = true;
+        return 0;
+    case OPT_HINTS:
+        o->hints = optarg;
+        return 0;
+    case OPT_RECORD:
+        o->record = true;
         return 0;
     case OPT_OUTPUT:
         o->output = optarg;
@@ -253,6 +265,7 @@ static int check_together(const struct options *o)
         {o->minutes > 0, BIT(OPT_SEEDS), "has no meaning with --minutes"},
         {one_stop, BIT(OPT_EVERY) | BIT(OPT_SEED), "has no meaning with --cycle, which is one stop"},
         {long_runs, BIT(OPT_SEEDS), "has no meaning with --cycle, which is one stop"},
+        {!o->mutants, BIT(OPT_HINTS) | BIT(OPT_RECORD), "is for --mutants"},
         {o->mutants, BIT(OPT_COVERAGE), "has no meaning with --mutants: what they cover says nothing of the RTL"},
         {o->mutants, BIT(OPT_KEEP_GOING), "has no meaning with --mutants: one difference catches a mutant"},
     };

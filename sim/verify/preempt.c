@@ -273,6 +273,9 @@ static void end(struct crew *w)
 static void progress(const struct crew *w, uint32_t ended, double seconds)
 {
     bool terminal = isatty(STDERR_FILENO);
+    if (w->o->quiet) {
+        return;
+    }
     fprintf(stderr, "%stern verify: preempt: %u of %u runs, %.0f s", terminal ? "\r\033[K" : "", ended, w->tasks, seconds);
     for (uint32_t i = 0; i < w->tasks; i++) {
         struct task *t = &w->task[i];

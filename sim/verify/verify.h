@@ -9,7 +9,7 @@
  *
  *   main.c, options.c   the command                  program.c, program_*.c  kind PROGRAM: one kernel of random code
  *   campaign.c  many cases, in worker processes      stream.c, stream_*.c    kind STREAM: random packets, many buffers
- *   mutants.c   the same on devices with seeded bugs scene.c, random.c       what both kinds build with
+ *   mutants.c, mutant_*.c  on devices with seeded bugs  scene.c, random.c       what both kinds build with
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
  *   case.c, compare.c  a case on two, and its ends   shrink.c                the smallest set of items that still differs
  *   foreign.c   what runs between the parts of a case that is stopped

@@ -227,6 +227,9 @@ def nightly(t):
            ["tests/rtl/run", "-j", JOBS, "--timeout", "7200", "fp_fma", "fp_misc", "div_unit", "+count=20000000"], lines)
     ctest(t, "built-in functions: 20,000 random arguments each, all vector widths", "nightly-sweep", BUILD, ["-R", r"^sweep\."],
           {"TERN_SWEEP": "20000"})
+    t.step("functions of one argument of 32 bits, a sixteenth of all arguments: which is in the log", "nightly-ranges",
+           ["nice", "tests/opencl/sweep/ranges", "--night", night, "--nights", "16", "--minutes", "360", "-j", JOBS], lines)
+    print("           " + "\n           ".join((LOGS / "nightly-ranges.log").read_text().rstrip().split("\n")[-2:]), flush=True)
     ctest(t, "20 million vectors of each floating-point instruction in the model", "nightly-float-model", BUILD,
           ["-R", r"^sim\.float\.model_default"], many)
 

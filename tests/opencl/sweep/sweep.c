@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BATCH = 16, SHOWN = 6, GRAIN = 48 }; /* a multiple of every width */
+enum { BATCH = 16, SHOWN = 6 };
+enum { GRAIN = 48 }; /* a multiple of every width */
+enum { CHUNK = 1 << 18 }; /* arguments of a range at a time */
 
 static const unsigned widths[] = {1, 2, 3, 4, 8, 16};
 
@@ -31,11 +33,34 @@ static unsigned count_of(const enum sweep_type *types, unsigned most)
     return n;
 }
 
+bool sweep_is_range(void)
+{
+    return getenv("TERN_SWEEP_RANGE") != NULL;
+}
+
+static union sweep_value unpack(enum sweep_type t, const void *from, size_t i);
+
+/** The n values from this bit pattern on, of a type of at most 32 bits; the last value fills the grain. */
+static struct combinations patterns(enum sweep_type t, uint64_t first, size_t n)
+{
+    struct combinations made = {.n = (n + GRAIN - 1) / GRAIN * GRAIN};
+    made.inputs[0] = malloc(made.n * sizeof(union sweep_value));
+    assert_non_null(made.inputs[0]);
+    for (size_t i = 0; i < made.n; i++) {
+        const uint64_t bits = first + (i < n ? i : n - 1); /* little endian: the low bytes count */
+        made.inputs[0][i] = unpack(t, &bits, 0);
+    }
+    return made;
+}
+
 static struct combinations combine(const struct sweep_case *c, uint32_t *seed)
 {
     union sweep_value corners[3][SWEEP_MOST_CORNERS];
     size_t each[3] = {1, 1, 1};
     const unsigned inputs = count_of(c->in, 3);
+    if (inputs == 1 && sweep_sizes[c->in[0]] <= 2) {
+        return patterns(c->in[0], 0, (size_t)1 << 8 * sweep_sizes[c->in[0]]);
+    }
     for (unsigned k = 0; k < inputs; k++) {
         each[k] = sweep_corners(c->in[k], inputs == 3, corners[k]);
     }
@@ -222,7 +247,10 @@ static size_t run_form(cl_kernel k, const struct sweep_case *c, unsigned width, 
 /** Scalar, and one vector form that differs from case to case; all forms if asked for more. */
 static bool has_form(const struct sweep_case *c, size_t number, unsigned width_index)
 {
-    return width_index == 0 || (!c->no_vectors && (getenv("TERN_SWEEP") != NULL || 1 + number % 5 == width_index));
+    if (width_index == 0 || sweep_is_range()) {
+        return width_index == 0;
+    }
+    return !c->no_vectors && (getenv("TERN_SWEEP") != NULL || 1 + number % 5 == width_index);
 }
 
 static size_t run_case(cl_program p, const struct sweep_case *c, size_t number, unsigned in_batch)
@@ -252,6 +280,45 @@ static size_t run_case(cl_program p, const struct sweep_case *c, size_t number, 
     return wrong;
 }
 
+/** What TERN_SWEEP_CASE calls a case. */
+static const char *label(const struct sweep_case *c)
+{
+    static char text[160];
+    snprintf(text, sizeof text, "%s(%s): %s", c->name, sweep_names[c->in[0]], c->code);
+    return text;
+}
+
+/** Runs the range of a case, until something is wrong. */
+static size_t run_range(cl_program p, const struct sweep_case *c, unsigned in_batch)
+{
+    char *end, name[32];
+    const uint64_t first = strtoull(getenv("TERN_SWEEP_RANGE"), &end, 0);
+    const uint64_t count = *end == '+' ? strtoull(end + 1, NULL, 0) : 0;
+    if (count == 0 || first >= 1ull << 32 || count > (1ull << 32) - first) {
+        fail_msg("TERN_SWEEP_RANGE=%s is not FIRST+COUNT within 32 bits", getenv("TERN_SWEEP_RANGE"));
+    }
+    double worst = 0;
+    size_t wrong = 0;
+    uint64_t at = first, n;
+    snprintf(name, sizeof name, "k%u_1", in_batch);
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    for (; at < first + count && wrong == 0; at += n) {
+        n = first + count - at < CHUNK ? first + count - at : CHUNK;
+        struct combinations data = patterns(c->in[0], at, n);
+        wrong = run_form(k, c, 1, &data, &worst);
+        free(data.inputs[0]);
+        if (wrong != 0) {
+            printf("wrong: %zu; again: TERN_SWEEP_RANGE=0x%08llx+%llu TERN_SWEEP_CASE='%s'\n", wrong,
+                   (unsigned long long)at, (unsigned long long)n, label(c));
+        }
+    }
+    OK(clReleaseKernel(k));
+    printf("range: 0x%08llx+%llu, worst error %.4g, bound %g: %s\n", (unsigned long long)first,
+           (unsigned long long)(at - first), worst, c->bound, label(c));
+    return wrong;
+}
+
 static size_t run_batch(const struct sweep_case *const *cases, const size_t *numbers, unsigned n, const char *options)
 {
     char *source = NULL;
@@ -268,21 +335,36 @@ static size_t run_batch(const struct sweep_case *const *cases, const size_t *num
     fclose(text);
     cl_program p = clt_build(source, options);
     for (unsigned i = 0; i < n; i++) {
-        wrong += run_case(p, cases[i], numbers[i], i);
+        wrong += sweep_is_range() ? run_range(p, cases[i], i) : run_case(p, cases[i], numbers[i], i);
     }
     OK(clReleaseProgram(p));
     free(source);
     return wrong;
 }
 
+static bool is_wanted(const struct sweep_case *c)
+{
+    const char *only = getenv("TERN_SWEEP_ONLY"), *one = getenv("TERN_SWEEP_CASE"), *range = getenv("TERN_SWEEP_RANGE");
+    if ((only != NULL && strncmp(c->name, only, strlen(only)) != 0) || (one != NULL && strcmp(label(c), one) != 0)) {
+        return false;
+    }
+    if (range != NULL && (count_of(c->in, 3) != 1 || sweep_sizes[c->in[0]] != 4)) {
+        return false;
+    }
+    if (range != NULL && strcmp(range, "list") == 0) {
+        printf("case: %s\n", label(c));
+        return false;
+    }
+    return true;
+}
+
 void sweep_run(const struct sweep_case *cases, size_t n, const char *options)
 {
-    const char *only = getenv("TERN_SWEEP_ONLY");
     const struct sweep_case *batch[BATCH];
     size_t numbers[BATCH], wrong = 0;
     unsigned have = 0;
     for (size_t i = 0; i < n; i++) {
-        if (only == NULL || strncmp(cases[i].name, only, strlen(only)) == 0) {
+        if (is_wanted(&cases[i])) {
             batch[have] = &cases[i];
             numbers[have++] = i;
         }
@@ -290,6 +372,9 @@ void sweep_run(const struct sweep_case *cases, size_t n, const char *options)
             wrong += run_batch(batch, numbers, have, options);
             have = 0;
         }
+    }
+    if (wrong != 0 && sweep_is_range()) {
+        fail_msg("%zu results are wrong", wrong);
     }
     if (wrong != 0) {
         fail_msg("%zu results are wrong; again: TERN_SWEEP_SEED=%lu%s%s with TERN_SWEEP_ONLY=<function>", wrong,

@@ -7,8 +7,14 @@
  * s; in the form of width N these are vectors of N elements, or scalars where the case says so. References see scalars
  * only.
  *
- * TERN_SWEEP=N       N random combinations a case and all vector widths (default: 96, two widths) TERN_SWEEP_SEED=N  of
- * the random values (default 1) TERN_SWEEP_ONLY=F  only functions whose name begins with F
+ * Functions of one argument of at most 16 bits see all of its values.
+ *
+ * TERN_SWEEP=N       N random combinations a case and all vector widths (default: 96, two widths)
+ * TERN_SWEEP_SEED=N  of the random values (default 1)
+ * TERN_SWEEP_ONLY=F  only functions whose name begins with F
+ * TERN_SWEEP_RANGE=FIRST+COUNT  instead, of functions of one argument of 32 bits, the COUNT arguments from bit pattern
+ *                    FIRST on, scalar form only; "list" only prints which functions these are. For sweep/ranges.
+ * TERN_SWEEP_CASE=C  only the case that a list or a message calls C
  */
 #ifndef SWEEP_H
 #define SWEEP_H
@@ -70,6 +76,9 @@ enum { SWEEP_MOST_CORNERS = 160 };
 union sweep_value sweep_random(enum sweep_type t, uint32_t *state);
 /** A random value of part i of n equal parts of all bit patterns. */
 union sweep_value sweep_part(enum sweep_type t, size_t i, size_t n, uint32_t *state);
+
+/** A range is swept: a reference may take the host's word where that is sure, for speed. */
+bool sweep_is_range(void);
 
 bool sweep_is_float(enum sweep_type t);
 bool sweep_is_nan(enum sweep_type t, union sweep_value v);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
-#include <signal.h>
 #include <stddef.h>
 
 #define STACK_LEAST ((size_t)2 << 20)
@@ -27,15 +26,26 @@ static int make_attributes(pthread_attr_t *attr)
 int tern_thread_start(pthread_t *out, void *(*run)(void *), void *user)
 {
     pthread_attr_t attr;
-    sigset_t all, old;
+    sigset_t old;
     int r = make_attributes(&attr);
     if (r) {
         return -r;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* a thread begins with the mask of its creator: no moment is left open */
+    tern_signals_block(&old);
     r = pthread_create(out, &attr, run, user);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    tern_signals_restore(&old);
     pthread_attr_destroy(&attr);
     return -r;
+}
+
+void tern_signals_block(sigset_t *before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void tern_signals_restore(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
 }

@@ -8,8 +8,13 @@
 #define TERN_BASE_THREAD_H
 
 #include <pthread.h>
+#include <signal.h>
 
 /** 0 or -errno. */
 int tern_thread_start(pthread_t *out, void *(*run)(void *), void *user);
+
+/** Around a call that may start threads, which begin with the mask of their creator: no moment is left open. */
+void tern_signals_block(sigset_t *before);
+void tern_signals_restore(const sigset_t *before);
 
 #endif

@@ -8,8 +8,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 
 #include "base/build_tree.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "hal/hal.h"
 #include "tern_sim/tern_sim.h"
 
@@ -149,14 +148,13 @@ static int load(struct hal_sim *h, const struct tern_config *c)
                       c->backend, c->geometry, dirs[0], *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
 }
 
-/** Signals are blocked meanwhile: a simulator may start threads, which begin with the mask of their creator (base/thread.h). */
+/** A simulator may start threads of its own. */
 static int create(struct hal_sim *h, const struct tern_sim_config *config)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t old;
+    tern_signals_block(&old);
     const int r = h->api->create(config, &h->sim);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    tern_signals_restore(&old);
     return r;
 }
 

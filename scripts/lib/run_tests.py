@@ -159,7 +159,7 @@ def opencl(t):
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": config})
 
 
-AS_SYNTHESISED = r"^sim\.(device|kernels)\.rtl_synthesis$|^driver\.(device|space)\.rtl$|^opencl\.run_(basic|algorithms|memory)$"
+AS_SYNTHESISED = r"^sim\.(device|kernels|preempt)\.rtl_synthesis$|^driver\.(device|space)\.rtl$|^opencl\.run_(basic|algorithms|memory)$"
 
 
 def synthesis(t):
@@ -236,9 +236,10 @@ def nightly(t):
 
 # The suites of a line run one after the other, two lines at a time, the long ones first.
 SIDE_BY_SIDE = [
-    {"sanitize": sanitize, "tsan": tsan, "fuzz": fuzz},
     {"c": c, "opencl": opencl, "synthesis": synthesis, "bench": bench},
+    {"sanitize": sanitize, "tsan": tsan},
     {"formal": formal},
+    {"fuzz": fuzz},
     {"bare": bare},
     {"rtl": rtl},
     {"static": static},

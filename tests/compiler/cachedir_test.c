@@ -5,7 +5,6 @@
  */
 #include "support.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/auxv.h>
@@ -78,20 +77,6 @@ static int teardown(void **state)
     return system(command);
 }
 
-/** Files in the cache, temporary ones counted. */
-static int entries(void)
-{
-    int n = 0;
-    DIR *d = opendir(cache);
-    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
-        n += e->d_name[0] != '.';
-    }
-    if (d) {
-        closedir(d);
-    }
-    return n;
-}
-
 /** Runs f in a child process; what it said on standard error goes to text. Its wait status. */
 static int apart(void (*f)(void), char *text, size_t size)
 {
@@ -140,7 +125,7 @@ static void test_odd_path(void **state)
     char said[4096];
     assert_int_equal(apart(compile_twice, said, sizeof said), 0);
     assert_string_equal(said, "");
-    assert_int_equal(entries(), 2);
+    assert_int_equal(entries(cache), 2);
 }
 
 /** A link to a folder of ours is as good as the folder; one that others may write to, or that is not ours, is not
@@ -154,7 +139,7 @@ static void test_trust(void **state)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         assert_int_equal(chmod(cache, modes[i]), 0);
         assert_int_equal(apart(compile_twice, said, sizeof said), 0);
-        assert_int_equal(entries(), 2);
+        assert_int_equal(entries(cache), 2);
         assert_int_equal(occurrences(said, "others may write to it"), 1);
         assert_non_null(strstr(said, cache));
     }
@@ -196,7 +181,7 @@ static void test_no_folder(void **state)
     setenv("HOME", directory, 1);
     assert_int_equal(apart(compile_twice, said, sizeof said), 0);
     snprintf(cache, sizeof cache, "%s/.cache/tern", directory);
-    assert_int_equal(entries(), 2);
+    assert_int_equal(entries(cache), 2);
     if (home) {
         setenv("HOME", home, 1);
         free(home);
@@ -210,7 +195,7 @@ static void test_full(void **state)
     char said[4096];
     for (room = 0; room < 4096; room = room * 4 + 1) {
         assert_int_equal(apart(compile_twice, said, sizeof said), 0);
-        assert_true(room > 1000 || entries() == 0);
+        assert_true(room > 1000 || entries(cache) == 0);
         assert_string_equal(said, "");
     }
     room = -1;
@@ -219,7 +204,7 @@ static void test_full(void **state)
     assert_int_equal(system(command), 0);
     close_fails = 1;
     assert_int_equal(apart(compile_twice, said, sizeof said), 0);
-    assert_int_equal(entries(), 0);
+    assert_int_equal(entries(cache), 0);
 }
 
 static rlim_t file_limit;
@@ -277,8 +262,8 @@ static void test_file_limit(void **state)
         file_limit = cases[i].limit;
         expected = cases[i].result;
         const int status = apart(compile_limited, said, sizeof said);
-        if (status || entries() != cases[i].entries) {
-            fail_msg("limit %llu: status %x, %d entries; %s", (unsigned long long)cases[i].limit, (unsigned)status, entries(), said);
+        if (status || entries(cache) != cases[i].entries) {
+            fail_msg("limit %llu: status %x, %d entries; %s", (unsigned long long)cases[i].limit, (unsigned)status, entries(cache), said);
         }
     }
 }
@@ -302,7 +287,7 @@ static void test_bytes(void **state)
         setenv("TERN_CACHE_BYTES", good[i], 1);
         assert_int_equal(apart(compile_twice, said, sizeof said), 0);
         assert_string_equal(said, "");
-        assert_int_equal(entries(), 2);
+        assert_int_equal(entries(cache), 2);
     }
 }
 
@@ -348,7 +333,7 @@ static void test_privileged(void **state)
         skip();
     }
     assert_int_equal(WEXITSTATUS(status), 0);
-    assert_int_equal(entries(), 0);
+    assert_int_equal(entries(cache), 0);
 }
 
 int main(int argc, char **argv)

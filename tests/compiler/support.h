@@ -12,10 +12,25 @@
 
 #include "compiler.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/** Files in a folder, temporary ones counted. */
+__attribute__((unused)) static int entries(const char *folder)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        n += e->d_name[0] != '.';
+    }
+    if (d) {
+        closedir(d);
+    }
+    return n;
+}
 
 __attribute__((unused)) static struct tc_blob module_of(const char *source, const char *options)
 {

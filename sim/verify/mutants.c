@@ -297,6 +297,10 @@ static int find_hints(struct sums *s)
     } else if (!s->o->rtl && find_tree(tree, source)) {
         snprintf(s->path, sizeof s->path, "%s/tests/verify/mutants.hints", source);
     }
+    if (s->o->record && !s->path[0]) {
+        fprintf(stderr, "tern verify: there is no source tree to record in; see --hints\n");
+        return -ENOENT;
+    }
     return s->path[0] ? hints_read(s->path, &s->hints) : 0;
 }
 

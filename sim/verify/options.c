@@ -266,6 +266,7 @@ static int check_together(const struct options *o)
         {one_stop, BIT(OPT_EVERY) | BIT(OPT_SEED), "has no meaning with --cycle, which is one stop"},
         {long_runs, BIT(OPT_SEEDS), "has no meaning with --cycle, which is one stop"},
         {!o->mutants, BIT(OPT_HINTS) | BIT(OPT_RECORD), "is for --mutants"},
+        {o->rtl && !o->hints, BIT(OPT_RECORD), "needs --hints with --rtl"},
         {o->mutants, BIT(OPT_COVERAGE), "has no meaning with --mutants: what they cover says nothing of the RTL"},
         {o->mutants, BIT(OPT_KEEP_GOING), "has no meaning with --mutants: one difference catches a mutant"},
     };

@@ -202,7 +202,8 @@ class Command(unittest.TestCase):
                                ("--every has no meaning with --cycle", *preempt, "--cycle", "5", "--every", "2"),
                                ("--seed has no meaning with --cycle", *preempt, "--cycle", "5", "--seed", "2"),
                                ("--seeds has no meaning with --cycle", *preempt, "--cycle", "5", "--seeds", "2"),
-                               ("--record is for --mutants", "--record"), ("--hints is for --mutants", "--hints", "x"),
+                               ("--record is for --mutants", "--record"), ("--record needs --hints with --rtl", "--rtl", "x", "--mutants", "--record"),
+                               ("--hints is for --mutants", "--hints", "x"),
                                ("--coverage has no meaning with --mutants", "--mutants", "--coverage", "x"),
                                ("--keep-going has no meaning with --mutants", "--mutants", "--keep-going")):
             r = self.verify(*args, status=2)

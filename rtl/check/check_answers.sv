@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asserts that a memory channel answers only what was asked (interfaces.md, rules 1, 2 and 7); in synthesis it is empty.
+// Asserts that a memory channel answers only what was asked (interfaces.md, rules 1, 2 and
+// 7); in synthesis it is empty.
 //
-// Rules: an answer belongs to a request of its tag that was accepted in an earlier cycle and has not been answered; when the
-// client is reset, memory owes it nothing. A tag may be in flight several times (rule 7), so requests are counted by tag.
+// Rules: an answer belongs to a request of its tag that was accepted in an earlier cycle and has not been
+// answered; when the client is reset, memory owes it nothing. A tag may be in flight several times (rule 7), so
+// requests are counted by tag.
 module check_answers #(
     parameter int TAG_W = 8
 ) (

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asserts the rules of a valid/ready channel, in simulation and in the prover; in synthesis it is empty.
 //
-// Rules: valid stays until ready; the payload stays as it is meanwhile. Nothing is checked before the first reset, and a
-// reset takes back what was offered. Whoever receives from a channel instantiates this, once a channel.
-// One module instead of a macro or a bind: Yosys ignores bind, and the name of the instance tells the channel.
+// Rules: valid stays until ready; the payload stays as it is meanwhile. Nothing is checked before the first reset, and
+// a reset takes back what was offered. Whoever receives from a channel instantiates this, once a channel. One module
+// instead of a macro or a bind: Yosys ignores bind, and the name of the instance tells the channel.
 module check_channel #(
     parameter int WIDTH = 1
 ) (

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asserts the rules of the request side of a memory channel (interfaces.md), in simulation and in the prover; in synthesis it
-// is empty.
+// Asserts the rules of the request side of a memory channel (interfaces.md), in simulation and in the
+// prover; in synthesis it is empty.
 //
-// Rules: those of check_channel, for what a request means: a read has no data and no byte enables, only an atomic has an
-// operation. And there is no fourth operation.
+// Rules: those of check_channel, for what a request means: a read has no data and no byte enables, only an atomic has
+// an operation. And there is no fourth operation.
 module check_request #(
     parameter int TAG_W = 8  // of whatever else goes along, too
 ) (
@@ -39,7 +39,8 @@ module check_request #(
     end
     if (held_q && !rst_i) begin
       valid_stays: assert (valid_i);
-      payload_stays: assert ({op_i, line_i, tag_i} == {op_q, line_q, tag_q} && (op_q != tern_pkg::MEM_ATOMIC || amo_i == amo_q));
+      payload_stays: assert ({op_i, line_i, tag_i} == {op_q, line_q, tag_q} &&
+                             (op_q != tern_pkg::MEM_ATOMIC || amo_i == amo_q));
       if (op_q != tern_pkg::MEM_READ) begin
         data_stays: assert ({wdata_i, be_i} == {wdata_q, be_q});
       end

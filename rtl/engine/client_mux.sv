@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the memory channels of an engine's clients onto the one of its MMU. Client: 0 command processor, 1 to 3 executors.
+// Puts the memory channels of an engine's clients onto the one of its MMU. Client: 0 command
+// processor, 1 to 3 executors.
 //
 // Contract: the channel of interfaces.md on both sides; the client's number is the top two bits of the tag. Nothing is
-// decided here: the command processor runs one executor at a time and asks for nothing meanwhile, so select_i (one bit an
-// executor; none: the command processor) opens one channel, and an offered request keeps standing. phys_i is the command
-// processor's wish to pass the address space; else a virtual address has 32 bits. Combinational.
+// decided here: the command processor runs one executor at a time and asks for nothing meanwhile, so select_i (one bit
+// an executor; none: the command processor) opens one channel, and an offered request keeps standing. phys_i is the
+// command processor's wish to pass the address space; else a virtual address has 32 bits. Combinational.
 // An arbiter would cost a turn register and hide a second client that should not be there.
 module client_mux (
     input  logic [   2:0] select_i,

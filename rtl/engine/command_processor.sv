@@ -2,17 +2,17 @@
 // The sequencer of an engine: takes submissions from the HW queue, runs their packets one after another, indicates.
 //
 // Contract: each submission at the head is popped exactly once, together with its indication: completed, faulted (with
-// the details of the first fault), or preempted. A fault ends its buffer only; the next one runs normally: it may belong
-// to another process. A packet runs when all before it have ended with their writes in memory.
-// Preemption: stop_i with a granularity of a packet or finer cuts the running buffer at the next packet boundary, or in a
-// fence_wait; finer still, in a packet that an executor runs (cp_execute). The executor's state goes to the save area, the
-// header right behind it, and when all has been answered the buffer is indicated preempted with the offset of the packet
-// to run next, or to go on with. What waits is popped as preempted with offset and begin time zero, unsaved: it never
-// began. A resumed buffer starts at the offset in its save area; an executor's state is read ahead while the packet is
-// fetched. Cut before that executor has all its state it is indicated as it came: its save area holds yet.
-// The units (fetch, check, fence, pte, context, execute) are busy one at a time, but for the reading ahead, so they share
-// one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a fetch of
-// about 80 cycles in each, and would have to guess whether a packet writes the one after it.
+// the details of the first fault), or preempted. A fault ends its buffer only; the next one runs normally: it may
+// belong to another process. A packet runs when all before it have ended with their writes in memory. Preemption:
+// stop_i with a granularity of a packet or finer cuts the running buffer at the next packet boundary, or in a
+// fence_wait; finer still, in a packet that an executor runs (cp_execute). The executor's state goes to the save area,
+// the header right behind it, and when all has been answered the buffer is indicated preempted with the offset of the
+// packet to run next, or to go on with. What waits is popped as preempted with offset and begin time zero, unsaved: it
+// never began. A resumed buffer starts at the offset in its save area; an executor's state is read ahead while the
+// packet is fetched. Cut before that executor has all its state it is indicated as it came: its save area holds yet.
+// The units (fetch, check, fence, pte, context, execute) are busy one at a time, but for the reading ahead, so they
+// share one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a
+// fetch of about 80 cycles in each, and would have to guess whether a packet writes the one after it.
 module command_processor #(
     parameter int SAVE_LINES = 64  // of a context-save area
 ) (
@@ -114,7 +114,8 @@ module command_processor #(
   logic begins_q;      // a unit starts in this state's first cycle
   logic flush_q, cut;
 
-  logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second, check_done;
+  logic fetch_done, fence_done, fence_stopped, fence_fault, pte_done, pte_fault, ctx_done, ctx_fault, check_second,
+    check_done;
   logic [1023:0] packet;
   logic [15:0] fetch_fault;
   logic [7:0] check_fault, fence_code, pte_code, ctx_code, x_code, opcode;
@@ -293,7 +294,8 @@ module command_processor #(
   assign flush_count_o = packet[tern_spec_pkg::PKT_TLB_FLUSH_COUNT_LSB+:21];
 
   // Memory: whichever unit is at work
-  logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, x_ready, fence_write, ctx_write, x_write, fetch_tag, unit_rsp;
+  logic fetch_valid, fence_valid, pte_valid, ctx_valid, x_valid, x_ready, fence_write, ctx_write, x_write,
+    fetch_tag, unit_rsp;
   logic [27:0] fetch_line, fence_line, pte_line, ctx_line, x_line;
   logic [511:0] fence_wdata, pte_wdata, ctx_wdata, x_wdata;
   logic [63:0] fence_be, pte_be;
@@ -380,9 +382,9 @@ module command_processor #(
       .op_i(state_q == S_INIT ? 2'd0 : state_q == S_SAVE ? 2'd1 : 2'd2),
       .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_save_i),
       .offset_i(offset_q), .executor_i(|x_lines ? number : '0), .lines_i(x_lines), .done_o(ctx_done),
-      .fault_o(ctx_fault), .fault_code_o(ctx_code), .offset_o(ctx_offset), .executor_o(ctx_executor), .lines_o(ctx_lines),
-      .req_valid_o(ctx_valid), .req_ready_i, .req_write_o(ctx_write), .req_line_o(ctx_line), .req_wdata_o(ctx_wdata),
-      .rsp_valid_i(unit_rsp), .rsp_data_i, .rsp_fault_i
+      .fault_o(ctx_fault), .fault_code_o(ctx_code), .offset_o(ctx_offset), .executor_o(ctx_executor),
+      .lines_o(ctx_lines), .req_valid_o(ctx_valid), .req_ready_i, .req_write_o(ctx_write), .req_line_o(ctx_line),
+      .req_wdata_o(ctx_wdata), .rsp_valid_i(unit_rsp), .rsp_data_i, .rsp_fault_i
   );
   cp_execute u_execute (
       .clk_i, .rst_i, .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
@@ -390,11 +392,12 @@ module command_processor #(
       .lines_i(ctx_lines), .start_i(begins_q && state_q == S_EXEC), .resume_i(restores_q), .root_i(head_root_i),
       .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}), .paging_i(head_paging_i),
       .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost),
-      .dropped_o(x_dropped), .settled_o(x_settled), .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines), .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o),
-      .select_o(exec_select_o), .exec_rst_o, .exec_start_o, .exec_ready_i, .exec_resume_o, .exec_scrub_o, .exec_stop_o,
-      .exec_ended_i(exec_done_i || exec_fault_i), .exec_stopped_i, .save_valid_i, .save_ready_o, .save_data_i,
-      .save_last_i, .restore_valid_o, .restore_ready_i, .restore_data_o, .restore_last_o, .req_valid_o(x_valid),
-      .req_ready_i(x_ready), .req_write_o(x_write), .req_line_o(x_line), .req_wdata_o(x_wdata), .req_tag_o(x_tag),
-      .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]), .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i
+      .dropped_o(x_dropped), .settled_o(x_settled), .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines),
+      .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o), .select_o(exec_select_o), .exec_rst_o, .exec_start_o,
+      .exec_ready_i, .exec_resume_o, .exec_scrub_o, .exec_stop_o, .exec_ended_i(exec_done_i || exec_fault_i),
+      .exec_stopped_i, .save_valid_i, .save_ready_o, .save_data_i, .save_last_i, .restore_valid_o, .restore_ready_i,
+      .restore_data_o, .restore_last_o, .req_valid_o(x_valid), .req_ready_i(x_ready), .req_write_o(x_write),
+      .req_line_o(x_line), .req_wdata_o(x_wdata), .req_tag_o(x_tag), .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
+      .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i
   );
 endmodule

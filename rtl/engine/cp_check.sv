@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a packet may run.
 //
-// Contract: check_i with the packet and what is known of its buffer; three cycles later done_o is a pulse, and until the next
-// check fault_o is the fault code, zero if the packet is well formed. Of several faults the first in this order counts:
-// unknown opcode, length or header bits, privilege, end of buffer, the second line's own fetch fault (second_fault_i),
-// reserved bits, bounds. Of a dispatch only the reserved bits are checked here: its geometry depends on the executor, which
-// does the rest. second_o: the fault is the one of fetching the second line. executor_o: who runs it, as the header of a
-// save area says (none: the command processor itself). Preemption saves nothing of it.
+// Contract: check_i with the packet and what is known of its buffer; three cycles later done_o is a pulse, and until
+// the next check fault_o is the fault code, zero if the packet is well formed. Of several faults the first in this
+// order counts: unknown opcode, length or header bits, privilege, end of buffer, the second line's own fetch fault
+// (second_fault_i), reserved bits, bounds. Of a dispatch only the reserved bits are checked here: its geometry depends
+// on the executor, which does the rest. second_o: the fault is the one of fetching the second line. executor_o: who
+// runs it, as the header of a save area says (none: the command processor itself). Preemption saves nothing of it.
 module cp_check (
     input  logic          clk_i,
     input  logic          check_i,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header of a context-save area (docs/spec/context.yaml): makes it empty, writes a saved one, reads it back.
 //
-// Contract: start_i with op_i and the physical page of the area; for OP_SAVE the offset of the packet to run next or to go
-// on with, the executor that was cut in it (0: none), and how many lines of its state follow. It ends with done_o; or with
-// fault_o and fault_code_o: an error of memory, or, reading, an area that holds no saved context, or that has reserved bits
-// or a number of lines that no executor has: context_invalid. After OP_LOAD offset_o, executor_o and lines_o are the saved
-// ones. All this stays until the next start. All accesses are physical.
+// Contract: start_i with op_i and the physical page of the area; for OP_SAVE the offset of the packet to run next or to
+// go on with, the executor that was cut in it (0: none), and how many lines of its state follow. It ends with done_o;
+// or with fault_o and fault_code_o: an error of memory, or, reading, an area that holds no saved context, or that has
+// reserved bits or a number of lines that no executor has: context_invalid. After OP_LOAD offset_o, executor_o and
+// lines_o are the saved ones. All this stays until the next start. All accesses are physical.
 // This is what preemption saves of the command processor itself: one line.
 module cp_context #(
     parameter int SAVE_LINES = 64  // of the area, this one included

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one packet on an executor: starts it, passes a stop on, and has its state saved and restored (interfaces.md).
 //
-// Contract: start_i with exec_i (one bit: SIMT, mover, user) and resume_i begins. The executor's own done and fault pulses end
-// it, as the caller sees; or saved_o: it has stopped and its state of lines_o lines is on its way to the area at page_i; or
-// it has been reset while it took its state back, which is safe because memory takes nothing from it before it has all of it:
-// lost_o, memory could not give the rest (code_o), or dropped_o, a stop came: the area holds what it held, and saving it again
-// would double the wait. fetch_i, before the start, begins to read a state of lines_i lines ahead.
-// settled_o: memory owes no answer; bad_o: one of a save was a fault. clear_i (a level): forget all that is left.
-// select_o opens the executor's memory channel, which is closed while its state moves: then the command processor's is open, and
-// what the executor asks for already waits.
+// Contract: start_i with exec_i (one bit: SIMT, mover, user) and resume_i begins. The executor's own done and fault
+// pulses end it, as the caller sees; or saved_o: it has stopped and its state of lines_o lines is on its way to the
+// area at page_i; or it has been reset while it took its state back, which is safe because memory takes nothing from it
+// before it has all of it: lost_o, memory could not give the rest (code_o), or dropped_o, a stop came: the area holds
+// what it held, and saving it again would double the wait. fetch_i, before the start, begins to read a state of lines_i
+// lines ahead. settled_o: memory owes no answer; bad_o: one of a save was a fault. clear_i (a level): forget all that
+// is left. select_o opens the executor's memory channel, which is closed while its state moves: then the command
+// processor's is open, and what the executor asks for already waits.
 // What preemption saves is on the streams; of this unit itself nothing.
 module cp_execute (
     input  logic         clk_i,

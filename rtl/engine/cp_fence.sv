@@ -2,9 +2,9 @@
 // Writes and waits for 64-bit values in memory (S3): fence_signal, timestamp and fence_wait.
 //
 // Contract: start_i with address and value; wait_i: wait until the value in memory, unsigned, is at least value_i, else
-// write it. One pulse ends it: done_o; fault_o (fault_code_o; access and address are the caller's to know); or stopped_o,
-// when stop_i (a level) found a wait that is not satisfied (P7). Memory is read again POLL cycles after each answer.
-// Preemption saves nothing of it: a wait begins anew.
+// write it. One pulse ends it: done_o; fault_o (fault_code_o; access and address are the caller's to know); or
+// stopped_o, when stop_i (a level) found a wait that is not satisfied (P7). Memory is read again POLL cycles after each
+// answer. Preemption saves nothing of it: a wait begins anew.
 module cp_fence #(
     parameter int POLL = 32
 ) (

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fetches a packet: its line, and the line after it if the buffer has one, both at once.
 //
-// Contract: start_i with line_i (address of the packet in lines) and second_i (the buffer goes on after that line) begins
-// a fetch; done_o is a pulse. Then packet_o holds the lines, an absent second one zero, and fault_o the fault codes of
-// the two (second in the upper half), until the next start. The second line's fault counts only if the packet is that
-// long: the caller decides. Nothing is fetched ahead of a packet's end, since the packet may write the one after it.
-// Preemption saves nothing of it: a buffer is cut between packets.
+// Contract: start_i with line_i (address of the packet in lines) and second_i (the buffer goes on after that line)
+// begins a fetch; done_o is a pulse. Then packet_o holds the lines, an absent second one zero, and fault_o the fault
+// codes of the two (second in the upper half), until the next start. The second line's fault counts only if the packet
+// is that long: the caller decides. Nothing is fetched ahead of a packet's end, since the packet may write the one
+// after it. Preemption saves nothing of it: a buffer is cut between packets.
 module cp_fetch (
     input  logic          clk_i,
     input  logic          rst_i,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes page-table entries (A4): pte_update.
 //
-// Contract: start_i with the physical address of the first entry, how many, its value and the step from one to the next.
-// The entries lie in one 4 KiB table (cp_check). One pulse ends it, when all writes are answered: done_o, or fault_o with
-// fault_code_o and fault_va_o (the lowest entry not written). One entry is made a cycle, and up to 64 lines are in
-// flight: a full table takes about 1,100 cycles, memory's latency included, with one adder instead of sixteen.
-// Preemption saves nothing of it: it ends by itself.
+// Contract: start_i with the physical address of the first entry, how many, its value and the step from one to the
+// next. The entries lie in one 4 KiB table (cp_check). One pulse ends it, when all writes are answered: done_o, or
+// fault_o with fault_code_o and fault_va_o (the lowest entry not written). One entry is made a cycle, and up to 64
+// lines are in flight: a full table takes about 1,100 cycles, memory's latency included, with one adder instead of
+// sixteen. Preemption saves nothing of it: it ends by itself.
 module cp_pte (
     input  logic         clk_i,
     input  logic         rst_i,

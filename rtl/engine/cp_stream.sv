@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves an executor's state between its streams and the context-save area: lines 1 on of it, one a cycle, 64 in flight.
 //
-// Contract: start_i with page_i begins. save_i: what comes on the save stream is written, up to its last line; then sent_o
-// holds, and the header may follow without waiting for answers; lines_o counts. Else lines_i lines are read ahead as soon
-// as go_i holds (it stays then), and handed over on the restore stream, in order, once restore_i holds; given_o: the last
-// one has been taken. fault_o and code_o: an answer said so; a save goes on to its end, a restore stops before that line.
-// clear_i (a level) gives a restore up. settled_o: all that was asked has been answered. All until the next start or clear.
-// The command processor opens its memory channel to this unit alone while it asks. All accesses are physical.
-// Preemption saves nothing of it. It knows no layout: what the lines mean is the executor's affair.
+// Contract: start_i with page_i begins. save_i: what comes on the save stream is written, up to its last line;
+// then sent_o holds, and the header may follow without waiting for answers; lines_o counts. Else lines_i lines are
+// read ahead as soon as go_i holds (it stays then), and handed over on the restore stream, in order, once
+// restore_i holds; given_o: the last one has been taken. fault_o and code_o: an answer said so; a save goes on to
+// its end, a restore stops before that line. clear_i (a level) gives a restore up. settled_o: all that was asked
+// has been answered. All until the next start or clear. The command processor opens its memory channel to this
+// unit alone while it asks. All accesses are physical. Preemption saves nothing of it. It knows no layout: what
+// the lines mean is the executor's affair.
 module cp_stream #(
     parameter int FLIGHT_LOG2 = 6  // requests in flight; at most 6, the width of the tag
 ) (
@@ -74,7 +75,8 @@ module cp_stream #(
       .rsp_tag_i(rsp_tag_i[FLIGHT_LOG2-1:0]), .rsp_data_i, .rsp_fault_i, .out_valid_o(out_valid), .out_meta_o(out_last),
       .out_fault_o(out_fault), .pop_i(pop), .data_o(restore_data_o)
 `ifdef FORMAL
-      , .f_pick_i(f_picked), .f_count_o(f_count), .f_head_o(f_head), .f_owed_o(f_ring_owed), .f_metas_o(f_metas), .f_is_o(f_is),
+      , .f_pick_i(f_picked), .f_count_o(f_count), .f_head_o(f_head), .f_owed_o(f_ring_owed), .f_metas_o(f_metas),
+      .f_is_o(f_is),
       .f_ahead_o(f_ahead), .f_tag_o(f_ring_tag), .f_fault_o(f_ring_fault), .f_data_o(f_ring_data)
 `endif
   );
@@ -149,14 +151,15 @@ module cp_stream #(
   end
 
 `ifdef FORMAL
-  // Any one line, the f_pick-th of the state, and how many lines have been asked for and have passed the executor's side: of a save
-  // each is written once, in order; of a restore each is handed over once, in order, none from the first faulted one on. Assumed
-  // of cp_execute: a start when the last job has ended or has been given up, and all is settled; go_i and clear_i stay; a reset
-  // when memory owes nothing.
+  // Any one line, the f_pick-th of the state, and how many lines have been asked for and have passed the executor's
+  // side: of a save each is written once, in order; of a restore each is handed over once, in order, none from the
+  // first faulted one on. Assumed of cp_execute: a start when the last job has ended or has been given up, and all is
+  // settled; go_i and clear_i stay; a reset when memory owes nothing.
   localparam int DEPTH = 1 << FLIGHT_LOG2;
   localparam logic [1:0] J_NONE = 2'd0, J_SAVE = 2'd1, J_RESTORE = 2'd2, J_GIVEN_UP = 2'd3;
   (* anyconst *) logic [15:0] f_pick;
-  logic f_start_q = 1'b1, f_picked, f_going_q, f_clearing_q, f_ended_q, f_bad_q, f_held_q, f_offered_q, f_asked_it_q, f_has_it_q;
+  logic f_start_q = 1'b1, f_picked, f_going_q, f_clearing_q, f_ended_q, f_bad_q, f_held_q, f_offered_q, f_asked_it_q,
+    f_has_it_q;
   logic [1:0] f_job_q;
   logic [15:0] f_size_q, f_asked_q, f_passed_q, f_popped, f_next, f_under_way;
   logic [21:0] f_page_q;
@@ -187,7 +190,8 @@ module cp_stream #(
     if (accepted) f_asked_q <= f_next;
     if (accepted && !req_write_o) f_owed_q[req_tag_o[FLIGHT_LOG2-1:0]] <= 1'b1;
     if (rsp_valid_i && f_job_q != J_SAVE) f_owed_q[rsp_tag_i[FLIGHT_LOG2-1:0]] <= 1'b0;
-    f_owes_q <= f_owes_q + (FLIGHT_LOG2 + 1)'(accepted && req_write_o) - (FLIGHT_LOG2 + 1)'(rsp_valid_i && f_job_q == J_SAVE);
+    f_owes_q <= f_owes_q + (FLIGHT_LOG2 + 1)'(accepted && req_write_o) -
+      (FLIGHT_LOG2 + 1)'(rsp_valid_i && f_job_q == J_SAVE);
     if (rsp_valid_i && f_job_q == J_SAVE && |rsp_fault_i) {f_bad_q, f_code_q} <= {1'b1, rsp_fault_i};
     if ((save_valid_i && save_ready_o) || (restore_valid_o && restore_ready_i)) f_passed_q <= f_passed_q + 1'b1;
     if (save_valid_i && save_ready_o) begin
@@ -248,7 +252,8 @@ module cp_stream #(
         assert (f_popped <= f_asked_q && f_asked_q <= f_size_q && f_size_q != '0);
         assert (req_valid_o == (f_asked_q != f_size_q && go_i && f_asked_q != f_popped + 16'(DEPTH)));
         if (restore_valid_o) assert (restore_last_o == (f_passed_q + 1'b1 == f_size_q));
-        if (restore_valid_o && f_passed_q + 1'b1 == f_pick) assert (f_has_it_q && f_fault_q == '0 && restore_data_o == f_data_q);
+        if (restore_valid_o && f_passed_q + 1'b1 == f_pick)
+          assert (f_has_it_q && f_fault_q == '0 && restore_data_o == f_data_q);
         if (f_has_it_q && |f_fault_q) assert (f_popped < f_pick);
         if (fault_o) assert (restore_i && code_o != '0);
         if (f_popped + 1'b1 == f_pick && restore_i)
@@ -269,11 +274,13 @@ module cp_stream #(
       endcase
       if (f_job_q == J_RESTORE) begin
         for (int i = 0; i < DEPTH; i++)
-          if (i < 32'(f_count)) assert (f_metas[FLIGHT_LOG2'(32'(f_head) + i)] == (f_popped + 16'(i) + 1'b1 == f_size_q));
+          if (i < 32'(f_count))
+            assert (f_metas[FLIGHT_LOG2'(32'(f_head) + i)] == (f_popped + 16'(i) + 1'b1 == f_size_q));
         if (f_held_q) assert (f_going_q);
         assert (f_asked_it_q == (f_pick != '0 && f_pick <= f_asked_q) && (f_asked_it_q || !f_has_it_q));
         assert (f_is[0] == (f_asked_it_q && f_popped < f_pick));
-        if (f_is[0]) assert (f_popped + 16'(f_ahead) + 1'b1 == f_pick && f_ring_tag == f_tag_q && f_is[1] == f_has_it_q);
+        if (f_is[0]) assert (f_popped + 16'(f_ahead) + 1'b1 == f_pick && f_ring_tag == f_tag_q &&
+                             f_is[1] == f_has_it_q);
         if (f_asked_it_q && !f_is[0]) assert (f_has_it_q && f_fault_q == '0);
         if (f_has_it_q) assert (f_ring_fault == f_fault_q && f_ring_data == f_data_q);
         if (have_q && f_popped == f_pick) assert (f_is[2]);

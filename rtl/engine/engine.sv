@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One engine: HW queue, command processor, executors, MMU, indications; independent of every other engine (C7).
 //
-// Contract: a register block below (engine_regs), one physical memory channel above. irq_o: an indication waits. idle_o:
-// no buffer is queued or running and nothing is in flight.
-// A preemption request (engine_stop) holds until the HW queue is empty, so whatever waits behind the cut buffer is cancelled
-// (P3). A reset (engine_reset) ends with an empty queue; indications stay.
-// What preemption saves: the header of the context-save area and, of a packet that is cut, its executor's state, both by
-// the command processor; nothing else outlives a packet.
+// Contract: a register block below (engine_regs), one physical memory channel above. irq_o: an indication waits.
+// idle_o: no buffer is queued or running and nothing is in flight.
+// A preemption request (engine_stop) holds until the HW queue is empty, so whatever waits behind the cut buffer is
+// cancelled (P3). A reset (engine_reset) ends with an empty queue; indications stay.
+// What preemption saves: the header of the context-save area and, of a packet that is cut, its executor's state, both
+// by the command processor; nothing else outlives a packet.
 module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
@@ -45,7 +45,8 @@ module engine #(
   localparam int IND_W = 416;
 
   // Registers, queue, indications
-  logic doorbell, reset_request, preempt, pop, queue_rst, resetting, refused, head_valid, busy, ind_valid, ind_head_valid;
+  logic doorbell, reset_request, preempt, pop, queue_rst, resetting, refused, head_valid, busy, ind_valid,
+    ind_head_valid;
   logic [1:0] granularity, queued;
   logic [2:0] pending;
   logic [SUB_W-1:0] submission, head, second;
@@ -102,7 +103,8 @@ module engine #(
   logic [6:0] cp_tag;
   logic [31:0] ind_va, ind_pc, ind_offset, ind_info;
   logic [63:0] ind_begin, cp_be;
-  logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault, exec_stopped;
+  logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault,
+    exec_stopped;
   logic [2:0] save_valid, save_last, restore_ready;
   logic [1535:0] save_data;
   logic save_ready, restore_valid, restore_last, resume;
@@ -132,9 +134,9 @@ module engine #(
       .clk_i, .rst_i(queue_rst), .time_i, .head_valid_i(head_valid), .head_buffer_i(head_buffer),
       .head_size_i(head_size), .head_root_i(head_root), .head_save_i(head_save), .head_paging_i(head_paging),
       .head_resume_i(head_resume), .head_null_i(head_null), .ind_valid_o(cp_ind_valid), .ind_kind_o(ind_kind),
-      .ind_access_o(ind_access), .ind_fault_o(ind_fault), .ind_lane_o(ind_lane), .ind_warp_o(ind_warp), .ind_group_o(ind_group),
-      .ind_va_o(ind_va), .ind_pc_o(ind_pc), .ind_offset_o(ind_offset), .ind_begin_o(ind_begin), .stop_i(stop),
-      .stop_gran_i(stop_gran), .busy_o(busy), .exec_active_o(exec_active), .exec_select_o(exec_select),
+      .ind_access_o(ind_access), .ind_fault_o(ind_fault), .ind_lane_o(ind_lane), .ind_warp_o(ind_warp),
+      .ind_group_o(ind_group), .ind_va_o(ind_va), .ind_pc_o(ind_pc), .ind_offset_o(ind_offset), .ind_begin_o(ind_begin),
+      .stop_i(stop), .stop_gran_i(stop_gran), .busy_o(busy), .exec_active_o(exec_active), .exec_select_o(exec_select),
       .exec_rst_o(exec_rst), .exec_start_o(exec_start), .exec_ready_i(exec_ready), .exec_packet_o(packet),
       .exec_resume_o(resume), .exec_scrub_o(scrub), .exec_flush_o(flush), .exec_stop_o(exec_stop),
       .exec_done_i(|exec_done), .exec_stopped_i(|exec_stopped), .exec_fault_i(|exec_fault),
@@ -166,7 +168,8 @@ module engine #(
   logic [1535:0] x_wdata;
   logic [191:0] x_be;
   logic [23:0] x_tag;
-  logic ev_issue, ev_stall_use, ev_stall_unit, ev_stall_idle, ev_l1_hit, ev_l1_miss, ev_ic_miss, ev_tlb_hit, ev_tlb_miss;
+  logic ev_issue, ev_stall_use, ev_stall_unit, ev_stall_idle, ev_l1_hit, ev_l1_miss, ev_ic_miss, ev_tlb_hit,
+    ev_tlb_miss;
   logic [5:0] ev_lanes, ev_fma;
 
   // Idle it changes nothing but at a flush, and a pulse of its own is over when the command processor has seen it.
@@ -174,11 +177,11 @@ module engine #(
   clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
 
   simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)) u_simt (
-      .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]), .start_ready_o(exec_ready[0]),
-      .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume), .done_valid_o(exec_done[0]),
-      .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]), .fault_access_o(fault_access[1:0]),
-      .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp),
-      .fault_lane_o(fault_lane),
+      .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]),
+      .start_ready_o(exec_ready[0]), .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume),
+      .done_valid_o(exec_done[0]), .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]),
+      .fault_access_o(fault_access[1:0]), .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc),
+      .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
       .dbg_warp_i(dbg_warp), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(exec_stop[0]),
       .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]),
       .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),

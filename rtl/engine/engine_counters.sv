@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The performance counters of an engine, 64 bits each, in the order of the registers cnt_busy ... cnt_wr_lines.
 //
-// Contract: each counts its event from the device's reset on; a reset of the engine leaves it alone. read_o is the counter
-// that select_i names, zero beyond the last. A reader of both halves reads the high one twice.
-// Preemption saves nothing of it: the driver takes differences.
+// Contract: each counts its event from the device's reset on; a reset of the engine leaves it alone. read_o is the
+// counter that select_i names, zero beyond the last. A reader of both halves reads the high one twice. Preemption saves
+// nothing of it: the driver takes differences.
 module engine_counters (
     input  logic        clk_i,
     input  logic        rst_i,

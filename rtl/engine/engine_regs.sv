@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registers of one engine (docs/spec/registers.yaml, block engine): submission, commands, indications, counters.
 //
-// Contract: write_i with addr_i and wdata_i is one write, taken at once; rdata_o follows addr_i combinationally. A write
-// to ro registers does nothing, wo registers and holes read zero. Commands leave as pulses, one cycle after the write.
-// The submission registers keep their values; the doorbell takes them as they are.
+// Contract: write_i with addr_i and wdata_i is one write, taken at once; rdata_o follows addr_i combinationally. A
+// write to ro registers does nothing, wo registers and holes read zero. Commands leave as pulses, one cycle after the
+// write. The submission registers keep their values; the doorbell takes them as they are.
 // Preemption saves nothing of it. A reset of the engine leaves what can be written alone.
 module engine_regs #(
     parameter int IND_W = 416  // thirteen words

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resets one engine without disturbing memory or its neighbours (F3).
 //
-// Contract: request_i (a pulse) begins: block_o stops new requests at the MMU; when drain_busy_i tells that all accepted ones
-// are answered, everything inside the engine gets rst_o for one cycle; then busy_o falls. It ends always, because memory
-// answers every request. rst_i, the device's reset, does the same without draining: memory is reset with it.
-// Answers cannot meet a client that has forgotten its question; that is why executors need no reset protocol of their own.
+// Contract: request_i (a pulse) begins: block_o stops new requests at the MMU; when drain_busy_i tells that all
+// accepted ones are answered, everything inside the engine gets rst_o for one cycle; then busy_o falls. It ends
+// always, because memory answers every request. rst_i, the device's reset, does the same without draining: memory
+// is reset with it. Answers cannot meet a client that has forgotten its question; that is why executors need no
+// reset protocol of their own.
 module engine_reset (
     input  logic clk_i,
     input  logic rst_i,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The preemption request of an engine: held from the command until the HW queue is empty (P2, P3, P4).
 //
-// Contract: preempt_i (a pulse) with gran_i while something is queued (queued_i) raises stop_o with gran_o; both hold, so what
-// waits behind the buffer that is cut is cancelled, until nothing is queued. Meanwhile a request with a finer granularity
-// counts, one with a coarser changes nothing. A request that finds the queue empty is forgotten: nothing is left to stop.
-// Preemption saves nothing of it.
+// Contract: preempt_i (a pulse) with gran_i while something is queued (queued_i) raises stop_o with gran_o; both hold,
+// so what waits behind the buffer that is cut is cancelled, until nothing is queued. Meanwhile a request with a finer
+// granularity counts, one with a coarser changes nothing. A request that finds the queue empty is forgotten: nothing is
+// left to stop. Preemption saves nothing of it.
 module engine_stop (
     input  logic       clk_i,
     input  logic       rst_i,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HW queue of an engine: at most two submissions, in order (C6).
 //
-// Contract: a doorbell appends data_i, or is refused when two wait already, or when what is queued and what is indicated
-// but not yet read (pending_i) would not fit into the indication FIFO together. So each pop finds room for its
-// indication, and nothing downstream needs a way to push back. refused_o tells the fate of the last doorbell.
-// The head is there from the cycle after the doorbell until pop_i. Pops of an empty queue do nothing.
-// Preemption saves nothing of it: whoever preempts pops all entries. A reset of the engine forgets them.
-// A shift register, not a ring: with two entries the head then needs no multiplexer.
+// Contract: a doorbell appends data_i, or is refused when two wait already, or when what is queued and what is
+// indicated but not yet read (pending_i) would not fit into the indication FIFO together. So each pop finds room for
+// its indication, and nothing downstream needs a way to push back. refused_o tells the fate of the last doorbell. The
+// head is there from the cycle after the doorbell until pop_i. Pops of an empty queue do nothing. Preemption saves
+// nothing of it: whoever preempts pops all entries. A reset of the engine forgets them. A shift register, not a ring:
+// with two entries the head then needs no multiplexer.
 module hw_queue #(
     parameter int WIDTH       = 8,  // bits of a submission
     parameter int INDICATIONS = 4   // room of the indication FIFO

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an engine has to tell the driver: completions, preemptions and faults, in submission order (C5, P3).
 //
-// Contract: every push is kept until it is popped, first in, first out. The pusher has seen to room (hw_queue counts), so
-// there is no ready; a push without room would be lost. The head stays until pop_i; pops of an empty FIFO do nothing.
-// Preemption saves nothing of it, and a reset of the engine leaves it alone: only the device's reset empties it.
+// Contract: every push is kept until it is popped, first in, first out. The pusher has seen to room
+// (hw_queue counts), so there is no ready; a push without room would be lost. The head stays until pop_i;
+// pops of an empty FIFO do nothing. Preemption saves nothing of it, and a reset of the engine leaves it
+// alone: only the device's reset empties it.
 module indication_fifo #(
     parameter int WIDTH      = 8,
     parameter int DEPTH_LOG2 = 2

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor for copy, fill and pte_copy packets: boxes of bytes, any alignment, whole lines on the memory channel.
 //
-// Contract: the executor interface. Of several faults the one of the lowest byte in the order of the copy is reported, a
-// write before a read; earlier lines may be written, and some later ones.
+// Contract: the executor interface. Of several faults the one of the lowest byte in the order of the copy is reported,
+// a write before a read; earlier lines may be written, and some later ones.
 // A copy reads ahead 64 lines and keeps 64 writes in flight, so with one request a cycle it moves a line every two
 // cycles, and a fill one every cycle. Source and destination must not overlap: lines in flight are not compared.
-// Preemption saves one line, the place (mover_place). At a stop no further destination line begins; those that have begun
-// are written, and are the ones before the place; what has been read for others is dropped, and read again after the resume.
-// How: two walkers over the box. One reads source lines into the ring; the other takes destination lines, pairs them
-// with source lines, and feeds mover_align. A source row that starts later in its line than the destination row does
-// first loads one line without a destination (prime). Rows need no common alignment: the distance is found at each row.
+// Preemption saves one line, the place (mover_place). At a stop no further destination line begins; those that have
+// begun are written, and are the ones before the place; what has been read for others is dropped, and read again
+// after the resume. How: two walkers over the box. One reads source lines into the ring; the other takes destination
+// lines, pairs them with source lines, and feeds mover_align. A source row that starts later in its line than the
+// destination row does first loads one line without a destination (prime). Rows need no common alignment: the
+// distance is found at each row.
 module mover (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -88,10 +89,10 @@ module mover (
 
   /* verilator lint_off PINCONNECTEMPTY */
   mover_rows u_src (
-      .clk_i, .rst_i, .load_i(load && !is_fill), .stop_i(bad || halt), .row_i(src_row), .slice_i(src_slice), .skip_i(skip),
-      .left_i(left), .rows_left_i(rows_left), .slices_left_i(slices_left), .width_i(width), .rows_i(rows),
-      .row_pitch_i(src_row_pitch), .slice_pitch_i(src_slice_pitch), .active_o(), .valid_o(src_valid), .ready_i(src_ready),
-      .line_o(src_line), .start_o(src_start), .be_o(), .first_o(), .last_o(src_last)
+      .clk_i, .rst_i, .load_i(load && !is_fill), .stop_i(bad || halt), .row_i(src_row), .slice_i(src_slice),
+      .skip_i(skip), .left_i(left), .rows_left_i(rows_left), .slices_left_i(slices_left), .width_i(width),
+      .rows_i(rows), .row_pitch_i(src_row_pitch), .slice_pitch_i(src_slice_pitch), .active_o(), .valid_o(src_valid),
+      .ready_i(src_ready), .line_o(src_line), .start_o(src_start), .be_o(), .first_o(), .last_o(src_last)
   );
   mover_rows u_dst (
       .clk_i, .rst_i, .load_i(load), .stop_i(bad || halt), .row_i(dst_row), .slice_i(dst_slice), .skip_i(skip),
@@ -110,9 +111,9 @@ module mover (
 
   read_ring #(.DEPTH_LOG2(6), .META_W(33)) u_ring (
       .clk_i, .rst_i, .clear_i(load), .full_o(ring_full), .drained_o(ring_drained), .alloc_i(read_go),
-      .alloc_tag_o(read_tag), .meta_i({src_last, src_line[25:0], src_start}), .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
-      .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i, .out_valid_o(have), .out_meta_o(have_meta),
-      .out_fault_o(have_fault), .pop_i(pop), .data_o(source)
+      .alloc_tag_o(read_tag), .meta_i({src_last, src_line[25:0], src_start}),
+      .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]), .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i,
+      .out_valid_o(have), .out_meta_o(have_meta), .out_fault_o(have_fault), .pop_i(pop), .data_o(source)
   );
 
   // Pairing: a step for mover_align

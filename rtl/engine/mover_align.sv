@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns lines of the source into lines of the destination: rotates each by the distance of the two, and joins neighbours.
+// Turns lines of the source into lines of the destination: rotates each by the distance of
+// the two, and joins neighbours.
 //
 // Contract: a step carries a destination line (emit_i, with address and byte enables), or only loads a source line
 // (emit_i low). load_i: a new source line arrives on data_i one cycle after the step (the read port of read_ring).

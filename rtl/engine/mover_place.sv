@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The box of a copy, fill or pte_copy packet, and the place in it that the mover has come to.
 //
-// Contract: start_i takes the box of the packet, at its beginning. restore_i puts another place into it: restore_line_i is a
-// mover_state (docs/spec/context.yaml), and save_line_o is always the one of the present place. step_i goes on by a
-// destination line: by bytes_i, or to the next row if it ends this one (row_ends_i). over_o: nothing is left, or never was.
-// A fill has no source: its source stands at 0 and does not move, so that the distance of the two rows, by which bytes are
-// rotated, is for a fill the one of the pattern to the row.
+// Contract: start_i takes the box of the packet, at its beginning. restore_i puts another place into it: restore_line_i
+// is a mover_state (docs/spec/context.yaml), and save_line_o is always the one of the present place. step_i goes on by
+// a destination line: by bytes_i, or to the next row if it ends this one (row_ends_i). over_o: nothing is left, or
+// never was. A fill has no source: its source stands at 0 and does not move, so that the distance of the two rows, by
+// which bytes are rotated, is for a fill the one of the pattern to the row.
 // Preemption saves what this module holds and the packet does not say; everything else of the mover follows from it.
 module mover_place (
     input  logic          clk_i,

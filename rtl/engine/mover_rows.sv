@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks a box of bytes line by line: rows of `width` bytes, `rows` of them a slice, `slices` slices.
 //
-// Contract: load_i takes the box (nothing in it may be zero) and where to begin in it: the row and slice, how much of them
-// is left, and what of the first row is skipped; size and pitches (from width_i on) stay. Then lines come out in order, one
-// a cycle, those of a row with rising addresses: the line, its first byte that belongs to the row (start_o), the bytes that
-// do (be_o), whether it is the first or last line of its row. active_o falls after the last one. Addresses wrap at 34 bits.
-// Preemption saves nothing of it: it begins again at the place of the mover.
+// Contract: load_i takes the box (nothing in it may be zero) and where to begin in it: the row and slice, how much of
+// them is left, and what of the first row is skipped; size and pitches (from width_i on) stay. Then lines come out in
+// order, one a cycle, those of a row with rising addresses: the line, its first byte that belongs to the row (start_o),
+// the bytes that do (be_o), whether it is the first or last line of its row. active_o falls after the last one.
+// Addresses wrap at 34 bits. Preemption saves nothing of it: it begins again at the place of the mover.
 // The next row's address is one addition away when a row ends, so rows follow each other without a gap.
 module mover_rows (
     input  logic        clk_i,

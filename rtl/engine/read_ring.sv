@@ -100,9 +100,10 @@ module read_ring #(
 `endif
 
 `ifdef FORMAL
-  // Any one read, the one at which f_pick_i holds: it comes out when as many have come out as were asked before it, if it has
-  // been answered, with its own meta, fault and line; its tag is nobody else's meanwhile. The contract is assumed of memory and
-  // of the owner if the ring is proved alone, else the owner is shown to keep it. A reset comes when nothing is under way.
+  // Any one read, the one at which f_pick_i holds: it comes out when as many have come out as were asked before it,
+  // if it has been answered, with its own meta, fault and line; its tag is nobody else's meanwhile. The contract is
+  // assumed of memory and of the owner if the ring is proved alone, else the owner is shown to keep it. A reset
+  // comes when nothing is under way.
   logic f_start_q = 1'b1, f_live_q, f_answered_q, f_shown_q, f_contract;
   logic [DEPTH_LOG2:0] f_count_q, f_ahead_q, f_owes;  // reads in the ring; ahead of that one; that are unanswered
   logic [DEPTH-1:0] f_owed_q;
@@ -127,7 +128,8 @@ module read_ring #(
       f_ahead_q <= f_ahead_q - 1'b1;
       f_live_q <= f_ahead_q != '0;
     end
-    if (rsp_valid_i && rsp_tag_i == f_tag_q && f_live_q) {f_answered_q, f_fault_q, f_data_q} <= {1'b1, rsp_fault_i, rsp_data_i};
+    if (rsp_valid_i && rsp_tag_i == f_tag_q && f_live_q) {f_answered_q, f_fault_q, f_data_q} <= {1'b1, rsp_fault_i,
+      rsp_data_i};
     if (alloc_i && f_pick_i && !f_live_q) begin
       {f_live_q, f_answered_q, f_tag_q, f_meta_q} <= {2'b10, alloc_tag_o, meta_i};
       f_ahead_q <= f_count_q - (DEPTH_LOG2 + 1)'(pop_i);
@@ -146,7 +148,8 @@ module read_ring #(
       f_owes = f_owes + (DEPTH_LOG2 + 1)'(f_owed_q[i]);
       f_metas_o[META_W*i+:META_W] = meta[i];
       if (!f_start_q)  // a slot is owed, or done, or free
-        assert ({f_owed_q[i], done_q[i]} == (DEPTH_LOG2'(i - 32'(head_q)) >= f_count_q ? 2'b00 : done_q[i] ? 2'b01 : 2'b10));
+        assert ({f_owed_q[i], done_q[i]} ==
+                (DEPTH_LOG2'(i - 32'(head_q)) >= f_count_q ? 2'b00 : done_q[i] ? 2'b01 : 2'b10));
     end
     if (!f_start_q) begin
       if (!F_ALONE && !rst_i) assert (f_contract);
@@ -154,7 +157,8 @@ module read_ring #(
       assert (full_o == f_count_q[DEPTH_LOG2] && drained_o == (f_owed_q == '0));
       if (out_valid_o) assert (f_count_q != '0);
       if (f_live_q) begin
-        assert (f_ahead_q < f_count_q && f_tag_q == DEPTH_LOG2'(head_q + f_ahead_q) && f_owed_q[f_tag_q] != f_answered_q);
+        assert (f_ahead_q < f_count_q && f_tag_q == DEPTH_LOG2'(head_q + f_ahead_q) &&
+                f_owed_q[f_tag_q] != f_answered_q);
         assert (!(alloc_i && alloc_tag_o == f_tag_q) && meta[f_tag_q] == f_meta_q);
         if (f_answered_q) assert (fault[f_tag_q] == f_fault_q && data[f_tag_q] == f_data_q);
         if (f_ahead_q == '0) assert (out_valid_o == f_answered_q);

@@ -2,16 +2,17 @@
 // A user's own executor, as an example: y[i] = a * x[i] + y[i] on streams of float32. user_call executor 0.
 //
 // Payload: word 0 n, word 1 a, word 2 address of x, word 3 address of y. Addresses are multiples of 4 and n is
-// below 2^30, else it faults with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream, or not overlap.
-// Contract: the executor interface. It takes about n cycles, and ends with one pulse: done, stopped, or the first fault found.
-// Preemption, and what a user's executor does for it: keep a place, so that all before it is in memory and nothing after
-// it is; at a stop begin nothing more, wait for what is in flight, offer the place on the save stream; at a resume
-// take it from the restore stream and begin there. Here the place is one word (user_state of docs/spec/context.yaml): the
-// elements up to the last line that has been given to memory. What is computed of the next line is dropped and computed
-// again, which costs less than to keep it; an executor that accumulates saves its accumulator too.
-// How: two rings read ahead 8 lines of x and y each; one element a cycle goes into one fused multiply-add; results
-// gather in the line that is written back. One result line at most is between the ring and memory, so nothing behind the
-// multiply-add needs to stall. Sixteen of them side by side would be faster and no longer an example.
+// below 2^30, else it faults with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream,
+// or not overlap. Contract: the executor interface. It takes about n cycles, and ends with one pulse: done,
+// stopped, or the first fault found. Preemption, and what a user's executor does for it: keep a place, so that all
+// before it is in memory and nothing after it is; at a stop begin nothing more, wait for what is in flight, offer
+// the place on the save stream; at a resume take it from the restore stream and begin there. Here the place is one
+// word (user_state of docs/spec/context.yaml): the elements up to the last line that has been given to memory. What
+// is computed of the next line is dropped and computed again, which costs less than to keep it; an executor that
+// accumulates saves its accumulator too. How: two rings read ahead 8 lines of x and y each; one element a cycle
+// goes into one fused multiply-add; results gather in the line that is written back. One result line at most is
+// between the ring and memory, so nothing behind the multiply-add needs to stall. Sixteen of them side by side
+// would be faster and no longer an example.
 module user_saxpy (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -99,9 +100,9 @@ module user_saxpy (
     read_ring #(.DEPTH_LOG2(SLOT_W), .META_W(32)) u_ring (
         .clk_i, .rst_i, .clear_i(begin_run), .full_o(full[s]), .drained_o(drained[s]), .alloc_i(read_go && pick == s),
         .alloc_tag_o(slot[SLOT_W*s+:SLOT_W]), .meta_i(ask_q[32*s+:32]),
-        .rsp_valid_i(rsp_valid_i && rsp_tag_i[SLOT_W+1:SLOT_W] == 2'(s)), .rsp_tag_i(rsp_tag_i[SLOT_W-1:0]), .rsp_data_i,
-        .rsp_fault_i, .out_valid_o(have[s]), .out_meta_o(have_va[32*s+:32]), .out_fault_o(have_fault[8*s+:8]),
-        .pop_i(pop[s]), .data_o(line[512*s+:512])
+        .rsp_valid_i(rsp_valid_i && rsp_tag_i[SLOT_W+1:SLOT_W] == 2'(s)), .rsp_tag_i(rsp_tag_i[SLOT_W-1:0]),
+        .rsp_data_i, .rsp_fault_i, .out_valid_o(have[s]), .out_meta_o(have_va[32*s+:32]),
+        .out_fault_o(have_fault[8*s+:8]), .pop_i(pop[s]), .data_o(line[512*s+:512])
     );
     // A stream needs its next line when its element is the first in a line, or the first of all.
     assign pop[s] = need[s] && have[s] && !(|have_fault[8*s+:8]);
@@ -123,7 +124,8 @@ module user_saxpy (
 
   /* verilator lint_off PINCONNECTEMPTY */
   fp_fma u_fma (
-      .clk_i, .valid_i(in_pipe_q[1]), .a_i(a_q), .b_i(x_value_q), .c_i(y_value_q), .neg_prod_i(1'b0), .neg_add_i(1'b0), .rm_i(simt_op_pkg::RM_RNE), .result_o(result), .flags_o()
+      .clk_i, .valid_i(in_pipe_q[1]), .a_i(a_q), .b_i(x_value_q), .c_i(y_value_q), .neg_prod_i(1'b0), .neg_add_i(1'b0),
+      .rm_i(simt_op_pkg::RM_RNE), .result_o(result), .flags_o()
   );
   /* verilator lint_on PINCONNECTEMPTY */
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datapath of one lane of div_unit: integer division and remainder, binary32 division and square root.
 //
-// Contract: div_unit pulses the phases in this order, one cycle each: load, unpack, count, align, step (16 times for
-// integers, 13 for floats), normalise, round, pack; then data_o and flags_o (NV DZ OF UF NX) hold until the next pack. float_i,
-// sqrt_i, signed_i and rem_i say what to do, stable from unpack on; mask_i starts at bit 25 for a root, else it is zero. A lane that load_i does not name idles through the phases.
-// State saved at preemption: none; the core drains it.
+// Contract: div_unit pulses the phases in this order, one cycle each: load, unpack, count, align, step (16 times
+// for integers, 13 for floats), normalise, round, pack; then data_o and flags_o (NV DZ OF UF NX) hold until the
+// next pack. float_i, sqrt_i, signed_i and rem_i say what to do, stable from unpack on; mask_i starts at bit 25
+// for a root, else it is zero. A lane that load_i does not name idles through the phases. State saved at
+// preemption: none; the core drains it.
 //
-// One restoring subtractor, used twice a cycle, serves all: shift r left with a bit of q, subtract d | mask, shift the digit
-// into q. A division has mask = 0. A square root has r = (radicand - root^2) << digits, d = 2 * root so far, mask the digit
-// in question, both with 25 bits of fraction. Digit selection by table (SRT) would halve the cycles again for twice the
-// logic in every lane.
+// One restoring subtractor, used twice a cycle, serves all: shift r left with a bit of q, subtract d | mask, shift the
+// digit into q. A division has mask = 0. A square root has r = (radicand - root^2) << digits, d = 2 * root so far, mask
+// the digit in question, both with 25 bits of fraction. Digit selection by table (SRT) would halve the cycles again for
+// twice the logic in every lane.
 
 module div_lane (
     input  logic        clk_i,

@@ -6,10 +6,11 @@
 // simt_op_pkg::FMA_LATENCY cycles after valid_i, for that one cycle. Nothing stalls it.
 // State saved at preemption: none; the core drains it.
 //
-// The sum is formed in one window of 77 bits and a sticky bit: the addend enters at the top and moves right, the product
-// stays. An addend too large for the window takes the top itself, and the product below only keeps its sign and that it
-// is not zero. One window is more logic than separate near and far paths but half the cases to verify. Each stage is one
-// clocked block behind the valid bit of the stage before it, so that idle stages cost nothing in simulation.
+// The sum is formed in one window of 77 bits and a sticky bit: the addend enters at the top and moves right,
+// the product stays. An addend too large for the window takes the top itself, and the product below only keeps
+// its sign and that it is not zero. One window is more logic than separate near and far paths but half the
+// cases to verify. Each stage is one clocked block behind the valid bit of the stage before it, so that idle
+// stages cost nothing in simulation.
 
 module fp_fma (
     input  logic        clk_i,
@@ -34,8 +35,8 @@ module fp_fma (
 
   always_ff @(posedge clk_i) valid_q <= {valid_q[5:1], valid_i};
 
-  // 1: unpack. top is the biased exponent of the window's first bit as the product wants it, distance how far the addend
-  // moves right from there.
+  // 1: unpack. top is the biased exponent of the window's first bit as the product wants it, distance how far the
+  // addend moves right from there.
   logic [23:0]        ma_1_q, mb_1_q, mc_1_q;
   logic [7:0]         ec_1_q;
   logic signed [10:0] distance_1_q;
@@ -134,8 +135,8 @@ module fp_fma (
       {inf_p_3_q, inf_c_3_q, zero_3_q, rm_3_q} <= {inf_p_2_q, inf_c_2_q, zero_2_q, rm_2_q};
     end
 
-  // 4: add; subtract both ways round and take the positive one. The result may move left as far as its first one, but not
-  // below the smallest exponent: a mark where that limit is makes both one search.
+  // 4: add; subtract both ways round and take the positive one. The result may move left as far as its first one, but
+  // not below the smallest exponent: a mark where that limit is makes both one search.
   logic [77:0] sum_4_q, marked_4_q;
   logic [9:0]  top_4_q;
   logic        sign_4_q, cancel_4_q, nan_4_q, nv_4_q, inf_4_q;
@@ -201,8 +202,8 @@ module fp_fma (
       {nan_5_q, nv_5_q, inf_5_q, rm_5_q} <= {nan_4_q, nv_4_q, inf_4_q, rm_4_q};
     end
 
-  // 6: move by the rest and decide the rounding; twice, the second time as if the exponent had no lower bound, to see whether a
-  // subnormal is tiny after rounding
+  // 6: move by the rest and decide the rounding; twice, the second time as if the exponent had no lower bound, to see
+  // whether a subnormal is tiny after rounding
   logic [22:0] fraction_6_q;
   logic [9:0]  exponent_6_q;
   logic        up_6_q, inexact_6_q, tiny_6_q, to_inf_6_q, sign_6_q, nan_6_q, nv_6_q, inf_6_q, zero_6_q;

@@ -5,8 +5,8 @@
 // valid_i, for that one cycle. op_i is simt_op_pkg::MUL_*. Nothing stalls it.
 // State saved at preemption: none; the core drains it.
 //
-// Four products of at most 17 x 17 bits, which are one DSP slice each with its own registers; a single 33 x 33 product would
-// leave the cut to the synthesis tool and the sum in one long stage.
+// Four products of at most 17 x 17 bits, which are one DSP slice each with its own registers; a single 33 x 33 product
+// would leave the cut to the synthesis tool and the sum in one long stage.
 
 module int_mul (
     input  logic        clk_i,

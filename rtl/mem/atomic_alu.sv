@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One word of an atomic operation: what it becomes, and whether it is written. Combinational.
 //
-// Contract: new_o is the word after operation amo_i with the operand; write_o says that it is to be written. CAS compares
-// with expect_i; store_i says that an SC holds its reservation. LR writes nothing.
+// Contract: new_o is the word after operation amo_i with the operand; write_o says that it is to be written. CAS
+// compares with expect_i; store_i says that an SC holds its reservation. LR writes nothing.
 module atomic_alu (
     input  logic [ 3:0] amo_i,
     input  logic [31:0] old_i,

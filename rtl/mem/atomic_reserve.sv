@@ -2,10 +2,10 @@
 // The reservations of LR and SC: one per engine, of a hardware thread for a word.
 //
 // Contract: with lr_i the thread gets its engine's reservation, unless another thread of the engine holds one that is
-// younger than 2^HOLD_LOG2 cycles: threads that take it from each other in lockstep would never store. That is longer than
-// one LR and one SC of all threads of an engine take, 1,024 of them with 32 lanes and 32 warps. holds_o says that the
-// thread holds the reservation for this word; with sc_i it is given up. Every write of a word, by whomever, ends the
-// reservations for it: wr_* those of atomics (sc_i included when it stores), plain_* those of plain writes.
+// younger than 2^HOLD_LOG2 cycles: threads that take it from each other in lockstep would never store. That is longer
+// than one LR and one SC of all threads of an engine take, 1,024 of them with 32 lanes and 32 warps. holds_o says that
+// the thread holds the reservation for this word; with sc_i it is given up. Every write of a word, by whomever, ends
+// the reservations for it: wr_* those of atomics (sc_i included when it stores), plain_* those of plain writes.
 // Preemption saves nothing of it: an SC after a resume may fail.
 module atomic_reserve #(
     parameter int ENGINES = 2,

@@ -3,13 +3,13 @@
 //
 // Contract: an atomic taken on req_* is done on the words that req_be_i selects (interfaces.md, rules 5 and 6) and ends
 // once as a record: written through (wt_*) or, when nothing changes, direct (direct_*). Its owner then shows the record
-// on end_rec_i, reads meta, old words and fault next to it, and drops it with end_valid_i; for a record that was written
-// that is after memory has answered, end_error_i says how. Atomics of one line are done in the order in which they were
-// taken. While one is under way no plain access to its line is; plain writes are shown on plain_* one cycle after grant.
-// A line is looked up, and fetched if absent, when an atomic enters a queue; at the end of the queue it is there or
-// nearly: so misses overlap and order stays. A line stays while a record refers to it, hence is never fetched from
-// behind its own writes, and no longer, because the host writes memory past the ports. Hot line: one atomic every 3 cycles;
-// different lines: one a cycle.
+// on end_rec_i, reads meta, old words and fault next to it, and drops it with end_valid_i; for a record that was
+// written that is after memory has answered, end_error_i says how. Atomics of one line are done in the order in which
+// they were taken. While one is under way no plain access to its line is; plain writes are shown on plain_* one cycle
+// after grant. A line is looked up, and fetched if absent, when an atomic enters a queue; at the end of the queue it is
+// there or nearly: so misses overlap and order stays. A line stays while a record refers to it, hence is never fetched
+// from behind its own writes, and no longer, because the host writes memory past the ports. Hot line: one atomic every
+// 3 cycles; different lines: one a cycle.
 // Writing back late would save writes, but a reader beside the fabric would see old memory behind an answered atomic.
 // Preemption saves nothing of it: it is drained, lines are copies.
 module atomic_unit #(
@@ -233,8 +233,8 @@ module atomic_unit #(
   logic [15:0] wt_words;
   mem_fifo #(.WIDTH(ENGINES + 28 + 512 + 16 + RECS_LOG2), .DEPTH_LOG2(1)) u_write (
       .clk_i, .rst_i, .in_valid_i(z_go && y_stores), .in_ready_o(write_ready),
-      .in_data_i({y_engine_q, y_line_q, y_new_q, y_write_q, y_rec_q}), .out_valid_o(wt_valid_o), .out_ready_i(wt_ready_i),
-      .out_data_o({wt_engine_o, wt_line_o, wt_data_o, wt_words, wt_rec_o})
+      .in_data_i({y_engine_q, y_line_q, y_new_q, y_write_q, y_rec_q}), .out_valid_o(wt_valid_o),
+      .out_ready_i(wt_ready_i), .out_data_o({wt_engine_o, wt_line_o, wt_data_o, wt_words, wt_rec_o})
   );
   for (genvar b = 0; b < 64; b++) begin : g_be
     assign wt_be_o[b] = wt_words[b/4];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The read side of the AXI port: up to 64 lines in flight, each under an id of its own, so that memory may answer in any
-// order.
+// The read side of the AXI port: up to 64 lines in flight, each under an id of its own, so that
+// memory may answer in any order.
 //
 // Contract: a request taken (req_valid_i and req_ready_o) comes back once on rsp_*, with the META_W bits given along;
 // rsp_error_o says that memory answered with an error. req_ready_o comes out of registers. AR is stable while stalled.
-// One line a cycle. The id is the index of the slot that keeps the meta bits; free slots wait in a queue, because a ring
-// of slots would stall behind the slowest read.
+// One line a cycle. The id is the index of the slot that keeps the meta bits; free slots wait in a queue, because a
+// ring of slots would stall behind the slowest read.
 // Preemption saves nothing of it: it is drained.
 module axi_read #(
     parameter int META_W = 16,

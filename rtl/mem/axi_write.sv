@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The write side of the AXI port: 16 ids, up to 2^DEPTH_LOG2 writes in flight on each.
 //
-// Contract: a write taken (req_valid_i and req_ready_o; it is only shown while its bank is not bank_full_o) comes back once on
-// rsp_* with the META_W bits and the page given along, after memory has answered it; rsp_error_o says that it answered with an
-// error.
-// Writes to one line take effect in the order of the requests: they share the bank, the bank is the AXI id, and AXI keeps
-// the order of one id. All outputs towards the requester come out of registers. AW and W are stable while stalled.
-// One line a cycle. Answers of one id come in order, so a bank is a ring and a slot is found by counting.
+// Contract: a write taken (req_valid_i and req_ready_o; it is only shown while its bank is not bank_full_o) comes
+// back once on rsp_* with the META_W bits and the page given along, after memory has answered it; rsp_error_o says
+// that it answered with an error.
+// Writes to one line take effect in the order of the requests: they share the bank, the bank is the AXI id, and AXI
+// keeps the order of one id. All outputs towards the requester come out of registers. AW and W are stable while
+// stalled. One line a cycle. Answers of one id come in order, so a bank is a ring and a slot is found by counting.
 // Preemption saves nothing of it: it is drained.
 module axi_write #(
     parameter int META_W = 16,

@@ -5,11 +5,11 @@
 // Contract: set_valid_i and set_ready_o: from now on the page counts as written; every command that reads the bit later
 // finds it, and it stays until a query_clear of a range with this page has reported it. A write is marked after memory
 // has taken it and before it is answered: marked earlier, a query_clear between the two would lose it. A command copies
-// one word of 32 bits in each cycle in which no write comes, or when it has waited for PATIENCE cycles; it clears a word's
-// bits in the same access that reports them. After reset the plane clears itself, and set_ready_o is low until then.
-// One access a cycle, three stages, read-modify-write: one set of memory blocks with one read and one write port. A
-// word that is still in the pipe is forwarded, so writes to one page follow each other without a gap.
-// Preemption saves nothing of it: the plane belongs to the memory, not to a context.
+// one word of 32 bits in each cycle in which no write comes, or when it has waited for PATIENCE cycles; it clears a
+// word's bits in the same access that reports them. After reset the plane clears itself, and set_ready_o is low until
+// then. One access a cycle, three stages, read-modify-write: one set of memory blocks with one read and one write port.
+// A word that is still in the pipe is forwarded, so writes to one page follow each other without a gap. Preemption
+// saves nothing of it: the plane belongs to the memory, not to a context.
 module dirty_plane #(
     parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that there is room for
     parameter int PAGE_LOG2 = 12,
@@ -175,9 +175,9 @@ module dirty_plane #(
   end
 
 `ifdef FORMAL
-  // One page, whichever: owed_q says that it was written and no query_clear has reported it since. Then its bit is in the
-  // memory or in the pipe, the report of a query_clear contains it (no write is lost), and only such a report takes it
-  // away. clean_q says that it was not written since it was cleared: then it is not reported.
+  // One page, whichever: owed_q says that it was written and no query_clear has reported it since. Then its bit is in
+  // the memory or in the pipe, the report of a query_clear contains it (no write is lost), and only such a report takes
+  // it away. clean_q says that it was not written since it was cleared: then it is not reported.
   (* anyconst *) logic [21:0] page;
   logic started_q = 1'b0, owed_q = 1'b0, clean_q = 1'b0;
   logic [ADDR_W-1:0] p_word;

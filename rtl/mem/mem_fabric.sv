@@ -2,9 +2,9 @@
 // Joins the physical memory channels of all engines to one AXI4 memory port (docs/hardware/memory.md).
 //
 // Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; a fair share for each; a line read and a
-// line written in every cycle if two engines ask for it (one engine's channel carries one request a cycle); 64 reads and
-// 256 writes in flight. An access beyond mem_pages_i, or an answer of memory with an error, is bus_error.
-// How: mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
+// line written in every cycle if two engines ask for it (one engine's channel carries one request a cycle); 64 reads
+// and 256 writes in flight. An access beyond mem_pages_i, or an answer of memory with an error, is bus_error. How:
+// mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
 // atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
 // writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
 // A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
@@ -143,10 +143,10 @@ module mem_fabric #(
 
   mem_gate #(.ENGINES(ENGINES), .HASH_W(HASH_W)) u_gate (
       .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_hash_i(in_hash),
-      .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free), .rd_grant_o(rd_grant),
-      .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
-      .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done), .rd_done_hash_i(r_hash),
-      .wr_done_valid_i(c_done), .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
+      .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free),
+      .rd_grant_o(rd_grant), .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
+      .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done),
+      .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
   );
 
   // Who was let in
@@ -218,8 +218,9 @@ module mem_fabric #(
       .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
       .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
       .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
-      .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec), .end_meta_o(end_meta), .end_data_o(end_data),
-      .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic), .end_error_i(c_error)
+      .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec),
+      .end_meta_o(end_meta), .end_data_o(end_data), .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic),
+      .end_error_i(c_error)
   );
 
   // Reads: fetches of the atomic unit first, one at a time if engines wait; meta {1, entry} is one of those.
@@ -249,12 +250,14 @@ module mem_fabric #(
   assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
   assign wt_ready = wr_port_ready && wt_first && !bank_full[wt_bank];
   mem_turn u_wr_turn (
-      .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain), .first_o(wt_first)
+      .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain),
+      .first_o(wt_first)
   );
   axi_write #(.META_W(META_W + 1), .ID_W(ID_W)) u_write (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i((wt_asks && !bank_full[wt_bank]) || wr_plain), .req_ready_o(wr_port_ready),
-      .bank_full_o(bank_full), .req_bank_i(wt_asks ? wt_bank : wr_bank), .req_line_i(wt_asks ? wt_line : wr_line),
-      .req_data_i(wt_asks ? wt_data : wr_wdata), .req_be_i(wt_asks ? wt_be : wr_be),
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i((wt_asks && !bank_full[wt_bank]) || wr_plain),
+      .req_ready_o(wr_port_ready), .bank_full_o(bank_full), .req_bank_i(wt_asks ? wt_bank : wr_bank),
+      .req_line_i(wt_asks ? wt_line : wr_line), .req_data_i(wt_asks ? wt_data : wr_wdata),
+      .req_be_i(wt_asks ? wt_be : wr_be),
       .req_meta_i(wt_asks ? {1'b1, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {1'b0, wr_meta}),
       .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
       .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),

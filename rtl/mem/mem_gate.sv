@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets requests of several engines into the memory ports, so that no two that could disturb each other are in flight.
 //
-// Requests are of a class: read, write, atomic, or refused (beyond the memory; needs nothing but an answer). Requests of
-// one class never disturb each other: reads change nothing, writes of one line share an AXI id and so stay in order, and
-// the atomic unit keeps order itself. Requests of different classes must not meet in the same line, for AXI knows no order
-// between its channels. Contract:
+// Requests are of a class: read, write, atomic, or refused (beyond the memory; needs nothing but an answer). Requests
+// of one class never disturb each other: reads change nothing, writes of one line share an AXI id and so stay in order,
+// and the atomic unit keeps order itself. Requests of different classes must not meet in the same line, for AXI knows
+// no order between its channels. Contract:
 //  - in: class and hash of an engine's next request; in_ready_o takes it to the head of the engine. One cycle later at
 //    the earliest the head is granted: at most one read and one write or atomic a cycle, any number of refused ones.
 //  - while a read, write or atomic is in flight, from its grant to its done, no other class of its hash is granted.
-//  - an engine whose head waits on a hash claims it: no other engine's head gets in there until it has. There is one claim,
-//    and it goes round among the heads that ever had to wait so: each gets it after ENGINES - 1 others at most.
-//  - a head that waits for its port is passed by at most ENGINES - 1 reads of others, or PATIENCE + ENGINES - 1 writes or
-//    atomics of others of its class. What is in flight ends: so every head is granted after a bounded time, if the ready
-//    inputs come again and again while waits outputs stand.
-//  - ready inputs say that a grant could be served; they depend on no grant of this cycle. rd_waits_o, wr_waits_o: a read, a
-//    write would be granted if it were ready.
-// The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one arbiter;
-// and for the next request as well as for the head, so that it need not be known first which of them it will be.
-// Preemption saves nothing of it: nothing is in flight then.
+//  - an engine whose head waits on a hash claims it: no other engine's head gets in there until it has. There is one
+//    claim, and it goes round among the heads that ever had to wait so: each gets it after ENGINES - 1 others at most.
+//  - a head that waits for its port is passed by at most ENGINES - 1 reads of others, or PATIENCE + ENGINES - 1 writes
+//    or atomics of others of its class. What is in flight ends: so every head is granted after a bounded time, if the
+//    ready inputs come again and again while waits outputs stand.
+//  - ready inputs say that a grant could be served; they depend on no grant of this cycle. rd_waits_o, wr_waits_o: a
+//    read, a write would be granted if it were ready.
+// The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one
+// arbiter; and for the next request as well as for the head, so that it need not be known first which of them it will
+// be. Preemption saves nothing of it: nothing is in flight then.
 module mem_gate #(
     parameter int ENGINES  = 2,
     parameter int HASH_W   = 9,
@@ -52,7 +52,8 @@ module mem_gate #(
   localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
 
   logic [ENGINES-1:0] valid_q, blocked_q, claimed_q;
-  logic [ENGINES-1:0] load, fire, rd_next, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant, claim_q, waited_q;
+  logic [ENGINES-1:0] load, fire, rd_next, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant,
+    claim_q, waited_q;
   logic [ENGINES-1:0] wr_waits, wr_hold, at_waits, at_hold;
   logic [2*ENGINES-1:0] class_q;
   logic [HASH_W*ENGINES-1:0] hash_q;
@@ -177,8 +178,8 @@ module mem_gate #(
   assign at_end = wr_done_valid_i && wr_done_atomic_i && wr_done_hash_i == watch;
   // Seen from outside, by what is granted
   logic [ENGINES-1:0] rd_begins, wr_begins, at_begins;
-  // A claim: whose it was a cycle ago, and who wanted it then. Its holder comes next in its hash, and a head that wants the
-  // claim wants it until it gets in.
+  // A claim: whose it was a cycle ago, and who wanted it then. Its holder comes next in its hash, and a head that wants
+  // the claim wants it until it gets in.
   logic [ENGINES-1:0] holder_q, wanted_q;
   for (genvar e = 0; e < ENGINES; e++) begin : g_proof
     logic mine;
@@ -194,7 +195,8 @@ module mem_gate #(
         assert (!(rd_grant_o[e] || wr_grant_o[e]) || hash_q[e*HASH_W+:HASH_W] != claim_hash_q);
       end
       if (started_q && rd_grant_o[e]) assert (valid_q[e] && kind == READ && rd_ready_i);
-      if (started_q && wr_grant_o[e]) assert (valid_q[e] && (kind == WRITE ? wr_ready_i[e] : kind == ATOMIC && at_ready_i));
+      if (started_q && wr_grant_o[e])
+        assert (valid_q[e] && (kind == WRITE ? wr_ready_i[e] : kind == ATOMIC && at_ready_i));
       if (started_q && ready && valid_q[e] && !blocked_q[e] && mine) begin
         assert (kind == READ || &kind || rd_flight_q == '0);
         assert (kind == WRITE || &kind || wr_flight_q == '0);
@@ -250,7 +252,8 @@ module mem_gate #(
       one_write_at_most: assert ((wr_grant_o & (wr_grant_o - 1'b1)) == '0);
       grants_a_head: assert ((fire & ~valid_q) == '0);
       grants_when_ready: assert ((rd_grant_o == '0 || rd_ready_i) && (wr_grant_o & ~wr_ready_i & ~is_atomic) == '0 &&
-                                 ((wr_grant_o & is_atomic) == '0 || at_ready_i) && (refused_grant_o & ~refused_ready_i) == '0);
+                                 ((wr_grant_o & is_atomic) == '0 || at_ready_i) &&
+                                 (refused_grant_o & ~refused_ready_i) == '0);
     end
   end
 `endif

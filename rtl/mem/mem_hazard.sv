@@ -2,9 +2,9 @@
 // Which lines have requests of one class in flight: for each hash of a line, the number issued and the number done.
 //
 // Contract: busy_o[p] is set if a request with hash look_i[p] is in flight or is issued in this very cycle; it may be
-// set two cycles too long, one of which cuts the path from what ends to the table. issue_i[p], of one of the first ISSUERS
-// ports at most: a request with its hash is issued. At most 2^COUNT_W - 1 requests of a hash are in flight. ready_o is low
-// after reset while the table is cleared; nothing is looked up or issued before.
+// set two cycles too long, one of which cuts the path from what ends to the table. issue_i[p], of one of the first
+// ISSUERS ports at most: a request with its hash is issued. At most 2^COUNT_W - 1 requests of a hash are in flight.
+// ready_o is low after reset while the table is cleared; nothing is looked up or issued before.
 // Two tables that are each written by one event alone, instead of one that counts up and down: a memory with one write
 // port serves, and lines that share a hash only wait for each other. Comparing addresses of all requests in flight
 // would be exact, at 128 comparators of 28 bits for each port.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps requesters that share something from passing one of them for ever.
 //
-// Contract: waits_i[e]: e waits, whether or not it could be served now; grant_i: who is served, one at most, of those that
-// wait and are not on hold_o. One that waits is passed by at most PATIENCE + N - 1 grants of others: after PATIENCE of them
-// the others are put on hold until it is served or no longer waits; if several have waited so long, the lowest first.
-// An arbiter alone does not promise that: with a choice among those that can be served now, one that seldom can (its bank of
-// writes is full) may find its chance taken each time. Strict turns would stop all for one full bank.
-// Preemption saves nothing of it: it only decides an order.
+// Contract: waits_i[e]: e waits, whether or not it could be served now; grant_i: who is served, one at most, of those
+// that wait and are not on hold_o. One that waits is passed by at most PATIENCE + N - 1 grants of others: after
+// PATIENCE of them the others are put on hold until it is served or no longer waits; if several have waited so long,
+// the lowest first. An arbiter alone does not promise that: with a choice among those that can be served now, one that
+// seldom can (its bank of writes is full) may find its chance taken each time. Strict turns would stop all for one full
+// bank. Preemption saves nothing of it: it only decides an order.
 module mem_patience #(
     parameter int N = 2,
     parameter int PATIENCE = 16
@@ -60,8 +60,8 @@ module mem_patience #(
 
 `ifdef FORMAL
   // One requester, whichever: f_passed_q counts the grants that passed it, f_more_q those since it has been late, and
-  // f_again_q says who got those: nobody twice. All this as long as the grants are as the contract says, which the proof of
-  // whatever uses the module shows.
+  // f_again_q says who got those: nobody twice. All this as long as the grants are as the contract says, which the
+  // proof of whatever uses the module shows.
   (* anyconst *) logic [$clog2(N)-1:0] f_pick;
   logic f_start_q = 1'b1, f_legal_q = 1'b1, f_legal, f_late;
   assign f_legal = (grant_i & (grant_i - 1'b1)) == '0 && (grant_i & ~(waits_i & ~hold_o)) == '0;
@@ -89,7 +89,8 @@ module mem_patience #(
       assert (f_passed_q <= 8'(PATIENCE + N - 1));  // the promise
       // induction
       assert ((only_q & (only_q - 1'b1)) == '0);
-      assert (f_late ? f_passed_q == 8'(PATIENCE) + f_more_q : f_passed_q == 8'(passed_q[W*f_pick+:W]) && f_more_q == '0);
+      assert (f_late ? f_passed_q == 8'(PATIENCE) + f_more_q : f_passed_q == 8'(passed_q[W*f_pick+:W]) &&
+              f_more_q == '0);
       assert (f_more_q == f_members && !f_again_q[f_pick]);
       if (f_more_q != '0) assert (|only_q);
       if (only_q[f_pick]) assert (f_late);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of two whose output is a register, for where what follows has no level of logic to spare, or is a stage anyway.
+// A queue of two whose output is a register, for where what follows has no level of logic to
+// spare, or is a stage anyway.
 //
-// Contract: that of mem_fifo with DEPTH_LOG2 = 1, cycle by cycle. That one reads its output from a memory, one level deep; here
-// the choice is made before the register, for twice the multiplexers.
+// Contract: that of mem_fifo with DEPTH_LOG2 = 1, cycle by cycle. That one reads its output from a memory, one level
+// deep; here the choice is made before the register, for twice the multiplexers.
 // Preemption saves nothing of it: a channel of the memory system is drained first.
 module mem_slice #(
     parameter int WIDTH = 8

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who of two sides has a port: one that comes first, and another that must not starve behind it.
 //
-// Contract: the first side uses the port only while first_o, the other only while not first_o or when the first has nothing
-// to send. After a transfer of the first side that the other had to watch (waits_i) first_o is low until the other has sent
-// (other_goes_i) or waits no longer: so the first side never goes twice past one that waits. One cycle after each change.
-// It costs nothing while only one side is busy; plain alternation would hold up the first side for nobody.
-// Preemption saves nothing of it: it only decides an order.
+// Contract: the first side uses the port only while first_o, the other only while not first_o or when the first has
+// nothing to send. After a transfer of the first side that the other had to watch (waits_i) first_o is low until the
+// other has sent (other_goes_i) or waits no longer: so the first side never goes twice past one that waits. One cycle
+// after each change. It costs nothing while only one side is busy; plain alternation would hold up the first side for
+// nobody. Preemption saves nothing of it: it only decides an order.
 module mem_turn (
     input  logic clk_i,
     input  logic rst_i,

@@ -221,8 +221,8 @@ module mmu #(
   assign unused = &{1'b0, pte};
 
   check_request #(.TAG_W(TAG_W + 2)) u_check_req (
-      .clk_i, .rst_i, .valid_i(req_valid_i), .ready_i(req_ready_o), .op_i(req_op_i), .amo_i(req_amo_i), .line_i(req_line_i),
-      .wdata_i(req_wdata_i), .be_i(req_be_i), .tag_i({req_exec_i, bypass_i, req_tag_i})
+      .clk_i, .rst_i, .valid_i(req_valid_i), .ready_i(req_ready_o), .op_i(req_op_i), .amo_i(req_amo_i),
+      .line_i(req_line_i), .wdata_i(req_wdata_i), .be_i(req_be_i), .tag_i({req_exec_i, bypass_i, req_tag_i})
   );
   check_answers #(.TAG_W(TAG_W)) u_check_answers (
       .clk_i, .rst_i, .req_i(req_valid_i && req_ready_o), .req_tag_i, .rsp_i(rsp_valid_o), .rsp_tag_i(rsp_tag_o)

@@ -5,8 +5,8 @@
 // for a second-level line, 6 for a first-level one); hit_o and line_o come two cycles later. put_valid_i stores a line.
 // clear_all_i forgets everything at once, drop_valid_i this line and whatever else shares its place. One of
 // look, put, drop, clear at a time.
-// Caching lines instead of translations: one memory access brings 16 neighbours, so a stream of pages walks once in
-// 16; first-level lines are the walk cache; superpages need nothing of their own. Direct-mapped: valid bits in flip-flops,
+// Caching lines instead of translations: one memory access brings 16 neighbours, so a stream of pages walks once in 16;
+// first-level lines are the walk cache; superpages need nothing of their own. Direct-mapped: valid bits in flip-flops,
 // the rest block RAM. The reader must not trust an entry that faults: it may have been filled in memory since.
 // Preemption saves nothing of it.
 module pte_cache #(

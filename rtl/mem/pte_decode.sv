@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page-table entry says (docs/spec/pte.yaml). Combinational.
 //
-// Contract: exactly one of pointer_o, leaf_o, and fault_o != FAULT_NONE holds. A leaf's last page lies in device memory,
-// unless it is a zero page.
+// Contract: exactly one of pointer_o, leaf_o, and fault_o != FAULT_NONE holds. A leaf's last page lies in device
+// memory, unless it is a zero page.
 module pte_decode (
     input  logic [31:0] pte_i,
     input  logic        first_i,      // from a first-level table

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the translation of a page that the TLB does not have: in the cache of page-table lines, else in memory (Sv32).
 //
-// Contract: start_valid_i with root and page number, held until done_o. With done_o, fault_o is FAULT_NONE and fill_* is
-// the leaf, or it is the fault: what the entry says, or what memory answered to the read of it. A fault is only reported
-// after the walk has been read from memory, whole: a page that was mapped since needs no flush. flush_valid_i with the
-// fields of packet tlb_flush, held until flush_ready_o, while nothing is started.
+// Contract: start_valid_i with root and page number, held until done_o. With done_o, fault_o is FAULT_NONE and fill_*
+// is the leaf, or it is the fault: what the entry says, or what memory answered to the read of it. A fault is only
+// reported after the walk has been read from memory, whole: a page that was mapped since needs no flush. flush_valid_i
+// with the fields of packet tlb_flush, held until flush_ready_o, while nothing is started.
 // Latency: 5 cycles from the cache; one or two memory accesses otherwise. One walk at a time: a line of 16 entries
 // comes with each access, so walks are rare.
 // Preemption saves nothing of it.

@@ -27,14 +27,15 @@ module rr_arbiter #(
   end
 
 `ifdef FORMAL
-  // One requester, whichever: f_passed_q counts the grants of others since it was served last, or did not ask while others
-  // did. Each brings the turn nearer: f_before of those before it are left.
+  // One requester, whichever: f_passed_q counts the grants of others since it was served last, or did not ask while
+  // others did. Each brings the turn nearer: f_before of those before it are left.
   (* anyconst *) logic [$clog2(N)-1:0] f_pick;
   logic f_start_q = 1'b1;
   logic [7:0] f_passed_q, f_before;
   always_comb begin
     f_before = '0;
-    for (int i = 0; i < N; i++) f_before = f_before + 8'(turn_q[f_pick] ? turn_q[i] && i < f_pick : turn_q[i] || i < f_pick);
+    for (int i = 0; i < N; i++)
+      f_before = f_before + 8'(turn_q[f_pick] ? turn_q[i] && i < f_pick : turn_q[i] || i < f_pick);
   end
   always_ff @(posedge clk_i) begin
     f_start_q <= 1'b0;

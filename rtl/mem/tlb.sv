@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // First-level TLB: ENTRIES translations in flip-flops, fully associative, tagged by root table.
 //
-// Contract: match_o says which entry translates look_vpn_i of look_root_i, at most one bit set; used_i marks an entry as
-// used. The fields of the entry chosen by select_i (one-hot, a cycle later, say) are on entry_*. fill_valid_i puts a
-// translation in, over one that has not been used lately; the caller fills only what it did not find. clear_i forgets all.
-// A page number is 20 bits; an entry with fill_super_i covers 4 MiB.
+// Contract: match_o says which entry translates look_vpn_i of look_root_i, at most one bit set; used_i marks an entry
+// as used. The fields of the entry chosen by select_i (one-hot, a cycle later, say) are on entry_*. fill_valid_i puts a
+// translation in, over one that has not been used lately; the caller fills only what it did not find. clear_i forgets
+// all. A page number is 20 bits; an entry with fill_super_i covers 4 MiB.
 // Preemption saves nothing of it: translations can be looked up again.
 module tlb #(
     parameter int ENTRIES = 32

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Division, remainder, float division and square root of one warp at a time: the controller of the lanes' div_lane.
 //
-// Contract: an operation enters when in_valid_i and in_ready_o; in_ready_o comes from registers. Its result appears on the
-// out channel 20 (floats) or 23 (integers) cycles later, and stays until out_ready_i; data and flags of lanes outside
-// in_mask_i are unspecified. in_op_i is simt_op_pkg::DIV_*. One operation at a time; the core remembers warp and rd.
-// State saved at preemption: none; the core drains it.
+// Contract: an operation enters when in_valid_i and in_ready_o; in_ready_o comes from registers. Its result appears on
+// the out channel 20 (floats) or 23 (integers) cycles later, and stays until out_ready_i; data and flags of lanes
+// outside in_mask_i are unspecified. in_op_i is simt_op_pkg::DIV_*. One operation at a time; the core remembers warp
+// and rd. State saved at preemption: none; the core drains it.
 //
 // All lanes go in step. Early termination for small operands would help only the warps whose lanes all have them.
 

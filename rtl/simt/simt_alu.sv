@@ -4,10 +4,10 @@
 // Contract: combinational; op_i is simt_op_pkg::ALU_*, another one gives anything. Shift counts use b_i[4:0] only.
 // State saved at preemption: none.
 //
-// One adder serves add, subtract and shift-add, one comparator the rest. All shifts and rotations are one right shift of a
-// 63-bit funnel: {high, low} >> n, where a left shift by s is {a, 31'b0} >> (31 - s). Five separate shifters would
-// simulate as fast but take five times the logic. Each family of operations has its own arm of the case, so
-// simulation evaluates only what is asked for.
+// One adder serves add, subtract and shift-add, one comparator the rest. All shifts and rotations are one right shift
+// of a 63-bit funnel: {high, low} >> n, where a left shift by s is {a, 31'b0} >> (31 - s). Five separate shifters would
+// simulate as fast but take five times the logic. Each family of operations has its own arm of the case, so simulation
+// evaluates only what is asked for.
 
 module simt_alu (
     input  logic [5:0]  op_i,
@@ -58,7 +58,8 @@ module simt_alu (
   // Six bits are counted by three tables of one LUT each. Two levels: the word's bits, then the counts' bits by weight.
   function automatic logic [63:0] ones_table(input int weight);
     for (int i = 0; i < 64; i++)
-      ones_table[i] = (((i & 1) + (i >> 1 & 1) + (i >> 2 & 1) + (i >> 3 & 1) + (i >> 4 & 1) + (i >> 5 & 1)) & weight) != 0;
+      ones_table[i] = (((i & 1) + (i >> 1 & 1) + (i >> 2 & 1) + (i >> 3 & 1) + (i >> 4 & 1) + (i >> 5 & 1)) & weight) !=
+        0;
   endfunction
 
   localparam logic [63:0] ONES_1 = ones_table(1), ONES_2 = ones_table(2), ONES_4 = ones_table(4);
@@ -73,7 +74,8 @@ module simt_alu (
         by_2[i] = ONES_2[padded[6*i +: 6]];
         by_4[i] = ONES_4[padded[6*i +: 6]];
       end
-      ones = {1'b0, ONES_4[by_4], ONES_2[by_4], ONES_1[by_4], 2'b0} + {2'b0, ONES_4[by_2], ONES_2[by_2], ONES_1[by_2], 1'b0}
+      ones = {1'b0, ONES_4[by_4], ONES_2[by_4], ONES_1[by_4], 2'b0} + {2'b0, ONES_4[by_2], ONES_2[by_2],
+                                                                       ONES_1[by_2], 1'b0}
              + {3'b0, ONES_4[by_1], ONES_2[by_1], ONES_1[by_1]};
     end
   endfunction

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work-items of each warp are alive, which wait at a barrier, and when a group's barrier opens or cannot open.
 //
-// Contract: arrive_i (at the barrier at pc_i) and exit_i, from simt_flow's B, take mask_i of warp_i; whole_i says that no lane
-// of the warp is left to run. When nobody of a group is left to run and somebody waits: if all wait and at one pc, open_o,
-// the cycle after the last arrival, names the warps that must choose their lanes anew; otherwise stuck_o, a cycle later
-// still, with the lowest pc at which any waits and the first work-item there. done_o: the warp has ended. elig_*_o are the
-// lanes of a warp that can run.
-// State saved at preemption: live_q and waiting_q (look_*); by group slot any_q, parted_q, pc_q, first_q (look_slot_*). put_*
-// bring them back, before or after the launches with restoring_i that give the rest: those change nothing of a warp with
-// launch_live_i, and start one with launch_ended_i as one that is over.
+// Contract: arrive_i (at the barrier at pc_i) and exit_i, from simt_flow's B, take mask_i of warp_i; whole_i says that
+// no lane of the warp is left to run. When nobody of a group is left to run and somebody waits: if all wait and at one
+// pc, open_o, the cycle after the last arrival, names the warps that must choose their lanes anew; otherwise stuck_o, a
+// cycle later still, with the lowest pc at which any waits and the first work-item there. done_o: the warp has ended.
+// elig_*_o are the lanes of a warp that can run.
+// State saved at preemption: live_q and waiting_q (look_*); by group slot any_q, parted_q, pc_q, first_q (look_slot_*).
+// put_* bring them back, before or after the launches with restoring_i that give the rest: those change nothing of a
+// warp with launch_live_i, and start one with launch_ended_i as one that is over.
 //
-// Only the group of the warp that has just stopped can open, so one group is looked at in a cycle instead of all of them.
-// A group that has parted (one has ended, or two wait at different pcs) stays so, as none goes on from a barrier before it
-// opens: one bit remembers it, and no comparison of all that wait is needed.
+// Only the group of the warp that has just stopped can open, so one group is looked at in a cycle instead of all of
+// them. A group that has parted (one has ended, or two wait at different pcs) stays so, as none goes on from a barrier
+// before it opens: one bit remembers it, and no comparison of all that wait is needed.
 
 module simt_barrier #(
     parameter int LANES = 16,
@@ -188,10 +188,10 @@ module simt_barrier #(
   end
 
 `ifdef FORMAL
-  // Any two work-items a and b of any group slot: a barrier that lets a go on has both wait at one pc, and neither ended;
-  // what is stuck is so at the lowest pc, with its first work-item. Assumed of simt_flow and simt_dispatch: only who can run
-  // arrives or ends, whole_i is right, a warp or slot is launched anew only when nobody is left in it, and slots share no
-  // warps (those of the next dispatch may lie otherwise, but nobody is left of this one then).
+  // Any two work-items a and b of any group slot: a barrier that lets a go on has both wait at one pc, and neither
+  // ended; what is stuck is so at the lowest pc, with its first work-item. Assumed of simt_flow and simt_dispatch: only
+  // who can run arrives or ends, whole_i is right, a warp or slot is launched anew only when nobody is left in it, and
+  // slots share no warps (those of the next dispatch may lie otherwise, but nobody is left of this one then).
   (* anyconst *) logic [WW+LW-1:0] f_a, f_b;
   (* anyconst *) logic [WW-1:0] f_slot;
   logic f_started_q = 1'b0;
@@ -272,7 +272,8 @@ module simt_barrier #(
         for (int t = 0; t < WARPS; t++) if (f_in_q[x]) assert (member_q[t][warp] == (f_slot == WW'(t)));
         if (f_in_q[x] && !f_sent_q[x]) assert (!blocked_q[warp]);
         if (f_live_q[x]) assert (live_q[warp][lane] == !f_ended_q[x] && waiting_q[warp][lane] == f_waits_q[x]);
-        if (f_sent_q[x]) assert (slot_q[warp] == f_slot && (!blocked_q[warp] || (live_q[warp] & ~waiting_q[warp]) == '0));
+        if (f_sent_q[x]) assert (slot_q[warp] == f_slot &&
+                                 (!blocked_q[warp] || (live_q[warp] & ~waiting_q[warp]) == '0));
         if (f_waits_q[x]) assert (some_q[warp]);
         if (f_new_q[x] && f_waits_q[x])
           assert (arrive_q && at_q == f_slot && arrive_pc_q == f_pc_q[32*x +: 32] && arrive_item_q <= {warp, lane});

@@ -2,9 +2,9 @@
 // The state of the SIMT executor as lines: out when it has stopped, in before it goes on.
 //
 // Contract: save_i (level, when nothing changes any more) streams the state on save_*, whose last line is marked;
-// restore_start_i takes one in from restore_*. The parts are those of docs/spec/context.yaml: simt_core shows them as look_*
-// and takes them as put_*, simt_lsu has local memory (lmem_*) and memory instructions (pend_*, rep_*), the dispatcher
-// groups (next_*, slots, fresh; back_*). See simt_walk, simt_save, simt_restore.
+// restore_start_i takes one in from restore_*. The parts are those of docs/spec/context.yaml: simt_core shows them as
+// look_* and takes them as put_*, simt_lsu has local memory (lmem_*) and memory instructions (pend_*, rep_*), the
+// dispatcher groups (next_*, slots, fresh; back_*). See simt_walk, simt_save, simt_restore.
 // State saved at preemption: none of its own.
 
 module simt_context #(
@@ -44,7 +44,8 @@ module simt_context #(
     input  logic [WARPS*VECTORS-1:0] scalars_i,
     output logic [WW-1:0]       look_index_o,
     output logic                look_read_o,
-    output logic                look_own_o,       // with look_read_o: the first of registers, of which each lane reads its own
+    // with look_read_o: the first of registers, of which each lane reads its own
+    output logic                look_own_o,
     output logic [WW+4:0]       look_rd_o,
     output logic [4:0]          look_first_o,     // of the scalars
     input  logic [255:0]        look_slot_i,
@@ -111,7 +112,8 @@ module simt_context #(
     masks = '0;
     for (int w = 0; w < WARPS; w++) if (live_i[w]) masks[32*w +: 32] = masks_i[32*w +: 32];
     regs = masks_i[32*index +: 32];
-    for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? scalars_i[VECTORS*index+k] : restore_scalars[32*k+32'(index)];
+    for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? scalars_i[VECTORS*index+k]
+                                                            : restore_scalars[32*k+32'(index)];
   end
 
   always_comb begin
@@ -133,19 +135,22 @@ module simt_context #(
   end
 
   // the record that is being saved or restored
-  assign has_data = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD
+  assign has_data = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] !=
+    tern_spec_pkg::CTX_SIMT_PENDING_OP_LOAD
                              : rep_has_data;
-  assign has_cmp  = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] == tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
+  assign has_cmp  = saving_q ? pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] ==
+    tern_spec_pkg::CTX_SIMT_PENDING_OP_AMO
                                && pend_record_i[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4] == tern_pkg::AMO_CAS
                              : rep_has_cmp;
 
   simt_walk #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_walk (
-      .clk_i, .rst_i, .start_i((save_i && !saving_q) || restore_start_i), .slots_i(saving_q ? slots_i : restore_slots_o),
-      .live_i(saving_q ? live_i : restore_live_o), .pending_i(saving_q ? pend_count_i : restore_pending), .scalars_i(scalars), .regs_i(regs),
-      .local_lines_i, .has_data_i(has_data), .has_cmp_i(has_cmp), .valid_o(walk_valid), .kind_o(kind), .index_o(index),
-      .rd_o(put_rd_o), .line_o(lmem_line_o), .second_o(walk_second), .last_o(walk_last), .record_end_o(record_end),
+      .clk_i, .rst_i, .start_i((save_i && !saving_q) || restore_start_i),
+      .slots_i(saving_q ? slots_i : restore_slots_o), .live_i(saving_q ? live_i : restore_live_o),
+      .pending_i(saving_q ? pend_count_i : restore_pending), .scalars_i(scalars), .regs_i(regs), .local_lines_i,
+      .has_data_i(has_data), .has_cmp_i(has_cmp), .valid_o(walk_valid), .kind_o(kind), .index_o(index), .rd_o(put_rd_o),
+      .line_o(lmem_line_o), .second_o(walk_second), .last_o(walk_last), .record_end_o(record_end),
       .step_i(save_step || restore_step)
   );
 
@@ -154,10 +159,11 @@ module simt_context #(
   ) u_save (
       .clk_i, .rst_i, .active_i(saving_q), .walk_valid_i(walk_valid), .walk_kind_i(kind), .walk_index_i(index),
       .walk_rd_i(put_rd_o), .walk_second_i(walk_second), .walk_last_i(walk_last), .walk_record_end_i(record_end),
-      .step_o(save_step), .at_index_o(at_index), .at_rd_o(look_first_o), .read_o(look_read_o), .read_own_o(look_own_o), .head_i(head), .masks_i(masks), .slot_i(look_slot_i),
-      .lanes_i(look_lanes_i), .pcs_i(look_pcs_i), .scalars_i(look_scalars_i), .regs_i(look_regs_i), .lmem_read_o, .lmem_ready_i, .lmem_valid_i,
-      .lmem_data_i, .pend_valid_i, .pend_ready_o, .pend_record_i, .pend_addr_i, .pend_data_i, .pend_cmp_i,
-      .out_valid_o(save_valid_o), .out_ready_i(save_ready_i), .out_data_o(save_data_o), .out_last_o(save_last_o)
+      .step_o(save_step), .at_index_o(at_index), .at_rd_o(look_first_o), .read_o(look_read_o), .read_own_o(look_own_o),
+      .head_i(head), .masks_i(masks), .slot_i(look_slot_i), .lanes_i(look_lanes_i), .pcs_i(look_pcs_i),
+      .scalars_i(look_scalars_i), .regs_i(look_regs_i), .lmem_read_o, .lmem_ready_i, .lmem_valid_i, .lmem_data_i,
+      .pend_valid_i, .pend_ready_o, .pend_record_i, .pend_addr_i, .pend_data_i, .pend_cmp_i, .out_valid_o(save_valid_o),
+      .out_ready_i(save_ready_i), .out_data_o(save_data_o), .out_last_o(save_last_o)
   );
 
   simt_restore #(
@@ -167,11 +173,11 @@ module simt_context #(
       .in_ready_o(restore_ready_o), .in_data_i(restore_data_i), .in_last_i(restore_last_i), .ended_o(restore_ended_o),
       .bad_o(restore_bad_o), .walk_valid_i(walk_valid), .walk_kind_i(kind), .walk_second_i(walk_second),
       .walk_last_i(walk_last), .walk_record_end_i(record_end), .step_o(restore_step), .slots_o(restore_slots_o),
-      .live_o(restore_live_o), .fresh_o(restore_fresh_o), .pending_o(restore_pending), .scalars_o(restore_scalars), .has_data_o(rep_has_data),
-      .has_cmp_o(rep_has_cmp), .put_o, .line_o(put_line_o), .vector_o(put_vector_o), .local_ok_i, .lmem_write_o,
-      .lmem_ready_i, .local_done_o, .rep_valid_o, .rep_ready_i, .rep_put_o, .rep_record_o, .rep_addr_o, .rep_data_o,
-      .rep_cmp_o, .back_valid_o, .back_ready_i, .back_last_o, .back_ended_o, .back_slot_o, .back_group_o, .back_base_o,
-      .tidy_i, .done_o(restore_done_o)
+      .live_o(restore_live_o), .fresh_o(restore_fresh_o), .pending_o(restore_pending), .scalars_o(restore_scalars),
+      .has_data_o(rep_has_data), .has_cmp_o(rep_has_cmp), .put_o, .line_o(put_line_o), .vector_o(put_vector_o),
+      .local_ok_i, .lmem_write_o, .lmem_ready_i, .local_done_o, .rep_valid_o, .rep_ready_i, .rep_put_o, .rep_record_o,
+      .rep_addr_o, .rep_data_o, .rep_cmp_o, .back_valid_o, .back_ready_i, .back_last_o, .back_ended_o, .back_slot_o,
+      .back_group_o, .back_base_o, .tidy_i, .done_o(restore_done_o)
   );
 
   assign look_rd_o    = {index, put_rd_o};

@@ -9,25 +9,22 @@
 //   B  branch decision    simt_warps; ALU results to the registers
 //
 // Contract: launch_* gives warps, done_* reports their end; ic_*, lsu_* are the channels of simt_icache and simt_lsu.
-// fault_o is a pulse per faulting instruction. rst_i also ends a dispatch that has faulted. idle_o: no memory instruction is
-// left in here.
+// fault_o is a pulse per faulting instruction. rst_i also ends a dispatch that has faulted. idle_o: no memory
+// instruction is left in here.
 // Stop and resume: with halt_i nothing is picked, and once busy_o is low and simt_lsu settled, look_* show the state of
-// look_index_i (warp or slot) and, a cycle after look_read_i, register look_rd_i, or (look_own_i) the scalars from there on. put_*
-// bring the parts back, in the order of simt_walk; launches with restoring_i the rest; select_i has the warps choose their lanes.
-// State saved at preemption: in simt_warps, simt_csr, simt_regfile, simt_written. slot_q, lbase_q come
-// with the launches; scoreboard and scheduler follow from the rest.
+// look_index_i (warp or slot) and, a cycle after look_read_i, register look_rd_i, or (look_own_i) the scalars from
+// there on. put_* bring the parts back, in the order of simt_walk; launches with restoring_i the rest; select_i has the
+// warps choose their lanes. State saved at preemption: in simt_warps, simt_csr, simt_regfile, simt_written. slot_q,
+// lbase_q come with the launches; scoreboard and scheduler follow from the rest.
 //
 // A warp has one instruction in P to R, so a plain instruction comes every 4 cycles and a branch every 6, whatever its
 // results take: 6 warps fill the pipeline. Nothing waits inside it; what cannot go on in R is killed and issued again.
 
 module simt_core #(
-    parameter int LANES = 16,
-    parameter int WARPS = 16,
-    localparam int WW = $clog2(WARPS),
-    localparam int LW = $clog2(LANES)
+    parameter int LANES = 16, WARPS = 16,
+    localparam int WW = $clog2(WARPS), LW = $clog2(LANES)
 ) (
-    input  logic                clk_i,
-    input  logic                rst_i,
+    input  logic                clk_i, rst_i,
     input  logic [1023:0]       packet_i,
     input  logic [63:0]         time_i,
     output logic                idle_o,
@@ -76,8 +73,7 @@ module simt_core #(
     input  logic [LANES-1:0]    lsu_wb_mask_i,
     input  logic [LANES*32-1:0] lsu_wb_data_i,
     input  logic                lsu_wb_last_i,
-    input  logic [WARPS-1:0]    lsu_busy_i,
-    input  logic [WARPS-1:0]    lsu_launch_hold_i,
+    input  logic [WARPS-1:0]    lsu_busy_i, lsu_launch_hold_i,
     output logic                lsu_inv_o,
     // faults of instructions
     output logic                fault_o,
@@ -88,8 +84,7 @@ module simt_core #(
     // stop and resume
     input  logic                halt_i,
     output logic                busy_o,
-    input  logic                restoring_i,
-    input  logic                launch_ok_i,
+    input  logic                restoring_i, launch_ok_i,
     input  logic                launch_live_i,    // with restoring_i: the rest of the warp's state comes on put_*
     input  logic                launch_ended_i,   // with restoring_i: it has no lanes
     input  logic                select_i,
@@ -99,8 +94,7 @@ module simt_core #(
     output logic [WARPS*32/LANES-1:0] scalars_o,
     input  logic                look_i,
     input  logic [WW-1:0]       look_index_i,
-    input  logic                look_read_i,
-    input  logic                look_own_i,
+    input  logic                look_read_i, look_own_i,
     input  logic [WW+4:0]       look_rd_i,
     input  logic [4:0]          look_first_i,
     output logic [255:0]        look_slot_o,
@@ -119,9 +113,7 @@ module simt_core #(
     // events
     output logic                ev_issue_o,
     output logic [5:0]          ev_lanes_o,
-    output logic                ev_stall_use_o,
-    output logic                ev_stall_unit_o,
-    output logic                ev_stall_idle_o,
+    output logic                ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
     output logic [5:0]          ev_fma_o
 );
 
@@ -131,9 +123,7 @@ module simt_core #(
   logic [WARPS-1:0] wake, flow_wake, sb_wake, holds;
   logic             lsu_room, port_room, hold_lsu, hold_fence, retry, launched;
 
-  simt_schedule #(
-      .WARPS(WARPS)
-  ) u_schedule (
+  simt_schedule #(.WARPS(WARPS)) u_schedule (
       .clk_i, .rst_i, .enable_i(!halt_i), .wake_i(wake), .hold_lsu_i(hold_lsu), .hold_fence_i(hold_fence),
       .hold_warp_i(r_warp_q), .lsu_room_i(lsu_room), .fence_busy_i(lsu_busy_i | holds), .pick_valid_o(pick_valid),
       .pick_warp_o(pick_warp)
@@ -201,12 +191,14 @@ module simt_core #(
   simt_written #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_written (
-      .clk_i, .clear_i(launch && !launch_live_i), .clear_warp_i(launch_warp_i), .write_i(wb_write), .rd_i({wb_warp, wb_rd}),
-      .full_i(&wb_mask), .data_i(wb_data), .first_o(wb_first), .first_value_o(wb_value), .f_warp_i(f_warp_q), .d_warp_i(d_warp_q),
-      .read_i(d_hit), .rs1_i(d_rs1[4:0]), .rs2_i(d_rs2[4:0]), .rs3_i(d_rs3[4:0]), .has_o(r_has), .value_o(r_value),
+      .clk_i, .clear_i(launch && !launch_live_i), .clear_warp_i(launch_warp_i), .write_i(wb_write),
+      .rd_i({wb_warp, wb_rd}), .full_i(&wb_mask), .data_i(wb_data), .first_o(wb_first), .first_value_o(wb_value),
+      .f_warp_i(f_warp_q), .d_warp_i(d_warp_q), .read_i(d_hit), .rs1_i(d_rs1[4:0]), .rs2_i(d_rs2[4:0]),
+      .rs3_i(d_rs3[4:0]), .has_o(r_has), .value_o(r_value),
       .put_masks_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS), .put_second_i(put_index_i[0]), .put_line_i,
-      .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS), .put_warp_i(put_index_i), .put_first_i(put_rd_i),
-      .put_vector_i, .masks_o, .scalars_o, .look_warp_i(look_index_i), .look_first_i, .look_ram_i(look_regs_o), .look_vector_o(look_scalars_o)
+      .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS), .put_warp_i(put_index_i),
+      .put_first_i(put_rd_i), .put_vector_i, .masks_o, .scalars_o, .look_warp_i(look_index_i), .look_first_i,
+      .look_ram_i(look_regs_o), .look_vector_o(look_scalars_o)
   );
 
   logic [2:0]  r_unit, r_flow, r_bsel, r_part;
@@ -255,9 +247,9 @@ module simt_core #(
       .chk_use_i({r_dest, r_use3, r_use2 && r_instr_q[24:20] != 5'd0, r_use1 && r_instr_q[19:15] != 5'd0}),
       .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends),
       .nxt_valid_i(r_next), .nxt_rs1_i(r_after_q[19:15]), .nxt_rs2_i(r_after_q[24:20]), .nxt_rs3_i(r_after_q[31:27]),
-      .nxt_rd_i(r_after_q[11:7]), .nxt_use_i(r_after_use), .next_sleep_o(r_after_sleep), .soon_i(soon), .soon_warp_i(soon_warp),
-      .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd), .wake_o(sb_wake),
-      .put_i(mark_i), .put_warp_i(mark_warp_i), .put_rd_i(mark_rd_i)
+      .nxt_rd_i(r_after_q[11:7]), .nxt_use_i(r_after_use), .next_sleep_o(r_after_sleep), .soon_i(soon),
+      .soon_warp_i(soon_warp), .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd),
+      .wake_o(sb_wake), .put_i(mark_i), .put_warp_i(mark_warp_i), .put_rd_i(mark_rd_i)
   );
 
   always_comb begin
@@ -308,7 +300,8 @@ module simt_core #(
 
   always_comb begin
     r_after_hold = r_next && !r_after_sleep && r_after_memory && !lsu_room;
-    hold_lsu     = r_after_hold || (r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU);
+    hold_lsu     = r_after_hold ||
+      (r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU);
     wake = flow_wake | sb_wake | ic_wake_i;
     if (r_next && !r_after_sleep && !r_after_hold) wake[r_warp_q] = 1'b1;
     if (retry) wake[r_warp_q] = 1'b1;
@@ -363,9 +356,7 @@ module simt_core #(
   end
 
   always_comb begin
-    x_bad_rm    = '0;
-    x_lead      = '0;
-    x_lead_jump = '0;
+    x_bad_rm = '0; x_lead = '0; x_lead_jump = '0;
     if (x_valid_q && x_rounds_q) for (int i = 0; i < LANES; i++) x_bad_rm[i] = x_mask_q[i] && x_rm[3*i +: 3] > 3'd4;
     if (x_valid_q && x_flow_q == simt_core_pkg::FLOW_JALR) begin
       for (int i = LANES - 1; i >= 0; i--) if (x_mask_q[i]) x_lead = LW'(i);
@@ -376,13 +367,14 @@ module simt_core #(
   simt_memport #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_memport (
-      .clk_i, .rst_i, .room_o(port_room), .holds_o(holds), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU),
-      .in_op_i(x_op_q[2:0]), .in_amo_i(x_amo_q), .in_size_i(x_funct3_q[1:0]), .in_unsigned_i(x_funct3_q[2]),
-      .in_warp_i(x_warp_q), .in_rd_i(x_rd_q), .in_mask_i(x_mask_q), .in_pc_i(x_pc_q), .in_lbase_i(x_lbase_q),
-      .in_addr_i(x_addr), .in_data_i(x_b), .in_cmp_i(x_c), .out_valid_o(lsu_valid_o), .out_ready_i(lsu_ready_i),
-      .out_op_o(lsu_op_o), .out_amo_o(lsu_amo_o), .out_size_o(lsu_size_o), .out_unsigned_o(lsu_unsigned_o),
-      .out_warp_o(lsu_warp_o), .out_rd_o(lsu_rd_o), .out_mask_o(lsu_mask_o), .out_pc_o(lsu_pc_o), .out_lbase_o(lsu_lbase_o),
-      .out_addr_o(lsu_addr_o), .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
+      .clk_i, .rst_i, .room_o(port_room), .holds_o(holds),
+      .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU), .in_op_i(x_op_q[2:0]), .in_amo_i(x_amo_q),
+      .in_size_i(x_funct3_q[1:0]), .in_unsigned_i(x_funct3_q[2]), .in_warp_i(x_warp_q), .in_rd_i(x_rd_q),
+      .in_mask_i(x_mask_q), .in_pc_i(x_pc_q), .in_lbase_i(x_lbase_q), .in_addr_i(x_addr), .in_data_i(x_b),
+      .in_cmp_i(x_c), .out_valid_o(lsu_valid_o), .out_ready_i(lsu_ready_i), .out_op_o(lsu_op_o), .out_amo_o(lsu_amo_o),
+      .out_size_o(lsu_size_o), .out_unsigned_o(lsu_unsigned_o), .out_warp_o(lsu_warp_o), .out_rd_o(lsu_rd_o),
+      .out_mask_o(lsu_mask_o), .out_pc_o(lsu_pc_o), .out_lbase_o(lsu_lbase_o), .out_addr_o(lsu_addr_o),
+      .out_data_o(lsu_data_o), .out_cmp_o(lsu_cmp_o)
   );
 
   assign lsu_room = port_room && !halt_i;     // simt_lsu can hold what is in X and before it, no more
@@ -428,8 +420,9 @@ module simt_core #(
       .WARPS(WARPS)
   ) u_launch (
       .clk_i, .rst_i, .args_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ARGS_LSB +: 32]), .stack_top_i(stack_top),
-      .launch_i(launch && launch_new), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb), .wb_ready_i(launch_taken),
-      .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar), .launched_o(launched)
+      .launch_i(launch && launch_new), .ready_o(launch_free), .launch_warp_i, .wb_valid_o(launch_wb),
+      .wb_ready_i(launch_taken), .wb_warp_o(launch_warp_q), .wb_rd_o(launch_rd), .wb_data_o(wb_scalar),
+      .launched_o(launched)
   );
 
   always_ff @(posedge clk_i)
@@ -440,7 +433,8 @@ module simt_core #(
 
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
-  logic             wb_write, wb_ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes, put_pcs, put_reg;
+  logic             wb_write, wb_ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
+    put_pcs, put_reg;
   logic [WW-1:0]    wb_warp, soon_warp;
   logic [4:0]       wb_rd, soon_rd;
   logic [LANES-1:0] wb_mask;
@@ -456,8 +450,9 @@ module simt_core #(
       .div_valid_i(div_valid), .div_ready_o(div_ready), .div_warp_i(div_warp), .div_rd_i(div_rd),
       .div_mask_i(div_mask), .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i),
       .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .put_i(put_reg),
-      .put_state_i(put_lanes), .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}), .busy_o(wb_busy), .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp),
-      .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
+      .put_state_i(put_lanes), .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}), .busy_o(wb_busy),
+      .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd),
+      .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
   );
 
   always_comb begin
@@ -481,25 +476,30 @@ module simt_core #(
       simt_lane #(
           .LANE(i), .WARPS(WARPS)
       ) u_lane (
-          .clk_i, .read_i(d_hit || look_read_i), .third_i(d_third), .rs1_i(!look_read_i ? d_rs1 : look_own_i ? {look_rd_i[WW+4:LW], LW'(i)} : look_rd_i), .rs2_i(d_rs2), .rs3_i(d_rs3), .issue_i(r_issue),
-          .r_has_i(r_has), .r_value_i(r_value), .r_warp_i(look_i ? look_index_i : r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)), .r_scalar_a_i(r_scalar_a),
-          .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), 
+          .clk_i, .read_i(d_hit || look_read_i), .third_i(d_third),
+          .rs1_i(!look_read_i ? d_rs1 : look_own_i ? {look_rd_i[WW+4:LW], LW'(i)} : look_rd_i), .rs2_i(d_rs2),
+          .rs3_i(d_rs3), .issue_i(r_issue), .r_has_i(r_has), .r_value_i(r_value),
+          .r_warp_i(look_i ? look_index_i : r_warp_q), .r_a_scalar_i(r_csr && (r_instr_q[14] || !r_fcsr)),
+          .r_scalar_a_i(r_scalar_a), .r_bsel_i(r_bsel), .r_scalar_b_i(r_scalar_b), .r_csel_i(r_csel), 
           .r_part_sel_i(look_i ? simt_core_pkg::PART_FCSR : r_part), .x_warp_i(x_warp_q),
           .x_alu_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_ALU),
           .x_mul_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MUL),
           .x_misc_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_MISC),
           .x_fma_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_FMA), .x_op_i(x_op_q), .x_funct3_i(x_funct3_q),
           .x_imm_i(x_imm_q), .x_neg_prod_i(x_neg_prod_q), .x_neg_add_i(x_neg_add_q), .x_fcsr_i(x_valid_q && x_fcsr_q),
-          .x_csr_op_i(x_funct3_q[1:0]), .x_csr_frm_i(x_csr_number_q == 2'd2), .a_o(x_a[32*i +: 32]), .b_o(x_b[32*i +: 32]),
-          .c_o(x_c[32*i +: 32]), .addr_o(x_addr[32*i +: 32]), .taken_o(x_taken[i]), .rm_o(x_rm[3*i +: 3]),
-          .rs1_o(look_regs_o[32*i +: 32]), .part_o(look_fcsr[10*i +: 10]),
-          .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]), .wb_first_i(wb_first),
-          .wb_value_i(wb_value), .wb_data_o(wb_data[32*i +: 32]),
+          .x_csr_op_i(x_funct3_q[1:0]), .x_csr_frm_i(x_csr_number_q == 2'd2), .a_o(x_a[32*i +: 32]),
+          .b_o(x_b[32*i +: 32]), .c_o(x_c[32*i +: 32]), .addr_o(x_addr[32*i +: 32]), .taken_o(x_taken[i]),
+          .rm_o(x_rm[3*i +: 3]), .rs1_o(look_regs_o[32*i +: 32]), .part_o(look_fcsr[10*i +: 10]),
+          .b_late_i(b_late_q), .wb_sel_i(wb_sel), .wb_write_i(wb_write), .wb_active_i(wb_mask[i]),
+          .wb_first_i(wb_first), .wb_value_i(wb_value), .wb_data_o(wb_data[32*i +: 32]),
           .wb_rd_i({wb_warp, wb_rd}),
-          .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes || (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
-          .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes || (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
-          .div_data_i(div_data[32*i +: 32]), .div_flags_i(div_flags[5*i +: 5]), .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]),
-          .scalar_data_i(wb_scalar), .launch_i(launch), .launch_warp_i, .launch_lid_i(launch_lid_i[30*i +: 30])
+          .wb_fflags_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
+                           (wb_sel == simt_core_pkg::WB_FCSR && b_fflags_q)),
+          .wb_frm_set_i(wb_sel == simt_core_pkg::WB_LAUNCH || put_lanes ||
+                        (wb_sel == simt_core_pkg::WB_FCSR && b_frm_q)),
+          .div_data_i(div_data[32*i +: 32]), .div_flags_i(div_flags[5*i +: 5]),
+          .lsu_data_i(put_i ? put_vector_i[32*i +: 32] : lsu_wb_data_i[32*i +: 32]), .scalar_data_i(wb_scalar),
+          .launch_i(launch), .launch_warp_i, .launch_lid_i(launch_lid_i[30*i +: 30])
       );
     end
   endgenerate
@@ -518,19 +518,19 @@ module simt_core #(
   ) u_warps (
       .clk_i, .rst_i, .launch_i(launch), .launch_valid_i, .launch_warp_i, .launch_slot_i, .launch_mask_i(launch_mask),
       .launch_first_i, .launch_nwarps_i, .launch_pc_i(packet_i[tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB +: 32]),
-      .done_o(done_valid_o), .done_warp_o, .present_o, .f_warp_i(f_warp_q), .f_pc_o(f_pc), .fetch_warp_i(ic_fault_warp_i),
-      .fetch_mask_o(fetch_mask), .d_warp_i(d_warp_q), .d_pc4_i(d_pc4), .d_mask_o(d_mask), .d_step_slow_o(d_step_slow),
-      .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue), .r_next_i(r_next), .r_warp_i(r_warp_q), .r_pc4_i(r_pc4_q),
-      .x_valid_i(x_flow_valid_q),
+      .done_o(done_valid_o), .done_warp_o, .present_o, .f_warp_i(f_warp_q), .f_pc_o(f_pc),
+      .fetch_warp_i(ic_fault_warp_i), .fetch_mask_o(fetch_mask), .d_warp_i(d_warp_q), .d_pc4_i(d_pc4),
+      .d_mask_o(d_mask), .d_step_slow_o(d_step_slow), .d_quantum_end_o(d_quantum_end), .r_issue_i(r_issue),
+      .r_next_i(r_next), .r_warp_i(r_warp_q), .r_pc4_i(r_pc4_q), .x_valid_i(x_flow_valid_q),
       .x_atomic_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_LSU && x_op_q[2:0] == simt_op_pkg::LSU_AMO),
       .x_flow_i(x_flow_q), .x_warp_i(x_warp_q), .x_mask_i(x_mask_q), .x_quantum_end_i(x_quantum_end_q), .x_pc_i(x_pc_q),
       .x_target_i(x_target_q), .x_taken_i(x_taken), .x_jump_i(x_addr), .x_lead_jump_i(x_lead_jump), .x_call_i(x_call_q),
       .x_return_i(x_return_q), .b_misaligned_o(b_misaligned), .b_misaligned_va_o(b_misaligned_va), .stuck_o(stuck),
-      .stuck_pc_o(stuck_pc), .stuck_warp_o(stuck_warp), .stuck_lane_o(stuck_lane), .wake_o(flow_wake), .busy_o(flow_busy),
-      .restoring_i, .launch_live_i, .launch_ended_i, .select_i(select_i ? select_warps_i : '0), .look_i, .look_index_i,
-      .look_group_i(look_group), .look_base_i(look_base), .look_fcsr_i(look_fcsr), .look_slot_o, .look_lanes_o, .look_pcs_o,
-      .look_pc_o, .look_running_o, .put_slot_i(put_slot), .put_lanes_i(put_lanes), .put_pcs_i(put_pcs), .put_index_i,
-      .put_line_i(put_line_i[255:0]), .put_vector_i
+      .stuck_pc_o(stuck_pc), .stuck_warp_o(stuck_warp), .stuck_lane_o(stuck_lane), .wake_o(flow_wake),
+      .busy_o(flow_busy), .restoring_i, .launch_live_i, .launch_ended_i, .select_i(select_i ? select_warps_i : '0),
+      .look_i, .look_index_i, .look_group_i(look_group), .look_base_i(look_base), .look_fcsr_i(look_fcsr), .look_slot_o,
+      .look_lanes_o, .look_pcs_o, .look_pc_o, .look_running_o, .put_slot_i(put_slot), .put_lanes_i(put_lanes),
+      .put_pcs_i(put_pcs), .put_index_i, .put_line_i(put_line_i[255:0]), .put_vector_i
   );
 
   // -------------------------------------------------------------------------------------------- faults
@@ -549,10 +549,10 @@ module simt_core #(
   simt_events #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_events (
-      .clk_i, .present_i(halt_i ? '0 : present_o), .pick_valid_i(pick_valid), .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)),
-      .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall), .x_valid_i(x_valid_q),
-      .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA), .x_mask_i(x_mask_q), .ev_issue_o, .ev_lanes_o, .ev_stall_use_o,
-      .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
+      .clk_i, .present_i(halt_i ? '0 : present_o), .pick_valid_i(pick_valid),
+      .use_i(r_valid_q && !r_faulty && (r_hazard || r_wait)), .unit_i(r_valid_q && !r_faulty && !r_hazard && r_stall),
+      .x_valid_i(x_valid_q), .x_fma_i(x_unit_q == simt_core_pkg::UNIT_FMA), .x_mask_i(x_mask_q), .ev_issue_o,
+      .ev_lanes_o, .ev_stall_use_o, .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
   );
 
 endmodule

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of control and status registers: the value that all lanes share, and which of a lane's own values is added to it.
+// Reads of control and status registers: the value that all lanes share, and which of a
+// lane's own values is added to it.
 //
-// Contract: combinational from number_i, slot_i and warp_i. ok_o: the CSR exists, and may be written if write_i says so.
-// A group's ids and sizes are remembered by slot at launch_i.
-// State saved at preemption: base_q and group_q, which group_o and base_o show by slot_i and put_slot_i brings back; size_q comes
-// with the launch that follows, all else from the packet.
+// Contract: combinational from number_i, slot_i and warp_i. ok_o: the CSR exists, and may be written if write_i says
+// so. A group's ids and sizes are remembered by slot at launch_i.
+// State saved at preemption: base_q and group_q, which group_o and base_o show by slot_i and put_slot_i brings back;
+// size_q comes with the launch that follows, all else from the packet.
 //
-// Every CSR is shared + lane: get_global_id is the group's base plus the local id, so one adder in each lane (the ALU's)
-// serves all of them and no table of L * 32 bits a warp is needed.
+// Every CSR is shared + lane: get_global_id is the group's base plus the local id, so one adder in each lane (the
+// ALU's) serves all of them and no table of L * 32 bits a warp is needed.
 
 module simt_csr #(
     parameter int LANES = 16,

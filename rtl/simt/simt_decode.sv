@@ -5,8 +5,8 @@
 // unit_o is UNIT_NONE. Which CSRs exist is simt_csr's affair.
 // State saved at preemption: none.
 //
-// `dest` says that the instruction takes a write-back slot and a scoreboard bit; floating-point instructions have it even with
-// rd = x0, for their flags. A load or atomic with rd = x0 is like a store: nobody waits for it but a fence.
+// `dest` says that the instruction takes a write-back slot and a scoreboard bit; floating-point instructions have it
+// even with rd = x0, for their flags. A load or atomic with rd = x0 is like a store: nobody waits for it but a fence.
 
 module simt_decode (
     input  logic [31:0] instr_i,

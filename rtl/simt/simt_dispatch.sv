@@ -2,14 +2,14 @@
 // Cuts an NDRange into work-groups and gives their warps to the core, group slot by group slot.
 //
 // Contract: start_i pulses with a packet that simt_dispatch_check passed. Groups go out x fastest, each into the lowest
-// free slot; slot s owns the warps from s * group_warps and the local memory from s * local_bytes. A warp is launched by one
-// handshake; the values of its group are stable from the group's first launch to its last. warp_done_*_i: a launched warp
-// has ended. done_o pulses when all have. kill_i (level): forget everything; the core drops its warps itself.
-// One warp a cycle within a group, about six cycles from group to group, L + 4 more when the size of the group changes.
-// State saved at preemption: the coordinates of the next group, valid with settled_o, and what the slots hold (slots_o; of the
-// group that is being launched the warps in fresh_o are still to come). With resume_i it starts by taking them back: load_*
-// gives each resident group and its slot, whose warps are all launched again, and then (load_last_i) the next group. hold_i:
-// no further group is taken; empty_o: nor is any resident, though some are left.
+// free slot; slot s owns the warps from s * group_warps and the local memory from s * local_bytes. A warp is launched
+// by one handshake; the values of its group are stable from the group's first launch to its last. warp_done_*_i: a
+// launched warp has ended. done_o pulses when all have. kill_i (level): forget everything; the core drops its warps
+// itself. One warp a cycle within a group, about six cycles from group to group, L + 4 more when the size of the group
+// changes. State saved at preemption: the coordinates of the next group, valid with settled_o, and what the slots hold
+// (slots_o; of the group that is being launched the warps in fresh_o are still to come). With resume_i it starts by
+// taking them back: load_* gives each resident group and its slot, whose warps are all launched again, and then
+// (load_last_i) the next group. hold_i: no further group is taken; empty_o: nor is any resident, though some are left.
 //
 // The next group's coordinates, global base and size are worked out while the current one launches, by counters: an
 // NDRange needs no division, the packet already holds its groups and edges.
@@ -85,13 +85,17 @@ module simt_dispatch #(
       group_warps_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_WARPS_LSB +: WW];
       group_slots_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1];
       local_bytes_q <= packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17];
-      local_q  <= {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11], packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
+      local_q  <= {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
-      edge_q   <= {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11], packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
+      edge_q   <= {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_X_LSB +: 11]};
-      groups_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32], packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
+      groups_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
-      offset_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Z_LSB +: 32], packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Y_LSB +: 32],
+      offset_q <= {packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Z_LSB +: 32],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_Y_LSB +: 32],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_OFFSET_X_LSB +: 32]};
     end
 
@@ -140,7 +144,8 @@ module simt_dispatch #(
   end
 
   // The current group: take a slot, place it, work out its shape if it is a new one, count its warps, launch them.
-  localparam logic [2:0] IDLE = 3'd0, WAIT = 3'd1, PLACE = 3'd2, SHAPE = 3'd3, COUNT = 3'd4, LAUNCH = 3'd5, FINISH = 3'd6;
+  localparam logic [2:0] IDLE = 3'd0, WAIT = 3'd1, PLACE = 3'd2, SHAPE = 3'd3, COUNT = 3'd4, LAUNCH = 3'd5,
+    FINISH = 3'd6;
 
   logic [2:0]    state_q;
   logic          shape_known_q, shape_same_q, shape_ready, ids_busy, advance, in_valid, first_warp;
@@ -154,7 +159,8 @@ module simt_dispatch #(
   logic [W-1:0]    fresh_q;         // warps of the current group that are to be launched
 
   always_comb begin
-    take       = state_q == WAIT && next_q == NEXT_READY && (resident_q || (free_valid && !hold_i)) && !ids_busy && !launch_valid_o;
+    take       = state_q == WAIT && next_q == NEXT_READY && (resident_q || (free_valid && !hold_i)) && !ids_busy &&
+      !launch_valid_o;
     slot       = resident_q ? load_slot_q : free_slot;
     resting    = state_q == WAIT && !ids_busy && !launch_valid_o;
     load       = load_valid_i && load_ready_o;
@@ -225,8 +231,8 @@ module simt_dispatch #(
 
   simt_dispatch_ids #(.L(L)) u_ids (
       .clk_i(clk_i), .rst_i(clear), .shape_valid_i(state_q == PLACE && !shape_same_q), .size_i(launch_size_o),
-      .shape_ready_o(shape_ready), .advance_i(advance), .in_valid_i(in_valid), .in_first_i(first_warp), .busy_o(ids_busy),
-      .out_valid_o(launch_valid_o), .mask_o(launch_mask_o), .lid_o(launch_lid_o)
+      .shape_ready_o(shape_ready), .advance_i(advance), .in_valid_i(in_valid), .in_first_i(first_warp),
+      .busy_o(ids_busy), .out_valid_o(launch_valid_o), .mask_o(launch_mask_o), .lid_o(launch_lid_o)
   );
 
   // ends of warps, by slot
@@ -238,8 +244,8 @@ module simt_dispatch #(
 
   simt_dispatch_slots #(.W(W)) u_slots (
       .clk_i(clk_i), .rst_i(rst_i), .clear_i(kill_i || start_i), .count_i(group_slots_q),
-      .take_valid_i(take), .take_slot_i(slot), .start_valid_i(state_q == COUNT), .start_slot_i(launch_slot_o), .start_warps_i(launch_nwarps_o),
-      .done_valid_i(ending_q), .done_slot_i(ending_slot_q),
+      .take_valid_i(take), .take_slot_i(slot), .start_valid_i(state_q == COUNT), .start_slot_i(launch_slot_o),
+      .start_warps_i(launch_nwarps_o), .done_valid_i(ending_q), .done_slot_i(ending_slot_q),
       .free_valid_o(free_valid), .free_slot_o(free_slot), .busy_o(slots_o), .idle_o(slots_idle)
   );
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the ranges of a dispatch packet, so that nothing behind it needs to.
 //
-// Contract: check_valid_i pulses while idle; packet_i stays until check_done_o, a pulse 24 cycles later with check_ok_o. The
-// rules are those of packets.yaml: work_dim 1 to 3, sizes at least 1, groups and edges what the sizes say, group_warps what
-// a group needs, slots within warps and local memory, local_bytes and stack on 64 bytes, stack_log2 6 to 20, entry on 4.
-// Reserved bits are checked where the packet is decoded.
+// Contract: check_valid_i pulses while idle; packet_i stays until check_done_o, a pulse 24 cycles later with
+// check_ok_o. The rules are those of packets.yaml: work_dim 1 to 3, sizes at least 1, groups and edges what the sizes
+// say, group_warps what a group needs, slots within warps and local memory, local_bytes and stack on 64 bytes,
+// stack_log2 6 to 20, entry on 4. Reserved bits are checked where the packet is decoded.
 // State saved at preemption: none.
 //
 // The products are built bit by bit, eleven cycles for each factor of a size: a dispatch takes thousands of cycles, and
@@ -40,13 +40,17 @@ module simt_dispatch_check #(
     group_slots = packet_i[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: 8];
     stack_log2  = packet_i[tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB +: 5];
     local_bytes = packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_BYTES_LSB +: 17];
-    group_size  = {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11], packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
+    group_size  = {packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Z_LSB +: 11],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_Y_LSB +: 11],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_LOCAL_X_LSB +: 11]};
-    edge_size   = {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11], packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
+    edge_size   = {packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Z_LSB +: 11],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_Y_LSB +: 11],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_EDGE_X_LSB +: 11]};
-    global_size = {packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Z_LSB +: 32], packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Y_LSB +: 32],
+    global_size = {packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Z_LSB +: 32],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_Y_LSB +: 32],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_GLOBAL_X_LSB +: 32]};
-    groups      = {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32], packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
+    groups      = {packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Z_LSB +: 32],
+                   packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_Y_LSB +: 32],
                    packet_i[tern_spec_pkg::PKT_DISPATCH_GROUPS_X_LSB +: 32]};
   end
 

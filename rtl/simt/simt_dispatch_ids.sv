@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local ids of the work-items of a warp, without dividers.
 //
-// Contract: shape_valid_i pulses with the group's size {z, y, x}, which then stays; after L + 1 cycles shape_ready_o. Then
-// each cycle with in_valid_i and advance_i takes the next warp of a group, in_first_i its first; two advances later it is
-// in the output register. Nothing moves while advance_i is low. mask_o: lanes whose work-item exists.
-// State saved at preemption: none; between groups it holds nothing that the packet does not give.
+// Contract: shape_valid_i pulses with the group's size {z, y, x}, which then stays; after L + 1 cycles shape_ready_o.
+// Then each cycle with in_valid_i and advance_i takes the next warp of a group, in_first_i its first; two advances
+// later it is in the output register. Nothing moves while advance_i is low. mask_o: lanes whose work-item exists. State
+// saved at preemption: none; between groups it holds nothing that the packet does not give.
 //
-// Lane numbers and the number L are written once as mixed-radix numbers of the group's shape, counting serially. A warp's
-// first work-item is a running sum of L's digits, a lane's is that sum plus the lane's digits: one digit a stage, the
-// carries go on to the next stage. A work-item does not exist when its z is outside the group.
+// Lane numbers and the number L are written once as mixed-radix numbers of the group's shape, counting serially. A
+// warp's first work-item is a running sum of L's digits, a lane's is that sum plus the lane's digits: one digit a
+// stage, the carries go on to the next stage. A work-item does not exist when its z is outside the group.
 
 module simt_dispatch_ids #(
     parameter int L = 16  // lanes

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which group slots are in use, and how many warps of each have not ended.
 //
-// Contract: free_valid_o and free_slot_o name a free slot below count_i, from registers; after take_valid_i they are right
-// again two cycles later; free_valid_o is low in between. take_valid_i takes a slot: that one, or, when a cut dispatch comes
-// back, another one that is free. start_valid_i then says once how many
-// warps its group has, and each of them ends once by done_valid_i with its slot. clear_i frees all. idle_o: none in use.
-// State saved at preemption: the counts, implied by the warps that are saved.
+// Contract: free_valid_o and free_slot_o name a free slot below count_i, from registers; after take_valid_i they are
+// right again two cycles later; free_valid_o is low in between. take_valid_i takes a slot: that one, or, when a cut
+// dispatch comes back, another one that is free. start_valid_i then says once how many
+// warps its group has, and each of them ends once by done_valid_i with its slot. clear_i frees all. idle_o: none in
+// use. State saved at preemption: the counts, implied by the warps that are saved.
 
 module simt_dispatch_slots #(
     parameter int W = 16,  // warps, so at most as many slots

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The divider of the core, and where its result belongs.
 //
-// Contract: book_i, in R, is allowed when !busy_o and remembers warp, register and lanes of the operation that enters in_* a
-// cycle later; the result comes on out_* with them. busy_o until it is taken.
+// Contract: book_i, in R, is allowed when !busy_o and remembers warp, register and lanes of the operation that enters
+// in_* a cycle later; the result comes on out_* with them. busy_o until it is taken.
 // State saved at preemption: none; it drains in 23 cycles.
 
 module simt_divide #(
@@ -39,8 +39,8 @@ module simt_divide #(
   div_unit #(
       .L(LANES)
   ) u_div (
-      .clk_i, .rst_i, .in_valid_i, .in_ready_o(in_ready), .in_op_i, .in_rm_i, .in_a_i, .in_b_i, .in_mask_i, .out_valid_o,
-      .out_ready_i, .out_data_o, .out_flags_o
+      .clk_i, .rst_i, .in_valid_i, .in_ready_o(in_ready), .in_op_i, .in_rm_i, .in_a_i, .in_b_i, .in_mask_i,
+      .out_valid_o, .out_ready_i, .out_data_o, .out_flags_o
   );
 
   always_ff @(posedge clk_i) begin

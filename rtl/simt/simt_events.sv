@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the performance counters of registers.yaml see of the core.
 //
-// Contract: pulses and counts of a cycle. A stall is one of the cycle before: of an instruction in R that could not go on (use_i:
-// it waits for a result; unit_i: for a unit), or idle: warps are here that may run, and none could be picked.
-// State saved at preemption: none.
+// Contract: pulses and counts of a cycle. A stall is one of the cycle before: of an instruction in R that could not go
+// on (use_i: it waits for a result; unit_i: for a unit), or idle: warps are here that may run, and none could be
+// picked. State saved at preemption: none.
 
 module simt_events #(
     parameter int LANES = 16,

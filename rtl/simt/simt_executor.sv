@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SIMT executor: runs a dispatch packet, a kernel over an NDRange.
 //
-// Contract: executor interface and memory channel of docs/hardware/interfaces.md. A packet that is out of range ends with
-// the fault packet_bounds before anything runs. done_valid_o comes after the last answer to a write. On a fault the first one
-// is reported, when everything else is drained. ev_* are pulses (or counts) for the performance counters of registers.yaml.
-// A stop of granularity 3 (instruction): nothing is picked or launched any more, nor soon cut into lines; when pipeline, dispatcher
-// and LSU have settled, within some hundred cycles of memory's last answer, simt_context streams the state, and all is reset as
-// after a fault. Of 2 (group): no further group is taken, and that happens when the last one here has ended. A resume streams
-// the state in, while the dispatcher launches the resident groups again; then every warp chooses its lanes.
-// State saved at preemption: see simt_core, simt_lsu, simt_dispatch and simt_groups. The packet comes again.
+// Contract: executor interface and memory channel of docs/hardware/interfaces.md. A packet that is out of range ends
+// with the fault packet_bounds before anything runs. done_valid_o comes after the last answer to a write. On a fault
+// the first one is reported, when everything else is drained. ev_* are pulses (or counts) for the performance counters
+// of registers.yaml. A stop of granularity 3 (instruction): nothing is picked or launched any more, nor soon cut into
+// lines; when pipeline, dispatcher and LSU have settled, within some hundred cycles of memory's last answer,
+// simt_context streams the state, and all is reset as after a fault. Of 2 (group): no further group is taken, and that
+// happens when the last one here has ended. A resume streams the state in, while the dispatcher launches the resident
+// groups again; then every warp chooses its lanes. State saved at preemption: see simt_core, simt_lsu, simt_dispatch
+// and simt_groups. The packet comes again.
 //
-// Caches hold virtual addresses without a tag of their address space and are emptied at each start: that costs two misses
-// and spares every other engine's writer a message to here.
+// Caches hold virtual addresses without a tag of their address space and are emptied at each start: that costs two
+// misses and spares every other engine's writer a message to here.
 
 module simt_executor #(
     parameter int LANES = 16,        // work-items of a warp
@@ -81,7 +82,8 @@ module simt_executor #(
 
   localparam int WW = $clog2(WARPS);
   localparam int LW = $clog2(LANES);
-  localparam logic [6:0] LINGER = 7'd127;    // cycles in which the LSU still begins lines after a stop, as memory answers
+  // cycles in which the LSU still begins lines after a stop, as memory answers
+  localparam logic [6:0] LINGER = 7'd127;
 
   generate
     if (LANES < 8 || LANES > 32 || (LANES & (LANES - 1)) != 0 || WARPS < 4 || WARPS > 32 || (WARPS & (WARPS - 1)) != 0)
@@ -98,10 +100,12 @@ module simt_executor #(
   logic [1023:0] packet_q;
   logic          begin_q, kill, resume_q, saved_q, halt, restoring, now, soon;
   logic          start, check_done, check_ok, dispatch_done, core_idle, lsu_idle, ic_idle;
-  logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad, all_in, all_back;
+  logic          scrub_need, scrub_start, scrub_busy, scrubbed_q, core_busy, settled, empty, lsu_settled, bad,
+    all_in, all_back;
   logic          local_done;
   logic [6:0]    linger_q;        // until the LSU begins no more lines: what it need not save is brought back sooner
-  logic [2:0]    quiet_q;         // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
+  // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
+  logic [2:0]    quiet_q;
   logic          fault;
 
   assign start_ready_o = state_q == IDLE;
@@ -120,7 +124,8 @@ module simt_executor #(
     fault_valid_o   <= 1'b0;
     stopped_valid_o <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
-    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && quiet_q[1]) ? '0 : linger_q - {6'b0, linger_q != '0};
+    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && quiet_q[1]) ? '0
+                                                                                   : linger_q - {6'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
     case (state_q)
       IDLE:
@@ -243,7 +248,8 @@ module simt_executor #(
   logic [95:0]         launch_group, launch_base;
   logic [32:0]         launch_size;
   logic [WW:0]         launch_nwarps;
-  logic                check_q, launch_live, launch_ended, ended, back_valid, back_ready, back_last, back_ended, rep_put;
+  logic                check_q, launch_live, launch_ended, ended, back_valid, back_ready, back_last,
+    back_ended, rep_put;
   logic [WARPS-1:0]    slots, fresh, back_slots, back_live, back_fresh;
   logic [WW-1:0]       back_slot;
   logic [95:0]         next_group, next_base, back_group, back_base;
@@ -271,18 +277,18 @@ module simt_executor #(
       .load_group_i(back_last ? back_group : look_slot[95:0]), .load_base_i(back_last ? back_base : look_slot[191:96]),
       .launch_ended_i(launch_ended),
       .launch_valid_o(launch_valid), .launch_ready_i(launch_ready), .launch_warp_o(launch_warp),
-      .launch_slot_o(launch_slot), .launch_mask_o(launch_mask), .launch_lid_o(launch_lid), .launch_lbase_o(launch_lbase),
-      .launch_first_o(launch_first), .launch_group_o(launch_group), .launch_base_o(launch_base),
-      .launch_size_o(launch_size), .launch_nwarps_o(launch_nwarps), .warp_done_valid_i(warp_done),
-      .warp_done_warp_i(done_warp)
+      .launch_slot_o(launch_slot), .launch_mask_o(launch_mask), .launch_lid_o(launch_lid),
+      .launch_lbase_o(launch_lbase), .launch_first_o(launch_first), .launch_group_o(launch_group),
+      .launch_base_o(launch_base), .launch_size_o(launch_size), .launch_nwarps_o(launch_nwarps),
+      .warp_done_valid_i(warp_done), .warp_done_warp_i(done_warp)
   );
 
   simt_groups #(
       .WARPS(WARPS)
   ) u_groups (
-      .clk_i, .rst_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first), .launch_warp_i(launch_warp),
-      .launch_keep_i(launch_live || launch_ended), .launch_group_i(launch_group), .put_i(rep_put),
-      .put_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
+      .clk_i, .rst_i, .launch_i(launch_valid && launch_ready), .launch_first_i(launch_first),
+      .launch_warp_i(launch_warp), .launch_keep_i(launch_live || launch_ended), .launch_group_i(launch_group),
+      .put_i(rep_put), .put_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
       .put_group_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]),
       .put_member_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: WW]), .gen_o(warp_gen),
       .gen_i(state_q == SAVE ? pend_gen : fault_gen_q), .warp_i(state_q == SAVE ? pend_warp : fault_warp_q),
@@ -316,7 +322,8 @@ module simt_executor #(
   logic                look_read, look_own, put, rep_valid, rep_ready, pend_valid, pend_ready, pend_gen, pend_unsigned;
   logic                freeze, lmem_read, lmem_write, lmem_ready, lmem_valid, scrub, lsu_scrub;
   logic [WW+4:0]       look_rd;
-  logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector, pend_addr, pend_data, pend_cmp, rep_addr, rep_data, rep_cmp;
+  logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector, pend_addr, pend_data, pend_cmp,
+    rep_addr, rep_data, rep_cmp;
   logic [LANES-1:0]    look_running, pend_mask, pend_private;
   logic [3:0]          put_kind, pend_count, pend_amo;
   logic [4:0]          look_first, put_rd, pend_rd;
@@ -334,7 +341,8 @@ module simt_executor #(
   always_comb begin
     pend_record = '0;
     pend_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3]         = pend_op;
-    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4]        = (pend_op == simt_op_pkg::LSU_AMO) ? pend_amo : '0;
+    pend_record[tern_spec_pkg::CTX_SIMT_PENDING_AMO_LSB +: 4]        = (pend_op == simt_op_pkg::LSU_AMO)
+      ? pend_amo : '0;
     pend_record[tern_spec_pkg::CTX_SIMT_PENDING_SIZE_LSB +: 2]       = pend_size;
     pend_record[tern_spec_pkg::CTX_SIMT_PENDING_UNSIGNED_LSB]        = pend_unsigned;
     pend_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]         = pend_rd;
@@ -349,31 +357,33 @@ module simt_executor #(
   simt_context #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_context (
-      .clk_i, .rst_i(rst_i || kill), .local_lines_i(local_lines), .save_i(state_q == SAVE), .save_valid_o, .save_ready_i,
-      .save_data_o, .save_last_o, .restore_start_i(start && start_resume_i), .restore_refuse_i(state_q == REFUSE),
-      .restore_valid_i, .restore_ready_o, .restore_data_i, .restore_last_i, .restore_ended_o(all_in), .restore_bad_o(bad),
-      .restore_done_o(all_back), .local_ok_i(restoring), .local_done_o(local_done),
-      .tidy_i(restoring && scrubbed_q && !scrub_busy), .restore_slots_o(back_slots), .restore_live_o(back_live),
-      .restore_fresh_o(back_fresh), .live_i(present), .masks_i(masks), .scalars_i(scalars), .look_index_o(look_index), .look_read_o(look_read),
-      .look_own_o(look_own), .look_rd_o(look_rd), .look_first_o(look_first), .look_slot_i(look_slot),
-      .look_lanes_i(look_lanes), .look_pcs_i(look_pcs), .look_scalars_i(look_scalars), .look_regs_i(look_regs), .put_o(put), .put_kind_o(put_kind), .put_index_o(put_index), .put_rd_o(put_rd),
-      .put_line_o(put_line), .put_vector_o(put_vector), .lmem_read_o(lmem_read), .lmem_write_o(lmem_write),
-      .lmem_line_o(lmem_line), .lmem_ready_i(lmem_ready), .lmem_valid_i(lmem_valid), .lmem_data_i(lmem_data),
-      .pend_count_i(pend_count), .pend_valid_i(pend_valid), .pend_ready_o(pend_ready), .pend_record_i(pend_record),
-      .pend_addr_i(pend_addr), .pend_data_i(pend_data), .pend_cmp_i(pend_cmp), .rep_valid_o(rep_valid),
-      .rep_ready_i(rep_ready), .rep_put_o(rep_put), .rep_record_o(rep_record), .rep_addr_o(rep_addr), .rep_data_o(rep_data),
-      .rep_cmp_o(rep_cmp), .slots_i(slots), .fresh_i(fresh), .ended_i(ended), .next_group_i(next_group),
-      .next_base_i(next_base), .back_valid_o(back_valid), .back_ready_i(back_ready), .back_last_o(back_last),
-      .back_ended_o(back_ended), .back_slot_o(back_slot), .back_group_o(back_group), .back_base_o(back_base)
+      .clk_i, .rst_i(rst_i || kill), .local_lines_i(local_lines), .save_i(state_q == SAVE), .save_valid_o,
+      .save_ready_i, .save_data_o, .save_last_o, .restore_start_i(start && start_resume_i),
+      .restore_refuse_i(state_q == REFUSE), .restore_valid_i, .restore_ready_o, .restore_data_i, .restore_last_i,
+      .restore_ended_o(all_in), .restore_bad_o(bad), .restore_done_o(all_back), .local_ok_i(restoring),
+      .local_done_o(local_done), .tidy_i(restoring && scrubbed_q && !scrub_busy), .restore_slots_o(back_slots),
+      .restore_live_o(back_live), .restore_fresh_o(back_fresh), .live_i(present), .masks_i(masks), .scalars_i(scalars),
+      .look_index_o(look_index), .look_read_o(look_read), .look_own_o(look_own), .look_rd_o(look_rd),
+      .look_first_o(look_first), .look_slot_i(look_slot), .look_lanes_i(look_lanes), .look_pcs_i(look_pcs),
+      .look_scalars_i(look_scalars), .look_regs_i(look_regs), .put_o(put), .put_kind_o(put_kind),
+      .put_index_o(put_index), .put_rd_o(put_rd), .put_line_o(put_line), .put_vector_o(put_vector),
+      .lmem_read_o(lmem_read), .lmem_write_o(lmem_write), .lmem_line_o(lmem_line), .lmem_ready_i(lmem_ready),
+      .lmem_valid_i(lmem_valid), .lmem_data_i(lmem_data), .pend_count_i(pend_count), .pend_valid_i(pend_valid),
+      .pend_ready_o(pend_ready), .pend_record_i(pend_record), .pend_addr_i(pend_addr), .pend_data_i(pend_data),
+      .pend_cmp_i(pend_cmp), .rep_valid_o(rep_valid), .rep_ready_i(rep_ready), .rep_put_o(rep_put),
+      .rep_record_o(rep_record), .rep_addr_o(rep_addr), .rep_data_o(rep_data), .rep_cmp_o(rep_cmp), .slots_i(slots),
+      .fresh_i(fresh), .ended_i(ended), .next_group_i(next_group), .next_base_i(next_base), .back_valid_o(back_valid),
+      .back_ready_i(back_ready), .back_last_o(back_last), .back_ended_o(back_ended), .back_slot_o(back_slot),
+      .back_group_o(back_group), .back_base_o(back_base)
   );
 
   simt_scrub #(
       .WARPS(WARPS)
   ) u_scrub (
       .clk_i, .rst_i, .kill_i(kill), .forget_i(start && start_scrub_i),
-      .slots_i(packet_q[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1]), .lines_i(local_lines), .need_o(scrub_need),
-      .start_i(scrub_start), .keep_i(restoring ? back_slots : '0), .busy_o(scrub_busy), .scrub_o(scrub),
-      .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)
+      .slots_i(packet_q[tern_spec_pkg::PKT_DISPATCH_GROUP_SLOTS_LSB +: WW+1]), .lines_i(local_lines),
+      .need_o(scrub_need), .start_i(scrub_start), .keep_i(restoring ? back_slots : '0), .busy_o(scrub_busy),
+      .scrub_o(scrub), .scrub_first_o(scrub_first), .scrub_end_o(scrub_end), .scrub_busy_i(lsu_scrub)
   );
 
   // The LSU begins nothing once a stop is well under way, nor before all that comes back is there.
@@ -392,31 +402,35 @@ module simt_executor #(
   simt_core #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_core (
-      .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .halt_i(halt), .busy_o(core_busy), .restoring_i(restoring),
-      .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt), .launch_live_i(launch_live),
-      .launch_ended_i(launch_ended), .select_i(restoring && all_back), .select_warps_i(back_live), .present_o(present),
-      .masks_o(masks), .scalars_o(scalars), .look_i(state_q == SAVE || restoring),
+      .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .halt_i(halt), .busy_o(core_busy),
+      .restoring_i(restoring), .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt),
+      .launch_live_i(launch_live), .launch_ended_i(launch_ended), .select_i(restoring && all_back),
+      .select_warps_i(back_live), .present_o(present), .masks_o(masks), .scalars_o(scalars),
+      .look_i(state_q == SAVE || restoring),
       .look_index_i((state_q == SAVE || restoring) ? look_index : dbg_warp_i[WW-1:0]), .look_read_i(look_read),
-      .look_own_i(look_own), .look_rd_i(look_rd), .look_first_i(look_first), .look_slot_o(look_slot), .look_lanes_o(look_lanes),
-      .look_pcs_o(look_pcs), .look_scalars_o(look_scalars), .look_regs_o(look_regs),
+      .look_own_i(look_own), .look_rd_i(look_rd), .look_first_i(look_first), .look_slot_o(look_slot),
+      .look_lanes_o(look_lanes), .look_pcs_o(look_pcs), .look_scalars_o(look_scalars), .look_regs_o(look_regs),
       .look_pc_o(dbg_pc_o), .look_running_o(look_running), .put_i(put), .put_kind_i(put_kind), .put_index_i(put_index),
       .put_rd_i(put_rd), .put_line_i(put_line), .put_vector_i(put_vector),
-      .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] != tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE
+      .mark_i(rep_put && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_OP_LSB +: 3] !=
+              tern_spec_pkg::CTX_SIMT_PENDING_OP_STORE
               && rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5] != 5'd0),
       .mark_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
       .mark_rd_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_RD_LSB +: 5]),
       .idle_o(core_idle), .launch_valid_i(launch_valid), .launch_ready_o(launch_ready), .launch_warp_i(launch_warp),
-      .launch_slot_i(launch_slot), .launch_mask_i(launch_mask), .launch_lid_i(launch_lid), .launch_lbase_i(launch_lbase),
-      .launch_first_i(launch_first), .launch_group_i(launch_group), .launch_base_i(launch_base),
-      .launch_size_i(launch_size), .launch_nwarps_i(launch_nwarps), .done_valid_o(warp_done), .done_warp_o(done_warp),
-      .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp), .ic_hit_i(ic_hit), .ic_instr_i(ic_instr), .ic_next_i(ic_next),
-      .ic_wake_i(ic_wake), .ic_fault_i(ic_fault), .ic_fault_code_i(ic_fault_code), .ic_fault_pc_i(ic_fault_pc),
-      .ic_fault_warp_i(ic_fault_warp), .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready && !rep_valid), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
-      .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd), .lsu_mask_o(iss_mask),
-      .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp), .lsu_pc_o(iss_pc), .lsu_lbase_o(iss_lbase),
-      .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp), .lsu_wb_rd_i(wb_rd),
-      .lsu_wb_mask_i(wb_mask), .lsu_wb_data_i(wb_data), .lsu_wb_last_i(wb_last), .lsu_busy_i(lsu_busy), .lsu_launch_hold_i(lsu_launch_hold), .lsu_inv_o(inv),
-      .fault_o(core_fault), .fault_code_o(core_fault_code), .fault_va_o(core_fault_va), .fault_pc_o(core_fault_pc),
+      .launch_slot_i(launch_slot), .launch_mask_i(launch_mask), .launch_lid_i(launch_lid),
+      .launch_lbase_i(launch_lbase), .launch_first_i(launch_first), .launch_group_i(launch_group),
+      .launch_base_i(launch_base), .launch_size_i(launch_size), .launch_nwarps_i(launch_nwarps),
+      .done_valid_o(warp_done), .done_warp_o(done_warp), .ic_valid_o(ic_lookup), .ic_pc_o(ic_pc), .ic_warp_o(ic_warp),
+      .ic_hit_i(ic_hit), .ic_instr_i(ic_instr), .ic_next_i(ic_next), .ic_wake_i(ic_wake), .ic_fault_i(ic_fault),
+      .ic_fault_code_i(ic_fault_code), .ic_fault_pc_i(ic_fault_pc), .ic_fault_warp_i(ic_fault_warp),
+      .lsu_valid_o(iss_valid), .lsu_ready_i(iss_ready && !rep_valid), .lsu_op_o(iss_op), .lsu_amo_o(iss_amo),
+      .lsu_size_o(iss_size), .lsu_unsigned_o(iss_unsigned), .lsu_warp_o(iss_warp), .lsu_rd_o(iss_rd),
+      .lsu_mask_o(iss_mask), .lsu_addr_o(iss_addr), .lsu_data_o(iss_data), .lsu_cmp_o(iss_cmp), .lsu_pc_o(iss_pc),
+      .lsu_lbase_o(iss_lbase), .lsu_wb_valid_i(wb_valid), .lsu_wb_ready_o(wb_ready), .lsu_wb_warp_i(wb_warp),
+      .lsu_wb_rd_i(wb_rd), .lsu_wb_mask_i(wb_mask), .lsu_wb_data_i(wb_data), .lsu_wb_last_i(wb_last),
+      .lsu_busy_i(lsu_busy), .lsu_launch_hold_i(lsu_launch_hold), .lsu_inv_o(inv), .fault_o(core_fault),
+      .fault_code_o(core_fault_code), .fault_va_o(core_fault_va), .fault_pc_o(core_fault_pc),
       .fault_warp_o(core_fault_warp), .fault_lane_o(core_fault_lane), .ev_issue_o, .ev_lanes_o, .ev_stall_use_o,
       .ev_stall_unit_o, .ev_stall_idle_o, .ev_fma_o
   );
@@ -434,11 +448,12 @@ module simt_executor #(
       .W(WARPS), .KIB(ICACHE_KIB)
   ) u_icache (
       .clk_i, .rst_i, .lookup_valid_i(ic_lookup), .lookup_pc_i(ic_pc), .lookup_warp_i(ic_warp), .hit_o(ic_hit),
-      .instr_o(ic_instr), .next_o(ic_next), .miss_o(ic_miss), .wake_o(ic_wake), .fault_valid_o(ic_fault), .fault_code_o(ic_fault_code),
-      .fault_pc_o(ic_fault_pc), .fault_warp_o(ic_fault_warp), .flush_i(flush_i || check_q), .idle_o(ic_idle),
-      .kill_i(kill), .ev_miss_o(ev_ic_miss_o), .mem_req_valid_o(im_valid), .mem_req_ready_i(im_ready),
-      .mem_req_line_o(im_line), .mem_req_tag_o(im_tag), .mem_rsp_valid_i(im_rsp), .mem_rsp_tag_i(rsp_tag_i[1:0]),
-      .mem_rsp_data_i(rsp_data_i), .mem_rsp_fault_i(rsp_fault_i)
+      .instr_o(ic_instr), .next_o(ic_next), .miss_o(ic_miss), .wake_o(ic_wake), .fault_valid_o(ic_fault),
+      .fault_code_o(ic_fault_code), .fault_pc_o(ic_fault_pc), .fault_warp_o(ic_fault_warp),
+      .flush_i(flush_i || check_q), .idle_o(ic_idle), .kill_i(kill), .ev_miss_o(ev_ic_miss_o),
+      .mem_req_valid_o(im_valid), .mem_req_ready_i(im_ready), .mem_req_line_o(im_line), .mem_req_tag_o(im_tag),
+      .mem_rsp_valid_i(im_rsp), .mem_rsp_tag_i(rsp_tag_i[1:0]), .mem_rsp_data_i(rsp_data_i),
+      .mem_rsp_fault_i(rsp_fault_i)
   );
 
   simt_lsu #(
@@ -466,13 +481,15 @@ module simt_executor #(
       .lmem_line_i(lmem_line), .lmem_wdata_i(put_line), .lmem_ready_o(lmem_ready), .lmem_valid_o(lmem_valid),
       .lmem_rdata_o(lmem_data), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready),
       .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data), .wb_last_o(wb_last),
-      .gen_i(warp_gen), .launch_hold_o(lsu_launch_hold), .warp_busy_o(lsu_busy), .inv_i(inv || flush_i || check_q), .fault_valid_o(lsu_fault), .fault_code_o(lsu_fault_code),
-      .fault_access_o(lsu_fault_access), .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc),
-      .fault_gen_o(lsu_fault_gen), .fault_warp_o(lsu_fault_warp), .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub),
-      .scrub_first_i(scrub_first), .scrub_end_i(scrub_end), .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid), .mem_req_ready_i(lm_ready),
-      .mem_req_op_o(lm_op), .mem_req_exec_o(lm_exec), .mem_req_amo_o(lm_amo), .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata),
-      .mem_req_be_o(lm_be), .mem_req_tag_o(lm_tag), .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]),
-      .mem_rsp_data_i(rsp_data_i), .mem_rsp_fault_i(rsp_fault_i)
+      .gen_i(warp_gen), .launch_hold_o(lsu_launch_hold), .warp_busy_o(lsu_busy), .inv_i(inv || flush_i || check_q),
+      .fault_valid_o(lsu_fault), .fault_code_o(lsu_fault_code), .fault_access_o(lsu_fault_access),
+      .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc), .fault_gen_o(lsu_fault_gen), .fault_warp_o(lsu_fault_warp),
+      .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub), .scrub_first_i(scrub_first),
+      .scrub_end_i(scrub_end), .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid),
+      .mem_req_ready_i(lm_ready), .mem_req_op_o(lm_op), .mem_req_exec_o(lm_exec), .mem_req_amo_o(lm_amo),
+      .mem_req_line_o(lm_line), .mem_req_wdata_o(lm_wdata), .mem_req_be_o(lm_be), .mem_req_tag_o(lm_tag),
+      .mem_rsp_valid_i(lm_rsp), .mem_rsp_tag_i(rsp_tag_i[6:0]), .mem_rsp_data_i(rsp_data_i),
+      .mem_rsp_fault_i(rsp_fault_i)
   );
 
   simt_memarb u_memarb (

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the core itself finds: illegal and environment instructions, bad rounding modes, misaligned jumps, fetches,
-// barriers that cannot open.
+// Faults that the core itself finds: illegal and environment instructions, bad rounding modes, misaligned jumps,
+// fetches, barriers that cannot open.
 //
-// Contract: r_fault_i (with R's valid), x_bad_rm_i and b_misaligned_i speak of an instruction in that stage; fetch_* of a
-// warp that has none, barrier_* of a group that none can go on in. fault_o is a pulse in B, with code, address, pc, warp and the lowest lane concerned. When two come in
-// one cycle, the instruction wins: the dispatch ends with either.
+// Contract: r_fault_i (with R's valid), x_bad_rm_i and b_misaligned_i speak of an instruction in that stage; fetch_* of
+// a warp that has none, barrier_* of a group that none can go on in. fault_o is a pulse in B, with code, address, pc,
+// warp and the lowest lane concerned. When two come in one cycle, the instruction wins: the dispatch ends with either.
 // State saved at preemption: none; a fault ends the dispatch.
 //
 // All instructions report from B, so that faults come in program order of their warp and one lane encoder serves them.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program counters of all warps: what the lanes of a warp run together, and how branches change that.
 //
-// Contract, in cycles of one instruction: F pc_o of f_warp_i; D mask and `step_slow` of d_warp_i; R r_next_i: the warp goes
-// on at pc + 4 at once, and the core wakes it; otherwise X x_valid_i hands over what the instruction does, B (the cycle after) decides. wake_o: the
-// warps that can be issued again. blocked_o / waiting and the opening of barriers belong to simt_barrier.
-// State saved at preemption: pc_q and depth_q, for the lanes in mask_q, and what simt_select holds; look_* show them. A warp
-// that comes back chooses its lanes anew (open_select_i), so merge_q, quantum_q, back_q and hot_q start afresh.
+// Contract, in cycles of one instruction: F pc_o of f_warp_i; D mask and `step_slow` of d_warp_i; R r_next_i: the warp
+// goes on at pc + 4 at once, and the core wakes it; otherwise X x_valid_i hands over what the instruction does, B (the
+// cycle after) decides. wake_o: the warps that can be issued again. blocked_o / waiting and the opening of barriers
+// belong to simt_barrier. State saved at preemption: pc_q and depth_q, for the lanes in mask_q, and what simt_select
+// holds; look_* show them. A warp that comes back chooses its lanes anew (open_select_i), so merge_q, quantum_q,
+// back_q and hot_q start afresh.
 //
 // Lazy reconvergence: while all active lanes agree on their next pc and it stays below the merge candidate, there is
 // nothing to select, and no lane's own pc is touched. Only then: divergence, reaching the candidate, a return of some
 // lanes, exit, barrier. A warp whose runnable lanes are all active has no candidate.
-// Every 16th backward jump of a part of the warp gives the others 32 instructions, so that a lane that spins on a lock
-// cannot keep its neighbour from releasing it; every 4th if the part has done an atomic operation, as those who spin do.
+// Every 16th backward jump of a part of the warp gives the others 32 instructions, so that a lane that
+// spins on a lock cannot keep its neighbour from releasing it; every 4th if the part has done an atomic
+// operation, as those who spin do.
 
 module simt_flow #(
     parameter int LANES = 16,
@@ -217,9 +219,9 @@ module simt_flow #(
       .park_depth_i(depth_next), .req_i(select || open_valid), .req_warp_i(select ? b_warp_q : open_warp),
       .req_rotate_i(select && rotate), .work_warp_o, .work_elig_i, .work_running_i(mask_q[work_warp_o]),
       .res_valid_o(res_valid), .res_warp_o, .res_elig_i, .res_pc_o(res_pc), .res_depth_o(res_depth),
-      .res_mask_o(res_mask), .res_merge_o(res_merge), .res_rotate_o(res_rotate), .busy_o(select_busy), .look_i, .look_warp_i,
-      .look_pc_o(look_lane_pc_o), .look_depth_o(look_lane_depth_o), .look_turn_o, .put_depth_i, .put_pc_i, .put_warp_i,
-      .put_data_i
+      .res_mask_o(res_mask), .res_merge_o(res_merge), .res_rotate_o(res_rotate), .busy_o(select_busy), .look_i,
+      .look_warp_i, .look_pc_o(look_lane_pc_o), .look_depth_o(look_lane_depth_o), .look_turn_o, .put_depth_i, .put_pc_i,
+      .put_warp_i, .put_data_i
   );
 
   always_ff @(posedge clk_i) begin

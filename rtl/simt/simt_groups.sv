@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work-group a hardware warp runs, and which warp of that group it is: how a fault names its work-item.
 //
-// Contract: launch_i, never together with put_i, writes the entry of launch_warp_i; the warps of a group are launched one after another, launch_first_i
-// with the first. group_o and member_o follow {gen_i, warp_i} combinationally and mean something only for a warp that was
-// launched. A warp has two entries that take turns, gen_o says which one is in use: what a warp stored last may fault when it
-// already runs another group. simt_lsu tells when a warp may be launched again.
-// State saved at preemption: group_q, member_q of the entries in use. launch_keep_i writes a warp's entry again after a resume;
-// put_i that of a memory instruction, which may be all that is left of its group.
+// Contract: launch_i, never together with put_i, writes the entry of launch_warp_i; the warps of a group are
+// launched one after another, launch_first_i with the first. group_o and member_o follow {gen_i, warp_i}
+// combinationally and mean something only for a warp that was launched. A warp has two entries that take turns,
+// gen_o says which one is in use: what a warp stored last may fault when it already runs another group. simt_lsu
+// tells when a warp may be launched again.
+// State saved at preemption: group_q, member_q of the entries in use. launch_keep_i writes a warp's entry again after a
+// resume; put_i that of a memory instruction, which may be all that is left of its group.
 //
-// simt_csr knows the same ids by group slot, but its port belongs to the pipeline; a second table of LUT RAM costs what a
-// second port would, and spares the way from warp to slot.
+// simt_csr knows the same ids by group slot, but its port belongs to the pipeline; a second table of LUT RAM costs what
+// a second port would, and spares the way from warp to slot.
 
 module simt_groups #(
     parameter int WARPS = 16,

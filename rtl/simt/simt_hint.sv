@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which registers the next instruction probably touches.
 //
-// Contract: combinational. use_o is {rd, rs3, rs2, rs1}; a set bit may be wrong (the warp then waits longer than it must), a
-// clear one too (the instruction is then killed in R). memory_o: it goes to the LSU. An opcode of zero touches nothing.
-// State saved at preemption: none.
+// Contract: combinational. use_o is {rd, rs3, rs2, rs1}; a set bit may be wrong (the warp then waits longer than it
+// must), a clear one too (the instruction is then killed in R). memory_o: it goes to the LSU. An opcode of zero touches
+// nothing. State saved at preemption: none.
 //
-// Issue slots are what the core has least of: without this look ahead, every use of a load or a float result would take one
-// for nothing.
+// Issue slots are what the core has least of: without this look ahead, every use of a load or a float
+// result would take one for nothing.
 
 module simt_hint (
     input  logic [6:0] opcode_i,

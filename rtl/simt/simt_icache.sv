@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instruction cache of the SIMT core: direct mapped, 64-byte lines, read by one warp a cycle, four lines in flight.
 //
-// Contract: one cycle after lookup_valid_i comes hit_o with instr_o, or miss_o: then the warp is noted and gets one pulse
-// on wake_o when it should look up again, or a fill it waits for ends in fault_valid_o with the pc and warp that asked first.
-// flush_i forgets all lines; a fill in flight is not kept. kill_i (level): nothing more is answered, accepted requests
-// drain. idle_o: nothing in flight. The memory channel reads only; the tag is the number of the fill.
+// Contract: one cycle after lookup_valid_i comes hit_o with instr_o, or miss_o: then the warp is noted and gets one
+// pulse on wake_o when it should look up again, or a fill it waits for ends in fault_valid_o with the pc and warp that
+// asked first. flush_i forgets all lines; a fill in flight is not kept. kill_i (level): nothing more is answered,
+// accepted requests drain. idle_o: nothing in flight. The memory channel reads only; the tag is the number of the fill.
 // State saved at preemption: none; lines can be read again.
 //
 // A line that has arrived cannot be replaced until the warps that wait for it have looked it up, or 63 cycles have
-// passed: otherwise warps that run in lines of the same index could evict each other's forever. So a fill starts only if
-// no other one holds its index; a warp for which none can start is woken when one has become free. One line is one word
-// of the memory: a fill is one write, at the cost of a 16:1 selection after the read.
+// passed: otherwise warps that run in lines of the same index could evict each other's forever. So a fill starts only
+// if no other one holds its index; a warp for which none can start is woken when one has become free. One line is one
+// word of the memory: a fill is one write, at the cost of a 16:1 selection after the read.
 
 module simt_icache #(
     parameter int W = 16,   // warps
@@ -92,8 +92,8 @@ module simt_icache #(
     next_o  = (&pc_q[3:0]) ? 32'd0 : look_data_q[32*after +: 32];
   end
 
-  // Fills. ASKED: not yet in the request register; SENT: unanswered; LANDED: for one cycle, in which a lookup that was too
-  // early to see the line may still join; HELD: the line is protected.
+  // Fills. ASKED: not yet in the request register; SENT: unanswered; LANDED: for one cycle, in which a lookup that was
+  // too early to see the line may still join; HELD: the line is protected.
   localparam logic [2:0] FREE = 3'd0, ASKED = 3'd1, SENT = 3'd2, LANDED = 3'd3, HELD = 3'd4;
 
   logic [3*FILLS-1:0]  state_q;
@@ -243,10 +243,11 @@ module simt_icache #(
   end
 
 `ifdef FORMAL
-  // Any one warp, line and fill. A miss is answered by one wake-up, or by a fault, and meanwhile noted in one place that comes to
-  // an end; a fill that was sent is with memory, once; a hit is what memory holds, and who was woken hits unless it is late; after
-  // a kill nothing is answered and only memory keeps the cache from being idle. Memory changes only at a flush. Assumed of the
-  // core: a warp that waits does not look up, nobody does at a flush, a fault is followed by a kill; no reset while memory owes.
+  // Any one warp, line and fill. A miss is answered by one wake-up, or by a fault, and meanwhile noted in one place
+  // that comes to an end; a fill that was sent is with memory, once; a hit is what memory holds, and who was woken hits
+  // unless it is late; after a kill nothing is answered and only memory keeps the cache from being idle. Memory changes
+  // only at a flush. Assumed of the core: a warp that waits does not look up, nobody does at a flush, a fault is
+  // followed by a kill; no reset while memory owes.
   (* anyconst *) logic [WW-1:0] f_warp;
   (* anyconst *) logic [25:0]   f_line;
   (* anyconst *) logic [1:0]    f_fill;
@@ -289,7 +290,8 @@ module simt_icache #(
   always_comb begin
     assume (f_start_q ? rst_i : !rst_i || f_owed_q == '0);
     assume (!mem_rsp_valid_i || f_owed_q[mem_rsp_tag_i]);
-    assume (!mem_rsp_valid_i || f_old_q[mem_rsp_tag_i] || f_of_q[26*mem_rsp_tag_i +: 26] != f_line || mem_rsp_data_i == f_data_q);
+    assume (!mem_rsp_valid_i || f_old_q[mem_rsp_tag_i] || f_of_q[26*mem_rsp_tag_i +: 26] != f_line ||
+            mem_rsp_data_i == f_data_q);
     assume (!lookup_valid_i || (!flush_i && (lookup_warp_i != f_warp || !(f_waits_q || (look_q && warp_q == f_warp)))));
 
     f_places = 3'(retry_q[f_warp]) + 3'(wake_o[f_warp]);
@@ -345,8 +347,10 @@ module simt_icache #(
       else if (!is_free[f_fill]) assert (f_age_q == '0);
       // what the line holds
       if (ends[rsp_tag_q] && rsp_line_q == f_line && !stale_q[rsp_tag_q]) assert (rsp_data_q == f_data_q);
-      if (valid_q[f_line[IW-1:0]] && tags_q[f_line[IW-1:0]] == f_line[25 -: TW]) assert (data_q[f_line[IW-1:0]] == f_data_q);
-      if (look_q && look_valid_q && pc_q[29:4] == f_line && look_tag_q == f_line[25 -: TW]) assert (look_data_q == f_data_q);
+      if (valid_q[f_line[IW-1:0]] && tags_q[f_line[IW-1:0]] == f_line[25 -: TW])
+        assert (data_q[f_line[IW-1:0]] == f_data_q);
+      if (look_q && look_valid_q && pc_q[29:4] == f_line && look_tag_q == f_line[25 -: TW])
+        assert (look_data_q == f_data_q);
     end
   end
 `endif

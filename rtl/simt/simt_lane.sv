@@ -2,12 +2,12 @@
 // The datapath of one lane: operands, arithmetic, and the choice of what goes back to the registers.
 //
 // Contract, in cycles of one instruction: D read_i (register addresses), R issue_i (operands are chosen and latched), X
-// (x_*: units start; addr_o, taken_o, operands are combinational), B and later: write-back. wb_sel_i (simt_core_pkg::WB_*)
-// names the unit whose result is valid in this cycle; see simt_writeback for who may write when.
+// (x_*: units start; addr_o, taken_o, operands are combinational), B and later: write-back. wb_sel_i
+// (simt_core_pkg::WB_*) names the unit whose result is valid in this cycle; see simt_writeback for who may write when.
 // State saved at preemption: that of simt_regfile; the rest drains.
 //
-// The units hang on the operand registers directly and start by their own valid, so an idle unit neither toggles nor costs
-// simulation time.
+// The units hang on the operand registers directly and start by their own valid, so an idle unit neither
+// toggles nor costs simulation time.
 
 module simt_lane #(
     parameter int LANE = 0,
@@ -85,12 +85,13 @@ module simt_lane #(
   simt_regfile #(
       .LANE(LANE), .WARPS(WARPS)
   ) u_regfile (
-      .clk_i, .read_i, .third_i, .rs1_i, .rs2_i, .rs3_i, .rs1_o(ram1), .rs2_o(ram2), .rs3_o(ram3), .part_warp_i(r_warp_i),
-      .part_sel_i(r_part_sel_i), .part_o, .frm_warp_i(x_warp_i), .frm_o(frm),
-      .write_i(wb_write_i && (wb_active_i || wb_first_i)), .rd_i(wb_rd_i), .data_i(wb_active_i ? wb_data : wb_value_i), .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags),
-      .fflags_set_i(wb_fflags_set_i && wb_active_i), .frm_set_i(wb_frm_set_i && wb_active_i),
-      .fcsr_i((fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}})
-              | (lsu_data_i[tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8] & {8{wb_sel_i == simt_core_pkg::WB_STATE}})), .launch_i, .launch_warp_i, .launch_lid_i
+      .clk_i, .read_i, .third_i, .rs1_i, .rs2_i, .rs3_i, .rs1_o(ram1), .rs2_o(ram2), .rs3_o(ram3),
+      .part_warp_i(r_warp_i), .part_sel_i(r_part_sel_i), .part_o, .frm_warp_i(x_warp_i), .frm_o(frm),
+      .write_i(wb_write_i && (wb_active_i || wb_first_i)), .rd_i(wb_rd_i), .data_i(wb_active_i ? wb_data : wb_value_i),
+      .flag_or_i(wb_flag_or && wb_active_i), .flags_i(wb_flags), .fflags_set_i(wb_fflags_set_i && wb_active_i),
+      .frm_set_i(wb_frm_set_i && wb_active_i), .fcsr_i((fcsr_q & {8{wb_sel_i == simt_core_pkg::WB_FCSR}})
+              | (lsu_data_i[tern_spec_pkg::CTX_SIMT_LANE_FFLAGS_LSB +: 8] & {8{wb_sel_i == simt_core_pkg::WB_STATE}})),
+              .launch_i, .launch_warp_i, .launch_lid_i
   );
 
   // R: operands

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // First values of registers of a new warp.
 //
-// Contract: launch_i takes a warp when ready_o; it is then written x2 (stack pointer) and x10 (arguments), its rounding mode
-// and flags cleared, in write-back slots that nobody else wants (wb_*), and launched_o says that it may run.
-// State saved at preemption: none; it drains in two write-backs.
+// Contract: launch_i takes a warp when ready_o; it is then written x2 (stack pointer) and x10 (arguments), its rounding
+// mode and flags cleared, in write-back slots that nobody else wants (wb_*), and launched_o says that it may run. State
+// saved at preemption: none; it drains in two write-backs.
 
 module simt_launch #(
     parameter int WARPS = 16,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lanes of a warp as docs/spec/context.yaml lays them out: a vector of simt_lane and one of pcs.
 //
-// Contract: combinational. Of lanes that run together pc and depth are those of the warp (simt_flow), of the others what
-// simt_select holds; lanes that are not live are zero, but for the turn in lane 0.
+// Contract: combinational. Of lanes that run together pc and depth are those of the warp (simt_flow), of the others
+// what simt_select holds; lanes that are not live are zero, but for the turn in lane 0.
 // State saved at preemption: none of its own.
 
 module simt_look #(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One memory channel for the LSU and the instruction cache of an executor.
 //
-// Contract: docs/hardware/interfaces.md, memory channel, on all three sides. Tag bit 7 tells the instruction cache from the
-// LSU. The instruction cache comes first: a warp without instructions cannot do anything else. But a request of the LSU that
-// waits is passed by three of its requests at most, and one of the instruction cache by one of the LSU.
-// State saved at preemption: none; the channel drains.
+// Contract: docs/hardware/interfaces.md, memory channel, on all three sides. Tag bit 7 tells the instruction cache from
+// the LSU. The instruction cache comes first: a warp without instructions cannot do anything else. But a request of the
+// LSU that waits is passed by three of its requests at most, and one of the instruction cache by one of the LSU. State
+// saved at preemption: none; the channel drains.
 
 module simt_memarb (
     input  logic         clk_i,
@@ -100,8 +100,8 @@ module simt_memarb (
 `elsif SYNTHESIS
 `else
   check_request #(.TAG_W(7)) u_check_lsu (
-      .clk_i, .rst_i, .valid_i(lsu_valid_i), .ready_i(lsu_ready_o), .op_i(lsu_op_i), .amo_i(lsu_amo_i), .line_i(lsu_line_i),
-      .wdata_i(lsu_wdata_i), .be_i(lsu_be_i), .tag_i(lsu_tag_i)
+      .clk_i, .rst_i, .valid_i(lsu_valid_i), .ready_i(lsu_ready_o), .op_i(lsu_op_i), .amo_i(lsu_amo_i),
+      .line_i(lsu_line_i), .wdata_i(lsu_wdata_i), .be_i(lsu_be_i), .tag_i(lsu_tag_i)
   );
   check_channel #(.WIDTH(28 + 2)) u_check_icache (
       .clk_i, .rst_i, .valid_i(ic_valid_i), .ready_i(ic_ready_o), .data_i({ic_line_i, ic_tag_i})

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two-deep queue of memory instructions between the core and the LSU.
 //
-// Contract: in_valid_i is never refused; the core asks room_o two cycles before (in R, for an instruction that is in X next)
-// and counts the one in X itself. Out is a channel to simt_lsu: payload stable until taken. holds_o: a warp has an entry here.
-// State saved at preemption: none; it drains.
+// Contract: in_valid_i is never refused; the core asks room_o two cycles before (in R, for an instruction that is in X
+// next) and counts the one in X itself. Out is a channel to simt_lsu: payload stable until taken. holds_o: a warp has
+// an entry here. State saved at preemption: none; it drains.
 //
-// The queue turns the LSU's late ready into a decision in R, where an instruction can still be issued again. One entry would
-// halve the rate.
+// The queue turns the LSU's late ready into a decision in R, where an instruction can still be issued again.
+// One entry would halve the rate.
 
 module simt_memport #(
     parameter int LANES = 16,
@@ -55,7 +55,8 @@ module simt_memport #(
   logic [WW-1:0]       warp1;
 
   assign in_control = {in_warp_i, in_op_i, in_amo_i, in_size_i, in_unsigned_i, in_rd_i, in_mask_i, in_pc_i, in_lbase_i};
-  assign {out_warp_o, out_op_o, out_amo_o, out_size_o, out_unsigned_o, out_rd_o, out_mask_o, out_pc_o, out_lbase_o} = control0_q;
+  assign {out_warp_o, out_op_o, out_amo_o, out_size_o, out_unsigned_o, out_rd_o, out_mask_o, out_pc_o, out_lbase_o} =
+    control0_q;
   assign out_valid_o = full0_q;
   assign out_addr_o  = addr0_q;
   assign out_data_o  = data0_q;

@@ -2,13 +2,13 @@
 // What one lane remembers of each warp: 32 registers, local id, rounding mode and floating-point flags.
 //
 // Contract: read_i in cycle t gives rs1_o, rs2_o and (with third_i) rs3_o in cycle t + 1, held until the next read; a
-// write in cycle t is seen by reads from t + 1 on. What was never written is whatever the memory held: simt_written tells.
-// part_o and frm_o are combinational. Flags change at write-back only, so that one write port serves all units: FLAG_OR adds,
-// fcsr_set_i replaces.
+// write in cycle t is seen by reads from t + 1 on. What was never written is whatever the memory held: simt_written
+// tells. part_o and frm_o are combinational. Flags change at write-back only, so that one write port serves all units:
+// FLAG_OR adds, fcsr_set_i replaces.
 // State saved at preemption: registers (through port 1), lid_q, frm_q, fflags_q.
 //
-// Three copies of the registers are three block RAMs with one port each way. One RAM read three times would need a clock
-// three times as fast; flip-flops would cost 16,000 a lane.
+// Three copies of the registers are three block RAMs with one port each way. One RAM read three times would need a
+// clock three times as fast; flip-flops would cost 16,000 a lane.
 
 module simt_regfile #(
     parameter int LANE = 0,

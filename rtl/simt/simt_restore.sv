@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the state of a stopped executor in, a line a cycle, and hands each part to the module that it belongs to.
 //
-// Contract: start_i begins; all lines up to the marked last one are taken, whatever they hold. bad_o: the state is of another
-// geometry, or has not the number of lines that its own head asks for. put_o with the walk's kind, index and register tells
-// that vector_o (of words a lane) or line_o (masks, slots) is for them. Lines of local memory wait for local_ok_i.
-// rep_* issues the memory instructions of the state, in order, to the LSU; rep_put_o marks each before.
-// Then back_* tells the dispatcher what was resident and, once tidy_i (all else is done), what comes next; done_o pulses.
-// State saved at preemption: head_q, as the executor's own; the rest comes and goes.
+// Contract: start_i begins; all lines up to the marked last one are taken, whatever they hold. bad_o: the state is of
+// another geometry, or has not the number of lines that its own head asks for. put_o with the walk's kind, index and
+// register tells that vector_o (of words a lane) or line_o (masks, slots) is for them. Lines of local memory wait for
+// local_ok_i. rep_* issues the memory instructions of the state, in order, to the LSU; rep_put_o marks each before.
+// Then back_* tells the dispatcher what was resident and, once tidy_i (all else is done), what comes next; done_o
+// pulses. State saved at preemption: head_q, as the executor's own; the rest comes and goes.
 //
-// The dispatcher launches the resident groups again while lanes and registers still arrive: neither depends on the other.
+// The dispatcher launches the resident groups again while lanes and registers still arrive:
+// neither depends on the other.
 
 module simt_restore #(
     parameter int LANES = 16,
@@ -92,7 +93,8 @@ module simt_restore #(
   // a line
   always_comb begin
     is_vector    = walk_kind_i == simt_core_pkg::LINE_LANES || walk_kind_i == simt_core_pkg::LINE_PCS
-                   || walk_kind_i == simt_core_pkg::LINE_SCALARS || walk_kind_i == simt_core_pkg::LINE_REG || walk_kind_i >= simt_core_pkg::LINE_ADDR;
+                   || walk_kind_i == simt_core_pkg::LINE_SCALARS || walk_kind_i == simt_core_pkg::LINE_REG ||
+                   walk_kind_i >= simt_core_pkg::LINE_ADDR;
     part_end     = !is_vector || walk_second_i == (LANES > 16);
     ok           = walk_valid_i;
     lmem_write_o = 1'b0;

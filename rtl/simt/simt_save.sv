@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams the state of a stopped executor out, a line a cycle.
 //
-// Contract: while active_i it takes the lines of simt_walk (walk_*) and puts them on out_*. What a line is made of is there a
-// cycle after the walk named it, and shown by at_*: a register because read_o asked the RAMs for it, all else by selection.
-// Local memory answers later, and in order; records (pend_*) are taken with their last line. While active_i nothing else
-// may change.
+// Contract: while active_i it takes the lines of simt_walk (walk_*) and puts them on out_*. What a line is made of is
+// there a cycle after the walk named it, and shown by at_*: a register because read_o asked the RAMs for it, all else
+// by selection. Local memory answers later, and in order; records (pend_*) are taken with their last line. While
+// active_i nothing else may change.
 // State saved at preemption: none of its own.
 //
 // Credits cover what is on its way to the queue: nothing before it need stop when the stream does.
@@ -135,8 +135,9 @@ module simt_save #(
   mem_fifo #(
       .WIDTH(513), .DEPTH_LOG2(DEPTH_LOG2)
   ) u_queue (
-      .clk_i, .rst_i, .in_valid_i(put), .in_ready_o(unused_ready), .in_data_i({put_last, at_valid_q ? line : lmem_data_i}),
-      .out_valid_o, .out_ready_i, .out_data_o({out_last_o, out_data_o})
+      .clk_i, .rst_i, .in_valid_i(put), .in_ready_o(unused_ready),
+      .in_data_i({put_last, at_valid_q ? line : lmem_data_i}), .out_valid_o, .out_ready_i,
+      .out_data_o({out_last_o, out_data_o})
   );
 
 endmodule

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What registers hold that have not been written since their warp began: one value in all lanes.
 //
-// Contract: after clear_i (a launch) zero. forget_i (a resume begins): so in all warps, then put_i brings the words of put_vector_i,
-// which is that of registers put_first_i on, a multiple of LANES; x0 stays zero. read_i in cycle t gives value_o (rs3, rs2, rs1 of d_warp_i) in t + 1, held like
-// the registers themselves. write_value_o and look_o (LANES registers from look_first_i on) are combinational.
-// given_o: the vectors that came back.
+// Contract: after clear_i (a launch) zero. forget_i (a resume begins): so in all warps, then put_i brings the words of
+// put_vector_i, which is that of registers put_first_i on, a multiple of LANES; x0 stays zero. read_i in cycle t gives
+// value_o (rs3, rs2, rs1 of d_warp_i) in t + 1, held like the registers themselves. write_value_o and look_o (LANES
+// registers from look_first_i on) are combinational. given_o: the vectors that came back.
 // State saved at preemption: all of it, as far as it has not been written over.
 //
-// A resume brings up to 16 registers in a line and would need 16 writes of the lanes' memories for them. Most registers of
-// most kernels hold one value in all lanes, so this halves the time of a resume.
+// A resume brings up to 16 registers in a line and would need 16 writes of the lanes' memories for them. Most registers
+// of most kernels hold one value in all lanes, so this halves the time of a resume.
 
 module simt_scalars #(
     parameter int LANES = 16,
@@ -49,7 +49,8 @@ module simt_scalars #(
   logic [(1<<AW)-1:0]  given_q;
   logic [LANES*WIDTH-1:0] put_vector;
 
-  function automatic logic [WIDTH-1:0] word(input logic [LANES*WIDTH-1:0] vector, input logic given, input logic [LW-1:0] r);
+  function automatic logic [WIDTH-1:0] word(input logic [LANES*WIDTH-1:0] vector, input logic given,
+                                            input logic [LW-1:0] r);
     word = given ? vector[WIDTH*r +: WIDTH] : '0;
   endfunction
 

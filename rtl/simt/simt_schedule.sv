@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the warp of each cycle: round robin over those that can run.
 //
-// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one. Warps
-// that wait for the LSU (hold_lsu_i names one) or at a fence (hold_fence_i) come back by themselves: one a cycle, in turn,
-// while the LSU has room, and when fence_busy_i of the warp is clear.
+// Contract: wake_i adds warps (any number in a cycle); pick_valid_o / pick_warp_o is combinational and removes one.
+// Warps that wait for the LSU (hold_lsu_i names one) or at a fence (hold_fence_i) come back by themselves: one a cycle,
+// in turn, while the LSU has room, and when fence_busy_i of the warp is clear.
 // State saved at preemption: none; a warp that can run is found again from its masks.
 
 module simt_schedule #(

@@ -2,16 +2,16 @@
 // Which registers of each warp have a result under way.
 //
 // Contract: in the cycle of its operand read (R) an instruction asks with warp, registers and masks; hazard_o is
-// combinational. set_i then marks its destination. A write to the registers in cycle t (wb_*) frees it for instructions in
-// R from t + 2 on: the earliest whose registers were read after the write. Killed instructions sleep: sleep_o says that the
-// warp need not run before wake_o names it (otherwise: run again at once, the result comes just in time). The wake for
-// units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the register is freed.
-// nxt_* is what the warp would do next: next_sleep_o says that it would be killed, and puts it to sleep at once. It is a
-// hint: too many registers in nxt_use_i only cost time.
+// combinational. set_i then marks its destination. A write to the registers in cycle t (wb_*) frees it for instructions
+// in R from t + 2 on: the earliest whose registers were read after the write. Killed instructions sleep: sleep_o says
+// that the warp need not run before wake_o names it (otherwise: run again at once, the result comes just in time). The
+// wake for units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the
+// register is freed. nxt_* is what the warp would do next: next_sleep_o says that it would be killed, and puts it to
+// sleep at once. It is a hint: too many registers in nxt_use_i only cost time.
 // State saved at preemption: none; of a memory instruction that was cut, put_i marks the register again.
 //
-// One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands for
-// the flags of floating-point instructions with rd = x0.
+// One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands
+// for the flags of floating-point instructions with rd = x0.
 
 module simt_scoreboard #(
     parameter int WARPS = 16,
@@ -97,8 +97,10 @@ module simt_scoreboard #(
     nxt_hit = nxt_use_i & {pend[nxt_rd_i], pend[nxt_rs3_i], pend[nxt_rs2_i], pend[nxt_rs1_i]};
     nxt_new = nxt_use_i & {4{set_i}}
               & {nxt_rd_i == chk_rd_i, nxt_rs3_i == chk_rd_i, nxt_rs2_i == chk_rd_i, nxt_rs1_i == chk_rd_i};
-    nxt_comes = ({4{soon_here}} & {nxt_rd_i == soon_rd_i, nxt_rs3_i == soon_rd_i, nxt_rs2_i == soon_rd_i, nxt_rs1_i == soon_rd_i})
-                | ({4{wb_here}} & {nxt_rd_i == wb_rd_i, nxt_rs3_i == wb_rd_i, nxt_rs2_i == wb_rd_i, nxt_rs1_i == wb_rd_i});
+    nxt_comes = ({4{soon_here}} & {nxt_rd_i == soon_rd_i, nxt_rs3_i == soon_rd_i, nxt_rs2_i == soon_rd_i,
+                                   nxt_rs1_i == soon_rd_i})
+                | ({4{wb_here}} & {nxt_rd_i == wb_rd_i, nxt_rs3_i == wb_rd_i, nxt_rs2_i == wb_rd_i,
+                                   nxt_rs1_i == wb_rd_i});
     nxt_apart = {far[nxt_rd_i], far[nxt_rs3_i], far[nxt_rs2_i], far[nxt_rs1_i]} & ~nxt_comes;
     nxt_blocker = (nxt_new != 4'd0) ? chk_rd_i : named(nxt_hit[2:0], nxt_rd_i, nxt_rs3_i, nxt_rs2_i, nxt_rs1_i);
     next_sleep_o = nxt_valid_i && (nxt_new != 4'd0 || |(lowest(nxt_hit) & nxt_apart));

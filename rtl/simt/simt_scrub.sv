@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clears the local memory that a dispatch can reach and that another process may have used.
 //
-// Contract: forget_i: the address space has changed, nothing is known to be clear. Once the packet is known, need_o says
-// combinationally whether start_i would find anything to do; start_i (with keep_i: group slots whose contents come back
-// otherwise) then clears it by scrub_* of lsu_rows. busy_o until that is done. kill_i ends it before its end: nothing is known
-// to be clear then.
+// Contract: forget_i: the address space has changed, nothing is known to be clear. Once the packet is known, need_o
+// says combinationally whether start_i would find anything to do; start_i (with keep_i: group slots whose contents come
+// back otherwise) then clears it by scrub_* of lsu_rows. busy_o until that is done. kill_i ends it before its end:
+// nothing is known to be clear then.
 // State saved at preemption: none.
 //
-// Of local memory only [0, clean_q) is known to hold nothing foreign. Kernels without local memory, which are most, never wait.
+// Of local memory only [0, clean_q) is known to hold nothing foreign. Kernels without local
+// memory, which are most, never wait.
 
 module simt_scrub #(
     parameter int WARPS = 16,
@@ -38,7 +39,8 @@ module simt_scrub #(
   assign past          = first_q + lines_i;
   assign scrub_first_o = (first_q < clean_q) ? clean_q : first_q;
   assign scrub_end_o   = past;
-  assign scrub_o       = busy_q && !wait_q && !scrub_busy_i && slot_q != slots_i && past > clean_q && !keep_i[slot_q[WW-1:0]];
+  assign scrub_o       = busy_q && !wait_q && !scrub_busy_i && slot_q != slots_i && past > clean_q &&
+    !keep_i[slot_q[WW-1:0]];
 
   // slot by slot; wait_q: the cycle before scrub_busy_i can be seen
   always_ff @(posedge clk_i) begin

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reconvergence: which work-items of a warp run next, when they do not all agree.
 //
-// Contract: park_i writes pc and call depth of lanes that stop running together. req_i asks for a choice for one warp, one
-// request a cycle; the cycle after it, work_warp_o shows that warp and elig_i, running_i must be its lanes that can run and
-// those that ran before. LW + 3 cycles after the request, res_valid_o gives the choice: the lanes (res_mask_o) that share
-// the deepest call and in it the lowest pc; res_merge_o is the next higher pc of that depth (all ones: none), where the
-// chosen ones must stop to be joined. With req_rotate_i the lanes that share pc and depth of the next lane in turn, among
-// those that did not run, are chosen. The caller does not touch a warp between request and result.
-// With look_i and nothing under way (busy_o), look_* show the lanes of look_warp_i; put_depth_i (with turns) and put_pc_i write
-// them, all lanes at once, from a vector of simt_lane or of pcs.
+// Contract: park_i writes pc and call depth of lanes that stop running together. req_i asks for a choice for one warp,
+// one request a cycle; the cycle after it, work_warp_o shows that warp and elig_i, running_i must be its lanes that can
+// run and those that ran before. LW + 3 cycles after the request, res_valid_o gives the choice: the lanes (res_mask_o)
+// that share the deepest call and in it the lowest pc; res_merge_o is the next higher pc of that depth (all ones:
+// none), where the chosen ones must stop to be joined. With req_rotate_i the lanes that share pc and depth of the next
+// lane in turn, among those that did not run, are chosen. The caller does not touch a warp between request and result.
+// With look_i and nothing under way (busy_o), look_* show the lanes of look_warp_i; put_depth_i (with turns) and
+// put_pc_i write them, all lanes at once, from a vector of simt_lane or of pcs.
 // State saved at preemption: pc_q, depth_q, turn_q.
 //
-// One tree finds the two lowest distinct pcs of the deepest calls at once, a level a cycle: five comparators a node instead
-// of one, but no second pass, and no stage above 8 levels of logic. Deepest first lets a callee finish before its
-// callers' other lanes go on; lowest pc first is where compilers put the joins.
+// One tree finds the two lowest distinct pcs of the deepest calls at once, a level a cycle: five comparators a node
+// instead of one, but no second pass, and no stage above 8 levels of logic. Deepest first lets a callee finish before
+// its callers' other lanes go on; lowest pc first is where compilers put the joins.
 
 module simt_select #(
     parameter int LANES = 16,
@@ -84,7 +84,8 @@ module simt_select #(
 
       always_ff @(posedge clk_i)
         if (put_depth_i || (park_i && park_mask_i[i]))
-          depth_q[write_warp] <= put_depth_i ? put_data_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_DEPTH_LSB +: 8] : park_depth_i;
+          depth_q[write_warp] <= put_depth_i ? put_data_i[32*i + tern_spec_pkg::CTX_SIMT_LANE_DEPTH_LSB +: 8]
+                                             : park_depth_i;
 
       always_comb begin
         work_pc[32*i +: 32]  = 32'd0;
@@ -111,8 +112,8 @@ module simt_select #(
   assign work_warp_o = look_i ? look_warp_i : work_warp_q;
   assign look_turn_o = turn_q[work_warp_o];
 
-  // Whose turn it is, a cycle later than the lanes are read: the first that did not run, at or after the turn. x & -x is the
-  // lowest bit of x.
+  // Whose turn it is, a cycle later than the lanes are read: the first that did not run, at or after the turn. x
+  // & -x is the lowest bit of x.
   always_comb begin
     leads  = (later_q != '0) ? later_q & -later_q : others_q & -others_q;
     if (others_q == '0) leads[0] = 1'b1;
@@ -220,7 +221,8 @@ module simt_select #(
     res_mask_o = '0;
     if (stage_q[0])
       for (int i = 0; i < LANES; i++)
-        res_mask_o[i] = res_elig_i[i] && res_pc[32*i +: 32] == g_node[1].low_q && res_depth[8*i +: 8] == g_node[1].depth_q;
+        res_mask_o[i] = res_elig_i[i] && res_pc[32*i +: 32] == g_node[1].low_q &&
+          res_depth[8*i +: 8] == g_node[1].depth_q;
   end
 
 endmodule

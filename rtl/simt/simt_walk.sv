@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lines of a stopped executor, one after another, as docs/spec/context.yaml orders them.
 //
-// Contract: start_i begins with the head. valid_o: kind_o (simt_core_pkg::LINE_*) says what the line is, index_o of which slot,
-// warp or line of masks, rd_o which register (of scalars: the first of the vector), line_o which line of local memory,
-// second_o: the second line of a vector.
-// step_i takes the line; last_o: none follows. slots_i, live_i and pending_i count from the line after the head, scalars_i and
-// regs_i (of warp index_o) with its vector of lanes, has_data_i and has_cmp_i with the record's addresses.
-// State saved at preemption: none; it is how the rest is saved.
+// Contract: start_i begins with the head. valid_o: kind_o (simt_core_pkg::LINE_*) says what the line is, index_o of
+// which slot, warp or line of masks, rd_o which register (of scalars: the first of the vector), line_o which line of
+// local memory, second_o: the second line of a vector.
+// step_i takes the line; last_o: none follows. slots_i, live_i and pending_i count from the line after the head,
+// scalars_i and regs_i (of warp index_o) with its vector of lanes, has_data_i and has_cmp_i with the record's
+// addresses. State saved at preemption: none; it is how the rest is saved.
 //
 // Save and restore walk with the same module, so that they cannot disagree about the order.
 
@@ -51,7 +51,8 @@ module simt_walk #(
   logic [10:0]      count_q;                // lines of the slot that are left
   logic [3:0]       pending_q;
   logic             second_q, part_end, place_q;
-  logic             slots_end, local_end, after_pcs, warp_end;    // of all slots' lines; at the end of a vector: of the warp's
+  // of all slots' lines; at the end of a vector: of the warp's
+  logic             slots_end, local_end, after_pcs, warp_end;
   logic             to_scalars, to_reg, next_slot, next_local, next_warp, first_slot, first_local, first_warp;
 
   assign valid_o  = kind_q != simt_core_pkg::LINE_END && !place_q;
@@ -170,9 +171,10 @@ module simt_walk #(
   end
 
 `ifdef FORMAL
-  // Of any state, any warp or slot in it and any register: each line that context.yaml asks for comes once, in its place, and no
-  // other. Assumed: what there is does not change during a walk, steps are taken only of lines that are shown, and a walk begins
-  // when none is under way. The lines of a vector that there are two of are counted at the first.
+  // Of any state, any warp or slot in it and any register: each line that context.yaml asks for comes once, in
+  // its place, and no other. Assumed: what there is does not change during a walk, steps are taken only of
+  // lines that are shown, and a walk begins when none is under way. The lines of a vector that there are two
+  // of are counted at the first.
   (* anyconst *) logic [WARPS-1:0] f_slots, f_live;
   (* anyconst *) logic [3:0] f_pending;
   (* anyconst *) logic [10:0] f_lines;
@@ -208,7 +210,8 @@ module simt_walk #(
       if (kind_q == simt_core_pkg::LINE_LOCAL) f_local_q <= f_local_q + 1'b1;
       if (kind_q == simt_core_pkg::LINE_LANES) f_lanes_q <= f_lanes_q + 1'b1;
       if (kind_q == simt_core_pkg::LINE_PCS) f_pcs_q <= f_pcs_q + 1'b1;
-      if (kind_q == simt_core_pkg::LINE_SCALARS && rd_q == 5'((f_reg % VECTORS) * LANES)) f_vector_q <= f_vector_q + 1'b1;
+      if (kind_q == simt_core_pkg::LINE_SCALARS && rd_q == 5'((f_reg % VECTORS) * LANES))
+        f_vector_q <= f_vector_q + 1'b1;
       if (kind_q == simt_core_pkg::LINE_REG && rd_q == f_reg) f_reg_q <= f_reg_q + 1'b1;
     end
     if (step_i && kind_q == simt_core_pkg::LINE_PENDING) f_records_q <= f_records_q + 1'b1;
@@ -239,10 +242,12 @@ module simt_walk #(
 
       // induction: what has come of each section, before, in and behind it
       if (kind_q == simt_core_pkg::LINE_HEAD || kind_q == simt_core_pkg::LINE_MASKS)
-        assert ({f_slot_q, f_local_q, f_lanes_q, f_pcs_q, f_vector_q, f_reg_q, f_records_q} == '0 && !second_q && !place_q);
+        assert ({f_slot_q, f_local_q, f_lanes_q, f_pcs_q, f_vector_q, f_reg_q, f_records_q} == '0 && !second_q &&
+                !place_q);
       if (kind_q == simt_core_pkg::LINE_HEAD) assert (index_q == '0);
       if (f_in_slots) begin
-        assert (f_slots[index_q] && left_q == (f_slots & f_above) && {f_lanes_q, f_pcs_q, f_vector_q, f_reg_q} == '0 && !second_q);
+        assert (f_slots[index_q] && left_q == (f_slots & f_above) && {f_lanes_q, f_pcs_q, f_vector_q, f_reg_q} == '0 &&
+                !second_q);
         assert (f_slot_q == 2'(f_want_slot && (kind_q == simt_core_pkg::LINE_LOCAL || f_pick < index_q)));
       end
       if (kind_q == simt_core_pkg::LINE_SLOT) assert (f_local_q == '0 && !place_q);
@@ -264,13 +269,15 @@ module simt_walk #(
         assert (f_vector_q == 2'(f_want_vector && (f_pick < index_q || (f_pick == index_q &&
             (kind_q == simt_core_pkg::LINE_REG || (kind_q == simt_core_pkg::LINE_SCALARS &&
             (rd_q / LANES > f_reg % VECTORS || (rd_q / LANES == f_reg % VECTORS && second_q))))))));
-        assert (f_reg_q == 2'(f_want_reg && (f_pick < index_q || (f_pick == index_q && kind_q == simt_core_pkg::LINE_REG &&
+        assert (f_reg_q == 2'(f_want_reg &&
+                              (f_pick < index_q || (f_pick == index_q && kind_q == simt_core_pkg::LINE_REG &&
             (rd_q > f_reg || (rd_q == f_reg && second_q))))));
         if (f_pick == index_q) begin
           if (kind_q == simt_core_pkg::LINE_PCS) assert (scalars_q == f_scalars);
           if (kind_q == simt_core_pkg::LINE_SCALARS)
             assert (scalars_q == (f_scalars & f_vectors_above) && f_scalars[rd_q / LANES] && rd_q % LANES == '0);
-          if (kind_q == simt_core_pkg::LINE_PCS || kind_q == simt_core_pkg::LINE_SCALARS) assert (regs_q == {f_regs[31:1], 1'b0});
+          if (kind_q == simt_core_pkg::LINE_PCS || kind_q == simt_core_pkg::LINE_SCALARS)
+            assert (regs_q == {f_regs[31:1], 1'b0});
           if (kind_q == simt_core_pkg::LINE_REG)
             assert (regs_q == (f_regs & f_regs_above) && f_regs[rd_q] && rd_q != '0);
         end
@@ -279,7 +286,8 @@ module simt_walk #(
       if (kind_q >= simt_core_pkg::LINE_SLOT && kind_q < simt_core_pkg::LINE_PENDING)
         assert (f_records_q == '0 && (pending_q == f_pending));
       if (f_later && kind_q != simt_core_pkg::LINE_END) begin
-        assert (f_lanes_q == 2'(f_want_warp) && f_pcs_q == f_lanes_q && f_vector_q == 2'(f_want_vector) && f_reg_q == 2'(f_want_reg));
+        assert (f_lanes_q == 2'(f_want_warp) && f_pcs_q == f_lanes_q && f_vector_q == 2'(f_want_vector) &&
+                f_reg_q == 2'(f_want_reg));
         assert (pending_q != '0 && pending_q <= f_pending);
         assert (f_records_q + 5'(pending_q) == 5'(f_pending) + 5'(kind_q != simt_core_pkg::LINE_PENDING));
       end

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each warp stands: pcs and active lanes (simt_flow), barriers and ends (simt_barrier), and both as a stopped executor
-// streams them (simt_look).
+// Where each warp stands: pcs and active lanes (simt_flow), barriers and ends (simt_barrier), and both as a stopped
+// executor streams them (simt_look).
 //
-// Contract: that of simt_flow and simt_barrier, which this joins: an instruction that arrives or ends passes from B of the one to
-// the other, a barrier that opens has its warps choose lanes. While look_i, look_slot_o, _lanes_o and _pcs_o show slot or
-// warp look_index_i, put_* bring them back, select_i has warps that can run choose; look_pc_o and look_running_o show at any time.
-// State saved at preemption: that of the two.
+// Contract: that of simt_flow and simt_barrier, which this joins: an instruction that arrives or ends passes from B of
+// the one to the other, a barrier that opens has its warps choose lanes. While look_i, look_slot_o, _lanes_o and _pcs_o
+// show slot or warp look_index_i, put_* bring them back, select_i has warps that can run choose; look_pc_o and
+// look_running_o show at any time. State saved at preemption: that of the two.
 
 module simt_warps #(
     parameter int LANES = 16,
@@ -118,24 +118,25 @@ module simt_warps #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_barrier (
       .clk_i, .rst_i, .launch_i, .launch_warp_i, .launch_slot_i, .launch_mask_i, .launch_first_i, .launch_nwarps_i,
-      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .pc_i(b_pc), .whole_i(b_whole), .open_o(open),
-      .stuck_o, .stuck_pc_o, .stuck_warp_o, .stuck_lane_o, .done_o, .done_warp_o, .work_warp_i(work_warp),
-      .work_elig_o(work_elig), .res_warp_i(res_warp), .res_elig_o(res_elig), .restoring_i, .launch_live_i, .launch_ended_i,
-      .blocked_o(blocked), .look_index_i, .look_live_o(look_live), .look_waiting_o(look_waiting), .look_i,
-      .look_any_o(look_any), .look_parted_o(look_parted), .look_pc_o(look_barrier), .look_first_o(look_first), .put_lanes_i,
-      .put_slot_i, .put_index_i, .put_live_i(put_live), .put_waiting_i(put_waiting),
-      .put_any_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]),
+      .arrive_i(b_barrier), .exit_i(b_exit), .warp_i(b_warp), .mask_i(b_mask), .pc_i(b_pc), .whole_i(b_whole),
+      .open_o(open), .stuck_o, .stuck_pc_o, .stuck_warp_o, .stuck_lane_o, .done_o, .done_warp_o,
+      .work_warp_i(work_warp), .work_elig_o(work_elig), .res_warp_i(res_warp), .res_elig_o(res_elig), .restoring_i,
+      .launch_live_i, .launch_ended_i, .blocked_o(blocked), .look_index_i, .look_live_o(look_live),
+      .look_waiting_o(look_waiting), .look_i, .look_any_o(look_any), .look_parted_o(look_parted),
+      .look_pc_o(look_barrier), .look_first_o(look_first), .put_lanes_i, .put_slot_i, .put_index_i,
+      .put_live_i(put_live), .put_waiting_i(put_waiting), .put_any_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_ANY_LSB]),
       .put_parted_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_PARTED_LSB]),
       .put_pc_i(put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_BARRIER_PC_LSB +: 32]),
-      .put_first_i({put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: WW], put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: LW]})
+      .put_first_i({put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_WARP_LSB +: WW],
+                    put_line_i[tern_spec_pkg::CTX_SIMT_SLOT_LANE_LSB +: LW]})
   );
 
   simt_look #(
       .LANES(LANES)
   ) u_look (
       .live_i(look_live), .waiting_i(look_waiting), .running_i(look_running_o), .pc_i(look_pc_o), .depth_i(look_depth),
-      .lane_pc_i(look_lane_pc), .lane_depth_i(look_lane_depth), .fcsr_i(look_fcsr_i), .turn_i(look_turn), .lanes_o(look_lanes_o),
-      .pcs_o(look_pcs_o)
+      .lane_pc_i(look_lane_pc), .lane_depth_i(look_lane_depth), .fcsr_i(look_fcsr_i), .turn_i(look_turn),
+      .lanes_o(look_lanes_o), .pcs_o(look_pcs_o)
   );
 
   always_ff @(posedge clk_i) begin

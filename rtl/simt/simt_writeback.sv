@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who writes the registers, and when: one warp-wide write a cycle.
 //
-// Contract: an instruction of fixed latency asks in R (cycle t) whether its slot is free and books it: ALU at t + 2, or late
-// at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to, in this
-// order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own output register
-// to the RAM. soon_* names the booked write two cycles ahead. An LSU that waited twice gets the next ALU slot reserved.
-// put_i (a register of a warp comes back) or put_state_i (its rounding mode and flags) come before all, when nothing is booked.
-// State saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
+// Contract: an instruction of fixed latency asks in R (cycle t) whether its slot is free and books it: ALU at t + 2, or
+// late at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to,
+// in this order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own
+// output register to the RAM. soon_* names the booked write two cycles ahead. An LSU that waited twice gets the next
+// ALU slot reserved. put_i (a register of a warp comes back) or put_state_i (its rounding mode and flags) come before
+// all, when nothing is booked. State saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
 //
 // Booking lets ALU results bypass the FMA pipeline: a delay line of equal length for all units would cost L * 32 * 6
 // flip-flops and every dependent instruction six cycles.

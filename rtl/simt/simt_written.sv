@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a warp's registers are: in the lanes' memories if they have been written since the warp began, else in simt_scalars,
-// zero after a launch. And which of those in the memories hold one value in all lanes.
+// Where a warp's registers are: in the lanes' memories if they have been written since the warp began, else in
+// simt_scalars, zero after a launch. And which of those in the memories hold one value in all lanes.
 //
-// Contract: clear_i forgets the warp that is launched. write_i in cycle t marks a register, first_o says in the same cycle that
-// it was not marked: then the lanes that take no part are written first_value_o. has_o answers read_i of cycle t in t + 1, held
-// like the registers themselves, and of the warp that f_warp_i named in t - 1 (d_warp_i in t); like them it sees the writes up
-// to t - 1. Where it is clear, the operand is that of value_o. full_i: all lanes are written, with data_i.
-// put_masks_i loads the words of one line of docs/spec/context.yaml and forgets all else, put_scalars_i one vector; masks_o, two cycles after the last
-// write, is what is to be saved as a vector of its own, look_vector_o (with look_ram_i, each lane's register look_first_i + lane)
-// the other registers; those of a vector that is not in scalars_o are zero.
+// Contract: clear_i forgets the warp that is launched. write_i in cycle t marks a register, first_o says in the same
+// cycle that it was not marked: then the lanes that take no part are written first_value_o. has_o answers read_i of
+// cycle t in t + 1, held like the registers themselves, and of the warp that f_warp_i named in t - 1 (d_warp_i in t);
+// like them it sees the writes up to t - 1. Where it is clear, the operand is that of value_o. full_i: all lanes are
+// written, with data_i. put_masks_i loads the words of one line of docs/spec/context.yaml and forgets all else,
+// put_scalars_i one vector; masks_o, two cycles after the last write, is what is to be saved as a vector of its own,
+// look_vector_o (with look_ram_i, each lane's register look_first_i + lane) the other registers; those of a vector that
+// is not in scalars_o are zero.
 // State saved at preemption: all of it.
 //
-// A bit a register instead of clearing 32 registers at each launch, or all of them when the address space changes: nothing
-// of an earlier process can be read, and only what was written need be saved. x0 reads zero because its bit is never set.
+// A bit a register instead of clearing 32 registers at each launch, or all of them when the address space
+// changes: nothing of an earlier process can be read, and only what was written need be saved. x0 reads zero
+// because its bit is never set.
 
 module simt_written #(
     parameter int LANES = 16,
@@ -104,9 +106,9 @@ module simt_written #(
   simt_scalars #(
       .LANES(LANES), .WARPS(WARPS), .WIDTH(WIDTH)
   ) u_scalars (
-      .clk_i, .clear_i, .clear_warp_i, .forget_i(put_masks_i), .put_i(put_scalars_i), .put_warp_i, .put_first_i, .put_vector_i, .read_i, .d_warp_i,
-      .rs1_i, .rs2_i, .rs3_i, .value_o, .write_rd_i(rd_i), .write_value_o(first_value_o), .look_warp_i, .look_first_i,
-      .look_o(look_scalars), .given_o(given)
+      .clk_i, .clear_i, .clear_warp_i, .forget_i(put_masks_i), .put_i(put_scalars_i), .put_warp_i, .put_first_i,
+      .put_vector_i, .read_i, .d_warp_i, .rs1_i, .rs2_i, .rs3_i, .value_o, .write_rd_i(rd_i),
+      .write_value_o(first_value_o), .look_warp_i, .look_first_i, .look_o(look_scalars), .given_o(given)
 `ifdef FORMAL
       , .f_rd_i({f_warp, f_reg}), .f_value_o(f_held)
 `endif
@@ -131,11 +133,11 @@ module simt_written #(
   endgenerate
 
 `ifdef FORMAL
-  // One register of one warp, and one lane whose memory starts with anything, all chosen by the prover: what an operand reads is
-  // the last write in which the lane took part, or what came back, or zero if there was neither since the warp's launch; and that
-  // is what is saved with the registers that hold one value in all lanes. Assumed of simt_core: F is a cycle before D, x0 is
-  // not written, a warp is not launched while it has an instruction in F to R or a write to come, and what comes back finds the
-  // pipeline empty; and of simt_lane that it writes its memory so.
+  // One register of one warp, and one lane whose memory starts with anything, all chosen by the prover: what an operand
+  // reads is the last write in which the lane took part, or what came back, or zero if there was neither since the
+  // warp's launch; and that is what is saved with the registers that hold one value in all lanes. Assumed of simt_core:
+  // F is a cycle before D, x0 is not written, a warp is not launched while it has an instruction in F to R or a write
+  // to come, and what comes back finds the pipeline empty; and of simt_lane that it writes its memory so.
   localparam int LW = $clog2(LANES);
   (* anyconst *) logic [LW-1:0] f_lane;
   (* anyseq *) logic [LANES-1:0] f_mask_in;
@@ -191,14 +193,17 @@ module simt_written #(
     assume (!(put_masks_i && (put_scalars_i || put_second_i)));   // of few warps
     assume (!put_scalars_i || put_first_i[LW-1:0] == '0);
     assume (f_lane != f_reg[LW-1:0] || look_ram_i[WIDTH*f_lane +: WIDTH] == f_ram_q);
-    for (int k = 0; k < 3; k++) if (f_asked_q[k]) assert ((has_o[k] ? f_read_q : value_o[WIDTH*k +: WIDTH]) == f_expect_q);
-    if (f_known_q && !f_after && f_lane == f_reg[LW-1:0] && look_warp_i == f_warp && look_first_i == {f_reg[4:LW], LW'(0)}
+    for (int k = 0; k < 3; k++)
+      if (f_asked_q[k]) assert ((has_o[k] ? f_read_q : value_o[WIDTH*k +: WIDTH]) == f_expect_q);
+    if (f_known_q && !f_after && f_lane == f_reg[LW-1:0] && look_warp_i == f_warp &&
+        look_first_i == {f_reg[4:LW], LW'(0)}
         && !masks_o[32*f_warp + f_reg])
       assert ((scalars_o[VECTORS*f_warp + f_reg / LANES] ? look_vector_o[WIDTH*f_lane +: WIDTH] : '0) == f_value_q);
     // all lanes are told to be equal only when they are
     if (f_begun_q && mask_q[f_warp][f_reg] && same_q[f_warp][f_reg] && !f_after) assert (f_ram_q == f_zero_q);
     // induction
-    if (f_begun_q && f_after && full_q) assert (f_ram_q == data_q[WIDTH*f_lane +: WIDTH] && f_zero_q == data_q[WIDTH-1:0]);
+    if (f_begun_q && f_after && full_q)
+      assert (f_ram_q == data_q[WIDTH*f_lane +: WIDTH] && f_zero_q == data_q[WIDTH-1:0]);
     if (f_begun_q && f_after) assert (mask_q[f_warp][f_reg]);
     if (f_known_q) assert ((mask_q[f_warp][f_reg] ? f_ram_q : f_held) == f_value_q);
     if (f_piped_q && f_d_warp_q == f_warp) assert (f_known_q && d_mask_q[f_reg] == mask_q[f_warp][f_reg]);

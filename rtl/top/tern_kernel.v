@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tern_top with the port names of a Vitis RTL kernel (user_managed): clock, reset, s_axi_control, m_axi_gmem, interrupt.
+// tern_top with the port names of a Vitis RTL kernel (user_managed): clock, reset,
+// s_axi_control, m_axi_gmem, interrupt.
 //
-// Contract: that of tern_top. Device memory is MEM_PAGES pages of 4 KiB from MEM_BASE on in the address map of the card; a
-// register for the base would let any process with a register window move it. Plain Verilog, since the packager wants
-// a top that is; reset is registered here, as ap_rst_n has a large fan-out.
+// Contract: that of tern_top. Device memory is MEM_PAGES pages of 4 KiB from MEM_BASE on in the address map of the
+// card; a register for the base would let any process with a register window move it. Plain Verilog, since the packager
+// wants a top that is; reset is registered here, as ap_rst_n has a large fan-out.
 `default_nettype none
 module tern_kernel #(
     parameter ENGINES   = 2,

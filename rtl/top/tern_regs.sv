@@ -2,11 +2,12 @@
 // The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave of 16 KiB.
 //
 // Contract: one access at a time, reads and writes in turn; every access is answered, with OKAY, within a few cycles; a
-// write takes all four bytes, and its answer comes when its effect shows, in the interrupt line too. The blocks dev, dirty
-// and dirty_window are here; an engine's block is in the engine, which answers reg_addr_o combinationally. The device time
-// counts cycles since reset. irq_o is a level.
+// write takes all four bytes, and its answer comes when its effect shows, in the interrupt line too. The blocks dev,
+// dirty and dirty_window are here; an engine's block is in the engine, which answers reg_addr_o combinationally. The
+// device time counts cycles since reset. irq_o is a level.
 // Preemption saves nothing of it.
-// A cycle between address and data gives the dirty window its memory's read, and keeps the read multiplexer off the bus.
+// A cycle between address and data gives the dirty window its memory's read, and keeps the
+// read multiplexer off the bus.
 module tern_regs #(
     parameter int ENGINES      = 2,
     parameter int LANES        = 16,

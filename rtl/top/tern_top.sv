@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Tern device: registers, engines, memory fabric.
 //
-// Contract: one AXI4-Lite slave (16 KiB aperture), one AXI4 master of 512 bits, one interrupt (a level), one clock. Device
-// memory is mem_pages_i pages of 4 KiB from axi_base_i on; both are constant after reset. idle_o: no engine has work, so
-// nothing but the device time changes until the next register access.
+// Contract: one AXI4-Lite slave (16 KiB aperture), one AXI4 master of 512 bits, one interrupt (a level), one clock.
+// Device memory is mem_pages_i pages of 4 KiB from axi_base_i on; both are constant after reset. idle_o: no engine has
+// work, so nothing but the device time changes until the next register access.
 // Preemption: see command_processor.
 module tern_top #(
     parameter int ENGINES    = 2,          // 1 to 8
@@ -105,8 +105,8 @@ module tern_top #(
   assign s_axi_rresp_o = 2'd0;
 
   tern_regs #(
-      .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES), .PAGE_LOG2(PAGE_LOG2),
-      .CLOCK_HZ(CLOCK_HZ), .SINGLE_USE(SINGLE_USE), .MEM_CLEAR(MEM_CLEAR)
+      .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES),
+      .PAGE_LOG2(PAGE_LOG2), .CLOCK_HZ(CLOCK_HZ), .SINGLE_USE(SINGLE_USE), .MEM_CLEAR(MEM_CLEAR)
   ) u_regs (
       .clk_i, .rst_i, .mem_pages_i, .awvalid_i(s_axi_awvalid_i), .awready_o(s_axi_awready_o),
       .awaddr_i(s_axi_awaddr_i), .wvalid_i(s_axi_wvalid_i), .wready_o(s_axi_wready_o), .wdata_i(s_axi_wdata_i),
@@ -119,7 +119,8 @@ module tern_top #(
   );
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
-    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES), .TAG_W(TAG_W), .GATE(GATE)) u_engine (
+    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES), .TAG_W(TAG_W),
+             .GATE(GATE)) u_engine (
         .clk_i, .rst_i, .time_i(now), .mem_pages_i, .reg_write_i(reg_write[e]), .reg_addr_i(reg_addr),
         .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata[32*e+:32]), .irq_o(irq[e]), .idle_o(idle[e]),
         .ev_rd_i(ev_rd[e]), .ev_wr_i(ev_wr[e]), .mem_req_valid_o(req_valid[e]), .mem_req_ready_i(req_ready[e]),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface as a reference page."""
+import textwrap
 
 
 def _table(o, fields, word):
@@ -19,7 +20,8 @@ def page(s):
          f"Hash of the description: `0x{s.hash32:08x}` (register `dev.spec_hash`).", "", "## Registers", ""]
     for b in s.blocks:
         rep = f", repeated {b.n} times every {b.step:#x} bytes" if b.n > 1 else ""
-        o += [f"### {b.name} (at {b.base:#06x}{rep})", "", b.doc, "", "| offset | register | access | meaning |", "|---|---|---|---|"]
+        o += [f"### {b.name} (at {b.base:#06x}{rep})", "", b.doc, "", "| offset | register | access | meaning |",
+              "|---|---|---|---|"]
         for r in b.regs:
             wide = " (64 bits: low word, then high word)" if r.get("wide") else ""
             o.append(f"| {r.offset:#05x} | `{r.name}` | {r.access} | {r.doc}{wide} |")
@@ -32,7 +34,8 @@ def page(s):
     _table(o, s.header, True)
     for p in s.packets:
         priv = ", privileged" if p.get("privileged") else ""
-        o += [f"### {p.name} (opcode {p.opcode:#04x}, {p.lines} line{'s' if p.lines > 1 else ''}{priv})", "", p.doc, ""]
+        o += [f"### {p.name} (opcode {p.opcode:#04x}, {p.lines} line{'s' if p.lines > 1 else ''}{priv})", "",
+              textwrap.fill(p.doc, 120), ""]
         if p.fields_:
             _table(o, p.fields_, True)
     o += ["## Page-table entry", ""]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the lanes of a memory instruction go: the first stage of simt_lsu.
 //
-// Contract: in_* is taken whenever in_valid_i; one cycle later either fault_valid_o, with the lowest lane that faults, or
-// out_global_o and out_local_o: the lanes that go to memory and to local memory, and out_addr_o with their virtual
+// Contract: in_* is taken whenever in_valid_i; one cycle later either fault_valid_o, with the lowest lane that faults,
+// or out_global_o and out_local_o: the lanes that go to memory and to local memory, and out_addr_o with their virtual
 // addresses, or byte offsets in the whole local memory. A misaligned address faults before it is looked at further.
-// With in_raw_i addresses are those of memory already: nothing is mapped or checked, in_private_i says which are private.
-// Preemption saves nothing of it: it drains.
+// With in_raw_i addresses are those of memory already: nothing is mapped or checked, in_private_i says which are
+// private. Preemption saves nothing of it: it drains.
 //
 // The base of the warp's stacks is added up in the cycle before the lanes need it, so no stage has two adders in a row.
 module lsu_address #(

@@ -3,12 +3,12 @@
 //
 //    in -> T0: look up tag and fills -> T1: decide -> T2: read or write the L1's data, push the request
 //
-// Contract: in_* is a channel. Accesses take effect in order: in T1 each sees all before it, and T2 never waits. A load that hits starts
-// a piece (piece_*, needs piece_credit_i); one that misses joins an open fill or asks memory. A store writes through,
-// updates the L1 if the line is in, installs it if it writes all of it, and closes the fill. An atomic takes the line out.
-// Answered fills are served before hits; they go into the L1 when no store or atomic leaves T1. clear_i forgets all lines.
-// request_note_o in T1, request_push_o in T2. Nothing here makes an answer wait: every fill has a place for its data.
-// Preemption saves nothing of it: it drains.
+// Contract: in_* is a channel. Accesses take effect in order: in T1 each sees all before it, and T2 never waits. A load
+// that hits starts a piece (piece_*, needs piece_credit_i); one that misses joins an open fill or asks memory. A store
+// writes through, updates the L1 if the line is in, installs it if it writes all of it, and closes the fill. An atomic
+// takes the line out. Answered fills are served before hits; they go into the L1 when no store or atomic leaves T1.
+// clear_i forgets all lines. request_note_o in T1, request_push_o in T2. Nothing here makes an answer wait: every fill
+// has a place for its data. Preemption saves nothing of it: it drains.
 module lsu_cache #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -129,7 +129,8 @@ module lsu_cache #(
   logic [31:0] t1_pc_q, t1_addr_q;
   logic [LANES-1:0] t1_mask_q;
   logic [LW-1:0] t1_lane_q;
-  logic load, store, amo, load_go, store_go, amo_go, hit, full, match, wait_room, fill_room, alloc, joins, serve_valid, serve;
+  logic load, store, amo, load_go, store_go, amo_go, hit, full, match, wait_room, fill_room, alloc, joins,
+    serve_valid, serve;
   logic install_valid, install;
   logic [FILL_W-1:0] alloc_fill;
   logic [IW-1:0] index, write_index;
@@ -161,7 +162,8 @@ module lsu_cache #(
   // Each on its own: whether a load goes on is known late, and the write port of the tags is not its affair.
   assign store_go = store && write_room_i && request_room_i;
   assign amo_go = amo && fill_room && wait_room && request_room_i;
-  assign load_go = load && (hit ? piece_credit_i && !serve_valid : wait_room && (match || (fill_room && request_room_i)));
+  assign load_go = load && (hit ? piece_credit_i && !serve_valid : wait_room &&
+                            (match || (fill_room && request_room_i)));
   assign t1_go = store_go || amo_go || load_go;
   // One write port each for tags and data. An atomic that waits for a free fill must not keep the fills from ending.
   assign install = install_valid && !store_go && !amo_go;

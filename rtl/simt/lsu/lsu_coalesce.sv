@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns memory instructions into accesses to lines, one a cycle, in order.
 //
-// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each access out_* serves
-// all remaining lanes in the line of the lowest remaining lane; out_last_o marks the instruction's last one. Of lanes of
-// a store with the same address only the highest is in out_merge_o: it wins. Lanes of an atomic instruction with the same
-// address go in accesses of their own, lowest first; compare-and-swap, LR and SC go one lane at a time, with out_pair_o:
-// the value to compare with, or the hardware thread.
-// With freeze_i no access goes out. The instruction in hand, with the lanes that are left, is then offered on pend_*, oldest
-// first, once settled_i allows it; pend_count_o tells how many are here. The queue has places that only freezing opens:
-// NORMAL + 1 instructions may be here when it begins, and 2^DEPTH_LOG2 + 1 find room.
+// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each access
+// out_* serves all remaining lanes in the line of the lowest remaining lane; out_last_o marks the instruction's last
+// one. Of lanes of a store with the same address only the highest is in out_merge_o: it wins. Lanes of an atomic
+// instruction with the same address go in accesses of their own, lowest first; compare-and-swap, LR and SC go one lane
+// at a time, with out_pair_o: the value to compare with, or the hardware thread.
+// With freeze_i no access goes out. The instruction in hand, with the lanes that are left, is then offered on pend_*,
+// oldest first, once settled_i allows it; pend_count_o tells how many are here. The queue has places that only freezing
+// opens: NORMAL + 1 instructions may be here when it begins, and 2^DEPTH_LOG2 + 1 find room.
 // State that preemption saves: all of it, on pend_*.
 //
 // Which lanes share a line is found for all pairs before the loop over lines starts, so the loop itself is short: a
@@ -163,7 +163,8 @@ module lsu_coalesce #(
         for (int j = i + 1; j < LANES; j++) row[j] = row[j] | line_q[i*LANES+j];
         out_lane_o = out_lane_o | LW'(i);
         out_addr_o = out_addr_o | addr_q[i*32+:32];
-        if (single) out_pair_o = out_pair_o | (out_amo_o == tern_pkg::AMO_CAS ? cmp_q[i*32+:32] : 32'({out_warp_o, LW'(i)}));
+        if (single) out_pair_o = out_pair_o |
+          (out_amo_o == tern_pkg::AMO_CAS ? cmp_q[i*32+:32] : 32'({out_warp_o, LW'(i)}));
       end
       if (out_op_o == simt_op_pkg::LSU_AMO)
         for (int j = 1; j < LANES; j++)
@@ -191,9 +192,10 @@ module lsu_coalesce #(
   assign pend_cmp_o = cmp_q;
 
 `ifdef FORMAL
-  // For any one instruction, by its number: every lane is served once, by one line access or as pending, in order, whatever
-  // freeze_i does; what is offered of it is what came in; of a store's lanes the highest at each address is merged. Assumed:
-  // room_o is asked one cycle before, and no instruction is without lanes. A reset may come at any time.
+  // For any one instruction, by its number: every lane is served once, by one line access or as pending, in
+  // order, whatever freeze_i does; what is offered of it is what came in; of a store's lanes the highest at
+  // each address is merged. Assumed: room_o is asked one cycle before, and no instruction is without lanes.
+  // A reset may come at any time.
   (* anyconst *) logic [3:0] f_pick;
   logic f_start_q = 1'b1, f_room_q, f_held_q = 1'b0, f_thawed_q = 1'b1, f_live, f_mine, f_same, f_kept, f_won;
   logic [3:0] f_number_q = '0, f_behind;  // of the next instruction; how many came since the one in question
@@ -235,8 +237,10 @@ module lsu_coalesce #(
     for (int i = 0; i < LANES; i++) begin
       for (int j = i + 1; j < LANES; j++) begin
         if (line_q[i*LANES+j] != (f_addr_q[i*32+6+:26] == f_addr_q[j*32+6+:26])) f_same = 1'b0;
-        if (f_op != simt_op_pkg::LSU_LOAD && same_q[i*LANES+j] != (f_addr_q[i*32+:32] == f_addr_q[j*32+:32])) f_same = 1'b0;
-        if (f_mask_q[i] && f_mask_q[j] && f_addr_q[i*32+6+:26] == f_addr_q[j*32+6+:26] && f_left_q[i] != f_left_q[j]) f_kept = 1'b0;
+        if (f_op != simt_op_pkg::LSU_LOAD && same_q[i*LANES+j] != (f_addr_q[i*32+:32] == f_addr_q[j*32+:32]))
+          f_same = 1'b0;
+        if (f_mask_q[i] && f_mask_q[j] && f_addr_q[i*32+6+:26] == f_addr_q[j*32+6+:26] && f_left_q[i] != f_left_q[j])
+          f_kept = 1'b0;
         if (f_mask_q[j] && f_addr_q[i*32+:32] == f_addr_q[j*32+:32]) f_below[i] = 1'b1;
         if (out_merge_o[i] && out_mask_o[j] && f_addr_q[i*32+:32] == f_addr_q[j*32+:32]) f_won = 1'b0;
       end
@@ -263,13 +267,17 @@ module lsu_coalesce #(
           (f_op == simt_op_pkg::LSU_LOAD || queue_data[f_at] == f_data_q) &&
           (f_op != simt_op_pkg::LSU_AMO || queue_cmp[f_at] == f_cmp_q));
       if (f_mine) begin
-        assert (valid_q && rest_q == f_left_q && meta_q == f_meta_q && addr_q == f_addr_q && private_q == f_private_q && f_same);
+        assert (valid_q && rest_q == f_left_q && meta_q == f_meta_q && addr_q == f_addr_q &&
+                private_q == f_private_q && f_same);
         if (f_op != simt_op_pkg::LSU_LOAD) assert (shadow_q == f_below && data_q == f_data_q);
         if (f_op == simt_op_pkg::LSU_AMO) assert (cmp_q == f_cmp_q);
-        if (go) assert (out_mask_o != '0 && (out_mask_o & ~f_left_q) == '0 && out_last_o == ((f_left_q & ~out_mask_o) == '0));
+        if (go) assert (out_mask_o != '0 && (out_mask_o & ~f_left_q) == '0 &&
+                        out_last_o == ((f_left_q & ~out_mask_o) == '0));
         if (go) for (int i = 0; i < LANES; i++)
-          if (out_mask_o[i]) assert (f_addr_q[i*32+6+:26] == out_addr_o[31:6] && out_offset_o[i*6+:6] == f_addr_q[i*32+:6]);
-        if (took) assert (pend_mask_o == f_left_q && pend_private_o == (f_private_q & f_left_q) && pend_addr_o == f_addr_q);
+          if (out_mask_o[i]) assert (f_addr_q[i*32+6+:26] == out_addr_o[31:6] &&
+                                     out_offset_o[i*6+:6] == f_addr_q[i*32+:6]);
+        if (took) assert (pend_mask_o == f_left_q && pend_private_o == (f_private_q & f_left_q) &&
+                          pend_addr_o == f_addr_q);
         if (f_op == simt_op_pkg::LSU_STORE) assert (f_kept && (!go || f_won));
       end
     end

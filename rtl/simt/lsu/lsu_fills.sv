@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines under way from memory, and who waits for them (the miss registers).
 //
-// A fill is a line asked for by a load, or an atomic operation whose old words are to come. Waiters, records of an entry
-// and its lanes, hang on a fill in a linked list. A fill is open while its line is what a load of now should see: loads
-// join it and it goes into the L1. A store or atomic to the line, or forgetting the L1, closes it for good; those that
-// wait already still get the older data, as they should.
+// A fill is a line asked for by a load, or an atomic operation whose old words are to come. Waiters, records of an
+// entry and its lanes, hang on a fill in a linked list. A fill is open while its line is what a load of now should see:
+// loads join it and it goes into the L1. A store or atomic to the line, or forgetting the L1, closes it for good; those
+// that wait already still get the older data, as they should.
 //
 // Contract: look_i loads a line; from the next cycle match_o says that an open fill has it. In that state join_i adds a
 // waiter to it; alloc_i starts fill alloc_fill_o of that line (open_i) with its first waiter; close_i closes the match.
-// rsp_* brings the data of a fill, once. Answered fills are served in the order of their answers: serve_valid_o offers a
-// waiter, taken by serve_ready_i; install_valid_o offers the line for the L1, at most once. One cycle after either is
+// rsp_* brings the data of a fill, once. Answered fills are served in the order of their answers: serve_valid_o offers
+// a waiter, taken by serve_ready_i; install_valid_o offers the line for the L1, at most once. One cycle after either is
 // taken, line_o is the data. A fill is free again when it has no waiter and is closed, installed, or offered in vain
 // for PATIENCE cycles: a stream of stores would make the fills behind it wait.
 // Preemption saves nothing of it: it drains.

@@ -2,11 +2,11 @@
 // The memory channel of the LSU: requests out, and whose they are when the answers come back.
 //
 // Contract: push_i adds a request (room_o: there is room for one more than is on its way): reads and atomics under the
-// fill's number, writes under write_slot_o (write_room_o), taken with write_i one cycle before the push. note_i stores what
-// a fault of that tag would report. Answers: fill_valid_o with the data; written_o for a write, with its warp; a refused request shows
-// only as fault_valid_o, one cycle later, and its tag stays taken until rst_i. idle_o: all requests have been answered.
-// rst_i forgets slots and notes; hard_rst_i also the requests: those that have been pushed must leave, because a channel
-// does not take back what it has offered.
+// fill's number, writes under write_slot_o (write_room_o), taken with write_i one cycle before the push. note_i stores
+// what a fault of that tag would report. Answers: fill_valid_o with the data; written_o for a write, with its warp; a
+// refused request shows only as fault_valid_o, one cycle later, and its tag stays taken until rst_i. idle_o: all
+// requests have been answered. rst_i forgets slots and notes; hard_rst_i also the requests: those that have been pushed
+// must leave, because a channel does not take back what it has offered.
 // Preemption saves nothing of it: it drains.
 module lsu_flight #(
     parameter int LANES = 16,
@@ -85,7 +85,8 @@ module lsu_flight #(
   assign {mem_req_op_o, mem_req_amo_o, mem_req_line_o[25:0], mem_req_tag_o} = queue_head[rd_q[1:0]];
   assign {mem_req_be_o, mem_req_wdata_o} = queue_data[rd_q[1:0]];
   assign mem_req_line_o[27:26] = '0;
-  assign idle_o = flight_q == 8'd0 && !push_i;  // a push may meet the first cycle of a kill: its answer is still to come
+  // a push may meet the first cycle of a kill: its answer is still to come
+  assign idle_o = flight_q == 8'd0 && !push_i;
 
   always_ff @(posedge clk_i) begin
     if (push_i) begin
@@ -128,7 +129,8 @@ module lsu_flight #(
   assign unused_lane = |offset[2+:LW];
   always_ff @(posedge clk_i) begin
     if (note_i)
-      notes[note_tag_i] <= {note_access_i, note_gen_i, note_warp_i, note_lane_i, note_private_i, note_addr_i, note_pc_i};
+      notes[note_tag_i] <= {note_access_i, note_gen_i, note_warp_i, note_lane_i, note_private_i, note_addr_i,
+                            note_pc_i};
     refused_q <= mem_rsp_valid_i && mem_rsp_fault_i != '0;
     if (mem_rsp_valid_i && mem_rsp_fault_i != '0) begin
       fault_code_o <= mem_rsp_fault_i;

@@ -3,14 +3,14 @@
 //
 //    queue -> G: pick lanes whose banks are free -> B: to banks -> R: banks -> O: atomic, back to lanes -> words_*
 //
-// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each pass serves
-// the lanes that lsu_pick lets go together, one pass a cycle; lanes that share a word share the pass. Of lanes of a store with
-// the same address the highest wins. A pass of an atomic instruction takes three cycles: it reads, computes and writes
-// before the next pass reads; lanes on one word go lowest first; CAS, LR and SC go one lane at a time. Pieces come out on
-// words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
+// Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each pass
+// serves the lanes that lsu_pick lets go together, one pass a cycle; lanes that share a word share the pass. Of lanes
+// of a store with the same address the highest wins. A pass of an atomic instruction takes three cycles: it reads,
+// computes and writes before the next pass reads; lanes on one word go lowest first; CAS, LR and SC go one lane at a
+// time. Pieces come out on words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
 // scrub_* and line_* are as in lsu_rows; nothing may be under way, which idle_o says.
-// State that preemption saves: the banks, through line_*. A reservation is lost with rst_i. The rest drains: with room for
-// its pieces, each instruction ends within 3 * LANES cycles of its turn.
+// State that preemption saves: the banks, through line_*. A reservation is lost with rst_i. The rest drains: with room
+// for its pieces, each instruction ends within 3 * LANES cycles of its turn.
 module lsu_local #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -222,7 +222,8 @@ module lsu_local #(
         bes = '0;
         for (int i = 0; i < LANES; i++) begin
           to_bank = b_merge_q[i] ? LANES'(1) << b_addr_q[i*AW+2+:LW] : '0;
-          be = b_size[1] ? 4'b1111 : b_size[0] ? {{2{b_addr_q[i*AW+1]}}, {2{~b_addr_q[i*AW+1]}}} : 4'b1 << b_addr_q[i*AW+:2];
+          be = b_size[1] ? 4'b1111 : b_size[0] ? {{2{b_addr_q[i*AW+1]}}, {2{~b_addr_q[i*AW+1]}}}
+                                               : 4'b1 << b_addr_q[i*AW+:2];
           place = b_size[1] ? b_data_q[i*32+:32] : b_size[0] ? {2{b_data_q[i*32+:16]}} : {4{b_data_q[i*32+:8]}};
           place = place & {{8{be[3]}}, {8{be[2]}}, {8{be[1]}}, {8{be[0]}}};
           for (int b = 0; b < LANES; b++) begin
@@ -254,7 +255,8 @@ module lsu_local #(
     end
   end
 
-  // ------------------------------------------------------------------ R: banks; one write port for stores and rows, and for atomics
+  // ------------------------------------------------------------------ R: banks; one write port for
+  // stores and rows, and for atomics
   logic a_valid_q;  // an atomic pass writes
   logic [LANES-1:0] a_bank_q, w_bank;
   logic [LANES*RW-1:0] w_row;
@@ -275,7 +277,8 @@ module lsu_local #(
       w_data = a_valid_q ? a_data_q : r_data_q;
     end
   end
-  assign idle_o = !some && !g_valid_q && !b_valid_q && !(r_valid_q && r_lanes_q) && !o_valid_q && !a_valid_q && !scrub_busy_o;
+  assign idle_o = !some && !g_valid_q && !b_valid_q && !(r_valid_q && r_lanes_q) && !o_valid_q && !a_valid_q &&
+    !scrub_busy_o;
 
   for (genvar b = 0; b < LANES; b++) begin : gen_bank
     lsu_bank #(.ROWS(ROWS)) u_bank (
@@ -305,8 +308,8 @@ module lsu_local #(
   );
   for (genvar b = 0; b < LANES; b++) begin : gen_amo
     atomic_alu u_alu (
-        .amo_i(o_amo), .old_i(o_amo_valid ? bank_word[b*32+:32] : 32'b0), .operand_i(o_data_q[b*32+:32]), .expect_i(o_cmp_q),
-        .store_i(holds), .new_o(amo_new[b*32+:32]), .write_o(amo_write[b])
+        .amo_i(o_amo), .old_i(o_amo_valid ? bank_word[b*32+:32] : 32'b0), .operand_i(o_data_q[b*32+:32]),
+        .expect_i(o_cmp_q), .store_i(holds), .new_o(amo_new[b*32+:32]), .write_o(amo_write[b])
     );
   end
 

@@ -2,8 +2,8 @@
 // Puts the data of a store's or an atomic's lanes at their places in the line. Two stages.
 //
 // Contract: first_i loads the first stage with lanes that write no byte twice; second_i moves it to the second, whose
-// line_o and be_o stay until the next second_i. With pair_i the (single) lane's partner value goes to word w xor 8, which
-// be_o does not name. full_o, combinational from the first stage: all 64 bytes.
+// line_o and be_o stay until the next second_i. With pair_i the (single) lane's partner value goes to word w xor 8,
+// which be_o does not name. full_o, combinational from the first stage: all 64 bytes.
 // Preemption saves nothing of it: it drains.
 module lsu_merge #(
     parameter int LANES = 16

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many operations of each warp are under way.
 //
-// Contract: begin_i and end_i count up and down, also in the same cycle; busy_o, a register, has the bits of the warps with
-// more begun than ended. At most 2^COUNT_W - 1 at once.
+// Contract: begin_i and end_i count up and down, also in the same cycle; busy_o, a register, has the bits of the warps
+// with more begun than ended. At most 2^COUNT_W - 1 at once.
 // Preemption saves nothing of it: all is drained then.
 module lsu_pending #(
     parameter int WARPS = 16,

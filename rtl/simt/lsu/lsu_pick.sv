@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which lanes may use the banks of local memory together. Combinational.
 //
-// Contract: of the lanes in want_i the lowest of each bank wins; every other one that wants the same word goes along with
-// it, unless alone_i (atomics: one lane a word). bank_i(i, j) and word_i(i, j), i < j at bit i * LANES + j, say that two
-// lanes want the same bank, the same word. So granted lanes of one bank always share the word, and the lowest
+// Contract: of the lanes in want_i the lowest of each bank wins; every other one that wants the same word goes along
+// with it, unless alone_i (atomics: one lane a word). bank_i(i, j) and word_i(i, j), i < j at bit i * LANES + j, say
+// that two lanes want the same bank, the same word. So granted lanes of one bank always share the word, and the lowest
 // wanting lane is always granted.
 module lsu_pick #(
     parameter int LANES = 16

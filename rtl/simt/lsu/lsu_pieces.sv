@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of both ways to a register: extends bytes and halves of words, and queues the pieces.
 //
-// Contract: start_i announces a piece (credit_o, from registers: there is a place for it); some cycles later it comes with
-// in_valid_i, and one cycle after that it is offered on out_*, in order. idle_o: none is announced or here.
+// Contract: start_i announces a piece (credit_o, from registers: there is a place for it); some cycles later it comes
+// with in_valid_i, and one cycle after that it is offered on out_*, in order. idle_o: none is announced or here.
 // Preemption saves nothing of it: it drains.
 //
 // Credits instead of a stall: a stall would have to hold the outputs of the memories before.
@@ -49,7 +49,8 @@ module lsu_pieces #(
         for (int i = 0; i < LANES; i++) begin
           half = in_byte_i[i*2+1] ? in_word_i[i*32+16+:16] : in_word_i[i*32+:16];
           low  = in_byte_i[i*2] ? half[15:8] : half[7:0];
-          data[i*32+:32] = in_size_i[0] ? {{16{half[15] && !in_unsigned_i}}, half} : {{24{low[7] && !in_unsigned_i}}, low};
+          data[i*32+:32] = in_size_i[0] ? {{16{half[15] && !in_unsigned_i}}, half}
+                                        : {{24{low[7] && !in_unsigned_i}}, low};
         end
       end
       queue_head[wr_q] <= {in_entry_i, in_mask_i};

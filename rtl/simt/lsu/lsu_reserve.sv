@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reservation of LR and SC in local memory: one, of a hardware thread for a word.
 //
-// Contract: bank_i (one-hot) and its row name the word. With lr_i the thread gets the reservation, unless another thread
-// holds one that is younger than 2^HOLD_LOG2 cycles: threads that take it from each other in lockstep would never store.
-// holds_o: the thread holds it for this word; with sc_i it gives it up. Every write of the word (wr_*) ends it.
-// Preemption saves nothing of it: an SC after a resume may fail.
+// Contract: bank_i (one-hot) and its row name the word. With lr_i the thread gets the reservation, unless another
+// thread holds one that is younger than 2^HOLD_LOG2 cycles: threads that take it from each other in lockstep would
+// never store. holds_o: the thread holds it for this word; with sc_i it gives it up. Every write of the word (wr_*)
+// ends it. Preemption saves nothing of it: an SC after a resume may fail.
 module lsu_reserve #(
     parameter int BANKS = 16,
     parameter int ROW_W = 10,

@@ -2,10 +2,10 @@
 // Local memory by rows of its banks: zeroing of a range of lines, and reads and writes of single lines of 64 bytes.
 //
 // Contract: scrub_i starts zeroing of the lines from scrub_first_i up to scrub_end_i, that one excluded, a row a cycle;
-// scrub_busy_o while it lasts, not at all for an empty range. line_read_i or line_write_i with line_ready_o is an access, one
-// a cycle; with 8 lanes two cycles each, in which the request stays. line_valid_o brings what was read, in order, three
-// cycles after line_ready_o. row_* goes to the banks' stage, which gives words_i two cycles later. rst_i ends a scrub.
-// Preemption saves nothing of it: it is how local memory is saved and restored.
+// scrub_busy_o while it lasts, not at all for an empty range. line_read_i or line_write_i with line_ready_o is an
+// access, one a cycle; with 8 lanes two cycles each, in which the request stays. line_valid_o brings what was read, in
+// order, three cycles after line_ready_o. row_* goes to the banks' stage, which gives words_i two cycles later. rst_i
+// ends a scrub. Preemption saves nothing of it: it is how local memory is saved and restored.
 //
 // Rows and not lines because the banks are as wide as the lanes: a row is half a line, a line, or two.
 module lsu_rows #(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags of the L1: direct mapped, index hashed with the next bits of the line address so that power-of-two strides spread.
+// Tags of the L1: direct mapped, index hashed with the next bits of the line address so that
+// power-of-two strides spread.
 //
-// Contract: look_i loads a line address; from the next cycle hit_o says whether the line is in, as of all writes of earlier
-// cycles, and index_o where. write_i in a cycle puts a line in (set_i) or takes it out. clear_i forgets all.
+// Contract: look_i loads a line address; from the next cycle hit_o says whether the line is in, as of all writes of
+// earlier cycles, and index_o where. write_i in a cycle puts a line in (set_i) or takes it out. clear_i forgets all.
 // Preemption saves nothing of it: the L1 is written through.
 module lsu_tags #(
     parameter int LINES = 256,

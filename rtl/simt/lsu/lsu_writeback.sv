@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins the pieces from memory and from local memory into one stream of write-backs, and ends entries.
 //
-// Contract: begin_i notes warp, register and lanes of an entry. Pieces a_* and b_* are taken in turn; wb_* is a channel;
-// wb_last_o marks the piece after which no lane of the entry is missing. end_o, at that time, frees the entry.
+// Contract: begin_i notes warp, register and lanes of an entry. Pieces a_* and b_* are taken in turn; wb_* is a
+// channel; wb_last_o marks the piece after which no lane of the entry is missing. end_o, at that time, frees the entry.
 // Preemption saves nothing of it: it drains.
 module lsu_writeback #(
     parameter int LANES = 16,
@@ -76,8 +76,8 @@ module lsu_writeback #(
   end
 
 `ifdef FORMAL
-  // For any one entry: every lane is written back once, and the entry ends once, with its last lane. Assumed of the units
-  // around: an entry begins when it is free, and pieces are of lanes that it still misses, no lane on both ways.
+  // For any one entry: every lane is written back once, and the entry ends once, with its last lane. Assumed of the
+  // units around: an entry begins when it is free, and pieces are of lanes that it still misses, no lane on both ways.
   (* anyconst *) logic [ENTRY_W-1:0] f_entry;
   logic f_reset_q = 1'b1, f_live_q = 1'b0, f_held_q = 1'b0, f_mine_q = 1'b0, f_last_q, f_mine;
   logic [LANES-1:0] f_left_q = '0, f_mask_q;

@@ -5,17 +5,18 @@
 //                      |                 +-----> extract -> pieces -+-> writeback
 //                      +-> local ------------------------> pieces --+
 //
-// Contract: iss_* takes an instruction a cycle; instructions take effect in the order of issue wherever they meet in a byte.
-// Loads and atomics come back on wb_* in pieces with disjoint lanes, the last marked. An instruction with a faulting lane
-// is dropped; fault_* reports it. kill_i drops all that has not been pushed to memory; afterwards the LSU is as after reset, the
-// local memory apart. inv_i forgets the L1, and so does every 4096th cycle after. scrub_* and lmem_*: lsu_rows.
-// An L1 hit or a local access comes back 10 or 9 cycles after its issue; whole lines and free banks go one a cycle.
-// freeze_i, up until kill_i or until nothing is pending, begins no more lines; three more instructions find room. All else goes
-// on, until settled_o: only instructions with lanes whose lines were not begun are left, for pend_* to read and iss_raw_i to
-// issue again after a kill. A line that is refused meanwhile shows as fault_* before settled_o.
-// If the three come at once, that takes at most 6 requests to memory (the queue's 4, T0, T1), its latency M, and 64 pieces
-// that waited for its lines, every second one of local memory; or 8 instructions of 3 * LANES cycles there. If memory and core
-// take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages.
+// Contract: iss_* takes an instruction a cycle; instructions take effect in the order of issue wherever they meet
+// in a byte. Loads and atomics come back on wb_* in pieces with disjoint lanes, the last marked. An instruction
+// with a faulting lane is dropped; fault_* reports it. kill_i drops all that has not been pushed to memory;
+// afterwards the LSU is as after reset, the local memory apart. inv_i forgets the L1, and so does every 4096th
+// cycle after. scrub_* and lmem_*: lsu_rows. An L1 hit or a local access comes back 10 or 9 cycles after its issue;
+// whole lines and free banks go one a cycle. freeze_i, up until kill_i or until nothing is pending, begins no more
+// lines; three more instructions find room. All else goes on, until settled_o: only instructions with lanes whose
+// lines were not begun are left, for pend_* to read and iss_raw_i to issue again after a kill. A line that is
+// refused meanwhile shows as fault_* before settled_o.
+// If the three come at once, that takes at most 6 requests to memory (the queue's 4, T0, T1), its latency M, and 64
+// pieces that waited for its lines, every second one of local memory; or 8 instructions of 3 * LANES cycles there. If
+// memory and core take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages.
 // State that preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // 8, 16 or 32
@@ -121,7 +122,8 @@ module simt_lsu #(
   localparam int FILL_W = 5;
 
   generate
-    if (LANES < 8 || LANES > 32 || (1 << LW) != LANES || (1 << WW) != WARPS || L1_KIB < 1 || LMEM_KIB > 64) begin : g_check
+    if (LANES < 8 || LANES > 32 || (1 << LW) != LANES || (1 << WW) != WARPS || L1_KIB < 1 ||
+        LMEM_KIB > 64) begin : g_check
       $error("simt_lsu: parameter out of range");
     end
   endgenerate
@@ -225,7 +227,8 @@ module simt_lsu #(
       .out_data_o(c_data), .pend_count_o, .pend_valid_o, .pend_ready_i, .pend_unsigned_o, .pend_rd_o, .pend_mask_o,
       .pend_private_o, .pend_addr_o, .pend_cmp_o
   );
-  assign {pend_op_o, pend_amo_o, pend_size_o, pend_warp_o, pend_pc_o, pend_data_o} = {c_op, c_amo, c_size, c_warp, c_pc, c_data};
+  assign {pend_op_o, pend_amo_o, pend_size_o, pend_warp_o, pend_pc_o, pend_data_o} = {c_op, c_amo, c_size, c_warp,
+                                                                                      c_pc, c_data};
   assign pend_gen_o = gen_i[c_warp];
 
   logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
@@ -245,17 +248,18 @@ module simt_lsu #(
   logic [LANES-1:0] piece_mask;
 
   lsu_cache #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .FILL_W(FILL_W), .L1_KIB(L1_KIB)) u_cache (
-      .clk_i, .rst_i(soft_rst), .clear_i(clear), .in_valid_i(c_valid), .in_ready_o(c_ready), .in_last_i(c_last), .in_op_i(c_op),
-      .in_amo_i(c_amo), .in_size_i(c_size), .in_warp_i(c_warp), .in_entry_i(c_entry), .in_pc_i(c_pc), .in_mask_i(c_mask),
-      .in_merge_i(c_merge), .in_lane_i(c_lane), .in_addr_i(c_addr), .in_private_i(c_private), .in_pair_i(c_pair),
-      .in_offset_i(c_offset), .in_data_i(c_data), .write_room_i(write_room), .write_slot_i(write_slot),
-      .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write), .access_end_o(access_end),
-      .note_tag_o(note_tag), .note_access_o(note_access), .note_warp_o(note_warp), .note_lane_o(note_lane),
-      .note_addr_o(note_addr), .note_private_o(note_private), .note_pc_o(note_pc), .request_push_o(push),
-      .request_op_o(push_op), .request_amo_o(push_amo), .request_line_o(push_line), .request_wdata_o(push_wdata),
-      .request_be_o(push_be), .request_tag_o(push_tag), .fill_valid_i(fill_valid), .fill_i(fill), .fill_data_i(fill_data),
-      .piece_credit_i(credit), .piece_start_o(piece_start), .piece_entry_o(piece_entry), .piece_mask_o(piece_mask),
-      .piece_line_o(piece_line), .ev_hit_o(ev_l1_hit_o), .ev_miss_o(ev_l1_miss_o), .idle_o(cache_idle)
+      .clk_i, .rst_i(soft_rst), .clear_i(clear), .in_valid_i(c_valid), .in_ready_o(c_ready), .in_last_i(c_last),
+      .in_op_i(c_op), .in_amo_i(c_amo), .in_size_i(c_size), .in_warp_i(c_warp), .in_entry_i(c_entry), .in_pc_i(c_pc),
+      .in_mask_i(c_mask), .in_merge_i(c_merge), .in_lane_i(c_lane), .in_addr_i(c_addr), .in_private_i(c_private),
+      .in_pair_i(c_pair), .in_offset_i(c_offset), .in_data_i(c_data), .write_room_i(write_room),
+      .write_slot_i(write_slot), .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write),
+      .access_end_o(access_end), .note_tag_o(note_tag), .note_access_o(note_access), .note_warp_o(note_warp),
+      .note_lane_o(note_lane), .note_addr_o(note_addr), .note_private_o(note_private), .note_pc_o(note_pc),
+      .request_push_o(push), .request_op_o(push_op), .request_amo_o(push_amo), .request_line_o(push_line),
+      .request_wdata_o(push_wdata), .request_be_o(push_be), .request_tag_o(push_tag), .fill_valid_i(fill_valid),
+      .fill_i(fill), .fill_data_i(fill_data), .piece_credit_i(credit), .piece_start_o(piece_start),
+      .piece_entry_o(piece_entry), .piece_mask_o(piece_mask), .piece_line_o(piece_line), .ev_hit_o(ev_l1_hit_o),
+      .ev_miss_o(ev_l1_miss_o), .idle_o(cache_idle)
   );
 
   logic f_fault, f_fault_gen, written_gen;
@@ -267,15 +271,16 @@ module simt_lsu #(
 
   lsu_flight #(.LANES(LANES), .WARPS(WARPS), .FILL_W(FILL_W)) u_flight (
       .clk_i, .rst_i(soft_rst), .hard_rst_i(rst_i), .stack_i, .stack_log2_i, .write_room_o(write_room),
-      .write_slot_o(write_slot), .write_i(request_write), .note_i(note), .note_tag_i(note_tag), .note_access_i(note_access),
-      .note_gen_i(gen_i[note_warp]), .note_warp_i(note_warp), .note_lane_i(note_lane), .note_private_i(note_private), .note_addr_i(note_addr),
-      .note_pc_i(note_pc), .room_o(request_room), .push_i(push), .push_op_i(push_op), .push_amo_i(push_amo),
-      .push_line_i(push_line), .push_wdata_i(push_wdata), .push_be_i(push_be), .push_tag_i(push_tag),
-      .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data), .written_o(written), .written_gen_o(written_gen), .written_warp_o(written_warp),
-      .fault_valid_o(f_fault), .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va),
-      .fault_pc_o(f_fault_pc), .fault_gen_o(f_fault_gen), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
-      .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o, .mem_req_be_o,
-      .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
+      .write_slot_o(write_slot), .write_i(request_write), .note_i(note), .note_tag_i(note_tag),
+      .note_access_i(note_access), .note_gen_i(gen_i[note_warp]), .note_warp_i(note_warp), .note_lane_i(note_lane),
+      .note_private_i(note_private), .note_addr_i(note_addr), .note_pc_i(note_pc), .room_o(request_room), .push_i(push),
+      .push_op_i(push_op), .push_amo_i(push_amo), .push_line_i(push_line), .push_wdata_i(push_wdata),
+      .push_be_i(push_be), .push_tag_i(push_tag), .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data),
+      .written_o(written), .written_gen_o(written_gen), .written_warp_o(written_warp), .fault_valid_o(f_fault),
+      .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va), .fault_pc_o(f_fault_pc),
+      .fault_gen_o(f_fault_gen), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
+      .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o,
+      .mem_req_be_o, .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
   );
   assign mem_req_exec_o = 1'b0;
 
@@ -294,9 +299,10 @@ module simt_lsu #(
       .words_o(m_word)
   );
   lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_memory_pieces (
-      .clk_i, .rst_i(soft_rst), .credit_o(credit), .idle_o(pieces_idle), .start_i(piece_start), .in_valid_i(m_words), .in_entry_i(m_words_entry),
-      .in_mask_i(m_words_mask), .in_size_i(m_size), .in_unsigned_i(m_unsigned), .in_byte_i(m_byte), .in_word_i(m_word),
-      .out_valid_o(m_valid), .out_take_i(m_take), .out_entry_o(m_entry), .out_mask_o(m_mask), .out_data_o(m_data)
+      .clk_i, .rst_i(soft_rst), .credit_o(credit), .idle_o(pieces_idle), .start_i(piece_start), .in_valid_i(m_words),
+      .in_entry_i(m_words_entry), .in_mask_i(m_words_mask), .in_size_i(m_size), .in_unsigned_i(m_unsigned),
+      .in_byte_i(m_byte), .in_word_i(m_word), .out_valid_o(m_valid), .out_take_i(m_take), .out_entry_o(m_entry),
+      .out_mask_o(m_mask), .out_data_o(m_data)
   );
 
   // ------------------------------------------------------------------ local memory
@@ -311,28 +317,30 @@ module simt_lsu #(
   lsu_local #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .KIB(LMEM_KIB)) u_local (
       .clk_i, .rst_i(soft_rst), .scrub_i, .scrub_first_i, .scrub_end_i, .scrub_busy_o, .line_read_i(lmem_read_i),
       .line_write_i(lmem_write_i), .line_i(lmem_line_i), .line_wdata_i(lmem_wdata_i), .line_ready_o(lmem_ready_o),
-      .line_valid_o(lmem_valid_o), .line_rdata_o(lmem_rdata_o), .idle_o(local_idle), .push_i(|a_local), .room_o(local_room), .in_op_i(a_op_q),
-      .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q),
-      .in_mask_i(a_local), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .credit_i(l_credit),
-      .start_o(l_start), .words_valid_o(l_words), .words_entry_o(l_words_entry), .words_mask_o(l_words_mask),
-      .words_size_o(l_size), .words_unsigned_o(l_unsigned), .words_byte_o(l_byte), .words_o(l_word),
-      .store_end_o(l_store_end), .store_warp_o(l_store_warp)
+      .line_valid_o(lmem_valid_o), .line_rdata_o(lmem_rdata_o), .idle_o(local_idle), .push_i(|a_local),
+      .room_o(local_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q),
+      .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_mask_i(a_local), .in_addr_i(a_addr), .in_data_i(a_data_q),
+      .in_cmp_i(a_cmp_q), .credit_i(l_credit), .start_o(l_start), .words_valid_o(l_words),
+      .words_entry_o(l_words_entry), .words_mask_o(l_words_mask), .words_size_o(l_size), .words_unsigned_o(l_unsigned),
+      .words_byte_o(l_byte), .words_o(l_word), .store_end_o(l_store_end), .store_warp_o(l_store_warp)
   );
   lsu_pieces #(.LANES(LANES), .ENTRY_W(ENTRY_W)) u_local_pieces (
-      .clk_i, .rst_i(soft_rst), .credit_o(l_credit), .idle_o(local_pieces_idle), .start_i(l_start), .in_valid_i(l_words), .in_entry_i(l_words_entry),
-      .in_mask_i(l_words_mask), .in_size_i(l_size), .in_unsigned_i(l_unsigned), .in_byte_i(l_byte), .in_word_i(l_word),
-      .out_valid_o(l_valid), .out_take_i(l_take), .out_entry_o(l_entry), .out_mask_o(l_mask), .out_data_o(l_data)
+      .clk_i, .rst_i(soft_rst), .credit_o(l_credit), .idle_o(local_pieces_idle), .start_i(l_start),
+      .in_valid_i(l_words), .in_entry_i(l_words_entry), .in_mask_i(l_words_mask), .in_size_i(l_size),
+      .in_unsigned_i(l_unsigned), .in_byte_i(l_byte), .in_word_i(l_word), .out_valid_o(l_valid), .out_take_i(l_take),
+      .out_entry_o(l_entry), .out_mask_o(l_mask), .out_data_o(l_data)
   );
 
   // ------------------------------------------------------------------ write-back, faults, busy
   logic wb_gen, unused_gen;
   assign unused_gen = wb_gen;
   lsu_writeback #(.LANES(LANES), .WARPS(2 * WARPS), .ENTRY_W(ENTRY_W)) u_writeback (
-      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q), .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .begin_rd_i(a_rd_q),
-      .begin_mask_i(a_mask), .a_valid_i(m_valid), .a_take_o(m_take), .a_entry_i(m_entry), .a_mask_i(m_mask), .a_data_i(m_data),
-      .b_valid_i(l_valid), .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data),
-      .end_o(end_valid), .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i,
-      .wb_warp_o({wb_gen, wb_warp_o}), .wb_rd_o, .wb_mask_o, .wb_data_o, .wb_last_o
+      .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q),
+      .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .begin_rd_i(a_rd_q), .begin_mask_i(a_mask), .a_valid_i(m_valid),
+      .a_take_o(m_take), .a_entry_i(m_entry), .a_mask_i(m_mask), .a_data_i(m_data), .b_valid_i(l_valid),
+      .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data), .end_o(end_valid),
+      .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i, .wb_warp_o({wb_gen, wb_warp_o}),
+      .wb_rd_o, .wb_mask_o, .wb_data_o, .wb_last_o
   );
 
   // What memory refused is older than what is refused here.
@@ -346,8 +354,8 @@ module simt_lsu #(
   assign fault_warp_o = f_fault ? f_fault_warp : a_warp_q;
   assign fault_lane_o = f_fault ? f_fault_lane : a_fault_lane;
 
-  // Results and writes are counted by {generation, warp}: a fence waits for those of its own, and a warp may be launched
-  // again once all it has begun is noted with its generation, and nothing is left of the one before.
+  // Results and writes are counted by {generation, warp}: a fence waits for those of its own, and a warp may be
+  // launched again once all it has begun is noted with its generation, and nothing is left of the one before.
   logic [WARPS-1:0] busy_queue, busy_local, busy_address, busy_now, busy_before;
   logic [2*WARPS-1:0] busy_result, busy_write;
   lsu_pending #(.WARPS(2 * WARPS)) u_results (
@@ -355,8 +363,8 @@ module simt_lsu #(
       .end_warp_i(end_warp_q), .busy_o(busy_result)
   );
   lsu_pending #(.WARPS(WARPS)) u_queue (
-      .clk_i, .rst_i(soft_rst), .begin_i(|a_global), .begin_warp_i(a_warp_q), .end_i(access_end), .end_warp_i(note_warp),
-      .busy_o(busy_queue)
+      .clk_i, .rst_i(soft_rst), .begin_i(|a_global), .begin_warp_i(a_warp_q), .end_i(access_end),
+      .end_warp_i(note_warp), .busy_o(busy_queue)
   );
   lsu_pending #(.WARPS(2 * WARPS)) u_writes (
       .clk_i, .rst_i(soft_rst), .begin_i(request_write), .begin_warp_i({gen_i[note_warp], note_warp}), .end_i(written),
@@ -378,6 +386,7 @@ module simt_lsu #(
   assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
   assign launch_hold_o = busy_before | busy_queue | busy_address;
   assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
-  assign settled_o = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_fault && pieces_idle &&
+  assign settled_o = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_fault &&
+    pieces_idle &&
       local_pieces_idle && local_idle && !wb_valid_o;
 endmodule

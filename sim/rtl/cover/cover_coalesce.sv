@@ -25,15 +25,21 @@ module cover_coalesce #(
 
   load_one_line:         cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && out_last_o);
   load_many_lines:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o);
-  load_one_lane_a_line:  cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o && (out_mask_o & (out_mask_o - 1'b1)) == '0);
+  load_one_lane_a_line:  cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_LOAD && !out_last_o &&
+                                         (out_mask_o & (out_mask_o - 1'b1)) == '0);
   store_one_line:        cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_last_o);
   store_many_lines:      cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && !out_last_o);
-  store_same_address:    cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && (shadow_q & out_mask_o) != '0);
-  store_bytes:           cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_size_o == 2'd0);
-  store_halves:          cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE && out_size_o == 2'd1);
+  store_same_address:    cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE &&
+                                         (shadow_q & out_mask_o) != '0);
+  store_bytes:           cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE &&
+                                         out_size_o == 2'd0);
+  store_halves:          cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_STORE &&
+                                         out_size_o == 2'd1);
   private_window:        cover property (@(posedge clk_i) go && out_private_o);
-  atomic_together:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO && !single && (out_mask_o & (out_mask_o - 1'b1)) != '0);
-  atomic_same_address:   cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO && (blocked & rest_q) != '0);
+  atomic_together:       cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO && !single &&
+                                         (out_mask_o & (out_mask_o - 1'b1)) != '0);
+  atomic_same_address:   cover property (@(posedge clk_i) go && out_op_o == simt_op_pkg::LSU_AMO &&
+                                         (blocked & rest_q) != '0);
   atomic_one_by_one:     cover property (@(posedge clk_i) go && single && !out_last_o);
   waits_for_cache:       cover property (@(posedge clk_i) out_valid_o && !out_ready_i);
   queue_full:            cover property (@(posedge clk_i) !room_o);

@@ -56,10 +56,14 @@ module cover_core #(
   back_to_back:          cover property (@(posedge clk_i) r_issue && x_valid_q);
   hazard_sleeps:         cover property (@(posedge clk_i) checked && r_hazard && r_sleep);
   hazard_retries:        cover property (@(posedge clk_i) checked && r_hazard && !r_sleep);
-  stall_alu_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_ALU);
-  stall_mul_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_MUL);
-  stall_misc_port:       cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_MISC);
-  stall_div_busy:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_DIV);
+  stall_alu_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
+                                         r_unit == simt_core_pkg::UNIT_ALU);
+  stall_mul_port:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
+                                         r_unit == simt_core_pkg::UNIT_MUL);
+  stall_misc_port:       cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
+                                         r_unit == simt_core_pkg::UNIT_MISC);
+  stall_div_busy:        cover property (@(posedge clk_i) checked && !r_hazard && r_stall &&
+                                         r_unit == simt_core_pkg::UNIT_DIV);
   stall_lsu_room:        cover property (@(posedge clk_i) hold_lsu && checked && r_unit == simt_core_pkg::UNIT_LSU);
   next_foreseen_sleep:   cover property (@(posedge clk_i) r_next && r_after_sleep);
   next_foreseen_hold:    cover property (@(posedge clk_i) r_after_hold);

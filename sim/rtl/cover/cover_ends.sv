@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How memory requests end, as coverage points. Bound into mem_fabric only by the coverage build. A busy write port is none: the simulated
-// memory takes an address and its data in each cycle until 256 writes are under way, as many as the port has room for.
+// How memory requests end, as coverage points. Bound into mem_fabric only by the coverage build. A busy write port
+// is none: the simulated memory takes an address and its data in each cycle until 256 writes are under way, as
+// many as the port has room for.
 
 module cover_ends (
     input logic        clk_i,

@@ -21,7 +21,8 @@ module cover_gate #(
   logic [2:0] waits;                 // a head waits for requests in flight, by class
   always_comb begin
     waits = '0;
-    for (int e = 0; e < ENGINES; e++) if (valid_q[e] && blocked_q[e] && !(&class_q[2*e +: 2])) waits[class_q[2*e +: 2]] = 1'b1;
+    for (int e = 0; e < ENGINES; e++)
+      if (valid_q[e] && blocked_q[e] && !(&class_q[2*e +: 2])) waits[class_q[2*e +: 2]] = 1'b1;
   end
 
   read_waits_for_write:  cover property (@(posedge clk_i) waits[0]);

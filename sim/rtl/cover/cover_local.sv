@@ -35,12 +35,14 @@ module cover_local #(
     fewer = n > 0;
   end
 
-  load_no_conflict:      cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_LOAD && g_last && grant == rest_q);
+  load_no_conflict:      cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_LOAD && g_last &&
+                                         grant == rest_q);
   load_conflict:         cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_LOAD && !g_last);
   load_broadcast:        cover property (@(posedge clk_i) r_valid_q && !r_write_q && fewer && !o_amo_valid);
   store_no_conflict:     cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_STORE && g_last);
   store_conflict:        cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_STORE && !g_last);
-  store_same_address:    cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_STORE && (shadow_q & grant) != '0);
+  store_same_address:    cover property (@(posedge clk_i) g_go && g_op == simt_op_pkg::LSU_STORE &&
+                                         (shadow_q & grant) != '0);
   atomic_pass:           cover property (@(posedge clk_i) g_go && g_amo_any && !g_single);
   atomic_one_by_one:     cover property (@(posedge clk_i) g_go && g_single && !g_last);
   atomic_hold:           cover property (@(posedge clk_i) g_valid_q && hold_q != 2'd0);

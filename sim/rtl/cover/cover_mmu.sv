@@ -47,21 +47,30 @@ module cover_mmu #(
   fill_4m:              cover property (@(posedge clk_i) fill_valid && fill_super);
   fetch_of_code:        cover property (@(posedge clk_i) ok && b_exec_q);
   atomic_passes:        cover property (@(posedge clk_i) ok && b_op_q == tern_pkg::MEM_ATOMIC);
-  zero_page_read:       cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && fault == 8'd0 && pte[tern_spec_pkg::PTE_ZERO_LSB]);
-  fault_page:           cover property (@(posedge clk_i) walk_done && !fill_valid && walk_fault == tern_spec_pkg::FAULT_PAGE);
-  fault_malformed:      cover property (@(posedge clk_i) walk_done && !fill_valid && walk_fault == tern_spec_pkg::FAULT_PTE_MALFORMED);
-  fault_table_bus:      cover property (@(posedge clk_i) walk_done && !fill_valid && walk_fault == tern_spec_pkg::FAULT_BUS_ERROR);
-  denied_read:          cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied && b_op_q == tern_pkg::MEM_READ && !b_exec_q);
+  zero_page_read:       cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && fault == 8'd0 &&
+                                        pte[tern_spec_pkg::PTE_ZERO_LSB]);
+  fault_page:           cover property (@(posedge clk_i) walk_done && !fill_valid &&
+                                        walk_fault == tern_spec_pkg::FAULT_PAGE);
+  fault_malformed:      cover property (@(posedge clk_i) walk_done && !fill_valid &&
+                                        walk_fault == tern_spec_pkg::FAULT_PTE_MALFORMED);
+  fault_table_bus:      cover property (@(posedge clk_i) walk_done && !fill_valid &&
+                                        walk_fault == tern_spec_pkg::FAULT_BUS_ERROR);
+  denied_read:          cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied &&
+                                        b_op_q == tern_pkg::MEM_READ && !b_exec_q);
   denied_execute:       cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied && b_exec_q);
-  denied_write:         cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied && b_op_q == tern_pkg::MEM_WRITE);
-  denied_atomic:        cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied && b_op_q == tern_pkg::MEM_ATOMIC);
+  denied_write:         cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied &&
+                                        b_op_q == tern_pkg::MEM_WRITE);
+  denied_atomic:        cover property (@(posedge clk_i) b_go && !b_bypass_q && !miss && denied &&
+                                        b_op_q == tern_pkg::MEM_ATOMIC);
   answer_waits:         cover property (@(posedge clk_i) local_valid_q && rsp_mine);
   queue_behind_miss:    cover property (@(posedge clk_i) a_valid_q && b_valid_q && miss);
   fabric_backpressure:  cover property (@(posedge clk_i) mem_req_valid_o && !mem_req_ready_i);
   physical:             cover property (@(posedge clk_i) b_go && b_bypass_q);
   flush_everything:     cover property (@(posedge clk_i) flush_valid_i && flush_ready_o && flush_all_i);
-  flush_space:          cover property (@(posedge clk_i) flush_valid_i && flush_ready_o && !flush_all_i && flush_count_i == '0);
-  flush_range:          cover property (@(posedge clk_i) flush_valid_i && flush_ready_o && !flush_all_i && flush_count_i != '0);
+  flush_space:          cover property (@(posedge clk_i) flush_valid_i && flush_ready_o && !flush_all_i &&
+                                        flush_count_i == '0);
+  flush_range:          cover property (@(posedge clk_i) flush_valid_i && flush_ready_o && !flush_all_i &&
+                                        flush_count_i != '0);
   blocked_for_reset:    cover property (@(posedge clk_i) block_i && b_valid_q);
 
 endmodule

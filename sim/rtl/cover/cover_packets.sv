@@ -26,7 +26,8 @@ module cover_packets (
     input logic        x_settled,
     input logic [31:0] offset_q
 );
-  localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_BOUNDARY = 4'd3, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_INDICATE = 4'd15;
+  localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_BOUNDARY = 4'd3, S_DECIDE = 4'd7, S_EXEC = 4'd9,
+    S_FENCE = 4'd10, S_INDICATE = 4'd15;
 
   logic runs, ends, refused;
   assign runs = state_q == S_DECIDE;
@@ -57,17 +58,23 @@ module cover_packets (
   cut_in_dispatch:   cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT));
   cut_in_copy:       cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER));
   cut_in_user_call:  cover property (@(posedge clk_i) x_saved && number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));
-  restored_dispatch: cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT));
-  restored_copy:     cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER));
-  restored_user_call:cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q && number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));
+  restored_dispatch: cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q &&
+                                     number == 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT));
+  restored_copy:     cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q &&
+                                     number == 2'(tern_spec_pkg::CTX_EXECUTOR_MOVER));
+  restored_user_call:cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && restores_q &&
+                                     number == 2'(tern_spec_pkg::CTX_EXECUTOR_USER));
   cut_before_restore:cover property (@(posedge clk_i) state_q == S_BOUNDARY && cut && restores_q);
   state_lost:        cover property (@(posedge clk_i) x_lost);
   cut_in_restore:    cover property (@(posedge clk_i) x_dropped);
   read_ahead_in_vain:cover property (@(posedge clk_i) state_q == S_INDICATE && !x_settled);
   cancelled_waiting: cover property (@(posedge clk_i) state_q == S_IDLE && head_valid_i && stop_i);
-  scrub:             cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && exec_scrub_o && opcode == tern_spec_pkg::PKT_DISPATCH);
-  completed:         cover property (@(posedge clk_i) ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED);
-  preempted:         cover property (@(posedge clk_i) ends && kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED);
+  scrub:             cover property (@(posedge clk_i) state_q == S_EXEC && begins_q && exec_scrub_o &&
+                                     opcode == tern_spec_pkg::PKT_DISPATCH);
+  completed:         cover property (@(posedge clk_i) ends &&
+                                     kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_COMPLETED);
+  preempted:         cover property (@(posedge clk_i) ends &&
+                                     kind_q == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED);
   executor_fault:    cover property (@(posedge clk_i) exec_fault_i);
   fault_page:        cover property (@(posedge clk_i) refused && fault_q == tern_spec_pkg::FAULT_PAGE);
   fault_protection:  cover property (@(posedge clk_i) refused && fault_q == tern_spec_pkg::FAULT_PROTECTION);

@@ -19,7 +19,9 @@ def sections(page):
 
 
 def examples(text):
-    """(command, output) of each `$ command` in the literal displays; a line that begins with `> ` goes on with the command."""
+    """(command, output) of each `$ command` in the literal displays; a line that begins with
+    `> ` goes on with the command.
+    """
     out = []
     for block in re.findall(r"^\.Bd -literal.*\n((?:.*\n)*?)\.Ed", text, flags=re.M):
         for line in block.replace("\\e", "\\").replace("\\&", "").splitlines():
@@ -39,9 +41,10 @@ class Pages(Case):
         good, bad = examples(parts["EXAMPLES"]), examples(parts.get("DIAGNOSTICS", ""))
         self.assertTrue(good, page.name)
         mark = "----done"
-        script = f'PATH="{BUILD / "bin"}:$PATH"\n' + "".join(f"{c}\ns=$?; echo; echo {mark} $s\n" for c, _ in good + bad)
-        r = subprocess.run(["bash", "-c", script], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           check=False)
+        script = f'PATH="{BUILD / "bin"}:$PATH"\n' + "".join(f"{c}\ns=$?; echo; echo {mark} $s\n"
+                                                             for c, _ in good + bad)
+        r = subprocess.run(["bash", "-c", script], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True, check=False)
         seen = re.findall(rf"((?:.*\n)*?)\n{mark} (\d+)\n", r.stdout)
         self.assertEqual(len(seen), len(good + bad), r.stdout)
         for i, ((command, want), (got, status)) in enumerate(zip(good + bad, seen)):

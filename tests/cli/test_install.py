@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-`cmake --install`: what lies there works, finds its own parts and none of the build's, names no folder of the machine that built it, runs on
-other processors, and serves programs of others that use the driver. The second argument is the build.
+`cmake --install`: what lies there works, finds its own parts and none of the build's, names no folder of the
+machine that built it, runs on other processors, and serves programs of others that use the driver. The
+second argument is the build.
 """
 import os
 import pathlib
@@ -28,24 +29,28 @@ class Install(cli.Case):
     def run_it(self, *args, **env):
         """Standard output, and the shared objects of Tern that were loaded."""
         env = {k: v for k, v in os.environ.items() if k not in ("TERN_LIB_DIR", "OCL_ICD_VENDORS")} | env
-        r = subprocess.run([self.prefix / "bin" / "tern", *map(str, args)], cwd=self.folder, capture_output=True, text=True, check=False,
-                           env=env | {"TERN_BACKEND": "model", "TERN_CACHE": "0", "LD_DEBUG": "files",
+        r = subprocess.run([self.prefix / "bin" / "tern", *map(str, args)], cwd=self.folder, capture_output=True,
+                           text=True, check=False, env=env | {"TERN_BACKEND": "model", "TERN_CACHE": "0",
+                                                              "LD_DEBUG": "files",
                                       "LD_DEBUG_OUTPUT": str(self.folder / "ld")})
         self.assertEqual((r.returncode, r.stderr), (0, ""), args)
         loaded = "".join(p.read_text() for p in self.folder.glob("ld.*"))
         return r.stdout, {os.path.normpath(x) for x in re.findall(r"calling init: (\S*libtern\S*)", loaded)}
 
     def test_a_kernel_runs_with_what_is_installed(self):
-        self.file("k.cl", "kernel void k(global int *x) { x[get_global_id(0)] = popcount(get_global_id(0)) + printf(\"%d;\", 7); }")
+        self.file("k.cl", "kernel void k(global int *x) { x[get_global_id(0)] = popcount(get_global_id(0)) + "
+                  "printf(\"%d;\", 7); }")
         out, loaded = self.run_it("run", "k.cl", "--global", 4, "fill:0:4")
         self.assertEqual(out, "7;7;7;7;x: int[4] = 0 1 1 2\n")
         lib = self.prefix / "lib"
         self.assertEqual(loaded, {str(lib / "libtern_opencl.so"), str(lib / "libtern_sim_model_default.so")})
 
     def test_the_loader_finds_it(self):
-        self.assertEqual((self.prefix / "etc/OpenCL/vendors/tern.icd").read_text(), f"{self.prefix}/lib/libtern_opencl.so\n")
+        self.assertEqual((self.prefix / "etc/OpenCL/vendors/tern.icd").read_text(),
+                         f"{self.prefix}/lib/libtern_opencl.so\n")
         self.file("k.cl", "kernel void k(global int *x) { *x = 5; }")
-        out, _ = self.run_it("run", "k.cl", "--global", 1, "fill:0:1", OCL_ICD_VENDORS=str(self.prefix / "etc/OpenCL/vendors"))
+        out, _ = self.run_it("run", "k.cl", "--global", 1, "fill:0:1",
+                             OCL_ICD_VENDORS=str(self.prefix / "etc/OpenCL/vendors"))
         self.assertEqual(out, "x: int[1] = 5\n")
 
     def test_all_commands_and_pages_are_there(self):
@@ -62,7 +67,9 @@ class Install(cli.Case):
         return [p for p in self.prefix.rglob("*") if p.is_file() and not p.is_symlink()]
 
     def test_nothing_names_a_folder_of_the_build(self):
-        """Neither as text nor in debug information. tern.icd names the prefix, which here lies in the build, and is looked at above."""
+        """Neither as text nor in debug information. tern.icd names the prefix, which here lies in the
+        build, and is looked at above.
+        """
         cache = (BUILD / "CMakeCache.txt").read_text()
         source = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, flags=re.M)[1]
         named = {}
@@ -70,7 +77,8 @@ class Install(cli.Case):
             text = p.read_bytes()
             for folder in {source, str(BUILD), str(BUILD.resolve())}:
                 # not as the end of another path: sources may lie in /tern
-                if p.name != "tern.icd" and (m := re.search(rb"(?<![\w./%-])" + re.escape(folder.encode()) + rb"(?![\w-])", text)):
+                if p.name != "tern.icd" and (m := re.search(rb"(?<![\w./%-])" + re.escape(folder.encode()) +
+                                                            rb"(?![\w-])", text)):
                     named[str(p)] = text[m.start():m.start() + 100]
         self.assertEqual(named, {})
         self.assertGreater(len(self.files()), 20)
@@ -82,10 +90,13 @@ class Install(cli.Case):
         for p in self.elf():
             dynamic = subprocess.run(["readelf", "-d", p], capture_output=True, text=True, check=True).stdout
             self.assertNotRegex(dynamic, r"\((RPATH|RUNPATH)\)", p)
-            self.assertNotIn(".debug_info", subprocess.run(["readelf", "-SW", p], capture_output=True, text=True, check=True).stdout, p)
+            self.assertNotIn(".debug_info", subprocess.run(["readelf", "-SW", p], capture_output=True, text=True,
+                                                           check=True).stdout, p)
 
     def test_simulators_say_which_processors_they_want(self):
-        """An instruction that a processor lacks would end the program; the loader refuses what is marked for a newer one."""
+        """An instruction that a processor lacks would end the program; the loader refuses
+        what is marked for a newer one.
+        """
         cache = (BUILD / "CMakeCache.txt").read_text()
         if "TERN_NATIVE:BOOL=ON" in cache or os.uname().machine != "x86_64":
             self.skipTest("built for this machine alone, as was asked for")
@@ -120,8 +131,9 @@ class Install(cli.Case):
         shutil.rmtree(self.folder / "lib", ignore_errors=True)
         shutil.copytree(self.prefix / "lib", self.folder / "lib", symlinks=True)
         shutil.rmtree(self.folder / "lib" / "baseline")
-        r = subprocess.run([qemu, "-cpu", "Nehalem", tern, "info"], env=env | {"TERN_LIB_DIR": str(self.folder / "lib")},
-                           capture_output=True, text=True, check=False)
+        r = subprocess.run([qemu, "-cpu", "Nehalem", tern, "info"],
+                           env=env | {"TERN_LIB_DIR": str(self.folder / "lib")}, capture_output=True, text=True,
+                           check=False)
         self.assertNotEqual(r.returncode, 0)
         self.assertIn("CPU ISA level is lower than required", r.stderr)
 
@@ -189,11 +201,13 @@ class Driver(cli.Case):
 
     def test_a_program(self):
         self.file("guest.c", PROGRAM)
-        subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "guest.c", "-o", "guest", *self.pkg_config("--cflags", "--libs")],
+        subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "guest.c", "-o", "guest",
+                        *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
         env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
         r = subprocess.run(["./guest"], cwd=self.folder, capture_output=True, text=True, check=False,
-                           env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib"), "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(self.folder / "ld")})
+                           env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib"), "LD_DEBUG": "files",
+                                      "LD_DEBUG_OUTPUT": str(self.folder / "ld")})
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, f"{16 * 0x2a2a2a2a:x} page\n", ""))
         loaded = "".join(p.read_text() for p in self.folder.glob("ld.*"))
         found = {os.path.realpath(x) for x in re.findall(r"calling init: (.*libtern.*)", loaded)}
@@ -206,7 +220,8 @@ class Driver(cli.Case):
         dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True).stdout
         self.assertIn(f"soname: [libtern.so.{self.pkg_config('--modversion')[0].split('.')[0]}]", dynamic)
         self.assertIn("NODELETE", dynamic)
-        names = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+        names = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                               check=True).stdout
         offered = {line.split()[-1] for line in names.splitlines() if " A " not in line}
         declared = set()
         for header in "tern.h", "tern_spec.h":
@@ -218,7 +233,8 @@ class Driver(cli.Case):
 
     def test_headers_in_cpp(self):
         self.file("guest.cpp", "#include <tern/tern.h>\nint main() { return tern_last_error() == nullptr; }\n")
-        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "guest.cpp", "-o", "guest", *self.pkg_config("--cflags", "--libs")],
+        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "guest.cpp", "-o", "guest",
+                        *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
 
 

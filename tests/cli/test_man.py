@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages: mandoc has nothing to say of them, they tell all options and no other, and their examples are so."""
+"""The manual pages: mandoc has nothing to say of them, they tell all options and no other, and their examples are so.
+"""
 import re
 import subprocess
 import unittest
@@ -20,8 +21,10 @@ class Man(Pages):
 
     def test_mandoc_has_nothing_to_say(self):
         for page in PAGES:
-            r = subprocess.run(["mandoc", "-T", "lint", "-W", "style", page], capture_output=True, text=True, check=False)
-            said = [x for x in (r.stdout + r.stderr).splitlines() if "referenced manual not found" not in x and "mandoc.db" not in x]
+            r = subprocess.run(["mandoc", "-T", "lint", "-W", "style", page], capture_output=True, text=True,
+                               check=False)
+            said = [x for x in (r.stdout + r.stderr).splitlines() if "referenced manual not found" not in x and
+                    "mandoc.db" not in x]
             self.assertEqual(said, [])
 
     def test_sections(self):
@@ -38,12 +41,14 @@ class Man(Pages):
         for page in PAGES:
             if self.command(page):
                 self.assertIn(f".Nd {listed[self.command(page)]}\n", page.read_text())
-                self.assertIn(f".It Xr {page.stem} 1\n{listed[self.command(page)]}\n", (page.parent / "tern.1").read_text())
+                self.assertIn(f".It Xr {page.stem} 1\n{listed[self.command(page)]}\n",
+                              (page.parent / "tern.1").read_text())
 
     def test_options_are_those_of_help(self):
         for page in PAGES:
             if self.command(page) and self.built(page):
-                told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", self.works(self.command(page), "--help"))) | {"--help"}
+                told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", self.works(self.command(page), "--help"))) | {
+                    "--help"}
                 listed = re.findall(r"^\.It ((?:Fl|Sx) .*)", page.read_text(), flags=re.M)
                 paged = {"-" + x for line in listed for x in re.findall(r"Fl (-[a-z][a-z-]*)", line)}
                 self.assertEqual(paged, told, page.name)
@@ -55,7 +60,8 @@ class Man(Pages):
 
     def test_readme(self):
         """A command after `$`, indented, and what it prints."""
-        tried = re.findall(r"^    \$ build/bin/tern (.*)\n((?:    .*\n)*)", (ROOT / "README.md").read_text(), flags=re.M)
+        tried = re.findall(r"^    \$ build/bin/tern (.*)\n((?:    .*\n)*)", (ROOT / "README.md").read_text(),
+                           flags=re.M)
         self.assertTrue(tried)
         for command, want in tried:
             args = [ROOT / x if (ROOT / x).is_file() else x for x in command.split()]
@@ -64,7 +70,8 @@ class Man(Pages):
     def test_help_shows_the_page(self):
         self.file("man", '#!/bin/sh\necho "man $#"; head -n 4 "$1"\n').chmod(0o755)
         for args, name in ((["run"], "TERN-RUN"), (["tern"], "TERN")):
-            self.assertRegex(self.works("help", *args, PATH=f"{self.folder}:/usr/bin:/bin"), rf"^man 1\n(.*\n)+\.Dt {name} 1\n")
+            self.assertRegex(self.works("help", *args, PATH=f"{self.folder}:/usr/bin:/bin"),
+                             rf"^man 1\n(.*\n)+\.Dt {name} 1\n")
 
     def test_help_without_man(self):
         env = {"PATH": str(self.folder)}
@@ -72,8 +79,8 @@ class Man(Pages):
         self.assertEqual(self.works("help", "tern", **env), self.works("help"))
 
     def test_they_are_installed(self):
-        r = subprocess.run(["cmake", "--install", BUILD, "--component", "man", "--prefix", self.folder], capture_output=True, text=True,
-                           check=False)
+        r = subprocess.run(["cmake", "--install", BUILD, "--component", "man", "--prefix", self.folder],
+                           capture_output=True, text=True, check=False)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertEqual({p.name: p.read_bytes() for p in (self.folder / "share/man/man1").iterdir()},
                          {p.name: p.read_bytes() for p in PAGES})

@@ -22,8 +22,9 @@ KERNEL = """kernel void mix(global uint *y, global const uint *x, local uint *t,
 class Rtl(Case):
     def mix(self, backend, config):
         self.file("mix.cl", KERNEL)
-        r = json.loads(self.works("run", "mix.cl", "--global", 96, "--local", 32, "--json", "--print", "y", "--repeat", 2, "random:96",
-                                  "random:96", "local:128", "0xfeed", TERN_BACKEND=backend, TERN_CONFIG=config))
+        r = json.loads(self.works("run", "mix.cl", "--global", 96, "--local", 32, "--json", "--print", "y", "--repeat",
+                                  2, "random:96", "random:96", "local:128", "0xfeed", TERN_BACKEND=backend,
+                                  TERN_CONFIG=config))
         self.assertEqual((r["config"]["backend"], r["config"]["name"].split(",")[0]), (backend, config))
         return r
 
@@ -39,7 +40,8 @@ class Rtl(Case):
 
     def test_trace(self):
         """Work that is cut every 5,000 cycles, on both engines in turn."""
-        r = self.tern("trace", "-o", "out.json", "tern", "bench", "vecadd-16384", TERN_BACKEND="rtl", TERN_CONFIG="default,preempt=5000")
+        r = self.tern("trace", "-o", "out.json", "tern", "bench", "vecadd-16384", TERN_BACKEND="rtl",
+                      TERN_CONFIG="default,preempt=5000")
         self.assertEqual(r.returncode, 0, r.stderr)
         t = Trace(self.folder / "out.json")
         t.check()
@@ -53,7 +55,8 @@ class Rtl(Case):
 
     def test_time(self):
         self.file("mix.cl", KERNEL)
-        out = self.works("run", "mix.cl", "--global", 32, "--quiet", "--time", "zeros:32", "zeros:32", "local:4K", 1, TERN_BACKEND="rtl")
+        out = self.works("run", "mix.cl", "--global", 32, "--quiet", "--time", "zeros:32", "zeros:32", "local:4K", 1,
+                         TERN_BACKEND="rtl")
         for line in ("device               rtl, default", "issue lost", "L1 ", "memory "):
             self.assertIn(line, out)
 
@@ -71,7 +74,8 @@ class Verify(Pages):
 
     def test_json(self):
         r = json.loads(self.tern("verify", "--seeds", 1, "--json").stdout)
-        self.assertEqual((r["cases"], r["differences"], pathlib.Path(r["rtl"]).name), (2, [], "libtern_sim_rtl_small.so"))
+        self.assertEqual((r["cases"], r["differences"], pathlib.Path(r["rtl"]).name),
+                         (2, [], "libtern_sim_rtl_small.so"))
 
 
 if __name__ == "__main__":

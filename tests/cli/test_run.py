@@ -8,7 +8,8 @@ import unittest
 
 from cli import Case
 
-SCALE = "kernel void scale(global float *y, global const float *x, float a) { int i = get_global_id(0); y[i] = a * x[i]; }\n"
+SCALE = ("kernel void scale(global float *y, global const float *x, float a) "
+         "{ int i = get_global_id(0); y[i] = a * x[i]; }\n")
 SHIFT = "kernel void shift(global int *x, int by) { x[get_global_id(0)] += by; }\n"
 
 
@@ -38,7 +39,8 @@ class Tools(Case):
 
     def test_not_in_path(self):
         self.file("scale.cl", SCALE)
-        self.assertEqual(printed(self.works("run", "scale.cl", "--global", 1, "1", "2", "3", TERN_CACHE="0", PATH="/nowhere")), "6")
+        self.assertEqual(printed(self.works("run", "scale.cl", "--global", 1, "1", "2", "3", TERN_CACHE="0",
+                                            PATH="/nowhere")), "6")
 
 
 class Values(Case):
@@ -51,7 +53,8 @@ class Values(Case):
 
     def test_integers_to_their_bounds(self):
         bounds = {"char": (-128, 127), "uchar": (0, 255), "short": (-32768, 32767), "ushort": (0, 65535),
-                  "int": (-2**31, 2**31 - 1), "uint": (0, 2**32 - 1), "long": (-2**63, 2**63 - 1), "ulong": (0, 2**64 - 1)}
+                  "int": (-2**31, 2**31 - 1), "uint": (0, 2**32 - 1), "long": (-2**63, 2**63 - 1),
+                  "ulong": (0, 2**64 - 1)}
         for kind, (low, high) in bounds.items():
             self.assertEqual(self.through(kind, f"{low},{high},0x1f,010,+3"), f"{low} {high} 31 10 3")
             for wrong in (low - 1, high + 1, 2**70):
@@ -89,8 +92,8 @@ class Values(Case):
         for text, elements in ("1K", 1024), ("0x10", 16), ("2M", 2 << 20):
             r = json.loads(self.works_json("zeros:" + text))
             self.assertEqual(r["buffers"][0]["elements"], elements)
-        for wrong in ("zeros:", "zeros:x", "zeros:-1", "zeros:1.5", "zeros:1T", "iota:4:4", "fill:3", "fill:1:", "random:4:x",
-                      "bytes:x", "zeros:99999999999999999999", "zeros:99999999999999G"):
+        for wrong in ("zeros:", "zeros:x", "zeros:-1", "zeros:1.5", "zeros:1T", "iota:4:4", "fill:3", "fill:1:",
+                      "random:4:x", "bytes:x", "zeros:99999999999999999999", "zeros:99999999999999G"):
             self.fails(2, "; got '" + wrong + "'; expected ", "run", "copy.cl", "--global", 1, wrong)
         for wrong in ("zeros:0", "bytes:0"):
             self.fails(2, "give at least 1", "run", "copy.cl", "--global", 1, wrong)
@@ -130,14 +133,17 @@ class Values(Case):
     def test_scalars_and_vectors_by_value(self):
         self.file("v.cl", "kernel void v(global int *y, char c, ulong u, int3 t, uchar4 q, double d, float4 f)"
                           "{ y[0] = c; y[1] = u >> 40; y[2] = t.z; y[3] = q.w; y[4] = d * 4; y[5] = f.s3; }")
-        self.assertEqual(self.works("run", "v.cl", "--global", 1, "zeros:6", "-5", "0xff0000000000", "1,2,3", "9", "2.25", "1,2,3,4"),
+        self.assertEqual(self.works("run", "v.cl", "--global", 1, "zeros:6", "-5", "0xff0000000000", "1,2,3", "9",
+                                    "2.25", "1,2,3,4"),
                          "y: int[6] = -5 255 3 9 9 4\n")
         good = ["zeros:6", "-5", "1", "1,2,3", "9", "2.25", "1,2,3,4"]
         for i, text, message in ((1, "1,2", "argument 2 'c' is char; got 2 numbers, expected 1"),
-                                 (1, "", "argument 2 'c' is char; got ''"), (1, "null", "argument 2 'c' is char; got 'null'"),
+                                 (1, "", "argument 2 'c' is char; got ''"),
+                                 (1, "null", "argument 2 'c' is char; got 'null'"),
                                  (3, "1,2", "argument 4 't' is int3; got 2 numbers, expected 1 or 3"),
                                  (5, "pi", "argument 6 'd' is double; got 'pi'"),
-                                 (6, "local:64", "argument 7 'f' is float4; got 'local:64', but it does not point to local memory"),
+                                 (6, "local:64", "argument 7 'f' is float4; got 'local:64', but it does not point "
+                                  "to local memory"),
                                  (2, "iota:4", "argument 3 'u' is ulong; got 'iota:4'"),
                                  (6, "hex:00", "argument 7 'f' is float4; got 1 bytes, expected a multiple of 16")):
             args = good[:i] + [text] + good[i + 1:]
@@ -149,24 +155,28 @@ class Values(Case):
         self.assertEqual(self.through("int", "@in.bin"), "1 -2 3 4")
         self.assertEqual(self.through("short", "hex:0100FFff"), "1 -1")
         self.assertEqual(self.through("int", "bytes:8"), "0 0")
-        self.assertEqual(self.works("run", "copy.cl", "--global", 1, "@-", stdin=struct.pack("<2i", 8, 9)), "x: int[2] = 8 9\n")
+        self.assertEqual(self.works("run", "copy.cl", "--global", 1, "@-", stdin=struct.pack("<2i", 8, 9)),
+                         "x: int[2] = 8 9\n")
         self.file("odd.bin", b"12345")
         self.file("empty.bin", b"")
-        for text, message in (("@odd.bin", "got 5 bytes, expected a multiple of 4"), ("@empty.bin", "'empty.bin' is empty"),
-                              ("hex:123", "two hexadecimal digits a byte"), ("hex:zz", "two hexadecimal digits a byte"),
-                              ("hex:", "two hexadecimal digits a byte")):
+        for text, message in (("@odd.bin", "got 5 bytes, expected a multiple of 4"),
+                              ("@empty.bin", "'empty.bin' is empty"), ("hex:123", "two hexadecimal digits a byte"),
+                              ("hex:zz", "two hexadecimal digits a byte"), ("hex:", "two hexadecimal digits a byte")):
             self.fails(2, message, "run", "copy.cl", "--global", 1, text)
         self.fails(1, "tern run: absent.bin: No such file or directory", "run", "copy.cl", "--global", 1, "@absent.bin")
         self.fails(1, "tern run: .: is a directory", "run", "copy.cl", "--global", 1, "@.")
 
     def test_structures(self):
-        self.file("p.cl", "struct p { int id; float w; };\nkernel void move(global struct p *x, struct p d) { x[0].id += d.id; x[0].w = d.w; }")
+        self.file("p.cl", "struct p { int id; float w; };\nkernel void move(global struct p *x, struct p d) { x[0].id "
+                  "+= d.id; x[0].w = d.w; }")
         self.assertEqual(self.works("run", "p.cl", "--global", 1, "hex:0100000000000000", "hex:100000000000803f"),
                          "x: struct p, 8 bytes = 11 00 00 00 00 00 80 3f\n")
-        self.assertEqual(self.works("run", "p.cl", "--global", 1, "--type", "struct p=uint2", "1,2", "3,4"), "x: struct p[1] = (4,4)\n")
-        self.fails(2, "what 'struct p' is made of is not known here: give @FILE, hex:DIGITS or bytes:N, or --type struct p=TYPE",
-                   "run", "p.cl", "--global", 1, "zeros:1", "bytes:8")
-        self.fails(2, "argument 2 'd' is struct p; 4 bytes are not its size", "run", "p.cl", "--global", 1, "bytes:8", "bytes:4")
+        self.assertEqual(self.works("run", "p.cl", "--global", 1, "--type", "struct p=uint2", "1,2", "3,4"),
+                         "x: struct p[1] = (4,4)\n")
+        self.fails(2, "what 'struct p' is made of is not known here: give @FILE, hex:DIGITS or bytes:N, or --type "
+                   "struct p=TYPE", "run", "p.cl", "--global", 1, "zeros:1", "bytes:8")
+        self.fails(2, "argument 2 'd' is struct p; 4 bytes are not its size", "run", "p.cl", "--global", 1, "bytes:8",
+                   "bytes:4")
         r = json.loads(self.works("run", "p.cl", "--global", 1, "--json", "bytes:8", "hex:1000000000000000"))
         self.assertEqual(r["buffers"], [{"name": "x", "type": "struct p", "bytes": 8, "hex": "1000000000000000"}])
 
@@ -174,22 +184,26 @@ class Values(Case):
         self.file("t.cl", "typedef float real; kernel void t(global real *x, real a) { x[get_global_id(0)] *= a; }")
         self.fails(2, "argument 1 'x' is real*; got 'iota:4', but what 'real' is made of is not known here",
                    "run", "t.cl", "--global", 4, "iota:4", "2")
-        self.assertEqual(self.works("run", "t.cl", "--global", 4, "--type", "real=float", "iota:4", "2.5"), "x: real[4] = 0 2.5 5 7.5\n")
+        self.assertEqual(self.works("run", "t.cl", "--global", 4, "--type", "real=float", "iota:4", "2.5"),
+                         "x: real[4] = 0 2.5 5 7.5\n")
         self.fails(2, "--type takes NAME=TYPE", "run", "t.cl", "--type", "real")
         self.fails(2, "--type takes NAME=TYPE", "run", "t.cl", "--type", "real=flout")
 
     def test_local_constant_and_null(self):
         self.file("l.cl", "kernel void l(global int *y, constant int *c, local int *t, global int *n) {"
-                          " int i = get_local_id(0); t[i] = c[i]; barrier(CLK_LOCAL_MEM_FENCE); y[i] = t[3 - i] + (n == 0); }")
+                          " int i = get_local_id(0); t[i] = c[i]; barrier(CLK_LOCAL_MEM_FENCE); y[i] = t[3 - i] "
+                          "+ (n == 0); }")
         run = ["run", "l.cl", "--global", 4, "--local", 4]
         self.assertEqual(self.works(*run, "zeros:4", "10,20,30,40", "local:16", "null"), "y: int[4] = 41 31 21 11\n")
-        self.fails(2, "argument 3 't' is int*; got 'zeros:4'; expected local:BYTES", *run, "zeros:4", "zeros:4", "zeros:4", "null")
+        self.fails(2, "argument 3 't' is int*; got 'zeros:4'; expected local:BYTES", *run, "zeros:4", "zeros:4",
+                   "zeros:4", "null")
         self.fails(2, "expected local:BYTES", *run, "zeros:4", "zeros:4", "local:0", "null")
         self.fails(2, "does not point to local memory", *run, "local:16", "zeros:4", "local:16", "null")
-        self.fails(1, "1048576 bytes of local memory, and the device has 65536", *run, "zeros:4", "zeros:4", "local:1M", "null")
+        self.fails(1, "1048576 bytes of local memory, and the device has 65536", *run, "zeros:4", "zeros:4",
+                   "local:1M", "null")
         self.fails(1, "bytes of local memory, and the device has 65536\n", "run", self.file(
-            "big.cl", "kernel void big(global int *x, local int *a, local int *b) { x[0] = a[0] + b[0]; }"), "--global", 1,
-            "zeros:1", "local:48K", "local:48K")
+            "big.cl", "kernel void big(global int *x, local int *a, local int *b) { x[0] = a[0] + b[0]; }"),
+            "--global", 1, "zeros:1", "local:48K", "local:48K")
 
 
 class Runs(Case):
@@ -199,12 +213,15 @@ class Runs(Case):
         self.file("shift.cl", SHIFT)
 
     def test_sizes(self):
-        self.file("ids.cl", "kernel void ids(global int *x) { size_t g = get_global_linear_id(); x[g] = get_global_id(0) + 10 *"
-                            " get_global_id(1) + 100 * get_global_id(2) + 1000 * get_local_size(0); }")
+        self.file("ids.cl", "kernel void ids(global int *x) { size_t g = get_global_linear_id(); x[g] = "
+                            "get_global_id(0) + 10 * get_global_id(1) + 100 * get_global_id(2) + 1000 * "
+                            "get_local_size(0); }")
         run = ["run", "ids.cl", "-cl-std=CL3.0", "--print", "x", "zeros:12"]
-        self.assertEqual([int(v) % 1000 for v in printed(self.works(*run, "--global", "2,3,2", "--local", "2,1,1")).split()],
+        self.assertEqual([int(v) % 1000
+                          for v in printed(self.works(*run, "--global", "2,3,2", "--local", "2,1,1")).split()],
                          [x + 10 * y + 100 * z for z in range(2) for y in range(3) for x in range(2)])
-        out = self.works("run", "ids.cl", "--global", 4, "--local", 2, "--print", 1, "-cl-std=CL3.0", "--offset", 5, "zeros:4")
+        out = self.works("run", "ids.cl", "--global", 4, "--local", 2, "--print", 1, "-cl-std=CL3.0", "--offset", 5,
+                         "zeros:4")
         self.assertEqual(out, "x: int[4] = 2005 2006 2007 2008\n")
         for option in ("--global", "--local", "--offset"):
             for wrong in ("", "x", "1,2,3,4", "1,", "-1", "1;2", "99999999999999999999"):
@@ -224,15 +241,16 @@ class Runs(Case):
         self.assertEqual(self.works("run", "two.cl", "--list"),
                          "scale(global float *y, global const float *x, float a)\nshift(global int *x, int by)\n")
         self.assertEqual(self.works("run", "two.cl", "--kernel", "shift", "--global", 2, "1,2", 3), "x: int[2] = 4 5\n")
-        self.assertEqual(self.works("run", "two.cl", "--kernel=shift", "--global=2", "1,2", "-3"), "x: int[2] = -2 -1\n")
+        self.assertEqual(self.works("run", "two.cl", "--kernel=shift", "--global=2", "1,2", "-3"),
+                         "x: int[2] = -2 -1\n")
         self.fails(2, "has several kernels; choose one with --kernel: scale, shift", "run", "two.cl", "--global", 2)
         self.fails(2, "two.cl has no kernel 'spin'; it has: scale, shift", "run", "two.cl", "--kernel", "spin")
         self.fails(1, "none.cl has no kernels", "run", self.file("none.cl", "int f(int x) { return x; }"))
 
     def test_argument_count(self):
         for args, given in ([], 0), (["zeros:4"], 1), (["zeros:4", "zeros:4", 1, 2], 4):
-            self.fails(2, f"kernel 'scale' takes 3 arguments, {given} given: scale(global float *y, global const float *x, float a)",
-                       "run", "scale.cl", "--global", 4, *args)
+            self.fails(2, f"kernel 'scale' takes 3 arguments, {given} given: scale(global float *y, global const "
+                       f"float *x, float a)", "run", "scale.cl", "--global", 4, *args)
         self.assertEqual(self.works("run", self.file("n.cl", "kernel void n() { }"), "--global", 1), "")
         self.fails(2, "kernel 'n' takes 0 arguments, 1 given: n()", "run", "n.cl", "--global", 1, 3)
 
@@ -240,10 +258,13 @@ class Runs(Case):
         run = ["run", "scale.cl", "--global", 16, "zeros:16", "iota:16", 2]
         self.assertEqual(self.works(*run), "y: float[16] = 0 2 4 6 8 10 12 14 ...\n")
         self.assertEqual(self.works(*run, "--quiet"), "")
-        self.assertEqual(self.works(*run, "--print", "y"), "y: float[16]\n       0: 0 2 4 6 8 10 12 14\n       8: 16 18 20 22 24 26 28 30\n")
-        self.assertEqual(self.works(*run, "--quiet", "--print", "x:2", "--print", "1:1"), "y: float[16] = 0 ...\nx: float[16] = 0 1 ...\n")
-        for wrong, message in (("z", "has no argument 'z'; it has y, x, a"), ("4", "has no argument '4'"), ("0", "has no argument '0'"),
-                               ("", "has no argument ''"), ("a", "argument 3 'a' is no buffer"), ("y:", "--print takes ARG or ARG:COUNT"),
+        self.assertEqual(self.works(*run, "--print", "y"), "y: float[16]\n       0: 0 2 4 6 8 10 12 14\n       8: 16 "
+                         "18 20 22 24 26 28 30\n")
+        self.assertEqual(self.works(*run, "--quiet", "--print", "x:2", "--print", "1:1"),
+                         "y: float[16] = 0 ...\nx: float[16] = 0 1 ...\n")
+        for wrong, message in (("z", "has no argument 'z'; it has y, x, a"), ("4", "has no argument '4'"),
+                               ("0", "has no argument '0'"), ("", "has no argument ''"),
+                               ("a", "argument 3 'a' is no buffer"), ("y:", "--print takes ARG or ARG:COUNT"),
                                ("y:0", "--print takes ARG or ARG:COUNT"), ("y:3x", "--print takes ARG or ARG:COUNT")):
             self.fails(2, message, *run, "--print", wrong)
         self.fails(2, "--save takes ARG=FILE; got 'y'", *run, "--save", "y")
@@ -259,8 +280,10 @@ class Runs(Case):
         self.fails(1, "No space left on device", *run, "--save", "y=/dev/full")
 
     def test_json(self):
-        r = json.loads(self.works("run", "scale.cl", "--global", "8", "--local", 4, "--json", "--repeat", 3, "zeros:8", "iota:8", "inf"))
-        self.assertEqual((r["kernel"], r["file"], r["global"], r["local"], r["offset"]), ("scale", "scale.cl", [8], [4], None))
+        r = json.loads(self.works("run", "scale.cl", "--global", "8", "--local", 4, "--json", "--repeat", 3, "zeros:8",
+                                  "iota:8", "inf"))
+        self.assertEqual((r["kernel"], r["file"], r["global"], r["local"], r["offset"]),
+                         ("scale", "scale.cl", [8], [4], None))
         self.assertEqual((r["config"]["backend"], r["config"]["name"], r["config"]["lanes"]), ("model", "default", 16))
         self.assertEqual(len(r["runs"]), 3)
         for run in r["runs"]:
@@ -275,22 +298,24 @@ class Runs(Case):
         y, = r["buffers"]
         self.assertEqual((y["name"], y["type"], y["bytes"], y["elements"]), ("y", "float", 32, 8))
         self.assertEqual(y["values"], ["nan"] + ["inf"] * 7)
-        big = json.loads(self.works("run", self.file("l.cl", "kernel void l(global ulong2 *x) {}"), "--global", 1, "--json",
-                                    f"{2**64 - 1},3"))
+        big = json.loads(self.works("run", self.file("l.cl", "kernel void l(global ulong2 *x) {}"), "--global",
+                                    1, "--json", f"{2**64 - 1},3"))
         self.assertEqual(big["buffers"][0]["values"], [[2**64 - 1, 3]])
 
     def test_options_that_would_be_ignored(self):
         """Refused, with the option's name, before anything is built."""
         save = ["--save-binary", "x.bin"]
-        for option, *args in (("--global", "--global", 1), ("--local", "--local", 1), ("--offset", "--offset", 1), ("an ARG", "3"),
-                              ("--repeat", "--repeat", 1), ("--print", "--print", 1), ("--save", "--save", "1=x"), ("--time", "--time"),
-                              ("--quiet", "--quiet"), ("--type", "--type", "t=int"), ("--kernel", "--kernel", "shift"), ("--json", "--json")):
+        for option, *args in (("--global", "--global", 1), ("--local", "--local", 1), ("--offset", "--offset", 1),
+                              ("an ARG", "3"), ("--repeat", "--repeat", 1), ("--print", "--print", 1),
+                              ("--save", "--save", "1=x"), ("--time", "--time"), ("--quiet", "--quiet"),
+                              ("--type", "--type", "t=int"), ("--kernel", "--kernel", "shift"), ("--json", "--json")):
             if option != "--json":
                 self.fails(2, f"runs none; {option} has no meaning with it", "run", "no.cl", "--list", *args)
             if option not in ("--global", "an ARG"):
                 self.fails(2, f"nothing runs; {option} has no meaning then", "run", "no.cl", *save, *args)
         self.fails(2, "standard output takes one thing", "run", "no.cl", "--global", 1, "--json", "--save", "1=-", "3")
-        self.fails(2, "standard output takes one thing", "run", "no.cl", "--global", 1, "--save", "2=-", "--save", "1=-", "3")
+        self.fails(2, "standard output takes one thing", "run", "no.cl", "--global", 1, "--save", "2=-", "--save",
+                   "1=-", "3")
         self.file("shift.cl", SHIFT)
         self.works("run", "shift.cl", *save)
         for option in (["-g"], ["-D", "X=1"], ["--build-options", "-w"], ["-cl-std=CL3.0"]):
@@ -301,12 +326,14 @@ class Runs(Case):
         self.file("two.cl", SCALE + SHIFT + "kernel void none() {} kernel void l(local int *t, constant uint2 *c) {}")
         r = json.loads(self.works("run", "two.cl", "--list", "--json"))
         self.assertEqual(r["file"], "two.cl")
-        self.assertEqual({k["name"]: [(a["name"], a["type"], a["address"]) for a in k["arguments"]] for k in r["kernels"]},
+        self.assertEqual({k["name"]: [(a["name"], a["type"], a["address"]) for a in k["arguments"]]
+                          for k in r["kernels"]},
                          {"scale": [("y", "float*", "global"), ("x", "float*", "global"), ("a", "float", "private")],
                           "shift": [("x", "int*", "global"), ("by", "int", "private")], "none": [],
                           "l": [("t", "int*", "local"), ("c", "uint2*", "constant")]})
         lines = self.works("run", "two.cl", "--list").splitlines()
-        self.assertEqual(lines, [f"{k['name']}({', '.join(a['declaration'] for a in k['arguments'])})" for k in r["kernels"]])
+        self.assertEqual(lines, [f"{k['name']}({', '.join(a['declaration'] for a in k['arguments'])})"
+                                 for k in r["kernels"]])
 
     def test_what_kernels_print(self):
         self.file("p.cl", 'kernel void p(global int *x) { printf("id %d\\n", (int)get_global_id(0)); }')
@@ -347,7 +374,8 @@ class Runs(Case):
         self.assertIn("CL_BUILD_PROGRAM_FAILURE", message)
         self.file('a "b\\.cl', "kernel void f() { int x = y; }")
         self.fails(1, "undeclared identifier 'y'", "run", 'a "b\\.cl', "--global", 1)
-        self.assertIn("warning", self.tern("run", self.file("w.cl", "#warning look\nkernel void w() { }"), "--global", 1).stderr)
+        self.assertIn("warning", self.tern("run", self.file("w.cl", "#warning look\nkernel void w() { }"), "--global",
+                                           1).stderr)
 
     def test_files(self):
         self.fails(2, "no FILE is given", "run")
@@ -359,7 +387,8 @@ class Runs(Case):
 
     def test_binaries(self):
         self.assertEqual(self.works("run", "shift.cl", "--save-binary", "shift.bin"), "")
-        self.assertEqual(self.works("run", "shift.bin", "--global", 2, "iota:2", 5, TERN_CACHE="0"), "x: int[2] = 5 6\n")
+        self.assertEqual(self.works("run", "shift.bin", "--global", 2, "iota:2", 5, TERN_CACHE="0"),
+                         "x: int[2] = 5 6\n")
         self.assertEqual(self.works("run", "shift.bin", "--list"), "shift(global int *x, int by)\n")
         binary = (self.folder / "shift.bin").read_bytes()
         self.fails(1, "tern run: ", "run", self.file("cut.bin", binary[:len(binary) // 2]), "--list")
@@ -371,15 +400,19 @@ class Runs(Case):
         self.assertIn("kernel wild", message)
         self.assertIn("not mapped", message)
         self.fails(1, " at wild.cl:1:", "run", "wild.cl", "--global", 1, "zeros:4", "-g")
-        self.fails(1, "did not complete", "run", self.file("spin.cl", "kernel void spin(global int *x) { while (x[0] == 0) { } }"),
-                   "--global", 1, "zeros:1", TERN_LIMIT_CYCLES="100000")
+        self.fails(1, "did not complete", "run",
+                   self.file("spin.cl", "kernel void spin(global int *x) { while (x[0] == 0) { } }"), "--global", 1,
+                   "zeros:1", TERN_LIMIT_CYCLES="100000")
 
     def test_memory(self):
         env = {"TERN_CONFIG": "default,mem=64M"}
-        self.fails(1, "are more than the largest buffer here has", "run", "shift.cl", "--global", 1, "zeros:1G", 1, **env)
-        self.file("many.cl", "kernel void many(global int *a, global int *b, global int *c, global int *d, global int *e) { }")
+        self.fails(1, "are more than the largest buffer here has", "run", "shift.cl", "--global", 1,
+                   "zeros:1G", 1, **env)
+        self.file("many.cl", "kernel void many(global int *a, global int *b, global int *c, global int *d, "
+                  "global int *e) { }")
         one = json.loads(self.works("info", "--json", **env))["allocatable_bytes"] // 4 // 4
-        self.fails(1, "; the key mem of TERN_CONFIG gives it more", "run", "many.cl", "--global", 1, *[f"zeros:{one}"] * 5, **env)
+        self.fails(1, "; the key mem of TERN_CONFIG gives it more", "run", "many.cl", "--global", 1,
+                   *[f"zeros:{one}"] * 5, **env)
 
     def test_options(self):
         self.assertEqual(self.works("run", "--global", 1, "--", "shift.cl", "4", "-1"), "x: int[1] = 3\n")
@@ -391,7 +424,8 @@ class Runs(Case):
         self.fails(1, "unknown backend 'fpga'", "run", "shift.cl", TERN_BACKEND="fpga")
 
     def test_small_device(self):
-        self.assertEqual(self.works("run", "scale.cl", "--global", 40, "zeros:40", "iota:40", 3, "--print", "y:3", TERN_CONFIG="small"),
+        self.assertEqual(self.works("run", "scale.cl", "--global", 40, "zeros:40", "iota:40", 3, "--print", "y:3",
+                                    TERN_CONFIG="small"),
                          "y: float[40] = 0 3 6 ...\n")
 
 

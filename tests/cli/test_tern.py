@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tern command on the functional model: output, JSON, exit codes, errors that say what to do, commands of their own."""
+"""The tern command on the functional model: output, JSON, exit codes, errors that say what
+to do, commands of their own.
+"""
 import json
 import os
 import pathlib
@@ -13,13 +15,15 @@ from cli import TERN, Case
 class Tern(Case):
     def test_info(self):
         r = json.loads(self.works("info", "--json"))
-        self.assertEqual((r["backend"], r["config"], r["engines"], r["lanes"], r["warps"]), ("model", "default", 2, 16, 16))
+        self.assertEqual((r["backend"], r["config"], r["engines"], r["lanes"], r["warps"]),
+                         ("model", "default", 2, 16, 16))
         r = json.loads(self.works("info", "--json", TERN_CONFIG="small,mem=64M"))
         self.assertEqual((r["lanes"], r["memory_bytes"]), (8, 64 << 20))
         self.assertEqual(r["bands"], ["idle", "normal", "focus", "realtime"])
         self.assertEqual(r["preempt_granularity"], "instruction")
         self.assertIn("lanes x warps      16 x 16", self.works("info"))
-        self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n", self.works("info"))
+        self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n",
+                      self.works("info"))
 
     def test_bench_checks_every_result(self):
         r = self.tern("bench", "--json")
@@ -73,14 +77,17 @@ class Tern(Case):
 
     def test_found_by_the_path(self):
         """Called by a bare name, from any folder: it finds its devices, and the suites find theirs."""
-        for args in (["info"], ["bench", "preempt", "--requests", "1", "--kernel", "saxpy"], ["run", "x.cl", "--global", "1", "1"]):
+        for args in (["info"], ["bench", "preempt", "--requests", "1", "--kernel", "saxpy"],
+                     ["run", "x.cl", "--global", "1", "1"]):
             self.file("x.cl", "kernel void x(global int *x) {}")
             r = subprocess.run(["tern", *args], capture_output=True, text=True, check=False, cwd=self.folder,
-                               env={**os.environ, "TERN_BACKEND": "model", "PATH": f"{os.path.dirname(TERN)}:{os.environ['PATH']}"})
+                               env={**os.environ, "TERN_BACKEND": "model",
+                                    "PATH": f"{os.path.dirname(TERN)}:{os.environ['PATH']}"})
             self.assertEqual((r.returncode, r.stderr), (0, ""), args)
 
     def test_options_that_would_be_ignored(self):
-        self.fails(2, "--list prints all benches and runs none; 'sgemm-128' has no meaning with it", "bench", "sgemm-128", "--list")
+        self.fails(2, "--list prints all benches and runs none; 'sgemm-128' has no meaning with it", "bench",
+                   "sgemm-128", "--list")
         self.fails(2, "there is no bench 'vecad'", "bench", "--list", "vecad")
         self.fails(2, "more than 64 benches", "bench", *["copy-1m"] * 65)
         self.fails(2, "--once is one look at once; -n has no meaning with it", "top", "-n", "3", "--once")
@@ -90,22 +97,26 @@ class Tern(Case):
     def test_every_json_parses(self):
         """Whatever it is asked together with; tests of the commands look into it."""
         self.file("x.cl", "kernel void x(global int *x) { printf(\"text\"); }")
-        for args in (["info", "--json"], ["--version", "--json"], ["bench", "--json", "--list"], ["bench", "--list", "--json"],
-                     ["bench", "--json", "copy-1m"], ["top", "--json"], ["top", "--once", "--json"], ["run", "x.cl", "--list", "--json"],
+        for args in (["info", "--json"], ["--version", "--json"], ["bench", "--json", "--list"],
+                     ["bench", "--list", "--json"],
+                     ["bench", "--json", "copy-1m"], ["top", "--json"], ["top", "--once", "--json"],
+                     ["run", "x.cl", "--list", "--json"],
                      ["bench", "preempt", "--json", "--requests", "2", "--kernel", "saxpy"],
                      ["run", "x.cl", "--global", "1", "--json", "--time", "--quiet", "1"],
                      ["run", "x.cl", "--global", "1", "--json", "--save", "1=f", "--save-binary", "b", "1"]):
             r = self.tern(*args)
             self.assertEqual(r.returncode, 0, (args, r.stderr))
             self.assertIsInstance(json.loads(r.stdout), dict, args)
-        self.assertEqual(json.loads(self.works("bench", "--list", "--json"))["benches"], self.works("bench", "--list").split())
+        self.assertEqual(json.loads(self.works("bench", "--list", "--json"))["benches"],
+                         self.works("bench", "--list").split())
 
     def test_full_disk(self):
         self.file("x.cl", "kernel void x(global int *x) {}")
-        for args in (["--version"], ["help"], ["info", "--json"], ["bench", "vecadd-16384"], ["run", "x.cl", "--global", "1", "1"]):
+        for args in (["--version"], ["help"], ["info", "--json"], ["bench", "vecadd-16384"],
+                     ["run", "x.cl", "--global", "1", "1"]):
             with open("/dev/full", "w") as full:
-                r = subprocess.run([TERN, *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=self.folder,
-                                   env={**os.environ, "TERN_BACKEND": "model"})
+                r = subprocess.run([TERN, *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+                                   cwd=self.folder, env={**os.environ, "TERN_BACKEND": "model"})
             self.assertEqual(r.returncode, 1, args)
             self.assertIn("No space left on device", r.stderr)
 
@@ -116,9 +127,11 @@ class Tern(Case):
             self.fails(1, "unknown configuration 'huge'", *command, TERN_CONFIG="huge")
 
     def test_no_opencl(self):
-        self.fails(1, "tern bench: no Tern platform among the 0 that the OpenCL loader finds", "bench", "copy-1m", OCL_ICD_VENDORS=str(self.folder))
+        self.fails(1, "tern bench: no Tern platform among the 0 that the OpenCL loader finds", "bench", "copy-1m",
+                   OCL_ICD_VENDORS=str(self.folder))
         self.file("x.cl", "kernel void x() {}")
-        self.fails(1, f"OCL_ICD_VENDORS={self.folder}; Tern's is ", "run", "x.cl", "--global", 1, OCL_ICD_VENDORS=str(self.folder))
+        self.fails(1, f"OCL_ICD_VENDORS={self.folder}; Tern's is ", "run", "x.cl", "--global", 1,
+                   OCL_ICD_VENDORS=str(self.folder))
 
 
 class Programs(Case):
@@ -164,7 +177,8 @@ class Programs(Case):
         self.assertIn("  absent   not be there (not built)\n", listed)
         missing = run("absent")
         self.assertEqual((missing.returncode, missing.stdout), (1, ""))
-        self.assertIn("lib/tern/tern-absent: No such file or directory: this part of Tern was not built", missing.stderr)
+        self.assertIn("lib/tern/tern-absent: No such file or directory: this part of Tern was not built",
+                      missing.stderr)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,8 @@ class Top(Case):
         self.assertEqual(self.looks()[0]["devices"], [])  # its file is still there, and says nothing
 
     def test_around_a_program(self):
-        r = self.tern("top", "--json", "-d", "0.1", "--", "tern", "bench", "sched", "--contexts", "16", "--quantum", "100000", **self.env)
+        r = self.tern("top", "--json", "-d", "0.1", "--", "tern", "bench", "sched", "--contexts", "16", "--quantum",
+                      "100000", **self.env)
         self.assertEqual(r.returncode, 0, r.stderr)
         looks = [json.loads(x) for x in r.stdout.splitlines()]
         self.assertTrue(any(x["devices"] for x in looks))
@@ -107,7 +108,8 @@ class Top(Case):
         """Exit status and all that was shown; q is pressed when `until` has been seen."""
         pid, fd = pty.fork()
         if pid == 0:
-            os.environ.update({**self.env, "TERM": "xterm", "LINES": "50", "COLUMNS": "160", "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
+            os.environ.update({**self.env, "TERM": "xterm", "LINES": "50", "COLUMNS": "160", "TERN_BACKEND": "model",
+                               "TERN_CONFIG": "default"})
             os.execv(TERN, [TERN, "top", *args])
         seen, asked, end = b"", False, time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -133,7 +135,8 @@ class Top(Case):
 
     def test_terminal_and_program(self):
         """The program's output comes after the picture, and its end is the end."""
-        status, seen = self.on_terminal("-d", "0.1", "--", "sh", "-c", f'"{TERN}" bench sched --contexts 16 --quantum 100000; echo to us >&2; exit 5')
+        status, seen = self.on_terminal("-d", "0.1", "--", "sh", "-c", f'"{TERN}" bench sched --contexts 16 --quantum '
+                                        f'100000; echo to us >&2; exit 5')
         self.assertEqual(status, 5, seen)
         self.assertIn(b"ENGINE", seen)
         self.assertIn(b"tern-bench-sched", seen)

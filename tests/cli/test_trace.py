@@ -42,7 +42,9 @@ class Writer(Case):
         self.assertGreater(len(Trace(path).flows), 10)
 
     def test_a_reader_that_is_too_slow_misses_events_and_nothing_else(self):
-        """The program goes on although nobody reads; the rest of the trace is whole, and says how many events are missing, and where."""
+        """The program goes on although nobody reads; the rest of the trace is whole, and says how many
+        events are missing, and where.
+        """
         fifo, text = self.folder / "fifo", []
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -71,7 +73,8 @@ class Writer(Case):
         self.assertGreater(sum(e["ts"] > at for e in t.ran()), 300)
 
     def test_names_and_files(self):
-        run = lambda **env: subprocess.run([EVENTS, "1"], env={**os.environ, **env}, capture_output=True, text=True, check=False, cwd=self.folder)
+        run = lambda **env: subprocess.run([EVENTS, "1"], env={**os.environ, **env}, capture_output=True, text=True,
+                                           check=False, cwd=self.folder)
         r = run(TERN_TRACE="here-%p.json")
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         self.assertRegex(" ".join(p.name for p in self.folder.iterdir()), r"^here-\d+\.json$")
@@ -163,7 +166,8 @@ class Command(Case):
 
     def test_work_that_never_ends(self):
         self.file("spin.cl", "kernel void spin(global int *x) { while (x[0] == 0) { } }")
-        r = self.tern("trace", "-o", "out.json", "tern", "run", "spin.cl", "--global", 1, "zeros:1", TERN_LIMIT_CYCLES="100000")
+        r = self.tern("trace", "-o", "out.json", "tern", "run", "spin.cl", "--global", 1, "zeros:1",
+                      TERN_LIMIT_CYCLES="100000")
         self.assertEqual(r.returncode, 1, r.stderr)
         t = Trace(self.folder / "out.json")
         t.check()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of a trace of the scheduler (driver/os/trace.h), whatever ran: names, tracks without overlaps, whole arrows."""
+"""What must hold of a trace of the scheduler (driver/os/trace.h), whatever ran: names, tracks
+without overlaps, whole arrows.
+"""
 import collections
 import json
 
@@ -16,7 +18,8 @@ class Trace:
         self.flows = collections.defaultdict(list)   # id: [event]
         self.marks, self.counts = [], []
         opened = collections.defaultdict(list)
-        for at, e in sorted(enumerate(self.events), key=lambda x: (x[1].get("ts", -1), x[0])):  # as readers sort: stable
+        # as readers sort: stable
+        for at, e in sorted(enumerate(self.events), key=lambda x: (x[1].get("ts", -1), x[0])):
             track = e.get("pid"), e.get("tid")
             kind = e["ph"]
             if kind == "M" and e["name"] == "process_name":
@@ -50,7 +53,9 @@ class Trace:
         return {t: n for t, n in self.names.items() if t[0] > 2}
 
     def check(self, ended=True, gaps=False):
-        """ended: nothing was running or queued any more when the trace ended; gaps: events are missing, so that arrows are not whole."""
+        """ended: nothing was running or queued any more when the trace ended; gaps: events are missing,
+        so that arrows are not whole.
+        """
         self.check_names()
         for track, slices in self.slices.items():
             assert track in self.engines(), "what runs lies on an engine"
@@ -91,7 +96,8 @@ class Trace:
     def check_flow(self, ident, points, ended):
         kinds = "".join(p["ph"] for p in sorted(points, key=lambda p: ("stf".index(p["ph"]))))
         assert kinds.startswith("s") and kinds.count("s") == 1, f"arrow {ident} begins {kinds.count('s')} times"
-        assert kinds.count("f") == 1 or (not ended and kinds.count("f") == 0), f"arrow {ident} ends {kinds.count('f')} times"
+        assert kinds.count("f") == 1 or (not ended and
+                                         kinds.count("f") == 0), f"arrow {ident} ends {kinds.count('f')} times"
         start = next(p for p in points if p["ph"] == "s")
         for p in points:
             assert p["ts"] >= start["ts"], f"arrow {ident} goes back in time"

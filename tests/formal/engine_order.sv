@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property module: the control of an engine, joined as in engine.sv: HW queue, preemption request, reset, indications, and the
-// command processor itself, of which the units are left out (the proof cuts them: whatever they answer, whenever).
+// Property module: the control of an engine, joined as in engine.sv: HW queue, preemption request, reset,
+// indications, and the command processor itself, of which the units are left out (the proof cuts them:
+// whatever they answer, whenever).
 //
-// Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the driver, the units and
-// the executors do: at most two are queued; indications come in order and each exactly once; a pop finds room; a buffer is
-// indicated preempted only if somebody asked, and unbegun only if it never ran; what waited when a request came is cancelled;
-// a request holds until nothing is queued, at the finest granularity asked for; a reset loses what is queued, and nothing else,
-// and ends soon after memory has answered.
+// Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the driver, the
+// units and the executors do: at most two are queued; indications come in order and each exactly once; a pop finds
+// room; a buffer is indicated preempted only if somebody asked, and unbegun only if it never ran; what waited when a
+// request came is cancelled; a request holds until nothing is queued, at the finest granularity asked for; a reset
+// loses what is queued, and nothing else, and ends soon after memory has answered.
 module engine_order (
     input logic         clk_i,
     input logic         rst_i,
@@ -42,8 +43,8 @@ module engine_order (
       .second_o(second), .pop_i(ending)
   );
   indication_fifo #(.WIDTH(4), .DEPTH_LOG2(2)) u_ind (
-      .clk_i, .rst_i, .push_i(ending), .data_i(head[3:0]), .count_o(pending), .head_valid_o(ind_valid), .head_o(ind_head),
-      .pop_i(read_i), .f_entries_o(entries)
+      .clk_i, .rst_i, .push_i(ending), .data_i(head[3:0]), .count_o(pending), .head_valid_o(ind_valid),
+      .head_o(ind_head), .pop_i(read_i), .f_entries_o(entries)
   );
   engine_stop u_stop (
       .clk_i, .rst_i(queue_rst), .preempt_i, .gran_i, .queued_i(|count), .stop_o(stop), .gran_o(gran)
@@ -123,7 +124,8 @@ module engine_order (
       if (stop && asked_q) assert (gran == asked_gran_q);
       if (cancel_q) assert (count == 2 && asked_q);
       if (cancel_head_q) assert (head_valid && asked_q);
-      if (cancel_head_q && ending) assert (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED && begin_time == '0);
+      if (cancel_head_q && ending)
+        assert (kind == tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED && begin_time == '0);
       if (boundary_q) assert (!fetching);  // no packet is begun any more
       if (ending) begin
         assert (kind != tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_NONE);

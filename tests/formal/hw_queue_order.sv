@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property module: HW queue and indication FIFO, joined as in the engine (C5, C6, P3).
 //
-// Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the environment does:
-// at most two are queued, indications come out in order and each exactly once, a pop always finds room, and a reset of
-// the engine loses what is queued but no indication that waits.
+// Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the environment
+// does: at most two are queued, indications come out in order and each exactly once, a pop always finds room, and a
+// reset of the engine loses what is queued but no indication that waits.
 module hw_queue_order (
     input logic clk_i,
     input logic rst_i,

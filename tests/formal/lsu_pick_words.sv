@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of lsu_pick, for lanes with any words: who is granted together never needs two words of one bank, a word of an
-// atomic pass has one lane, no bank idles that a lane wants, the lowest lane always goes, and equal words go together.
+// Properties of lsu_pick, for lanes with any words: who is granted together never needs two words of one
+// bank, a word of an atomic pass has one lane, no bank idles that a lane wants, the lowest lane always goes,
+// and equal words go together.
 module lsu_pick_words #(
     parameter int LANES = 4
 ) (

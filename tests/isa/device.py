@@ -7,8 +7,9 @@ import shutil
 import subprocess
 
 ENV = pathlib.Path(__file__).resolve().parent / "env"
-CLANG = ["clang-19", "--target=riscv32-unknown-elf", "-mabi=ilp32", "-nostdlib", "-fuse-ld=lld-19", "-Wl,-T," + str(ENV / "link.ld"),
-         "-Wl,--no-relax", "-mno-relax", "-menable-experimental-extensions", "-Wno-unused-command-line-argument"]
+CLANG = ["clang-19", "--target=riscv32-unknown-elf", "-mabi=ilp32", "-nostdlib", "-fuse-ld=lld-19",
+         "-Wl,-T," + str(ENV / "link.ld"), "-Wl,--no-relax", "-mno-relax", "-menable-experimental-extensions",
+         "-Wno-unused-command-line-argument"]
 TERN_ISA = "rv32ima_zicsr_zifencei_zfinx_zba_zbb_zacas1p0"
 LIMIT = "2000000000"  # cycles: a test that loops is ended, and reported as a fault
 
@@ -28,7 +29,8 @@ def build(source, out, march=TERN_ISA, options=()):
 def section(elf, name):
     """The bytes of a section; none if there is no such section."""
     out = elf.with_suffix(name)
-    subprocess.run(["llvm-objcopy-19", f"--dump-section={name}={out}", str(elf), "/dev/null"], capture_output=True, check=False)
+    subprocess.run(["llvm-objcopy-19", f"--dump-section={name}={out}", str(elf), "/dev/null"], capture_output=True,
+                   check=False)
     data = out.read_bytes() if out.exists() else b""
     out.unlink(missing_ok=True)
     return data
@@ -55,7 +57,8 @@ class Loader:
     def __init__(self, build_tree, backend, config):
         self.backend = backend
         self.argv = [str(build_tree / "tests/isa/isa_loader"), backend, f"{config},mem=64M,limit={LIMIT}"]
-        self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(self.argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
         hello = self.process.stdout.readline()
         self.lanes = json.loads(hello)["lanes"] if hello else 0
         self.why = None if hello else self.process.stderr.read().strip()  # no device: why

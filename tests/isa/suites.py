@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites: which tests there are, and what each must show. A test has a name and run(devices, work) -> (verdict, text)."""
+"""The suites: which tests there are, and what each must show. A test has a name and
+run(devices, work) -> (verdict, text).
+"""
 import fnmatch
 import pathlib
 import re
@@ -8,7 +10,8 @@ import struct
 from device import TERN_ISA, Broken, Qemu, build, section
 
 HERE = pathlib.Path(__file__).resolve().parent
-ARCH_ISA = "RV32IMAF_Zicsr_Zba_Zbb_Zacas"  # what riscv-arch-test's conditions are asked about; F is Zfinx (env/arch_test.h)
+# what riscv-arch-test's conditions are asked about; F is Zfinx (env/arch_test.h)
+ARCH_ISA = "RV32IMAF_Zicsr_Zba_Zbb_Zacas"
 ARCH_MARCH = "rv32ima_zicsr_zfinx_zba_zbb_zacas1p0"
 ARCH_FOLDERS = ["I", "M", "A", "B", "F", "Zacas", "Zifencei", "privilege"]
 RISCV_FOLDERS = ["rv32ui", "rv32um", "rv32ua", "rv32uf", "rv32uzba", "rv32uzbb"]
@@ -59,11 +62,13 @@ def ended(answer, where):
 def expect_passed(answer, where):
     for item, code in enumerate(ended(answer, where)):
         if code != 1:
-            raise Broken(f"{where}: work-item {item}: " + (f"case {code >> 1} failed" if code & 1 else "did not reach its end"))
+            raise Broken(f"{where}: work-item {item}: " + (f"case {code >> 1} failed" if code & 1
+                                                           else "did not reach its end"))
 
 
 class SelfChecking(Test):
-    """Runs with one work-item; and, if that changed no data that work-items share, as two full warps and a part of one."""
+    """Runs with one work-item; and, if that changed no data that work-items share, as two full warps and a part of one.
+    """
 
     def check_on(self, devices, elf):
         wide = True
@@ -97,7 +102,9 @@ def riscv_tests(opts):
 
 
 class ArchTest(Test):
-    """The signature must be the same on all backends, and as the reference has it: qemu, and a file of the suite if any."""
+    """The signature must be the same on all backends, and as the reference has it: qemu,
+    and a file of the suite if any.
+    """
     suite = "riscv-arch-test"
 
     def __init__(self, name, source, env, qemu):
@@ -105,7 +112,9 @@ class ArchTest(Test):
         self.env, self.qemu = env, qemu
 
     def defines(self):
-        """What the first RVTEST_CASE defines whose conditions hold for ARCH_ISA; None: the test is of another extension."""
+        """What the first RVTEST_CASE defines whose conditions hold for ARCH_ISA; None: the
+        test is of another extension.
+        """
         for case in re.findall(r"RVTEST_CASE\(\d+,\s*\"//\s*(.*?)\"", self.source.read_text()):
             parts = [p.strip() for p in case.split(";") if p.strip()]
             asked = [re.fullmatch(r"check ISA:=regex\((.*)\)", p) for p in parts if p.startswith("check")]
@@ -150,7 +159,8 @@ def compare(ours, theirs, a, b):
     wrong = [i for i, (x, y) in enumerate(zip(ours, theirs)) if x != y]
     if wrong:
         i = wrong[0]
-        raise Broken(f"{len(wrong)} words of the signature differ, first word {i}: {ours[i]} on {a}, {theirs[i]} from {b}")
+        raise Broken(f"{len(wrong)} words of the signature differ, first word {i}: {ours[i]} on {a}, "
+                     f"{theirs[i]} from {b}")
 
 
 def arch_tests(opts):
@@ -165,7 +175,9 @@ def arch_tests(opts):
 
 
 class OwnTest(SelfChecking):
-    """Written so that work-items do not disturb each other. qemu shows that it is right about RISC-V, not about us alone."""
+    """Written so that work-items do not disturb each other. qemu shows that it is right
+    about RISC-V, not about us alone.
+    """
     suite = "own"
 
     def __init__(self, source, qemu):
@@ -187,7 +199,8 @@ class OwnTest(SelfChecking):
 
 
 class FaultTest(Test):
-    """Every row of section .faults (own/faults.S) is a run of its own, which must end by that fault of that work-item."""
+    """Every row of section .faults (own/faults.S) is a run of its own, which must end by that fault of that work-item.
+    """
     suite = "own"
     ROW = struct.Struct("<6I24s")
 

@@ -15,7 +15,8 @@ def call(argv, cwd, log, timeout):
     log.write("+ " + " ".join(argv) + "\n")
     log.flush()
     try:
-        return subprocess.run(argv, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, timeout=timeout, check=False).returncode
+        return subprocess.run(argv, cwd=cwd, stdout=log, stderr=subprocess.STDOUT, timeout=timeout,
+                              check=False).returncode
     except subprocess.TimeoutExpired:
         log.write(f"timeout after {timeout} s\n")
         return -1

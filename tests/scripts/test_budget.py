@@ -16,7 +16,8 @@ FLOOR = {name: floor for name, (_, _, floor, *_) in budget.STEPS.items()}
 
 def minutes(slowness, n):
     """What the steps take with these numbers."""
-    return sum(slowness * (fixed + minutes * n[name] / most) for name, (_, most, _, minutes, fixed) in budget.STEPS.items())
+    return sum(slowness * (fixed + minutes * n[name] / most)
+               for name, (_, most, _, minutes, fixed) in budget.STEPS.items())
 
 
 class Numbers(unittest.TestCase):

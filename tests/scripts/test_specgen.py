@@ -72,7 +72,8 @@ class Specgen(unittest.TestCase):
             spec = pathlib.Path(d) / "spec"
             shutil.copytree(ROOT / "docs/spec", spec)
             text = (spec / "faults.yaml").read_text()
-            (spec / "faults.yaml").write_text(text.replace('code: 2,  text: "access that the page does not allow"', "code: 2", 1))
+            (spec / "faults.yaml").write_text(text.replace('code: 2,  text: "access that the page does not allow"',
+                                                           "code: 2", 1))
             r = specgen("--spec", str(spec), "--out", d)
             self.assertEqual(r.returncode, 2)
             self.assertIn("'text' is missing", r.stderr)

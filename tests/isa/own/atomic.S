@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A: each operation on a word of the work-item's own in global, local and private memory, then all work-items on shared words.
-   The reference has one kind of memory, and does without the barrier: it runs one work-item. */
+/* A: each operation on a word of the work-item's own in global, local and private memory, then all work-items on shared
+   words. The reference has one kind of memory, and does without the barrier: it runs one work-item. */
 #include "check.h"
 
 #ifdef TERN_REFERENCE
@@ -31,7 +31,8 @@ place:
     beqz t1, 1f
     mv s6, sp
 1:
-/* What was in memory, the operand, what must be there then: result apart, over the operand, over the address, into x0. */
+/* What was in memory, the operand, what must be there then: result apart, over the operand,
+ * over the address, into x0. */
 .macro atomic insn
     rows 4
     lw a2, 0(s2)

@@ -59,7 +59,8 @@
     csrr a5, fcsr
     check_value(a5, 0x6f)
 
-/* A mode of 5 to 7 in frm may stand there: only an instruction that rounds by it may not (faults.S). Others do not look. */
+/* A mode of 5 to 7 in frm may stand there: only an instruction that rounds by it may not
+ * (faults.S). Others do not look. */
     csrwi fcsr, 0
     csrwi frm, 5
     csrr a5, frm

@@ -4,7 +4,8 @@
  *
  * fault NAME, ITEM, CODE, ACCESS, VA, PC: work-item ITEM runs what follows up to end_fault, the others end at once;
  * fault_of_all: all run it, and ITEM is whom the fault names. The rows of
- * section .faults (loader's entry, and what must be reported) are what tests/isa/run goes through; VA and PC may be labels.
+ * section .faults (loader's entry, and what must be reported) are what tests/isa/run goes
+ * through; VA and PC may be labels.
  */
 #include "tern_env.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RV32I: branches and jumps. Lanes of a warp have different operands, so they part at each branch and must meet again. */
+/* RV32I: branches and jumps. Lanes of a warp have different operands, so they part at each
+ * branch and must meet again. */
 #include "check.h"
 
     test_begin

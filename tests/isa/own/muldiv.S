@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* M: products and quotients. Division by zero gives all ones, and the dividend as the remainder; overflow gives the dividend and
+/* M: products and quotients. Division by zero gives all ones, and the dividend as the remainder;
+   overflow gives the dividend and
    0. Nothing of it traps. */
 #include "check.h"
 

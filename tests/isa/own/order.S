@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one work-item sees of another's writes (RVWMO): each publishes rounds of data under a flag, and looks at its neighbour's.
-   Where the flag is of round n, the data must be too, whichever way the two were ordered; and no word ever goes back.
-   Data and flags of each have lines of their own. Nobody waits for anybody. */
+/* What one work-item sees of another's writes (RVWMO): each publishes rounds of data under a flag, and looks at its
+   neighbour's. Where the flag is of round n, the data must be too, whichever way the two were ordered; and no word ever
+   goes back. Data and flags of each have lines of their own. Nobody waits for anybody. */
 #include "check.h"
 
 #ifdef TERN_REFERENCE
@@ -18,7 +18,8 @@
 .endm
 #endif
 
-/* Rounds from s3 on, 16 of them: publish is a store of s3 to (s1) after one to (s0); look loads the flag at (s5) to a2. */
+/* Rounds from s3 on, 16 of them: publish is a store of s3 to (s1) after one to (s0); look
+ * loads the flag at (s5) to a2. */
 #define rounds(publish, look) \
     li gp, __LINE__; \
     addi s9, s3, 16; \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random traffic on a memory channel that keeps every rule, under check_channel, check_request and check_answers: none of
-// their assertions may fail, also across resets. With +break=N one rule is broken once, in cycle 500 or soon after.
+// Random traffic on a memory channel that keeps every rule, under check_channel, check_request and check_answers: none
+// of their assertions may fail, also across resets. With +break=N one rule is broken once, in cycle 500 or soon after.
 module tb;
   logic clk = 1'b0, rst = 1'b1, valid = 1'b0, ready = 1'b0, rsp = 1'b0;
   logic [1:0] op = '0;
@@ -12,10 +12,11 @@ module tb;
   int owed[16];
   logic stalled, broken = 1'b0;
 
-  check_channel #(.WIDTH(30)) u_channel (.clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready), .data_i({op, line}));
+  check_channel #(.WIDTH(30)) u_channel (.clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready),
+                                         .data_i({op, line}));
   check_request #(.TAG_W(4)) u_request (
-      .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready), .op_i(op), .amo_i(amo), .line_i(line), .wdata_i(wdata),
-      .be_i(be), .tag_i(tag)
+      .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_i(ready), .op_i(op), .amo_i(amo), .line_i(line),
+      .wdata_i(wdata), .be_i(be), .tag_i(tag)
   );
   check_answers #(.TAG_W(4)) u_answers (
       .clk_i(clk), .rst_i(rst), .req_i(valid && ready), .req_tag_i(tag), .rsp_i(rsp), .rsp_tag_i(rsp_tag)

@@ -21,8 +21,9 @@ module tb;
   logic [L-1:0]    mask;
 
   div_unit #(.L(L)) u_div (
-      .clk_i(clk), .rst_i(rst), .in_valid_i(in_valid), .in_ready_o(in_ready), .in_op_i(op), .in_rm_i(rm), .in_a_i(a), .in_b_i(b),
-      .in_mask_i(mask), .out_valid_o(out_valid), .out_ready_i(out_ready), .out_data_o(data), .out_flags_o(flags)
+      .clk_i(clk), .rst_i(rst), .in_valid_i(in_valid), .in_ready_o(in_ready), .in_op_i(op), .in_rm_i(rm), .in_a_i(a),
+      .in_b_i(b), .in_mask_i(mask), .out_valid_o(out_valid), .out_ready_i(out_ready), .out_data_o(data),
+      .out_flags_o(flags)
   );
 
   task automatic cycle();
@@ -66,8 +67,8 @@ module tb;
     for (int i = 0; i < L; i++)
       if (mask[i] && {data[32*i +: 32], flags[5*i +: 5]} != {want[i], want_flags[i]}) begin
         errors++;
-        $display("op %0d rm %0d a %h b %h gives %h flags %b, not %h %b", op, mode[i], operand_a[i], operand_b[i], data[32*i +: 32],
-                 flags[5*i +: 5], want[i], want_flags[i]);
+        $display("op %0d rm %0d a %h b %h gives %h flags %b, not %h %b", op, mode[i], operand_a[i], operand_b[i],
+                 data[32*i +: 32], flags[5*i +: 5], want[i], want_flags[i]);
       end
   endtask
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors of the bench's own, in the places and with the ports of the real ones: each writes `steps` lines from line `base`
-// on, once each, in order, several in flight. What has been done (k, signature) is its state; it is saved as many lines as
-// the signature says, each of which tells its place and is compared when it comes back. A line that is not as it was is
-// context_invalid. Seed bit 4: ends with a fault. tb.fast: no random pauses.
+// Executors of the bench's own, in the places and with the ports of the real ones: each writes `steps` lines from line
+// `base` on, once each, in order, several in flight. What has been done (k, signature) is its state; it is saved as
+// many lines as the signature says, each of which tells its place and is compared when it comes back. A line that is
+// not as it was is context_invalid. Seed bit 4: ends with a fault. tb.fast: no random pauses.
 module work #(
     parameter int MAX_LINES = 1
 ) (
@@ -196,17 +196,19 @@ module simt_executor #(
     parameter int LMEM_KIB = 64
 ) (
     input logic clk_i, rst_i, input logic [63:0] time_i, input logic start_valid_i, output logic start_ready_o,
-    input logic [1023:0] start_packet_i, input logic start_scrub_i, start_resume_i, output logic done_valid_o, fault_valid_o,
-    output logic [7:0] fault_code_o, output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, fault_pc_o,
-    output logic [95:0] fault_group_o, output logic [5:0] fault_warp_o, fault_lane_o,
-    input logic [5:0] dbg_warp_i, output logic [31:0] dbg_pc_o, dbg_lanes_o, input logic stop_req_i, input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
-    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i, output logic restore_ready_o,
-    input logic [511:0] restore_data_i, input logic restore_last_i, flush_i, output logic req_valid_o, input logic req_ready_i,
-    output logic [1:0] req_op_o, output logic [3:0] req_amo_o, output logic req_exec_o, output logic [27:0] req_line_o,
-    output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o, input logic rsp_valid_i,
-    input logic [7:0] rsp_tag_i, input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i, output logic ev_issue_o,
-    output logic [5:0] ev_lanes_o, output logic ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o, output logic [5:0] ev_fma_o,
-    output logic ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o
+    input logic [1023:0] start_packet_i, input logic start_scrub_i, start_resume_i, output logic done_valid_o,
+    fault_valid_o, output logic [7:0] fault_code_o, output logic [1:0] fault_access_o, output logic [31:0] fault_va_o,
+    fault_pc_o, output logic [95:0] fault_group_o, output logic [5:0] fault_warp_o, fault_lane_o,
+    input logic [5:0] dbg_warp_i, output logic [31:0] dbg_pc_o, dbg_lanes_o, input logic stop_req_i,
+    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
+    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
+    output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i, flush_i,
+    output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [3:0] req_amo_o,
+    output logic req_exec_o, output logic [27:0] req_line_o, output logic [511:0] req_wdata_o,
+    output logic [63:0] req_be_o, output logic [7:0] req_tag_o, input logic rsp_valid_i, input logic [7:0] rsp_tag_i,
+    input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i, output logic ev_issue_o,
+    output logic [5:0] ev_lanes_o, output logic ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
+    output logic [5:0] ev_fma_o, output logic ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o
 );
   work #(.MAX_LINES(150)) u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[95:64]),
                                   .steps_i(start_packet_i[159:128]));
@@ -228,11 +230,12 @@ endmodule
 module mover (
     input logic clk_i, rst_i, start_valid_i, output logic start_ready_o, input logic [1023:0] start_packet_i,
     input logic start_resume_i, output logic done_valid_o, fault_valid_o, output logic [7:0] fault_code_o,
-    output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i, input logic [1:0] stop_gran_i,
-    output logic stopped_valid_o, save_valid_o, input logic save_ready_i, output logic [511:0] save_data_o,
-    output logic save_last_o, input logic restore_valid_i, output logic restore_ready_o, input logic [511:0] restore_data_i,
-    input logic restore_last_i, output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o,
-    output logic [27:0] req_line_o, output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o,
+    output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i,
+    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
+    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
+    output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i,
+    output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [27:0] req_line_o,
+    output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o,
     input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i
 );
   work u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[127:96]), .steps_i(start_packet_i[191:160]));
@@ -241,11 +244,12 @@ endmodule
 module user_saxpy (
     input logic clk_i, rst_i, start_valid_i, output logic start_ready_o, input logic [1023:0] start_packet_i,
     input logic start_resume_i, output logic done_valid_o, fault_valid_o, output logic [7:0] fault_code_o,
-    output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i, input logic [1:0] stop_gran_i,
-    output logic stopped_valid_o, save_valid_o, input logic save_ready_i, output logic [511:0] save_data_o,
-    output logic save_last_o, input logic restore_valid_i, output logic restore_ready_o, input logic [511:0] restore_data_i,
-    input logic restore_last_i, output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o,
-    output logic [27:0] req_line_o, output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o,
+    output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i,
+    input logic [1:0] stop_gran_i, output logic stopped_valid_o, save_valid_o, input logic save_ready_i,
+    output logic [511:0] save_data_o, output logic save_last_o, input logic restore_valid_i,
+    output logic restore_ready_o, input logic [511:0] restore_data_i, input logic restore_last_i,
+    output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [27:0] req_line_o,
+    output logic [511:0] req_wdata_o, output logic [63:0] req_be_o, output logic [7:0] req_tag_o,
     input logic rsp_valid_i, input logic [7:0] rsp_tag_i, input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i
 );
   work #(.MAX_LINES(3)) u_work (.*, .base_i(start_packet_i[543:512]), .seed_i(start_packet_i[575:544]),

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's control path as a driver sees it: the registers of a whole engine whose executors are the bench's own.
 //
-// First a short packet of each executor is stopped at every cycle, and cut again at some cycle of its resume (latencies are
-// printed and bounded); then contexts submit buffers of random packets for `count` rounds, and are preempted at all granularities,
-// reset, resumed, met by errors of memory and by save areas that somebody has changed. Checked: indications in order, each
-// exactly once and possible; what waits is cancelled; every line of every packet is written exactly once over all cuts; a
-// fault of memory is always told; a reset ends soon, with nothing in flight, and the engine goes on.
+// First a short packet of each executor is stopped at every cycle, and cut again at some cycle of its resume
+// (latencies are printed and bounded); then contexts submit buffers of random packets for `count` rounds, and are
+// preempted at all granularities, reset, resumed, met by errors of memory and by save areas that somebody has
+// changed. Checked: indications in order, each exactly once and possible; what waits is cancelled; every line of
+// every packet is written exactly once over all cuts; a fault of memory is always told; a reset ends soon, with
+// nothing in flight, and the engine goes on.
 module tb;
   localparam int CONTEXTS = 6, PACKETS = 6, SAVE_LINES = 200;
   localparam int PATIENCE = 40000;
@@ -67,8 +68,8 @@ module tb;
   end
   logic restoring = 1'b0, in_vain = 1'b0, dropped = 1'b0;
 
-  // A context: 64 pages from page 64 * (its number + 1) on: fence, buffer, from +2 on a page for each packet's lines; +32:
-  // save area. Pages 1 and 2 are root tables.
+  // A context: 64 pages from page 64 * (its number + 1) on: fence, buffer, from +2 on a page for each packet's lines;
+  // +32: save area. Pages 1 and 2 are root tables.
   function automatic int page(input int c); return 64 * (c + 1); endfunction
   function automatic int fence_line(input int c); return 64 * page(c); endfunction
   function automatic int buffer_line(input int c); return 64 * (page(c) + 1); endfunction
@@ -88,7 +89,8 @@ module tb;
   int fences = 1;
   int faulted_fence[int];                   // of a fence, the line that memory refused
   // how often things happened
-  typedef enum {COMPLETED, CANCELLED, BETWEEN, INSIDE, FAULTED, RESETS, DROPPED, LOST, SPILLED, IN_VAIN, RESET_SAVE, RESET_RESTORE,
+  typedef enum {COMPLETED, CANCELLED, BETWEEN, INSIDE, FAULTED, RESETS, DROPPED, LOST, SPILLED, IN_VAIN, RESET_SAVE,
+                RESET_RESTORE,
     THINGS} thing_t;
   int tally[THINGS] = '{default: 0};
 
@@ -118,8 +120,10 @@ module tb;
     repeat (pause) @(negedge clk);
     pause = 1;
     for (int i = 0; i < SEEN; i++) begin
-      reg_addr = i == 0 ? REG_ENGINE_STATUS[9:0] : i == 1 ? REG_ENGINE_IND_INFO[9:0] : i == 2 ? REG_ENGINE_IND_FENCE_LO[9:0] :
-          i == 3 ? REG_ENGINE_IND_VA[9:0] : i == 4 ? REG_ENGINE_IND_OFFSET[9:0] : i == 5 ? REG_ENGINE_IND_BEGIN_LO[9:0] :
+      reg_addr = i == 0 ? REG_ENGINE_STATUS[9:0] : i == 1 ? REG_ENGINE_IND_INFO[9:0] : i == 2
+        ? REG_ENGINE_IND_FENCE_LO[9:0] :
+          i == 3 ? REG_ENGINE_IND_VA[9:0] : i == 4 ? REG_ENGINE_IND_OFFSET[9:0] : i == 5
+            ? REG_ENGINE_IND_BEGIN_LO[9:0] :
           REG_ENGINE_IND_BEGIN_HI[9:0];
       #1 seen[i] = reg_rdata;
     end
@@ -202,7 +206,8 @@ module tb;
             if (mem.writes[line+k] != 0 && (mem.data[line+k] != {8{mark[c][p], k}} || k >= steps[c][p] || n != k + 1))
               fail($sformatf("line %0d of packet %0d is wrong", k, p));
           end
-          if (over ? n != steps[c][p] : !here && n != 0) fail($sformatf("packet %0d: %0d of %0d lines", p, n, steps[c][p]));
+          if (over ? n != steps[c][p] : !here && n != 0)
+            fail($sformatf("packet %0d: %0d of %0d lines", p, n, steps[c][p]));
         end
         SIGNAL, STAMP: begin
           if (mem.writes[line] != (over ? 1 : 0)) fail($sformatf("packet %0d: %0d writes", p, mem.writes[line]));
@@ -378,7 +383,8 @@ module tb;
   int told_faults = 0;
 
   // Every cycle of one packet of each executor, x; each resume is cut at a cycle of its own, then goes to its end.
-  int x = int'(DISPATCH), cut_at = -1, phase = 0, cuts, length, preempt_at, worst_save, worst_wait, worst_restore, tallied;
+  int x = int'(DISPATCH), cut_at = -1, phase = 0, cuts, length, preempt_at, worst_save, worst_wait,
+    worst_restore, tallied;
   task automatic every_cycle();
     if (queued[0] && phase == 1) begin
       phase = 2;
@@ -399,7 +405,8 @@ module tb;
         if (cut_at < 0 && phase != 0) length = told_at - begun_at;
         if (phase != 0) cut_at++;
         if (cut_at > length) begin
-          $display("executor %0d: %0d cycles; and a cycle a line: stopped to indicated %0d, request to indicated %0d, %s %0d",
+          $display(
+            "executor %0d: %0d cycles; and a cycle a line: stopped to indicated %0d, request to indicated %0d, %s %0d",
                    x, length, worst_save, worst_wait, "doorbell to restored", worst_restore);
           // a round trip and a little; what is under way first; header, packet with a walk and lines in parallel
           if (worst_save > 60 + 20 || worst_wait > 3 * 60 || worst_restore > 5 * 60) fail("too slow");

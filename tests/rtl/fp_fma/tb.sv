@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp_fma against the host's fused multiply-add: random and corner operands, all rounding modes, flags, gaps in the pipeline.
-// +count=N: vectors of each of the seven operations.
+// fp_fma against the host's fused multiply-add: random and corner operands, all rounding modes, flags, gaps in the
+// pipeline. +count=N: vectors of each of the seven operations.
 
 module tb;
 
@@ -50,8 +50,8 @@ module tb;
       h = history[LATENCY];
       if (valid[LATENCY] && {result, flags} != h[36:0]) begin
         errors++;
-        $display("a %h b %h c %h control %b gives %h flags %b, not %h %b", h[164:133], h[132:101], h[100:69], h[41:37], result,
-                 flags, h[36:5], h[4:0]);
+        $display("a %h b %h c %h control %b gives %h flags %b, not %h %b", h[164:133], h[132:101], h[100:69],
+                 h[41:37], result, flags, h[36:5], h[4:0]);
         if (errors > 10) break;
       end
       clk = 1'b1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp_misc against the host's floating point: random and corner operands, all operations and rounding modes, flags, gaps.
-// +count=N: vectors of each of the ten operations.
+// fp_misc against the host's floating point: random and corner operands, all operations and rounding modes, flags,
+// gaps. +count=N: vectors of each of the ten operations.
 
 module tb;
 
@@ -18,7 +18,8 @@ module tb;
   int          a, b, op, rm, want, want_flags;
 
   fp_misc u_misc (
-      .clk_i(clk), .valid_i(in_valid), .op_i(op[3:0]), .rm_i(rm[2:0]), .a_i(a), .b_i(b), .result_o(result), .flags_o(flags)
+      .clk_i(clk), .valid_i(in_valid), .op_i(op[3:0]), .rm_i(rm[2:0]), .a_i(a), .b_i(b), .result_o(result),
+      .flags_o(flags)
   );
 
   int           seed, count, errors, gap;
@@ -49,8 +50,8 @@ module tb;
       h = history[LATENCY];
       if (valid[LATENCY] && {result, flags} != h[36:0]) begin
         errors++;
-        $display("a %h b %h op %0d rm %0d gives %h flags %b, not %h %b", h[164:133], h[132:101], h[72:69], h[39:37], result,
-                 flags, h[36:5], h[4:0]);
+        $display("a %h b %h op %0d rm %0d gives %h flags %b, not %h %b", h[164:133], h[132:101], h[72:69],
+                 h[39:37], result, flags, h[36:5], h[4:0]);
         if (errors > 10) break;
       end
       clk = 1'b1;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Around the benches of executors that save one line of state: two instances, of which one is at work, on a plain_memory.
-// Starts them, stops them at a given cycle, takes the state and resumes in the other one, with random pauses on all
-// channels. Ends the run if one breaks the contract of an executor: goes on or waits after a stop, ends twice or with
-// requests in flight, asks memory while it is idle.
-// The bench is `tb`. It connects the instances, number d to the elements d of arrays, and has tasks that are called here:
-// make (a packet and what memory holds before), saved (judges `state`, and memory, after a stop), ended (after the end).
+// Around the benches of executors that save one line of state: two instances, of which one is at work, on a
+// plain_memory. Starts them, stops them at a given cycle, takes the state and resumes in the other one, with random
+// pauses on all channels. Ends the run if one breaks the contract of an executor: goes on or waits after a stop, ends
+// twice or with requests in flight, asks memory while it is idle.
+// The bench is `tb`. It connects the instances, number d to the elements d of arrays, and has tasks that are
+// called here: make (a packet and what memory holds before), saved (judges `state`, and memory, after a
+// stop), ended (after the end).
 module executor_host #(
     parameter int LINES,
     parameter int PENDING,  // requests in flight
@@ -47,9 +48,9 @@ module executor_host #(
   int late, quiet;     // requests since the stop; cycles without any in flight
 
   plain_memory #(.LINES(LINES), .TAG_W(8), .PENDING(PENDING), .SLOW(SLOW), .UNIQUE(1'b1)) mem (
-      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(op), .req_line_i(line),
-      .req_wdata_i(wdata), .req_be_i(be), .req_tag_i(tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
-      .rsp_fault_o(rsp_fault)
+      .clk_i(clk), .rst_i(rst), .fast_i(fast), .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(op),
+      .req_line_i(line), .req_wdata_i(wdata), .req_be_i(be), .req_tag_i(tag), .rsp_valid_o(rsp_valid),
+      .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault)
   );
 
   always @(posedge clk) if (!rst) begin
@@ -113,7 +114,8 @@ module executor_host #(
     stops++;
   endtask
 
-  // The whole packet, each piece in the other instance. The first stop after `first` cycles, further ones after up to `most`.
+  // The whole packet, each piece in the other instance. The first stop after `first` cycles,
+  // further ones after up to `most`.
   task automatic run(input int first, input int most, input int pieces);
     logic again;
     int left = pieces;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory behind a channel without atomics. A request takes effect when it is accepted and is answered later, in any order;
-// `fast`: after 60 cycles, in order, one a cycle. One line can be bad: it answers bus_error, as does everything beyond the
-// end. Ends the run if a stalled request changes. Counts what was written to each line.
+// Memory behind a channel without atomics. A request takes effect when it is accepted and is answered later, in any
+// order; `fast`: after 60 cycles, in order, one a cycle. One line can be bad: it answers bus_error, as does everything
+// beyond the end. Ends the run if a stalled request changes. Counts what was written to each line.
 module plain_memory #(
     parameter int LINES = 65536,
     parameter int TAG_W = 11,
@@ -52,7 +52,8 @@ module plain_memory #(
     int slot = -1;
     for (int i = 0; i < PENDING; i++) if (!used[i]) slot = i;
     if (slot < 0) $fatal(1, "too much in flight");
-    for (int i = 0; i < PENDING; i++) if (UNIQUE && used[i] && tag[i] == req_tag_i) $fatal(1, "tag %h is in flight", req_tag_i);
+    for (int i = 0; i < PENDING; i++)
+      if (UNIQUE && used[i] && tag[i] == req_tag_i) $fatal(1, "tag %h is in flight", req_tag_i);
     used[slot] = 1'b1;
     tag[slot] = req_tag_i;
     due[slot] = cycle + (fast_i ? 60 : 1 + $urandom_range($urandom_range(3) == 0 ? SLOW : 60));

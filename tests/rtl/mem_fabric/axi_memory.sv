@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An AXI4 memory that is as unhelpful as the standard allows: it takes AW and W apart, lets reads and writes take effect
-// at any time between request and answer, answers different ids in any order, stalls at random. Writes of one id take
-// effect and are answered in order. Every transfer must be one beat of 64 bytes with a stable payload; reads must have
-// distinct ids. Lines of [ERR_RD, ERR_WR) cannot be written, from ERR_WR on not even read: answered with SLVERR.
+// An AXI4 memory that is as unhelpful as the standard allows: it takes AW and W apart, lets reads and writes take
+// effect at any time between request and answer, answers different ids in any order, stalls at random. Writes of one id
+// take effect and are answered in order. Every transfer must be one beat of 64 bytes with a stable payload; reads must
+// have distinct ids. Lines of [ERR_RD, ERR_WR) cannot be written, from ERR_WR on not even read: answered with SLVERR.
 // It can be slow besides, by the variables ar_every ... pause_for: a bench sets them.
 module axi_memory #(
     parameter int LINES = 16384,
@@ -165,8 +165,10 @@ module axi_memory #(
         end
       end
     end
-    awready_o <= takes(aw_every) && aw_count - joined < 8 && n_writes + aw_count - joined < most_of_writes && n_writes < DEPTH - 16;
-    wready_o <= takes(w_every) && w_count - joined < 8 && n_writes + w_count - joined < most_of_writes && n_writes < DEPTH - 16;
+    awready_o <= takes(aw_every) && aw_count - joined < 8 && n_writes + aw_count - joined < most_of_writes &&
+      n_writes < DEPTH - 16;
+    wready_o <= takes(w_every) && w_count - joined < 8 && n_writes + w_count - joined < most_of_writes &&
+      n_writes < DEPTH - 16;
   endtask
 
   always @(posedge clk_i) begin

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // mem_fabric against a reference, before a memory that reorders, stalls and fails.
 //
-// Three engines. In the random phases engine e owns the lines with line % 3 == e, but they meet in hashes, banks, atomic
-// buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to one
-// line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may be seen
-// once only. Dirty commands run all the time. The last phases print throughput.
+// Three engines. In the random phases engine e owns the lines with line % 3 == e, but they meet in hashes, banks,
+// atomic buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to
+// one line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may
+// be seen once only. Dirty commands run all the time. The last phases print throughput.
 module tb;
   localparam int N = 3, TAG_W = 8, LINES = 16384, ERR_RD = LINES - 128, ERR_WR = LINES - 64;
   localparam int PAGES = LINES / 64, SHARED = 24;  // the first lines are shared
@@ -222,7 +222,8 @@ module tb;
     p_accepted[e][tag] = memory.now;
     old = line < LINES ? ref_mem[line] : '0;
     p_data[e][tag] = old;
-    known = mode != TICKETS && mode != LOCKS && line < ERR_WR && !p_maybe_fault[e][tag] && (mode == RANDOM || line >= SHARED);
+    known = mode != TICKETS && mode != LOCKS && line < ERR_WR && !p_maybe_fault[e][tag] &&
+      (mode == RANDOM || line >= SHARED);
     if (known) case (req_op[2*e+:2])
       tern_pkg::MEM_READ: p_mask[e][tag] = '1;
       tern_pkg::MEM_WRITE: if (line < ERR_RD) for (int b = 0; b < 64; b++) if (be[b]) ref_mem[line][8*b+:8] = x[8*b+:8];
@@ -241,14 +242,18 @@ module tb;
     data = rsp_data[512*e+:512];
     if (!p_busy[e][tag]) $fatal(1, "engine %0d: answer to nobody, tag %0d", e, tag);
     if (!p_maybe_fault[e][tag] && rsp_fault[8*e+:8] != (p_fault[e][tag] ? tern_spec_pkg::FAULT_BUS_ERROR : 8'd0))
-      $fatal(1, "engine %0d: line %0h op %0d fault %0d, not %0d", e, p_line[e][tag], p_op[e][tag], rsp_fault[8*e+:8], p_fault[e][tag]);
+      $fatal(1, "engine %0d: line %0h op %0d fault %0d, not %0d", e, p_line[e][tag], p_op[e][tag], rsp_fault[8*e+:8],
+             p_fault[e][tag]);
     if (rsp_fault[8*e+:8] == 0 && ((data ^ p_data[e][tag]) & p_mask[e][tag]) != 0)
-      $fatal(1, "engine %0d: line %0h op %0d amo %0d\n%h, not\n%h, where\n%h", e, p_line[e][tag], p_op[e][tag], p_amo[e][tag], data, p_data[e][tag], p_mask[e][tag]);
-    if (p_op[e][tag] == tern_pkg::MEM_WRITE && !p_fault[e][tag] && memory.effect_time[p_line[e][tag]] < p_accepted[e][tag])
+      $fatal(1, "engine %0d: line %0h op %0d amo %0d\n%h, not\n%h, where\n%h", e, p_line[e][tag], p_op[e][tag],
+             p_amo[e][tag], data, p_data[e][tag], p_mask[e][tag]);
+    if (p_op[e][tag] == tern_pkg::MEM_WRITE && !p_fault[e][tag] &&
+        memory.effect_time[p_line[e][tag]] < p_accepted[e][tag])
       $fatal(1, "write of %0h answered before memory had it", p_line[e][tag]);
     if (mode == TICKETS && p_op[e][tag] == tern_pkg::MEM_ATOMIC) begin
       t = int'(data[31:0]);
-      if (t < 0 || t > 65535 || ticket_seen[p_line[e][tag]][t]) $fatal(1, "line %0d: ticket %0d twice", p_line[e][tag], t);
+      if (t < 0 || t > 65535 || ticket_seen[p_line[e][tag]][t])
+        $fatal(1, "line %0d: ticket %0d twice", p_line[e][tag], t);
       ticket_seen[p_line[e][tag]][t] = 1;
       tickets[p_line[e][tag]]++;
     end
@@ -264,7 +269,8 @@ module tb;
     answered[e]++;
   endtask
 
-  // Dirty commands run beside the traffic. A page written after the end of the last report of it must be reported later.
+  // Dirty commands run beside the traffic. A page written after the end of the last report
+  // of it must be reported later.
   int report_end[0:PAGES-1], queries = 0;
   bit query_run = 0, query_busy = 0;
 
@@ -383,7 +389,8 @@ module tb;
       phase(LOCKS, 6000, "LR and SC");
       total = 0;
       for (int l = SHARED / 2; l < SHARED; l++) begin
-        if (int'(memory.mem[l][31:0]) != stored[l]) $fatal(1, "line %0d: %0d stored, not %0d", l, memory.mem[l][31:0], stored[l]);
+        if (int'(memory.mem[l][31:0]) != stored[l])
+          $fatal(1, "line %0d: %0d stored, not %0d", l, memory.mem[l][31:0], stored[l]);
         total += stored[l];
       end
       if (total < 10) $fatal(1, "SC never succeeds");

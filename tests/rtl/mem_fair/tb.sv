@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a request waits in mem_fabric, whatever the other engines ask for, before a memory that is slow.
 //
-// Three engines, each with a kind of traffic; each memory of the list meets combinations drawn at random, and those that
-// once let somebody wait for ever. A request's wait, from its offer to its answer, must not exceed a bound that follows from
-// the memory: what can be before it, at the rate at which memory takes it (limit). Data are checked by mem_fabric's bench.
+// Three engines, each with a kind of traffic; each memory of the list meets combinations drawn at random, and those
+// that once let somebody wait for ever. A request's wait, from its offer to its answer, must not exceed a bound
+// that follows from the memory: what can be before it, at the rate at which memory takes it (limit). Data are
+// checked by mem_fabric's bench.
 module tb;
   localparam int N = 3, TAG_W = 8, LINES = 16384;
 
@@ -52,8 +53,8 @@ module tb;
       .bid_o(bid), .bresp_o(bresp)
   );
 
-  // HOT, SPREAD, MISSES: atomics on one line, on 16, on ever new ones. BANK: writes of one id. WALK: one read at a time.
-  // SAME: everything on three lines. SPARSE: a write now and then.
+  // HOT, SPREAD, MISSES: atomics on one line, on 16, on ever new ones. BANK: writes of one id. WALK: one read at a
+  // time. SAME: everything on three lines. SPARSE: a write now and then.
   typedef enum int {NONE, HOT, SPREAD, MISSES, WRITES, BANK, READS, WALK, SAME, SPARSE, KINDS} kind_t;
   kind_t kind[0:N-1];
   bit stop = 1;
@@ -142,8 +143,8 @@ module tb;
     stop = 1;
     for (int e = 0; e < N; e++) begin
       if (longest[e] > worst) worst = longest[e];
-      if (longest[e] > limit) $fatal(1, "%s: engine %0d of %s, %s, %s waited for %0d cycles, at most %0d are right", slow, e,
-                                     kind[0].name(), kind[1].name(), kind[2].name(), longest[e], limit);
+      if (longest[e] > limit) $fatal(1, "%s: engine %0d of %s, %s, %s waited for %0d cycles, at most %0d are right",
+                                     slow, e, kind[0].name(), kind[1].name(), kind[2].name(), longest[e], limit);
     end
     for (int i = 0; in_flight[0] + in_flight[1] + in_flight[2] != 0; i++) begin
       @(posedge clk);
@@ -151,7 +152,8 @@ module tb;
     end
   endtask
 
-  task automatic combinations(string name, int ar, int aw, int w, int reads, int writes, int every, int pause, int answer);
+  task automatic combinations(string name, int ar, int aw, int w, int reads, int writes, int every, int pause,
+                              int answer);
     slow = name;
     memory.ar_every = ar;
     memory.aw_every = aw;

@@ -83,7 +83,8 @@ module tb;
     else begin
       pte = word_at(root, vpn[19:10]);
       if (!pte[0]) fault = tern_spec_pkg::FAULT_PAGE;
-      else if ((pte & 32'h2f0) != 0 || pte[3:1] == 3'b010 || pte[3:1] == 3'b110) fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
+      else if ((pte & 32'h2f0) != 0 || pte[3:1] == 3'b010 || pte[3:1] == 3'b110)
+        fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
       else if (pte[3:1] == 0) begin
         if (pte[8] || pte[31:10] >= PAGES) fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
         else if (bad_line(pte[31:10], vpn[9:0])) fault = tern_spec_pkg::FAULT_BUS_ERROR;
@@ -98,8 +99,10 @@ module tb;
     if (fault == 0) begin
       ppn = pte[31:10];
       last = int'(ppn) + (super_ ? 1023 : 0);
-      if (pte[8] ? ppn != 0 : (last >= PAGES || (super_ && ppn % 1024 != 0))) fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
-      else if (op == tern_pkg::MEM_READ ? !(exec ? pte[3] : pte[1]) : (!pte[2] || pte[8])) fault = tern_spec_pkg::FAULT_PROTECTION;
+      if (pte[8] ? ppn != 0 : (last >= PAGES || (super_ && ppn % 1024 != 0)))
+        fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
+      else if (op == tern_pkg::MEM_READ ? !(exec ? pte[3] : pte[1]) : (!pte[2] || pte[8]))
+        fault = tern_spec_pkg::FAULT_PROTECTION;
       if (super_) ppn = ppn + 22'(vpn[9:0]);
     end
     if (fault == 0 && super_) supers++;
@@ -238,7 +241,8 @@ module tb;
     int t;
     t = int'(rsp_tag);
     if (!p_busy[t]) $fatal(1, "answer to nobody");
-    if (rsp_fault != p_fault[t]) $fatal(1, "line %h op %0d: fault %0d, not %0d", p_virtual[t], p_op[t], rsp_fault, p_fault[t]);
+    if (rsp_fault != p_fault[t])
+      $fatal(1, "line %h op %0d: fault %0d, not %0d", p_virtual[t], p_op[t], rsp_fault, p_fault[t]);
     if (p_pass[t] && !p_sent[t]) $fatal(1, "line %h answered without memory", p_virtual[t]);
     if (p_fault[t] == 0 && rsp_data != p_data[t]) $fatal(1, "line %h: wrong data", p_virtual[t]);
     p_busy[t] = 0;
@@ -272,11 +276,14 @@ module tb;
         else q_data[slot] = mem[mem_line];
       end else begin
         if (!p_busy[t] || !p_pass[t] || p_sent[t]) $fatal(1, "line %h passed on", p_virtual[t]);
-        if (mem_line != p_line[t] || mem_op != p_op[t]) $fatal(1, "line %h became %h, not %h", p_virtual[t], mem_line, p_line[t]);
-        if (p_op[t] != tern_pkg::MEM_READ && (mem_wdata != p_wdata[t] || mem_be != p_be[t])) $fatal(1, "payload differs");
+        if (mem_line != p_line[t] || mem_op != p_op[t])
+          $fatal(1, "line %h became %h, not %h", p_virtual[t], mem_line, p_line[t]);
+        if (p_op[t] != tern_pkg::MEM_READ && (mem_wdata != p_wdata[t] || mem_be != p_be[t]))
+          $fatal(1, "payload differs");
         if (p_op[t] == tern_pkg::MEM_ATOMIC && mem_amo != p_amo[t]) $fatal(1, "amo differs");
         for (int i = 0; i < TAGS; i++)
-          if (p_busy[i] && p_pass[i] && !p_sent[i] && p_virtual[i] == p_virtual[t] && p_order[i] < p_order[t] && i != t && !(req_valid && int'(req_tag) == i))
+          if (p_busy[i] && p_pass[i] && !p_sent[i] && p_virtual[i] == p_virtual[t] && p_order[i] < p_order[t] &&
+              i != t && !(req_valid && int'(req_tag) == i))
             $fatal(1, "line %h out of order", p_virtual[t]);
         p_sent[t] = 1;
         p_data[t] = q_data[slot];
@@ -375,7 +382,8 @@ module tb;
         for (int r = 1; r <= ROOTS; r++) for (int i = 0; i < FEW; i++) begin
           high = i == 5 ? 1023 : i;
           old = word_at(22'(r), 10'(high));
-          if (old[3:0] == 1 && int'(old[31:10]) == page) flush(0, r, high * 1024 + index - int'($urandom_range(index > 20 ? 20 : index)), 21);
+          if (old[3:0] == 1 && int'(old[31:10]) == page)
+            flush(0, r, high * 1024 + index - int'($urandom_range(index > 20 ? 20 : index)), 21);
         end
       end
     end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mover: random copies, fills and pte_copies against byte arrays, over a memory that answers in any order and sometimes
-// with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or resumed at places
-// where this mover does not stop; and how fast a large copy and a large fill are.
+// with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or resumed at
+// places where this mover does not stop; and how fast a large copy and a large fill are.
 module tb;
   localparam int BYTES = 1 << 17;
   localparam int LINES = BYTES / 64;
@@ -15,11 +15,11 @@ module tb;
         .done_valid_o(host.a_done[d]), .fault_valid_o(host.a_fault[d]), .fault_code_o(host.a_code[d]),
         .fault_access_o(host.a_access[d]), .fault_va_o(host.a_va[d]), .stop_req_i(host.stop_req && host.sel == d),
         .stop_gran_i(host.stop_gran), .stopped_valid_o(host.a_stopped[d]), .save_valid_o(host.a_save_valid[d]),
-        .save_ready_i(host.save_ready && host.sel == d), .save_data_o(host.a_save_data[d]), .save_last_o(host.a_save_last[d]),
-        .restore_valid_i(host.restore_valid && host.sel == d), .restore_ready_o(host.a_restore_ready[d]),
-        .restore_data_i(host.state), .restore_last_i(1'b1), .req_valid_o(host.a_req_valid[d]),
-        .req_ready_i(host.req_ready && host.sel == d), .req_op_o(host.a_op[d]), .req_line_o(host.a_line[d]),
-        .req_wdata_o(host.a_wdata[d]), .req_be_o(host.a_be[d]), .req_tag_o(host.a_tag[d]),
+        .save_ready_i(host.save_ready && host.sel == d), .save_data_o(host.a_save_data[d]),
+        .save_last_o(host.a_save_last[d]), .restore_valid_i(host.restore_valid && host.sel == d),
+        .restore_ready_o(host.a_restore_ready[d]), .restore_data_i(host.state), .restore_last_i(1'b1),
+        .req_valid_o(host.a_req_valid[d]), .req_ready_i(host.req_ready && host.sel == d), .req_op_o(host.a_op[d]),
+        .req_line_o(host.a_line[d]), .req_wdata_o(host.a_wdata[d]), .req_be_o(host.a_be[d]), .req_tag_o(host.a_tag[d]),
         .rsp_valid_i(host.rsp_valid && host.sel == d), .rsp_tag_i(host.rsp_tag), .rsp_data_i(host.rsp_data),
         .rsp_fault_i(host.rsp_fault)
     );
@@ -104,8 +104,8 @@ module tb;
   task automatic compare(input string what);
     for (int l = 0; l < LINES; l++)
       if (host.mem.data[l] != expected[l]) begin
-        host.fail($sformatf("%s: line %h is %h, expected %h: kind %0d src %h dst %h width %0d rows %0d slices %0d", what, l,
-                            host.mem.data[l], expected[l], kind, src, dst, width, rows, slices));
+        host.fail($sformatf("%s: line %h is %h, expected %h: kind %0d src %h dst %h width %0d rows %0d slices %0d",
+                            what, l, host.mem.data[l], expected[l], kind, src, dst, width, rows, slices));
         break;
       end
   endtask
@@ -115,7 +115,8 @@ module tb;
     int n = ((slices - int'(host.state[tern_spec_pkg::CTX_MOVER_STATE_SLICES_LEFT_LSB+:32])) * rows +
              rows - int'(host.state[tern_spec_pkg::CTX_MOVER_STATE_ROWS_LEFT_LSB+:32])) * width +
             width - int'(host.state[tern_spec_pkg::CTX_MOVER_STATE_LEFT_LSB+:32]);
-    if (n < 0 || n >= slices * rows * width || host.state != state_at(n)) host.fail($sformatf("state %h is no place", host.state));
+    if (n < 0 || n >= slices * rows * width || host.state != state_at(n))
+      host.fail($sformatf("state %h is no place", host.state));
     expect_bytes(n);
     compare("stopped");
   endtask

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives one simt_dispatch and one simt_dispatch_check of the given size with random NDRanges until the count is reached.
+// Drives one simt_dispatch and one simt_dispatch_check of the given size with random
+// NDRanges until the count is reached.
 //
-// The model knows only what OpenCL says: each work-item of the range must be launched exactly once, with the ids that its
-// place in the range gives, in warps and local memory that no other live group owns. Runs are cut at random cycles: what was
-// resident is launched again in its place, and the rest goes on as if nothing had happened.
+// The model knows only what OpenCL says: each work-item of the range must be launched exactly once, with the ids that
+// its place in the range gives, in warps and local memory that no other live group owns. Runs are cut at random cycles:
+// what was resident is launched again in its place, and the rest goes on as if nothing had happened.
 
 module harness #(
     parameter int L = 16,
@@ -37,17 +38,19 @@ module harness #(
   simt_dispatch #(.L(L), .W(W)) u_dispatch (
       .clk_i, .rst_i(rst), .start_i(start), .packet_i(packet), .kill_i(kill), .done_o(done),
       .hold_i(hold), .settled_o(settled), .empty_o(empty), .slots_o(slots), .fresh_o(fresh), .ended_o(next_ended),
-      .next_group_o(next_group), .next_base_o(next_base), .resume_i(resume), .load_valid_i(load_valid), .load_ready_o(load_ready),
-      .load_last_i(load_last), .load_ended_i(cut_ended), .load_slot_i(load_slot),
-      .load_group_i(load_last ? cut_group : slot_group[load_slot]), .load_base_i(load_last ? cut_base : slot_base[load_slot]),
-      .launch_ended_i(back && !live[warp] && !cut_fresh[warp]),
-      .launch_valid_o(valid), .launch_ready_i(ready), .launch_warp_o(warp), .launch_slot_o(slot), .launch_mask_o(mask),
-      .launch_lid_o(lid), .launch_lbase_o(lbase), .launch_first_o(first), .launch_group_o(group), .launch_base_o(base),
-      .launch_size_o(size), .launch_nwarps_o(nwarps), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)
+      .next_group_o(next_group), .next_base_o(next_base), .resume_i(resume), .load_valid_i(load_valid),
+      .load_ready_o(load_ready), .load_last_i(load_last), .load_ended_i(cut_ended), .load_slot_i(load_slot),
+      .load_group_i(load_last ? cut_group : slot_group[load_slot]),
+      .load_base_i(load_last ? cut_base : slot_base[load_slot]),
+      .launch_ended_i(back && !live[warp] && !cut_fresh[warp]), .launch_valid_o(valid), .launch_ready_i(ready),
+      .launch_warp_o(warp), .launch_slot_o(slot), .launch_mask_o(mask), .launch_lid_o(lid), .launch_lbase_o(lbase),
+      .launch_first_o(first), .launch_group_o(group), .launch_base_o(base), .launch_size_o(size),
+      .launch_nwarps_o(nwarps), .warp_done_valid_i(ended), .warp_done_warp_i(ended_warp)
   );
 
   simt_dispatch_check #(.L(L), .W(W), .LMEM_KIB(LMEM_KIB)) u_check (
-      .clk_i, .rst_i(rst), .check_valid_i(check_valid), .packet_i(packet), .check_done_o(check_done), .check_ok_o(check_ok)
+      .clk_i, .rst_i(rst), .check_valid_i(check_valid), .packet_i(packet), .check_done_o(check_done),
+      .check_ok_o(check_ok)
   );
 
   // the range
@@ -151,7 +154,8 @@ module harness #(
     depth = get(tern_spec_pkg::PKT_DISPATCH_STACK_LOG2_LSB, 5);
     if (warps != (n + longint'(L) - 1) / longint'(L) || slots < 1 || slots * warps > longint'(W)
         || slots * bytes > longint'(LMEM_KIB) * 1024 || bytes % 64 != 0 || depth < 6 || depth > 20
-        || get(tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB, 32) % 4 != 0 || get(tern_spec_pkg::PKT_DISPATCH_STACK_LSB, 32) % 64 != 0
+        || get(tern_spec_pkg::PKT_DISPATCH_ENTRY_LSB, 32) % 4 != 0 ||
+        get(tern_spec_pkg::PKT_DISPATCH_STACK_LSB, 32) % 64 != 0
         || get(tern_spec_pkg::PKT_DISPATCH_WORK_DIM_LSB, 2) == 0)
       legal = 1'b0;
   endfunction
@@ -251,7 +255,8 @@ module harness #(
     if (slots != held) fail("slots in use");
     if (fresh != unsent) fail("warps to be launched");
     if (empty != (held == '0 && !next_ended)) fail("empty");
-    number = longint'(next_group[31:0]) + groups[0] * (longint'(next_group[63:32]) + groups[1] * longint'(next_group[95:64]));
+    number = longint'(next_group[31:0]) +
+      groups[0] * (longint'(next_group[63:32]) + groups[1] * longint'(next_group[95:64]));
     if (next_ended ? want_group != groups[0] * groups[1] * groups[2] : number != want_group) fail("next group");
     cut_ended = next_ended;
     cut_group = next_ended ? {3{$urandom()}} : next_group;

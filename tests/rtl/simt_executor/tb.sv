@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_executor on a memory with latency, case by case against the functional model (bench.c decides what runs and what is
-// right). Each case runs from its start to its end, then with stops at random times, from which it goes on in the same executor,
-// which may have run another process's kernel meanwhile, in one after reset, or in the model; and from a state that the
-// model has saved. Short cases are stopped at every cycle (+sweep: all cases, every SWEEP cycles).
-// Results that go to x0 may not cost more than those that go to registers (cases used, unused).
-// +only=NAME runs one case, +cycles prints counters for each, +stops=N runs each N times with random stops.
+// simt_executor on a memory with latency, case by case against the functional model (bench.c decides what runs and what
+// is right). Each case runs from its start to its end, then with stops at random times, from which it goes on in the
+// same executor, which may have run another process's kernel meanwhile, in one after reset, or in the model; and from a
+// state that the model has saved. Short cases are stopped at every cycle (+sweep: all cases, every SWEEP cycles).
+// Results that go to x0 may not cost more than those that go to registers (cases used, unused). +only=NAME runs one
+// case, +cycles prints counters for each, +stops=N runs each N times with random stops.
 
 module tb #(
     parameter int LANES = 16,
@@ -13,8 +13,9 @@ module tb #(
 
   import "DPI-C" context function int bench_init(input int seed, input int lanes, input int warps, input string only);
   import "DPI-C" context function int bench_case(output bit [1023:0] packet, output int scrub, output string name);
-  import "DPI-C" context function void bench_request(input int now, input int op, input int amo, input int exec, input int line,
-                                                     input bit [511:0] wdata, input bit [63:0] be, input int tag);
+  import "DPI-C" context function void bench_request(input int now, input int op, input int amo, input int exec,
+                                                     input int line, input bit [511:0] wdata, input bit [63:0] be,
+                                                     input int tag);
   import "DPI-C" context function int bench_response(input int now, output int tag, output int fault,
                                                      output bit [511:0] data);
   import "DPI-C" context function void bench_again();
@@ -62,13 +63,13 @@ module tb #(
       .fault_pc_o(fault_pc), .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
       .dbg_warp_i(6'd0), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(stop_req), .stop_gran_i(stop_gran),
       .stopped_valid_o(stopped_valid), .save_valid_o(save_valid), .save_ready_i(save_ready), .save_data_o(save_data),
-      .save_last_o(save_last), .restore_valid_i(restore_valid), .restore_ready_o(restore_ready), .restore_data_i(restore_data),
-      .restore_last_i(restore_last), .flush_i(1'b0), .req_valid_o(req_valid), .req_ready_i(req_ready), .req_op_o(req_op),
-      .req_amo_o(req_amo), .req_exec_o(req_exec), .req_line_o(req_line), .req_wdata_o(req_wdata), .req_be_o(req_be),
-      .req_tag_o(req_tag), .rsp_valid_i(rsp_valid), .rsp_tag_i(rsp_tag), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault),
-      .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes), .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit),
-      .ev_stall_idle_o(ev_stall_idle), .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss),
-      .ev_ic_miss_o(ev_ic_miss)
+      .save_last_o(save_last), .restore_valid_i(restore_valid), .restore_ready_o(restore_ready),
+      .restore_data_i(restore_data), .restore_last_i(restore_last), .flush_i(1'b0), .req_valid_o(req_valid),
+      .req_ready_i(req_ready), .req_op_o(req_op), .req_amo_o(req_amo), .req_exec_o(req_exec), .req_line_o(req_line),
+      .req_wdata_o(req_wdata), .req_be_o(req_be), .req_tag_o(req_tag), .rsp_valid_i(rsp_valid), .rsp_tag_i(rsp_tag),
+      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
+      .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
+      .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
   );
 
   // memory: takes a request in 15 of 16 cycles
@@ -109,7 +110,8 @@ module tb #(
   endtask
 
   // ------------------------------------------------------------------------------------------- one run
-  int            seed, scrub, cycles, plain, errors, count, limit, runs, stops, held, lines, in_lines, wait_stop, latency, sweep;
+  int            seed, scrub, cycles, plain, errors, count, limit, runs, stops, held, lines, in_lines, wait_stop,
+  latency, sweep;
   int            used = 0, stop_at, stream, resume_cycles, worst_latency, worst_stream, worst_resume, step;
   string         only, name;
   bit [1023:0]   packet_bits, dirt_bits;
@@ -133,7 +135,8 @@ module tb #(
     start_valid = 1'b0;
   endtask
 
-  // until done, fault or stopped; the stop comes after stop_after cycles (negative: never), the state goes in if it resumes
+  // until done, fault or stopped; the stop comes after stop_after cycles (negative: never),
+  // the state goes in if it resumes
   task go(input int stop_after, input bit [1:0] gran, input bit again, input bit slow);
     bit taken;
     cycles = 0;
@@ -209,7 +212,8 @@ module tb #(
     end
     start(bad, 1'b0, 1'b1);
     go(-1, 2'd0, 1'b1, 1'b1);
-    if (!fault_valid || fault_code != (how == 3 ? tern_spec_pkg::FAULT_PACKET_BOUNDS : tern_spec_pkg::FAULT_CONTEXT_INVALID)) begin
+    if (!fault_valid || fault_code !=
+        (how == 3 ? tern_spec_pkg::FAULT_PACKET_BOUNDS : tern_spec_pkg::FAULT_CONTEXT_INVALID)) begin
       $display("%s: not refused (%0d)", name, how);
       errors++;
     end
@@ -217,7 +221,8 @@ module tb #(
     tick;
   endtask
 
-  // stops at first, then up to `more` times at random; dirty: another process runs meanwhile; fast: no gaps in the streams
+  // stops at first, then up to `more` times at random; dirty: another process runs meanwhile;
+  // fast: no gaps in the streams
   task stopped_run(input int first, input int more, input bit [1:0] gran, input bit fast, input bit again);
     bit resumes, alien;
     int at, at_refusal;
@@ -287,10 +292,12 @@ module tb #(
       go(-1, 2'd0, 1'b0, 1'b0);
       plain = cycles;
       count++;
-      if ($test$plusargs("cycles"))
-        $display("%-20s %7d cycles %7d instructions, lanes %5.2f ipc %4.2f; lost: use %0d unit %0d idle %0d; fma lanes %0d, l1 %0d hits %0d misses, ic %0d misses",
-                 name, cycles, issue, real'(lanes_) / real'(issue), real'(issue) / real'(cycles), use_, unit, idle, fma, hit,
-                 miss, imiss);
+      if ($test$plusargs("cycles")) begin
+        $write("%-20s %7d cycles %7d instructions, lanes %5.2f ipc %4.2f; lost: use %0d unit %0d idle %0d; ", name,
+               cycles, issue, real'(lanes_) / real'(issue), real'(issue) / real'(cycles), use_, unit, idle);
+        $display("fma lanes %0d, l1 %0d hits %0d misses, ic %0d misses", fma, hit, miss, imiss);
+      end
+
       check();
       if (name == "used") used = plain;
       if (name == "unused" && used != 0 && plain > used + used / 8) begin
@@ -313,8 +320,8 @@ module tb #(
       end
     end
     if (errors != 0 || count == 0) $fatal(1, "%0d of %0d cases are wrong", errors, count);
-    $display("%0d cases, %0d stops; without gaps: stop %0d at most, stream %0d, resume %0d", count, stops, worst_latency,
-             worst_stream, worst_resume);
+    $display("%0d cases, %0d stops; without gaps: stop %0d at most, stream %0d, resume %0d", count, stops,
+             worst_latency, worst_stream, worst_resume);
     $display("PASS");
     $finish;
   end

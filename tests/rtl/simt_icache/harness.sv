@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warps that look up random instructions in one simt_icache over a memory with random latency, order and faults.
 //
-// Checked: every hit gives what memory holds now (it changes at each flush); every lookup is answered by a hit or a miss;
-// a warp that missed is woken or its fill faults within a bound, and hits after a bounded number of misses; a killed cache
-// says nothing and drains; the memory channel keeps its rules.
+// Checked: every hit gives what memory holds now (it changes at each flush); every lookup is answered by a hit or a
+// miss; a warp that missed is woken or its fill faults within a bound, and hits after a bounded number of misses; a
+// killed cache says nothing and drains; the memory channel keeps its rules.
 
 module harness #(
     parameter int W = 16,
@@ -31,11 +31,12 @@ module harness #(
   logic [7:0]    rsp_fault;
 
   simt_icache #(.W(W), .KIB(KIB)) u_icache (
-      .clk_i, .rst_i(rst), .lookup_valid_i(lookup), .lookup_pc_i(pc), .lookup_warp_i(warp), .hit_o(hit), .instr_o(instr), .next_o(next_instr),
-      .miss_o(miss), .wake_o(wake), .fault_valid_o(fault), .fault_code_o(fault_code), .fault_pc_o(fault_pc),
-      .fault_warp_o(fault_warp), .flush_i(flush), .kill_i(kill), .idle_o(idle), .ev_miss_o(ev_miss),
-      .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready), .mem_req_line_o(req_line), .mem_req_tag_o(req_tag),
-      .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag), .mem_rsp_data_i(rsp_data), .mem_rsp_fault_i(rsp_fault)
+      .clk_i, .rst_i(rst), .lookup_valid_i(lookup), .lookup_pc_i(pc), .lookup_warp_i(warp), .hit_o(hit),
+      .instr_o(instr), .next_o(next_instr), .miss_o(miss), .wake_o(wake), .fault_valid_o(fault),
+      .fault_code_o(fault_code), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .flush_i(flush), .kill_i(kill),
+      .idle_o(idle), .ev_miss_o(ev_miss), .mem_req_valid_o(req_valid), .mem_req_ready_i(req_ready),
+      .mem_req_line_o(req_line), .mem_req_tag_o(req_tag), .mem_rsp_valid_i(rsp_valid), .mem_rsp_tag_i(rsp_tag),
+      .mem_rsp_data_i(rsp_data), .mem_rsp_fault_i(rsp_fault)
   );
 
   // memory
@@ -89,7 +90,8 @@ module harness #(
       rsp_tag = f;
       rsp_fault = bad_line(pending_line[f][9:0]) ? tern_spec_pkg::FAULT_PAGE : tern_spec_pkg::FAULT_NONE;
       for (int i = 0; i < 16; i++)
-        rsp_data[32*i +: 32] = rsp_fault != 0 ? $urandom() : word_at({pending_line[f][25:0], 6'd0} + 32'(4 * i), pending_epoch[f]);
+        rsp_data[32*i +: 32] = rsp_fault != 0 ? $urandom() : word_at({pending_line[f][25:0], 6'd0} + 32'(4 * i),
+                                                                     pending_epoch[f]);
       pending[f] = 1'b0;
     end
     req_ready = pick(0, 3) != 0;
@@ -118,7 +120,8 @@ module harness #(
       if (hit) begin
         hits++;
         if (instr != word_at(looked_pc, epoch)) fail("wrong instruction");
-        if (next_instr != ((&looked_pc[5:2]) ? 32'd0 : word_at(looked_pc + 32'd4, epoch))) fail("wrong next instruction");
+        if (next_instr != ((&looked_pc[5:2]) ? 32'd0 : word_at(looked_pc + 32'd4, epoch)))
+          fail("wrong next instruction");
         if (tries[looked_warp] > 40) fail("too many misses");
         tries[looked_warp] = 0;
         warp_pc[looked_warp] = next_pc(looked_pc);

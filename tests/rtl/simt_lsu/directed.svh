@@ -74,8 +74,8 @@
     if (!fault_seen) error({what, ": no fault"});
     else if (seen_code != code || seen_access != access || seen_va != va || seen_pc != at || seen_warp != iss_warp ||
              seen_lane != LW'(lane))
-      error($sformatf("%s: code %0d access %0d va %h pc %h warp %0d lane %0d", what, seen_code, seen_access, seen_va, seen_pc,
-                      seen_warp, seen_lane));
+      error($sformatf("%s: code %0d access %0d va %h pc %h warp %0d lane %0d", what, seen_code, seen_access,
+                      seen_va, seen_pc, seen_warp, seen_lane));
     killed();
     stack = 32'h10000;
     zero_local();
@@ -119,7 +119,8 @@
   endtask
 
   // One atomic of one lane; the bench takes the result as it comes.
-  task automatic one(input logic [3:0] amo, input int warp, input int lane, input logic [31:0] at, input logic [31:0] value);
+  task automatic one(input logic [3:0] amo, input int warp, input int lane, input logic [31:0] at,
+                     input logic [31:0] value);
     plain(AMO, warp, 9, at, 0);
     iss_amo = amo;
     iss_mask = L'(1) << lane;

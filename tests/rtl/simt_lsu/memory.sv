@@ -185,7 +185,8 @@ module memory #(
   // What is offered stays until it is taken.
   logic stalled_q;
   logic [612:0] offer_q, offer;
-  assign offer = {req_op_i, req_amo_i, req_line_i, req_op_i == tern_pkg::MEM_READ ? 576'b0 : {req_be_i, req_wdata_i}, req_tag_i[2:0]};
+  assign offer = {req_op_i, req_amo_i, req_line_i, req_op_i == tern_pkg::MEM_READ ? 576'b0 : {req_be_i, req_wdata_i},
+                  req_tag_i[2:0]};
   always @(posedge clk_i) begin
     stalled_q <= req_valid_i && !req_ready_o && !rst_i;
     offer_q   <= offer;

@@ -39,7 +39,8 @@
     end
   endtask
 
-  // Each cycle: note what is issued, raise freeze_i when it is time, launch warps, watch the channel of pending instructions.
+  // Each cycle: note what is issued, raise freeze_i when it is time, launch warps, watch the
+  // channel of pending instructions.
   task automatic watch_preemption();
     if (iss_valid && iss_ready && !kill) begin
       note_issued();
@@ -57,8 +58,10 @@
     if (pend_valid && !settled) error("something is offered before all has settled");
     if (int'(pend_count) > 8) error("more than 8 instructions are pending");
     // the executor takes nothing as long as the core has something to come in
-    if (offered && freeze && !kill && (!pend_valid || offer_q != pending_head() || offer_data_q != {pend_addr, pend_data, pend_cmp}))
-      error($sformatf("a pending instruction changed before it was taken: %b %h %h", pend_valid, offer_q, pending_head()));
+    if (offered && freeze && !kill &&
+        (!pend_valid || offer_q != pending_head() || offer_data_q != {pend_addr, pend_data, pend_cmp}))
+      error($sformatf("a pending instruction changed before it was taken: %b %h %h", pend_valid, offer_q,
+                      pending_head()));
     offered = pend_valid && !pend_ready && !(iss_valid && iss_ready);
     offer_q = pending_head();
     offer_data_q = {pend_addr, pend_data, pend_cmp};
@@ -74,7 +77,8 @@
   endtask
 
   function automatic logic [16+WW+2*L+32-1:0] pending_head();
-    return {pend_op, pend_amo, pend_size, pend_unsigned, pend_rd, pend_gen, pend_warp, pend_mask, pend_private, pend_pc};
+    return {pend_op, pend_amo, pend_size, pend_unsigned, pend_rd, pend_gen, pend_warp, pend_mask,
+            pend_private, pend_pc};
   endfunction
 
   // ------------------------------------------------------------------ what is pending
@@ -103,9 +107,11 @@
       if (pend_op != LOAD && pend_data[i*32+:32] != log_data[e][i*32+:32]) good = 1'b0;
       if (pend_op == AMO && pend_cmp[i*32+:32] != log_cmp[e][i*32+:32]) good = 1'b0;
     end
-    if (!good) error($sformatf("pending record of pc %h, warp %0d x%0d mask %h is wrong", pend_pc, pend_warp, pend_rd, pend_mask));
+    if (!good) error($sformatf("pending record of pc %h, warp %0d x%0d mask %h is wrong", pend_pc, pend_warp, pend_rd,
+                               pend_mask));
     if (pend_op != STORE && (!expected[slot] || exp_left[slot] != pend_mask))
-      error($sformatf("warp %0d x%0d waits for lanes %h, but %h are pending", pend_warp, pend_rd, exp_left[slot], pend_mask));
+      error($sformatf("warp %0d x%0d waits for lanes %h, but %h are pending", pend_warp, pend_rd, exp_left[slot],
+                      pend_mask));
     if (saved != 0 && pend_pc <= saved_pc[saved-1]) error("pending instructions out of order");
   endtask
 
@@ -137,8 +143,9 @@
       if (!pend_valid) error("fewer instructions are pending than said");
       if (pend_ready) begin
         check_record();
-        {saved_op[saved], saved_amo[saved], saved_size[saved], saved_unsigned[saved], saved_rd[saved], saved_warp[saved],
-         saved_pc[saved]} = {pend_op, pend_amo, pend_size, pend_unsigned, pend_rd, pend_warp, pend_pc};
+        {saved_op[saved], saved_amo[saved], saved_size[saved], saved_unsigned[saved], saved_rd[saved],
+         saved_warp[saved], saved_pc[saved]} = {pend_op, pend_amo, pend_size, pend_unsigned, pend_rd,
+                                                pend_warp, pend_pc};
         {saved_mask[saved], saved_private[saved]} = {pend_mask, pend_private};
         {saved_addr[saved], saved_data[saved], saved_cmp[saved]} = {pend_addr, pend_data, pend_cmp};
         if (pend_op != STORE) results_pending++;
@@ -147,7 +154,8 @@
       #1 pend_ready = 1'b0;
     end
     if (pend_valid || pend_count != '0) error("more instructions are pending than said");
-    if (under_way != results_pending) error($sformatf("%0d results are missing, %0d pending", under_way, results_pending));
+    if (under_way != results_pending)
+      error($sformatf("%0d results are missing, %0d pending", under_way, results_pending));
   endtask
 
   task automatic kill_saved();
@@ -182,8 +190,8 @@
     replayed += saved;
   endtask
 
-  // freeze_i is up: all settles, and what is pending moves through the bench, unless there was a fault. One process does it,
-  // because Verilator copies a task's text to each of its calls.
+  // freeze_i is up: all settles, and what is pending moves through the bench, unless there was a fault. One process
+  // does it, because Verilator copies a task's text to each of its calls.
   typedef enum {THAW, PENDING, LOCAL_TOO} how_t;
   logic preempt_call = 1'b0;
   how_t how;
@@ -228,7 +236,8 @@
     int r;
     r = bench_random::next() % 16;
     preempt(r == 0 ? THAW : r == 1 ? LOCAL_TOO : PENDING, bench_random::next() % 4);
-    if (preempting && bench_random::next() % 4 == 0) freeze_in = 1 + bench_random::next() % 10;  // again, before that is done
+    // again, before that is done
+    if (preempting && bench_random::next() % 4 == 0) freeze_in = 1 + bench_random::next() % 10;
   endtask
 
   task automatic stop_preempting();
@@ -337,7 +346,8 @@
   endtask
 
   // ------------------------------------------------------------------ faults, time
-  // A line that is refused while frozen is reported before all has settled; one that was not begun, when it is issued again.
+  // A line that is refused while frozen is reported before all has settled; one that was not
+  // begun, when it is issued again.
   task automatic frozen_faults();
     int after, late;
     late = 0;
@@ -366,8 +376,8 @@
         for (int k = 0; k < 400 && !fault_seen; k++) @(posedge clk);
       end
       if (!fault_seen) error("no fault");
-      else if (seen_code != tern_spec_pkg::FAULT_PAGE || seen_pc != pc - 4 || seen_lane != LW'(L - 1) || seen_warp != WW'(n % W) ||
-               seen_va != (n % 2 == 0 ? BYTES + 32'h40 : PRIVATE + 32'h3c) ||
+      else if (seen_code != tern_spec_pkg::FAULT_PAGE || seen_pc != pc - 4 || seen_lane != LW'(L - 1) ||
+               seen_warp != WW'(n % W) || seen_va != (n % 2 == 0 ? BYTES + 32'h40 : PRIVATE + 32'h3c) ||
                seen_access != (n % 3 == 2 ? 2'd3 : 2'(n % 3)))
         error($sformatf("fault %0d at %h of pc %h lane %0d", seen_code, seen_va, seen_pc, seen_lane));
       killed();
@@ -412,5 +422,6 @@
       drain();
     end
     orderly = 1'b0;
-    $display("%0d preemptions, %0d instructions issued again, at most %0d cycles to settle", preemptions, replayed, most_settling);
+    $display("%0d preemptions, %0d instructions issued again, at most %0d cycles to settle", preemptions, replayed,
+             most_settling);
   endtask

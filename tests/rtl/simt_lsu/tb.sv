@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// simt_lsu against a byte-accurate reference that applies instructions in the order of issue: random streams of many warps
-// over memory that reorders, with kills and preemptions in between; then faults, reservations, forgetting, local memory by
-// lines, scrub, and cycle counts.
+// simt_lsu against a byte-accurate reference that applies instructions in the order of issue: random streams of many
+// warps over memory that reorders, with kills and preemptions in between; then faults, reservations, forgetting, local
+// memory by lines, scrub, and cycle counts.
 // +seed=N, +count=N (instructions a round), +rounds=N.
 
 module tb #(
@@ -68,31 +68,31 @@ module tb #(
   simt_lsu #(.LANES(L), .WARPS(W)) dut (
       .clk_i(clk), .rst_i(rst), .stack_i(stack), .stack_log2_i(5'(STACK_LOG2)), .local_bytes_i(local_bytes),
       .iss_valid_i(iss_valid), .iss_ready_o(iss_ready), .iss_op_i(iss_op), .iss_amo_i(iss_amo), .iss_size_i(iss_size),
-      .iss_unsigned_i(iss_unsigned), .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask), .iss_addr_i(iss_addr),
-      .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase), .iss_raw_i(iss_raw),
-      .iss_private_i(iss_private), .wb_valid_o(wb_valid),
+      .iss_unsigned_i(iss_unsigned), .iss_warp_i(iss_warp), .iss_rd_i(iss_rd), .iss_mask_i(iss_mask),
+      .iss_addr_i(iss_addr), .iss_data_i(iss_data), .iss_cmp_i(iss_cmp), .iss_pc_i(iss_pc), .iss_lbase_i(iss_lbase),
+      .iss_raw_i(iss_raw), .iss_private_i(iss_private), .wb_valid_o(wb_valid),
       .wb_ready_i(wb_ready), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data),
-      .wb_last_o(wb_last), .gen_i(gen), .launch_hold_o(launch_hold), .fault_gen_o(), .warp_busy_o(warp_busy), .inv_i(inv),
-      .kill_i(kill), .idle_o(idle), .freeze_i(freeze), .settled_o(settled), .pend_count_o(pend_count),
+      .wb_last_o(wb_last), .gen_i(gen), .launch_hold_o(launch_hold), .fault_gen_o(), .warp_busy_o(warp_busy),
+      .inv_i(inv), .kill_i(kill), .idle_o(idle), .freeze_i(freeze), .settled_o(settled), .pend_count_o(pend_count),
       .pend_valid_o(pend_valid), .pend_ready_i(pend_ready), .pend_op_o(pend_op), .pend_amo_o(pend_amo),
       .pend_size_o(pend_size), .pend_unsigned_o(pend_unsigned), .pend_rd_o(pend_rd), .pend_warp_o(pend_warp),
       .pend_gen_o(pend_gen), .pend_mask_o(pend_mask), .pend_private_o(pend_private), .pend_pc_o(pend_pc),
       .pend_addr_o(pend_addr), .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read),
       .lmem_write_i(lmem_write), .lmem_line_i(lmem_line), .lmem_wdata_i(lmem_wdata), .lmem_ready_o(lmem_ready),
       .lmem_valid_o(lmem_valid), .lmem_rdata_o(lmem_rdata), .scrub_i(scrub), .scrub_first_i(scrub_first),
-      .scrub_end_i(scrub_end), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .fault_code_o(fault_code), .fault_access_o(fault_access),
-      .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
-      .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid), .mem_req_ready_i(mem_req_ready),
-      .mem_req_op_o(mem_req_op), .mem_req_amo_o(mem_req_amo), .mem_req_exec_o(mem_req_exec), .mem_req_line_o(mem_req_line),
-      .mem_req_wdata_o(mem_req_wdata), .mem_req_be_o(mem_req_be), .mem_req_tag_o(mem_req_tag),
-      .mem_rsp_valid_i(mem_rsp_valid), .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_data_i(mem_rsp_data),
-      .mem_rsp_fault_i(mem_rsp_fault)
+      .scrub_end_i(scrub_end), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .fault_code_o(fault_code),
+      .fault_access_o(fault_access), .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp),
+      .fault_lane_o(fault_lane), .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid),
+      .mem_req_ready_i(mem_req_ready), .mem_req_op_o(mem_req_op), .mem_req_amo_o(mem_req_amo),
+      .mem_req_exec_o(mem_req_exec), .mem_req_line_o(mem_req_line), .mem_req_wdata_o(mem_req_wdata),
+      .mem_req_be_o(mem_req_be), .mem_req_tag_o(mem_req_tag), .mem_rsp_valid_i(mem_rsp_valid),
+      .mem_rsp_tag_i(mem_rsp_tag), .mem_rsp_data_i(mem_rsp_data), .mem_rsp_fault_i(mem_rsp_fault)
   );
   memory #(.LINES(LINES)) u_memory (
-      .clk_i(clk), .rst_i(rst), .delay_i(delay), .orderly_i(orderly), .req_valid_i(mem_req_valid), .req_ready_o(mem_req_ready),
-      .req_op_i(mem_req_op), .req_amo_i(mem_req_amo), .req_line_i(mem_req_line), .req_wdata_i(mem_req_wdata),
-      .req_be_i(mem_req_be), .req_tag_i(mem_req_tag), .rsp_valid_o(mem_rsp_valid), .rsp_tag_o(mem_rsp_tag),
-      .rsp_data_o(mem_rsp_data), .rsp_fault_o(mem_rsp_fault)
+      .clk_i(clk), .rst_i(rst), .delay_i(delay), .orderly_i(orderly), .req_valid_i(mem_req_valid),
+      .req_ready_o(mem_req_ready), .req_op_i(mem_req_op), .req_amo_i(mem_req_amo), .req_line_i(mem_req_line),
+      .req_wdata_i(mem_req_wdata), .req_be_i(mem_req_be), .req_tag_i(mem_req_tag), .rsp_valid_o(mem_rsp_valid),
+      .rsp_tag_o(mem_rsp_tag), .rsp_data_o(mem_rsp_data), .rsp_fault_o(mem_rsp_fault)
   );
 
   // ------------------------------------------------------------------ reference
@@ -142,7 +142,8 @@ module tb #(
       a = in_local ? va[27:0] + iss_lbase : &va[31:28] ?
           stack + (int'(iss_warp) << (STACK_LOG2 + LW)) + (int'(va[27:2]) * L + i) * 4 + int'(va[1:0]) : va;
       v = peek(in_local, a, iss_size);
-      if (iss_op == LOAD && !iss_unsigned) v = iss_size == 0 ? {{24{v[7]}}, v[7:0]} : iss_size == 1 ? {{16{v[15]}}, v[15:0]} : v;
+      if (iss_op == LOAD && !iss_unsigned) v = iss_size == 0 ? {{24{v[7]}}, v[7:0]} : iss_size == 1
+        ? {{16{v[15]}}, v[15:0]} : v;
       if (iss_op != STORE) exp_data[slot][i*32+:32] = v;
       if (iss_op == STORE) poke(in_local, a, iss_size, iss_data[i*32+:32]);
       else if (iss_op == AMO) begin
@@ -182,7 +183,8 @@ module tb #(
       {seen_code, seen_access, seen_va, seen_pc, seen_warp, seen_lane} =
           {fault_code, fault_access, fault_va, fault_pc, fault_warp, fault_lane};
     end
-    if (stalled && !kill && (!wb_valid || wb_q != {wb_data, wb_mask, wb_warp, wb_rd, wb_last})) error("write-back changed while stalled");
+    if (stalled && !kill && (!wb_valid || wb_q != {wb_data, wb_mask, wb_warp, wb_rd, wb_last}))
+      error("write-back changed while stalled");
     stalled = wb_valid && !wb_ready && !kill;
     wb_q = {wb_data, wb_mask, wb_warp, wb_rd, wb_last};
     if (wb_valid && wb_ready && !kill) begin
@@ -194,8 +196,8 @@ module tb #(
         result[i*32+:32] = wb_data[i*32+:32];
         if (!lenient && wb_data[i*32+:32] != exp_data[slot][i*32+:32])
           error($sformatf("warp %0d x%0d lane %0d: %h, not %h, op %0d amo %0d size %0d at %h", wb_warp, wb_rd, i,
-                          wb_data[i*32+:32], exp_data[slot][i*32+:32], exp_op[slot][8:6], exp_op[slot][5:2], exp_op[slot][1:0],
-                          exp_addr[slot][i*32+:32]));
+                          wb_data[i*32+:32], exp_data[slot][i*32+:32], exp_op[slot][8:6], exp_op[slot][5:2],
+                          exp_op[slot][1:0], exp_addr[slot][i*32+:32]));
       end
       exp_left[slot] &= ~wb_mask;
       if (wb_last != (exp_left[slot] == 0)) error("wb_last is wrong");
@@ -205,8 +207,10 @@ module tb #(
         results++;
       end
     end
-    if ((warp_busy | launch_hold) == 0 && (mem_req_valid || mem_rsp_valid) && !kill) error("memory works for a warp that is not busy");
-    if (iss_valid && iss_ready || wb_valid && wb_ready || mem_req_valid && mem_req_ready || (warp_busy | launch_hold) == 0 || settled) last_move = cycle;
+    if ((warp_busy | launch_hold) == 0 && (mem_req_valid || mem_rsp_valid) && !kill)
+      error("memory works for a warp that is not busy");
+    if (iss_valid && iss_ready || wb_valid && wb_ready || mem_req_valid && mem_req_ready ||
+        (warp_busy | launch_hold) == 0 || settled) last_move = cycle;
     if (cycle - last_move > 600) error("nothing moves");
     wb_ready <= busy_wb_ready || bench_random::next() % 3 != 0;
   end
@@ -227,7 +231,8 @@ module tb #(
     #1 iss_valid = 1'b0;
   endtask
 
-  task automatic plain(input logic [2:0] op, input int unsigned warp, input int unsigned rd, input logic [31:0] base, input int stride);
+  task automatic plain(input logic [2:0] op, input int unsigned warp, input int unsigned rd, input logic [31:0] base,
+                       input int stride);
     iss_op = op;
     iss_amo = '0;
     iss_size = 2'd2;
@@ -353,7 +358,8 @@ module tb #(
       while (gaps && bench_random::next() % 3 == 0) @(posedge clk);
       if (gaps) #1;
       if (freeze) random_preemption();
-      else if (preempting && freeze_in == 0 && bench_random::next() % 40 == 0) freeze_in = 1 + bench_random::next() % 40;
+      else if (preempting && freeze_in == 0 && bench_random::next() % 40 == 0)
+        freeze_in = 1 + bench_random::next() % 40;
       if (bench_random::next() % 200 == 0) begin
         inv = 1'b1;
         @(posedge clk);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_saxpy: random streams of whole numbers, whose results are exact, over a memory that answers in any order and sometimes
-// with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or resumed behind
-// elements where this executor does not stop.
+// user_saxpy: random streams of whole numbers, whose results are exact, over a memory that answers in any order and
+// sometimes with a fault; stopped at random and at every cycle and resumed in the other one of two instances, or
+// resumed behind elements where this executor does not stop.
 module tb;
   localparam int WORDS = 1 << 12;
 
@@ -13,11 +13,11 @@ module tb;
         .done_valid_o(host.a_done[d]), .fault_valid_o(host.a_fault[d]), .fault_code_o(host.a_code[d]),
         .fault_access_o(host.a_access[d]), .fault_va_o(host.a_va[d]), .stop_req_i(host.stop_req && host.sel == d),
         .stop_gran_i(host.stop_gran), .stopped_valid_o(host.a_stopped[d]), .save_valid_o(host.a_save_valid[d]),
-        .save_ready_i(host.save_ready && host.sel == d), .save_data_o(host.a_save_data[d]), .save_last_o(host.a_save_last[d]),
-        .restore_valid_i(host.restore_valid && host.sel == d), .restore_ready_o(host.a_restore_ready[d]),
-        .restore_data_i(host.state), .restore_last_i(1'b1), .req_valid_o(host.a_req_valid[d]),
-        .req_ready_i(host.req_ready && host.sel == d), .req_op_o(host.a_op[d]), .req_line_o(host.a_line[d]),
-        .req_wdata_o(host.a_wdata[d]), .req_be_o(host.a_be[d]), .req_tag_o(host.a_tag[d]),
+        .save_ready_i(host.save_ready && host.sel == d), .save_data_o(host.a_save_data[d]),
+        .save_last_o(host.a_save_last[d]), .restore_valid_i(host.restore_valid && host.sel == d),
+        .restore_ready_o(host.a_restore_ready[d]), .restore_data_i(host.state), .restore_last_i(1'b1),
+        .req_valid_o(host.a_req_valid[d]), .req_ready_i(host.req_ready && host.sel == d), .req_op_o(host.a_op[d]),
+        .req_line_o(host.a_line[d]), .req_wdata_o(host.a_wdata[d]), .req_be_o(host.a_be[d]), .req_tag_o(host.a_tag[d]),
         .rsp_valid_i(host.rsp_valid && host.sel == d), .rsp_tag_i(host.rsp_tag), .rsp_data_i(host.rsp_data),
         .rsp_fault_i(host.rsp_fault)
     );

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# retarget.sh BIN LINKAGE IN OUT [generic [NAME:TYPES]...]: makes a library of IR for riscv32. Whatever names the front end's target goes, and
-# definitions get one linkage: external, to be linked with others, or linkonce_odr, so that a program takes only what it
-# needs. generic (libclc): alwaysinline goes too: a call is dear here, but forty copies of sin are dearer; and the scalar
-# functions NAME whose first parameter is of TYPES (f, d) become generic_NAME, for Tern's own NAME to call.
+# retarget.sh BIN LINKAGE IN OUT [generic [NAME:TYPES]...]: makes a library of IR for riscv32. Whatever names the
+# front end's target goes, and definitions get one linkage: external, to be linked with others, or linkonce_odr, so
+# that a program takes only what it needs. generic (libclc): alwaysinline goes too: a call is dear here, but forty
+# copies of sin are dearer; and the scalar functions NAME whose first parameter is of TYPES (f, d) become
+# generic_NAME, for Tern's own NAME to call.
 set -e
 linkage="$2 "
 [ "$2" = external ] && linkage=""
@@ -19,6 +20,7 @@ done
     -e 's/^target datalayout = .*/target datalayout = "e-m:e-p:32:32-i64:64-n32-S128"/' \
     -e 's/^target triple = .*/target triple = "riscv32-unknown-unknown-elf"/' \
     -e "/^define (internal|private)/!s/^define (linkonce_odr |weak |weak_odr )?/define $linkage/" \
-    -e '/^attributes #/s/"(frame-pointer|no-builtins|no-trapping-math|stack-protector-buffer-size|target-cpu|target-features|denormal-fp-math[^"]*)"(="[^"]*")?//g' \
+    -e '/^attributes #/s/"(frame-pointer|no-builtins|no-trapping-math|stack-protector-buffer-size)"(="[^"]*")?//g' \
+    -e '/^attributes #/s/"(target-cpu|target-features|denormal-fp-math[^"]*)"(="[^"]*")?//g' \
     -e "$inline" -e "${rename#;}" -e '/^!llvm.ident/d;/^!llvm.module.flags/d' |
     "$bin/llvm-as" -o "$out"

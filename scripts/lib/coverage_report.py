@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one HTML report of the counts in a directory: *.json are functional bins (sim/verify/cover.h), *.dat are Verilator's.
+"""Makes one HTML report of the counts in a directory: *.json are functional bins
+(sim/verify/cover.h), *.dat are Verilator's.
 
 usage: coverage_report.py [--check] DIR
 
-Three parts: functional bins (instruction x operands x divergence), pipeline events (cover properties of sim/rtl/cover), and
-lines of RTL. A hole is a bin that nothing reached; tests/verify/holes.yaml gives reasons, by pattern.
+Three parts: functional bins (instruction x operands x divergence), pipeline events (cover properties of sim/rtl/cover),
+and lines of RTL. A hole is a bin that nothing reached; tests/verify/holes.yaml gives reasons, by pattern.
 """
 import collections
 import fnmatch
@@ -19,9 +20,12 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOAL = 95.0
-STYLE = """body{font:14px/1.4 sans-serif;margin:2em;max-width:110em}table{border-collapse:collapse}td,th{padding:1px 8px;text-align:right}
-td:first-child,th:first-child{text-align:left}.no{background:#fcc}.yes{background:#dfd}.why{background:#ffd}pre{margin:0}
-h2{margin-top:1.5em}.bar{display:inline-block;width:120px;background:#fcc}.bar b{display:block;background:#6b6;height:10px}"""
+STYLE = """body{font:14px/1.4 sans-serif;margin:2em;max-width:110em}table{border-collapse:collapse}
+td,th{padding:1px 8px;text-align:right}
+td:first-child,th:first-child{text-align:left}.no{background:#fcc}.yes{background:#dfd}.why{background:#ffd}
+pre{margin:0}
+h2{margin-top:1.5em}.bar{display:inline-block;width:120px;background:#fcc}
+.bar b{display:block;background:#6b6;height:10px}"""
 
 
 def functional(directory):
@@ -92,7 +96,8 @@ def grouped(counts):
     out = []
     for g in sorted(groups):
         cells = "".join(f"<tr class={'yes' if n else 'no'}><td>{html.escape(k)}<td>{n}" for k, n in groups[g].items())
-        out.append(f"<details><summary>{html.escape(g)} {bar(percent(groups[g]))}</summary><table>{cells}</table></details>")
+        out.append(f"<details><summary>{html.escape(g)} "
+                   f"{bar(percent(groups[g]))}</summary><table>{cells}</table></details>")
     return "".join(out)
 
 
@@ -101,7 +106,8 @@ def source(file, lines):
     for i, text in enumerate((ROOT / file).read_text().split("\n"), 1):
         n = lines.get((file, i))
         mark = "" if n is None else " class=yes" if n else " class=no"
-        out.append(f"<tr{mark}><td>{i}<td>{'' if n is None else n}<td style='text-align:left'><pre>{html.escape(text)}</pre>")
+        out.append(f"<tr{mark}><td>{i}<td>{'' if n is None else n}<td "
+                   f"style='text-align:left'><pre>{html.escape(text)}</pre>")
     return f"<table>{''.join(out)}</table>"
 
 
@@ -115,11 +121,13 @@ def write(directory, bins, events, lines, holes):
         table, bad = holes_table(title, counts, holes)
         unexplained += bad
         page.append(table)
-    page.append("<h2>Functional bins</h2>" + grouped(bins) + "<h2>Pipeline events</h2>" + grouped(events) + "<h2>RTL lines</h2>")
+    page.append("<h2>Functional bins</h2>" + grouped(bins) + "<h2>Pipeline events</h2>" + grouped(events) +
+                "<h2>RTL lines</h2>")
     for file in sorted({f for f, _ in lines}):
         mine = {k: n for k, n in lines.items() if k[0] == file}
         name = file.replace("/", "_") + ".html"
-        (directory / name).write_text(f"<!doctype html><meta charset=utf-8><style>{STYLE}</style><h1>{file}</h1>" + source(file, mine))
+        (directory / name).write_text(f"<!doctype html><meta charset=utf-8><style>{STYLE}</style><h1>{file}</h1>" +
+                                      source(file, mine))
         page.append(f"<div><a href='{name}'>{file}</a> {bar(percent(mine))}</div>")
     (directory / "index.html").write_text("\n".join(page))
     return unexplained
@@ -141,7 +149,8 @@ def main():
         if title != "RTL lines" and percent(counts) < GOAL:
             bad.append(f"{title}: {percent(counts):.1f} % is less than {GOAL:.0f} %")
     if unexplained:
-        bad.append(f"{len(unexplained)} holes without a reason in tests/verify/holes.yaml: {' '.join(unexplained[:20])}")
+        bad.append(f"{len(unexplained)} holes without a reason in tests/verify/holes.yaml: "
+                   f"{' '.join(unexplained[:20])}")
     print(f"report: {directory / 'index.html'}")
     for b in bad:
         print(f"coverage: {b}", file=sys.stderr)

@@ -137,13 +137,15 @@ def _top(path, allowed):
 def _registers(path):
     blocks, seen, taken = [], set(), {}
     for n in _top(path, {"blocks"}).node("blocks").value:
-        b = Item(n, {"name", "base", "count", "stride", "doc", "registers"}, ["name", "base", "doc", "registers"], "block")
+        b = Item(n, {"name", "base", "count", "stride", "doc", "registers"}, ["name", "base", "doc", "registers"],
+                 "block")
         _name(b, seen, "block")
         _int(b, "base", 0, 0x3ffc, b.name)
         b.n, b.step = b.get("count", 1), b.get("stride", 0)
         b.regs, rseen, end = [], set(), 0
         for rn in b.node("registers").value:
-            r = Item(rn, {"name", "offset", "access", "doc", "fields", "wide"}, ["name", "offset", "access", "doc"], f"{b.name} register")
+            r = Item(rn, {"name", "offset", "access", "doc", "fields", "wide"}, ["name", "offset", "access", "doc"],
+                     f"{b.name} register")
             _name(r, rseen, f"{b.name} register")
             w = f"{b.name}.{r.name}"
             if r.name == "ctrl":
@@ -164,7 +166,8 @@ def _registers(path):
             r.fields_ = _fields(r.node("fields"), False, 1, w)[0] if r.get("fields") else []
             b.regs.append(r)
         if b.n > 1 and end > b.step:
-            raise SpecError(b.node("stride"), f"{b.name}: stride {b.step:#x} is smaller than the block ({end:#x} bytes)")
+            raise SpecError(b.node("stride"), f"{b.name}: stride {b.step:#x} is smaller than the block "
+                            f"({end:#x} bytes)")
         blocks.append(b)
     return blocks
 
@@ -174,7 +177,8 @@ def _packets(path):
     header, used = _fields(top.node("header"), True, 1, "header")
     out, seen, codes = [], set(), {}
     for n in top.node("packets").value:
-        p = Item(n, {"name", "opcode", "lines", "privileged", "doc", "fields"}, ["name", "opcode", "lines", "doc", "fields"], "packet")
+        p = Item(n, {"name", "opcode", "lines", "privileged", "doc", "fields"},
+                 ["name", "opcode", "lines", "doc", "fields"], "packet")
         _name(p, seen, "packet")
         _int(p, "opcode", 0, 255, p.name)
         _int(p, "lines", 1, 2, p.name)
@@ -208,13 +212,15 @@ def load(directory):
     s.magic = ctx.magic["value"]
     s.context = _fields(ctx.node("context"), True, 16, "context")[0]
     seen = set()
-    s.layouts = [Item(n, {"name", "doc", "fields"}, ["name", "doc", "fields"], "layout") for n in ctx.node("layouts").value]
+    s.layouts = [Item(n, {"name", "doc", "fields"}, ["name", "doc", "fields"], "layout")
+                 for n in ctx.node("layouts").value]
     for l in s.layouts:
         _name(l, seen, "layout")
         l.fields_, l.used = _fields(l.node("fields"), True, 16, l.name)
     s.faults = _list(directory / "faults.yaml", "faults", {"name", "code", "text"}, "code", 255)
     simt = _top(directory / "simt.yaml", {"windows", "csrs", "instructions"})
-    s.windows = [Item(n, {"name", "base", "size", "doc"}, ["name", "base", "size", "doc"], "window") for n in simt.node("windows").value]
+    s.windows = [Item(n, {"name", "base", "size", "doc"}, ["name", "base", "size", "doc"], "window")
+                 for n in simt.node("windows").value]
     seen, nums = set(), {}
     s.csrs = []
     for n in simt.node("csrs").value:
@@ -225,5 +231,6 @@ def load(directory):
             raise SpecError(c.node("number"), f"{c.name}: number {v:#x} already belongs to {nums[v]}")
         nums[v] = c.name
         s.csrs.append(c)
-    s.instructions = [Item(n, {"name", "funct3", "doc"}, ["name", "funct3", "doc"], "instruction") for n in simt.node("instructions").value]
+    s.instructions = [Item(n, {"name", "funct3", "doc"}, ["name", "funct3", "doc"], "instruction")
+                      for n in simt.node("instructions").value]
     return s

@@ -297,7 +297,6 @@ module tb #(
                cycles, issue, real'(lanes_) / real'(issue), real'(issue) / real'(cycles), use_, unit, idle);
         $display("fma lanes %0d, l1 %0d hits %0d misses, ic %0d misses", fma, hit, miss, imiss);
       end
-
       check();
       if (name == "used") used = plain;
       if (name == "unused" && used != 0 && plain > used + used / 8) begin

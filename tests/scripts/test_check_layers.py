@@ -24,6 +24,12 @@ CASES = [
     ("driver/os/x.c", "int x;\n", "SPDX"),
     ("driver/os/x.c", SPDX + "\n" * 600, "split it"),
     ("stuff/x.c", SPDX, "fixed folders"),
+    ("driver/os/x.c", SPDX + "/* " + "x" * 114 + " */\n", None),
+    ("driver/os/x.c", SPDX + "/* " + "x" * 115 + " */\n", "x.c:2: over 120 columns"),
+    ("docs/x.md", "x " * 61, "x.md:1: over 120 columns"),
+    ("docs/x.md", "| " + "x " * 61 + "|\n" + "https://" + "x" * 120, None),
+    ("docs/x.svg", "x " * 61, None),
+    ("tests/formal/x.proof", "mutant " + "x" * 120 + "\nfiles " + "x" * 120, "x.proof:2: over 120 columns"),
     ("rtl/x.sv", "// SPDX-License-Identifier: Apache-2.0\n`include \"y.svh\"\n", "not `include"),
 ]
 

@@ -5,8 +5,9 @@
  */
 #include "runtime/core/context.h"
 
-CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem_object_type type,
-                                                           cl_uint num_entries, cl_image_format *formats, cl_uint *num_formats)
+CL_API_ENTRY cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
+                                                           cl_mem_object_type type, cl_uint num_entries,
+                                                           cl_image_format *formats, cl_uint *num_formats)
 {
     (void)flags;
     (void)type;
@@ -54,7 +55,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseSampler(cl_sampler sampler)
     return CL_INVALID_SAMPLER;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetSamplerInfo(cl_sampler sampler, cl_sampler_info name, size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetSamplerInfo(cl_sampler sampler, cl_sampler_info name, size_t cap, void *dst,
+                                                 size_t *size)
 {
     (void)sampler;
     (void)name;

@@ -61,7 +61,8 @@ static cl_int check_sub(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type
                        ((p & CL_MEM_READ_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) != 0) ||
                        ((p & CL_MEM_HOST_WRITE_ONLY) != 0 && (flags & CL_MEM_HOST_READ_ONLY) != 0) ||
                        ((p & CL_MEM_HOST_READ_ONLY) != 0 && (flags & CL_MEM_HOST_WRITE_ONLY) != 0) ||
-                       ((p & CL_MEM_HOST_NO_ACCESS) != 0 && (flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)) != 0);
+                       ((p & CL_MEM_HOST_NO_ACCESS) != 0 &&
+                        (flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)) != 0);
     if (wider || (flags & ~(cl_mem_flags)(DEVICE_ACCESS | HOST_ACCESS)) != 0 || !alone(flags & DEVICE_ACCESS) ||
         !alone(flags & HOST_ACCESS) || type != CL_BUFFER_CREATE_TYPE_REGION || region == NULL) {
         return CL_INVALID_VALUE;

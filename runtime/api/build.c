@@ -9,8 +9,9 @@ static cl_int check(cl_uint n, const cl_device_id *devices, rt_build_notify noti
     return notify == NULL && data != NULL ? CL_INVALID_VALUE : rt_check_devices(n, devices);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
-                                               void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices,
+                                               const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                                               void *data)
 {
     if (!rt_object_is(program, RT_PROGRAM)) {
         return CL_INVALID_PROGRAM;
@@ -28,7 +29,8 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint n, co
 
 CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices,
                                                  const char *options, cl_uint n_headers, const cl_program *headers,
-                                                 const char **names, void(CL_CALLBACK *notify)(cl_program, void *), void *data)
+                                                 const char **names, void(CL_CALLBACK *notify)(cl_program, void *),
+                                                 void *data)
 {
     if (!rt_object_is(program, RT_PROGRAM)) {
         return CL_INVALID_PROGRAM;

@@ -24,7 +24,8 @@ static cl_int check_properties(const cl_context_properties *p)
 
 CL_API_ENTRY cl_context CL_API_CALL clCreateContext(const cl_context_properties *properties, cl_uint num_devices,
                                                     const cl_device_id *devices,
-                                                    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+                                                    void(CL_CALLBACK *notify)(const char *, const void *,
+                                                                              size_t, void *),
                                                     void *data, cl_int *errcode_ret)
 {
     cl_context ctx = NULL;
@@ -42,8 +43,9 @@ CL_API_ENTRY cl_context CL_API_CALL clCreateContext(const cl_context_properties 
     return ctx;
 }
 
-CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
-                                                            void(CL_CALLBACK *notify)(const char *, const void *, size_t,
+CL_API_ENTRY cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties *properties,
+                                                            cl_device_type type, void(CL_CALLBACK *notify)(const char *,
+                                                            const void *, size_t,
                                                                                       void *),
                                                             void *data, cl_int *errcode_ret)
 {
@@ -73,7 +75,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseContext(cl_context context)
     return rt_object_end(context, RT_CONTEXT) ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info name, size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info name, size_t cap, void *dst,
+                                                 size_t *size)
 {
     if (!rt_object_is(context, RT_CONTEXT)) {
         return CL_INVALID_CONTEXT;
@@ -82,7 +85,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetContextDestructorCallback(cl_context context,
-                                                               void(CL_CALLBACK *notify)(cl_context, void *), void *data)
+                                                               void(CL_CALLBACK *notify)(cl_context, void *),
+                                                               void *data)
 {
     if (!rt_object_is(context, RT_CONTEXT)) {
         return CL_INVALID_CONTEXT;

@@ -25,7 +25,8 @@ cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, 
         .l1_hit = c.l1_hit, .l1_miss = c.l1_miss, .ic_miss = c.ic_miss, .tlb_hit = c.tlb_hit, .tlb_miss = c.tlb_miss,
         .rd_lines = c.rd_lines, .wr_lines = c.wr_lines, .buffers = c.buffers,
     };
-    _Static_assert(sizeof counters->backend == sizeof i->backend && sizeof counters->config == sizeof i->config, "names");
+    _Static_assert(sizeof counters->backend == sizeof i->backend && sizeof counters->config == sizeof i->config,
+                   "names");
     memcpy(counters->backend, i->backend, sizeof i->backend);
     memcpy(counters->config, i->config, sizeof i->config);
     return CL_SUCCESS;

@@ -18,7 +18,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
         return CL_INVALID_VALUE;
     }
     cl_device_id device = rt_device_get();
-    const bool wanted = device != NULL && (type == CL_DEVICE_TYPE_ALL || (type & (device->type | CL_DEVICE_TYPE_DEFAULT)) != 0);
+    const bool wanted = device != NULL &&
+        (type == CL_DEVICE_TYPE_ALL || (type & (device->type | CL_DEVICE_TYPE_DEFAULT)) != 0);
     if (num_devices != NULL) {
         *num_devices = wanted ? 1 : 0;
     }
@@ -31,7 +32,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_devic
     return CL_SUCCESS;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t cap, void *dst,
+                                                size_t *size)
 {
     if (!rt_device_is(device)) {
         return CL_INVALID_DEVICE;
@@ -61,7 +63,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl
 
 CL_API_ENTRY cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *host)
 {
-    (void)host; /* CL_PLATFORM_HOST_TIMER_RESOLUTION is 0: a simulated device's clock has nothing to do with the host's */
+    /* CL_PLATFORM_HOST_TIMER_RESOLUTION is 0: a simulated device's clock has nothing to do with the host's */
+    (void)host;
     return rt_device_is(device) ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
 }
 
@@ -71,7 +74,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceAndHostTimer(cl_device_id device, cl_
     return clGetHostTimer(device, host);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue)
+CL_API_ENTRY cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device,
+                                                               cl_command_queue queue)
 {
     (void)queue;
     if (!rt_object_is(context, RT_CONTEXT)) {

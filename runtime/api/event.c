@@ -52,8 +52,8 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint n, const cl_event *event
     return rt_callback_refuses(events[0]->context, "clWaitForEvents") ? CL_INVALID_OPERATION : rt_event_wait(n, events);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int level, void(CL_CALLBACK *fn)(cl_event, cl_int, void *),
-                                                   void *data)
+CL_API_ENTRY cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int level,
+                                                   void(CL_CALLBACK *fn)(cl_event, cl_int, void *), void *data)
 {
     if (!rt_object_is(event, RT_EVENT)) {
         return CL_INVALID_EVENT;

@@ -17,7 +17,8 @@ CL_API_ENTRY cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char
     return k;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint cap, cl_kernel *kernels, cl_uint *count)
+CL_API_ENTRY cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint cap, cl_kernel *kernels,
+                                                         cl_uint *count)
 {
     if (!rt_object_is(program, RT_PROGRAM)) {
         return CL_INVALID_PROGRAM;
@@ -51,7 +52,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, 
     return rt_object_is(kernel, RT_KERNEL) ? rt_kernel_set_arg(kernel, index, size, value) : CL_INVALID_KERNEL;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void *value)
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size,
+                                                    const void *value)
 {
     (void)name; /* all there are concern shared virtual memory */
     (void)size;
@@ -59,7 +61,8 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_
     return rt_object_is(kernel, RT_KERNEL) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t cap, void *dst,
+                                                size_t *size)
 {
     if (!rt_object_is(kernel, RT_KERNEL)) {
         return CL_INVALID_KERNEL;
@@ -76,8 +79,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint ind
     return rt_kernel_query_arg(kernel, index, name, &(struct rt_answer){cap, dst, size});
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name,
-                                                         size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                                         cl_kernel_work_group_info name, size_t cap, void *dst,
+                                                         size_t *size)
 {
     if (!rt_object_is(kernel, RT_KERNEL)) {
         return CL_INVALID_KERNEL;

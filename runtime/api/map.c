@@ -21,9 +21,9 @@ static cl_int check_map(cl_command_queue queue, cl_mem mem, cl_map_flags flags, 
     return (mem->flags & forbidden) == 0 ? CL_SUCCESS : CL_INVALID_OPERATION;
 }
 
-CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags,
-                                                  size_t offset, size_t size, cl_uint n_waits, const cl_event *waits,
-                                                  cl_event *event, cl_int *errcode_ret)
+CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking,
+                                                  cl_map_flags flags, size_t offset, size_t size, cl_uint n_waits,
+                                                  const cl_event *waits, cl_event *event, cl_int *errcode_ret)
 {
     struct rt_map *map = NULL;
     struct rt_command *c = NULL;
@@ -45,8 +45,8 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
     return pointer;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *pointer, cl_uint n_waits,
-                                                        const cl_event *waits, cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *pointer,
+                                                        cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
     struct rt_command *c = NULL;
     cl_int error = rt_check_buffer(queue, mem);

@@ -17,7 +17,8 @@ static struct rt_side in_root(cl_mem mem, const struct rt_side *s)
 }
 
 /** Do source and destination share a byte? With different pitches (sub-buffers only) their extents decide. */
-static bool overlap(cl_mem src, cl_mem dst, const size_t region[3], const struct rt_side *from, const struct rt_side *to)
+static bool overlap(cl_mem src, cl_mem dst, const size_t region[3], const struct rt_side *from,
+                    const struct rt_side *to)
 {
     if (rt_mem_root(src) != rt_mem_root(dst)) {
         return false;
@@ -31,8 +32,8 @@ static bool overlap(cl_mem src, cl_mem dst, const size_t region[3], const struct
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset,
-                                                    size_t dst_offset, size_t size, cl_uint n_waits, const cl_event *waits,
-                                                    cl_event *event)
+                                                    size_t dst_offset, size_t size, cl_uint n_waits,
+                                                    const cl_event *waits, cl_event *event)
 {
     const size_t region[3] = {size, 1, 1};
     const struct rt_side from = {src_offset, size, size};
@@ -57,9 +58,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_m
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src, cl_mem dst,
                                                         const size_t *src_origin, const size_t *dst_origin,
-                                                        const size_t *region, size_t src_row, size_t src_slice, size_t dst_row,
-                                                        size_t dst_slice, cl_uint n_waits, const cl_event *waits,
-                                                        cl_event *event)
+                                                        const size_t *region, size_t src_row, size_t src_slice,
+                                                        size_t dst_row, size_t dst_slice, cl_uint n_waits,
+                                                        const cl_event *waits, cl_event *event)
 {
     struct rt_side from;
     struct rt_side to;
@@ -68,8 +69,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, 
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (src_origin == NULL || dst_origin == NULL || region == NULL || region[0] == 0 || region[1] == 0 || region[2] == 0 ||
-        !rt_side_make(src_origin, region, src_row, src_slice, &from) ||
+    if (src_origin == NULL || dst_origin == NULL || region == NULL || region[0] == 0 || region[1] == 0 ||
+        region[2] == 0 || !rt_side_make(src_origin, region, src_row, src_slice, &from) ||
         !rt_side_make(dst_origin, region, dst_row, dst_slice, &to) || rt_side_end(&from, region) > src->size ||
         rt_side_end(&to, region) > dst->size || (src == dst && (from.row != to.row || from.slice != to.slice))) {
         return CL_INVALID_VALUE;

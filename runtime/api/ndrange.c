@@ -77,8 +77,9 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel)
     return rt_kernel_complete(kernel) ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
 }
 
-static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel kernel, cl_uint dims, const size_t *offset,
-                      const size_t *global, const size_t *local, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel kernel, cl_uint dims,
+                      const size_t *offset, const size_t *global, const size_t *local, cl_uint n_waits,
+                      const cl_event *waits, cl_event *event)
 {
     struct rt_range range = {.dims = dims};
     struct rt_command *c = NULL;
@@ -116,8 +117,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, c
     return enqueue(queue, CL_COMMAND_NDRANGE_KERNEL, kernel, dims, offset, global, local, n_waits, waits, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits, const cl_event *waits,
-                                              cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits,
+                                              const cl_event *waits, cl_event *event)
 {
     const size_t one = 1;
     return enqueue(queue, CL_COMMAND_TASK, kernel, 1, NULL, &one, &one, n_waits, waits, event);

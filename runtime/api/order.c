@@ -14,14 +14,14 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, bool all, bo
     return rt_check_enqueue(error, c, false, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits,
-                                                            cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits,
+                                                            const cl_event *waits, cl_event *event)
 {
     return enqueue(queue, CL_COMMAND_MARKER, n_waits == 0, false, n_waits, waits, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits,
-                                                             cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits,
+                                                             const cl_event *waits, cl_event *event)
 {
     return enqueue(queue, CL_COMMAND_BARRIER, n_waits == 0, true, n_waits, waits, event);
 }
@@ -60,7 +60,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queu
         return CL_INVALID_COMMAND_QUEUE;
     }
     if (n_mems == 0 || mems == NULL ||
-        (flags & ~(cl_mem_migration_flags)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)) != 0) {
+        (flags & ~(cl_mem_migration_flags)(CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)) !=
+        0) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < n_mems; i++) {

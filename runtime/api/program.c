@@ -23,9 +23,10 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context
     return p;
 }
 
-CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *devices,
-                                                              const size_t *lengths, const unsigned char **binaries,
-                                                              cl_int *status, cl_int *errcode_ret)
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint n,
+                                                              const cl_device_id *devices, const size_t *lengths,
+                                                              const unsigned char **binaries, cl_int *status,
+                                                              cl_int *errcode_ret)
 {
     cl_program p = NULL;
     cl_int error = CL_SUCCESS;
@@ -66,8 +67,9 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
     return NULL;
 }
 
-CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, const cl_device_id *devices,
-                                                                      const char *names, cl_int *errcode_ret)
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n,
+                                                                      const cl_device_id *devices, const char *names,
+                                                                      cl_int *errcode_ret)
 {
     cl_int error = CL_INVALID_VALUE; /* there are none to name */
     (void)names;
@@ -94,7 +96,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
     return rt_object_end(program, RT_PROGRAM) ? CL_SUCCESS : CL_INVALID_PROGRAM;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, size_t cap, void *dst,
+                                                 size_t *size)
 {
     if (!rt_object_is(program, RT_PROGRAM)) {
         return CL_INVALID_PROGRAM;
@@ -102,8 +105,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_
     return rt_program_query(program, name, &(struct rt_answer){cap, dst, size});
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info name,
-                                                      size_t cap, void *dst, size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                                      cl_program_build_info name, size_t cap, void *dst, size_t *size)
 {
     if (!rt_object_is(program, RT_PROGRAM)) {
         return CL_INVALID_PROGRAM;

@@ -28,7 +28,8 @@ static cl_command_queue create(cl_context context, cl_device_id device, const st
     return q;
 }
 
-static const struct rt_queue_want defaults = {.priority = CL_QUEUE_PRIORITY_MED_KHR, .throttle = CL_QUEUE_THROTTLE_MED_KHR};
+static const struct rt_queue_want defaults = {.priority = CL_QUEUE_PRIORITY_MED_KHR,
+                                              .throttle = CL_QUEUE_THROTTLE_MED_KHR};
 
 /** The hints are numbers with one bit of three set. */
 static cl_int take_hint(cl_queue_properties value, cl_uint *out)
@@ -72,7 +73,8 @@ CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_
 }
 
 CL_API_ENTRY cl_command_queue CL_API_CALL clCreateCommandQueue(cl_context context, cl_device_id device,
-                                                               cl_command_queue_properties properties, cl_int *errcode_ret)
+                                                               cl_command_queue_properties properties,
+                                                               cl_int *errcode_ret)
 {
     struct rt_queue_want want = defaults;
     want.properties = properties;
@@ -93,8 +95,8 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue)
     return rt_object_end(queue, RT_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t cap, void *dst,
-                                                      size_t *size)
+CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t cap,
+                                                      void *dst, size_t *size)
 {
     if (!rt_object_is(queue, RT_QUEUE)) {
         return CL_INVALID_COMMAND_QUEUE;
@@ -104,7 +106,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl
 
 CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue queue)
 {
-    return rt_object_is(queue, RT_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; /* the worker never waits for a flush */
+    /* the worker never waits for a flush */
+    return rt_object_is(queue, RT_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue queue)

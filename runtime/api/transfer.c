@@ -17,8 +17,8 @@ static bool is_host(const void *host, size_t bytes)
     return host != NULL && !__builtin_add_overflow((uintptr_t)host, bytes, &end);
 }
 
-static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool blocking, size_t offset, size_t size, void *host,
-                     cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int linear(cl_command_queue queue, cl_mem mem, bool to_host, bool blocking, size_t offset, size_t size,
+                     void *host, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
     const size_t region[3] = {size, 1, 1};
     const struct rt_side buffer = {.start = offset};
@@ -46,9 +46,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_m
     return linear(queue, mem, true, blocking, offset, size, ptr, n_waits, waits, event);
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset,
-                                                     size_t size, const void *ptr, cl_uint n_waits, const cl_event *waits,
-                                                     cl_event *event)
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking,
+                                                     size_t offset, size_t size, const void *ptr, cl_uint n_waits,
+                                                     const cl_event *waits, cl_event *event)
 {
     return linear(queue, mem, false, blocking, offset, size, (void *)(uintptr_t)ptr, n_waits, waits, event);
 }
@@ -61,8 +61,8 @@ struct rect {
     size_t buffer_row, buffer_slice, host_row, host_slice;
 };
 
-static cl_int rectangular(cl_command_queue queue, cl_mem mem, bool to_host, bool blocking, const struct rect *r, void *host,
-                          cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int rectangular(cl_command_queue queue, cl_mem mem, bool to_host, bool blocking, const struct rect *r,
+                          void *host, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
     const cl_command_type type = to_host ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT;
     struct rt_side buffer;
@@ -99,8 +99,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem mem, cl_bool blocking,
                                                          const size_t *buffer_origin, const size_t *host_origin,
                                                          const size_t *region, size_t buffer_row, size_t buffer_slice,
-                                                         size_t host_row, size_t host_slice, const void *ptr, cl_uint n_waits,
-                                                         const cl_event *waits, cl_event *event)
+                                                         size_t host_row, size_t host_slice, const void *ptr,
+                                                         cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
     const struct rect r = {buffer_origin, host_origin, region, buffer_row, buffer_slice, host_row, host_slice};
     return rectangular(queue, mem, false, blocking, &r, (void *)(uintptr_t)ptr, n_waits, waits, event);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine they used.
- * Suites measure something else than one kernel at a time; each is a program of its own, tern-bench-SUITE of lib/tern.
+ * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine
+ * they used. Suites measure something else than one kernel at a time; each is a program of its own,
+ * tern-bench-SUITE of lib/tern.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -95,7 +96,8 @@ static int print_json(const cl_tern_counters *c, const struct result *r, unsigne
         cJSON_AddNumberToObject(e, "port_percent", (double)(long)(r[i].port_percent * 100 + 0.5) / 100);
         cJSON_AddNumberToObject(e, "fma_percent", (double)(long)(r[i].fma_percent * 100 + 0.5) / 100);
         cJSON_AddNumberToObject(e, "thread_instructions", r[i].instructions);
-        cJSON_AddNumberToObject(e, "thread_instructions_per_second", (double)(long)(r[i].instructions_per_second + 0.5));
+        cJSON_AddNumberToObject(e, "thread_instructions_per_second",
+                                (double)(long)(r[i].instructions_per_second + 0.5));
         cJSON_AddBoolToObject(e, "correct", r[i].ok);
         cJSON_AddItemToArray(list, e);
     }
@@ -112,8 +114,10 @@ static void print_row(const struct result *r)
 static void help(void)
 {
     printf("usage: tern bench [--json] [--list] [NAME...]\n       tern bench SUITE [options]\n\n"
-           "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, and prints the\n"
-           "device cycles from dispatch to completion, the bytes a cycle that moved between engines and memory, and the\n"
+           "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, "
+           "and prints the\n"
+           "device cycles from dispatch to completion, the bytes a cycle that moved between engines and "
+           "memory, and the\n"
            "shares of a 64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
            "Minst/s is how fast the host ran it: million thread instructions a second, from enqueue to completion.\n"
            "Cycles repeat exactly on the rtl backend; the model backend only estimates them.\n\nBenches:");
@@ -269,7 +273,8 @@ int cmd_bench(int argc, char **argv)
         }
     }
     if (list) {
-        return n ? usage_error("bench", "--list prints all benches and runs none; '%s' has no meaning with it", chosen[0]->name)
+        return n ? usage_error("bench", "--list prints all benches and runs none; '%s' has no meaning with it",
+                               chosen[0]->name)
                  : print_names(json);
     }
     for (unsigned i = 0; n == 0 && i < tern_n_benches && i < MAX_CHOSEN; i++) {

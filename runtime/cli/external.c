@@ -59,7 +59,8 @@ static bool page_path(const char *name, char path[PATH_MAX])
     if ((*name && !is_name(name)) || !external_path("share/man/man1", pages)) {
         return false;
     }
-    return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX && access(path, R_OK) == 0;
+    return snprintf(path, PATH_MAX, "%s/tern%s%s.1", pages, *name ? "-" : "", name) < PATH_MAX &&
+        access(path, R_OK) == 0;
 }
 
 /** Replaces this process by the program; returns only with the status of failing to. */

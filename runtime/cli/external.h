@@ -2,8 +2,9 @@
 /**
  * Commands that are programs of their own, and manual pages.
  *
- * `tern NAME` runs tern-NAME of $TERN_LIB_DIR/tern or of the folder lib/tern beside bin. A command is known if it has a manual
- * page, share/man/man1/tern-NAME.1: `tern help` lists it with the page's own summary, also where its program was not built.
+ * `tern NAME` runs tern-NAME of $TERN_LIB_DIR/tern or of the folder lib/tern beside bin. A command is known if
+ * it has a manual page, share/man/man1/tern-NAME.1: `tern help` lists it with the page's own summary, also
+ * where its program was not built.
  */
 #ifndef TERN_CLI_EXTERNAL_H
 #define TERN_CLI_EXTERNAL_H
@@ -12,12 +13,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** The path `tail` below the build or installation that this program is of: in what its folder is in. False: it cannot be told. */
+/** The path `tail` below the build or installation that this program is of: in what its folder is in.
+ * False: it cannot be told. */
 bool external_path(const char *tail, char path[PATH_MAX]);
 
 /** Becomes the program of this command. Returns only if it cannot: the status to exit with, after a message. */
 int external_run(const char *name, char **argv);
-/** The same for a part of a command: `tern COMMAND PART` runs tern-COMMAND-PART, which has no manual page of its own. */
+/** The same for a part of a command: `tern COMMAND PART` runs tern-COMMAND-PART, which has
+ * no manual page of its own. */
 int external_part(const char *command, const char *part, char **argv);
 
 /** Prints a line for each command that has a manual page, but for those of which skip(name) is true. */

@@ -24,8 +24,8 @@ static void print_memory(const struct tern_device_info *i)
     if (!i->memory[0]) {
         return;
     }
-    printf("simulated memory   %s: %u cycles, %u bytes a cycle, %u reads and %u writes outstanding", i->memory, i->memory_latency,
-           i->memory_bandwidth, i->memory_reads, i->memory_writes);
+    printf("simulated memory   %s: %u cycles, %u bytes a cycle, %u reads and %u writes outstanding", i->memory,
+           i->memory_latency, i->memory_bandwidth, i->memory_reads, i->memory_writes);
     if (i->memory_refresh) {
         printf(", %u of %u cycles refreshed", i->memory_refresh_cycles, i->memory_refresh);
     }
@@ -60,7 +60,8 @@ static void print_text(const struct tern_device_info *i)
 static int print_json(const struct tern_device_info *i)
 {
     char version[32], interface[16];
-    snprintf(version, sizeof version, "%u.%u.%u", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu, i->version & 0xffu);
+    snprintf(version, sizeof version, "%u.%u.%u", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu,
+             i->version & 0xffu);
     snprintf(interface, sizeof interface, "0x%08x", TERN_SPEC_HASH);
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "backend", i->backend);

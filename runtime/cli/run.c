@@ -50,8 +50,8 @@ static int memory_full(const struct run *r)
     }
     cl_ulong all = 0;
     clGetDeviceInfo(r->session.device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof all, &all, NULL);
-    fprintf(stderr, "tern run: the buffers need %zu bytes, and the device has %llu in all; the key mem of TERN_CONFIG gives it more\n",
-            sum, (unsigned long long)all);
+    fprintf(stderr, "tern run: the buffers need %zu bytes, and the device has %llu in all; the key mem of TERN_CONFIG "
+            "gives it more\n", sum, (unsigned long long)all);
     return EXIT_FAILED;
 }
 
@@ -64,8 +64,8 @@ static int set_argument(struct run *r, unsigned i)
     } else if (a->space == CL_KERNEL_ARG_ADDRESS_LOCAL) {
         err = clSetKernelArg(r->kernel, i, a->size, NULL);
         if (err == CL_MAX_SIZE_RESTRICTION_EXCEEDED) {
-            fprintf(stderr, "tern run: argument %u '%s': %zu bytes of local memory, and the device has %u\n", a->number, a->name,
-                    a->size, r->session.config.local_bytes);
+            fprintf(stderr, "tern run: argument %u '%s': %zu bytes of local memory, and the device has %u\n",
+                    a->number, a->name, a->size, r->session.config.local_bytes);
             return EXIT_FAILED;
         }
     } else {
@@ -80,7 +80,8 @@ static int set_argument(struct run *r, unsigned i)
         }
     }
     if (err == CL_INVALID_ARG_SIZE) {
-        fprintf(stderr, "tern run: argument %u '%s' is %s; %zu bytes are not its size\n", a->number, a->name, a->type_name, a->size);
+        fprintf(stderr, "tern run: argument %u '%s' is %s; %zu bytes are not its size\n", a->number, a->name,
+                a->type_name, a->size);
         return EXIT_USAGE;
     }
     if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
@@ -137,17 +138,18 @@ static int refused(const struct run *r, cl_int err)
     show(&o->global, global);
     show(&o->local, local);
     if (err == CL_INVALID_WORK_GROUP_SIZE || err == CL_INVALID_WORK_ITEM_SIZE) {
-        fprintf(stderr, "tern run: kernel '%s' cannot run %s work-items in groups of %s: a group has at most %zu", r->kernel_name,
-                global, *local ? local : "any size", group);
+        fprintf(stderr, "tern run: kernel '%s' cannot run %s work-items in groups of %s: a group has at most %zu",
+                r->kernel_name, global, *local ? local : "any size", group);
         if (required[0]) {
             fprintf(stderr, ", and this kernel requires %zu,%zu,%zu", required[0], required[1], required[2]);
         }
         fprintf(stderr, "; without -cl-std=CL3.0 groups must divide --global\n");
     } else if (err == CL_INVALID_GLOBAL_WORK_SIZE || err == CL_INVALID_GLOBAL_OFFSET) {
-        fprintf(stderr, "tern run: --global %s%s: ids must fit in 32 bits\n", global, o->offset.dims ? " with this --offset" : "");
+        fprintf(stderr, "tern run: --global %s%s: ids must fit in 32 bits\n", global,
+                o->offset.dims ? " with this --offset" : "");
     } else if (err == CL_OUT_OF_RESOURCES && used > r->session.config.local_bytes) {
-        fprintf(stderr, "tern run: kernel '%s' uses %llu bytes of local memory, and the device has %u\n", r->kernel_name,
-                (unsigned long long)used, r->session.config.local_bytes);
+        fprintf(stderr, "tern run: kernel '%s' uses %llu bytes of local memory, and the device has %u\n",
+                r->kernel_name, (unsigned long long)used, r->session.config.local_bytes);
     } else if (err == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
         memory_full(r);
     } else {
@@ -191,8 +193,8 @@ static int execute(struct run *r)
     const struct run_options *o = &r->options;
     const unsigned dims = o->global.dims;
     if ((o->local.dims && o->local.dims != dims) || (o->offset.dims && o->offset.dims != dims)) {
-        return usage_error("run", "--%s has %u sizes, --global has %u", o->local.dims && o->local.dims != dims ? "local" : "offset",
-                           o->local.dims && o->local.dims != dims ? o->local.dims : o->offset.dims, dims);
+        return usage_error("run", "--%s has %u sizes, --global has %u", o->local.dims && o->local.dims != dims ? "local"
+                           : "offset", o->local.dims && o->local.dims != dims ? o->local.dims : o->offset.dims, dims);
     }
     r->times = calloc(o->repeat, sizeof *r->times);
     int status = r->times ? EXIT_OK : EXIT_FAILED;
@@ -201,7 +203,8 @@ static int execute(struct run *r)
         cl_event event;
         session_counters(&r->session, &before);
         const double began = host_seconds();
-        const cl_int err = clEnqueueNDRangeKernel(r->session.queue, r->kernel, dims, o->offset.dims ? o->offset.n : NULL, o->global.n,
+        const cl_int err = clEnqueueNDRangeKernel(r->session.queue, r->kernel, dims,
+                                                  o->offset.dims ? o->offset.n : NULL, o->global.n,
                                                   o->local.dims ? o->local.n : NULL, 0, NULL, &event);
         if (err != CL_SUCCESS) {
             return refused(r, err);
@@ -219,7 +222,8 @@ static int read_back(struct run *r)
         struct run_arg *a = &r->args[i];
         if (a->buffer && (a->print || a->save) &&
             session_failed(&r->session,
-                           clEnqueueReadBuffer(r->session.queue, a->buffer, CL_TRUE, 0, a->size, a->data, 0, NULL, NULL), a->name)) {
+                           clEnqueueReadBuffer(r->session.queue, a->buffer, CL_TRUE, 0, a->size, a->data, 0, NULL,
+                                               NULL), a->name)) {
             return EXIT_FAILED;
         }
     }

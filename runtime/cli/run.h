@@ -48,7 +48,8 @@ struct run_arg {
     cl_kernel_arg_type_qualifier qualifier;
     bool pointer;
     struct type type;             /**< Of the value, or of what the pointer points to. */
-    void *data;                   /**< The value, or the contents of the buffer; NULL for local memory and null. Owned. */
+    /** The value, or the contents of the buffer; NULL for local memory and null. Owned. */
+    void *data;
     size_t size;                  /**< Bytes. */
     cl_mem buffer;                /**< NULL: null, or no buffer. Owned. */
     bool print;
@@ -58,7 +59,8 @@ struct run_arg {
 
 /** One execution. */
 struct run_time {
-    double cycles, ns, seconds;   /**< Device cycles and time from start to end; host seconds from enqueue to completion. */
+    /** Device cycles and time from start to end; host seconds from enqueue to completion. */
+    double cycles, ns, seconds;
     cl_tern_counters counters;    /**< What it added. */
 };
 

@@ -113,7 +113,8 @@ static int fill_list(struct run_arg *a, const char *text, size_t most)
         return status;
     }
     if (n == 0) {
-        return wrong(a, "got '%s'; expected numbers, zeros:N, iota:N, fill:VALUE:N, random:N, @FILE, hex:DIGITS, bytes:N or null", text);
+        return wrong(a, "got '%s'; expected numbers, zeros:N, iota:N, fill:VALUE:N, random:N, @FILE, hex:DIGITS, "
+                     "bytes:N or null", text);
     }
     if (n % a->type.width) {
         return wrong(a, "got %zu numbers, expected a multiple of %u", n, a->type.width);
@@ -246,11 +247,11 @@ static int unknown_type(const struct run_arg *a, const char *text)
 {
     int n = (int)strcspn(a->type_name, "*");
     if (a->pointer) {
-        return wrong(a, "got '%s', but what '%.*s' is made of is not known here: give @FILE, hex:DIGITS or bytes:N, or --type "
-                        "%.*s=TYPE", text, n, a->type_name, n, a->type_name);
+        return wrong(a, "got '%s', but what '%.*s' is made of is not known here: give @FILE, hex:DIGITS or "
+                        "bytes:N, or --type %.*s=TYPE", text, n, a->type_name, n, a->type_name);
     }
-    return wrong(a, "got '%s', but what '%.*s' is made of is not known here: give @FILE or hex:DIGITS, or --type %.*s=TYPE", text,
-                 n, a->type_name, n, a->type_name);
+    return wrong(a, "got '%s', but what '%.*s' is made of is not known here: give @FILE or hex:DIGITS, or "
+                 "--type %.*s=TYPE", text, n, a->type_name, n, a->type_name);
 }
 
 static int read_value(struct run_arg *a, const char *text)
@@ -302,7 +303,8 @@ void run_arg_declare(const struct run_arg *a, char *out, size_t size)
                         a->space == CL_KERNEL_ARG_ADDRESS_CONSTANT ? "constant " : "local ";
     const bool is_const = a->space == CL_KERNEL_ARG_ADDRESS_GLOBAL && (a->qualifier & CL_KERNEL_ARG_TYPE_CONST);
     const int base = (int)strlen(a->type_name) - a->pointer;
-    snprintf(out, size, "%s%s%.*s%s%s", space, is_const ? "const " : "", base, a->type_name, a->pointer ? " *" : " ", a->name);
+    snprintf(out, size, "%s%s%.*s%s%s", space, is_const ? "const " : "", base, a->type_name,
+             a->pointer ? " *" : " ", a->name);
 }
 
 struct run_arg *run_arg_find(struct run *r, const char *option, const char *name, size_t length)
@@ -315,7 +317,8 @@ struct run_arg *run_arg_find(struct run *r, const char *option, const char *name
             return &r->args[i];
         }
     }
-    fprintf(stderr, "tern run: %s: kernel '%s' has no argument '%.*s'; it has", option, r->kernel_name, (int)length, name);
+    fprintf(stderr, "tern run: %s: kernel '%s' has no argument '%.*s'; it has", option, r->kernel_name,
+            (int)length, name);
     for (unsigned i = 0; i < r->n_args; i++) {
         fprintf(stderr, "%s %s", i ? "," : "", r->args[i].name);
     }

@@ -19,7 +19,8 @@ int run_build(struct run *r)
     }
     const bool binary = memchr(code, '\0', size) != NULL; /* text has none */
     if (binary && o->build_given) {
-        status = usage_error("run", "%s is a program binary, which is built already: options of the build have no meaning", o->file);
+        status = usage_error("run", "%s is a program binary, which is built already: options of the build "
+                             "have no meaning", o->file);
     } else if (binary) {
         r->program = session_build(&r->session, code, size, true, "");
     } else if (size == 0) {
@@ -46,12 +47,14 @@ int run_build(struct run *r)
 int run_save_binary(struct run *r)
 {
     size_t size = 0;
-    if (session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL), "binary size")) {
+    if (session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+                       "binary size")) {
         return EXIT_FAILED;
     }
     unsigned char *bytes = malloc(size);
     int status = EXIT_FAILED;
-    if (bytes && !session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL), "binary")) {
+    if (bytes && !session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
+                                                               NULL), "binary")) {
         status = file_write("run", r->options.save_binary, bytes, size);
     }
     free(bytes);
@@ -83,7 +86,8 @@ static int ask_argument(struct run *r, cl_uint i)
     a->type = type_of(base);
     for (unsigned k = 0; k < r->options.n_types; k++) {
         const char *equal = strchr(r->options.types[k], '=');
-        if (strlen(base) == (size_t)(equal - r->options.types[k]) && strncmp(base, r->options.types[k], strlen(base)) == 0) {
+        if (strlen(base) == (size_t)(equal - r->options.types[k]) &&
+            strncmp(base, r->options.types[k], strlen(base)) == 0) {
             a->type = type_of(equal + 1);
         }
     }
@@ -102,7 +106,8 @@ int run_take_kernel(struct run *r, cl_kernel k)
         return EXIT_FAILED;
     }
     if (n > MAX_RUN_ARGS) {
-        fprintf(stderr, "tern run: kernel '%s' takes %u arguments; at most %d can be given\n", r->kernel_name, n, MAX_RUN_ARGS);
+        fprintf(stderr, "tern run: kernel '%s' takes %u arguments; at most %d can be given\n", r->kernel_name, n,
+                MAX_RUN_ARGS);
         return EXIT_FAILED;
     }
     int status = EXIT_OK;
@@ -156,7 +161,8 @@ int run_choose_kernel(struct run *r)
     char name[128];
     cl_uint n = 0;
     int status = EXIT_USAGE;
-    if (session_failed(&r->session, clCreateKernelsInProgram(r->program, sizeof kernels / sizeof *kernels, kernels, &n), "kernels")) {
+    if (session_failed(&r->session, clCreateKernelsInProgram(r->program, sizeof kernels / sizeof *kernels, kernels, &n),
+                       "kernels")) {
         return EXIT_FAILED;
     }
     cl_kernel found = !r->options.kernel && n == 1 ? kernels[0] : NULL;

@@ -10,7 +10,8 @@
 static void help(void)
 {
     puts("usage: tern run FILE [options] [--] ARG...\n\n"
-         "Builds FILE, OpenCL C or a program binary, runs a kernel of it on the device (TERN_BACKEND, TERN_CONFIG), and\n"
+         "Builds FILE, OpenCL C or a program binary, runs a kernel of it on the device (TERN_BACKEND, "
+         "TERN_CONFIG), and\n"
          "prints what is then in the buffers that the kernel can write.\n\n"
          "  --kernel NAME        which kernel (needed if the file has several); --list prints them\n"
          "  --global X[,Y[,Z]]   work-items\n"
@@ -128,8 +129,8 @@ static int take(struct run_options *o, const char *name, const char *v)
 /** The value of argv[*i] if it is one of the options with values: "--name=value", or "--name" and the next. */
 static const char *value_of(int argc, char **argv, int *i, const char **name)
 {
-    static const char *const names[] = {"--kernel", "--global", "--local", "--offset", "--repeat", "--print", "--save", "--type",
-                                        "--save-binary", "--build-options"};
+    static const char *const names[] = {"--kernel", "--global", "--local", "--offset", "--repeat", "--print",
+                                        "--save", "--type", "--save-binary", "--build-options"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const size_t n = strlen(names[k]);
         if (strncmp(argv[*i], names[k], n) == 0 && (argv[*i][n] == '=' || argv[*i][n] == '\0')) {
@@ -188,7 +189,8 @@ static int take_option(int argc, char **argv, int *i, struct run_options *o)
     if (name) {
         return value ? take(o, name, value) : usage_error("run", "%s needs a value", name);
     }
-    if (a[1] == 'D' || a[1] == 'I' || strncmp(a, "-cl-", 4) == 0 || !strcmp(a, "-g") || !strcmp(a, "-w") || !strcmp(a, "-Werror")) {
+    if (a[1] == 'D' || a[1] == 'I' || strncmp(a, "-cl-", 4) == 0 || !strcmp(a, "-g") || !strcmp(a, "-w") ||
+        !strcmp(a, "-Werror")) {
         return pass_on(argc, argv, i, o);
     }
     return usage_error("run", "unknown option '%s'", a);
@@ -233,11 +235,13 @@ static int check_together(const struct run_options *o)
     }
     if (o->list) {
         vain = o->kernel ? "--kernel" : vain;
-        return vain ? usage_error("run", "--list prints all kernels and runs none; %s has no meaning with it", vain) : -1;
+        return vain ? usage_error("run", "--list prints all kernels and runs none; %s has no meaning with it", vain)
+                    : -1;
     }
     if (o->save_binary && o->n_args == 0 && o->global.dims == 0) {
         vain = o->kernel ? "--kernel" : o->json ? "--json" : vain;
-        return vain ? usage_error("run", "with --save-binary, but neither --global nor an ARG, nothing runs; %s has no meaning then", vain)
+        return vain ? usage_error("run", "with --save-binary, but neither --global nor an ARG, nothing runs; %s has "
+                                  "no meaning then", vain)
                     : -1;
     }
     return -1;

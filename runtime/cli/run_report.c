@@ -60,7 +60,8 @@ static void print_buffer(const struct run_arg *a)
     printf("%s\n", n < count_of(a) ? " ..." : "");
 }
 
-/** One component; whole numbers digit by digit, for JSON's readers may take them exactly, and texts for what JSON has not. */
+/** One component; whole numbers digit by digit, for JSON's readers may take them exactly, and
+ * texts for what JSON has not. */
 static cJSON *component_json(struct type t, const void *at)
 {
     char text[VALUE_TEXT];
@@ -133,10 +134,12 @@ static void print_times(struct run *r)
                percent((double)c->stall_idle, t->cycles));
     }
     if (c->l1_hit + c->l1_miss) {
-        printf("L1                   %llu hits, %llu misses\n", (unsigned long long)c->l1_hit, (unsigned long long)c->l1_miss);
+        printf("L1                   %llu hits, %llu misses\n", (unsigned long long)c->l1_hit,
+               (unsigned long long)c->l1_miss);
     }
     if (c->rd_lines + c->wr_lines) {
-        printf("memory               %.0f bytes read, %.0f written\n", (double)c->rd_lines * LINE, (double)c->wr_lines * LINE);
+        printf("memory               %.0f bytes read, %.0f written\n", (double)c->rd_lines * LINE,
+               (double)c->wr_lines * LINE);
     }
     printf("FMA                  %.1f %% of one engine's peak\n", percent((double)c->fma, t->cycles * c->lanes));
     printf("host time            %.6f s, %.1f million thread instructions a second\n", t->seconds,
@@ -154,9 +157,9 @@ static cl_tern_queue_statistics statistics(const struct run *r)
 static void print_statistics(const struct run *r)
 {
     const cl_tern_queue_statistics s = statistics(r);
-    printf("scheduler            %llu buffers, preempted %llu times, moved %llu times; waited %llu cycles, at most %llu\n",
-           (unsigned long long)s.submitted, (unsigned long long)s.preempted, (unsigned long long)s.moved, (unsigned long long)s.waited,
-           (unsigned long long)s.longest_wait);
+    printf("scheduler            %llu buffers, preempted %llu times, moved %llu times; waited %llu cycles, "
+           "at most %llu\n", (unsigned long long)s.submitted, (unsigned long long)s.preempted,
+           (unsigned long long)s.moved, (unsigned long long)s.waited, (unsigned long long)s.longest_wait);
 }
 
 static cJSON *time_json(const struct run_time *t)
@@ -167,10 +170,12 @@ static cJSON *time_json(const struct run_time *t)
     cJSON_AddNumberToObject(o, "ns", t->ns);
     cJSON_AddNumberToObject(o, "seconds", t->seconds);
     cJSON_AddNumberToObject(o, "thread_instructions", (double)c->lanes_active);
-    cJSON_AddNumberToObject(o, "thread_instructions_per_second", round(t->seconds > 0 ? (double)c->lanes_active / t->seconds : 0));
+    cJSON_AddNumberToObject(o, "thread_instructions_per_second",
+                            round(t->seconds > 0 ? (double)c->lanes_active / t->seconds : 0));
     k = cJSON_AddObjectToObject(o, "counters");
 #define PUT(field) cJSON_AddNumberToObject(k, #field, (double)c->field);
-    PUT(busy) PUT(issue) PUT(lanes_active) PUT(stall_use) PUT(stall_unit) PUT(stall_idle) PUT(fma) PUT(l1_hit) PUT(l1_miss)
+    PUT(busy) PUT(issue) PUT(lanes_active) PUT(stall_use) PUT(stall_unit) PUT(stall_idle) PUT(fma) PUT(l1_hit)
+        PUT(l1_miss)
     PUT(ic_miss) PUT(tlb_hit) PUT(tlb_miss) PUT(rd_lines) PUT(wr_lines) PUT(buffers)
     return o;
 }
@@ -199,7 +204,8 @@ static int print_json(const struct run *r)
     const cl_tern_queue_statistics s = statistics(r);
     cJSON *k = cJSON_AddObjectToObject(o, "scheduler");
 #define PUT_SUM(field) cJSON_AddNumberToObject(k, #field, (double)s.field);
-    PUT_SUM(submitted) PUT_SUM(completed) PUT_SUM(aborted) PUT_SUM(preempted) PUT_SUM(moved) PUT_SUM(cycles) PUT_SUM(waited)
+    PUT_SUM(submitted) PUT_SUM(completed) PUT_SUM(aborted) PUT_SUM(preempted) PUT_SUM(moved) PUT_SUM(cycles)
+        PUT_SUM(waited)
     PUT_SUM(longest_wait)
     cJSON *buffers = cJSON_AddArrayToObject(o, "buffers");
     for (unsigned i = 0; i < r->n_args; i++) {

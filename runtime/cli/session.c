@@ -19,7 +19,8 @@
     X(CL_INVALID_VALUE) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT) X(CL_INVALID_MEM_OBJECT) X(CL_INVALID_BINARY) \
     X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM) X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME) \
     X(CL_INVALID_ARG_INDEX) X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE) X(CL_INVALID_KERNEL_ARGS) \
-    X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE) X(CL_INVALID_WORK_ITEM_SIZE) X(CL_INVALID_GLOBAL_OFFSET) \
+    X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE) X(CL_INVALID_WORK_ITEM_SIZE) \
+    X(CL_INVALID_GLOBAL_OFFSET) \
     X(CL_INVALID_OPERATION) X(CL_INVALID_BUFFER_SIZE) X(CL_INVALID_GLOBAL_WORK_SIZE) X(CL_MAX_SIZE_RESTRICTION_EXCEEDED)
 
 const char *error_name(cl_int error)
@@ -59,14 +60,16 @@ static bool find_device(struct session *s)
         s->counters = (clGetDeviceCountersTERN_fn)clGetExtensionFunctionAddressForPlatform(platforms[i],
                                                                                           "clGetDeviceCountersTERN");
         if (s->counters) {
-            return !session_failed(s, clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &s->device, NULL), "clGetDeviceIDs") &&
+            return !session_failed(s, clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &s->device, NULL),
+                                   "clGetDeviceIDs") &&
                    !session_failed(s, s->counters(s->device, 0, &s->config), "clGetDeviceCountersTERN");
         }
     }
     const char *set = getenv("OCL_ICD_VENDORS");
     char own[PATH_MAX];
-    fprintf(stderr, "tern %s: no Tern platform among the %u that the OpenCL loader finds with OCL_ICD_VENDORS%s%s; Tern's is %s\n",
-            s->command, n, set ? "=" : " not set", set ? set : "", icd_file(own) ? own : "not installed beside this program");
+    fprintf(stderr, "tern %s: no Tern platform among the %u that the OpenCL loader finds with OCL_ICD_VENDORS%s%s; "
+            "Tern's is %s\n", s->command, n, set ? "=" : " not set", set ? set : "", icd_file(own) ? own
+            : "not installed beside this program");
     return false;
 }
 
@@ -127,7 +130,8 @@ cl_program session_build(struct session *s, const void *code, size_t size, bool 
     const char *text = code;
     cl_program p = binary ? clCreateProgramWithBinary(s->context, 1, &s->device, &size, &bytes, &status, &err)
                           : clCreateProgramWithSource(s->context, 1, &text, &size, &err);
-    if (session_failed(s, err, binary ? "this is no program binary of this version of Tern" : "clCreateProgramWithSource")) {
+    if (session_failed(s, err, binary ? "this is no program binary of this "
+                       "version of Tern" : "clCreateProgramWithSource")) {
         return NULL;
     }
     err = clBuildProgram(p, 1, &s->device, options, NULL, NULL);

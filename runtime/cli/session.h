@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the commands that run kernels share: the OpenCL device of Tern with a context and a profiling queue, found through
- * the ICD loader as any application finds it. Functions that can fail say what on stderr, after "tern COMMAND: ".
+ * What the commands that run kernels share: the OpenCL device of Tern with a context and a profiling
+ * queue, found through the ICD loader as any application finds it. Functions that can fail say what on
+ * stderr, after "tern COMMAND: ".
  */
 #ifndef TERN_CLI_SESSION_H
 #define TERN_CLI_SESSION_H

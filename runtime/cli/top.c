@@ -29,8 +29,10 @@ struct top {
 static void help(void)
 {
     printf("usage: tern top [--once] [--json] [-n COUNT] [-d SECONDS] [-- PROGRAM [ARGUMENT...]]\n\n"
-           "Shows the engines and contexts of every process of yours that has a Tern device open: on a terminal as a picture that is\n"
-           "renewed until q is pressed, else once, as text. With PROGRAM, runs it and shows it alone, as long as it runs.\n\n"
+           "Shows the engines and contexts of every process of yours that has a Tern device open: on a terminal as a "
+           "picture that is\n"
+           "renewed until q is pressed, else once, as text. With PROGRAM, runs it and shows it alone, as long "
+           "as it runs.\n\n"
            "  --once      one look; shares are of all the time since a device was opened\n"
            "  --json      one JSON object a look, on one line\n"
            "  -n COUNT    so many looks\n"

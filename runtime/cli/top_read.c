@@ -123,7 +123,8 @@ const struct tern_stats *top_find(const struct top_list *list, const struct tern
 {
     for (unsigned i = 0; i < list->n; i++) {
         const struct tern_stats *s = list->item[i];
-        const bool older = s->time <= same->time && s->updates <= same->updates; /* its process may have opened a new one */
+        /* its process may have opened a new one */
+        const bool older = s->time <= same->time && s->updates <= same->updates;
         if (older && s->pid == same->pid && s->device == same->device) {
             return s;
         }

@@ -51,8 +51,8 @@ void top_screen_show(const struct top_view *v, double seconds)
     struct place at = {0};
     strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &tm));
     erase();
-    snprintf(text, sizeof text, "tern top  %s  every %.1f s  %u device%s  (q leaves, arrows scroll)", clock, seconds, v->now->n,
-             v->now->n == 1 ? "" : "s");
+    snprintf(text, sizeof text, "tern top  %s  every %.1f s  %u device%s  (q leaves, arrows scroll)", clock, seconds,
+             v->now->n, v->now->n == 1 ? "" : "s");
     attrset(A_REVERSE);
     mvaddnstr(0, 0, text, COLS);
     top_view_text(v, put, &at);

@@ -79,8 +79,8 @@ static void text_engines(const struct pair *p, void (*line)(void *user, bool hea
     for (uint32_t e = 0; e < p->now->engines; e++) {
         const struct tern_stats_engine *g = &p->now->engine[e];
         snprintf(context, sizeof context, " (context %u)", g->context);
-        snprintf(text, sizeof text, "  %6u  %6.1f  %8u  %9" PRIu64 "  %6" PRIu64 "  %s%s", e, engine_percent(p, e), g->depth, g->preemptions,
-                 g->resets, g->label, g->context ? context : "");
+        snprintf(text, sizeof text, "  %6u  %6.1f  %8u  %9" PRIu64 "  %6" PRIu64 "  %s%s", e, engine_percent(p, e),
+                 g->depth, g->preemptions, g->resets, g->label, g->context ? context : "");
         line(user, false, text);
     }
 }
@@ -90,12 +90,14 @@ static void text_contexts(const struct pair *p, void (*line)(void *user, bool he
     static struct row rows[TERN_STATS_CONTEXTS];
     char text[240];
     const unsigned n = rows_of(p, rows);
-    line(user, true, " CONTEXT PROCESS          NAME             ENGINE BAND     WEIGHT STATE   BUFFERS  RUN %       CYCLES       WAITED      LONGEST PREEMPTED");
+    line(user, true, " CONTEXT PROCESS          NAME             ENGINE BAND     WEIGHT STATE   BUFFERS  RUN %       "
+         "CYCLES       WAITED      LONGEST PREEMPTED");
     for (unsigned i = 0; i < n; i++) {
         const struct tern_stats_context *c = rows[i].c;
-        snprintf(text, sizeof text, "%8u %-16.16s %-16.16s %6u %-8s %6u %-7s %7" PRIu64 " %6.1f %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64,
-                 c->id, c->process_name, c->name, c->engine, NAME(bands, c->band), c->weight, NAME(states, c->state), c->queued,
-                 percent(rows[i].ran, p->passed), c->cycles, c->waited, c->longest_wait, c->preempted);
+        snprintf(text, sizeof text, "%8u %-16.16s %-16.16s %6u %-8s %6u %-7s %7" PRIu64 " %6.1f %12" PRIu64
+                 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64, c->id, c->process_name, c->name, c->engine,
+                 NAME(bands, c->band), c->weight, NAME(states, c->state), c->queued, percent(rows[i].ran, p->passed),
+                 c->cycles, c->waited, c->longest_wait, c->preempted);
         line(user, false, text);
     }
     if (p->now->contexts > n) {
@@ -110,9 +112,10 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
     for (unsigned i = 0; i < v->now->n; i++) {
         const struct pair p = look(v, i);
         const struct tern_stats *s = p.now;
-        snprintf(text, sizeof text, "%s%s (process %u): %s, %s: device time %.3f ms, %u process%s, %u context%s", i ? "\n" : "", s->program, s->pid,
-                 s->backend, s->config, s->clock_hz ? (double)s->time / (double)s->clock_hz * 1e3 : 0.0, s->processes,
-                 s->processes == 1 ? "" : "es", s->contexts, s->contexts == 1 ? "" : "s");
+        snprintf(text, sizeof text, "%s%s (process %u): %s, %s: device time %.3f ms, %u process%s, %u context%s",
+                 i ? "\n" : "", s->program, s->pid, s->backend, s->config,
+                 s->clock_hz ? (double)s->time / (double)s->clock_hz * 1e3 : 0.0, s->processes, s->processes == 1 ? ""
+                 : "es", s->contexts, s->contexts == 1 ? "" : "s");
         line(user, true, text);
         text_engines(&p, line, user);
         if (s->contexts) {

@@ -15,9 +15,12 @@
 static void help(void)
 {
     printf("usage: tern trace [-o FILE] [--] PROGRAM [ARGUMENT...]\n\n"
-           "Runs PROGRAM and writes what the scheduler of its Tern device did to FILE (tern-trace.json), for https://ui.perfetto.dev:\n"
-           "a track for each engine and each context, and an arrow from each submission to its end. Times are device time.\n"
-           "A device that is opened while another of the program is open has its trace in FILE.PID-N; one opened later begins FILE\n"
+           "Runs PROGRAM and writes what the scheduler of its Tern device did to FILE (tern-trace.json), for "
+           "https://ui.perfetto.dev:\n"
+           "a track for each engine and each context, and an arrow from each submission to its end. Times are "
+           "device time.\n"
+           "A device that is opened while another of the program is open has its trace in FILE.PID-N; one opened later "
+           "begins FILE\n"
            "anew. '%%p' in FILE is the process id.\n\n"
            "Exit: that of PROGRAM; 1 no trace was written; 2 wrong usage; 127 there is no such program.\n");
 }
@@ -36,7 +39,8 @@ static bool is_special(const char *path)
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-/** The file must be writable before the program has run for an hour. What is there is removed: nobody shall take it for new. */
+/** The file must be writable before the program has run for an hour. What is there is removed:
+ * nobody shall take it for new. */
 static bool prepare(const char *file)
 {
     if (strstr(file, "%p") || is_special(file)) {
@@ -44,7 +48,8 @@ static bool prepare(const char *file)
     }
     const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (fd < 0) {
-        fprintf(stderr, "tern trace: %s: %s\n", file, errno == ELOOP ? "it is a symbolic link, and a trace follows none" : strerror(errno));
+        fprintf(stderr, "tern trace: %s: %s\n", file, errno == ELOOP ? "it is a symbolic link, and a trace follows none"
+                                                                     : strerror(errno));
         return false;
     }
     return close(fd) == 0;
@@ -56,7 +61,8 @@ static void complete(const char *file)
     char last[3] = "";
     const int fd = open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "r+");
-    if (f && fseek(f, -2, SEEK_END) == 0 && fread(last, 1, 2, f) == 2 && strcmp(last, "]\n") != 0 && fseek(f, 0, SEEK_END) == 0) {
+    if (f && fseek(f, -2, SEEK_END) == 0 && fread(last, 1, 2, f) == 2 && strcmp(last, "]\n") != 0 &&
+        fseek(f, 0, SEEK_END) == 0) {
         fputs("\n]\n", f);
     }
     if (f) {

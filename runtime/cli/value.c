@@ -16,8 +16,10 @@ struct type type_of(const char *name)
         const char *name;
         struct type type;
     } scalars[] = {
-        {"char", {SIGNED, 1, 1}},   {"uchar", {UNSIGNED, 1, 1}},  {"short", {SIGNED, 2, 1}},  {"ushort", {UNSIGNED, 2, 1}},
-        {"int", {SIGNED, 4, 1}},    {"uint", {UNSIGNED, 4, 1}},   {"long", {SIGNED, 8, 1}},   {"ulong", {UNSIGNED, 8, 1}},
+        {"char", {SIGNED, 1, 1}},   {"uchar", {UNSIGNED, 1, 1}},  {"short", {SIGNED, 2, 1}},
+        {"ushort", {UNSIGNED, 2, 1}},
+        {"int", {SIGNED, 4, 1}},    {"uint", {UNSIGNED, 4, 1}},   {"long", {SIGNED, 8, 1}},
+        {"ulong", {UNSIGNED, 8, 1}},
         {"half", {FLOATING, 2, 1}}, {"float", {FLOATING, 4, 1}}, {"double", {FLOATING, 8, 1}},
     };
     static const char *const widths[] = {"", "2", "3", "4", "8", "16"};
@@ -97,7 +99,8 @@ static const char *read_integer(struct type t, const char *text, void *out)
         [SIGNED] = {[1] = ", but it holds -128 to 127", [2] = ", but it holds -32768 to 32767",
                     [4] = ", but it holds -2147483648 to 2147483647",
                     [8] = ", but it holds -9223372036854775808 to 9223372036854775807"},
-        [UNSIGNED] = {[1] = ", but it holds 0 to 255", [2] = ", but it holds 0 to 65535", [4] = ", but it holds 0 to 4294967295",
+        [UNSIGNED] = {[1] = ", but it holds 0 to 255", [2] = ", but it holds 0 to 65535",
+                      [4] = ", but it holds 0 to 4294967295",
                       [8] = ", but it holds 0 to 18446744073709551615"},
     };
     const bool negative = *text == '-';

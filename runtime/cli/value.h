@@ -9,7 +9,8 @@
 
 enum kind { SIGNED, UNSIGNED, FLOATING, OPAQUE };
 
-/** In memory, an element has `width` components of `bytes` bytes back to back, and then, if width is 3, room for a fourth. */
+/** In memory, an element has `width` components of `bytes` bytes back to back, and then, if
+ * width is 3, room for a fourth. */
 struct type {
     enum kind kind;   /**< OPAQUE (a structure, say): bytes and width are 0. */
     unsigned bytes, width;

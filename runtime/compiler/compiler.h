@@ -67,7 +67,8 @@ struct tc_arg {
 
 struct tc_kernel {
     char *name;               /**< Not empty; no two of a program have the same. */
-    char *attributes;         /**< As clGetKernelInfo(CL_KERNEL_ATTRIBUTES): "reqd_work_group_size(8,8,1)"; may be "". */
+    /** As clGetKernelInfo(CL_KERNEL_ATTRIBUTES): "reqd_work_group_size(8,8,1)"; may be "". */
+    char *attributes;
     uint32_t n_args;
     struct tc_arg *args;
     uint32_t args_size;       /**< Bytes of the argument block, a multiple of 16; it must lie at a multiple of 16. */
@@ -82,7 +83,8 @@ struct tc_kernel {
 struct tc_kernels {
     struct tc_kernel *kernels;
     size_t n;
-    uint64_t variables; /**< Bytes of the program's variables in the global address space, without what lies between them. */
+    /** Bytes of the program's variables in the global address space, without what lies between them. */
+    uint64_t variables;
 };
 
 /** Reads the kernels of an object. -EINVAL: not an object. Freed by tc_kernels_free. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The cache: one file a result, named by the SHA-256 of all it depends on, holding magic, the SHA-256 of the rest, and
- * the rest: length of the log, log, blob. Files appear whole (rename) and are never changed, so readers need no lock; what is
- * damaged does not match its checksum and counts as absent. A hit renews the file's time; a put that makes the total
- * exceed the limit ($TERN_CACHE_BYTES, default 256 MiB) removes the oldest. Failure to write is no failure. Where the
- * folder is, and whether it may be trusted, is tc_cachedir.c's.
+ * the rest: length of the log, log, blob. Files appear whole (rename) and are never changed, so readers need no lock;
+ * what is damaged does not match its checksum and counts as absent. A hit renews the file's time; a put that makes the
+ * total exceed the limit ($TERN_CACHE_BYTES, default 256 MiB) removes the oldest. Failure to write is no failure. Where
+ * the folder is, and whether it may be trusted, is tc_cachedir.c's.
  */
 #include "tc_internal.h"
 
@@ -184,7 +184,8 @@ static int older(const void *a, const void *b)
     return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
-/** Removes the oldest until a tenth of the limit is free. Temporary files that a killed writer left count as entries. */
+/** Removes the oldest until a tenth of the limit is free. Temporary files that a killed
+ * writer left count as entries. */
 static void evict(int dir)
 {
     const uint64_t limit = tc_cachedir_limit();

@@ -62,8 +62,8 @@ uint64_t tc_cachedir_limit(void)
     const unsigned shift = *end && unit ? 10u * (unsigned)(unit - "KMG" + 1) : 0;
     if (*set < '0' || *set > '9' || errno || (*end && (!unit || end[1])) || value > UINT64_MAX >> shift) {
         if (!atomic_flag_test_and_set(&told)) {
-            fprintf(stderr, "tern: TERN_CACHE_BYTES=%s is not a number of bytes (digits, then K, M, G or nothing); %llu are used\n",
-                    set, DEFAULT_BYTES);
+            fprintf(stderr, "tern: TERN_CACHE_BYTES=%s is not a number of bytes (digits, then K, M, G or nothing); "
+                    "%llu are used\n", set, DEFAULT_BYTES);
         }
         return DEFAULT_BYTES;
     }

@@ -74,8 +74,8 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
 {
     static const char *const fixed[] = {
         "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
-        "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno", "-fomit-frame-pointer",
-        "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
+        "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno",
+        "-fomit-frame-pointer", "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
         "-Wno-format", /* printf's records say themselves what they hold; clang wants %v4hlf for a float4 */
         "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {

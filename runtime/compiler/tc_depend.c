@@ -138,7 +138,8 @@ static size_t find_folders(const struct tc_options *options, const struct tc_tex
 {
     for (size_t i = 0; i < options->n; i++) {
         const char *o = options->arguments[i];
-        const size_t skip = !strncmp(o, "-I", 2) ? 2 : !strncmp(o, "-iquote", 7) ? 7 : !strncmp(o, "--embed-dir=", 12) ? 12 : 0;
+        const size_t skip = !strncmp(o, "-I", 2) ? 2 : !strncmp(o, "-iquote", 7) ? 7 : !strncmp(o, "--embed-dir=", 12)
+            ? 12 : 0;
         if (skip) {
             size_t n = strlen(o + skip);
             while (n > 1 && o[skip + n - 1] == '/') {
@@ -149,7 +150,8 @@ static size_t find_folders(const struct tc_options *options, const struct tc_tex
     }
     add_name(folders, TC_HEADER_ROOT, strlen(TC_HEADER_ROOT));
     add_name(folders, "", 0);
-    add_name(folders, "/usr/local/include", strlen("/usr/local/include")); /* where clang looks by itself, before its own */
+    /* where clang looks by itself, before its own */
+    add_name(folders, "/usr/local/include", strlen("/usr/local/include"));
     const size_t own = count(folders);
     FOR_EACH(name, opened) {
         const char *slash = strrchr(name, '/');
@@ -276,8 +278,8 @@ static int more_folders(void)
     return getenv("CPATH") || getenv("C_INCLUDE_PATH") || getenv("OBJC_INCLUDE_PATH") || getenv("CPLUS_INCLUDE_PATH");
 }
 
-int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given, const struct timespec *start,
-                    const struct tc_blob *result, struct tc_blob *out)
+int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given,
+                    const struct timespec *start, const struct tc_blob *result, struct tc_blob *out)
 {
     struct tc_text opened = {0}, folders = {0}, places = {0};
     struct stored head = {0};

@@ -19,8 +19,8 @@ extern const char *const tern_build_lib_dir __attribute__((weak));
 
 #define LLVM_DIRS "/usr/bin:/usr/local/bin:/usr/lib/llvm-19/bin"
 
-/** The folder of the library, or of the program, that holds this code; "" if it is not known. A program's name is what it
- *  was started as, which need not be a path. */
+/** The folder of the library, or of the program, that holds this code; "" if it is not known. A program's name is what
+ *  it was started as, which need not be a path. */
 static void own_folder(char *out, size_t size)
 {
     Dl_info info;

@@ -56,7 +56,8 @@ struct tc_child {
     const char *const *argv;
     const struct tc_blob *inputs; /**< [0] is standard input, [i] can be opened as /proc/self/fd/(i + 2). */
     size_t n_inputs;
-    struct tc_blob *back; /**< If not NULL: what the last input holds in the end, for a tool that writes to it. Malloc'ed. */
+    /** If not NULL: what the last input holds in the end, for a tool that writes to it. Malloc'ed. */
+    struct tc_blob *back;
 };
 
 /** Runs a tool to its end, by its path or by a name of tc_find_tool. 0: it ran; *exit_code is its own, *output its
@@ -111,8 +112,8 @@ int tc_depend_text(const char *text, size_t size);
 /** Puts before a result what it depends on. rule: clang's -MD output; given: headers were given, so that relative
  *  names are theirs; start: of the run that wrote it. 0; -EAGAIN: this cannot be told, so that the result is not to
  *  be cached; -ENOMEM. */
-int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given, const struct timespec *start,
-                    const struct tc_blob *result, struct tc_blob *out);
+int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given,
+                    const struct timespec *start, const struct tc_blob *result, struct tc_blob *out);
 
 /** The result again, if all that it depends on is as it was; else -ENOENT. */
 int tc_depend_check(const struct tc_blob *stored, struct tc_blob *result);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tc_load: lld links the object and what it needs of the run-time library for one device address. Sections sort by name:
- * callees first, the order that ternc/order.c gave. Gaps are zero, an illegal instruction. Constants have pages of their
- * own, so that nobody writes them. Line tables, if there are any, stay in the file and take no device memory.
+ * tc_load: lld links the object and what it needs of the run-time library for one device address. Sections sort by
+ * name: callees first, the order that ternc/order.c gave. Gaps are zero, an illegal instruction. Constants have pages
+ * of their own, so that nobody writes them. Line tables, if there are any, stay in the file and take no device memory.
  */
 #include "tc_internal.h"
 
@@ -28,8 +28,9 @@ static int run_linker(const struct tc_blob *object, uint32_t base, const char *d
     snprintf(runtime, sizeof runtime, "%s/runtime.o", directory);
     int n = snprintf(text, sizeof text, script, base, PAGE, PAGE);
     const struct tc_blob inputs[] = {{NULL, 0}, {text, (size_t)n}, *object};
-    const char *const argv[] = {"ld.lld-19", "-m", "elf32lriscv", "-e", "0", "--gc-sections", "-z", "noexecstack", "--no-relax",
-                                "--discard-locals", "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4", runtime, NULL};
+    const char *const argv[] = {"ld.lld-19", "-m", "elf32lriscv", "-e", "0", "--gc-sections", "-z", "noexecstack",
+                                "--no-relax", "--discard-locals", "-T", "/proc/self/fd/3", "-o", "-", "/proc/self/fd/4",
+                                runtime, NULL};
     struct tc_child child = {.argv = argv, .inputs = inputs, .n_inputs = 3};
     int code = 0;
     int result = tc_child_run(&child, &code, linked, log);

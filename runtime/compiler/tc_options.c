@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Options of clBuildProgram, clCompileProgram and clLinkProgram (OpenCL 3.0, 5.8.6 and 5.8.7). White space separates
- * them; "..." keeps it, and a backslash keeps a following quote or backslash. All options are accepted in both stages, since
- * clBuildProgram gives one string to both; those of the other stage are without effect.
+ * them; "..." keeps it, and a backslash keeps a following quote or backslash. All options are accepted in both stages,
+ * since clBuildProgram gives one string to both; those of the other stage are without effect.
  */
 #include "tc_internal.h"
 

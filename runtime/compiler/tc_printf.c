@@ -254,7 +254,8 @@ int tc_printf_format(const struct tc_image *image, const void *buffer, size_t si
     if (plain == (locale_t)0) {
         return -ENOMEM;
     }
-    const locale_t before = uselocale(plain); /* this thread's: a number's point is no comma, wherever the application lives */
+    /* this thread's: a number's point is no comma, wherever the application lives */
+    const locale_t before = uselocale(plain);
     memcpy(&used, base, sizeof used);
     size_t end = size - sizeof used < used ? size : sizeof used + used;
     for (size_t at = sizeof used; end - at >= sizeof words;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Blobs end in a seal, the SHA-256 of what precedes it, so that a damaged one is refused when it is given back: neither
- * LLVM nor the linker promises to notice. It guards against accidents, not malice; what a hostile blob can do is bounded by
- * the child processes that read it and by the device's address spaces.
+ * LLVM nor the linker promises to notice. It guards against accidents, not malice; what a hostile blob can do is
+ * bounded by the child processes that read it and by the device's address spaces.
  */
 #include "tc_internal.h"
 

@@ -48,7 +48,8 @@ static int memory_file(const struct tc_blob *blob, int from)
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, from);
     int error = errno;
     close(fd);
-    return moved < 0 ? -(error == EINVAL ? EMFILE : error) : moved; /* EINVAL: `from` is beyond the limit of descriptors */
+    /* EINVAL: `from` is beyond the limit of descriptors */
+    return moved < 0 ? -(error == EINVAL ? EMFILE : error) : moved;
 }
 
 static int read_back(int fd, struct tc_blob *out)
@@ -105,7 +106,8 @@ static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!result) {
-        result = posix_spawn(pid, child->argv[0], &actions, &attributes, (char *const *)(uintptr_t)child->argv, environ);
+        result = posix_spawn(pid, child->argv[0], &actions, &attributes, (char *const *)(uintptr_t)child->argv,
+                             environ);
     }
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
@@ -244,7 +246,8 @@ int tc_child_run(const struct tc_child *child, int *exit_code, struct tc_blob *o
         tc_text_add(log, messages.data, messages.size);
     }
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ) {
-        tc_text_print(log, "error: the limit of file sizes (ulimit -f) is too small for what %s makes\n", child->argv[0]);
+        tc_text_print(log, "error: the limit of file sizes (ulimit -f) is too small for what %s makes\n",
+                      child->argv[0]);
         result = -EIO;
         goto out;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-where <address>: the source of an address of the ELF file on standard input, by its line tables. One line for each
- * function that the code was inlined into, innermost first: "function<TAB>file<TAB>line<TAB>column". Nothing is printed if
- * nothing is known. Exit: 0; 1: no address, or no ELF file.
+ * tern-where <address>: the source of an address of the ELF file on standard input, by its line tables. One line for
+ * each function that the code was inlined into, innermost first: "function<TAB>file<TAB>line<TAB>column". Nothing is
+ * printed if nothing is known. Exit: 0; 1: no address, or no ELF file.
  *
  * A process of its own, like the compilers: an application does not carry a debugger's library along for the day that a
  * kernel faults, and a damaged program binary cannot take it down.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The commands of a queue that have not started, and which of them may. In order: only the oldest. Out of order: the
- * oldest whose events have ended, except behind a fence that has not started; one that comes after all before it (after_all)
- * must be the oldest there is, with nothing older on the device.
+ * oldest whose events have ended, except behind a fence that has not started; one that comes after all before it
+ * (after_all) must be the oldest there is, with nothing older on the device.
  *
- * A list in the order of appending, and for out-of-order queues a pairing heap, by that order, of those that wait for no event:
- * so n commands behind one event cost the others nothing, and taking the next costs O(log n) steps. Looking through the list
- * each time would do without the heap, and be quadratic. The links are in the commands: nothing here can run out of memory.
- * Guarded by whoever owns it (the context's lock).
+ * A list in the order of appending, and for out-of-order queues a pairing heap, by that order, of those that wait for
+ * no event: so n commands behind one event cost the others nothing, and taking the next costs O(log n) steps. Looking
+ * through the list each time would do without the heap, and be quadratic. The links are in the commands: nothing here
+ * can run out of memory. Guarded by whoever owns it (the context's lock).
  */
 #ifndef RT_BACKLOG_H
 #define RT_BACKLOG_H

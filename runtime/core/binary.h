@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a build made, or a binary that was given: never changed once it is made, and counted, so that whoever works on it
- * (kernels, a link, a build from it) holds it and needs no lock of the program, which may have got another one since.
+ * What a build made, or a binary that was given: never changed once it is made, and counted, so that
+ * whoever works on it (kernels, a link, a build from it) holds it and needs no lock of the program, which
+ * may have got another one since.
  */
 #ifndef RT_BINARY_H
 #define RT_BINARY_H

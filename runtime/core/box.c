@@ -36,15 +36,16 @@ size_t rt_side_end(const struct rt_side *s, const size_t region[3])
     size_t rows;
     size_t slices;
     size_t end;
-    if (__builtin_mul_overflow(region[1] - 1, s->row, &rows) || __builtin_mul_overflow(region[2] - 1, s->slice, &slices) ||
-        __builtin_add_overflow(s->start, rows, &end) || __builtin_add_overflow(end, slices, &end) ||
-        __builtin_add_overflow(end, region[0], &end)) {
+    if (__builtin_mul_overflow(region[1] - 1, s->row, &rows) ||
+        __builtin_mul_overflow(region[2] - 1, s->slice, &slices) || __builtin_add_overflow(s->start, rows, &end) ||
+        __builtin_add_overflow(end, slices, &end) || __builtin_add_overflow(end, region[0], &end)) {
         return SIZE_MAX;
     }
     return end;
 }
 
-/** Do rows of `width` bytes, `n` of them `pitch` apart, share a byte with the same rows `distance` further on? pitch >= width. */
+/** Do rows of `width` bytes, `n` of them `pitch` apart, share a byte with the same rows `distance`
+ * further on? pitch >= width. */
 static bool rows_overlap(size_t distance, size_t width, size_t n, size_t pitch)
 {
     const size_t skipped = distance / pitch;

@@ -13,8 +13,8 @@ struct rt_side {
     size_t slice;
 };
 
-/** Fills in zero pitches by the rules of the specification. False: a pitch breaks them, or the place of the first byte is no
- *  size_t (CL_INVALID_VALUE). No size of the region is 0. */
+/** Fills in zero pitches by the rules of the specification. False: a pitch breaks them, or the place of the first byte
+ *  is no size_t (CL_INVALID_VALUE). No size of the region is 0. */
 bool rt_side_make(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct rt_side *out);
 /** The byte after the last, or SIZE_MAX if that overflows. */
 size_t rt_side_end(const struct rt_side *s, const size_t region[3]);

@@ -156,7 +156,8 @@ static int make(const struct job *j, struct rt_binary **out, char **log)
         *out = j->from;
         return 0;
     }
-    const int r = j->step == RT_BUILD ? build(j, &blob, log) : j->step == RT_COMPILE ? compile(j, &blob, log) : link(j, &blob, log);
+    const int r = j->step == RT_BUILD ? build(j, &blob, log) : j->step == RT_COMPILE ? compile(j, &blob, log)
+                                                                                     : link(j, &blob, log);
     return r == 0 ? rt_binary_create(blob, out) : r;
 }
 

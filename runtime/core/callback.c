@@ -22,8 +22,8 @@ bool rt_callback_refuses(cl_context ctx, const char *call)
         return false;
     }
     rt_context_refuse(ctx, RT_REFUSED_WAIT,
-                      "%s waits, which a callback of %s must not: the queue would wait for itself. Refused (CL_INVALID_OPERATION); "
-                      "use calls that do not block, and events.",
+                      "%s waits, which a callback of %s must not: the queue would wait for itself. Refused "
+                      "(CL_INVALID_OPERATION); use calls that do not block, and events.",
                       call, inside);
     return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A command of a queue: what it waits for, the event it drives, and how it is done. Two sorts: *device* commands give
- * packets to submit (`build`), so several can be on their way at once; *host* commands do their work in the queue's worker
- * (`run`) when their turn has come. A kind of command embeds this struct first and brings an operations table.
+ * packets to submit (`build`), so several can be on their way at once; *host* commands do their work in the queue's
+ * worker (`run`) when their turn has come. A kind of command embeds this struct first and brings an operations table.
  *
  * Life: rt_command_create, rt_command_use for its buffers, then rt_command_enqueue, which hands it to the queue in any
  * case of success; rt_command_free otherwise.
@@ -24,7 +24,8 @@ struct rt_command_ops {
     cl_int (*build)(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size);
     /** After the device is done with what was built, or will never begin it. May be NULL. In the worker. */
     void (*retire)(struct rt_command *c);
-    /** Says of the command's fault what the driver cannot know, to be read behind its sentence. May be NULL. In the worker. */
+    /** Says of the command's fault what the driver cannot know, to be read behind its sentence.
+     * May be NULL. In the worker. */
     void (*explain)(const struct rt_command *c, const struct tern_fault *fault, char text[RT_FAULT_MORE]);
     /** Frees what the kind of command owns. May be NULL. */
     void (*clear)(struct rt_command *c);
@@ -58,7 +59,8 @@ cl_int rt_command_create(size_t bytes, const struct rt_command_ops *ops, cl_comm
 /** The command works on mem: holds it and sees that it has device memory. Errors as rt_mem_resident. */
 cl_int rt_command_use(struct rt_command *c, cl_mem mem);
 void rt_command_free(struct rt_command *c);
-/** Puts it into its queue; with blocking, waits and gives the command's error. *event (may be NULL): a new reference. */
+/** Puts it into its queue; with blocking, waits and gives the command's error. *event (may
+ * be NULL): a new reference. */
 cl_int rt_command_enqueue(struct rt_command *c, bool blocking, cl_event *event);
 
 #endif

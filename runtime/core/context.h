@@ -3,8 +3,9 @@
  * A context is an address space: a process of the driver. It is also the unit of failure: after a fault the process
  * takes no more work, so the context is lost, and every later command fails with CL_OUT_OF_RESOURCES.
  *
- * `lock` guards the queues' lists, events, maps and `lost` of everything in the context; one lock, because events tie the
- * queues together and the critical sections are short. `changed` tells waiters (clFinish, clWaitForEvents) to look again.
+ * `lock` guards the queues' lists, events, maps and `lost` of everything in the context; one lock, because events
+ * tie the queues together and the critical sections are short. `changed` tells waiters (clFinish,
+ * clWaitForEvents) to look again.
  */
 #ifndef RT_CONTEXT_H
 #define RT_CONTEXT_H
@@ -55,15 +56,17 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
 cl_int rt_context_query(cl_context ctx, cl_context_info name, const struct rt_answer *a);
 cl_int rt_context_add_hook(cl_context ctx, void(CL_CALLBACK *fn)(cl_context, void *), void *data);
 bool rt_context_lost(cl_context ctx);
-/** A command of the context faulted: tells the application once, through its callback and on stderr. more: what the command
- *  adds to the driver's sentence. Not under the lock. */
+/** A command of the context faulted: tells the application once, through its callback and on stderr. more: what the
+ *  command adds to the driver's sentence. Not under the lock. */
 void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more);
 /** A command was aborted: another one has faulted, and its queue tells; or the device is lost, which is told here. */
 void rt_context_abort(cl_context ctx);
-/** Says why a call is refused and how much there is: to the application's callback each time, and on stderr the first time for
- *  each kind. Not under a lock: the application may call anything. */
-void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or CL_OUT_OF_RESOURCES on failure. */
+/** Says why a call is refused and how much there is: to the application's callback each time, and on stderr the first
+ *  time for each kind. Not under a lock: the application may call anything. */
+void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format,
+                       ...) __attribute__((format(printf, 3, 4)));
+/** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or
+ * CL_OUT_OF_RESOURCES on failure. */
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out);
 
 #endif

@@ -42,7 +42,8 @@ static void open_device(void)
         return;
     }
     tern_device_query(hw, &d->info);
-    const uint64_t whole = d->info.memory_bytes < d->info.allocatable_bytes ? d->info.memory_bytes : d->info.allocatable_bytes;
+    const uint64_t whole = d->info.memory_bytes < d->info.allocatable_bytes ? d->info.memory_bytes
+                                                                            : d->info.allocatable_bytes;
     const uint64_t half = d->info.memory_bytes / 2;
     d->memory = whole;
     d->max_alloc = half < whole ? half : whole;
@@ -62,8 +63,9 @@ void rt_device_say_inherited(void)
 {
     static atomic_bool said;
     if (!atomic_exchange(&said, true)) {
-        fprintf(stderr, "tern: OpenCL: process %ld was forked from one that had opened the device, whose objects cannot be used here: fork "
-                        "before the first call of OpenCL, or start a new program\n", (long)getpid());
+        fprintf(stderr, "tern: OpenCL: process %ld was forked from one that had opened the device, whose objects "
+                        "cannot be used here: fork before the first call of OpenCL, or start a new program\n",
+                        (long)getpid());
     }
 }
 

@@ -28,8 +28,9 @@ struct _cl_device_id {
 
 /** Opens at first use. NULL: it cannot be opened; the reason has been printed (once). */
 cl_device_id rt_device_get(void);
-/** In the child of a fork whose parent had opened the device: it and all objects are the parent's. Every call but clRelease... fails
- *  there at once, since no object is found; nothing is locked, because a thread that the child does not have may hold the lock. */
+/** In the child of a fork whose parent had opened the device: it and all objects are the parent's. Every call but
+ *  clRelease... fails there at once, since no object is found; nothing is locked, because a thread that the child does
+ *  not have may hold the lock. */
 bool rt_device_inherited(void);
 /** Says so on stderr, once. */
 void rt_device_say_inherited(void);
@@ -39,8 +40,8 @@ bool rt_device_is(cl_device_id device);
 cl_ulong rt_device_ns(cl_device_id device, uint64_t cycles);
 /** Device time now, in nanoseconds. */
 cl_ulong rt_device_now(cl_device_id device);
-/** Around what a thread of ours does on its own (a command's end, winding up a queue, building): closing at exit waits for it, for a
- *  bounded time. */
+/** Around what a thread of ours does on its own (a command's end, winding up a queue, building): closing at exit waits
+ *  for it, for a bounded time. */
 void rt_device_thread_begin(void);
 void rt_device_thread_end(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * clGetDeviceInfo. What never varies is a table; what depends on the device that was opened is a switch. Absent features
- * (images, SVM, pipes, queues on the device, sub-groups, IL) answer what section 4.2 of the specification asks of a
- * device without them.
+ * clGetDeviceInfo. What never varies is a table; what depends on the device that was opened is a switch. Absent
+ * features (images, SVM, pipes, queues on the device, sub-groups, IL) answer what section 4.2 of the specification
+ * asks of a device without them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "runtime/core/platform.h"
 #include "runtime/include/CL/cl_tern.h"
 
-#define FP64_CONFIG                                                                                                      \
-    (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA |      \
+#define FP64_CONFIG \
+    (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | \
      CL_FP_SOFT_FLOAT)
 
 enum kind { UINT, ULONG, SIZE, NOTHING };

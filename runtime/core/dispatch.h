@@ -14,7 +14,8 @@ struct rt_range {
     uint32_t offset[3];
 };
 
-/** The arguments' values are taken now. CL_OUT_OF_RESOURCES, CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY. */
+/** The arguments' values are taken now. CL_OUT_OF_RESOURCES,
+ * CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY. */
 cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kernel kernel, const struct rt_range *range,
                           cl_uint n_waits, const cl_event *waits, struct rt_command **out);
 

@@ -171,7 +171,8 @@ cl_int rt_event_query(cl_event e, cl_event_info name, const struct rt_answer *a)
 
 cl_int rt_event_profile(cl_event e, cl_profiling_info name, const struct rt_answer *a)
 {
-    if (e->queue == NULL || (e->queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0 || rt_event_status(e) != CL_COMPLETE) {
+    if (e->queue == NULL || (e->queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0 ||
+        rt_event_status(e) != CL_COMPLETE) {
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     }
     switch (name) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events: a status that only goes down (queued, submitted, running, complete or an error), the times of its command, the
- * application's callbacks, and the commands of other queues that wait for it. Guarded by the context's lock; functions
- * named _locked want it held, all others want it free.
+ * Events: a status that only goes down (queued, submitted, running, complete or an error), the times of its command,
+ * the application's callbacks, and the commands of other queues that wait for it. Guarded by the context's lock;
+ * functions named _locked want it held, all others want it free.
  */
 #ifndef RT_EVENT_H
 #define RT_EVENT_H

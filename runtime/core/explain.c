@@ -99,8 +99,8 @@ static void say_argument(const struct rt_scene *s, uint32_t address, char text[R
         say_null(s, text);
     } else if (best != NULL) {
         const bool below = address < pointer_of(s, best);
-        say(text, " That is %u bytes %s argument '%s', a buffer of %zu bytes.", least, below ? "below" : "beyond the end of",
-            name_of(best), best_size);
+        say(text, " That is %u bytes %s argument '%s', a buffer of %zu bytes.", least,
+            below ? "below" : "beyond the end of", name_of(best), best_size);
     }
 }
 
@@ -123,13 +123,16 @@ static void say_advice(const struct rt_scene *s, const struct tern_fault *f, cha
         }
         break;
     case TERN_FAULT_MISALIGNED:
-        say(text, " Data must lie at a multiple of its size; vloadn and vstoren take vectors at a multiple of the element's.");
+        say(text, " Data must lie at a multiple of its size; vloadn and vstoren take vectors at a multiple of "
+            "the element's.");
         break;
     case TERN_FAULT_STACK_OVERFLOW:
-        say(text, " The kernel needs %u bytes; an index into a private array, or a pointer into one, is out of range.", s->kernel->stack);
+        say(text, " The kernel needs %u bytes; an index into a private array, or a pointer into one, is out of range.",
+            s->kernel->stack);
         break;
     case TERN_FAULT_LOCAL_OVERRUN:
-        say(text, " An index into local memory, or a pointer into it, is out of range; is a local argument large enough?");
+        say(text, " An index into local memory, or a pointer into it, is out of range; is a local argument "
+            "large enough?");
         break;
     case TERN_FAULT_BARRIER_DIVERGENCE:
         say(text, " Every work-item of a work-group must reach the same barrier, and none may return before.");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the runtime adds to the driver's sentence about a kernel's fault: where in the source, which argument was meant, and
- * what to do. The driver knows addresses; names, lines and the language are the runtime's.
+ * What the runtime adds to the driver's sentence about a kernel's fault: where in the source, which argument was meant,
+ * and what to do. The driver knows addresses; names, lines and the language are the runtime's.
  */
 #ifndef RT_EXPLAIN_H
 #define RT_EXPLAIN_H

@@ -19,7 +19,8 @@ static uint32_t divisor(uint32_t n, uint32_t limit)
     return d;
 }
 
-/** x: whole warps that divide the range, 64 first, then what is nearest above, then below; else what there is, or uneven. */
+/** x: whole warps that divide the range, 64 first, then what is nearest above, then below; else
+ * what there is, or uneven. */
 static uint32_t choose_x(uint32_t lanes, uint32_t max, bool uniform, uint32_t n)
 {
     const uint32_t good = least(GOOD < lanes ? lanes : GOOD, max);

@@ -102,7 +102,8 @@ cl_int rt_image_create(cl_context ctx, const struct tc_blob *object, struct rt_i
     pthread_mutex_unlock(&ctx->image_lock);
     if (r != 0) {
         rt_object_drop(im);
-        return r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : r == -ENOSPC ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;
+        return r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : r == -ENOSPC ? CL_MEM_OBJECT_ALLOCATION_FAILURE
+                                                                   : CL_OUT_OF_RESOURCES;
     }
     *out = im;
     return CL_SUCCESS;

@@ -61,7 +61,8 @@ cl_int rt_answer_names(const struct rt_answer *a, const char *words, unsigned ma
     size_t n = 0;
     char *rest;
     snprintf(text, sizeof text, "%s", words);
-    for (char *word = strtok_r(text, " ", &rest); word != NULL && n < sizeof v / sizeof v[0]; word = strtok_r(NULL, " ", &rest)) {
+    for (char *word = strtok_r(text, " ", &rest); word != NULL && n < sizeof v / sizeof v[0];
+         word = strtok_r(NULL, " ", &rest)) {
         v[n++] = rt_name_version(word, major, 0, 0);
     }
     return rt_answer_bytes(a, v, n * sizeof v[0]);

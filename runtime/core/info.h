@@ -29,7 +29,8 @@ cl_int rt_answer_names(const struct rt_answer *a, const char *words, unsigned ma
 /** Stores an errcode_ret, which may be NULL. */
 void rt_error_set(cl_int *errcode_ret, cl_int error);
 
-/** Copies a zero-terminated property list of pairs; *out is malloc'ed, NULL for NULL; *n counts elements with the zero. */
+/** Copies a zero-terminated property list of pairs; *out is malloc'ed, NULL for NULL; *n
+ * counts elements with the zero. */
 cl_int rt_properties_copy(const cl_ulong *list, cl_ulong **out, size_t *n);
 
 #endif

@@ -186,18 +186,19 @@ cl_int rt_kernel_fits(cl_kernel k)
     const uint64_t local = rt_kernel_local(k, NULL);
     if (local > ctx->device->info.local_bytes) {
         rt_context_refuse(ctx, RT_REFUSED_LOCAL,
-                          "kernel %s needs %llu bytes of local memory for a work-group (%u of its own variables, the rest of its arguments), "
-                          "and an engine has %u", code->name, (unsigned long long)local, code->local_static, ctx->device->info.local_bytes);
+                          "kernel %s needs %llu bytes of local memory for a work-group (%u of its own variables, the "
+                          "rest of its arguments), and an engine has %u", code->name, (unsigned long long)local,
+                          code->local_static, ctx->device->info.local_bytes);
         return CL_OUT_OF_RESOURCES;
     }
     if (rt_kernel_stack_log2(k) > STACK_LOG2_MAX) {
-        rt_context_refuse(ctx, RT_REFUSED_PRIVATE, "kernel %s needs %u bytes of private memory for a work-item, and %u are the most",
-                          code->name, code->stack, 1u << STACK_LOG2_MAX);
+        rt_context_refuse(ctx, RT_REFUSED_PRIVATE, "kernel %s needs %u bytes of private memory for a work-item, and "
+                          "%u are the most", code->name, code->stack, 1u << STACK_LOG2_MAX);
         return CL_OUT_OF_RESOURCES;
     }
     if (code->args_size > RT_MAX_PARAMETERS) {
-        rt_context_refuse(ctx, RT_REFUSED_ARGUMENTS, "kernel %s takes %u bytes of arguments, and %u are the most", code->name,
-                          code->args_size, RT_MAX_PARAMETERS);
+        rt_context_refuse(ctx, RT_REFUSED_ARGUMENTS, "kernel %s takes %u bytes of arguments, and %u are the most",
+                          code->name, code->args_size, RT_MAX_PARAMETERS);
         return CL_OUT_OF_RESOURCES;
     }
     return CL_SUCCESS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels: a program's function with its arguments. Values are kept as the device wants them, in an argument block; buffers
- * and local memory get their addresses when the kernel is enqueued. By the specification a kernel does not keep its
- * buffers alive; commands do.
+ * Kernels: a program's function with its arguments. Values are kept as the device wants them, in an argument block;
+ * buffers and local memory get their addresses when the kernel is enqueued. By the specification a kernel does not keep
+ * its buffers alive; commands do.
  */
 #ifndef RT_KERNEL_H
 #define RT_KERNEL_H
@@ -27,8 +27,8 @@ struct _cl_kernel {
 
 /** CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY. */
 cl_int rt_kernel_create(cl_program p, const char *name, cl_kernel *out);
-/** All kernels of the program's binary, unless `all` is NULL, and (count may be NULL) how many. CL_INVALID_VALUE: cap is too
- *  small; errors as rt_kernel_create. */
+/** All kernels of the program's binary, unless `all` is NULL, and (count may be NULL) how many. CL_INVALID_VALUE: cap
+ *  is too small; errors as rt_kernel_create. */
 cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *count);
 cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out);
 cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *value);

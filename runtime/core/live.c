@@ -52,8 +52,8 @@ static size_t home(const void *object, size_t size)
 }
 
 /**
- * Where the object is, or the free slot where it would be; `size`: neither, which only who reads while the table is changed
- * can meet. Everybody else sees half of the slots free.
+ * Where the object is, or the free slot where it would be; `size`: neither, which only who reads while the table is
+ * changed can meet. Everybody else sees half of the slots free.
  */
 static size_t find(struct table *t, const void *object)
 {
@@ -127,7 +127,8 @@ void rt_live_remove(const void *object)
     put(t, hole, NULL);
     for (size_t i = (hole + 1) & (t->size - 1); at(t, i) != NULL; i = (i + 1) & (t->size - 1)) {
         const size_t wanted = home(at(t, i), t->size);
-        if (((i - wanted) & (t->size - 1)) >= ((i - hole) & (t->size - 1))) { /* it may stand in the hole: not before its home */
+        /* it may stand in the hole: not before its home */
+        if (((i - wanted) & (t->size - 1)) >= ((i - hole) & (t->size - 1))) {
             put(t, hole, at(t, i));
             put(t, i, NULL);
             hole = i;
@@ -156,7 +157,8 @@ bool rt_live_has(const void *object)
         const unsigned version = atomic_load(&s->version);
         if (version % 2 == 0) {
             const bool found = contains(atomic_load(&s->table), object);
-            if (found || atomic_load(&s->version) == version) { /* found while others are moved: it is there all the same */
+            /* found while others are moved: it is there all the same */
+            if (found || atomic_load(&s->version) == version) {
                 return found;
             }
         }

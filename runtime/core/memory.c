@@ -46,8 +46,8 @@ static cl_mem mem_new(cl_context ctx, cl_mem_flags flags, size_t size)
     return m;
 }
 
-cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size, void *host_ptr,
-                     cl_mem *out)
+cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size,
+                     void *host_ptr, cl_mem *out)
 {
     cl_mem m = mem_new(ctx, flags, size);
     if (m == NULL) {
@@ -167,7 +167,8 @@ cl_int rt_mem_resident(cl_mem mem)
     }
     pthread_mutex_unlock(&m->lock);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
-        rt_context_refuse(m->context, RT_REFUSED_MEMORY, "no device memory for a buffer of %zu bytes: %s", m->size, tern_last_error());
+        rt_context_refuse(m->context, RT_REFUSED_MEMORY, "no device memory for a buffer of %zu bytes: %s", m->size,
+                          tern_last_error());
     }
     return error;
 }

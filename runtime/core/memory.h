@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Buffers. A root buffer owns a device allocation, made when a command first needs it (so that an application may create
- * more than it uses); a sub-buffer is a range of its parent's. Initial contents go to the device with the allocation:
- * CL_MEM_COPY_HOST_PTR makes it at creation, since the caller's data need not outlive the call.
+ * Buffers. A root buffer owns a device allocation, made when a command first needs it (so that an application may
+ * create more than it uses); a sub-buffer is a range of its parent's. Initial contents go to the device with the
+ * allocation: CL_MEM_COPY_HOST_PTR makes it at creation, since the caller's data need not outlive the call.
  *
- * Mapping gives host memory of its own (the caller's with CL_MEM_USE_HOST_PTR): the map command reads into it, the unmap
- * command writes it back. The alternative, device memory mapped into the host, is not something every backend has.
+ * Mapping gives host memory of its own (the caller's with CL_MEM_USE_HOST_PTR): the map command reads into
+ * it, the unmap command writes it back. The alternative, device memory mapped into the host, is not
+ * something every backend has.
  */
 #ifndef RT_MEMORY_H
 #define RT_MEMORY_H
@@ -46,8 +47,8 @@ struct _cl_mem {
 };
 
 /** Arguments are valid. properties (may be NULL) are copied. */
-cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size, void *host_ptr,
-                     cl_mem *out);
+cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size,
+                     void *host_ptr, cl_mem *out);
 cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size, cl_mem *out);
 cl_int rt_mem_query(cl_mem mem, cl_mem_info name, const struct rt_answer *a);
 cl_int rt_mem_add_hook(cl_mem mem, void(CL_CALLBACK *fn)(cl_mem, void *), void *data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Copies and fills (mover.h). A fill packet repeats 64 bytes, so that any pattern up to 64 fits one packet; one of 128 takes
- * two, each filling every other 64 bytes.
+ * Copies and fills (mover.h). A fill packet repeats 64 bytes, so that any pattern up to 64 fits one packet; one of 128
+ * takes two, each filling every other 64 bytes.
  */
 #include "runtime/core/mover.h"
 
@@ -99,8 +99,8 @@ static cl_int fill_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], 
 
 static const struct rt_command_ops fill_ops = {.build = fill_build};
 
-cl_int rt_fill_create(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_size, size_t offset, size_t size,
-                      cl_uint n_waits, const cl_event *waits, struct rt_command **out)
+cl_int rt_fill_create(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_size, size_t offset,
+                      size_t size, cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
     struct fill *f;
     cl_int error = rt_command_create(sizeof(struct fill), &fill_ops, queue, CL_COMMAND_FILL_BUFFER, n_waits, waits, &f);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What every OpenCL object begins with: the loader's dispatch table, a magic number that tells its kind, and two counts.
- * `refs` is what the application sees (clRetain, clRelease, CL_..._REFERENCE_COUNT); `holds` keeps the memory: one for all
- * of the application's references together and one for each internal user. Two counts, because the specification lets
- * nobody else's interest show in the reference count (a command holds its buffers).
+ * What every OpenCL object begins with: the loader's dispatch table, a magic number that tells its kind, and two
+ * counts. `refs` is what the application sees (clRetain, clRelease, CL_..._REFERENCE_COUNT); `holds` keeps the memory:
+ * one for all of the application's references together and one for each internal user. Two counts, because the
+ * specification lets nobody else's interest show in the reference count (a command holds its buffers).
  *
  * Names: rt_<object>_<verb>; the handles of the API (cl_context ...) are pointers to the structs of core/. Locking: one
- * lock per context (context.h) guards queues, events and maps; it is never held across a call of the driver that blocks,
- * of the compiler, or of the application. mem->lock, program->lock, binary->lock and then context->image_lock are taken before it,
- * never after.
+ * lock per context (context.h) guards queues, events and maps; it is never held across a call of the driver that
+ * blocks, of the compiler, or of the application. mem->lock, program->lock, binary->lock and then context->image_lock
+ * are taken before it, never after.
  */
 #ifndef RT_OBJECT_H
 #define RT_OBJECT_H
@@ -39,7 +39,8 @@ struct rt_object {
 
 /** Zeroed memory with its header made: one reference, one hold. NULL: no memory. */
 void *rt_object_create(size_t size, uint32_t magic, void (*destroy)(void *object));
-/** Is this a live object of the kind? Any pointer may be asked about. In the child of a fork none is (device.h), without a lock. */
+/** Is this a live object of the kind? Any pointer may be asked about. In the child of a fork none is
+ * (device.h), without a lock. */
 bool rt_object_is(const void *object, uint32_t magic);
 /** The application's references. */
 void rt_object_retain(void *object);

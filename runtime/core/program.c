@@ -235,7 +235,8 @@ cl_int rt_program_take_compiled(cl_program p, struct rt_binary **out)
 {
     cl_int error = CL_INVALID_OPERATION;
     pthread_mutex_lock(&p->lock);
-    if (p->status != CL_BUILD_IN_PROGRESS && p->status != CL_BUILD_ERROR && p->binary != NULL && p->binary->kind != TC_OBJECT) {
+    if (p->status != CL_BUILD_IN_PROGRESS && p->status != CL_BUILD_ERROR && p->binary != NULL &&
+        p->binary->kind != TC_OBJECT) {
         rt_object_hold(p->binary);
         *out = p->binary;
         error = CL_SUCCESS;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Programs. `lock` guards what a build changes: no such field is read or written without it. A build runs outside the
- * lock, marked by status CL_BUILD_IN_PROGRESS, which refuses a second one, and works on what it took under the lock: the
- * source, which never changes, and binaries, which never change either and are held (binary.h). While kernel objects exist
- * no build begins; a kernel counts itself and takes its binary in one step under the lock.
+ * lock, marked by status CL_BUILD_IN_PROGRESS, which refuses a second one, and works on what it took under the lock:
+ * the source, which never changes, and binaries, which never change either and are held (binary.h). While kernel
+ * objects exist no build begins; a kernel counts itself and takes its binary in one step under the lock.
  */
 #ifndef RT_PROGRAM_H
 #define RT_PROGRAM_H
@@ -29,7 +29,8 @@ struct _cl_program {
 };
 
 /** Copies the strings. CL_OUT_OF_HOST_MEMORY. */
-cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings, const size_t *lengths, cl_program *out);
+cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings, const size_t *lengths,
+                                cl_program *out);
 /** CL_INVALID_BINARY: not something that this compiler made. */
 cl_int rt_program_create_binary(cl_context ctx, const void *binary, size_t size, cl_program *out);
 /** For clLinkProgram. */

@@ -11,7 +11,8 @@
 #include "runtime/core/thread.h"
 #include "runtime/include/CL/cl_tern.h"
 
-/** cl_khr_priority_hints: shares among the queues of one OpenCL context, which are contexts of one process of the driver. */
+/** cl_khr_priority_hints: shares among the queues of one OpenCL context, which are contexts of
+ * one process of the driver. */
 static uint32_t weight(cl_uint priority)
 {
     switch (priority) {
@@ -25,8 +26,8 @@ static uint32_t weight(cl_uint priority)
 }
 
 /**
- * cl_khr_throttle_hints: how far ahead the queue submits. A low throttle gives the device one command and the next only when
- * that has ended, so the engine rests in between, or works for others; it changes nothing for a command that runs.
+ * cl_khr_throttle_hints: how far ahead the queue submits. A low throttle gives the device one command and the next only
+ * when that has ended, so the engine rests in between, or works for others; it changes nothing for a command that runs.
  */
 static unsigned ahead(cl_uint throttle)
 {
@@ -112,8 +113,8 @@ static cl_int answer_statistics(cl_command_queue q, const struct rt_answer *a)
     struct tern_context_stats s;
     tern_context_query(q->hw, &s);
     cl_tern_queue_statistics out = {
-        .submitted = s.submitted, .completed = s.completed, .aborted = s.aborted, .preempted = s.preempted, .moved = s.moved,
-        .cycles = s.cycles, .waited = s.waited, .longest_wait = s.longest_wait,
+        .submitted = s.submitted, .completed = s.completed, .aborted = s.aborted, .preempted = s.preempted,
+        .moved = s.moved, .cycles = s.cycles, .waited = s.waited, .longest_wait = s.longest_wait,
     };
     _Static_assert(sizeof out.engine_cycles == sizeof s.engine_cycles, "as many engines in both interfaces");
     memcpy(out.engine_cycles, s.engine_cycles, sizeof out.engine_cycles);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A queue is a context of the driver (one engine, one SW queue) and a worker thread, which starts commands when their turn
- * comes and finishes them when the device has reported: device commands are submitted back to back, at most
+ * A queue is a context of the driver (one engine, one SW queue) and a worker thread, which starts commands when their
+ * turn comes and finishes them when the device has reported: device commands are submitted back to back, at most
  * RT_FLIGHT_MAX at once, host commands wait for what precedes them. A thread a queue, and not the device's callback:
  * finishing calls the application, and starting may allocate, neither of which the device's thread may do.
  *

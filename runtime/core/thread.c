@@ -15,7 +15,8 @@ static bool make_attributes(pthread_attr_t *attr)
     if (pthread_getattr_default_np(attr) != 0) {
         return false;
     }
-    if (pthread_attr_getstacksize(attr, &size) == 0 && (size >= STACK_LEAST || pthread_attr_setstacksize(attr, STACK_LEAST) == 0) &&
+    if (pthread_attr_getstacksize(attr, &size) == 0 &&
+        (size >= STACK_LEAST || pthread_attr_setstacksize(attr, STACK_LEAST) == 0) &&
         pthread_attr_setdetachstate(attr, PTHREAD_CREATE_DETACHED) == 0) {
         return true;
     }

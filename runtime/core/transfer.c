@@ -22,7 +22,8 @@ struct mapping {
 
 static cl_int move(const struct transfer *t, size_t at, size_t host_at, size_t size)
 {
-    return t->to_host ? rt_mem_read(t->mem, at, t->host + host_at, size) : rt_mem_write(t->mem, at, t->host + host_at, size);
+    return t->to_host ? rt_mem_read(t->mem, at, t->host + host_at, size)
+                      : rt_mem_write(t->mem, at, t->host + host_at, size);
 }
 
 static cl_int transfer_run(struct rt_command *c)
@@ -40,9 +41,9 @@ static cl_int transfer_run(struct rt_command *c)
 
 static const struct rt_command_ops transfer_ops = {.run = transfer_run};
 
-cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host, const size_t region[3],
-                          const struct rt_side *buffer, const struct rt_side *host_side, void *host, cl_uint n_waits,
-                          const cl_event *waits, struct rt_command **out)
+cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host,
+                          const size_t region[3], const struct rt_side *buffer, const struct rt_side *host_side,
+                          void *host, cl_uint n_waits, const cl_event *waits, struct rt_command **out)
 {
     struct transfer *t;
     cl_int error = rt_command_create(sizeof(struct transfer), &transfer_ops, queue, type, n_waits, waits, &t);

@@ -6,10 +6,11 @@
 #include "runtime/core/box.h"
 #include "runtime/core/command.h"
 
-/** Reads (to_host) or writes a box. `host` is the base of the caller's memory, which stays valid until the command ends. */
-cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host, const size_t region[3],
-                          const struct rt_side *buffer, const struct rt_side *host_side, void *host, cl_uint n_waits,
-                          const cl_event *waits, struct rt_command **out);
+/** Reads (to_host) or writes a box. `host` is the base of the caller's memory, which stays
+ * valid until the command ends. */
+cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host,
+                          const size_t region[3], const struct rt_side *buffer, const struct rt_side *host_side,
+                          void *host, cl_uint n_waits, const cl_event *waits, struct rt_command **out);
 /** Brings a mapping up to date (map), or writes it back and frees it (unmap; takes it over if it succeeds). */
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out);

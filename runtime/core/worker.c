@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a queue's thread does: starts commands that are ready, finishes those that the device has reported (queue.h). */
+/** What a queue's thread does: starts commands that are ready, finishes those that the
+ * device has reported (queue.h). */
 #include "runtime/core/queue.h"
 
 #include <string.h>
@@ -229,7 +230,8 @@ void *rt_queue_work(void *user)
         struct rt_command *c = take_ended(q, &due);
         if (c != NULL) {
             cl_event next = due != NULL ? q->flight->event : NULL;
-            rt_device_thread_begin(); /* once the command is over, the program may release all and end: then this is waited for */
+            /* once the command is over, the program may release all and end: then this is waited for */
+            rt_device_thread_begin();
             pthread_mutex_unlock(lock);
             finish_flight(q, c);
             if (next != NULL) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Atomics on 32 bits: one AMO each; compare-and-swap is amocas.w, so there is no loop in which lanes could starve one
- * another. The functions of OpenCL C 1.x are relaxed. Those of 3.0 put fences around: memory orders as the RISC-V ISA manual
- * maps C11's. A float is exchanged, loaded and stored as its bits.
+ * another. The functions of OpenCL C 1.x are relaxed. Those of 3.0 put fences around: memory orders as the RISC-V ISA
+ * manual maps C11's. A float is exchanged, loaded and stored as its bits.
  */
 #include "base.h"
 
@@ -31,7 +31,8 @@
     }
 
 #define SWAP(SPACE, TYPE)                                                                                             \
-    static inline __attribute__((overloadable, always_inline)) TYPE swap(volatile SPACE TYPE *p, TYPE expected, TYPE v) \
+    static inline __attribute__((overloadable, always_inline)) TYPE swap(volatile SPACE TYPE *p, \
+                                                                         TYPE expected, TYPE v) \
     {                                                                                                                 \
         __asm__ volatile(".insn r 0x2f, 2, 0x14, %0, %1, %2" : "+r"(expected) : "r"(p), "r"(v) : "memory");           \
         return expected;                                                                                              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Functions whose results are exact, subnormal numbers, zeros' signs and NaN included: ldexp, fmod, remainder, remquo,
- * fract, nextafter, nan. The generic library's flush subnormal floats, take a NaN for a number, and fail where quotients
- * are large.
+ * Functions whose results are exact, subnormal numbers, zeros' signs and NaN included: ldexp, fmod, remainder,
+ * remquo, fract, nextafter, nan. The generic library's flush subnormal floats, take a NaN for a number, and
+ * fail where quotients are large.
  */
 #include "base.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * vstore_half and vstorea_half that round up or down. The generic library's lose what lies beneath half's smallest number: a
- * value below 2^-25 rounded up became zero. Here a value is first brought to a float that is a half, so that the store itself
- * is exact; a double is first rounded to float in the same direction, which composes.
+ * vstore_half and vstorea_half that round up or down. The generic library's lose what lies beneath half's smallest
+ * number: a value below 2^-25 rounded up became zero. Here a value is first brought to a float that is a half, so that
+ * the store itself is exact; a double is first rounded to float in the same direction, which composes.
  */
 #include "base.h"
 

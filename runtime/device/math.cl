@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Floating-point functions better done here than by the generic library: square roots are one instruction, subnormals are
- * supported, and the native_ functions are short polynomials (the generic ones would call a C library): exp, exp2, log and
- * log2 to about 1 ulp, sin and cos to 2^-24 absolute for |x| < 8192.
+ * Floating-point functions better done here than by the generic library: square roots are one instruction, subnormals
+ * are supported, and the native_ functions are short polynomials (the generic ones would call a C library): exp, exp2,
+ * log and log2 to about 1 ulp, sin and cos to 2^-24 absolute for |x| < 8192.
  */
 #include "base.h"
 

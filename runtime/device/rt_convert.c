@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Run-time library: conversions of double and of 64-bit integers. To integer: towards zero, saturating, NaN gives 0. */
+/** Run-time library: conversions of double and of 64-bit integers. To integer: towards
+ * zero, saturating, NaN gives 0. */
 #include "rt_double.h"
 
 double __extendsfdf2(float a);
@@ -36,7 +37,8 @@ double __extendsfdf2(float a)
     return double_of(sign | (u64)(e + BIAS - 127) << 52 | (u64)f << 29);
 }
 
-/** To a format with `fraction` bits behind the point and exponents up to `top` (all ones); the result without its sign. */
+/** To a format with `fraction` bits behind the point and exponents up to `top` (all ones);
+ * the result without its sign. */
 INLINE u32 narrow(u64 magnitude, s32 fraction, s32 top)
 {
     if (magnitude > INFINITY_BITS) {

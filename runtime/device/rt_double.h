@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Double in integers, for hardware whose floating point is 32 bits wide: IEEE 754 binary64, round to nearest even,
- * subnormals included, no flags. NaNs come out quiet. Internally a finite number is sign, exponent and a significand whose
- * leading one is bit 62, that is with ten bits more than the format; a sticky last bit keeps rounding exact.
+ * subnormals included, no flags. NaNs come out quiet. Internally a finite number is sign, exponent and a significand
+ * whose leading one is bit 62, that is with ten bits more than the format; a sticky last bit keeps rounding exact.
  */
 #ifndef TERN_RT_DOUBLE_H
 #define TERN_RT_DOUBLE_H

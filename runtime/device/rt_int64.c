@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Run-time library: 64-bit division (what else there is of 64 bits is inline). One or two steps of long division, whose
- * digits the hardware's divider estimates (Knuth, The Art of Computer Programming 2, 4.3.1, D): no loop over bits, so that
- * lanes diverge little.
+ * Run-time library: 64-bit division (what else there is of 64 bits is inline). One or two steps of long division,
+ * whose digits the hardware's divider estimates (Knuth, The Art of Computer Programming 2, 4.3.1, D): no loop over
+ * bits, so that lanes diverge little.
  */
 #include "rt_double.h"
 

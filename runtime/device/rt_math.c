@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Run-time library: what the code generator calls for the operations of IEEE 754 on double that are not arithmetic proper,
- * and for remainders. All exact or correctly rounded.
+ * Run-time library: what the code generator calls for the operations of IEEE 754 on double that are not arithmetic
+ * proper, and for remainders. All exact or correctly rounded.
  */
 #include "rt_double.h"
 
@@ -41,7 +41,8 @@ static u32 root_64(u64 n, u64 *rest)
     return s;
 }
 
-/** Zimmermann's square root: the root's upper half by root_64, the lower by a division, which may be too large by one. */
+/** Zimmermann's square root: the root's upper half by root_64, the lower by a division,
+ * which may be too large by one. */
 double sqrt(double a)
 {
     u64 x = bits_of(a), n, rest, low;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-item functions: each a CSR. C, not OpenCL C, because there every function is convergent, and the reads could then
- * be neither hoisted out of loops nor merged. They are not volatile: a work-item's ids never change.
+ * Work-item functions: each a CSR. C, not OpenCL C, because there every function is convergent, and the reads could
+ * then be neither hoisted out of loops nor merged. They are not volatile: a work-item's ids never change.
  */
 #include "spec.h" /* the windows and CSRs of tern/tern_spec.h; made by the build */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-cc1: the back half of the compiler, over LLVM-C. One process per job, so that a crash of LLVM harms nobody; hence
- * memory is not freed, and every error ends the process through cc1_die. What it does is told in docs/compiler.md.
+ * tern-cc1: the back half of the compiler, over LLVM-C. One process per job, so that a crash of LLVM
+ * harms nobody; hence memory is not freed, and every error ends the process through cc1_die. What it does
+ * is told in docs/compiler.md.
  */
 #ifndef TERN_CC1_H
 #define TERN_CC1_H
@@ -69,7 +70,8 @@ void cc1_kernels_end(struct cc1 *cc);
 /** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
 void cc1_kernels_emit(struct cc1 *cc);
 
-/* lines.c: the entry's part of the line tables, if the kernel has any. The builder gives what it builds the kernel's line. */
+/* lines.c: the entry's part of the line tables, if the kernel has any. The builder gives what it
+ * builds the kernel's line. */
 void cc1_lines_entry(struct cc1 *cc, LLVMBuilderRef builder, LLVMValueRef entry, LLVMValueRef kernel);
 void cc1_lines_end(struct cc1 *cc);
 

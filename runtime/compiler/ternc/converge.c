@@ -2,8 +2,8 @@
 /**
  * Takes `convergent` off what cannot reach a barrier or fence.
  *
- * clang marks every OpenCL function and call convergent, for it cannot see which end in a barrier. Once all is linked this
- * can be seen, and it matters: a loop with a convergent call in it, be it only fma, is not unrolled.
+ * clang marks every OpenCL function and call convergent, for it cannot see which end in a barrier. Once all is linked
+ * this can be seen, and it matters: a loop with a convergent call in it, be it only fma, is not unrolled.
  */
 #include "cc1.h"
 

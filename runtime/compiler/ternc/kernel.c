@@ -50,7 +50,8 @@ static const char *string_of(LLVMValueRef v)
 
 static unsigned qualifiers(const char *text)
 {
-    return (strstr(text, "const") ? 1u : 0u) | (strstr(text, "restrict") ? 2u : 0u) | (strstr(text, "volatile") ? 4u : 0u);
+    return (strstr(text, "const") ? 1u : 0u) | (strstr(text, "restrict") ? 2u : 0u) |
+        (strstr(text, "volatile") ? 4u : 0u);
 }
 
 static unsigned access_of(const char *text)
@@ -92,7 +93,8 @@ void cc1_kernels_hide(struct cc1 *cc, LLVMModuleRef module)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) == CC_SPIR_KERNEL) {
-            LLVMAddAttributeAtIndex(f, CC1_FUNCTION, LLVMCreateStringAttribute(cc->context, hidden, sizeof hidden - 1, "", 0));
+            LLVMAddAttributeAtIndex(f, CC1_FUNCTION,
+                                    LLVMCreateStringAttribute(cc->context, hidden, sizeof hidden - 1, "", 0));
         }
     }
 }
@@ -127,7 +129,8 @@ static void add_attributes(struct cc1 *cc, LLVMValueRef f, cJSON *json)
         print_hint(text + at, sizeof text - at, LLVMTypeOf(hint[0]), LLVMConstIntGetZExtValue(hint[1]) != 0);
     }
     cJSON_AddStringToObject(json, "attributes", text);
-    static const char even[] = "uniform-work-group-size"; /* the front end's: true for OpenCL C 1.x or if an option says so */
+    /* the front end's: true for OpenCL C 1.x or if an option says so */
+    static const char even[] = "uniform-work-group-size";
     LLVMAttributeRef uniform = LLVMGetStringAttributeAtIndex(f, CC1_FUNCTION, even, sizeof even - 1);
     const char *value = uniform ? LLVMGetStringAttributeValue(uniform, &n) : "";
     cJSON_AddBoolToObject(json, "uniform", !strncmp(value, "true", 4));
@@ -150,11 +153,13 @@ static cJSON *argument_json(LLVMValueRef *const info[5], const unsigned n[5], un
 /** OpenCL C 1.x has the types of images whether there are images or not; 3.0's front end refuses them itself. */
 static void refuse_images(const char *kernel, const char *type)
 {
-    static const char *const types[] = {"image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t", "image2d_array_t",
-                                        "image2d_depth_t", "image2d_array_depth_t", "image3d_t", "sampler_t"};
+    static const char *const types[] = {"image1d_t", "image1d_array_t", "image1d_buffer_t", "image2d_t",
+                                        "image2d_array_t", "image2d_depth_t", "image2d_array_depth_t", "image3d_t",
+                                        "sampler_t"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!strcmp(type, types[i])) {
-            cc1_die(CC1_BAD_INPUT, "kernel '%s' takes a %s, but the device has no images (CL_DEVICE_IMAGE_SUPPORT)", kernel, type);
+            cc1_die(CC1_BAD_INPUT, "kernel '%s' takes a %s, but the device has no images (CL_DEVICE_IMAGE_SUPPORT)",
+                    kernel, type);
         }
     }
 }
@@ -208,7 +213,8 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
         offset = (offset + align - 1) / align * align;
         unsigned known = align < MAX_ALIGN ? align : MAX_ALIGN;
         LLVMValueRef index = LLVMConstInt(LLVMInt32TypeInContext(c), offset, 0);
-        LLVMValueRef from = LLVMBuildInBoundsGEP2(b, LLVMInt8TypeInContext(c), LLVMGetParam(k->entry, 0), &index, 1, "");
+        LLVMValueRef from = LLVMBuildInBoundsGEP2(b, LLVMInt8TypeInContext(c), LLVMGetParam(k->entry, 0),
+                                                  &index, 1, "");
         if (byval[i]) {
             args[i] = LLVMBuildAlloca(b, t, "");
             LLVMSetAlignment(args[i], align);
@@ -281,8 +287,8 @@ void cc1_kernels(struct cc1 *cc)
     cc1_lines_end(cc);
 }
 
-/** The inliner takes next to nothing into a block that ends in `unreachable`: for it, who comes there is lost. So entries
- *  return as long as they are optimized, and never after. */
+/** The inliner takes next to nothing into a block that ends in `unreachable`: for it, who comes there is lost. So
+ *  entries return as long as they are optimized, and never after. */
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Line tables (-g). The front end makes them, and they stay where they are through all that follows; but an entry is ours,
- * and what is inlined into a function without a place in the source loses its own. So the entry becomes a function of the
- * source, at the kernel's line, in which the kernel is inlined. Line tables change no code: there are no variables in them.
+ * Line tables (-g). The front end makes them, and they stay where they are through all that follows; but an entry
+ * is ours, and what is inlined into a function without a place in the source loses its own. So the entry becomes
+ * a function of the source, at the kernel's line, in which the kernel is inlined. Line tables change no code:
+ * there are no variables in them.
  */
 #include "cc1.h"
 

@@ -2,7 +2,8 @@
 /**
  * tern-cc1 object <lib dir> [-O1]: modules on standard input -> relocatable object on standard output
  * tern-cc1 library: modules on standard input -> one module on standard output
- * tern-cc1 runtime <in.bc> <out.stack>: the run-time library -> object on standard output, and its table of stack bounds
+ * tern-cc1 runtime <in.bc> <out.stack>: the run-time library -> object on standard output,
+ * and its table of stack bounds
  *
  * Modules on standard input are each preceded by their length, a little-endian 32-bit word. Messages go to standard
  * error. Exit: 0; 1: the input is wrong (message); 3: this program is; anything else or a signal: LLVM crashed.

@@ -2,8 +2,9 @@
 /**
  * Modules: parse, retarget from the front end's nvptx to riscv32, link, add built-ins, internalize, optimize.
  *
- * The front end compiles for nvptx because its address spaces, vector ABI and mangling are those of the built-in library;
- * straight riscv32 has one address space, and the optimizer then turns a scalar __local variable into a register.
+ * The front end compiles for nvptx because its address spaces, vector ABI and mangling are those of the
+ * built-in library; straight riscv32 has one address space, and the optimizer then turns a scalar
+ * __local variable into a register.
  */
 #include "cc1.h"
 
@@ -44,9 +45,9 @@ static void on_fatal_error(const char *reason)
 
 void cc1_module_init(struct cc1 *cc)
 {
-    /* Block placement would undo cc1_order. A loop that fills memory stays a loop of wide strides over lanes rather than
-     * a call. Calls and branches cost more here than on a CPU: a bigger inlining threshold, and loops of unknown length
-     * are unrolled (sgemm-128: a third fewer instructions). */
+    /* Block placement would undo cc1_order. A loop that fills memory stays a loop of wide strides over lanes rather
+     * than a call. Calls and branches cost more here than on a CPU: a bigger inlining threshold, and loops of unknown
+     * length are unrolled (sgemm-128: a third fewer instructions). */
     static const char *const flags[] = {"tern-cc1", "-disable-block-placement", "-disable-loop-idiom-memcpy",
                                         "-disable-loop-idiom-memset", "-riscv-lower-fpimm-cost=3",
                                         "-inline-threshold=600", "-unroll-runtime"};
@@ -148,8 +149,8 @@ void cc1_module_retarget(struct cc1 *cc, LLVMModuleRef module)
     }
 }
 
-/** The program's functions get names that the run-time library cannot have: a function of the program called memcpy must
- *  not become the one that the code generator calls. */
+/** The program's functions get names that the run-time library cannot have: a function of the program called memcpy
+ *  must not become the one that the code generator calls. */
 void cc1_module_rename(struct cc1 *cc)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
@@ -211,7 +212,8 @@ void cc1_module_check_undefined(struct cc1 *cc)
         size_t length;
         char name[256];
         print_name(name, sizeof name, LLVMGetValueName2(f, &length));
-        int image = !strncmp(name, "read_image", 10) || !strncmp(name, "write_image", 11) || !strncmp(name, "get_image_", 10);
+        int image = !strncmp(name, "read_image", 10) || !strncmp(name, "write_image", 11) ||
+            !strncmp(name, "get_image_", 10);
         fprintf(stderr, "error: undefined function '%s'%s\n", name, image ? ": the device has no images" : "");
         errors++;
     }

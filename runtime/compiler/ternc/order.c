@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The order of code in memory decides how soon diverged lanes meet again: the hardware runs the deepest call first, then
- * the lowest address. So a block must come after everything that can reach it inside its loop, and a callee before its
- * callers. Blocks go in topological order of the graph of strongly connected components; within a component, its header
- * first, and the rest, without the edges back to the header, by the same rule again. LLVM's own placement, which favours
- * fall-through of hot paths, is off; a switch in a loop then takes a seventh of the instruction issues.
+ * The order of code in memory decides how soon diverged lanes meet again: the hardware runs the deepest call first,
+ * then the lowest address. So a block must come after everything that can reach it inside its loop, and a callee before
+ * its callers. Blocks go in topological order of the graph of strongly connected components; within a component, its
+ * header first, and the rest, without the edges back to the header, by the same rule again. LLVM's own placement, which
+ * favours fall-through of hot paths, is off; a switch in a loop then takes a seventh of the instruction issues.
  */
 #include "cc1.h"
 
@@ -154,8 +154,8 @@ static void order_blocks(LLVMValueRef f)
 
 static uint32_t rank;
 
-/** Gives f, after all it calls, a section whose name sorts in that order. One section each: so the linker can drop what is
- *  unused, and calls leave relocations (stack.c reads them). */
+/** Gives f, after all it calls, a section whose name sorts in that order. One section each: so the linker can drop what
+ *  is unused, and calls leave relocations (stack.c reads them). */
 static void place(LLVMValueRef f)
 {
     if (LLVMIsDeclaration(f) || LLVMGetSection(f)) {

@@ -4,11 +4,12 @@
  *
  *   word 0   words of the record, this one included
  *   word 1   address of the format
- *   word 2   address of the layout: for each argument kind (i, f or p), bytes of an element (digit), elements ('a' is one)
+ *   word 2   address of the layout: for each argument kind (i, f or p), bytes of an element
+ *            (digit), elements ('a' is one)
  *   word 3.. arguments, each padded to words
  *
- * The layout says what is there whatever the format claims, so a wrong conversion cannot shift the arguments behind it. A
- * float that was promoted to double by the call is stored as the float it was.
+ * The layout says what is there whatever the format claims, so a wrong conversion cannot shift the arguments behind it.
+ * A float that was promoted to double by the call is stored as the float it was.
  */
 #include "../tc_elf.h"
 #include "cc1.h"

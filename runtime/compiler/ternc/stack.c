@@ -3,9 +3,9 @@
  * How much private memory a kernel needs: frames summed along the deepest chain of calls, an upper bound.
  *
  * A frame's size is what the code generator itself reports when asked to warn about every frame. Calls are those of the
- * object, from relocations (each function has a section of its own), since the code generator adds calls of the run-time
- * library that the IR does not show; that library's own bounds come from the table made when it was built. Recursion,
- * which OpenCL C forbids, has no bound and is refused.
+ * object, from relocations (each function has a section of its own), since the code generator adds calls of the
+ * run-time library that the IR does not show; that library's own bounds come from the table made when it was built.
+ * Recursion, which OpenCL C forbids, has no bound and is refused.
  */
 #include "cc1.h"
 
@@ -60,7 +60,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     unsigned size;
     char name[1024];
     const char *report = strstr(text, "stack frame size");
-    if (report && sscanf(report, "stack frame size (%u) exceeds limit (%*u) in function '%1023[^']", &size, name) == 2) {
+    if (report && sscanf(report, "stack frame size (%u) exceeds limit (%*u) in function '%1023[^']", &size,
+                         name) == 2) {
         frame_of(name)->size += size;
     } else if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
         cc1_die(CC1_BAD_INPUT, "%s", text);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An entry never returns, yet the code generator saves the registers that its caller would want back: up to 13 stores of
- * every work-item, of values that no one set. They stand behind the first "addi sp, sp, -n". That instruction is moved
- * behind them, and the entry's symbol to it; no other code moves, so no offset changes. What is skipped becomes zero.
+ * An entry never returns, yet the code generator saves the registers that its caller would want back: up to 13
+ * stores of every work-item, of values that no one set. They stand behind the first "addi sp, sp, -n". That
+ * instruction is moved behind them, and the entry's symbol to it; no other code moves, so no offset changes.
+ * What is skipped becomes zero.
  */
 #include "cc1.h"
 

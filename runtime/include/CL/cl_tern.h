@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * cl_tern_counters: a vendor extension of OpenCL that gives a program the geometry and the performance counters of the
- * device it runs on. Get the function with clGetExtensionFunctionAddressForPlatform(platform, "clGetDeviceCountersTERN").
+ * cl_tern_counters: a vendor extension of OpenCL that gives a program the geometry and the performance
+ * counters of the device it runs on. Get the function with
+ * clGetExtensionFunctionAddressForPlatform(platform, "clGetDeviceCountersTERN").
  */
 #ifndef CL_TERN_H
 #define CL_TERN_H
@@ -43,7 +44,8 @@ typedef struct cl_tern_counters_s {
 } cl_tern_counters;
 
 /** CL_SUCCESS; CL_INVALID_DEVICE; CL_INVALID_VALUE: no such engine, or counters is NULL. Any thread; does not block. */
-typedef cl_int(CL_API_CALL *clGetDeviceCountersTERN_fn)(cl_device_id device, cl_uint engine, cl_tern_counters *counters);
+typedef cl_int(CL_API_CALL *clGetDeviceCountersTERN_fn)(cl_device_id device, cl_uint engine,
+                                                        cl_tern_counters *counters);
 
 #ifdef __cplusplus
 }

@@ -2,10 +2,10 @@
 """How much random work scripts/test does: what fits into the time that it may take on this machine.
 
 A short co-verification of fixed seeds measures the machine's speed first: cycles of the small RTL that all processes
-together simulate in a second of their processor time. The limit of the whole run is 40 minutes on the reference machine and
-75 on one a third as fast, on a straight line through both. What is left of it when the random steps begin, less what the
-steps after them need, is shared out: each step's numbers lie between a floor and what the reference machine does, by one
-factor for all.
+together simulate in a second of their processor time. The limit of the whole run is 40 minutes on the reference machine
+and 75 on one a third as fast, on a straight line through both. What is left of it when the random steps begin, less
+what the steps after them need, is shared out: each step's numbers lie between a floor and what the reference machine
+does, by one factor for all.
 """
 import json
 import math
@@ -15,9 +15,9 @@ REFERENCE = 500_000.0      # cycles a second: two processes, 250,000 each
 LIMIT, SLOPE = 40.0, 17.5  # minutes at the reference's speed; more for each time that the machine is slower
 CALIBRATION = 60           # seeds of each kind: 1.2 million cycles
 
-# Steps: what is counted; how many at the factor 1, at least; minutes that all of them take on the reference machine, and
-# minutes of the step that do not depend on it. At its floor each step still shows what it is there for: tests/verify/
-# holes.yaml tells what the coverage of 250 seeds may miss.
+# Steps: what is counted; how many at the factor 1, at least; minutes that all of them take on the reference machine,
+# and minutes of the step that do not depend on it. At its floor each step still shows what it is there for:
+# tests/verify/ holes.yaml tells what the coverage of 250 seeds may miss.
 STEPS = {
     "small": ("seeds", 2000, 400, 1.5, 0.0),
     "default": ("seeds", 150, 40, 0.2, 0.0),
@@ -57,16 +57,19 @@ class Budget:
         self.clock, self.start, self.slowness = clock, clock(), None
 
     def measure(self, verify, jobs):
-        """Runs the calibration: the command of co-verification, its processes. A line that says the speed; None: it failed."""
-        run = subprocess.run([*verify, "--seeds", str(CALIBRATION), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                             text=True, check=False)
+        """Runs the calibration: the command of co-verification, its processes. A line that
+        says the speed; None: it failed.
+        """
+        run = subprocess.run([*verify, "--seeds", str(CALIBRATION), "--json"], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True, check=False)
         try:
             measured = json.loads(run.stdout)
             each = measured["cycles"] / measured["cpu_seconds"]
         except (ValueError, KeyError, ZeroDivisionError):
             return None
         self.slowness = REFERENCE / (each * jobs)
-        return (f"speed: {each:,.0f} simulated cycles a second of CPU, {jobs} processes: {1 / self.slowness:.2f} of the reference; "
+        return (f"speed: {each:,.0f} simulated cycles a second of CPU, {jobs} processes: {1 / self.slowness:.2f} of "
+                f"the reference; "
                 f"the whole run may take {limit(self.slowness):.0f} min")
 
     def share(self, *steps):

@@ -19,7 +19,8 @@ JOBS = os.environ.get("JOBS", str(os.cpu_count() or 1))
 
 
 class Tally:
-    """What all steps found. Suites may run side by side, each in a thread of its own with its share of the cores: jobs."""
+    """What all steps found. Suites may run side by side, each in a thread of its own with its share of the cores: jobs.
+    """
 
     def __init__(self):
         self.passed, self.failures, self.lock, self.jobs = 0, [], threading.Lock(), JOBS
@@ -43,7 +44,8 @@ class Tally:
         with self.lock:
             self.passed += passed
             self.failures += [f"{log}: {f}" for f in failed]
-            self.say("FAILED" if failed else "ok", f"{title}: {passed} passed, {len(failed)} failed, {time.time() - start:.0f} s, "
+            self.say("FAILED" if failed else "ok", f"{title}: {passed} passed, {len(failed)} failed, "
+                     f"{time.time() - start:.0f} s, "
                                                    f"{used.ru_utime + used.ru_stime:.0f} s of CPU")
             if failed:
                 print("         last lines of " + str(path.relative_to(ROOT)) + ":")
@@ -96,7 +98,8 @@ def junit(path):
 
 def configure_and_build(t, tree, *options):
     log = f"build-{tree.name}"
-    return (t.step(f"configure {tree.name}", f"{log}-cmake", ["cmake", "-S", ".", "-B", str(tree), "-G", "Ninja", "-DBUILD_TESTING=ON", *options], whole)
+    return (t.step(f"configure {tree.name}", f"{log}-cmake",
+                   ["cmake", "-S", ".", "-B", str(tree), "-G", "Ninja", "-DBUILD_TESTING=ON", *options], whole)
             and t.step(f"build {tree.name}", log, ["nice", "ninja", "-C", str(tree), "-j", t.jobs], whole))
 
 
@@ -104,8 +107,8 @@ def ctest(t, title, log, tree, pattern, env=None):
     """Tests of one tree are not run twice at a time: ctest keeps its notes in the tree."""
     result = LOGS / f"{log}.xml"
     result.unlink(missing_ok=True)
-    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", t.jobs, "--output-on-failure", "--output-junit", str(result),
-                        *pattern], junit(result), env)
+    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", t.jobs, "--output-on-failure", "--output-junit",
+                        str(result), *pattern], junit(result), env)
 
 
 def static(t):
@@ -130,7 +133,8 @@ def fuzz(t):
 
 
 def bare(t):
-    t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped, {"JOBS": t.jobs})
+    t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped,
+           {"JOBS": t.jobs})
 
 
 THREADS = r"^driver\.(device|fault|guest|preempt|published|space|tdr|threads|wait)$|^opencl\.(api|run|guest)_"
@@ -159,14 +163,16 @@ def opencl(t):
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": config})
 
 
-AS_SYNTHESISED = r"^sim\.(device|kernels|preempt)\.rtl_synthesis$|^driver\.(device|space)\.rtl$|^opencl\.run_(basic|algorithms|memory)$"
+AS_SYNTHESISED = (r"^sim\.(device|kernels|preempt)\.rtl_synthesis$|^driver\.(device|space)\.rtl$|"
+                  r"^opencl\.run_(basic|algorithms|memory)$")
 
 
 def synthesis(t):
     """The RTL as it goes into a card, whole: no clock is gated, and no memory is clear after power-on."""
     if t.step("build the device as it is synthesised", "build-synthesis",
               ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_synthesis"], whole):
-        ctest(t, "driver and OpenCL programs on the RTL as it is synthesised", "synthesis", BUILD, ["-R", AS_SYNTHESISED],
+        ctest(t, "driver and OpenCL programs on the RTL as it is synthesised", "synthesis", BUILD,
+              ["-R", AS_SYNTHESISED],
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": "small", "TERN_LIB_DIR": str(BUILD / "lib/synthesis")})
 
 
@@ -192,12 +198,13 @@ def verify(t):
     n = share(*budget.STEPS)
     every = str(budget.every(int(n["preempt"])))
     t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", n["small"]], whole)
-    t.step("co-verification of the default device", "verify-default", [*VERIFY, "--geometry", "default", "--seeds", n["default"]],
-           whole)
+    t.step("co-verification of the default device", "verify-default",
+           [*VERIFY, "--geometry", "default", "--seeds", n["default"]], whole)
     t.step(f"kernels stopped at every {every}th cycle and resumed: no bit differs", "verify-preempt",
            [*VERIFY, "--kind", "preempt", "--every", every, "--seeds", "2"], whole)
     t.step("kernels of the default device stopped at random and resumed: no bit differs", "verify-preempt-default",
-           [*VERIFY, "--kind", "preempt", "--geometry", "default", "--stop", "none", "--seeds", n["preempt-default"]], whole)
+           [*VERIFY, "--kind", "preempt", "--geometry", "default", "--stop", "none", "--seeds", n["preempt-default"]],
+           whole)
     t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", n["mutants"]], mutants)
 
 
@@ -216,20 +223,27 @@ def nightly(t):
     t.step("seeded bugs of the RTL are caught on the default device", "nightly-mutants-default",
            [*VERIFY, "--mutants", "--geometry", "default", "--seeds", "2000"], mutants)
     night = str(int(time.time() // 86400))
-    if t.step(f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log", "nightly-mutate-auto",
-              ["tests/verify/mutate-auto", "run", "--night", night, "--count", "150", "--seeds", "500", "--preempt", "61",
-               "--jobs", JOBS, "--least", "60"], whole):
-        print("           " + re.findall(r"^all .*", (LOGS / "nightly-mutate-auto.log").read_text(), re.M)[-1], flush=True)
+    if t.step(f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",
+              "nightly-mutate-auto",
+              ["tests/verify/mutate-auto", "run", "--night", night, "--count", "150", "--seeds", "500",
+               "--preempt", "61", "--jobs", JOBS, "--least", "60"], whole):
+        print("           " + re.findall(r"^all .*", (LOGS / "nightly-mutate-auto.log").read_text(), re.M)[-1],
+              flush=True)
     for geometry in "small", "default":
-        t.step(f"kernels of the {geometry} device stopped at every cycle and at random times", f"nightly-preempt-{geometry}",
+        t.step(f"kernels of the {geometry} device stopped at every cycle and at random times",
+               f"nightly-preempt-{geometry}",
                [*VERIFY, "--kind", "preempt", "--geometry", geometry, "--seeds", "200"], whole)
     t.step("20 million vectors of each floating-point operation in the RTL", "nightly-float-rtl",
-           ["tests/rtl/run", "-j", JOBS, "--timeout", "7200", "fp_fma", "fp_misc", "div_unit", "+count=20000000"], lines)
-    ctest(t, "built-in functions: 20,000 random arguments each, all vector widths", "nightly-sweep", BUILD, ["-R", r"^sweep\."],
+           ["tests/rtl/run", "-j", JOBS, "--timeout", "7200", "fp_fma", "fp_misc", "div_unit", "+count=20000000"],
+           lines)
+    ctest(t, "built-in functions: 20,000 random arguments each, all vector widths", "nightly-sweep", BUILD,
+          ["-R", r"^sweep\."],
           {"TERN_SWEEP": "20000"})
     t.step("functions of one argument of 32 bits, a sixteenth of all arguments: which is in the log", "nightly-ranges",
-           ["nice", "tests/opencl/sweep/ranges", "--night", night, "--nights", "16", "--minutes", "360", "-j", JOBS], lines)
-    print("           " + "\n           ".join((LOGS / "nightly-ranges.log").read_text().rstrip().split("\n")[-2:]), flush=True)
+           ["nice", "tests/opencl/sweep/ranges", "--night", night, "--nights", "16", "--minutes", "360", "-j", JOBS],
+           lines)
+    print("           " + "\n           ".join((LOGS / "nightly-ranges.log").read_text().rstrip().split("\n")[-2:]),
+          flush=True)
     ctest(t, "20 million vectors of each floating-point instruction in the model", "nightly-float-model", BUILD,
           ["-R", r"^sim\.float\.model_default"], many)
 
@@ -269,7 +283,8 @@ def main():
     t = Tally()
     if configure_and_build(t, BUILD):
         if {"verify", "coverage"} & set(names):
-            print(BUDGET.measure(VERIFY, int(JOBS)) or "speed: not measured; the random work is not adapted", flush=True)
+            print(BUDGET.measure(VERIFY, int(JOBS)) or "speed: not measured; the random work is not adapted",
+                  flush=True)
         chosen = [[suite for name, suite in line.items() if name in names] for line in SIDE_BY_SIDE]
         side_by_side(t, [line for line in chosen if line])
         for n in names:

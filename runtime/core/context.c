@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/core/callback.h"
+#include "runtime/core/closing.h"
 #include "runtime/core/image.h"
 
 static void context_destroy(void *object)
@@ -43,7 +44,10 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
         goto fail;
     }
     ctx->properties = (cl_context_properties *)copy;
-    const int r = tern_process_create(device->hw, program_invocation_short_name, &ctx->process);
+    int r;
+    do {
+        r = tern_process_create(device->hw, program_invocation_short_name, &ctx->process);
+    } while (r == -ENOSPC && rt_closing_wait());
     if (r != 0) {
         fprintf(stderr, "tern: OpenCL: no context: %s\n", tern_last_error());
         error = r == -EBUSY ? CL_DEVICE_NOT_AVAILABLE : r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
@@ -160,9 +164,18 @@ void rt_context_abort(cl_context ctx)
     pthread_mutex_unlock(&ctx->lock);
 }
 
+int rt_context_take(cl_context ctx, uint64_t size, uint32_t flags, uint32_t address, struct tern_allocation **out)
+{
+    int r;
+    do {
+        r = tern_allocation_create(ctx->process, size, flags, address, out);
+    } while (r == -ENOSPC && rt_closing_wait());
+    return r;
+}
+
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out)
 {
-    switch (tern_allocation_create(ctx->process, size, TERN_MEM_READ | TERN_MEM_WRITE, 0, out)) {
+    switch (rt_context_take(ctx, size, TERN_MEM_READ | TERN_MEM_WRITE, 0, out)) {
     case 0:
         return CL_SUCCESS;
     case -ENOSPC:

@@ -65,6 +65,9 @@ void rt_context_abort(cl_context ctx);
  *  time for each kind. Not under a lock: the application may call anything. */
 void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format,
                        ...) __attribute__((format(printf, 3, 4)));
+/** tern_allocation_create, which waits for what is being given back already. */
+int rt_context_take(cl_context ctx, uint64_t size, uint32_t flags, uint32_t address,
+                    struct tern_allocation **out);
 /** A device allocation, all access but execution. CL_MEM_OBJECT_ALLOCATION_FAILURE or
  * CL_OUT_OF_RESOURCES on failure. */
 cl_int rt_context_allocate(cl_context ctx, uint64_t size, struct tern_allocation **out);

@@ -38,7 +38,7 @@ static int place(cl_context ctx, const struct tc_image *image, uint32_t from, ui
         return 0;
     }
     struct tern_allocation *a;
-    int r = tern_allocation_create(ctx->process, to - from, flags, image->base + from, &a);
+    int r = rt_context_take(ctx, to - from, flags, image->base + from, &a);
     if (r != 0) {
         return r;
     }

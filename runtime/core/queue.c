@@ -2,12 +2,14 @@
 /** Queues: making, filling, waiting, ending (queue.h). */
 #include "runtime/core/queue.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <CL/cl_ext.h>
 
+#include "runtime/core/closing.h"
 #include "runtime/core/thread.h"
 #include "runtime/include/CL/cl_tern.h"
 
@@ -40,6 +42,7 @@ static void queue_destroy(void *object)
     cl_command_queue q = object;
     cl_context ctx = q->context;
     rt_device_thread_begin();
+    rt_closing_begin();
     rt_object_hold(ctx); /* the worker drops the queue's hold, perhaps before the unlock below has returned */
     pthread_mutex_lock(&ctx->lock);
     q->closing = true;
@@ -92,7 +95,11 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
         .completed = rt_queue_completed,
         .user = q,
     };
-    if (tern_context_create(ctx->process, &desc, &q->hw) != 0) {
+    int r;
+    do {
+        r = tern_context_create(ctx->process, &desc, &q->hw);
+    } while (r == -ENOSPC && rt_closing_wait());
+    if (r != 0) {
         fprintf(stderr, "tern: OpenCL: no queue: %s\n", tern_last_error());
         goto fail;
     }

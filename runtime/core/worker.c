@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "runtime/core/closing.h"
+
 /** The device's thread: notes the report on the oldest unreported command. Reports come in submission order (C5). */
 void rt_queue_completed(void *user, const struct tern_completion *completion)
 {
@@ -252,7 +254,9 @@ void *rt_queue_work(void *user)
         }
     }
     pthread_mutex_unlock(lock);
+    rt_closing_here();
     rt_queue_close(q);
+    rt_closing_end();
     rt_device_thread_end();
     return NULL;
 }

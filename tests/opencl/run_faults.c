@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const char wild[] = "kernel void wild_writer(global int *r, uint where) { *(global int *)(where) = 1; r[0] = 2; }";
 
@@ -228,6 +229,55 @@ static void test_nothing_leaks(void **state)
     }
 }
 
+static void CL_CALLBACK linger(cl_context context, void *data)
+{
+    (void)context;
+    (void)data;
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+}
+
+/** Bytes that fit into the device, in buffers that get smaller and smaller, of a page at last. */
+static size_t fill(void)
+{
+    cl_mem all[64];
+    unsigned made = 0;
+    size_t sum = 0;
+    for (size_t size = 1u << 20; size >= 4096; size /= 16) {
+        cl_int error = CL_SUCCESS;
+        while (error == CL_SUCCESS) {
+            assert_in_range(made, 0, LENGTH(all) - 1);
+            all[made] = clCreateBuffer(clt_context, 0, size, NULL, &clt_error);
+            MADE(all[made]);
+            error = touch(all[made++]);
+            sum += error == CL_SUCCESS ? size : 0;
+        }
+        FAILS(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
+    for (unsigned i = 0; i < made; i++) {
+        OK(clReleaseMemObject(all[i]));
+    }
+    OK(clFinish(clt_queue));
+    return sum;
+}
+
+/** What a context had that the program has released is there for the next call, though a thread of ours is not done with it. */
+static void test_released_is_free(void **state)
+{
+    (void)state;
+    const size_t before = fill();
+    for (int i = 0; i < 2; i++) {
+        struct world w;
+        open_world(&w, "kernel void f(global int *r) { r[0] += 3; }", "f");
+        const size_t one = 1;
+        clt_args(w.kernel, 1, ARG(w.mem));
+        OK(clEnqueueNDRangeKernel(w.queue, w.kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+        OK(clFinish(w.queue));
+        OK(clSetContextDestructorCallback(w.context, linger, NULL));
+        close_world(&w);
+        assert_int_equal(fill(), before);
+    }
+}
+
 /** A device with little memory, so that filling it is quick in a simulated one. */
 static void shrink_memory(void)
 {
@@ -243,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wild_address),  cmocka_unit_test(test_queued_behind_a_fault),
         cmocka_unit_test(test_local_overrun), cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_nothing_leaks),
+        cmocka_unit_test(test_nothing_leaks), cmocka_unit_test(test_released_is_free),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues that nobody uses any more, whose threads have still to give back what the queue had on the device, and what its
- * context had if that is the last of it. A call that finds no device memory waits for them and tries again: what the program
- * has released before must be there.
+ * Queues that nobody uses any more, whose threads have still to give back what the queue had on the device, and what
+ * its context had if that is the last of it. A call that finds no device memory waits for them and tries again: what
+ * the program has released before must be there.
  */
 #ifndef RT_CLOSING_H
 #define RT_CLOSING_H
@@ -11,8 +11,8 @@
 
 /** The queue's last reference is gone. */
 void rt_closing_begin(void);
-/** From here on this thread closes a queue. It never waits for others, which could wait for it: the callbacks of a context that
- *  is destroyed run in it, and may allocate. */
+/** From here on this thread closes a queue. It never waits for others, which could wait for it: the callbacks of a
+ *  context that is destroyed run in it, and may allocate. */
 void rt_closing_here(void);
 /** Nothing is left of the queue. */
 void rt_closing_end(void);

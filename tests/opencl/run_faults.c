@@ -260,7 +260,8 @@ static size_t fill(void)
     return sum;
 }
 
-/** What a context had that the program has released is there for the next call, though a thread of ours is not done with it. */
+/** What a context had that the program has released is there for the next call, though a thread of the runtime is not done
+ *  with it. */
 static void test_released_is_free(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Where libraries lie in the build tree, for programs that stay there. It is NULL in all others: nothing that is installed has it. */
+/** Where libraries lie in the build tree, for programs that stay there. It is NULL in all others: nothing
+ * that is installed has it. */
 #ifndef TERN_BASE_BUILD_TREE_H
 #define TERN_BASE_BUILD_TREE_H
 

@@ -3,7 +3,8 @@
 #ifndef TERN_BASE_ERROR_H
 #define TERN_BASE_ERROR_H
 
-/** Records the sentence and returns code (a negative errno), so that a failing path reads `return tern_error(-EIO, ...)`. */
+/** Records the sentence and returns code (a negative errno), so that a failing path reads
+ * `return tern_error(-EIO, ...)`. */
 int tern_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** -ENOMEM with its sentence: what could not be allocated. */
 int tern_error_memory(const char *what);

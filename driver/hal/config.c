@@ -13,7 +13,8 @@
 
 static const char *const backends[] = {"rtl", "model"};
 static const char *const geometries[] = {"default", "small"};
-static const char *const memories[] = {[TERN_SIM_MEMORY_IDEAL] = "ideal", [TERN_SIM_MEMORY_HBM] = "hbm", [TERN_SIM_MEMORY_DDR4] = "ddr4"};
+static const char *const memories[] = {[TERN_SIM_MEMORY_IDEAL] = "ideal", [TERN_SIM_MEMORY_HBM] = "hbm",
+                                       [TERN_SIM_MEMORY_DDR4] = "ddr4"};
 _Static_assert(sizeof memories / sizeof *memories == TERN_SIM_MEMORIES, "every memory has a name");
 
 const char *tern_config_memory_name(uint32_t memory)
@@ -46,7 +47,8 @@ static int number(const char *where, const char *text, bool suffix, uint64_t low
         }
     }
     if (!end || *end) {
-        return tern_error(-EINVAL, "%s: '%s' is not a number%s", where, text, suffix ? " (bytes, or with K, M or G)" : "");
+        return tern_error(-EINVAL, "%s: '%s' is not a number%s", where, text,
+                          suffix ? " (bytes, or with K, M or G)" : "");
     }
     if (errno || v > UINT64_MAX / scale || v * scale < low || v * scale > high) {
         return tern_error(-EINVAL, "%s: %s is out of range, %llu to %llu", where, text, (unsigned long long)low,
@@ -64,7 +66,8 @@ struct key {
     size_t offset, size; /**< Where it goes in struct tern_config. */
 };
 
-#define KEY(name, suffix, low, high) {#name, suffix, low, high, offsetof(struct tern_config, name), sizeof((struct tern_config *)0)->name}
+#define KEY(name, suffix, low, high) {#name, suffix, low, high, offsetof(struct tern_config, name), \
+                                      sizeof((struct tern_config *)0)->name}
 static const struct key keys[] = {
     {"mem", true, 1ull << 20, 16ull << 30, offsetof(struct tern_config, mem_bytes), 8},
     KEY(dram_latency, false, 1, 100000),
@@ -115,7 +118,8 @@ static int set(struct tern_config *c, const char *key, const char *value)
     }
     if (!strcmp(key, "trace")) {
         if (!*value || strlen(value) >= sizeof c->trace) {
-            return tern_error(-EINVAL, "configuration key 'trace': a file name of 1 to %zu characters is needed", sizeof c->trace - 1);
+            return tern_error(-EINVAL, "configuration key 'trace': a file name of 1 to %zu characters is needed",
+                              sizeof c->trace - 1);
         }
         memcpy(c->trace, value, strlen(value) + 1);
         return 0;
@@ -129,9 +133,9 @@ static int set(struct tern_config *c, const char *key, const char *value)
         }
         return tern_error(-EINVAL, "configuration key 'memory': '%s' is none of ideal, hbm and ddr4", value);
     }
-    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, memory, dram_latency, dram_bandwidth, dram_reads, "
-                      "dram_writes, dram_refresh, dram_refresh_cycles, dram_stall, timeout, limit, quantum, grace, preempt, "
-                      "depth, realtime, trace", key);
+    return tern_error(-EINVAL, "configuration: unknown key '%s'; known are mem, memory, dram_latency, "
+                      "dram_bandwidth, dram_reads, dram_writes, dram_refresh, dram_refresh_cycles, dram_stall, "
+                      "timeout, limit, quantum, grace, preempt, depth, realtime, trace", key);
 }
 
 static int parse_items(struct tern_config *c, char *items)
@@ -149,7 +153,8 @@ static int parse_items(struct tern_config *c, char *items)
         }
     }
     if (c->memory == TERN_SIM_MEMORY_IDEAL && !c->dram_refresh != !c->dram_refresh_cycles) {
-        return tern_error(-EINVAL, "configuration: dram_refresh and dram_refresh_cycles belong together (memory=ideal has no refresh)");
+        return tern_error(-EINVAL, "configuration: dram_refresh and dram_refresh_cycles belong together (memory=ideal "
+                          "has no refresh)");
     }
     return 0;
 }
@@ -184,7 +189,8 @@ int tern_config_parse(const char *backend, const char *config, struct tern_confi
         *items++ = '\0';
     }
     if (!one_of(geometries, sizeof geometries / sizeof *geometries, copy)) {
-        r = tern_error(-EINVAL, "unknown configuration '%s'; known are default and small (argument or TERN_CONFIG)", copy);
+        r = tern_error(-EINVAL, "unknown configuration '%s'; known are default and small (argument or TERN_CONFIG)",
+                       copy);
     } else if (items) {
         r = parse_items(&c, items);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What to open: backend, geometry and settings, from arguments or environment (TERN_BACKEND, TERN_CONFIG; TERN_TIMEOUT_CYCLES and
- * TERN_LIMIT_CYCLES, unless there are keys). Zero means: as the device, or who uses the value, has it by itself.
+ * What to open: backend, geometry and settings, from arguments or environment (TERN_BACKEND, TERN_CONFIG;
+ * TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES, unless there are keys). Zero means: as the device, or who uses
+ * the value, has it by itself.
  */
 #ifndef TERN_HAL_CONFIG_H
 #define TERN_HAL_CONFIG_H
@@ -24,11 +25,13 @@ struct tern_config {
     uint64_t limit;          /**< Cycles that a buffer may run; 0: as long as it likes. */
     uint64_t quantum;        /**< Cycles that a context may keep an engine that others of its band want (S1). */
     uint64_t grace;          /**< Cycles that it may keep it after somebody of a higher band asks for it (S1). */
-    uint64_t preempt;        /**< For tests: every engine is preempted each time so many cycles have passed, whoever runs. */
+    /** For tests: every engine is preempted each time so many cycles have passed, whoever runs. */
+    uint64_t preempt;
     uint32_t depth;          /**< HW-queue entries used, 1 or 2 (C6). */
     bool slow;               /**< By the backend: a second of device time takes hours. */
     bool realtime;           /**< Anybody may have contexts in the band REALTIME. */
-    uint64_t dram_error_base, dram_error_bytes; /**< Physical range that a simulated memory answers with errors. For tests: no key. */
+    /** Physical range that a simulated memory answers with errors. For tests: no key. */
+    uint64_t dram_error_base, dram_error_bytes;
     char trace[256];         /**< File for a waveform, or empty. */
 };
 

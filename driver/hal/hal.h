@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The hal: all that the driver asks of a device, whatever is behind it. One implementation a file; nothing above can tell
- * them apart.
+ * The hal: all that the driver asks of a device, whatever is behind it. One implementation a file;
+ * nothing above can tell them apart.
  *
  * Each function gives 0 or -errno; a failure means that the device no longer answers, and the driver then gives it up.
  * One thread at a time (the caller locks). Accesses take effect in order. wait returns early once the interrupt is
- * raised, and at once if it is already; a backend without a working interrupt polls dev.irq_status instead: that is a full citizen, not a fallback.
+ * raised, and at once if it is already; a backend without a working interrupt polls dev.irq_status instead: that is a
+ * full citizen, not a fallback.
  */
 #ifndef TERN_HAL_H
 #define TERN_HAL_H
@@ -40,7 +41,8 @@ struct tern_hal {
     struct tern_hal_memory memory;
 };
 
-/** Opens the backend that config names (hal_sim.c: "rtl", "model"). -ENOENT, -EPROTO, -EINVAL, -ENOMEM; tern_last_error. */
+/** Opens the backend that config names (hal_sim.c: "rtl", "model"). -ENOENT, -EPROTO, -EINVAL,
+ * -ENOMEM; tern_last_error. */
 int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out);
 
 #endif

@@ -15,7 +15,8 @@ static int command(struct tern_kmd *k, uint32_t first, uint32_t count, bool clea
     uint32_t status = TERN_DIRTY_STATUS_BUSY_MASK;
     int r = hal->ops->write32(hal, TERN_REG_DIRTY_FIRST, first);
     r = r ? r : hal->ops->write32(hal, TERN_REG_DIRTY_COUNT, count);
-    r = r ? r : hal->ops->write32(hal, TERN_REG_DIRTY_COMMAND, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR : TERN_DIRTY_COMMAND_OP_QUERY);
+    r = r ? r : hal->ops->write32(hal, TERN_REG_DIRTY_COMMAND, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR
+                                                                     : TERN_DIRTY_COMMAND_OP_QUERY);
     for (int i = 0; !r && status & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
         if (i == BUSY_POLLS) {
             return tern_error(-EIO, "the dirty plane does not end its query of %u pages from page %u", count, first);
@@ -30,7 +31,8 @@ static int command(struct tern_kmd *k, uint32_t first, uint32_t count, bool clea
 
 int tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
-    uint64_t pages = ((uint64_t)kmd->mem_pages * TERN_PAGE + (1ull << kmd->dirty_page_log2) - 1) >> kmd->dirty_page_log2;
+    uint64_t pages = ((uint64_t)kmd->mem_pages * TERN_PAGE + (1ull << kmd->dirty_page_log2) - 1) >>
+        kmd->dirty_page_log2;
     if (first > pages || count > pages - first) {
         return tern_error(-EINVAL, "dirty query of %u pages from page %u, but the device has %llu", count, first,
                           (unsigned long long)pages);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One engine: doorbell, indications, preemption, reset; and what the driver owes the scheduler beyond what the hardware says.
+ * One engine: doorbell, indications, preemption, reset; and what the driver owes the scheduler
+ * beyond what the hardware says.
  *
- * The hardware indicates each buffer, and ignores a request to stop when its queue is empty. From an image of the queue this
- * file makes the promises of the rules: a request to stop is always answered (P4), after the indications of all that was
- * in the queue, once, with its own fence id and that of the last buffer completed (P5); nothing is submitted between request
- * and answer. A request that finds the image empty is answered without touching the hardware. If completions are on their
- * way, the hardware may get the request with its queue empty, and ignores it: then the completions empty the image, and
- * that is the answer. So the race needs no case of its own.
+ * The hardware indicates each buffer, and ignores a request to stop when its queue is empty. From an image of the queue
+ * this file makes the promises of the rules: a request to stop is always answered (P4), after the indications of all
+ * that was in the queue, once, with its own fence id and that of the last buffer completed (P5); nothing is submitted
+ * between request and answer. A request that finds the image empty is answered without touching the hardware. If
+ * completions are on their way, the hardware may get the request with its queue empty, and ignores it: then the
+ * completions empty the image, and that is the answer. So the race needs no case of its own.
  * A reset reads what the hardware had indicated before it; what is left in the image then, the reset took (F3).
  */
 #include <errno.h>
@@ -56,7 +57,8 @@ static int command(struct tern_kmd *k, uint32_t e, uint32_t value)
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry *s)
 {
     struct tern_kmd_engine *image = &kmd->engine[e];
-    const uint32_t flags = (s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u) | (s->resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0u) |
+    const uint32_t flags = (s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u) |
+        (s->resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0u) |
                            (s->null ? TERN_ENGINE_SUB_FLAGS_NULL_MASK : 0u);
     if (image->n == TERN_HW_QUEUE || image->stopping || image->tolds) {
         return -EAGAIN;
@@ -81,7 +83,8 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
     }
     if (!r) {
         image->queue[image->n++] = s->fence;
-        image->last_submitted = s->fence > image->last_submitted ? s->fence : image->last_submitted; /* P6: paging keeps its id */
+        /* P6: paging keeps its id */
+        image->last_submitted = s->fence > image->last_submitted ? s->fence : image->last_submitted;
     }
     return r;
 }
@@ -97,8 +100,8 @@ static void pop(struct tern_kmd_engine *image)
 static int account(struct tern_kmd_engine *image, uint32_t e, const struct tern_indication *ind)
 {
     if (!image->n || ind->fence != image->queue[0]) {
-        return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", e, (unsigned long long)ind->fence,
-                          image->n ? (unsigned long long)image->queue[0] : 0);
+        return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", e,
+                          (unsigned long long)ind->fence, image->n ? (unsigned long long)image->queue[0] : 0);
     }
     if (ind->kind == TERN_KMD_COMPLETED || ind->kind == TERN_KMD_FAULTED) {
         image->last_completed = ind->kind == TERN_KMD_COMPLETED ? ind->fence : image->last_completed;
@@ -139,11 +142,12 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
     if (r || !FIELD(status, TERN_ENGINE_STATUS_INDICATIONS)) {
         return r;
     }
-    const uint32_t regs[] = {TERN_REG_ENGINE_IND_INFO(e),     TERN_REG_ENGINE_IND_FENCE_LO(e), TERN_REG_ENGINE_IND_FENCE_HI(e),
-                             TERN_REG_ENGINE_IND_OFFSET(e),   TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e),
-                             TERN_REG_ENGINE_IND_END_LO(e),   TERN_REG_ENGINE_IND_END_HI(e),   TERN_REG_ENGINE_IND_VA(e),
-                             TERN_REG_ENGINE_IND_PC(e),       TERN_REG_ENGINE_IND_GROUP_X(e),  TERN_REG_ENGINE_IND_GROUP_Y(e),
-                             TERN_REG_ENGINE_IND_GROUP_Z(e)};
+    const uint32_t regs[] = {TERN_REG_ENGINE_IND_INFO(e),     TERN_REG_ENGINE_IND_FENCE_LO(e),
+                             TERN_REG_ENGINE_IND_FENCE_HI(e), TERN_REG_ENGINE_IND_OFFSET(e),
+                             TERN_REG_ENGINE_IND_BEGIN_LO(e), TERN_REG_ENGINE_IND_BEGIN_HI(e),
+                             TERN_REG_ENGINE_IND_END_LO(e),   TERN_REG_ENGINE_IND_END_HI(e),
+                             TERN_REG_ENGINE_IND_VA(e), TERN_REG_ENGINE_IND_PC(e),       TERN_REG_ENGINE_IND_GROUP_X(e),
+                             TERN_REG_ENGINE_IND_GROUP_Y(e), TERN_REG_ENGINE_IND_GROUP_Z(e)};
     uint32_t v[13] = {0};
     r = read_run(kmd, regs, v, 1);
     bool faulted = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED;
@@ -203,7 +207,8 @@ int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e, uint64_t fence, uint32_t 
         image->answer = (struct tern_indication){.kind = TERN_KMD_PREEMPTED, .fence = fence};
         image->stopping = true;
     }
-    return image->n ? command(kmd, e, TERN_ENGINE_COMMAND_PREEMPT_MASK | finest << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT) : 0;
+    return image->n ? command(kmd, e,
+                              TERN_ENGINE_COMMAND_PREEMPT_MASK | finest << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT) : 0;
 }
 
 /** Reads what the hardware has indicated, to be told later. */
@@ -236,7 +241,8 @@ static void settle(struct tern_kmd_engine *image)
     image->tolds += (uint32_t)answered(image, &image->told[image->tolds]);
 }
 
-/** What was indicated before the reset is read in any case: it would keep the interrupt raised, and time from passing. */
+/** What was indicated before the reset is read in any case: it would keep the interrupt
+ * raised, and time from passing. */
 int tern_kmd_reset(struct tern_kmd *kmd, uint32_t e, bool begin, uint64_t *last_aborted)
 {
     uint32_t status = 0;

@@ -2,9 +2,10 @@
 /**
  * What knows registers: probing a device, its engines' HW queues and indications, counters, the dirty plane.
  *
- * State: what was read at probing, and of each engine what is needed to keep the rules of preemption (P3-P5, F3; engine.c). No
- * locks, no policy: the caller serialises (os/: the hal turn). Every function gives 0 or -errno of the hal, unless it says
- * more; after a failure of the hal, or of a device whose registers read all ones (-EIO), the device is to be given up.
+ * State: what was read at probing, and of each engine what is needed to keep the rules of preemption (P3-P5, F3;
+ * engine.c). No locks, no policy: the caller serialises (os/: the hal turn). Every function gives 0 or -errno of
+ * the hal, unless it says more; after a failure of the hal, or of a device whose registers read all ones (-EIO),
+ * the device is to be given up.
  */
 #ifndef TERN_KMD_H
 #define TERN_KMD_H
@@ -39,7 +40,8 @@ struct tern_hw_entry {
 /** What has happened, in the order of submission (C5, P3). */
 enum tern_kmd_kind {
     TERN_KMD_COMPLETED = TERN_ENGINE_IND_INFO_KIND_COMPLETED,
-    TERN_KMD_PREEMPTED = TERN_ENGINE_IND_INFO_KIND_PREEMPTED, /**< The answer to a request to stop: once for each request. */
+    /** The answer to a request to stop: once for each request. */
+    TERN_KMD_PREEMPTED = TERN_ENGINE_IND_INFO_KIND_PREEMPTED,
     TERN_KMD_FAULTED = TERN_ENGINE_IND_INFO_KIND_FAULTED,
 };
 
@@ -47,11 +49,13 @@ struct tern_indication {
     uint32_t kind;           /**< enum tern_kmd_kind. */
     uint32_t fault, access, warp, lane, va, pc; /**< Of FAULTED. */
     uint32_t group[3];       /**< Work-group of the faulting work-item; warp counts within it. */
-    uint32_t offset;         /**< FAULTED: of the packet. PREEMPTED: of the packet to go on with, of the buffer that was cut. */
+    /** FAULTED: of the packet. PREEMPTED: of the packet to go on with, of the buffer that was cut. */
+    uint32_t offset;
     uint64_t fence;          /**< Of the buffer. PREEMPTED: of the request (P5). */
     uint64_t begin, end;     /**< Times of the buffer that ended or was cut; zero if it had not begun. */
     uint64_t last_completed; /**< PREEMPTED: what it says (P5). */
-    uint64_t cut;            /**< PREEMPTED: fence of the oldest buffer that came back, 0: none. Those behind it never began. */
+    /** PREEMPTED: fence of the oldest buffer that came back, 0: none. Those behind it never began. */
+    uint64_t cut;
     bool began;              /**< PREEMPTED: it had begun: its state is in the save area. */
 };
 
@@ -76,26 +80,30 @@ struct tern_kmd {
     struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
 };
 
-/** Reads what the device is and enables its interrupts. -EPROTO: not a Tern, or built from another interface description. */
+/** Reads what the device is and enables its interrupts. -EPROTO: not a Tern, or built from
+ * another interface description. */
 int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out);
 
-/** Nothing is queued with -EAGAIN: the HW queue is full, or there is something to poll that a reset or a request to stop left. */
+/** Nothing is queued with -EAGAIN: the HW queue is full, or there is something to poll that a reset
+ * or a request to stop left. */
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t engine, const struct tern_hw_entry *entry);
 /** Takes the oldest indication: 1, or 0 if there is none. -EPROTO: the device says what cannot be. */
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
-/** For tools below the scheduler: the oldest indication as the hardware has it, past the image. 1, or 0 if there is none. */
+/** For tools below the scheduler: the oldest indication as the hardware has it, past the image.
+ * 1, or 0 if there is none. */
 int tern_kmd_take(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
 /**
- * Asks the engine to stop what runs and to cancel what waits (P3), at this granularity (TERN_ENGINE_COMMAND_GRANULARITY_*) or
- * the next coarser one that the device has (P9). Always answered (P4). A request that has not been answered can be made
- * finer, by the same fence id. -EBUSY: one of another fence id is not answered yet.
+ * Asks the engine to stop what runs and to cancel what waits (P3), at this granularity
+ * (TERN_ENGINE_COMMAND_GRANULARITY_*) or the next coarser one that the device has (P9). Always answered
+ * (P4). A request that has not been answered can be made finer, by the same fence id. -EBUSY: one of another
+ * fence id is not answered yet.
  */
 int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t engine, uint64_t fence, uint32_t granularity);
 /**
- * Resets one engine (F3). begin: asks for it; then, without, whether it is over: 1, not yet. Does not let time pass; who waits longer
- * than TERN_RESET_CYCLES ends with tern_kmd_reset_failed. What had ended before is still to be polled, an answer to a request
- * to stop as well; else the reset is its answer. *last_aborted: the last buffer that the reset took, or the last one that had
- * completed: so always between last completed and last submitted.
+ * Resets one engine (F3). begin: asks for it; then, without, whether it is over: 1, not yet. Does not let time pass;
+ * who waits longer than TERN_RESET_CYCLES ends with tern_kmd_reset_failed. What had ended before is still to be polled,
+ * an answer to a request to stop as well; else the reset is its answer. *last_aborted: the last buffer that the reset
+ * took, or the last one that had completed: so always between last completed and last submitted.
  */
 int tern_kmd_reset(struct tern_kmd *kmd, uint32_t engine, bool begin, uint64_t *last_aborted);
 #define TERN_RESET_CYCLES (1u << 20)
@@ -121,7 +129,8 @@ struct tern_kmd_running {
     uint64_t fence;  /**< 0: nothing. */
     uint32_t offset; /**< Of the packet in the buffer. */
 };
-/** Writes its registers and where its warps are to `out` as text, as far as they can be read. running: untouched on failure. */
+/** Writes its registers and where its warps are to `out` as text, as far as they can be read.
+ * running: untouched on failure. */
 int tern_kmd_dump(struct tern_kmd *kmd, uint32_t engine, FILE *out, struct tern_kmd_running *running);
 
 int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles);

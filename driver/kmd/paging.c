@@ -49,14 +49,16 @@ void tern_paging_scrub(struct tern_paging *p, uint32_t page, uint32_t count)
     for (uint32_t n; count; page += n, count -= n) {
         uint32_t *w = room(p, TERN_PKT_FILL_LINES);
         n = count < SCRUB_PAGES_MAX ? count : SCRUB_PAGES_MAX;
-        struct tern_pkt_fill f = {.dst_lo = page << 12, .dst_hi = page >> 20, .width = n * TERN_PAGE, .rows = 1, .slices = 1};
+        struct tern_pkt_fill f = {.dst_lo = page << 12, .dst_hi = page >> 20, .width = n * TERN_PAGE, .rows = 1,
+                                  .slices = 1};
         if (w) {
             added(p, tern_pkt_fill_pack(&f, w), TERN_PKT_FILL_LINES);
         }
     }
 }
 
-void tern_paging_entries(struct tern_paging *p, uint32_t table, uint32_t first, uint32_t count, uint32_t pte, uint32_t step)
+void tern_paging_entries(struct tern_paging *p, uint32_t table, uint32_t first, uint32_t count, uint32_t pte,
+                         uint32_t step)
 {
     uint32_t *w = room(p, TERN_PKT_PTE_UPDATE_LINES);
     struct tern_pkt_pte_update u = {

@@ -22,7 +22,8 @@ int tern_paging_error(const struct tern_paging *p);
 /** Zeroes pages [page, page + count). */
 void tern_paging_scrub(struct tern_paging *p, uint32_t page, uint32_t count);
 /** Entries [first, first + count) of the table in page `table`: pte, pte + step, ... */
-void tern_paging_entries(struct tern_paging *p, uint32_t table, uint32_t first, uint32_t count, uint32_t pte, uint32_t step);
+void tern_paging_entries(struct tern_paging *p, uint32_t table, uint32_t first, uint32_t count, uint32_t pte,
+                         uint32_t step);
 /** Forgets virtual pages [first, first + count) of one address space; count 0: all of it. */
 void tern_paging_flush(struct tern_paging *p, uint32_t root, uint32_t first, uint32_t count);
 void tern_paging_flush_all(struct tern_paging *p);

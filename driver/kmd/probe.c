@@ -14,17 +14,20 @@ static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *valu
     for (size_t i = 0; i < n; i++) {
         int r = hal->ops->read32(hal, offset[i], &value[i]);
         if (r) {
-            return tern_error(r, "the device does not answer: register 0x%04x cannot be read (%s)", offset[i], strerror(-r));
+            return tern_error(r, "the device does not answer: register 0x%04x cannot be read (%s)", offset[i],
+                              strerror(-r));
         }
     }
     return 0;
 }
 
-#define LANES_MAX ((TERN_ENGINE_IND_INFO_LANE_MASK >> TERN_ENGINE_IND_INFO_LANE_SHIFT) + 1) /* what an indication can name */
+/* what an indication can name */
+#define LANES_MAX ((TERN_ENGINE_IND_INFO_LANE_MASK >> TERN_ENGINE_IND_INFO_LANE_SHIFT) + 1)
 #define WARPS_MAX ((TERN_ENGINE_IND_INFO_WARP_MASK >> TERN_ENGINE_IND_INFO_WARP_SHIFT) + 1)
 #define PAGES_MAX ((TERN_PTE_PPN_MASK >> TERN_PTE_PPN_SHIFT) + 1) /* what an entry of a page table can name */
 
-/** What cannot be is refused here, with its name; all that reads these numbers later may divide by them and index with them. */
+/** What cannot be is refused here, with its name; all that reads these numbers later may divide by
+ * them and index with them. */
 static int plausible(const struct tern_kmd *k)
 {
     const struct {
@@ -42,13 +45,13 @@ static int plausible(const struct tern_kmd *k)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].value < all[i].low || all[i].value > all[i].high) {
-            return tern_error(-EPROTO, "the device describes itself impossibly: %u %s; %u to %u are possible", all[i].value, all[i].what,
-                              all[i].low, all[i].high);
+            return tern_error(-EPROTO, "the device describes itself impossibly: %u %s; %u to %u are possible",
+                              all[i].value, all[i].what, all[i].low, all[i].high);
         }
     }
     if (k->mem_pages > 1ull << (k->pa_bits - 12)) {
-        return tern_error(-EPROTO, "the device describes itself impossibly: %u pages of memory, but %u bits of a physical address",
-                          k->mem_pages, k->pa_bits);
+        return tern_error(-EPROTO, "the device describes itself impossibly: %u pages of memory, but %u bits of a "
+                          "physical address", k->mem_pages, k->pa_bits);
     }
     return 0;
 }
@@ -61,9 +64,9 @@ int tern_kmd_interrupts(struct tern_kmd *kmd, bool on)
 
 int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
 {
-    static const uint32_t regs[] = {TERN_REG_DEV_ID,      TERN_REG_DEV_VERSION, TERN_REG_DEV_SPEC_HASH, TERN_REG_DEV_CONFIG0,
-                                    TERN_REG_DEV_CONFIG1, TERN_REG_DEV_CLOCK_HZ, TERN_REG_DEV_MEM_PAGES,
-                                    TERN_REG_DEV_SAVE_LINES};
+    static const uint32_t regs[] = {TERN_REG_DEV_ID,      TERN_REG_DEV_VERSION, TERN_REG_DEV_SPEC_HASH,
+                                    TERN_REG_DEV_CONFIG0, TERN_REG_DEV_CONFIG1, TERN_REG_DEV_CLOCK_HZ,
+                                    TERN_REG_DEV_MEM_PAGES, TERN_REG_DEV_SAVE_LINES};
     uint32_t v[8] = {0};
     int r = read_all(hal, regs, v, 8);
     if (r) {
@@ -74,8 +77,8 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
     }
     if (v[2] != TERN_SPEC_HASH) {
         return tern_error(-EPROTO,
-                          "the device was built from interface description 0x%08x, this driver from 0x%08x: rebuild both from "
-                          "the same docs/spec",
+                          "the device was built from interface description 0x%08x, this driver from 0x%08x: "
+                          "rebuild both from the same docs/spec",
                           v[2], TERN_SPEC_HASH);
     }
     struct tern_kmd k = {

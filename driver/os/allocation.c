@@ -54,9 +54,9 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
 }
 
 /**
- * Address range, pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and the pages stay taken for
- * good. But if that was a reset of all engines, these have forgotten all translations, and the pages are free; tables go with
- * the process.
+ * Address range, pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and the pages stay
+ * taken for good. But if that was a reset of all engines, these have forgotten all translations, and the pages are
+ * free; tables go with the process.
  */
 static int map(struct tern_allocation *a, uint32_t address)
 {
@@ -98,11 +98,12 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
     const struct tern_device *dev = a->proc->dev;
     switch (r) {
     case -EEXIST:
-        return tern_error(r, "process '%s': %u pages at 0x%08x overlap another allocation", a->proc->name, a->pages, address);
+        return tern_error(r, "process '%s': %u pages at 0x%08x overlap another allocation", a->proc->name,
+                          a->pages, address);
     case -ENOSPC:
-        return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %u of %llu KiB are free, or the address space is full",
-                          a->proc->name, (unsigned long long)a->pages * 4, tern_pages_free_count(dev->pages) * 4,
-                          (unsigned long long)(dev->info.memory_bytes >> 10));
+        return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %u of %llu KiB are free, or the "
+                          "address space is full", a->proc->name, (unsigned long long)a->pages * 4,
+                          tern_pages_free_count(dev->pages) * 4, (unsigned long long)(dev->info.memory_bytes >> 10));
     case -ENOMEM:
         return tern_error_memory("an allocation");
     default:
@@ -132,7 +133,8 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
            tern_frees_wait(frees, r == -ENOSPC ? a->pages : 0);
 }
 
-int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want, struct tern_allocation **out)
+int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
+                         struct tern_allocation **out)
 {
     if (tern_inherit_check(proc->dev)) {
         return -ENODEV;
@@ -172,17 +174,21 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     return r;
 }
 
-int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address, struct tern_allocation **out)
+int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
+                           struct tern_allocation **out)
 {
     const uint32_t known = TERN_MEM_READ | TERN_MEM_WRITE | TERN_MEM_EXEC;
     if (!size) {
         return tern_error(-EINVAL, "an allocation of 0 bytes");
     }
     if (!flags || flags & ~known) {
-        return tern_error(-EINVAL, "allocation flags 0x%x: some of read, write, exec are needed, and nothing else", flags);
+        return tern_error(-EINVAL, "allocation flags 0x%x: some of read, write, exec are needed, and nothing else",
+                          flags);
     }
-    if (address % TERN_PAGE || (address && (address / TERN_PAGE < TERN_VA_FIRST || address / TERN_PAGE >= TERN_VA_END))) {
-        return tern_error(-EINVAL, "address 0x%08x is not a multiple of 4096 in [0x%x000, 0x%x000)", address, TERN_VA_FIRST, TERN_VA_END);
+    if (address % TERN_PAGE ||
+        (address && (address / TERN_PAGE < TERN_VA_FIRST || address / TERN_PAGE >= TERN_VA_END))) {
+        return tern_error(-EINVAL, "address 0x%08x is not a multiple of 4096 in [0x%x000, 0x%x000)", address,
+                          TERN_VA_FIRST, TERN_VA_END);
     }
     struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
     return tern_allocation_make(proc, &want, out);
@@ -235,7 +241,8 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
     int r = 0;
     if (offset > tern_allocation_size(a) || size > tern_allocation_size(a) - offset) {
         return tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
-                          (unsigned long long)offset, size, (unsigned long long)tern_allocation_size(a), tern_allocation_address(a));
+                          (unsigned long long)offset, size, (unsigned long long)tern_allocation_size(a),
+                          tern_allocation_address(a));
     }
     tern_turn_take(&dev->turn);
     for (uint64_t held = 0; !r && size;) {

@@ -19,7 +19,8 @@
 
 static int check_weight(uint32_t weight)
 {
-    return weight > TERN_WEIGHT_MAX ? tern_error(-EINVAL, "weight %u: 1 to %u, or 0 for %u", weight, TERN_WEIGHT_MAX, TERN_WEIGHT_NORMAL)
+    return weight > TERN_WEIGHT_MAX ? tern_error(-EINVAL, "weight %u: 1 to %u, or 0 for %u", weight, TERN_WEIGHT_MAX,
+                                                 TERN_WEIGHT_NORMAL)
                                     : 0;
 }
 
@@ -53,7 +54,8 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
 {
     struct tern_device *dev = proc->dev;
     if (desc->engine < -1 || desc->engine >= (int32_t)dev->kmd.engines) {
-        return tern_error(-EINVAL, "engine %d: the device has 0 to %u, or -1 for any", desc->engine, dev->kmd.engines - 1);
+        return tern_error(-EINVAL, "engine %d: the device has 0 to %u, or -1 for any", desc->engine,
+                          dev->kmd.engines - 1);
     }
     int r = check_weight(desc->weight);
     if (r) {
@@ -80,8 +82,8 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
         tern_retire(c->arena);
         free(c);
     } else {
-        tern_sched_context_init(&dev->sched, &c->sched, &proc->sched, desc->engine < 0 ? TERN_ENGINE_ANY : desc->engine, TERN_BAND_NORMAL,
-                                desc->weight ? desc->weight : TERN_WEIGHT_NORMAL);
+        tern_sched_context_init(&dev->sched, &c->sched, &proc->sched, desc->engine < 0 ? TERN_ENGINE_ANY : desc->engine,
+                                TERN_BAND_NORMAL, desc->weight ? desc->weight : TERN_WEIGHT_NORMAL);
         tern_list_append(&proc->contexts, &c->node);
         c->id = ++dev->next_context;
         proc->children++;
@@ -112,7 +114,8 @@ void tern_context_destroy(struct tern_context *c)
     free(c);
 }
 
-/** Room for the scheduler to index the job's fence_signals, so that who waits for one hurries the job. False: no memory. */
+/** Room for the scheduler to index the job's fence_signals, so that who waits for one hurries
+ * the job. False: no memory. */
 static bool make_room_for_signals(struct tern_job *job)
 {
     const uint32_t n = tern_job_signals(job, NULL);
@@ -154,7 +157,8 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
 int tern_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
 {
     if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
-        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size, SUBMIT_MAX);
+        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
+                          SUBMIT_MAX);
     }
     return submit(c, tern_job_create(packets, (uint32_t)size, label), fence);
 }
@@ -180,14 +184,15 @@ int tern_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
     int r = 0;
     pthread_mutex_lock(&dev->lock);
     if (fence > c->submitted) {
-        r = tern_error(-EINVAL, "context '%s': fence %llu was never submitted, %llu is the last", c->name, (unsigned long long)fence,
-                       (unsigned long long)c->submitted);
+        r = tern_error(-EINVAL, "context '%s': fence %llu was never submitted, %llu is the last", c->name,
+                       (unsigned long long)fence, (unsigned long long)c->submitted);
     }
     while (!r && c->ended < fence) {
         r = tern_wait_changed(dev, timeout_ms, &until);
     }
     if (r == -ETIMEDOUT) {
-        tern_error(r, "context '%s': fence %llu has not ended after %lld ms", c->name, (unsigned long long)fence, (long long)timeout_ms);
+        tern_error(r, "context '%s': fence %llu has not ended after %lld ms", c->name, (unsigned long long)fence,
+                   (long long)timeout_ms);
     } else if (!r && c->first_bad && fence >= c->first_bad) {
         r = tern_error(-EIO, "%s", c->proc->fault.message);
     }
@@ -211,7 +216,8 @@ static bool may_go_first(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    return syscall(SYS_capget, &head, data) == 0 && data[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
+    return syscall(SYS_capget, &head, data) == 0 && data[CAP_TO_INDEX(CAP_SYS_NICE)].effective &
+        CAP_TO_MASK(CAP_SYS_NICE);
 }
 
 int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint32_t weight)
@@ -229,8 +235,8 @@ int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint3
     }
     if (band == TERN_BAND_REALTIME && !dev->config.realtime && !may_go_first()) {
         return tern_error(-EPERM,
-                          "context '%s': the band REALTIME keeps everybody else from an engine: it needs CAP_SYS_NICE, or a device opened "
-                          "with realtime=1",
+                          "context '%s': the band REALTIME keeps everybody else from an engine: it needs CAP_SYS_NICE, "
+                          "or a device opened with realtime=1",
                           c->name);
     }
     pthread_mutex_lock(&dev->lock);

@@ -2,9 +2,9 @@
 /**
  * Crash dumps: what an engine was doing when it had to be reset, as a text file that the fault message names.
  *
- * The text is made in memory, under the locks; a file of a new name gets it without them, because nobody must wait for a disk.
- * Nothing here fails for the caller: without a dump the message says why there is none. The file belongs to the user alone
- * (0600): it holds packets, and so addresses, of processes.
+ * The text is made in memory, under the locks; a file of a new name gets it without them, because nobody must wait for
+ * a disk. Nothing here fails for the caller: without a dump the message says why there is none. The file belongs to the
+ * user alone (0600): it holds packets, and so addresses, of processes.
  */
 #include "os/crash.h"
 
@@ -52,14 +52,16 @@ static void show_packets(FILE *out, const struct tern_slice *s, uint32_t last)
 static void show_slice(FILE *out, const struct tern_slice *s, const struct tern_kmd_running *running)
 {
     if (s->context->process->system) {
-        fprintf(out, "paging (%s), fence %llu", s->job->label ? s->job->label : "without label", (unsigned long long)s->id);
+        fprintf(out, "paging (%s), fence %llu", s->job->label ? s->job->label : "without label",
+                (unsigned long long)s->id);
     } else {
         const struct tern_context *c = TERN_CONTEXT_OF(s->context);
-        fprintf(out, "process '%s', context '%s' (%u), buffer %llu (%s), fence %llu, save area at page %u", c->proc->name, c->name, c->id,
-                (unsigned long long)s->job->fence, s->job->label ? s->job->label : "without label", (unsigned long long)s->id,
-                c->save.page);
+        fprintf(out, "process '%s', context '%s' (%u), buffer %llu (%s), fence %llu, save area at page %u",
+                c->proc->name, c->name, c->id, (unsigned long long)s->job->fence, s->job->label ? s->job->label
+                : "without label", (unsigned long long)s->id, c->save.page);
     }
-    fprintf(out, ", bytes %u to %u of %u%s\n", s->start, s->start + s->size, s->job->size, s->resume ? ", resumed" : "");
+    fprintf(out, ", bytes %u to %u of %u%s\n", s->start, s->start + s->size, s->job->size,
+            s->resume ? ", resumed" : "");
     if (running->fence == s->id) {
         uint32_t prefix = s->context->process->system ? 0 : TERN_PKT_LINE_BYTES;
         show_packets(out, s, running->offset > prefix ? running->offset - prefix : 0);
@@ -76,14 +78,16 @@ static void compose(struct tern_device *dev, uint32_t engine, const char *why, F
     if (localtime_r(&now, &tm)) {
         strftime(when, sizeof when, "%F %T %z", &tm);
     }
-    fprintf(out, "Tern crash dump\n%s\n\ndate         %s\nprocess      %ld (%s)\ndevice       %s, %s, version %u.%u.%u\ndevice time  %llu\n\n", why,
-            when, (long)getpid(), program_invocation_short_name, dev->info.backend, dev->info.config, dev->info.version >> 16 & 0xff,
-            dev->info.version >> 8 & 0xff, dev->info.version & 0xff, (unsigned long long)dev->sched.now);
+    fprintf(out, "Tern crash dump\n%s\n\ndate         %s\nprocess      %ld (%s)\ndevice       %s, %s, version "
+            "%u.%u.%u\ndevice time  %llu\n\n", why, when, (long)getpid(), program_invocation_short_name,
+            dev->info.backend, dev->info.config, dev->info.version >> 16 & 0xff, dev->info.version >> 8 & 0xff,
+            dev->info.version & 0xff, (unsigned long long)dev->sched.now);
     int r = tern_kmd_dump(&dev->kmd, engine, out, &running);
     if (r) {
         fprintf(out, "the registers cannot be read any further: %s\n", strerror(-r));
     }
-    fprintf(out, "\nHW queue of engine %u, as the driver filled it, oldest first, with the last packets of what runs:\n", engine);
+    fprintf(out, "\nHW queue of engine %u, as the driver filled it, oldest first, with the last packets "
+            "of what runs:\n", engine);
     for (uint32_t i = 0; i < e->n; i++) {
         show_slice(out, &e->inflight[i], &running);
     }
@@ -156,7 +160,8 @@ static int open_new(const char *folder, char *path, size_t size)
 /** A file in the first of the folders that can be used. */
 static int open_file(char *path, size_t size)
 {
-    const char *wanted = secure_getenv("TERN_CRASH_DIR"), *state = secure_getenv("XDG_STATE_HOME"), *home = secure_getenv("HOME");
+    const char *wanted = secure_getenv("TERN_CRASH_DIR"), *state = secure_getenv("XDG_STATE_HOME"),
+        *home = secure_getenv("HOME");
     char folder[PATH_MAX];
     int fd = -ENOENT;
     if (wanted && *wanted) {

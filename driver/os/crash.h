@@ -5,7 +5,8 @@
 
 #include "os/os.h"
 
-/** The text of a dump of the engine, whose HW queue the scheduler still shows; NULL: no memory. dev->lock held; takes the turn. */
+/** The text of a dump of the engine, whose HW queue the scheduler still shows; NULL: no memory.
+ * dev->lock held; takes the turn. */
 char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
 /**
  * Writes the text into a new file: in TERN_CRASH_DIR if that is set and not empty; else in $XDG_STATE_HOME/tern or

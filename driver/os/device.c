@@ -26,10 +26,11 @@ static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
 
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
 {
-    int r = write ? dev->hal->ops->mem_write(dev->hal, address, data, size) : dev->hal->ops->mem_read(dev->hal, address, data, size);
+    int r = write ? dev->hal->ops->mem_write(dev->hal, address, data, size)
+                  : dev->hal->ops->mem_read(dev->hal, address, data, size);
     if (r) {
-        return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address, write ? "written" : "read",
-                          strerror(-r));
+        return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address,
+                          write ? "written" : "read", strerror(-r));
     }
     if (write) {
         mark_written(dev, address, size);
@@ -129,7 +130,8 @@ static void fill_info(struct tern_device *dev)
     const struct tern_kmd *k = &dev->kmd;
     const struct tern_hal_memory *m = &dev->hal->memory;
     uint64_t pages = tern_pages_free_count(dev->pages), space = TERN_VA_END - TERN_VA_FIRST;
-    uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages; /* tables, arenas and save areas of a modest process */
+    /* tables, arenas and save areas of a modest process */
+    uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages;
     pages = pages > tables ? pages - tables : 0;
     dev->info = (struct tern_device_info){
         .version = k->version,
@@ -202,8 +204,8 @@ static int clean_engines(struct tern_device *dev)
 }
 
 /**
- * How long an engine may take to answer a request to stop (F2): two seconds, but fewer cycles where seconds are hours. A
- * device that cannot stop within a kernel must be given the time that a kernel takes.
+ * How long an engine may take to answer a request to stop (F2): two seconds, but fewer cycles where seconds are hours.
+ * A device that cannot stop within a kernel must be given the time that a kernel takes.
  */
 static uint64_t timeout_cycles(const struct tern_device *dev)
 {
@@ -230,7 +232,8 @@ static void init_sched(struct tern_device *dev)
     tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, &c);
     tern_sched_process_init(&dev->sched, &dev->system, true);
     for (uint32_t e = 0; e < dev->kmd.engines; e++) {
-        tern_sched_context_init(&dev->sched, &dev->paging[e], &dev->system, (int32_t)e, TERN_BAND_PAGING, TERN_WEIGHT_NORMAL);
+        tern_sched_context_init(&dev->sched, &dev->paging[e], &dev->system, (int32_t)e, TERN_BAND_PAGING,
+                                TERN_WEIGHT_NORMAL);
     }
 }
 
@@ -256,8 +259,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config,
     }
     uint32_t reserved = dev->kmd.engines * tern_system_pages(dev);
     if (dev->kmd.mem_pages < reserved + 64) {
-        r = tern_error(-EINVAL, "the device has %u pages of memory; %u is the least for %u engines", dev->kmd.mem_pages, reserved + 64,
-                       dev->kmd.engines);
+        r = tern_error(-EINVAL, "the device has %u pages of memory; %u is the least for %u engines", dev->kmd.mem_pages,
+                       reserved + 64, dev->kmd.engines);
         goto fail;
     }
     dev->host_dirty = calloc((dev->kmd.mem_pages + 31) / 32, 4);

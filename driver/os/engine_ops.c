@@ -3,9 +3,9 @@
  * The scheduler's operations on a real device: puts a slice where its engine can fetch it, and asks the kmd.
  * Called by the device thread with the turn and dev->lock held: nothing here waits, and no device time passes.
  *
- * Each slice of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host and
- * other engines may have written meanwhile. A slice that goes on from its save area must find the same buffer at the same
- * address, so its slot of the arena is not touched; caches are then forgotten by the resumption itself.
+ * Each slice of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host
+ * and other engines may have written meanwhile. A slice that goes on from its save area must find the same buffer at
+ * the same address, so its slot of the arena is not touched; caches are then forgotten by the resumption itself.
  */
 #include <errno.h>
 #include <string.h>
@@ -99,7 +99,8 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
         return r;
     }
     *out = (struct tern_sched_indication){
-        .kind = TERN_SCHED_COMPLETED, .fence = ind.fence, .last_completed = ind.last_completed, .begin = ind.begin, .end = ind.end};
+        .kind = TERN_SCHED_COMPLETED, .fence = ind.fence, .last_completed = ind.last_completed, .begin = ind.begin,
+        .end = ind.end};
     switch (ind.kind) {
     case TERN_KMD_FAULTED:
         ind.offset = without_prefix(inflight(dev, engine, ind.fence), ind.offset);

@@ -2,8 +2,8 @@
 /**
  * A fault as a sentence: who, in what work, did what, where, and what lies near.
  *
- * The device names a work-item by group, warp and lane; its global id follows from the dispatch packet, of which the job
- * has a copy. The text depends on what happened only, not on the engine: every backend gives the same one.
+ * The device names a work-item by group, warp and lane; its global id follows from the dispatch packet, of which the
+ * job has a copy. The text depends on what happened only, not on the engine: every backend gives the same one.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +45,8 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
     }
 }
 
-/** The access and what was wrong with it, for faults that are about an address; else the interface description's words. */
+/** The access and what was wrong with it, for faults that are about an address; else the
+ * interface description's words. */
 static void say_what(struct tern_fault *f, const struct tern_process *proc, const struct tern_pkt_dispatch *d)
 {
     static const char *const by_kernel[] = {"load from", "store to", "jump to", "atomic access to"};
@@ -94,7 +95,8 @@ static bool dispatch_at(const struct tern_job *job, uint32_t offset, struct tern
 static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3], uint32_t number, uint32_t item[3])
 {
     const uint32_t local[3] = {d->local_x, d->local_y, d->local_z}, edge[3] = {d->edge_x, d->edge_y, d->edge_z};
-    const uint32_t groups[3] = {d->groups_x, d->groups_y, d->groups_z}, offset[3] = {d->offset_x, d->offset_y, d->offset_z};
+    const uint32_t groups[3] = {d->groups_x, d->groups_y, d->groups_z},
+        offset[3] = {d->offset_x, d->offset_y, d->offset_z};
     for (int i = 0; i < 3; i++) {
         uint32_t size = group[i] + 1 == groups[i] ? edge[i] : local[i];
         if (group[i] >= groups[i] || !size) {
@@ -109,11 +111,12 @@ static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3]
 /** Who, in what work. */
 static void say_who(struct tern_fault *f, const struct tern_process *proc, const struct tern_job *job, bool kernel)
 {
-    say(f, "process '%.40s': %s%.60s: ", proc->name, kernel ? "kernel " : "", job->label ? job->label : "without label");
+    say(f, "process '%.40s': %s%.60s: ", proc->name, kernel ? "kernel " : "",
+        job->label ? job->label : "without label");
 }
 
-void tern_fault_say(const struct tern_process *proc, const struct tern_job *job, uint32_t code, struct tern_fault *out, const char *format,
-                    ...)
+void tern_fault_say(const struct tern_process *proc, const struct tern_job *job, uint32_t code, struct tern_fault *out,
+                    const char *format, ...)
 {
     struct tern_fault f = {.code = code, .fence = job->fence};
     struct tern_pkt_dispatch d;
@@ -152,7 +155,8 @@ void tern_fault_describe(const struct tern_process *proc, const struct tern_job 
         f.lane = ind->lane;
         memcpy(f.group, ind->group, sizeof f.group);
         memcpy(f.item, item, sizeof f.item);
-        say(&f, "work-item (%u, %u, %u) of group (%u, %u, %u): ", item[0], item[1], item[2], f.group[0], f.group[1], f.group[2]);
+        say(&f, "work-item (%u, %u, %u) of group (%u, %u, %u): ", item[0], item[1], item[2], f.group[0], f.group[1],
+            f.group[2]);
     }
     say_what(&f, proc, &d);
     if (ran) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Monitored fences (S3): a value in a page of its own. Every write by an engine happens while device time passes, every
- * write by the host kicks, and a process fails in a run of the scheduler; all advance dev->progress, and a waiter sleeps only
- * if progress has not moved since before it read the value. So no wake-up is lost.
+ * write by the host kicks, and a process fails in a run of the scheduler; all advance dev->progress, and a waiter
+ * sleeps only if progress has not moved since before it read the value. So no wake-up is lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -82,6 +82,7 @@ int tern_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
     }
     dev->fence_waiters--;
     pthread_mutex_unlock(&dev->lock);
-    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %llu after %lld ms", (unsigned long long)value, (long long)timeout_ms)
+    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %llu after %lld ms", (unsigned long long)value,
+                                        (long long)timeout_ms)
                            : r;
 }

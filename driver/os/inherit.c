@@ -68,7 +68,7 @@ bool tern_device_inherited(const struct tern_device *dev)
 
 int tern_inherit_check(const struct tern_device *dev)
 {
-    return dev->inherited ? tern_error(-ENODEV, "this process was forked from the one that opened the device, which stayed there: open "
-                                                "a device after the fork")
+    return dev->inherited ? tern_error(-ENODEV, "this process was forked from the one that opened the device, which "
+                                                "stayed there: open a device after the fork")
                           : 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Devices in the child of a fork. The child has a copy of the driver's memory as it was at some moment, and none of its threads: locks
- * may be held for ever, and nothing would ever end. So every call that would lock or wait fails there first (-ENODEV), and
- * what the parent's device had open is closed, so that files and pipes end with the parent. A device that the child opens
- * is like any other.
+ * Devices in the child of a fork. The child has a copy of the driver's memory as it was at some moment, and none of its
+ * threads: locks may be held for ever, and nothing would ever end. So every call that would lock or wait fails there
+ * first (-ENODEV), and what the parent's device had open is closed, so that files and pipes end with the parent. A
+ * device that the child opens is like any other.
  *
  * Told by a handler of pthread_atfork, and not by comparing process ids, which would cost a system call in each call.
  */

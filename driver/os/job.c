@@ -93,7 +93,8 @@ static int sync_wait(struct sync *s)
     if (!s->failed) {
         return 0;
     }
-    return tern_error(-EIO, "%s", s->dev->lost ? s->dev->lost_why : "a paging buffer of the driver failed on the device");
+    return tern_error(-EIO, "%s", s->dev->lost ? s->dev->lost_why : "a paging buffer of the driver failed "
+                      "on the device");
 }
 
 int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label)
@@ -101,7 +102,8 @@ int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char
     struct tern_device *dev = proc->dev;
     struct sync s = {.dev = dev, .pending = 1};
     if (tern_paging_error(p)) {
-        return tern_error(tern_paging_error(p), "a paging buffer (%s) cannot be built: %s", label, strerror(-tern_paging_error(p)));
+        return tern_error(tern_paging_error(p), "a paging buffer (%s) cannot be built: %s", label,
+                          strerror(-tern_paging_error(p)));
     }
     if (dev->lost) {
         return tern_error(-EIO, "%s", dev->lost_why);

@@ -98,7 +98,8 @@ static int step(struct tern_allocation *a, uint32_t done, struct tern_paging *ma
     return 0;
 }
 
-int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap, uint32_t *new_tables)
+int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                     uint32_t *new_tables)
 {
     int r = 0;
     memset(new_tables, 0, 2 * TERN_PAGES_LARGE / 8);

@@ -95,12 +95,14 @@ void tern_observer_ended(struct tern_device *dev, const struct tern_job *job)
 
 static void fill_engine(const struct tern_sched_engine *e, struct tern_stats_engine *out)
 {
-    *out = (struct tern_stats_engine){.busy = e->busy, .preemptions = e->preemptions, .resets = e->resets, .depth = e->n};
+    *out = (struct tern_stats_engine){.busy = e->busy, .preemptions = e->preemptions, .resets = e->resets,
+                                      .depth = e->n};
     if (e->n) {
         const struct tern_slice *front = &e->inflight[0];
         const bool system = front->context->process->system;
         out->context = system ? 0 : TERN_CONTEXT_OF(front->context)->id;
-        snprintf(out->label, sizeof out->label, "%.31s", system ? "paging" : front->job->label ? front->job->label : "");
+        snprintf(out->label, sizeof out->label, "%.31s",
+                 system ? "paging" : front->job->label ? front->job->label : "");
     }
 }
 
@@ -125,10 +127,10 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
 {
     const struct tern_sched_stats *s = &c->sched.stats;
     *out = (struct tern_stats_context){
-        .id = c->id, .engine = c->sched.engine, .band = c->sched.band, .weight = c->sched.weight, .state = state_of(&c->sched),
-        .process = c->proc->id, .queued = c->submitted - c->ended, .submitted = s->submitted, .completed = s->completed,
-        .aborted = s->aborted, .preempted = s->preempted, .cycles = s->cycles, .waited = s->waited,
-        .longest_wait = s->longest_wait,
+        .id = c->id, .engine = c->sched.engine, .band = c->sched.band, .weight = c->sched.weight,
+        .state = state_of(&c->sched), .process = c->proc->id, .queued = c->submitted - c->ended,
+        .submitted = s->submitted, .completed = s->completed, .aborted = s->aborted, .preempted = s->preempted,
+        .cycles = s->cycles, .waited = s->waited, .longest_wait = s->longest_wait,
     };
     memcpy(out->engine_cycles, s->engine_cycles, sizeof s->engine_cycles);
     snprintf(out->name, sizeof out->name, "%.31s", c->name);
@@ -188,7 +190,8 @@ void tern_observer_open(struct tern_device *dev)
 {
     char title[96];
     snprintf(title, sizeof title, "engines: %.16s, %.63s", dev->info.backend, dev->info.config);
-    struct tern_trace *trace = tern_trace_open(&(struct tern_trace_device){title, dev->kmd.engines, dev->info.clock_hz});
+    struct tern_trace *trace = tern_trace_open(&(struct tern_trace_device){title, dev->kmd.engines,
+                                                                           dev->info.clock_hz});
     struct tern_stats_file *stats = tern_stats_file_create();
     struct tern_observer *o = trace || stats ? calloc(1, sizeof *o) : NULL;
     if (!o) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who looks on: the trace of a device (trace.h) and the statistics that it publishes (tern/tern_stats.h). Both are optional, and
- * neither changes what the device does or fails its owner.
+ * Who looks on: the trace of a device (trace.h) and the statistics that it publishes (tern/tern_stats.h). Both are
+ * optional, and neither changes what the device does or fails its owner.
  *
  * Thread: dev->lock is held, except in open and close.
  */

@@ -2,10 +2,10 @@
 /**
  * The objects of the driver and what its files owe each other.
  *
- * Lock order: dev->turn (the hal: registers and device memory), then dev->lock (the OS state: everything below unless it says
- * otherwise). Only the device thread holds both, while the scheduler runs; nobody waits for the turn with dev->lock held, and
- * device time passes, long copies go on and files are written without it. So tern_submit and the queries never wait for a
- * simulator, a copy or a reset. Callbacks are called with neither.
+ * Lock order: dev->turn (the hal: registers and device memory), then dev->lock (the OS state: everything below unless
+ * it says otherwise). Only the device thread holds both, while the scheduler runs; nobody waits for the turn with
+ * dev->lock held, and device time passes, long copies go on and files are written without it. So tern_submit and the
+ * queries never wait for a simulator, a copy or a reset. Callbacks are called with neither.
  */
 #ifndef TERN_OS_OS_H
 #define TERN_OS_OS_H
@@ -43,11 +43,13 @@ struct tern_device {
     struct tern_pages *pages;
     struct tern_list processes;
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
-    uint64_t frees_asked, frees_begun, frees_looked; /**< How many frees; looked: at how many, to see whether they can begin. */
+    /** How many frees; looked: at how many, to see whether they can begin. */
+    uint64_t frees_asked, frees_begun, frees_looked;
     uint32_t frees_waiters;    /**< Threads in tern_frees_wait: told after each round. */
     uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
-    uint64_t progress; /**< Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
+    /** Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
+    uint64_t progress;
     uint32_t fence_waiters, next_context, next_process;
     struct tern_list opened; /**< inherit.c, under a lock of its own. */
     bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
@@ -115,7 +117,8 @@ static inline void tern_device_saw(struct tern_device *dev, uint64_t time)
     while (now < time && !atomic_compare_exchange_weak(&dev->now, &now, time)) {
     }
 }
-/** The pages of an engine for paging buffers: two slots, then a context-save area. They lie at the beginning of memory. */
+/** The pages of an engine for paging buffers: two slots, then a context-save area. They lie
+ * at the beginning of memory. */
 static inline uint32_t tern_system_pages(const struct tern_device *dev)
 {
     return 2 * TERN_SLOT_PAGES + dev->kmd.save_pages;
@@ -142,13 +145,15 @@ extern const struct tern_sched_ops tern_engine_ops; /* engine_ops.c */
 /* job.c; with dev->lock held */
 struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label);
 void tern_job_free(struct tern_job *job);
-/** The paging buffer with which an engine begins: no translation of an earlier owner, a valid context-save area. NULL: no memory. */
+/** The paging buffer with which an engine begins: no translation of an earlier owner, a valid
+ * context-save area. NULL: no memory. */
 struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine);
 /** Queues a paging job on an engine. job->done takes it when it ends. Not on a lost device. */
 void tern_paging_submit(struct tern_device *dev, uint32_t engine, struct tern_job *job);
 /** Engine for the process's next change of page tables: changes of one process stay in order. */
 uint32_t tern_paging_engine(struct tern_process *proc);
-/** Runs a paging buffer to its end; dev->lock is released meanwhile. -ENOMEM: nothing ran; -EIO: it may have run in part. */
+/** Runs a paging buffer to its end; dev->lock is released meanwhile. -ENOMEM: nothing ran;
+ * -EIO: it may have run in part. */
 int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label);
 /** Runs the given jobs, one on each engine, to their ends. -EIO. */
 int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
@@ -159,7 +164,8 @@ int tern_process_check(struct tern_process *proc);
 
 /* map.c; with dev->lock held */
 /** Takes pages and tables for the allocation's range and records what maps them. -ENOSPC, -ENOMEM: nothing is taken. */
-int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap, uint32_t *new_tables);
+int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                     uint32_t *new_tables);
 /** Undoes it, as long as the paging buffer was not submitted. */
 void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables);
 void tern_map_give_pages(struct tern_allocation *a);
@@ -170,7 +176,8 @@ struct tern_allocation_want {
     uint32_t flags, address;
     bool internal;
 };
-int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want, struct tern_allocation **out);
+int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
+                         struct tern_allocation **out);
 /** Physical address of a byte, and how many follow it contiguously. */
 uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous);
 
@@ -185,7 +192,8 @@ struct tern_frees {
 };
 struct tern_frees tern_frees_now(struct tern_process *proc);
 bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a);
-/** Waits until one of them may have ended. false: with all that they give there will not be so many free pages; or none will end. */
+/** Waits until one of them may have ended. false: with all that they give there will not be so many
+ * free pages; or none will end. */
 bool tern_frees_wait(const struct tern_frees *f, uint64_t pages);
 /** Pages in a row, waiting for such frees if need be. what: for the sentence. -ENOSPC, -EIO. */
 int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out);
@@ -196,8 +204,9 @@ void tern_allocation_free(struct tern_allocation *a);
 void tern_fault_describe(const struct tern_process *proc, const struct tern_job *job, const struct tern_indication *ind,
                          struct tern_fault *out);
 /** What the driver itself has against a job: who, in what work, and the rest of the sentence. */
-__attribute__((format(printf, 5, 6))) void tern_fault_say(const struct tern_process *proc, const struct tern_job *job, uint32_t code,
-                                                          struct tern_fault *out, const char *format, ...);
+__attribute__((format(printf, 5, 6))) void tern_fault_say(const struct tern_process *proc, const struct tern_job *job,
+                                                          uint32_t code, struct tern_fault *out,
+                                                          const char *format, ...);
 
 #define TERN_CONTEXT_OF(c) TERN_LIST_ENTRY(c, struct tern_context, sched)
 #define TERN_PROCESS_OF(p) TERN_LIST_ENTRY(p, struct tern_process, sched)

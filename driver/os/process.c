@@ -26,7 +26,8 @@ void tern_process_abort(struct tern_process *proc, const char *why)
         return;
     }
     struct tern_fault f = {.code = TERN_FAULT_ABORTED};
-    snprintf(f.message, sizeof f.message, "process '%.40s': its work was aborted%s%.200s", proc->name, why ? ": " : "", why ? why : "");
+    snprintf(f.message, sizeof f.message, "process '%.40s': its work was aborted%s%.200s", proc->name, why ? ": " : "",
+             why ? why : "");
     pthread_mutex_lock(&proc->dev->lock);
     tern_process_fail(proc, &f);
     pthread_mutex_unlock(&proc->dev->lock);
@@ -190,8 +191,8 @@ int tern_process_destroy(struct tern_process *proc)
     struct tern_device *dev = proc->dev;
     pthread_mutex_lock(&dev->lock);
     if (proc->children) {
-        int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first", proc->name,
-                           proc->children);
+        int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first",
+                           proc->name, proc->children);
         pthread_mutex_unlock(&dev->lock);
         return r;
     }

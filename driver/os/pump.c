@@ -3,8 +3,8 @@
  * The device's thread. A round: lets the scheduler run, delivers what has ended, and, only while
  * an engine is busy, lets device time pass. With nothing in flight it sleeps and device time stands still.
  *
- * No wake-up is lost: whoever changes something the round depends on sets kick under the lock, and the thread sleeps only
- * if kick was not set since the round began.
+ * No wake-up is lost: whoever changes something the round depends on sets kick under the lock, and the thread sleeps
+ * only if kick was not set since the round began.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,9 +41,9 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
 }
 
 /**
- * Lets device time pass until the interrupt, or until the scheduler has something to do by itself; or until somebody kicks.
- * Slices only share the host: nothing is asked of the device between them, so that what it does does not depend on how fast
- * the host is, and schedules repeat.
+ * Lets device time pass until the interrupt, or until the scheduler has something to do by itself; or until somebody
+ * kicks. Slices only share the host: nothing is asked of the device between them, so that what it does does not depend
+ * on how fast the host is, and schedules repeat.
  */
 static int pass(struct tern_device *dev, uint64_t *slice)
 {
@@ -87,7 +87,8 @@ static void sleep_idle(struct tern_device *dev)
     dev->idle = false;
 }
 
-/** Tells the user. The lock is released during the callback; the context lives because `ended` advances only after it. */
+/** Tells the user. The lock is released during the callback; the context lives because
+ * `ended` advances only after it. */
 static void deliver_user(struct tern_device *dev, struct tern_job *job)
 {
     struct tern_context *c = TERN_CONTEXT_OF(job->context);
@@ -132,7 +133,8 @@ static bool deliver(struct tern_device *dev)
     return any;
 }
 
-/** The scheduler runs with the turn held, for which nobody waits with the lock held: there may be long copies before. */
+/** The scheduler runs with the turn held, for which nobody waits with the lock held: there
+ * may be long copies before. */
 static void run_sched(struct tern_device *dev)
 {
     int r = 0;
@@ -168,7 +170,8 @@ static void *pump(void *arg)
             pthread_cond_broadcast(&dev->changed);
         }
         tern_observer_look(dev);
-        again = more && !(again && tern_sched_busy(&dev->sched)); /* news first, but a flood of it must not stop the device */
+        /* news first, but a flood of it must not stop the device */
+        again = more && !(again && tern_sched_busy(&dev->sched));
         if (again) {
             continue;
         }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Freeing device memory that work may still use: wait until the process's earlier work has ended; clear the entries and
- * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer faults, what
- * some engine may still reach is never given to anybody else. One that a reset of all engines took did no harm: they forget
- * all translations before they run anything again.
+ * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer faults,
+ * what some engine may still reach is never given to anybody else. One that a reset of all engines took did no harm:
+ * they forget all translations before they run anything again.
  *
- * Cost: a process's frees wait in the order in which they were asked for, its buffers that have not ended stand in order of
- * submission. So a free can begin when the oldest buffer is younger: one comparison whenever a buffer ends.
+ * Cost: a process's frees wait in the order in which they were asked for, its buffers that have not ended stand in
+ * order of submission. So a free can begin when the oldest buffer is younger: one comparison whenever a buffer ends.
  *
- * Who may wait for whom. A free *has begun* once its first paging buffer is queued. It then ends without anybody's help:
- * paging comes before all work, and an engine that does not stop for it is reset (F2, F3). A free that has not begun depends
- * on its process's work, which may run for ever. So a call that lacks memory waits for frees that had begun when it was made,
- * and for those that its own process had asked for by then; of these not if they depend on a fence that only the CPU can
- * signal. Whoever else frees later does not prolong that.
+ * Who may wait for whom. A free *has begun* once its first paging buffer is queued. It then ends without anybody's
+ * help: paging comes before all work, and an engine that does not stop for it is reset (F2, F3). A free that has not
+ * begun depends on its process's work, which may run for ever. So a call that lacks memory waits for frees that had
+ * begun when it was made, and for those that its own process had asked for by then; of these not if they depend on a
+ * fence that only the CPU can signal. Whoever else frees later does not prolong that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -135,7 +135,8 @@ static bool will_begin(const struct tern_process *proc)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_list *jobs = &c->sched.jobs;
-        if (!tern_list_empty(jobs) && TERN_LIST_ENTRY(jobs->next, struct tern_job, node)->seq <= seq && tern_sched_stuck(&c->sched)) {
+        if (!tern_list_empty(jobs) && TERN_LIST_ENTRY(jobs->next, struct tern_job, node)->seq <= seq &&
+            tern_sched_stuck(&c->sched)) {
             return false;
         }
     }
@@ -180,7 +181,8 @@ int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what
     do {
         r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : tern_pages_take_span(dev->pages, count, out);
     } while (r == -ENOSPC && tern_frees_wait(&frees, count));
-    return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free here and there", what, count,
-                                     count == 1 ? "" : "s", tern_pages_free_count(dev->pages))
+    return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free "
+                                     "here and there", what, count, count == 1 ? "" : "s",
+                                     tern_pages_free_count(dev->pages))
                         : r;
 }

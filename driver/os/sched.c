@@ -55,10 +55,11 @@ void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p)
     tern_list_remove(&p->node);
 }
 
-void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p, int32_t engine,
-                             uint32_t band, uint32_t weight)
+void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p,
+                             int32_t engine, uint32_t band, uint32_t weight)
 {
-    *c = (struct tern_sched_context){.process = p, .affinity = engine, .weight = weight, .estimate = 1, .order = ++s->order};
+    *c = (struct tern_sched_context){.process = p, .affinity = engine, .weight = weight, .estimate = 1,
+                                     .order = ++s->order};
     c->number = c->order;
     c->own_band = c->band = p->system ? TERN_BAND_PAGING : band;
     c->engine = engine < 0 ? 0 : (uint32_t)engine;
@@ -162,14 +163,15 @@ static void tell(struct tern_sched *s, struct tern_sched_event event)
     }
 }
 
-void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_sched_context *c,
-                     const struct tern_job *job, uint64_t time)
+void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
+                     const struct tern_sched_context *c, const struct tern_job *job, uint64_t time)
 {
-    tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = c, .job = job ? job->fence : 0});
+    tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = c,
+                                      .job = job ? job->fence : 0});
 }
 
-void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_slice *slice,
-                           uint64_t time)
+void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
+                           const struct tern_slice *slice, uint64_t time)
 {
     bool last = slice->start + slice->size == slice->job->size;
     tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = slice->context,
@@ -277,7 +279,9 @@ static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched
 {
     const uint32_t halvings = e->inflight[0].cuts / 64;
     const uint64_t most = UINT64_MAX >> 1 >> halvings % 32;
-    return !s->config.force_preempt || halvings > 20 || s->config.force_preempt > most ? UINT64_MAX : s->config.force_preempt << halvings;
+    return !s->config.force_preempt || halvings > 20 || s->config.force_preempt > most ? UINT64_MAX
+                                                                                       : s->config.force_preempt <<
+                                                                                       halvings;
 }
 
 /** Cycles times percent that NORMAL is behind or ahead by, with what runs. */
@@ -316,7 +320,8 @@ enum wish { NOBODY, HIGHER, EQUAL };
 static enum wish wanted(const struct tern_sched *s, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];
-    const struct tern_sched_context *front = e->inflight[0].context, *second = e->n > 1 ? e->inflight[1].context : front;
+    const struct tern_sched_context *front = e->inflight[0].context, *second = e->n > 1
+        ? e->inflight[1].context : front;
     const struct tern_sched_context *best = tern_sched_best(s, engine);
     uint32_t mine = tern_sched_rank(e, front->band);
     const struct tern_sched_context *other[] = {best, second};
@@ -371,7 +376,8 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
     }
     enum wish wish = wanted(s, engine);
     e->forced = !paging && ran >= forced_after(s, e);
-    if (e->evict || e->forced || wish == HIGHER || (due && wish == EQUAL && !paging) || (paging && ran >= s->config.timeout)) {
+    if (e->evict || e->forced || wish == HIGHER || (due && wish == EQUAL && !paging) ||
+        (paging && ran >= s->config.timeout)) {
         bool at_once = e->evict || e->forced || paging || urgent(s, engine);
         e->forced = e->forced && wish == NOBODY;
         e->preemptions++;

@@ -3,14 +3,14 @@
  * The scheduler: decides which buffer an engine runs next (C3, C4), and knows nothing of registers or memory.
  *
  * Model. A context's jobs (DMA buffers) run in order. An HW queue gets *slices*: packets of a job up to the next
- * fence_wait, past the next fence_signal, at most TERN_SLICE_BYTES. So an unsatisfied wait keeps no engine (S3), a signal
- * is indicated at once, and device memory for buffers is bounded while SW queues are not (C2).
- * Who runs: the highest band that wants the engine, but NORMAL keeps its share of what FOCUS takes (S1); within a band the
- * process furthest behind in virtual time, all alike; of it the context furthest behind, by weight. Virtual time is
- * measured engine cycles: charged by estimate, corrected at the end. Who wakes up starts at the present.
- * Paging comes before all bands. Preemption: when a quantum has passed and another wants the engine, or a higher band
- * does; a slice that was cut waits in its context as *suspended* and goes on by `resume`, perhaps on another engine.
- * The timeout is on the answer to a preemption only (F2): long work that can be preempted runs as long as it likes.
+ * fence_wait, past the next fence_signal, at most TERN_SLICE_BYTES. So an unsatisfied wait keeps no engine (S3), a
+ * signal is indicated at once, and device memory for buffers is bounded while SW queues are not (C2).
+ * Who runs: the highest band that wants the engine, but NORMAL keeps its share of what FOCUS takes (S1); within a band
+ * the process furthest behind in virtual time, all alike; of it the context furthest behind, by weight. Virtual time is
+ * measured engine cycles: charged by estimate, corrected at the end. Who wakes up starts at the present. Paging comes
+ * before all bands. Preemption: when a quantum has passed and another wants the engine, or a higher band does; a slice
+ * that was cut waits in its context as *suspended* and goes on by `resume`, perhaps on another engine. The timeout is
+ * on the answer to a preemption only (F2): long work that can be preempted runs as long as it likes.
  *
  * Alternatives dropped: handing whole jobs to engines and preempting those that wait (a save and a restore for every
  * wait, and engines that wait for each other); one queue for all engines (virtual times of engines drift apart).
@@ -42,13 +42,15 @@ struct tern_sched_share;
 
 struct tern_sched_config {
     struct {
-        uint64_t quantum; /**< Cycles before others of its band get the engine; but no less than four times what its last save took. */
-        uint64_t grace;   /**< Cycles a preempted buffer has to reach the end of its work-groups; 0: it is cut at once. */
+        /** Cycles before others of its band get the engine; but no less than four times what its last save took. */
+        uint64_t quantum;
+        /** Cycles a preempted buffer has to reach the end of its work-groups; 0: it is cut at once. */
+        uint64_t grace;
     } band[TERN_BANDS];
     uint64_t timeout;        /**< Cycles that a preemption may take (F2). */
     /**
-     * If not 0: a slice is cut every so many cycles though nobody wants the engine, and goes on elsewhere; with every 64 cuts
-     * half as often, so that it ends even if a restore takes longer than that.
+     * If not 0: a slice is cut every so many cycles though nobody wants the engine, and goes on elsewhere; with every
+     * 64 cuts half as often, so that it ends even if a restore takes longer than that.
      */
     uint64_t force_preempt;
     uint32_t depth;          /**< Slices kept in an HW queue: 2, or 1 to see why 2. */
@@ -79,7 +81,8 @@ struct tern_slice {
 
 enum tern_sched_kind { TERN_SCHED_COMPLETED = 1, TERN_SCHED_PREEMPTED, TERN_SCHED_FAULTED };
 
-/** What an engine tells, in submission order (C5, P3). Exactly one PREEMPTED answers a preemption, unless a reset does. */
+/** What an engine tells, in submission order (C5, P3). Exactly one PREEMPTED answers a
+ * preemption, unless a reset does. */
 struct tern_sched_indication {
     enum tern_sched_kind kind;
     uint64_t fence;          /**< Slice that completed or faulted; of PREEMPTED the preemption fence id. */
@@ -128,23 +131,28 @@ struct tern_sched_event {
 /** How engines are driven. Each int is 0 or -errno unless it says more; an errno means that the device is lost. */
 struct tern_sched_ops {
     int (*submit)(void *user, uint32_t engine, const struct tern_slice *slice);
-    /** Always succeeds (P4). Again with the same fence and a finer granularity (TERN_ENGINE_COMMAND_GRANULARITY_*) if grace ran out. */
+    /** Always succeeds (P4). Again with the same fence and a finer granularity
+     * (TERN_ENGINE_COMMAND_GRANULARITY_*) if grace ran out. */
     int (*preempt)(void *user, uint32_t engine, uint64_t fence, uint32_t granularity);
     int (*poll)(void *user, uint32_t engine, struct tern_sched_indication *out); /**< 1: taken; 0: there is none. */
     /**
-     * Begins a reset, or (begin false) asks whether the one that has begun is over: 1, not yet; -ETIMEDOUT: it never will be. Then the
-     * engine is back with an empty, ready HW queue (F3). last_aborted: last fence id that the reset took. What had ended before is
-     * still polled.
+     * Begins a reset, or (begin false) asks whether the one that has begun is over: 1, not yet; -ETIMEDOUT: it never
+     * will be. Then the engine is back with an empty, ready HW queue (F3). last_aborted: last fence id that the reset
+     * took. What had ended before is still polled.
      */
     int (*reset)(void *user, uint32_t engine, bool begin, uint64_t *last_aborted);
     int (*status)(void *user, uint32_t engine, struct tern_sched_status *out);
-    uint32_t (*dependent)(void *user, uint32_t engine); /**< Bits of the engines that are lost with a reset of this one. */
+    /** Bits of the engines that are lost with a reset of this one. */
+    uint32_t (*dependent)(void *user, uint32_t engine);
     int (*time)(void *user, uint64_t *now);
-    /** Value of a monitored fence: 1; 0: only the engine can judge it (not mapped, ...), so that it may run into its fault. */
+    /** Value of a monitored fence: 1; 0: only the engine can judge it (not mapped, ...), so that
+     * it may run into its fault. */
     int (*fence_value)(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value);
-    /** The job's process has just gone into error. ind: the fault with its offset in the job, or NULL after a timeout. */
+    /** The job's process has just gone into error. ind: the fault with its offset in the
+     * job, or NULL after a timeout. */
     void (*fault)(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind);
-    /** A preemption has not been answered in time: the engine is about to be reset. True: not in this run. For a dump; may be NULL. */
+    /** A preemption has not been answered in time: the engine is about to be reset. True: not in this
+     * run. For a dump; may be NULL. */
     bool (*stuck)(void *user, uint32_t engine, struct tern_job *front);
     void (*event)(void *user, const struct tern_sched_event *event); /**< May be NULL. */
 };
@@ -206,7 +214,8 @@ struct tern_sched_context {
     struct tern_list node;    /**< In its process while it has jobs. */
     struct tern_list jobs;    /**< All that have not ended, oldest first. */
     struct tern_job *next;    /**< The job that the next slice is cut from; NULL: all is cut. */
-    struct tern_slice back[TERN_HW_QUEUE]; /**< Cut off slices that are to run before that. back[0].resume: suspended. */
+    /** Cut off slices that are to run before that. back[0].resume: suspended. */
+    struct tern_slice back[TERN_HW_QUEUE];
     uint32_t backs, inflight, slot, weight;
     int32_t affinity;         /**< Engine, or TERN_ENGINE_ANY. */
     uint32_t engine;          /**< Where it is queued or ran last. */
@@ -280,7 +289,8 @@ struct tern_sched {
     uint32_t paging_lost;  /**< Paging slices lost to resets (F4). */
     uint64_t comparisons;  /**< In trees: what decisions cost. */
     struct tern_list ended, processes;
-    struct tern_list judge, look; /**< Contexts, and processes with contexts that wait, to be looked at in the next run. */
+    /** Contexts, and processes with contexts that wait, to be looked at in the next run. */
+    struct tern_list judge, look;
     struct tern_sched_engine engine[TERN_ENGINES_MAX];
 };
 
@@ -293,11 +303,11 @@ void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p,
 /** Nothing of it may be queued any more. */
 void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p);
 /**
- * engine: or TERN_ENGINE_ANY. band: enum tern_band (of a system process: ignored). Whenever all its jobs have ended, the scheduler
- * refers to the context no more: there is nothing to undo before it is freed.
+ * engine: or TERN_ENGINE_ANY. band: enum tern_band (of a system process: ignored). Whenever all its jobs have ended,
+ * the scheduler refers to the context no more: there is nothing to undo before it is freed.
  */
-void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p, int32_t engine,
-                             uint32_t band, uint32_t weight);
+void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_process *p,
+                             int32_t engine, uint32_t band, uint32_t weight);
 /** Another band or weight from now on. */
 void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight);
 /** Holds a context: nothing of it is started, what runs is preempted. The suspend fence tells answers apart (P8). */
@@ -307,10 +317,12 @@ bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t f
 /** Lets it go on; false: this is not its last suspend fence. */
 bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence);
 
-/** Its next slice waits for a fence that no queued signal of its process will come to, or was suspended by the owner. */
+/** Its next slice waits for a fence that no queued signal of its process will come to, or
+ * was suspended by the owner. */
 bool tern_sched_stuck(const struct tern_sched_context *c);
 
-/** Appends a job; it comes back through tern_sched_ended, in order within its context. job->submitted is the owner's. */
+/** Appends a job; it comes back through tern_sched_ended, in order within its context.
+ * job->submitted is the owner's. */
 void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struct tern_job *job);
 /** The host may have written a fence of the process: its waits are judged in the next run. */
 void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p);

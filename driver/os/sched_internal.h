@@ -10,8 +10,8 @@
 #define TERN_SCHED_SCALE 16 /* virtual time has four bits after the point */
 
 /**
- * A product of settings, which may be as large as 2^62 each: from 2^60 on all are alike, which is 146 years at 250 MHz, and
- * sums of two still fit.
+ * A product of settings, which may be as large as 2^62 each: from 2^60 on all are alike, which is 146 years at 250
+ * MHz, and sums of two still fit.
  */
 static inline int64_t tern_sched_times(int64_t a, int64_t b)
 {
@@ -33,8 +33,8 @@ static inline struct tern_sched_share *tern_sched_share_of(const struct tern_sch
     return &c->process->share[c->band][c->engine];
 }
 /**
- * Place among those of equal time: the end. But paging that came back keeps its fence id (P6), and so must keep its order: it
- * is placed by that id, which is less than whatever is new gets.
+ * Place among those of equal time: the end. But paging that came back keeps its fence id (P6), and so must keep its
+ * order: it is placed by that id, which is less than whatever is new gets.
  */
 uint64_t tern_sched_order(struct tern_sched *s, const struct tern_sched_context *c);
 /** Charges engine cycles (negative: a correction) to a context and its process. */
@@ -46,7 +46,8 @@ void tern_sched_attach(struct tern_sched *s, struct tern_sched_context *c);
 void tern_sched_launch(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles);
 /** One came back. */
 void tern_sched_land(struct tern_sched *s, struct tern_sched_context *c);
-/** To another engine or band. What it has had too much goes along; to another engine also what it has had too little. */
+/** To another engine or band. What it has had too much goes along; to another engine also
+ * what it has had too little. */
 void tern_sched_move(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine, uint32_t band);
 void tern_sched_set_weight(struct tern_sched *s, struct tern_sched_context *c, uint32_t weight);
 /** The context runs by right from here on: the present moves on to it. */
@@ -86,7 +87,8 @@ void tern_sched_forget_signals(struct tern_sched *s, struct tern_job *job);
 
 /** Handles all indications of the engine. */
 int tern_sched_collect(struct tern_sched *s, uint32_t engine);
-/** Begins a reset of the engine, or goes on with it; the job in front is guilty, what waited behind it is queued again (F3). */
+/** Begins a reset of the engine, or goes on with it; the job in front is guilty, what waited
+ * behind it is queued again (F3). */
 int tern_sched_reset(struct tern_sched *s, uint32_t engine);
 #define TERN_RESET_LOOK 1024u /* cycles after which it is asked again whether a reset is over */
 /** How long a slice may keep others of its band waiting: long enough to get on, whatever it takes to restore it. */
@@ -98,10 +100,10 @@ static inline uint64_t tern_sched_quantum(const struct tern_sched *s, const stru
 /** Keeps account of what FOCUS owes NORMAL (S1). */
 void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles);
 
-void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_sched_context *c,
-                     const struct tern_job *job, uint64_t time);
+void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
+                     const struct tern_sched_context *c, const struct tern_job *job, uint64_t time);
 /** Of a slice; last: it was its job's. */
-void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_slice *slice,
-                           uint64_t time);
+void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
+                           const struct tern_slice *slice, uint64_t time);
 
 #endif

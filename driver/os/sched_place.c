@@ -2,18 +2,21 @@
 /**
  * On which engine a context queues, if it is not bound to one.
  *
- * A context's *part* is its weight over that of all contexts its process has in the band, on whatever engine; an engine's load
- * is the sum of its contexts' parts. An engine's clock is the virtual time it has come to (sched_tree.c): the smaller the load
- * the faster it goes, and if all clocks go alike then all contexts get what they deserve, processes first. So who wakes up goes
- * where the load is least; and when a clock leads by a quantum of the engine behind, a context goes from there to the one that
- * leads, and keeps its place in time: it runs until it has caught up. By this alone three equal contexts get two thirds of two
- * engines each; loads only say which context, and keep one that would be the worse for it until the lead is twice that.
- * A lead is legitimate where nothing can be done: one context deserves more than an engine, others are bound. Then it is
- * forgotten, but for some quanta, by moving the zero (`base`) of the clock that is behind.
- * Clocks jump by the turns of contexts: so what has moved runs before it moves again, and what an engine is about to run stays.
+ * A context's *part* is its weight over that of all contexts its process has in the band, on whatever engine; an
+ * engine's load is the sum of its contexts' parts. An engine's clock is the virtual time it has come to (sched_tree.c):
+ * the smaller the load the faster it goes, and if all clocks go alike then all contexts get what they deserve,
+ * processes first. So who wakes up goes where the load is least; and when a clock leads by a quantum of the engine
+ * behind, a context goes from there to the one that leads, and keeps its place in time: it runs until it has caught up.
+ * By this alone three equal contexts get two thirds of two engines each; loads only say which context, and keep one
+ * that would be the worse for it until the lead is twice that. A lead is legitimate where nothing can be done: one
+ * context deserves more than an engine, others are bound. Then it is forgotten, but for some quanta, by moving the zero
+ * (`base`) of the clock that is behind.
+ * Clocks jump by the turns of contexts: so what has moved runs before it moves again, and what an
+ * engine is about to run stays.
  *
- * Alternatives dropped: placing by load alone (300, 200, 200 cannot be dealt to two engines); one queue for all engines (who
- * is bound or wants more than an engine makes a time of all engines meaningless, and two engines would stop for one waiter).
+ * Alternatives dropped: placing by load alone (300, 200, 200 cannot be dealt to two engines); one queue for
+ * all engines (who is bound or wants more than an engine makes a time of all engines meaningless, and two
+ * engines would stop for one waiter).
  */
 #include "os/sched_internal.h"
 
@@ -100,15 +103,17 @@ uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_c
 }
 
 /** Would the context have no more beside it there than it has here? strictly: less. */
-static bool fits(const struct tern_sched_context *c, const struct tern_sched_engine *from, const struct tern_sched_engine *to,
-                 bool strictly)
+static bool fits(const struct tern_sched_context *c, const struct tern_sched_engine *from,
+                 const struct tern_sched_engine *to, bool strictly)
 {
     const uint64_t then = load(to, c->band) + part_of(c), now = load(from, c->band);
     return strictly ? then + ALIKE < now : then <= now + ALIKE;
 }
 
-/** The one furthest behind, or the one that has waited longest, or if neither fits the lighter: what goes to the other engine. */
-static struct tern_sched_context *chosen(const struct tern_sched_engine *from, const struct tern_sched_engine *to, uint32_t band)
+/** The one furthest behind, or the one that has waited longest, or if neither fits the lighter: what
+ * goes to the other engine. */
+static struct tern_sched_context *chosen(const struct tern_sched_engine *from, const struct tern_sched_engine *to,
+                                         uint32_t band)
 {
     struct tern_sched_context *oldest = TERN_LIST_ENTRY(from->movable[band].next, struct tern_sched_context, movable);
     struct tern_sched_context *first = tern_sched_first(from, band);

@@ -210,14 +210,16 @@ static void fail(struct tern_sched *s, const struct tern_slice *slice, enum tern
     }
 }
 
-static void guilty(struct tern_sched *s, uint32_t engine, const struct tern_slice *slice, const struct tern_indication *ind)
+static void guilty(struct tern_sched *s, uint32_t engine, const struct tern_slice *slice,
+                   const struct tern_indication *ind)
 {
     struct tern_sched_process *p = slice->context->process;
     bool first = !p->error;
     p->faults++;
     p->error = !p->system;
     tern_sched_tell_slice(s, TERN_EV_FAULTED, engine, slice, slice->job->begun ? slice->job->end : s->now);
-    slice->job->result = slice->job->result == TERN_COMPLETED ? (first ? TERN_FAULTED : TERN_ABORTED) : slice->job->result;
+    slice->job->result = slice->job->result == TERN_COMPLETED ? (first ? TERN_FAULTED : TERN_ABORTED)
+                                                              : slice->job->result;
     if (first) {
         s->ops->fault(s->user, engine, slice->job, ind);
     }
@@ -271,9 +273,11 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
     struct tern_sched_engine *e = &s->engine[engine];
     struct tern_sched_context *cut = NULL;
     uint64_t oldest = e->n ? e->inflight[0].id : 0, end = e->n ? oldest : e->next_id;
-    if (ind->fence != e->stopping || ind->cut.fence != oldest || ind->last_completed < e->last_completed || ind->last_completed >= end) {
-        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu cut); asked was %llu, %llu is the oldest",
-                          engine, (ull)ind->fence, (ull)ind->last_completed, (ull)ind->cut.fence, (ull)e->stopping, (ull)oldest);
+    if (ind->fence != e->stopping || ind->cut.fence != oldest || ind->last_completed < e->last_completed ||
+        ind->last_completed >= end) {
+        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu cut); asked was %llu, %llu "
+                          "is the oldest", engine, (ull)ind->fence, (ull)ind->last_completed, (ull)ind->cut.fence,
+                          (ull)e->stopping, (ull)oldest);
     }
     bool began = ind->cut.began, forced = e->forced;
     e->stopping = 0;
@@ -309,7 +313,8 @@ static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sc
     if (ind->kind == TERN_SCHED_PREEMPTED && e->stopping) {
         return preempted(s, engine, ind);
     }
-    if (!e->n || ind->fence != e->inflight[0].id || (ind->kind != TERN_SCHED_COMPLETED && ind->kind != TERN_SCHED_FAULTED)) {
+    if (!e->n || ind->fence != e->inflight[0].id ||
+        (ind->kind != TERN_SCHED_COMPLETED && ind->kind != TERN_SCHED_FAULTED)) {
         return tern_error(-EPROTO, "engine %u indicates fence %llu (kind %d), but %llu is the oldest submitted", engine,
                           (ull)ind->fence, (int)ind->kind, (ull)(e->n ? e->inflight[0].id : 0));
     }
@@ -357,7 +362,8 @@ static int lost(struct tern_sched *s, uint32_t engine, uint64_t blamed)
             continue;
         }
         if (is_guilty && ++s->paging_lost >= 2) { /* F4 */
-            return tern_error(-ENOTRECOVERABLE, "engine %u was reset while it ran a paging buffer, the second that is lost", engine);
+            return tern_error(-ENOTRECOVERABLE, "engine %u was reset while it ran a paging buffer, the "
+                              "second that is lost", engine);
         }
         slice.resume = slice.resume && !is_guilty; /* paging can be repeated from its beginning */
         came_back(s, &slice);
@@ -392,8 +398,8 @@ int tern_sched_reset(struct tern_sched *s, uint32_t engine)
     tern_sched_tell(s, TERN_EV_RESET, engine, guilty_there ? e->inflight[0].context : NULL,
                     guilty_there ? e->inflight[0].job : NULL, s->now);
     if (status.queued || status.busy || aborted < e->last_completed || aborted >= e->next_id) {
-        return tern_error(-ENOTRECOVERABLE, "engine %u is not empty after its reset, or aborted fence %llu of %llu to %llu", engine, (ull)aborted,
-                          (ull)e->last_completed, (ull)e->next_id - 1);
+        return tern_error(-ENOTRECOVERABLE, "engine %u is not empty after its reset, or aborted fence %llu "
+                          "of %llu to %llu", engine, (ull)aborted, (ull)e->last_completed, (ull)e->next_id - 1);
     }
     e->last_completed = aborted;
     r = lost(s, engine, blamed);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who is furthest behind: for each engine and band a tree of processes, for each of these a tree of ready contexts, both by
- * virtual time. A decision is two minima; what is launched is put back by two insertions: O(log n).
+ * Who is furthest behind: for each engine and band a tree of processes, for each of these a tree of ready contexts,
+ * both by virtual time. A decision is two minima; what is launched is put back by two insertions: O(log n).
  *
- * Engines have trees of their own, since their virtual times drift apart where contexts are bound; sched_place.c keeps them
- * together where they are not. A process that has a part of its weight on an engine has that part of a claim there: its time
- * on that engine goes the faster for it.
+ * Engines have trees of their own, since their virtual times drift apart where contexts are bound; sched_place.c keeps
+ * them together where they are not. A process that has a part of its weight on an engine has that part of a claim
+ * there: its time on that engine goes the faster for it.
  */
 #include "os/sched_internal.h"
 
-#define MOST 16   /* quanta that who comes to an engine may be ahead or behind there: what rounds and estimates do must not add up */
+/* quanta that who comes to an engine may be ahead or behind there: what rounds and estimates do must not add up */
+#define MOST 16
 #define LITTLE 64 /* corrections of less than this part of a quantum wait until the context is put back anyway */
 
 static int by_time(int64_t a, int64_t b, uint64_t order_a, uint64_t order_b)
@@ -118,11 +119,13 @@ static void leave(struct tern_sched *s, struct tern_sched_context *c)
 
 static int64_t within(int64_t time, int64_t present, int64_t most)
 {
-    return tern_sched_before(present + most, time) ? present + most : tern_sched_before(time, present - most) ? present - most : time;
+    return tern_sched_before(present + most, time) ? present + most : tern_sched_before(time, present - most)
+        ? present - most : time;
 }
 
 /** Gives the process another time on an engine, on which so much of its weight is. */
-static void shift_share(struct tern_sched *s, struct tern_sched_process *p, uint32_t band, uint32_t engine, int64_t vtime, uint64_t here)
+static void shift_share(struct tern_sched *s, struct tern_sched_process *p, uint32_t band, uint32_t engine,
+                        int64_t vtime, uint64_t here)
 {
     struct tern_sched_share *share = &p->share[band][engine];
     const int64_t most = tern_sched_times((int64_t)s->config.band[band].quantum, MOST * TERN_SCHED_SCALE);
@@ -134,9 +137,9 @@ static void shift_share(struct tern_sched *s, struct tern_sched_process *p, uint
 }
 
 /**
- * The weights of a context's process have changed, from these: what the process is ahead or behind on each engine stays the same
- * in cycles. Else who ran while little of the process's weight was there would wait as long as that weight deserves, whatever it
- * is now. Where nothing of the process is, its time counts cycles.
+ * The weights of a context's process have changed, from these: what the process is ahead or behind on each engine stays
+ * the same in cycles. Else who ran while little of the process's weight was there would wait as long as that weight
+ * deserves, whatever it is now. Where nothing of the process is, its time counts cycles.
  */
 static void rescale(struct tern_sched *s, const struct tern_sched_context *c, uint64_t all, uint64_t here)
 {
@@ -226,7 +229,8 @@ static void add_time(struct tern_sched_context *c, int64_t cycles)
     cycles = (c->band == TERN_BAND_PAGING ? 0 : cycles + c->late) * TERN_SCHED_SCALE;
     c->late = 0;
     const int64_t more = cycles * (int64_t)TERN_WEIGHT_NORMAL / (int64_t)c->weight;
-    const int64_t sum = more * (int64_t)c->weight + share->rest; /* exact: errors would add up for as long as it is live */
+    /* exact: errors would add up for as long as it is live */
+    const int64_t sum = more * (int64_t)c->weight + share->rest;
     c->vtime += more;
     share->vtime += (int64_t)((__int128)cycles * all / here);
     share->mean += sum / here;
@@ -252,8 +256,8 @@ void tern_sched_charge(struct tern_sched *s, struct tern_sched_context *c, int64
 
 
 /**
- * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's time there and what it
- * is ahead of the mean of those contexts that are there too; which go on where they are.
+ * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's time there
+ * and what it is ahead of the mean of those contexts that are there too; which go on where they are.
  */
 static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine)
 {
@@ -262,7 +266,8 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     const int64_t all = (int64_t)p->weight[c->band], normal = TERN_WEIGHT_NORMAL;
     int64_t place = share->vtime + (c->vtime - share->mean) * all / normal;
     leave(s, c);
-    shift_share(s, p, c->band, c->engine, without(share->vtime, place, c->weight, (int64_t)share->weight), share->weight);
+    shift_share(s, p, c->band, c->engine, without(share->vtime, place, c->weight, (int64_t)share->weight),
+                share->weight);
     place -= s->engine[c->engine].base[c->band];
     tern_sched_join(s, engine, c->band);
     place += s->engine[engine].base[c->band];

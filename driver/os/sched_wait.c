@@ -2,15 +2,17 @@
 /**
  * Waits for monitored fences (S3), and what they do to priority.
  *
- * A context whose next slice begins with an unsatisfied wait is in no engine's tree, but in its process's tree of waits, by
- * address and value. Fences belong to an address space: only the process's own slices and the host write them. So its waits
- * are judged again when a slice of it comes back from an engine, in whatever way, and when the owner says that the host
- * wrote; a slice ends behind its fence_signals. That no wake-up is lost follows: a value is read after every event that can
- * have changed it, and a context enters the tree only on a value read after the last such event.
+ * A context whose next slice begins with an unsatisfied wait is in no engine's tree, but in its process's tree of
+ * waits, by address and value. Fences belong to an address space: only the process's own slices and the host
+ * write them. So its waits are judged again when a slice of it comes back from an engine, in whatever way, and
+ * when the owner says that the host wrote; a slice ends behind its fence_signals. That no wake-up is lost
+ * follows: a value is read after every event that can have changed it, and a context enters the tree only on a
+ * value read after the last such event.
  *
- * Inheritance: the fence_signals of queued jobs are in a tree of the process. A context that waits takes the one with its
- * address and the least value that is enough; whose job that is, it has the waiter's band until the wait ends, the job does
- * or the waiter's band changes; and so on along the chain. Bands only rise along it, so a circle of waits ends the walk.
+ * Inheritance: the fence_signals of queued jobs are in a tree of the process. A context that waits takes the one
+ * with its address and the least value that is enough; whose job that is, it has the waiter's band until the wait
+ * ends, the job does or the waiter's band changes; and so on along the chain. Bands only rise along it, so a
+ * circle of waits ends the walk.
  */
 #include "os/sched_internal.h"
 

@@ -5,7 +5,8 @@
  */
 #include "os/sched.h"
 
-/** Opcode of the packet at `at`, and how far it goes. What the engine will fault at is a line: nothing after it matters. */
+/** Opcode of the packet at `at`, and how far it goes. What the engine will fault at is a line:
+ * nothing after it matters. */
 static uint32_t packet_at(const struct tern_job *job, uint32_t at, uint32_t *bytes)
 {
     uint32_t opcode = job->packets[at / 4] & TERN_PKT_OPCODE_MASK;
@@ -38,7 +39,8 @@ uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *
     uint32_t n = 0, bytes;
     for (uint32_t at = 0; at < job->size; at += bytes) {
         struct tern_pkt_fence_signal p;
-        if (packet_at(job, at, &bytes) == TERN_PKT_FENCE_SIGNAL && !tern_pkt_fence_signal_unpack(&p, &job->packets[at / 4])) {
+        if (packet_at(job, at, &bytes) == TERN_PKT_FENCE_SIGNAL &&
+            !tern_pkt_fence_signal_unpack(&p, &job->packets[at / 4])) {
             if (out) {
                 out[n].address = p.address_lo;
                 out[n].value = p.value_lo | (uint64_t)p.value_hi << 32;

@@ -68,8 +68,9 @@ static void remove_all_dead(int folder)
 }
 
 /**
- * Gives the file its size, with room on the disk: a page of the mapping that finds none would end the program (SIGBUS). So would SIGXFSZ
- * where files are limited (`ulimit -f`): it is blocked meanwhile, and taken away if it was not there before.
+ * Gives the file its size, with room on the disk: a page of the mapping that finds none would end the
+ * program (SIGBUS). So would SIGXFSZ where files are limited (`ulimit -f`): it is blocked meanwhile, and
+ * taken away if it was not there before.
  */
 static bool make_room(int fd, size_t size)
 {

@@ -62,8 +62,9 @@ int tern_tdr_admit(struct tern_device *dev, const char *name)
         return 0;
     }
     return tern_error(-EACCES,
-                      "process '%.40s' is refused for another %llu s: its work has made an engine be reset %u times within %llu s", name,
-                      (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u + 1), o->n,
+                      "process '%.40s' is refused for another %llu s: its work has made an engine be reset %u times "
+                      "within %llu s", name, (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u +
+                                                                  1), o->n,
                       (unsigned long long)(TERN_OFFENCE_NS / 1000000000u));
 }
 
@@ -133,7 +134,8 @@ static void clean_engines(struct tern_device *dev)
     for (uint32_t e = 0; e < dev->kmd.engines && !dev->lost; e++) {
         struct tern_job *job = tern_job_clean(dev, e);
         if (!job) {
-            tern_device_lose(dev, "the host is out of memory for making its engines ready after a reset of all of them");
+            tern_device_lose(dev, "the host is out of memory for making its engines ready after a reset "
+                             "of all of them");
             return;
         }
         job->done = cleaned;
@@ -156,7 +158,8 @@ static int reset_engine(struct tern_device *dev, uint32_t engine)
         tern_turn_give(&dev->turn);
         tern_turn_take(&dev->turn);
         r = dev->hal->ops->wait(dev->hal, RESET_STEP);
-        r = r < 0 ? tern_error(r, "waiting for a reset failed: %s", strerror(-r)) : tern_kmd_reset(&dev->kmd, engine, false, &last);
+        r = r < 0 ? tern_error(r, "waiting for a reset failed: %s", strerror(-r))
+                  : tern_kmd_reset(&dev->kmd, engine, false, &last);
     }
     tern_turn_give(&dev->turn);
     return r;
@@ -229,7 +232,8 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
         if (!job || job->context->process->system || job->context->process->error) {
             continue;
         }
-        const uint64_t ran = job->cycles + (dev->sched.now > engine->front_since ? dev->sched.now - engine->front_since : 0);
+        const uint64_t ran = job->cycles +
+            (dev->sched.now > engine->front_since ? dev->sched.now - engine->front_since : 0);
         if (ran <= dev->config.limit) {
             const uint64_t left = dev->config.limit - ran + 1;
             next = left < next ? left : next;
@@ -238,8 +242,8 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
         struct tern_process *proc = TERN_PROCESS_OF(job->context->process);
         struct tern_fault f;
         tern_fault_say(proc, job, TERN_FAULT_LIMIT, &f,
-                       "ran longer than %llu cycles; TERN_LIMIT_CYCLES or the key limit of the configuration allows more",
-                       (unsigned long long)dev->config.limit);
+                       "ran longer than %llu cycles; TERN_LIMIT_CYCLES or the key limit of the "
+                       "configuration allows more", (unsigned long long)dev->config.limit);
         job->result = TERN_FAULTED;
         tern_process_fail(proc, &f);
         next = 0;

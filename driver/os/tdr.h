@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the driver does when an engine does not stop: the dump, the blame, and what comes after a reset that fails (F2-F4).
+ * What the driver does when an engine does not stop: the dump, the blame, and what comes
+ * after a reset that fails (F2-F4).
  *
- * Levels. The scheduler resets an engine that has not answered a request to stop within the timeout; the process in front is
- * guilty, all others lose nothing (F3). If the engine does not come back, or paging buffers were lost to resets twice (F4),
- * *all* engines are reset: every process is in error, because what the page tables say is in doubt, and new ones begin
- * on a clean device. If that fails too, the device is lost.
+ * Levels. The scheduler resets an engine that has not answered a request to stop within the timeout; the process in
+ * front is guilty, all others lose nothing (F3). If the engine does not come back, or paging buffers were lost to
+ * resets twice (F4), *all* engines are reset: every process is in error, because what the page tables say is in doubt,
+ * and new ones begin on a clean device. If that fails too, the device is lost.
  *
- * A process that comes back after each reset only to hang again keeps everybody waiting for the timeout each time. So who has
- * made engines be reset TERN_OFFENCES times within TERN_OFFENCE_NS is refused until the first of them is that long ago. Known
- * by name, which is all that the driver in a process has; host time, because device time stands still when nobody works.
+ * A process that comes back after each reset only to hang again keeps everybody waiting for the timeout each time.
+ * So who has made engines be reset TERN_OFFENCES times within TERN_OFFENCE_NS is refused until the first of them is
+ * that long ago. Known by name, which is all that the driver in a process has; host time, because device time
+ * stands still when nobody works.
  *
- * A dump is composed under dev->lock, when the scheduler is about to reset the engine; it is written without the lock, and only
- * then does the scheduler, in its next run, reset the engine and tell the process: a message never names a file that is not
- * there yet. If the engine stops after all in these few cycles, the file stays, and tells how close that was.
+ * A dump is composed under dev->lock, when the scheduler is about to reset the engine; it is written without the
+ * lock, and only then does the scheduler, in its next run, reset the engine and tell the process: a message
+ * never names a file that is not there yet. If the engine stops after all in these few cycles, the file stays,
+ * and tells how close that was.
  *
  * dev->lock is held in all of these.
  */
@@ -49,7 +52,8 @@ struct tern_tdr {
     uint32_t adapter_resets;
 };
 
-/** The scheduler's ops->stuck: an engine is about to be reset. Composes the crash dump, and lets the reset wait until it is written. */
+/** The scheduler's ops->stuck: an engine is about to be reset. Composes the crash dump, and lets the reset
+ * wait until it is written. */
 bool tern_tdr_stuck(void *dev, uint32_t engine, struct tern_job *front);
 /** The device thread, between runs of the scheduler: writes crash dumps. Releases dev->lock meanwhile. */
 void tern_tdr_write(struct tern_device *dev);
@@ -58,11 +62,13 @@ void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_proces
 /** May a process of this name begin? -EACCES says why not, and for how long. */
 int tern_tdr_admit(struct tern_device *dev, const char *name);
 /**
- * After each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and -ENOTRECOVERABLE (F4): all
- * engines are reset, with dev->lock released meanwhile. Any other error, and if that fails: the device is lost.
+ * After each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and
+ * -ENOTRECOVERABLE (F4): all engines are reset, with dev->lock released meanwhile. Any other error, and if
+ * that fails: the device is lost.
  */
 void tern_tdr_judge(struct tern_device *dev, int r);
-/** Ends processes of which a buffer has run longer than the configuration's limit. Cycles until it has to look again. */
+/** Ends processes of which a buffer has run longer than the configuration's limit. Cycles
+ * until it has to look again. */
 uint64_t tern_tdr_limit(struct tern_device *dev);
 
 #endif

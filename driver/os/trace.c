@@ -2,14 +2,14 @@
 /**
  * What the scheduler tells, as tracks (trace.h).
  *
- * Groups of tracks ("processes" of the format): 1 the engines, 2 the driver's own contexts, from 3 on the processes of the
- * device. An engine's slices are told when they end, with both times. A context's track is opened and closed as its
+ * Groups of tracks ("processes" of the format): 1 the engines, 2 the driver's own contexts, from 3 on the processes of
+ * the device. An engine's slices are told when they end, with both times. A context's track is opened and closed as its
  * state changes; since the engine's news come late, a change may carry a time before what was already written: readers
  * sort, but a track's own changes must be in order, so no time of a track is before the last.
  *
- * Any object may be dropped (trace_out.h). What must be paired or come first is kept by what was taken and not by what was told: names
- * are told again until they are taken, a state ends only if its beginning is in the file, and when there is room again, the
- * states in the file end, a mark says how much is missing, and those of now begin.
+ * Any object may be dropped (trace_out.h). What must be paired or come first is kept by what was taken and not by what
+ * was told: names are told again until they are taken, a state ends only if its beginning is in the file, and when
+ * there is room again, the states in the file end, a mark says how much is missing, and those of now begin.
  */
 #include "os/trace.h"
 
@@ -69,8 +69,8 @@ static struct stamp microseconds(uint64_t ns, const char *more)
 }
 
 /**
- * A moment; all are a tenth of a nanosecond late. Readers make whole nanoseconds of a double by cutting: 0.291 would become 290,
- * and what begins where another ends would begin before.
+ * A moment; all are a tenth of a nanosecond late. Readers make whole nanoseconds of a double by cutting: 0.291 would
+ * become 290, and what begins where another ends would begin before.
  */
 static struct stamp at(const struct tern_trace *t, uint64_t cycles)
 {
@@ -82,7 +82,8 @@ static uint32_t group(const struct tern_trace_who *w)
     return w->system ? GROUP_DRIVER : GROUP_FIRST + w->process_id;
 }
 
-/* Numbers of tracks are not used twice, not even in different groups: not all readers keep them apart. 0 is the idle task to some. */
+/* Numbers of tracks are not used twice, not even in different groups: not all readers keep them apart. 0
+ * is the idle task to some. */
 
 static uint32_t engine_track(uint32_t engine)
 {
@@ -97,13 +98,15 @@ static uint32_t track_of(const struct tern_trace_who *w)
 /* ------------------------------------------------------------------ names */
 
 /** False: dropped. what: "process" (a group) or "thread" (a track). Its place among others is that of its number. */
-static bool put_name(struct tern_trace *t, const char *what, uint32_t pid, uint32_t tid, uint32_t place, const char *name)
+static bool put_name(struct tern_trace *t, const char *what, uint32_t pid, uint32_t tid, uint32_t place,
+                     const char *name)
 {
     char text[160];
-    const bool taken = tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"%s\"}}", what, pid, tid,
+    const bool taken = tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_name\",\"pid\":%u,\"tid\":%u,"
+                                      "\"args\":{\"name\":\"%s\"}}", what, pid, tid,
                    tern_trace_escape(name, text, sizeof text));
-    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}", what, pid, tid,
-                   place);
+    tern_trace_put(t->out, "{\"ph\":\"M\",\"name\":\"%s_sort_index\",\"pid\":%u,\"tid\":%u,"
+                   "\"args\":{\"sort_index\":%u}}", what, pid, tid, place);
     return taken;
 }
 
@@ -143,7 +146,8 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
         k = &t->system[w->context_id < TERN_ENGINES_MAX ? w->context_id : TERN_ENGINES_MAX];
     } else {
         void *tracks = t->track, *processes = t->process;
-        const bool room = reach(&tracks, &t->tracks, w->context_id, sizeof *k) && reach(&processes, &t->processes, w->process_id, sizeof(bool));
+        const bool room = reach(&tracks, &t->tracks, w->context_id, sizeof *k) &&
+            reach(&processes, &t->processes, w->process_id, sizeof(bool));
         t->track = tracks;
         t->process = processes;
         if (!room) {
@@ -165,26 +169,29 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
 /* ------------------------------------------------------------------ arrows, counters, states */
 
 /** One end or a station of the arrow of a job: 's', 't' or 'f'. It holds on to the slice of the track at that time. */
-static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time, const struct tern_trace_who *w, uint64_t job)
+static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time,
+                  const struct tern_trace_who *w, uint64_t job)
 {
-    tern_trace_put(t->out, "{\"ph\":\"%c\",\"name\":\"buffer\",\"cat\":\"buffer\",\"id\":\"0x%x%08llx\",\"pid\":%u,\"tid\":%u,\"ts\":%s%s}", phase,
-                   (w->system ? 0x80000000u : 0) | w->context_id, (unsigned long long)(job & 0xffffffffu), pid, tid, at(t, time).text,
+    tern_trace_put(t->out, "{\"ph\":\"%c\",\"name\":\"buffer\",\"cat\":\"buffer\",\"id\":\"0x%x%08llx\",\"pid\":%u,"
+                   "\"tid\":%u,\"ts\":%s%s}", phase, (w->system ? 0x80000000u : 0) | w->context_id,
+                   (unsigned long long)(job & 0xffffffffu), pid, tid, at(t, time).text,
                    phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
 static void count(struct tern_trace *t, uint64_t time)
 {
     t->last_count = time > t->last_count ? time : t->last_count;
-    tern_trace_put(t->out, "{\"ph\":\"C\",\"name\":\"buffers queued\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"args\":{\"buffers\":%llu}}", GROUP_ENGINES, engine_track(0),
-                   at(t, t->last_count).text, (unsigned long long)t->queued);
+    tern_trace_put(t->out, "{\"ph\":\"C\",\"name\":\"buffers queued\",\"pid\":%u,\"tid\":%u,\"ts\":%s,"
+                   "\"args\":{\"buffers\":%llu}}", GROUP_ENGINES, engine_track(0), at(t, t->last_count).text,
+                   (unsigned long long)t->queued);
 }
 
 /** Writes that the state has begun; whatever holds on to it comes behind that. */
 static void settle(struct tern_trace *t, struct track *k, const struct tern_trace_who *w)
 {
     if (k->owed && !k->open) { /* open: an end was dropped, and is made up for with the rest */
-        k->open = tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", state_names[k->state], group(w), track_of(w),
-                                 at(t, k->last).text);
+        k->open = tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}",
+                                 state_names[k->state], group(w), track_of(w), at(t, k->last).text);
     }
     k->owed = false;
 }
@@ -214,13 +221,14 @@ static void change(struct tern_trace *t, struct track *k, const struct tern_trac
 
 static void mark(struct tern_trace *t, const char *name, uint32_t pid, uint32_t tid, uint64_t time, const char *args)
 {
-    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"args\":{%s}}", name, pid, tid,
-                   at(t, time).text, args);
+    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"args\":{%s}}",
+                   name, pid, tid, at(t, time).text, args);
 }
 
 /* ------------------------------------------------------------------ what was dropped */
 
-/** If its state was begun, it may have changed since: it ends, and that of now begins with the next word about the context. */
+/** If its state was begun, it may have changed since: it ends, and that of now begins with the
+ * next word about the context. */
 static void mend_track(struct tern_trace *t, struct track *k, uint64_t time)
 {
     end_state(t, k, time);
@@ -241,22 +249,24 @@ static void mend(struct tern_trace *t, uint64_t time)
     for (uint32_t i = 0; i <= TERN_ENGINES_MAX; i++) {
         mend_track(t, &t->system[i], time);
     }
-    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"%llu events are missing before this\",\"pid\":%u,\"tid\":%u,\"ts\":%s}",
-                   (unsigned long long)dropped, GROUP_ENGINES, engine_track(0), at(t, time).text);
+    tern_trace_put(t->out, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"%llu events are missing before "
+                   "this\",\"pid\":%u,\"tid\":%u,\"ts\":%s}", (unsigned long long)dropped, GROUP_ENGINES,
+                   engine_track(0), at(t, time).text);
     count(t, time);
 }
 
 /* ------------------------------------------------------------------ events */
 
-static void submitted(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, struct track *k, const char *label)
+static void submitted(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+                      struct track *k, const char *label)
 {
     char text[96], args[200];
     t->queued++;
     k->submitted = e->job;
     change(t, k, w, k->state == IDLE ? (k->waiting ? WAITING : QUEUED) : k->state, e->time);
     const uint64_t time = e->time > k->last ? e->time : k->last;
-    snprintf(args, sizeof args, "\"label\":\"%s\",\"buffer\":%llu,\"cycle\":%llu", tern_trace_escape(label, text, sizeof text),
-             (unsigned long long)e->job, (unsigned long long)e->time);
+    snprintf(args, sizeof args, "\"label\":\"%s\",\"buffer\":%llu,\"cycle\":%llu",
+             tern_trace_escape(label, text, sizeof text), (unsigned long long)e->job, (unsigned long long)e->time);
     settle(t, k, w);
     mark(t, "submit", group(w), track_of(w), time, args);
     arrow(t, 's', group(w), track_of(w), time, w, e->job);
@@ -271,24 +281,27 @@ static void ended(struct tern_trace *t, struct track *k, uint64_t job, uint64_t 
 }
 
 /** What ran on an engine, from k->begun on. */
-static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, const struct track *k,
-                         const char *label, const char *why)
+static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+                         const struct track *k, const char *label, const char *why)
 {
     char name[96], process[96], context[96];
     const uint64_t end = e->time > k->begun ? e->time : k->begun;
-    const struct stamp begin = at(t, k->begun), length = microseconds(nanoseconds(t, end) - nanoseconds(t, k->begun), "");
+    const struct stamp begin = at(t, k->begun),
+        length = microseconds(nanoseconds(t, end) - nanoseconds(t, k->begun), "");
     tern_trace_put(t->out,
-                   "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"run\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"dur\":%s,\"args\":{\"process\":\"%s\","
-                   "\"context\":\"%s\",\"id\":%u,\"band\":\"%s\",\"weight\":%u,\"buffer\":%llu,\"offset\":%u,\"begin\":%llu,\"cycles\":%llu,"
-                   "\"resumed\":%s,\"ended\":\"%s\"}}",
-                   tern_trace_escape(label, name, sizeof name), GROUP_ENGINES, engine_track(e->engine), begin.text, length.text,
-                   tern_trace_escape(w->process, process, sizeof process), tern_trace_escape(w->context, context, sizeof context),
-                   w->context_id, band_names[e->band < TERN_BANDS ? e->band : 0], w->weight, (unsigned long long)e->job, e->offset,
-                   (unsigned long long)k->begun, (unsigned long long)(end - k->begun), k->resumed ? "true" : "false", why);
+                   "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"run\",\"pid\":%u,\"tid\":%u,\"ts\":%s,\"dur\":%s,"
+                   "\"args\":{\"process\":\"%s\",\"context\":\"%s\",\"id\":%u,\"band\":\"%s\",\"weight\":%u,"
+                   "\"buffer\":%llu,\"offset\":%u,\"begin\":%llu,\"cycles\":%llu,\"resumed\":%s,\"ended\":\"%s\"}}",
+                   tern_trace_escape(label, name, sizeof name), GROUP_ENGINES, engine_track(e->engine), begin.text,
+                   length.text, tern_trace_escape(w->process, process, sizeof process),
+                   tern_trace_escape(w->context, context, sizeof context), w->context_id,
+                   band_names[e->band < TERN_BANDS ? e->band : 0], w->weight, (unsigned long long)e->job, e->offset,
+                   (unsigned long long)k->begun, (unsigned long long)(end - k->begun), k->resumed ? "true"
+                   : "false", why);
 }
 
-static void stopped(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, struct track *k, const char *label,
-                    const char *why)
+static void stopped(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+                    struct track *k, const char *label, const char *why)
 {
     const bool last = e->kind == TERN_EV_FAULTED || (e->kind == TERN_EV_COMPLETED && e->last);
     if (k->state == RUNNING) {
@@ -305,7 +318,8 @@ static void stopped(struct tern_trace *t, const struct tern_sched_event *e, cons
     change(t, k, w, !more ? IDLE : k->waiting ? WAITING : e->kind == TERN_EV_PREEMPTED ? PREEMPTED : QUEUED, e->time);
 }
 
-static void began(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w, struct track *k)
+static void began(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+                  struct track *k)
 {
     change(t, k, w, RUNNING, e->time);
     k->begun = e->time;
@@ -316,13 +330,15 @@ static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, co
 {
     char context[96], args[160] = "";
     if (w) {
-        snprintf(args, sizeof args, "\"context\":\"%s\",\"id\":%u,\"buffer\":%llu", tern_trace_escape(w->context, context, sizeof context),
-                 w->context_id, (unsigned long long)e->job);
+        snprintf(args, sizeof args, "\"context\":\"%s\",\"id\":%u,\"buffer\":%llu",
+                 tern_trace_escape(w->context, context, sizeof context), w->context_id, (unsigned long long)e->job);
     }
-    mark(t, e->kind == TERN_EV_RESET ? "engine reset" : "asked to stop", GROUP_ENGINES, engine_track(e->engine), e->time, args);
+    mark(t, e->kind == TERN_EV_RESET ? "engine reset" : "asked to stop", GROUP_ENGINES, engine_track(e->engine),
+         e->time, args);
 }
 
-void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label)
+void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who,
+                      const char *label)
 {
     mend(t, e->time);
     struct track *k = who ? find(t, who) : NULL;
@@ -371,7 +387,8 @@ void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, ui
     }
     const uint64_t time = now > k->last ? now : k->last;
     settle(t, k, who);
-    mark(t, result == TERN_ABORTED ? "aborted" : result == TERN_FAULTED ? "faulted" : "ended", group(who), track_of(who), time, "");
+    mark(t, result == TERN_ABORTED ? "aborted" : result == TERN_FAULTED ? "faulted" : "ended", group(who),
+         track_of(who), time, "");
     arrow(t, 'f', group(who), track_of(who), time, who, job);
     ended(t, k, job, now);
     if (k->ended == k->submitted) {

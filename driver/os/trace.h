@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler's events as a file that ui.perfetto.dev and chrome://tracing open (Chrome trace event format, JSON): a track for
- * each engine, with what ran; one for each context, in its process, with what it did: queued, waiting, running,
- * preempted; an arrow from each submission through all engines that worked on it to its end; a counter of queued buffers.
- * Times are device time: microseconds at clock_hz on the axis, cycles in the arguments.
+ * The scheduler's events as a file that ui.perfetto.dev and chrome://tracing open (Chrome trace event format, JSON): a
+ * track for each engine, with what ran; one for each context, in its process, with what it did: queued, waiting,
+ * running, preempted; an arrow from each submission through all engines that worked on it to its end; a counter of
+ * queued buffers. Times are device time: microseconds at clock_hz on the axis, cycles in the arguments.
  *
- * Written as it happens, so that also the trace of a process that is killed opens. An array without a wrapping object, because
- * only of that the format allows the end to be missing.
+ * Written as it happens, so that also the trace of a process that is killed opens. An array without a wrapping object,
+ * because only of that the format allows the end to be missing.
  *
- * Thread: calls for one trace one at a time (the device's lock). They never wait for the file (trace_out.h): if it cannot keep up,
- * events are missing, and the trace says where and how many.
+ * Thread: calls for one trace one at a time (the device's lock). They never wait for the file (trace_out.h): if it
+ * cannot keep up, events are missing, and the trace says where and how many.
  */
 #ifndef TERN_OS_TRACE_H
 #define TERN_OS_TRACE_H
@@ -26,7 +26,8 @@ struct tern_trace_device {
     uint64_t clock_hz;
 };
 
-/** Whose event it is. Ids are never used again on the device; those of the driver's own contexts are small numbers as well. */
+/** Whose event it is. Ids are never used again on the device; those of the driver's own contexts
+ * are small numbers as well. */
 struct tern_trace_who {
     const char *process, *context; /**< Names. */
     uint32_t process_id, context_id;
@@ -36,12 +37,14 @@ struct tern_trace_who {
 };
 
 /**
- * The trace that TERN_TRACE names, or NULL: none is wanted, or it cannot be written (then stderr says why). `%p` in the name is
- * the process id. A file that another living trace writes is left alone: the process id, and a number, are appended.
+ * The trace that TERN_TRACE names, or NULL: none is wanted, or it cannot be written (then stderr says why).
+ * `%p` in the name is the process id. A file that another living trace writes is left alone: the process
+ * id, and a number, are appended.
  */
 struct tern_trace *tern_trace_open(const struct tern_trace_device *device);
 /** label: of the job (may be NULL). who is NULL for events without a context. */
-void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who, const char *label);
+void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who,
+                      const char *label);
 /** A job has come back to its owner; result: enum tern_result. Closes the arrow of what never ran. */
 void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now);
 /** Nothing is left to do: what was told so far goes to the file now, should the process not get to closing it. */

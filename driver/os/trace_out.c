@@ -399,7 +399,8 @@ static void end_array(struct tern_trace_out *o)
     struct chunk *c = o->last;
     int n = 0;
     if (o->dropped_in_all) {
-        n = snprintf(c->text + c->used, OBJECT_MAX - 8, "%s{\"ph\":\"M\",\"name\":\"dropped_events\",\"pid\":1,\"tid\":1,\"args\":{\"events\":%llu}}",
+        n = snprintf(c->text + c->used, OBJECT_MAX - 8,
+                     "%s{\"ph\":\"M\",\"name\":\"dropped_events\",\"pid\":1,\"tid\":1,\"args\":{\"events\":%llu}}",
                      o->any ? ",\n" : "[\n", (unsigned long long)o->dropped_in_all);
         o->any = true;
     }
@@ -416,8 +417,8 @@ static void finish(struct tern_trace_out *o)
         o->closing = true;
         pthread_cond_signal(&o->work);
         if (o->dropped_in_all) {
-            fprintf(stderr, "tern: the trace %s lacks %llu events: what it is written to was too slow for them\n", o->path,
-                    (unsigned long long)o->dropped_in_all);
+            fprintf(stderr, "tern: the trace %s lacks %llu events: what it is written to was too slow for them\n",
+                    o->path, (unsigned long long)o->dropped_in_all);
         }
     }
     while (!o->done && !atomic_load(&o->abandoned)) {
@@ -425,7 +426,8 @@ static void finish(struct tern_trace_out *o)
         struct timespec until = in_seconds(PATIENCE_S);
         until = until.tv_sec < limit.tv_sec ? until : limit;
         const int r = pthread_cond_timedwait(&o->written, &o->lock, &until);
-        if (r == ETIMEDOUT && !o->done && (before == atomic_load(&o->progress) || in_seconds(0).tv_sec >= limit.tv_sec)) {
+        if (r == ETIMEDOUT && !o->done &&
+            (before == atomic_load(&o->progress) || in_seconds(0).tv_sec >= limit.tv_sec)) {
             fprintf(stderr, "tern: the trace %s has no end: %s\n", o->path,
                     atomic_load(&o->fd) < 0 ? "nobody reads the FIFO" : "what it is written to takes no more");
             atomic_store(&o->abandoned, true);
@@ -453,8 +455,8 @@ void tern_trace_out_close(struct tern_trace_out *o)
 }
 
 /**
- * A program that ends without closing its device still leaves a whole file. Other threads may go on until the very end. The priority:
- * after what closes devices at the end of a program.
+ * A program that ends without closing its device still leaves a whole file. Other threads may go on until the very end.
+ * The priority: after what closes devices at the end of a program.
  */
 __attribute__((destructor(101))) static void finish_all(void)
 {

@@ -2,10 +2,10 @@
 /**
  * The file of a trace (trace.h): a JSON array that grows by an object at a time.
  *
- * Whoever adds an object never waits for the file, nor for a reader at the other end of a pipe: objects go to a buffer of at most
- * TERN_TRACE_BYTES, and a thread of the trace's own writes. When the buffer is full, objects are dropped and counted, all of them until
- * half of it is free, so that what is missing is a few long pieces and not a little everywhere. A failed write is told once on
- * stderr, and ends the trace, as a reader does that goes away.
+ * Whoever adds an object never waits for the file, nor for a reader at the other end of a pipe: objects go to a buffer
+ * of at most TERN_TRACE_BYTES, and a thread of the trace's own writes. When the buffer is full, objects are dropped and
+ * counted, all of them until half of it is free, so that what is missing is a few long pieces and not a little
+ * everywhere. A failed write is told once on stderr, and ends the trace, as a reader does that goes away.
  */
 #ifndef TERN_OS_TRACE_OUT_H
 #define TERN_OS_TRACE_OUT_H
@@ -19,8 +19,8 @@
 struct tern_trace_out;
 
 /**
- * Replaces `%p` by the process id; a file that is being written is left alone and a number appended. A FIFO that nobody reads yet is waited
- * for, by the thread. NULL: stderr says why.
+ * Replaces `%p` by the process id; a file that is being written is left alone and a number appended. A FIFO that nobody
+ * reads yet is waited for, by the thread. NULL: stderr says why.
  */
 struct tern_trace_out *tern_trace_out_open(const char *name);
 /** Appends an object: its text, without what separates it from the others. Any thread. False: it was dropped. */
@@ -30,9 +30,9 @@ uint64_t tern_trace_dropped(struct tern_trace_out *out);
 /** Has what is in the buffer written soon, although it is little. */
 void tern_trace_flush(struct tern_trace_out *out);
 /**
- * Ends the array, and waits until all is written: not longer than 2 s if nothing moves, nor than 10 s in all; then stderr says that the rest
- * is lost. A process that exits without this does it by itself. In the child of a fork nothing happens: the file is
- * the parent's.
+ * Ends the array, and waits until all is written: not longer than 2 s if nothing moves, nor than 10 s in all; then
+ * stderr says that the rest is lost. A process that exits without this does it by itself. In the child of a fork
+ * nothing happens: the file is the parent's.
  */
 void tern_trace_out_close(struct tern_trace_out *out);
 

@@ -55,7 +55,8 @@ static int insert(struct tern_vaspace *v, uint32_t i, struct tern_range r)
     return 0;
 }
 
-int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, enum tern_place place, void *owner, uint32_t *first)
+int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, enum tern_place place, void *owner,
+                      uint32_t *first)
 {
     for (uint32_t k = 0; k <= v->n; k++) {
         uint32_t i = place == TERN_PLACE_LOW ? k : v->n - k, from, to;

@@ -35,7 +35,8 @@ static inline struct timespec tern_deadline(int64_t ms)
 /** Until something changes (dev->lock held): 0, or -ETIMEDOUT at the deadline. ms < 0: there is none. */
 static inline int tern_wait_changed(struct tern_device *dev, int64_t ms, const struct timespec *until)
 {
-    return ms < 0 ? -pthread_cond_wait(&dev->changed, &dev->lock) : -pthread_cond_timedwait(&dev->changed, &dev->lock, until);
+    return ms < 0 ? -pthread_cond_wait(&dev->changed, &dev->lock)
+                  : -pthread_cond_timedwait(&dev->changed, &dev->lock, until);
 }
 
 #endif

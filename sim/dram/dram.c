@@ -108,7 +108,8 @@ int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **o
     if (!d) {
         return -ENOMEM;
     }
-    void *memory = mmap(NULL, config->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, config->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                        0);
     if (memory == MAP_FAILED) {
         free(d);
         return -ENOMEM;

@@ -39,7 +39,8 @@ struct tern_dram_config {
     uint32_t bandwidth; /**< Bytes a cycle, 1 to 64. */
     uint32_t reads, writes;  /**< Outstanding at most, 1 to TERN_DRAM_OUTSTANDING. */
     uint32_t ahead;     /**< Write data taken before their addresses, 0 to TERN_DRAM_AHEAD. */
-    uint32_t refresh, refresh_cycles; /**< Every `refresh` cycles (0: never) the bus is busy for so many, which are fewer. */
+    /** Every `refresh` cycles (0: never) the bus is busy for so many, which are fewer. */
+    uint32_t refresh, refresh_cycles;
     uint32_t stall;     /**< Of 256 cycles, how many each channel pauses; 0 to 255. */
     uint64_t reorder;   /**< 0: answers in order; else the seed of random extra latency: ids overtake each other. */
     bool old_contents;  /**< Memory begins full of what nobody knows, as real memory does, instead of zeros. */

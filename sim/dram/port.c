@@ -10,7 +10,8 @@
 
 static const char *address(uint64_t at, const struct tern_port_burst *b)
 {
-    return b->burst != INCR ? "burst_is_incr" : b->size != SIZE ? "size_is_full_width" : at % LINE ? "address_is_aligned"
+    return b->burst != INCR ? "burst_is_incr" : b->size != SIZE ? "size_is_full_width" : at % LINE
+        ? "address_is_aligned"
            : at % PAGE + (b->len + 1u) * LINE > PAGE ? "within_4_kib" : b->len ? "one_beat" : NULL;
 }
 

@@ -2,8 +2,9 @@
 /**
  * The rules that the device keeps at its AXI4 port, and memory towards it: checked in every cycle of every simulation.
  *
- * AXI4 (IHI 0022): what is offered stays as it is until it is taken; no transfer crosses 4 KiB; WLAST marks the last beat; an
- * answer belongs to a request. Tern's own (docs/hardware/memory.md): INCR, the full width of 64 bytes, aligned, one beat.
+ * AXI4 (IHI 0022): what is offered stays as it is until it is taken; no transfer crosses 4 KiB; WLAST marks
+ * the last beat; an answer belongs to a request. Tern's own (docs/hardware/memory.md): INCR, the full width of
+ * 64 bytes, aligned, one beat.
  */
 #ifndef TERN_PORT_H
 #define TERN_PORT_H

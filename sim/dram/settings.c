@@ -2,8 +2,8 @@
 /**
  * The named memories, in cycles of the device's nominal clock (250 MHz, 4 ns).
  *
- * ideal: the default, and what the baselines of the benches are measured with. As fast as the port, never refreshed, and
- * with room for whatever the device can have outstanding, so that it pushes back on nothing.
+ * ideal: the default, and what the baselines of the benches are measured with. As fast as the port, never refreshed,
+ * and with room for whatever the device can have outstanding, so that it pushes back on nothing.
  *
  * hbm: one pseudo channel of an Alveo U55C.
  *   bandwidth  64 bits x 900 MHz x 2 = 14.4 GB/s = 57 bytes a cycle            [PG276, Raw Throughput Evaluation]

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Context-save areas (docs/spec/context.yaml): their lines, and the header, which is written last. Addresses are physical. */
+/** Context-save areas (docs/spec/context.yaml): their lines, and the header, which is written
+ * last. Addresses are physical. */
 #include "model.h"
 
 static uint64_t address(const struct lines *s)

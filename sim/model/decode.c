@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** RV32IMA_Zfinx_Zba_Zbb with amocas.w and Tern's custom-0 instructions, from word to operation. Volume and chapter names are
- *  those of the RISC-V unprivileged specification. */
+/** RV32IMA_Zfinx_Zba_Zbb with amocas.w and Tern's custom-0 instructions, from word to operation. Volume and chapter
+ *  names are those of the RISC-V unprivileged specification. */
 #include "model.h"
 
 static int32_t imm_i(uint32_t w)
@@ -232,6 +232,6 @@ void decode(uint32_t w, struct instruction *i)
 
 bool writes_register(uint16_t op)
 {
-    return !(op == OP_ILLEGAL || op == OP_STORE || op == OP_FENCE || op == OP_ECALL || op == OP_BARRIER || op == OP_EXIT ||
-             (op >= OP_BEQ && op <= OP_BGEU));
+    return !(op == OP_ILLEGAL || op == OP_STORE || op == OP_FENCE || op == OP_ECALL || op == OP_BARRIER ||
+             op == OP_EXIT || (op >= OP_BEQ && op <= OP_BGEU));
 }

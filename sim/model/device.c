@@ -25,7 +25,8 @@ static uint32_t dev_read(struct tern_sim *d, uint32_t off)
                ENGINES << TERN_DEV_CONFIG0_ENGINES_SHIFT | (LMEM_BYTES / 1024u) << TERN_DEV_CONFIG0_LMEM_KIB_SHIFT;
     case TERN_REG_DEV_CONFIG1:
         return 12u << TERN_DEV_CONFIG1_DIRTY_PAGE_LOG2_SHIFT | 34u << TERN_DEV_CONFIG1_PA_BITS_SHIFT |
-               TERN_DEV_CONFIG1_MEM_CLEAR_MASK | TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION << TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT;
+               TERN_DEV_CONFIG1_MEM_CLEAR_MASK | TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION <<
+               TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT;
     case TERN_REG_DEV_CLOCK_HZ:
         return CLOCK_HZ;
     case TERN_REG_DEV_MEM_PAGES:
@@ -171,8 +172,8 @@ static uint32_t engine_read(struct engine *e, uint32_t off)
     switch (off) {
     case REG(STATUS):
         return e->queued | (e->phase != PHASE_IDLE ? TERN_ENGINE_STATUS_BUSY_MASK : 0) |
-               (e->stopping ? TERN_ENGINE_STATUS_STOPPING_MASK : 0) | (e->refused ? TERN_ENGINE_STATUS_REFUSED_MASK : 0) |
-               e->n_ind << TERN_ENGINE_STATUS_INDICATIONS_SHIFT;
+               (e->stopping ? TERN_ENGINE_STATUS_STOPPING_MASK : 0) |
+               (e->refused ? TERN_ENGINE_STATUS_REFUSED_MASK : 0) | e->n_ind << TERN_ENGINE_STATUS_INDICATIONS_SHIFT;
     case REG(SUB_FENCE_LO):
         return LO(e->regs.fence);
     case REG(SUB_FENCE_HI):

@@ -115,7 +115,8 @@ static uint32_t translate(struct memory *m, struct space *s, uint32_t va, uint32
     return zero ? TERN_FAULT_NONE : page_fault(m, page);
 }
 
-const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code)
+const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access,
+                                         uint32_t *code)
 {
     struct tlb_entry n = {.key = (va / PAGE << 2 | access) + 1, .page = va / PAGE, .host = m->data + va / PAGE * PAGE};
     if (s->physical) {

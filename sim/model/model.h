@@ -2,10 +2,10 @@
 /**
  * The functional model of a Tern device: what every packet, register and instruction does, without the RTL's structure.
  *
- * Time is counted roughly (one cycle a warp instruction, one a 64-byte line moved); everything else that a program can see
- * is exact. Engines run in turn in slices of device time, so two runs with the same accesses are the same.
- * A kernel runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and
- * keeps them, warp.c runs them for the lanes that are together and decides who is next, ops_*.c say what each does.
+ * Time is counted roughly (one cycle a warp instruction, one a 64-byte line moved); everything else that a program can
+ * see is exact. Engines run in turn in slices of device time, so two runs with the same accesses are the same. A kernel
+ * runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and keeps
+ * them, warp.c runs them for the lanes that are together and decides who is next, ops_*.c say what each does.
  *   device.c   API, registers, time            engine.c  HW queue, indications, packets
  *   memory.c   memory, translation, dirty bits mover.c   copy, fill     paging.c  user.c
  *   context.c  context-save areas              state.c   of a dispatch that is cut, to and from them
@@ -86,8 +86,10 @@ struct memory {
 int memory_init(struct memory *m, uint64_t bytes);
 void memory_free(struct memory *m);
 /** The page of va, which is wrapped; NULL and *code if it may not be accessed so. */
-const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code);
-static inline const struct tlb_entry *memory_page(struct memory *m, struct space *s, uint64_t va, uint32_t access, uint32_t *code)
+const struct tlb_entry *memory_translate(struct memory *m, struct space *s, uint64_t va, uint32_t access,
+                                         uint32_t *code);
+static inline const struct tlb_entry *memory_page(struct memory *m, struct space *s, uint64_t va, uint32_t access,
+                                                  uint32_t *code)
 {
     const struct tlb_entry *t = &s->tlb[(va / PAGE ^ access << 8) % TLB_SIZE];
     return t->key == (va / PAGE << 2 | access) + 1 ? t : memory_translate(m, s, va, access, code);
@@ -116,12 +118,13 @@ void space_flush(struct space *s);
 #define MASK_LINES ((WARPS + 15u) / 16u)
 #define PENDING 8u
 #define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
-#define SAVE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + PENDING * (1u + 3u * VECTOR_LINES))
+#define SAVE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
+                    PENDING * (1u + 3u * VECTOR_LINES))
 
 struct engine;
 
-/** The lines of a context-save area behind its header, one after the other. The first fault stays in f; from then on, lines
- *  are not written, and those that are read are zero. */
+/** The lines of a context-save area behind its header, one after the other. The first fault stays in f; from then on,
+ *  lines are not written, and those that are read are zero. */
 struct lines {
     struct engine *e;
     uint64_t page;
@@ -178,8 +181,8 @@ struct block {
 #define BLOCK_OPS 65536u
 #define BLOCK_HASH 4096u
 
-/** All blocks of an engine. They live on from dispatch to dispatch; a flush begins an era, and makes sure that the code is the
- *  same before a block runs again. When there is no room, all are forgotten. */
+/** All blocks of an engine. They live on from dispatch to dispatch; a flush begins an era, and makes sure that the code
+ *  is the same before a block runs again. When there is no room, all are forgotten. */
 struct blocks {
     uint32_t era, n_blocks, n_ops;
     struct block *hash[BLOCK_HASH];
@@ -212,7 +215,8 @@ struct warp {
     uint32_t born;             /* lanes that had a work-item at the launch */
     uint32_t live, waiting, active; /* masks; active is a subset of live & ~waiting */
     uint32_t at, at_depth;     /* of the active lanes */
-    uint32_t merge;            /* lowest pc of other lanes of the same depth: there the active lanes stop and select again */
+    /* lowest pc of other lanes of the same depth: there the active lanes stop and select again */
+    uint32_t merge;
     uint32_t backward, turn;   /* rotation: partial backward jumps taken, next lane to favour */
     uint32_t quantum;          /* instructions left of a rotated choice; 0: normal policy */
     bool hot;                  /* a part has done an atomic operation */
@@ -256,8 +260,8 @@ struct core {
 void warp_activate(struct warp *w, uint32_t mask);
 /** Chooses among the lanes that can run: deepest call, then lowest pc. The lanes that ran must be parked. */
 void warp_select(struct warp *w);
-/** Runs up to `limit` instructions of a warp from time `now` on; the number run. *step: why it stopped, STEP_NEXT: the limit.
- *  At STEP_BARRIER and STEP_EXIT the last instruction is one, and nothing else has been done about it. */
+/** Runs up to `limit` instructions of a warp from time `now` on; the number run. *step: why it stopped, STEP_NEXT: the
+ *  limit. At STEP_BARRIER and STEP_EXIT the last instruction is one, and nothing else has been done about it. */
 uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit, int *step, struct fault *f);
 /** The active lanes begin to wait at a barrier, or end. */
 void warp_leave(struct warp *w, bool exits);
@@ -339,8 +343,8 @@ static inline bool engine_stops(const struct engine *e, uint32_t granularity)
     return e->stopping && e->granularity >= granularity;
 }
 
-/* Each executor: start checks the packet and begins it, or with `state` goes on; f is filled on a fault. run goes on for about
- * `budget` cycles; the cycles taken, *done at the end. save: the state of what is cut. */
+/* Each executor: start checks the packet and begins it, or with `state` goes on; f is filled on a fault. run goes on
+ * for about `budget` cycles; the cycles taken, *done at the end. save: the state of what is cut. */
 
 void mover_start(struct engine *e, struct lines *state, struct fault *f);
 uint64_t mover_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
@@ -361,11 +365,13 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
 void simt_reset(struct engine *e);
 /** Puts a group into a slot, its warps at their beginning. */
 void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3]);
-/** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the lowest
- *  barrier at which any waits and the first work-item there. */
+/** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the
+ *  lowest barrier at which any waits and the first work-item there. */
 void simt_barrier(struct simt *s, struct group *g, struct fault *f);
-/** Where the work-items of a group wait. The lowest barrier and the first warp of the group and lane there; false: nobody waits. */
-bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane, bool *parted);
+/** Where the work-items of a group wait. The lowest barrier and the first warp of the group and lane
+ * there; false: nobody waits. */
+bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane,
+                bool *parted);
 void state_save(struct engine *e, struct lines *state);
 /** Of a checked dispatch, with all slots empty. */
 void state_restore(struct engine *e, struct lines *state, struct fault *f);
@@ -381,8 +387,8 @@ handler *float_handler(const struct instruction *i);
 #define MEMORY_CAS 9u /* amocas on the memory channel */
 
 /** Of a memory instruction that was cut, the lanes that are left. Loads and atomics leave what is for rd in result. */
-bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address, const uint32_t *data,
-                   const uint32_t *compare, uint32_t *result, struct fault *f);
+bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address,
+                   const uint32_t *data, const uint32_t *compare, uint32_t *result, struct fault *f);
 
 static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t va, uint32_t lane)
 {
@@ -403,10 +409,10 @@ enum opcode {
     OP_ADDI, OP_SLTI, OP_SLTIU, OP_XORI, OP_ORI, OP_ANDI, OP_SLLI, OP_SRLI, OP_SRAI,
     OP_ADD, OP_SUB, OP_SLL, OP_SLT, OP_SLTU, OP_XOR, OP_SRL, OP_SRA, OP_OR, OP_AND,
     OP_MUL, OP_MULH, OP_MULHSU, OP_MULHU, OP_DIV, OP_DIVU, OP_REM, OP_REMU,
-    OP_SH1ADD, OP_SH2ADD, OP_SH3ADD, OP_ANDN, OP_ORN, OP_XNOR, OP_CLZ, OP_CTZ, OP_CPOP, OP_MAX, OP_MAXU, OP_MIN, OP_MINU,
-    OP_SEXTB, OP_SEXTH, OP_ZEXTH, OP_ROL, OP_ROR, OP_RORI, OP_ORCB, OP_REV8,
-    OP_LR, OP_SC, OP_AMOSWAP, OP_AMOADD, OP_AMOXOR, OP_AMOAND, OP_AMOOR, OP_AMOMIN, OP_AMOMAX, OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS,
-    OP_FENCE, OP_ECALL, OP_CSRRW, OP_CSRRS, OP_CSRRC, OP_CSRRWI, OP_CSRRSI, OP_CSRRCI,
+    OP_SH1ADD, OP_SH2ADD, OP_SH3ADD, OP_ANDN, OP_ORN, OP_XNOR, OP_CLZ, OP_CTZ, OP_CPOP, OP_MAX, OP_MAXU,
+    OP_MIN, OP_MINU, OP_SEXTB, OP_SEXTH, OP_ZEXTH, OP_ROL, OP_ROR, OP_RORI, OP_ORCB, OP_REV8,
+    OP_LR, OP_SC, OP_AMOSWAP, OP_AMOADD, OP_AMOXOR, OP_AMOAND, OP_AMOOR, OP_AMOMIN, OP_AMOMAX, OP_AMOMINU, OP_AMOMAXU,
+    OP_AMOCAS, OP_FENCE, OP_ECALL, OP_CSRRW, OP_CSRRS, OP_CSRRC, OP_CSRRWI, OP_CSRRSI, OP_CSRRCI,
     OP_FMADD, OP_FMSUB, OP_FNMSUB, OP_FNMADD, OP_FADD, OP_FSUB, OP_FMUL, OP_FDIV, OP_FSQRT,
     OP_FSGNJ, OP_FSGNJN, OP_FSGNJX, OP_FMIN, OP_FMAX, OP_FCVT_W_S, OP_FCVT_WU_S, OP_FCVT_S_W, OP_FCVT_S_WU,
     OP_FEQ, OP_FLT, OP_FLE, OP_FCLASS, OP_BARRIER, OP_EXIT

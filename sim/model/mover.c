@@ -32,8 +32,8 @@ static void box_advance(const struct engine *e, struct box *b, uint32_t bytes)
     }
 }
 
-/** Copies bytes of a row that leave neither page; how many. A destination line is written when its bytes have been read: so of
- *  a fault on each side the read counts, if its byte belongs to the first line that cannot be written. */
+/** Copies bytes of a row that leave neither page; how many. A destination line is written when its bytes have been
+ *  read: so of a fault on each side the read counts, if its byte belongs to the first line that cannot be written. */
 static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_t left, struct fault *f)
 {
     struct memory *m = &e->dev->mem;
@@ -49,7 +49,8 @@ static uint32_t copy_piece(struct engine *e, uint64_t dst, uint64_t src, uint64_
         uint64_t over = space_wrap(&e->space, src + PAGE - src % PAGE);
         uint32_t read_code = 0;
         *f = (struct fault){.code = code, .access = ACCESS_WRITE, .va = (uint32_t)dst};
-        if (src % PAGE + least(left, LINE - dst % LINE) > PAGE && !memory_page(m, &e->space, over, ACCESS_READ, &read_code)) {
+        if (src % PAGE + least(left, LINE - dst % LINE) > PAGE &&
+            !memory_page(m, &e->space, over, ACCESS_READ, &read_code)) {
             *f = (struct fault){.code = read_code, .access = ACCESS_READ, .va = (uint32_t)over};
         }
         return 0;
@@ -104,7 +105,8 @@ static uint32_t box_of(const struct engine *e, struct box *b)
     default:
         reserved = tern_pkt_pte_copy_unpack(&p.ptes, e->packet) != 0;
         *b = (struct box){.width = 4 * p.ptes.count, .rows = 1, .slices_left = 1,
-                          .src_slice = wide(p.ptes.src_lo, p.ptes.src_hi), .dst_slice = wide(p.ptes.dst_lo, p.ptes.dst_hi)};
+                          .src_slice = wide(p.ptes.src_lo, p.ptes.src_hi),
+                          .dst_slice = wide(p.ptes.dst_lo, p.ptes.dst_hi)};
         ok = table_holds(b->src_slice, p.ptes.count) && table_holds(b->dst_slice, p.ptes.count);
         break;
     }
@@ -115,8 +117,8 @@ static uint32_t box_of(const struct engine *e, struct box *b)
 static bool box_restore(struct engine *e, struct box *b, const uint32_t *line)
 {
     struct tern_ctx_mover_state s;
-    if (tern_ctx_mover_state_unpack(&s, line) || s.left > b->width || s.rows_left > b->rows || s.slices_left > b->slices_left ||
-        (s.slices_left && !s.rows_left)) {
+    if (tern_ctx_mover_state_unpack(&s, line) || s.left > b->width || s.rows_left > b->rows ||
+        s.slices_left > b->slices_left || (s.slices_left && !s.rows_left)) {
         return false;
     }
     b->left = s.left;

@@ -2,12 +2,12 @@
 /**
  * Floating point of all lanes at once: results and flags, both exact, whatever the host.
  *
- * Finite numbers in round-to-nearest are computed in double precision, which holds the product of two floats exactly. A sum
- * is rounded to odd there (its error is known, Knuth's two-sum), so rounding it again, to a float, is right; a quotient or
- * root rounded twice is right anyway (53 >= 2 * 24 + 2). What the float lacks of the double is inexactness, and the double
- * tells underflow. The rest, special numbers and other rounding modes, goes lane by lane to fp.c.
- * A shorter way when the lanes have raised inexact already: the host's own float operation, if its result is an ordinary
- * number, for then nothing but inexact could be raised.
+ * Finite numbers in round-to-nearest are computed in double precision, which holds the product of two floats exactly. A
+ * sum is rounded to odd there (its error is known, Knuth's two-sum), so rounding it again, to a float, is right; a
+ * quotient or root rounded twice is right anyway (53 >= 2 * 24 + 2). What the float lacks of the double is inexactness,
+ * and the double tells underflow. The rest, special numbers and other rounding modes, goes lane by lane to fp.c.
+ * A shorter way when the lanes have raised inexact already: the host's own float operation, if its result is an
+ * ordinary number, for then nothing but inexact could be raised.
  */
 #include <math.h>
 
@@ -149,8 +149,10 @@ struct operands {
 /** How an operation is done in all lanes. */
 struct method {
     uint32_t operands;
-    bool counts;                                                                   /* for the counter of multiply-adds */
-    bool (*special)(const struct warp *w, const struct operands *v);               /* beyond operands that are not finite */
+    /* for the counter of multiply-adds */
+    bool counts;
+    /* beyond operands that are not finite */
+    bool (*special)(const struct warp *w, const struct operands *v);
     void (*quick)(const struct operands *v, struct floats *r);                     /* in floats; NULL: no gain */
     void (*exact)(const struct operands *v, struct floats *r, uint32_t *flags);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Loads, stores and atomics. If the lanes stay within one page, as nearly always, one translation and one check serve all of
- *  them; else each lane is located by itself. A fault leaves registers and memory as they were. */
+/** Loads, stores and atomics. If the lanes stay within one page, as nearly always, one translation and one check serve
+ *  all of them; else each lane is located by itself. A fault leaves registers and memory as they were. */
 #include "model.h"
 
 #define FOR_LANES(l, mask) \
@@ -38,8 +38,10 @@ static uint32_t private_address(const struct core *c, uint32_t va, uint32_t l)
     return p->stack + (c->index * LANES << p->stack_log2) + ((off >> 2) * LANES + l) * 4 + (off & 3u);
 }
 
-/** Where each lane's address is. Windows first: an address that is wrong by itself comes before any that is not mapped. */
-static bool locate(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access, struct place *place)
+/** Where each lane's address is. Windows first: an address that is wrong by itself comes
+ * before any that is not mapped. */
+static bool locate(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
+                   struct place *place)
 {
     struct simt *s = &c->e->simt;
     uint32_t code;
@@ -98,10 +100,12 @@ static uint32_t any(const vec *v)
 }
 
 /** False: they do not lie so, or one is to fault. */
-static bool together(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access, struct span *s)
+static bool together(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
+                     struct span *s)
 {
     struct simt *t = &c->e->simt;
-    uint32_t leader = (uint32_t)__builtin_ctz(w->active), first = (*va)[leader], at = first, row = first - 4 * leader, code;
+    uint32_t leader = (uint32_t)__builtin_ctz(w->active), first = (*va)[leader], at = first,
+        row = first - 4 * leader, code;
     const vec other = (*va ^ first) & w->on;
     uint32_t differs = any(&other);
     if (differs >= PAGE || ((differs | first) & (size - 1))) {
@@ -298,7 +302,8 @@ static uint32_t reserve(struct engine *e, const struct place *p, uint32_t thread
 }
 
 /** One lane's; what it leaves in rd. */
-static uint32_t amo(struct engine *e, const struct place *p, uint16_t code, uint32_t b, uint32_t compare, uint32_t thread)
+static uint32_t amo(struct engine *e, const struct place *p, uint16_t code, uint32_t b, uint32_t compare,
+                    uint32_t thread)
 {
     uint32_t old, result;
     memcpy(&old, p->host, 4);
@@ -331,7 +336,8 @@ static int run_amo(struct core *c, struct warp *w, const struct op *o)
     vec r = w->x[o->rd];
     FOR_LANES(l, w->active)
     {
-        r[l] = amo(c->e, &place[l], o->code, w->x[o->rs2][l], w->x[o->rs3][l], c->index * LANES + l); /* rs3 of amocas is rd */
+        /* rs3 of amocas is rd */
+        r[l] = amo(c->e, &place[l], o->code, w->x[o->rs2][l], w->x[o->rs3][l], c->index * LANES + l);
     }
     w->x[o->rd] = r;
     w->hot = w->hot || w->active != (w->live & ~w->waiting);
@@ -353,11 +359,12 @@ static uint32_t extend(uint32_t v, uint32_t log2_bytes, bool is_unsigned)
     return is_unsigned ? v : (uint32_t)((int32_t)(v << shift) >> shift);
 }
 
-bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address, const uint32_t *data,
-                   const uint32_t *compare, uint32_t *result, struct fault *f)
+bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address,
+                   const uint32_t *data, const uint32_t *compare, uint32_t *result, struct fault *f)
 {
     static const uint16_t opcode[] = {OP_AMOSWAP, OP_AMOADD,  OP_AMOXOR,  OP_AMOAND,  OP_AMOOR, OP_AMOMIN,
-                                      OP_AMOMAX,  OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS, OP_LR,    OP_SC}; /* as on the channel */
+                                      /* as on the channel */
+                                      OP_AMOMAX,  OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS, OP_LR,    OP_SC};
     struct place place[LANES];
     const uint32_t access[] = {ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC}, size = 1u << p->size;
     bool known = p->op <= TERN_CTX_SIMT_PENDING_OP_AMO && size <= 4 && p->amo < sizeof opcode / sizeof opcode[0];
@@ -371,7 +378,8 @@ bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, cons
         }
         if (!(t = memory_page(&e->dev->mem, &e->space, address[l], access[p->op], &code))) {
             *f = (struct fault){.code = code, .access = access[p->op], .pc = p->pc, .warp = p->member, .lane = l,
-                                .va = p->private >> l & 1u ? window_address(&e->simt.p, p->warp, address[l]) : address[l],
+                                .va = p->private >> l & 1u ? window_address(&e->simt.p, p->warp, address[l])
+                                                           : address[l],
                                 .group = {p->group_x, p->group_y, p->group_z}};
             return false;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A dispatch that is cut: its state to the lines of a context-save area and back (docs/spec/context.yaml). What the state of a
- *  group's barrier is follows from who waits and who has ended, so it is written for others and not read. */
+/** A dispatch that is cut: its state to the lines of a context-save area and back (docs/spec/context.yaml). What the
+ *  state of a group's barrier is follows from who waits and who has ended, so it is written for others and not read. */
 #include "model.h"
 
 #define LANES_OF_LINE 16u
@@ -315,7 +315,8 @@ void state_restore(struct engine *e, struct lines *s, struct fault *f)
     }
     for (uint32_t i = 0; i < WARPS; i++) {
         if (h.live >> i & 1u) {
-            const uint32_t found = (h.scalars_0 >> i & 1u) | (h.scalars_1 >> i & 1u) << 1 | (h.scalars_2 >> i & 1u) << 2 |
+            const uint32_t found = (h.scalars_0 >> i & 1u) | (h.scalars_1 >> i & 1u) << 1 |
+                (h.scalars_2 >> i & 1u) << 2 |
                                    (h.scalars_3 >> i & 1u) << 3;
             get_warp(s, &t->warp[i], found, masks[i]);
         } else if (!(h.fresh >> i & 1u)) {

@@ -40,7 +40,8 @@ uint64_t user_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
 {
     const uint32_t *p = arguments(e);
     uint64_t cycles = 0;
-    for (uint32_t part; !(*done = e->user_done == p[ARG_COUNT]) && cycles < budget; e->user_done += part, cycles += part) {
+    for (uint32_t part; !(*done = e->user_done == p[ARG_COUNT]) && cycles < budget; e->user_done += part,
+         cycles += part) {
         uint32_t xa = p[ARG_X] + 4 * e->user_done, ya = p[ARG_Y] + 4 * e->user_done, left = p[ARG_COUNT] - e->user_done;
         uint32_t x[LINE / 4], y[LINE / 4]; /* a line of y is written when all its elements have been read */
         part = (LINE - ya % LINE) / 4 < left ? (LINE - ya % LINE) / 4 : left;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** One warp: its instructions in order, and which lanes run next when they do not all agree. Deepest call first, then lowest
- *  pc; every 16th backward jump of a part of the warp (every 4th if the part has done an atomic operation, as those who spin
- *  do) gives other lanes 32 instructions, so that a lane that spins cannot keep the others from what it waits for. */
+/** One warp: its instructions in order, and which lanes run next when they do not all agree. Deepest call first,
+ *  then lowest pc; every 16th backward jump of a part of the warp (every 4th if the part has done an atomic
+ *  operation, as those who spin do) gives other lanes 32 instructions, so that a lane that spins cannot keep the
+ *  others from what it waits for. */
 #include "model.h"
 
 #define ROTATE_EVERY 16u
@@ -116,7 +117,8 @@ static void jump(struct core *c, struct warp *w, const struct op *o, uint32_t pc
         turn = w->backward + 1 >= (w->hot ? ROTATE_HOT : ROTATE_EVERY);
         w->backward = turn ? 0 : w->backward + 1;
     }
-    w->at_depth = calls && w->at_depth < DEEPEST ? w->at_depth + 1 : returns && w->at_depth ? w->at_depth - 1 : w->at_depth;
+    w->at_depth = calls && w->at_depth < DEEPEST ? w->at_depth + 1 : returns && w->at_depth ? w->at_depth - 1
+        : w->at_depth;
     uint32_t next = c->taken ? lead : pc + 4;
     if (uniform && !quantum_end && !turn && (full || w->quantum || calls || (!returns && next < w->merge))) {
         w->at = next;

@@ -197,7 +197,8 @@ int create(const tern_sim_config *config, tern_sim **out)
         return -ENOMEM;
     }
     s->dram.reset(dram);
-    s->timing = {config ? config->memory : 0u, d.latency, d.bandwidth, d.reads, d.writes, d.refresh, d.refresh_cycles, d.stall};
+    s->timing = {config ? config->memory : 0u, d.latency, d.bandwidth, d.reads, d.writes, d.refresh,
+                 d.refresh_cycles, d.stall};
     s->context = std::make_unique<VerilatedContext>();
     s->context->traceEverOn(true);
 #ifdef TERN_OLD_CONTENTS

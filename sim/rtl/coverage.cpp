@@ -66,7 +66,8 @@ int coverage_counters::write(const char *path)
     const auto count = counters(top_);
     const std::vector<uint32_t> own(count.begin(), count.end());
     std::transform(sum.begin(), sum.end(), count.begin(),
-                   [](uint64_t v) { return static_cast<uint32_t>(std::min<uint64_t>(v, std::numeric_limits<uint32_t>::max())); });
+                   [](uint64_t v) {
+                       return static_cast<uint32_t>(std::min<uint64_t>(v, std::numeric_limits<uint32_t>::max())); });
     top_.contextp()->coveragep()->write(path);
     std::copy(own.begin(), own.end(), count.begin());
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See observe.h. signals.inc, written by the build, lists ENGINE(number, path) and LANE(engine, lane, registers): the names
-// that Verilator gives to instances depend on the geometry.
+// See observe.h. signals.inc, written by the build, lists ENGINE(number, path) and LANE(engine, lane, registers): the
+// names that Verilator gives to instances depend on the geometry.
 #include "observe.h"
 
 #include <cstring>
@@ -23,7 +23,8 @@ public:
     {
     }
     template <typename T, size_t N>
-    explicit signal(const VlUnpacked<T, N> &t) : at_(reinterpret_cast<const uint8_t *>(&t[0])), bytes_(sizeof(T)), elements_(N)
+    explicit signal(const VlUnpacked<T, N> &t) : at_(reinterpret_cast<const uint8_t *>(&t[0])), bytes_(sizeof(T)),
+    elements_(N)
     {
     }
     /** Word `word` of element `index`. */
@@ -103,7 +104,8 @@ struct observer::engine {
     }
 };
 
-observer::observer(const Vtern_top &top, tern_sim_observer f, void *user) : engines_(new engine[engine_count]), f_(f), user_(user)
+observer::observer(const Vtern_top &top, tern_sim_observer f, void *user) : engines_(new engine[engine_count]), f_(f),
+    user_(user)
 {
     const Vtern_top___024root &root = *top.rootp;
 #define ENGINE(n, path)                                                             \

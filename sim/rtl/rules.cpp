@@ -46,7 +46,8 @@ bool tern_rules_take(tern_sim_violation *out)
     return true;
 }
 
-// Verilator's name for what stops a simulation: a failed assertion, here. The simulation goes on to the end of this cycle.
+// Verilator's name for what stops a simulation: a failed assertion, here. The simulation goes
+// on to the end of this cycle.
 void vl_stop(const char *file, int line, const char *)
 {
     if (failed) {

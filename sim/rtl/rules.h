@@ -7,5 +7,6 @@ int tern_rules_print(const char *format, ...);
 
 struct tern_sim_violation;
 
-/** The assertion that has failed on this thread since the last call, the first of them: true, and all of *out but the cycle. */
+/** The assertion that has failed on this thread since the last call, the first of them: true, and
+ * all of *out but the cycle. */
 bool tern_rules_take(tern_sim_violation *out);

@@ -91,7 +91,8 @@ static const struct tc_kernel *find(const struct tc_kernels *k, const char *name
     return NULL;
 }
 
-static int pack(const struct direct_process *p, const struct direct_range *r, uint32_t stack_log2, struct direct_call *c)
+static int pack(const struct direct_process *p, const struct direct_range *r, uint32_t stack_log2,
+                struct direct_call *c)
 {
     uint32_t groups[3] = {1, 1, 1}, edge[3], global[3] = {1, 1, 1}, local[3] = {1, 1, 1};
     for (uint32_t i = 0; i < 3; i++) {
@@ -120,8 +121,8 @@ static int pack(const struct direct_process *p, const struct direct_range *r, ui
     return tern_pkt_dispatch_pack(&d, c->packet);
 }
 
-int direct_call_create(const struct direct_process *p, const char *kernel, const struct direct_range *range, const void *args,
-                       size_t size, struct direct_call *out)
+int direct_call_create(const struct direct_process *p, const char *kernel, const struct direct_range *range,
+                       const void *args, size_t size, struct direct_call *out)
 {
     struct direct_call c = {.kernel = find(&p->program->image.kernels, kernel)};
     uint32_t stack_log2 = 6;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench preempt: stops kernels at random cycles, resumes them on some engine, and says in device cycles how long each took;
- * what memory holds at last is compared with a run that nobody stopped. tern-bench(1) says what exactly is measured.
+ * tern bench preempt: stops kernels at random cycles, resumes them on some engine, and says in device cycles
+ * how long each took; what memory holds at last is compared with a run that nobody stopped. tern-bench(1)
+ * says what exactly is measured.
  *
- * One run is stopped again and again, and begins anew when it has ended: a run a request would take the simulated device
- * all day, and would find few contexts that were restored before.
+ * One run is stopped again and again, and begins anew when it has ended: a run a request would take the simulated
+ * device all day, and would find few contexts that were restored before.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,9 +21,9 @@
 #define MAX_CHOSEN 64
 #define SPACING 1000u /* cycles that a kernel runs between resume and stop, on average */
 
-#define SOURCE(name, file)                                                                                                      \
-    __asm__(".section .rodata\n.globl " name "\n.globl " name "_end\n.hidden " name "\n.hidden " name "_end\n" name              \
-            ":\n.incbin \"" file "\"\n" name "_end:\n.byte 0\n.text");                                                           \
+#define SOURCE(name, file) \
+    __asm__(".section .rodata\n.globl " name "\n.globl " name "_end\n.hidden " name "\n.hidden " name "_end\n" name \
+            ":\n.incbin \"" file "\"\n" name "_end:\n.byte 0\n.text"); \
     extern const char
 SOURCE("preempt_source_bench", TERN_BENCH_KERNELS) preempt_source_bench[], preempt_source_bench_end[];
 SOURCE("preempt_source_more", TERN_BENCH_PREEMPT_KERNELS) preempt_source_more[], preempt_source_more_end[];
@@ -262,11 +263,11 @@ static void print_row(cJSON *results, const char *kernel, const struct result *x
 static cJSON *begin(const struct options *o, const struct tern_config *c, const struct tern_kmd *k)
 {
     if (!o->json) {
-        printf("%s, %s: %u engines of %u lanes x %u warps; cycles, at %u random stops each\n\n", c->backend, c->geometry, k->engines,
-               k->lanes, k->warps, o->requests);
+        printf("%s, %s: %u engines of %u lanes x %u warps; cycles, at %u random stops each\n\n", c->backend,
+               c->geometry, k->engines, k->lanes, k->warps, o->requests);
         printf("%-14s %8s %17s %17s %8s %8s %8s\n", "", "", "save   ", "restore   ", "context", "local", "other");
-        printf("%-14s %8s %8s %8s %8s %8s %8s %8s %8s\n", "kernel", "stops", "median", "max", "median", "max", "bytes", "bytes",
-               "bytes");
+        printf("%-14s %8s %8s %8s %8s %8s %8s %8s %8s\n", "kernel", "stops", "median", "max", "median", "max",
+               "bytes", "bytes", "bytes");
         return NULL;
     }
     cJSON *object = cJSON_CreateObject(), *config = cJSON_AddObjectToObject(object, "config");
@@ -289,8 +290,8 @@ static void print_overhead(cJSON *object, const double percent[2])
         if (costs) {
             cJSON_AddNumberToObject(costs, name, (double)(int64_t)(percent[i] * 1000 + 0.5) / 1000);
         } else {
-            printf("%s%s stopped every %s cycles: %.3f %% of its throughput lost\n", i ? "" : "\n", preempt_long_case.kernel, name,
-                   percent[i]);
+            printf("%s%s stopped every %s cycles: %.3f %% of its throughput lost\n", i ? "" : "\n",
+                   preempt_long_case.kernel, name, percent[i]);
         }
     }
 }
@@ -298,7 +299,8 @@ static void print_overhead(cJSON *object, const double percent[2])
 /** 0; 1: a result is wrong or the device failed. */
 static int run(const struct options *o)
 {
-    const struct rig_source sources[] = {{preempt_source_bench, preempt_source_bench_end}, {preempt_source_more, preempt_source_more_end}};
+    const struct rig_source sources[] = {{preempt_source_bench, preempt_source_bench_end},
+                                         {preempt_source_more, preempt_source_more_end}};
     struct tern_config config;
     struct rig r;
     double percent[2] = {0};
@@ -343,7 +345,8 @@ static int run(const struct options *o)
 static void help(void)
 {
     printf("usage: tern bench preempt [--requests N] [--seed N] [--kernel NAME]... [--json]\n\n"
-           "Stops kernels at random cycles and resumes them, on a device without a scheduler (TERN_BACKEND, TERN_CONFIG); prints how\n"
+           "Stops kernels at random cycles and resumes them, on a device without a scheduler (TERN_BACKEND, "
+           "TERN_CONFIG); prints how\n"
            "many device cycles stopping and resuming took, and what stopping a long kernel again and again costs.\n"
            "Memory is compared with a run without a stop. Progress is on stderr if that is a terminal.\n\n"
            "  --requests N   stops of each kernel (1000)\n"

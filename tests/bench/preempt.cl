@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that `tern bench preempt` stops, besides those of kernels.cl: each has something in the middle that must survive.
-// What they leave in memory does not depend on the order in which work-items run.
+// Kernels that `tern bench preempt` stops, besides those of kernels.cl: each has something in the middle that must
+// survive. What they leave in memory does not depend on the order in which work-items run.
 
 // Lanes that part at every step, and come together late.
 kernel void collatz(global uint *out, uint limit)
@@ -150,7 +150,8 @@ kernel void nbody(global const float4 *at, global float4 *force, uint n)
 kernel void chacha(global uint *out, uint rounds)
 {
     uint i = get_global_id(0);
-    uint a = i, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7, k = 8, l = 9, m = 10, n = 11, o = 12, p = 13, q = 14, r = 15;
+    uint a = i, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7, k = 8, l = 9, m = 10, n = 11, o = 12, p = 13,
+        q = 14, r = 15;
     for (uint s = 0; s < rounds; s++) {
         QUARTER(a, e, k, o);
         QUARTER(b, f, l, p);

@@ -58,7 +58,8 @@ static void fill(const struct preempt_arg *a, uint8_t *to)
     for (uint32_t i = 0; i < a->value; i += 4) {
         seed = seed * 1664525u + 1013904223u;
         const float f = (float)(seed >> 8) / 16777216.0f - 0.5f;
-        uint32_t w = a->kind == ARG_WORDS ? seed ^ seed >> 16 : a->kind == ARG_SORTED ? i * (0xffffffffu / a->value) : 0;
+        uint32_t w = a->kind == ARG_WORDS ? seed ^ seed >> 16 : a->kind == ARG_SORTED
+            ? i * (0xffffffffu / a->value) : 0;
         if (a->kind == ARG_FLOATS) {
             memcpy(&w, &f, sizeof w);
         }
@@ -67,8 +68,8 @@ static void fill(const struct preempt_arg *a, uint8_t *to)
 }
 
 /** Puts the arguments' values into their block; *bytes: of all buffers, *local: of local memory. */
-static int lay_out(const struct rig *r, const struct preempt_case *c, const struct tc_kernel *k, uint8_t *block, uint32_t *bytes,
-                   uint32_t *local)
+static int lay_out(const struct rig *r, const struct preempt_case *c, const struct tc_kernel *k, uint8_t *block,
+                   uint32_t *bytes, uint32_t *local)
 {
     uint32_t n = 0;
     *bytes = 0;
@@ -157,8 +158,8 @@ int scene_compare(struct preempt_scene *s, const char *kernel)
     }
     for (uint32_t i = 0; i < s->bytes; i++) {
         if (s->seen[i] != s->after[i]) {
-            fprintf(stderr, "tern bench preempt: %s: the byte at 0x%08x is 0x%02x after stops, 0x%02x without\n", kernel,
-                    s->rig->data + i, s->seen[i], s->after[i]);
+            fprintf(stderr, "tern bench preempt: %s: the byte at 0x%08x is 0x%02x after stops, 0x%02x without\n",
+                    kernel, s->rig->data + i, s->seen[i], s->after[i]);
             return 0;
         }
     }

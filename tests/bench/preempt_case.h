@@ -27,7 +27,8 @@ extern const unsigned preempt_n_cases;
 /** For the cost of preemption: a longer one. */
 extern const struct preempt_case preempt_long_case;
 
-/** A case in the memory of a rig: its buffers, and behind them what they hold at first, from where the device copies it. */
+/** A case in the memory of a rig: its buffers, and behind them what they hold at first, from
+ * where the device copies it. */
 struct preempt_scene {
     struct rig *rig;
     uint8_t *after, *seen; /**< Buffers after a run without a stop, and at last. */

@@ -147,7 +147,8 @@ int rig_read(struct rig *r, uint32_t address, void *data, size_t bytes)
     return e ? fail(e, "reading device memory") : 0;
 }
 
-int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args, uint32_t stack)
+int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args,
+                 uint32_t stack)
 {
     uint32_t groups[3] = {1, 1, 1}, edge[3] = {1, 1, 1}, global[3] = {1, 1, 1}, local[3] = {1, 1, 1}, stack_log2 = 6;
     uint32_t packet[TERN_PKT_DISPATCH_LINES * LINE / 4];
@@ -173,7 +174,8 @@ int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig
         .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2],
         .edge_x = edge[0], .edge_y = edge[1], .edge_z = edge[2],
     };
-    if (!slots || stack >= END || r->kmd.warps * r->kmd.lanes << stack_log2 > END - stack || tern_pkt_dispatch_pack(&d, packet)) {
+    if (!slots || stack >= END || r->kmd.warps * r->kmd.lanes << stack_log2 > END - stack ||
+        tern_pkt_dispatch_pack(&d, packet)) {
         return fail(-EINVAL, "a dispatch that does not fit the device");
     }
     r->size = sizeof packet;
@@ -299,9 +301,10 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
     return 0;
 }
 
-/** Bytes of the live registers of a dispatch, each in all lanes; a work-item's pc and its flags count as two more. Not live is a
- *  register that holds zero in all lanes: nobody can tell whether it was ever written. */
-static int register_bytes(struct rig *r, const struct tern_ctx_simt_head *head, const uint32_t *masks, uint32_t line, uint32_t *out)
+/** Bytes of the live registers of a dispatch, each in all lanes; a work-item's pc and its flags count as two more. Not
+ *  live is a register that holds zero in all lanes: nobody can tell whether it was ever written. */
+static int register_bytes(struct rig *r, const struct tern_ctx_simt_head *head, const uint32_t *masks, uint32_t line,
+                          uint32_t *out)
 {
     const uint32_t vector = (r->kmd.lanes * 4 + LINE - 1) / LINE;
     const uint32_t scalars[] = {head->scalars_0, head->scalars_1, head->scalars_2, head->scalars_3};

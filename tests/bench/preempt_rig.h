@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device below the scheduler, for measuring what the engines themselves do: one address space in which all of a fixed range is
- * mapped to itself, a program in it, one DMA buffer with one dispatch, one context-save area; submit, stop, resume.
+ * A device below the scheduler, for measuring what the engines themselves do: one address space in which
+ * all of a fixed range is mapped to itself, a program in it, one DMA buffer with one dispatch, one
+ * context-save area; submit, stop, resume.
  *
- * Times are readings of dev.time_lo, in cycles; differences of two are right across its wrap. Functions give 0 or -errno,
- * and what went wrong is on stderr by then.
+ * Times are readings of dev.time_lo, in cycles; differences of two are right across its wrap. Functions give 0 or
+ * -errno, and what went wrong is on stderr by then.
  */
 #ifndef TERN_BENCH_PREEMPT_RIG_H
 #define TERN_BENCH_PREEMPT_RIG_H
@@ -45,7 +46,8 @@ void rig_close(struct rig *r);
 
 const struct tc_kernel *rig_kernel(const struct rig *r, const char *name);
 /** The buffer becomes a dispatch of this kernel; stack: where its private memory begins. */
-int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args, uint32_t stack);
+int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args,
+                 uint32_t stack);
 /** By the device itself, on engine 0, which must be idle. */
 int rig_copy(struct rig *r, uint32_t dst, uint32_t src, uint32_t bytes);
 int rig_write(struct rig *r, uint32_t address, const void *data, size_t bytes);
@@ -56,8 +58,8 @@ int rig_now(struct rig *r, uint32_t *cycles);
 int rig_pass(struct rig *r, uint32_t cycles);
 /** Rings the doorbell; *at: the moment before. */
 int rig_submit(struct rig *r, uint32_t engine, bool resume, uint32_t *at);
-/** Until the engine has issued an instruction since it was told to run, *at: the moment after; or until an indication waits
- *  (*ended). */
+/** Until the engine has issued an instruction since it was told to run, *at: the moment after; or until an
+ *  indication waits (*ended). */
 int rig_running(struct rig *r, uint32_t engine, uint32_t *at, bool *ended);
 /** Asks for a stop at instruction granularity; *at: the moment before. */
 int rig_preempt(struct rig *r, uint32_t engine, uint32_t *at);

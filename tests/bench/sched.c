@@ -29,10 +29,14 @@ static const unsigned decisions[2] = {10, 10000};
 static void help(void)
 {
     printf("usage: tern bench sched [--json] [--quick] [--contexts N] [--quantum CYCLES]\n\n"
-           "Floods the device (TERN_BACKEND, TERN_CONFIG) with clients and measures, in device cycles, what the scheduler makes of it:\n"
-           "how alike equal clients fare (Jain's index; 1 is perfect), how well weights are kept, what the band NORMAL keeps when FOCUS\n"
-           "wants all, how long REALTIME work waits, how busy buffers of 5,000 cycles keep an engine with one and with two entries of\n"
-           "its HW queue; and in nanoseconds of the host, what a decision costs with 10 and with 10,000 contexts. All results of the\n"
+           "Floods the device (TERN_BACKEND, TERN_CONFIG) with clients and measures, in device cycles, what the "
+           "scheduler makes of it:\n"
+           "how alike equal clients fare (Jain's index; 1 is perfect), how well weights are kept, what the band NORMAL "
+           "keeps when FOCUS\n"
+           "wants all, how long REALTIME work waits, how busy buffers of 5,000 cycles keep an engine with one and with "
+           "two entries of\n"
+           "its HW queue; and in nanoseconds of the host, what a decision costs with 10 and with 10,000 contexts. All "
+           "results of the\n"
            "kernels are compared with those of clients that run alone.\n\n"
            "  --json            one JSON object\n"
            "  --quick           fewer clients for a shorter time: for simulated hardware\n"
@@ -147,7 +151,8 @@ static bool print_json(const struct run *r)
 static void print_text(const struct run *r)
 {
     const struct tern_device_info *d = &r->options.info;
-    printf("%s, %s: %u engines; quantum %llu cycles\n\n", d->backend, d->config, d->engines, (unsigned long long)r->options.quantum);
+    printf("%s, %s: %u engines; quantum %llu cycles\n\n", d->backend, d->config, d->engines,
+           (unsigned long long)r->options.quantum);
     printf("equal clients    Jain's index   least / median   most / median\n");
     for (unsigned i = 0; i < r->counts; i++) {
         const struct measure_fairness *f = &r->fairness[i];
@@ -156,15 +161,15 @@ static void print_text(const struct run *r)
     if (r->fairness_only) {
         return;
     }
-    printf("\nweights %-13s shares are off by at most   %8.1f %%\n", r->options.weights == 3 ? "400, 100, 12:" : "400, 100:",
-           r->weights_error * 100);
+    printf("\nweights %-13s shares are off by at most   %8.1f %%\n", r->options.weights == 3 ? "400, 100, 12:"
+           : "400, 100:", r->weights_error * 100);
     printf("share of NORMAL while FOCUS wants all             %8.1f %%\n", r->focus * 100);
-    printf("REALTIME, submission to begin, past %3u clients   %8llu cycles at most, %llu the median\n", r->options.flood,
-           (unsigned long long)r->realtime_max, (unsigned long long)r->realtime_median);
-    printf("engine busy with buffers of 5,000 cycles          %8.1f %% with one HW-queue entry, %.1f %% with two\n", r->busy[0] * 100,
-           r->busy[1] * 100);
-    printf("a decision on the host                            %8.0f ns with 10 contexts, %.0f ns with 10,000\n", r->decision[0],
-           r->decision[1]);
+    printf("REALTIME, submission to begin, past %3u clients   %8llu cycles at most, %llu the median\n",
+           r->options.flood, (unsigned long long)r->realtime_max, (unsigned long long)r->realtime_median);
+    printf("engine busy with buffers of 5,000 cycles          %8.1f %% with one HW-queue entry, %.1f %% with two\n",
+           r->busy[0] * 100, r->busy[1] * 100);
+    printf("a decision on the host                            %8.0f ns with 10 contexts, %.0f ns with 10,000\n",
+           r->decision[0], r->decision[1]);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a decision of the scheduler costs the host (sched_measure.h): the scheduler on engines without a device behind them,
- * which are always done with what is in front, so that each run takes an indication and chooses who comes next.
+ * What a decision of the scheduler costs the host (sched_measure.h): the scheduler on engines without a device behind
+ * them, which are always done with what is in front, so that each run takes an indication and chooses who comes next.
  * Only the time in the scheduler's functions counts, the operations' included.
  */
 #include <errno.h>
@@ -54,7 +54,8 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
     struct bench *b = user;
     struct engine *e = &b->engine[engine];
     if (e->stopping) {
-        *out = (struct tern_sched_indication){.kind = TERN_SCHED_PREEMPTED, .fence = e->preempt, .last_completed = e->completed};
+        *out = (struct tern_sched_indication){.kind = TERN_SCHED_PREEMPTED, .fence = e->preempt,
+                                              .last_completed = e->completed};
         out->cut.fence = e->n ? e->id[0] : 0;
         e->n = 0;
         e->stopping = false;
@@ -206,7 +207,8 @@ int measure_decision(unsigned contexts, double *ns)
             tern_sched_process_init(&b->sched, &process[i], false);
         }
         for (unsigned i = 0; i < contexts; i++) {
-            tern_sched_context_init(&b->sched, &context[i], &process[i % PROCESSES], TERN_ENGINE_ANY, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL);
+            tern_sched_context_init(&b->sched, &context[i], &process[i % PROCESSES], TERN_ENGINE_ANY, TERN_BAND_NORMAL,
+                                    TERN_WEIGHT_NORMAL);
             for (unsigned k = 0; k < 2; k++) {
                 job[2 * i + k]->fence = k + 1;
                 tern_sched_submit(&b->sched, &context[i], job[2 * i + k]);

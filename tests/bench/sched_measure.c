@@ -74,14 +74,16 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
         return e;
     }
     for (unsigned i = 0; !e && i < contexts; i++) {
-        struct client *c = rig_add(&r, i % processes, -1, (i / 4) % RIG_KINDS, (uint64_t)((double)o->quantum * lengths[i % 4]));
+        struct client *c = rig_add(&r, i % processes, -1, (i / 4) % RIG_KINDS,
+                                   (uint64_t)((double)o->quantum * lengths[i % 4]));
         e = c ? 0 : -EIO;
         if (c) {
             rig_flood(c);
         }
     }
     if (!e) {
-        const uint64_t turn = o->quantum * ((contexts + o->info.engines - 1) / o->info.engines); /* all of them a quantum each */
+        /* all of them a quantum each */
+        const uint64_t turn = o->quantum * ((contexts + o->info.engines - 1) / o->info.engines);
         e = rig_run(&r, 2 * turn, o->quanta * turn);
         judge(&r, sorted, out);
     }
@@ -149,7 +151,8 @@ struct realtime {
     bool out; /* a buffer has been submitted and not ended */
 };
 
-/** A flooding client's buffer ended: perhaps the moment for REALTIME has come. Moments are at random for what runs on the other engines. */
+/** A flooding client's buffer ended: perhaps the moment for REALTIME has come. Moments are at random for what
+ * runs on the other engines. */
 static void flood_completed(struct client *c, const struct tern_completion *done)
 {
     struct realtime *t = c->user;
@@ -174,7 +177,8 @@ static void realtime_completed(struct client *c, const struct tern_completion *d
 int measure_realtime(struct measure_options *o, uint64_t *median, uint64_t *max)
 {
     struct rig r;
-    struct realtime t = {.wait = calloc(o->samples, sizeof(uint64_t)), .wanted = o->samples, .seed = 1, .gap = o->quantum};
+    struct realtime t = {.wait = calloc(o->samples, sizeof(uint64_t)), .wanted = o->samples, .seed = 1,
+                         .gap = o->quantum};
     int e = t.wait ? open_rig(o, &r, ",realtime=1", 9, o->flood + 1) : -ENOMEM;
     if (!t.wait) {
         return e;

@@ -104,7 +104,8 @@ static void drop(struct client *c)
 static int make(struct client *c, int engine)
 {
     const struct direct_range range = {.dims = 1, .global = {RIG_ITEMS}, .local = {64}};
-    const struct tern_context_desc desc = {.name = kernels[c->kind], .engine = engine, .completed = completed, .user = c};
+    const struct tern_context_desc desc = {.name = kernels[c->kind], .engine = engine, .completed = completed,
+                                           .user = c};
     struct tern_process *p = c->process->proc;
     int e = tern_allocation_create(p, RIG_WORDS * 4, TERN_MEM_READ | TERN_MEM_WRITE, 0, &c->data);
     e = e ? e : fill_data(c);
@@ -252,7 +253,8 @@ static bool alike(const struct client *a, const struct client *b)
     return a->kind == b->kind && a->turns == b->turns;
 }
 
-/** A client like this one runs alone, as often as the one of these that ran most, and is compared with each on its way. */
+/** A client like this one runs alone, as often as the one of these that ran most, and is
+ * compared with each on its way. */
 static int check_like(struct rig *r, const struct client *model)
 {
     const unsigned n = r->clients;
@@ -268,8 +270,8 @@ static int check_like(struct rig *r, const struct client *model)
         for (unsigned i = 0; i < n; i++) {
             const struct client *o = &r->client[i];
             if (alike(o, model) && o->completed == done && hash(o) != h) {
-                fprintf(stderr, "tern bench sched: %s: client %u has other results after %llu buffers than one that ran alone\n",
-                        kernels[o->kind], i, (unsigned long long)done);
+                fprintf(stderr, "tern bench sched: %s: client %u has other results after %llu buffers than one "
+                        "that ran alone\n", kernels[o->kind], i, (unsigned long long)done);
                 e = -EBADMSG;
             }
         }
@@ -315,7 +317,8 @@ int rig_open(struct rig *r, const char *keys, unsigned processes, unsigned clien
     tern_device_query(r->dev, &r->info);
     r->client = calloc(r->capacity, sizeof *r->client);
     r->process = calloc(processes + 1, sizeof *r->process);
-    e = r->client && r->process ? direct_build(sched_source, (size_t)(sched_source_end - sched_source), &r->program) : -ENOMEM;
+    e = r->client && r->process ? direct_build(sched_source, (size_t)(sched_source_end - sched_source), &r->program)
+                                : -ENOMEM;
     for (; !e && r->processes <= processes; r->processes++) {
         snprintf(name, sizeof name, "client %u", r->processes + 1);
         e = direct_process_create(r->dev, name, &r->program, &r->process[r->processes]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device with clients that flood it: contexts, each of which always has work queued, from completion callbacks, so that
- * what happens depends on device time alone. The first buffers are submitted by such a callback too: device time stands still
- * meanwhile. What a client got of the engines is read at two moments of device time.
+ * A device with clients that flood it: contexts, each of which always has work queued, from completion callbacks, so
+ * that what happens depends on device time alone. The first buffers are submitted by such a callback too: device time
+ * stands still meanwhile. What a client got of the engines is read at two moments of device time.
  *
  * Every buffer is a kernel of sched.cl of a chosen length. In the end the clients' memory is compared with that of
  * clients which had the device to themselves.
@@ -43,7 +43,8 @@ struct rig {
     struct direct_program program;
     struct direct_process *process;
     struct client *client;
-    unsigned processes, clients, capacity; /**< The last process is the rig's own: who has just run a lot is not a client like others. */
+    /** The last process is the rig's own: who has just run a lot is not a client like others. */
+    unsigned processes, clients, capacity;
     double turn[RIG_KINDS], fixed[RIG_KINDS]; /**< Cycles of a turn, and of a kernel without any. */
     uint64_t begin, end;   /**< The two moments, device time. 0: has not come. */
     uint64_t begin_at, end_at; /**< When they are to be; before the start, after how many cycles. */
@@ -64,7 +65,8 @@ void rig_submit(struct client *c);
 void rig_flood(struct client *c);
 /** All clients submit their first buffers, at one moment of device time. */
 int rig_start(struct rig *r);
-/** Starts; reads what clients got `warm` cycles from now and `length` cycles later; stops and waits for what is queued. */
+/** Starts; reads what clients got `warm` cycles from now and `length` cycles later; stops and
+ * waits for what is queued. */
 int rig_run(struct rig *r, uint64_t warm, uint64_t length);
 /** Waits for all that was submitted. */
 int rig_drain(struct rig *r);

@@ -199,7 +199,8 @@ static void test_what_is_no_statistics(void **state)
     unsigned foreign;
     (void)state;
     struct tern_stats_file *f = tern_stats_file_create(); /* makes the folder */
-    s = (struct tern_stats){.magic = TERN_STATS_MAGIC, .version = TERN_STATS_VERSION, .size = sizeof s, .pid = (uint32_t)getpid()};
+    s = (struct tern_stats){.magic = TERN_STATS_MAGIC, .version = TERN_STATS_VERSION, .size = sizeof s,
+                            .pid = (uint32_t)getpid()};
     int fd = strange_file("1-0.stats", &s, sizeof s, true);
     assert_int_equal(seen(&foreign), 1);
     close(fd); /* unlocked: dead */
@@ -281,7 +282,8 @@ static void test_a_copy_is_of_one_moment(void **state)
     (void)state;
     struct tern_stats_file *f = tern_stats_file_create();
     assert_int_equal(pthread_create(&writer, NULL, write_rounds, f), 0);
-    for (unsigned copies = 0; copies < COPIES || last <= first + COPIES / 10;) { /* and until the writer has written meanwhile */
+    /* and until the writer has written meanwhile */
+    for (unsigned copies = 0; copies < COPIES || last <= first + COPIES / 10;) {
         struct top_list list;
         assert_true(top_read(&list));
         for (unsigned i = 0; i < list.n; i++, copies++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Feeds the trace writer with what a scheduler could tell: random submissions, slices that are cut and go on elsewhere, waits,
- * faults, resets, aborted jobs, news that come late. test_trace.py judges the file.
+ * Feeds the trace writer with what a scheduler could tell: random submissions, slices that are cut and go on elsewhere,
+ * waits, faults, resets, aborted jobs, news that come late. test_trace.py judges the file.
  *
  * usage: trace_events SEED [kill | exit | slow]
- * kill: dies in the middle, as by a signal; exit: ends without closing the trace; slow: tells more than the trace can hold, says so,
- * and goes on when a line comes on stdin
+ * kill: dies in the middle, as by a signal; exit: ends without closing the trace; slow: tells more than the trace can
+ * hold, says so, and goes on when a line comes on stdin
  */
 #include <poll.h>
 #include <stdio.h>
@@ -37,9 +37,11 @@ static uint32_t roll(uint32_t n)
     return (seed >> 8) % n;
 }
 
-static void tell(enum tern_sched_event_kind kind, struct actor *a, uint32_t engine, uint64_t time, uint64_t job, bool last)
+static void tell(enum tern_sched_event_kind kind, struct actor *a, uint32_t engine, uint64_t time, uint64_t job,
+                 bool last)
 {
-    const struct tern_sched_event e = {.kind = kind, .engine = engine, .time = time, .job = job, .band = 1 + roll(3), .last = last};
+    const struct tern_sched_event e = {.kind = kind, .engine = engine, .time = time, .job = job, .band = 1 + roll(3),
+                                       .last = last};
     tern_trace_event(t, &e, a ? &a->who : NULL, roll(5) ? "a \"kernel\"\n" : NULL);
 }
 
@@ -133,8 +135,10 @@ int main(int argc, char **argv)
     }
     for (uint32_t i = 0; i < CONTEXTS; i++) {
         const bool system = i < ENGINES;
-        actor[i].who = (struct tern_trace_who){.process = i % 3 ? "first" : "sec\xc3\xb6nd \\", .context = "a name", .system = system,
-                                               .process_id = i % 3 ? 1 : 2, .context_id = system ? i : i * 7, .weight = 100};
+        actor[i].who = (struct tern_trace_who){.process = i % 3 ? "first" : "sec\xc3\xb6nd \\", .context = "a name",
+                                               .system = system,
+                                               .process_id = i % 3 ? 1 : 2, .context_id = system ? i : i * 7,
+                                               .weight = 100};
     }
     for (int i = 0; i < 3000; i++) {
         step();

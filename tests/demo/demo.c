@@ -141,7 +141,8 @@ void demo_args(struct demo *d, cl_kernel k, ...)
 void demo_run(struct demo *d, cl_kernel k, cl_uint dim, const size_t *global, const size_t *local)
 {
     if (d->ok &&
-        good(d, clEnqueueNDRangeKernel(d->queue, k, dim, NULL, global, local, 0, NULL, NULL), "clEnqueueNDRangeKernel")) {
+        good(d, clEnqueueNDRangeKernel(d->queue, k, dim, NULL, global, local, 0, NULL, NULL),
+             "clEnqueueNDRangeKernel")) {
         good(d, clFinish(d->queue), "clFinish");
     }
 }

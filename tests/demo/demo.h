@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The demo's programs: each is an OpenCL program with a context, a queue and a thread of its own, and knows no other. */
+/** The demo's programs: each is an OpenCL program with a context, a queue and a thread of
+ * its own, and knows no other. */
 #ifndef TERN_DEMO_H
 #define TERN_DEMO_H
 
@@ -11,7 +12,8 @@
 
 #define DEMO_TEXT 160
 
-/** One program's OpenCL objects and what it used. Errors print a sentence and clear `ok`; later calls then do nothing. */
+/** One program's OpenCL objects and what it used. Errors print a sentence and clear `ok`;
+ * later calls then do nothing. */
 struct demo {
     const char *name, *kernels;  /* file in the kernel folder */
     const char *input, *output;  /* file or folder; prefix of the results */

@@ -59,10 +59,12 @@ static uint8_t *load_jpeg(struct demo *d, size_t *width, size_t *height)
     return pixels;
 }
 
-static void save_png(struct demo *d, const char *name, const uint8_t *pixels, size_t width, size_t height, uint32_t format)
+static void save_png(struct demo *d, const char *name, const uint8_t *pixels, size_t width, size_t height,
+                     uint32_t format)
 {
     char path[4096];
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = (uint32_t)width, .height = (uint32_t)height, .format = format};
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = (uint32_t)width, .height = (uint32_t)height,
+                       .format = format};
     snprintf(path, sizeof path, "%s/%s", d->output, name);
     if (d->ok && !png_image_write_to_file(&image, path, 0, pixels, 0, NULL)) {
         demo_fail(d, "cannot write %s: %s", path, image.message);

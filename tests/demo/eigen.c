@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The largest eigenvalue of a sparse symmetric matrix by power iteration; eigen.txt holds it for an independent check. */
+/** The largest eigenvalue of a sparse symmetric matrix by power iteration; eigen.txt holds it
+ * for an independent check. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,8 +27,8 @@ void demo_eigen(struct demo *d)
     cl_mem row = demo_buffer(d, (rows + 1) * 4, m.row), col = demo_buffer(d, entries * 4, m.col);
     cl_mem value = demo_buffer(d, entries * 4, m.value), x = demo_buffer(d, rows * 4, ones);
     cl_mem y = demo_buffer(d, rows * 4, NULL), out = demo_buffer(d, 4, NULL);
-    demo_args(d, spmv, sizeof row, &row, sizeof col, &col, sizeof value, &value, sizeof x, &x, sizeof y, &y, sizeof n, &n,
-              (size_t)0);
+    demo_args(d, spmv, sizeof row, &row, sizeof col, &col, sizeof value, &value, sizeof x, &x, sizeof y, &y,
+              sizeof n, &n, (size_t)0);
     demo_args(d, normalise, sizeof x, &x, sizeof y, &y, sizeof out, &out, sizeof n, &n, (size_t)0);
     for (int i = 0; i < STEPS; i++) {
         demo_run(d, spmv, 1, &global, &local);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Power iteration on a sparse symmetric matrix in CSR form: y = A x, then x = y / |y| and the Rayleigh quotient x.Ax / x.x.
+// Power iteration on a sparse symmetric matrix in CSR form: y = A x, then x = y / |y| and the
+// Rayleigh quotient x.Ax / x.x.
 
 kernel void spmv(global const int *row, global const int *col, global const float *value, global const float *x,
                  global float *y, int n)

@@ -97,8 +97,8 @@ static void print_engines(const struct setting *s)
         cl_tern_counters c = {0};
         s->counters(s->device, e, &c);
         const double busy = (double)c.busy, bytes = 64.0 * (double)(c.rd_lines + c.wr_lines);
-        printf("%-8u %12llu %13.1f %% %15.2f\n", e, (unsigned long long)c.busy, c.time ? 100.0 * busy / (double)c.time : 0,
-               c.busy ? bytes / busy : 0);
+        printf("%-8u %12llu %13.1f %% %15.2f\n", e, (unsigned long long)c.busy,
+               c.time ? 100.0 * busy / (double)c.time : 0, c.busy ? bytes / busy : 0);
     }
 }
 
@@ -114,7 +114,8 @@ static bool parse(struct setting *s, int argc, char **argv)
 {
     const struct {
         const char *name, **value;
-    } options[] = {{"--folder", &s->folder}, {"--photo", &s->photo}, {"--matrix", &s->matrix}, {"--kernels", &s->kernels},
+    } options[] = {{"--folder", &s->folder}, {"--photo", &s->photo}, {"--matrix", &s->matrix},
+                   {"--kernels", &s->kernels},
                    {"--output", &s->output}};
     for (int i = 1; i < argc; i += 2) {
         size_t k = 0;

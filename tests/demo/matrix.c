@@ -29,9 +29,10 @@ static bool header(struct demo *d, FILE *f, const char *file, int *n, int *store
         return false;
     }
     *symmetric = strcmp(shape, "symmetric") == 0;
-    if (strcmp(format, "coordinate") != 0 || strcmp(field, "real") != 0 || (!*symmetric && strcmp(shape, "general") != 0)) {
-        demo_fail(d, "%s:1: only 'coordinate real general' and 'coordinate real symmetric' can be read, not '%s %s %s'", file,
-                  format, field, shape);
+    if (strcmp(format, "coordinate") != 0 || strcmp(field, "real") != 0 ||
+        (!*symmetric && strcmp(shape, "general") != 0)) {
+        demo_fail(d, "%s:1: only 'coordinate real general' and 'coordinate real symmetric' can be read, not '%s %s %s'",
+                  file, format, field, shape);
         return false;
     }
     do {

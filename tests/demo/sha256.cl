@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4): one work-item hashes one file. `data` holds the padded messages, big-endian words in the order of
-// the bytes; file i has blocks[i] blocks of 64 bytes from word offset[i] on.
+// SHA-256 (FIPS 180-4): one work-item hashes one file. `data` holds the padded messages, big-endian words in the order
+// of the bytes; file i has blocks[i] blocks of 64 bytes from word offset[i] on.
 
 constant uint k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -33,14 +33,16 @@ kernel void sha256(global const uint *data, global const uint *offset, global co
             #pragma unroll
             for (int i = 0; i < 16; i++) {
                 uint e = s[4], a = s[0];
-                uint t1 = s[7] + (right(e, 6) ^ right(e, 11) ^ right(e, 25)) + ((e & s[5]) ^ (~e & s[6])) + k[round + i] + w[i];
+                uint t1 = s[7] + (right(e, 6) ^ right(e, 11) ^ right(e, 25)) + ((e & s[5]) ^ (~e & s[6])) +
+                    k[round + i] + w[i];
                 uint t2 = (right(a, 2) ^ right(a, 13) ^ right(a, 22)) + ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
                 for (int j = 7; j > 0; j--)
                     s[j] = s[j - 1];
                 s[4] += t1;
                 s[0] = t1 + t2;
                 uint w1 = w[(i + 1) & 15], w14 = w[(i + 14) & 15];
-                w[i] += (right(w1, 7) ^ right(w1, 18) ^ w1 >> 3) + w[(i + 9) & 15] + (right(w14, 17) ^ right(w14, 19) ^ w14 >> 10);
+                w[i] += (right(w1, 7) ^ right(w1, 18) ^ w1 >> 3) + w[(i + 9) & 15] +
+                    (right(w14, 17) ^ right(w14, 19) ^ w14 >> 10);
             }
         }
         for (int i = 0; i < 8; i++)

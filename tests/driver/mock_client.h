@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Clients of the scheduler under test: each a context with a kind of work, in a process that it may share. What ends is
- * checked to end once and in order. Time passes as the pump lets it pass: to the next indication or deadline, so that runs
- * are the same every time.
+ * checked to end once and in order. Time passes as the pump lets it pass: to the next indication or deadline, so that
+ * runs are the same every time.
  */
 #ifndef MOCK_CLIENT_H
 #define MOCK_CLIENT_H
@@ -38,8 +38,8 @@ static inline struct client *client_of(const struct tern_sched_context *c)
     return TERN_LIST_ENTRY(c, struct client, mock.sched);
 }
 
-static inline void client_init(struct client *c, struct tern_sched_process *p, int32_t engine, uint32_t band, uint32_t weight,
-                               uint64_t cost)
+static inline void client_init(struct client *c, struct tern_sched_process *p, int32_t engine, uint32_t band,
+                               uint32_t weight, uint64_t cost)
 {
     *c = (struct client){.work = {.cost = cost, .fault_at = -1}, .packets = 1};
     tern_sched_context_init(&m.sched, &c->mock.sched, p, engine, band, weight);
@@ -67,7 +67,8 @@ static inline struct tern_job *client_submit(struct client *c, uint32_t packets)
 /** Without jobs it is its owner's: the scheduler keeps no reference to it. */
 static inline void expect_unreferenced(const struct tern_sched_context *c)
 {
-    assert_true(tern_list_empty(&c->jobs) && c->state == TERN_SCHED_EMPTY && !c->live && !c->inflight && !c->backs && !c->next);
+    assert_true(tern_list_empty(&c->jobs) && c->state == TERN_SCHED_EMPTY && !c->live && !c->inflight && !c->backs &&
+                !c->next);
     assert_true(tern_list_empty(&c->node) && tern_list_empty(&c->movable) && tern_list_empty(&c->judge));
     assert_true(!c->blocker && tern_list_empty(&c->donor) && tern_list_empty(&c->donors));
 }

@@ -76,7 +76,8 @@ static void mock_close(struct tern_hal *hal)
 
 struct tern_hal *mock_device(void)
 {
-    static const struct tern_hal_ops ops = {mock_read32, mock_write32, no_memory, no_memory_write, mock_wait, mock_close};
+    static const struct tern_hal_ops ops = {mock_read32, mock_write32, no_memory, no_memory_write, mock_wait,
+                                            mock_close};
     static struct tern_hal hal = {.ops = &ops};
     length = at = 0;
     return &hal;

@@ -100,7 +100,8 @@ static void begin_slice(struct mock *m, uint32_t engine, uint64_t now)
     q->left = s->null ? 0 : work_of(q)->cost;
     check(s->resume == c->save.valid, s->resume ? "resumed from an empty save area" : "saved state is forgotten");
     if (s->resume) {
-        check(c->save.job == s->job && c->save.start == s->start && c->save.slot == s->slot, "resumed from another slice's state");
+        check(c->save.job == s->job && c->save.start == s->start && c->save.slot == s->slot,
+              "resumed from another slice's state");
         check(s->at == c->save.at * TERN_PKT_LINE_BYTES, "resumed at another offset");
         q->at = c->save.at;
         q->left = c->save.left;
@@ -219,7 +220,8 @@ uint64_t mock_next(const struct mock *m)
         if (q->n && q->slice[0].null) {
             at = least(at, 1);
         } else if (q->n && w->cost != MOCK_HANG) {
-            uint64_t begun = q->running ? q->left + (q->slice[0].packets - q->at - 1) * w->cost : q->slice[0].packets * w->cost;
+            uint64_t begun = q->running ? q->left + (q->slice[0].packets - q->at - 1) * w->cost
+                                        : q->slice[0].packets * w->cost;
             at = least(at, q->restoring + begun + 1);
         }
     }
@@ -237,7 +239,8 @@ static int op_submit(void *user, uint32_t engine, const struct tern_slice *s)
     }
     check(q->n < TERN_HW_QUEUE, "a third slice in the HW queue (C6)");
     check(!q->stopping, "a submission while a preemption is under way");
-    check(s->context->affinity == TERN_ENGINE_ANY || s->context->affinity == (int32_t)engine, "a bound context elsewhere");
+    check(s->context->affinity == TERN_ENGINE_ANY || s->context->affinity == (int32_t)engine,
+          "a bound context elsewhere");
     check(s->id > q->last_completed, "an id that has completed");
     check(q->n == 0 || s->id > q->slice[0].id, "ids out of order");
     check(q->n == 0 || q->slice[0].context != s->context || q->slice[0].slot != s->slot, "two slices in one slot");
@@ -268,7 +271,8 @@ static int op_preempt(void *user, uint32_t engine, uint64_t fence, uint32_t gran
 {
     struct mock *m = user;
     struct mock_queue *q = &m->queue[engine];
-    check(!q->stopping || (fence == q->stopping && granularity > q->granularity), "a second request that is not a finer one");
+    check(!q->stopping || (fence == q->stopping && granularity > q->granularity),
+          "a second request that is not a finer one");
     m->finer += q->stopping != 0;
     m->preemptions += q->stopping == 0;
     q->stopping = fence;
@@ -406,12 +410,14 @@ struct tern_job *mock_job(struct mock_work *work, uint32_t packets, uint64_t fen
 
 void mock_job_wait(struct tern_job *job, uint32_t i, uint32_t address, uint64_t value)
 {
-    struct tern_pkt_fence_wait p = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    struct tern_pkt_fence_wait p = {.address_lo = address, .value_lo = (uint32_t)value,
+                                    .value_hi = (uint32_t)(value >> 32)};
     check(tern_pkt_fence_wait_pack(&p, &job->packets[i * 16]) == 0, "fence_wait");
 }
 
 void mock_job_signal(struct tern_job *job, uint32_t i, uint32_t address, uint64_t value)
 {
-    struct tern_pkt_fence_signal p = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    struct tern_pkt_fence_signal p = {.address_lo = address, .value_lo = (uint32_t)value,
+                                      .value_hi = (uint32_t)(value >> 32)};
     check(tern_pkt_fence_signal_pack(&p, &job->packets[i * 16]) == 0, "fence_signal");
 }

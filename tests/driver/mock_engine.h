@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Engines with no device behind them: a two-deep HW queue each, time that passes only in mock_advance, and for each job a
- * cost in cycles per packet. They stop, save and resume as the hardware does, and check what the scheduler owes it: that a
- * slice that was cut comes back from the save area of its context and no other does, that the queue never holds more than
- * two, that fence ids grow. Every packet counts how often it ran. For tests of the scheduler, which sees only its
- * operations table.
+ * Engines with no device behind them: a two-deep HW queue each, time that passes only in mock_advance, and for each
+ * job a cost in cycles per packet. They stop, save and resume as the hardware does, and check what the scheduler owes
+ * it: that a slice that was cut comes back from the save area of its context and no other does, that the queue never
+ * holds more than two, that fence ids grow. Every packet counts how often it ran. For tests of the scheduler, which
+ * sees only its operations table.
  */
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the driver publishes of the first device of this process (tern/tern_stats.h), and waiting for it to say something. */
+/** What the driver publishes of the first device of this process (tern/tern_stats.h), and
+ * waiting for it to say something. */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H
 
@@ -26,7 +27,8 @@ static inline bool published_read(const struct tern_stats *from)
     return before % 2 == 0 && before == atomic_load(&from->sequence);
 }
 
-/** Reads until the condition holds of what is published. False: it never did, and `published` is the last that was read. */
+/** Reads until the condition holds of what is published. False: it never did, and `published`
+ * is the last that was read. */
 static inline bool published_until(bool (*condition)(void))
 {
     char folder[200], path[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device whose hal can be made to misbehave, and programs that run on it: for the tests of preemption and of what happens when it
- * fails. What the hal is told to do wrong takes effect at its next access.
+ * A device whose hal can be made to misbehave, and programs that run on it: for the tests of preemption and of what
+ * happens when it fails. What the hal is told to do wrong takes effect at its next access.
  */
 #ifndef RIG_H
 #define RIG_H
@@ -77,7 +77,8 @@ static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t valu
     } else if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_CONTEXT(e)) {
         rig.context[e][rig.fence[e] % 8] = value;
     }
-    if (offset == TERN_REG_ENGINE_SUB_DOORBELL(0) && rig.flags[0] & TERN_ENGINE_SUB_FLAGS_PAGING_MASK && rig.eaten > 0) {
+    if (offset == TERN_REG_ENGINE_SUB_DOORBELL(0) && rig.flags[0] & TERN_ENGINE_SUB_FLAGS_PAGING_MASK &&
+        rig.eaten > 0) {
         rig.eaten--;
         return 0;
     }
@@ -177,8 +178,8 @@ static inline void rig_done(void)
 /* --------------------------------------------------------------- programs */
 
 /**
- * One work-item: counts in word 2 of its arguments until word 0 is not 0. Then puts that into word 1 and ends; but 2 makes it
- * store to address 0.
+ * One work-item: counts in word 2 of its arguments until word 0 is not 0. Then puts that into word 1 and ends; but 2
+ * makes it store to address 0.
  */
 static const uint32_t code_spin[] = {
     0x00000393, /* li t2, 0 */
@@ -194,7 +195,8 @@ static const uint32_t code_spin[] = {
     0x0000100b, /* exit */
 };
 
-/** Each work-item mixes squares of n, n - 1 ... 1, where n is argument 0, and its own number, into a word of the array at argument 1. */
+/** Each work-item mixes squares of n, n - 1 ... 1, where n is argument 0, and its own number, into a word
+ * of the array at argument 1. */
 static const uint32_t code_mix[] = {
     0x00052303, 0x00452383, 0xcd002e73, /* lw t1, 0(a0); lw t2, 4(a0); csrr t3, global_id_x */
     0x00000293,                         /* li t0, 0 */
@@ -272,10 +274,11 @@ static inline void actor_dispatch(struct actor *a, uint32_t items)
 {
     const uint32_t local = items < 64 ? items : 64, groups = (items + local - 1) / local;
     struct tern_pkt_dispatch d = {
-        .entry = tern_allocation_address(a->code), .args = tern_allocation_address(a->args), .work_dim = 1, .stack_log2 = 6,
-        .local_bytes = a->local_bytes, .group_warps = (local + dev->info.lanes - 1) / dev->info.lanes, .group_slots = 1, .stack = tern_allocation_address(a->stack),
-        .global_x = items, .global_y = 1, .global_z = 1, .local_x = local, .local_y = 1, .local_z = 1,
-        .groups_x = groups, .groups_y = 1, .groups_z = 1, .edge_x = items - (groups - 1) * local, .edge_y = 1, .edge_z = 1};
+        .entry = tern_allocation_address(a->code), .args = tern_allocation_address(a->args), .work_dim = 1,
+        .stack_log2 = 6, .local_bytes = a->local_bytes, .group_warps = (local + dev->info.lanes - 1) / dev->info.lanes,
+        .group_slots = 1, .stack = tern_allocation_address(a->stack), .global_x = items, .global_y = 1, .global_z = 1,
+        .local_x = local, .local_y = 1, .local_z = 1, .groups_x = groups, .groups_y = 1, .groups_z = 1,
+        .edge_x = items - (groups - 1) * local, .edge_y = 1, .edge_z = 1};
     ok(tern_pkt_dispatch_pack(&d, work_add(&b, 2)));
 }
 

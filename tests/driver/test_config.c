@@ -53,10 +53,10 @@ static void test_all_keys(void **state)
     assert_true(c.quantum == 2u << 20 && c.grace == 1000 && c.preempt == 10240 && c.depth == 1 && c.realtime);
     assert_int_equal(tern_config_parse("rtl", "small,memory=hbm", &c), 0);
     assert_true(c.memory == TERN_SIM_MEMORY_HBM && !c.dram_latency && !c.dram_refresh);
-    assert_int_equal(tern_config_parse("rtl", "small,dram_reads=256,dram_writes=8,memory=ddr4,dram_refresh=5000,dram_refresh_cycles=7,"
-                                              "dram_stall=128", &c), 0);
-    assert_true(c.memory == TERN_SIM_MEMORY_DDR4 && c.dram_reads == 256 && c.dram_writes == 8 && c.dram_refresh == 5000 &&
-                c.dram_refresh_cycles == 7 && c.dram_stall == 128);
+    assert_int_equal(tern_config_parse("rtl", "small,dram_reads=256,dram_writes=8,memory=ddr4,dram_refresh=5000,"
+                                              "dram_refresh_cycles=7,dram_stall=128", &c), 0);
+    assert_true(c.memory == TERN_SIM_MEMORY_DDR4 && c.dram_reads == 256 && c.dram_writes == 8 &&
+                c.dram_refresh == 5000 && c.dram_refresh_cycles == 7 && c.dram_stall == 128);
     assert_int_equal(tern_config_parse("rtl", "small,memory=hbm,dram_refresh=5000", &c), 0); /* its own cycles */
     assert_int_equal(tern_config_parse("model", text, &c), 0);
     assert_int_equal(strlen(c.text), strlen(text) < sizeof c.text ? strlen(text) : sizeof c.text - 1);
@@ -131,7 +131,8 @@ static void test_errors(void **state)
     assert_non_null(strstr(tern_last_error(), "TERN_TIMEOUT_CYCLES"));
 }
 
-/** Each number, at both ends of its range, is taken as it is, and refused one beyond; what it means then works (driver.sched_limits). */
+/** Each number, at both ends of its range, is taken as it is, and refused one beyond; what it means then
+ * works (driver.sched_limits). */
 static void test_ranges(void **state)
 {
     (void)state;
@@ -140,7 +141,8 @@ static void test_ranges(void **state)
         uint64_t low, high;
         size_t offset, size;
     } keys[] = {
-#define RANGE(name, low, high) {#name, low, high, offsetof(struct tern_config, name), sizeof((struct tern_config *)0)->name}
+#define RANGE(name, low, high) {#name, low, high, offsetof(struct tern_config, name), \
+                                sizeof((struct tern_config *)0)->name}
         RANGE(timeout, 1000, 1ull << 62), RANGE(limit, 1000, 1ull << 62), RANGE(quantum, 100, 1ull << 62),
         RANGE(grace, 1, 1ull << 62),      RANGE(preempt, 100, 1ull << 62), RANGE(depth, 1, 2),
         RANGE(realtime, 0, 1),            RANGE(dram_latency, 1, 100000),  RANGE(dram_bandwidth, 1, 64),

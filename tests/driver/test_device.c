@@ -8,7 +8,8 @@ static void test_query(void **state)
     struct tern_device_info i;
     struct tern_engine_counters c;
     tern_device_query(dev, &i);
-    assert_true(i.engines >= 1 && i.lanes == 8 && i.warps == 8 && i.local_bytes && i.clock_hz && i.dirty_page_bytes >= 4096);
+    assert_true(i.engines >= 1 && i.lanes == 8 && i.warps == 8 && i.local_bytes && i.clock_hz &&
+                i.dirty_page_bytes >= 4096);
     assert_true(i.memory_bytes == 64u << 20 && i.allocatable_bytes < i.memory_bytes && i.allocatable_bytes > 60u << 20);
     assert_string_equal(i.config, "small,mem=64M,timeout=200000");
     uint64_t t = tern_device_time(dev);
@@ -171,7 +172,8 @@ static void note_end(void *user, const struct tern_completion *c)
     ((struct ended *)user)->at = c->result == TERN_COMPLETED ? c->end : 0;
 }
 
-/** Work far longer than quantum and timeout, which can stop between packets: it lets others pass, and is not killed (F2). */
+/** Work far longer than quantum and timeout, which can stop between packets: it lets others
+ * pass, and is not killed (F2). */
 static void test_long_work_lets_others_pass(void **state)
 {
     (void)state;
@@ -186,8 +188,10 @@ static void test_long_work_lets_others_pass(void **state)
         ok(tern_context_create(p, &d, &c[i]));
         a[i] = memory(p, 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
     }
-    /* 1000 rounds: 2,000 to 10,000 cycles, so below the grace of the timeout, but a slice of them is above the timeout */
-    static const uint32_t loop[] = {0x3e800293, /* li t0, 1000 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3, /* bnez t0, -4 */
+    /* 1000 rounds: 2,000 to 10,000 cycles, so below the grace of the timeout, but a slice of
+     * them is above the timeout */
+    /* bnez t0, -4 */
+    static const uint32_t loop[] = {0x3e800293, /* li t0, 1000 */ 0xfff28293, /* addi t0, t0, -1 */ 0xfe029ee3,
                                     0x0000100b /* exit */};
     ok(tern_allocation_write(a[0], 0, loop, sizeof loop));
     uint32_t code = tern_allocation_address(a[0]), gate = tern_fence_address(f);
@@ -197,7 +201,8 @@ static void test_long_work_lets_others_pass(void **state)
     for (int i = 0; i < 300; i++) {
         work_dispatch(&b, code, code + 65536);
         if (i == 0) {
-            work_signal(&b, gate, 1); /* from here on the short one wants the engine, at a known point of the long one */
+            /* from here on the short one wants the engine, at a known point of the long one */
+            work_signal(&b, gate, 1);
         }
     }
     work_fill(&b, code + 4096, 4096, 0x99);

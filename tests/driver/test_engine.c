@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The kmd's promises about an engine (C5, P3-P5, F3), whatever happens in whatever order: a toy engine behind the registers, which
- * completes, faults and stops when chance says so, also between the two indications of one stop; and a driver that
- * submits, asks to stop, asks again, resets and polls when chance says so. Each buffer must come to exactly one end.
+ * The kmd's promises about an engine (C5, P3-P5, F3), whatever happens in whatever order: a toy engine behind
+ * the registers, which completes, faults and stops when chance says so, also between the two indications of one
+ * stop; and a driver that submits, asks to stop, asks again, resets and polls when chance says so. Each buffer
+ * must come to exactly one end.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,8 @@ static int toy_read(struct tern_hal *hal, uint32_t offset, uint32_t *value)
     if (toy.gone) {
         *value = UINT32_MAX;
     } else if (offset == TERN_REG_ENGINE_STATUS(0)) {
-        *value = toy.n | (toy.begin ? TERN_ENGINE_STATUS_BUSY_MASK : 0) | (toy.stuck ? TERN_ENGINE_STATUS_RESET_MASK : 0) |
+        *value = toy.n | (toy.begin ? TERN_ENGINE_STATUS_BUSY_MASK : 0) |
+            (toy.stuck ? TERN_ENGINE_STATUS_RESET_MASK : 0) |
                  toy.inds << TERN_ENGINE_STATUS_INDICATIONS_SHIFT;
     } else if (offset == TERN_REG_ENGINE_IND_INFO(0)) {
         *value = t->kind;
@@ -161,7 +163,8 @@ static void test_answers_itself(void **state)
     assert_int_equal(submit(2), 0);
 }
 
-/** P4: all has completed, but has not been reported: the hardware ignores the request, and it is answered all the same. */
+/** P4: all has completed, but has not been reported: the hardware ignores the request, and it
+ * is answered all the same. */
 static void test_completion_on_the_way(void **state)
 {
     (void)state;
@@ -227,7 +230,8 @@ static void test_reset_within_a_stop(void **state)
     assert_int_equal(submit(1), 0);
 }
 
-/** F3: what had completed is told, what was lost lies between last completed and last submitted; it is the answer as well. */
+/** F3: what had completed is told, what was lost lies between last completed and last submitted;
+ * it is the answer as well. */
 static void test_reset(void **state)
 {
     (void)state;
@@ -247,7 +251,8 @@ static void test_reset(void **state)
     assert_true(i.kind == TERN_KMD_COMPLETED && i.fence == 1);
     expect_none();
     assert_int_equal(tern_kmd_status(&kmd, 0, &s), 0);
-    assert_true(s.queued == 0 && !s.stopping && s.last_completed == 2 && s.last_aborted == 2); /* P5: the reset advances it */
+    /* P5: the reset advances it */
+    assert_true(s.queued == 0 && !s.stopping && s.last_completed == 2 && s.last_aborted == 2);
     assert_int_equal(submit(3), 0);
     assert_int_equal(tern_kmd_dependent(&kmd, 0), 1);
 }
@@ -407,16 +412,18 @@ static void test_random(void **state)
     for (uint64_t f = 1; f < d.next; f++) {
         count[d.end[f]]++;
     }
-    assert_true(count[COMPLETED] > 1000 && count[FAULTED] > 1000 && count[BACK] > 1000 && count[LOST] > 100 && d.excused > 100);
-    printf("%u completed, %u faulted, %u came back, %u lost to resets; %llu answers\n", count[COMPLETED], count[FAULTED], count[BACK],
-           count[LOST], (unsigned long long)d.answers);
+    assert_true(count[COMPLETED] > 1000 && count[FAULTED] > 1000 && count[BACK] > 1000 && count[LOST] > 100 &&
+                d.excused > 100);
+    printf("%u completed, %u faulted, %u came back, %u lost to resets; %llu answers\n", count[COMPLETED],
+           count[FAULTED], count[BACK], count[LOST], (unsigned long long)d.answers);
 }
 
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, setup)
     const struct CMUnitTest tests[] = {
-        T(test_answers_itself), T(test_completion_on_the_way), T(test_cut_and_cancelled), T(test_granularity_of_the_device),
+        T(test_answers_itself), T(test_completion_on_the_way), T(test_cut_and_cancelled),
+            T(test_granularity_of_the_device),
         T(test_reset_within_a_stop), T(test_reset), T(test_reset_fails), T(test_all_ones), T(test_lies), T(test_random),
     };
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

@@ -53,10 +53,11 @@ static struct tern_fault run(struct victim *v, const uint32_t item[3], uint32_t 
     }
     struct tern_pkt_dispatch d = {
         .entry = v->entry, .args = tern_allocation_address(v->args), .work_dim = 3, .stack_log2 = 6, .local_bytes = 128,
-        .group_warps = (items + dev->info.lanes - 1) / dev->info.lanes, .group_slots = 1, .stack = tern_allocation_address(v->stack),
-        .global_x = global[0], .global_y = global[1], .global_z = global[2], .local_x = local[0], .local_y = local[1], .local_z = local[2],
-        .offset_x = offset[0], .offset_y = offset[1], .offset_z = offset[2],
-        .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2], .edge_x = edge[0], .edge_y = edge[1], .edge_z = edge[2]};
+        .group_warps = (items + dev->info.lanes - 1) / dev->info.lanes, .group_slots = 1,
+        .stack = tern_allocation_address(v->stack), .global_x = global[0], .global_y = global[1], .global_z = global[2],
+        .local_x = local[0], .local_y = local[1], .local_z = local[2], .offset_x = offset[0], .offset_y = offset[1],
+        .offset_z = offset[2], .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2], .edge_x = edge[0],
+        .edge_y = edge[1], .edge_z = edge[2]};
     struct tern_fault f = {0};
     ok(tern_allocation_write(v->args, 0, args, sizeof args));
     ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
@@ -83,8 +84,8 @@ static void test_every_work_item_has_its_name(void **state)
             assert_int_equal(f.item[k], item[k]);
             assert_int_equal(f.group[k], at[i][k] / local[k]);
         }
-        snprintf(who, sizeof who, "process 'victim': kernel gun: work-item (%u, %u, %u) of group (%u, %u, %u): ", item[0], item[1],
-                 item[2], f.group[0], f.group[1], f.group[2]);
+        snprintf(who, sizeof who, "process 'victim': kernel gun: work-item (%u, %u, %u) of group (%u, %u, %u): ",
+                 item[0], item[1], item[2], f.group[0], f.group[1], f.group[2]);
         assert_int_equal(strncmp(f.message, who, strlen(who)), 0);
         assert_int_equal(f.offset, 64);
         assert_int_equal(f.pc, v.entry + STORE);
@@ -98,8 +99,8 @@ static void expect_sentence(uint32_t address, uint32_t fault, const char *what)
     char text[512];
     open_victim(&v);
     const struct tern_fault f = run(&v, offset, address);
-    snprintf(text, sizeof text, "process 'victim': kernel gun: work-item (100, 200, 300) of group (0, 0, 0): %s (pc 0x%08x)", what,
-             v.entry + STORE);
+    snprintf(text, sizeof text, "process 'victim': kernel gun: work-item (100, 200, 300) of group (0, 0, 0): "
+             "%s (pc 0x%08x)", what, v.entry + STORE);
     assert_string_equal(f.message, text);
     assert_int_equal(f.code, fault);
     assert_int_equal(f.address, address);
@@ -113,8 +114,10 @@ static void test_sentences(void **state)
     expect_sentence(0x90000000, TERN_FAULT_PAGE, "store to 0x90000000, which is not mapped");
     expect_sentence(0, TERN_FAULT_PAGE, "store to 0x00000000, which is not mapped: a null pointer");
     expect_sentence(32, TERN_FAULT_PAGE, "store to 0x00000020, which is not mapped: 32 bytes behind a null pointer");
-    expect_sentence(0xfff8, TERN_FAULT_PAGE, "store to 0x0000fff8, which is not mapped, 8 bytes below the allocation at 0x00010000");
-    expect_sentence(0xdffffff0, TERN_FAULT_PAGE, "store to 0xdffffff0, which is not mapped, 16 bytes below local memory");
+    expect_sentence(0xfff8, TERN_FAULT_PAGE, "store to 0x0000fff8, which is not mapped, 8 bytes below the allocation "
+                    "at 0x00010000");
+    expect_sentence(0xdffffff0, TERN_FAULT_PAGE, "store to 0xdffffff0, which is not mapped, 16 bytes "
+                    "below local memory");
     expect_sentence(0x90000002, TERN_FAULT_MISALIGNED, "misaligned store to 0x90000002");
     expect_sentence(TERN_WIN_LOCAL_BASE + 128, TERN_FAULT_LOCAL_OVERRUN,
                     "store to 0xe0000080, byte 128 of local memory, of which the work-group has 128 bytes");
@@ -135,8 +138,10 @@ static void test_neighbours(void **state)
         uint32_t fault;
         const char *format;
     } cases[] = {
-        {12, TERN_FAULT_PROTECTION, "store to 0x%08x, which may not be written, byte 12 of the allocation at 0x%08x (pc"},
-        {8192 + 4, TERN_FAULT_PAGE, "store to 0x%08x, which is not mapped, 4 bytes beyond the end of the allocation at 0x%08x (pc"},
+        {12, TERN_FAULT_PROTECTION, "store to 0x%08x, which may not be written, byte 12 of the allocation "
+         "at 0x%08x (pc"},
+        {8192 + 4, TERN_FAULT_PAGE, "store to 0x%08x, which is not mapped, 4 bytes beyond the end of the allocation "
+         "at 0x%08x (pc"},
         {-8, TERN_FAULT_PAGE, "store to 0x%08x, which is not mapped, 8 bytes below the allocation at 0x%08x (pc"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -166,7 +171,8 @@ static void test_no_work_item(void **state)
     assert_int_equal(tern_process_status(v.p, &f), -EIO);
     assert_false(f.has_item);
     assert_true(!f.pc && !f.warp && !f.lane && !f.item[0] && !f.group[0]);
-    assert_string_equal(f.message, "process 'victim': filler: write to 0x90000000, which is not mapped (packet at byte 0 of buffer 1)");
+    assert_string_equal(f.message, "process 'victim': filler: write to 0x90000000, which is not mapped (packet at byte "
+                        "0 of buffer 1)");
     close_victim(&v);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the child of a fork finds: objects of its parent fail at once in every call, can be destroyed, and keep nothing of the
- * parent's open; a device of its own works. The parent notices nothing.
+ * What the child of a fork finds: objects of its parent fail at once in every call, can be destroyed, and keep nothing
+ * of the parent's open; a device of its own works. The parent notices nothing.
  */
 #include <dirent.h>
 #include <sys/wait.h>
@@ -42,7 +42,8 @@ static void finish_all(struct all *o)
     ok(tern_process_destroy(o->p));
 }
 
-/** Runs in a child, which must end by itself, with 0. exits: as a program does, with everything that its libraries do at the end. */
+/** Runs in a child, which must end by itself, with 0. exits: as a program does, with everything that
+ * its libraries do at the end. */
 static void in_child(void (*run)(struct all *), struct all *o, bool exits)
 {
     int status;
@@ -147,7 +148,8 @@ static void use_own_device(struct all *o)
 {
     (void)o;
     struct tern_device *parents = dev;
-    if (tern_device_open(NULL, "small,mem=64M", &dev) || tern_device_inherited(dev) || !tern_device_inherited(parents)) {
+    if (tern_device_open(NULL, "small,mem=64M", &dev) || tern_device_inherited(dev) ||
+        !tern_device_inherited(parents)) {
         _exit(1);
     }
     struct all own = make_all();
@@ -188,7 +190,8 @@ static void expect_nothing_open(struct all *o)
     }
 }
 
-/** Else a reader of the trace has no end, and the lock on the statistics says that the parent lives, as long as the child does. */
+/** Else a reader of the trace has no end, and the lock on the statistics says that the parent lives,
+ * as long as the child does. */
 static void test_nothing_stays_open(void **state)
 {
     (void)state;

@@ -32,7 +32,8 @@ static size_t stack_size(pthread_t thread)
     return size;
 }
 
-/** The default size of stacks is the program's (and `ulimit -s`'s) to choose: the device thread does not depend on it. */
+/** The default size of stacks is the program's (and `ulimit -s`'s) to choose: the device
+ * thread does not depend on it. */
 static void test_stack_of_the_device_thread(void **state)
 {
     (void)state;
@@ -56,7 +57,8 @@ static void test_stack_of_the_device_thread(void **state)
     pthread_attr_destroy(&attr);
 }
 
-/** A trace is never waited for, whoever calls: its reader reads nothing, and then goes, with SIGPIPE as a program finds it. */
+/** A trace is never waited for, whoever calls: its reader reads nothing, and then goes, with
+ * SIGPIPE as a program finds it. */
 static void test_trace_without_a_reader(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every allocation and every access to the device fails once. One scenario uses the whole library; it is repeated with the
- * n-th malloc (or access) failing, n = 1, 2, ... until it runs through unharmed. Each time all calls must give a proper
- * error and everything must come down again; the leak checker of a sanitized build sees the rest. A lost device must
- * leave nobody waiting.
+ * Every allocation and every access to the device fails once. One scenario uses the whole library; it is repeated
+ * with the n-th malloc (or access) failing, n = 1, 2, ... until it runs through unharmed. Each time all calls must
+ * give a proper error and everything must come down again; the leak checker of a sanitized build sees the rest. A
+ * lost device must leave nobody waiting.
  */
 #include <stdatomic.h>
 
@@ -49,7 +49,7 @@ char *__wrap_strdup(const char *s)
     return fails() ? NULL : __real_strdup(s);
 }
 
-/* ------------------------------------------------------------- the failing hal: a real one, until it breaks for good */
+/* ------------------------------------------------ the failing hal: a real one, until it breaks for good */
 
 struct flaky {
     struct tern_hal hal, *real;
@@ -94,7 +94,8 @@ static void flaky_close(struct tern_hal *h)
     REAL(h)->ops->close(REAL(h));
 }
 
-static const struct tern_hal_ops flaky_ops = {flaky_read32, flaky_write32, flaky_mem_read, flaky_mem_write, flaky_wait, flaky_close};
+static const struct tern_hal_ops flaky_ops = {flaky_read32, flaky_write32, flaky_mem_read, flaky_mem_write, flaky_wait,
+                                              flaky_close};
 
 /* ---------------------------------------------------------------- scenario */
 

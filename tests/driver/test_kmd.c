@@ -109,9 +109,10 @@ static void test_probe_refuses(void **state)
 static void expect_submission(uint32_t flags, uint32_t status)
 {
     const uint32_t values[] = {2, 1, 0xfffff000, 3, 128, 5, 6, 7, flags, 1};
-    const uint32_t regs[] = {TERN_REG_ENGINE_SUB_FENCE_LO(1), TERN_REG_ENGINE_SUB_FENCE_HI(1), TERN_REG_ENGINE_SUB_BUFFER_LO(1),
-                             TERN_REG_ENGINE_SUB_BUFFER_HI(1), TERN_REG_ENGINE_SUB_SIZE(1), TERN_REG_ENGINE_SUB_ROOT(1),
-                             TERN_REG_ENGINE_SUB_CONTEXT(1), TERN_REG_ENGINE_SUB_SAVE(1), TERN_REG_ENGINE_SUB_FLAGS(1),
+    const uint32_t regs[] = {TERN_REG_ENGINE_SUB_FENCE_LO(1), TERN_REG_ENGINE_SUB_FENCE_HI(1),
+                             TERN_REG_ENGINE_SUB_BUFFER_LO(1), TERN_REG_ENGINE_SUB_BUFFER_HI(1),
+                             TERN_REG_ENGINE_SUB_SIZE(1), TERN_REG_ENGINE_SUB_ROOT(1), TERN_REG_ENGINE_SUB_CONTEXT(1),
+                             TERN_REG_ENGINE_SUB_SAVE(1), TERN_REG_ENGINE_SUB_FLAGS(1),
                              TERN_REG_ENGINE_SUB_DOORBELL(1)};
     for (size_t i = 0; i < sizeof regs / sizeof *regs; i++) {
         expect_write(regs[i], values[i]);
@@ -166,8 +167,8 @@ static void test_poll(void **state)
     expect_indication(0, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
     expect_write(TERN_REG_ENGINE_IND_POP(0), 1);
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 1);
-    assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED && i.fence == (12ull << 32 | 11) && i.begin == (22ull << 32 | 21) &&
-                i.end == (32ull << 32 | 31) && i.offset == 64 && i.fault == 0);
+    assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED && i.fence == (12ull << 32 | 11) &&
+                i.begin == (22ull << 32 | 21) && i.end == (32ull << 32 | 31) && i.offset == 64 && i.fault == 0);
     expect_indication(0, TERN_ENGINE_IND_INFO_KIND_FAULTED | 1u << 2 | 2u << 8 | 13u << 16 | 5u << 24);
     expect_read(TERN_REG_ENGINE_IND_VA(0), 0x1234);
     expect_read(TERN_REG_ENGINE_IND_PC(0), 0x5678);
@@ -176,8 +177,9 @@ static void test_poll(void **state)
     expect_read(TERN_REG_ENGINE_IND_GROUP_Z(0), 9);
     expect_write(TERN_REG_ENGINE_IND_POP(0), 1);
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), 1);
-    assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED && i.access == 1 && i.fault == 2 && i.lane == 13 && i.warp == 5 &&
-                i.va == 0x1234 && i.pc == 0x5678 && i.group[0] == 7 && i.group[1] == 8 && i.group[2] == 9);
+    assert_true(i.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED && i.access == 1 && i.fault == 2 && i.lane == 13 &&
+                i.warp == 5 && i.va == 0x1234 && i.pc == 0x5678 && i.group[0] == 7 && i.group[1] == 8 &&
+                i.group[2] == 9);
     expect_failure(TERN_REG_ENGINE_STATUS(0), -EIO);
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EIO);
     expect_nothing_more();
@@ -196,7 +198,8 @@ static void test_preempt_and_reset(void **state)
     expect_indication(1, TERN_ENGINE_IND_INFO_KIND_COMPLETED);
     expect_write(TERN_REG_ENGINE_IND_POP(1), 1);
     expect_read(TERN_REG_ENGINE_STATUS(1), TERN_ENGINE_STATUS_RESET_MASK);
-    assert_int_equal(tern_kmd_reset(&kmd, 1, true, &last), 1); /* not over; nothing keeps the interrupt raised meanwhile */
+    /* not over; nothing keeps the interrupt raised meanwhile */
+    assert_int_equal(tern_kmd_reset(&kmd, 1, true, &last), 1);
     assert_int_equal(last, 0);
     expect_read(TERN_REG_ENGINE_STATUS(1), TERN_ENGINE_STATUS_QUEUED_MASK & -TERN_ENGINE_STATUS_QUEUED_MASK);
     expect_read(TERN_REG_ENGINE_STATUS(1), 0);
@@ -266,7 +269,8 @@ static void test_paging_packets(void **state)
     struct tern_pkt_tlb_flush t;
     struct tern_pkt_context_init c;
     assert_int_equal(tern_pkt_fill_unpack(&f, p.words), 0);
-    assert_true(f.dst_lo == 0x1000 && f.dst_hi == 1 && f.width == 3 * 4096 && f.rows == 1 && f.slices == 1 && f.pattern[0] == 0);
+    assert_true(f.dst_lo == 0x1000 && f.dst_hi == 1 && f.width == 3 * 4096 && f.rows == 1 && f.slices == 1 &&
+                f.pattern[0] == 0);
     assert_int_equal(tern_pkt_pte_update_unpack(&u, p.words + 32), 0);
     assert_true(u.table_lo == 0x2014 && u.table_hi == 2 && u.count == 7 && u.pte == 0x1234000f && u.step == 0x400);
     assert_int_equal(tern_pkt_tlb_flush_unpack(&t, p.words + 48), 0);

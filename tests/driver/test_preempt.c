@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Preemption seen from the driver (P1-P7, F1-F3): every state of the HW queue meets every event; work that never ends, faults at
- * its end, waits for nobody. Whatever happens, who is not meant loses nothing. And who may go before all others.
+ * Preemption seen from the driver (P1-P7, F1-F3): every state of the HW queue meets every event; work that
+ * never ends, faults at its end, waits for nobody. Whatever happens, who is not meant loses nothing. And
+ * who may go before all others.
  */
 #include <linux/capability.h>
 #include <sys/syscall.h>
@@ -15,8 +16,8 @@
 enum state { IDLE, RUNS, RUNS_ALONE_TWICE, RUNS_BEFORE_OTHER, RUNS_BEHIND_OTHER, SUSPENDED, RESUMED, WAITS, STATES };
 enum event { PREEMPT, FAULT, RESET, DEATH, EVENTS };
 
-static const char *const state_name[] = {"idle", "runs", "runs, its next behind it", "runs, another behind it", "behind another",
-                                         "suspended, another runs", "resumed", "waits for a fence"};
+static const char *const state_name[] = {"idle", "runs", "runs, its next behind it", "runs, another behind it",
+                                         "behind another", "suspended, another runs", "resumed", "waits for a fence"};
 static const char *const event_name[] = {"preempt", "fault", "reset", "death"};
 
 struct scene {
@@ -253,7 +254,8 @@ static void test_fault_at_the_end(void **state)
     const uint64_t f = work_submit(&b, trap.c, "trap");
     assert_int_equal(tern_wait(trap.c, f, PATIENCE), -EIO);
     const struct tern_fault fault = fault_of(&trap);
-    assert_true(fault.code == TERN_FAULT_PAGE && fault.address == 0 && fault.has_item && fault.offset == 64 && fault.fence == f);
+    assert_true(fault.code == TERN_FAULT_PAGE && fault.address == 0 && fault.has_item && fault.offset == 64 &&
+                fault.fence == f);
     assert_int_equal(fault.pc, tern_allocation_address(trap.code) + TRAP_STORE);
     assert_true(stats(&trap).preempted > 2);
     expect_mix(&neighbour, n);
@@ -302,10 +304,11 @@ static void test_limit(void **state)
     assert_int_equal(tern_wait(endless.c, f, PATIENCE), -EIO);
     const struct tern_fault fault = fault_of(&endless);
     assert_true(fault.code == TERN_FAULT_LIMIT && fault.fence == f);
-    assert_string_equal(fault.message, "process 'endless': kernel spin: ran longer than 100000 cycles; TERN_LIMIT_CYCLES or the key limit "
-                                       "of the configuration allows more");
+    assert_string_equal(fault.message, "process 'endless': kernel spin: ran longer than 100000 cycles; "
+                                       "TERN_LIMIT_CYCLES or the key limit of the configuration allows more");
     const uint64_t ran = stats(&endless).cycles;
-    assert_in_range(ran, 99500, 120000); /* the scheduler counts from a submission, the statistics from its begin on the engine */
+    /* the scheduler counts from a submission, the statistics from its begin on the engine */
+    assert_in_range(ran, 99500, 120000);
     assert_int_equal(rig.resets, 0);
     ok(tern_process_status(works.p, NULL));
     actor_close(&endless);
@@ -407,7 +410,8 @@ static void test_paging_does_not_wait(void **state)
         print_message("engine %d: %llu paging buffers, which began after %llu cycles in the mean, %llu at most\n", i,
                       (unsigned long long)s->completed, (unsigned long long)(s->waited / s->completed),
                       (unsigned long long)s->longest_wait);
-        assert_true(s->longest_wait <= 2500 + 2 * 65536); /* a stop, and what the device thread lets pass before it looks again */
+        /* a stop, and what the device thread lets pass before it looks again */
+        assert_true(s->longest_wait <= 2500 + 2 * 65536);
     }
     assert_true(rig.preempts > before);
     for (int i = 0; i < 2; i++) {
@@ -479,8 +483,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states_and_events), cmocka_unit_test(test_endless_beside_others),
         cmocka_unit_test(test_results_under_preemption), cmocka_unit_test(test_fault_at_the_end),
-        cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit), cmocka_unit_test(test_schedules_repeat),
-        cmocka_unit_test(test_paging_does_not_wait),
+        cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_schedules_repeat), cmocka_unit_test(test_paging_does_not_wait),
         cmocka_unit_test(test_null), cmocka_unit_test(test_realtime_needs_privilege),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What changes without any work of the device is published all the same, and not when the device next has work. The device idles
- * here, and each step begins when all before it has been published, so that nothing but the step itself has it published again.
+ * What changes without any work of the device is published all the same, and not when the device next has work. The
+ * device idles here, and each step begins when all before it has been published, so that nothing but the step
+ * itself has it published again.
  */
 #include "fixture.h"
 #include "os/observer.h"
@@ -32,7 +33,8 @@ static struct {
 
 static bool as_wanted(void)
 {
-    bool good = published.processes == want.processes && published.contexts == want.contexts && published.listed == want.contexts;
+    bool good = published.processes == want.processes && published.contexts == want.contexts &&
+        published.listed == want.contexts;
     for (uint32_t i = 0; good && i < want.contexts; i++) {
         good = published.context[i].weight == want.weight && published.context[i].band == want.band;
     }
@@ -91,7 +93,8 @@ static void test_idle_device(void **state)
     expect(2, 0);
     struct tern_context *c = context(p, 0);
     expect(2, 1);
-    for (want.weight = 1; want.weight <= 5; want.weight++) { /* sooner after the last time than it may be published again */
+    /* sooner after the last time than it may be published again */
+    for (want.weight = 1; want.weight <= 5; want.weight++) {
         ok(tern_context_set_priority(c, TERN_BAND_NORMAL, want.weight));
         expect(2, 1);
     }

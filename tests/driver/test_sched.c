@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler on mock engines, the basics: order, depth, ends, containment, slices (C2-C6, C9, C10, F1), and the cases of
- * the public drm_sched suite. */
+/** The scheduler on mock engines, the basics: order, depth, ends, containment, slices (C2-C6, C9, C10, F1), and the
+ * cases of the public drm_sched suite. */
 #include "mock_client.h"
 
 #define CONTEXTS 8
@@ -79,8 +79,10 @@ static void test_what_is_in_flight_counts(void **state)
     client_flood(&clients[0], 4);
     client_flood(&clients[1], 4);
     run(3000); /* until it is known what their work costs */
-    for (int k = 0; k < 500; k++) { /* the longer one is never twice in the HW queue, since its first is charged already */
-        assert_true(m.queue[0].slice[0].context != &clients[0].mock.sched || m.queue[0].slice[1].context != &clients[0].mock.sched);
+    /* the longer one is never twice in the HW queue, since its first is charged already */
+    for (int k = 0; k < 500; k++) {
+        assert_true(m.queue[0].slice[0].context != &clients[0].mock.sched ||
+                    m.queue[0].slice[1].context != &clients[0].mock.sched);
         run(300);
     }
     stop_all();
@@ -171,7 +173,8 @@ static void test_buffer_behind_the_fault_is_aborted(void **state)
     assert_int_equal(m.queue[0].n, 2);
     mock_advance(&m, 30);
     drain();
-    assert_int_equal(good.executed[0], 1); /* the engine ran it before anybody knew; it counts as aborted all the same (C9) */
+    /* the engine ran it before anybody knew; it counts as aborted all the same (C9) */
+    assert_int_equal(good.executed[0], 1);
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
 }

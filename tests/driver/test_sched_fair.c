@@ -116,8 +116,8 @@ static void test_many_equal_contexts(void **state)
             double median = (share[n / 2] + share[(n - 1) / 2]) / 2, mean = sum / n;
             if (index < 0.99 || mean < median * 3 / 4 || mean > median * 4 / 3 || share[0] < median * 3 / 4 ||
                 share[n - 1] > median * 4 / 3) {
-                fail_msg("%d contexts: Jain %.4f, median %.0f, mean %.0f, from %.0f to %.0f", n, index, median, mean, share[0],
-                         share[n - 1]);
+                fail_msg("%d contexts: Jain %.4f, median %.0f, mean %.0f, from %.0f to %.0f", n, index, median,
+                         mean, share[0], share[n - 1]);
             }
             stop_floods(clients, (size_t)n);
             tern_sched_abort_all(&m.sched);
@@ -142,7 +142,8 @@ static void test_normal_keeps_a_tenth(void **state)
             run(200 * QUANTUM);
             double share = (double)got(8) / (double)(m.now - begin);
             if (share < 0.10 || share > 0.16) {
-                fail_msg("FOCUS %llu, NORMAL %llu: share %.3f", (unsigned long long)cost[focus], (unsigned long long)cost[normal], share);
+                fail_msg("FOCUS %llu, NORMAL %llu: share %.3f", (unsigned long long)cost[focus],
+                         (unsigned long long)cost[normal], share);
             }
             assert_int_equal(got(9), 0);
             stop_floods(clients, 9);
@@ -183,8 +184,8 @@ static void test_realtime_starts_at_once(void **state)
         assert_int_equal(clients[64].ended, k + 1);
     }
     worst = clients[64].mock.sched.stats.longest_wait;
-    printf("REALTIME: at most %llu cycles from submission to start, of which a save takes %llu\n", (unsigned long long)worst,
-           (unsigned long long)m.save_cycles);
+    printf("REALTIME: at most %llu cycles from submission to start, of which a save takes %llu\n",
+           (unsigned long long)worst, (unsigned long long)m.save_cycles);
     assert_true(worst <= m.save_cycles + 500);
     finish(65);
 }
@@ -220,7 +221,8 @@ static void test_decisions_are_logarithmic(void **state)
 {
     (void)state;
     double few = decisions(10, 1), many = decisions(10000, 1), few_p = decisions(10, 3), many_p = decisions(10000, 100);
-    printf("comparisons a slice: 10 contexts %.1f, 10,000 %.1f; in 3 and 100 processes %.1f, %.1f\n", few, many, few_p, many_p);
+    printf("comparisons a slice: 10 contexts %.1f, 10,000 %.1f; in 3 and 100 processes %.1f, %.1f\n", few, many,
+           few_p, many_p);
     assert_true(many <= 4.5 * few); /* log 10,000 is four times log 10 */
     assert_true(many_p <= 4.5 * few_p);
 }

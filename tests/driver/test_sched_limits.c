@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and slices that came back of two jobs, long resets. */
+/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and slices that came back
+ * of two jobs, long resets. */
 #include <errno.h>
 
 #include "floods.h"
@@ -15,11 +16,13 @@ static void set_quanta(uint64_t quantum, uint64_t grace)
     }
 }
 
-/** A quantum that never ends keeps everybody in order of arrival: nobody is preempted, nobody moved by the clocks of engines. */
+/** A quantum that never ends keeps everybody in order of arrival: nobody is preempted, nobody moved
+ * by the clocks of engines. */
 static void test_quantum_that_never_ends(void **state)
 {
     (void)state;
-    const uint64_t quanta[] = {1ull << 40, 1ull << 43, 1ull << 44, 1ull << 47, 1ull << 56, 1ull << 58, 1ull << 59, 1ull << 61, LARGEST};
+    const uint64_t quanta[] = {1ull << 40, 1ull << 43, 1ull << 44, 1ull << 47, 1ull << 56, 1ull << 58, 1ull << 59,
+                               1ull << 61, LARGEST};
     for (size_t i = 0; i < sizeof quanta / sizeof *quanta; i++) {
         set_quanta(quanta[i], i % 2 ? LARGEST : 0);
         restart(2);
@@ -56,7 +59,8 @@ static void test_focus_owes_nothing_yet(void **state)
     }
 }
 
-/** A slice that has been cut often is cut for nobody ever later, and not at once because that no longer fits into 64 bits. */
+/** A slice that has been cut often is cut for nobody ever later, and not at once because that no
+ * longer fits into 64 bits. */
 static void test_forced_preemption_that_never_comes(void **state)
 {
     (void)state;
@@ -79,7 +83,8 @@ static void test_forced_preemption_that_never_comes(void **state)
     }
 }
 
-/** A timeout that never ends: an engine that does not answer is waited for, and everything is right if it answers after all. */
+/** A timeout that never ends: an engine that does not answer is waited for, and everything is
+ * right if it answers after all. */
 static void test_timeout_that_never_ends(void **state)
 {
     (void)state;
@@ -118,8 +123,10 @@ static void test_slices_of_the_next_job_stay(void **state)
     struct tern_sched_context *s = &c->mock.sched;
     assert_true(s->inflight == 1 && s->next == first && first->sent < first->size);
     const struct tern_slice rest = {.context = s, .job = first, .start = first->sent, .size = first->size - first->sent,
-                                    .packets = 300 - first->sent / TERN_PKT_LINE_BYTES, .slot = s->slot, .seq = ++s->slices, .paging = true};
-    const struct tern_slice next = {.context = s, .job = second, .size = second->size, .packets = 1, .slot = s->slot ^ 1,
+                                    .packets = 300 - first->sent / TERN_PKT_LINE_BYTES, .slot = s->slot,
+                                    .seq = ++s->slices, .paging = true};
+    const struct tern_slice next = {.context = s, .job = second, .size = second->size, .packets = 1,
+                                    .slot = s->slot ^ 1,
                                     .seq = ++s->slices, .paging = true};
     s->back[0] = rest;
     s->back[1] = next;
@@ -135,7 +142,8 @@ static void test_slices_of_the_next_job_stay(void **state)
     assert_int_equal(c->results[TERN_COMPLETED], 1);
 }
 
-/** A reset takes its time: other engines go on, nothing is asked of the one in reset, and one that never ends is told. */
+/** A reset takes its time: other engines go on, nothing is asked of the one in reset, and
+ * one that never ends is told. */
 static void test_reset_takes_its_time(void **state)
 {
     (void)state;

@@ -19,7 +19,8 @@ static void test_engines_share_the_load(void **state)
         }
         int engines = n < 4 ? n : 4;
         if (jain(share, (size_t)n) < 0.99 || all < 0.9 * engines * 400 * QUANTUM) {
-            fail_msg("%d contexts on 4 engines: Jain %.4f, %.3f engines used", n, jain(share, (size_t)n), all / 400 / QUANTUM);
+            fail_msg("%d contexts on 4 engines: Jain %.4f, %.3f engines used", n, jain(share, (size_t)n),
+                     all / 400 / QUANTUM);
         }
         stop_floods(clients, (size_t)n);
         tern_sched_abort_all(&m.sched);
@@ -28,8 +29,8 @@ static void test_engines_share_the_load(void **state)
 }
 
 /**
- * What each of n contexts deserves of the engines: its weight's part of its process's part, but one engine at most, and the
- * others share what it must leave.
+ * What each of n contexts deserves of the engines: its weight's part of its process's part, but one engine at most, and
+ * the others share what it must leave.
  */
 static void water_fill(int n, const int *proc, const uint32_t *weight, double engines, double *due)
 {
@@ -58,7 +59,8 @@ static void water_fill(int n, const int *proc, const uint32_t *weight, double en
     }
 }
 
-/** On two engines contexts of any weight get what they deserve, wherever they queue first and however long their work is. */
+/** On two engines contexts of any weight get what they deserve, wherever they queue first and
+ * however long their work is. */
 static void test_weights_across_engines(void **state)
 {
     (void)state;
@@ -104,8 +106,8 @@ static void test_weights_across_engines(void **state)
             }
             double index = jain(part, (size_t)mix[k].n);
             if (worst > 0.05 || index < 0.999) { /* 0.1 and 0.99 are asked; a save takes 0.035 of each quantum */
-                at += (size_t)snprintf(said + at, sizeof said - at, "\nmix %zu, %lld cycles, Jain %.4f, of what each deserves:", k,
-                                       (long long)cost[l], index);
+                at += (size_t)snprintf(said + at, sizeof said - at, "\nmix %zu, %lld cycles, Jain %.4f, of what "
+                                       "each deserves:", k, (long long)cost[l], index);
                 for (int i = 0; i < mix[k].n; i++) {
                     at += (size_t)snprintf(said + at, sizeof said - at, " %.3f", part[i]);
                 }
@@ -148,7 +150,8 @@ static void test_debts_follow_weights(void **state)
     finish(2);
 }
 
-/** Contexts that come and go with each job: what they are ahead or behind does not add up however often they change engines. */
+/** Contexts that come and go with each job: what they are ahead or behind does not add up however
+ * often they change engines. */
 static void test_who_comes_and_goes(void **state)
 {
     (void)state;
@@ -157,7 +160,8 @@ static void test_who_comes_and_goes(void **state)
     for (int k = 0; k < 8; k++) {
         restart(2);
         for (int i = 0; i < 8; i++) {
-            client_init(&clients[i], &procs[i % 4 == 1 || i == 6], TERN_ENGINE_ANY, TERN_BAND_NORMAL, weight[i], cost[(i + k) % 8]);
+            client_init(&clients[i], &procs[i % 4 == 1 || i == 6], TERN_ENGINE_ANY, TERN_BAND_NORMAL, weight[i],
+                        cost[(i + k) % 8]);
             client_flood(&clients[i], 1);
         }
         for (int t = 0; t < 3000; t++) {
@@ -167,8 +171,10 @@ static void test_who_comes_and_goes(void **state)
                     const struct tern_sched_share *s = &procs[p].share[TERN_BAND_NORMAL][e];
                     const int64_t off = s->vtime - m.sched.engine[e].floor[TERN_BAND_NORMAL];
                     const double rate = s->live ? (double)procs[p].weight[TERN_BAND_NORMAL] / (double)s->weight : 1;
-                    if (s->live && fabs((double)off) / rate > 200.0 * QUANTUM * 16) { /* time has four bits after the point */
-                        fail_msg("after %d quanta process %d is %.1f off on engine %d", t, p, (double)off / rate / 16 / QUANTUM, e);
+                    /* time has four bits after the point */
+                    if (s->live && fabs((double)off) / rate > 200.0 * QUANTUM * 16) {
+                        fail_msg("after %d quanta process %d is %.1f off on engine %d", t, p,
+                                 (double)off / rate / 16 / QUANTUM, e);
                     }
                 }
             }

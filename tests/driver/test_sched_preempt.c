@@ -21,7 +21,8 @@ static void restart(uint32_t engines)
     m.save_cycles = m.restore_cycles = 300;
     for (int i = 0; i < CLIENTS; i++) {
         tern_sched_process_init(&m.sched, &procs[i], i == 3); /* 3: paging */
-        client_init(&clients[i], &procs[i], 0, i == 2 ? TERN_BAND_REALTIME : TERN_BAND_NORMAL, 100, i == 2 ? 100 : i == 3 ? 500 : COST);
+        client_init(&clients[i], &procs[i], 0, i == 2 ? TERN_BAND_REALTIME : TERN_BAND_NORMAL, 100,
+                    i == 2 ? 100 : i == 3 ? 500 : COST);
     }
 }
 
@@ -143,7 +144,8 @@ static void test_every_state_and_event(void **state)
                     continue; /* what has ended does neither */
                 }
                 setup(state);
-                print_message("front %s, behind it %s: %s\n", phase_names[phase], second_names[second], event_names[event]);
+                print_message("front %s, behind it %s: %s\n", phase_names[phase], second_names[second],
+                              event_names[event]);
                 reach(phase, second);
                 happen(event);
                 if (event == SUSPEND) {
@@ -189,7 +191,8 @@ static void test_grace(void **state)
             clients[0].work.group = group;
             client_submit(&clients[0], 1);
             run(1250);
-            tern_sched_context_set(&m.sched, &clients[2].mock.sched, urgent ? TERN_BAND_REALTIME : TERN_BAND_FOCUS, 100);
+            tern_sched_context_set(&m.sched, &clients[2].mock.sched, urgent ? TERN_BAND_REALTIME : TERN_BAND_FOCUS,
+                                   100);
             client_submit(&clients[2], 1);
             run(2500);
             uint64_t waited = clients[2].mock.sched.stats.longest_wait;
@@ -550,8 +553,7 @@ int main(void)
         cmocka_unit_test_setup(test_suspend_fences_are_monotonic, setup),
         cmocka_unit_test_setup(test_forced_preemption, setup),
         cmocka_unit_test_setup(test_work_gets_on_however_short_the_quantum, setup),
-        cmocka_unit_test_setup(test_forced_preemption_lets_work_end, setup),
-        cmocka_unit_test_setup(test_events, setup),
+        cmocka_unit_test_setup(test_forced_preemption_lets_work_end, setup), cmocka_unit_test_setup(test_events, setup),
     };
     return cmocka_run_group_tests_name("sched_preempt", tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler under everything at once, for many seeds: random work in all bands, waits and signals, faults, buffers that
- * never stop, deaths, suspensions, changes of band, forced preemption, engines that save and restore. Invariants, judged after
- * each step and at the end: every job ends exactly once, in order, with the result it must have; every packet of a completed job
- * ran exactly once; counts and trees agree; no engine is empty while work that may run there waits.
+ * The scheduler under everything at once, for many seeds: random work in all bands, waits and signals, faults,
+ * buffers that never stop, deaths, suspensions, changes of band, forced preemption, engines that save and restore.
+ * Invariants, judged after each step and at the end: every job ends exactly once, in order, with the result it
+ * must have; every packet of a completed job ran exactly once; counts and trees agree; no engine is empty while
+ * work that may run there waits.
  */
 #include "mock_client.h"
 
@@ -133,7 +134,8 @@ static void judge_loads(void)
             uint64_t all = 0;
             for (uint32_t e = 0; e < m.sched.engines; e++) {
                 assert_int_equal(procs[p].share[b][e].weight, weight[p][b][e]);
-                assert_true(fabs(off[p][b][e]) <= 10000.0 * (double)weight[p][b][e]); /* rounded whenever somebody comes or goes */
+                /* rounded whenever somebody comes or goes */
+                assert_true(fabs(off[p][b][e]) <= 10000.0 * (double)weight[p][b][e]);
                 all += weight[p][b][e];
                 for (int q = 0; q < p; q++) { /* or one of them is in no tree */
                     const struct tern_sched_share *x = &procs[p].share[b][e], *y = &procs[q].share[b][e];

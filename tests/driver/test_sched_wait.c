@@ -280,16 +280,18 @@ static void test_circle_of_waits(void **state)
 #define HOST_FENCES 2u
 
 /**
- * Random jobs over fences, on random engines, in random bands, under forced preemption or not. Each fence has one context,
- * or the host, that signals it; a job waits only for what was sent before it or what the host will signal. So all must end,
- * and each event wakes whom it should: nothing is looked at without a reason. A lost wake-up leaves jobs that never end.
+ * Random jobs over fences, on random engines, in random bands, under forced preemption or not. Each fence has one
+ * context, or the host, that signals it; a job waits only for what was sent before it or what the host will
+ * signal. So all must end, and each event wakes whom it should: nothing is looked at without a reason. A lost
+ * wake-up leaves jobs that never end.
  */
 static void hunt(void)
 {
     uint64_t value[MOCK_FENCES] = {0}; /* what will have been signalled once the jobs sent so far have run */
     for (int i = 0; i < CLIENTS; i++) {
         int32_t engine = rand() % 2 ? TERN_ENGINE_ANY : (int32_t)((uint32_t)rand() % m.sched.engines);
-        client_init(&clients[i], &procs[i % 2], engine, (uint32_t)rand() % 4, 1 + (uint32_t)rand() % 1000, 1 + (uint64_t)rand() % 300);
+        client_init(&clients[i], &procs[i % 2], engine, (uint32_t)rand() % 4, 1 + (uint32_t)rand() % 1000,
+                    1 + (uint64_t)rand() % 300);
     }
     for (int k = 0; k < 150; k++) {
         uint32_t i = (uint32_t)rand() % CLIENTS, packets = 2 + (uint32_t)rand() % 6;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program with somebody else's rights (setuid; file capabilities make it alike) takes no file and no folder from its environment, which
- * is the caller's: this program, as a copy with another owner and the setuid bit, started again under a hostile environment.
+ * A program with somebody else's rights (setuid; file capabilities make it alike) takes no file and no folder from its
+ * environment, which is the caller's: this program, as a copy with another owner and the setuid bit, started again
+ * under a hostile environment.
  */
 #include <fcntl.h>
 #include <limits.h>

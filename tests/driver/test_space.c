@@ -30,7 +30,8 @@ static void test_host_access(void **state)
     assert_int_equal(tern_allocation_read(a, size - 1, back, 2), -EFAULT);
     assert_int_equal(tern_allocation_write(a, UINT64_MAX, back, 2), -EFAULT);
     ok(tern_allocation_read(a, size, back, 0));
-    struct tern_allocation *to = memory(p, size, TERN_MEM_WRITE); /* and the device sees the same bytes in the same places */
+    /* and the device sees the same bytes in the same places */
+    struct tern_allocation *to = memory(p, size, TERN_MEM_WRITE);
     struct tern_context *c = context(p, -1);
     work_copy(&b, tern_allocation_address(to) + 1, tern_allocation_address(a), (uint32_t)size - 1);
     work_run(&b, c, "copy");
@@ -65,7 +66,8 @@ static void test_fixed_addresses_and_isolation(void **state)
         expect_bytes(a[i], 0, 8192, (uint8_t)(0x11 * (i + 1)));
     }
     tern_allocation_destroy(a[0]);
-    ok(tern_allocation_create(p[0], 4096, TERN_MEM_WRITE, 0x40000000, &a[0])); /* free again, though freeing does not block */
+    /* free again, though freeing does not block */
+    ok(tern_allocation_create(p[0], 4096, TERN_MEM_WRITE, 0x40000000, &a[0]));
     expect_bytes(a[0], 0, 4096, 0);
     for (int i = 0; i < 2; i++) {
         tern_context_destroy(c[i]);
@@ -205,7 +207,8 @@ static void test_full(void **state)
         for (int i = 0; i < n; i++) {
             tern_allocation_destroy(a[i]);
         }
-        more = memory(p, info.allocatable_bytes, TERN_MEM_WRITE); /* what the device promises, and waits for the frees */
+        /* what the device promises, and waits for the frees */
+        more = memory(p, info.allocatable_bytes, TERN_MEM_WRITE);
         tern_allocation_destroy(more);
         more = NULL;
     }

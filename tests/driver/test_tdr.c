@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * When the device does not do what it should: engines that do not stop or do not come out of reset, save areas that memory does not
- * answer for, interrupts that get lost, a device that goes from the bus (F2-F4). Who did nothing wrong loses nothing, as
- * long as the device can be saved.
+ * When the device does not do what it should: engines that do not stop or do not come out of reset, save areas that
+ * memory does not answer for, interrupts that get lost, a device that goes from the bus (F2-F4). Who did nothing wrong
+ * loses nothing, as long as the device can be saved.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -55,8 +55,8 @@ static atomic_uint made;
 static atomic_bool held;
 
 /**
- * The driver makes the folders of dumps just before it writes them; nobody has to wait for that. (Linked with --wrap. The lock
- * may be held by somebody else at times; the thread that is here would hold it all the time.)
+ * The driver makes the folders of dumps just before it writes them; nobody has to wait for that. (Linked with --wrap.
+ * The lock may be held by somebody else at times; the thread that is here would hold it all the time.)
  */
 int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
@@ -153,8 +153,8 @@ static void test_engine_that_does_not_stop(void **state)
     hang(&guilty, &behind);
     const struct tern_fault f = fault_of(&guilty);
     assert_true(f.code == TERN_FAULT_TIMEOUT && f.fence == 1 && !f.has_item);
-    expect_says(f.message, "process 'guilty': kernel spin: did not let engine 0 stop within 20000 cycles, so that the engine was reset; "
-                           "crash dump: ");
+    expect_says(f.message, "process 'guilty': kernel spin: did not let engine 0 stop within 20000 cycles, so that the "
+                           "engine was reset; crash dump: ");
     assert_int_equal(rig.resets, 1);
     read_dump(f.message, text, sizeof text);
     char pc[32];
@@ -165,9 +165,10 @@ static void test_engine_that_does_not_stop(void **state)
         at_loop += strstr(text, pc) != NULL;
     }
     assert_int_equal(at_loop, 1);
-    const char *parts[] = {"Tern crash dump", "Engine 0 was asked to stop and has not answered within 20000 cycles.", "device time",
-                           "registers of engine 0", "status ", "run_fence_lo", "HW queue of engine 0", "process 'guilty', context 'guilty'",
-                           "buffer 1 (spin)", "dispatch\n", "stack_log2 ", "warp 0 "};
+    const char *parts[] = {"Tern crash dump", "Engine 0 was asked to stop and has not answered within 20000 cycles.",
+                           "device time", "registers of engine 0", "status ", "run_fence_lo", "HW queue of engine 0",
+                           "process 'guilty', context 'guilty'", "buffer 1 (spin)", "dispatch\n", "stack_log2 ",
+                           "warp 0 "};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         expect_says(text, parts[i]);
     }
@@ -268,7 +269,8 @@ static void test_offenders_are_not_forgotten(void **state)
     rig_done();
 }
 
-/** An engine that does not come out of reset at first: all are reset, every process is in error, new ones find a clean device. */
+/** An engine that does not come out of reset at first: all are reset, every process is in error, new
+ * ones find a clean device. */
 static void test_adapter_reset(void **state)
 {
     (void)state;
@@ -277,7 +279,8 @@ static void test_adapter_reset(void **state)
     hang_for_good(&guilty, &behind, 1);
     assert_false(rig.lock_held); /* however long that takes */
     assert_int_equal(fault_of(&behind).code, TERN_FAULT_ADAPTER);
-    expect_says(fault_of(&behind).message, "process 'behind': the whole device was reset: engine 0 does not come out of reset");
+    expect_says(fault_of(&behind).message, "process 'behind': the whole device was reset: engine 0 does not "
+                "come out of reset");
     actor_close(&guilty);
     actor_close(&behind);
     expect_clean();
@@ -410,7 +413,8 @@ static void test_device_goes(void **state)
 
 /* ------------------------------------------------------- save areas in trouble */
 
-#define BAD_PAGE 16000u /* memory answers for it and all pages behind it with errors; nobody is given them in these tests */
+/* memory answers for it and all pages behind it with errors; nobody is given them in these tests */
+#define BAD_PAGE 16000u
 
 static void bad_memory(struct tern_config *c)
 {
@@ -435,15 +439,16 @@ static void spoil(struct actor *a, uint32_t page)
 }
 
 /**
- * The save area of a context turns bad: when it is written, or when it is read; from its header on, or from behind it. Only its own
- * process is in error.
+ * The save area of a context turns bad: when it is written, or when it is read; from its header on, or from behind it.
+ * Only its own process is in error.
  */
 static void test_save_area(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 6; i++) {
         const bool at_restore = i & 1;
-        const uint32_t page = i / 2 == 0 ? BAD_PAGE : i / 2 == 1 ? BAD_PAGE - 1 : 16384 + 100; /* bad; bad behind a page; beyond memory */
+        /* bad; bad behind a page; beyond memory */
+        const uint32_t page = i / 2 == 0 ? BAD_PAGE : i / 2 == 1 ? BAD_PAGE - 1 : 16384 + 100;
         struct actor victim, other;
         rig_open(CONFIG, bad_memory);
         open_spin(&victim, "victim", 0);
@@ -480,8 +485,8 @@ static void set_timeout(uint64_t cycles)
 }
 
 /**
- * Memory so slow that whatever comes at once comes while state is saved or restored: a request to stop, and with an engine that does
- * not hear it, a reset. Stopping there is as good as anywhere; a reset costs its victim only.
+ * Memory so slow that whatever comes at once comes while state is saved or restored: a request to stop, and with an
+ * engine that does not hear it, a reset. Stopping there is as good as anywhere; a reset costs its victim only.
  */
 static void test_stop_while_restoring(void **state)
 {
@@ -528,9 +533,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender), T(test_offenders_are_not_forgotten),
-        T(test_adapter_reset), T(test_paging_lost), T(test_pages_come_back), T(test_reset_that_never_ends), T(test_interrupts_lost), T(test_device_goes),
-        T(test_save_area), T(test_stop_while_restoring),
+        T(test_engine_that_does_not_stop), T(test_where_dumps_go), T(test_repeated_offender),
+            T(test_offenders_are_not_forgotten),
+        T(test_adapter_reset), T(test_paging_lost), T(test_pages_come_back), T(test_reset_that_never_ends),
+        T(test_interrupts_lost), T(test_device_goes), T(test_save_area), T(test_stop_while_restoring),
     };
     return cmocka_run_group_tests_name("tdr", tests, NULL, NULL);
 }

@@ -169,7 +169,8 @@ static void chained(void *user, const struct tern_completion *done)
     struct tern_context_stats s;
     unsigned n = atomic_fetch_add(&k->told, 1) + 1;
     tern_context_query(k->c, &s);
-    bool fine = done->fence == n && done->result == TERN_COMPLETED && done->end > done->begin && done->begin >= k->last_end &&
+    bool fine = done->fence == n && done->result == TERN_COMPLETED && done->end > done->begin &&
+        done->begin >= k->last_end &&
                 done->begin >= done->submitted && tern_context_ended(k->c) == n - 1 && s.completed == n;
     k->last_end = done->end;
     if (n < 50) { /* submits the next from the callback */
@@ -247,7 +248,8 @@ static void *busy(void *arg)
         TRY(tern_allocation_read(to, 0, got, sizeof got));
         for (size_t k = 0; k < sizeof got; k++) {
             if (got[k] != value) {
-                snprintf(w->error, sizeof w->error, "thread %u: round %u, byte %zu is %u, not %u", w->number, i, k, got[k], value);
+                snprintf(w->error, sizeof w->error, "thread %u: round %u, byte %zu is %u, not %u", w->number, i, k,
+                         got[k], value);
                 return NULL;
             }
         }
@@ -324,7 +326,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_fence_cpu),       T(test_fence_orders_engines), T(test_fence_ping_pong), T(test_fence_of_a_process_in_error),
+        T(test_fence_cpu),       T(test_fence_orders_engines), T(test_fence_ping_pong),
+            T(test_fence_of_a_process_in_error),
         T(test_callbacks),       T(test_many_processes),       T(test_host_is_not_starved),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

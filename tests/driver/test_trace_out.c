@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of a trace: it belongs to the process that opened it, and children of a fork leave it as it is; whoever adds to it waits for
- * nobody; readers may come late, be slow, or go; no link is followed.
+ * The file of a trace: it belongs to the process that opened it, and children of a fork leave it as it is; whoever adds
+ * to it waits for nobody; readers may come late, be slow, or go; no link is followed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Devices that the simulators are not: one address space only (A2), memory with old contents (A7), another interface; and extreme ones. */
+/** Devices that the simulators are not: one address space only (A2), memory with old contents (A7), another
+ * interface; and extreme ones. */
 #include "hal/hal.h"
 #include "os/os.h"
 #include "work.h"
@@ -47,7 +48,8 @@ static void variant_close(struct tern_hal *h)
     REAL(h)->ops->close(REAL(h));
 }
 
-static const struct tern_hal_ops ops = {variant_read32, variant_write32, variant_mem_read, variant_mem_write, variant_wait, variant_close};
+static const struct tern_hal_ops ops = {variant_read32, variant_write32, variant_mem_read, variant_mem_write,
+                                        variant_wait, variant_close};
 static struct variant v;
 static struct tern_config config;
 
@@ -213,10 +215,10 @@ static void test_settings(void **state)
 {
     (void)state;
     const char *const settings[] = {
-        "mem=1M", "mem=16G", "dram_latency=1", "dram_latency=100000", "dram_bandwidth=1", "dram_bandwidth=64", "timeout=1000",
-        "timeout=4611686018427387904", "limit=1000000", "limit=4611686018427387904", "quantum=100", "quantum=4611686018427387904",
-        "grace=1", "grace=4611686018427387904", "preempt=100", "preempt=4611686018427387904", "depth=1", "depth=2", "realtime=0",
-        "realtime=1"};
+        "mem=1M", "mem=16G", "dram_latency=1", "dram_latency=100000", "dram_bandwidth=1", "dram_bandwidth=64",
+        "timeout=1000", "timeout=4611686018427387904", "limit=1000000", "limit=4611686018427387904", "quantum=100",
+        "quantum=4611686018427387904", "grace=1", "grace=4611686018427387904", "preempt=100",
+        "preempt=4611686018427387904", "depth=1", "depth=2", "realtime=0", "realtime=1"};
     struct tern_device *dev;
     char text[64];
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {

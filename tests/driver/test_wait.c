@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Whose progress a call depends on: a process that runs for ever, and holds memory that it has freed, keeps nobody else from
- * anything (F1). Each call is watched in device time, which passes because the other process runs.
+ * Whose progress a call depends on: a process that runs for ever, and holds memory that it has freed, keeps nobody else
+ * from anything (F1). Each call is watched in device time, which passes because the other process runs.
  */
 #include "rig.h"
 
@@ -169,7 +169,8 @@ static void test_own_work(void **state)
     actor_close(&own);
 }
 
-/** But not for what waits for the CPU, that is for the caller itself; whether by itself or behind others of the process. */
+/** But not for what waits for the CPU, that is for the caller itself; whether by itself or
+ * behind others of the process. */
 static void test_own_work_that_waits(void **state)
 {
     (void)state;
@@ -251,7 +252,8 @@ static uint64_t looked(void)
 #define CONTEXTS 20u
 #define ROUNDS 100u
 
-/** What frees cost: however many wait for work, and with however many contexts, a buffer that ends costs a look at one of them. */
+/** What frees cost: however many wait for work, and with however many contexts, a buffer that ends
+ * costs a look at one of them. */
 static void test_cost_of_frees(void **state)
 {
     (void)state;
@@ -287,7 +289,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits), T(test_behind_a_copy), T(test_cost_of_frees),
+        T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits),
+            T(test_behind_a_copy), T(test_cost_of_frees),
     };
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
 }

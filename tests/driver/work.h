@@ -77,13 +77,15 @@ static inline void work_copy(struct work *b, uint32_t to, uint32_t from, uint32_
 
 static inline void work_signal(struct work *b, uint32_t address, uint64_t value)
 {
-    struct tern_pkt_fence_signal s = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    struct tern_pkt_fence_signal s = {.address_lo = address, .value_lo = (uint32_t)value,
+                                      .value_hi = (uint32_t)(value >> 32)};
     assert_int_equal(tern_pkt_fence_signal_pack(&s, work_add(b, 1)), 0);
 }
 
 static inline void work_wait(struct work *b, uint32_t address, uint64_t value)
 {
-    struct tern_pkt_fence_wait s = {.address_lo = address, .value_lo = (uint32_t)value, .value_hi = (uint32_t)(value >> 32)};
+    struct tern_pkt_fence_wait s = {.address_lo = address, .value_lo = (uint32_t)value,
+                                    .value_hi = (uint32_t)(value >> 32)};
     assert_int_equal(tern_pkt_fence_wait_pack(&s, work_add(b, 1)), 0);
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functional model as a device: any bytes as a DMA buffer, a paging buffer or a saved state, in an engine's HW queue, and a
- * request to stop in the middle. It indicates, or is stopped by a reset; whatever it reads and writes lies within its memory.
+ * The functional model as a device: any bytes as a DMA buffer, a paging buffer or a saved state, in an engine's
+ * HW queue, and a request to stop in the middle. It indicates, or is stopped by a reset; whatever it reads and
+ * writes lies within its memory.
  *
- * Input: a byte of flags, of the engine, of the granularity of the request, of the cycles before it; then memory from address 0.
- * The buffer begins in page 0, the root table is page 4, the save area begins in page 8.
+ * Input: a byte of flags, of the engine, of the granularity of the request, of the cycles before it; then memory from
+ * address 0. The buffer begins in page 0, the root table is page 4, the save area begins in page 8.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,13 @@ static void step(uint64_t cycles)
 /** An indication about the buffer, or none. */
 static void take(uint32_t e)
 {
-    const uint32_t kind = (get(TERN_REG_ENGINE_IND_INFO(e)) & TERN_ENGINE_IND_INFO_KIND_MASK) >> TERN_ENGINE_IND_INFO_KIND_SHIFT;
+    const uint32_t kind = (get(TERN_REG_ENGINE_IND_INFO(e)) & TERN_ENGINE_IND_INFO_KIND_MASK) >>
+        TERN_ENGINE_IND_INFO_KIND_SHIFT;
     if (!(get(TERN_REG_ENGINE_STATUS(e)) & TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
         return;
     }
-    if (get(TERN_REG_ENGINE_IND_FENCE_LO(e)) != 7 || kind < TERN_ENGINE_IND_INFO_KIND_COMPLETED || kind > TERN_ENGINE_IND_INFO_KIND_FAULTED) {
+    if (get(TERN_REG_ENGINE_IND_FENCE_LO(e)) != 7 || kind < TERN_ENGINE_IND_INFO_KIND_COMPLETED ||
+        kind > TERN_ENGINE_IND_INFO_KIND_FAULTED) {
         abort();
     }
     put(TERN_REG_ENGINE_IND_POP(e), 1);
@@ -78,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put(TERN_REG_ENGINE_SUB_FLAGS(e), flags);
     put(TERN_REG_ENGINE_SUB_DOORBELL(e), 1);
     step(before + 1);
-    put(TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_PREEMPT_MASK | granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+    put(TERN_REG_ENGINE_COMMAND(e),
+        TERN_ENGINE_COMMAND_PREEMPT_MASK | granularity << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
     step(MOST_CYCLES);
     take(e);
     put(TERN_REG_ENGINE_COMMAND(e), TERN_ENGINE_COMMAND_RESET_MASK);

@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(image.linked.data, data, size);
     if (tc_image_read(BASE, &image) == 0) {
         char text[64];
-        must(image.base == BASE && image.code_size <= image.size && image.constant_size <= image.size - image.code_size &&
-             image.code_size % 4096 == 0 && image.constant_size % 4096 == 0);
+        must(image.base == BASE && image.code_size <= image.size && image.constant_size <= image.size -
+             image.code_size && image.code_size % 4096 == 0 && image.constant_size % 4096 == 0);
         unsigned sum = 0;
         for (uint32_t i = 0; i < image.size && i < 1u << 20; i++) {
             sum += image.data[i];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * DMA buffers of any bytes, given to the driver on the functional model. Whatever they hold, they end, completed or not; no engine has
- * to be reset for them; and the process after them finds all the memory that there was.
+ * DMA buffers of any bytes, given to the driver on the functional model. Whatever they hold, they end, completed or
+ * not; no engine has to be reset for them; and the process after them finds all the memory that there was.
  *
- * Input: a byte that says how many buffers there are and on which engine; the rest, in pieces of whole lines, are they. Memory of the
- * process, at MEMORY, holds the rest as well, so that kernels and page-crossing copies have something to work on.
+ * Input: a byte that says how many buffers there are and on which engine; the rest, in pieces of whole lines,
+ * are they. Memory of the process, at MEMORY, holds the rest as well, so that kernels and page-crossing
+ * copies have something to work on.
  */
 #include <errno.h>
 #include <sched.h>
@@ -109,7 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const struct tern_context_desc d = {.name = "fuzz", .engine = (int32_t)(data[0] & 3) % 3 - 1};
-    const size_t buffers = 1 + (data[0] >> 2) % 4, lines = (size - 1) / TERN_PKT_LINE_BYTES, each = (lines + buffers - 1) / buffers;
+    const size_t buffers = 1 + (data[0] >> 2) % 4, lines = (size - 1) / TERN_PKT_LINE_BYTES,
+        each = (lines + buffers - 1) / buffers;
     must(tern_process_create(dev, "fuzz", &p) == 0 && tern_context_create(p, &d, &c) == 0);
     must(tern_allocation_create(p, MEMORY_BYTES, TERN_MEM_WRITE | TERN_MEM_EXEC, MEMORY, &a) == 0);
     must(tern_allocation_write(a, 0, data + 1, size - 1 < MEMORY_BYTES ? size - 1 : MEMORY_BYTES) == 0);

@@ -5,10 +5,10 @@
  *     loader BACKEND CONFIG        says what the device is, then takes requests from standard input, one a line:
  *     ELF ITEMS ENTRY DUMP         ENTRY: hexadecimal, 0: the ELF's own; DUMP: file for the signature, - for none
  *
- * Each request gets one line of JSON. A program is a process of its own: segments become allocations at their addresses with
- * their rights, and ITEMS work-items run as one group. A work-item ends by storing {code, begin, end} at args + 16 * its id
- * (env/tern_env.h); [begin, end) is the signature, dumped as a word a line. `written` says whether a writable segment
- * changed. One device serves all requests, so a fault that it did not survive shows in the next.
+ * Each request gets one line of JSON. A program is a process of its own: segments become allocations at their addresses
+ * with their rights, and ITEMS work-items run as one group. A work-item ends by storing {code, begin, end} at args +
+ * 16 * its id (env/tern_env.h); [begin, end) is the signature, dumped as a word a line. `written` says whether a
+ * writable segment changed. One device serves all requests, so a fault that it did not survive shows in the next.
  */
 #include <elf.h>
 #include <errno.h>
@@ -109,7 +109,8 @@ static int load(struct program *p, const char *path)
     }
     memcpy(&e, file, sizeof e);
     if (memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_ident[EI_CLASS] != ELFCLASS32 || e.e_machine != EM_RISCV ||
-        e.e_phentsize != sizeof(Elf32_Phdr) || e.e_phoff > size || e.e_phnum > (size - e.e_phoff) / sizeof(Elf32_Phdr)) {
+        e.e_phentsize != sizeof(Elf32_Phdr) || e.e_phoff > size ||
+        e.e_phnum > (size - e.e_phoff) / sizeof(Elf32_Phdr)) {
         goto out;
     }
     p->entry = e.e_entry;
@@ -153,8 +154,8 @@ static int dispatch(struct program *p, uint32_t items, const char *label)
 {
     const uint32_t warps = (items + info.lanes - 1) / info.lanes;
     const struct tern_pkt_dispatch d = {
-        .entry = p->entry, .args = tern_allocation_address(p->results), .work_dim = 1, .group_warps = warps, .group_slots = 1,
-        .stack_log2 = STACK_LOG2, .stack = tern_allocation_address(p->stack), .local_bytes = 1024,
+        .entry = p->entry, .args = tern_allocation_address(p->results), .work_dim = 1, .group_warps = warps,
+        .group_slots = 1, .stack_log2 = STACK_LOG2, .stack = tern_allocation_address(p->stack), .local_bytes = 1024,
         .global_x = items, .global_y = 1, .global_z = 1, .local_x = items, .local_y = 1, .local_z = 1,
         .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = items, .edge_y = 1, .edge_z = 1};
     uint32_t words[TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES / 4] = {0};
@@ -174,7 +175,8 @@ static int start(struct program *p, const char *path, uint32_t items)
         r = load(p, path);
     }
     if (r == 0) {
-        r = tern_allocation_create(p->proc, (uint64_t)info.warps * info.lanes << STACK_LOG2, TERN_MEM_WRITE, 0, &p->stack);
+        r = tern_allocation_create(p->proc, (uint64_t)info.warps * info.lanes << STACK_LOG2, TERN_MEM_WRITE, 0,
+                                   &p->stack);
     }
     if (r == 0) {
         r = tern_allocation_create(p->proc, (uint64_t)items * RESULT_BYTES, TERN_MEM_WRITE, 0, &p->results);
@@ -262,8 +264,8 @@ static void request(const char *path, uint32_t items, uint32_t entry, const char
         if (r == 0) {
             r = report(&p, items, dump_path);
         } else if (tern_process_status(p.proc, &f) != 0) {
-            printf("{\"end\": \"fault\", \"code\": %u, \"access\": %u, \"address\": %u, \"pc\": %u, \"warp\": %u, \"lane\": %u, "
-                   "\"message\": ", f.code, f.access, f.address, f.pc, f.warp, f.lane);
+            printf("{\"end\": \"fault\", \"code\": %u, \"access\": %u, \"address\": %u, \"pc\": %u, \"warp\": %u, "
+                   "\"lane\": %u, \"message\": ", f.code, f.access, f.address, f.pc, f.warp, f.lane);
             print_string(f.message);
             printf("}\n");
             r = 0;

@@ -26,8 +26,8 @@ static int comma_locale(void)
     if (!f || fputs(source, f) < 0 || fclose(f)) {
         return -1;
     }
-    snprintf(command, sizeof command, "localedef -c --no-archive -i '%s/source' -f ANSI_X3.4-1968 '%s/xx_COMMA' >'%s/log' 2>&1", folder,
-             folder, folder);
+    snprintf(command, sizeof command, "localedef -c --no-archive -i '%s/source' -f ANSI_X3.4-1968 '%s/xx_COMMA' "
+             ">'%s/log' 2>&1", folder, folder, folder);
     const int made = system(command); /* not 0: the categories that are not there are warned of */
     setenv("LOCPATH", folder, 1);
     const char *set = made < 0 ? NULL : setlocale(LC_ALL, "xx_COMMA");

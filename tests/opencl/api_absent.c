@@ -14,7 +14,8 @@ static void test_images_and_samplers(void **state)
     REFUSED(clCreateImage(clt_context, 0, &format, &desc, NULL, &clt_error), CL_INVALID_OPERATION);
     REFUSED(clCreateImageWithProperties(clt_context, NULL, 0, &format, &desc, NULL, &clt_error), CL_INVALID_OPERATION);
     REFUSED(clCreateImage2D(clt_context, 0, &format, 4, 4, 0, NULL, &clt_error), CL_INVALID_OPERATION);
-    REFUSED(clCreateSampler(clt_context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &clt_error), CL_INVALID_OPERATION);
+    REFUSED(clCreateSampler(clt_context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &clt_error),
+            CL_INVALID_OPERATION);
     REFUSED(clCreateSamplerWithProperties(clt_context, NULL, &clt_error), CL_INVALID_OPERATION);
     OK(clGetSupportedImageFormats(clt_context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &n));
     assert_int_equal(n, 0);
@@ -66,7 +67,8 @@ static void test_programs_and_queues(void **state)
     const unsigned il[4] = {0x07230203};
     REFUSED(clCreateProgramWithIL(clt_context, il, sizeof il, &clt_error), CL_INVALID_OPERATION);
     REFUSED(clCreateProgramWithIL(clt_context, NULL, 0, &clt_error), CL_INVALID_VALUE);
-    REFUSED(clCreateProgramWithBuiltInKernels(clt_context, 1, &clt_device, "no_such_kernel", &clt_error), CL_INVALID_VALUE);
+    REFUSED(clCreateProgramWithBuiltInKernels(clt_context, 1, &clt_device, "no_such_kernel", &clt_error),
+            CL_INVALID_VALUE);
     cl_program p = clt_build("kernel void f() {}", "");
     FAILS(clSetProgramSpecializationConstant(p, 0, sizeof il, il), CL_INVALID_OPERATION);
     FAILS(clSetProgramReleaseCallback(p, released, NULL), CL_INVALID_OPERATION);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every offset, size, origin, region and pitch of every call at its corner values. What the call must answer is reckoned here
- * without overflow, in 128 bits; what is accepted and can run is run, and all bytes are compared.
+ * Every offset, size, origin, region and pitch of every call at its corner values. What the call must answer is
+ * reckoned here without overflow, in 128 bits; what is accepted and can run is run, and all bytes are compared.
  */
 #include "clt.h"
 
@@ -16,8 +16,8 @@ typedef unsigned __int128 wide;
 
 static const size_t corners[] = {
     0, 1, 2, 3, 4, 7, 8, 16, 63, 64, 100, 127, 128, 129, SIZE / 2, SIZE - 1, SIZE, SIZE + 1, 0x7fffffff, 0x80000000,
-    0xffffffff, 0x100000000, 0x100000001, 1ull << 60, 1ull << 61, 1ull << 62, (1ull << 63) - 1, 1ull << 63, 0u - (size_t)SIZE,
-    0u - (size_t)8, SIZE_MAX,
+    0xffffffff, 0x100000000, 0x100000001, 1ull << 60, 1ull << 61, 1ull << 62, (1ull << 63) - 1, 1ull << 63,
+    0u - (size_t)SIZE, 0u - (size_t)8, SIZE_MAX,
 };
 
 static unsigned char model[2][SIZE]; /* what the buffers must hold */
@@ -95,7 +95,8 @@ static void test_ranges(void **state)
             if (answered(error, want, "write", at, n, 0)) {
                 memcpy(model[0] + at, host, n);
             }
-            void *p = clEnqueueMapBuffer(clt_queue, buffers[0], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at, n, 0, NULL, NULL, &error);
+            void *p = clEnqueueMapBuffer(clt_queue, buffers[0], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at, n, 0, NULL,
+                                         NULL, &error);
             if (answered(error, n == 0 ? CL_INVALID_VALUE : want, "map", at, n, 0)) {
                 assert_memory_equal(p, model[0] + at, n);
                 memset(p, (int)i, n);
@@ -136,7 +137,8 @@ static void test_sub_buffers(void **state)
                     const size_t at = corners[o];
                     const bool inside = (wide)at + 4 <= r.size;
                     if (answered(clEnqueueReadBuffer(clt_queue, m, CL_TRUE, at, 4, host, 0, NULL, NULL),
-                                 inside ? CL_SUCCESS : CL_INVALID_VALUE, "read of a sub-buffer", r.origin, r.size, at)) {
+                                 inside ? CL_SUCCESS : CL_INVALID_VALUE, "read of a sub-buffer", r.origin,
+                                 r.size, at)) {
                         assert_memory_equal(host, model[0] + r.origin + at, 4);
                     }
                 }
@@ -157,8 +159,10 @@ static void test_copies(void **state)
                 const size_t from = corners[i], to = corners[k], size = corners[n];
                 const bool same = (i + k + n) % 2 == 0, good = fits(from, size) && fits(to, size);
                 const bool meet = same && good && size != 0 && from < to + size && to < from + size;
-                const cl_int error = clEnqueueCopyBuffer(clt_queue, buffers[0], buffers[!same], from, to, size, 0, NULL, NULL);
-                if (answered(error, !good ? CL_INVALID_VALUE : meet ? CL_MEM_COPY_OVERLAP : CL_SUCCESS, "copy", from, to, size)) {
+                const cl_int error = clEnqueueCopyBuffer(clt_queue, buffers[0], buffers[!same], from, to, size, 0,
+                                                         NULL, NULL);
+                if (answered(error, !good ? CL_INVALID_VALUE : meet ? CL_MEM_COPY_OVERLAP : CL_SUCCESS, "copy", from,
+                             to, size)) {
                     memcpy(model[!same] + to, model[0] + from, size);
                 }
             }
@@ -185,7 +189,8 @@ static wide times(wide a, wide b)
 /** The byte after the last; 0: not a box of this region. */
 static wide end_of(const struct box *x, const size_t region[3])
 {
-    const wide row = x->row == 0 ? region[0] : x->row, rows = times(region[1], row), slice = x->slice == 0 ? rows : x->slice;
+    const wide row = x->row == 0 ? region[0] : x->row, rows = times(region[1], row), slice = x->slice == 0 ? rows
+        : x->slice;
     if (region[0] == 0 || region[1] == 0 || region[2] == 0 || row < region[0] || slice < rows || slice % row != 0) {
         return 0;
     }
@@ -203,7 +208,8 @@ static size_t place(const struct box *b, const size_t region[3], size_t x, size_
 /** Mostly small, so that many boxes fit, and now and then a corner. */
 static size_t draw(uint32_t *seed, size_t least, size_t most)
 {
-    return clt_random(seed) % 16 == 0 ? corners[clt_random(seed) % LENGTH(corners)] : least + clt_random(seed) % (most - least + 1);
+    return clt_random(seed) % 16 == 0 ? corners[clt_random(seed) % LENGTH(corners)]
+                                      : least + clt_random(seed) % (most - least + 1);
 }
 
 static void draw_box(struct box *b, const size_t region[3], uint32_t *seed)
@@ -212,14 +218,16 @@ static void draw_box(struct box *b, const size_t region[3], uint32_t *seed)
         b->origin[i] = draw(seed, 0, 6);
     }
     b->row = clt_random(seed) % 3 == 0 ? 0 : draw(seed, region[0] % 64, region[0] % 64 + 9);
-    b->slice = clt_random(seed) % 3 == 0 ? 0 : clt_random(seed) % 8 == 0 ? draw(seed, 0, 200) : b->row * draw(seed, region[1] % 64, region[1] % 64 + 3);
+    b->slice = clt_random(seed) % 3 == 0 ? 0 : clt_random(seed) % 8 == 0
+        ? draw(seed, 0, 200) : b->row * draw(seed, region[1] % 64, region[1] % 64 + 3);
 }
 
-static _Noreturn void wrong_box(uint32_t seed, cl_int got, cl_int want, const struct box *a, const struct box *b, const size_t r[3])
+static _Noreturn void wrong_box(uint32_t seed, cl_int got, cl_int want, const struct box *a, const struct box *b,
+                                const size_t r[3])
 {
-    fail_msg("seed 0x%" PRIx32 ": %d and not %d: region %zx %zx %zx, origins %zx %zx %zx and %zx %zx %zx, pitches %zx %zx and %zx %zx",
-             seed, got, want, r[0], r[1], r[2], a->origin[0], a->origin[1], a->origin[2], b->origin[0], b->origin[1], b->origin[2],
-             a->row, a->slice, b->row, b->slice);
+    fail_msg("seed 0x%" PRIx32 ": %d and not %d: region %zx %zx %zx, origins %zx %zx %zx and %zx %zx %zx, pitches %zx "
+             "%zx and %zx %zx", seed, got, want, r[0], r[1], r[2], a->origin[0], a->origin[1], a->origin[2],
+             b->origin[0], b->origin[1], b->origin[2], a->row, a->slice, b->row, b->slice);
     abort();
 }
 
@@ -243,17 +251,18 @@ static void test_boxes(void **state)
         }
         const bool good = end != 0 && end <= SIZE && host_end != 0 && host_end <= HOST;
         const cl_int want = good ? CL_SUCCESS : CL_INVALID_VALUE;
-        const cl_int got = read ? clEnqueueReadBufferRect(clt_queue, buffers[0], CL_TRUE, b.origin, h.origin, region, b.row, b.slice,
-                                                          h.row, h.slice, host, 0, NULL, NULL)
-                                : clEnqueueWriteBufferRect(clt_queue, buffers[0], CL_TRUE, b.origin, h.origin, region, b.row,
-                                                           b.slice, h.row, h.slice, host, 0, NULL, NULL);
+        const cl_int got = read ? clEnqueueReadBufferRect(clt_queue, buffers[0], CL_TRUE, b.origin, h.origin, region,
+                                                          b.row, b.slice, h.row, h.slice, host, 0, NULL, NULL)
+                                : clEnqueueWriteBufferRect(clt_queue, buffers[0], CL_TRUE, b.origin, h.origin,
+                                                           region, b.row, b.slice, h.row, h.slice, host, 0, NULL, NULL);
         if (got != want) {
             wrong_box(first, got, want, &b, &h, region);
         }
         accepted += good;
         for (size_t i = 0; good && i < region[0] * region[1] * region[2]; i++) {
             const size_t x = i % region[0], y = i / region[0] % region[1], z = i / region[0] / region[1];
-            unsigned char *device = &model[0][place(&b, region, x, y, z)], *mine = &host_model[place(&h, region, x, y, z)];
+            unsigned char *device = &model[0][place(&b, region, x, y, z)],
+                *mine = &host_model[place(&h, region, x, y, z)];
             *(read ? mine : device) = read ? *device : *mine;
         }
         assert_memory_equal(host, host_model, HOST);
@@ -296,8 +305,8 @@ static void test_box_copies(void **state)
         const wide from = end_of(&a, region), to = end_of(&b, region);
         const bool good = from != 0 && from <= SIZE && to != 0 && to <= SIZE;
         const cl_int want = !good ? CL_INVALID_VALUE : same && meet(&a, &b, region) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
-        const cl_int got = clEnqueueCopyBufferRect(clt_queue, buffers[0], buffers[!same], a.origin, b.origin, region, a.row, a.slice,
-                                                   b.row, b.slice, 0, NULL, NULL);
+        const cl_int got = clEnqueueCopyBufferRect(clt_queue, buffers[0], buffers[!same], a.origin, b.origin, region,
+                                                   a.row, a.slice, b.row, b.slice, 0, NULL, NULL);
         if (got != want) {
             wrong_box(first, got, want, &a, &b, region);
         }
@@ -330,7 +339,8 @@ static void test_kernels(void **state)
                 global[dim] = corners[i];
                 offset[dim] = corners[j];
                 cl_int want = global[dim] > UINT32_MAX                             ? CL_INVALID_GLOBAL_WORK_SIZE
-                              : (wide)offset[dim] + global[dim] > (wide)1 << 32 || offset[dim] > UINT32_MAX ? CL_INVALID_GLOBAL_OFFSET
+                              : (wide)offset[dim] + global[dim] > (wide)1 << 32 || offset[dim] > UINT32_MAX
+                              ? CL_INVALID_GLOBAL_OFFSET
                                                                                    : CL_SUCCESS;
                 cl_int got = clEnqueueNDRangeKernel(clt_queue, k, 3, offset, global, NULL, 1, &never, NULL);
                 answered(got, want, "offset", global[dim], offset[dim], dim);
@@ -363,7 +373,8 @@ static void test_sizes(void **state)
     cl_ulong most = 0, local = 0;
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL));
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL));
-    cl_kernel k = clt_kernel("kernel void f(local int *a, local int *b, global int *r) { a[0] = b[0] = 0; r[0] = a[0]; }", "f");
+    cl_kernel k = clt_kernel("kernel void f(local int *a, local int *b, global int *r) { a[0] = b[0] = 0; "
+                             "r[0] = a[0]; }", "f");
     const size_t one = 1;
     clt_args(k, 3, LOCAL(4), LOCAL(4), ARG(buffers[1]));
     for (size_t i = 0; i < LENGTH(corners); i++) {
@@ -376,7 +387,8 @@ static void test_sizes(void **state)
         if (answered(clSetKernelArg(k, 0, n, NULL), want, "local memory", n, 0, 0)) {
             const size_t rest[] = {local - (n + 127) / 128 * 128, local - n + 1};
             for (int r = 0; r < 2; r++) {
-                if (rest[r] != 0 && rest[r] <= local) { /* the second begins at a multiple of 128; together all, or too much */
+                /* the second begins at a multiple of 128; together all, or too much */
+                if (rest[r] != 0 && rest[r] <= local) {
                     OK(clSetKernelArg(k, 1, rest[r], NULL));
                     answered(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &one, NULL, 0, NULL, NULL),
                              r == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES, "two of local memory", n, rest[r], 0);
@@ -397,7 +409,8 @@ static void test_lengths(void **state)
 {
     (void)state;
     const char *strings[3] = {"a", "b", "c"};
-    static const size_t lengths[][3] = {{SIZE_MAX, 1, 1}, {SIZE_MAX - 1, 1, 16}, {1, SIZE_MAX / 2, SIZE_MAX / 2 + 1}, {1, 1, SIZE_MAX - 2}};
+    static const size_t lengths[][3] = {{SIZE_MAX, 1, 1}, {SIZE_MAX - 1, 1, 16}, {1, SIZE_MAX / 2, SIZE_MAX / 2 + 1},
+                                        {1, 1, SIZE_MAX - 2}};
     for (size_t i = 0; i < LENGTH(lengths); i++) {
         REFUSED(clCreateProgramWithSource(clt_context, 3, strings, lengths[i], &clt_error), CL_OUT_OF_HOST_MEMORY);
     }

@@ -15,7 +15,8 @@
 #define N 64u
 
 static const char source[] = "kernel void spin(global uint *x, uint n) { uint v = x[get_global_id(0)];"
-                             " for (uint i = 0; i < n; i++) { v = v * 1664525u + 1013904223u; } x[get_global_id(0)] = v; }";
+                             " for (uint i = 0; i < n; i++) { v = v * 1664525u + 1013904223u; } "
+                             "x[get_global_id(0)] = v; }";
 
 static bool has_word(const char *text, const char *word)
 {
@@ -95,7 +96,8 @@ static void test_refused(void **state)
         }
         const cl_queue_properties device[] = {
             CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, names[n], 1, 0};
-        REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, device, &clt_error), CL_INVALID_QUEUE_PROPERTIES);
+        REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, device, &clt_error),
+                CL_INVALID_QUEUE_PROPERTIES);
     }
 }
 
@@ -114,7 +116,8 @@ static cl_int status_of(cl_event e)
 }
 
 /* Only reads until the gate opens, past all caches. */
-static const char waiting[] = "kernel void waits(volatile global uint *gate) { while (atomic_cmpxchg(gate, 1u, 1u) == 0) { } }";
+static const char waiting[] = "kernel void waits(volatile global uint *gate) { while (atomic_cmpxchg(gate, 1u, "
+                              "1u) == 0) { } }";
 
 #define COMMANDS 20u
 #define PATIENCE 200000 /* ms: only a test that fails waits so long */
@@ -130,8 +133,8 @@ struct throttled {
 static void fill(struct throttled *t, cl_kernel k)
 {
     const size_t one = 1;
-    t->queue = make((const cl_queue_properties[]){CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE | t->order, CL_QUEUE_THROTTLE_KHR,
-                                                  t->throttle, 0});
+    t->queue = make((const cl_queue_properties[]){CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE | t->order,
+                                                  CL_QUEUE_THROTTLE_KHR, t->throttle, 0});
     for (unsigned i = 0; i < COMMANDS; i++) {
         OK(clEnqueueNDRangeKernel(t->queue, k, 1, NULL, &one, NULL, 0, NULL, &t->e[i]));
     }
@@ -193,7 +196,8 @@ static void test_throttle(void **state)
     OK(clReleaseKernel(k));
 }
 
-/** What the driver publishes counts the context of clt_queue only: those of queues that were released go a little later. */
+/** What the driver publishes counts the context of clt_queue only: those of queues that were
+ * released go a little later. */
 static bool only_ours(void)
 {
     return published.contexts == 1;
@@ -213,11 +217,13 @@ static void test_priority(void **state)
     static const struct {
         cl_queue_properties priority;
         uint32_t weight;
-    } hints[HINTS] = {{CL_QUEUE_PRIORITY_HIGH_KHR, 400}, {CL_QUEUE_PRIORITY_MED_KHR, 100}, {CL_QUEUE_PRIORITY_LOW_KHR, 12}, {0, 100}};
+    } hints[HINTS] = {{CL_QUEUE_PRIORITY_HIGH_KHR, 400}, {CL_QUEUE_PRIORITY_MED_KHR, 100},
+                      {CL_QUEUE_PRIORITY_LOW_KHR, 12}, {0, 100}};
     cl_command_queue q[LENGTH(hints)];
     assert_true(published_until(only_ours));
     for (uint32_t i = 0; i < LENGTH(hints); i++) {
-        q[i] = make((const cl_queue_properties[]){PROFILED, hints[i].priority ? CL_QUEUE_PRIORITY_KHR : 0, hints[i].priority, 0});
+        q[i] = make((const cl_queue_properties[]){PROFILED, hints[i].priority ? CL_QUEUE_PRIORITY_KHR : 0,
+                                                  hints[i].priority, 0});
     }
     assert_true(published_until(all_hints));
     for (uint32_t i = 0; i < LENGTH(hints); i++) { /* in order of creation */

@@ -116,8 +116,8 @@ static void test_context(void **state)
     (void)state;
     const cl_context_properties good[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)clt_platform, 0};
     const cl_context_properties unknown[] = {0x7777, 1, 0};
-    const cl_context_properties twice[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)clt_platform, CL_CONTEXT_PLATFORM,
-                                           (cl_context_properties)clt_platform, 0};
+    const cl_context_properties twice[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)clt_platform,
+                                           CL_CONTEXT_PLATFORM, (cl_context_properties)clt_platform, 0};
     int deleted = 0;
     cl_uint refs = 0;
     cl_device_id d = NULL;
@@ -157,7 +157,8 @@ static void test_wrong_kinds(void **state)
     void *c = clt_context, *q = clt_queue;
     cl_uint v;
     FAILS(clGetContextInfo((cl_context)q, CL_CONTEXT_REFERENCE_COUNT, sizeof v, &v, NULL), CL_INVALID_CONTEXT);
-    FAILS(clGetCommandQueueInfo((cl_command_queue)c, CL_QUEUE_REFERENCE_COUNT, sizeof v, &v, NULL), CL_INVALID_COMMAND_QUEUE);
+    FAILS(clGetCommandQueueInfo((cl_command_queue)c, CL_QUEUE_REFERENCE_COUNT, sizeof v, &v, NULL),
+          CL_INVALID_COMMAND_QUEUE);
     FAILS(clGetMemObjectInfo((cl_mem)c, CL_MEM_REFERENCE_COUNT, sizeof v, &v, NULL), CL_INVALID_MEM_OBJECT);
     FAILS(clGetProgramInfo((cl_program)c, CL_PROGRAM_REFERENCE_COUNT, sizeof v, &v, NULL), CL_INVALID_PROGRAM);
     FAILS(clGetKernelInfo((cl_kernel)c, CL_KERNEL_REFERENCE_COUNT, sizeof v, &v, NULL), CL_INVALID_KERNEL);
@@ -193,7 +194,8 @@ static void test_queue(void **state)
     OK(clReleaseCommandQueue(q));
     REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, unknown, &clt_error), CL_INVALID_VALUE);
     REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, strange, &clt_error), CL_INVALID_VALUE);
-    REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, device, &clt_error), CL_INVALID_QUEUE_PROPERTIES);
+    REFUSED(clCreateCommandQueueWithProperties(clt_context, clt_device, device, &clt_error),
+            CL_INVALID_QUEUE_PROPERTIES);
     REFUSED(clCreateCommandQueue(clt_context, (cl_device_id)clt_context, 0, &clt_error), CL_INVALID_DEVICE);
 }
 

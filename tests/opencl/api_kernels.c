@@ -2,7 +2,8 @@
 /** Program, kernel, NDRange and event calls with wrong arguments. */
 #include "clt.h"
 
-static const char text[] = "kernel void f(global int *a, local int *t, int n, float4 v, constant int *c) { a[n] = t[0] + c[0]; }";
+static const char text[] = "kernel void f(global int *a, local int *t, int n, float4 v, constant int *c) { a[n] = "
+                           "t[0] + c[0]; }";
 
 static void test_programs(void **state)
 {
@@ -39,7 +40,8 @@ static void test_programs(void **state)
     size = 4;
     const unsigned char *bytes = NULL;
     cl_int status = 0;
-    REFUSED(clCreateProgramWithBinary(clt_context, 1, &clt_device, &size, &bytes, &status, &clt_error), CL_INVALID_VALUE);
+    REFUSED(clCreateProgramWithBinary(clt_context, 1, &clt_device, &size, &bytes, &status, &clt_error),
+            CL_INVALID_VALUE);
     FAILS(status, CL_INVALID_VALUE);
 }
 
@@ -129,7 +131,8 @@ static void test_queries(void **state)
     size_t max = 0;
     OK(clGetKernelWorkGroupInfo(k, NULL, CL_KERNEL_WORK_GROUP_SIZE, sizeof max, &max, NULL));
     assert_true(size > 1 && max % size == 0);
-    FAILS(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof size, &size, NULL), CL_INVALID_VALUE);
+    FAILS(clGetKernelWorkGroupInfo(k, clt_device, CL_KERNEL_GLOBAL_WORK_SIZE, sizeof size, &size, NULL),
+          CL_INVALID_VALUE);
     FAILS(clGetKernelWorkGroupInfo(k, (cl_device_id)clt_queue, CL_KERNEL_WORK_GROUP_SIZE, sizeof max, &max, NULL),
           CL_INVALID_DEVICE);
     cl_kernel none = clCloneKernel((cl_kernel)clt_queue, &clt_error);
@@ -152,7 +155,8 @@ static void test_ranges(void **state)
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof max, &max, NULL));
     const size_t n[3] = {64, 64, 64}, odd[3] = {60, 64, 64}, wide[3] = {2 * max, 2, 2};
     const size_t l16[3] = {16, 1, 1}, l0[3] = {0, 1, 1}, many[3] = {max, 2, 1}, l82[3] = {8, 2, 1};
-    const size_t too_wide[3] = {2 * max, 1, 1}, five_g = (size_t)5 << 30, three_g = (size_t)3 << 30, four_g = (size_t)1 << 32;
+    const size_t too_wide[3] = {2 * max, 1, 1}, five_g = (size_t)5 << 30, three_g = (size_t)3 << 30,
+        four_g = (size_t)1 << 32;
     FAILS(range(f, 0, NULL, n, NULL), CL_INVALID_WORK_DIMENSION);
     FAILS(range(f, 4, NULL, n, NULL), CL_INVALID_WORK_DIMENSION);
     FAILS(range(f, 1, NULL, &five_g, NULL), CL_INVALID_GLOBAL_WORK_SIZE);
@@ -187,8 +191,8 @@ static void test_large_arguments(void **state)
     (void)state;
     static const char *const options[] = {"-DN=250", "-DN=300"};
     for (int i = 0; i < 2; i++) {
-        cl_program p = clt_build("struct s { int a[N]; }; kernel void f(struct s s, global int *r) { *r = s.a[N - 1] + s.a[7]; }",
-                                 options[i]);
+        cl_program p = clt_build("struct s { int a[N]; }; kernel void f(struct s s, global int *r) { *r = s.a[N - "
+                                 "1] + s.a[7]; }", options[i]);
         cl_kernel k = clCreateKernel(p, "f", &clt_error);
         MADE(k);
         cl_int a[300], r = 0;

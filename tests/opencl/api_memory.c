@@ -9,8 +9,10 @@ static void test_create(void **state)
     (void)state;
     REFUSED(clCreateBuffer(clt_context, 0, 0, NULL, &clt_error), CL_INVALID_BUFFER_SIZE);
     REFUSED(clCreateBuffer(clt_context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 16, NULL, &clt_error), CL_INVALID_VALUE);
-    REFUSED(clCreateBuffer(clt_context, CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY, 16, NULL, &clt_error), CL_INVALID_VALUE);
-    REFUSED(clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, 16, host, &clt_error), CL_INVALID_VALUE);
+    REFUSED(clCreateBuffer(clt_context, CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY, 16, NULL, &clt_error),
+            CL_INVALID_VALUE);
+    REFUSED(clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR, 16, host, &clt_error),
+            CL_INVALID_VALUE);
     REFUSED(clCreateBuffer(clt_context, 1u << 30, 16, NULL, &clt_error), CL_INVALID_VALUE);
     REFUSED(clCreateBuffer(clt_context, CL_MEM_COPY_HOST_PTR, 16, NULL, &clt_error), CL_INVALID_HOST_PTR);
     REFUSED(clCreateBuffer(clt_context, CL_MEM_READ_WRITE, 16, host, &clt_error), CL_INVALID_HOST_PTR);
@@ -104,7 +106,8 @@ static void test_host_access(void **state)
         FAILS(clEnqueueWriteBufferRect(clt_queue, m, CL_TRUE, origin, origin, region, 0, 0, 0, 0, host, 0, NULL, NULL),
               cases[i].write);
         for (int w = 0; w < 2; w++) {
-            void *p = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, w ? CL_MAP_WRITE : CL_MAP_READ, 0, 4, 0, NULL, NULL, &clt_error);
+            void *p = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, w ? CL_MAP_WRITE : CL_MAP_READ, 0, 4, 0, NULL, NULL,
+                                         &clt_error);
             assert_int_equal(clt_error, w ? cases[i].write : cases[i].read);
             if (p != NULL) {
                 OK(clEnqueueUnmapMemObject(clt_queue, m, p, 0, NULL, NULL));
@@ -120,16 +123,20 @@ static void test_rect(void **state)
     (void)state;
     cl_mem m = clt_buffer(1024, NULL);
     const size_t zero[3] = {0, 0, 0}, region[3] = {16, 4, 4}, flat[3] = {16, 0, 1}, far[3] = {0, 60, 0};
-    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, flat, 0, 0, 0, 0, host, 0, NULL, NULL), CL_INVALID_VALUE);
-    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, far, zero, region, 0, 0, 0, 0, host, 0, NULL, NULL), CL_INVALID_VALUE);
+    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, flat, 0, 0, 0, 0, host, 0, NULL, NULL),
+          CL_INVALID_VALUE);
+    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, far, zero, region, 0, 0, 0, 0, host, 0, NULL, NULL),
+          CL_INVALID_VALUE);
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 15, 0, 0, 0, host, 0, NULL, NULL),
           CL_INVALID_VALUE);
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 16, 63, 0, 0, host, 0, NULL, NULL),
           CL_INVALID_VALUE);
     FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 16, 72, 0, 0, host, 0, NULL, NULL),
           CL_INVALID_VALUE); /* no multiple of the row pitch */
-    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, NULL, zero, region, 0, 0, 0, 0, host, 0, NULL, NULL), CL_INVALID_VALUE);
-    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 0, 0, 0, 0, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, NULL, zero, region, 0, 0, 0, 0, host, 0, NULL, NULL),
+          CL_INVALID_VALUE);
+    FAILS(clEnqueueReadBufferRect(clt_queue, m, CL_TRUE, zero, zero, region, 0, 0, 0, 0, NULL, 0, NULL, NULL),
+          CL_INVALID_VALUE);
     FAILS(clEnqueueCopyBufferRect(clt_queue, m, m, zero, far, region, 0, 0, 0, 0, 0, NULL, NULL), CL_INVALID_VALUE);
     const size_t huge[3] = {1, (size_t)1 << 40, (size_t)1 << 40};
     FAILS(clEnqueueCopyBufferRect(clt_queue, m, m, zero, zero, huge, 0, 0, 0, 0, 0, NULL, NULL), CL_INVALID_VALUE);

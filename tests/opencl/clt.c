@@ -18,7 +18,8 @@ static cl_platform_id find_platform(void)
     char name[64];
     OK(clGetPlatformIDs(16, all, &n));
     for (cl_uint i = 0; i < n && i < 16; i++) {
-        if (clGetPlatformInfo(all[i], CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS && strcmp(name, "Tern") == 0) {
+        if (clGetPlatformInfo(all[i], CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+            strcmp(name, "Tern") == 0) {
             return all[i];
         }
     }

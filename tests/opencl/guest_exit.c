@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Ends of programs, each in a process of its own (this program, started again with the name of an end): objects that are left, released by an
- * atexit handler or a destructor before or after the library's own, work in flight, the library unloaded under its threads. None may
- * crash or hang, and what the program asked to be its exit status is its exit status.
+ * Ends of programs, each in a process of its own (this program, started again with the name of an end): objects
+ * that are left, released by an atexit handler or a destructor before or after the library's own, work in
+ * flight, the library unloaded under its threads. None may crash or hang, and what the program asked to be its
+ * exit status is its exit status.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -47,9 +48,11 @@ static void finish(void)
 {
     cl_int got = 0;
     expect(clFinish(clt_queue) == CL_SUCCESS, "clFinish");
-    expect(clEnqueueReadBuffer(clt_queue, buffer, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL) == CL_SUCCESS && got == 7, "the result");
+    expect(clEnqueueReadBuffer(clt_queue, buffer, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL) == CL_SUCCESS &&
+           got == 7, "the result");
     expect(clReleaseMemObject(buffer) == CL_SUCCESS && clReleaseKernel(kernel) == CL_SUCCESS, "clRelease...");
-    expect(clReleaseCommandQueue(clt_queue) == CL_SUCCESS && clReleaseContext(clt_context) == CL_SUCCESS, "clRelease...");
+    expect(clReleaseCommandQueue(clt_queue) == CL_SUCCESS && clReleaseContext(clt_context) == CL_SUCCESS,
+           "clRelease...");
 }
 
 /** Every object is gone, perhaps the device too: an answer comes, whatever it is. */
@@ -126,7 +129,8 @@ static void end_in_a_callback(void)
     }
 }
 
-/** Without the loader, which might keep it: the library itself, unloaded with a kernel in flight and its threads awake. */
+/** Without the loader, which might keep it: the library itself, unloaded with a kernel in
+ * flight and its threads awake. */
 static void end_unloaded(void)
 {
     char path[4096];
@@ -147,7 +151,8 @@ static void end_unloaded(void)
     cl_command_queue q = cl->clCreateCommandQueue(c, device, 0, NULL);
     mem = cl->clCreateBuffer(c, CL_MEM_READ_WRITE, 1u << 20, NULL, NULL);
     for (cl_uint i = 0; i < 100; i++) {
-        expect(cl->clEnqueueFillBuffer(q, mem, &i, sizeof i, 0, 1u << 20, 0, NULL, NULL) == CL_SUCCESS, "clEnqueueFillBuffer");
+        expect(cl->clEnqueueFillBuffer(q, mem, &i, sizeof i, 0, 1u << 20, 0, NULL, NULL) == CL_SUCCESS,
+               "clEnqueueFillBuffer");
     }
     expect(dlclose(library) == 0, "dlclose");
     usleep(100000); /* its threads go on */
@@ -178,7 +183,8 @@ static void test_ends(void **state)
 {
     (void)state;
     const char *backend = getenv("TERN_BACKEND");
-    const size_t repeats = backend != NULL && strcmp(backend, "rtl") == 0 ? 1 : REPEATS; /* an RTL device takes its time to make */
+    /* an RTL device takes its time to make */
+    const size_t repeats = backend != NULL && strcmp(backend, "rtl") == 0 ? 1 : REPEATS;
     for (size_t i = 0; i < LENGTH(ends) * repeats; i++) {
         const struct end *e = &ends[i % LENGTH(ends)];
         int status;

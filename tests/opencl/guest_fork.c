@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the child of a fork finds whose parent uses OpenCL: every call fails at once, and one line on stderr says why; objects
- * can be released, and the child ends as it likes. The parent notices nothing.
+ * What the child of a fork finds whose parent uses OpenCL: every call fails at once, and one line on stderr says why;
+ * objects can be released, and the child ends as it likes. The parent notices nothing.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -122,8 +122,10 @@ static void call_everything(void)
     REFUSED_IN_CHILD(clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof out[0], out, NULL));
     REFUSED_IN_CHILD(clEnqueueReadBuffer(clt_queue, buffer, CL_TRUE, 0, 4, out, 0, NULL, NULL));
     REFUSED_IN_CHILD(clEnqueueWriteBuffer(clt_queue, buffer, CL_TRUE, 0, 4, out, 0, NULL, NULL));
-    REFUSED_IN_CHILD(clEnqueueReadBufferRect(clt_queue, buffer, CL_TRUE, zero, zero, one, 0, 0, 0, 0, out, 0, NULL, NULL));
-    REFUSED_IN_CHILD(clEnqueueWriteBufferRect(clt_queue, buffer, CL_TRUE, zero, zero, one, 0, 0, 0, 0, out, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueReadBufferRect(clt_queue, buffer, CL_TRUE, zero, zero, one, 0, 0, 0, 0, out, 0,
+                                             NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueWriteBufferRect(clt_queue, buffer, CL_TRUE, zero, zero, one, 0, 0, 0, 0, out, 0,
+                                              NULL, NULL));
     REFUSED_IN_CHILD(clEnqueueCopyBuffer(clt_queue, buffer, buffer, 0, 64, 4, 0, NULL, NULL));
     REFUSED_IN_CHILD(clEnqueueFillBuffer(clt_queue, buffer, &word, 4, 0, 4, 0, NULL, &e));
     REFUSED_IN_CHILD(clEnqueueUnmapMemObject(clt_queue, buffer, mapped, 0, NULL, NULL));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs that have little: threads with small stacks, few descriptors, no home, no room for files. What can work works, and
- * what cannot fails with an error and a sentence; nothing crashes or hangs. Each in a process of its own, since limits do not come back.
+ * Programs that have little: threads with small stacks, few descriptors, no home, no room for files. What can work
+ * works, and what cannot fails with an error and a sentence; nothing crashes or hangs. Each in a process of its own,
+ * since limits do not come back.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,7 +23,8 @@
 /** Everything that a program does with OpenCL, from the first call to the last. The first call that failed, or NULL. */
 static const char *whole(void)
 {
-    const char *source = "kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0) * 3; printf(\"%s\", \"\"); }";
+    const char *source = "kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0) * 3; "
+                         "printf(\"%s\", \"\"); }";
     cl_platform_id platforms[8];
     cl_uint n = 0;
     cl_device_id d = NULL;
@@ -129,7 +131,8 @@ static void test_small_stacks(void **state)
     assert_int_equal(in_child(on_small_stack, 64), WORKED);
 }
 
-/** What a program does again and again, once the device is open and the kernel has run before. The first call that failed, or NULL. */
+/** What a program does again and again, once the device is open and the kernel has run before. The first
+ * call that failed, or NULL. */
 static void *thread_steady(void *out)
 {
     cl_int got[64], error;
@@ -140,9 +143,10 @@ static void *thread_steady(void *out)
     if (m == NULL || clSetKernelArg(*(cl_kernel *)out, 0, sizeof m, &m) != CL_SUCCESS) {
         failed = "clCreateBuffer";
     } else if (clEnqueueFillBuffer(clt_queue, m, &zero, sizeof zero, 0, sizeof got, 0, NULL, NULL) != CL_SUCCESS ||
-               clEnqueueNDRangeKernel(clt_queue, *(cl_kernel *)out, 1, NULL, &(size_t){64}, NULL, 0, NULL, &e) != CL_SUCCESS ||
-               clWaitForEvents(1, &e) != CL_SUCCESS || clFinish(clt_queue) != CL_SUCCESS ||
-               clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) != CL_SUCCESS || got[63] != 63) {
+               clEnqueueNDRangeKernel(clt_queue, *(cl_kernel *)out, 1, NULL, &(size_t){64}, NULL, 0, NULL, &e) !=
+               CL_SUCCESS || clWaitForEvents(1, &e) != CL_SUCCESS || clFinish(clt_queue) != CL_SUCCESS ||
+               clEnqueueReadBuffer(clt_queue, m, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) != CL_SUCCESS ||
+               got[63] != 63) {
         failed = "clEnqueue...";
     }
     clReleaseEvent(e);
@@ -159,13 +163,15 @@ static enum outcome on_least_stack(int bytes)
     union {
         cl_kernel kernel;
         const char *failed;
-    } shared = {.kernel = clt_kernel("kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0); }", "k")};
+    } shared = {.kernel = clt_kernel("kernel void k(global int *x) { x[get_global_id(0)] = (int)get_global_id(0); }",
+                                     "k")};
     cl_mem m = clt_buffer(256, NULL);
     OK(clSetKernelArg(shared.kernel, 0, sizeof m, &m));
     clt_run(shared.kernel, 64, 0); /* the first time, a program is linked and loaded */
     OK(clReleaseMemObject(m));
     pthread_attr_init(&attr);
-    if (pthread_attr_setstacksize(&attr, (size_t)bytes) != 0 || pthread_create(&thread, &attr, thread_steady, &shared) != 0) {
+    if (pthread_attr_setstacksize(&attr, (size_t)bytes) != 0 ||
+        pthread_create(&thread, &attr, thread_steady, &shared) != 0) {
         return FAILED;
     }
     pthread_join(thread, NULL);
@@ -235,7 +241,8 @@ static enum outcome without_home(int value)
     if (chdir("/proc")) { /* where nobody can make a file */
         return CANNOT;
     }
-    execle("/proc/self/exe", "guest_limits", "whole", (char *)NULL, (char *[]){(char *)(uintptr_t)(icd - strlen("OCL_ICD_VENDORS=")), NULL});
+    execle("/proc/self/exe", "guest_limits", "whole", (char *)NULL,
+           (char *[]){(char *)(uintptr_t)(icd - strlen("OCL_ICD_VENDORS=")), NULL});
     return FAILED;
 }
 

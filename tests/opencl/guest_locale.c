@@ -9,7 +9,8 @@
 
 #include <unistd.h>
 
-static const char source[] = "kernel void k(global float *out) { out[0] = V; printf(\"%f %5.2e %v2g|\", out[0], out[0], (float2)(0.5f, 2.25f)); }";
+static const char source[] = "kernel void k(global float *out) { out[0] = V; printf(\"%f %5.2e %v2g|\", out[0], "
+                             "out[0], (float2)(0.5f, 2.25f)); }";
 
 /** Runs the kernel; what was printed goes to text. */
 static float run(char *text, size_t size)
@@ -44,8 +45,8 @@ static float run(char *text, size_t size)
 
 static void test_comma(void **state)
 {
-    static const cl_device_info infos[] = {CL_DEVICE_NAME, CL_DEVICE_VERSION, CL_DRIVER_VERSION, CL_DEVICE_OPENCL_C_VERSION,
-                                           CL_DEVICE_EXTENSIONS};
+    static const cl_device_info infos[] = {CL_DEVICE_NAME, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+                                           CL_DEVICE_OPENCL_C_VERSION, CL_DEVICE_EXTENSIONS};
     static char plain[LENGTH(infos)][4096];
     char text[256], other[4096];
     assert_int_equal(clt_open(state), 0);

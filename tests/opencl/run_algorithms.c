@@ -11,8 +11,8 @@ static void test_reduction(void **state)
     cl_kernel k = clt_kernel(
         "kernel void f(global const uint *a, global uint *r, local uint *t) { uint l = get_local_id(0);"
         "  t[l] = a[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);"
-        "  for (uint s = get_local_size(0) / 2; s > 0; s /= 2) { if (l < s) t[l] += t[l + s]; barrier(CLK_LOCAL_MEM_FENCE); }"
-        "  if (l == 0) r[get_group_id(0)] = t[0]; }", "f");
+        "  for (uint s = get_local_size(0) / 2; s > 0; s /= 2) { if (l < s) t[l] += t[l + s]; "
+        "barrier(CLK_LOCAL_MEM_FENCE); }  if (l == 0) r[get_group_id(0)] = t[0]; }", "f");
     static cl_uint a[N], r[N / G];
     uint32_t seed = 3;
     for (int i = 0; i < N; i++) {
@@ -140,8 +140,8 @@ static void test_atomics(void **state)
         "kernel void f(global int *r, global uint *u) { int i = get_global_id(0);"
         "  atomic_add(&r[0], i); atomic_sub(&r[1], i); atomic_min(&r[2], 50 - i); atomic_max(&r[3], i * 3);"
         "  atomic_and(&r[4], ~(1 << (i % 32))); atomic_or(&r[5], 1 << (i % 20)); atomic_xor(&r[6], i);"
-        "  atomic_inc(&r[7]); atomic_dec(&r[8]); atomic_min(&u[0], 0x80000000u + i); atomic_max(&u[1], 0x80000000u + i);"
-        "  if (atomic_cmpxchg(&r[9], i, i + 1) == i) atomic_inc(&r[10]);"
+        "  atomic_inc(&r[7]); atomic_dec(&r[8]); atomic_min(&u[0], 0x80000000u + i); atomic_max(&u[1], "
+        "0x80000000u + i);  if (atomic_cmpxchg(&r[9], i, i + 1) == i) atomic_inc(&r[10]);"
         "  atomic_add(&r[11], atomic_xchg(&r[12], i)); }", "f");
     enum { N = 100 };
     cl_int r[13] = {0, 0, 1000, -1000, -1, 0, 0, 0, 0, 0, 0, 0, -1};
@@ -195,7 +195,8 @@ static void test_scan(void **state)
     for (int i = 0; i < N; i++) {
         a[i] = clt_random(&seed);
     }
-    cl_mem ma = clt_buffer(sizeof a, a), mr = clt_buffer(sizeof r, NULL), ms = clt_buffer(N / G * sizeof(cl_uint), NULL);
+    cl_mem ma = clt_buffer(sizeof a, a), mr = clt_buffer(sizeof r, NULL),
+        ms = clt_buffer(N / G * sizeof(cl_uint), NULL);
     clt_args(block, 3, ARG(ma), ARG(mr), ARG(ms));
     clt_args(add, 2, ARG(mr), ARG(ms));
     const size_t n = N, g = G;
@@ -220,8 +221,8 @@ static void test_nbody(void **state)
     (void)state;
     enum { N = 64 };
     cl_kernel k = clt_kernel(
-        "kernel void f(global const float4 *p, global float4 *r) { float4 me = p[get_global_id(0)]; float3 a = (float3)(0);"
-        "  for (int j = 0; j < (int)get_global_size(0); j++) { float3 d = p[j].xyz - me.xyz;"
+        "kernel void f(global const float4 *p, global float4 *r) { float4 me = p[get_global_id(0)]; float3 a "
+        "= (float3)(0);  for (int j = 0; j < (int)get_global_size(0); j++) { float3 d = p[j].xyz - me.xyz;"
         "    float q = dot(d, d) + 0.01f; float s = p[j].w / (q * sqrt(q)); a += d * s; }"
         "  r[get_global_id(0)] = (float4)(a, 0); }", "f");
     static cl_float4 p[N], r[N];

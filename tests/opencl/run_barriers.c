@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Barriers in every shape that OpenCL C allows: whatever the compiler makes of the control flow around them, the work-items
- * of a group meet at the same instruction (else the device reports a divergence), and see each other's memory behind it.
+ * Barriers in every shape that OpenCL C allows: whatever the compiler makes of the control flow around them,
+ * the work-items of a group meet at the same instruction (else the device reports a divergence), and see
+ * each other's memory behind it.
  *
  * Each kernel passes values around its group: one turn gives a work-item its right neighbour's value plus one. After r
  * turns, however they came about, it has the value from r places away, plus r.
@@ -17,7 +18,8 @@ static const char prelude[] =
     "#define TURN { t[l] = v; barrier(CLK_LOCAL_MEM_FENCE); v = t[(l + 1) % s] + 1; barrier(CLK_LOCAL_MEM_FENCE); }\n"
     "#define DIVERGE { uint x = l + 1; while (x > 1) x = x & 1 ? x * 3 + 1 : x / 2; if (x != 1) v = 0; }\n"
     "int turn(int v, local int *t, uint l, uint s) { TURN return v; }\n"
-    "int turns(int v, local int *t, uint l, uint s, int n) { if (n <= 0) return v; for (;;) { TURN if (--n == 0) return v; } }\n"
+    "int turns(int v, local int *t, uint l, uint s, int n) { if (n <= 0) return v; for (;;) { TURN if (--n == 0) "
+    "return v; } }\n"
     "kernel void once(global const int *in, global int *out, local int *t, int n) {\n"
     "    uint g = get_global_id(0), l = get_local_id(0), s = get_local_size(0); int v = in[g]; TURN out[g] = v; }\n";
 
@@ -32,35 +34,44 @@ static const struct {
     {"half unrolled", "", "for (int k = 0; k < 4 * n; k++) { if (k & 1) TURN else DIVERGE }", 6, 6},
     {"one iteration of a constant loop", "", "for (int k = 0; k < 8; k++) { v += k; if (k == n) TURN v -= k; }", 1, 1},
     {"called twice", "", "v = turn(v, t, l, s); v = turn(v, t, l, s);", 2, 2},
-    {"called in both arms", "", "if (n == 3) v = turn(v, t, l, s); else { v = turn(v, t, l, s); v = turn(v, t, l, s); }", 1, 1},
+    {"called in both arms", "", "if (n == 3) v = turn(v, t, l, s); else { v = turn(v, t, l, s); v = "
+     "turn(v, t, l, s); }", 1, 1},
     {"both arms alike", "", "if (in[0] == 1) { v += 1; TURN } else { v += 2; TURN } v -= in[0] == 1 ? 1 : 2;", 1, 1},
     {"by group", "", "if (get_group_id(0) & 1) { TURN TURN } else TURN", 1, 2},
     {"returns in a loop", "", "v = turns(v, t, l, s, n); v = turns(v, t, l, s, n - 3);", 3, 3},
     {"a group returns", "", "if (get_group_id(0) & 1) { out[g] = v; return; } TURN", 1, 0},
-    {"switch", "", "switch (n) { case 1: TURN break; case 3: TURN case 4: TURN break; case 5: v = 0; default: TURN TURN TURN }", 2, 2},
+    {"switch", "", "switch (n) { case 1: TURN break; case 3: TURN case 4: TURN break; case 5: v = 0; default: "
+     "TURN TURN TURN }", 2, 2},
     {"switch by group", "", "switch (get_group_id(0) & 1) { case 0: TURN TURN break; default: TURN }", 2, 1},
     {"break and continue", "", "for (int k = 0;; k++) { if (k == n) break; if (k == 1) continue; TURN }", 2, 2},
     {"nested loops", "", "for (int j = 0; j < n; j++) { DIVERGE for (int k = 0; k <= j; k++) TURN }", 6, 6},
     {"behind divergent loops", "", "DIVERGE TURN DIVERGE TURN", 2, 2},
-    {"between divergent branches", "", "int w; if (l & 1) w = 1; else w = 2; TURN if (w == 1) out[g] = v + n; else out[g] = v - n;"
-                                       " TURN v += w == 1 ? n : -n; v -= out[g] - t[l];", 2, 2},
-    {"divergent switch", "", "int w = 0; switch (l % 5) { case 0: w = 4; break; case 1: w = in[g]; break; case 3: w = 7; } TURN\n"
-                             "switch (l % 5) { case 0: v += w - 4; break; case 1: v += w - in[g]; break; case 3: v += w - 7; }", 1, 1},
-    {"divergent continue", "", "for (uint k = 0; k < 4; k++) { for (uint j = 0; j < 8; j++) { if (j > l) continue; v ^= j; v ^= j; } TURN }", 4, 4},
-    {"decided in local memory", "", "local int go; do { barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) go = --n; TURN } while (go > 0);", 3, 3},
+    {"between divergent branches", "", "int w; if (l & 1) w = 1; else w = 2; TURN if (w == 1) out[g] = v + n; else "
+                                       "out[g] = v - n; TURN v += w == 1 ? n : -n; v -= out[g] - t[l];", 2, 2},
+    {"divergent switch", "", "int w = 0; switch (l % 5) { case 0: w = 4; break; case 1: w = in[g]; break; case 3: w "
+                             "= 7; } TURN\n"
+                             "switch (l % 5) { case 0: v += w - 4; break; case 1: v += w - in[g]; break; case 3: "
+                             "v += w - 7; }", 1, 1},
+    {"divergent continue", "", "for (uint k = 0; k < 4; k++) { for (uint j = 0; j < 8; j++) { if (j > l) continue; v "
+     "^= j; v ^= j; } TURN }", 4, 4},
+    {"decided in local memory", "", "local int go; do { barrier(CLK_LOCAL_MEM_FENCE); if (l == 0) go = --n; TURN } "
+     "while (go > 0);", 3, 3},
     {"short circuit", "", "if (n == 3 && in[0] == 1 && get_num_groups(0) == 4) TURN", 1, 1},
     {"kernel calls kernel", "", "out[g] = v; once(in, out, t, n); v = out[g];", 1, 1},
-    {"asynchronous copy", "", "event_t e = async_work_group_copy(t, in + get_group_id(0) * s, s, 0); wait_group_events(1, &e);"
-                              " v = t[(l + 1) % s] + 1; barrier(CLK_LOCAL_MEM_FENCE);", 1, 1},
+    {"asynchronous copy", "", "event_t e = async_work_group_copy(t, in + get_group_id(0) * s, s, 0); "
+                              "wait_group_events(1, &e); v = t[(l + 1) % s] + 1; barrier(CLK_LOCAL_MEM_FENCE);", 1, 1},
     {"copies there and back", "", "for (int k = 0; k < n; k++) { TURN t[l] = v; barrier(CLK_LOCAL_MEM_FENCE);\n"
-                                  "event_t e = async_work_group_copy(out + get_group_id(0) * s, t, s, 0); wait_group_events(1, &e); v = out[g]; }", 3, 3},
-    {"two fences", "", "out[g] = v; barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); v = out[g - l + (l + 1) % s] + 1;"
-                       " barrier(CLK_GLOBAL_MEM_FENCE);", 1, 1},
-    {"OpenCL C 3.0", "-cl-std=CL3.0", "for (int k = 0; k < n; k++) { t[l] = v; work_group_barrier(CLK_LOCAL_MEM_FENCE); v = t[(l + 1) % s] + 1;"
-                                      " work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_work_group); }", 3, 3},
+                                  "event_t e = async_work_group_copy(out + get_group_id(0) * s, t, s, 0); "
+                                  "wait_group_events(1, &e); v = out[g]; }", 3, 3},
+    {"two fences", "", "out[g] = v; barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); v = out[g - l + (l "
+                       "+ 1) % s] + 1; barrier(CLK_GLOBAL_MEM_FENCE);", 1, 1},
+    {"OpenCL C 3.0", "-cl-std=CL3.0", "for (int k = 0; k < n; k++) { t[l] = v; "
+                                      "work_group_barrier(CLK_LOCAL_MEM_FENCE); v = t[(l + 1) % s] + 1; "
+                                      "work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_work_group); }", 3, 3},
 };
 
-static void check(cl_kernel k, const char *name, const char *options, cl_mem in, const int *values, unsigned even, unsigned odd)
+static void check(cl_kernel k, const char *name, const char *options, cl_mem in, const int *values, unsigned even,
+                  unsigned odd)
 {
     static const size_t sizes[] = {1, 7, 16, 48, MAX_SIZE};
     static int got[GROUPS * MAX_SIZE];
@@ -95,9 +106,10 @@ static void run_all(const char *options)
     cl_mem in = clt_buffer(sizeof values, values);
     for (size_t c = 0; c < LENGTH(cases); c++) {
         char source[4096], all[64];
-        snprintf(source, sizeof source, "%skernel void f(global const int *in, global int *out, local int *t, int n) {\n"
-                 "uint g = get_global_id(0), l = get_local_id(0), s = get_local_size(0); int v = in[g];\n%s\nout[g] = v; }\n",
-                 prelude, cases[c].body);
+        snprintf(source, sizeof source, "%skernel void f(global const int *in, global int *out, local int "
+                 "*t, int n) {\n"
+                 "uint g = get_global_id(0), l = get_local_id(0), s = get_local_size(0); int v = "
+                 "in[g];\n%s\nout[g] = v; }\n", prelude, cases[c].body);
         snprintf(all, sizeof all, "%s %s", cases[c].options, options);
         cl_program p = clt_build(source, all);
         cl_kernel k = clCreateKernel(p, "f", &clt_error);

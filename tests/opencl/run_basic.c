@@ -84,9 +84,9 @@ static void test_ids_3d(void **state)
         "  uint x = get_global_id(0) - get_global_offset(0), y = get_global_id(1) - get_global_offset(1);"
         "  uint z = get_global_id(2) - get_global_offset(2);"
         "  global uint *o = r + 10 * (x + get_global_size(0) * (y + get_global_size(1) * z));"
-        "  for (uint d = 0; d < 3; d++) { o[d] = get_global_id(d); o[3 + d] = get_local_id(d); o[6 + d] = get_group_id(d); }"
-        "  o[9] = get_num_groups(0) + 100 * get_num_groups(1) + 10000 * get_num_groups(2) + 100000 * get_work_dim()"
-        "       + 1000000 * (uint)get_local_size(0) + 10000000 * (uint)get_local_size(2);"
+        "  for (uint d = 0; d < 3; d++) { o[d] = get_global_id(d); o[3 + d] = get_local_id(d); o[6 + d] = "
+        "get_group_id(d); }  o[9] = get_num_groups(0) + 100 * get_num_groups(1) + 10000 * get_num_groups(2) + 100000 * "
+        "get_work_dim()       + 1000000 * (uint)get_local_size(0) + 10000000 * (uint)get_local_size(2);"
         "}", "ids");
     cl_mem m = clt_buffer(sizeof r, NULL);
     clt_args(k, 1, ARG(m));
@@ -267,9 +267,9 @@ static void test_local_args(void **state)
 static void test_private_array(void **state)
 {
     (void)state;
-    cl_kernel k = clt_kernel("kernel void f(global int *r, int n) { int a[96]; for (int i = 0; i < n; i++) a[i] = i * i;"
-                             " int s = 0; for (int i = n; i-- > 0;) s += a[(i * 5 + (int)get_global_id(0)) % n];"
-                             " r[get_global_id(0)] = s; }", "f");
+    cl_kernel k = clt_kernel("kernel void f(global int *r, int n) { int a[96]; for (int i = 0; i < n; i++) "
+                             "a[i] = i * i; int s = 0; for (int i = n; i-- > 0;) s += a[(i * 5 + "
+                             "(int)get_global_id(0)) % n]; r[get_global_id(0)] = s; }", "f");
     int r[48];
     const cl_int n = 96;
     cl_mem m = clt_buffer(sizeof r, NULL);
@@ -348,9 +348,9 @@ static void test_long_chain(void **state)
 static void test_required_group_size_and_null_pointer(void **state)
 {
     (void)state;
-    cl_kernel k = clt_kernel("kernel __attribute__((reqd_work_group_size(8, 4, 1))) void f(global uint *r, global int *none)"
-                             "{ if (none == 0) r[get_global_id(0) + 16 * get_global_id(1)] = get_local_size(0) * 10 +"
-                             " get_local_size(1); }", "f");
+    cl_kernel k = clt_kernel("kernel __attribute__((reqd_work_group_size(8, 4, 1))) void f(global uint *r, "
+                             "global int *none){ if (none == 0) r[get_global_id(0) + 16 * get_global_id(1)] = "
+                             "get_local_size(0) * 10 + get_local_size(1); }", "f");
     cl_uint r[128];
     cl_mem m = clt_buffer(sizeof r, NULL);
     clt_args(k, 2, ARG(m), sizeof(cl_mem), NULL);

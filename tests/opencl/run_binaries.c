@@ -11,7 +11,8 @@
 
 static const char source[] =
     "__attribute__((reqd_work_group_size(4, 1, 1)))\n"
-    "kernel void first(global int *out, char c, local int *scratch, int4 v) { scratch[0] = c; out[0] = scratch[0] + v.y; }\n"
+    "kernel void first(global int *out, char c, local int *scratch, int4 v) { scratch[0] = c; out[0] = "
+    "scratch[0] + v.y; }\n"
     "kernel void second(global int *out) { out[0] = 2; }\n";
 
 static unsigned char *made;
@@ -149,8 +150,8 @@ static void test_refused(void **state)
     for (size_t i = 0; i < LENGTH(changes); i++) {
         cl_program p = load(changes[i].after, changes[i].from, changes[i].to);
         if (p != NULL || clt_error != CL_INVALID_BINARY) {
-            fail_msg("%s instead of %s behind %s: program %p, error %d", changes[i].to, changes[i].from, changes[i].after,
-                     (void *)p, clt_error);
+            fail_msg("%s instead of %s behind %s: program %p, error %d", changes[i].to, changes[i].from,
+                     changes[i].after, (void *)p, clt_error);
         }
     }
 }

@@ -40,8 +40,9 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
     bool known = false;
     for (int i = 0; i < CALLS; i++) {
         char want[512];
-        snprintf(want, sizeof want, "%s waits, which a callback of %s must not: the queue would wait for itself. Refused "
-                                    "(CL_INVALID_OPERATION); use calls that do not block, and events.", names[i], registered);
+        snprintf(want, sizeof want, "%s waits, which a callback of %s must not: the queue would wait for "
+                                    "itself. Refused (CL_INVALID_OPERATION); use calls that do not block, and events.",
+                                    names[i], registered);
         known = known || strcmp(text, want) == 0;
         heard |= strcmp(text, want) == 0 ? 1u << i : 0;
     }
@@ -196,7 +197,8 @@ static void CL_CALLBACK on_error(const char *text, const void *info, size_t size
     try_all();
 }
 
-/** The error callback of a context, whose kernel has faulted; what it calls is refused as of the other, healthy context. */
+/** The error callback of a context, whose kernel has faulted; what it calls is refused as of
+ * the other, healthy context. */
 static void test_errors(void **state)
 {
     (void)state;
@@ -258,7 +260,8 @@ static void test_build_may_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_event),  cmocka_unit_test(test_event_at_once), cmocka_unit_test(test_memory), cmocka_unit_test(test_context),
+        cmocka_unit_test(test_event),  cmocka_unit_test(test_event_at_once), cmocka_unit_test(test_memory),
+            cmocka_unit_test(test_context),
         cmocka_unit_test(test_errors), cmocka_unit_test(test_build_may_wait),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);

@@ -171,8 +171,8 @@ static void test_profiling(void **state)
     enum { N = 256 };
     static int a[N];
     cl_kernel k = clt_kernel("kernel void f(global int *r) { int s = 0;"
-                             " for (int i = 0; i < 50; i++) s += r[(get_global_id(0) + i) % 256]; r[get_global_id(0)] = s; }",
-                             "f");
+                             " for (int i = 0; i < 50; i++) s += r[(get_global_id(0) + i) % 256]; "
+                             "r[get_global_id(0)] = s; }", "f");
     cl_mem m = clt_buffer(sizeof a, a);
     clt_args(k, 1, ARG(m));
     const size_t n = N;
@@ -209,7 +209,8 @@ static void test_profiling(void **state)
 static void test_out_of_order(void **state)
 {
     (void)state;
-    cl_command_queue q = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &clt_error);
+    cl_command_queue q = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+                                              &clt_error);
     MADE(q);
     int v = 1, r = 0;
     cl_mem a = clt_buffer(sizeof v, &v), b = clt_buffer(sizeof v, &v);
@@ -245,7 +246,8 @@ static void test_out_of_order(void **state)
 static void test_out_of_order_chain(void **state)
 {
     (void)state;
-    cl_command_queue q = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &clt_error);
+    cl_command_queue q = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+                                              &clt_error);
     MADE(q);
     cl_kernel k = clt_kernel("kernel void f(global uint *r, uint i) { r[0] = r[0] * 3 + i; }", "f");
     cl_uint r = 1, want = 1;

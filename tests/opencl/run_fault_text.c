@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a person is told whose kernel faults: what happened, which work-item, which kernel, where in its source, and what
- * to do. The whole text is compared, so it is the same on every device; '#' stands for a digit of an address.
+ * What a person is told whose kernel faults: what happened, which work-item, which kernel, where in its source, and
+ * what to do. The whole text is compared, so it is the same on every device; '#' stands for a digit of an address.
  */
 #include "clt.h"
 
@@ -32,8 +32,9 @@ static int matches(const char *text, const char *pattern)
     return *pattern == '\0' && *text == '\0';
 }
 
-/** Runs kernel `name` of the program in a context of its own: arguments a buffer of 256 bytes, a null pointer, 64 bytes of
- *  local memory, and the number of the work-item that is to fault. The text must begin with who did it, and go on as told. */
+/** Runs kernel `name` of the program in a context of its own: arguments a buffer of 256 bytes, a null pointer,
+ *  64 bytes of local memory, and the number of the work-item that is to fault. The text must begin with who
+ *  did it, and go on as told. */
 static void expect_after(cl_context c, cl_program p, const char *name, const char *who, const char *rest)
 {
     char pattern[1024];
@@ -88,10 +89,12 @@ static cl_program built(cl_context c, const char *source, const char *options)
 #define WHO "work-item (37, 0, 0) of group (2, 0, 0): "
 
 /** A kernel f whose line 4 is this statement, for work-item `bad` alone. */
-static void expect_who(const char *globals, const char *statement, const char *options, const char *who, const char *rest)
+static void expect_who(const char *globals, const char *statement, const char *options, const char *who,
+                       const char *rest)
 {
     char source[2048];
-    snprintf(source, sizeof source, "%s\nkernel void f" ARGUMENTS " {\n    uint i = get_global_id(0);\n    %s\n}\n", globals, statement);
+    snprintf(source, sizeof source, "%s\nkernel void f" ARGUMENTS " {\n    uint i = get_global_id(0);\n    %s\n}\n",
+             globals, statement);
     cl_context c = new_context();
     cl_program p = built(c, source, options);
     expect_after(c, p, "f", who, rest);
@@ -121,11 +124,11 @@ static void test_wrong_addresses(void **state)
     expect("", "if (i == bad) atomic_inc(a + 0x08000000);",
            "atomic access to 0x########, which is not mapped (pc 0x########), in f at program.cl:4:19.");
     expect("", "if (i == bad) *(global int *)((uint)a + 2) = 3;",
-           "misaligned store to 0x######## (pc 0x########), in f at program.cl:4:48. Data must lie at a multiple of its size; "
-           "vloadn and vstoren take vectors at a multiple of the element's.");
+           "misaligned store to 0x######## (pc 0x########), in f at program.cl:4:48. Data must lie at a multiple "
+           "of its size; vloadn and vstoren take vectors at a multiple of the element's.");
     expect("", "if (i == bad) atomic_inc((global int *)((uint)a + 1));",
-           "misaligned atomic access to 0x######## (pc 0x########), in f at program.cl:4:19. Data must lie at a multiple of its size; "
-           "vloadn and vstoren take vectors at a multiple of the element's.");
+           "misaligned atomic access to 0x######## (pc 0x########), in f at program.cl:4:19. Data must lie at a "
+           "multiple of its size; vloadn and vstoren take vectors at a multiple of the element's.");
     expect("constant int c[2] = {1, 2};", "if (i == bad) *(global int *)(uint)&c[a[0]] = 4;",
            "store to 0x########, which may not be written, byte 0 of the allocation at 0x######## (pc 0x########), "
            "in f at program.cl:4:49. That is a __constant variable of the program.");
@@ -134,18 +137,21 @@ static void test_wrong_addresses(void **state)
 static void test_private_and_local_memory(void **state)
 {
     (void)state;
-    expect("", "int p[8]; for (int k = 0; k < 8; k++) p[k] = a[k]; if (i == bad) p[a[0] + 4000] = 3; a[i] = p[a[i] & 7];",
-           "store to 0xf000####, beyond the 64 bytes of private memory of the work-item (pc 0x########), in f at program.cl:4:85. "
-           "The kernel needs 32 bytes; an index into a private array, or a pointer into one, is out of range.");
-    expect("", "int p[8]; for (int k = 0; k < 8; k++) p[k] = a[k]; if (i == bad) p[a[0] - 4000] = 3; a[i] = p[a[i] & 7];",
-           "store to 0xefff####, below the 64 bytes of private memory of the work-item (pc 0x########), in f at program.cl:4:85. "
-           "The kernel needs 32 bytes; an index into a private array, or a pointer into one, is out of range.");
+    expect("", "int p[8]; for (int k = 0; k < 8; k++) p[k] = a[k]; if (i == bad) p[a[0] + 4000] = 3; a[i] "
+           "= p[a[i] & 7];", "store to 0xf000####, beyond the 64 bytes of private memory of the work-item (pc "
+           "0x########), in f at program.cl:4:85. The kernel needs 32 bytes; an index into a private array, or a "
+           "pointer into one, is out of range.");
+    expect("", "int p[8]; for (int k = 0; k < 8; k++) p[k] = a[k]; if (i == bad) p[a[0] - 4000] = 3; a[i] "
+           "= p[a[i] & 7];", "store to 0xefff####, below the 64 bytes of private memory of the work-item (pc "
+           "0x########), in f at program.cl:4:85. The kernel needs 32 bytes; an index into a private array, or a "
+           "pointer into one, is out of range.");
     expect("", "if (i == bad) t[16] = a[0];",
-           "store to 0xe0000040, byte 64 of local memory, of which the work-group has 64 bytes (pc 0x########), in f at program.cl:4:25. "
-           "An index into local memory, or a pointer into it, is out of range; is a local argument large enough?");
+           "store to 0xe0000040, byte 64 of local memory, of which the work-group has 64 bytes (pc 0x########), in f "
+           "at program.cl:4:25. An index into local memory, or a pointer into it, is out of range; is a local argument "
+           "large enough?");
     expect("", "if (i == bad) a[0] = t[(int)a[0] - 1];",
-           "load from 0xdffffffc, which is not mapped, 4 bytes below local memory (pc 0x########), in f at program.cl:4:26. "
-           "An index into local memory is out of range.");
+           "load from 0xdffffffc, which is not mapped, 4 bytes below local memory (pc 0x########), in f at "
+           "program.cl:4:26. An index into local memory is out of range.");
 }
 
 static void test_wrong_code(void **state)
@@ -156,7 +162,8 @@ static void test_wrong_code(void **state)
     expect("", "if (i == bad) __asm__ volatile(\"ecall\");",
            "ecall or ebreak (pc 0x########), in f at program.cl:4:19.");
     expect("", "if (i == bad) __asm__ volatile(\"jr %0\" :: \"r\"(0x4000));",
-           "jump to 0x00004000, which is not mapped: 16384 bytes behind a null pointer (pc 0x00004000). The kernel has left its code.");
+           "jump to 0x00004000, which is not mapped: 16384 bytes behind a null pointer (pc 0x00004000). The kernel has "
+           "left its code.");
     expect("", "if (i == bad) __asm__ volatile(\"jr %0\" :: \"r\"(a));",
            "jump to 0x########, which may not be executed, byte 0 of the allocation at 0x######## (pc 0x########). "
            "The kernel has left its code.");
@@ -170,9 +177,10 @@ static void test_barriers(void **state)
     expect("", "if (i == bad) barrier(CLK_LOCAL_MEM_FENCE); a[i] = 1;",
            "barrier that not every work-item of the group can reach (pc 0x########), in f at program.cl:4:19. "
            "Every work-item of a work-group must reach the same barrier, and none may return before.");
-    expect_who("", "if (i == bad) return; barrier(CLK_LOCAL_MEM_FENCE); a[i] = 1;", "-g", "work-item (32, 0, 0) of group (2, 0, 0): ",
-               "barrier that not every work-item of the group can reach (pc 0x########), in f at program.cl:4:27. "
-               "Every work-item of a work-group must reach the same barrier, and none may return before.");
+    expect_who("", "if (i == bad) return; barrier(CLK_LOCAL_MEM_FENCE); a[i] = 1;", "-g",
+               "work-item (32, 0, 0) of group (2, 0, 0): ", "barrier that not every work-item of the group can reach "
+               "(pc 0x########), in f at program.cl:4:27. Every work-item of a work-group must reach the same barrier, "
+               "and none may return before.");
 }
 
 /** A kernel that follows a null pointer of its own, with these arguments b and c. */
@@ -194,9 +202,9 @@ static void expect_null(bool b, bool c, const char *rest)
     OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &one, NULL, 0, NULL, NULL));
     FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
     assert_int_equal(tellings, 1);
-    snprintf(pattern, sizeof pattern, "process 'opencl_run_fault_text': kernel f: work-item (0, 0, 0) of group (0, 0, 0): store to "
-                                      "0x0000000c, which is not mapped: 12 bytes behind a null pointer (pc 0x########), "
-                                      "in f at program.cl:4:12. %s", rest);
+    snprintf(pattern, sizeof pattern, "process 'opencl_run_fault_text': kernel f: work-item (0, 0, 0) of group (0, 0, "
+                                      "0): store to 0x0000000c, which is not mapped: 12 bytes behind a null pointer "
+                                      "(pc 0x########), in f at program.cl:4:12. %s", rest);
     if (!matches(told, pattern)) {
         fail_msg("told     %s\nexpected %s", told, pattern);
     }
@@ -220,12 +228,12 @@ static void test_null_pointers(void **state)
 static void test_places(void **state)
 {
     (void)state;
-    expect("void deep(global int *p) { *p = 5; }\nvoid less(global int *p) {\n    deep(p + 0x10000000);\n}", "if (i == bad) less(none);",
-           "store to 0x40000000, which is not mapped (pc 0x########), in deep at program.cl:1:31, "
-           "called from less at program.cl:3:5, called from f at program.cl:7:19.");
+    expect("void deep(global int *p) { *p = 5; }\nvoid less(global int *p) {\n    deep(p + 0x10000000);\n}",
+           "if (i == bad) less(none);", "store to 0x40000000, which is not mapped (pc 0x########), in deep at "
+           "program.cl:1:31, called from less at program.cl:3:5, called from f at program.cl:7:19.");
     expect("#line 100 \"lib/my kernels.cl\"", "if (i == bad) none[0] = 1;",
-           "store to 0x00000000, which is not mapped: a null pointer (pc 0x########), in f at lib/my kernels.cl:102:27. "
-           "Of the arguments, 'none' is a null pointer.");
+           "store to 0x00000000, which is not mapped: a null pointer (pc 0x########), in f at lib/my "
+           "kernels.cl:102:27. Of the arguments, 'none' is a null pointer.");
     expect_who("", "if (i == bad) none[0] = 1;", "", WHO,
                "store to 0x00000000, which is not mapped: a null pointer (pc 0x########), in f+0x##. "
                "Of the arguments, 'none' is a null pointer. Build the program with -g to be told the line.");
@@ -236,7 +244,8 @@ static void test_binary(void **state)
 {
     (void)state;
     cl_context c = new_context();
-    cl_program p = built(c, "kernel void g" ARGUMENTS "\n{\n    if (get_global_id(0) == bad)\n        none[1] = t[0];\n}\n", "-g");
+    cl_program p = built(c, "kernel void g" ARGUMENTS "\n{\n    if (get_global_id(0) == bad)\n        "
+                         "none[1] = t[0];\n}\n", "-g");
     size_t size = 0;
     OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
     unsigned char *binary = malloc(size);
@@ -245,8 +254,8 @@ static void test_binary(void **state)
     p = clCreateProgramWithBinary(c, 1, &clt_device, &size, (const unsigned char **)&binary, NULL, &clt_error);
     MADE(p);
     OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
-    expect_after(c, p, "g", WHO, "store to 0x00000004, which is not mapped: 4 bytes behind a null pointer (pc 0x########), "
-                                 "in g at program.cl:4:17. Of the arguments, 'none' is a null pointer.");
+    expect_after(c, p, "g", WHO, "store to 0x00000004, which is not mapped: 4 bytes behind a null pointer (pc "
+                                 "0x########), in g at program.cl:4:17. Of the arguments, 'none' is a null pointer.");
     free(binary);
     OK(clReleaseProgram(p));
     OK(clReleaseContext(c));
@@ -255,8 +264,10 @@ static void test_binary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_addresses), cmocka_unit_test(test_private_and_local_memory), cmocka_unit_test(test_wrong_code),
-        cmocka_unit_test(test_null_pointers),   cmocka_unit_test(test_barriers),        cmocka_unit_test(test_places),                   cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_wrong_addresses), cmocka_unit_test(test_private_and_local_memory),
+            cmocka_unit_test(test_wrong_code),
+        cmocka_unit_test(test_null_pointers),   cmocka_unit_test(test_barriers),        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_binary),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

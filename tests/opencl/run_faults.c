@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char wild[] = "kernel void wild_writer(global int *r, uint where) { *(global int *)(where) = 1; r[0] = 2; }";
+static const char wild[] = "kernel void wild_writer(global int *r, uint where) { *(global int *)(where) = "
+                           "1; r[0] = 2; }";
 
 struct told {
     pthread_mutex_t lock;
@@ -260,8 +261,8 @@ static size_t fill(void)
     return sum;
 }
 
-/** What a context had that the program has released is there for the next call, though a thread of the runtime is not done
- *  with it. */
+/** What a context had that the program has released is there for the next call, though a thread of the
+ *  runtime is not done with it. */
 static void test_released_is_free(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A kernel that never ends lets others go on, meanwhile and afterwards (F2), and is ended if the driver was given a limit. */
+/** A kernel that never ends lets others go on, meanwhile and afterwards (F2), and is ended if the
+ * driver was given a limit. */
 #include "clt.h"
 
 #include <stdio.h>

@@ -152,10 +152,12 @@ static void test_rect_overlap(void **state)
     box(a, right, 64, 0, a, left, 64, 0, region);
     clt_read(m, back, sizeof back);
     assert_memory_equal(back, a, sizeof a);
-    FAILS(clEnqueueCopyBufferRect(clt_queue, m, m, left, below, region, 64, 0, 64, 0, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
+    FAILS(clEnqueueCopyBufferRect(clt_queue, m, m, left, below, region, 64, 0, 64, 0, 0, NULL, NULL),
+          CL_MEM_COPY_OVERLAP);
     const size_t next[3] = {31, 8, 0};
     OK(clEnqueueCopyBufferRect(clt_queue, m, m, left, next, region, 64, 0, 64, 0, 0, NULL, NULL));
-    FAILS(clEnqueueCopyBufferRect(clt_queue, m, m, left, right, region, 64, 0, 128, 0, 0, NULL, NULL), CL_INVALID_VALUE);
+    FAILS(clEnqueueCopyBufferRect(clt_queue, m, m, left, right, region, 64, 0, 128, 0, 0, NULL, NULL),
+          CL_INVALID_VALUE);
     OK(clFinish(clt_queue));
     OK(clReleaseMemObject(m));
 }
@@ -173,8 +175,8 @@ static void test_sub_buffers(void **state)
     MADE(s);
     cl_mem t = clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &high, &clt_error);
     MADE(t);
-    cl_kernel k = clt_kernel("kernel void f(global int *a, global int *b) { int i = get_global_id(0); a[i] = -a[i]; b[i] = 7; }",
-                             "f");
+    cl_kernel k = clt_kernel("kernel void f(global int *a, global int *b) { int i = get_global_id(0); a[i] = "
+                             "-a[i]; b[i] = 7; }", "f");
     clt_args(k, 2, ARG(s), ARG(t));
     clt_run(k, 32, 0);
     for (int i = 0; i < 32; i++) {
@@ -228,7 +230,8 @@ static void test_map(void **state)
     OK(clEnqueueUnmapMemObject(clt_queue, m, r, 0, NULL, NULL));
     FAILS(clEnqueueUnmapMemObject(clt_queue, m, r, 0, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(maps_of(m), 0);
-    cl_int *v = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 80, 0, NULL, NULL, &clt_error);
+    cl_int *v = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 80, 0, NULL, NULL,
+                                   &clt_error);
     MADE(v);
     memset(v, 5, 80);
     OK(clEnqueueUnmapMemObject(clt_queue, m, v, 0, NULL, NULL));
@@ -252,7 +255,8 @@ static void test_use_host_ptr(void **state)
     cl_kernel k = clt_kernel("kernel void f(global int *a) { a[get_global_id(0)] *= 3; }", "f");
     clt_args(k, 1, ARG(m));
     clt_run(k, 64, 0);
-    cl_int *p = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 16, 64, 0, NULL, NULL, &clt_error);
+    cl_int *p = clEnqueueMapBuffer(clt_queue, m, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 16, 64, 0, NULL, NULL,
+                                   &clt_error);
     assert_ptr_equal(p, a + 4);
     for (int i = 4; i < 20; i++) {
         assert_int_equal(a[i], 3 * i);

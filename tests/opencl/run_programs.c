@@ -130,7 +130,8 @@ static void test_compile_and_link(void **state)
     OK(clCompileProgram(main_part, 1, &clt_device, "", 1, &header, &name, NULL, NULL));
     OK(clCompileProgram(library_part, 0, NULL, NULL, 1, &header, &name, NULL, NULL));
     assert_int_equal(type_of(main_part), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
-    cl_program library = clLinkProgram(clt_context, 1, &clt_device, "-create-library", 1, &library_part, NULL, NULL, &clt_error);
+    cl_program library = clLinkProgram(clt_context, 1, &clt_device, "-create-library", 1, &library_part, NULL, NULL,
+                                       &clt_error);
     MADE(library);
     assert_int_equal(type_of(library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
     const cl_program inputs[] = {main_part, library};
@@ -178,7 +179,8 @@ static void test_binaries(void **state)
         p = clCreateProgramWithBinary(clt_context, 1, &clt_device, &size, &given, &status, &clt_error);
         MADE(p);
         OK(status);
-        assert_int_equal(type_of(p), compiled ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+        assert_int_equal(type_of(p), compiled ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+                                              : CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
         OK(clBuildProgram(p, 1, &clt_device, NULL, NULL, NULL));
         check_runs(p, 42);
         FAILS(clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
@@ -282,9 +284,10 @@ static void check_arg(cl_kernel k, cl_uint i, const char *name, const char *type
 static void test_arg_info(void **state)
 {
     (void)state;
-    cl_kernel k = clt_kernel("kernel void f(global const float4 *restrict in, local int *tmp, constant uchar *c, unsigned int n,"
-                             " volatile global int *v) {}", "f");
-    check_arg(k, 0, "in", "float4*", CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT);
+    cl_kernel k = clt_kernel("kernel void f(global const float4 *restrict in, local int *tmp, constant uchar *c, "
+                             "unsigned int n, volatile global int *v) {}", "f");
+    check_arg(k, 0, "in", "float4*", CL_KERNEL_ARG_ADDRESS_GLOBAL,
+              CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT);
     check_arg(k, 1, "tmp", "int*", CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_TYPE_NONE);
     check_arg(k, 2, "c", "uchar*", CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_TYPE_CONST);
     check_arg(k, 3, "n", "uint", CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_TYPE_NONE);
@@ -366,14 +369,16 @@ static void test_variables(void **state)
     size_t most = 0;
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, sizeof most, &most, NULL));
     assert_true(most >= 65536); /* OpenCL 3.0, 4.2, if there are any */
-    check_variables(clt_build("constant int t[4] = {1, 2, 3, 4}; kernel void k(global int *o) { local int l; l = o[1]; o[0] = t[l & 3]; }",
-                              NULL), 0);
+    check_variables(clt_build("constant int t[4] = {1, 2, 3, 4}; kernel void k(global int *o) { local int l; l = o[1]; "
+                              "o[0] = t[l & 3]; }", NULL), 0);
     const char *text = "global int count = 5; global float4 sums[10]; constant int t[3] = {1, 2, 3};\n"
-                       "kernel void k(global int *o) { static global char hits; hits += t[o[1] % 3]; o[0] = count++ + hits;\n"
+                       "kernel void k(global int *o) { static global char hits; hits += t[o[1] % 3]; o[0] = "
+                       "count++ + hits;\n"
                        "sums[o[2] & 7].x += o[0]; }";
     check_variables(clt_build(text, "-cl-std=CL3.0"), 4 + 160 + 1);
     char *large = NULL;
-    assert_true(asprintf(&large, "global uchar store[%zu]; kernel void k(global uchar *o, uint i) { o[0] = store[i]++; }", most) > 0);
+    assert_true(asprintf(&large, "global uchar store[%zu]; kernel void k(global uchar *o, uint i) { o[0] = "
+                         "store[i]++; }", most) > 0);
     check_variables(clt_build(large, "-cl-std=CL3.0"), most);
     free(large);
     cl_program unbuilt = clCreateProgramWithSource(clt_context, 1, &text, NULL, &clt_error);
@@ -442,8 +447,8 @@ static void test_printf(void **state)
 {
     (void)state;
     char text[4096];
-    cl_kernel k = clt_kernel("kernel void f(int i) { printf(\"%d: %5.2f %x %s %c %v4d|%ld\\n\", i, 1.5f * i, 255u, \"str\", 'c',"
-                             " (int4)(1, 2, 3, i), 1234567890123L); }", "f");
+    cl_kernel k = clt_kernel("kernel void f(int i) { printf(\"%d: %5.2f %x %s %c %v4d|%ld\\n\", i, 1.5f * i, 255u, "
+                             "\"str\", 'c', (int4)(1, 2, 3, i), 1234567890123L); }", "f");
     capture(run_three, k, text, sizeof text);
     assert_string_equal(text, "0:  0.00 ff str c 1,2,3,0|1234567890123\n1:  1.50 ff str c 1,2,3,1|1234567890123\n"
                               "2:  3.00 ff str c 1,2,3,2|1234567890123\n");
@@ -464,7 +469,8 @@ static void test_printf(void **state)
 static void test_program_variable(void **state)
 {
     (void)state;
-    cl_program p = clt_build("global int count = 40; kernel void f(global int *r) { count++; *r = count; }", "-cl-std=CL3.0");
+    cl_program p = clt_build("global int count = 40; kernel void f(global int *r) { count++; *r = count; }",
+                             "-cl-std=CL3.0");
     check_runs(p, 41);
     check_runs(p, 42);
     OK(clReleaseProgram(p));

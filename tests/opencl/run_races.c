@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * One program in several threads: while one builds it, others make kernels of it, link it and ask about it. Every call
- * either succeeds or is refused as the specification says; what was handed out stays whole. Meant for the thread and address
- * sanitizers too, which see each wrong access and not only those that go wrong.
+ * either succeeds or is refused as the specification says; what was handed out stays whole. Meant for the thread and
+ * address sanitizers too, which see each wrong access and not only those that go wrong.
  */
 #include "clt.h"
 
@@ -15,13 +15,15 @@
 enum { ROUNDS = 40 };
 
 static const char text[] = "int twice(int x) { return 2 * x; }\n"
-                           "kernel void f(global int *first) { first[get_global_id(0)] = twice(first[get_global_id(0)]); }\n"
+                           "kernel void f(global int *first) { first[get_global_id(0)] = "
+                           "twice(first[get_global_id(0)]); }\n"
                            "kernel void g(global int *second, int n) { second[0] = n; }\n";
 
 static cl_program shared;
 static atomic_bool over;
 static atomic_uint made;             /**< What the readers got out of it. */
-static atomic_int wrong;             /**< The first error that was not to be; cmocka may only be called by the main thread. */
+/** The first error that was not to be; cmocka may only be called by the main thread. */
+static atomic_int wrong;
 static const char *_Atomic wrong_at;
 
 static void expect(bool good, cl_int error, const char *where)
@@ -47,7 +49,8 @@ static void *compile_again(void *arg)
 {
     (void)arg;
     for (int i = 0; i < ROUNDS; i++) {
-        const cl_int error = clCompileProgram(shared, 1, &clt_device, i % 2 == 0 ? "" : "-DODD", 0, NULL, NULL, NULL, NULL);
+        const cl_int error = clCompileProgram(shared, 1, &clt_device, i % 2 == 0 ? "" : "-DODD", 0, NULL, NULL,
+                                              NULL, NULL);
         expect(error == CL_SUCCESS || error == CL_INVALID_OPERATION, error, "clCompileProgram");
     }
     atomic_store(&over, true);
@@ -92,7 +95,8 @@ static void *make_all_kernels(void *arg)
         cl_kernel all[2];
         cl_uint n = 0;
         const cl_int error = clCreateKernelsInProgram(shared, 2, all, &n);
-        expect((error == CL_SUCCESS && n == 2) || error == CL_INVALID_PROGRAM_EXECUTABLE, error, "clCreateKernelsInProgram");
+        expect((error == CL_SUCCESS && n == 2) || error == CL_INVALID_PROGRAM_EXECUTABLE, error,
+               "clCreateKernelsInProgram");
         for (cl_uint i = 0; error == CL_SUCCESS && i < n; i++) {
             look_at(all[i]);
         }
@@ -106,7 +110,8 @@ static void *link_it(void *arg)
     while (!atomic_load(&over)) {
         cl_int error;
         cl_program p = clLinkProgram(clt_context, 1, &clt_device, "", 1, &shared, NULL, NULL, &error);
-        expect((p != NULL && error == CL_SUCCESS) || (p == NULL && error == CL_INVALID_OPERATION), error, "clLinkProgram");
+        expect((p != NULL && error == CL_SUCCESS) || (p == NULL && error == CL_INVALID_OPERATION), error,
+               "clLinkProgram");
         if (p != NULL) {
             cl_kernel k = clCreateKernel(p, "f", &error);
             expect(k != NULL, error, "clCreateKernel of what was linked");
@@ -123,8 +128,9 @@ static void *ask(void *arg)
 {
     static unsigned char binary[1 << 20];
     unsigned char *const binaries[] = {binary};
-    static const cl_program_build_info build_names[] = {CL_PROGRAM_BUILD_STATUS, CL_PROGRAM_BUILD_OPTIONS, CL_PROGRAM_BUILD_LOG,
-                                                        CL_PROGRAM_BINARY_TYPE, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE};
+    static const cl_program_build_info build_names[] = {CL_PROGRAM_BUILD_STATUS, CL_PROGRAM_BUILD_OPTIONS,
+                                                        CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BINARY_TYPE,
+                                                        CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE};
     static const cl_program_info names[] = {CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_BINARY_SIZES,
                                             CL_PROGRAM_SOURCE};
     char answer[4096];
@@ -138,7 +144,8 @@ static void *ask(void *arg)
             const cl_int error = clGetProgramInfo(shared, names[i], sizeof answer, answer, NULL);
             expect(error == CL_SUCCESS || error == CL_INVALID_PROGRAM_EXECUTABLE, error, "clGetProgramInfo");
         }
-        const cl_int error = clGetProgramInfo(shared, CL_PROGRAM_BINARIES, sizeof binaries, (void *)(uintptr_t)binaries, NULL);
+        const cl_int error = clGetProgramInfo(shared, CL_PROGRAM_BINARIES, sizeof binaries,
+                                              (void *)(uintptr_t)binaries, NULL);
         expect(error == CL_SUCCESS, error, "CL_PROGRAM_BINARIES");
         atomic_fetch_add(&made, 1);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random commands on several queues, in order and out of order, against the same done on the host one after the other. Each
- * command waits for the events of those before it that touch the same buffer, and for no others, so that what is
+ * Random commands on several queues, in order and out of order, against the same done on the host one after the other.
+ * Each command waits for the events of those before it that touch the same buffer, and for no others, so that what is
  * independent may overlap. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the length.
  */
 #include "clt.h"
@@ -78,7 +78,8 @@ static void step_fill(cl_command_queue q, struct model *m)
     unsigned char pattern[128];
     cl_event waits[2], e;
     const cl_uint n = waits_of(m, NULL, waits);
-    const size_t length = (size_t)1 << below(8), slots = BYTES / length, at = below(slots), count = below(slots - at) + 1;
+    const size_t length = (size_t)1 << below(8), slots = BYTES / length, at = below(slots),
+        count = below(slots - at) + 1;
     for (size_t i = 0; i < length; i++) {
         pattern[i] = (unsigned char)clt_random(&seed);
     }
@@ -97,7 +98,8 @@ static void step_copy(cl_command_queue q, struct model *from, struct model *to)
     const size_t src = below(BYTES), dst = below(BYTES), most = BYTES - (src > dst ? src : dst), size = below(most) + 1;
     const size_t apart = src > dst ? src - dst : dst - src;
     if (from == to && apart < size) {
-        FAILS(clEnqueueCopyBuffer(q, from->mem, to->mem, src, dst, size, n, n > 0 ? waits : NULL, &e), CL_MEM_COPY_OVERLAP);
+        FAILS(clEnqueueCopyBuffer(q, from->mem, to->mem, src, dst, size, n, n > 0 ? waits : NULL, &e),
+              CL_MEM_COPY_OVERLAP);
         return;
     }
     memmove(to->bytes + dst, from->bytes + src, size);
@@ -136,8 +138,8 @@ static void step_map(cl_command_queue q, struct model *m)
     cl_event waits[2], e;
     const cl_uint n = waits_of(m, NULL, waits);
     const size_t at = below(BYTES), size = below(BYTES - at) + 1;
-    unsigned char *p = clEnqueueMapBuffer(q, m->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at, size, n, n > 0 ? waits : NULL, NULL,
-                                          &clt_error);
+    unsigned char *p = clEnqueueMapBuffer(q, m->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at, size, n,
+                                          n > 0 ? waits : NULL, NULL, &clt_error);
     MADE(p);
     assert_memory_equal(p, m->bytes + at, size);
     for (size_t i = 0; i < size; i += 7) {
@@ -184,9 +186,11 @@ static void test_random(void **state)
     const char *given = getenv("TERN_TEST_SEED"), *steps = getenv("TERN_TEST_STEPS");
     seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20240607u;
     printf("TERN_TEST_SEED=%u\n", seed);
-    adder = clt_kernel("kernel void f(global uchar *r, uchar v) { size_t i = get_global_id(0); r[i] += v + i % 5; }", "f");
+    adder = clt_kernel("kernel void f(global uchar *r, uchar v) { size_t i = get_global_id(0); r[i] += v + i % 5; }",
+                       "f");
     for (int i = 0; i < QUEUES; i++) {
-        queues[i] = clCreateCommandQueue(clt_context, clt_device, i == 0 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &clt_error);
+        queues[i] = clCreateCommandQueue(clt_context, clt_device, i == 0 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0,
+                                         &clt_error);
         MADE(queues[i]);
     }
     for (int i = 0; i < BUFFERS; i++) {

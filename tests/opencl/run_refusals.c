@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A call that is refused for want of memory says how much was asked for and how much there is. The whole text is compared;
- *  '#' stands for any number. */
+/** A call that is refused for want of memory says how much was asked for and how much there is. The whole text is
+ *  compared; '#' stands for any number. */
 #include "clt.h"
 
 #include <ctype.h>
@@ -86,12 +86,14 @@ static void test_local_memory(void **state)
     char pattern[512];
     cl_ulong most = 0;
     OK(clGetDeviceInfo(clt_device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof most, &most, NULL));
-    cl_kernel k = kernel("kernel void f(global int *r, local int *t) { local int own[256]; own[r[0]] = 1; t[0] = 2; r[1] = own[r[2]] + t[r[3]]; }");
+    cl_kernel k = kernel("kernel void f(global int *r, local int *t) { local int own[256]; own[r[0]] = 1; t[0] = 2; "
+                         "r[1] = own[r[2]] + t[r[3]]; }");
     cl_mem m = clCreateBuffer(context, 0, 64, NULL, &clt_error);
     clt_args(k, 2, ARG(m), LOCAL(most));
     FAILS(enqueue(k), CL_OUT_OF_RESOURCES);
-    snprintf(pattern, sizeof pattern, "kernel f needs %u bytes of local memory for a work-group (1024 of its own variables, the rest of "
-                                      "its arguments), and an engine has %u", (unsigned)most + 1024, (unsigned)most);
+    snprintf(pattern, sizeof pattern, "kernel f needs %u bytes of local memory for a work-group (1024 of its own "
+                                      "variables, the rest of its arguments), and an engine has %u",
+                                      (unsigned)most + 1024, (unsigned)most);
     expect(pattern);
     clt_args(k, 2, ARG(m), LOCAL(most - 1024));
     OK(enqueue(k));
@@ -105,17 +107,20 @@ static void test_private_memory(void **state)
     (void)state;
     char pattern[512];
     cl_mem m = clCreateBuffer(context, 0, 64, NULL, &clt_error);
-    cl_kernel k = kernel("kernel void f(global int *r) { int p[500000]; for (int i = 0; i < 500000; i++) p[i] = r[i & 7]; r[1] = p[r[2]]; }");
+    cl_kernel k = kernel("kernel void f(global int *r) { int p[500000]; for (int i = 0; i < 500000; i++) p[i] = r[i & "
+                         "7]; r[1] = p[r[2]]; }");
     clt_args(k, 1, ARG(m));
     FAILS(enqueue(k), CL_OUT_OF_RESOURCES);
     expect("kernel f needs # bytes of private memory for a work-item, and 1048576 are the most");
     OK(clReleaseKernel(k));
-    k = kernel("kernel void f(global int *r) { int p[250000]; for (int i = 0; i < 250000; i++) p[i] = r[i & 7]; r[1] = p[r[2]]; }");
+    k = kernel("kernel void f(global int *r) { int p[250000]; for (int i = 0; i < 250000; i++) p[i] = r[i & 7]; "
+               "r[1] = p[r[2]]; }");
     clt_args(k, 1, ARG(m));
     FAILS(enqueue(k), CL_OUT_OF_RESOURCES);
-    snprintf(pattern, sizeof pattern, "no device memory for kernel f: # bytes of private memory for each of the %u work-items that an engine "
-                                      "holds, in powers of two, are %u KiB: process 'opencl_run_refusals': # KiB of device memory do not fit: "
-                                      "# of 16384 KiB are free, or the address space is full", items, items * 1024);
+    snprintf(pattern, sizeof pattern, "no device memory for kernel f: # bytes of private memory for each of the %u "
+                                      "work-items that an engine holds, in powers of two, are %u KiB: process "
+                                      "'opencl_run_refusals': # KiB of device memory do not fit: # of 16384 KiB are "
+                                      "free, or the address space is full", items, items * 1024);
     expect(pattern);
     OK(clReleaseKernel(k));
     OK(clReleaseMemObject(m));
@@ -131,10 +136,12 @@ static void test_device_memory(void **state)
         MADE(m[i]);
     }
     OK(clEnqueueFillBuffer(queue, m[0], &zero, sizeof zero, 0, 64, 0, NULL, NULL));
-    static const char pattern[] = "no device memory for a buffer of 8388608 bytes: process 'opencl_run_refusals': 8192 KiB of device memory do not "
-                                  "fit: # of 16384 KiB are free, or the address space is full";
+    static const char pattern[] = "no device memory for a buffer of 8388608 bytes: process 'opencl_run_refusals': 8192 "
+                                  "KiB of device memory do not fit: # of 16384 KiB are free, or the address "
+                                  "space is full";
     for (int i = 1; i < 3; i++) { /* each time, and by any call */
-        FAILS(clEnqueueFillBuffer(queue, m[i], &zero, sizeof zero, 0, 64, 0, NULL, NULL), CL_MEM_OBJECT_ALLOCATION_FAILURE);
+        FAILS(clEnqueueFillBuffer(queue, m[i], &zero, sizeof zero, 0, 64, 0, NULL, NULL),
+              CL_MEM_OBJECT_ALLOCATION_FAILURE);
         expect(pattern);
     }
     unsigned char *data = calloc(8, MEGABYTE);

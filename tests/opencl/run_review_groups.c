@@ -73,7 +73,8 @@ static void test_language(void **state)
     static const struct {
         const char *options;
         int uniform;
-    } language[] = {{"", 1}, {"-cl-std=CL1.1", 1}, {"-cl-std=CL3.0", 0}, {"-cl-std=CL3.0 -cl-uniform-work-group-size", 1}};
+    } language[] = {{"", 1}, {"-cl-std=CL1.1", 1}, {"-cl-std=CL3.0", 0},
+                    {"-cl-std=CL3.0 -cl-uniform-work-group-size", 1}};
     for (size_t i = 0; i < LENGTH(language); i++) {
         for (int how = BUILT; how <= LINKED; how++) {
             cl_program p = make((enum made)how, language[i].options);

@@ -10,7 +10,8 @@ enum { N = 512, MODES = 4 };
 static double value(unsigned h)
 {
     const int exponent = (int)(h >> 10 & 31), fraction = (int)(h & 1023);
-    const double size = exponent == 31 ? INFINITY : exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+    const double size = exponent == 31 ? INFINITY : exponent == 0 ? ldexp(fraction, -24)
+                                                                  : ldexp(1024 + fraction, exponent - 25);
     return h & 0x8000 ? -size : size;
 }
 
@@ -94,8 +95,8 @@ static void check(const char *options, const void *x, size_t size, const double 
         for (unsigned i = 0; i < N; i++) {
             const unsigned want = expected(wide[i], mode);
             if (r[mode][i] != want || v[mode][i] != want) {
-                fail_msg("%s, mode %u: %a gives %04x, as a vector %04x, not %04x", options, mode, wide[i], r[mode][i], v[mode][i],
-                         want);
+                fail_msg("%s, mode %u: %a gives %04x, as a vector %04x, not %04x", options, mode, wide[i], r[mode][i],
+                         v[mode][i], want);
             }
         }
     }

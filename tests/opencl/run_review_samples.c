@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Programs as public samples have them, each against the host: radix sort, two-level scan, FFT, SHA-1, breadth-first search. */
+/** Programs as public samples have them, each against the host: radix sort, two-level scan, FFT,
+ * SHA-1, breadth-first search. */
 #include "clt.h"
 
 #include <math.h>
@@ -22,9 +23,9 @@ static void test_radix_sort(void **state)
         "    for (int i = 0; i < 16; i++) c[i] = 0;"
         "    for (uint i = g * per; i < min((g + 1) * per, n); i++) c[k[i] >> shift & 15]++;"
         "    for (int i = 0; i < 16; i++) h[i * get_global_size(0) + g] = c[i]; }"
-        "kernel void scan(global uint *h, uint n) { uint s = 0; for (uint i = 0; i < n; i++) { uint v = h[i]; h[i] = s; s += v; } }"
-        "kernel void move(global const uint *k, global uint *o, global const uint *h, uint shift, uint per, uint n) {"
-        "    uint g = get_global_id(0), c[16];"
+        "kernel void scan(global uint *h, uint n) { uint s = 0; for (uint i = 0; i < n; i++) { uint v = h[i]; h[i] = "
+        "s; s += v; } }kernel void move(global const uint *k, global uint *o, global const uint *h, uint shift, uint "
+        "per, uint n) {    uint g = get_global_id(0), c[16];"
         "    for (int i = 0; i < 16; i++) c[i] = h[i * get_global_size(0) + g];"
         "    for (uint i = g * per; i < min((g + 1) * per, n); i++) o[c[k[i] >> shift & 15]++] = k[i]; }", "");
     cl_kernel k[3];
@@ -37,7 +38,8 @@ static void test_radix_sort(void **state)
     for (int i = 0; i < N; i++) {
         keys[i] = clt_random(&seed);
     }
-    cl_mem from = clt_buffer(sizeof keys, keys), to = clt_buffer(sizeof keys, NULL), h = clt_buffer(16 * WORKERS * 4, NULL);
+    cl_mem from = clt_buffer(sizeof keys, keys), to = clt_buffer(sizeof keys, NULL),
+        h = clt_buffer(16 * WORKERS * 4, NULL);
     const cl_uint n = N, per = PER, cells = 16 * WORKERS;
     for (cl_uint shift = 0; shift < 32; shift += 4) {
         clt_args(k[0], 5, ARG(from), ARG(h), ARG(shift), ARG(per), ARG(n));
@@ -76,8 +78,8 @@ static void test_scan(void **state)
         "        if (l < d) t[step * (2 * l + 2) - 1] += t[step * (2 * l + 1) - 1]; }"
         "    if (l == 0) { if (sums) sums[get_group_id(0)] = t[size - 1]; t[size - 1] = 0; }"
         "    for (uint d = 1; d < size; d <<= 1) { step >>= 1; barrier(CLK_LOCAL_MEM_FENCE);"
-        "        if (l < d) { uint x = step * (2 * l + 1) - 1, y = step * (2 * l + 2) - 1, v = t[x]; t[x] = t[y]; t[y] += v; } }"
-        "    barrier(CLK_LOCAL_MEM_FENCE);"
+        "        if (l < d) { uint x = step * (2 * l + 1) - 1, y = step * (2 * l + 2) - 1, v = t[x]; t[x] = t[y]; "
+        "t[y] += v; } }    barrier(CLK_LOCAL_MEM_FENCE);"
         "    if (at < n) a[at] = t[2 * l]; if (at + 1 < n) a[at + 1] = t[2 * l + 1]; }"
         "kernel void add(global uint *a, global const uint *sums, uint block) {"
         "    a[get_global_id(0)] += sums[get_global_id(0) / block]; }", "");
@@ -114,11 +116,11 @@ static void test_fft(void **state)
     cl_kernel k = clt_kernel(
         "kernel void fft(global float2 *data) { local float2 t[64]; int l = get_local_id(0);"
         "    global float2 *b = data + get_group_id(0) * 64;"
-        "    for (int i = l; i < 64; i += 32) { uint r = 0, v = i; for (int n = 0; n < 6; n++) { r = r << 1 | v & 1; v >>= 1; } t[r] = b[i]; }"
-        "    for (int s = 1; s < 64; s <<= 1) { barrier(CLK_LOCAL_MEM_FENCE);"
-        "        int j = l % s, at = l / s * s * 2 + j; float angle = -M_PI_F * j / s; float2 w = (float2)(cos(angle), sin(angle));"
-        "        float2 x = t[at], y = t[at + s], z = (float2)(w.x * y.x - w.y * y.y, w.x * y.y + w.y * y.x);"
-        "        t[at] = x + z; t[at + s] = x - z; }"
+        "    for (int i = l; i < 64; i += 32) { uint r = 0, v = i; for (int n = 0; n < 6; n++) { r = r << 1 | v & 1; v "
+        ">>= 1; } t[r] = b[i]; }    for (int s = 1; s < 64; s <<= 1) { barrier(CLK_LOCAL_MEM_FENCE);"
+        "        int j = l % s, at = l / s * s * 2 + j; float angle = -M_PI_F * j / s; float2 w = "
+        "(float2)(cos(angle), sin(angle));        float2 x = t[at], y = t[at + s], z = (float2)(w.x * y.x - w.y * y.y, "
+        "w.x * y.y + w.y * y.x);        t[at] = x + z; t[at + s] = x - z; }"
         "    barrier(CLK_LOCAL_MEM_FENCE); for (int i = l; i < 64; i += 32) b[i] = t[i]; }", "fft");
     float v[SETS][N][2], got[SETS][N][2];
     uint32_t seed = 3;
@@ -133,7 +135,8 @@ static void test_fft(void **state)
         for (int f = 0; f < N; f++) {
             double re = 0, im = 0;
             for (int i = 0; i < N; i++) {
-                const double c = cos(-2 * 3.14159265358979323846 * f * i / N), d = sin(-2 * 3.14159265358979323846 * f * i / N);
+                const double c = cos(-2 * 3.14159265358979323846 * f * i / N),
+                    d = sin(-2 * 3.14159265358979323846 * f * i / N);
                 re += v[s][i][0] * c - v[s][i][1] * d;
                 im += v[s][i][0] * d + v[s][i][1] * c;
             }
@@ -155,11 +158,11 @@ static void test_sha1(void **state)
         "    uint a = 0x67452301, b = 0xefcdab89, c = 0x98badcfe, d = 0x10325476, e = 0xc3d2e1f0;"
         "    for (int i = 0; i < 80; i++) { uint f;"
         "        if (i >= 16) w[i & 15] = rotate(w[i + 13 & 15] ^ w[i + 8 & 15] ^ w[i + 2 & 15] ^ w[i & 15], 1u);"
-        "        switch (i / 20) { case 0: f = bitselect(d, c, b) + 0x5a827999; break; case 1: f = (b ^ c ^ d) + 0x6ed9eba1; break;"
-        "            case 2: f = (b & c | d & (b | c)) + 0x8f1bbcdc; break; default: f = (b ^ c ^ d) + 0xca62c1d6; }"
-        "        uint t = rotate(a, 5u) + f + e + w[i & 15]; e = d; d = c; c = rotate(b, 30u); b = a; a = t; }"
-        "    vstore4((uint4)(a, b, c, d) + (uint4)(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476), 0, o + 5 * g);"
-        "    o[5 * g + 4] = e + 0xc3d2e1f0; }", "sha1");
+        "        switch (i / 20) { case 0: f = bitselect(d, c, b) + 0x5a827999; break; case 1: f = (b ^ c ^ d) + "
+        "0x6ed9eba1; break;            case 2: f = (b & c | d & (b | c)) + 0x8f1bbcdc; break; default: f = (b ^ c ^ d) "
+        "+ 0xca62c1d6; }        uint t = rotate(a, 5u) + f + e + w[i & 15]; e = d; d = c; c = rotate(b, 30u); b "
+        "= a; a = t; }    vstore4((uint4)(a, b, c, d) + (uint4)(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476), "
+        "0, o + 5 * g);    o[5 * g + 4] = e + 0xc3d2e1f0; }", "sha1");
     static const uint32_t known[5] = {0xa9993e36, 0x4706816a, 0xba3e2571, 0x7850c26c, 0x9cd0d89d};
     const cl_uint first = 0x61626380;
     uint32_t got[N][5];
@@ -185,7 +188,8 @@ static void test_breadth_first(void **state)
     cl_kernel k = clt_kernel(
         "kernel void bfs(global const int *rows, global const int *to, global int *level, int now, global int *more) {"
         "    int r = get_global_id(0); if (level[r] != now) return;"
-        "    for (int i = rows[r]; i < rows[r + 1]; i++) if (atomic_cmpxchg(&level[to[i]], -1, now + 1) == -1) *more = 1; }", "bfs");
+        "    for (int i = rows[r]; i < rows[r + 1]; i++) if (atomic_cmpxchg(&level[to[i]], -1, now + 1) == "
+        "-1) *more = 1; }", "bfs");
     int rows[N + 1] = {0}, to[4 * N], level[N], want[N], line[N], tail = 1;
     uint32_t seed = 12;
     for (int r = 0; r < N; r++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Several threads on one context: what the specification lets them share, they share - the context, a program, buffers, an
- * out-of-order queue, events - while each makes, uses and ends objects of its own. Every call must succeed and all data be
- * right; the thread sanitizer sees the rest. The order is not the same twice, but what must come out is.
+ * Several threads on one context: what the specification lets them share, they share - the context, a program, buffers,
+ * an out-of-order queue, events - while each makes, uses and ends objects of its own. Every call must succeed and all
+ * data be right; the thread sanitizer sees the rest. The order is not the same twice, but what must come out is.
  */
 #include "clt.h"
 
@@ -93,7 +93,8 @@ static void own_slice(struct self *s)
         return;
     }
     cl_uint maps;
-    unsigned char *p = clEnqueueMapBuffer(s->queue, shared, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, r.origin, SLICE, 0, NULL, NULL, &error);
+    unsigned char *p = clEnqueueMapBuffer(s->queue, shared, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, r.origin, SLICE, 0,
+                                          NULL, NULL, &error);
     if (good(error, "clEnqueueMapBuffer")) {
         same(memcmp(p, s->bytes, SLICE) == 0, "the mapped slice");
         memset(p + SLICE / 2, (int)s->seed & 0xff, SLICE / 2);
@@ -160,15 +161,18 @@ static void ask(struct self *s)
         good(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL), "clGetEventInfo");
         same(status >= CL_COMPLETE, "an event");
         if (status == CL_COMPLETE) {
-            good(clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_START, sizeof t[0], &t[0], NULL), "clGetEventProfilingInfo");
-            good(clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof t[1], &t[1], NULL), "clGetEventProfilingInfo");
+            good(clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_START, sizeof t[0], &t[0], NULL),
+                 "clGetEventProfilingInfo");
+            good(clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof t[1], &t[1], NULL),
+                 "clGetEventProfilingInfo");
             same(t[0] <= t[1], "times");
         }
         good(clReleaseEvent(e), "clReleaseEvent");
     }
     good(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, NULL), "CL_PROGRAM_KERNEL_NAMES");
     good(clGetMemObjectInfo(shared, CL_MEM_REFERENCE_COUNT, sizeof refs, &refs, NULL), "CL_MEM_REFERENCE_COUNT");
-    good(clGetContextInfo(clt_context, CL_CONTEXT_REFERENCE_COUNT, sizeof refs, &refs, NULL), "CL_CONTEXT_REFERENCE_COUNT");
+    good(clGetContextInfo(clt_context, CL_CONTEXT_REFERENCE_COUNT, sizeof refs, &refs, NULL),
+         "CL_CONTEXT_REFERENCE_COUNT");
     good(clGetKernelInfo(s->add, CL_KERNEL_FUNCTION_NAME, sizeof text, text, NULL), "CL_KERNEL_FUNCTION_NAME");
     good(clRetainContext(clt_context), "clRetainContext");
     good(clRetainMemObject(shared), "clRetainMemObject");
@@ -225,7 +229,8 @@ static void test_threads(void **state)
     unsigned sum = 0;
     program = clt_build("kernel void add(global int *r, int by) { r[get_global_id(0)] += by; }\n"
                         "kernel void count(global uint *sum) { atomic_inc(sum); }\n", "");
-    common = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE, &clt_error);
+    common = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE |
+                                  CL_QUEUE_PROFILING_ENABLE, &clt_error);
     MADE(common);
     shared = clt_buffer(sizeof zeros, zeros);
     for (uintptr_t i = 0; i < THREADS; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which command of a queue starts next: against looking through all of them, and with the steps that it takes counted. */
+/** Which command of a queue starts next: against looking through all of them, and with the
+ * steps that it takes counted. */
 #include "clt.h"
 
 #include <string.h>
@@ -11,7 +12,8 @@ enum { MANY = 40000, FEW = 60, ROUNDS = 400 };
 
 static struct rt_command commands[2 * MANY];
 
-/** The next by the rules, looking at each that has not started; `started`: a bit for each that has, 2 for what has ended. */
+/** The next by the rules, looking at each that has not started; `started`: a bit for each that
+ * has, 2 for what has ended. */
 static struct rt_command *next_by_rules(bool in_order, const unsigned char *started, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The set of live objects: what is in it is found, in all threads while others add and remove; and a check locks nothing. */
+/** The set of live objects: what is in it is found, in all threads while others add and remove;
+ * and a check locks nothing. */
 #include "clt.h"
 
 #include <pthread.h>

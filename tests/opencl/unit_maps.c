@@ -29,7 +29,8 @@ static void test_against_a_table(void **state)
         } else {
             struct rt_map *want = NULL;
             for (unsigned k = 0; k < FEW; k++) {
-                if (order[k] != 0 && maps[k].pointer == maps[i].pointer && (want == NULL || order[k] > order[want - maps])) {
+                if (order[k] != 0 && maps[k].pointer == maps[i].pointer &&
+                    (want == NULL || order[k] > order[want - maps])) {
                     want = &maps[k];
                 }
             }

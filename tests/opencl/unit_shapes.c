@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two calculations of the runtime by themselves: whether boxes of bytes overlap, against painting them; and local sizes. */
+/** Two calculations of the runtime by themselves: whether boxes of bytes overlap, against
+ * painting them; and local sizes. */
 #include "clt.h"
 
 #include <string.h>
@@ -36,8 +37,8 @@ static void test_overlap(void **state)
         const bool meet = memchr(space, 3, sizeof space) != NULL;
         met += meet;
         if (rt_boxes_overlap(&a, &b, region) != meet) {
-            fail_msg("%zu x %zu x %zu, pitches %zu %zu, at %zu and %zu", region[0], region[1], region[2], row, slice, a.start,
-                     b.start);
+            fail_msg("%zu x %zu x %zu, pitches %zu %zu, at %zu and %zu", region[0], region[1], region[2], row,
+                     slice, a.start, b.start);
         }
         size_t last = SPACE;
         while (space[--last] == 0) {

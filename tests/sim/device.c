@@ -256,7 +256,8 @@ void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pag
     uint32_t table = root + 1, first = va / PAGE % 1024;
     assert_true(first + pages <= 1024);
     make_tables(d, root);
-    packet_pte(d, (uint64_t)root * PAGE + va / (PAGE * 1024) * 4, 1, table << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
+    packet_pte(d, (uint64_t)root * PAGE + va / (PAGE * 1024) * 4, 1, table << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK,
+               0);
     packet_pte(d, (uint64_t)table * PAGE + first * 4, pages,
                (uint32_t)(pa / PAGE) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | flags, 1u << TERN_PTE_PPN_SHIFT);
     struct tern_pkt_tlb_flush flush = {.root = root};

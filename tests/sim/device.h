@@ -76,8 +76,8 @@ void submit(struct device *d, uint32_t engine, struct submission s, uint64_t phy
 struct indication indication(struct device *d, uint32_t engine, uint64_t cycles);
 /** Runs what is built as a paging buffer on engine 0 and expects it to complete. */
 void run_paging(struct device *d);
-/** Maps pages [va, va + pages * 4 KiB) to physical memory from pa on, through tables at root and root + 1 (page numbers): all
- *  within one 4 MiB region. flags: TERN_PTE_*_MASK. */
+/** Maps pages [va, va + pages * 4 KiB) to physical memory from pa on, through tables at root and root + 1 (page
+ *  numbers): all within one 4 MiB region. flags: TERN_PTE_*_MASK. */
 void map(struct device *d, uint32_t root, uint32_t va, uint64_t pa, uint32_t pages, uint32_t flags);
 
 #endif

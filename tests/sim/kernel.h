@@ -83,7 +83,8 @@ void packet_dispatch(struct device *d, struct range r);
 /** Memory at an offset from BASE. */
 void poke(struct device *d, uint32_t offset, const void *data, size_t size);
 void peek(struct device *d, uint32_t offset, void *data, size_t size);
-/** Code and arguments into memory, the address space (page 0 of it holds the DMA buffer), and the dispatch submitted. */
+/** Code and arguments into memory, the address space (page 0 of it holds the DMA buffer),
+ * and the dispatch submitted. */
 void launch(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
 #define LAUNCH(d, code, ...) launch(d, ROOT, code, sizeof code, (struct range){__VA_ARGS__})
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A simulated device at its API, RTL or model: test_device LIBRARY. Only what the interface promises is tested, so every
- * device passes or fails alike. Rule numbers: docs/rules.md.
+ * A simulated device at its API, RTL or model: test_device LIBRARY. Only what the interface promises is tested, so
+ * every device passes or fails alike. Rule numbers: docs/rules.md.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,8 @@ static void test_identity(void **state)
     assert_int_equal(reg_read(d, TERN_REG_DEV_ID), 0x5445524e);
     assert_int_equal(reg_read(d, TERN_REG_DEV_SPEC_HASH), TERN_SPEC_HASH);
     assert_int_equal(reg_read(d, TERN_REG_DEV_MEM_PAGES), (64u << 20) / PAGE);
-    uint32_t engines = (reg_read(d, TERN_REG_DEV_CONFIG0) & TERN_DEV_CONFIG0_ENGINES_MASK) >> TERN_DEV_CONFIG0_ENGINES_SHIFT;
+    uint32_t engines = (reg_read(d, TERN_REG_DEV_CONFIG0) & TERN_DEV_CONFIG0_ENGINES_MASK) >>
+        TERN_DEV_CONFIG0_ENGINES_SHIFT;
     assert_true(engines >= 1 && engines <= 8);
     assert_int_equal(reg_read(d, TERN_REG_DEV_IRQ_ENABLE), (1u << engines) - 1);
     /* blocks of engines that are not there, and ro registers */
@@ -39,7 +40,8 @@ static void test_identity(void **state)
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_SUB_FENCE_HI(0)), 0);
 }
 
-/* Memory is zero after power-on, and the device says so; or no page of it is, where TERN_TEST_OLD_CONTENTS expects that. */
+/* Memory is zero after power-on, and the device says so; or no page of it is, where
+ * TERN_TEST_OLD_CONTENTS expects that. */
 static void test_power_on(void **state)
 {
     struct device *d = *state;
@@ -125,14 +127,18 @@ static void test_copy_fill(void **state)
         }
         assert_int_equal(api->mem_write(d->sim, DATA, source, BYTES), 0);
         assert_int_equal(api->mem_write(d->sim, OTHER, expected, BYTES), 0);
-        uint32_t width = next_random(&seed) % (round % 3 ? 200 : 3000), rows = next_random(&seed) % 5, slices = next_random(&seed) % 4;
+        uint32_t width = next_random(&seed) % (round % 3 ? 200 : 3000), rows = next_random(&seed) % 5,
+            slices = next_random(&seed) % 4;
         uint32_t dst_row = width + next_random(&seed) % 100, dst_slice = dst_row * rows + next_random(&seed) % 100;
         uint32_t src_row = next_random(&seed) % 3000, src_slice = next_random(&seed) % 5000;
         uint32_t dst = next_random(&seed) % 128, src = next_random(&seed) % 128;
         bool fill = next_random(&seed) % 2;
-        struct tern_pkt_copy c = {.src_lo = DATA + src, .dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices,
-                                  .src_row = src_row, .src_slice = src_slice, .dst_row = dst_row, .dst_slice = dst_slice};
-        struct tern_pkt_fill f = {.dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices, .dst_row = dst_row,
+        struct tern_pkt_copy c = {.src_lo = DATA + src, .dst_lo = OTHER + dst, .width = width, .rows = rows,
+                                  .slices = slices,
+                                  .src_row = src_row, .src_slice = src_slice, .dst_row = dst_row,
+                                  .dst_slice = dst_slice};
+        struct tern_pkt_fill f = {.dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices,
+                                  .dst_row = dst_row,
                                   .dst_slice = dst_slice};
         memcpy(f.pattern, source, sizeof f.pattern);
         assert_int_equal(fill ? tern_pkt_fill_pack(&f, packet(d, 2)) : tern_pkt_copy_pack(&c, packet(d, 1)), 0);
@@ -199,8 +205,10 @@ static void test_page_faults(void **state)
         {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_WRITE_MASK, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
         {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | 1u << 9, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
         {TERN_PTE_PPN_MASK | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
-        {DATA >> 2 | TERN_PTE_VALID_MASK, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false}, /* a pointer in the second level */
-        {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
+        /* a pointer in the second level */
+        {DATA >> 2 | TERN_PTE_VALID_MASK, TERN_FAULT_PTE_MALFORMED, 0, 2 * PAGE, false},
+        {DATA >> 2 | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK, TERN_FAULT_PTE_MALFORMED, 0,
+         2 * PAGE, false},
     };
     map(d, ROOT_A, VA, BUFFER0, 1, TERN_PTE_READ_MASK);
     map(d, ROOT_A, VA + PAGE, DATA, 1, RW);
@@ -238,7 +246,8 @@ static void test_packet_faults(void **state)
         {0x0100, 5, 1, TERN_FAULT_PACKET_RESERVED, 64, true},                             /* nop with a body */
         {0x0106, 15, 0x80000000, TERN_FAULT_PACKET_RESERVED, 64, true},                   /* timestamp */
         {0x0107, 1, 4, TERN_FAULT_PACKET_RESERVED, 64, false},                            /* barrier */
-        {0x0102, 2, 4, TERN_FAULT_PACKET_RESERVED, 64, true},                             /* copy: src_hi of three bits */
+        /* copy: src_hi of three bits */
+        {0x0102, 2, 4, TERN_FAULT_PACKET_RESERVED, 64, true},
         {0x0140, 1, 0, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
         {0x0141, 1, 0, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
         {0x0142, 1, 1, TERN_FAULT_PACKET_PRIVILEGED, 64, false},
@@ -261,7 +270,8 @@ static void test_packet_faults(void **state)
         uint32_t *w = packet(d, 2);
         w[cases[i].index] = cases[i].value;
         w[0] = cases[i].word0;
-        submit(d, 1, (struct submission){.buffer = cases[i].paging ? BUFFER0 : VA, .fence = i, .root = ROOT_A, .size = cases[i].size,
+        submit(d, 1, (struct submission){.buffer = cases[i].paging ? BUFFER0 : VA, .fence = i, .root = ROOT_A,
+                                         .size = cases[i].size,
                .flags = cases[i].paging ? PAGING : 0}, BUFFER0);
         struct indication f = indication(d, 1, SOON);
         if (f.fault != cases[i].fault) {
@@ -284,7 +294,8 @@ static void test_preempt_resume(void **state)
     struct submission s = {.buffer = BUFFER0, .fence = 10, .save = SAVE / PAGE, .flags = PAGING};
     submit(d, 0, s, BUFFER0);
     packet_signal(d, FENCE + 16, 3);
-    submit(d, 0, (struct submission){.buffer = BUFFER1, .fence = 11, .save = SAVE / PAGE + 1, .flags = PAGING}, BUFFER1);
+    submit(d, 0, (struct submission){.buffer = BUFFER1, .fence = 11, .save = SAVE / PAGE + 1, .flags = PAGING},
+           BUFFER1);
     assert_int_equal(api->step(d->sim, 5000, NULL), 0);
     assert_int_equal(load64(d, FENCE + 8), 1);
     reg_write(d, TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_PREEMPT_MASK |
@@ -321,17 +332,20 @@ static void test_preempt_resume(void **state)
 static void test_preempt_edges(void **state)
 {
     struct device *d = *state;
-    reg_write(d, TERN_REG_ENGINE_COMMAND(0), TERN_ENGINE_COMMAND_PREEMPT_MASK | 1u << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
+    reg_write(d, TERN_REG_ENGINE_COMMAND(0),
+              TERN_ENGINE_COMMAND_PREEMPT_MASK | 1u << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT);
     assert_int_equal(api->step(d->sim, 2000, NULL), 0);
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)), 0);
     packet_nop(d);
     submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 1, .flags = PAGING}, BUFFER0);
     expect_completed(d, 0, 1);
-    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 2, .size = 64, .save = 1, .flags = PAGING | TERN_ENGINE_SUB_FLAGS_RESUME_MASK}, 0);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 2, .size = 64, .save = 1,
+                                     .flags = PAGING | TERN_ENGINE_SUB_FLAGS_RESUME_MASK}, 0);
     expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_CONTEXT_INVALID, 2);
     assert_int_equal(tern_pkt_context_init_pack(&(struct tern_pkt_context_init){.save = SAVE / PAGE}, packet(d, 1)), 0);
     run_paging(d);
-    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 3, .size = 64, .save = SAVE / PAGE, .flags = PAGING | TERN_ENGINE_SUB_FLAGS_RESUME_MASK}, 0);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 3, .size = 64, .save = SAVE / PAGE,
+                                     .flags = PAGING | TERN_ENGINE_SUB_FLAGS_RESUME_MASK}, 0);
     expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_CONTEXT_INVALID, 3);
 }
 

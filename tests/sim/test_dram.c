@@ -49,9 +49,10 @@ static unsigned write_line(struct tern_dram *d, uint64_t address, uint64_t strob
     return 0;
 }
 
-/** Reads n lines from address on, line i with id i % ids, as fast as the memory takes them; the cycles from the first request
- *  to the last answer. order[i]: the line of the i-th answer by its first byte. */
-static unsigned read_lines(struct tern_dram *d, uint64_t address, unsigned n, unsigned ids, uint8_t *order, uint8_t *resp)
+/** Reads n lines from address on, line i with id i % ids, as fast as the memory takes them; the cycles from the first
+ *  request to the last answer. order[i]: the line of the i-th answer by its first byte. */
+static unsigned read_lines(struct tern_dram *d, uint64_t address, unsigned n, unsigned ids, uint8_t *order,
+                           uint8_t *resp)
 {
     unsigned asked = 0, got = 0;
     uint8_t next_of_id[64] = {0};
@@ -111,7 +112,8 @@ static void test_bandwidth(void **state)
     uint8_t order[200], resp = 0;
     static const uint32_t bandwidth[] = {64, 32, 16};
     for (unsigned i = 0; i < 3; i++) {
-        struct tern_dram *d = create((struct tern_dram_config){.bytes = 1u << 20, .latency = 60, .bandwidth = bandwidth[i]});
+        struct tern_dram *d = create((struct tern_dram_config){.bytes = 1u << 20, .latency = 60,
+                                                               .bandwidth = bandwidth[i]});
         number_lines(d, 200);
         unsigned cycles = read_lines(d, 0, 200, 1, order, &resp);
         unsigned bus = 200 * LINE / bandwidth[i];
@@ -165,7 +167,8 @@ static void test_errors(void **state)
 static void test_old_contents(void **state)
 {
     (void)state;
-    struct tern_dram *d = create((struct tern_dram_config){.bytes = 40u << 20, .latency = 1, .bandwidth = 64, .old_contents = true});
+    struct tern_dram *d = create((struct tern_dram_config){.bytes = 40u << 20, .latency = 1, .bandwidth = 64,
+                                                           .old_contents = true});
     uint8_t a[LINE], b[LINE], none[LINE] = {0};
     assert_int_equal(tern_dram_read(d, (40u << 20) - LINE, a, LINE), 0);
     assert_memory_not_equal(a, none, LINE);

@@ -191,8 +191,8 @@ static void run(struct bench *t, uint64_t seed)
     uint32_t cycle = 0;
     for (; t->bs < WRITES || t->rs < READS; cycle++) {
         if (cycle == LIMIT) {
-            fail_msg("no end after %u cycles: %u addresses, %u data, %u answers of writes, %u, %u of reads; again: SEED=%llu",
-                     cycle, t->aws, t->ws, t->bs, t->ars, t->rs, (unsigned long long)seed);
+            fail_msg("no end after %u cycles: %u addresses, %u data, %u answers of writes, %u, %u of reads; "
+                     "again: SEED=%llu", cycle, t->aws, t->ws, t->bs, t->ars, t->rs, (unsigned long long)seed);
         }
         const struct tern_dram_out o = *tern_dram_out(t->d);
         offer(t);

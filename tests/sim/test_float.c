@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Every floating-point instruction of a device, all rounding modes and flags, against the host's arithmetic:
- * test_float LIBRARY [VECTORS]. The operands of neighbouring work-items are of one kind (ordinary, near cancellation, near
- * underflow or overflow, near the greatest integer, finite, any), so that whole warps take every way a device has. TERN_TEST_VECTORS and TERN_TEST_SEED
- * choose other vectors.
+ * Every floating-point instruction of a device, all rounding modes and flags, against the host's arithmetic: test_float
+ * LIBRARY [VECTORS]. The operands of neighbouring work-items are of one kind (ordinary, near cancellation, near
+ * underflow or overflow, near the greatest integer, finite, any), so that whole warps take every way a device has.
+ * TERN_TEST_VECTORS and TERN_TEST_SEED choose other vectors.
  */
 #include <fenv.h>
 #include <stdlib.h>
@@ -193,7 +193,8 @@ static uint32_t build(const struct operation *op, uint32_t *code)
         } else if (v->frm != NONE) {
             code[n++] = itype(0x73, 5, 0, v->frm, 2);
         }
-        code[n++] = op->word | RESULT << 7 | A << 15 | (op->rounds ? v->rm << 12 : 0) | (op->two ? (uint32_t)B << 20 : 0) |
+        code[n++] = op->word | RESULT << 7 | A << 15 | (op->rounds ? v->rm << 12 : 0) |
+            (op->two ? (uint32_t)B << 20 : 0) |
                     (op->three ? (uint32_t)C << 27 : 0);
         code[n++] = csrr(FLAGS, 1);
         code[n++] = sw(RESULT, (int32_t)(8 * i), TO);
@@ -240,8 +241,8 @@ static void run(struct device *d, const struct operation *op, uint32_t n)
             struct float_result r = op->reference(a, b, c, rm);
             uint32_t flags = r.flags | variants[k].before;
             if (results[i][k][0] != r.bits || results[i][k][1] != flags) {
-                print_error("%s %08x %08x %08x, mode %u, variant %u: %08x flags %02x, not %08x %02x\n", op->name, a, b, c, rm, k,
-                            results[i][k][0], results[i][k][1], r.bits, flags);
+                print_error("%s %08x %08x %08x, mode %u, variant %u: %08x flags %02x, not %08x %02x\n", op->name, a,
+                            b, c, rm, k, results[i][k][0], results[i][k][1], r.bits, flags);
                 fail();
             }
         }

@@ -92,7 +92,8 @@ static void test_faults(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t low = cases[i].va & 0xfff;
         const uint32_t code[] = {
-            csrr(T3, 0xcd0), addi(T4, ZERO, WHO), beq(T3, T4, 8), EXIT, lui(T0, cases[i].va), addi(T0, T0, (int32_t)low),
+            csrr(T3, 0xcd0), addi(T4, ZERO, WHO), beq(T3, T4, 8), EXIT, lui(T0, cases[i].va),
+                addi(T0, T0, (int32_t)low),
             cases[i].word, EXIT,
         };
         LAUNCH(d, code, {64, 1, 1}, {32, 1, 1}, 256);

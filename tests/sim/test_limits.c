@@ -85,8 +85,10 @@ static void test_backwards(void **state)
         in[i / 48][i % 48] = (uint8_t)(i * 7 + i / 256);
     }
     map(d, ROOT, VA, DATA, 16, RW);
-    const struct tern_pkt_copy p = {.src_lo = VA + 0x2000 + 3 * 48, .dst_lo = VA + 0x3000 + 4 * 48, .width = 48, .rows = 4,
-                                    .slices = 2, .src_row = 0u - 48, .src_slice = 4 * 48, .dst_row = 48, .dst_slice = 0u - 4 * 48};
+    const struct tern_pkt_copy p = {.src_lo = VA + 0x2000 + 3 * 48, .dst_lo = VA + 0x3000 + 4 * 48, .width = 48,
+                                    .rows = 4,
+                                    .slices = 2, .src_row = 0u - 48, .src_slice = 4 * 48, .dst_row = 48,
+                                    .dst_slice = 0u - 4 * 48};
     assert_int_equal(api->mem_write(d->sim, DATA + 0x2000, in, sizeof in), 0);
     submit_box(d, &p, 0);
     expect_completed(d, 0, 1);
@@ -104,11 +106,13 @@ static void test_beyond(void **state)
         struct tern_pkt_copy p;
         uint32_t access, va;
     } cases[] = {
-        {{.src_lo = DATA, .dst_lo = DATA + 0x2000, .width = 100, .rows = 3, .slices = 2, .src_row = 0xfffffe00, .dst_row = 128},
+        {{.src_lo = DATA, .dst_lo = DATA + 0x2000, .width = 100, .rows = 3, .slices = 2, .src_row = 0xfffffe00,
+          .dst_row = 128},
          0, DATA - 512},
         {{.src_lo = DATA, .dst_lo = DATA + 0x2000, .width = 100, .rows = 1, .slices = 2, .dst_slice = 0x80000000}, 1,
          DATA + 0x80002000},
-        {{.src_lo = 0x03ffffc0, .dst_lo = DATA, .width = 4096, .rows = 1, .slices = 1}, 0, 0x04000000}, /* memory has 64 MiB */
+        /* memory has 64 MiB */
+        {{.src_lo = 0x03ffffc0, .dst_lo = DATA, .width = 4096, .rows = 1, .slices = 1}, 0, 0x04000000},
         {{.src_lo = DATA, .dst_lo = 0xffffffc0, .dst_hi = 3, .width = 128, .rows = 1, .slices = 1}, 1, 0xffffffc0},
         {{.src_hi = 1, .dst_lo = DATA, .width = 1, .rows = 1, .slices = 1}, 0, 0},
     };
@@ -121,8 +125,8 @@ static void test_beyond(void **state)
     }
 }
 
-/* A copy from one page to another that ends at neither's edge: of two faults the one that comes first, a read before the
- * write that needs it. */
+/* A copy from one page to another that ends at neither's edge: of two faults the one that comes first, a read
+ * before the write that needs it. */
 static void test_first_fault(void **state)
 {
     struct device *d = *state;
@@ -135,7 +139,8 @@ static void test_first_fault(void **state)
         {0x10000 - 100, 0x10000 - 200, 0, 0x10000},        /* the source first */
         {0x10000 - 200, 0x10000 - 100, 1, 0x10000},        /* the destination first */
         {0x10000 - 100, 0x10000 - 100, 0, 0x10000},        /* both at once */
-        {0x10000 - 132, 0x10000 - 100, 0, 0x10000},        /* the line that is not mapped needs 32 bytes of the source */
+        /* the line that is not mapped needs 32 bytes of the source */
+        {0x10000 - 132, 0x10000 - 100, 0, 0x10000},
         {0x10000 - 164, 0x10000 - 100, 1, 0x10000},        /* ... 64, which are there */
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -148,14 +153,16 @@ static void test_first_fault(void **state)
     }
 }
 
-/* F3: a box of more bytes than anyone can wait for ends with the engine's reset. An empty one of any size ends at once. */
+/* F3: a box of more bytes than anyone can wait for ends with the engine's reset. An empty one
+ * of any size ends at once. */
 static void test_endless(void **state)
 {
     struct device *d = *state;
     struct tern_pkt_fill p = {.dst_lo = DATA, .width = 1, .rows = UINT32_MAX, .slices = UINT32_MAX};
     memset(p.pattern, 0x77, sizeof p.pattern);
     assert_int_equal(tern_pkt_fill_pack(&p, packet(d, 2)), 0);
-    struct tern_pkt_copy c = {.src_lo = DATA, .dst_lo = DATA + 64, .width = 64, .rows = UINT32_MAX, .slices = UINT32_MAX};
+    struct tern_pkt_copy c = {.src_lo = DATA, .dst_lo = DATA + 64, .width = 64, .rows = UINT32_MAX,
+                              .slices = UINT32_MAX};
     submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 1, .flags = PAGING}, BUFFER0);
     assert_int_equal(tern_pkt_copy_pack(&c, packet(d, 1)), 0);
     submit(d, 1, (struct submission){.buffer = BUFFER1, .fence = 2, .flags = PAGING}, BUFFER1);

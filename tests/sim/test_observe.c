@@ -85,7 +85,8 @@ static void did(struct history *h, uint32_t *next, const uint32_t *code, uint32_
     (*next)++;
 }
 
-/* Every kind of instruction, and a branch that the odd work-items take; several groups, a last warp that is not full. */
+/* Every kind of instruction, and a branch that the odd work-items take; several groups, a
+ * last warp that is not full. */
 static void test_instructions(void **state)
 {
     struct device *d = *state;
@@ -93,7 +94,8 @@ static void test_instructions(void **state)
     const uint32_t code[] = {
         csrr(T0, 0xcd0), itype(0x13, 7, T1, T0, 1), beq(T1, ZERO, 12), addi(T0, T0, 100), rtype(1, 4, T0, T0, T1),
         lw(T2, 0, A0), sh2add(T2, T0, T2), lw(T3, 0, T2), addi(ZERO, T3, 5), lw(T4, 4, A0), amoadd(T5, T3, T4),
-        sw(T3, 4, T4), BARRIER, 0x008000efu /* jal ra, +8 */, ECALL, itype(0x53, 0, T6, T0, 0) | T3 << 20, 0x0000000fu /* fence */,
+        sw(T3, 4, T4), BARRIER, 0x008000efu /* jal ra, +8 */, ECALL, itype(0x53, 0, T6, T0, 0) | T3 << 20,
+        0x0000000fu /* fence */,
         EXIT,
     };
     uint32_t in[N + 100];
@@ -201,8 +203,8 @@ static void test_fault_observed(void **state)
 
 /* ------------------------------------------------------------------ faults */
 
-static void expect_at(struct device *d, uint32_t fault, const uint32_t group[3], uint32_t item, uint32_t access, uint32_t va,
-                      uint32_t pc)
+static void expect_at(struct device *d, uint32_t fault, const uint32_t group[3], uint32_t item, uint32_t access,
+                      uint32_t va, uint32_t pc)
 {
     struct indication i = indication(d, 0, SOON);
     expect(i, TERN_ENGINE_IND_INFO_KIND_FAULTED, fault, 1);
@@ -237,7 +239,8 @@ static void test_group_of_fault(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t low = cases[i].va & 0xfff;
         const uint32_t code[] = {
-            csrr(T0, 0xcc3), csrr(T1, 0xcc4), csrr(T2, 0xcc5), sh2add(T0, T0, T1), sh2add(T0, T0, T2), /* 16 x + 4 y + z */
+            /* 16 x + 4 y + z */
+            csrr(T0, 0xcc3), csrr(T1, 0xcc4), csrr(T2, 0xcc5), sh2add(T0, T0, T1), sh2add(T0, T0, T2),
             csrr(T3, 0xcc0), csrr(T4, 0xcc1), itype(0x13, 1, T4, T4, 4), add(T3, T3, T4),           /* local id */
             itype(0x13, 1, T0, T0, 5), add(T3, T3, T0), addi(T4, ZERO, (16 + 8 + 1) * 32 + 29),
             beq(T3, T4, 8), EXIT, addi(ZERO, ZERO, 0), /* followed by what depends on the case */
@@ -254,7 +257,8 @@ static void test_group_of_fault(void **state)
         }
         all[n] = EXIT;
         launch(d, ROOT, all, (n + 1) * 4, (struct range){{40, 6, 2}, {16, 2, 1}, 256});
-        expect_at(d, cases[i].fault, (const uint32_t[]){1, 2, 1}, 29, cases[i].access, cases[i].va, VA + CODE + 4 * (n - 1));
+        expect_at(d, cases[i].fault, (const uint32_t[]){1, 2, 1}, 29, cases[i].access, cases[i].va,
+                  VA + CODE + 4 * (n - 1));
     }
     packet_nop(d); /* no kernel ran: no group */
     d->words[1] = 1;
@@ -310,7 +314,8 @@ static void test_two_barriers(void **state)
         };
         diverge(d, first_is_high, sizeof first_is_high, split[i], PC(2));
         const uint32_t some_ended[] = {
-            WHO, addi(T2, ZERO, (int32_t)split[i]), BLTU(T0, T2, 20), addi(T3, ZERO, 47), beq(T0, T3, 24), BARRIER, EXIT,
+            WHO, addi(T2, ZERO, (int32_t)split[i]), BLTU(T0, T2, 20), addi(T3, ZERO, 47), beq(T0, T3, 24),
+                BARRIER, EXIT,
             BARRIER, EXIT, EXIT, EXIT,
         };
         if (split[i] < 47) {
@@ -321,7 +326,8 @@ static void test_two_barriers(void **state)
     }
 }
 
-/* None of this is a divergence: different ways to one barrier, a barrier in a loop, all exit, exits behind the barrier. */
+/* None of this is a divergence: different ways to one barrier, a barrier in a loop, all exit,
+ * exits behind the barrier. */
 static void test_no_divergence(void **state)
 {
     struct device *d = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The rules of the AXI port: traffic that keeps them is clean, and each rule is noticed in the cycle in which it is broken. */
+/** The rules of the AXI port: traffic that keeps them is clean, and each rule is noticed in the
+ * cycle in which it is broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +48,8 @@ static void expect(struct bench *b, const char *rule)
 static void test_clean(void **state)
 {
     struct bench *b = *state;
-    b->in = (struct tern_dram_in){.arvalid = true, .awvalid = true, .wvalid = true, .arid = 63, .awid = 15, .araddr = 4096 - 64,
+    b->in = (struct tern_dram_in){.arvalid = true, .awvalid = true, .wvalid = true, .arid = 63, .awid = 15,
+                                  .araddr = 4096 - 64,
                                   .awaddr = 64, .wstrb = 3, .wdata = b->wdata, .rready = true, .bready = true};
     expect(b, NULL); /* all stalled */
     expect(b, NULL);
@@ -76,7 +78,8 @@ static void test_addresses(void **state)
         const char *rule;
     } bad[] = {
         {0, {0, 6, 0}, "burst_is_incr"},   {0, {0, 6, 2}, "burst_is_incr"},      {0, {0, 5, 1}, "size_is_full_width"},
-        {32, {0, 6, 1}, "address_is_aligned"}, {1, {0, 6, 1}, "address_is_aligned"}, {4096 - 64, {1, 6, 1}, "within_4_kib"},
+        {32, {0, 6, 1}, "address_is_aligned"}, {1, {0, 6, 1}, "address_is_aligned"},
+        {4096 - 64, {1, 6, 1}, "within_4_kib"},
         {0, {255, 6, 1}, "within_4_kib"},  {0, {1, 6, 1}, "one_beat"},
     };
     for (unsigned i = 0; i < 2 * sizeof bad / sizeof bad[0]; i++) {
@@ -122,7 +125,8 @@ static void stalled(void **state, unsigned what, const char *rule)
 
 static void test_stalled(void **state)
 {
-    static const char *const rules[] = {"arvalid_stays", "ar_payload_stays", "ar_payload_stays", "awvalid_stays", "aw_payload_stays",
+    static const char *const rules[] = {"arvalid_stays", "ar_payload_stays", "ar_payload_stays", "awvalid_stays",
+                                        "aw_payload_stays",
         "aw_payload_stays", "wvalid_stays", "w_payload_stays", "w_payload_stays", "w_payload_stays"};
     for (unsigned i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         stalled(state, i, rules[i]);

@@ -24,8 +24,8 @@ static struct tern_ctx header(struct device *d)
     return c;
 }
 
-/** Runs what is built to its end, stopped every `every` cycles or so, on one engine and the other. How often the executor was
- *  cut in the middle. */
+/** Runs what is built to its end, stopped every `every` cycles or so, on one engine and the other. How often the
+ *  executor was cut in the middle. */
 static uint32_t run_cut(struct device *d, struct submission s, uint64_t physical, uint32_t every, uint32_t granularity,
                         uint32_t executor, uint32_t *seed)
 {
@@ -69,22 +69,26 @@ static void test_mover(void **state)
         }
         assert_int_equal(api->mem_write(d->sim, DATA, source, BYTES), 0);
         assert_int_equal(api->mem_write(d->sim, OTHER, expected, BYTES), 0);
-        uint32_t width = 1 + next_random(&seed) % (round % 2 ? 300 : 5000), rows = 1 + next_random(&seed) % 5, slices = round % 2 ? 3 : 1;
+        uint32_t width = 1 + next_random(&seed) % (round % 2 ? 300 : 5000), rows = 1 + next_random(&seed) % 5,
+            slices = round % 2 ? 3 : 1;
         uint32_t dst_row = width + next_random(&seed) % 60, dst_slice = dst_row * rows + 5, src_row = width + 3;
         uint32_t dst = next_random(&seed) % 128, src = next_random(&seed) % 128;
         bool fill = round % 3 == 2;
-        struct tern_pkt_copy c = {.src_lo = DATA + src, .dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices,
+        struct tern_pkt_copy c = {.src_lo = DATA + src, .dst_lo = OTHER + dst, .width = width, .rows = rows,
+                                  .slices = slices,
                                   .src_row = src_row, .src_slice = 7, .dst_row = dst_row, .dst_slice = dst_slice};
-        struct tern_pkt_fill f = {.dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices, .dst_row = dst_row,
+        struct tern_pkt_fill f = {.dst_lo = OTHER + dst, .width = width, .rows = rows, .slices = slices,
+                                  .dst_row = dst_row,
                                   .dst_slice = dst_slice};
         memcpy(f.pattern, source, sizeof f.pattern);
         assert_int_equal(fill ? tern_pkt_fill_pack(&f, packet(d, 2)) : tern_pkt_copy_pack(&c, packet(d, 1)), 0);
-        cuts += run_cut(d, (struct submission){.buffer = BUFFER, .fence = round, .save = SAVE / PAGE, .flags = PAGING}, BUFFER, 150,
-                        round % 2 ? GROUP : INSTRUCTION, TERN_CTX_EXECUTOR_MOVER, &seed);
+        cuts += run_cut(d, (struct submission){.buffer = BUFFER, .fence = round, .save = SAVE / PAGE, .flags = PAGING},
+                        BUFFER, 150, round % 2 ? GROUP : INSTRUCTION, TERN_CTX_EXECUTOR_MOVER, &seed);
         for (uint32_t z = 0; z < slices; z++) {
             for (uint32_t y = 0; y < rows; y++) {
                 for (uint32_t x = 0; x < width; x++) {
-                    expected[dst + z * dst_slice + y * dst_row + x] = fill ? source[x % 64] : source[src + z * 7 + y * src_row + x];
+                    expected[dst + z * dst_slice + y * dst_row + x] = fill ? source[x % 64]
+                                                                           : source[src + z * 7 + y * src_row + x];
                 }
             }
         }
@@ -110,8 +114,8 @@ static void test_user(void **state)
     struct tern_pkt_user_call p = {.payload = {N, 0, DATA, OTHER + 20}};
     memcpy(&p.payload[1], &a, 4);
     assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
-    cuts = run_cut(d, (struct submission){.buffer = BUFFER, .save = SAVE / PAGE, .flags = PAGING}, BUFFER, 300, INSTRUCTION,
-                   TERN_CTX_EXECUTOR_USER, &seed);
+    cuts = run_cut(d, (struct submission){.buffer = BUFFER, .save = SAVE / PAGE, .flags = PAGING}, BUFFER, 300,
+                   INSTRUCTION, TERN_CTX_EXECUTOR_USER, &seed);
     assert_true(cuts > 0);
     assert_int_equal(api->mem_read(d->sim, OTHER + 20, seen, sizeof seen), 0);
     for (uint32_t i = 0; i < N; i++) {
@@ -127,7 +131,8 @@ static void test_kernel(void **state)
     static const uint32_t every[] = {700, 1500}; /* less is not enough to go on and to do anything */
     for (uint32_t i = 0; i < 2 * sizeof every / sizeof every[0]; i++) {
         build_kernel(d);
-        cuts += run_cut(d, (struct submission){.buffer = VA, .fence = i, .root = ROOT, .save = SAVE / PAGE}, BASE, every[i / 2],
+        cuts += run_cut(d, (struct submission){.buffer = VA, .fence = i, .root = ROOT, .save = SAVE / PAGE}, BASE,
+                        every[i / 2],
                                 i % 2 ? GROUP : INSTRUCTION, TERN_CTX_EXECUTOR_SIMT, &seed);
         check_kernel(d);
     }
@@ -264,10 +269,12 @@ static void put_vector(struct area *a, uint32_t n, const uint32_t *v)
 /** Of one full warp that is at the kernel's beginning, with a0 and t5 as its only registers, in all lanes the same. */
 static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5, uint32_t local_bytes)
 {
-    uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS, [T5] = t5}, warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
+    uint32_t line[16], lane[32], pc[32], scalar[32] = {[A0] = VA + ARGS, [T5] = t5},
+        warps = reg_read(a->d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
     tern_ctx_simt_head_pack(
         &(struct tern_ctx_simt_head){.lanes = n, .warps = warps, .pending = pending, .slots = 1, .live = 1, .ended = 1,
-                                     .scalars_0 = n > A0, .scalars_1 = n <= A0 || (t5 && n == 16), .scalars_3 = t5 && n == 8},
+                                     .scalars_0 = n > A0, .scalars_1 = n <= A0 || (t5 && n == 16),
+                                     .scalars_3 = t5 && n == 8},
         line);
     put_line(a, line);
     memset(line, 0, sizeof line);
@@ -290,8 +297,8 @@ static void put_warp(struct area *a, uint32_t n, uint32_t pending, uint32_t t5, 
 
 enum { WAY_RUNS, WAY_FAULTS, WAY_FAULTS_PRIVATE, WAYS, CULPRIT = 5 };
 
-/** A store to every second word, loads of each word's upper half, adds to every second, and a cas that finds what the store
- *  left in every fourth. Or the load is of one lane, whose page is not there. */
+/** A store to every second word, loads of each word's upper half, adds to every second, and a cas that finds what the
+ *  store left in every fourth. Or the load is of one lane, whose page is not there. */
 static void put_pending(struct area *a, uint32_t n, int way)
 {
     const uint32_t all = n == 32 ? ~0u : (1u << n) - 1, odd = 0xaaaaaaaau & all;
@@ -325,13 +332,14 @@ static void put_pending(struct area *a, uint32_t n, int way)
     }
 }
 
-/* Memory instructions that were cut are done, in order, for the lanes that are left, before anything else; a result is for the
- * warp that asked. If one faults: who, where, and the address that the kernel used. */
+/* Memory instructions that were cut are done, in order, for the lanes that are left, before anything else; a result is
+ * for the warp that asked. If one faults: who, where, and the address that the kernel used. */
 static void test_pending(void **state)
 {
     struct device *d = *state;
     const uint32_t n = lanes(d), args[] = {VA + IN, VA + OUT};
-    const uint32_t code[] = {csrr(T0, 0xcd0), lw(T1, 4, A0), sh2add(T1, T0, T1), sw(T2, 0, T1), sw(T3, 1024, T1), sw(T4, 2044, T1), EXIT};
+    const uint32_t code[] = {csrr(T0, 0xcd0), lw(T1, 4, A0), sh2add(T1, T0, T1), sw(T2, 0, T1), sw(T3, 1024, T1),
+                             sw(T4, 2044, T1), EXIT};
     for (int way = 0; way < WAYS; way++) {
         uint32_t in[32], out[600] = {0};
         struct area a = {.d = d, .line = 1};
@@ -376,29 +384,34 @@ static void test_pending(void **state)
     }
 }
 
-enum { HOLE = 15, SECRET = 0x5ec2e000 }; /* a page that is not there, whose entry of the page table is in the line that VA's is in */
+/* a page that is not there, whose entry of the page table is in the line that VA's is in */
+enum { HOLE = 15, SECRET = 0x5ec2e000 };
 
 /** All of local memory: filled with SECRET by a kernel of root, or what it holds that is not zero goes to OUT. */
 static void run_local(struct device *d, uint32_t root, uint32_t local_bytes, uint32_t groups, bool fill)
 {
     const int32_t n = (int32_t)lanes(d), words = (int32_t)local_bytes / 4 / n, step = 4 * n;
-    const uint32_t filling[] = {csrr(T1, 0xcc0), lui(T2, TERN_WIN_LOCAL_BASE), sh2add(T1, T1, T2), addi(T3, ZERO, words), lui(T4, SECRET),
-                                sw(T4, 0, T1), addi(T1, T1, step), addi(T3, T3, -1), beq(T3, ZERO, 8), 0xff1ff06fu /* j -16 */, EXIT};
+    const uint32_t filling[] = {csrr(T1, 0xcc0), lui(T2, TERN_WIN_LOCAL_BASE), sh2add(T1, T1, T2),
+                                addi(T3, ZERO, words), lui(T4, SECRET), sw(T4, 0, T1), addi(T1, T1, step),
+                                addi(T3, T3, -1), beq(T3, ZERO, 8), 0xff1ff06fu /* j -16 */, EXIT};
     const uint32_t looking[] = {csrr(T0, 0xcd0), csrr(T1, 0xcc0), lui(T2, TERN_WIN_LOCAL_BASE), sh2add(T1, T1, T2),
                                 addi(T3, ZERO, words), addi(T4, ZERO, 0),
-                                lw(T5, 0, T1), rtype(0, 6, T4, T4, T5) /* or */, addi(T1, T1, step), addi(T3, T3, -1), beq(T3, ZERO, 8),
-                                0xfedff06fu /* j -20 */, lw(T1, 4, A0), sh2add(T1, T0, T1), sw(T4, 0, T1), EXIT};
+                                lw(T5, 0, T1), rtype(0, 6, T4, T4, T5) /* or */, addi(T1, T1, step), addi(T3, T3, -1),
+                                beq(T3, ZERO, 8), 0xfedff06fu /* j -20 */, lw(T1, 4, A0), sh2add(T1, T0, T1),
+                                sw(T4, 0, T1), EXIT};
     const struct range r = {{lanes(d) * groups, 1, 1}, {lanes(d), 1, 1}, local_bytes};
     launch(d, root, fill ? filling : looking, fill ? sizeof filling : sizeof looking, r);
     expect_completed(d, 0, 1);
 }
 
-/* A memory instruction that was cut may fault while the rest of the state is still put in order: local memory that another
- * process has used is cleared then. The fault is reported, and what was not cleared yet is cleared before somebody can see it. */
+/* A memory instruction that was cut may fault while the rest of the state is still put in order: local memory
+ * that another process has used is cleared then. The fault is reported, and what was not cleared yet is cleared
+ * before somebody can see it. */
 static void test_fault_at_once(void **state)
 {
     struct device *d = *state;
-    const uint32_t n = lanes(d), config = reg_read(d, TERN_REG_DEV_CONFIG0), args[] = {VA + IN, VA + OUT}, code[] = {EXIT};
+    const uint32_t n = lanes(d), config = reg_read(d, TERN_REG_DEV_CONFIG0), args[] = {VA + IN, VA + OUT},
+        code[] = {EXIT};
     const uint32_t slots = config >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
     const uint32_t local_bytes = (config >> TERN_DEV_CONFIG0_LMEM_KIB_SHIFT) * 1024 / slots;
     uint32_t line[16], vector[32] = {[CULPRIT] = VA + HOLE * PAGE}, out[512];
@@ -468,8 +481,10 @@ static void test_dump(void **state)
     struct device *d = *state;
     const uint32_t code[] = {0x0000006fu /* j . */};
     for (uint32_t at = 0; at < 3; at++) {
-        assert_int_equal(reg_read(d, at == 0 ? TERN_REG_ENGINE_RUN_FENCE_LO(0) : at == 1 ? TERN_REG_ENGINE_NEXT_FENCE_LO(0)
-                                                                                         : TERN_REG_ENGINE_DBG_LANES(0)), 0);
+        assert_int_equal(reg_read(d,
+                                  at == 0 ? TERN_REG_ENGINE_RUN_FENCE_LO(0) : at == 1 ? TERN_REG_ENGINE_NEXT_FENCE_LO(0)
+                                                                                         : TERN_REG_ENGINE_DBG_LANES(
+                                                                                         0)), 0);
     }
     poke(d, CODE, code, sizeof code);
     map(d, ROOT, VA, BASE, PAGES, RWX);
@@ -487,7 +502,8 @@ static void test_dump(void **state)
     for (uint32_t w = 0; w < 3; w++) {
         reg_write(d, TERN_REG_ENGINE_DBG_WARP(0), w);
         assert_int_equal(reg_read(d, TERN_REG_ENGINE_DBG_WARP(0)), w);
-        assert_int_equal(reg_read(d, TERN_REG_ENGINE_DBG_LANES(0)), w == 0 ? (uint32_t)((1ull << lanes(d)) - 1) : w == 1 ? 7 : 0);
+        assert_int_equal(reg_read(d, TERN_REG_ENGINE_DBG_LANES(0)), w == 0 ? (uint32_t)((1ull << lanes(d)) - 1)
+                                                                           : w == 1 ? 7 : 0);
         if (w < 2) {
             assert_int_equal(reg_read(d, TERN_REG_ENGINE_DBG_PC(0)), VA + CODE);
         }
@@ -503,7 +519,8 @@ static int setup_bad_area(void **state)
     if (!d) {
         return -1;
     }
-    device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_error_base = 0x700u * PAGE, .dram_error_bytes = PAGE});
+    device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_error_base = 0x700u * PAGE,
+                                             .dram_error_bytes = PAGE});
     *state = d;
     return 0;
 }

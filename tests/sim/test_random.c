@@ -2,11 +2,11 @@
 /**
  * Random work for all engines at once, cut, resumed and reset at random times: test_random LIBRARY.
  *
- * Each engine has its own memory: a part that is only read, and a part that is written. Its buffers run in order; what a
- * preemption takes back is submitted again, resumed if it had begun. So at the end memory must hold what all packets in
- * order leave there, and each submission must have been indicated once, in order (C5, P3). A reset forgets what is
- * queued; it is submitted again from the beginning, which gives the same, since these rounds write nothing that they read.
- * TERN_TEST_SEED and TERN_TEST_ROUNDS choose other rounds; a failure names its seed.
+ * Each engine has its own memory: a part that is only read, and a part that is written. Its buffers run in order; what
+ * a preemption takes back is submitted again, resumed if it had begun. So at the end memory must hold what all packets
+ * in order leave there, and each submission must have been indicated once, in order (C5, P3). A reset forgets what is
+ * queued; it is submitted again from the beginning, which gives the same, since these rounds write nothing that they
+ * read. TERN_TEST_SEED and TERN_TEST_ROUNDS choose other rounds; a failure names its seed.
  */
 #include <stdlib.h>
 
@@ -80,14 +80,18 @@ static void plan(struct device *d, uint32_t engine, uint32_t n, struct buffer *b
     b->flags = draw(2) ? PAGING : 0;
     uint32_t packets = 1 + draw(PACKETS);
     for (uint32_t i = 0; i < packets && !b->fault; i++) {
-        struct step s = {.fill = draw(2), .width = draw(draw(4) ? 150 : 1500), .rows = draw(4), .value = (uint8_t)draw(256)};
+        struct step s = {.fill = draw(2), .width = draw(draw(4) ? 150 : 1500), .rows = draw(4),
+                         .value = (uint8_t)draw(256)};
         s.pitch = s.width + draw(80);
         s.dst = PART / 2 * draw(2) + draw(PART / 2 - 6400);
-        s.src = !idempotent && draw(2) ? TARGET + (s.dst < PART / 2 ? PART / 2 : 0) + draw(PART / 2 - 6400) : SOURCE + draw(PART - 6400);
+        s.src = !idempotent && draw(2) ? TARGET + (s.dst < PART / 2 ? PART / 2 : 0) + draw(PART / 2 - 6400)
+                                       : SOURCE + draw(PART - 6400);
         uint32_t kind = draw(10), at = d->used * 4;
-        struct tern_pkt_copy c = {.src_lo = base(engine) + s.src, .dst_lo = base(engine) + TARGET + s.dst, .width = s.width,
+        struct tern_pkt_copy c = {.src_lo = base(engine) + s.src, .dst_lo = base(engine) + TARGET + s.dst,
+                                  .width = s.width,
                                   .rows = s.rows, .slices = 1, .src_row = s.pitch, .dst_row = s.pitch};
-        struct tern_pkt_fill f = {.dst_lo = c.dst_lo, .width = s.width, .rows = s.rows, .slices = 1, .dst_row = s.pitch};
+        struct tern_pkt_fill f = {.dst_lo = c.dst_lo, .width = s.width, .rows = s.rows, .slices = 1,
+                                  .dst_row = s.pitch};
         memset(f.pattern, s.value, sizeof f.pattern);
         if (kind == 0) {
             packet_nop(d);
@@ -168,7 +172,8 @@ static uint32_t pending(struct device *d, uint32_t engine)
            TERN_ENGINE_STATUS_INDICATIONS_SHIFT;
 }
 
-/** Takes all indications. After a preemption request first waits until it is done: what is submitted behind it would run. */
+/** Takes all indications. After a preemption request first waits until it is done: what is
+ * submitted behind it would run. */
 static void collect(struct device *d, uint32_t engine, struct lane_of_work *w)
 {
     uint32_t again = 0;
@@ -292,8 +297,10 @@ static int setup_reorder(void **state)
 /* Memory that pushes back: on most cycles nothing is taken on a channel, and one write and two reads are under way. */
 static int setup_stall(void **state)
 {
-    return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_stall = 160, .dram_reads = 2, .dram_writes = 1,
-                                                  .dram_latency = 10, .dram_refresh = 2000, .dram_refresh_cycles = 500});
+    return setup(state, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_stall = 160, .dram_reads = 2,
+                                                  .dram_writes = 1,
+                                                  .dram_latency = 10, .dram_refresh = 2000,
+                                                  .dram_refresh_cycles = 500});
 }
 
 static int setup_hbm(void **state)

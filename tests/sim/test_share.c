@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What an endless kernel on one engine costs a kernel on the other, where memory takes few writes: test_share LIBRARY. */
+/** What an endless kernel on one engine costs a kernel on the other, where memory takes few
+ * writes: test_share LIBRARY. */
 
 #include "victim.h"
 
@@ -93,7 +94,8 @@ static void test_endless_neighbours(void **state)
     uint64_t alone = cycles_beside(NULL, 0);
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++) {
         uint64_t beside = cycles_beside(loops[i].code, loops[i].size);
-        print_message("%s: %llu cycles, alone %llu\n", loops[i].name, (unsigned long long)beside, (unsigned long long)alone);
+        print_message("%s: %llu cycles, alone %llu\n", loops[i].name, (unsigned long long)beside,
+                      (unsigned long long)alone);
         assert_true(beside <= 3 * alone);
     }
     if (stops()) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What comes while state is saved or restored: another request to stop, or a reset of the engine. On a simulated device, RTL or
- *  model: test_streams LIBRARY. The moments are STRIDE cycles apart, from the request on to behind the answer, so that
- *  they fall into all that a stop consists of. The model moves state in no time: there, they fall before and behind. */
+/** What comes while state is saved or restored: another request to stop, or a reset of the engine. On a
+ *  simulated device, RTL or model: test_streams LIBRARY. The moments are STRIDE cycles apart, from the request
+ *  on to behind the answer, so that they fall into all that a stop consists of. The model moves state in no
+ *  time: there, they fall before and behind. */
 #include <stdlib.h>
 
 #include "victim.h"
@@ -93,8 +94,8 @@ static void run_new(struct device *d, uint32_t engine)
     finish(d, engine, of_kernel(d, 9));
 }
 
-/* P4, P5: a request to stop while another one is answered is no second one, whatever its granularity; and it does not stop what comes
- * next, on this engine or on the other one. */
+/* P4, P5: a request to stop while another one is answered is no second one, whatever its granularity; and it does not
+ * stop what comes next, on this engine or on the other one. */
 static void test_preempt_in_save(void **state)
 {
     struct device *d = *state;
@@ -168,8 +169,8 @@ static bool as_it_was(struct device *d, const struct area *saved)
     return memcmp(&now, saved, sizeof now) == 0;
 }
 
-/* A request to stop during a restore: the state stays what it is, and is good for another one. Then resets, of the same moments: the
- * area is not written, and the engine works on. */
+/* A request to stop during a restore: the state stays what it is, and is good for another one. Then resets, of the same
+ * moments: the area is not written, and the engine works on. */
 static void test_restore(void **state)
 {
     struct device *d = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A kernel that is worth cutting: loops of many lengths, stacks, local memory, a barrier, atomics; and requests to stop. */
+/** A kernel that is worth cutting: loops of many lengths, stacks, local memory, a barrier,
+ * atomics; and requests to stop. */
 #ifndef TESTS_SIM_VICTIM_H
 #define TESTS_SIM_VICTIM_H
 
@@ -14,7 +15,8 @@ enum { ITEMS = 200, LOCAL = 48, LOCAL_BYTES = 4096 };
 bool stops(void);
 void preempt(struct device *d, uint32_t engine, uint32_t granularity);
 
-/** Memory, address space and a buffer (to submit at VA, physically BASE, root ROOT); and whether memory is as it must be behind it. */
+/** Memory, address space and a buffer (to submit at VA, physically BASE, root ROOT); and whether memory
+ * is as it must be behind it. */
 void build_kernel(struct device *d);
 void check_kernel(struct device *d);
 

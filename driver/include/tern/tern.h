@@ -3,16 +3,16 @@
  * Tern's driver: devices, processes, contexts, allocations, submission, fences.
  *
  * Model (docs/driver.md; rule numbers are those of docs/rules.md). A *device* has engines. A *process* is an address
- * space on it (A1) and the unit of fault containment (F1). A *context* belongs to a process, runs on one engine at a time and has
- * exactly one SW queue, bounded by memory only (C2). Work is a *DMA buffer*, packets of tern_spec.h back to back; the
- * scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
+ * space on it (A1) and the unit of fault containment (F1). A *context* belongs to a process, runs on one engine at a
+ * time and has exactly one SW queue, bounded by memory only (C2). Work is a *DMA buffer*, packets of tern_spec.h back
+ * to back; the scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
  *
  * Threads: every function may be called from any thread. Callbacks come from the device's own thread and may call
- * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and for whom: no call
- * waits for work of another process. One that changes page tables waits for paging buffers, its own and those queued before:
- * engines take them before all work, and one that does not stop for them within the timeout is reset. One that lacks memory or
- * addresses waits for frees of any process that had begun when it was called, and for its own process's work that holds what
- * this has freed; not if that work needs a fence that only the CPU can signal.
+ * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and for whom:
+ * no call waits for work of another process. One that changes page tables waits for paging buffers, its own and those
+ * queued before: engines take them before all work, and one that does not stop for them within the timeout is reset.
+ * One that lacks memory or addresses waits for frees of any process that had begun when it was called, and for its own
+ * process's work that holds what this has freed; not if that work needs a fence that only the CPU can signal.
  * Results: 0 or -errno; on failure, out-parameters are untouched. Strings handed out live as long as their object.
  * Objects are destroyed children first; destroying a parent with children is -EBUSY and changes nothing.
  */
@@ -53,33 +53,37 @@ struct tern_device_info {
     uint64_t clock_hz;         /**< Unit of every timestamp: cycles of this clock. */
     uint32_t dirty_page_bytes; /**< Bytes that one dirty bit covers (D1). */
     bool single_use;           /**< One process at a time (A2). */
-    char memory[16];           /**< How memory is simulated: key memory. Empty: it is not (model), or it is real; then what follows is 0. */
+    /** How memory is simulated: key memory. Empty: it is not (model), or it is real; then what follows is 0. */
+    char memory[16];
     uint32_t memory_latency, memory_bandwidth, memory_reads, memory_writes, memory_refresh, memory_refresh_cycles,
              memory_stall;     /**< As the keys dram_* are. */
-    uint32_t granularity;      /**< The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
+    /** The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
+    uint32_t granularity;
 };
 
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
- * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G),
- * trace (file for a waveform); for the memory of the simulated RTL: memory (ideal | hbm | ddr4) and, instead of its numbers,
- * dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads, dram_writes (transfers outstanding at most), dram_refresh,
- * dram_refresh_cycles (every so many cycles it stands still for so many), dram_stall (of 256 cycles, how many each channel of
- * the port pauses at random); and for the scheduler, in cycles:
+ * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G), trace
+ * (file for a waveform); for the memory of the simulated RTL: memory (ideal | hbm | ddr4) and, instead of its numbers,
+ * dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads, dram_writes (transfers outstanding at most),
+ * dram_refresh, dram_refresh_cycles (every so many cycles it stands still for so many), dram_stall (of 256 cycles, how
+ * many each channel of the port pauses at random); and for the scheduler, in cycles:
  * timeout (an engine that has not stopped so long after it was asked to is reset (F2, F3); else environment
- * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has run longer
- * ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum, grace (S1), preempt (every
- * engine is preempted so often), depth (1 or 2 entries of the HW queue), realtime (1: the band REALTIME for everybody).
- * -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing; -EPROTO: the device was built from another
- * interface description; -ENOMEM. tern_last_error() then says what, where and what to do. May take a second.
+ * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has
+ * run longer ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum,
+ * grace (S1), preempt (every engine is preempted so often), depth (1 or 2 entries of the HW queue), realtime (1:
+ * the band REALTIME for everybody). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
+ * -EPROTO: the device was built from another interface description; -ENOMEM. tern_last_error() then says what,
+ * where and what to do. May take a second.
  */
 TERN_API int tern_device_open(const char *backend, const char *config, struct tern_device **out);
 /** Closes. -EBUSY: a process is still there. */
 TERN_API int tern_device_close(struct tern_device *dev);
 /**
- * True in a process that was forked from the one that opened the device: the device's thread, and what it works on, stayed there. All
- * calls for that device and its objects then fail at once with -ENODEV, those that destroy do nothing, and the queries give
- * what does not change, or zeros. The parent is not affected. The child may open a device of its own.
+ * True in a process that was forked from the one that opened the device: the device's thread, and what it works
+ * on, stayed there. All calls for that device and its objects then fail at once with -ENODEV, those that
+ * destroy do nothing, and the queries give what does not change, or zeros. The parent is not affected. The
+ * child may open a device of its own.
  */
 TERN_API bool tern_device_inherited(const struct tern_device *dev);
 TERN_API void tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
@@ -121,27 +125,32 @@ struct tern_fault {
     uint64_t fence;     /**< The faulting buffer. */
     char message[512];  /**< All of that as a sentence, with the buffer's label. */
 };
-#define TERN_FAULT_TIMEOUT 256u /**< It did not let its engine stop, and the engine was reset (F3). The message names a crash dump. */
-#define TERN_FAULT_DEVICE 257u  /**< The device is lost: its registers or memory no longer answer. Every process is in error. */
-#define TERN_FAULT_ADAPTER 258u /**< All of the device had to be reset (F3, F4). Every process is in error; new ones can be made. */
+/** It did not let its engine stop, and the engine was reset (F3). The message names a crash dump. */
+#define TERN_FAULT_TIMEOUT 256u
+/** The device is lost: its registers or memory no longer answer. Every process is in error. */
+#define TERN_FAULT_DEVICE 257u
+/** All of the device had to be reset (F3, F4). Every process is in error; new ones can be made. */
+#define TERN_FAULT_ADAPTER 258u
 #define TERN_FAULT_LIMIT 259u   /**< It ran longer than the key `limit` allows. */
 #define TERN_FAULT_ABORTED 260u /**< tern_process_abort. */
 
 /**
- * An address space. name (copied) appears in messages. Blocks until its root table is written, or for memory that is being freed.
- * -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory; -EIO: the device is lost, or all of it was reset meanwhile.
- * -EACCES: work of processes of this name made engines be reset five times within ten minutes; the message says how long it
- * is refused.
+ * An address space. name (copied) appears in messages. Blocks until its root table is written, or for memory that is
+ * being freed. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory; -EIO: the device is lost, or all
+ * of it was reset meanwhile. -EACCES: work of processes of this name made engines be reset five times within ten
+ * minutes; the message says how long it is refused.
  */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
-/** Ends it. Blocks until its frees have ended and engines have forgotten it. -EBUSY: contexts, allocations or fences are left. */
+/** Ends it. Blocks until its frees have ended and engines have forgotten it. -EBUSY: contexts,
+ * allocations or fences are left. */
 TERN_API int tern_process_destroy(struct tern_process *proc);
 /** 0, or -EIO and *fault (may be NULL) filled: the process is in error and accepts no more work (F1). */
 TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
 
 /**
- * Puts it in error (TERN_FAULT_ABORTED): what it has queued is aborted, what runs is stopped in the middle. why (may be NULL) goes
- * into the message. For work that does not end by itself. Does not block; tern_wait tells when the work is gone.
+ * Puts it in error (TERN_FAULT_ABORTED): what it has queued is aborted, what runs is stopped in the middle.
+ * why (may be NULL) goes into the message. For work that does not end by itself. Does not block; tern_wait
+ * tells when the work is gone.
  */
 TERN_API void tern_process_abort(struct tern_process *proc, const char *why);
 
@@ -154,8 +163,9 @@ TERN_API void tern_process_abort(struct tern_process *proc, const char *why);
 /**
  * Device memory, zero-filled (A7), mapped into the process; rounded up to pages. address: 0 (the driver chooses, 4 KiB
  * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB - 64 KiB)).
- * -ENOSPC: device memory or address space; -EINVAL: size 0 or flags; -EEXIST: address taken; -EIO: process in error.
- * Blocks until the page tables are written, or for memory that is being freed. -EEXIST comes at once if anything there is in use.
+ * -ENOSPC: device memory or address space; -EINVAL: size 0 or flags; -EEXIST: address taken; -EIO: process in
+ * error. Blocks until the page tables are written, or for memory that is being freed. -EEXIST comes at once
+ * if anything there is in use.
  */
 TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
                                     struct tern_allocation **out);
@@ -164,8 +174,8 @@ TERN_API void tern_allocation_destroy(struct tern_allocation *alloc);
 TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc);
 TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);
 /**
- * Host access, at once: the caller orders it against submitted work. Waits for copies of others, 4 MiB of each at a time, not for
- * work. -EFAULT: beyond the allocation; -EIO: the device is lost.
+ * Host access, at once: the caller orders it against submitted work. Waits for copies of others, 4 MiB of each at a
+ * time, not for work. -EFAULT: beyond the allocation; -EIO: the device is lost.
  */
 TERN_API int tern_allocation_read(struct tern_allocation *alloc, uint64_t offset, void *data, size_t size);
 TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size);
@@ -173,8 +183,8 @@ TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offse
 /* ----------------------------------------------------- contexts, submission */
 
 /**
- * Who goes first (S1): a band that wants an engine has it before the lower ones, but NORMAL keeps at least a tenth of what
- * FOCUS could take. IDLE runs when nobody else wants to. REALTIME cuts what runs at once, and needs privilege.
+ * Who goes first (S1): a band that wants an engine has it before the lower ones, but NORMAL keeps at least a tenth of
+ * what FOCUS could take. IDLE runs when nobody else wants to. REALTIME cuts what runs at once, and needs privilege.
  */
 enum tern_band {
     TERN_BAND_IDLE = 0,
@@ -190,7 +200,8 @@ enum tern_result {
     TERN_ABORTED = 2, /**< Not run, or cut, because its process is in error. */
 };
 
-/** Told once per submission, in submission order within a context (C5). Times are device cycles; zero if it never ran. */
+/** Told once per submission, in submission order within a context (C5). Times are device
+ * cycles; zero if it never ran. */
 struct tern_completion {
     uint64_t fence;
     enum tern_result result;
@@ -214,11 +225,12 @@ struct tern_context_desc {
 };
 
 /**
- * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a row of
- * pages: 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being freed. -EINVAL:
- * engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC.
+ * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a
+ * row of pages: 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being
+ * freed. -EINVAL: engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC.
  */
-TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out);
+TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc,
+                                 struct tern_context **out);
 /** Waits for its work, however long that takes (tern_process_abort ends it), then ends it. Blocks. */
 TERN_API void tern_context_destroy(struct tern_context *ctx);
 
@@ -228,8 +240,10 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  * 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
  * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM. Does not block.
  */
-TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label, uint64_t *fence);
-/** A DMA buffer that completes without being run (C10): takes its turn and a place in the HW queue, to measure what that costs. */
+TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
+                         uint64_t *fence);
+/** A DMA buffer that completes without being run (C10): takes its turn and a place in the HW queue,
+ * to measure what that costs. */
 TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);
 /**
  * Waits until fence (and so all before it) has ended. timeout_ms < 0: for ever. Blocks.
@@ -240,8 +254,9 @@ TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
 
 /**
- * Another band and weight (0: 100) from now on, for what runs as well. Does not block. -EINVAL: band or weight; -EPERM: the band
- * REALTIME needs CAP_SYS_NICE, or a device opened with the key realtime=1, because it can keep everybody else from an engine.
+ * Another band and weight (0: 100) from now on, for what runs as well. Does not block. -EINVAL: band or weight;
+ * -EPERM: the band REALTIME needs CAP_SYS_NICE, or a device opened with the key realtime=1, because it can keep
+ * everybody else from an engine.
  */
 TERN_API int tern_context_set_priority(struct tern_context *ctx, enum tern_band band, uint32_t weight);
 
@@ -262,9 +277,9 @@ TERN_API void tern_context_query(struct tern_context *ctx, struct tern_context_s
 /* --------------------------------------------------------- monitored fences */
 
 /**
- * A 64-bit value in device memory that engines and the CPU both read and write (S3): packets fence_signal and fence_wait
- * of this process name it by tern_fence_address. A buffer is not given to an engine before the waits that it begins with
- * (or meets next) are satisfied, so a wait keeps no engine from other work. Values are meant to grow.
+ * A 64-bit value in device memory that engines and the CPU both read and write (S3): packets fence_signal and
+ * fence_wait of this process name it by tern_fence_address. A buffer is not given to an engine before the waits that it
+ * begins with (or meets next) are satisfied, so a wait keeps no engine from other work. Values are meant to grow.
  * tern_fence_create: -ENOMEM; -ENOSPC; -EIO: process in error. Blocks; a fence takes a page of device memory.
  */
 TERN_API int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out);
@@ -276,7 +291,8 @@ TERN_API uint32_t tern_fence_address(const struct tern_fence *fence);
 TERN_API int tern_fence_value(struct tern_fence *fence, uint64_t *value);
 /** Sets the value from the CPU; whoever waits for it, engine or thread, goes on. -EIO: the device is lost. */
 TERN_API int tern_fence_signal(struct tern_fence *fence, uint64_t value);
-/** Waits until the value is at least this. timeout_ms < 0: for ever. -ETIMEDOUT; -EIO: the process is in error. Blocks. */
+/** Waits until the value is at least this. timeout_ms < 0: for ever. -ETIMEDOUT; -EIO: the
+ * process is in error. Blocks. */
 TERN_API int tern_fence_wait(struct tern_fence *fence, uint64_t value, int64_t timeout_ms);
 
 #ifdef __cplusplus

@@ -11,7 +11,8 @@
 /* dev: The device as a whole. */
 #define TERN_REG_DEV_ID 0x0000u /* ro: ASCII 'TERN' (0x5445524e). */
 #define TERN_REG_DEV_VERSION 0x0004u /* ro: Hardware version, major.minor.patch in bytes 2, 1, 0. */
-#define TERN_REG_DEV_SPEC_HASH 0x0008u /* ro: First 32 bits of the SHA-256 of docs/spec: driver and device must agree. */
+/* ro: First 32 bits of the SHA-256 of docs/spec: driver and device must agree. */
+#define TERN_REG_DEV_SPEC_HASH 0x0008u
 #define TERN_REG_DEV_CONFIG0 0x000cu /* ro: Geometry. */
 #define TERN_DEV_CONFIG0_LANES_SHIFT 0u
 #define TERN_DEV_CONFIG0_LANES_MASK 0x000000ffu
@@ -42,7 +43,8 @@
 
 /* dirty: The dirty-bitplane (D1-D3). A command copies bits [first, first + count) into the window. */
 #define TERN_REG_DIRTY_FIRST 0x0100u /* rw: First page (in units of one dirty bit). */
-#define TERN_REG_DIRTY_COUNT 0x0104u /* rw: Pages, 0 to 8192; more, or a range beyond memory, is refused with dirty.status.error. */
+/* rw: Pages, 0 to 8192; more, or a range beyond memory, is refused with dirty.status.error. */
+#define TERN_REG_DIRTY_COUNT 0x0104u
 #define TERN_REG_DIRTY_COMMAND 0x0108u /* wo: Start. */
 #define TERN_DIRTY_COMMAND_OP_SHIFT 0u
 #define TERN_DIRTY_COMMAND_OP_MASK 0x00000003u
@@ -54,7 +56,8 @@
 #define TERN_DIRTY_STATUS_ERROR_SHIFT 1u
 #define TERN_DIRTY_STATUS_ERROR_MASK 0x00000002u
 
-/* dirty_window: Result of the last dirty command. Bit 0 of word 0 is page first rounded down to 32; bits outside the range read zero. */
+/* dirty_window: Result of the last dirty command. Bit 0 of word 0 is page first rounded down to 32; bits outside the
+ * range read zero. */
 #define TERN_REG_DIRTY_WINDOW_COUNT 512u
 #define TERN_REG_DIRTY_WINDOW_WORD(i) (0x0800u + (i) * 0x4u) /* ro: 32 pages, least significant bit first (D6). */
 
@@ -86,10 +89,13 @@
 #define TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION 3u
 #define TERN_REG_ENGINE_SUB_FENCE_LO(i) (0x1010u + (i) * 0x400u) /* rw: Fence id of the submission, low half (C9). */
 #define TERN_REG_ENGINE_SUB_FENCE_HI(i) (0x1014u + (i) * 0x400u) /* rw: High half. */
-#define TERN_REG_ENGINE_SUB_BUFFER_LO(i) (0x1018u + (i) * 0x400u) /* rw: Address of the DMA buffer, 64-byte aligned: virtual, or physical with sub_flags.paging. */
-#define TERN_REG_ENGINE_SUB_BUFFER_HI(i) (0x101cu + (i) * 0x400u) /* rw: High bits of a physical address; zero otherwise. */
+/* rw: Address of the DMA buffer, 64-byte aligned: virtual, or physical with sub_flags.paging. */
+#define TERN_REG_ENGINE_SUB_BUFFER_LO(i) (0x1018u + (i) * 0x400u)
+/* rw: High bits of a physical address; zero otherwise. */
+#define TERN_REG_ENGINE_SUB_BUFFER_HI(i) (0x101cu + (i) * 0x400u)
 #define TERN_REG_ENGINE_SUB_SIZE(i) (0x1020u + (i) * 0x400u) /* rw: Bytes of the DMA buffer, a multiple of 64. */
-#define TERN_REG_ENGINE_SUB_ROOT(i) (0x1024u + (i) * 0x400u) /* rw: Page number of the root page table (A1); it is the tag of the address space in the TLBs. */
+/* rw: Page number of the root page table (A1); it is the tag of the address space in the TLBs. */
+#define TERN_REG_ENGINE_SUB_ROOT(i) (0x1024u + (i) * 0x400u)
 #define TERN_REG_ENGINE_SUB_CONTEXT(i) (0x1028u + (i) * 0x400u) /* rw: Context id, for tracing. */
 #define TERN_REG_ENGINE_SUB_SAVE(i) (0x102cu + (i) * 0x400u) /* rw: Page number (physical) of the context-save area. */
 #define TERN_REG_ENGINE_SUB_FLAGS(i) (0x1030u + (i) * 0x400u) /* rw: Flags of the submission. */
@@ -99,8 +105,10 @@
 #define TERN_ENGINE_SUB_FLAGS_RESUME_MASK 0x00000002u
 #define TERN_ENGINE_SUB_FLAGS_NULL_SHIFT 2u
 #define TERN_ENGINE_SUB_FLAGS_NULL_MASK 0x00000004u
-#define TERN_REG_ENGINE_SUB_DOORBELL(i) (0x1034u + (i) * 0x400u) /* wo: Any write appends the submission to the HW queue; see status.refused. */
-#define TERN_REG_ENGINE_IND_INFO(i) (0x1040u + (i) * 0x400u) /* ro: The oldest indication. Valid while status.indications is not zero. */
+/* wo: Any write appends the submission to the HW queue; see status.refused. */
+#define TERN_REG_ENGINE_SUB_DOORBELL(i) (0x1034u + (i) * 0x400u)
+/* ro: The oldest indication. Valid while status.indications is not zero. */
+#define TERN_REG_ENGINE_IND_INFO(i) (0x1040u + (i) * 0x400u)
 #define TERN_ENGINE_IND_INFO_KIND_SHIFT 0u
 #define TERN_ENGINE_IND_INFO_KIND_MASK 0x00000003u
 #define TERN_ENGINE_IND_INFO_KIND_NONE 0u
@@ -122,37 +130,48 @@
 #define TERN_REG_ENGINE_IND_FENCE_LO(i) (0x1044u + (i) * 0x400u) /* ro: Fence id, low half. */
 #define TERN_REG_ENGINE_IND_FENCE_HI(i) (0x1048u + (i) * 0x400u) /* ro: High half. */
 #define TERN_REG_ENGINE_IND_VA(i) (0x104cu + (i) * 0x400u) /* ro: Faulting address (F1). */
-#define TERN_REG_ENGINE_IND_PC(i) (0x1050u + (i) * 0x400u) /* ro: Program counter of the faulting instruction; zero if no kernel ran. */
-#define TERN_REG_ENGINE_IND_OFFSET(i) (0x1054u + (i) * 0x400u) /* ro: Byte offset in the DMA buffer of the packet that ran or faulted; of the next one to run after a preemption. */
-#define TERN_REG_ENGINE_IND_BEGIN_LO(i) (0x1058u + (i) * 0x400u) /* ro: Time at which the buffer began to run, low half. */
+/* ro: Program counter of the faulting instruction; zero if no kernel ran. */
+#define TERN_REG_ENGINE_IND_PC(i) (0x1050u + (i) * 0x400u)
+/* ro: Byte offset in the DMA buffer of the packet that ran or faulted; of the next one to run after a preemption. */
+#define TERN_REG_ENGINE_IND_OFFSET(i) (0x1054u + (i) * 0x400u)
+/* ro: Time at which the buffer began to run, low half. */
+#define TERN_REG_ENGINE_IND_BEGIN_LO(i) (0x1058u + (i) * 0x400u)
 #define TERN_REG_ENGINE_IND_BEGIN_HI(i) (0x105cu + (i) * 0x400u) /* ro: High half. */
 #define TERN_REG_ENGINE_IND_END_LO(i) (0x1060u + (i) * 0x400u) /* ro: Time of the indication, low half. */
 #define TERN_REG_ENGINE_IND_END_HI(i) (0x1064u + (i) * 0x400u) /* ro: High half. */
-#define TERN_REG_ENGINE_IND_GROUP_X(i) (0x106cu + (i) * 0x400u) /* ro: Work-group of the faulting work-item in x; zero if no kernel ran. */
+/* ro: Work-group of the faulting work-item in x; zero if no kernel ran. */
+#define TERN_REG_ENGINE_IND_GROUP_X(i) (0x106cu + (i) * 0x400u)
 #define TERN_REG_ENGINE_IND_GROUP_Y(i) (0x1070u + (i) * 0x400u) /* ro: In y. */
 #define TERN_REG_ENGINE_IND_GROUP_Z(i) (0x1074u + (i) * 0x400u) /* ro: In z. */
 #define TERN_REG_ENGINE_IND_POP(i) (0x1068u + (i) * 0x400u) /* wo: Any write removes the oldest indication. */
-#define TERN_REG_ENGINE_RUN_FENCE_LO(i) (0x1078u + (i) * 0x400u) /* ro: For a crash dump. Fence id of the buffer at the head of the HW queue, low half; zero: none. */
+/* ro: For a crash dump. Fence id of the buffer at the head of the HW queue, low half; zero: none. */
+#define TERN_REG_ENGINE_RUN_FENCE_LO(i) (0x1078u + (i) * 0x400u)
 #define TERN_REG_ENGINE_RUN_FENCE_HI(i) (0x107cu + (i) * 0x400u) /* ro: High half. */
 #define TERN_REG_ENGINE_RUN_OFFSET(i) (0x1080u + (i) * 0x400u) /* ro: Byte offset of the packet that it runs. */
 #define TERN_REG_ENGINE_RUN_PACKET(i) (0x1084u + (i) * 0x400u) /* ro: First word of that packet. */
-#define TERN_REG_ENGINE_NEXT_FENCE_LO(i) (0x1088u + (i) * 0x400u) /* ro: Fence id of the second buffer of the HW queue, low half; zero: none. */
+/* ro: Fence id of the second buffer of the HW queue, low half; zero: none. */
+#define TERN_REG_ENGINE_NEXT_FENCE_LO(i) (0x1088u + (i) * 0x400u)
 #define TERN_REG_ENGINE_NEXT_FENCE_HI(i) (0x108cu + (i) * 0x400u) /* ro: High half. */
 #define TERN_REG_ENGINE_DBG_WARP(i) (0x1090u + (i) * 0x400u) /* rw: Warp that dbg_pc and dbg_lanes show. */
-#define TERN_REG_ENGINE_DBG_PC(i) (0x1094u + (i) * 0x400u) /* ro: Program counter of the lanes of the warp that run together. */
-#define TERN_REG_ENGINE_DBG_LANES(i) (0x1098u + (i) * 0x400u) /* ro: These lanes; zero: the warp has no work-item that can run. */
+/* ro: Program counter of the lanes of the warp that run together. */
+#define TERN_REG_ENGINE_DBG_PC(i) (0x1094u + (i) * 0x400u)
+/* ro: These lanes; zero: the warp has no work-item that can run. */
+#define TERN_REG_ENGINE_DBG_LANES(i) (0x1098u + (i) * 0x400u)
 #define TERN_REG_ENGINE_CNT_BUSY(i) (0x1100u + (i) * 0x400u) /* ro: Cycles with a buffer running. */
 #define TERN_REG_ENGINE_CNT_ISSUE(i) (0x1108u + (i) * 0x400u) /* ro: Warp instructions issued. */
 #define TERN_REG_ENGINE_CNT_LANES(i) (0x1110u + (i) * 0x400u) /* ro: Lanes active, summed over issued instructions. */
 #define TERN_REG_ENGINE_CNT_STALL_USE(i) (0x1118u + (i) * 0x400u) /* ro: Issue slots lost to operands not ready. */
-#define TERN_REG_ENGINE_CNT_STALL_UNIT(i) (0x1120u + (i) * 0x400u) /* ro: Issue slots lost to a busy unit or write port. */
+/* ro: Issue slots lost to a busy unit or write port. */
+#define TERN_REG_ENGINE_CNT_STALL_UNIT(i) (0x1120u + (i) * 0x400u)
 #define TERN_REG_ENGINE_CNT_STALL_IDLE(i) (0x1128u + (i) * 0x400u) /* ro: Cycles of a dispatch with no warp ready. */
-#define TERN_REG_ENGINE_CNT_FMA(i) (0x1130u + (i) * 0x400u) /* ro: Lanes that did an FP add, multiply or fused multiply-add. */
+/* ro: Lanes that did an FP add, multiply or fused multiply-add. */
+#define TERN_REG_ENGINE_CNT_FMA(i) (0x1130u + (i) * 0x400u)
 #define TERN_REG_ENGINE_CNT_L1_HIT(i) (0x1138u + (i) * 0x400u) /* ro: Line reads served by the data cache. */
 #define TERN_REG_ENGINE_CNT_L1_MISS(i) (0x1140u + (i) * 0x400u) /* ro: Line reads that went to memory. */
 #define TERN_REG_ENGINE_CNT_IC_MISS(i) (0x1148u + (i) * 0x400u) /* ro: Instruction lines fetched from memory. */
 #define TERN_REG_ENGINE_CNT_TLB_HIT(i) (0x1150u + (i) * 0x400u) /* ro: Translations found in the first-level TLB. */
-#define TERN_REG_ENGINE_CNT_TLB_MISS(i) (0x1158u + (i) * 0x400u) /* ro: Translations that needed the second level or a walk. */
+/* ro: Translations that needed the second level or a walk. */
+#define TERN_REG_ENGINE_CNT_TLB_MISS(i) (0x1158u + (i) * 0x400u)
 #define TERN_REG_ENGINE_CNT_RD_LINES(i) (0x1160u + (i) * 0x400u) /* ro: 64-byte lines read from memory. */
 #define TERN_REG_ENGINE_CNT_WR_LINES(i) (0x1168u + (i) * 0x400u) /* ro: 64-byte lines written to memory. */
 
@@ -223,7 +242,10 @@ static inline int tern_ctx_unpack(struct tern_ctx *s, const uint32_t *w)
     s->offset = w[2];
     s->executor = (w[3] >> 0) & 0xffu;
     s->lines = w[4];
-    static const uint32_t known[16] = {0xffffffffu, 0x00000003u, 0xffffffffu, 0x000000ffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0xffffffffu, 0x00000003u, 0xffffffffu, 0x000000ffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -337,7 +359,10 @@ static inline int tern_ctx_simt_head_unpack(struct tern_ctx_simt_head *s, const 
     s->scalars_1 = w[12];
     s->scalars_2 = w[13];
     s->scalars_3 = w[14];
-    static const uint32_t known[16] = {0x00ffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000001u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x00ffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000001u, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -368,7 +393,8 @@ static inline int tern_ctx_simt_head_unpack(struct tern_ctx_simt_head *s, const 
 #define TERN_CTX_SIMT_SLOT_BARRIER_PC_SHIFT 0u
 #define TERN_CTX_SIMT_SLOT_BARRIER_PC_MASK 0xffffffffu
 
-/** A resident group. Its warps and local memory follow from the slot's number, its size from its place in the NDRange. */
+/** A resident group. Its warps and local memory follow from the slot's number, its size from its place in the
+ * NDRange. */
 struct tern_ctx_simt_slot {
     uint32_t group_x; /**< Which group. */
     uint32_t group_y; /**< In y. */
@@ -421,7 +447,10 @@ static inline int tern_ctx_simt_slot_unpack(struct tern_ctx_simt_slot *s, const 
     s->lane = (w[6] >> 8) & 0x1fu;
     s->warp = (w[6] >> 16) & 0x1fu;
     s->barrier_pc = w[7];
-    static const uint32_t known[16] = {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x001f1f03u, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x001f1f03u, 0xffffffffu,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -482,7 +511,10 @@ static inline int tern_ctx_simt_lane_unpack(struct tern_ctx_simt_lane *s, const 
     s->fflags = (w[0] >> 16) & 0x1fu;
     s->frm = (w[0] >> 21) & 0x7u;
     s->turn = (w[0] >> 24) & 0xffu;
-    static const uint32_t known[16] = {0xffffff03u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0xffffff03u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -582,7 +614,10 @@ static inline int tern_ctx_simt_pending_unpack(struct tern_ctx_simt_pending *s, 
     s->group_y = w[5];
     s->group_z = w[6];
     s->member = (w[7] >> 0) & 0x1fu;
-    static const uint32_t known[16] = {0x1f1f07f7u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x0000001fu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x1f1f07f7u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x0000001fu,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -666,7 +701,10 @@ static inline int tern_ctx_mover_state_unpack(struct tern_ctx_mover_state *s, co
     s->dst_row_hi = (w[8] >> 0) & 0x3u;
     s->dst_slice_lo = w[9];
     s->dst_slice_hi = (w[10] >> 0) & 0x3u;
-    static const uint32_t known[16] = {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu,
+        0x00000003u, 0xffffffffu, 0x00000003u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -694,7 +732,10 @@ static inline int tern_ctx_user_state_pack(const struct tern_ctx_user_state *s, 
 static inline int tern_ctx_user_state_unpack(struct tern_ctx_user_state *s, const uint32_t *w)
 {
     s->done = w[0];
-    static const uint32_t known[16] = {0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;

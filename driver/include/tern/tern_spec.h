@@ -62,7 +62,10 @@ static inline int tern_pkt_nop_pack(const struct tern_pkt_nop *s, uint32_t *w)
 static inline int tern_pkt_nop_unpack(struct tern_pkt_nop *s, const uint32_t *w)
 {
     s->unused = 0;
-    static const uint32_t known[16] = {0x0000ffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -77,7 +80,9 @@ struct tern_pkt_dispatch {
     uint32_t args; /**< Argument block: a0 and CSR args of every work-item. */
     uint32_t work_dim; /**< Dimensions, 1 to 3. */
     uint32_t group_warps; /**< Warps of a full group: ceil(local_x*local_y*local_z / lanes); 1 to warps. */
-    uint32_t group_slots; /**< Groups resident at once, at least 1; group_slots * group_warps <= warps, group_slots * local_bytes <= local memory. */
+    /** Groups resident at once, at least 1; group_slots * group_warps <= warps, group_slots * local_bytes <= local
+     * memory. */
+    uint32_t group_slots;
     uint32_t stack_log2; /**< log2 of the private bytes of a work-item, 6 to 20. */
     uint32_t global_x; /**< Work-items in x, at least 1. */
     uint32_t global_y; /**< In y. */
@@ -174,7 +179,12 @@ static inline int tern_pkt_dispatch_unpack(struct tern_pkt_dispatch *s, const ui
     s->edge_x = (w[20] >> 0) & 0x7ffu;
     s->edge_y = (w[21] >> 0) & 0x7ffu;
     s->edge_z = (w[22] >> 0) & 0x7ffu;
-    static const uint32_t known[32] = {0x0000ffffu, 0xffffffffu, 0xffffffffu, 0x1fffff03u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x000007ffu, 0x000007ffu, 0x000007ffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x0001ffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x000007ffu, 0x000007ffu, 0x000007ffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[32] = {
+        0x0000ffffu, 0xffffffffu, 0xffffffffu, 0x1fffff03u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x000007ffu,
+        0x000007ffu, 0x000007ffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x0001ffffu, 0xffffffffu, 0xffffffffu,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x000007ffu, 0x000007ffu, 0x000007ffu, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 32; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -183,7 +193,8 @@ static inline int tern_pkt_dispatch_unpack(struct tern_pkt_dispatch *s, const ui
     return 0;
 }
 
-/** Copy a box of bytes; source and destination must not overlap. Any alignment. A zero size copies nothing. Addresses wrap, physical ones at 34 bits, virtual ones at 32. */
+/** Copy a box of bytes; source and destination must not overlap. Any alignment. A zero size copies nothing. Addresses
+ * wrap, physical ones at 34 bits, virtual ones at 32. */
 struct tern_pkt_copy {
     uint32_t src_lo; /**< Source. */
     uint32_t src_hi; /**< High bits (physical). */
@@ -235,7 +246,10 @@ static inline int tern_pkt_copy_unpack(struct tern_pkt_copy *s, const uint32_t *
     s->src_slice = w[9];
     s->dst_row = w[10];
     s->dst_slice = w[11];
-    static const uint32_t known[16] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -286,7 +300,12 @@ static inline int tern_pkt_fill_unpack(struct tern_pkt_fill *s, const uint32_t *
     s->dst_row = w[6];
     s->dst_slice = w[7];
     memcpy(s->pattern, &w[16], sizeof s->pattern);
-    static const uint32_t known[32] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu};
+    static const uint32_t known[32] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+    };
     for (int i = 0; i < 32; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -325,7 +344,10 @@ static inline int tern_pkt_fence_signal_unpack(struct tern_pkt_fence_signal *s, 
     s->address_hi = (w[2] >> 0) & 0x3u;
     s->value_lo = w[3];
     s->value_hi = w[4];
-    static const uint32_t known[16] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -364,7 +386,10 @@ static inline int tern_pkt_fence_wait_unpack(struct tern_pkt_fence_wait *s, cons
     s->address_hi = (w[2] >> 0) & 0x3u;
     s->value_lo = w[3];
     s->value_hi = w[4];
-    static const uint32_t known[16] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -397,7 +422,10 @@ static inline int tern_pkt_timestamp_unpack(struct tern_pkt_timestamp *s, const 
 {
     s->address_lo = w[1];
     s->address_hi = (w[2] >> 0) & 0x3u;
-    static const uint32_t known[16] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -424,7 +452,10 @@ static inline int tern_pkt_barrier_pack(const struct tern_pkt_barrier *s, uint32
 static inline int tern_pkt_barrier_unpack(struct tern_pkt_barrier *s, const uint32_t *w)
 {
     s->unused = 0;
-    static const uint32_t known[16] = {0x0000ffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -457,7 +488,12 @@ static inline int tern_pkt_user_call_unpack(struct tern_pkt_user_call *s, const 
 {
     s->executor = (w[1] >> 0) & 0xffu;
     memcpy(s->payload, &w[16], sizeof s->payload);
-    static const uint32_t known[32] = {0x0000ffffu, 0x000000ffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu};
+    static const uint32_t known[32] = {
+        0x0000ffffu, 0x000000ffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+        0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu,
+    };
     for (int i = 0; i < 32; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -466,7 +502,8 @@ static inline int tern_pkt_user_call_unpack(struct tern_pkt_user_call *s, const 
     return 0;
 }
 
-/** Write `count` page-table entries from `table` on, the first with value `pte`, each next with `step` added (A4). Privileged: paging buffers only. */
+/** Write `count` page-table entries from `table` on, the first with value `pte`, each next with `step` added (A4).
+ * Privileged: paging buffers only. */
 struct tern_pkt_pte_update {
     uint32_t table_lo; /**< Physical address of the first entry; a multiple of 4. */
     uint32_t table_hi; /**< High bits. */
@@ -500,7 +537,10 @@ static inline int tern_pkt_pte_update_unpack(struct tern_pkt_pte_update *s, cons
     s->count = (w[3] >> 0) & 0x7ffu;
     s->pte = w[4];
     s->step = w[5];
-    static const uint32_t known[16] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0x000007ffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0x000007ffu, 0xffffffffu, 0xffffffffu, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -544,7 +584,10 @@ static inline int tern_pkt_pte_copy_unpack(struct tern_pkt_pte_copy *s, const ui
     s->dst_lo = w[3];
     s->dst_hi = (w[4] >> 0) & 0x3u;
     s->count = (w[5] >> 0) & 0x7ffu;
-    static const uint32_t known[16] = {0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0x000007ffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0x000007ffu, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -586,7 +629,10 @@ static inline int tern_pkt_tlb_flush_unpack(struct tern_pkt_tlb_flush *s, const 
     s->root = (w[2] >> 0) & 0x3fffffu;
     s->first = (w[3] >> 0) & 0xfffffu;
     s->count = (w[4] >> 0) & 0x1fffffu;
-    static const uint32_t known[16] = {0x0000ffffu, 0x00000001u, 0x003fffffu, 0x000fffffu, 0x001fffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0x00000001u, 0x003fffffu, 0x000fffffu, 0x001fffffu, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -616,7 +662,10 @@ static inline int tern_pkt_context_init_pack(const struct tern_pkt_context_init 
 static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, const uint32_t *w)
 {
     s->save = (w[1] >> 0) & 0x3fffffu;
-    static const uint32_t known[16] = {0x0000ffffu, 0x003fffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u};
+    static const uint32_t known[16] = {
+        0x0000ffffu, 0x003fffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
+    };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {
             return -EBADMSG;
@@ -646,11 +695,14 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
 #define TERN_FAULT_EXECUTOR 23u /* fault raised by a user executor */
 
 /* Address windows of a kernel. */
-#define TERN_WIN_LOCAL_BASE 0xe0000000u /* Local memory of the work-group, from offset 0; beyond local_bytes: fault local_overrun. */
+/* Local memory of the work-group, from offset 0; beyond local_bytes: fault local_overrun. */
+#define TERN_WIN_LOCAL_BASE 0xe0000000u
 #define TERN_WIN_LOCAL_SIZE 0x08000000u
-#define TERN_WIN_GUARD_BASE 0xe8000000u /* Below the private window, where a stack that grows too deep arrives: fault stack_overflow. */
+/* Below the private window, where a stack that grows too deep arrives: fault stack_overflow. */
+#define TERN_WIN_GUARD_BASE 0xe8000000u
 #define TERN_WIN_GUARD_SIZE 0x08000000u
-#define TERN_WIN_PRIVATE_BASE 0xf0000000u /* Private memory of the work-item, 1 << stack_log2 bytes; beyond: fault stack_overflow. */
+/* Private memory of the work-item, 1 << stack_log2 bytes; beyond: fault stack_overflow. */
+#define TERN_WIN_PRIVATE_BASE 0xf0000000u
 #define TERN_WIN_PRIVATE_SIZE 0x10000000u
 
 /* CSRs of a work-item. */
@@ -693,7 +745,10 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
 #define TERN_CSR_THREAD 0xce4 /* Hardware thread: warp * lanes + lane. */
 
 /* Custom-0 instructions: funct3. */
-#define TERN_CUSTOM_BARRIER 0 /* Wait for all work-items of the group; earlier memory accesses of the group are visible after it. When every work-item waits or has ended, and some ended or they wait at different barriers: fault barrier_divergence, of the lowest barrier at which any waits and the first work-item there. */
+/* Wait for all work-items of the group; earlier memory accesses of the group are visible after it. When every work-item
+ * waits or has ended, and some ended or they wait at different barriers: fault barrier_divergence, of the lowest
+ * barrier at which any waits and the first work-item there. */
+#define TERN_CUSTOM_BARRIER 0
 #define TERN_CUSTOM_EXIT 1 /* The work-item ends. */
 
 /** Name of a packet opcode, or NULL if there is none. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a process that has a device open tells about it while it runs: a file that it maps and rewrites some times a second,
- * and that anybody of the same user may map and read. `tern top` does. The driver in a process is the only one that knows its
- * device, so without a daemon there is nobody else to ask.
+ * What a process that has a device open tells about it while it runs: a file that it maps and rewrites some times a
+ * second, and that anybody of the same user may map and read. `tern top` does. The driver in a process is the only one
+ * that knows its device, so without a daemon there is nobody else to ask.
  *
- * Where: tern_stats_folder(). Name: PID-N.stats, N counting the devices of the process from 0. The writer holds an exclusive
- * flock on it for as long as it lives and removes the file when the device is closed; so a file that can be locked is what
- * somebody left behind who died, and means nothing.
+ * Where: tern_stats_folder(). Name: PID-N.stats, N counting the devices of the process from 0. The writer holds an
+ * exclusive flock on it for as long as it lives and removes the file when the device is closed; so a file that can be
+ * locked is what somebody left behind who died, and means nothing.
  *
- * Consistency: `sequence` is odd while the writer writes. Read it, copy what is wanted, read it again: if it was even and has not
- * changed, the copy is of one moment. The layout below is the format: same version, same meaning; all in the byte order and
- * alignment of the machine. Times are in device cycles of clock_hz.
+ * Consistency: `sequence` is odd while the writer writes. Read it, copy what is wanted, read it again: if it was even
+ * and has not changed, the copy is of one moment. The layout below is the format: same version, same meaning; all in
+ * the byte order and alignment of the machine. Times are in device cycles of clock_hz.
  */
 #ifndef TERN_STATS_H
 #define TERN_STATS_H
@@ -81,7 +81,8 @@ struct tern_stats {
 /** The folder of the user's files: $XDG_RUNTIME_DIR/tern, else /tmp/tern-UID. */
 static inline void tern_stats_folder(char *path, size_t size)
 {
-    const char *run = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR"); /* setuid: the environment is somebody else's */
+    /* setuid: the environment is somebody else's */
+    const char *run = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR");
     if (run && *run == '/') {
         snprintf(path, size, "%s/tern", run);
     } else {

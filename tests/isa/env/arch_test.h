@@ -2,9 +2,10 @@
 /**
  * riscv-arch-test's own arch_test.h, and what differs on Tern: there is no mstatus, and F's instructions are Zfinx's.
  *
- * The suite has no tests of Zfinx. Its tests of F keep their operands, rounding modes, flags and signature, but the macros
- * that issue an instruction name integer registers: each operand of F is given one, with registers that were the same
- * staying the same. So the signature must equal that of F itself, which is what the reference runs (-DTERN_REFERENCE).
+ * The suite has no tests of Zfinx. Its tests of F keep their operands, rounding modes, flags and signature, but
+ * the macros that issue an instruction name integer registers: each operand of F is given one, with registers
+ * that were the same staying the same. So the signature must equal that of F itself, which is what the
+ * reference runs (-DTERN_REFERENCE).
  */
 #include_next "arch_test.h"
 
@@ -30,8 +31,8 @@
 #undef TEST_FPIO_OP
 #undef TEST_FCMP_OP
 
-/* inst rd, r1, r2, r3 with values at val: x16, x17, x18 for three operands, x19 for a result that is none of them. These tests
-   use x1 to x4 for all else. A missing operand is "none"; rm may be "none" too. */
+/* inst rd, r1, r2, r3 with values at val: x16, x17, x18 for three operands, x19 for a result that is none of them.
+   These tests use x1 to x4 for all else. A missing operand is "none"; rm may be "none" too. */
 .macro zfinx_issue inst, rd, n, a, b, c, rm, fcsr, val, flags, test
     lw \a, 0(\val)
     .ifgt \n-1
@@ -113,9 +114,9 @@
     zfinx inst, fd, 3, fa, fb, fc, rm, fcsr_val, x20, flags, test; \
     RVTEST_SIGUPD_F(sw, x19, flags)
 
-/* Where a side of the instruction is an integer register of the test's choice, the float goes into a register that is free
-   at that moment: that of the flags before it, or that of an integer source after it. x0 can be neither: x30 serves, which
-   these tests name in no other role when x0 is the destination or source. */
+/* Where a side of the instruction is an integer register of the test's choice, the float goes into a register that is
+   free at that moment: that of the flags before it, or that of an integer source after it. x0 can be neither: x30
+   serves, which these tests name in no other role when x0 is the destination or source. */
 .macro zfinx_to_x inst, rd, fa, flags, rm
     .ifc \rm,none
     \inst \rd, \flags

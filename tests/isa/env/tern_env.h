@@ -2,9 +2,10 @@
 /**
  * How a test program ends, on Tern and under a RISC-V Linux (-DTERN_REFERENCE: the same program as a reference).
  *
- * On Tern a work-item stores {code, begin, end} at args + 16 * its global id and leaves by the exit instruction. Under Linux
- * [begin, end) goes to standard output and the code becomes the exit status, 0 for TERN_PASSED. Code: TERN_PASSED, or the
- * number of the failing case times 2, plus 1, as the host interface of riscv-tests has it. Needs no stack and no memory.
+ * On Tern a work-item stores {code, begin, end} at args + 16 * its global id and leaves by the exit instruction.
+ * Under Linux [begin, end) goes to standard output and the code becomes the exit status, 0 for TERN_PASSED. Code:
+ * TERN_PASSED, or the number of the failing case times 2, plus 1, as the host interface of riscv-tests has it.
+ * Needs no stack and no memory.
  */
 #ifndef TERN_ENV_H
 #define TERN_ENV_H

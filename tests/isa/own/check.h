@@ -181,8 +181,8 @@ test_start:
     bne t3, t5, fail
 .endm
 
-/* In each mode (t1, with its results at t2 and flags from t0): by frm and by the instruction's own field, with flags clear
-   and with all set, with the result over each operand. */
+/* In each mode (t1, with its results at t2 and flags from t0): by frm and by the instruction's own field, with flags
+   clear and with all set, with the result over each operand. */
 .macro float insn, n, rounds=1
     rows (\n + 7)
     lw a2, 0(s2)

@@ -20,8 +20,8 @@ static uint32_t near_product(uint32_t a, uint32_t b, uint32_t c)
     return (c & 0x807fffff) | (uint32_t)exponent << 23;
 }
 
-// Operations in turn: four fused ones, and add, subtract and multiply as the core prepares them (a * 1 + c, a * b + 0 of the
-// product's sign). control: {neg_prod, neg_add, rm}
+// Operations in turn: four fused ones, and add, subtract and multiply as the core prepares them (a * 1 + c, a * b + 0
+// of the product's sign). control: {neg_prod, neg_add, rm}
 void fma_next(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *control, uint32_t *result, uint32_t *flags)
 {
     *a = random_float();

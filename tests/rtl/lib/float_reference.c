@@ -54,7 +54,8 @@ static float evaluate(const struct operation *op, int mode, uint32_t *flags)
     }
     int raised = fetestexcept(FE_ALL_EXCEPT);
     fesetround(FE_TONEAREST);
-    *flags = (raised & FE_INVALID ? FLAG_NV : 0u) | (raised & FE_DIVBYZERO ? FLAG_DZ : 0u) | (raised & FE_OVERFLOW ? FLAG_OF : 0u)
+    *flags = (raised & FE_INVALID ? FLAG_NV : 0u) | (raised & FE_DIVBYZERO ? FLAG_DZ : 0u) |
+        (raised & FE_OVERFLOW ? FLAG_OF : 0u)
              | (raised & FE_UNDERFLOW ? FLAG_UF : 0u) | (raised & FE_INEXACT ? FLAG_NX : 0u);
     return r;
 }

@@ -2,8 +2,8 @@
 // What RISC-V says a binary32 operation gives, from the host's floating point.
 //
 // Four rounding modes are the host's own. Round to nearest, ties away (RMM), which no host has, is decided exactly: the
-// result is one of the two neighbours that the directed modes give, and the value is compared with their midpoint, which
-// a double holds, by evaluating the operation in double rounded down and rounded up. Flags as RISC-V orders them.
+// result is one of the two neighbours that the directed modes give, and the value is compared with their midpoint,
+// which a double holds, by evaluating the operation in double rounded down and rounded up. Flags as RISC-V orders them.
 
 #ifndef TERN_TESTS_RTL_FLOAT_REFERENCE_H
 #define TERN_TESTS_RTL_FLOAT_REFERENCE_H

@@ -31,7 +31,8 @@ static inline uint32_t random_below(uint32_t bound)
 // A word: often a corner, a small number of either sign, or a run of equal bits.
 static inline uint32_t random_word(void)
 {
-    static const uint32_t corner[] = {0, 1, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0xffff, 0x10000};
+    static const uint32_t corner[] = {0, 1, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe,
+                                      0xffff, 0x10000};
     uint64_t r = random_u64();
     switch (r & 7) {
     case 0:
@@ -51,8 +52,10 @@ static inline uint32_t random_word(void)
 static inline uint32_t random_float(void)
 {
     static const uint32_t corner[] = {
-        0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x00800001, 0x00ffffff, 0x33800000, 0x3f7fffff, 0x3f800000, 0x3f800001,
-        0x4effffff, 0x4f000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x7f800001, 0x3f000000};
+        0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x00800001, 0x00ffffff, 0x33800000, 0x3f7fffff, 0x3f800000,
+            0x3f800001,
+        0x4effffff, 0x4f000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x7f800001,
+        0x3f000000};
     uint64_t r = random_u64();
     uint32_t v = (uint32_t)(r >> 32), k = (uint32_t)r >> 8;
     switch (r & 7) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares. What a stopped
- *  hardware has streamed can be resumed by both; so can what the model saves. */
+/** Runs each case in the hardware (through the memory channel below) and in the functional model, and compares. What a
+ *  stopped hardware has streamed can be resumed by both; so can what the model saves. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,7 +53,8 @@ int bench_init(int seed, int lanes, int warps, const char *only)
     memory = calloc(MEMORY_BYTES, 1);
     initial = malloc(MEMORY_BYTES);
     expected = malloc(MEMORY_BYTES);
-    if (lanes != LANES || warps != WARPS || !memory || !initial || !expected || memory_init(&device.mem, MEMORY_BYTES)) {
+    if (lanes != LANES || warps != WARPS || !memory || !initial || !expected ||
+        memory_init(&device.mem, MEMORY_BYTES)) {
         return -1;
     }
     device.engine[0].dev = &device;
@@ -115,8 +116,8 @@ static int load(const char *source)
     char command[512], path[128];
     snprintf(path, sizeof path, BUILD "/%s.bin", source);
     snprintf(command, sizeof command,
-             "mkdir -p " BUILD " && clang-19 --target=riscv32 -march=rv32ima_zfinx_zba_zbb -mabi=ilp32 -O2 -ffreestanding "
-             "-nostdlib -fuse-ld=lld -Wall -Werror -Wl,-T," KERNELS "/link.ld -o %s " KERNELS "/%s.c",
+             "mkdir -p " BUILD " && clang-19 --target=riscv32 -march=rv32ima_zfinx_zba_zbb -mabi=ilp32 -O2 "
+             "-ffreestanding -nostdlib -fuse-ld=lld -Wall -Werror -Wl,-T," KERNELS "/link.ld -o %s " KERNELS "/%s.c",
              path, source);
     FILE *f = system(command) ? NULL : fopen(path, "rb");
     if (!f) {
@@ -284,8 +285,8 @@ int bench_cross(void)
     uint32_t used = state_next;
     state_next = 0;
     if (!ended || f.code != expected_fault.code || used != state_lines) {
-        fprintf(stderr, "resumed in the model: fault %u, expected %u; %u of %u lines\n", f.code, expected_fault.code, used,
-                state_lines);
+        fprintf(stderr, "resumed in the model: fault %u, expected %u; %u of %u lines\n", f.code,
+                expected_fault.code, used, state_lines);
         return 1;
     }
     return f.code ? 0 : compare(device.mem.data, "resumed in the model");
@@ -314,10 +315,10 @@ int bench_check(int code, int access, int va, int pc, int group, int warp, int l
         return 1;
     }
     if (f->code) { /* work-items that did not fault may have come further or less far */
-        if ((uint32_t)access != f->access || (uint32_t)va != f->va || (uint32_t)pc != f->pc || (uint32_t)lane != f->lane ||
-            (uint32_t)warp != f->warp || (uint32_t)group != f->group[0]) {
-            fprintf(stderr, "fault: access %d va %x pc %x group %d warp %d lane %d; model %u %x %x %u %u %u\n", access, va, pc,
-                    group, warp, lane, f->access, f->va, f->pc, f->group[0], f->warp, f->lane);
+        if ((uint32_t)access != f->access || (uint32_t)va != f->va || (uint32_t)pc != f->pc ||
+            (uint32_t)lane != f->lane || (uint32_t)warp != f->warp || (uint32_t)group != f->group[0]) {
+            fprintf(stderr, "fault: access %d va %x pc %x group %d warp %d lane %d; model %u %x %x %u %u %u\n",
+                    access, va, pc, group, warp, lane, f->access, f->va, f->pc, f->group[0], f->warp, f->lane);
             return 1;
         }
         return 0;
@@ -392,7 +393,8 @@ void bench_request(int now, int op, int amo, int exec, int line, const uint32_t 
         fprintf(stderr, "tag %x is in use\n", tag);
         exit(1);
     }
-    *a = (struct answer){.used = true, .due = (uint32_t)now + LATENCY + (uint32_t)(bench_random() & 7u), .tag = (uint32_t)tag};
+    *a = (struct answer){.used = true, .due = (uint32_t)now + LATENCY + (uint32_t)(bench_random() & 7u),
+                         .tag = (uint32_t)tag};
     if ((uint32_t)line >= MEMORY_BYTES / 64u) {
         a->fault = TERN_FAULT_BUS_ERROR;
         return;

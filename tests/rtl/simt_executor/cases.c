@@ -2,12 +2,13 @@
 /** What the bench runs. */
 #include "bench.h"
 
-#define RANDOM(x, y, lx, ly) {.name = "random", .global = {x, y, 1}, .local = {lx, ly, 1}, .local_bytes = 64 * (lx) * (ly), .slots = 4}
-#define FAULT(what, number, code_)                                                                                      \
+#define RANDOM(x, y, lx, ly) {.name = "random", .global = {x, y, 1}, .local = {lx, ly, 1}, \
+                              .local_bytes = 64 * (lx) * (ly), .slots = 4}
+#define FAULT(what, number, code_) \
     {.name = "fault-" what, .source = "faults", .global = {40, 1, 1}, .local = {20, 1, 1}, .args = {DATA, number}, \
      .local_bytes = 256, .fault = code_}
 #define PARTED(what, item, number, code_)                                                                              \
-    {.name = "parted-" what, .source = "parted", .global = {150, 1, 1}, .local = {50, 1, 1},                            \
+    {.name = "parted-" what, .source = "parted", .global = {150, 1, 1}, .local = {50, 1, 1}, \
      .args = {DATA, item, number}, .fault = code_}
 
 static void floats(uint8_t *memory)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random programs: every instruction of the ISA with random operands, forward branches, loops whose count differs from lane
- * to lane, calls direct and through a pointer, all under divergence. Work-items share nothing, so the result is defined.
+ * Random programs: every instruction of the ISA with random operands, forward branches, loops whose count
+ * differs from lane to lane, calls direct and through a pointer, all under divergence. Work-items share
+ * nothing, so the result is defined.
  *
- * x2 stack  x3 local memory of the work-item  x4 its scratch in global memory  x5 its outputs  x6 loop count  x7 temporary
+ * x2 stack  x3 local memory of the work-item  x4 its scratch in global memory  x5 its outputs  x6 loop count  x7
+ *                                                                                                             temporary
  * x1 link  x8-x31 random values
  */
 #include "bench.h"
@@ -48,7 +50,8 @@ static uint32_t b_type(uint32_t f3, uint32_t rs1, uint32_t rs2, uint32_t imm)
 
 static uint32_t j_type(uint32_t rd, uint32_t imm)
 {
-    return (imm >> 20 & 1u) << 31 | (imm >> 1 & 0x3ffu) << 21 | (imm >> 11 & 1u) << 20 | (imm >> 12 & 255u) << 12 | rd << 7 |
+    return (imm >> 20 & 1u) << 31 | (imm >> 1 & 0x3ffu) << 21 | (imm >> 11 & 1u) << 20 |
+        (imm >> 12 & 255u) << 12 | rd << 7 |
            0x6f;
 }
 
@@ -70,8 +73,9 @@ static uint32_t dest(void)
 
 static void alu(void)
 {
-    static const uint16_t reg[] = {0x000, 0x001, 0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x200, 0x205, 0x204, 0x206, 0x207,
-                                   0x102, 0x104, 0x106, 0x054, 0x055, 0x056, 0x057, 0x301, 0x305}; /* funct7 * 16 + funct3 */
+    static const uint16_t reg[] = {0x000, 0x001, 0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x200, 0x205, 0x204,
+                                   /* funct7 * 16 + funct3 */
+                                   0x206, 0x207, 0x102, 0x104, 0x106, 0x054, 0x055, 0x056, 0x057, 0x301, 0x305};
     static const uint16_t unary[] = {0x600, 0x601, 0x602, 0x604, 0x605};
     static const uint16_t imm[] = {0, 2, 3, 4, 6, 7};
     uint32_t k;
@@ -162,9 +166,9 @@ static void memory(void)
 
 static void csr(void)
 {
-    static const uint16_t numbers[] = {0xcc0, 0xcc1, 0xcc2, 0xcc3, 0xcc4, 0xcc5, 0xcc6, 0xcc7, 0xcc8, 0xcc9, 0xcca, 0xccb,
-                                       0xccc, 0xccd, 0xcce, 0xccf, 0xcd0, 0xcd1, 0xcd2, 0xcd3, 0xcd4, 0xcd5, 0xcd6, 0xcd7,
-                                       0xcd8, 0xce0, 0xce1, 0xce2, 0xce3};
+    static const uint16_t numbers[] = {0xcc0, 0xcc1, 0xcc2, 0xcc3, 0xcc4, 0xcc5, 0xcc6, 0xcc7, 0xcc8, 0xcc9,
+                                       0xcca, 0xccb, 0xccc, 0xccd, 0xcce, 0xccf, 0xcd0, 0xcd1, 0xcd2, 0xcd3, 0xcd4,
+                                       0xcd5, 0xcd6, 0xcd7, 0xcd8, 0xce0, 0xce1, 0xce2, 0xce3};
     emit(i_type(0x73, 2, dest(), 0, numbers[below(sizeof numbers / sizeof *numbers)]));
 }
 

@@ -32,9 +32,9 @@ uint32_t int_operand(void)
 
 uint32_t alu_operation(uint32_t number)
 {
-    static const uint8_t all[] = {ADD, SH1ADD, SH2ADD, SH3ADD, SUB, SLT, SLTU, MIN, MINU, MAX, MAXU, SRL, SRA, ROR, SLL, ROL, XOR, OR,
-                                  AND, PASS_B, XNOR, ORN, ANDN, CLZ, CTZ, CPOP, SEXTB, SEXTH, ZEXTH, ORCB, REV8, FSGNJ, FSGNJN,
-                                  FSGNJX};
+    static const uint8_t all[] = {ADD, SH1ADD, SH2ADD, SH3ADD, SUB, SLT, SLTU, MIN, MINU, MAX, MAXU, SRL, SRA, ROR, SLL,
+                                  ROL, XOR, OR, AND, PASS_B, XNOR, ORN, ANDN, CLZ, CTZ, CPOP, SEXTB, SEXTH, ZEXTH, ORCB,
+                                  REV8, FSGNJ, FSGNJN, FSGNJX};
     return all[number % (sizeof all / sizeof all[0])];
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers: a tree sum in local memory; one barrier for work-items that come to it in two parts; and some that end after the last. */
+/* Barriers: a tree sum in local memory; one barrier for work-items that come to it in two parts; and
+ * some that end after the last. */
 #include "tern_kernel.h"
 
 KERNEL(const u32 *args)

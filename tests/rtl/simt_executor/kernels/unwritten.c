@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stores registers that were never written, then some that only odd lanes write, then local memory that nobody writes: all of
-   that is zero. In assembler, because a compiler never reads what it has not written. */
+/* Stores registers that were never written, then some that only odd lanes write, then local memory that nobody writes:
+   all of that is zero. In assembler, because a compiler never reads what it has not written. */
 #define STORE(r) " sw x" #r ", 4 * " #r "(x5)\n"
 
 __asm__(".section .text.start, \"ax\"\n"
@@ -10,7 +10,8 @@ __asm__(".section .text.start, \"ax\"\n"
         " csrr x6, 0xcd0\n"
         " slli x6, x6, 8\n"
         " add x5, x5, x6\n"
-        STORE(1) STORE(3) STORE(4) STORE(7) STORE(8) STORE(9) STORE(11) STORE(12) STORE(13) STORE(14) STORE(15) STORE(16)
+        STORE(1) STORE(3) STORE(4) STORE(7) STORE(8) STORE(9) STORE(11) STORE(12) STORE(13) STORE(14)
+        STORE(15) STORE(16)
         STORE(17) STORE(18) STORE(19) STORE(20) STORE(21) STORE(22) STORE(23) STORE(24) STORE(25) STORE(26) STORE(27)
         STORE(28) STORE(29) STORE(30) STORE(31)
         " fmadd.s x9, x11, x12, x13\n"

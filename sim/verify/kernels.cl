@@ -219,7 +219,7 @@ __kernel void gather(__global const uint *in, __global uint *out, uint words)
     uint v = i * 2654435761u, sum = 0;
     for (uint k = 0; k < 4; k++) {
         v = in[v % words] + k;
-        sum += v;
+        sum += v + ((__global const uchar *)in)[v % (words * 4)] - ((__global const short *)in)[v % (words * 2)];
     }
     out[i] = sum;
 }

@@ -69,8 +69,8 @@ class Speed(unittest.TestCase):
 
     def test_it_says_what_it_does(self):
         line = self.says('{"cycles": 1000000, "cpu_seconds": 12.5}')
-        self.assertEqual(line, "speed: 80,000 simulated cycles a second of CPU, 2 processes: 0.32 of the reference; "
-                               "the whole run may take 77 min")
+        self.assertEqual(line, "speed: 80,000 simulated cycles a second of CPU, 2 processes: 0.42 of the reference; "
+                               "the whole run may take 64 min")
         self.time = 45 * 60
         n, line = self.budget.share(*budget.STEPS)
         self.assertIn("random work after 45 min: factor 0.", line)

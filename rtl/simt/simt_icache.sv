@@ -15,6 +15,7 @@
 module simt_icache #(
     parameter int W = 16,   // warps
     parameter int KIB = 8,  // capacity
+    parameter int LINES = KIB * 16,  // of 64 bytes: a proof has fewer than a KiB
     localparam int WW = $clog2(W)
 ) (
     input  logic          clk_i,
@@ -46,13 +47,12 @@ module simt_icache #(
     input  logic [7:0]    mem_rsp_fault_i
 );
 
-  localparam int LINES = KIB * 16;
   localparam int IW = $clog2(LINES);
   localparam int TW = 26 - IW;
   localparam int FILLS = 4;
 
   generate
-    if ((LINES & (LINES - 1)) != 0 || KIB < 1 || KIB > 1024) begin : g_parameters
+    if ((LINES & (LINES - 1)) != 0 || LINES < 2 || LINES > 16384) begin : g_parameters
       $error("simt_icache: KIB is a power of two, 1 to 1024");
     end
   endgenerate

@@ -41,10 +41,15 @@ static int begin(const struct options *o, struct pair *p, const struct list *l, 
         if (getppid() != parent) {
             _exit(EXIT_CANNOT);
         }
-        int r = mutant_try(&one, p, l, mutant, hint, &s->trial);
-        if (r == 0 && s->trial.campaign.failures) {
-            s->failure = s->trial.campaign.failure[0];
+        static struct trial t; /* not in the shared memory: it points to memory of this process */
+        t = s->trial;
+        int r = mutant_try(&one, p, l, mutant, hint, &t);
+        if (r == 0 && t.campaign.failures) {
+            s->failure = t.campaign.failure[0];
         }
+        free(t.campaign.failure);
+        t.campaign.failure = NULL;
+        s->trial = t;
         s->result = r;
         _exit(0);
     }
@@ -53,22 +58,13 @@ static int begin(const struct options *o, struct pair *p, const struct list *l, 
 }
 
 /** What the process of a slot found, or that it died. */
-static int take_over(struct slot *s, int status)
+static void take_over(struct slot *s, int status)
 {
-    struct campaign *c = &s->trial.campaign;
     s->ended = true;
     if (!WIFEXITED(status) || WEXITSTATUS(status)) {
         s->result = -EIO;
     }
-    if (s->result) {
-        return 0;
-    }
-    c->failure = calloc(1, sizeof *c->failure);
-    if (!c->failure) {
-        return -ENOMEM;
-    }
-    *c->failure = s->failure;
-    return 0;
+    s->trial.campaign.failure = &s->failure;
 }
 
 static void progress(uint32_t ended, uint32_t count, double begun, double *told)
@@ -117,7 +113,7 @@ int mutants_pool(const struct options *o, struct pair *p, const struct list *l, 
         pid_t pid = r ? -1 : waitpid(-1, &status, 0);
         for (uint32_t i = 0; i < started && pid > 0; i++) {
             if (slots[i].pid == pid && !slots[i].ended) {
-                r = take_over(&slots[i], status);
+                take_over(&slots[i], status);
                 running--;
             }
         }
@@ -129,11 +125,6 @@ int mutants_pool(const struct options *o, struct pair *p, const struct list *l, 
         progress(started - running, count, begun, &told);
     }
     kill_all(slots, started);
-    for (uint32_t i = taken; i < started; i++) {
-        if (slots[i].ended && !slots[i].result) {
-            campaign_free(&slots[i].trial.campaign);
-        }
-    }
     sigaction(SIGINT, &old, NULL);
     munmap(slots, bytes);
     return r;

@@ -229,7 +229,6 @@ static bool take(void *user, struct trial *t, int r)
             print_difference(o, s->pair, t);
         }
     }
-    campaign_free(&t->campaign);
     return s->status == EXIT_CLEAN;
 }
 
@@ -238,6 +237,9 @@ static void try_one(struct sums *s, uint32_t mutant)
     struct trial t;
     int r = mutant_try(s->o, s->pair, s->list, mutant, NULL, &t);
     take(s, &t, r);
+    if (r == 0) {
+        campaign_free(&t.campaign);
+    }
 }
 
 /** All that were asked for, but for one alone: that may use all jobs, and is studied. */

@@ -13,56 +13,6 @@
 
 #include "stream.h"
 
-/* ---------------------------------------------------------------------- plan */
-
-static enum buffer_kind draw_kind(struct rng *r, bool faulty, bool stopped, uint32_t mails)
-{
-    uint32_t k = rng_below(r, 32);
-    return k < 2                    ? BUFFER_NULL
-           : k < 6 && mails < MAILS ? BUFFER_RENDEZVOUS
-           : k < 8 && faulty        ? BUFFER_MALFORMED
-           : k < 10 && faulty       ? BUFFER_NO_CONTEXT
-           : k < 13                 ? BUFFER_PROBE
-           : k < 16 && stopped      ? BUFFER_GATE
-           : k < 20                 ? BUFFER_PAGING
-                                    : BUFFER_USER;
-}
-
-/** How much there is of it: mostly little, sometimes much; in some cases many short buffers that end in faults. */
-static uint32_t draw_buffers(struct rng *r, bool sweep)
-{
-    return sweep ? 8 + rng_below(r, 17) : rng_one_in(r, 32) ? 20 + rng_below(r, BUFFERS - 19) : 2 + rng_below(r, 8);
-}
-
-static struct plan plan_of(uint64_t seed)
-{
-    struct rng r = rng_of(seed, RNG_PLAN);
-    bool faulty = rng_one_in(&r, 3), sweep = faulty && rng_one_in(&r, 2);
-    struct plan p = {.faults = sweep ? 16 : faulty ? 6 : 0};
-    uint32_t stop = 150u << rng_below(&r, 5), mails = 0;
-    p.stop_every = rng_one_in(&r, 4) ? stop : 0;
-    p.buffers = draw_buffers(&r, sweep);
-    for (uint32_t i = 0; i < p.buffers; i++) {
-        enum buffer_kind kind = draw_kind(&r, faulty, p.stop_every, mails);
-        bool many = kind == BUFFER_USER || kind == BUFFER_PAGING;
-        uint32_t items = sweep ? 1 + rng_below(&r, 3) : rng_one_in(&r, 5) ? 1 + rng_below(&r, PER_BUFFER) : 1 + rng_below(&r, 4);
-        p.buffer[i].kind = kind;
-        p.buffer[i].engine = rng_below(&r, ENGINES);
-        p.buffer[i].first = p.items;
-        p.buffer[i].items = many ? items : 1;
-        p.buffer[i].mail = kind == BUFFER_RENDEZVOUS ? mails++ : 0;
-        p.items += p.buffer[i].items;
-    }
-    p.items += faulty; /* other_roots */
-    return p;
-}
-
-uint32_t stream_items(uint64_t seed, const struct geometry *g)
-{
-    (void)g;
-    return plan_of(seed).items;
-}
-
 /* --------------------------------------------------------------------- items */
 
 enum item { ITEM_PACKET, ITEM_SATISFIED, ITEM_FRESH_CODE, ITEM_MAPPING, ITEM_FAULT };
@@ -495,7 +445,7 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
     if (!st || !b) {
         goto out;
     }
-    *st = (struct stream){.seed = c->seed, .g = g, .scene = out, .plan = plan_of(c->seed)};
+    *st = (struct stream){.seed = c->seed, .g = g, .scene = out, .plan = stream_plan(c->seed)};
     out->limit = 1000000;
     out->stop_every = st->plan.stop_every;
     stream_space_init(st);
@@ -536,7 +486,7 @@ void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, ch
     static const char *const kinds[] = {"buffer", "paging buffer", "null submission", "malformed submission", "resume of nothing",
                                         "rendezvous with the other engine", "pages read, remapped and read again", "stopped where it waits"};
     static const char *const items[] = {"", "signal and wait", "fresh code and dispatch", "mapping change", "fault"};
-    struct plan p = plan_of(seed);
+    struct plan p = stream_plan(seed);
     uint32_t i = 0;
     (void)g;
     if (p.faults && item == p.items - 1) {

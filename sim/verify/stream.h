@@ -6,9 +6,10 @@
  * packet which bytes it reads and writes and whether it faults. stream_admit refuses what the specification leaves open:
  * overlapping copies, reads of memory that is open, two faults in one packet. Then only what a fault leaves half written
  * has to be declared open. An item that finds nothing it may do is a nop.
- *   stream.c        plan, buffers, submissions       stream_space.c   memory, page tables, admission
- *   stream_packet.c well-formed packets              stream_kernel.c  programs and dispatches
- *   stream_paging.c mapping changes                  stream_fault.c   packets that fault on purpose
+ *   stream_plan.c   what a case consists of          stream.c         buffers, submissions
+ *   stream_space.c  memory, page tables, admission   stream_packet.c  well-formed packets
+ *   stream_kernel.c programs and dispatches          stream_paging.c  mapping changes
+ *   stream_fault.c  packets that fault on purpose
  * Of what is written engines share only pages handed over by a fence (rendezvous), counters that both add to and nobody
  * reads, and lines of which each has its own bytes; so their speeds do not matter.
  */
@@ -137,6 +138,9 @@ struct packet {
 
 /** What a drawn packet is to touch: a place that faults (WILD), in one of its operands. */
 enum aim { AIM_GOOD, AIM_WILD };
+
+/* stream_plan.c */
+struct plan stream_plan(uint64_t seed);
 
 /* stream_space.c */
 void stream_space_init(struct stream *st);

@@ -129,7 +129,7 @@ int scene_open(struct scene *s, uint64_t first, uint64_t bytes, enum open_reason
 /** One line that names an item, for the report ("copy 96x3 bytes, engine 1"). */
 void case_item_text(const struct test_case *c, const struct geometry *g, uint32_t item, char *out, size_t size);
 
-/* What each kind provides (program.c, stream.c). */
+/* What each kind provides (program.c, stream.c, stream_plan.c). */
 uint32_t program_items(uint64_t seed, const struct geometry *g);
 int program_build(const struct test_case *c, const struct geometry *g, struct scene *out);
 void program_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size);

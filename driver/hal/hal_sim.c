@@ -2,9 +2,10 @@
 /**
  * The simulated device: finds and loads libtern_sim_<backend>_<geometry>.so and speaks tern_sim_api with it.
  *
- * Looked for in TERN_LIB_DIR if that is set, and only there (but not for programs with somebody else's rights, which take no folder from
- * the environment); else beside the code that is running: its directory/../lib, or the directory above if it lies in lib/tern; then,
- * for programs of the build tree, where this library was built. The object is unloaded with the device.
+ * Looked for in TERN_LIB_DIR if that is set, and only there (but not for programs with somebody else's rights,
+ * which take no folder from the environment); else beside the code that is running: its directory/../lib, or the
+ * directory above if it lies in lib/tern; then, for programs of the build tree, where this library was built. The
+ * object is unloaded with the device.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,8 +39,8 @@ static int checked(struct hal_sim *h, int result)
     struct tern_sim_violation v;
     if (result == -EIO && !h->told && h->api->violation(h->sim, &v)) {
         h->told = true;
-        fprintf(stderr, "tern: the simulated device broke rule %s of %s (%s) at cycle %llu\n", v.rule, v.module, v.place,
-                (unsigned long long)v.cycle);
+        fprintf(stderr, "tern: the simulated device broke rule %s of %s (%s) at cycle %llu\n", v.rule,
+                v.module, v.place, (unsigned long long)v.cycle);
     }
     return result;
 }
@@ -132,7 +133,8 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         if (!h->object) {
             tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
             snprintf(path, sizeof path, "%s/baseline/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
-            h->object = access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL); /* for processors older than the first wants */
+            /* for processors older than the first wants */
+            h->object = access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
         }
         if (!h->object) {
             return -ENOENT;
@@ -144,8 +146,9 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         }
         return 0;
     }
-    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is not in '%s'%s%s%s: build it, or set TERN_LIB_DIR to its directory",
-                      c->backend, c->geometry, dirs[0], *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
+    return tern_error(-ENOENT, "libtern_sim_%s_%s.so is not in '%s'%s%s%s: build it, or set TERN_LIB_DIR to "
+                      "its directory", c->backend, c->geometry, dirs[0], *dirs[1] ? " nor in '" : "", dirs[1],
+                      *dirs[1] ? "'" : "");
 }
 
 /** A simulator may start threads of its own. */
@@ -185,13 +188,15 @@ int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
     r = create(h, &sc);
     if (r) {
         h->sim = NULL;
-        r = tern_error(r, "the simulator of %s, '%s', could not be started: %s", config->backend, config->text, strerror(-r));
+        r = tern_error(r, "the simulator of %s, '%s', could not be started: %s", config->backend, config->text,
+                       strerror(-r));
         goto fail;
     }
     struct tern_sim_dram dram;
     if (!h->api->dram(h->sim, &dram)) {
-        h->hal.memory = (struct tern_hal_memory){tern_config_memory_name(dram.memory), dram.latency, dram.bandwidth, dram.reads,
-                                                 dram.writes, dram.refresh, dram.refresh_cycles, dram.stall};
+        h->hal.memory = (struct tern_hal_memory){tern_config_memory_name(dram.memory), dram.latency, dram.bandwidth,
+                                                 dram.reads, dram.writes, dram.refresh, dram.refresh_cycles,
+                                                 dram.stall};
     }
     if (config->trace[0]) {
         r = h->api->trace(h->sim, config->trace);

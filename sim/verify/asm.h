@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * RV32 instruction words. Formats by their letters in the RISC-V specification; immediates are taken modulo their width, so
- * negative ones are passed as unsigned. Named instructions only where generators use them for bookkeeping: random ones are
- * built from formats and function codes.
+ * RV32 instruction words. Formats by their letters in the RISC-V specification; immediates are taken modulo their
+ * width, so negative ones are passed as unsigned. Named instructions only where generators use them for bookkeeping:
+ * random ones are built from formats and function codes.
  */
 #ifndef ASM_H
 #define ASM_H
@@ -22,7 +22,8 @@ enum { X0, RA, SP, X3, X4, X5, X6, X7, X8, X9, A0 };
 #define ASM_EXIT (0x0bu | TERN_CUSTOM_EXIT << 12)
 
 enum { BEQ = 0, BNE = 1, BLT = 4, BGE = 5, BLTU = 6, BGEU = 7 };
-enum { AMOADD = 0, AMOSWAP = 1, LR = 2, SC = 3, AMOXOR = 4, AMOCAS = 5, AMOOR = 8, AMOAND = 12, AMOMIN = 16, AMOMAX = 20, AMOMINU = 24, AMOMAXU = 28 };
+enum { AMOADD = 0, AMOSWAP = 1, LR = 2, SC = 3, AMOXOR = 4, AMOCAS = 5, AMOOR = 8, AMOAND = 12, AMOMIN = 16,
+      AMOMAX = 20, AMOMINU = 24, AMOMAXU = 28 };
 enum { AQ = 2, RL = 1 };
 
 static inline uint32_t asm_r(uint32_t op, uint32_t f3, uint32_t f7, uint32_t rd, uint32_t rs1, uint32_t rs2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Finds and loads a device library, as the driver's hal does: in TERN_LIB_DIR if that is set, and only there; else beside
- * this program (bin/../lib, lib/tern/..).
+ * Finds and loads a device library, as the driver's hal does: in TERN_LIB_DIR if that is set, and only there; else
+ * beside this program (bin/../lib, lib/tern/..).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,8 +46,8 @@ int backend_open(const char *name, struct backend *out)
         }
         const struct tern_sim_api *api = dlsym(object, TERN_SIM_API_SYMBOL);
         if (!api || api->version != TERN_SIM_API_VERSION) {
-            fprintf(stderr, "tern verify: %s has no %s of version %u: build it again (ninja -C build tern_sim_%s)\n", path,
-                    TERN_SIM_API_SYMBOL, TERN_SIM_API_VERSION, name);
+            fprintf(stderr, "tern verify: %s has no %s of version %u: build it again (ninja -C build tern_sim_%s)\n",
+                    path, TERN_SIM_API_SYMBOL, TERN_SIM_API_VERSION, name);
             dlclose(object);
             return -EPROTO;
         }
@@ -87,8 +87,8 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
         return -EINVAL;
     }
     if (r || hash != TERN_SPEC_HASH) {
-        fprintf(stderr, "tern verify: %s was built from another specification (%08x, this program: %08x): build both again\n",
-                b->path, hash, TERN_SPEC_HASH);
+        fprintf(stderr, "tern verify: %s was built from another specification (%08x, this program: %08x): "
+                "build both again\n", b->path, hash, TERN_SPEC_HASH);
         return -EPROTO;
     }
     *out = (struct geometry){
@@ -108,7 +108,8 @@ int pair_open(const char *model, const char *rtl, struct pair *out)
     r = r ? r : backend_open(rtl, &p.rtl);
     r = r ? r : backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
     r = r ? r : backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
-    if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps || g.local_bytes != p.geometry.local_bytes)) {
+    if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps ||
+                   g.local_bytes != p.geometry.local_bytes)) {
         fprintf(stderr, "tern verify: %s has %u lanes x %u warps, %s has %u x %u: they cannot be compared\n", model,
                 p.geometry.lanes, p.geometry.warps, rtl, g.lanes, g.warps);
         r = -EINVAL;

@@ -221,7 +221,8 @@ static void progress(const struct crew *w, const char *title, double begin, bool
         double to_go = w->o->minutes * 60 - seconds;
         snprintf(left, sizeof left, ", %.0f s left", to_go > 0 ? to_go : 0);
     } else if (rate > 0) {
-        double to_go = (double)(all - cases) / rate, done = (double)atomic_load(&s->instructions), goal = (double)w->o->instructions;
+        double to_go = (double)(all - cases) / rate, done = (double)atomic_load(&s->instructions),
+            goal = (double)w->o->instructions;
         if (goal > 0 && done > 0 && (goal - done) / done * seconds < to_go) {
             to_go = goal > done ? (goal - done) / done * seconds : 0;
         }
@@ -235,7 +236,8 @@ static void progress(const struct crew *w, const char *title, double begin, bool
         left[0] = '\0';
     }
     fprintf(stderr, "%s%s: %llu cases%s, %llu warp instructions, %.0f cases/s%s", terminal ? "\r\033[K" : "", title,
-            (unsigned long long)cases, left, (unsigned long long)atomic_load(&s->instructions), rate, terminal && !last ? "" : "\n");
+            (unsigned long long)cases, left, (unsigned long long)atomic_load(&s->instructions), rate,
+            terminal && !last ? "" : "\n");
 }
 
 static bool working(const struct crew *w)

@@ -46,7 +46,8 @@ int case_compare(const struct test_case *c, const struct pair *p, struct cover *
             cover_case(cover, c, &s, &rtl.end);
         }
         *out = (struct verdict){
-            .instructions = model.end.instructions < rtl.end.instructions ? model.end.instructions : rtl.end.instructions,
+            .instructions = model.end.instructions < rtl.end.instructions ? model.end.instructions
+                                                                          : rtl.end.instructions,
             .indications = rtl.end.count,
             .faults = faults(&rtl.end),
             .cycles = rtl.end.cycles,

@@ -67,8 +67,9 @@ struct campaign {
 };
 
 /**
- * Runs cases in worker processes until there are no more, the time is over, or one differs. A worker that dies, or gives no
- * answer, is its case's failure. The first failure is the same whatever the number of jobs. title is for the progress.
+ * Runs cases in worker processes until there are no more, the time is over, or one differs. A worker that
+ * dies, or gives no answer, is its case's failure. The first failure is the same whatever the number of
+ * jobs. title is for the progress.
  */
 int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out);
 void campaign_free(struct campaign *c);
@@ -81,7 +82,8 @@ int apart(int (*f)(void *user), void *user, unsigned seconds);
 /** Shrinks a failing case and explains it, telling progress on stderr. */
 void failure_study(const struct options *o, const struct pair *p, const struct failure *f, struct study *out);
 /** Writes the report for people. */
-void failure_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f, const struct study *s);
+void failure_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f,
+                   const struct study *s);
 cJSON *failure_json(const struct options *o, const struct pair *p, const struct failure *f, const struct study *s);
 /** The command that runs a failing case again, for people to copy. */
 void rerun_text(const struct options *o, const struct pair *p, const struct failure *f, char *out, size_t size);

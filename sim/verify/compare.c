@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two ends of a scene: how they ended, the indications, memory, dirty bits. Everything but the open ranges must be equal.
+ * Two ends of a scene: how they ended, the indications, memory, dirty bits. Everything but
+ * the open ranges must be equal.
  *
- * Memory is looked at where the scene put something or either device says that it wrote; every_page looks everywhere, for
- * the write that went astray and left no dirty bit, and costs more than a short case itself.
+ * Memory is looked at where the scene put something or either device says that it wrote; every_page looks everywhere,
+ * for the write that went astray and left no dirty bit, and costs more than a short case itself.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -17,8 +18,8 @@
 #define SHOWN 16u /* bytes of a memory difference */
 
 const char *const difference_names[DIFF_KINDS] = {
-    [DIFF_NONE] = "none", [DIFF_RULE] = "rule", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication", [DIFF_MEMORY] = "memory",
-    [DIFF_DIRTY] = "dirty", [DIFF_CRASH] = "crash"};
+    [DIFF_NONE] = "none", [DIFF_RULE] = "rule", [DIFF_ENDING] = "ending", [DIFF_INDICATION] = "indication",
+    [DIFF_MEMORY] = "memory", [DIFF_DIRTY] = "dirty", [DIFF_CRASH] = "crash"};
 
 static const char *const indication_names[] = {"none", "completed", "preempted", "faulted"};
 static const char *const access_names[] = {"read", "write", "execute", "atomic"};
@@ -40,7 +41,8 @@ static void say(struct difference *d, enum difference_kind kind, const char *for
 static void ending_text(const struct ending *e, char *out, size_t size)
 {
     if (e->error) {
-        snprintf(out, size, "%s", e->error == -EPROTO ? "an indication that no submission explains" : strerror(-e->error));
+        snprintf(out, size, "%s", e->error == -EPROTO ? "an indication that no submission explains"
+                                                      : strerror(-e->error));
     } else {
         snprintf(out, size, "%s", e->hung ? "hung" : "ended");
     }
@@ -79,8 +81,8 @@ static void seen_text(const struct seen *s, char *out, size_t size)
     int n = snprintf(out, size, "fence %llu %s", (unsigned long long)s->fence, indication_names[s->kind & 3]);
     if (n > 0 && (size_t)n < size && s->kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
         snprintf(out + n, size - (size_t)n, " %s (%s) va 0x%08x pc 0x%08x offset 0x%x group %u,%u,%u warp %u lane %u",
-                 tern_fault_name(s->fault), access_names[s->access & 3], s->va, s->pc, s->offset, s->group[0], s->group[1],
-                 s->group[2], s->warp, s->lane);
+                 tern_fault_name(s->fault), access_names[s->access & 3], s->va, s->pc, s->offset, s->group[0],
+                 s->group[1], s->group[2], s->warp, s->lane);
     } else if (n > 0 && (size_t)n < size) {
         snprintf(out + n, size - (size_t)n, " offset 0x%x", s->offset);
     }
@@ -184,7 +186,8 @@ static uint32_t differs_at(const struct scene *s, uint64_t page, const uint8_t *
     return at;
 }
 
-static void show_bytes(const struct scene *s, uint64_t address, const uint8_t *x, const uint8_t *y, struct difference *out)
+static void show_bytes(const struct scene *s, uint64_t address, const uint8_t *x, const uint8_t *y,
+                       struct difference *out)
 {
     char a[4 * SHOWN] = "", b[4 * SHOWN] = "";
     for (uint32_t i = 0; i < SHOWN && address % PAGE + i < PAGE; i++) {
@@ -196,8 +199,8 @@ static void show_bytes(const struct scene *s, uint64_t address, const uint8_t *x
     out->address = out->kind == DIFF_MEMORY ? address : out->address;
 }
 
-static int compare_memory(const struct scene *s, struct side *a, struct side *b, const uint8_t *dirty_a, const uint8_t *dirty_b,
-                          bool every_page, struct difference *out)
+static int compare_memory(const struct scene *s, struct side *a, struct side *b, const uint8_t *dirty_a,
+                          const uint8_t *dirty_b, bool every_page, struct difference *out)
 {
     uint8_t x[PAGE], y[PAGE];
     uint64_t bytes = 0;
@@ -228,7 +231,8 @@ static void compare_dirty(const struct scene *s, const uint8_t *a, const uint8_t
     uint64_t pages = 0;
     for (uint64_t p = 0; p < s->mem_bytes / PAGE; p++) {
         if (a[p] != b[p] && !open_dirty(s, p) && pages++ == 0) {
-            say(out, DIFF_DIRTY, "dirty bit of the page at 0x%09llx: expected %u, got %u\n", (unsigned long long)(p * PAGE), a[p], b[p]);
+            say(out, DIFF_DIRTY, "dirty bit of the page at 0x%09llx: expected %u, got %u\n",
+                (unsigned long long)(p * PAGE), a[p], b[p]);
             out->address = out->kind == DIFF_DIRTY ? p * PAGE : out->address;
         }
     }

@@ -152,8 +152,9 @@ static void addresses(uint64_t *n, const struct cover_op *op, const struct shado
 {
     uint32_t rs1 = r->word >> 15 & 31u, lanes = 0, a[32];
     uint32_t size = op->has & HAS_AMO ? 4 : 1u << (r->word >> 12 & 3u);
-    uint32_t imm = op->has & HAS_AMO ? 0 : op->has & HAS_STORE ? (uint32_t)((int32_t)r->word >> 25) << 5 | (r->word >> 7 & 31u)
-                                                             : (uint32_t)((int32_t)r->word >> 20);
+    uint32_t imm = op->has & HAS_AMO     ? 0
+                   : op->has & HAS_STORE ? (uint32_t)((int32_t)r->word >> 25) << 5 | (r->word >> 7 & 31u)
+                                         : (uint32_t)((int32_t)r->word >> 20);
     for (uint32_t m = r->mask; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         if (rs1 && !(s->known[rs1] >> l & 1u)) {
@@ -251,7 +252,8 @@ static void put(cJSON *o, const struct cover_op *op, const char *aspect, uint64_
     cJSON_AddNumberToObject(o, name, (double)n);
 }
 
-static void put_all(cJSON *o, const struct cover_op *op, const uint64_t *n, const char *const *names, uint32_t first, uint32_t end)
+static void put_all(cJSON *o, const struct cover_op *op, const uint64_t *n, const char *const *names, uint32_t first,
+                    uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
         put(o, op, names[i], n[i]);

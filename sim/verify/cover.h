@@ -4,8 +4,8 @@
  *
  * Counted is which instructions ran with which operands, rounding modes, address patterns and parts of a warp.
  *
- * Bins are named op.ASPECT, e.g. "mulh.rs1=min,rs2=minus_one", "lw.private.scatter", "fadd_s.rm=rdn", "bltu.split". Pipeline
- * events are counted in the RTL (sim/rtl/cover); scripts/coverage puts both into one report.
+ * Bins are named op.ASPECT, e.g. "mulh.rs1=min,rs2=minus_one", "lw.private.scatter", "fadd_s.rm=rdn", "bltu.split".
+ * Pipeline events are counted in the RTL (sim/rtl/cover); scripts/coverage puts both into one report.
  */
 #ifndef COVER_H
 #define COVER_H

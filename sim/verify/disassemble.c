@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Instructions as text, by LLVM's C interface: no table of 200 encodings of our own that could be wrong where the RTL is. */
+/** Instructions as text, by LLVM's C interface: no table of 200 encodings of our own that could
+ * be wrong where the RTL is. */
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>

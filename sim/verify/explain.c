@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A case that differs is run again with both devices observed, to find the instruction where they part, and once more for a
- * waveform of the time around it: a waveform of everything would be large and slow, and nobody knows where to look.
+ * A case that differs is run again with both devices observed, to find the instruction where they part,
+ * and once more for a waveform of the time around it: a waveform of everything would be large and slow,
+ * and nobody knows where to look.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 #define AROUND 4u      /* instructions before and after */
 
 /** Both devices on the scene, observed if they can be. */
-static int run_both(const struct scene *s, const struct pair *p, struct side *model, struct side *rtl, struct history *h, struct study *out)
+static int run_both(const struct scene *s, const struct pair *p, struct side *model, struct side *rtl,
+                    struct history *h, struct study *out)
 {
     struct side *side[2] = {model, rtl};
     int r = 0;

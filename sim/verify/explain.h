@@ -44,9 +44,9 @@ struct parting {
 };
 
 /**
- * Compares the instructions work-item by work-item and gives the first, in the RTL's device time, that differs though what it
- * reads does not: others follow from it. Results that the architecture leaves open (the clock, atomics) count only if there is
- * nothing else. 0, or -ENOMEM.
+ * Compares the instructions work-item by work-item and gives the first, in the RTL's device time, that differs though
+ * what it reads does not: others follow from it. Results that the architecture leaves open (the clock, atomics) count
+ * only if there is nothing else. 0, or -ENOMEM.
  */
 int history_compare(const struct scene *s, const struct history *model, const struct ending *model_end,
                     const struct history *rtl, const struct ending *rtl_end, uint32_t lanes, struct parting *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What another context runs between two parts of a buffer that was cut: a kernel with physical addresses that writes nothing to
- *  memory, but leaves registers, flags, call depth, local memory, caches and TLBs full of what is its own. */
+/** What another context runs between two parts of a buffer that was cut: a kernel with physical
+ *  addresses that writes nothing to memory, but leaves registers, flags, call depth, local memory,
+ *  caches and TLBs full of what is its own. */
 #include "asm.h"
 #include "verify.h"
 
@@ -14,11 +15,13 @@ int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical)
     struct tern_pkt_dispatch p = {
         .entry = (uint32_t)physical + CODE, .work_dim = 1, .group_warps = g->warps, .group_slots = 1, .stack_log2 = 6,
         .global_x = items, .global_y = 1, .global_z = 1, .local_x = items, .local_y = 1, .local_z = 1,
-        .local_bytes = FOREIGN_LOCAL, .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = items, .edge_y = 1, .edge_z = 1};
+        .local_bytes = FOREIGN_LOCAL, .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = items, .edge_y = 1,
+        .edge_z = 1};
     code[n++] = asm_csrr(X4, TERN_CSR_LOCAL_ID_X);
     code[n++] = asm_lui(X5, TERN_WIN_LOCAL_BASE);
     code[n++] = asm_addi(X6, X0, FOREIGN_LOCAL / 4 - 1);
-    for (uint32_t i = 0; i < (FOREIGN_LOCAL / 4 + items - 1) / items; i++) { /* x7: a word, again and again the same ones */
+    /* x7: a word, again and again the same ones */
+    for (uint32_t i = 0; i < (FOREIGN_LOCAL / 4 + items - 1) / items; i++) {
         code[n++] = asm_addi(X7, X4, i * items);
         code[n++] = asm_r(0x33, 7, 0, X7, X7, X6);
         code[n++] = asm_shadd(2, X7, X7, X5);

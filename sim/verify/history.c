@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two histories of warp instructions, compared by work-item: devices may group lanes and order warps as they like, but what
- * one work-item runs is fixed. A work-item is named by engine, submission, group and number in its group; the dispatches of a
- * submission follow one another, so no name is needed for them.
+ * Two histories of warp instructions, compared by work-item: devices may group lanes and order warps as they like, but
+ * what one work-item runs is fixed. A work-item is named by engine, submission, group and number in its group; the
+ * dispatches of a submission follow one another, so no name is needed for them.
  *
- * Everything after the first wrong value is wrong too, so registers that differ are followed: an instruction is where the
- * devices part if what it reads is equal and what it gives is not.
+ * Everything after the first wrong value is wrong too, so registers that differ are followed: an instruction is where
+ * the devices part if what it reads is equal and what it gives is not.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +96,8 @@ static int by_item_and_order(const void *a, const void *b)
     return r ? r : (x->index > y->index) - (x->index < y->index);
 }
 
-static int steps_of(const struct scene *s, const struct history *h, const struct ending *e, uint32_t lanes, struct steps *out)
+static int steps_of(const struct scene *s, const struct history *h, const struct ending *e, uint32_t lanes,
+                    struct steps *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < h->count; i++) {
@@ -113,7 +114,8 @@ static int steps_of(const struct scene *s, const struct history *h, const struct
         if (step.submit < s->submits) {
             step.engine = s->submit[step.submit].engine; /* it may have run on the other one */
         }
-        for (step.lane = step.submit == s->submits ? lanes : 0; step.lane < lanes; step.lane++) { /* not the foreign work */
+        /* not the foreign work */
+        for (step.lane = step.submit == s->submits ? lanes : 0; step.lane < lanes; step.lane++) {
             if (r->mask >> step.lane & 1) {
                 step.item = r->warp * lanes + step.lane;
                 out->step[out->count++] = step;
@@ -129,7 +131,8 @@ static int steps_of(const struct scene *s, const struct history *h, const struct
 /** Registers that an instruction reads, one bit each; for those that read fewer, more than it does. */
 static uint32_t sources(uint32_t word)
 {
-    uint32_t rd = 1u << (word >> 7 & 31), rs1 = 1u << (word >> 15 & 31), rs2 = 1u << (word >> 20 & 31), rs3 = 1u << (word >> 27);
+    uint32_t rd = 1u << (word >> 7 & 31), rs1 = 1u << (word >> 15 & 31), rs2 = 1u << (word >> 20 & 31),
+        rs3 = 1u << (word >> 27);
     switch (word & 0x7f) {
     case 0x03: /* loads, immediate operations, jalr */
     case 0x13:
@@ -183,8 +186,9 @@ static void offer(struct walk *w, uint32_t rank, const struct parting *p)
 {
     struct parting *best = &w->best;
     bool sooner = best->kind == PART_NONE || rank < w->rank || (rank == w->rank && p->time[1] < best->time[1]);
-    bool same = !sooner && p->kind == PART_VALUE && best->kind == PART_VALUE && rank == w->rank && p->time[1] == best->time[1] &&
-                p->engine == best->engine && p->warp == best->warp && memcmp(p->group, best->group, sizeof p->group) == 0;
+    bool same = !sooner && p->kind == PART_VALUE && best->kind == PART_VALUE && rank == w->rank &&
+                p->time[1] == best->time[1] && p->engine == best->engine && p->warp == best->warp &&
+                memcmp(p->group, best->group, sizeof p->group) == 0;
     if (sooner) {
         *best = *p;
         w->rank = rank;
@@ -224,7 +228,8 @@ static void uneven(struct walk *w, struct parting *p, const struct step *a, cons
     const struct step *more = a ? a : b;
     const struct tern_sim_retired *r = &w->h[1 - lacks]->r[more->index];
     const struct seen *f = fault_of(w->end[lacks], more->submit);
-    bool here = f && f->pc == r->pc && f->warp == r->warp && f->lane == more->lane && memcmp(f->group, r->group, sizeof f->group) == 0;
+    bool here = f && f->pc == r->pc && f->warp == r->warp && f->lane == more->lane &&
+                memcmp(f->group, r->group, sizeof f->group) == 0;
     if (f && !here) {
         return; /* cut off by another work-item's fault */
     }

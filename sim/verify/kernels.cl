@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels for `tern verify --kind preempt`: each leans on another part of what a stop has to save. What they leave in memory
- * must not depend on the order in which work-items run. All have the same arguments: words to read, words to write (zero at
- * the start), and a number that is the kernel's affair.
+ * Kernels for `tern verify --kind preempt`: each leans on another part of what a stop has to save. What they leave in
+ * memory must not depend on the order in which work-items run. All have the same arguments: words to read, words to
+ * write (zero at the start), and a number that is the kernel's affair.
  */
 #define MOST 64 /* work-items of a group, at most */
 
@@ -79,9 +79,9 @@ __kernel void atomics(__global const uint *in, volatile __global uint *out, uint
     }
 }
 
-/** Compare and swap on words that a work-item has alone, four at a time of which none waits for another, in global and in
- *  local memory. Each lane compares with a value of its own: what is there, or that with one bit changed, in all positions
- *  over lanes and turns. */
+/** Compare and swap on words that a work-item has alone, four at a time of which none waits for another, in global and
+ *  in local memory. Each lane compares with a value of its own: what is there, or that with one bit changed, in all
+ *  positions over lanes and turns. */
 __kernel void swaps(__global const uint *in, volatile __global uint *out, uint turns)
 {
     volatile __local uint words[4 * MOST];
@@ -126,8 +126,8 @@ __kernel void floats(__global const uint *in, __global uint *out, uint turns)
     out[2 * i + 1] = (uint)(int)y;
 }
 
-/** A recursion as deep as each work-item's data says. In assembly, as the compiler would make loops or nothing of any call
- *  that is short enough for a test. It takes 16 bytes of stack a level. */
+/** A recursion as deep as each work-item's data says. In assembly, as the compiler would make loops or nothing of any
+ *  call that is short enough for a test. It takes 16 bytes of stack a level. */
 __kernel void calls(__global const uint *in, __global uint *out, uint unused)
 {
     size_t i = get_global_id(0);
@@ -200,7 +200,8 @@ __kernel void partial(__global const uint *in, __global uint *out, uint unused)
 {
     size_t x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
     size_t i = (z * get_global_size(1) + y) * get_global_size(0) + x;
-    out[i] = in[i] * (uint)get_local_size(0) + (uint)(get_local_size(1) * 100 + get_local_size(2) * 10000 + get_group_id(0));
+    out[i] = in[i] * (uint)get_local_size(0) +
+             (uint)(get_local_size(1) * 100 + get_local_size(2) * 10000 + get_group_id(0));
 }
 
 __kernel void many(__global const uint *in, __global uint *out, uint unused)
@@ -264,7 +265,8 @@ __kernel void scatter(__global const uint *in, __global uint *out, uint step)
     out[i * step + 34] = b | c;
 }
 
-/** Some wait at a barrier while others are on their way, in each turn others: what is read behind it, the last wrote before. */
+/** Some wait at a barrier while others are on their way, in each turn others: what is read behind
+ * it, the last wrote before. */
 __kernel void late(__global const uint *in, __global uint *out, uint turns)
 {
     __local uint word[MOST];
@@ -281,8 +283,9 @@ __kernel void late(__global const uint *in, __global uint *out, uint turns)
     out[get_global_id(0)] = v;
 }
 
-/** A barrier that cannot open, which shows when the last work-item comes: all come to one, each later than the one before, but a
- *  work-item of the first warp waits at another one, behind it. A fault: the first of those at the one is named. */
+/** A barrier that cannot open, which shows when the last work-item comes: all come to one, each later than
+ *  the one before, but a work-item of the first warp waits at another one, behind it. A fault: the first of
+ *  those at the one is named. */
 __kernel void parted(__global const uint *in, __global uint *out, uint turns)
 {
     size_t l = get_local_id(0);

@@ -38,7 +38,8 @@ static int tell(const struct options *o, const struct pair *p, const struct camp
                (unsigned long long)c->cases, (unsigned long long)c->instructions, (unsigned long long)c->indications,
                (unsigned long long)c->faults, c->seconds);
         printf("%s", c->interrupted ? "interrupted: " : "");
-        printf(c->failures ? "%u differ%s\n" : "no difference\n", c->failures + c->more, c->failures + c->more == 1 ? "s" : "");
+        printf(c->failures ? "%u differ%s\n" : "no difference\n", c->failures + c->more,
+               c->failures + c->more == 1 ? "s" : "");
         cJSON_Delete(j);
         return fflush(stdout) ? -EIO : 0;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The file of hints: a line says which case, or which stop of which kernel, caught a mutant last. It only saves time: what
- *  does not catch it any more is not believed. */
+/** The file of hints: a line says which case, or which stop of which kernel, caught a mutant last. It only saves time:
+ *  what does not catch it any more is not believed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 static const char head[] =
     "# SPDX-License-Identifier: Apache-2.0\n"
-    "# What caught each seeded bug last: geometry, name, kind and seed; or preempt, kernel and cycle. It is tried first, and only\n"
-    "# saves time. Written by `tern verify --mutants --record`.\n";
+    "# What caught each seeded bug last: geometry, name, kind and seed; or preempt, kernel and cycle. It is tried\n"
+    "# first, and only saves time. Written by `tern verify --mutants --record`.\n";
 
 int hints_put(struct hints *h, const struct hint *hint)
 {
@@ -104,7 +104,8 @@ int hints_write(const char *path, struct hints *h)
     }
     for (uint32_t i = 0; i < h->count; i++) {
         const struct hint *k = &h->hint[i];
-        fprintf(f, "%s %s %s %s%s%llu\n", k->geometry, k->name, k->kind, k->kernel, k->kernel[0] ? " " : "", (unsigned long long)k->at);
+        fprintf(f, "%s %s %s %s%s%llu\n", k->geometry, k->name, k->kind, k->kernel, k->kernel[0] ? " " : "",
+                (unsigned long long)k->at);
     }
     bool failed = ferror(f);
     return fclose(f) || failed ? -EIO : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Many mutants at a time: each needs a few cases only, too few for several processes to share. So a mutant has a process, and one
- *  worker; what it found is in memory that all share. */
+/** Many mutants at a time: each needs a few cases only, too few for several processes to share. So a mutant has a
+ *  process, and one worker; what it found is in memory that all share. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static void on_interrupt(int signal_number)
     interrupted = 1;
 }
 
-static int begin(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, const struct hint *hint, struct slot *s)
+static int begin(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant,
+                 const struct hint *hint, struct slot *s)
 {
     struct options one = *o;
     one.jobs = 1;
@@ -73,8 +74,8 @@ static void progress(uint32_t ended, uint32_t count, double begun, double *told)
     double now = seconds_now();
     if (now - *told >= (terminal ? 0.2 : 10.0) || ended == count) {
         *told = now;
-        fprintf(stderr, "%stern verify: %u of %u mutants, %.0f s%s", terminal ? "\r\033[K" : "", ended, count, now - begun,
-                terminal && ended < count ? "" : "\n");
+        fprintf(stderr, "%stern verify: %u of %u mutants, %.0f s%s", terminal ? "\r\033[K" : "", ended, count,
+                now - begun, terminal && ended < count ? "" : "\n");
     }
 }
 
@@ -89,7 +90,8 @@ static void kill_all(struct slot *slots, uint32_t count)
 }
 
 int mutants_pool(const struct options *o, struct pair *p, const struct list *l, const uint32_t *mutant,
-                 const struct hint *const *hint, uint32_t count, bool (*take)(void *user, struct trial *t, int r), void *user)
+                 const struct hint *const *hint, uint32_t count, bool (*take)(void *user, struct trial *t, int r),
+                 void *user)
 {
     const size_t bytes = (count + 1) * sizeof(struct slot);
     struct sigaction old, action = {.sa_handler = on_interrupt};

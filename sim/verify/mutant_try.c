@@ -92,7 +92,8 @@ static struct options one_kernel(const struct options *o, const char *kernel, ui
     return of;
 }
 
-/** The stop that caught a mutant, of the unchanged RTL. What differs without a stop is no stop: then all of the test. */
+/** The stop that caught a mutant, of the unchanged RTL. What differs without a stop is no
+ * stop: then all of the test. */
 static int preempt_unchanged(const struct options *all, struct pair *p, struct trial *t)
 {
     const struct options of = one_kernel(all, t->end.kernel, t->end.at ? 1 : all->every, t->end.at);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Is the test any good? Each mutant is the RTL with one seeded bug, which the seeds must catch. The case that catches it is
- * run again with the bug off: there the RTL must be clean. A mutant that is not caught is a hole in what the cases do, not in
- * the RTL.
+ * Is the test any good? Each mutant is the RTL with one seeded bug, which the seeds must catch. The case that
+ * catches it is run again with the bug off: there the RTL must be clean. A mutant that is not caught is a hole in
+ * what the cases do, not in the RTL.
  *
  * libtern_sim_rtl_mutants.so, and for the default geometry libtern_sim_rtl_mutants_default.so, hold all of them
- * (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the unchanged RTL. The array tern_sim_mutants has
- * their names, that of mutant N at N - 1, and NULL after the last; tern_sim_mutant_tests, if there is one, "KERNEL N" for
- * those that a run of the signature test catches (preempt.h: that kernel, every Nth cycle, stopped by the RTL) and not the
- * seeds.
+ * (tests/verify/mutate makes it): tern_sim_config.mutant picks one, 0 is the unchanged RTL. The array
+ * tern_sim_mutants has their names, that of mutant N at N - 1, and NULL after the last; tern_sim_mutant_tests, if
+ * there is one, "KERNEL N" for those that a run of the signature test catches (preempt.h: that kernel, every Nth
+ * cycle, stopped by the RTL) and not the seeds.
  *
  * A run of all mutants tries on each first what caught it the last time (mutants.h).
  */
@@ -101,8 +101,8 @@ static void print_trial(const struct list *l, const struct trial *t)
     const char *clean = t->mutant ? "NOT CAUGHT" : t->caught ? "DIFFERS" : "clean";
     printf("%-32s ", mutant_name(l, t->mutant));
     if (t->preempt && t->caught) {
-        printf("%-8s %-8llu %8llu %12s  %s\n", "preempt", (unsigned long long)t->end.at, (unsigned long long)t->end.stops, "",
-               t->end.kernel);
+        printf("%-8s %-8llu %8llu %12s  %s\n", "preempt", (unsigned long long)t->end.at,
+               (unsigned long long)t->end.stops, "", t->end.kernel);
     } else if (t->preempt) {
         printf("%-17s %8llu\n", clean, (unsigned long long)t->end.stops);
     } else if (t->caught) {
@@ -134,7 +134,8 @@ static cJSON *preempt_json(const struct preempt_end *e)
     return j;
 }
 
-static void add_json(cJSON *list, const struct options *o, const struct pair *p, const struct list *l, const struct trial *t)
+static void add_json(cJSON *list, const struct options *o, const struct pair *p, const struct list *l,
+                     const struct trial *t)
 {
     cJSON *j = cJSON_CreateObject(), *difference = NULL;
     cJSON_AddNumberToObject(j, "mutant", t->mutant);
@@ -163,7 +164,8 @@ static int check_names(const struct options *o, const struct list *l)
             m++;
         }
         if (!l->names[m]) {
-            fprintf(stderr, "tern verify: there is no mutant '%s'; see tern verify --mutants list\n", o->mutant_name[i]);
+            fprintf(stderr, "tern verify: there is no mutant '%s'; see tern verify --mutants list\n",
+                    o->mutant_name[i]);
             return -EINVAL;
         }
     }
@@ -318,7 +320,8 @@ static int keep_hints(struct sums *s)
 static int run_all(const struct options *o, struct pair *p, const struct list *l)
 {
     cJSON *j = cJSON_CreateObject();
-    struct sums s = {.o = o, .pair = p, .list = l, .trials = cJSON_AddArrayToObject(j, "mutants"), .status = EXIT_CLEAN};
+    struct sums s = {.o = o, .pair = p, .list = l, .trials = cJSON_AddArrayToObject(j, "mutants"),
+                     .status = EXIT_CLEAN};
     s.status = find_hints(&s) ? EXIT_CANNOT : s.status;
     if (!o->json) {
         printf("%-32s %-8s %-8s %8s %12s  %s\n", "mutant", "kind", "seed", "cases", "instructions", "kernel");
@@ -371,7 +374,8 @@ int mutants_run(const struct options *o)
         return EXIT_CANNOT;
     }
     int status = EXIT_CANNOT;
-    const struct list l = {.names = dlsym(p.rtl.object, "tern_sim_mutants"), .tests = dlsym(p.rtl.object, "tern_sim_mutant_tests")};
+    const struct list l = {.names = dlsym(p.rtl.object, "tern_sim_mutants"),
+                           .tests = dlsym(p.rtl.object, "tern_sim_mutant_tests")};
     if (!l.names) {
         fprintf(stderr, "tern verify: %s has no mutants\n", p.rtl.path);
     } else if (o->mutant_names == 1 && strcmp(o->mutant_name[0], "list") == 0) {

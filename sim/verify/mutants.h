@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of --mutants: one mutant (mutant_try.c), several at a time (mutant_pool.c), what is known of each (mutant_hints.c). */
+/** Inside of --mutants: one mutant (mutant_try.c), several at a time (mutant_pool.c), what is known
+ * of each (mutant_hints.c). */
 #ifndef MUTANTS_H
 #define MUTANTS_H
 
@@ -54,17 +55,19 @@ struct trial {
 const char *mutant_name(const struct list *l, uint32_t mutant);
 /** True if it was asked for. */
 bool mutant_wanted(const struct options *o, const char *name);
-/** Tries one on the hint, which may be NULL, and if that does not catch it on what the options say and the list asks for. What
- *  catches it is run on the unchanged RTL, too. mutant 0: the unchanged RTL by --kind preempt. 0 or -errno; then nothing is
- *  to be freed. */
+/** Tries one on the hint, which may be NULL, and if that does not catch it on what the options say and the list asks
+ *  for. What catches it is run on the unchanged RTL, too. mutant 0: the unchanged RTL by --kind preempt. 0 or -errno;
+ *  then nothing is to be freed. */
 int mutant_try(const struct options *o, struct pair *p, const struct list *l, uint32_t mutant, const struct hint *hint,
                struct trial *out);
 
 /* ---------------------------------------------------------- mutant_pool.c */
 
-/** Tries many, each in a process of its own, as many at a time as there are jobs; hint[i] is that of mutant[i]. take gets them in
- *  order, with what mutant_try gave; if it says false, what still runs is ended. 0, -EINTR: interrupted; or -errno. */
+/** Tries many, each in a process of its own, as many at a time as there are jobs; hint[i] is that of
+ *  mutant[i]. take gets them in order, with what mutant_try gave; if it says false, what still runs is ended.
+ *  0, -EINTR: interrupted; or -errno. */
 int mutants_pool(const struct options *o, struct pair *p, const struct list *l, const uint32_t *mutant,
-                 const struct hint *const *hint, uint32_t count, bool (*take)(void *user, struct trial *t, int r), void *user);
+                 const struct hint *const *hint, uint32_t count, bool (*take)(void *user, struct trial *t, int r),
+                 void *user);
 
 #endif

@@ -19,26 +19,28 @@ static const char help[] =
 "    tern verify --kind preempt [--kernel NAME] [options]\n"
 "\n"
 "DESCRIPTION\n"
-"    Makes random cases from seeds, runs each on the model and on the RTL, and compares everything that a program can see:\n"
-"    indications and faults in all their fields, memory, dirty bits. A case of kind program is up to three kernels of random\n"
-"    instructions; one of kind stream is random packets in many buffers for both engines, some of them preempted and resumed.\n"
+"    Makes random cases from seeds, runs each on the model and on the RTL, and compares everything that a program\n"
+"    can see: indications and faults in all their fields, memory, dirty bits. A case of kind program is up to three\n"
+"    kernels of random instructions; one of kind stream is random packets in many buffers for both engines, some of\n"
+"    them preempted and resumed.\n"
 "\n"
-"    At the first difference it stops, leaves out of the case whatever is not needed for it, finds the first warp instruction\n"
-"    whose result differs, writes a report and a waveform of the time around that instruction, and prints the command that\n"
-"    runs the case again. The same seed gives the same case on every machine.\n"
+"    At the first difference it stops, leaves out of the case whatever is not needed for it, finds the first warp\n"
+"    instruction whose result differs, writes a report and a waveform of the time around that instruction, and\n"
+"    prints the command that runs the case again. The same seed gives the same case on every machine.\n"
 "\n"
 "    docs/verification.md says what is compared, what the architecture leaves open, and how to read a report.\n"
 "\n"
-"    Kind preempt is another test: it stops each of some kernels at every cycle of a short run and resumes it, on the same\n"
-"    device and on one of the other library; all of memory must be what an uninterrupted run leaves. Then it stops long runs\n"
-"    again and again.\n"
+"    Kind preempt is another test: it stops each of some kernels at every cycle of a short run and resumes it, on\n"
+"    the same device and on one of the other library; all of memory must be what an uninterrupted run leaves. Then\n"
+"    it stops long runs again and again.\n"
 "\n"
 "WHAT TO RUN\n"
 "    --seeds N           cases of each kind (200)\n"
 "    --minutes N         run so long instead, however many cases that is (fractions allowed)\n"
 "    --seed S            first seed (1)\n"
 "    --kind KIND         program, stream or all, which is both (all); or preempt\n"
-"    --instructions N    run until so many warp instructions have been compared; with --seeds, at most that many cases\n"
+"    --instructions N    run until so many warp instructions have been compared; with --seeds, at most that many\n"
+"                        cases\n"
 "    --jobs N            worker processes (the cores of this machine)\n"
 "    --keep-going        do not stop at a difference; the first 8 are studied, the others listed\n"
 "\n"
@@ -55,14 +57,14 @@ static const char help[] =
 "    --geometry NAME     small (8 lanes x 8 warps) or default (16 x 16) (small)\n"
 "    --rtl NAME          device library libtern_sim_NAME.so that is tested (rtl_GEOMETRY)\n"
 "    --model NAME        library that says what is expected (model_GEOMETRY)\n"
-"    --mutants [NAME...] test the test: run on RTL with seeded bugs, all of them or those named. Each must be caught by the\n"
-"                        seeds, by a case on which the unchanged RTL is clean. Builds the library if it is missing or out of\n"
-"                        date.\n"
+"    --mutants [NAME...] test the test: run on RTL with seeded bugs, all of them or those named. Each must be caught\n"
+"                        by the seeds, by a case on which the unchanged RTL is clean. Builds the library if it is\n"
+"                        missing or out of date.\n"
 "                        With one NAME the difference is reported like any other. --mutants list prints the names.\n"
-"                        All of them: each first on the case that caught it last, as tests/verify/mutants.hints says; on\n"
-"                        the seeds if that does not. Of those named, hints are not asked.\n"
-"                        Some are for a kernel of kind preempt, as tests/verify/mutants.list says; with --kind it is that\n"
-"                        kind for all of them.\n"
+"                        All of them: each first on the case that caught it last, as tests/verify/mutants.hints says;\n"
+"                        on the seeds if that does not. Of those named, hints are not asked.\n"
+"                        Some are for a kernel of kind preempt, as tests/verify/mutants.list says; with --kind it is\n"
+"                        that kind for all of them.\n"
 "    --hints FILE        another file of hints, or none: it may be missing\n"
 "    --record            write to it what caught each\n"
 "\n"
@@ -253,7 +255,8 @@ static const char *name_of(int option)
 /** What would be ignored is refused: nobody shall take for tested what was not. */
 static int check_together(const struct options *o)
 {
-    const uint32_t of_preempt = BIT(OPT_KERNEL) | BIT(OPT_EVERY) | BIT(OPT_CYCLE) | BIT(OPT_STOP) | BIT(OPT_GRANULARITY);
+    const uint32_t of_preempt = BIT(OPT_KERNEL) | BIT(OPT_EVERY) | BIT(OPT_CYCLE) | BIT(OPT_STOP) |
+                                BIT(OPT_GRANULARITY);
     const bool one_stop = o->cycle != 0, long_runs = one_stop && o->seeds_given && o->seeds != 0;
     const struct {
         bool when;
@@ -273,7 +276,8 @@ static int check_together(const struct options *o)
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const uint32_t vain = rules[i].when ? o->given & rules[i].never : 0;
         if (vain) {
-            fprintf(stderr, "tern verify: --%s %s; see tern verify --help\n", name_of(OPT_SEEDS + __builtin_ctz(vain)), rules[i].because);
+            fprintf(stderr, "tern verify: --%s %s; see tern verify --help\n", name_of(OPT_SEEDS + __builtin_ctz(vain)),
+                    rules[i].because);
             return -EINVAL;
         }
     }

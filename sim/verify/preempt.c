@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * All stops of all kernels. A task is one kernel: its short run, stopped by one side, or its long runs. Tasks run in processes of
- * their own, several at a time. A short run is made once, cycle by cycle, and at each cycle the process is copied (fork): the
- * copy stops the run there and resumes it, the original goes on. So a simulator that dies costs one stop too.
+ * All stops of all kernels. A task is one kernel: its short run, stopped by one side, or its long runs. Tasks run
+ * in processes of their own, several at a time. A short run is made once, cycle by cycle, and at each cycle the
+ * process is copied (fork): the copy stops the run there and resumes it, the original goes on. So a simulator
+ * that dies costs one stop too.
  */
 #include <errno.h>
 #include <signal.h>
@@ -165,8 +166,8 @@ static void rerun(const struct crew *w, const struct task *t, char *out, size_t 
     if (is_long(t)) {
         snprintf(out + n, size - (size_t)n, " --kernel %s --stop none --seed %llu --seeds 1", work_name(t->kernel), at);
     } else {
-        snprintf(out + n, size - (size_t)n, " --kernel %s --stop %s --cycle %llu --granularity %s --seeds 0", work_name(t->kernel),
-                 t->side ? "model" : "rtl", at,
+        snprintf(out + n, size - (size_t)n, " --kernel %s --stop %s --cycle %llu --granularity %s --seeds 0",
+                 work_name(t->kernel), t->side ? "model" : "rtl", at,
                  t->granularity == TERN_ENGINE_COMMAND_GRANULARITY_GROUP ? "group" : "instruction");
     }
 }
@@ -198,7 +199,8 @@ static void tell_text(const struct crew *w, uint32_t failures, double seconds)
             printf("\n%s, %s\n    again: %s\n", work_name(t->kernel), t->tally.text, again);
         }
     }
-    printf("%llu stops, %llu of them in the middle of a packet, in %.1f s: ", (unsigned long long)all, (unsigned long long)cuts, seconds);
+    printf("%llu stops, %llu of them in the middle of a packet, in %.1f s: ", (unsigned long long)all,
+           (unsigned long long)cuts, seconds);
     printf(failures ? "%u differ%s\n" : "no bit differs\n", failures, failures == 1 ? "s" : "");
 }
 
@@ -276,11 +278,13 @@ static void progress(const struct crew *w, uint32_t ended, double seconds)
     if (w->o->quiet) {
         return;
     }
-    fprintf(stderr, "%stern verify: preempt: %u of %u runs, %.0f s", terminal ? "\r\033[K" : "", ended, w->tasks, seconds);
+    fprintf(stderr, "%stern verify: preempt: %u of %u runs, %.0f s", terminal ? "\r\033[K" : "", ended,
+            w->tasks, seconds);
     for (uint32_t i = 0; i < w->tasks; i++) {
         struct task *t = &w->task[i];
         if (t->begun && !t->ended) {
-            fprintf(stderr, "; %s on %s at %llu", work_name(t->kernel), side_name(w, t), (unsigned long long)atomic_load(&t->at));
+            fprintf(stderr, "; %s on %s at %llu", work_name(t->kernel), side_name(w, t),
+                    (unsigned long long)atomic_load(&t->at));
         }
     }
     fprintf(stderr, "%s", terminal && ended < w->tasks ? "" : "\n");

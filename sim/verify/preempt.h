@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The signature test of preemption (tern verify --kind preempt): a kernel is stopped at every cycle of a short run, its state is
- * resumed on either engine, by the same device library and by the other one, and all of memory must be what an uninterrupted
- * run leaves; and long runs are stopped again and again at random times, each part on a device and engine of its own.
- *   kernels.cl, embed.c  the kernels, compiled when this is built     preempt_kernel.c  what each runs on: memory, buffer
- *   preempt_machine.c    a device with one buffer, and its end        preempt_point.c   one stop; one long run
+ * The signature test of preemption (tern verify --kind preempt): a kernel is stopped at every cycle of a short run,
+ * its state is resumed on either engine, by the same device library and by the other one, and all of memory must be
+ * what an uninterrupted run leaves; and long runs are stopped again and again at random times, each part on a
+ * device and engine of its own.
+ *   kernels.cl, embed.c  the kernels, compiled when this is built   preempt_kernel.c  what each runs on: memory, buffer
+ *   preempt_machine.c    a device with one buffer, and its end      preempt_point.c   one stop; one long run
  *   preempt_state.c      whether two saved states are the same
  *   preempt.c            all of them, in processes; what is printed
  * Not in campaign.c: those cases compare two devices that run the same work, these one device with itself.
@@ -34,7 +35,8 @@ extern const struct embedded_kernel embedded_kernels[]; /**< The last one has no
 struct work {
     struct scene scene;
     uint64_t save, save_bytes;   /**< The context-save area. */
-    uint64_t stack, stack_bytes; /**< Private memory: it is the same only if all groups run in the slots they would have had. */
+    /** Private memory: it is the same only if all groups run in the slots they would have had. */
+    uint64_t stack, stack_bytes;
     bool resident;               /**< All groups fit at once. */
     bool faults;                 /**< It ends with a fault. */
 };
@@ -63,7 +65,8 @@ struct outcome {
 };
 
 /** Loads memory (NULL: that of the work) into a new device. 0 or -errno. */
-int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory, struct machine *out);
+int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory,
+                 struct machine *out);
 void machine_close(struct machine *m);
 void machine_submit(struct machine *m, uint32_t engine, bool resume);
 /** Submits another context's work (foreign.c). */
@@ -79,8 +82,8 @@ uint32_t machine_register(struct machine *m, uint32_t offset);
 
 /* --------------------------------------------------------- preempt_state.c */
 
-/** Whether two context-save areas hold the same state of a dispatch without unfinished memory instructions, with the same slots,
- *  live and fresh warps. False: text says where they first differ. */
+/** Whether two context-save areas hold the same state of a dispatch without unfinished memory instructions, with the
+ *  same slots, live and fresh warps. False: text says where they first differ. */
 bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t *second, char *text, size_t size);
 
 /* --------------------------------------------------------- preempt_point.c */
@@ -111,10 +114,10 @@ int arena_open(const struct arena *a, uint32_t side, const struct work *w, const
 /** Runs the work on both sides without a stop; false: that differs already, and *t says how. */
 bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t);
 void arena_free(struct arena *a);
-/** A machine that runs the work on engine 0, `cycle` cycles after its doorbell, is stopped; then what it was is resumed on the
- *  sides of the mask. The machine is used up. */
-void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity, uint32_t resume_on,
-             struct tally *t);
+/** A machine that runs the work on engine 0, `cycle` cycles after its doorbell, is stopped; then what it was is resumed
+ *  on the sides of the mask. The machine is used up. */
+void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity,
+             uint32_t resume_on, struct tally *t);
 /** A run with random stops. */
 void stop_often(struct arena *a, uint64_t seed, struct tally *t);
 

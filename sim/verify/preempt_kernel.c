@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The kernels of the signature test, and executors that are no kernels, each with memory, an address space and a buffer of three
- *  packets: a signal before, the work, a signal behind. */
+/** The kernels of the signature test, and executors that are no kernels, each with memory, an address space and a
+ *  buffer of three packets: a signal before, the work, a signal behind. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,9 +81,10 @@ static int dispatch(const struct row *row, bool longer, const struct geometry *g
     const struct embedded_kernel *k = kernel_named(row->name);
     uint32_t local = row->warps * g->lanes, groups = longer ? row->groups_long : row->groups;
     struct tern_pkt_dispatch p = {
-        .args = DATA_VA + ARGS, .work_dim = row->boxed ? 3 : 1, .group_warps = row->warps, .group_slots = g->warps / row->warps,
-        .stack_log2 = STACK_LOG2, .stack = DATA_VA + STACK, .local_x = local, .local_y = 1, .local_z = 1, .groups_x = groups,
-        .groups_y = 1, .groups_z = 1, .edge_x = local - row->missing, .edge_y = 1, .edge_z = 1,
+        .args = DATA_VA + ARGS, .work_dim = row->boxed ? 3 : 1, .group_warps = row->warps,
+        .group_slots = g->warps / row->warps, .stack_log2 = STACK_LOG2, .stack = DATA_VA + STACK, .local_x = local,
+        .local_y = 1, .local_z = 1, .groups_x = groups, .groups_y = 1, .groups_z = 1, .edge_x = local - row->missing,
+        .edge_y = 1, .edge_z = 1,
     };
     if (!k) {
         return -EINVAL;
@@ -106,10 +107,11 @@ static int dispatch(const struct row *row, bool longer, const struct geometry *g
 static int packet(const struct row *row, bool longer, const struct geometry *g, uint32_t *words)
 {
     const uint32_t n = longer ? 8 : 1;
-    struct tern_pkt_copy copy = {.src_lo = DATA_VA + IN + 13, .dst_lo = DATA_VA + OUT + 50, .width = 330 * n, .rows = 3, .slices = 4,
-                                 .src_row = 377 * n, .src_slice = 5000, .dst_row = 331 * n, .dst_slice = 1200 * n};
-    struct tern_pkt_fill fill = {.dst_lo = DATA_VA + OUT + 7, .width = 400 * n, .rows = 3, .slices = 4, .dst_row = 410 * n,
-                                 .dst_slice = 1300 * n};
+    struct tern_pkt_copy copy = {.src_lo = DATA_VA + IN + 13, .dst_lo = DATA_VA + OUT + 50, .width = 330 * n, .rows = 3,
+                                 .slices = 4, .src_row = 377 * n, .src_slice = 5000, .dst_row = 331 * n,
+                                 .dst_slice = 1200 * n};
+    struct tern_pkt_fill fill = {.dst_lo = DATA_VA + OUT + 7, .width = 400 * n, .rows = 3, .slices = 4,
+                                 .dst_row = 410 * n, .dst_slice = 1300 * n};
     struct tern_pkt_user_call user = {.payload = {300 * n, 0x3fc00000u, DATA_VA + IN, DATA_VA + SUMS + 20}};
     for (uint32_t i = 0; i < 16; i++) {
         fill.pattern[i] = 0x03020100u + 0x04040404u * i;
@@ -150,14 +152,16 @@ static void map(struct scene *s)
 static int put_buffer(struct scene *s, const struct row *row, bool longer, const struct geometry *g)
 {
     uint32_t words[64] = {0};
-    int r = tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS, .value_lo = 1}, words);
+    int r = tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS, .value_lo = 1},
+                                       words);
     r = r ? r : packet(row, longer, g, words + 16);
     uint32_t used = 16 + 16 * (words[16] >> 8 & 0xffu);
-    r = r ? r : tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS + 64, .value_hi = 2},
-                                           words + used);
+    r = r ? r : tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = DATA_VA + SIGNALS + 64,
+                                                                           .value_hi = 2}, words + used);
     used += 16;
     scene_put(s, BUFFER, words, 4ull * used);
-    struct submit sub = {.buffer = DATA_VA + BUFFER, .fence = 5, .size = 4 * used, .root = ROOT / PAGE, .save = SAVE / PAGE};
+    struct submit sub = {.buffer = DATA_VA + BUFFER, .fence = 5, .size = 4 * used, .root = ROOT / PAGE,
+                         .save = SAVE / PAGE};
     return r ? r : scene_submit(s, &sub);
 }
 
@@ -182,12 +186,14 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
     const bool gathers = strcmp(row->name, "gather") == 0;
     const uint32_t args[16] = {DATA_VA + IN, DATA_VA + OUT, gathers ? IN_BYTES / 4 : longer ? row->arg_long : row->arg};
     struct scene *s = &out->scene;
-    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE, .stack = STACK, .stack_bytes = IN - STACK,
-                         .faults = row->faults};
-    if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK || SAVE + out->save_bytes > PREEMPT_MEMORY) {
+    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE, .stack = STACK,
+                         .stack_bytes = IN - STACK, .faults = row->faults};
+    if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK ||
+        SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;
     }
-    *s = (struct scene){.mem_bytes = PREEMPT_MEMORY, .memory = calloc(1, PREEMPT_MEMORY), .touched = calloc(1, PREEMPT_MEMORY / PAGE)};
+    *s = (struct scene){.mem_bytes = PREEMPT_MEMORY, .memory = calloc(1, PREEMPT_MEMORY),
+                        .touched = calloc(1, PREEMPT_MEMORY / PAGE)};
     int r = s->memory && s->touched ? 0 : -ENOMEM;
     if (r == 0) {
         map(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device that runs one buffer: loaded, submitted, stopped, and what it says. Stepping asks for nothing through the registers, as
- *  an access takes time of its own. */
+/** A device that runs one buffer: loaded, submitted, stopped, and what it says. Stepping asks for nothing through the
+ *  registers, as an access takes time of its own. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,8 +10,8 @@ static void note(struct machine *m, int r)
 {
     struct tern_sim_violation v;
     if (r == -EIO && !m->error && m->backend->api->violation(m->sim, &v)) {
-        fprintf(stderr, "tern verify: %s broke rule %s of %s (%s) at device time %llu\n", m->backend->name, v.rule, v.module,
-                v.place, (unsigned long long)v.cycle);
+        fprintf(stderr, "tern verify: %s broke rule %s of %s (%s) at device time %llu\n", m->backend->name,
+                v.rule, v.module, v.place, (unsigned long long)v.cycle);
     }
     m->error = m->error ? m->error : r;
 }
@@ -28,7 +28,8 @@ uint32_t machine_register(struct machine *m, uint32_t offset)
     return v;
 }
 
-int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory, struct machine *out)
+int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory,
+                 struct machine *out)
 {
     const struct tern_sim_config config = {.mem_bytes = w->scene.mem_bytes, .mutant = mutant};
     *out = (struct machine){.backend = b, .work = w};
@@ -108,7 +109,8 @@ struct outcome machine_wait(struct machine *m, uint32_t e, uint64_t limit)
     o.where[1] = machine_register(m, TERN_REG_ENGINE_IND_VA(e));
     o.where[2] = machine_register(m, TERN_REG_ENGINE_IND_PC(e));
     o.where[3] = machine_register(m, TERN_REG_ENGINE_IND_GROUP_X(e));
-    o.end = machine_register(m, TERN_REG_ENGINE_IND_END_LO(e)) | (uint64_t)machine_register(m, TERN_REG_ENGINE_IND_END_HI(e)) << 32;
+    o.end = machine_register(m, TERN_REG_ENGINE_IND_END_LO(e)) |
+            (uint64_t)machine_register(m, TERN_REG_ENGINE_IND_END_HI(e)) << 32;
     o.begun = machine_register(m, TERN_REG_ENGINE_IND_BEGIN_LO(e)) != 0;
     put(m, TERN_REG_ENGINE_IND_POP(e), 1);
     return o;

@@ -63,8 +63,8 @@ static void compare_memory(const struct arena *a, struct machine *m, const char 
         uint32_t x, y;
         memcpy(&x, a->expected + at, 4);
         memcpy(&y, seen + at, 4);
-        say(t, "%s: memory at 0x%06llx: expected %08x, got %08x; %llu bytes differ\n", what, (unsigned long long)at, x, y,
-            (unsigned long long)differ);
+        say(t, "%s: memory at 0x%06llx: expected %08x, got %08x; %llu bytes differ\n", what,
+            (unsigned long long)at, x, y, (unsigned long long)differ);
     }
     free(seen);
 }
@@ -73,8 +73,8 @@ static const char *outcome_text(struct outcome o, char *text, size_t size)
 {
     static const char *const names[] = {"nothing came", "completed", "preempted"};
     if (o.kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
-        snprintf(text, size, "faulted: %s, info %08x, address %08x, pc %08x, group %u", tern_fault_name(o.fault), o.where[0],
-                 o.where[1], o.where[2], o.where[3]);
+        snprintf(text, size, "faulted: %s, info %08x, address %08x, pc %08x, group %u", tern_fault_name(o.fault),
+                 o.where[0], o.where[1], o.where[2], o.where[3]);
     } else {
         snprintf(text, size, "%s", names[o.kind]);
     }
@@ -85,7 +85,8 @@ static const char *outcome_text(struct outcome o, char *text, size_t size)
 static bool as_expected(const struct arena *a, struct outcome o)
 {
     return o.kind == a->end.kind && (o.kind != TERN_ENGINE_IND_INFO_KIND_FAULTED ||
-           (o.fault == a->end.fault && o.offset == a->end.offset && memcmp(o.where, a->end.where, sizeof o.where) == 0));
+           (o.fault == a->end.fault && o.offset == a->end.offset &&
+            memcmp(o.where, a->end.where, sizeof o.where) == 0));
 }
 
 /** The work runs to its end, and leaves what it should. */
@@ -119,7 +120,8 @@ bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
             machine_close(&m);
         }
         if (r || granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
-            say(t, "%s: %s\n", arena_side(a, side)->name, r ? strerror(-r) : "it does not stop in the middle of packets (dev.config1)");
+            say(t, "%s: %s\n", arena_side(a, side)->name,
+                r ? strerror(-r) : "it does not stop in the middle of packets (dev.config1)");
             return false;
         }
     }
@@ -146,7 +148,8 @@ bool arena_make(struct arena *a, uint32_t index, bool longer, struct tally *t)
             char text[TEXT];
             a->end = machine_wait(&m, 0, a->limit);
             machine_memory(&m, a->expected);
-            if (m.error || a->end.kind != (a->work.faults ? TERN_ENGINE_IND_INFO_KIND_FAULTED : TERN_ENGINE_IND_INFO_KIND_COMPLETED)) {
+            if (m.error || a->end.kind != (a->work.faults ? TERN_ENGINE_IND_INFO_KIND_FAULTED
+                                                          : TERN_ENGINE_IND_INFO_KIND_COMPLETED)) {
                 say(t, "model, not stopped: %s\n", outcome_text(a->end, text, TEXT));
             }
         } else {
@@ -170,8 +173,8 @@ void arena_free(struct arena *a)
 /* -------------------------------------------------------------- one stop */
 
 /** Stops what runs. True: it is to be submitted again, with *resume if it had begun. */
-static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint32_t granularity, const char *what, bool *resume,
-                struct tally *t)
+static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint32_t granularity, const char *what,
+                bool *resume, struct tally *t)
 {
     uint32_t words[16] = {0};
     struct tern_ctx c;
@@ -195,8 +198,8 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     }
     *resume = true;
     m->backend->api->mem_read(m->sim, a->work.save, words, sizeof words);
-    if (tern_ctx_unpack(&c, words) || c.magic != TERN_CTX_MAGIC_VALUE || c.state != TERN_CTX_STATE_SAVED || c.offset != o.offset ||
-        c.lines >= a->work.save_bytes / LINE) {
+    if (tern_ctx_unpack(&c, words) || c.magic != TERN_CTX_MAGIC_VALUE || c.state != TERN_CTX_STATE_SAVED ||
+        c.offset != o.offset || c.lines >= a->work.save_bytes / LINE) {
         say(t, "%s: no valid header in the save area\n", what);
         return false;
     }
@@ -208,9 +211,10 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     return true;
 }
 
-/** What is resumed and stopped again before any instruction must be saved as it was. Memory instructions that were cut may be
- *  done meanwhile, so nothing is said about states with any; nor if groups were launched into free slots. */
-static bool saved_again(const struct arena *a, struct machine *m, uint32_t engine, uint64_t cycle, const char *what, struct tally *t)
+/** What is resumed and stopped again before any instruction must be saved as it was. Memory instructions that were cut
+ *  may be done meanwhile, so nothing is said about states with any; nor if groups were launched into free slots. */
+static bool saved_again(const struct arena *a, struct machine *m, uint32_t engine, uint64_t cycle, const char *what,
+                        struct tally *t)
 {
     const struct tern_sim_api *api = m->backend->api;
     uint64_t bytes = a->work.save_bytes;
@@ -273,8 +277,8 @@ static bool moved(const struct arena *a, struct machine *m, uint32_t side, struc
     return r == 0;
 }
 
-void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity, uint32_t resume_on,
-             struct tally *t)
+void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity,
+             uint32_t resume_on, struct tally *t)
 {
     uint32_t engine = cycle % ENGINES, other = !side;
     char what[160];
@@ -325,8 +329,10 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
     }
     for (uint32_t part = 0; more && !t->text[0]; part++) {
         uint32_t cycles = 1 + rng_below(&r, 2 * every), next = rng_below(&r, SIDES);
-        uint32_t granularity = rng_one_in(&r, 4) ? TERN_ENGINE_COMMAND_GRANULARITY_GROUP : TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
-        snprintf(what, sizeof what, "part %u, on %s, engine %u, %u cycles to a stop", part, m.backend->name, engine, cycles);
+        uint32_t granularity = rng_one_in(&r, 4) ? TERN_ENGINE_COMMAND_GRANULARITY_GROUP
+                                                 : TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
+        snprintf(what, sizeof what, "part %u, on %s, engine %u, %u cycles to a stop", part, m.backend->name,
+                 engine, cycles);
         machine_submit(&m, engine, resume);
         machine_step(&m, cycles);
         more = cut(a, &m, engine, granularity, what, &resume, t);

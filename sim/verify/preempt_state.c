@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Two saved states of a dispatch (docs/spec/context.yaml): are they the same? A register may be saved as a vector or as a word,
- *  and lanes that are not live hold anything, so registers are compared lane by lane. */
+/** Two saved states of a dispatch (docs/spec/context.yaml): are they the same? A register may be saved as a vector or
+ *  as a word, and lanes that are not live hold anything, so registers are compared lane by lane. */
 #include <string.h>
 
 #include "preempt.h"
@@ -37,7 +37,8 @@ static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_
 }
 
 /** A warp's words: simt_lane, pc, then 32 registers, each in all lanes. */
-static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint32_t warp, uint32_t mask, uint32_t out[34][32])
+static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint32_t warp, uint32_t mask,
+                      uint32_t out[34][32])
 {
     const uint32_t scalars[] = {h->scalars_0, h->scalars_1, h->scalars_2, h->scalars_3};
     memset(out, 0, 34 * sizeof out[0]);
@@ -75,7 +76,8 @@ bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t 
         tern_ctx_unpack(&c[i], area[i]);
         tern_ctx_simt_head_unpack(&h[i], area[i] + LINE_WORDS);
         places[i] = (c[i].lines - 1 - mask_lines - warp_lines(g, &h[i], area[i] + 2 * LINE_WORDS)) * LINE_WORDS;
-        r[i] = (struct reader){area[i] + (2 + mask_lines) * LINE_WORDS, g->lanes, (g->lanes + LINE_WORDS - 1) / LINE_WORDS};
+        r[i] = (struct reader){area[i] + (2 + mask_lines) * LINE_WORDS, g->lanes,
+                               (g->lanes + LINE_WORDS - 1) / LINE_WORDS};
     }
     if (places[0] != places[1] || c[0].offset != c[1].offset || h[0].ended != h[1].ended ||
         memcmp(&area[0][LINE_WORDS + 5], &area[1][LINE_WORDS + 5], 24) != 0) {
@@ -84,7 +86,8 @@ bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t 
     }
     for (uint32_t i = 0; i < places[0]; i++) {
         if (r[0].at[i] != r[1].at[i]) {
-            snprintf(text, size, "word %u of slots and local memory: expected %08x, got %08x", i, r[0].at[i], r[1].at[i]);
+            snprintf(text, size, "word %u of slots and local memory: expected %08x, got %08x", i, r[0].at[i],
+                     r[1].at[i]);
             return false;
         }
     }

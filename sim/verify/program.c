@@ -9,8 +9,8 @@
 #define DATA_STREAM (1ull << 34)
 #define RIGHTS_R TERN_PTE_READ_MASK
 #define RIGHTS_RW (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
-/* Cycles that a case may take: some eight times what the longest of thousands took on 64 hardware threads. Most of these are
- * spent at locks, where the time grows with the square of those who want them. */
+/* Cycles that a case may take: some eight times what the longest of thousands took on 64 hardware threads. Most of
+ * these are spent at locks, where the time grows with the square of those who want them. */
 #define LIMIT 400000ull
 #define LIMIT_THREADS 64ull
 
@@ -37,13 +37,13 @@ void program_item_text(uint64_t seed, const struct geometry *g, uint32_t item, c
     plan_make(seed, g, &p);
     uint32_t k = kernel_of(&p, item);
     const struct tern_pkt_dispatch *d = &p.kernel[k].packet;
-    snprintf(out, size, "kernel %u (%ux%ux%u in groups of %ux%ux%u): ", k, d->global_x, d->global_y, d->global_z, d->local_x,
-             d->local_y, d->local_z);
+    snprintf(out, size, "kernel %u (%ux%ux%u in groups of %ux%ux%u): ", k, d->global_x, d->global_y, d->global_z,
+             d->local_x, d->local_y, d->local_z);
     if (!word) {
         return;
     }
-    struct code c = {.word = word, .va = p.va[REGION_CODE], .plan = &p, .kernel = &p.kernel[k], .index = k, .pool = pool, .text = out,
-                     .text_size = size};
+    struct code c = {.word = word, .va = p.va[REGION_CODE], .plan = &p, .kernel = &p.kernel[k], .index = k,
+                     .pool = pool, .text = out, .text_size = size};
     item_emit(&c, item);
     free(word);
 }
@@ -85,8 +85,10 @@ static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool fa
     uint32_t region = FIRST_REGION + k * KERNEL_REGIONS;
     int open = faults ? (int)OPEN_FAULTED : -1, result = 0;
     for (uint32_t i = 0; i < KERNEL_REGIONS && !result; i++) {
-        result = i == KERNEL_ALIAS ? space_alias(a, region + i, p->bytes[region + KERNEL_DATA], region + KERNEL_DATA, RIGHTS_RW)
-                                   : space_map(a, region + i, p->bytes[region + i], RIGHTS_RW, i == KERNEL_STACK ? (int)OPEN_STACK : open);
+        result = i == KERNEL_ALIAS ? space_alias(a, region + i, p->bytes[region + KERNEL_DATA], region + KERNEL_DATA,
+                                                 RIGHTS_RW)
+                                   : space_map(a, region + i, p->bytes[region + i], RIGHTS_RW,
+                                               i == KERNEL_STACK ? (int)OPEN_STACK : open);
     }
     if (!result) {
         fill(a, r, region + KERNEL_DATA, p->bytes[region + KERNEL_DATA]);
@@ -103,18 +105,22 @@ static int map_traps(struct space *a, const struct plan *p, struct rng *r)
     const uint32_t big = 1024u << TERN_PTE_PPN_SHIFT;
     const uint32_t reserved = 1u << (uint32_t[]){4, 5, 6, 7, 9}[rng_below(r, 5)];
     const uint32_t first[] = {
-        big | 1u << TERN_PTE_PPN_SHIFT | v | rd | w | x, page | v | reserved, big | v | rd | w | x | reserved, big | v | w,
-        big | v | w | x, big | v | rd | z, page | v | z, beyond | v, beyond | v | rd | w | x};
+        big | 1u << TERN_PTE_PPN_SHIFT | v | rd | w | x, page | v | reserved, big | v | rd | w | x | reserved,
+        big | v | w, big | v | w | x, big | v | rd | z, page | v | z, beyond | v, beyond | v | rd | w | x};
     const uint32_t second[] = {page | v, page | v | w, page | v | w | x, page | v | rd | reserved, page | v | rd | z,
                                page | v | rd | w | x | reserved, page | v | z};
     uint32_t absent = rng_next(r) & ~v;
     int result = space_entry(a, REGION_HOLE, false, rng_one_in(r, 2) ? absent : 0);
-    result = result ? result : space_entry(a, REGION_BAD_FIRST, true, first[rng_below(r, sizeof first / sizeof *first)]);
-    result = result ? result : space_entry(a, REGION_BAD_SECOND, false, second[rng_below(r, sizeof second / sizeof *second)]);
-    return result ? result : space_entry(a, REGION_BLACK, false, (beyond + (rng_below(r, 9) << TERN_PTE_PPN_SHIFT)) | v | rd | w | x);
+    result = result ? result : space_entry(a, REGION_BAD_FIRST, true,
+                                           first[rng_below(r, sizeof first / sizeof *first)]);
+    result = result ? result : space_entry(a, REGION_BAD_SECOND, false,
+                                           second[rng_below(r, sizeof second / sizeof *second)]);
+    return result ? result : space_entry(a, REGION_BLACK, false,
+                                         (beyond + (rng_below(r, 9) << TERN_PTE_PPN_SHIFT)) | v | rd | w | x);
 }
 
-static int map_shared(struct space *a, const struct plan *p, const struct code *c, const uint32_t *pools, bool faults, struct rng *r)
+static int map_shared(struct space *a, const struct plan *p, const struct code *c, const uint32_t *pools, bool faults,
+                      struct rng *r)
 {
     const struct {
         uint32_t region, rights;
@@ -127,7 +133,8 @@ static int map_shared(struct space *a, const struct plan *p, const struct code *
                 {REGION_READONLY, RIGHTS_R | (rng_one_in(r, 2) ? TERN_PTE_EXEC_MASK : 0)}};
     for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         uint32_t region = maps[i].region, bytes = region == REGION_CODE ? c->n * 4 : p->bytes[region];
-        int result = space_map(a, region, bytes, maps[i].rights, faults && region == REGION_SHARED ? (int)OPEN_FAULTED : -1);
+        int result = space_map(a, region, bytes, maps[i].rights,
+                               faults && region == REGION_SHARED ? (int)OPEN_FAULTED : -1);
         if (result) {
             return result;
         }
@@ -159,7 +166,8 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
         if (taken && !p->kernel[first].own_buffer) {
             continue;
         }
-        for (uint32_t k = first; k < p->kernels && (k == first || p->kernel[k].engine != engine || !p->kernel[k].own_buffer); k++) {
+        for (uint32_t k = first;
+             k < p->kernels && (k == first || p->kernel[k].engine != engine || !p->kernel[k].own_buffer); k++) {
             uint32_t words[32] = {0}, args[16] = {kernel_va(p, k, KERNEL_DATA)};
             if (p->kernel[k].engine != engine) {
                 continue;
@@ -177,8 +185,9 @@ static int submit(struct scene *s, struct space *a, const struct plan *p, struct
             space_put(a, REGION_BUFFER, BUFFER_ARGS + k * LINE, args, sizeof args);
             at += 2 * LINE;
         }
-        struct submit sub = {.engine = engine, .buffer = p->va[REGION_BUFFER] + begin, .size = at - begin, .root = space_root(a),
-                             .fence = first + 1, .context = rng_next(r), .save = space_pages(a, SAVE_PAGES),
+        struct submit sub = {.engine = engine, .buffer = p->va[REGION_BUFFER] + begin, .size = at - begin,
+                             .root = space_root(a), .fence = first + 1, .context = rng_next(r),
+                             .save = space_pages(a, SAVE_PAGES),
                              .flags = p->physical ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
         int result = scene_submit(s, &sub);
         if (result) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Cases of kind PROGRAM: kernels of random code over random ranges, in an address space of their own. What the parts share.
+ * Cases of kind PROGRAM: kernels of random code over random ranges, in an address space of
+ * their own. What the parts share.
  *
  *   program.c         the case: plan, kernels, buffers        program_space.c   physical pages, page tables
  *   program_kernel.c  a kernel around its items               program_plain.c   straight code: arithmetic, memory, CSRs
@@ -9,10 +10,11 @@
  *   program_exact.c   floating point where one bit decides     program_fault.c   faults on purpose
  *   program_pairs.c   addresses that differ in one bit
  *
- * The plan is all that follows from the seed alone; items are drawn from it one by one. An item begins and ends with all
- * lanes of a work-group at the same place (those that have not exited), and with every register defined:
- *   x1 link  x2 stack, AREA bytes in use  x3 the work-item's AREA bytes of local memory (or of stack)  x4 its SCRATCH bytes
- *   of global memory  x5 its record  x6 counter of loops  x7, x8 temporary  x9 number of its record  x10-x31 random values
+ * The plan is all that follows from the seed alone; items are drawn from it one by one. An item begins and ends with
+ * all lanes of a work-group at the same place (those that have not exited), and with every register defined:
+ *   x1 link  x2 stack, AREA bytes in use  x3 the work-item's AREA bytes of local memory (or of stack)
+ *   x4 its SCRATCH bytes of global memory  x5 its record  x6 counter of loops  x7, x8 temporary
+ *   x9 number of its record  x10-x31 random values
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -36,7 +38,8 @@
 #define SAME_WORDS 64u      /* ... one for each item of a kernel */
 #define BUFFER_ARGS 0x800u   /* arguments of the kernels, in the page of the buffers */
 #define FIRST_REGION 12u
-#define GROUP_LINES(records) (((records) * 4u + LINE - 1) & ~(LINE - 1)) /* in the exchange region: a line for each group */
+/* in the exchange region: a line for each group */
+#define GROUP_LINES(records) (((records) * 4u + LINE - 1) & ~(LINE - 1))
 #define MAX_CODE 0x20000u   /* words */
 
 /** Regions of an address space; those of kernel k from FIRST_REGION + k * KERNEL_REGIONS. */
@@ -47,17 +50,19 @@ enum {
 enum { KERNEL_DATA, KERNEL_ALIAS, KERNEL_SCATTER, KERNEL_EXCHANGE, KERNEL_LOCK, KERNEL_STACK, KERNEL_REGIONS };
 #define REGIONS (FIRST_REGION + MAX_KERNELS * KERNEL_REGIONS)
 
-enum fault_class { FAULT_ILLEGAL, FAULT_MISALIGNED, FAULT_STACK, FAULT_LOCAL, FAULT_PAGE, FAULT_PROTECTION, FAULT_MALFORMED,
-                   FAULT_CALL, FAULT_BARRIER, FAULT_BUS, FAULT_CLASSES };
+enum fault_class { FAULT_ILLEGAL, FAULT_MISALIGNED, FAULT_STACK, FAULT_LOCAL, FAULT_PAGE, FAULT_PROTECTION,
+                   FAULT_MALFORMED, FAULT_CALL, FAULT_BARRIER, FAULT_BUS, FAULT_CLASSES };
 
 struct kernel_plan {
     struct tern_pkt_dispatch packet;  /* entry is set once the code is there */
     uint32_t engine;
     bool own_buffer;                  /* else in that of the kernel before it, if it runs on the same engine */
     uint32_t first_item, items;
-    uint32_t full, records;           /* work-items of a full group; records of the range, those of edge groups with gaps */
+    /* work-items of a full group; records of the range, those of edge groups with gaps */
+    uint32_t full, records;
     uint32_t records_log2;            /* rounded up */
-    uint32_t area_at;                 /* offset in local memory of the words that a group shares, after its work-items' areas */
+    /* offset in local memory of the words that a group shares, after its work-items' areas */
+    uint32_t area_at;
     bool local, barriers, exits;      /* local memory; items may wait for each other; work-items may exit early */
     uint32_t fault_item;              /* item that faults, or UINT32_MAX */
     enum fault_class fault;
@@ -71,7 +76,8 @@ struct plan {
     uint32_t va[REGIONS];             /* where each region begins */
     uint32_t bytes[REGIONS];          /* of those that are mapped; of the code: at most */
     bool big[REGIONS];                /* mapped by 4 MiB pages */
-    uint32_t pair_va, pair_page;      /* of program_pairs.c: the page from whose address, and physical number, others differ in bits */
+    /* of program_pairs.c: the page from whose address, and physical number, others differ in bits */
+    uint32_t pair_va, pair_page;
     bool physical;                    /* no translation: the addresses are physical, in paging buffers */
     uint32_t stop_every;              /* as in the scene */
 };
@@ -106,7 +112,8 @@ struct code {
 void emit(struct code *c, uint32_t word);
 /** rd = value, in one or two instructions. */
 void emit_li(struct code *c, uint32_t rd, uint32_t value);
-/** Room for an instruction that is known later: its place, for code_branch or code_jump to the end of the code so far. */
+/** Room for an instruction that is known later: its place, for code_branch or code_jump to
+ * the end of the code so far. */
 uint32_t code_hole(struct code *c);
 void code_branch(struct code *c, uint32_t hole, uint32_t condition, uint32_t rs1, uint32_t rs2);
 void code_jump(struct code *c, uint32_t hole, uint32_t rd);
@@ -123,7 +130,8 @@ void plain(struct code *c);
 void plain_integer(struct code *c);
 void plain_float(struct code *c);
 void plain_memory(struct code *c);
-/** x7 = base (sp, x3 or x4) + a multiple of 1 << size that the lane decides: one behind the other, apart, or anywhere. */
+/** x7 = base (sp, x3 or x4) + a multiple of 1 << size that the lane decides: one behind the
+ * other, apart, or anywhere. */
 void plain_address(struct code *c, uint32_t base, uint32_t size);
 /** An atomic on such an address. */
 void plain_atomic(struct code *c, uint32_t base);
@@ -190,7 +198,8 @@ void space_free(struct space *a);
 uint32_t space_root(const struct space *a);
 /** Physical pages that nobody else has, in a row: the number of the first. */
 uint32_t space_pages(struct space *a, uint32_t pages);
-/** Maps the first bytes of a region to fresh pages with these rights (TERN_PTE_*_MASK); open: they may differ (a reason), or -1. */
+/** Maps the first bytes of a region to fresh pages with these rights (TERN_PTE_*_MASK); open: they may
+ * differ (a reason), or -1. */
 int space_map(struct space *a, uint32_t region, uint32_t bytes, uint32_t rights, int open);
 /** Maps a region of that size to the pages of another one, over and over. */
 int space_alias(struct space *a, uint32_t region, uint32_t bytes, uint32_t other, uint32_t rights);

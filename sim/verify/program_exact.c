@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Floating point where one bit decides: sums that are exactly zero, whose sign is that of the rounding mode; sums halfway
- * between two numbers; quotients a unit of the remainder away from exact; operands from each class of numbers with each, a
- * pair a lane; fused operations whose sources come at different times. Random operands hardly ever meet these.
+ * Floating point where one bit decides: sums that are exactly zero, whose sign is that of the rounding mode;
+ * sums halfway between two numbers; quotients a unit of the remainder away from exact; operands from each
+ * class of numbers with each, a pair a lane; fused operations whose sources come at different times. Random
+ * operands hardly ever meet these.
  */
 #include "program.h"
 
@@ -97,7 +98,8 @@ static void quotient(struct code *c)
     emit(c, real(rm, DIV, rd, x, y));
 }
 
-/** A fused operation all of whose sources are under way when it comes: from memory, from the divider, from one before it. */
+/** A fused operation all of whose sources are under way when it comes: from memory, from the
+ * divider, from one before it. */
 static void chain(struct code *c)
 {
     uint32_t source[3], n = 2 + rng_below(c->r, 2), k = rng_below(c->r, 3), rm = rounding(c);
@@ -157,10 +159,12 @@ static void pair(struct code *c, uint32_t a, uint32_t b, bool both)
 /** One operation on two registers. */
 static void two_sources(struct code *c, bool is_real, uint32_t rd, uint32_t a, uint32_t b)
 {
-    static const uint16_t integer[] = {0x000, 0x001, 0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x200, 0x205, 0x204, 0x206,
-                                       0x207, 0x102, 0x104, 0x106, 0x054, 0x055, 0x056, 0x057, 0x301, 0x305, 0x010, 0x011,
-                                       0x012, 0x013, 0x014, 0x015, 0x016, 0x017}; /* funct7 * 16 + funct3 */
-    static const uint16_t reals[] = {0x000, 0x040, 0x080, 0x0c0, 0x100, 0x101, 0x102, 0x140, 0x141, 0x500, 0x501, 0x502};
+    /* funct7 * 16 + funct3 */
+    static const uint16_t integer[] = {0x000, 0x001, 0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x200, 0x205, 0x204,
+                                       0x206, 0x207, 0x102, 0x104, 0x106, 0x054, 0x055, 0x056, 0x057, 0x301, 0x305,
+                                       0x010, 0x011, 0x012, 0x013, 0x014, 0x015, 0x016, 0x017};
+    static const uint16_t reals[] = {0x000, 0x040, 0x080, 0x0c0, 0x100, 0x101, 0x102, 0x140, 0x141, 0x500, 0x501,
+                                     0x502};
     uint32_t k = is_real ? reals[rng_below(c->r, COUNT(reals))] : integer[rng_below(c->r, COUNT(integer))];
     uint32_t rm = is_real && k <= 0x0c0 ? rng_below(c->r, 5) : k & 7u;
     emit(c, asm_r(is_real ? 0x53 : 0x33, rm, k >> 4, rd, a, b));
@@ -169,11 +173,12 @@ static void two_sources(struct code *c, bool is_real, uint32_t rd, uint32_t a, u
 void item_classes(struct code *c)
 {
     static const uint32_t integers[] = {0, 1, UINT32_MAX, 0x80000000u, 0x7fffffffu};
-    static const uint32_t reals[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x3f800000u, 0x4f7fffffu, 0x7f7fffffu, 0x7f800000u,
-                                     0x7f800000u, 0x7fc00000u, 0x7fc00001u, 0x7f800001u, 0x7fbfffffu};
+    static const uint32_t reals[] = {0x00000000u, 0x00000001u, 0x007fffffu, 0x3f800000u, 0x4f7fffffu, 0x7f7fffffu,
+                                     0x7f800000u, 0x7f800000u, 0x7fc00000u, 0x7fc00001u, 0x7f800001u, 0x7fbfffffu};
     bool is_real = rng_one_in(c->r, 3);
     uint32_t n = 5 + rng_below(c->r, 6), a = any_value(c), b = FIRST_VALUE + (a - FIRST_VALUE + 7) % (32 - FIRST_VALUE);
-    code_say(c, "%u %s operations on corner values, other ones in each lane", n, is_real ? "floating-point" : "integer");
+    code_say(c, "%u %s operations on corner values, other ones in each lane", n,
+             is_real ? "floating-point" : "integer");
     for (uint32_t i = 0; i < POOL / 4; i++) {
         uint32_t sign = rng_next(c->r) & 0x80000000u;
         c->pool[i] = is_real              ? sign | reals[rng_below(c->r, COUNT(reals))]
@@ -182,7 +187,8 @@ void item_classes(struct code *c)
     }
     pair(c, a, b, true);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t rd = rng_one_in(c->r, 10) ? X0 : FIRST_VALUE + (a - FIRST_VALUE + 1 + rng_below(c->r, 6)) % (32 - FIRST_VALUE);
+        uint32_t rd = rng_one_in(c->r, 10) ? X0 : FIRST_VALUE + (a - FIRST_VALUE + 1 + rng_below(c->r, 6)) %
+                                                                (32 - FIRST_VALUE);
         bool swap = rng_one_in(c->r, 2);
         if (i == n / 2) {
             pair(c, a, b, false);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Faults on purpose. One work-item of the range meets the faulting instruction, or all of its warp in lockstep where the
- * lowest lane is reported, so that whatever runs first the same fault is indicated. Only diverged barriers need a whole group.
+ * Faults on purpose. One work-item of the range meets the faulting instruction, or all of its warp in lockstep
+ * where the lowest lane is reported, so that whatever runs first the same fault is indicated. Only diverged
+ * barriers need a whole group.
  */
 #include "program.h"
 
@@ -29,14 +30,17 @@ static uint32_t illegal_word(struct code *c)
         0x00000000u, 0xffffffffu, 0x30200073u /* mret */, 0x10200073u /* sret */, 0x10500073u /* wfi */,
         0x12000073u /* sfence.vma */, 0x00200073u /* uret */, 0x7b200073u /* dret */,
         0x0000200fu /* cbo.inval */, 0x000000f3u /* ecall with rd */, 0x00004073u};
-    static const uint8_t opcodes[] = {0x07, 0x27, 0x1b, 0x3b, 0x2b, 0x5b, 0x7b, 0x57, 0x77, 0x6b, 0x1f, 0x3f, 0x5f, 0x7f};
-    static const uint16_t read_only[] = {TERN_CSR_CYCLE, TERN_CSR_LOCAL_ID_X, TERN_CSR_GROUP_ID_Y, TERN_CSR_GLOBAL_SIZE_X,
-                                         TERN_CSR_WORK_DIM, TERN_CSR_ARGS, TERN_CSR_USER1, TERN_CSR_THREAD};
-    static const uint16_t absent[] = {0x000, 0x004, 0x300, 0x341, 0x305, 0xf14, 0xc02, 0xc82, 0xcbf, 0xcd9, 0xcdf, 0xce5, 0xfff,
-                                      0x001 ^ 0x400, 0x7c0, 0x180};
+    static const uint8_t opcodes[] = {0x07, 0x27, 0x1b, 0x3b, 0x2b, 0x5b, 0x7b, 0x57, 0x77, 0x6b, 0x1f, 0x3f, 0x5f,
+                                      0x7f};
+    static const uint16_t read_only[] = {TERN_CSR_CYCLE, TERN_CSR_LOCAL_ID_X, TERN_CSR_GROUP_ID_Y,
+                                         TERN_CSR_GLOBAL_SIZE_X, TERN_CSR_WORK_DIM, TERN_CSR_ARGS, TERN_CSR_USER1,
+                                         TERN_CSR_THREAD};
+    static const uint16_t absent[] = {0x000, 0x004, 0x300, 0x341, 0x305, 0xf14, 0xc02, 0xc82, 0xcbf, 0xcd9, 0xcdf,
+                                      0xce5, 0xfff, 0x001 ^ 0x400, 0x7c0, 0x180};
     static const uint8_t funct7[] = {0x02, 0x03, 0x06, 0x08, 0x11, 0x21, 0x31, 0x40, 0x7f, 0x60};
     static const uint8_t amos[] = {6, 7, 9, 10, 11, 13, 17, 21, 25, 29, 31};
-    static const uint8_t float7[] = {0x01, 0x05, 0x09, 0x0d, 0x2d, 0x02, 0x11, 0x15, 0x51, 0x61, 0x69, 0x70, 0x71, 0x78, 0x20, 0x21, 0x18, 0x7c};
+    static const uint8_t float7[] = {0x01, 0x05, 0x09, 0x0d, 0x2d, 0x02, 0x11, 0x15, 0x51, 0x61, 0x69, 0x70, 0x71, 0x78,
+                                     0x20, 0x21, 0x18, 0x7c};
     uint32_t rd = any_dest(c), a = any_source(c), b = any_source(c), v = rng_next(c->r);
     switch (rng_below(c->r, 26)) {
     case 0:
@@ -67,7 +71,8 @@ static uint32_t illegal_word(struct code *c)
     case 10: /* unary operations with another second source */
         return asm_i(0x13, 1, rd, a, 0x600u | (uint32_t[]){3, 6, 7, 8, 24, 31}[rng_below(c->r, 6)]);
     case 11:
-        return asm_i(0x13, 5, rd, a, rng_one_in(c->r, 2) ? 0x280u | (rng_below(c->r, 7)) : 0x680u | rng_below(c->r, 24));
+        return asm_i(0x13, 5, rd, a, rng_one_in(c->r, 2) ? 0x280u | (rng_below(c->r, 7))
+                                                         : 0x680u | rng_below(c->r, 24));
     case 12: /* atomics */
         return asm_amo(PICK(c, amos), rng_below(c->r, 4), rd, b, X5);
     case 13: /* LR with a second source; of other widths */
@@ -78,7 +83,8 @@ static uint32_t illegal_word(struct code *c)
                                    : asm_r(0x43 + 4 * rng_below(c->r, 4), 5 + rng_below(c->r, 2), a << 2, rd, a, b);
     case 15: /* other formats, moves between register files, reserved functions */
         return rng_one_in(c->r, 2) ? asm_r(0x53, 0, PICK(c, float7), rd, a, 0)
-                                   : asm_r(0x43 + 4 * rng_below(c->r, 4), 0, a << 2 | (1 + rng_below(c->r, 3)), rd, a, b);
+                                   : asm_r(0x43 + 4 * rng_below(c->r, 4), 0, a << 2 | (1 + rng_below(c->r, 3)),
+                                           rd, a, b);
     case 16:
         switch (rng_below(c->r, 5)) {
         case 0:
@@ -95,11 +101,14 @@ static uint32_t illegal_word(struct code *c)
     case 17: /* CSRs: absent, or written though they can only be read */
         return rng_one_in(c->r, 2) ? asm_i(0x73, 1 + rng_below(c->r, 3), rd, a, PICK(c, absent))
                                    : asm_i(0x73, rng_one_in(c->r, 2) ? 1 : 5, rd, a, PICK(c, read_only));
-    case 18: /* set and clear bits of a read-only one: with a register that is not x0 it is a write, whatever it holds */
-        return asm_i(0x73, (uint32_t[]){2, 3, 6, 7}[rng_below(c->r, 4)], rd, 1 + rng_below(c->r, 31), PICK(c, read_only));
+    case 18:
+        /* set and clear bits of a read-only one: with a register that is not x0 it is a write, whatever it holds */
+        return asm_i(0x73, (uint32_t[]){2, 3, 6, 7}[rng_below(c->r, 4)], rd, 1 + rng_below(c->r, 31),
+                     PICK(c, read_only));
     default: /* custom-0: fields that must be zero, functions that there are not */
         return rng_one_in(c->r, 2) ? 0x0bu | (2 + rng_below(c->r, 6)) << 12
-                                   : 0x0bu | rng_below(c->r, 2) << 12 | 1u << (uint32_t[]){7, 9, 15, 19, 20, 25, 31}[rng_below(c->r, 7)];
+                                   : 0x0bu | rng_below(c->r, 2) << 12 |
+                                         1u << (uint32_t[]){7, 9, 15, 19, 20, 25, 31}[rng_below(c->r, 7)];
     }
 }
 
@@ -255,7 +264,8 @@ static void diverge_back(struct code *c, uint32_t group, uint32_t bound, uint32_
 static void diverge(struct code *c)
 {
     const struct kernel_plan *k = c->kernel;
-    uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups), tries;
+    uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z,
+        group = rng_below(c->r, groups), tries;
     for (tries = 0; tries < groups && group_items(k, group) < 2; tries++) {
         group = (group + 1) % groups;
     }
@@ -337,9 +347,9 @@ static void faulting_code(struct code *c)
 
 void item_fault(struct code *c)
 {
-    static const char *const texts[FAULT_CLASSES] = {"illegal instruction", "misaligned", "stack overflow", "local overrun",
-                                                     "page fault", "protection", "malformed entry", "environment call",
-                                                     "diverged barriers", "bus error"};
+    static const char *const texts[FAULT_CLASSES] = {"illegal instruction", "misaligned", "stack overflow",
+                                                     "local overrun", "page fault", "protection", "malformed entry",
+                                                     "environment call", "diverged barriers", "bus error"};
     const struct kernel_plan *k = c->kernel;
     uint32_t groups = k->packet.groups_x * k->packet.groups_y * k->packet.groups_z, group = rng_below(c->r, groups);
     uint32_t items = group_items(k, group), lanes = c->plan->g.lanes, first = rng_below(c->r, items), last = first;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Control flow that differs from lane to lane: nested conditions and loops, switches, calls, recursion, early ends. How many
- * trips and levels there are is bounded by construction. x6 counts outer loops, x8 inner ones, x7 is for plain code.
+ * Control flow that differs from lane to lane: nested conditions and loops, switches, calls, recursion,
+ * early ends. How many trips and levels there are is bounded by construction. x6 counts outer loops, x8
+ * inner ones, x7 is for plain code.
  */
 #include "program.h"
 
@@ -41,7 +42,8 @@ static void if_else(struct code *c, uint32_t depth, uint32_t loops)
 /** Up to 8 trips, as many as a lane's register says; now and then with a way out in the middle. */
 static void loop(struct code *c, uint32_t depth, uint32_t loops)
 {
-    uint32_t counter = loops == LOOPS_BOTH ? X6 : X8, mask = rng_one_in(c->r, 3) ? 7 : 3, leave = 0, condition = 0, a = 0, b = 0;
+    uint32_t counter = loops == LOOPS_BOTH ? X6 : X8, mask = rng_one_in(c->r, 3) ? 7 : 3, leave = 0, condition = 0,
+        a = 0, b = 0;
     bool leaves = rng_one_in(c->r, 2), uniform = rng_one_in(c->r, 4);
     if (uniform) {
         emit(c, asm_addi(counter, X0, 1 + rng_below(c->r, mask)));
@@ -136,7 +138,8 @@ void item_switch(struct code *c)
         emit(c, asm_auipc(X7, 0));
         emit(c, asm_add(X7, X7, X8));
         stub = code_hole(c);
-        c->word[stub] = asm_jalr(rng_one_in(c->r, 2) ? X0 : X8, 12 + rng_below(c->r, 2), X7); /* the lowest bit is dropped */
+        /* the lowest bit is dropped */
+        c->word[stub] = asm_jalr(rng_one_in(c->r, 2) ? X0 : X8, 12 + rng_below(c->r, 2), X7);
     }
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t begin = c->n;
@@ -198,8 +201,8 @@ void item_call(struct code *c)
     if (conditional) {
         code_branch(c, over, any_condition(c), any_source(c), any_source(c));
     }
-    code_say(c, " %s%s%s%s", pointer ? "by a pointer that differs by lane" : "direct", conditional ? ", under a condition" : "",
-             twice ? ", in a loop" : "", link == RA ? "" : ", link in x6");
+    code_say(c, " %s%s%s%s", pointer ? "by a pointer that differs by lane" : "direct",
+             conditional ? ", under a condition" : "", twice ? ", in a loop" : "", link == RA ? "" : ", link in x6");
 }
 
 /** f(n) = n ? f(n - 1) with something before and after : nothing, on the stack below what plain code uses. */
@@ -253,7 +256,8 @@ void item_zigzag(struct code *c)
     code_branch(c, out, condition, a, b);
 }
 
-/** Two functions as far apart as the instruction cache is large, called in turns; between them words that nobody runs. */
+/** Two functions as far apart as the instruction cache is large, called in turns; between
+ * them words that nobody runs. */
 void item_far(struct code *c)
 {
     code_say(c, "a loop over functions %u bytes apart:", FAR_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A kernel around its items. Before them, each work-item finds its record, and gives every register and the memory that plain
- * code uses a value; behind them it stores all its registers and fcsr there. So what is compared is memory alone.
+ * A kernel around its items. Before them, each work-item finds its record, and gives every register and the memory that
+ * plain code uses a value; behind them it stores all its registers and fcsr there. So what is compared is memory alone.
  */
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Patterns of addresses over the lanes of a warp: what coalescing, the caches and the TLB see. Loads are from a table that
- * nobody writes or from pages of zeros; stores go to words that one work-item alone has, though they share lines and pages.
+ * Patterns of addresses over the lanes of a warp: what coalescing, the caches and the TLB see. Loads are
+ * from a table that nobody writes or from pages of zeros; stores go to words that one work-item alone has,
+ * though they share lines and pages.
  */
 #include "program.h"
 
@@ -84,7 +85,8 @@ void item_wide(struct code *c)
     }
 }
 
-/** Memory instructions one after the other, to what the work-item has alone: they overtake each other if anything can. */
+/** Memory instructions one after the other, to what the work-item has alone: they overtake
+ * each other if anything can. */
 void item_burst(struct code *c)
 {
     uint32_t n = 4 + rng_below(c->r, 10);
@@ -94,7 +96,8 @@ void item_burst(struct code *c)
     }
 }
 
-/** Each work-item has a word of the item's place in the scatter region, in an order of its own; it is written and read back. */
+/** Each work-item has a word of the item's place in the scatter region, in an order of its own; it
+ * is written and read back. */
 void item_scatter(struct code *c)
 {
     const struct kernel_plan *k = c->kernel;
@@ -138,7 +141,8 @@ void item_alias(struct code *c)
     emit(c, ASM_FENCE);
 }
 
-/** One instruction of a crowd: to a word that the work-item has alone, of which the register holds a value if it is to swap. */
+/** One instruction of a crowd: to a word that the work-item has alone, of which the register holds
+ * a value if it is to swap. */
 static void crowd_one(struct code *c, uint32_t kind, uint32_t base, uint32_t at, uint32_t reg)
 {
     static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU};
@@ -161,14 +165,16 @@ static void crowd_one(struct code *c, uint32_t kind, uint32_t base, uint32_t at,
     }
 }
 
-/** All work-items do memory instructions of one kind, none of which waits for another: a line for each lane, or words of one
- *  line, where atomics wait for each other. Whoever stops then finds many of them begun and not ended. Swaps compare with what is there, or with something else. */
+/** All work-items do memory instructions of one kind, none of which waits for another: a line for each lane, or words
+ *  of one line, where atomics wait for each other. Whoever stops then finds many of them begun and not ended. Swaps
+ *  compare with what is there, or with something else. */
 void item_crowd(struct code *c)
 {
     static const char *const kinds[] = {"compare and swap", "atomic", "store", "load"};
     uint32_t n = 3 + rng_below(c->r, 6), kind = rng_one_in(c->r, 2) ? 0 : rng_below(c->r, 4), at[8], reg[8];
     uint32_t first = rng_below(c->r, 32 - FIRST_VALUE), base = rng_one_in(c->r, 2) ? X4 : X6;
-    code_say(c, "%u times %s by everybody%s, none waits for another", n, kinds[kind], base == X6 ? " side by side" : "");
+    code_say(c, "%u times %s by everybody%s, none waits for another", n, kinds[kind],
+             base == X6 ? " side by side" : "");
     if (base == X6) {
         emit_li(c, X6, kernel_va(c->plan, c->index, KERNEL_SCATTER) +
                            ((c->item - c->kernel->first_item) << (c->kernel->records_log2 + 2)));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Addresses that differ in exactly one bit, in every bit position over the cases, and in two bits that are PAIR_APART places
- * apart, which hashed indexes map to one place: what compares addresses, tags or page numbers and leaves out a bit takes one
- * for the other. The pages differ likewise in physical memory, and each has contents of its own, code and data.
+ * Addresses that differ in exactly one bit, in every bit position over the cases, and in two bits that are
+ * PAIR_APART places apart, which hashed indexes map to one place: what compares addresses, tags or page numbers
+ * and leaves out a bit takes one for the other. The pages differ likewise in physical memory, and each has
+ * contents of its own, code and data.
  */
 #include "program.h"
 
@@ -15,7 +16,9 @@
 static uint32_t page_mask(uint32_t i)
 {
     const uint32_t first = 12, single = 32 - first, two = 32 - PAIR_APART - first;
-    return i < single ? 1u << (first + i) : i < single + two ? 1u << (first + i - single) | 1u << (first + i - single + PAIR_APART) : 0;
+    return i < single         ? 1u << (first + i)
+           : i < single + two ? 1u << (first + i - single) | 1u << (first + i - single + PAIR_APART)
+                              : 0;
 }
 
 static uint32_t physical_page(const struct plan *p, uint32_t mask)
@@ -126,7 +129,8 @@ void item_reserve_pairs(struct code *c)
 {
     uint32_t n = 1 + rng_below(c->r, 4), least = TERN_WIN_LOCAL_BASE, bytes = c->kernel->packet.local_bytes;
     bool local = c->kernel->local && rng_one_in(c->r, 2);
-    code_say(c, "%u times LR in %s memory, then SC where a bit or two of the address differ", n, local ? "local" : "global");
+    code_say(c, "%u times LR in %s memory, then SC where a bit or two of the address differ", n,
+             local ? "local" : "global");
     for (; n; n--) {
         uint32_t place = 4 * rng_below(c->r, local ? bytes / 4 : PAGE / 4), mask;
         do {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Straight code: every instruction of RV32IMA_Zfinx_Zba_Zbb that neither branches nor waits, with operands biased to where
- * implementations go wrong. Memory instructions stay in what belongs to the work-item alone, so their result is defined.
+ * Straight code: every instruction of RV32IMA_Zfinx_Zba_Zbb that neither branches nor waits, with operands
+ * biased to where implementations go wrong. Memory instructions stay in what belongs to the work-item
+ * alone, so their result is defined.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -148,11 +149,11 @@ static uint32_t corner_integer(struct rng *r)
 static uint32_t corner_float(struct rng *r)
 {
     static const uint32_t special[] = {
-        0x00000000u, 0x3f800000u, 0x7f800000u, 0x7fc00000u, 0x7f800001u, 0x7fa55555u, 0x7fffffffu, 0x00000001u, 0x00000002u,
-        0x007fffffu, 0x00400000u, 0x00800000u, 0x00800001u, 0x7f7fffffu, 0x7f7ffffeu, 0x7f000000u, 0x34000000u, 0x33800000u,
-        0x33800001u, 0x337fffffu, 0x4b000000u, 0x4b800000u, 0x4b7fffffu, 0x4effffffu, 0x4f000000u, 0x4f7fffffu, 0x4f800000u,
-        0x3f000000u, 0x3effffffu, 0x3f000001u, 0x3fc00000u, 0x3f7fffffu, 0x3f800001u, 0x40000000u, 0x1f800000u, 0x5f800000u,
-        0x20000000u, 0x1fffffffu};
+        0x00000000u, 0x3f800000u, 0x7f800000u, 0x7fc00000u, 0x7f800001u, 0x7fa55555u, 0x7fffffffu, 0x00000001u,
+        0x00000002u, 0x007fffffu, 0x00400000u, 0x00800000u, 0x00800001u, 0x7f7fffffu, 0x7f7ffffeu, 0x7f000000u,
+        0x34000000u, 0x33800000u, 0x33800001u, 0x337fffffu, 0x4b000000u, 0x4b800000u, 0x4b7fffffu, 0x4effffffu,
+        0x4f000000u, 0x4f7fffffu, 0x4f800000u, 0x3f000000u, 0x3effffffu, 0x3f000001u, 0x3fc00000u, 0x3f7fffffu,
+        0x3f800001u, 0x40000000u, 0x1f800000u, 0x5f800000u, 0x20000000u, 0x1fffffffu};
     uint32_t sign = rng_next(r) & 0x80000000u, v = rng_next(r) & 0x7fffffu, exponent;
     switch (rng_below(r, 9)) {
     case 8: /* infinities, NaNs of both kinds */
@@ -190,8 +191,9 @@ uint32_t corner_value(struct rng *r)
 
 void plain_integer(struct code *c)
 {
-    static const uint16_t reg[] = {0x000, 0x001, 0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x200, 0x205, 0x204, 0x206, 0x207,
-                                   0x102, 0x104, 0x106, 0x054, 0x055, 0x056, 0x057, 0x301, 0x305}; /* funct7 * 16 + funct3 */
+    /* funct7 * 16 + funct3 */
+    static const uint16_t reg[] = {0x000, 0x001, 0x002, 0x003, 0x004, 0x005, 0x006, 0x007, 0x200, 0x205, 0x204, 0x206,
+                                   0x207, 0x102, 0x104, 0x106, 0x054, 0x055, 0x056, 0x057, 0x301, 0x305};
     static const uint16_t unary[] = {0x600, 0x601, 0x602, 0x604, 0x605};
     static const uint16_t imm[] = {0, 2, 3, 4, 6, 7};
     static const uint16_t limits[] = {0, 1, 0x7ff, 0x800, 0xfff};
@@ -284,10 +286,12 @@ void plain_float(struct code *c)
     case 8: /* conversions, fclass */
     case 9:
         k = rng_below(c->r, 5);
-        emit(c, k == 4 ? asm_r(0x53, 1, 0x70, t.rd, t.rs1, 0) : asm_r(0x53, rm, k & 1u ? 0x60 : 0x68, t.rd, t.rs1, k >> 1));
+        emit(c, k == 4 ? asm_r(0x53, 1, 0x70, t.rd, t.rs1, 0)
+                       : asm_r(0x53, rm, k & 1u ? 0x60 : 0x68, t.rd, t.rs1, k >> 1));
         break;
     case 10:
-        emit(c, rng_one_in(c->r, 3) ? asm_r(0x53, rm, 0x2c, t.rd, t.rs1, 0) : asm_r(0x53, rm, 0x0c, t.rd, t.rs1, t.rs2));
+        emit(c, rng_one_in(c->r, 3) ? asm_r(0x53, rm, 0x2c, t.rd, t.rs1, 0)
+                                    : asm_r(0x53, rm, 0x0c, t.rd, t.rs1, t.rs2));
         break;
     default:
         float_status(c);
@@ -300,7 +304,8 @@ void plain_float(struct code *c)
 void plain_address(struct code *c, uint32_t base, uint32_t size)
 {
     uint32_t mask = ((base == X4 ? SCRATCH : AREA) - 1) & ~((1u << size) - 1);
-    uint32_t by = rng_below(c->r, 3) ? X9 : any_value(c), shift = by == X9 ? size + rng_below(c->r, 2) : rng_below(c->r, 8);
+    uint32_t by = rng_below(c->r, 3) ? X9 : any_value(c),
+        shift = by == X9 ? size + rng_below(c->r, 2) : rng_below(c->r, 8);
     if (by == X9 && rng_one_in(c->r, 2)) { /* begins with the first lane, one way or the other */
         emit(c, asm_lw(X7, RECORD_LID, X5));
         by = X7;
@@ -313,7 +318,8 @@ void plain_address(struct code *c, uint32_t base, uint32_t size)
     emit(c, asm_add(X7, X7, base));
 }
 
-static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU, AMOCAS, AMOCAS};
+static const uint8_t amos[] = {AMOADD, AMOSWAP, AMOXOR, AMOOR, AMOAND, AMOMIN, AMOMAX, AMOMINU, AMOMAXU,
+                               AMOCAS, AMOCAS};
 
 void plain_atomic(struct code *c, uint32_t base)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a case consists of before any item is drawn: how many kernels, over what ranges, where in the address space, and which
- * item faults. Sizes are chosen so that a case runs some hundred warp instructions, now and then some thousand.
+ * What a case consists of before any item is drawn: how many kernels, over what ranges, where in the address space, and
+ * which item faults. Sizes are chosen so that a case runs some hundred warp instructions, now and then some thousand.
  */
 #include <string.h>
 
@@ -152,7 +152,8 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     static const bool may_be_big[FIRST_REGION] = {[REGION_CODE] = true, [REGION_TABLE] = true, [REGION_ZERO] = true};
     bool used[SLOTS] = {true};
     uint64_t big = g->mem_bytes / (PAGE * 1024u);
-    uint32_t left = big > 13 ? (uint32_t)big - 13 : 0, va, page; /* the lowest ones are for pages, the highest for pairs of them */
+    /* the lowest ones are for pages, the highest for pairs of them */
+    uint32_t left = big > 13 ? (uint32_t)big - 13 : 0, va, page;
     p->pair_va = SLOT + rng_below(r, (0x20000000u - SLOT) / PAGE) * PAGE;
     for (uint32_t i = 0; pairs_at(p, i, &va, &page); i++) {
         used[va / SLOT] = true;
@@ -171,7 +172,8 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
     }
 }
 
-/** Whether a kernel can fault in that way: barriers are for two work-items at least, and physical addresses know no rights. */
+/** Whether a kernel can fault in that way: barriers are for two work-items at least, and physical
+ * addresses know no rights. */
 static bool fault_possible(const struct plan *p, const struct kernel_plan *k)
 {
     const struct tern_pkt_dispatch *d = &k->packet;
@@ -189,17 +191,23 @@ static void plan_fault(struct rng *r, const struct plan *p, struct kernel_plan *
     k->exits = false; /* the work-item that faults must get there */
     k->fault_item = rng_one_in(r, 4) ? k->first_item : k->first_item + rng_below(r, k->items);
     do {
-        uint32_t kind = rng_below(r, FAULT_CLASSES + 7); /* there are more illegal words, and ways to part, than other faults */
-        k->fault = kind < FAULT_CLASSES ? (enum fault_class)kind : kind < FAULT_CLASSES + 5 ? FAULT_ILLEGAL : FAULT_BARRIER;
+        /* there are more illegal words, and ways to part, than other faults */
+        uint32_t kind = rng_below(r, FAULT_CLASSES + 7);
+        k->fault = kind < FAULT_CLASSES       ? (enum fault_class)kind
+                   : kind < FAULT_CLASSES + 5 ? FAULT_ILLEGAL
+                                              : FAULT_BARRIER;
     } while (!fault_possible(p, k));
     k->barriers = k->barriers || k->fault == FAULT_BARRIER;
 }
 
-/** Kernels with their items: one or a few; or, for faults, many small ones of which each faults, in a buffer of its own. */
+/** Kernels with their items: one or a few; or, for faults, many small ones of which each
+ * faults, in a buffer of its own. */
 static void plan_kernels(struct rng *r, const struct geometry *g, bool many, bool fault, struct plan *p)
 {
-    uint32_t few = rng_below(r, 10), items = few == 0 ? 20 + rng_below(r, 30) : few < 3 ? 1 + rng_below(r, 3) : 2 + rng_below(r, 8);
-    p->kernels = many ? MAX_KERNELS : 1u + rng_one_in(r, fault ? 2 : 3) + rng_one_in(r, 8); /* somebody comes after a fault */
+    uint32_t few = rng_below(r, 10),
+        items = few == 0 ? 20 + rng_below(r, 30) : few < 3 ? 1 + rng_below(r, 3) : 2 + rng_below(r, 8);
+    /* somebody comes after a fault */
+    p->kernels = many ? MAX_KERNELS : 1u + rng_one_in(r, fault ? 2 : 3) + rng_one_in(r, 8);
     for (uint32_t i = 0; i < p->kernels; i++) {
         struct kernel_plan *k = &p->kernel[i];
         plan_kernel(r, g, many, k);

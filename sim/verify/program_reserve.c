@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reservations: what LR and SC promise whoever comes first. A loop of them succeeds sooner or later on a word that nobody
- * else touches; an SC fails without LR, for another word, and after somebody else has stored to the word. An SC that the
- * architecture lets succeed may fail all the same, so that alone is never looked at.
+ * Reservations: what LR and SC promise whoever comes first. A loop of them succeeds sooner or later on a word that
+ * nobody else touches; an SC fails without LR, for another word, and after somebody else has stored to the word. An SC
+ * that the architecture lets succeed may fail all the same, so that alone is never looked at.
  */
 #include "program.h"
 
@@ -57,8 +57,8 @@ static void group_line(struct code *c, uint32_t word, uint32_t index)
     emit(c, asm_add(word, word, X7));
 }
 
-/** Who does not reserve stores to a word of the line, the work-item where x8 is not 0 to the word itself: one store instruction
- *  for each warp. x6 is 0 there, and counts on from it in the order of work-items. */
+/** Who does not reserve stores to a word of the line, the work-item where x8 is not 0 to the word itself: one store
+ *  instruction for each warp. x6 is 0 there, and counts on from it in the order of work-items. */
 static void disturb_row(struct code *c, uint32_t word, uint32_t index)
 {
     uint32_t size = rng_below(c->r, 3);
@@ -95,7 +95,8 @@ static void disturb(struct code *c, uint32_t word)
     code_branch(c, skip, BEQ, X8, X0);
 }
 
-/** Work-items reserve a word of their group, another one stores to it, and between barriers all that is ordered: no SC succeeds. */
+/** Work-items reserve a word of their group, another one stores to it, and between barriers all that
+ * is ordered: no SC succeeds. */
 void item_reservation_lost(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2), all = rng_one_in(c->r, 3), last = rng_one_in(c->r, 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work-items that share: only where the result does not depend on who comes first. Values cross a barrier; accumulations
- * commute and nobody looks at what is in between; a counter is counted up, whoever counts. Every item ends with a barrier if
- * it began with one, so that the next may use the same words.
+ * Work-items that share: only where the result does not depend on who comes first. Values cross a barrier;
+ * accumulations commute and nobody looks at what is in between; a counter is counted up, whoever counts. Every item
+ * ends with a barrier if it began with one, so that the next may use the same words.
  */
 #include "program.h"
 
@@ -121,7 +121,8 @@ void item_same(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2);
     uint32_t size = rng_below(c->r, 3), value = corner_value(c->r), offset = 4 * (c->item - c->kernel->first_item);
-    code_say(c, "all, or some, store the same %u bytes to one place in %s memory", 1u << size, local ? "local" : "global");
+    code_say(c, "all, or some, store the same %u bytes to one place in %s memory", 1u << size,
+             local ? "local" : "global");
     if (local) {
         share_local(c, X7, LOCAL_SAME + offset);
     } else {
@@ -144,7 +145,8 @@ void item_same(struct code *c)
 void item_exchange(struct code *c)
 {
     bool local = c->kernel->local && rng_one_in(c->r, 2);
-    uint32_t trips = rng_one_in(c->r, 3) ? 2 + rng_below(c->r, 2) : 1, size = rng_one_in(c->r, 2) ? 2 : rng_below(c->r, 2);
+    uint32_t trips = rng_one_in(c->r, 3) ? 2 + rng_below(c->r, 2) : 1,
+        size = rng_one_in(c->r, 2) ? 2 : rng_below(c->r, 2);
     uint32_t base = any_value(c), other = any_value(c), top = 0;
     code_say(c, "exchange %u bytes through %s memory, %u times", 1u << size, local ? "local" : "global", trips);
     emit(c, asm_addi(X6, X0, trips));
@@ -165,7 +167,9 @@ void item_exchange(struct code *c)
     emit(c, asm_add(X7, X7, base));
     emit(c, asm_s(size, any_value(c), 0, X7));
     for (uint32_t n = size == 2 ? rng_below(c->r, 3) : 0; n; n--) { /* still one's own */
-        uint32_t op = rng_one_in(c->r, 8) ? AMOCAS : rng_one_in(c->r, 8) ? AMOSWAP : commutative[rng_below(c->r, COUNT(commutative))];
+        uint32_t op = rng_one_in(c->r, 8)   ? AMOCAS
+                      : rng_one_in(c->r, 8) ? AMOSWAP
+                                            : commutative[rng_below(c->r, COUNT(commutative))];
         emit(c, asm_amo(op, rng_below(c->r, 4), other == base ? X0 : other, any_value(c), X7));
     }
     come_late(c);
@@ -271,7 +275,8 @@ void item_counter(struct code *c)
 /** Some work-items add to a word that a spin lock guards. */
 void item_lock(struct code *c)
 {
-    uint32_t mask = rng_one_in(c->r, 2) ? 3 : 7, which = rng_below(c->r, mask + 1), place = 64 * rng_below(c->r, 4), skip, top;
+    uint32_t mask = rng_one_in(c->r, 2) ? 3 : 7, which = rng_below(c->r, mask + 1), place = 64 * rng_below(c->r, 4),
+        skip, top;
     bool reserve = rng_one_in(c->r, 2);
     code_say(c, "every %uth adds under a spin lock by %s", mask + 1, reserve ? "LR and SC" : "swap");
     emit(c, asm_andi(X7, X9, mask));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The address space of a case: Sv32 tables in the scene's memory, over pages that are scattered so that no two neighbours in
- * one are neighbours in the other, or over 4 MiB pages. Physical memory is given out upwards for pages, downwards for 4 MiB.
+ * The address space of a case: Sv32 tables in the scene's memory, over pages that are scattered so that no
+ * two neighbours in one are neighbours in the other, or over 4 MiB pages. Physical memory is given out
+ * upwards for pages, downwards for 4 MiB.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -99,7 +100,8 @@ static void enter(struct space *a, uint32_t region, uint32_t flags)
     }
 }
 
-/** Physical pages for a region: as its addresses say, in a row for code and 4 MiB pages, else in any order with gaps. */
+/** Physical pages for a region: as its addresses say, in a row for code and 4 MiB pages,
+ * else in any order with gaps. */
 static void choose_pages(struct space *a, uint32_t region)
 {
     struct area *r = &a->area[region];
@@ -192,7 +194,8 @@ void space_pairs(struct space *a)
     uint32_t va, page, words[PAGE / 4];
     for (uint32_t i = 0; pairs_at(a->plan, i, &va, &page); i++) {
         if (!a->plan->physical) {
-            put_pte(a, table_of(a, va), va / PAGE % 1024, pte(page, TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK));
+            put_pte(a, table_of(a, va), va / PAGE % 1024,
+                    pte(page, TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK));
         } else if ((va ^ a->plan->pair_va) >> 26) {
             continue;
         }

@@ -72,7 +72,8 @@ static int make_directories(const char *path)
 }
 
 /** DIR/KIND-SEED.suffix, of a mutant with its number. */
-static void file_name(const struct options *o, const struct pair *p, const struct failure *f, const char *suffix, char *out, size_t size)
+static void file_name(const struct options *o, const struct pair *p, const struct failure *f, const char *suffix,
+                      char *out, size_t size)
 {
     char mutant[24] = "";
     if (p->mutant) {
@@ -108,7 +109,8 @@ void failure_study(const struct options *o, const struct pair *p, const struct f
     }
     *s = *out;
     desk.study = s;
-    fprintf(stderr, "%s seed %llu differs; shrinking its %u items\n", kind_names[f->kind], (unsigned long long)f->seed, s->kept);
+    fprintf(stderr, "%s seed %llu differs; shrinking its %u items\n", kind_names[f->kind],
+            (unsigned long long)f->seed, s->kept);
     if (!differs(&desk)) {
         snprintf(s->note, sizeof s->note, "it did not differ when it was run again");
     } else {
@@ -145,7 +147,8 @@ void rerun_text(const struct options *o, const struct pair *p, const struct fail
     if (p->mutant && n < sizeof more) {
         snprintf(more + n, sizeof more - n, " --mutants %s", p->mutant_name);
     }
-    snprintf(out, size, "tern verify --kind %s --seed %llu --seeds 1%s", kind_names[f->kind], (unsigned long long)f->seed, more);
+    snprintf(out, size, "tern verify --kind %s --seed %llu --seeds 1%s", kind_names[f->kind],
+             (unsigned long long)f->seed, more);
 }
 
 static const char *const parting_texts[] = {
@@ -174,8 +177,9 @@ static void print_parting(FILE *out, const struct pair *p, const struct study *s
         fprintf(out, "  got      ");
     }
     print_instruction(out, q->pc[side], q->word[side]);
-    fprintf(out, "  engine %u, submission %u, group %u,%u,%u, warp %u, lane %u (work-item %u of the group)\n", q->engine, q->submit,
-            q->group[0], q->group[1], q->group[2], q->warp, q->lane, q->warp * p->geometry.lanes + q->lane);
+    fprintf(out, "  engine %u, submission %u, group %u,%u,%u, warp %u, lane %u (work-item %u of the group)\n",
+            q->engine, q->submit, q->group[0], q->group[1], q->group[2], q->warp, q->lane,
+            q->warp * p->geometry.lanes + q->lane);
     fprintf(out, "  issued at device time %llu (%s), %llu (%s)\n", (unsigned long long)q->time[1], p->rtl.name,
             (unsigned long long)q->time[0], p->model.name);
     if (q->kind == PART_VALUE) {
@@ -191,7 +195,8 @@ static void print_parting(FILE *out, const struct pair *p, const struct study *s
     for (uint32_t x = 1; x < 32; x++) {
         if (q->known >> x & 1) {
             bool equal = q->before[0][x] == q->before[1][x];
-            fprintf(out, "%s%4s %08x", column++ % 4 ? "  " : column > 1 ? "\n    " : "    ", register_name(x), q->before[0][x]);
+            fprintf(out, "%s%4s %08x", column++ % 4 ? "  " : column > 1 ? "\n    " : "    ", register_name(x),
+                    q->before[0][x]);
             if (!equal) {
                 fprintf(out, " (got %08x)", q->before[1][x]);
             }
@@ -208,10 +213,12 @@ static void print_parting(FILE *out, const struct pair *p, const struct study *s
     }
 }
 
-void failure_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f, const struct study *s)
+void failure_print(FILE *out, const struct options *o, const struct pair *p, const struct failure *f,
+                   const struct study *s)
 {
     char text[512];
-    fprintf(out, "%s seed %llu differs: %s", kind_names[f->kind], (unsigned long long)f->seed, difference_names[s->difference.kind]);
+    fprintf(out, "%s seed %llu differs: %s", kind_names[f->kind], (unsigned long long)f->seed,
+            difference_names[s->difference.kind]);
     if (p->mutant) {
         fprintf(out, " (mutant %s)", p->mutant_name);
     }
@@ -229,7 +236,8 @@ void failure_print(FILE *out, const struct options *o, const struct pair *p, con
         fprintf(out, "\nno instruction differs: look at the packets, or at what stores write\n");
     }
     if (s->waves[0]) {
-        fprintf(out, "\nwaveform: %s, device time %llu to %llu\n", s->waves, (unsigned long long)s->waves_from, (unsigned long long)s->waves_to);
+        fprintf(out, "\nwaveform: %s, device time %llu to %llu\n", s->waves, (unsigned long long)s->waves_from,
+                (unsigned long long)s->waves_to);
     }
     if (s->note[0]) {
         fprintf(out, "\nnote: %s\n", s->note);

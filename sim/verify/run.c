@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A scene on one device: what a driver would do, and nothing more. Buffers are submitted through the registers as the HW
- * queue has room, both engines at once; indications are taken when the interrupt comes.
+ * A scene on one device: what a driver would do, and nothing more. Buffers are submitted through the registers as the
+ * HW queue has room, both engines at once; indications are taken when the interrupt comes.
  *
- * With stop_every the engines are preempted at random device times, at any granularity, which now and then becomes finer
- * while the engine stops. What a preemption takes back is submitted again from the first such buffer on, with the resume
- * flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would run before
- * what was taken back; but now and then work of another context comes between, or the first part of it goes to the other
- * engine, if that has nothing to do, and is not stopped there. What waits at a gate is asked to stop, more and more finely, until
- * it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for longer: to go on takes time, too. In one
- * case in four memory pushes back.
+ * With stop_every the engines are preempted at random device times, at any granularity, which now and then becomes
+ * finer while the engine stops. What a preemption takes back is submitted again from the first such buffer on, with the
+ * resume flag if it had begun; until everything outstanding has been indicated nothing new is submitted, since it would
+ * run before what was taken back; but now and then work of another context comes between, or the first part of it goes
+ * to the other engine, if that has nothing to do, and is not stopped there. What waits at a gate is asked to stop, more
+ * and more finely, until it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for
+ * longer: to go on takes time, too. In one case in four memory pushes back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -187,7 +187,8 @@ static void feed(struct runner *r, uint32_t e)
         q->stopping = false;
         q->stop_at = draw_stop(r, q);
     }
-    while (!q->stopping && !q->again && !q->foreign && !q->away && q->submitted < q->count && q->submitted - q->ended < HW_QUEUE) {
+    while (!q->stopping && !q->again && !q->foreign && !q->away && q->submitted < q->count &&
+           q->submitted - q->ended < HW_QUEUE) {
         submit(r, e);
     }
 }
@@ -275,7 +276,8 @@ static int take(struct runner *r, uint32_t e)
 
 static int collect(struct runner *r, uint32_t e)
 {
-    uint32_t n = field(get(r, TERN_REG_ENGINE_STATUS(e)), TERN_ENGINE_STATUS_INDICATIONS_MASK, TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
+    uint32_t n = field(get(r, TERN_REG_ENGINE_STATUS(e)), TERN_ENGINE_STATUS_INDICATIONS_MASK,
+                       TERN_ENGINE_STATUS_INDICATIONS_SHIFT);
     int result = 0;
     for (uint32_t i = 0; i < n && !result; i++) {
         result = take(r, e);
@@ -317,8 +319,9 @@ static void advance(struct runner *r)
     r->end.error = r->end.error ? r->end.error : error;
 }
 
-/** Asks for dirty bits while work goes on, and at once again, as a driver may that saves memory page by page. Nothing comes of
- *  it: what was asked is not cleared, a range beyond memory is refused, and so is a question before the answer. */
+/** Asks for dirty bits while work goes on, and at once again, as a driver may that saves memory page by
+ *  page. Nothing comes of it: what was asked is not cleared, a range beyond memory is refused, and so is a
+ *  question before the answer. */
 static void ask(struct runner *r, struct rng *random)
 {
     uint32_t pages = (uint32_t)(r->s->mem_bytes / PAGE), count = 1 + rng_below(random, 8192);
@@ -357,7 +360,8 @@ static int run(struct runner *r)
             r->end.hung = now(r) - r->start > r->limit;
         }
     }
-    for (uint32_t tries = 0; get(r, TERN_REG_DIRTY_STATUS) & TERN_DIRTY_STATUS_BUSY_MASK && tries < 8192 && !r->end.error; tries++) {
+    for (uint32_t tries = 0; get(r, TERN_REG_DIRTY_STATUS) & TERN_DIRTY_STATUS_BUSY_MASK && tries < 8192 &&
+         !r->end.error; tries++) {
     }
     return result;
 }
@@ -401,7 +405,8 @@ static void gather(struct runner *r)
 /** One case in four has a memory that pushes back: a real one, or one of random numbers. True: it may be slow. */
 static bool draw_memory(const struct scene *s, struct tern_sim_config *c)
 {
-    static const uint32_t latency[] = {1, 20, 60, 150}, outstanding[] = {1, 2, 3, 8, 32, 256}, stall[] = {0, 0, 64, 128, 192};
+    static const uint32_t latency[] = {1, 20, 60, 150}, outstanding[] = {1, 2, 3, 8, 32, 256},
+        stall[] = {0, 0, 64, 128, 192};
     struct rng r = rng_of(s->seed, 0x6472616dull);
     if (!rng_one_in(&r, 4)) {
         return false;

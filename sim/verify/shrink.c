@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Delta debugging (Zeller's ddmin): tries to leave out halves, then quarters, ... then single items, and starts over with
- * larger pieces once something could be left out.
+ * Delta debugging (Zeller's ddmin): tries to leave out halves, then quarters, ... then single items, and starts over
+ * with larger pieces once something could be left out.
  *
  * Only what is left out is tried, not what is kept alone: for work that builds on earlier work a piece by itself seldom
  * differs, and each trial is two runs of a device.

@@ -2,10 +2,10 @@
 /**
  * Kind STREAM: random packets in many buffers, for both engines at once.
  *
- * The plan, which buffers there are and of how many items, depends on the seed alone; an item is a packet or a few that belong
- * together, a mapping change with its flush, or a whole submission (null, malformed, rendezvous). A rendezvous is one item
- * though it is two buffers, one on each engine: the wait goes with its signal, and as both sides are submitted in the order of
- * the items, no wait can be behind what it waits for.
+ * The plan, which buffers there are and of how many items, depends on the seed alone; an item is a packet or a few that
+ * belong together, a mapping change with its flush, or a whole submission (null, malformed, rendezvous). A rendezvous
+ * is one item though it is two buffers, one on each engine: the wait goes with its signal, and as both sides are
+ * submitted in the order of the items, no wait can be behind what it waits for.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,10 +25,12 @@ struct choice {
 /** What an item is; its first random numbers. */
 static struct choice choose(struct rng *r, bool paging, uint32_t faults)
 {
-    static const uint8_t user[] = {TERN_PKT_NOP,  TERN_PKT_COPY,         TERN_PKT_COPY,       TERN_PKT_COPY,    TERN_PKT_COPY,    TERN_PKT_FILL,
-                                   TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_BARRIER, TERN_PKT_TIMESTAMP,
-                                   TERN_PKT_USER_CALL, TERN_PKT_USER_CALL, TERN_PKT_DISPATCH, TERN_PKT_COPY};
-    static const uint8_t paging_too[] = {TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH, TERN_PKT_CONTEXT_INIT};
+    static const uint8_t user[] = {TERN_PKT_NOP, TERN_PKT_COPY, TERN_PKT_COPY, TERN_PKT_COPY, TERN_PKT_COPY,
+                                   TERN_PKT_FILL, TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT,
+                                   TERN_PKT_BARRIER, TERN_PKT_TIMESTAMP, TERN_PKT_USER_CALL, TERN_PKT_USER_CALL,
+                                   TERN_PKT_DISPATCH, TERN_PKT_COPY};
+    static const uint8_t paging_too[] = {TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH,
+                                         TERN_PKT_CONTEXT_INIT};
     bool fault = rng_below(r, 32) < faults;
     uint32_t k = rng_below(r, 32);
     struct choice c = {ITEM_PACKET, user[rng_below(r, sizeof user)]};
@@ -150,7 +152,8 @@ static void hide(struct buffer *b, struct rng *r)
     }
     bool second = rng_one_in(r, 2);
     struct table *t = &b->st->table[b->engine][b->space][TABLE_SYSTEM];
-    uint32_t zero = TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK; /* what it reads is no packet either */
+    /* what it reads is no packet either */
+    uint32_t zero = TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_ZERO_MASK;
     uint32_t index = b->place * 2 + second, entry = rng_one_in(r, 6) ? zero : stream_bad_pte(b->st, r, false);
     t->entry[index] = entry;
     scene_put(b->st->scene, t->pa + 4 * index, &entry, sizeof entry);
@@ -167,8 +170,9 @@ static void end(struct buffer *b, struct rng *r, bool resume)
     }
     remember(b->st, b);
     submit(b->st, r, (struct submit){
-        .engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(b->st, b->engine, b->space), .save = b->save,
-        .flags = (b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0) | (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0)});
+        .engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(b->st, b->engine, b->space),
+        .save = b->save, .flags = (b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0) |
+                                  (resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0)});
 }
 
 static void put_context(const struct buffer *b, struct tern_ctx c)
@@ -205,7 +209,8 @@ static void items_buffer(struct buffer *b, struct stream *st, uint32_t index, co
         stream_nop(b);
     }
     if (resume) {
-        put_context(b, (struct tern_ctx){.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_SAVED, .offset = offset});
+        put_context(b, (struct tern_ctx){.magic = TERN_CTX_MAGIC_VALUE, .state = TERN_CTX_STATE_SAVED,
+                                         .offset = offset});
     }
     end(b, &r, resume);
 }
@@ -228,7 +233,8 @@ static void move_mail(struct buffer *b, struct rng *r, uint32_t mail, bool send)
         struct packet p = {.lines = TERN_PKT_COPY_LINES, .boxes = 2};
         uint32_t width = 1 + rng_below(r, 300), there = page + rng_below(r, 64);
         uint64_t here = stream_pick(b, r, width, 1, send ? USE_READ : USE_WRITE, AIM_GOOD);
-        struct box from = {.at = send ? here : there, .width = width, .rows = 1, .slices = 1, .use = USE_READ}, to = from;
+        struct box from = {.at = send ? here : there, .width = width, .rows = 1, .slices = 1, .use = USE_READ},
+            to = from;
         to.at = send ? there : here;
         to.use = USE_WRITE;
         p.box[0] = from;
@@ -246,7 +252,8 @@ static void move_mail(struct buffer *b, struct rng *r, uint32_t mail, bool send)
 static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
-    uint32_t item = st->plan.buffer[index].first, engine = st->plan.buffer[index].engine, mail = st->plan.buffer[index].mail;
+    uint32_t item = st->plan.buffer[index].first, engine = st->plan.buffer[index].engine,
+        mail = st->plan.buffer[index].mail;
     uint64_t wait, signal = draw_values(&r, &wait);
     begin(b, st, &r, 2 * index, engine, rng_one_in(&r, 3));
     some_packets(b, &r, item);
@@ -263,7 +270,8 @@ static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
     end(b, &r, false);
 }
 
-/** Ends only after it was stopped where it waits: for a fence, or in a kernel, that nobody but the driver lets go on then. */
+/** Ends only after it was stopped where it waits: for a fence, or in a kernel, that nobody but
+ * the driver lets go on then. */
 static void gate(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
@@ -290,7 +298,8 @@ static void gate(struct buffer *b, struct stream *st, uint32_t index)
 static void probe(struct buffer *b, struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
-    uint32_t engine = st->plan.buffer[index].engine, page = rng_below(&r, WINDOW), count = 1 + rng_below(&r, 16 - page % 16);
+    uint32_t engine = st->plan.buffer[index].engine, page = rng_below(&r, WINDOW),
+        count = 1 + rng_below(&r, 16 - page % 16);
     uint32_t stride = 1;
     bool far = rng_one_in(&r, 2); /* in many lines of page tables */
     if (far) {
@@ -301,12 +310,14 @@ static void probe(struct buffer *b, struct stream *st, uint32_t index)
     uint32_t width = 1 + rng_below(&r, 70);
     struct packet p = {.lines = TERN_PKT_COPY_LINES, .boxes = 2};
     begin(b, st, &r, 2 * index, engine, false);
-    uint64_t src = (far ? VA_FAR : VA_WINDOW) + page * PAGE + rng_below(&r, PAGE - width), dst = VA_SUPER + rng_below(&r, (POOL - 1) * PAGE);
-    p.box[0] = (struct box){.at = src, .width = width, .rows = count, .row = stride * PAGE, .slices = 1, .use = USE_READ};
+    uint64_t src = (far ? VA_FAR : VA_WINDOW) + page * PAGE + rng_below(&r, PAGE - width),
+        dst = VA_SUPER + rng_below(&r, (POOL - 1) * PAGE);
+    p.box[0] = (struct box){.at = src, .width = width, .rows = count, .row = stride * PAGE, .slices = 1,
+                            .use = USE_READ};
     p.box[1] = (struct box){.at = dst, .width = width, .rows = count, .row = width, .slices = 1, .use = USE_WRITE};
     int bad = tern_pkt_copy_pack(&(struct tern_pkt_copy){
-        .src_lo = (uint32_t)src, .dst_lo = (uint32_t)dst, .width = width, .rows = count, .slices = 1, .src_row = stride * PAGE,
-        .dst_row = width}, p.w);
+        .src_lo = (uint32_t)src, .dst_lo = (uint32_t)dst, .width = width, .rows = count, .slices = 1,
+        .src_row = stride * PAGE, .dst_row = width}, p.w);
     st->error = st->error ? st->error : bad;
     struct buffer *change = &(struct buffer){0};
     begin(change, st, &r, 2 * index + 1, engine, true);
@@ -331,8 +342,9 @@ static void null(struct stream *st, uint32_t index)
 {
     struct rng r = rng_of(st->seed, st->plan.buffer[index].first);
     submit(st, &r, (struct submit){
-        .engine = st->plan.buffer[index].engine, .buffer = rng_one_in(&r, 2) ? 0 : rng_next(&r), .size = rng_one_in(&r, 2) ? LINE : rng_next(&r),
-        .root = rng_next(&r) >> 10, .save = SAVES / PAGE + 2 * index * SAVE_PAGES,
+        .engine = st->plan.buffer[index].engine, .buffer = rng_one_in(&r, 2) ? 0 : rng_next(&r),
+        .size = rng_one_in(&r, 2) ? LINE : rng_next(&r), .root = rng_next(&r) >> 10,
+        .save = SAVES / PAGE + 2 * index * SAVE_PAGES,
         .flags = TERN_ENGINE_SUB_FLAGS_NULL_MASK | (rng_one_in(&r, 3) ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0)});
 }
 
@@ -344,8 +356,9 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     b->dead = true;
     stream_put(b, &r, st->plan.buffer[index].first, TERN_PKT_FILL, AIM_GOOD);
     scene_put(st->scene, b->physical, b->words, (size_t)b->used * 4);
-    struct submit s = {.engine = b->engine, .buffer = b->address, .size = b->used * 4, .root = root(st, b->engine, b->space),
-                       .save = b->save, .flags = b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
+    struct submit s = {.engine = b->engine, .buffer = b->address, .size = b->used * 4,
+                       .root = root(st, b->engine, b->space), .save = b->save,
+                       .flags = b->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0};
     switch (rng_below(&r, b->paging ? 4 : 8)) {
     case 0:
         s.size = 0;
@@ -372,8 +385,8 @@ static void malformed(struct buffer *b, struct stream *st, uint32_t index)
     submit(st, &r, s);
 }
 
-/** At the end, on one engine: what has run there, by every root that differs in one bit from its own, where there is no memory,
- *  or an empty page. Nothing that is kept of translations may be taken for theirs. */
+/** At the end, on one engine: what has run there, by every root that differs in one bit from its own, where there is no
+ *  memory, or an empty page. Nothing that is kept of translations may be taken for theirs. */
 static void other_roots(struct stream *st, uint32_t item)
 {
     struct rng r = rng_of(st->seed, item);
@@ -384,8 +397,8 @@ static void other_roots(struct stream *st, uint32_t item)
         if (root < pages && (st->scene->touched[root] || root == pages - 1)) { /* the last page is data */
             continue;
         }
-        submit(st, &r, (struct submit){.engine = engine, .buffer = (uint32_t)st->warm[engine], .size = LINE, .root = root,
-                                       .save = SAVE_OF_OTHER_ROOTS / PAGE});
+        submit(st, &r, (struct submit){.engine = engine, .buffer = (uint32_t)st->warm[engine], .size = LINE,
+                                       .root = root, .save = SAVE_OF_OTHER_ROOTS / PAGE});
     }
 }
 
@@ -423,7 +436,8 @@ static void no_context(struct buffer *b, struct stream *st, uint32_t index)
         break;
     case 7: /* an executor has some lines, and no executor none */
         c.executor = rng_one_in(&r, 2) ? TERN_CTX_EXECUTOR_MOVER : TERN_CTX_EXECUTOR_NONE;
-        c.lines = c.executor == TERN_CTX_EXECUTOR_NONE ? 1 + rng_below(&r, 4) : rng_one_in(&r, 2) ? 0 : SAVE_PAGES * PAGE / LINE;
+        c.lines = c.executor == TERN_CTX_EXECUTOR_NONE ? 1 + rng_below(&r, 4)
+                  : rng_one_in(&r, 2)                  ? 0 : SAVE_PAGES * PAGE / LINE;
         break;
     default:
         c.offset = 1u << rng_below(&r, 6);
@@ -483,8 +497,9 @@ out:
 
 void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, char *out, size_t size)
 {
-    static const char *const kinds[] = {"buffer", "paging buffer", "null submission", "malformed submission", "resume of nothing",
-                                        "rendezvous with the other engine", "pages read, remapped and read again", "stopped where it waits"};
+    static const char *const kinds[] = {"buffer", "paging buffer", "null submission", "malformed submission",
+                                        "resume of nothing", "rendezvous with the other engine",
+                                        "pages read, remapped and read again", "stopped where it waits"};
     static const char *const items[] = {"", "signal and wait", "fresh code and dispatch", "mapping change", "fault"};
     struct plan p = stream_plan(seed);
     uint32_t i = 0;

@@ -3,9 +3,9 @@
  * Inside of kind STREAM: the plan of a case, its memory, and a buffer while it is built.
  *
  * The builder keeps the page tables as they are at each point of an engine's work (struct table), so it knows of every
- * packet which bytes it reads and writes and whether it faults. stream_admit refuses what the specification leaves open:
- * overlapping copies, reads of memory that is open, two faults in one packet. Then only what a fault leaves half written
- * has to be declared open. An item that finds nothing it may do is a nop.
+ * packet which bytes it reads and writes and whether it faults. stream_admit refuses what the specification leaves
+ * open: overlapping copies, reads of memory that is open, two faults in one packet. Then only what a fault leaves half
+ * written has to be declared open. An item that finds nothing it may do is a nop.
  *   stream_plan.c   what a case consists of          stream.c         buffers, submissions
  *   stream_space.c  memory, page tables, admission   stream_packet.c  well-formed packets
  *   stream_kernel.c programs and dispatches          stream_paging.c  mapping changes
@@ -44,7 +44,8 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define FOREIGN 0x00c00000u
 #define SAVE_OF_OTHER_ROOTS 0x00c40000u
 #define SAVES 0x01000000u /* SAVE_PAGES for each place of a buffer */
-#define SPACE_PAGES 0x3c00u /* page numbers, from which those of the page tables differ in one bit; above SAVES with any */
+/* page numbers, from which those of the page tables differ in one bit; above SAVES with any */
+#define SPACE_PAGES 0x3c00u
 #define SPACE_BITS 14u
 #define ROOT_BITS 22u /* of a page number; those from SPACE_BITS on are beyond memory */
 
@@ -59,7 +60,8 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define VA_MAIL (SYSTEM_VA + 256u * PAGE)
 #define VA_STRIPES (VA_MAIL + MAILS * PAGE)
 #define VA_COUNTERS (VA_STRIPES + PAGE)
-#define VA_FAR 0x13c00000u     /* two tables of pages; the last 16 of the one and the first of the other are the window */
+/* two tables of pages; the last 16 of the one and the first of the other are the window */
+#define VA_FAR 0x13c00000u
 #define FAR 2048u              /* pages */
 #define VA_WINDOW 0x13ff0000u  /* data: the end of one 4 MiB region, and of 64 MiB, and the beginning of the next */
 #define WINDOW 32u             /* pages */
@@ -77,7 +79,8 @@ struct table {
     uint32_t entry[1024];
 };
 
-enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BUFFER_NO_CONTEXT, BUFFER_RENDEZVOUS, BUFFER_PROBE, BUFFER_GATE };
+enum buffer_kind { BUFFER_USER, BUFFER_PAGING, BUFFER_NULL, BUFFER_MALFORMED, BUFFER_NO_CONTEXT, BUFFER_RENDEZVOUS,
+                   BUFFER_PROBE, BUFFER_GATE };
 
 struct plan {
     uint32_t buffers, items, stop_every;
@@ -148,7 +151,8 @@ void stream_space_init(struct stream *st);
 void stream_emit(struct buffer *b, const uint32_t *w, uint32_t lines);
 /** May this packet come next? If it faults, which it may only with may_fault, the buffer is dead behind it. */
 bool stream_admit(struct buffer *b, const struct packet *p, bool may_fault);
-/** Physical address of a virtual page of the buffer's space for this use, in *pa; false: a fault. *zero: the zero page. */
+/** Physical address of a virtual page of the buffer's space for this use, in *pa; false: a
+ * fault. *zero: the zero page. */
 bool stream_translate(const struct buffer *b, uint64_t va, unsigned use, uint64_t *pa, bool *zero);
 /** A space of an engine; the first more often, so that work comes back to it. */
 uint32_t stream_space(struct rng *r);
@@ -172,7 +176,8 @@ uint64_t stream_random64(struct rng *r);
 
 /* stream_kernel.c */
 void stream_kernel_init(struct stream *st);
-void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct tern_pkt_dispatch *p, struct packet *out);
+void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct tern_pkt_dispatch *p,
+                     struct packet *out);
 /** A kernel that ends when the 32 bits at this address are not 0. */
 void stream_gate_kernel(struct buffer *b, struct rng *r, uint32_t item, uint32_t at);
 /** Copies a program to a place for it, and runs it there. */

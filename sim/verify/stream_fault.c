@@ -150,7 +150,8 @@ static void wrong_entries(struct rng *r, uint32_t *address, uint32_t *count)
 
 static void bounds(struct buffer *b, struct rng *r, uint32_t item)
 {
-    static const uint8_t user[] = {TERN_PKT_COPY, TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_TIMESTAMP, TERN_PKT_USER_CALL};
+    static const uint8_t user[] = {TERN_PKT_COPY, TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT,
+                                   TERN_PKT_TIMESTAMP, TERN_PKT_USER_CALL};
     static const uint8_t paging[] = {TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_TIMESTAMP, TERN_PKT_USER_CALL,
                                      TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH};
     struct packet p;
@@ -203,7 +204,8 @@ static void wrong_dispatch(struct buffer *b, struct rng *r, uint32_t item)
     struct tern_pkt_dispatch d;
     struct packet p;
     stream_dispatch(b, r, item, AIM_GOOD, &d, &p);
-    uint32_t *const groups[3] = {&d.groups_x, &d.groups_y, &d.groups_z}, *const global[3] = {&d.global_x, &d.global_y, &d.global_z};
+    uint32_t *const groups[3] = {&d.groups_x, &d.groups_y, &d.groups_z},
+        *const global[3] = {&d.global_x, &d.global_y, &d.global_z};
     uint32_t *const edge[3] = {&d.edge_x, &d.edge_y, &d.edge_z}, *const local[3] = {&d.local_x, &d.local_y, &d.local_z};
     uint32_t dimension = rng_below(r, 3);
     switch (rng_below(r, 16)) {
@@ -279,9 +281,10 @@ static void wrong_arguments(struct buffer *b, struct rng *r, uint32_t item)
 
 static void memory_fault(struct buffer *b, struct rng *r, uint32_t item)
 {
-    static const uint8_t opcodes[] = {TERN_PKT_COPY,       TERN_PKT_COPY,      TERN_PKT_FILL,       TERN_PKT_FILL,       TERN_PKT_FENCE_SIGNAL,
-                                      TERN_PKT_FENCE_WAIT, TERN_PKT_TIMESTAMP, TERN_PKT_USER_CALL,  TERN_PKT_USER_CALL,  TERN_PKT_DISPATCH,
-                                      TERN_PKT_DISPATCH,   TERN_PKT_COPY,      TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_CONTEXT_INIT};
+    static const uint8_t opcodes[] = {TERN_PKT_COPY, TERN_PKT_COPY, TERN_PKT_FILL, TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL,
+                                      TERN_PKT_FENCE_WAIT, TERN_PKT_TIMESTAMP, TERN_PKT_USER_CALL, TERN_PKT_USER_CALL,
+                                      TERN_PKT_DISPATCH, TERN_PKT_DISPATCH, TERN_PKT_COPY, TERN_PKT_PTE_UPDATE,
+                                      TERN_PKT_PTE_COPY, TERN_PKT_CONTEXT_INIT};
     stream_put(b, r, item, opcodes[rng_below(r, b->paging ? 15 : 12)], AIM_WILD);
 }
 

@@ -4,8 +4,8 @@
  * instructions do is the business of kind PROGRAM; here it is dispatches among other packets: geometry, address spaces,
  * programs that change, memory that packets before have written.
  *
- * The argument block is {out, a, b, k}. Program number is its place in the page; two pages hold programs that differ in a
- * constant, so a stale instruction is seen in the result.
+ * The argument block is {out, a, b, k}. Program number is its place in the page; two pages hold programs that differ in
+ * a constant, so a stale instruction is seen in the result.
  */
 #include "asm.h"
 #include "stream.h"
@@ -14,7 +14,8 @@
 #define PROGRAM_WORDS (PROGRAM_BYTES / 4)
 #define COUNTED 16u
 
-enum program { PROGRAM_FILL, PROGRAM_ADD, PROGRAM_COUNT, PROGRAM_STACK, PROGRAM_EXCHANGE, PROGRAMS, PROGRAM_GATE = PROGRAMS };
+enum program { PROGRAM_FILL, PROGRAM_ADD, PROGRAM_COUNT, PROGRAM_STACK, PROGRAM_EXCHANGE, PROGRAMS,
+               PROGRAM_GATE = PROGRAMS };
 
 /* Registers of all programs. */
 enum { ID = X5, T = X6, U = X7, OFFSET = X8, OUT = X9, FIRST = 11, SECOND = 12, FACTOR = 13, V = 14, N = 15 };
@@ -135,7 +136,9 @@ static uint32_t draw_range(struct rng *r, uint32_t items, uint32_t groups, struc
     uint32_t local[3], count[3], edge[3], global[3], all = 1;
     for (uint32_t k = 0, first = rng_below(r, 3); k < 3; k++) {
         uint32_t d = (first + k) % 3;
-        local[d] = rng_one_in(r, 3) ? least(items, 1 + rng_below(r, 4)) : rng_one_in(r, 3) ? items : 1 + rng_below(r, items);
+        local[d] = rng_one_in(r, 3)   ? least(items, 1 + rng_below(r, 4))
+                   : rng_one_in(r, 3) ? items
+                                      : 1 + rng_below(r, items);
         count[d] = 1 + rng_below(r, groups);
         edge[d] = rng_one_in(r, 2) ? local[d] : 1 + rng_below(r, local[d]);
         global[d] = (count[d] - 1) * local[d] + edge[d];
@@ -154,7 +157,8 @@ static uint32_t draw_range(struct rng *r, uint32_t items, uint32_t groups, struc
 /** Warps, slots and local memory of a group. */
 static void draw_room(const struct geometry *g, struct rng *r, uint32_t program, struct tern_pkt_dispatch *p)
 {
-    uint32_t items = p->local_x * p->local_y * p->local_z, needed = program == PROGRAM_EXCHANGE ? (4 * items + 63) & ~63u : 0;
+    uint32_t items = p->local_x * p->local_y * p->local_z,
+        needed = program == PROGRAM_EXCHANGE ? (4 * items + 63) & ~63u : 0;
     p->group_warps = (items + g->lanes - 1) / g->lanes;
     p->local_bytes = rng_one_in(r, 4) ? g->local_bytes : needed + 64 * rng_below(r, 9);
     uint32_t slots = g->warps / p->group_warps;
@@ -162,7 +166,8 @@ static void draw_room(const struct geometry *g, struct rng *r, uint32_t program,
     p->group_slots = rng_one_in(r, 2) ? slots : 1 + rng_below(r, slots);
 }
 
-static void draw_stack(const struct buffer *b, struct rng *r, uint32_t program, struct tern_pkt_dispatch *p, struct packet *out)
+static void draw_stack(const struct buffer *b, struct rng *r, uint32_t program, struct tern_pkt_dispatch *p,
+                       struct packet *out)
 {
     uint32_t threads = b->st->g->lanes * b->st->g->warps, most = 6;
     p->stack_log2 = 6 + rng_below(r, 15);
@@ -195,19 +200,22 @@ static uint32_t nowhere(const struct buffer *b, struct rng *r, bool entry)
                                           : 0x30000000u + 4 * rng_below(r, 0x3fffff);
 }
 
-void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct tern_pkt_dispatch *p, struct packet *out)
+void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct tern_pkt_dispatch *p,
+                     struct packet *out)
 {
     const struct geometry *g = b->st->g;
     uint32_t program = rng_below(r, PROGRAMS), wild = aim == AIM_WILD ? rng_below(r, 5) : 5;
-    uint32_t most = rng_one_in(r, 8) ? least(g->lanes * g->warps, 64) : 1 + rng_below(r, rng_one_in(r, 3) ? 2 * g->lanes : g->lanes);
-    if (aim == AIM_WILD) { /* one warp: with several it is open which faults. Counters may all lie in the good part of a place. */
+    uint32_t most = rng_one_in(r, 8) ? least(g->lanes * g->warps, 64)
+                                     : 1 + rng_below(r, rng_one_in(r, 3) ? 2 * g->lanes : g->lanes);
+    /* one warp: with several it is open which faults. Counters may all lie in the good part of a place. */
+    if (aim == AIM_WILD) {
         bool sure = program != PROGRAM_STACK && !(wild == 0 && program == PROGRAM_COUNT);
         program = wild == 1 ? PROGRAM_ADD : sure ? program : PROGRAM_FILL;
         most = g->lanes;
     }
     *out = (struct packet){.lines = TERN_PKT_DISPATCH_LINES};
-    *p = (struct tern_pkt_dispatch){.offset_x = rng_next(r), .offset_y = rng_next(r), .offset_z = rng_next(r), .user0 = rng_next(r),
-                                    .user1 = rng_next(r)};
+    *p = (struct tern_pkt_dispatch){.offset_x = rng_next(r), .offset_y = rng_next(r), .offset_z = rng_next(r),
+                                    .user0 = rng_next(r), .user1 = rng_next(r)};
     uint32_t items = draw_range(r, most, aim == AIM_WILD ? 1 : rng_one_in(r, 8) ? 6 : 1 + rng_one_in(r, 3), p);
     draw_room(g, r, program, p);
     draw_stack(b, r, program, p, out);
@@ -215,19 +223,22 @@ void stream_dispatch(const struct buffer *b, struct rng *r, uint32_t item, enum 
     uint32_t bytes = program == PROGRAM_COUNT ? 4 * COUNTED : 4 * items;
     bool count = program == PROGRAM_COUNT;
     uint32_t args[LINE / 4] = {
-        pick(b, r, bytes, USE_WRITE, wild == 0 ? AIM_WILD : AIM_GOOD), pick(b, r, bytes, USE_READ, wild == 1 ? AIM_WILD : AIM_GOOD),
-        pick(b, r, bytes, USE_READ, AIM_GOOD), rng_next(r)};
+        pick(b, r, bytes, USE_WRITE, wild == 0 ? AIM_WILD : AIM_GOOD),
+        pick(b, r, bytes, USE_READ, wild == 1 ? AIM_WILD : AIM_GOOD), pick(b, r, bytes, USE_READ, AIM_GOOD),
+        rng_next(r)};
     if (count && aim == AIM_GOOD && rng_one_in(r, 2)) {
         args[0] = (b->paging ? COUNTERS : VA_COUNTERS) + LINE * rng_below(r, 4);
     }
-    out->box[0] = (struct box){.at = args[0], .width = bytes, .rows = 1, .slices = 1, .use = USE_WRITE | (count ? USE_READ : 0)};
+    out->box[0] = (struct box){.at = args[0], .width = bytes, .rows = 1, .slices = 1,
+                               .use = USE_WRITE | (count ? USE_READ : 0)};
     out->box[1] = (struct box){.at = args[1], .width = bytes, .rows = 1, .slices = 1, .use = USE_READ};
     out->box[2] = (struct box){.at = args[2], .width = bytes, .rows = 1, .slices = 1, .use = USE_READ};
     out->boxes = wild == 2 || wild == 3 ? 0 : program == PROGRAM_ADD ? 3 : 1;
     out->faults = wild == 2 || wild == 3;
     scene_put(b->st->scene, ARGS + item * LINE, args, sizeof args);
     p->args = wild == 2 ? nowhere(b, r, false) : (b->paging ? ARGS : VA_ARGS) + item * LINE;
-    p->entry = (b->paging ? CODE + rng_below(r, 2) * PAGE : VA_CODE + 2 * rng_below(r, 2) * PAGE) + program * PROGRAM_BYTES;
+    p->entry = (b->paging ? CODE + rng_below(r, 2) * PAGE : VA_CODE + 2 * rng_below(r, 2) * PAGE) +
+               program * PROGRAM_BYTES;
     p->entry = wild == 3 ? nowhere(b, r, true) : p->entry;
     int bad = tern_pkt_dispatch_pack(p, out->w);
     b->st->error = b->st->error ? b->st->error : bad;
@@ -238,10 +249,11 @@ void stream_gate_kernel(struct buffer *b, struct rng *r, uint32_t item, uint32_t
     const struct geometry *g = b->st->g;
     uint32_t items = 1 + rng_below(r, 2 * g->lanes), args[LINE / 4] = {at};
     struct tern_pkt_dispatch d = {
-        .entry = (b->paging ? CODE : VA_CODE) + PROGRAM_GATE * PROGRAM_BYTES, .args = (b->paging ? ARGS : VA_ARGS) + item * LINE,
-        .work_dim = 1, .group_warps = (items + g->lanes - 1) / g->lanes, .group_slots = 1, .stack_log2 = 6,
-        .global_x = items, .global_y = 1, .global_z = 1, .local_x = items, .local_y = 1, .local_z = 1,
-        .groups_x = 1, .groups_y = 1, .groups_z = 1, .edge_x = items, .edge_y = 1, .edge_z = 1};
+        .entry = (b->paging ? CODE : VA_CODE) + PROGRAM_GATE * PROGRAM_BYTES,
+        .args = (b->paging ? ARGS : VA_ARGS) + item * LINE, .work_dim = 1,
+        .group_warps = (items + g->lanes - 1) / g->lanes, .group_slots = 1, .stack_log2 = 6, .global_x = items,
+        .global_y = 1, .global_z = 1, .local_x = items, .local_y = 1, .local_z = 1, .groups_x = 1, .groups_y = 1,
+        .groups_z = 1, .edge_x = items, .edge_y = 1, .edge_z = 1};
     struct packet p = {.lines = TERN_PKT_DISPATCH_LINES};
     int bad = tern_pkt_dispatch_pack(&d, p.w);
     scene_put(b->st->scene, ARGS + item * LINE, args, sizeof args);

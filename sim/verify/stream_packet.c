@@ -5,8 +5,9 @@
 #include "stream.h"
 
 const uint32_t stream_opcodes[13] = {
-    TERN_PKT_NOP,     TERN_PKT_DISPATCH,  TERN_PKT_COPY,       TERN_PKT_FILL,     TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT, TERN_PKT_TIMESTAMP,
-    TERN_PKT_BARRIER, TERN_PKT_USER_CALL, TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY, TERN_PKT_TLB_FLUSH,    TERN_PKT_CONTEXT_INIT,
+    TERN_PKT_NOP, TERN_PKT_DISPATCH, TERN_PKT_COPY, TERN_PKT_FILL, TERN_PKT_FENCE_SIGNAL, TERN_PKT_FENCE_WAIT,
+    TERN_PKT_TIMESTAMP, TERN_PKT_BARRIER, TERN_PKT_USER_CALL, TERN_PKT_PTE_UPDATE, TERN_PKT_PTE_COPY,
+    TERN_PKT_TLB_FLUSH, TERN_PKT_CONTEXT_INIT,
 };
 
 uint32_t stream_edge(struct rng *r, uint32_t most)
@@ -48,9 +49,14 @@ static struct box draw_shape(const struct buffer *b, struct rng *r)
     if (b->st->plan.stop_every && rng_one_in(r, 3)) {
         return draw_long(r);
     }
-    static const uint8_t shapes[] = {SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROW, SHAPE_ROW, SHAPE_ROWS, SHAPE_ROWS, SHAPE_SLICES, SHAPE_BYTES};
+    static const uint8_t shapes[] = {SHAPE_NOTHING, SHAPE_ROW, SHAPE_ROW, SHAPE_ROW, SHAPE_ROWS, SHAPE_ROWS,
+                                     SHAPE_SLICES, SHAPE_BYTES};
     uint32_t shape = shapes[rng_below(r, 8)];
-    struct box box = {.width = stream_edge(r, rng_one_in(r, 200) ? 50000 : rng_one_in(r, 24) ? 9000 : rng_one_in(r, 2) ? 400 : 130), .rows = 1, .slices = 1};
+    struct box box = {.width = stream_edge(r, rng_one_in(r, 200)  ? 50000
+                                              : rng_one_in(r, 24) ? 9000
+                                              : rng_one_in(r, 2)  ? 400
+                                                                  : 130),
+                      .rows = 1, .slices = 1};
     if (shape == SHAPE_ROWS || shape == SHAPE_SLICES) {
         box.width = 1 + rng_below(r, 160);
         box.rows = 1 + rng_below(r, shape == SHAPE_ROWS ? 6 : 3);
@@ -77,7 +83,9 @@ static bool empty(const struct box *b)
 static uint64_t draw_pitches(struct rng *r, struct box *b, bool may_meet)
 {
     uint32_t width = (uint32_t)b->width, close = may_meet && rng_one_in(r, 4) ? rng_below(r, width + 1) : width;
-    b->row = b->rows == 1 ? rng_next(r) : rng_one_in(r, 5) && width < 3900 ? PAGE - 70 + rng_below(r, 140) : close + stream_edge(r, 100);
+    b->row = b->rows == 1                       ? rng_next(r)
+             : rng_one_in(r, 5) && width < 3900 ? PAGE - 70 + rng_below(r, 140)
+                                                : close + stream_edge(r, 100);
     uint64_t slice = b->rows == 1 ? width : (uint64_t)b->row * b->rows;
     b->slice = b->slices == 1 ? rng_next(r) : (uint32_t)slice + stream_edge(r, 200);
     return b->width + (b->rows - 1) * (uint64_t)b->row + (b->slices - 1) * (uint64_t)b->slice;
@@ -118,17 +126,18 @@ static int draw_copy(const struct buffer *b, struct rng *r, enum aim aim, struct
     p->box[1] = dst;
     p->boxes = 2;
     return tern_pkt_copy_pack(&(struct tern_pkt_copy){
-        .src_lo = (uint32_t)src.at, .src_hi = (uint32_t)(src.at >> 32), .dst_lo = (uint32_t)dst.at, .dst_hi = (uint32_t)(dst.at >> 32),
-        .width = (uint32_t)src.width, .rows = src.rows, .slices = src.slices, .src_row = src.row, .src_slice = src.slice,
-        .dst_row = dst.row, .dst_slice = dst.slice}, p->w);
+        .src_lo = (uint32_t)src.at, .src_hi = (uint32_t)(src.at >> 32), .dst_lo = (uint32_t)dst.at,
+        .dst_hi = (uint32_t)(dst.at >> 32), .width = (uint32_t)src.width, .rows = src.rows, .slices = src.slices,
+        .src_row = src.row, .src_slice = src.slice, .dst_row = dst.row, .dst_slice = dst.slice}, p->w);
 }
 
 static int draw_fill(const struct buffer *b, struct rng *r, enum aim aim, struct packet *p)
 {
     struct box dst = draw_shape(b, r);
     place(b, r, &dst, USE_WRITE, false, aim);
-    struct tern_pkt_fill f = {.dst_lo = (uint32_t)dst.at, .dst_hi = (uint32_t)(dst.at >> 32), .width = (uint32_t)dst.width,
-                              .rows = dst.rows, .slices = dst.slices, .dst_row = dst.row, .dst_slice = dst.slice};
+    struct tern_pkt_fill f = {.dst_lo = (uint32_t)dst.at, .dst_hi = (uint32_t)(dst.at >> 32),
+                              .width = (uint32_t)dst.width, .rows = dst.rows, .slices = dst.slices, .dst_row = dst.row,
+                              .dst_slice = dst.slice};
     for (uint32_t i = 0; i < 16; i++) {
         f.pattern[i] = rng_next(r);
     }
@@ -157,7 +166,8 @@ static int draw_signal(const struct buffer *b, struct rng *r, uint32_t item, enu
     p->box[0] = eight(at, USE_WRITE);
     p->boxes = 1;
     return tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){
-        .address_lo = (uint32_t)at, .address_hi = (uint32_t)(at >> 32), .value_lo = (uint32_t)v, .value_hi = (uint32_t)(v >> 32)}, p->w);
+        .address_lo = (uint32_t)at, .address_hi = (uint32_t)(at >> 32), .value_lo = (uint32_t)v,
+        .value_hi = (uint32_t)(v >> 32)}, p->w);
 }
 
 /** A wait that is satisfied: of a constant; or for zero, anywhere. */
@@ -173,7 +183,8 @@ static int draw_wait(const struct buffer *b, struct rng *r, enum aim aim, struct
     p->box[0] = eight(at, USE_READ);
     p->boxes = 1;
     return tern_pkt_fence_wait_pack(&(struct tern_pkt_fence_wait){
-        .address_lo = (uint32_t)at, .address_hi = (uint32_t)(at >> 32), .value_lo = (uint32_t)v, .value_hi = (uint32_t)(v >> 32)}, p->w);
+        .address_lo = (uint32_t)at, .address_hi = (uint32_t)(at >> 32), .value_lo = (uint32_t)v,
+        .value_hi = (uint32_t)(v >> 32)}, p->w);
 }
 
 static int draw_timestamp(const struct buffer *b, struct rng *r, uint32_t item, enum aim aim, struct packet *p)
@@ -187,7 +198,8 @@ static int draw_timestamp(const struct buffer *b, struct rng *r, uint32_t item, 
         p->open_bytes = 8;
         p->reason = OPEN_TIME;
     }
-    return tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = (uint32_t)at, .address_hi = (uint32_t)(at >> 32)}, p->w);
+    return tern_pkt_timestamp_pack(&(struct tern_pkt_timestamp){.address_lo = (uint32_t)at,
+                                                                .address_hi = (uint32_t)(at >> 32)}, p->w);
 }
 
 /* ------------------------------------------------------------------ the rest */
@@ -233,8 +245,8 @@ static int draw_pte_update(const struct buffer *b, struct rng *r, enum aim aim, 
     p->box[0] = entries(b, r, count, USE_WRITE, aim);
     p->boxes = 1;
     return tern_pkt_pte_update_pack(&(struct tern_pkt_pte_update){
-        .table_lo = (uint32_t)p->box[0].at, .table_hi = (uint32_t)(p->box[0].at >> 32), .count = count, .pte = rng_next(r),
-        .step = rng_one_in(r, 3) ? 0 : rng_one_in(r, 2) ? 1024 : rng_next(r)}, p->w);
+        .table_lo = (uint32_t)p->box[0].at, .table_hi = (uint32_t)(p->box[0].at >> 32), .count = count,
+        .pte = rng_next(r), .step = rng_one_in(r, 3) ? 0 : rng_one_in(r, 2) ? 1024 : rng_next(r)}, p->w);
 }
 
 static int draw_pte_copy(const struct buffer *b, struct rng *r, enum aim aim, struct packet *p)

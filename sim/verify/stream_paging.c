@@ -2,8 +2,8 @@
 /**
  * Mapping changes: page-table entries written or copied by a paging buffer, and a flush of what they said before.
  *
- * A change and its flush are one item, because between the two it is open which of them a translation follows. The flush is of
- * everything, of the space, or of a range of pages that holds what changed.
+ * A change and its flush are one item, because between the two it is open which of them a translation follows. The
+ * flush is of everything, of the space, or of a range of pages that holds what changed.
  */
 #include "stream.h"
 
@@ -34,7 +34,8 @@ static void update(struct buffer *b, struct table *t, uint32_t first, uint32_t c
     }
 }
 
-static void copy(struct buffer *b, struct table *t, uint32_t first, uint32_t count, uint32_t from, const uint32_t *entries)
+static void copy(struct buffer *b, struct table *t, uint32_t first, uint32_t count, uint32_t from,
+                 const uint32_t *entries)
 {
     uint32_t w[16];
     put(b, w, tern_pkt_pte_copy_pack(&(struct tern_pkt_pte_copy){
@@ -128,19 +129,22 @@ void stream_remap_far(struct buffer *b, struct rng *r, uint32_t space, uint32_t 
     struct span s = {.space = space};
     struct table *t = b->st->table[b->engine][space];
     uint32_t which = 1u + rng_below(r, (1u << count) - 1); /* some, or all */
-    if (rng_one_in(r, 3)) { /* a whole table becomes that of another space: the flush ends in another line of the first level */
+    /* a whole table becomes that of another space: the flush ends in another line of the first level */
+    if (rng_one_in(r, 3)) {
         uint32_t high = rng_one_in(r, 4) ? 0 : 1, other = (space + 1 + rng_below(r, SPACES - 1)) % SPACES;
         uint64_t pa = b->st->table[b->engine][other][high ? TABLE_HIGH : TABLE_LOW].pa;
         s.first = VA_FAR / PAGE;
         s.count = FAR;
-        update(b, &t[TABLE_ROOT], VA_FAR / REGION + high, 1, (uint32_t)(pa / PAGE) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
+        update(b, &t[TABLE_ROOT], VA_FAR / REGION + high, 1,
+               (uint32_t)(pa / PAGE) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
         flush(b, r, s);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = page + i * stride;
         if (which >> i & 1u) {
-            update(b, &t[at < FAR / 2 ? TABLE_LOW : TABLE_HIGH], at % (FAR / 2), 1, data(b, 8 + rng_below(r, POOL - 8)) | RW, 0);
+            update(b, &t[at < FAR / 2 ? TABLE_LOW : TABLE_HIGH], at % (FAR / 2), 1,
+                   data(b, 8 + rng_below(r, POOL - 8)) | RW, 0);
             s.first = s.count ? s.first : VA_FAR / PAGE + at;
             s.count = VA_FAR / PAGE + at + 1 - s.first;
         }
@@ -156,7 +160,8 @@ static void change_by_copy(struct buffer *b, struct rng *r, struct span *s)
     for (uint32_t i = 0; i < s->count; i++) {
         entries[i] = space == s->space ? stream_template(b->engine, from + i) : other->entry[first + i];
     }
-    copy(b, t, first, s->count, space == s->space ? TEMPLATES + b->engine * PAGE + 4 * from : (uint32_t)other->pa + 4 * first, entries);
+    copy(b, t, first, s->count,
+         space == s->space ? TEMPLATES + b->engine * PAGE + 4 * from : (uint32_t)other->pa + 4 * first, entries);
 }
 
 static void change_rights(struct buffer *b, struct rng *r, struct span *s)
@@ -164,8 +169,10 @@ static void change_rights(struct buffer *b, struct rng *r, struct span *s)
     uint32_t first, kind = rng_below(r, 4);
     struct table *t = draw_run(b, r, s, 1, &first);
     uint32_t now = t->entry[first];
-    update(b, t, first, 1, kind == 0 ? 0 : kind == 1 ? RW | TERN_PTE_ZERO_MASK : kind == 2 ? now ^ TERN_PTE_WRITE_MASK
-                                                                                            : stream_bad_pte(b->st, r, false), 0);
+    update(b, t, first, 1, kind == 0   ? 0
+                           : kind == 1 ? RW | TERN_PTE_ZERO_MASK
+                           : kind == 2 ? now ^ TERN_PTE_WRITE_MASK
+                                       : stream_bad_pte(b->st, r, false), 0);
 }
 
 static void swap(struct buffer *b, struct rng *r, struct span *s)
@@ -183,7 +190,8 @@ static void change_code(struct buffer *b, struct rng *r, struct span *s)
     struct table *t = &b->st->table[b->engine][s->space][TABLE_SYSTEM];
     s->first = VA_CODE / PAGE;
     s->count = 3;
-    uint32_t page = CODE / PAGE + rng_below(r, 2), code = TERN_PTE_VALID_MASK | TERN_PTE_EXEC_MASK | page << TERN_PTE_PPN_SHIFT;
+    uint32_t page = CODE / PAGE + rng_below(r, 2),
+        code = TERN_PTE_VALID_MASK | TERN_PTE_EXEC_MASK | page << TERN_PTE_PPN_SHIFT;
     update(b, t, s->first % 1024, 1, code | TERN_PTE_READ_MASK, 0);
     update(b, t, s->first % 1024 + 2, 1, code, 0);
 }
@@ -198,7 +206,11 @@ static void change_region(struct buffer *b, struct rng *r, struct span *s)
     if (window) {
         pte = kind < 2 ? 0 : kind == 2 ? stream_bad_pte(b->st, r, true) : high;
     } else {
-        pte = kind < 4 ? data(b, 0) | RW : kind == 4 ? data(b, 0) | RO : kind == 5 ? high : kind == 6 ? stream_bad_pte(b->st, r, true) : RO | TERN_PTE_ZERO_MASK;
+        pte = kind < 4    ? data(b, 0) | RW
+              : kind == 4 ? data(b, 0) | RO
+              : kind == 5 ? high
+              : kind == 6 ? stream_bad_pte(b->st, r, true)
+                          : RO | TERN_PTE_ZERO_MASK;
     }
     s->first = index * 1024;
     s->count = 1024;

@@ -2,9 +2,9 @@
 /**
  * Memory of a stream case, its address spaces, and what a packet may do there.
  *
- * Each space maps its window of data pages in its own order: private pages of the space, some shared with the engine's other
- * spaces, some twice, read-only or the zero page; behind it pages that cannot be used. The tables are in the scene from the
- * beginning; st->table follows them from then on, as paging buffers change them.
+ * Each space maps its window of data pages in its own order: private pages of the space, some shared with the engine's
+ * other spaces, some twice, read-only or the zero page; behind it pages that cannot be used. The tables are in the
+ * scene from the beginning; st->table follows them from then on, as paging buffers change them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,8 @@ static void fill_far(struct stream *st, uint32_t engine, uint32_t space, struct 
 {
     for (uint32_t i = 0; i < FAR; i++) {
         uint32_t *entry = st->table[engine][space][i < FAR / 2 ? TABLE_LOW : TABLE_HIGH].entry;
-        entry[i % (FAR / 2)] = pte(DATA(engine) + (rng_one_in(r, 4) ? rng_below(r, 32) : 32 + 32 * space + rng_below(r, 32)) * PAGE, R | W);
+        entry[i % (FAR / 2)] = pte(
+            DATA(engine) + (rng_one_in(r, 4) ? rng_below(r, 32) : 32 + 32 * space + rng_below(r, 32)) * PAGE, R | W);
     }
 }
 
@@ -251,7 +252,8 @@ struct walk {
     bool refused;
 };
 
-static void walk_row(const struct buffer *b, const struct box *box, uint32_t index, uint64_t at, struct walk *w, bool *fault)
+static void walk_row(const struct buffer *b, const struct box *box, uint32_t index, uint64_t at, struct walk *w,
+                     bool *fault)
 {
     for (uint64_t left = box->width, n; left && !w->refused; left -= n, at += n) {
         uint64_t pa;
@@ -324,7 +326,8 @@ bool stream_admit(struct buffer *b, const struct packet *p, bool may_fault)
         return false;
     }
     w.faulty += p->faults;
-    int r = w.faulty || !p->open_bytes ? 0 : scene_open(b->st->scene, p->open_first, p->open_bytes, p->reason, p->open_dirty);
+    int r = w.faulty || !p->open_bytes ? 0 : scene_open(b->st->scene, p->open_first, p->open_bytes, p->reason,
+                                                        p->open_dirty);
     for (uint32_t i = 0; w.faulty && i < w.pieces && r == 0; i++) {
         const struct piece *k = &w.piece[i];
         r = k->use & USE_WRITE ? scene_open(b->st->scene, k->pa, k->bytes, OPEN_FAULTED, true) : 0;
@@ -355,10 +358,12 @@ static uint64_t aligned(struct rng *r, uint64_t first, uint64_t room, uint64_t b
     return first + rng_below(r, (uint32_t)(slack / align) + 1) * (uint64_t)align;
 }
 
-/** An address that the packet meets and cannot use: beyond memory; unmapped, refused or malformed; or running into such. */
+/** An address that the packet meets and cannot use: beyond memory; unmapped, refused or
+ * malformed; or running into such. */
 static uint64_t wild(const struct buffer *b, struct rng *r, uint64_t bytes, uint32_t align)
 {
-    uint64_t mem = b->st->g->mem_bytes, before = rng_below(r, bytes < 2 * PAGE ? (uint32_t)bytes : 2 * PAGE) & ~(uint64_t)(align - 1);
+    uint64_t mem = b->st->g->mem_bytes,
+        before = rng_below(r, bytes < 2 * PAGE ? (uint32_t)bytes : 2 * PAGE) & ~(uint64_t)(align - 1);
     if (b->paging) {
         return rng_one_in(r, 3)   ? mem - before
                : rng_one_in(r, 2) ? mem + (rng_next(r) & (mem - 1) & ~(uint64_t)(align - 1))
@@ -405,7 +410,8 @@ uint64_t stream_pick(const struct buffer *b, struct rng *r, uint64_t bytes, uint
         return aligned(r, VA_FAR, FAR / 2 * PAGE, bytes, align);
     }
     if (where == 4) { /* across the 4 MiB boundary */
-        return (VA_WINDOW + 16 * PAGE - rng_below(r, bytes < 16 * PAGE ? (uint32_t)bytes + 1 : 16 * PAGE)) & ~(uint64_t)(align - 1);
+        return (VA_WINDOW + 16 * PAGE - rng_below(r, bytes < 16 * PAGE ? (uint32_t)bytes + 1 : 16 * PAGE)) &
+               ~(uint64_t)(align - 1);
     }
     return aligned(r, VA_WINDOW, WINDOW * PAGE, bytes, align);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Co-verification: the RTL and the functional model run the same random work side by side, and everything that a program
- * can see is compared.
+ * Co-verification: the RTL and the functional model run the same random work side by side, and everything that a
+ * program can see is compared.
  *
  * A *case* is a kind, a seed and a set of *items* that are kept. Building a case gives a *scene*: what is in memory and
  * what is submitted to which engine. Each item draws from its own random numbers (seed and index), so leaving one out
@@ -11,7 +11,7 @@
  *   campaign.c  many cases, in worker processes      stream.c, stream_*.c    kind STREAM: random packets, many buffers
  *   mutants.c, mutant_*.c  on devices with seeded bugs  scene.c, random.c       what both kinds build with
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
- *   case.c, compare.c  a case on two, and its ends   shrink.c                the smallest set of items that still differs
+ *   case.c, compare.c  a case on two, and its ends   shrink.c         the smallest set of items that still differs
  *   foreign.c   what runs between the parts of a case that is stopped
  *   explain.c, history.c, disassemble.c  first differing warp instruction, waveform    report.c  what is printed
  *   cover.c, cover_*.c  functional coverage          preempt.c, preempt_*.c  another test: stop and resume (preempt.h)
@@ -88,8 +88,8 @@ struct open_range {
     bool dirty;
 };
 
-/** A submission that goes on only after it was cut at a certain packet: then, or before anything else if the scene is not
- *  stopped, the driver writes 64 bits to memory. */
+/** A submission that goes on only after it was cut at a certain packet: then, or before anything else if the scene is
+ *  not stopped, the driver writes 64 bits to memory. */
 struct gate {
     uint32_t submit, offset, granularity; /**< granularity: the coarsest that cuts it there. */
     uint64_t physical, value;
@@ -97,7 +97,8 @@ struct gate {
 
 struct scene {
     uint64_t seed;            /**< Of the case. */
-    uint8_t *memory;          /**< Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
+    /** Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
+    uint8_t *memory;
     uint8_t *touched;         /**< One byte a page: something was put there. Only scene_put changes memory. */
     uint64_t mem_bytes;
     struct submit *submit;
@@ -106,12 +107,15 @@ struct scene {
     uint32_t opens;
     struct gate *gate;
     uint32_t gates;
-    uint64_t code, code_bytes;/**< Physical place of the programs, for the disassembler; the virtual address is code_va. */
+    /** Physical place of the programs, for the disassembler; the virtual address is code_va. */
+    uint64_t code, code_bytes;
     uint32_t code_va;
     uint64_t limit;           /**< Device cycles after which a device that has not ended hangs. */
     struct submit foreign;    /**< Of another context, between two parts of a buffer that was cut; size 0: nothing. */
-    bool roams;               /**< What was cut may go on on the other engine: it waits for nothing that that one does. */
-    uint32_t stop_every;      /**< Not 0: preempt each engine about that often (device cycles), at first; submit again with resume. */
+    /** What was cut may go on on the other engine: it waits for nothing that that one does. */
+    bool roams;
+    /** Not 0: preempt each engine about that often (device cycles), at first; submit again with resume. */
+    uint32_t stop_every;
 };
 
 /** Number of items that a case of this seed has in full; items and keep (all true) are set. */
@@ -121,7 +125,8 @@ int case_build(const struct test_case *c, const struct geometry *g, struct scene
 void scene_free(struct scene *s);
 /** Makes scene.foreign, at two free pages. 0, or less: a mistake. */
 int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical);
-/** For builders: copies bytes into the scene's memory; appends a submission; appends an open range. Abort on a bad place (a bug). */
+/** For builders: copies bytes into the scene's memory; appends a submission; appends an open range.
+ * Abort on a bad place (a bug). */
 void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes);
 int scene_submit(struct scene *s, const struct submit *sub);
 int scene_gate(struct scene *s, const struct gate *gate);
@@ -150,7 +155,8 @@ struct seen {
 struct ending {
     struct seen *seen;     /**< Completed and faulted indications, in order an engine; engine by engine. */
     uint32_t count;
-    struct seen *cuts;     /**< Preempted indications, foreign work, ends on another engine, in order of time. Not compared. */
+    /** Preempted indications, foreign work, ends on another engine, in order of time. Not compared. */
+    struct seen *cuts;
     uint32_t cut_count;
     bool hung;             /**< The limit was passed. */
     uint64_t cycles, instructions; /**< Device cycles; warp instructions (counters). */
@@ -169,7 +175,8 @@ int backend_open(const char *name, struct backend *out);
 /** The directory of this program, with a path behind it. */
 void backend_beside(const char *path, char *out, size_t size);
 void backend_close(struct backend *b);
-/** What a device of this library is. 0, -EPROTO (built from another specification), or -errno of create; a message on stderr. */
+/** What a device of this library is. 0, -EPROTO (built from another specification), or -errno of
+ * create; a message on stderr. */
 int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometry *out);
 
 /** What watches a run. All zero: nothing. */
@@ -181,8 +188,8 @@ struct watch {
 };
 
 /**
- * Creates a device, loads the scene, runs it to its end (or limit). *sim: the device, for the caller to destroy.
- * watch may be NULL. 0, -ENOMEM, -EINVAL, -ENOTSUP (the device cannot be watched like this), or errno of the waveform's file.
+ * Creates a device, loads the scene, runs it to its end (or limit). *sim: the device, for the caller to destroy. watch
+ * may be NULL. 0, -ENOMEM, -EINVAL, -ENOTSUP (the device cannot be watched like this), or errno of the waveform's file.
  */
 int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, const struct watch *watch,
               struct tern_sim **sim, struct ending *out);
@@ -190,7 +197,8 @@ void ending_free(struct ending *e);
 
 /* ---------------------------------------------------------------- comparison */
 
-enum difference_kind { DIFF_NONE, DIFF_RULE, DIFF_ENDING, DIFF_INDICATION, DIFF_MEMORY, DIFF_DIRTY, DIFF_CRASH, DIFF_KINDS };
+enum difference_kind { DIFF_NONE, DIFF_RULE, DIFF_ENDING, DIFF_INDICATION, DIFF_MEMORY, DIFF_DIRTY, DIFF_CRASH,
+                       DIFF_KINDS };
 extern const char *const difference_names[DIFF_KINDS];
 
 /** What differs: the first of the kinds above that does, and lines that say what, the first of each kind. */
@@ -209,8 +217,8 @@ struct side {
 };
 void side_free(struct side *d);
 
-/** Compares what was expected (the model) with what came. every_page: looks at all of memory, not only where something was put
- *  or a dirty bit is set. 0, or -ENOMEM; what differs is in *out. */
+/** Compares what was expected (the model) with what came. every_page: looks at all of memory, not only where something
+ *  was put or a dirty bit is set. 0, or -ENOMEM; what differs is in *out. */
 int compare(const struct scene *s, struct side *expected, struct side *got, bool every_page, struct difference *out);
 
 /** The two devices of a run. */
@@ -238,8 +246,8 @@ struct verdict {
 struct cover;
 int case_compare(const struct test_case *c, const struct pair *p, struct cover *cover, struct verdict *out);
 
-/** Makes keep[] smaller while it still differs, until leaving out any single item would end that, or `runs` are used up.
- *  differs is asked about keep[] itself. The number of items kept. */
+/** Makes keep[] smaller while it still differs, until leaving out any single item would end that, or `runs` are used
+ *  up. differs is asked about keep[] itself. The number of items kept. */
 uint32_t shrink(bool *keep, uint32_t items, uint32_t runs, bool (*differs)(void *user), void *user);
 
 /* ------------------------------------------------------------------- cover.c */

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the places of a SystemVerilog file that can be mutated, by its tokens: no parser is needed for RTL in one manner.
+"""Finds the places of a SystemVerilog file that can be mutated, by its tokens: no parser is
+needed for RTL in one manner.
 
-Mutated are right-hand sides of `assign`, of assignments in always blocks and of port connections, conditions of `if`, and
-whole non-blocking assignments; not what elaboration uses (parameters, ranges, widths, generate), assertions or proofs.
+Mutated are right-hand sides of `assign`, of assignments in always blocks and of port connections, conditions
+of `if`, and whole non-blocking assignments; not what elaboration uses (parameters, ranges, widths,
+generate), assertions or proofs.
 """
 import re
 
-TOKEN = re.compile(r"""(?P<word>[A-Za-z_$`][\w$]*(?:::\w+)*)|(?P<number>\d*'[sS]?[bodhBODH][0-9a-fA-F_xzXZ?]+|'[01]|\d+)|(?P<op><<<|>>>|===|!==|<<|>>|<=|>=|==|!=
+TOKEN = re.compile(r"""(?P<word>[A-Za-z_$`][\w$]*(?:::\w+)*)|"""
+                   r"""(?P<number>\d*'[sS]?[bodhBODH][0-9a-fA-F_xzXZ?]+|'[01]|\d+)|"""
+                   r"""(?P<op><<<|>>>|===|!==|<<|>>|<=|>=|==|!=
 |&&|\|\||\+:|-:|\+=|->|[-+*/%&|^~!<>=?:;,.()\[\]{}@\#'])""", re.X)
-SWAP = {"==": ["!="], "!=": ["=="], "&&": ["||"], "||": ["&&"], "+": ["-"], "-": ["+"], "<": ["<="], ">": [">="], "<=": ["<"],
-        ">=": [">"], "&": ["|"], "|": ["&"], "^": ["|"]}
+SWAP = {"==": ["!="], "!=": ["=="], "&&": ["||"], "||": ["&&"], "+": ["-"], "-": ["+"], "<": ["<="], ">": [">="],
+        "<=": ["<"], ">=": [">"], "&": ["|"], "|": ["&"], "^": ["|"]}
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 
 
@@ -22,7 +26,8 @@ class Site:
     def edit(self, number):
         """As tests/verify/mutate takes it."""
         if self.guard:
-            return (self.start, self.end, number, lambda body: f"begin if (tern_mutant_pkg::select != {number}) {body} end")
+            return (self.start, self.end, number,
+                    lambda body: f"begin if (tern_mutant_pkg::select != {number}) {body} end")
         return (self.start, self.end, number, self.new)
 
 
@@ -82,7 +87,8 @@ def literal(text):
     if not m or int(m[1]) > 64:
         return []
     width, value = int(m[1]), int(m[3].replace("_", ""), {"b": 2, "d": 10, "h": 16}[m[2]])
-    return [f"{width}'d{v}" for v in sorted({(value + 1) % (1 << width), (value - 1) % (1 << width), value ^ (1 << (width - 1))} - {value})]
+    return [f"{width}'d{v}" for v in sorted({(value + 1) % (1 << width), (value - 1) % (1 << width),
+                                             value ^ (1 << (width - 1))} - {value})]
 
 
 def terms(t, first, last, operator):
@@ -164,7 +170,8 @@ def expression(t, first, last):
             (a, b), (c, d) = operands(t, first, last, i)
             left, right = t.text[slice(*t.span(a, b))], t.text[slice(*t.span(c, d))]
             if not re.search(r"'|^\s*\d+\s*$|::", left + right):  # not with a constant
-                yield site(t.span(a, b)[0], t.span(c, d)[1], f"((({left}) ^ ({right})) | 64'd1) == 64'd1", "== without bit 0")
+                yield site(t.span(a, b)[0], t.span(c, d)[1], f"((({left}) ^ ({right})) | 64'd1) == 64'd1",
+                           "== without bit 0")
         if x in ("!", "~") and not binary:
             yield site(low, high, "", f"{x} is left out")
     for operator in "&&", "||":
@@ -234,7 +241,8 @@ def always(t, first, last):
             i = t.match[i + 1] + 1
         elif t[i] in ("case", "casez"):
             i = t.match[i + 1] + 1
-        elif t.list[i][3] == "word" and t[i] not in ("begin", "end", "else", "endcase", "default", "unique") or t[i] == "{":
+        elif (t.list[i][3] == "word" and t[i] not in ("begin", "end", "else", "endcase", "default", "unique") or
+              t[i] == "{"):
             stop = i
             while stop < last and t[stop] != ";" and not (t[stop] == ":" and stop not in inside(t, i, stop)):
                 stop += 1

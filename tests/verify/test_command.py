@@ -45,7 +45,8 @@ class Command(unittest.TestCase):
         self.assertIn("no difference", text)
 
     def test_difference(self):
-        """Found, the same with any number of jobs, shrunk, explained, and found again by the command that is printed."""
+        """Found, the same with any number of jobs, shrunk, explained, and found again by the command that is printed.
+        """
         d = self.wrong("--kind", "program", "--seeds", "500", "--jobs", "3", mutant=2)["differences"]
         self.assertEqual(len(d), 1)
         d = d[0]
@@ -92,12 +93,14 @@ class Command(unittest.TestCase):
 
     def test_mutants(self):
         args = ["--rtl", "wrong_small", "--seeds", "100", "--kind", "program"]
-        self.assertEqual(self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split(), ["no-bug", "cpop-is-ctz", "crash", "resume-loses"])
+        self.assertEqual(self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split(),
+                         ["no-bug", "cpop-is-ctz", "crash", "resume-loses"])
         self.assertIn("2 mutants, 2 caught, 0 not", self.verify(*args, "--mutants", "cpop-is-ctz", "crash").stdout)
         r = self.verify(*args, "--mutants", "--json", status=1)  # one of them is no bug, and so it is not caught
         m = json.loads(r.stdout)["mutants"]
         self.assertEqual([(x["name"], x["caught"]) for x in m],
-                         [("no-bug", False), ("cpop-is-ctz", True), ("crash", True), ("resume-loses", True), ("(unchanged)", False)])
+                         [("no-bug", False), ("cpop-is-ctz", True), ("crash", True), ("resume-loses", True),
+                          ("(unchanged)", False)])
         self.assertEqual(m[0]["cases"], 100)
         self.assertEqual(m[4]["cases"], 3)  # each that caught one, again without the bug
         self.assertIn("--mutants cpop-is-ctz", m[1]["difference"]["again"])
@@ -119,7 +122,8 @@ class Command(unittest.TestCase):
         text = self.verify(*args).stdout
         self.assertRegex(text, r"(?m)^resume-loses +preempt +[0-9]+ +[0-9]+ +barriers$")
         self.assertIn("1 mutants, 1 caught, 0 not", text)
-        args = ["--rtl", "wrong_small", "--kind", "preempt", "--kernel", "fill", "--every", "30", "--seeds", "0", "--mutants"]
+        args = ["--rtl", "wrong_small", "--kind", "preempt", "--kernel", "fill", "--every", "30", "--seeds", "0",
+                "--mutants"]
         text = self.verify(*args, "no-bug", "resume-loses", status=1).stdout
         self.assertRegex(text, r"(?m)^no-bug +NOT CAUGHT")
         self.assertRegex(text, r"(?m)^resume-loses +preempt +[0-9]+ +[0-9]+ +fill$")
@@ -140,13 +144,16 @@ class Command(unittest.TestCase):
         self.assertEqual(again[3]["difference"], first[3]["difference"])
         self.assertIn("3 by what caught them the last time", self.verify(*args, status=1).stdout)
 
-        hints.write_text("small cpop-is-ctz stream 1\nsmall crash program 999999\nsmall resume-loses preempt barriers 1\n"
+        hints.write_text("small cpop-is-ctz stream 1\nsmall crash program 999999\n"
+                         "small resume-loses preempt barriers 1\n"
                          "small no-bug program 1\ndefault crash stream 7\n")  # the first and third show nothing
         again = json.loads(self.verify(*args, "--json", "--record", status=1).stdout)["mutants"]
-        self.assertEqual([(x["caught"], x["hinted"]) for x in again[:4]], [(False, False), (True, False), (True, True), (True, False)])
+        self.assertEqual([(x["caught"], x["hinted"]) for x in again[:4]],
+                         [(False, False), (True, False), (True, True), (True, False)])
         self.assertEqual(again[1]["difference"]["seed"], first[1]["difference"]["seed"])
         self.assertEqual(again[3]["difference"], first[3]["difference"])
-        self.assertEqual(sorted(hints.read_text().splitlines()[-2:]), ["default crash stream 7", "small resume-loses preempt barriers " + told[2][-1]])
+        self.assertEqual(sorted(hints.read_text().splitlines()[-2:]),
+                         ["default crash stream 7", "small resume-loses preempt barriers " + told[2][-1]])
         hints.write_text("small crash\n")
         self.assertIn("hints:1: no hint", self.verify(*args, status=3).stderr)
 
@@ -176,15 +183,19 @@ class Command(unittest.TestCase):
         self.assertRegex(bad[0]["differs"], "stopped by wrong_small at cycle [0-9]+, resumed there, engine [01]: ")
         crash = self.verify(*args[:-1], "--every", "50", status=1, TERN_WRONG="3").stdout
         self.assertIn("a simulator died", crash)
-        self.assertIn("divergence\n", self.verify("--kind", "preempt", "--kernel", "list", "--rtl", "wrong_small").stdout)
+        self.assertIn("divergence\n",
+                      self.verify("--kind", "preempt", "--kernel", "list", "--rtl", "wrong_small").stdout)
         self.assertIn("there is no kernel 'x'", self.verify(*args[:4], "--kernel", "x", status=2).stderr)
 
     def test_wrong_usage(self):
-        for message, *args in (("not a possible number: '0'", "--seeds", "0"), ("not a possible number: '-1'", "--seed", "-1"),
-                               ("not a possible number: '12x'", "--jobs", "12x"), ("not a time in minutes: 'x'", "--minutes", "x"),
-                               ("there is no kind 'kernel'", "--kind", "kernel"), ("there is no geometry 'big'", "--geometry", "big"),
-                               ("unknown argument 'program'", "program"), ("not one of them: 'both'", "--stop", "both"), ("unrecognized option '--sed'", "--sed", "1"),
-                               ("requires an argument", "--seeds")):
+        for message, *args in (("not a possible number: '0'", "--seeds", "0"),
+                               ("not a possible number: '-1'", "--seed", "-1"),
+                               ("not a possible number: '12x'", "--jobs", "12x"),
+                               ("not a time in minutes: 'x'", "--minutes", "x"),
+                               ("there is no kind 'kernel'", "--kind", "kernel"),
+                               ("there is no geometry 'big'", "--geometry", "big"),
+                               ("unknown argument 'program'", "program"), ("not one of them: 'both'", "--stop", "both"),
+                               ("unrecognized option '--sed'", "--sed", "1"), ("requires an argument", "--seeds")):
             r = self.verify(*args, status=2)
             self.assertIn(message, r.stderr)
             self.assertIn("tern verify --help", r.stderr)
@@ -192,9 +203,11 @@ class Command(unittest.TestCase):
 
     def test_options_that_would_be_ignored(self):
         preempt = ["--kind", "preempt"]
-        for option, value in (("kernel", "fill"), ("every", "3"), ("cycle", "7"), ("stop", "rtl"), ("granularity", "group")):
+        for option, value in (("kernel", "fill"), ("every", "3"), ("cycle", "7"), ("stop", "rtl"),
+                              ("granularity", "group")):
             for kind in ([], ["--kind", "all"], ["--kind", "program"], ["--mutants", "cpop-is-ctz"]):
-                self.assertIn(f"--{option} is for --kind preempt; see", self.verify(*kind, f"--{option}", value, status=2).stderr)
+                self.assertIn(f"--{option} is for --kind preempt; see",
+                              self.verify(*kind, f"--{option}", value, status=2).stderr)
         for message, *args in (("--minutes has no meaning for --kind preempt", *preempt, "--minutes", "1"),
                                ("--instructions has no meaning for --kind preempt", "--instructions", "9", *preempt),
                                ("--coverage has no meaning for --kind preempt", *preempt, "--coverage", "x"),
@@ -202,7 +215,8 @@ class Command(unittest.TestCase):
                                ("--every has no meaning with --cycle", *preempt, "--cycle", "5", "--every", "2"),
                                ("--seed has no meaning with --cycle", *preempt, "--cycle", "5", "--seed", "2"),
                                ("--seeds has no meaning with --cycle", *preempt, "--cycle", "5", "--seeds", "2"),
-                               ("--record is for --mutants", "--record"), ("--record needs --hints with --rtl", "--rtl", "x", "--mutants", "--record"),
+                               ("--record is for --mutants", "--record"),
+                               ("--record needs --hints with --rtl", "--rtl", "x", "--mutants", "--record"),
                                ("--hints is for --mutants", "--hints", "x"),
                                ("--coverage has no meaning with --mutants", "--mutants", "--coverage", "x"),
                                ("--keep-going has no meaning with --mutants", "--mutants", "--keep-going")):
@@ -214,9 +228,11 @@ class Command(unittest.TestCase):
         """Of kernels and mutants, as text and as JSON."""
         for kind in ([], ["--kind", "preempt"]):
             names = self.verify("--rtl", "wrong_small", "--kernel", "list", *kind).stdout.split()
-            self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--kernel", "list", *kind).stdout), {"kernels": names})
+            self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--kernel", "list",
+                                                    *kind).stdout), {"kernels": names})
         names = self.verify("--rtl", "wrong_small", "--mutants", "list").stdout.split()
-        self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--mutants", "list").stdout), {"mutants": names})
+        self.assertEqual(json.loads(self.verify("--rtl", "wrong_small", "--json", "--mutants", "list").stdout),
+                         {"mutants": names})
 
     def test_cannot_run(self):
         self.assertIn("ninja -C build tern_sim_nothing", self.verify("--rtl", "nothing", status=3).stderr)

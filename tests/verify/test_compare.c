@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Running a scene and comparing two ends, on the functional model twice: test_compare. What is equal must be called equal,
- * and each kind of difference must be seen, unless it is in an open range.
+ * Running a scene and comparing two ends, on the functional model twice: test_compare. What is equal must be called
+ * equal, and each kind of difference must be seen, unless it is in an open range.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -53,7 +53,8 @@ static void add_fill(struct scene *s, uint32_t engine, uint32_t at, uint32_t byt
 static void add_wait(struct scene *s, uint32_t engine, uint32_t at, uint32_t value)
 {
     uint32_t w[16];
-    assert_int_equal(tern_pkt_fence_wait_pack(&(struct tern_pkt_fence_wait){.address_lo = at, .value_lo = value}, w), 0);
+    assert_int_equal(tern_pkt_fence_wait_pack(&(struct tern_pkt_fence_wait){.address_lo = at, .value_lo = value}, w),
+                     0);
     add(s, engine, w, 1);
 }
 
@@ -76,7 +77,8 @@ static struct side run(const struct scene *s)
 }
 
 /** Compares, expects that kind, and frees both. */
-static struct difference expect(const struct scene *s, struct side *a, struct side *b, bool every_page, enum difference_kind kind)
+static struct difference expect(const struct scene *s, struct side *a, struct side *b, bool every_page,
+                                enum difference_kind kind)
 {
     struct difference d;
     assert_int_equal(compare(s, a, b, every_page, &d), 0);
@@ -226,7 +228,8 @@ static void test_preemption(void **state)
         add_fill(&s, 1, TARGET + 0x10000 + i * 50, 100, i);
     }
     uint32_t w[16];
-    assert_int_equal(tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = TARGET - 8, .value_lo = 1}, w), 0);
+    assert_int_equal(tern_pkt_fence_signal_pack(&(struct tern_pkt_fence_signal){.address_lo = TARGET - 8,
+                                                                                .value_lo = 1}, w), 0);
     add(&s, 1, w, 1);
     struct side alone = run(&s);
     assert_int_equal(alone.end.cut_count, 0);
@@ -282,9 +285,10 @@ int main(void)
         return 2;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),       cmocka_unit_test(test_memory),     cmocka_unit_test(test_open_memory),
-        cmocka_unit_test(test_dirty),       cmocka_unit_test(test_indications), cmocka_unit_test(test_hang),
-        cmocka_unit_test(test_preemption),  cmocka_unit_test(test_what_a_model_cannot), cmocka_unit_test(test_case_seeds),
+        cmocka_unit_test(test_equal), cmocka_unit_test(test_memory), cmocka_unit_test(test_open_memory),
+        cmocka_unit_test(test_dirty), cmocka_unit_test(test_indications), cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_preemption), cmocka_unit_test(test_what_a_model_cannot),
+        cmocka_unit_test(test_case_seeds),
     };
     int r = cmocka_run_group_tests_name("compare", tests, NULL, NULL) ? 1 : 0;
     backend_close(&model);

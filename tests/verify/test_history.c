@@ -27,8 +27,8 @@ static struct history usual(uint64_t time)
     struct history h = {0};
     for (uint32_t i = 0; i < 12; i++) {
         uint32_t op = i / 2, rd = words[op] >> 7 & 31;
-        struct tern_sim_retired r = {.time = time + 3 * i, .warp = i % 2, .pc = CODE + 4 * op, .word = words[op], .mask = 0xff,
-                                     .rd = op == EXIT ? 0 : rd};
+        struct tern_sim_retired r = {.time = time + 3 * i, .warp = i % 2, .pc = CODE + 4 * op, .word = words[op],
+                                     .mask = 0xff, .rd = op == EXIT ? 0 : rd};
         for (uint32_t l = 0; l < LANES && r.rd; l++) {
             r.value[l] = op;
         }
@@ -162,8 +162,8 @@ static void test_ends_early_or_late(void **state)
 static void test_faults(void **state)
 {
     (void)state;
-    const struct seen fault = {.kind = TERN_ENGINE_IND_INFO_KIND_FAULTED, .begin = 1, .end = 1000000, .warp = 1, .lane = 0,
-                               .pc = CODE + 4 * LOAD};
+    const struct seen fault = {.kind = TERN_ENGINE_IND_INFO_KIND_FAULTED, .begin = 1, .end = 1000000, .warp = 1,
+                               .lane = 0, .pc = CODE + 4 * LOAD};
     struct ending faulted = ended(&fault, 1), ok = ended(done, 1);
     struct history a = usual(100), b = usual(500);
     a.count = 9; /* warp 1 does not load */
@@ -207,7 +207,8 @@ static void test_disassembly(void **state)
         uint32_t word;
         const char *text;
     } cases[] = {{0x00c58533, "add a0, a1, a2"}, {0x0000100b, "tern.exit"}, {0x0000000b, "tern.barrier"},
-                 {0x00c5f553, "fadd.s a0, a1, a2"}, {0x28c5a52f, "amocas.w a0, a2, (a1)"}, {0x20c5a533, "sh1add a0, a1, a2"},
+                 {0x00c5f553, "fadd.s a0, a1, a2"}, {0x28c5a52f, "amocas.w a0, a2, (a1)"},
+                 {0x20c5a533, "sh1add a0, a1, a2"},
                  {0x60261513, "cpop a0, a2"}, {0xfe000ee3, "beqz zero, -0x4"}, {0xffffffff, "(no instruction)"},
                  {0x0000200b, "(no instruction)"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -220,9 +221,10 @@ static void test_disassembly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_is_open),   cmocka_unit_test(test_value), cmocka_unit_test(test_what_follows_is_not_first),
-        cmocka_unit_test(test_known_registers), cmocka_unit_test(test_flow),  cmocka_unit_test(test_ends_early_or_late),
-        cmocka_unit_test(test_faults),          cmocka_unit_test(test_submissions), cmocka_unit_test(test_disassembly),
+        cmocka_unit_test(test_order_is_open), cmocka_unit_test(test_value),
+        cmocka_unit_test(test_what_follows_is_not_first), cmocka_unit_test(test_known_registers),
+        cmocka_unit_test(test_flow), cmocka_unit_test(test_ends_early_or_late), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_submissions), cmocka_unit_test(test_disassembly),
     };
     return cmocka_run_group_tests_name("history", tests, NULL, NULL) ? 1 : 0;
 }

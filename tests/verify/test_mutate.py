@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tools that put mutants into RTL: which mutants they find, that edits may lie within each other, that reviews do not go stale."""
+"""The tools that put mutants into RTL: which mutants they find, that edits may lie within each other,
+that reviews do not go stale.
+"""
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -21,7 +23,8 @@ def load(name):
 
 mutate, auto = load("mutate"), load("mutate-auto")
 
-MODULE = """module m #(parameter int W = 8 + 1) (input logic clk_i, rst_i, a_i, b_i, input logic [W-1:0] x_i, y_i, output logic [W-1:0] o);
+MODULE = """module m #(parameter int W = 8 + 1) (input logic clk_i, rst_i, a_i, b_i, input logic [W-1:0] x_i, y_i, \
+output logic [W-1:0] o);
   localparam logic [3:0] K = 4'd3 + 4'd1;
   // assign c = a && b;
   assign o = a_i && !b_i ? x_i[W-1:0] + {(W-1){b_i}} : W'(y_i);
@@ -46,10 +49,11 @@ endmodule
 FOUND = [
     (4, "! is left out"), (4, "&& becomes ||"), (4, "+ becomes -"), (4, "arms swapped: x_i[W-1:0] + {(W-1){b_i}}"),
     (4, "left out: && !b_i"), (4, "left out: a_i &&"),
-    (6, "4'd5 becomes 4'd13"), (6, "4'd5 becomes 4'd4"), (6, "4'd5 becomes 4'd6"), (6, "== becomes !="), (6, "== without bit 0"), (6, "left out"),
-    (6, "the condition is negated"), (7, "< becomes <="), (7, "left out"),
-    (9, "left out"), (13, "left out: a_i ||"), (13, "left out: || b_i"), (13, "|| becomes &&"), (14, "1'b0 becomes 1'd1"),
-    (14, "arms swapped: b_i"), (17, "&& becomes ||"), (17, "left out: && b_i"), (17, "left out: a_i &&"),
+    (6, "4'd5 becomes 4'd13"), (6, "4'd5 becomes 4'd4"), (6, "4'd5 becomes 4'd6"), (6, "== becomes !="),
+    (6, "== without bit 0"), (6, "left out"), (6, "the condition is negated"), (7, "< becomes <="), (7, "left out"),
+    (9, "left out"), (13, "left out: a_i ||"), (13, "left out: || b_i"), (13, "|| becomes &&"),
+    (14, "1'b0 becomes 1'd1"), (14, "arms swapped: b_i"), (17, "&& becomes ||"), (17, "left out: && b_i"),
+    (17, "left out: a_i &&"),
 ]
 
 
@@ -66,7 +70,8 @@ class Sites(unittest.TestCase):
         text = lambda line, change: sites[line, change].new
         self.assertEqual(text(4, "left out: a_i &&").split(), "!b_i ? x_i[W-1:0] + {(W-1){b_i}} : W'(y_i)".split())
         self.assertEqual(text(6, "== without bit 0"), "(((a_i) ^ (b_i)) | 64'd1) == 64'd1")
-        self.assertEqual(mutate.apply("a <= b;", [auto.mutate_sites.Site(0, 7, None, "left out", 0, guard=True).edit(3)]),
+        self.assertEqual(mutate.apply("a <= b;",
+                                      [auto.mutate_sites.Site(0, 7, None, "left out", 0, guard=True).edit(3)]),
                          "begin if (tern_mutant_pkg::select != 3) a <= b; end")
         s = sites[9, "left out"]
         self.assertEqual(MODULE[s.start:s.end], "s <= a_i;")
@@ -89,7 +94,8 @@ class Sites(unittest.TestCase):
 class Edits(unittest.TestCase):
     def test_equal_nested_apart(self):
         s = "tern_mutant_pkg::select"
-        got = mutate.apply("x = a + b * c; y = d;", [(4, 13, 1, "p"), (8, 13, 2, "q"), (8, 13, 3, "r"), (19, 20, 4, "t")])
+        got = mutate.apply("x = a + b * c; y = d;",
+                           [(4, 13, 1, "p"), (8, 13, 2, "q"), (8, 13, 3, "r"), (19, 20, 4, "t")])
         inner = f"(({s} == 2) ? (q) : ((({s} == 3) ? (r) : (b * c))))"
         self.assertEqual(got, f"x = (({s} == 1) ? (p) : (a + {inner})); y = (({s} == 4) ? (t) : (d));")
 
@@ -112,8 +118,10 @@ class Reviews(unittest.TestCase):
         return auto.reviewed(self.list)
 
     def test_an_entry_fits_or_is_stale(self):
-        entries = self.review('- {file: m.sv, in: "if (a_i == b_i) q <= 4\'d5;", change: "== becomes !=", why: "a reason"}\n'
-                              '- {file: m.sv, in: "if (a_i == b_i) q <= 4\'d6;", change: "== becomes !=", why: "the line has changed"}\n')
+        entries = self.review('- {file: m.sv, in: "if (a_i == b_i) q <= 4\'d5;", change: "== becomes !=", '
+                              'why: "a reason"}\n'
+                              '- {file: m.sv, in: "if (a_i == b_i) q <= 4\'d6;", change: "== becomes !=", '
+                              'why: "the line has changed"}\n')
         self.assertEqual([key[1] for key in auto.stale(entries, self.mutants)], ["if (a_i == b_i) q <= 4'd6;"])
         self.assertNotIn(("m.sv", "if (a_i == b_i) q <= 4'd5;", "== becomes !="),
                          {m.key for m in auto.sample(self.mutants, entries, 0, 1000)})

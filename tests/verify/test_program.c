@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random programs on the functional model: test_program. They end, they fault where and how their plan says and nowhere else,
- * whatever items are left out, and together they run every instruction that there is.
+ * Random programs on the functional model: test_program. They end, they fault where and how their plan says and nowhere
+ * else, whatever items are left out, and together they run every instruction that there is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,16 +28,16 @@ static struct test_case new_case(uint64_t seed)
     return c;
 }
 
-/** Runs a case. The faults that came are those of the kernels that were planned to have one, if its item is kept: as many of
- *  each kind. Their number. */
+/** Runs a case. The faults that came are those of the kernels that were planned to have one, if its item is kept: as
+ *  many of each kind. Their number. */
 static uint32_t run(const struct test_case *c, const struct watch *watch)
 {
     static const uint32_t code[FAULT_CLASSES] = {
         [FAULT_ILLEGAL] = TERN_FAULT_ILLEGAL_INSTRUCTION, [FAULT_MISALIGNED] = TERN_FAULT_MISALIGNED,
-        [FAULT_STACK] = TERN_FAULT_STACK_OVERFLOW, [FAULT_LOCAL] = TERN_FAULT_LOCAL_OVERRUN, [FAULT_PAGE] = TERN_FAULT_PAGE,
-        [FAULT_PROTECTION] = TERN_FAULT_PROTECTION, [FAULT_MALFORMED] = TERN_FAULT_PTE_MALFORMED,
-        [FAULT_CALL] = TERN_FAULT_ENVIRONMENT_CALL, [FAULT_BARRIER] = TERN_FAULT_BARRIER_DIVERGENCE,
-        [FAULT_BUS] = TERN_FAULT_BUS_ERROR};
+        [FAULT_STACK] = TERN_FAULT_STACK_OVERFLOW, [FAULT_LOCAL] = TERN_FAULT_LOCAL_OVERRUN,
+        [FAULT_PAGE] = TERN_FAULT_PAGE, [FAULT_PROTECTION] = TERN_FAULT_PROTECTION,
+        [FAULT_MALFORMED] = TERN_FAULT_PTE_MALFORMED, [FAULT_CALL] = TERN_FAULT_ENVIRONMENT_CALL,
+        [FAULT_BARRIER] = TERN_FAULT_BARRIER_DIVERGENCE, [FAULT_BUS] = TERN_FAULT_BUS_ERROR};
     struct plan p;
     struct scene s;
     struct side d = {.backend = &model};
@@ -158,8 +158,9 @@ int main(void)
         return 2;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ends_as_planned),   cmocka_unit_test(test_items_left_out), cmocka_unit_test(test_same_seed_same_scene),
-        cmocka_unit_test(test_every_instruction), cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_ends_as_planned), cmocka_unit_test(test_items_left_out),
+        cmocka_unit_test(test_same_seed_same_scene), cmocka_unit_test(test_every_instruction),
+        cmocka_unit_test(test_texts),
     };
     int r = cmocka_run_group_tests_name("program", tests, NULL, NULL) ? 1 : 0;
     backend_close(&model);

@@ -112,8 +112,9 @@ static void test_gives_up_after_so_many_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_what_is_needed), cmocka_unit_test(test_no_item_is_needed), cmocka_unit_test(test_one_item),
-        cmocka_unit_test(test_any_of_many), cmocka_unit_test(test_gives_up_after_so_many_runs),
+        cmocka_unit_test(test_finds_what_is_needed), cmocka_unit_test(test_no_item_is_needed),
+        cmocka_unit_test(test_one_item), cmocka_unit_test(test_any_of_many),
+        cmocka_unit_test(test_gives_up_after_so_many_runs),
     };
     return cmocka_run_group_tests_name("shrink", tests, NULL, NULL) ? 1 : 0;
 }

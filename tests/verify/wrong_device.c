@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device that is wrong on purpose: the small functional model, with what config.mutant says on top of it. To the command
- * it is an RTL with seeded bugs, but needs no RTL.
+ * A device that is wrong on purpose: the small functional model, with what config.mutant says on top of it. To the
+ * command it is an RTL with seeded bugs, but needs no RTL.
  *
- * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that from who
- * reads memory); "crash" ends the process at the first interrupt; "resume-loses", which is for the signature test, loses a bit
- * of what it resumes. TERN_WRONG=number: a device that is so without being asked.
+ * 0 and "no-bug" are the model itself; "cpop-is-ctz" changes that instruction in code as it is loaded (and hides that
+ * from who reads memory); "crash" ends the process at the first interrupt; "resume-loses", which is for the signature
+ * test, loses a bit of what it resumes. TERN_WRONG=number: a device that is so without being asked.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -78,7 +78,8 @@ static int mem_read(struct tern_sim *sim, uint64_t address, void *data, size_t s
 static int write32(struct tern_sim *sim, uint32_t offset, uint32_t value)
 {
     uint32_t engine = (offset - TERN_REG_ENGINE_SUB_FLAGS(0)) / 0x400u, save, header[16], word;
-    if (mutant == RESUME_LOSES && offset == TERN_REG_ENGINE_SUB_FLAGS(engine) && (value & TERN_ENGINE_SUB_FLAGS_RESUME_MASK)) {
+    if (mutant == RESUME_LOSES && offset == TERN_REG_ENGINE_SUB_FLAGS(engine) &&
+        (value & TERN_ENGINE_SUB_FLAGS_RESUME_MASK)) {
         model->read32(sim, TERN_REG_ENGINE_SUB_SAVE(engine), &save);
         model->mem_read(sim, save * 4096ull, header, sizeof header);
         uint64_t last = save * 4096ull + header[4] * 64ull;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A barrier that work-items reach by different ways stays one instruction. Optimizers like to copy what stands between a
- * decision and its use, each way its own; work-items would then wait at different barriers, though the program is right.
+ * A barrier that work-items reach by different ways stays one instruction. Optimizers like to copy what
+ * stands between a decision and its use, each way its own; work-items would then wait at different barriers,
+ * though the program is right.
  */
 #include "support.h"
 
@@ -10,18 +11,21 @@
 static const char *const programs[] = {
     /* a decision on both sides: jump threading */
     "int w; if (p[l] & 1) w = 1; else w = 2; barrier(1); if (w == 1) p[l] = sin((float)l); else p[l + 1] = 5;",
-    "int w = 0; for (uint k = 0; k < l; k++) if (p[k] == 3) { w = 1; break; } barrier(1); if (w) p[l] = 3; else p[l + n] = 9;",
+    "int w = 0; for (uint k = 0; k < l; k++) if (p[k] == 3) { w = 1; break; } barrier(1); "
+    "if (w) p[l] = 3; else p[l + n] = 9;",
     "bool a = l > 3 && p[l] == 5 || p[l + 1] == 7; if (a) p[l] = 2; barrier(1); if (a) p[l] = 4;",
     "int s = l < n ? p[l] : 0; if (l < n) s *= 3; barrier(1); if (l < n) p[l] = s;",
     "uint d = p[l] ? 2 : 4; barrier(1); for (uint k = 0; k < d; k++) p[l * 4 + k] = k;",
     /* a switch on both sides: tail duplication */
     ("int w = 0; switch (p[l]) { case 1: w = 3; break; case 4: w = 1; break; case 7: w = 8; } barrier(1);"
     " switch (w) { case 3: p[l] = 4; break; case 1: p[l * 2] = 5; break; case 8: p[l * 3] = 9; }"),
-    "switch (p[l]) { case 1: p[l] = 7; break; case 2: p[l + 9] = 1; break; case 3: p[l + n] = 5; } barrier(1); p[l] += p[l ^ 1];",
+    "switch (p[l]) { case 1: p[l] = 7; break; case 2: p[l + 9] = 1; break; case 3: p[l + n] = 5; } barrier(1); "
+    "p[l] += p[l ^ 1];",
     /* a decision that holds for a whole loop: unswitching */
     "bool odd = l & 1; for (int k = 0; k < n; k++) { if (odd) p[l] += 2; barrier(1); if (!odd) p[l + 3] = k; }",
     "for (int k = 0; k < n; k++) { if (p[l] > n) p[k] = 2; else p[k + l] = 7; barrier(1); }",
-    "int q = p[l]; for (int k = 0; k < n; k++) { switch (q) { case 1: p[l] = k; break; case 2: p[l + k] = 3; } barrier(1); p[k]++; }",
+    "int q = p[l]; for (int k = 0; k < n; k++) { switch (q) { case 1: p[l] = k; break; case 2: p[l + k] = 3; } "
+    "barrier(1); p[k]++; }",
     /* in a function with two ways to it */
     "int v; if (p[l]) v = p[l + 1] * 3; else v = p[l + 2]; v = meet(p, v); if (v > 3) p[l] = v; else p[n] = v;",
 };
@@ -53,10 +57,12 @@ static void test_one_instruction(void **state)
 {
     (void)state;
     static const char *const options[] = {"", "-cl-opt-disable", "-cl-std=CL3.0 -cl-fast-relaxed-math", "-g"};
-    char source[8192] = "int meet(global int *p, int v) { if (v == 1) v += p[v]; barrier(1); return v == 7 ? p[0] : v; }\n";
+    char source[8192] = "int meet(global int *p, int v) { if (v == 1) v += p[v]; barrier(1); "
+                        "return v == 7 ? p[0] : v; }\n";
     for (size_t i = 0, at = strlen(source); i < N; i++) {
         at += (size_t)snprintf(source + at, sizeof source - at,
-                               "kernel void k%zu(global int *p, int n) { uint l = get_local_id(0); %s }\n", i, programs[i]);
+                               "kernel void k%zu(global int *p, int n) { uint l = get_local_id(0); %s }\n", i,
+                               programs[i]);
     }
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
         unsigned counts[N + 1];

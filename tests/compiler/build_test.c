@@ -9,7 +9,8 @@
 static void test_errors(void **state)
 {
     (void)state;
-    expect_failure("kernel void k(global int *a) { a[0] = b; }", "", -EBADMSG, "program.cl:1:39: error: use of undeclared");
+    expect_failure("kernel void k(global int *a) { a[0] = b; }", "", -EBADMSG,
+                   "program.cl:1:39: error: use of undeclared");
     expect_failure("#include \"absent.h\"\n", "", -EBADMSG, "absent.h");
     expect_failure("void f(int x); kernel void k(global int *a) { f(a[0]); }", "", -EBADMSG, "undefined function 'f'");
 }
@@ -18,12 +19,14 @@ static void test_errors(void **state)
 static void test_images(void **state)
 {
     (void)state;
-    static const char image[] = "kernel void f(read_only image2d_t i, global int *o) { o[0] = 1; }", none[] = "the device has no images";
+    static const char image[] = "kernel void f(read_only image2d_t i, global int *o) { o[0] = 1; }",
+        none[] = "the device has no images";
     expect_failure(image, "", -EBADMSG, none);
     expect_failure(image, "-cl-std=CL3.0", -EBADMSG, "__opencl_c_images");
     expect_failure("kernel void f(sampler_t s, global int *o) { o[0] = 1; }", "", -EBADMSG, none);
     expect_failure("int f(image2d_t i) { return get_image_width(i); }", "", -EBADMSG, none);
-    struct tc_blob object = object_of("typedef struct { int w; } image_t; kernel void f(image_t image, global int *image2d) { *image2d = image.w; }", "");
+    struct tc_blob object = object_of("typedef struct { int w; } image_t; "
+                                      "kernel void f(image_t image, global int *image2d) { *image2d = image.w; }", "");
     free(object.data);
 }
 
@@ -52,7 +55,8 @@ static void test_empty(void **state)
 static void test_headers(void **state)
 {
     (void)state;
-    const char *source = "#include \"one.h\"\n#include <deep/er/two.h>\nkernel void k(global int *a) { a[0] = ONE + TWO; }";
+    const char *source = "#include \"one.h\"\n#include <deep/er/two.h>\n"
+                         "kernel void k(global int *a) { a[0] = ONE + TWO; }";
     const char *one = "#define ONE 1\n#include \"deep/er/two.h\"\n", *two = "#pragma once\n#define TWO 2\n";
     const struct tc_header headers[] = {{"one.h", one, strlen(one)}, {"deep/er/two.h", two, strlen(two)}};
     struct tc_blob module = {0};
@@ -117,7 +121,8 @@ static void test_relative_names(void **state)
 {
     (void)state;
     char directory[4096], absolute[4200];
-    snprintf(directory, sizeof directory, "%s/relative.XXXXXX", getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
+    snprintf(directory, sizeof directory, "%s/relative.XXXXXX",
+             getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
     assert_non_null(mkdtemp(directory));
     assert_int_equal(chdir(directory), 0);
     assert_true(!mkdir("sub", 0700) && !mkdir("sub/deep er", 0700));
@@ -163,12 +168,14 @@ static void test_relative_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/** Headers that the application gives: in folders, from each other, before those on disk; of one name the last counts. */
+/** Headers that the application gives: in folders, from each other, before those on disk; of
+ * one name the last counts. */
 static void test_given_names(void **state)
 {
     (void)state;
     char directory[4096], options[4200];
-    snprintf(directory, sizeof directory, "%s/given.XXXXXX", getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
+    snprintf(directory, sizeof directory, "%s/given.XXXXXX",
+             getenv("TERN_TEST_DIR") ? getenv("TERN_TEST_DIR") : "/tmp");
     assert_non_null(mkdtemp(directory));
     assert_int_equal(chdir(directory), 0);
     assert_int_equal(mkdir("a", 0700), 0);
@@ -196,7 +203,8 @@ static void test_given_names(void **state)
         {"#include \"a/up.h\"", 1},     {"#include \"twice.h\"", 4},  {"#include \"dot.h\"", 5},
         {"#include \"./dot.h\"", 5},    {"#include \"a/y.h\"", 6},    {"#include \"a/x/../y.h\"", 6},
         {"#include \"../outer.h\"", 10}, {"#include <../outer.h>", 10}, {"#include \"../../i/far.h\"", 11},
-        {"#include \"/tern/no/such.h\"", 12}, {"#include \"only.h\"", 20}, {"#include <only.h>", 20}, {"#include <only2.h>", 21},
+        {"#include \"/tern/no/such.h\"", 12}, {"#include \"only.h\"", 20}, {"#include <only.h>", 20},
+        {"#include <only2.h>", 21},
         {"#include \"a/slashes.h\"", 7}, {"#include \"a//slashes.h\"", 7},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -265,7 +273,8 @@ static void test_library(void **state)
 {
     (void)state;
     struct tc_blob part = module_of("float half_of(float x) { return x / 2; }", "");
-    struct tc_blob user = module_of("float half_of(float x); kernel void k(global float *a) { a[0] = half_of(a[1]); }", "");
+    struct tc_blob user = module_of("float half_of(float x); kernel void k(global float *a) { a[0] = half_of(a[1]); }",
+                                    "");
     struct tc_blob library = {0}, object = {0};
     char *log = NULL;
     assert_int_equal(tc_link(&part, 1, "-create-library -enable-link-options", 1, &library, &log), 0);
@@ -357,9 +366,11 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_images),       cmocka_unit_test(test_recursion),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_headers), cmocka_unit_test(test_relative_names), cmocka_unit_test(test_given_names),     cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
-        cmocka_unit_test(test_library),      cmocka_unit_test(test_kinds),        cmocka_unit_test(test_seal),         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_images), cmocka_unit_test(test_recursion),
+        cmocka_unit_test(test_empty), cmocka_unit_test(test_headers), cmocka_unit_test(test_relative_names),
+        cmocka_unit_test(test_given_names), cmocka_unit_test(test_many_headers), cmocka_unit_test(test_two_modules),
+        cmocka_unit_test(test_library), cmocka_unit_test(test_kinds), cmocka_unit_test(test_seal),
+        cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

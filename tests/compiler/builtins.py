@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""builtins.py CLANG VERSION: an OpenCL C program, on standard output, that calls every built-in function of that version.
+"""builtins.py CLANG VERSION: an OpenCL C program, on standard output, that calls every built-in function of that
+version.
 builtins.py --extensions VERSION: what that version is compiled with.
 
-The list is the compiler's own header, preprocessed for the device; each overload becomes a small function that calls it.
-Left out: what the device does not claim to have (images, pipes, device-side enqueue, half arithmetic, 64-bit atomics)."""
+The list is the compiler's own header, preprocessed for the device; each overload becomes a small function that calls
+it. Left out: what the device does not claim to have (images, pipes, device-side enqueue, half arithmetic, 64-bit
+atomics)."""
 import os
 import pathlib
 import re
@@ -12,11 +14,11 @@ import subprocess
 import sys
 
 DEFINED = pathlib.Path(__file__).resolve().parents[2] / "runtime/compiler/tc_extensions.def"
-SKIP_TYPES = re.compile(r"image|pipe|reserve_id|queue_t|clk_event|ndrange|sampler|half\d*\b(?! ?\*)|intel|atomic_(long|ulong|double|half)|"
-                        r"cl_profiling|mem_fence.*image")
-SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|get_default_queue|"
-                        r"sub_group|get_.*sub_group|intel|ndrange|work_group_(all|any|broadcast|reduce|scan|commit|reserve)|"
-                        r"amd_|arm_|__)")
+SKIP_TYPES = re.compile(r"image|pipe|reserve_id|queue_t|clk_event|ndrange|sampler|half\d*\b(?! ?\*)|intel|"
+                        r"atomic_(long|ulong|double|half)|cl_profiling|mem_fence.*image")
+SKIP_NAMES = re.compile(r"^(printf|enqueue|create_user|is_valid|release_event|retain_event|set_user|capture|"
+                        r"get_default_queue|sub_group|get_.*sub_group|intel|ndrange|"
+                        r"work_group_(all|any|broadcast|reduce|scan|commit|reserve)|amd_|arm_|__)")
 
 
 def extensions(version):
@@ -42,7 +44,8 @@ def declarations(clang, version):
         if not m or "typedef" in statement or "..." in statement or "__attribute__" in statement:
             continue
         result, name, parameters = m.group(1).strip(), m.group(2), m.group(3)
-        if SKIP_NAMES.search(name) or SKIP_TYPES.search(result + "," + parameters) or (result, name, parameters) in seen:
+        if (SKIP_NAMES.search(name) or SKIP_TYPES.search(result + "," + parameters) or
+                (result, name, parameters) in seen):
             continue
         seen.add((result, name, parameters))
         yield result, name, [] if parameters in ("", "void") else [p.strip() for p in parameters.split(",")]
@@ -60,7 +63,8 @@ def main():
         for i, p in enumerate(parameters):
             # a parameter may have a name of its own; the type is what stands before it
             m = re.fullmatch(r"(.*[ *])(\w+)", p)
-            if m and m.group(2) not in TYPES and not re.fullmatch(r"u?(char|short|int|long)\d*|float\d*|double\d*|half\d*", m.group(2)):
+            if (m and m.group(2) not in TYPES and
+                    not re.fullmatch(r"u?(char|short|int|long)\d*|float\d*|double\d*|half\d*", m.group(2))):
                 p = m.group(1)
             arguments.append("%s a%d" % (p.strip(), i))
         names = ", ".join("a%d" % i for i in range(len(arguments)))
@@ -70,8 +74,9 @@ def main():
     print("__kernel void k(void) {}")
 
 
-TYPES = {"size_t", "ptrdiff_t", "event_t", "bool", "void", "cl_mem_fence_flags", "memory_order", "memory_scope", "atomic_int",
-         "atomic_uint", "atomic_float", "atomic_flag", "intptr_t", "uintptr_t", "uint", "int", "float", "uchar", "ushort", "ulong"}
+TYPES = {"size_t", "ptrdiff_t", "event_t", "bool", "void", "cl_mem_fence_flags", "memory_order", "memory_scope",
+         "atomic_int", "atomic_uint", "atomic_float", "atomic_flag", "intptr_t", "uintptr_t", "uint", "int", "float",
+         "uchar", "ushort", "ulong"}
 
 if __name__ == "__main__":
     main()

@@ -160,7 +160,8 @@ static void test_disk_headers(void **state)
         fprintf(f, "#define VALUE %d\n", i);
         fclose(f);
         char source[128];
-        snprintf(source, sizeof source, "#include \".value.h\"\n#if VALUE\nkernel void b(void) {}\n#else\nkernel void a(void) {}\n#endif\n");
+        snprintf(source, sizeof source, "#include \".value.h\"\n#if VALUE\nkernel void b(void) {}\n"
+                 "#else\nkernel void a(void) {}\n#endif\n");
         struct tc_blob object = object_of(source, options);
         struct tc_kernels kernels;
         assert_int_equal(tc_kernels_read(&object, &kernels), 0);

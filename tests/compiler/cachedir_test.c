@@ -263,7 +263,8 @@ static void test_file_limit(void **state)
         expected = cases[i].result;
         const int status = apart(compile_limited, said, sizeof said);
         if (status || entries(cache) != cases[i].entries) {
-            fail_msg("limit %llu: status %x, %d entries; %s", (unsigned long long)cases[i].limit, (unsigned)status, entries(cache), said);
+            fail_msg("limit %llu: status %x, %d entries; %s", (unsigned long long)cases[i].limit, (unsigned)status,
+                     entries(cache), said);
         }
     }
 }

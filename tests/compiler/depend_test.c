@@ -224,7 +224,8 @@ static void test_time(void **state)
         {.text = time_of, .options = "-DT=__TIME__"},
         {.text = time_of, .options = "-DT=__DATE__"},
         {.text = time_of, .options = "-DT=__TIMESTAMP__"},
-        {.text = "#define J(a, b) a##b\nconstant char t[] = J(__TI, ME__); kernel void k1(global char *o) { o[0] = t[7]; }"},
+        {.text = "#define J(a, b) a##b\nconstant char t[] = J(__TI, ME__); "
+                 "kernel void k1(global char *o) { o[0] = t[7]; }"},
         {.text = "constant char t[] = __TI\\\nME__; kernel void k1(global char *o) { o[0] = t[7]; }"},
         {.text = "constant char t[] = __TI?\?/\nME__; kernel void k1(global char *o) { o[0] = t[7]; }"},
     };
@@ -330,10 +331,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_include),       TEST(test_spliced),     TEST(test_embed),       TEST(test_shadow),
-        TEST(test_shadow_beside), TEST(test_shadow_here), TEST(test_include_next), TEST(test_has_include),
-        TEST(test_has_embed),     TEST(test_time),        TEST(test_given), TEST(test_given_and_here),       TEST(test_relative),
-        TEST(test_environment), TEST(test_edited_options),   TEST(test_odd_names),
+        TEST(test_include), TEST(test_spliced), TEST(test_embed), TEST(test_shadow), TEST(test_shadow_beside),
+        TEST(test_shadow_here), TEST(test_include_next), TEST(test_has_include), TEST(test_has_embed), TEST(test_time),
+        TEST(test_given), TEST(test_given_and_here), TEST(test_relative), TEST(test_environment),
+        TEST(test_edited_options), TEST(test_odd_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,8 @@ static void test_arguments(void **state)
     for (size_t i = 0; i < N; i++) {
         strcat(strcat(source, i ? ", " : ""), cases[i].declaration);
     }
-    strcat(source, ") { p; v[0] = c + u.y + s + l[0] + k->b + (int)d + q.b + (int)f3.z + (int)big.sf + (int)ul + w.c + last; }");
+    strcat(source, ") { p; v[0] = c + u.y + s + l[0] + k->b + (int)d + q.b + (int)f3.z + (int)big.sf + (int)ul "
+           "+ w.c + last; }");
     struct tc_kernels kernels = read_kernels(source, "-cl-std=CL3.0");
     const struct tc_kernel *k = find(&kernels, "k");
     assert_int_equal(k->n_args, N);
@@ -107,8 +108,8 @@ static void test_local(void **state)
         "kernel void one(global int *a) { local int x; x = a[1]; barrier(1); a[0] = x; }\n"
         "kernel void arrays(global float4 *a) { local float4 t[16]; local char c; int i = get_local_id(0);\n"
         "    t[i] = a[i]; c = i; barrier(1); a[i] = t[15 - i] + c; }\n"
-        "kernel void caller(global int *a) { local int y[4]; y[get_local_id(0)] = a[2]; barrier(1); one(a); a[3] = y[1]; }\n",
-        "");
+        "kernel void caller(global int *a) { local int y[4]; y[get_local_id(0)] = a[2]; barrier(1); "
+        "one(a); a[3] = y[1]; }\n", "");
     assert_int_equal(find(&kernels, "none")->local_static, 0);
     assert_int_equal(find(&kernels, "one")->local_static, 4);
     assert_in_range(find(&kernels, "arrays")->local_static, 257, 272);

@@ -14,7 +14,8 @@ static const char program[] =
     "constant int table[4] = {11, 22, 33, 44}; global int counter = 5; constant int *global where = &table[2];\n"
     "kernel void a(global int *o) { o[0] = table[o[1] & 3] + counter++; }\n"
     "kernel void b(global ulong *o) { o[0] = o[1] / o[2]; }\n"
-    "kernel void c(global int *o) { o[0] = *where; if (o[5]) where = 0; switch (o[1]) { case 0: o[2] = 3; break; case 1: o[3] = 5; break;\n"
+    "kernel void c(global int *o) { o[0] = *where; if (o[5]) where = 0; switch (o[1]) { "
+    "case 0: o[2] = 3; break; case 1: o[3] = 5; break;\n"
     "    case 2: o[4] = 9; break; case 3: o[1] = 7; break; case 4: o[9] = 11; break; case 5: o[8] = 13; } }\n";
 
 static void check_image(uint32_t base)
@@ -98,7 +99,8 @@ static void test_entry_saves_nothing(void **state)
 {
     (void)state;
     struct tc_image image = image_of(
-        "kernel void k(global float *x, int n) { float t[8]; for (int i = 0; i < n; i++) t[i & 7] = sin(x[i]) * cos(x[i + 1]);\n"
+        "kernel void k(global float *x, int n) { float t[8]; for (int i = 0; i < n; i++) "
+        "t[i & 7] = sin(x[i]) * cos(x[i + 1]);\n"
         "    for (int i = 0; i < n; i++) x[i] = pow(t[i & 7], x[i + n]) + exp(x[i]); }", "", 0x1000);
     uint32_t entry = image.kernels.kernels[0].entry;
     assert_int_equal(word(&image, entry) & 0xfffff, 0x10113); /* addi sp, sp, */
@@ -111,8 +113,10 @@ static void test_entry_saves_nothing(void **state)
 static void test_small_functions_are_inlined(void **state)
 {
     (void)state;
-    struct tc_image image = image_of("float poly(float x) { return ((((x * 3 + 4) * x - 7) * x + x / 3) * x - 2) * x + 9 / (x + 1); }\n"
-                                     "kernel void k(global float *x) { x[0] = poly(x[1]); x[3] = poly(x[4]); }", "", 0x1000);
+    struct tc_image image = image_of("float poly(float x) { "
+                                     "return ((((x * 3 + 4) * x - 7) * x + x / 3) * x - 2) * x + 9 / (x + 1); }\n"
+                                     "kernel void k(global float *x) { x[0] = poly(x[1]); x[3] = poly(x[4]); }",
+                                     "", 0x1000);
     for (uint32_t at = 0; at < image.code_size; at += 4) {
         assert_int_not_equal(word(&image, 0x1000 + at) & 0xfff, 0x0e7); /* jalr ra */
     }

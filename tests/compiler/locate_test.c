@@ -102,7 +102,8 @@ static struct tc_image linked(const struct tc_blob *modules, size_t n)
 static void test_parts(void **state)
 {
     (void)state;
-    static const char part[] = "int plain(int x) { return x * 7; }", tail[] = "int\ntail(global int *a, int x)\n{ a[x] = 5; return a[3]; }";
+    static const char part[] = "int plain(int x) { return x * 7; }",
+        tail[] = "int\ntail(global int *a, int x)\n{ a[x] = 5; return a[3]; }";
     static const char user[] = "#include \"some/put.h\"\nint plain(int x); int tail(global int *a, int x);\n"
                                "kernel void inner(global int *a) { a[1] = plain(a[2]); }\n"
                                "kernel void outer(global int *a) {\n    inner(a);\n    put(a, tail(a, 4)); }\n";
@@ -170,9 +171,11 @@ static void test_lines_change_no_code(void **state)
 {
     (void)state;
     static const char busy[] =
-        "kernel void k(global float *x, int n) { float t[8]; for (int i = 0; i < n; i++) t[i & 7] = sin(x[i]) * cos(x[i + 1]);\n"
+        "kernel void k(global float *x, int n) { float t[8]; for (int i = 0; i < n; i++) "
+        "t[i & 7] = sin(x[i]) * cos(x[i + 1]);\n"
         "    for (int i = 0; i < n; i++) x[i] = pow(t[i & 7], x[i + n]) + exp(x[i]); barrier(CLK_GLOBAL_MEM_FENCE);\n"
-        "    switch (n) { case 1: x[3] = 1; break; case 2: x[4] += x[1]; break; default: for (int i = 0; i < 5; i++) x[i] *= 2; } }\n";
+        "    switch (n) { case 1: x[3] = 1; break; case 2: x[4] += x[1]; break; default: "
+        "for (int i = 0; i < 5; i++) x[i] *= 2; } }\n";
     expect_same_code(program, "");
     expect_same_code(program, "-cl-opt-disable");
     expect_same_code(busy, "");
@@ -182,8 +185,8 @@ static void test_lines_change_no_code(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines), cmocka_unit_test(test_symbols), cmocka_unit_test(test_parts), cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_lines_change_no_code),
+        cmocka_unit_test(test_lines), cmocka_unit_test(test_symbols), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_lines_change_no_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

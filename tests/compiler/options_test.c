@@ -20,7 +20,8 @@ static void test_definitions(void **state)
     takes("  -DA=1\t-D\nB=2  ", ONLY_IF("A == 1 && B == 2"));
     takes("-D \"A=(1 + 2)\"", ONLY_IF("A == 3"));
     takes("\"-DA=1 == 1\"", ONLY_IF("A"));
-    takes("-DS=\"\\\"x y\\\"\"", "constant char s[] = S; kernel void k(global char *o) { *o = s[sizeof(s) == 4 ? 1 : -1]; }");
+    takes("-DS=\"\\\"x y\\\"\"", "constant char s[] = S; "
+          "kernel void k(global char *o) { *o = s[sizeof(s) == 4 ? 1 : -1]; }");
 }
 
 static void test_standards(void **state)
@@ -37,7 +38,8 @@ static void test_standards(void **state)
 static void test_device_macros(void **state)
 {
     (void)state;
-    takes("", ONLY_IF("!defined(__IMAGE_SUPPORT__) && !defined(__NVPTX__) && !defined(__PTX__) && !defined(cl_khr_fp16)"));
+    takes("", ONLY_IF("!defined(__IMAGE_SUPPORT__) && !defined(__NVPTX__) && !defined(__PTX__) && "
+                      "!defined(cl_khr_fp16)"));
     takes("", ONLY_IF("defined(cl_khr_fp64) && defined(cl_khr_byte_addressable_store) && defined(__ENDIAN_LITTLE__)"));
     takes("", ONLY_IF("defined(cl_khr_global_int32_base_atomics) && defined(cl_khr_local_int32_extended_atomics)"));
     takes("-cl-fast-relaxed-math", ONLY_IF("defined(__FAST_RELAXED_MATH__)"));
@@ -92,7 +94,8 @@ static void test_refused(void **state)
 static void test_warnings(void **state)
 {
     (void)state;
-    const char *source = "kernel void k(global int *a) { int x = 3.7f; int *p = 0; a[0] = x == 3 ? 1 : *a; if (a[1] = 2) a[2] = 1; }";
+    const char *source = "kernel void k(global int *a) { int x = 3.7f; int *p = 0; a[0] = x == 3 ? 1 : *a; "
+                         "if (a[1] = 2) a[2] = 1; }";
     struct tc_blob module = {0};
     char *log = NULL;
     assert_int_equal(tc_compile(source, strlen(source), "", NULL, 0, &module, &log), 0);

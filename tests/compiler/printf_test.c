@@ -79,7 +79,8 @@ static void test_integers(void **state)
 static void test_floats(void **state)
 {
     (void)state;
-    EXPECT("1.500000 1.500000e+00 1.5 0x1.8p+0 1.50", "%f %e %g %a %.2f", "f4af4af4af4af4a", float, 1.5f, 1.5f, 1.5f, 1.5f, 1.5f);
+    EXPECT("1.500000 1.500000e+00 1.5 0x1.8p+0 1.50", "%f %e %g %a %.2f", "f4af4af4af4af4a", float, 1.5f, 1.5f, 1.5f,
+           1.5f, 1.5f);
     EXPECT("2.250000 3.1415926535897931", "%f %.17g", "f8af8a", double, 2.25, 3.14159265358979312);
     EXPECT("inf -inf nan INF", "%f %f %f %F", "f4af4af4af4a", float, INFINITY, -INFINITY, NAN, INFINITY);
     EXPECT("0x1.8p+0", "%a", "f4a", float, 1.5f);

@@ -72,7 +72,8 @@ __attribute__((unused)) static struct tc_image image_of(const char *source, cons
 }
 
 /** Compiles and links what must fail somewhere; the log must contain `message`. */
-__attribute__((unused)) static void expect_failure(const char *source, const char *options, int expected, const char *message)
+__attribute__((unused)) static void expect_failure(const char *source, const char *options, int expected,
+                                                   const char *message)
 {
     struct tc_blob module = {0}, object = {0};
     char *log = NULL;

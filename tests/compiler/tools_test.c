@@ -97,7 +97,8 @@ enum waits { OURS, IGNORED, NO_ZOMBIES, STOLEN, WAYS };
 
 static void arrange(enum waits how)
 {
-    struct sigaction action = {.sa_handler = how == IGNORED ? SIG_IGN : SIG_DFL, .sa_flags = how == NO_ZOMBIES ? SA_NOCLDWAIT : 0};
+    struct sigaction action = {.sa_handler = how == IGNORED ? SIG_IGN : SIG_DFL,
+                               .sa_flags = how == NO_ZOMBIES ? SA_NOCLDWAIT : 0};
     assert_int_equal(sigaction(SIGCHLD, &action, NULL), 0);
     steal = how == STOLEN;
 }
@@ -142,9 +143,10 @@ static void test_failing_tools(void **state)
                 arrange(how);
                 const int result = build(&log, &step);
                 arrange(OURS);
-                if (result != -EIO || step != tool || entries(cache) != before + made[tool] || !log || !strstr(log, failures[f].log)) {
-                    fail_msg("%s, failure %zu, children %d: result %d in step %d, %d entries: %s", names[tool], f, (int)how, result,
-                             step, entries(cache) - before, log ? log : "");
+                if (result != -EIO || step != tool || entries(cache) != before + made[tool] || !log ||
+                    !strstr(log, failures[f].log)) {
+                    fail_msg("%s, failure %zu, children %d: result %d in step %d, %d entries: %s", names[tool], f,
+                             (int)how, result, step, entries(cache) - before, log ? log : "");
                 }
                 free(log);
                 unlink(own);
@@ -221,6 +223,7 @@ static void test_found(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {TEST(test_failing_tools), TEST(test_others_wait), TEST(test_missing), TEST(test_found)};
+    const struct CMUnitTest tests[] = {TEST(test_failing_tools), TEST(test_others_wait), TEST(test_missing),
+                                       TEST(test_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

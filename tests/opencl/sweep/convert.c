@@ -109,7 +109,8 @@ static void sweep(enum sweep_type to)
                 snprintf(texts[n], sizeof texts[n], "r = convert_%s#%s(a);", name, suffix);
             } else {
                 cases[n].out[1] = to;
-                snprintf(texts[n], sizeof texts[n], "r = convert_%s#%s(a); s = convert_%s#_sat%s(a);", name, suffix, name, suffix);
+                snprintf(texts[n], sizeof texts[n], "r = convert_%s#%s(a); s = convert_%s#_sat%s(a);", name, suffix,
+                         name, suffix);
             }
             n++;
         }
@@ -138,9 +139,10 @@ TEST(double, SWEEP_DOUBLE)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_char), cmocka_unit_test(test_uchar), cmocka_unit_test(test_short), cmocka_unit_test(test_ushort),
-        cmocka_unit_test(test_int),  cmocka_unit_test(test_uint),  cmocka_unit_test(test_long),  cmocka_unit_test(test_ulong),
-        cmocka_unit_test(test_float), cmocka_unit_test(test_double),
+        cmocka_unit_test(test_char), cmocka_unit_test(test_uchar), cmocka_unit_test(test_short),
+        cmocka_unit_test(test_ushort), cmocka_unit_test(test_int), cmocka_unit_test(test_uint),
+        cmocka_unit_test(test_long), cmocka_unit_test(test_ulong), cmocka_unit_test(test_float),
+        cmocka_unit_test(test_double),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

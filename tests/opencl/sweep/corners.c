@@ -29,8 +29,8 @@ static const double doubles[] = {
     0x1.fffffffffffffp51, 0x1p52, 0x1.0000000000001p52, 0x1.fffffffffffffp62, 0x1p500, 0x1p1022, 0x1p1023,
     0x1.62e42fefa39efp9, 0x1.74910d52d3051p9, 1022.5, 1074.5, 1075, 0x1.571f7693ab6b5p7, 0x1.921fb54442d18p0,
     0x1.fffffffffffffp1022, 0x1p-149, 0x1.34413509f79ffp8, 0x1.fffffffep30, 0x1.ffffffff8p30, 0x1.fffffffep31,
-    0x1.fffffffffp31, 0x1.fffffffffffffp63, 0x1.fffffefp127, 0x1.ffffffp127, 0x1.8p-149, 0x1.8p-150, 0x1p-150, 0x1.4p-151, 0x1.000001p0,
-    0x1.0000010000001p0, 0x1.fffffdp-127,
+    0x1.fffffffffp31, 0x1.fffffffffffffp63, 0x1.fffffefp127, 0x1.ffffffp127, 0x1.8p-149, 0x1.8p-150, 0x1p-150,
+    0x1.4p-151, 0x1.000001p0, 0x1.0000010000001p0, 0x1.fffffdp-127,
 };
 
 static const int64_t few_integers[] = {0, 1, -1, 2, -2, 3, 7, INT64_MAX, INT64_MIN};
@@ -138,7 +138,8 @@ union sweep_value sweep_random(enum sweep_type t, uint32_t *state)
     if (!sweep_is_float(t)) {
         return fit(t, kind == 0 ? (int64_t)bits >> (high & 63) : (int64_t)bits);
     }
-    const double near = kind == 1 ? sign * (1 + unit) : kind == 2 ? sign * unit * 16 : sign * ldexp(1 + unit, (int)(bits & 63) - 32);
+    const double near = kind == 1 ? sign * (1 + unit) : kind == 2 ? sign * unit * 16
+                                                                  : sign * ldexp(1 + unit, (int)(bits & 63) - 32);
     if (t == SWEEP_FLOAT) {
         v.f = (float)near;
     }

@@ -36,7 +36,8 @@ typedef void exact_fn(bool is_double, const value *in, value *out);
         (void)y, (void)z;                                                      \
         return E;                                                              \
     }                                                                          \
-    BOTH_TYPES(NAME, out->f = float_##NAME(in[0].f, in[1].f, in[2].f), out->d = double_##NAME(in[0].d, in[1].d, in[2].d))
+    BOTH_TYPES(NAME, out->f = float_##NAME(in[0].f, in[1].f, in[2].f),         \
+               out->d = double_##NAME(in[0].d, in[1].d, in[2].d))
 
 UNARY(ceil)
 UNARY(fabs)
@@ -51,7 +52,8 @@ BINARY(fmod)
 BINARY(nextafter)
 BINARY(remainder)
 BOTH_TYPES(fma, out->f = fmaf(in[0].f, in[1].f, in[2].f), out->d = fma(in[0].d, in[1].d, in[2].d))
-BOTH_TYPES(fused_mix, out->f = fmaf(in[1].f - in[0].f, in[2].f, in[0].f), out->d = fma(in[1].d - in[0].d, in[2].d, in[0].d))
+BOTH_TYPES(fused_mix, out->f = fmaf(in[1].f - in[0].f, in[2].f, in[0].f),
+           out->d = fma(in[1].d - in[0].d, in[2].d, in[0].d))
 BOTH_TYPES(modf, out[0].f = modff(in->f, &out[1].f), out[0].d = modf(in->d, &out[1].d))
 BOTH_TYPES(nan, (void)in; out->f = NAN, (void)in; out->d = NAN)
 EXPRESSION(add, x + y)
@@ -166,7 +168,8 @@ static double check(const struct sweep_case *c, unsigned width, const value in[3
 static double check_smoothstep(const struct sweep_case *c, unsigned width, const value in[3], const value got[2],
                                value expected[2])
 {
-    const double a = sweep_number(c->in[0], in[0]), b = sweep_number(c->in[1], in[1]), x = sweep_number(c->in[2], in[2]);
+    const double a = sweep_number(c->in[0], in[0]), b = sweep_number(c->in[1], in[1]),
+        x = sweep_number(c->in[2], in[2]);
     const double limit = c->in[0] == SWEEP_FLOAT ? 0x1p126 : 0x1p1022;
     (void)width;
     if (!(a < b) || !(fabs(a) < limit) || !(fabs(b) < limit) || !(fabs(x) < limit)) {
@@ -202,7 +205,8 @@ static double check_smoothstep(const struct sweep_case *c, unsigned width, const
     OPERATOR(add, +, T), OPERATOR(subtract, -, T), OPERATOR(multiply, *, T),                           \
     CASE(fma, "r = fma(a, b, c);", HOW(fma, 0), {T, T, T}, {T}),                                       \
     CASE(mad, "r = mad(a, b, c);", HOW(fma, .or = ref_mad), {T, T, T}, {T}),                                      \
-    CASE(clamp, "r = clamp(a, b, c);", HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true), {T, T, T}, {T}), \
+    CASE(clamp, "r = clamp(a, b, c);", HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true),               \
+         {T, T, T}, {T}),                                                                              \
     {"clamp", "r = clamp(a, b, c);", {T, T, T}, {T}, .scalar = 6, .check = check,                      \
      .reference = HOW(clamp, .no_nan = true, .ordered = true, .either_zero = true)},                   \
     CASE(mix, "r = mix(a, b, c);", HOW(mix, .or = ref_fused_mix), {T, T, T}, {T}), \
@@ -278,7 +282,8 @@ static double check_isnormal(const struct sweep_case *c, unsigned width, const v
     IS_TWO(isunordered, T, R), IS_ONE(isfinite, T, R), IS_ONE(isinf, T, R), IS_ONE(isnan, T, R),       \
     IS_ONE(signbit, T, R), {"isnormal", "r = isnormal(a);", {T}, {R}, .check = check_isnormal}
 
-static const struct sweep_case of_relations[] = {RELATIONS(SWEEP_FLOAT, SWEEP_INT), RELATIONS(SWEEP_DOUBLE, SWEEP_LONG)};
+static const struct sweep_case of_relations[] = {RELATIONS(SWEEP_FLOAT, SWEEP_INT),
+                                                 RELATIONS(SWEEP_DOUBLE, SWEEP_LONG)};
 
 static void test_float(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Geometric functions of one to four elements, float and double, against MPFR, within the bounds of OpenCL C 3.0, 7.4. The
- * elements are of like and unlike sizes, from subnormal to nearly infinite: squares that overflow or vanish are no excuse.
+ * Geometric functions of one to four elements, float and double, against MPFR, within the bounds of OpenCL C
+ * 3.0, 7.4. The elements are of like and unlike sizes, from subnormal to nearly infinite: squares that
+ * overflow or vanish are no excuse.
  */
 #include "sweep.h"
 
@@ -48,7 +49,8 @@ static void fill(enum sweep_type t, double *v, uint32_t *seed)
     }
 }
 
-/** |got - x| in the given units, those of x's last place if unit is 0; infinity for what is not a number or should not be. */
+/** |got - x| in the given units, those of x's last place if unit is 0; infinity for what is not
+ * a number or should not be. */
 static double error_of(enum sweep_type t, double got, mpfr_t x, double unit)
 {
     const bool f = t == SWEEP_FLOAT;
@@ -209,11 +211,12 @@ static void run(const struct job *job)
     }
 }
 
-#define TEST(T, TYPE, N)                                                                                                \
-    static void test_##T##N(void **state)                                                                               \
-    {                                                                                                                   \
-        (void)state;                                                                                                    \
-        run(&(const struct job){TYPE, N, "-DT=" #T " -DVECTOR=" #T #N " -DN=" #N " -DLOAD=vload" #N " -DSTORE=vstore" #N}); \
+#define TEST(T, TYPE, N)                                                                                               \
+    static void test_##T##N(void **state)                                                                              \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        run(&(const struct job){TYPE, N, "-DT=" #T " -DVECTOR=" #T #N " -DN=" #N " -DLOAD=vload" #N                    \
+                                         " -DSTORE=vstore" #N});                                                       \
     }
 
 TEST(float, SWEEP_FLOAT, 1)

@@ -258,7 +258,8 @@ static const struct sweep_case others[] = {
     SELECT(SWEEP_FLOAT, SWEEP_UINT),
     SELECT(SWEEP_DOUBLE, SWEEP_LONG),
     SELECT(SWEEP_DOUBLE, SWEEP_ULONG),
-    {"bitselect", "r = bitselect(a, b, c);", {SWEEP_FLOAT, SWEEP_FLOAT, SWEEP_FLOAT}, {SWEEP_FLOAT}, .check = check_float_bits},
+    {"bitselect", "r = bitselect(a, b, c);", {SWEEP_FLOAT, SWEEP_FLOAT, SWEEP_FLOAT}, {SWEEP_FLOAT},
+     .check = check_float_bits},
     {"bitselect", "r = bitselect(a, b, c);", {SWEEP_DOUBLE, SWEEP_DOUBLE, SWEEP_DOUBLE}, {SWEEP_DOUBLE},
      .check = check_float_bits},
 };

@@ -250,8 +250,8 @@ static double estimates(const struct sweep_case *c, const struct bounded *how, d
     return most < c->bound * (1 - 0x1p-12) ? most : NAN;
 }
 
-static double check(const struct sweep_case *c, unsigned width, const union sweep_value in[3], const union sweep_value got[2],
-                    union sweep_value expected[2])
+static double check(const struct sweep_case *c, unsigned width, const union sweep_value in[3],
+                    const union sweep_value got[2], union sweep_value expected[2])
 {
     const struct bounded *how = c->reference;
     mpfr_t r, s, a, b;
@@ -302,7 +302,7 @@ static double check(const struct sweep_case *c, unsigned width, const union swee
     ONE(expm1, T, 3), ONE(log, T, 3), ONE(log2, T, 3), ONE(log10, T, 3), ONE(log1p, T, 2), ONE(rsqrt, T, 2),           \
     ONE(sin, T, 4), ONE(sinh, T, 4), ONE(sinpi, T, 4), ONE(sqrt, T, SQRT), ONE(tan, T, 5), ONE(tanh, T, 5),            \
     ONE(tanpi, T, 6), ONE(tgamma, T, 16), TWO(atan2, T, 6), TWO(atan2pi, T, 6), TWO(hypot, T, 4), TWO(pow, T, 16),     \
-    TWO(powr, T, 16), WITH_INT(pown, T, 16), WITH_INT(rootn, T, 16), ONE(degrees, T, 2), ONE(radians, T, 2),                                                   \
+    TWO(powr, T, 16), WITH_INT(pown, T, 16), WITH_INT(rootn, T, 16), ONE(degrees, T, 2), ONE(radians, T, 2),           \
     {"divide", "r = a / b;", {T, T}, {T}, .bound = DIVIDE, .check = check, .reference = HOW(divide)},                  \
     {"sincos", "r = sincos(a, &s);", {T}, {T, T}, .bound = 4, .check = check,                            \
      .reference = &(const struct bounded){.fn = ref_sincos, .near = {near_sin, near_cos}}}
@@ -312,9 +312,11 @@ static const struct sweep_case of_float[] = {BOTH(SWEEP_FLOAT, 0.5, 0.5)};
 static const struct sweep_case of_double[] = {BOTH(SWEEP_DOUBLE, 0.5, 0.5)};
 
 #define HALF(NAME, OF, LIMIT)                                                                                          \
-    {"half_" #NAME, "r = half_" #NAME "(a);", {SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = 8192, .check = check, .reference = LIMIT}
+    {"half_" #NAME, "r = half_" #NAME "(a);", {SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = 8192, .check = check,             \
+     .reference = LIMIT}
 #define NATIVE(NAME, BOUND, HOW)                                                                                       \
-    {"native_" #NAME, "r = native_" #NAME "(a);", {SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = BOUND, .check = check, .reference = HOW}
+    {"native_" #NAME, "r = native_" #NAME "(a);", {SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = BOUND, .check = check,        \
+     .reference = HOW}
 
 static const struct sweep_case of_half[] = {
     HALF(cos, cos, IN(cos, 0x1p16)),
@@ -343,8 +345,8 @@ static const struct sweep_case of_half[] = {
     NATIVE(recip, 0.5, UNARY_HOW(recip, .domain = 0)),
     NATIVE(rsqrt, 2, UNARY_HOW(rsqrt, .domain = 0)),
     NATIVE(sqrt, 0.5, UNARY_HOW(sqrt, .domain = 0)),
-    {"native_divide", "r = native_divide(a, b);", {SWEEP_FLOAT, SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = 0.5, .check = check,
-     .reference = HOW(divide)},
+    {"native_divide", "r = native_divide(a, b);", {SWEEP_FLOAT, SWEEP_FLOAT}, {SWEEP_FLOAT}, .bound = 0.5,
+     .check = check, .reference = HOW(divide)},
 };
 
 /** OpenCL sets no bound on the logarithm of gamma: what is tested is its order of magnitude and its special values. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * shuffle and shuffle2 of all widths, with masks of random bits, of which only the lower ones count. Of one type of each
- * size, or all types if TERN_SWEEP is set.
+ * shuffle and shuffle2 of all widths, with masks of random bits, of which only the lower ones count. Of one type of
+ * each size, or all types if TERN_SWEEP is set.
  */
 #include "sweep.h"
 

@@ -99,7 +99,8 @@ static void write_kernel(FILE *text, const struct sweep_case *c, unsigned number
         fprintf(text, "global const %s *in%u, ", sweep_names[c->in[k]], k);
     }
     for (unsigned k = 0; k < outputs; k++) {
-        fprintf(text, "global %s *out%u%s", sweep_names[c->out[k]], k, k + 1 < outputs ? ", " : ") { size_t i = get_global_id(0); ");
+        fprintf(text, "global %s *out%u%s", sweep_names[c->out[k]], k,
+                k + 1 < outputs ? ", " : ") { size_t i = get_global_id(0); ");
     }
     for (unsigned k = 0; k < inputs; k++) {
         const char *type = sweep_names[c->in[k]];
@@ -190,8 +191,8 @@ static void show_wrong(const struct sweep_case *c, unsigned width, const union s
 }
 
 /** Compares the results of one form; returns how many are wrong. */
-static size_t compare(const struct sweep_case *c, unsigned width, const struct combinations *data, void *const results[2],
-                      double *worst)
+static size_t compare(const struct sweep_case *c, unsigned width, const struct combinations *data,
+                      void *const results[2], double *worst)
 {
     size_t wrong = 0;
     for (size_t i = 0; i < data->n; i++) {
@@ -212,7 +213,8 @@ static size_t compare(const struct sweep_case *c, unsigned width, const struct c
 }
 
 /** Runs one form of a case. */
-static size_t run_form(cl_kernel k, const struct sweep_case *c, unsigned width, const struct combinations *data, double *worst)
+static size_t run_form(cl_kernel k, const struct sweep_case *c, unsigned width, const struct combinations *data,
+                       double *worst)
 {
     cl_mem buffers[5];
     void *results[2] = {NULL, NULL};

@@ -157,13 +157,12 @@ static int work(const struct crew *w, uint32_t i, uint32_t worker)
 
 /* ------------------------------------------------------------- in the parent */
 
-/** A child that dies with its parent and leaves an interrupt to it. */
-static pid_t spawn(void)
+pid_t child_fork(void (*interrupt)(int))
 {
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
-        signal(SIGINT, SIG_IGN);
+        signal(SIGINT, interrupt);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
             _exit(EXIT_CANNOT);
@@ -175,7 +174,7 @@ static pid_t spawn(void)
 static int start(struct crew *w, uint32_t i)
 {
     uint32_t worker = w->spawned++;
-    pid_t pid = spawn();
+    pid_t pid = child_fork(SIG_IGN);
     if (pid == 0) {
         exit(work(w, i, worker));
     }
@@ -352,7 +351,7 @@ void campaign_free(struct campaign *c)
 
 int apart(int (*f)(void *user), void *user, unsigned seconds)
 {
-    pid_t pid = spawn();
+    pid_t pid = child_fork(SIG_IGN);
     int status = -1;
     if (pid == 0) {
         limit_time(seconds);

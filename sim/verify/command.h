@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "explain.h"
 #include "verify.h"
@@ -73,6 +74,9 @@ struct campaign {
  */
 int campaign_run(const struct options *o, const struct pair *p, const char *title, struct campaign *out);
 void campaign_free(struct campaign *c);
+
+/** fork() of a child that dies with its parent. interrupt: what the child does at SIGINT, as of signal(). */
+pid_t child_fork(void (*interrupt)(int));
 
 /** Runs f in a process of its own. What it gives (0 to 127), or -1 if that process died or took more processor time. */
 int apart(int (*f)(void *user), void *user, unsigned seconds);

@@ -41,7 +41,11 @@ static bool parse(const char *line, struct hint *out)
         ok = sscanf(line, "%15s %63s %15s %llu", out->geometry, out->name, out->kind, &at) == 4;
     }
     out->at = ok ? at : 0;
-    return ok;
+    bool known = out->kernel[0];
+    for (uint32_t k = 0; ok && k < KINDS; k++) {
+        known |= strcmp(out->kind, kind_names[k]) == 0;
+    }
+    return ok && known;
 }
 
 int hints_read(const char *path, struct hints *out)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,16 +33,9 @@ static int begin(const struct options *o, struct pair *p, const struct list *l, 
     struct options one = *o;
     one.jobs = 1;
     one.quiet = true;
-    fflush(NULL);
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = child_fork(SIG_DFL);
     if (pid == 0) {
-        signal(SIGINT, SIG_DFL);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(EXIT_CANNOT);
-        }
         static struct trial t; /* not in the shared memory: it points to memory of this process */
-        t = s->trial;
         int r = mutant_try(&one, p, l, mutant, hint, &t);
         if (r == 0 && t.campaign.failures) {
             s->failure = t.campaign.failure[0];

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -241,12 +240,9 @@ static void on_interrupt(int signal_number)
 
 static void begin(struct crew *w, struct task *t)
 {
-    fflush(NULL);
-    pid_t parent = getpid(), pid = fork();
+    pid_t pid = child_fork(SIG_IGN);
     if (pid == 0) {
-        signal(SIGINT, SIG_IGN);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        _exit(getppid() == parent ? run_task(w, t) : 1);
+        _exit(run_task(w, t));
     }
     t->begun = true;
     t->pid = pid;

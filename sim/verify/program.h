@@ -177,6 +177,9 @@ void item_fault(struct code *c);
 void item_pairs(struct code *c);
 void item_reserve_pairs(struct code *c);
 void item_crowd(struct code *c);
+/** In one of two cases that are stopped, work-items come to what follows, a barrier or the end, at different times:
+ *  a stop finds some there and others on their way. X5 is the record, X7 is lost. False: nothing was generated. */
+bool come_late(struct code *c);
 
 /* ---------------------------------------------------------- program_pairs.c */
 /** Page i of them: where it is, virtual and physical. False: there are no more. */

@@ -7,6 +7,8 @@
 
 #include "program.h"
 
+#define END_STREAM 0x656e64000000ull
+
 /** rd = (z * size_y + y) * size_x + x of CSRs. */
 static void linear(struct code *c, uint32_t rd, uint32_t id, uint32_t size)
 {
@@ -66,6 +68,7 @@ void kernel_begin(struct code *c)
 
 void kernel_end(struct code *c)
 {
+    struct rng r = rng_of(c->plan->seed, END_STREAM + c->index);
     for (uint32_t i = 0; i < c->n_exits; i++) {
         code_jump(c, c->exits[i], X0);
     }
@@ -75,6 +78,8 @@ void kernel_end(struct code *c)
     }
     emit(c, asm_csrr(X7, TERN_CSR_FCSR));
     emit(c, asm_sw(X7, 0, X5));
+    c->r = &r;
+    come_late(c);
     emit(c, ASM_EXIT);
 }
 

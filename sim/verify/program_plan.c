@@ -33,11 +33,12 @@ static void factors(struct rng *r, uint32_t n, uint32_t dims, uint32_t out[3])
     }
 }
 
-/** Work-items of a group: one, part of a warp, a few warps, or as many as there may be. */
-static uint32_t group_size(struct rng *r, const struct geometry *g)
+/** Work-items of a group: one, part of a warp, a few warps, or as many as there may be. In a case that is stopped often
+ *  some warps: a stop is to find some of a group that have ended and some that have not. */
+static uint32_t group_size(struct rng *r, const struct geometry *g, bool stopped)
 {
-    uint32_t most = g->lanes * g->warps;
-    switch (rng_below(r, 8)) {
+    uint32_t most = g->lanes * g->warps, kind = rng_below(r, 8);
+    switch (stopped ? kind / 2 + 4 : kind) {
     case 0:
         return 1 + rng_below(r, 2);
     case 1:
@@ -54,11 +55,11 @@ static uint32_t group_size(struct rng *r, const struct geometry *g)
     }
 }
 
-static void plan_range(struct rng *r, const struct geometry *g, bool small, struct kernel_plan *k)
+static void plan_range(struct rng *r, const struct geometry *g, bool small, bool stopped, struct kernel_plan *k)
 {
     struct tern_pkt_dispatch *p = &k->packet;
     uint32_t local[3], groups[3], edge[3], offset[3], dims = 1 + at_most(2, rng_below(r, 4));
-    factors(r, small ? 1 + rng_below(r, g->lanes) : group_size(r, g), dims, local);
+    factors(r, small ? 1 + rng_below(r, g->lanes) : group_size(r, g, stopped), dims, local);
     k->full = local[0] * local[1] * local[2];
     p->group_warps = ceil_div(k->full, g->lanes);
     uint32_t many = k->full <= g->lanes && rng_one_in(r, 24) ? 24 : at_most(5, 1 + 4 / p->group_warps);
@@ -89,10 +90,10 @@ static void plan_range(struct rng *r, const struct geometry *g, bool small, stru
     p->offset_z = offset[2];
 }
 
-static void plan_kernel(struct rng *r, const struct geometry *g, bool small, struct kernel_plan *k)
+static void plan_kernel(struct rng *r, const struct geometry *g, bool small, bool stopped, struct kernel_plan *k)
 {
     struct tern_pkt_dispatch *p = &k->packet;
-    plan_range(r, g, small, k);
+    plan_range(r, g, small, stopped, k);
     k->engine = rng_one_in(r, 3);
     k->own_buffer = rng_one_in(r, 2);
     k->local = !rng_one_in(r, 4);
@@ -210,7 +211,7 @@ static void plan_kernels(struct rng *r, const struct geometry *g, bool many, boo
     p->kernels = many ? MAX_KERNELS : 1u + rng_one_in(r, fault ? 2 : 3) + rng_one_in(r, 8);
     for (uint32_t i = 0; i < p->kernels; i++) {
         struct kernel_plan *k = &p->kernel[i];
-        plan_kernel(r, g, many, k);
+        plan_kernel(r, g, many, p->stop_every, k);
         k->own_buffer = k->own_buffer || many;
         k->fault_item = UINT32_MAX;
         k->first_item = p->items;
@@ -226,6 +227,7 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     memset(p, 0, sizeof *p);
     p->seed = seed;
     p->g = *g;
+    p->stop_every = rng_one_in(&r, 4) ? 50u << rng_below(&r, 9) : 0;
     plan_kernels(&r, g, many, fault, p);
     plan_sizes(p);
     p->physical = rng_one_in(&r, 12);
@@ -235,7 +237,6 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     } else {
         plan_space(&r, g, p);
     }
-    p->stop_every = rng_one_in(&r, 4) ? 50u << rng_below(&r, 7) : 0;
     for (uint32_t i = 0; i < p->kernels; i++) {
         p->kernel[i].packet.stack = kernel_va(p, i, KERNEL_STACK);
         p->kernel[i].packet.args = p->va[REGION_BUFFER] + BUFFER_ARGS + i * LINE;

@@ -51,16 +51,25 @@ static void partner(struct code *c)
     }
 }
 
-/** Some come later than others, in no order, so that a stop finds some waiting and others on their way. */
-static void come_late(struct code *c)
+bool come_late(struct code *c)
 {
-    if (c->plan->stop_every && rng_one_in(c->r, 2)) {
-        code_say(c, ", some come late");
+    bool late = c->plan->stop_every && rng_one_in(c->r, 2);
+    if (late) {
         emit(c, asm_lw(X7, RECORD_LID, X5));
         emit(c, asm_i(0x13, 4, X7, X7, rng_below(c->r, 64)));
         emit(c, asm_andi(X7, X7, rng_one_in(c->r, 2) ? 15 : 63));
+        emit(c, asm_slli(X7, X7, rng_below(c->r, 4)));
         emit(c, asm_addi(X7, X7, UINT32_MAX));
         emit(c, asm_b(BGE, X7, X0, 0u - 4));
+    }
+    return late;
+}
+
+/** To a barrier, of which the item's text tells. */
+static void arrive_late(struct code *c)
+{
+    if (come_late(c)) {
+        code_say(c, ", some come late");
     }
 }
 
@@ -172,7 +181,7 @@ void item_exchange(struct code *c)
                                             : commutative[rng_below(c->r, COUNT(commutative))];
         emit(c, asm_amo(op, rng_below(c->r, 4), other == base ? X0 : other, any_value(c), X7));
     }
-    come_late(c);
+    arrive_late(c);
     emit(c, ASM_BARRIER);
     partner(c);
     emit(c, asm_slli(X7, X7, size));
@@ -201,7 +210,7 @@ void item_histogram(struct code *c)
     emit(c, asm_andi(X7, value, rng_one_in(c->r, 3) ? 0 : SHARED_WORDS - 1));
     emit(c, asm_shadd(2, X7, X7, X8));
     emit(c, asm_amo(op, rng_below(c->r, 4), X0, any_source(c), X7));
-    come_late(c);
+    arrive_late(c);
     emit(c, ASM_BARRIER);
     emit(c, asm_lw(X7, RECORD_LID, X5));
     emit(c, asm_andi(X7, X7, SHARED_WORDS - 1));

@@ -154,8 +154,9 @@ class Command(unittest.TestCase):
         self.assertEqual(again[3]["difference"], first[3]["difference"])
         self.assertEqual(sorted(hints.read_text().splitlines()[-2:]),
                          ["default crash stream 7", "small resume-loses preempt barriers " + told[2][-1]])
-        hints.write_text("small crash\n")
-        self.assertIn("hints:1: no hint", self.verify(*args, status=3).stderr)
+        for bad in "small crash", "small crash progam 1", "small crash preempt 7":
+            hints.write_text(bad + "\n")
+            self.assertIn("hints:1: no hint", self.verify(*args, status=3).stderr)
 
     def test_coverage(self):
         self.verify("--rtl", "wrong_small", "--seeds", "5", "--jobs", "2", "--coverage", "cov")

@@ -9,6 +9,7 @@ module cover_gate #(
     input logic [ENGINES-1:0]   blocked_q,
     input logic [ENGINES-1:0]   claimed_q,
     input logic [ENGINES-1:0]   rd_want,
+    input logic [ENGINES-1:0]   rd_next,
     input logic [ENGINES-1:0]   wr_want,
     input logic [ENGINES-1:0]   rd_met,
     input logic [ENGINES-1:0]   refused_grant_o,
@@ -32,7 +33,7 @@ module cover_gate #(
   claimed_by_other:      cover property (@(posedge clk_i) |(valid_q & claimed_q));
   both_read:             cover property (@(posedge clk_i) &rd_want[1:0]);
   both_write:            cover property (@(posedge clk_i) &wr_want[1:0]);
-  read_meets_write:      cover property (@(posedge clk_i) |(rd_want & rd_met));
+  read_meets_write:      cover property (@(posedge clk_i) |(rd_next & rd_met));
   read_and_write_at_once:cover property (@(posedge clk_i) |rd_grant_o && |wr_grant_o);
   beyond_memory:         cover property (@(posedge clk_i) |refused_grant_o);
 

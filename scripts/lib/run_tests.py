@@ -44,9 +44,9 @@ class Tally:
         with self.lock:
             self.passed += passed
             self.failures += [f"{log}: {f}" for f in failed]
-            self.say("FAILED" if failed else "ok", f"{title}: {passed} passed, {len(failed)} failed, "
-                     f"{time.time() - start:.0f} s, "
-                                                   f"{used.ru_utime + used.ru_stime:.0f} s of CPU")
+            took, cpu = time.time() - start, used.ru_utime + used.ru_stime
+            self.say("FAILED" if failed else "ok",
+                     f"{title}: {passed} passed, {len(failed)} failed, {took:.0f} s, {cpu:.0f} s of CPU")
             if failed:
                 print("         last lines of " + str(path.relative_to(ROOT)) + ":")
                 print("\n".join("           " + x for x in text.rstrip().split("\n")[-25:]), flush=True)
@@ -251,11 +251,11 @@ def nightly(t):
 # The suites of a line run one after the other, two lines at a time, the long ones first.
 SIDE_BY_SIDE = [
     {"c": c, "opencl": opencl, "synthesis": synthesis, "bench": bench},
-    {"sanitize": sanitize, "tsan": tsan},
     {"formal": formal},
+    {"rtl": rtl},
+    {"sanitize": sanitize, "tsan": tsan},
     {"fuzz": fuzz},
     {"bare": bare},
-    {"rtl": rtl},
     {"static": static},
 ]
 LAST = {"verify": verify, "coverage": coverage}  # with all cores; how much they do follows from the time that is left

@@ -5,8 +5,9 @@
  * running, preempted; an arrow from each submission through all engines that worked on it to its end; a counter of
  * queued buffers. Times are device time: microseconds at clock_hz on the axis, cycles in the arguments.
  *
- * Written as it happens, so that also the trace of a process that is killed opens. An array without a wrapping object,
- * because only of that the format allows the end to be missing.
+ * Written as it happens, so that a process that is killed leaves a trace as well. It has no end, which the format
+ * allows of an array without a wrapping object, and its last event may be cut: the kernel ends a write at any page.
+ * An event is a line; all lines before the last are whole.
  *
  * Thread: calls for one trace one at a time (the device's lock). They never wait for the file (trace_out.h): if it
  * cannot keep up, events are missing, and the trace says where and how many.

@@ -36,9 +36,10 @@ class Writer(Case):
 
     def test_a_program_that_is_killed_leaves_an_array_without_end(self):
         path = self.made(2, "kill")
-        text = path.read_text()
-        self.assertGreater(len(text), 100000)
-        path.write_text(text + "\n]")
+        whole, _, cut = path.read_text().rpartition(",\n")  # the kernel ends a write that it has begun at any page
+        self.assertGreater(len(whole), 100000)
+        self.assertLess(len(cut), 4096)
+        path.write_text(whole + "\n]")
         self.assertGreater(len(Trace(path).flows), 10)
 
     def test_a_reader_that_is_too_slow_misses_events_and_nothing_else(self):

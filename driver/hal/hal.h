@@ -38,11 +38,26 @@ struct tern_hal_memory {
 
 struct tern_hal {
     const struct tern_hal_ops *ops;
+    char backend[16], config[64]; /**< What was opened; config cut to fit. */
+    bool slow;                    /**< A second of device time takes hours. */
     struct tern_hal_memory memory;
 };
 
-/** Opens the backend that config names (hal_sim.c: "rtl", "model"). -ENOENT, -EPROTO, -EINVAL,
- * -ENOMEM; tern_last_error. */
-int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out);
+/** A way to reach devices. Static: it is never given back. */
+struct tern_hal_backend {
+    const char *name;
+    /** Opens the device that config names; all of **out is filled. -ENOENT, -EPROTO, -EINVAL, -ENOMEM, with a sentence.
+     */
+    int (*open)(const struct tern_config *config, struct tern_hal **out);
+};
+
+/** Those of this library (backends.c), and those that programs have registered. */
+#define TERN_HAL_BACKENDS 8u
+/** Makes a backend known; before any device is opened, and from one thread. -EEXIST, -ENOSPC. */
+int tern_hal_register(const struct tern_hal_backend *backend);
+/** NULL, with a sentence that lists those that are known. */
+const struct tern_hal_backend *tern_hal_find(const char *name);
+/** Opens config->backend. */
+int tern_hal_open(const struct tern_config *config, struct tern_hal **out);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/build_tree.h"
 #include "base/error.h"
 #include "base/thread.h"
-#include "hal/hal.h"
+#include "hal/backends.h"
 #include "tern_sim/tern_sim.h"
 
 struct hal_sim {
@@ -90,11 +90,7 @@ static const struct tern_hal_ops sim_ops = {sim_read32, sim_write32, sim_mem_rea
 static bool own_file(char *out, size_t size)
 {
     Dl_info info;
-    union {
-        int (*function)(const struct tern_config *, struct tern_hal **);
-        void *object;
-    } here = {.function = tern_hal_open_sim};
-    if (!dladdr(here.object, &info) || !info.dli_fname) {
+    if (!dladdr(&tern_hal_rtl, &info) || !info.dli_fname) {
         return false;
     }
     if (strchr(info.dli_fname, '/') && strcmp(info.dli_fname, program_invocation_name) != 0) {
@@ -161,13 +157,15 @@ static int create(struct hal_sim *h, const struct tern_sim_config *config)
     return r;
 }
 
-int tern_hal_open_sim(const struct tern_config *config, struct tern_hal **out)
+static int open_sim(const struct tern_config *config, struct tern_hal **out)
 {
     struct hal_sim *h = calloc(1, sizeof *h);
     if (!h) {
         return tern_error_memory("a simulated device");
     }
     h->hal.ops = &sim_ops;
+    snprintf(h->hal.backend, sizeof h->hal.backend, "%s", config->backend);
+    snprintf(h->hal.config, sizeof h->hal.config, "%s", config->text);
     struct tern_sim_config sc = {
         .mem_bytes = config->mem_bytes,
         .dram_latency = config->dram_latency,
@@ -212,3 +210,15 @@ fail:
     sim_close(&h->hal);
     return r;
 }
+
+static int open_rtl(const struct tern_config *config, struct tern_hal **out)
+{
+    int r = open_sim(config, out);
+    if (!r) {
+        (*out)->slow = true;
+    }
+    return r;
+}
+
+const struct tern_hal_backend tern_hal_rtl = {"rtl", open_rtl};
+const struct tern_hal_backend tern_hal_model = {"model", open_sim};

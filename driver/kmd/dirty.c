@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "hal/hal.h"
 #include "kmd/kmd.h"
 
 #define PAGES_MAX 8192u

@@ -2,6 +2,7 @@
 /** An engine's registers as text: what a crash dump can still learn before the reset takes it away. */
 #include <string.h>
 
+#include "hal/hal.h"
 #include "kmd/kmd.h"
 #include "kmd/regs.h"
 

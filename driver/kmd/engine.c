@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "hal/hal.h"
 #include "kmd/kmd.h"
 #include "kmd/regs.h"
 

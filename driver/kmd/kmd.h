@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "hal/hal.h"
+#include "base/keys.h"
 #include "tern/tern.h"
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
@@ -70,6 +70,8 @@ struct tern_kmd_engine {
     uint32_t tolds;
 };
 
+struct tern_hal; /* below this layer */
+
 struct tern_kmd {
     struct tern_hal *hal;
     uint32_t version, engines, lanes, warps, local_bytes, dirty_page_log2, pa_bits, clock_hz, mem_pages;
@@ -79,6 +81,28 @@ struct tern_kmd {
     struct tern_kmd_engine engine[TERN_ENGINES_MAX];
     struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
 };
+
+/* ------------------------------------------------------------------ reach.c */
+
+/** Opens what backend and config name (tern_device_open); keys of the configuration that are not the device's set
+ *  more. -EINVAL, -ENOENT, -EPROTO, -ENOMEM. */
+int tern_kmd_open(const char *backend, const char *config, const struct tern_keys *more, struct tern_hal **out);
+void tern_kmd_close(struct tern_hal *hal);
+
+/** What was opened, for people; strings are the hal's. */
+struct tern_kmd_about {
+    const char *backend, *config;
+    bool slow;          /**< A second of device time takes hours. */
+    const char *memory; /**< Kind of the simulated memory, and its settings (tern_device_info). "": nothing is known. */
+    uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall;
+};
+void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out);
+/** Device memory by physical address, past the device's ports: sets no dirty bit. */
+int tern_kmd_memory(struct tern_kmd *kmd, bool write, uint64_t address, void *data, size_t size);
+/** Waits for the interrupt, at most `cycles` of device time: 1, it is raised; 0, the time has passed. */
+int tern_kmd_wait(struct tern_kmd *kmd, uint64_t cycles);
+
+/* ---------------------------------------------------------------- the device */
 
 /** Reads what the device is and enables its interrupts. -EPROTO: not a Tern, or built from
  * another interface description. */

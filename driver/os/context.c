@@ -233,7 +233,7 @@ int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint3
     if (r) {
         return r;
     }
-    if (band == TERN_BAND_REALTIME && !dev->config.realtime && !may_go_first()) {
+    if (band == TERN_BAND_REALTIME && !dev->policy.realtime && !may_go_first()) {
         return tern_error(-EPERM,
                           "context '%s': the band REALTIME keeps everybody else from an engine: it needs CAP_SYS_NICE, "
                           "or a device opened with realtime=1",

@@ -26,11 +26,9 @@ static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
 
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
 {
-    int r = write ? dev->hal->ops->mem_write(dev->hal, address, data, size)
-                  : dev->hal->ops->mem_read(dev->hal, address, data, size);
+    int r = tern_kmd_memory(&dev->kmd, write, address, data, size);
     if (r) {
-        return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address,
-                          write ? "written" : "read", strerror(-r));
+        return r;
     }
     if (write) {
         mark_written(dev, address, size);
@@ -128,7 +126,8 @@ void tern_device_lose(struct tern_device *dev, const char *why)
 static void fill_info(struct tern_device *dev)
 {
     const struct tern_kmd *k = &dev->kmd;
-    const struct tern_hal_memory *m = &dev->hal->memory;
+    struct tern_kmd_about about;
+    tern_kmd_about(k, &about);
     uint64_t pages = tern_pages_free_count(dev->pages), space = TERN_VA_END - TERN_VA_FIRST;
     /* tables, arenas and save areas of a modest process */
     uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages;
@@ -145,17 +144,17 @@ static void fill_info(struct tern_device *dev)
         .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
         .single_use = k->single_use,
         .granularity = k->granularity,
-        .memory_latency = m->latency,
-        .memory_bandwidth = m->bandwidth,
-        .memory_reads = m->reads,
-        .memory_writes = m->writes,
-        .memory_refresh = m->refresh,
-        .memory_refresh_cycles = m->refresh_cycles,
-        .memory_stall = m->stall,
+        .memory_latency = about.latency,
+        .memory_bandwidth = about.bandwidth,
+        .memory_reads = about.reads,
+        .memory_writes = about.writes,
+        .memory_refresh = about.refresh,
+        .memory_refresh_cycles = about.refresh_cycles,
+        .memory_stall = about.stall,
     };
-    snprintf(dev->info.memory, sizeof dev->info.memory, "%s", m->name ? m->name : "");
-    snprintf(dev->info.backend, sizeof dev->info.backend, "%s", dev->config.backend);
-    snprintf(dev->info.config, sizeof dev->info.config, "%s", dev->config.text);
+    snprintf(dev->info.memory, sizeof dev->info.memory, "%s", about.memory);
+    snprintf(dev->info.backend, sizeof dev->info.backend, "%s", about.backend);
+    snprintf(dev->info.config, sizeof dev->info.config, "%s", about.config);
 }
 
 static int init_locks(struct tern_device *dev)
@@ -209,13 +208,15 @@ static int clean_engines(struct tern_device *dev)
  */
 static uint64_t timeout_cycles(const struct tern_device *dev)
 {
-    if (dev->config.timeout) {
-        return dev->config.timeout;
+    if (dev->policy.timeout) {
+        return dev->policy.timeout;
     }
     if (dev->kmd.granularity < TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
         return TIMEOUT_KERNEL;
     }
-    return dev->config.slow ? TIMEOUT_SLOW : 2ull * dev->kmd.clock_hz;
+    struct tern_kmd_about about;
+    tern_kmd_about(&dev->kmd, &about);
+    return about.slow ? TIMEOUT_SLOW : 2ull * dev->kmd.clock_hz;
 }
 
 static void init_sched(struct tern_device *dev)
@@ -223,11 +224,11 @@ static void init_sched(struct tern_device *dev)
     struct tern_sched_config c;
     tern_sched_config_default(&c);
     c.timeout = timeout_cycles(dev);
-    c.force_preempt = dev->config.preempt;
-    c.depth = dev->config.depth ? dev->config.depth : c.depth;
+    c.force_preempt = dev->policy.preempt;
+    c.depth = dev->policy.depth ? dev->policy.depth : c.depth;
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
-        c.band[b].quantum = dev->config.quantum ? dev->config.quantum : c.band[b].quantum;
-        c.band[b].grace = dev->config.grace ? dev->config.grace : c.band[b].grace;
+        c.band[b].quantum = dev->policy.quantum ? dev->policy.quantum : c.band[b].quantum;
+        c.band[b].grace = dev->policy.grace ? dev->policy.grace : c.band[b].grace;
     }
     tern_sched_init(&dev->sched, &tern_engine_ops, dev, dev->kmd.engines, &c);
     tern_sched_process_init(&dev->sched, &dev->system, true);
@@ -237,14 +238,13 @@ static void init_sched(struct tern_device *dev)
     }
 }
 
-int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out)
+int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out)
 {
     struct tern_device *dev = calloc(1, sizeof *dev);
     if (!dev) {
         return tern_error_memory("a device");
     }
-    dev->hal = hal;
-    dev->config = *config;
+    dev->policy = *policy;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->retiring);
     tern_list_init(&dev->opened);
@@ -292,16 +292,17 @@ fail:
 
 int tern_device_open(const char *backend, const char *config, struct tern_device **out)
 {
-    struct tern_config c;
+    struct tern_policy policy;
     struct tern_hal *hal;
-    int r = tern_config_parse(backend, config, &c);
-    r = r ? r : tern_hal_open_sim(&c, &hal);
+    int r = tern_policy_init(&policy);
+    const struct tern_keys keys = tern_policy_keys(&policy);
+    r = r ? r : tern_kmd_open(backend, config, &keys, &hal);
     if (r) {
         return r;
     }
-    r = tern_device_open_hal(hal, &c, out);
+    r = tern_device_open_hal(hal, &policy, out);
     if (r) {
-        hal->ops->close(hal);
+        tern_kmd_close(hal);
     }
     return r;
 }
@@ -320,7 +321,7 @@ int tern_device_close(struct tern_device *dev)
     tern_inherit_forget(dev);
     tern_pump_stop(dev);
     tern_observer_close(dev);
-    dev->hal->ops->close(dev->hal);
+    tern_kmd_close(dev->kmd.hal);
     free_device(dev);
     return 0;
 }

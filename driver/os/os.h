@@ -16,6 +16,7 @@
 #include "base/turn.h"
 #include "kmd/paging.h"
 #include "os/pages.h"
+#include "os/policy.h"
 #include "os/sched.h"
 #include "os/tdr.h"
 #include "os/vaspace.h"
@@ -24,9 +25,8 @@
 #define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
 
 struct tern_device {
-    struct tern_config config;
+    struct tern_policy policy;
     struct tern_device_info info; /**< Constant once open. */
-    struct tern_hal *hal;         /**< turn. */
     struct tern_kmd kmd;          /**< turn; constant but for the hal. */
     struct tern_turn turn;
     uint32_t *host_dirty;         /**< turn. Bits of pages that the host wrote (D7). */
@@ -127,7 +127,7 @@ static inline uint32_t tern_system_save(const struct tern_device *dev, uint32_t 
 {
     return engine * tern_system_pages(dev) + 2 * TERN_SLOT_PAGES;
 }
-int tern_device_open_hal(struct tern_hal *hal, const struct tern_config *config, struct tern_device **out);
+int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out);
 /** Device memory by physical address, with the turn held: -EIO. What the host writes is recorded (D7). */
 int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
 /** Gives the device up: everything ends as aborted, every process is in error. */

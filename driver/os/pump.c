@@ -29,7 +29,7 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
 {
     tern_turn_take(&dev->turn);
     uint64_t begin = tern_clock_ns();
-    int r = dev->hal->ops->wait(dev->hal, cycles);
+    int r = tern_kmd_wait(&dev->kmd, cycles);
     uint64_t took = tern_clock_ns() - begin;
     tern_turn_give(&dev->turn);
     if (took > SLICE_NS_HIGH && *slice > SLICE_MIN) {

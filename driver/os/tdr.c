@@ -157,7 +157,7 @@ static int reset_engine(struct tern_device *dev, uint32_t engine)
         }
         tern_turn_give(&dev->turn);
         tern_turn_take(&dev->turn);
-        r = dev->hal->ops->wait(dev->hal, RESET_STEP);
+        r = tern_kmd_wait(&dev->kmd, RESET_STEP);
         r = r < 0 ? tern_error(r, "waiting for a reset failed: %s", strerror(-r))
                   : tern_kmd_reset(&dev->kmd, engine, false, &last);
     }
@@ -226,7 +226,7 @@ void tern_tdr_judge(struct tern_device *dev, int r)
 uint64_t tern_tdr_limit(struct tern_device *dev)
 {
     uint64_t next = UINT64_MAX;
-    for (uint32_t e = 0; dev->config.limit && e < dev->kmd.engines; e++) {
+    for (uint32_t e = 0; dev->policy.limit && e < dev->kmd.engines; e++) {
         const struct tern_sched_engine *engine = &dev->sched.engine[e];
         struct tern_job *job = engine->n ? engine->inflight[0].job : NULL;
         if (!job || job->context->process->system || job->context->process->error) {
@@ -234,8 +234,8 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
         }
         const uint64_t ran = job->cycles +
             (dev->sched.now > engine->front_since ? dev->sched.now - engine->front_since : 0);
-        if (ran <= dev->config.limit) {
-            const uint64_t left = dev->config.limit - ran + 1;
+        if (ran <= dev->policy.limit) {
+            const uint64_t left = dev->policy.limit - ran + 1;
             next = left < next ? left : next;
             continue;
         }
@@ -243,7 +243,7 @@ uint64_t tern_tdr_limit(struct tern_device *dev)
         struct tern_fault f;
         tern_fault_say(proc, job, TERN_FAULT_LIMIT, &f,
                        "ran longer than %llu cycles; TERN_LIMIT_CYCLES or the key limit of the "
-                       "configuration allows more", (unsigned long long)dev->config.limit);
+                       "configuration allows more", (unsigned long long)dev->policy.limit);
         job->result = TERN_FAULTED;
         tern_process_fail(proc, &f);
         next = 0;

@@ -304,7 +304,7 @@ static int run(const struct options *o)
     struct tern_config config;
     struct rig r;
     double percent[2] = {0};
-    if (tern_config_parse(NULL, NULL, &config)) {
+    if (tern_config_parse(NULL, NULL, NULL, &config)) {
         fprintf(stderr, "tern bench preempt: %s\n", tern_last_error());
         return 1;
     }

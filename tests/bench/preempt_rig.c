@@ -84,7 +84,7 @@ static int build(const struct rig_source *sources, unsigned n, struct tc_image *
 int rig_open(const struct tern_config *config, const struct rig_source *sources, unsigned n, struct rig *out)
 {
     struct rig r = {0};
-    int e = tern_hal_open_sim(config, &r.hal);
+    int e = tern_hal_open(config, &r.hal);
     e = e ? e : tern_kmd_probe(r.hal, &r.kmd);
     if (e) {
         fail(e, tern_last_error());

@@ -159,15 +159,19 @@ static inline void rig_open(const char *config, void (*edit)(struct tern_config 
 {
     static const struct tern_hal_ops ops = {rig_read32, rig_write32, rig_mem_read, rig_mem_write, rig_wait, rig_close};
     struct tern_config c;
+    struct tern_policy policy;
     memset(&rig, 0, sizeof rig);
-    rig.hal.ops = &ops;
     b.size = 0;
-    ok(tern_config_parse(NULL, config, &c));
+    ok(tern_policy_init(&policy));
+    const struct tern_keys keys = tern_policy_keys(&policy);
+    ok(tern_config_parse(NULL, config, &keys, &c));
     if (edit) {
         edit(&c);
     }
-    ok_or_skip(tern_hal_open_sim(&c, &rig.real));
-    ok(tern_device_open_hal(&rig.hal, &c, &dev));
+    ok_or_skip(tern_hal_open(&c, &rig.real));
+    rig.hal = *rig.real;
+    rig.hal.ops = &ops;
+    ok(tern_device_open_hal(&rig.hal, &policy, &dev));
 }
 
 static inline void rig_done(void)

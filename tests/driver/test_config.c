@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal/config.h"
+#include "base/error.h"
+#include "hal/hal.h"
+#include "os/policy.h"
 #include "tern/tern.h"
 #include "tern_sim/tern_sim.h"
 
@@ -24,58 +26,75 @@ static int clean(void **state)
     return 0;
 }
 
+struct both {
+    struct tern_config device;
+    struct tern_policy policy;
+};
+
+/** As tern_device_open takes them. */
+static int parse(const char *backend, const char *config, struct both *out)
+{
+    int r = tern_policy_init(&out->policy);
+    const struct tern_keys keys = tern_policy_keys(&out->policy);
+    return r ? r : tern_config_parse(backend, config, &keys, &out->device);
+}
+
 static void test_defaults(void **state)
 {
     (void)state;
-    struct tern_config c;
-    assert_int_equal(tern_config_parse(NULL, NULL, &c), 0);
-    assert_string_equal(c.backend, "rtl");
-    assert_string_equal(c.geometry, "default");
-    assert_string_equal(c.text, "default");
-    assert_true(c.timeout == 0 && c.slow);
-    assert_true(c.quantum == 0 && c.grace == 0 && c.preempt == 0 && c.depth == 2 && !c.realtime);
-    assert_true(c.mem_bytes == 0 && c.dram_latency == 0 && c.dram_bandwidth == 0 && !c.trace[0]);
-    assert_int_equal(tern_config_parse("model", NULL, &c), 0);
-    assert_true(c.timeout == 0 && !c.slow);
+    struct both c;
+    assert_int_equal(parse(NULL, NULL, &c), 0);
+    assert_string_equal(c.device.backend, "rtl");
+    assert_string_equal(c.device.geometry, "default");
+    assert_string_equal(c.device.text, "default");
+    const struct tern_policy *p = &c.policy;
+    assert_true(!p->timeout && !p->limit && !p->quantum && !p->grace && !p->preempt && p->depth == 2 && !p->realtime);
+    const struct tern_config *d = &c.device;
+    assert_true(!d->mem_bytes && !d->memory && !d->dram_latency && !d->dram_bandwidth && !d->trace[0]);
+    assert_int_equal(parse("model", NULL, &c), 0);
+    assert_true(c.policy.timeout == 0);
 }
 
 static void test_all_keys(void **state)
 {
     (void)state;
-    struct tern_config c;
+    struct both c;
     const char *text = "small,mem=64M,dram_latency=100,dram_bandwidth=16,timeout=1M,trace=/tmp/a.fst";
-    assert_int_equal(tern_config_parse("model", text, &c), 0);
-    assert_string_equal(c.backend, "model");
-    assert_string_equal(c.geometry, "small");
-    assert_true(c.mem_bytes == 64u << 20 && c.dram_latency == 100 && c.dram_bandwidth == 16 && c.timeout == 1u << 20);
-    assert_string_equal(c.trace, "/tmp/a.fst");
-    assert_int_equal(tern_config_parse("model", "default,quantum=2M,grace=1000,preempt=10K,depth=1,realtime=1", &c), 0);
-    assert_true(c.quantum == 2u << 20 && c.grace == 1000 && c.preempt == 10240 && c.depth == 1 && c.realtime);
-    assert_int_equal(tern_config_parse("rtl", "small,memory=hbm", &c), 0);
-    assert_true(c.memory == TERN_SIM_MEMORY_HBM && !c.dram_latency && !c.dram_refresh);
-    assert_int_equal(tern_config_parse("rtl", "small,dram_reads=256,dram_writes=8,memory=ddr4,dram_refresh=5000,"
-                                              "dram_refresh_cycles=7,dram_stall=128", &c), 0);
-    assert_true(c.memory == TERN_SIM_MEMORY_DDR4 && c.dram_reads == 256 && c.dram_writes == 8 &&
-                c.dram_refresh == 5000 && c.dram_refresh_cycles == 7 && c.dram_stall == 128);
-    assert_int_equal(tern_config_parse("rtl", "small,memory=hbm,dram_refresh=5000", &c), 0); /* its own cycles */
-    assert_int_equal(tern_config_parse("model", text, &c), 0);
-    assert_int_equal(strlen(c.text), strlen(text) < sizeof c.text ? strlen(text) : sizeof c.text - 1);
+    assert_int_equal(parse("model", text, &c), 0);
+    assert_string_equal(c.device.backend, "model");
+    assert_string_equal(c.device.geometry, "small");
+    assert_true(c.device.mem_bytes == 64u << 20 && c.device.dram_latency == 100 && c.device.dram_bandwidth == 16 &&
+                c.policy.timeout == 1u << 20);
+    assert_string_equal(c.device.trace, "/tmp/a.fst");
+    assert_int_equal(parse("model", "default,quantum=2M,grace=1000,preempt=10K,depth=1,realtime=1", &c), 0);
+    assert_true(c.policy.quantum == 2u << 20 && c.policy.grace == 1000 && c.policy.preempt == 10240 &&
+                c.policy.depth == 1 && c.policy.realtime);
+    assert_int_equal(parse("rtl", "small,memory=hbm", &c), 0);
+    assert_true(c.device.memory == TERN_SIM_MEMORY_HBM && !c.device.dram_latency && !c.device.dram_refresh);
+    assert_int_equal(parse("rtl", "small,dram_reads=256,dram_writes=8,memory=ddr4,dram_refresh=5000,"
+                                  "dram_refresh_cycles=7,dram_stall=128", &c), 0);
+    assert_true(c.device.memory == TERN_SIM_MEMORY_DDR4 && c.device.dram_reads == 256 && c.device.dram_writes == 8 &&
+                c.device.dram_refresh == 5000 && c.device.dram_refresh_cycles == 7 && c.device.dram_stall == 128);
+    assert_int_equal(parse("rtl", "small,memory=hbm,dram_refresh=5000", &c), 0); /* its own cycles */
+    assert_int_equal(parse("model", text, &c), 0);
+    const size_t most = sizeof c.device.text - 1, length = strlen(text);
+    assert_int_equal(strlen(c.device.text), length < most ? length : most);
 }
 
 static void test_environment(void **state)
 {
     (void)state;
-    struct tern_config c;
+    struct both c;
     setenv("TERN_BACKEND", "model", 1);
     setenv("TERN_CONFIG", "small,mem=1G", 1);
     setenv("TERN_TIMEOUT_CYCLES", "5000", 1);
     setenv("TERN_LIMIT_CYCLES", "2M", 1);
-    assert_int_equal(tern_config_parse(NULL, NULL, &c), 0);
-    assert_string_equal(c.backend, "model");
-    assert_true(c.mem_bytes == 1u << 30 && c.timeout == 5000 && c.limit == 2u << 20);
-    assert_int_equal(tern_config_parse("rtl", "default,timeout=6000,limit=7000", &c), 0); /* arguments and keys win */
-    assert_string_equal(c.backend, "rtl");
-    assert_true(c.timeout == 6000 && c.limit == 7000);
+    assert_int_equal(parse(NULL, NULL, &c), 0);
+    assert_string_equal(c.device.backend, "model");
+    assert_true(c.device.mem_bytes == 1u << 30 && c.policy.timeout == 5000 && c.policy.limit == 2u << 20);
+    assert_int_equal(parse("rtl", "default,timeout=6000,limit=7000", &c), 0); /* arguments and keys win */
+    assert_string_equal(c.device.backend, "rtl");
+    assert_true(c.policy.timeout == 6000 && c.policy.limit == 7000);
 }
 
 static void test_errors(void **state)
@@ -118,16 +137,16 @@ static void test_errors(void **state)
         {"rtl", "default,realtime=yes", "'realtime'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct tern_config c = {.timeout = 42};
-        assert_int_equal(tern_config_parse(bad[i].backend, bad[i].config, &c), -EINVAL);
+        struct both c = {.device.memory = 42};
+        assert_int_equal(parse(bad[i].backend, bad[i].config, &c), -EINVAL);
         if (!strstr(tern_last_error(), bad[i].says)) {
             fail_msg("'%s' does not say %s", tern_last_error(), bad[i].says);
         }
-        assert_true(c.timeout == 42); /* untouched */
+        assert_true(c.device.memory == 42); /* untouched */
     }
     setenv("TERN_TIMEOUT_CYCLES", "soon", 1);
-    struct tern_config c;
-    assert_int_equal(tern_config_parse(NULL, NULL, &c), -EINVAL);
+    struct both c;
+    assert_int_equal(parse(NULL, NULL, &c), -EINVAL);
     assert_non_null(strstr(tern_last_error(), "TERN_TIMEOUT_CYCLES"));
 }
 
@@ -141,23 +160,25 @@ static void test_ranges(void **state)
         uint64_t low, high;
         size_t offset, size;
     } keys[] = {
-#define RANGE(name, low, high) {#name, low, high, offsetof(struct tern_config, name), \
-                                sizeof((struct tern_config *)0)->name}
-        RANGE(timeout, 1000, 1ull << 62), RANGE(limit, 1000, 1ull << 62), RANGE(quantum, 100, 1ull << 62),
-        RANGE(grace, 1, 1ull << 62),      RANGE(preempt, 100, 1ull << 62), RANGE(depth, 1, 2),
-        RANGE(realtime, 0, 1),            RANGE(dram_latency, 1, 100000),  RANGE(dram_bandwidth, 1, 64),
+#define RANGE(part, name, low, high) {#name, low, high, offsetof(struct both, part.name), \
+                                      sizeof((struct both *)0)->part.name}
+        RANGE(policy, timeout, 1000, 1ull << 62), RANGE(policy, limit, 1000, 1ull << 62),
+        RANGE(policy, quantum, 100, 1ull << 62),  RANGE(policy, grace, 1, 1ull << 62),
+        RANGE(policy, preempt, 100, 1ull << 62),  RANGE(policy, depth, 1, 2),
+        RANGE(policy, realtime, 0, 1),            RANGE(device, dram_latency, 1, 100000),
+        RANGE(device, dram_bandwidth, 1, 64),
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const uint64_t values[] = {keys[i].low, keys[i].high, keys[i].low - 1, keys[i].high + 1, UINT64_MAX};
         for (int j = 0; j < 5; j++) {
-            struct tern_config c = {0};
+            struct both c = {0};
             char text[80];
             uint64_t got = 0;
             if (j == 2 && !keys[i].low) {
                 continue;
             }
             snprintf(text, sizeof text, "small,%s=%llu", keys[i].key, (unsigned long long)values[j]);
-            assert_int_equal(tern_config_parse("model", text, &c), j < 2 ? 0 : -EINVAL);
+            assert_int_equal(parse("model", text, &c), j < 2 ? 0 : -EINVAL);
             memcpy(&got, (const char *)&c + keys[i].offset, keys[i].size);
             assert_true(j >= 2 || got == values[j]);
         }
@@ -176,12 +197,47 @@ static void test_missing_library(void **state)
     unsetenv("TERN_LIB_DIR");
 }
 
+static int open_nothing(const struct tern_config *config, struct tern_hal **out)
+{
+    (void)out;
+    return tern_error(-ENODEV, "no card of %u bytes here: %s", (uint32_t)config->mem_bytes, config->text);
+}
+
+/** A program's own backend is opened by its name, with its part of the configuration; tern.h knows of none. */
+static void test_backends(void **state)
+{
+    (void)state;
+    static const struct tern_hal_backend card = {"card", open_nothing}, again = {"rtl", open_nothing};
+    static struct tern_hal_backend more[TERN_HAL_BACKENDS];
+    static char names[TERN_HAL_BACKENDS][8];
+    struct tern_device *dev = NULL;
+    assert_int_equal(tern_device_open("card", "small", &dev), -EINVAL);
+    assert_non_null(strstr(tern_last_error(), "'card'; known are rtl and model"));
+    assert_int_equal(tern_hal_register(&card), 0);
+    assert_int_equal(tern_device_open("card", "small,mem=1M,quantum=200", &dev), -ENODEV);
+    assert_string_equal(tern_last_error(), "no card of 1048576 bytes here: small,mem=1M,quantum=200");
+    assert_int_equal(tern_device_open("card", "small,quantum=2", &dev), -EINVAL);
+    assert_int_equal(tern_hal_register(&again), -EEXIST);
+    assert_int_equal(tern_device_open("bus", NULL, &dev), -EINVAL);
+    assert_non_null(strstr(tern_last_error(), "known are rtl, model and card"));
+    int r = 0;
+    for (unsigned i = 0; !r && i < TERN_HAL_BACKENDS; i++) {
+        snprintf(names[i], sizeof names[i], "b%u", i);
+        more[i] = (struct tern_hal_backend){names[i], open_nothing};
+        r = tern_hal_register(&more[i]);
+        assert_int_equal(r, i < TERN_HAL_BACKENDS - 3 ? 0 : -ENOSPC);
+    }
+    assert_int_equal(r, -ENOSPC);
+    assert_null(dev);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_defaults, clean), cmocka_unit_test_setup(test_all_keys, clean),
         cmocka_unit_test_setup(test_environment, clean), cmocka_unit_test_setup(test_errors, clean),
         cmocka_unit_test_setup(test_ranges, clean), cmocka_unit_test_setup(test_missing_library, clean),
+        cmocka_unit_test_setup(test_backends, clean),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hal/hal.h"
 #include "kmd/kmd.h"
 
 /* ---------------------------------------------------------------- the toy */

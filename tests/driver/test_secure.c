@@ -13,6 +13,7 @@
 
 #include "base/build_tree.h"
 #include "hal/config.h"
+#include "os/policy.h"
 #include "tern/tern_stats.h"
 #include "work.h"
 
@@ -66,13 +67,14 @@ enum { USED_NOTHING = 0, USED_SOMETHING = 1, NOT_SECURE = 2, OUT_OF_REACH = 77 }
 static int child(void)
 {
     struct tern_config c;
+    struct tern_policy policy;
     struct tern_device *dev;
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/libtern_sim_model_small.so", tern_build_tree());
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
         return OUT_OF_REACH; /* the build lies where the other user cannot look */
     }
-    if (tern_config_parse(NULL, NULL, &c) || c.trace[0]) {
+    if (tern_policy_init(&policy) || tern_config_parse(NULL, NULL, NULL, &c) || c.trace[0]) {
         fprintf(stderr, "%s\n", tern_last_error());
         return getauxval(AT_SECURE) ? USED_SOMETHING : NOT_SECURE;
     }

@@ -51,13 +51,15 @@ static void variant_close(struct tern_hal *h)
 static const struct tern_hal_ops ops = {variant_read32, variant_write32, variant_mem_read, variant_mem_write,
                                         variant_wait, variant_close};
 static struct variant v;
-static struct tern_config config;
+static struct tern_policy policy;
 
 static void make(uint32_t offset, uint32_t clear, uint32_t set)
 {
+    struct tern_config config;
     v = (struct variant){.hal = {&ops}, .offset = offset, .clear = clear, .set = set};
-    ok(tern_config_parse(NULL, "small,mem=16M", &config));
-    ok_or_skip(tern_hal_open_sim(&config, &v.real));
+    ok(tern_policy_init(&policy));
+    ok(tern_config_parse(NULL, "small,mem=16M", NULL, &config));
+    ok_or_skip(tern_hal_open(&config, &v.real));
 }
 
 static void test_single_use(void **state)
@@ -67,7 +69,7 @@ static void test_single_use(void **state)
     struct tern_process *p, *q = NULL;
     struct tern_device_info info;
     make(TERN_REG_DEV_CONFIG1, 0, TERN_DEV_CONFIG1_SINGLE_USE_MASK);
-    ok(tern_device_open_hal(&v.hal, &config, &dev));
+    ok(tern_device_open_hal(&v.hal, &policy, &dev));
     tern_device_query(dev, &info);
     assert_true(info.single_use);
     ok(tern_process_create(dev, "first", &p));
@@ -95,7 +97,7 @@ static void test_memory_with_old_contents(void **state)
     for (uint64_t at = 0; at < 16u << 20; at += sizeof old) {
         ok(v.real->ops->mem_write(v.real, at, old, sizeof old));
     }
-    ok(tern_device_open_hal(&v.hal, &config, &dev));
+    ok(tern_device_open_hal(&v.hal, &policy, &dev));
     ok(tern_process_create(dev, "archaeologist", &p));
     ok(tern_allocation_create(p, 10u << 20, TERN_MEM_WRITE, 0, &a));
     ok(tern_allocation_create(p, 3 * 4096, TERN_MEM_WRITE, 0, &small));
@@ -126,7 +128,7 @@ static void test_other_interface(void **state)
     (void)state;
     struct tern_device *dev = NULL;
     make(TERN_REG_DEV_SPEC_HASH, 0xff, TERN_SPEC_HASH & 0xff ? 0 : 1);
-    assert_int_equal(tern_device_open_hal(&v.hal, &config, &dev), -EPROTO);
+    assert_int_equal(tern_device_open_hal(&v.hal, &policy, &dev), -EPROTO);
     assert_non_null(strstr(tern_last_error(), "rebuild"));
     assert_null(dev);
     variant_close(&v.hal);
@@ -193,7 +195,7 @@ static void test_capabilities(void **state)
         for (int j = 0; j < 3; j++) {
             struct tern_device *dev = NULL;
             make(k->offset, k->mask, values[j]);
-            const int r = tern_device_open_hal(&v.hal, &config, &dev);
+            const int r = tern_device_open_hal(&v.hal, &policy, &dev);
             if ((r == 0) != possible[j]) {
                 fail_msg("%s 0x%x: %d, %s", k->name, values[j], r, r ? tern_last_error() : "taken");
             }

@@ -7,28 +7,44 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/policy.h"
 #include "tern/tern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+struct both {
+    struct tern_config device;
+    struct tern_policy policy;
+};
+
+static int parse(const char *text, struct both *out)
+{
+    memset(out, 0, sizeof *out);
+    const struct tern_keys keys = tern_policy_keys(&out->policy);
+    return tern_config_parse("model", text, &keys, &out->device);
+}
+
+static bool in_range(const struct both *c)
+{
+    const uint64_t most = 1ull << 62;
+    const struct tern_policy *p = &c->policy;
+    const struct tern_config *d = &c->device;
+    return p->timeout <= most && p->limit <= most && p->quantum <= most && p->grace <= most && p->preempt <= most &&
+           p->depth <= 2 && d->mem_bytes <= 16ull << 30 && d->mem_bytes % 4096 == 0 &&
+           strlen(d->text) < sizeof d->text && strlen(d->trace) < sizeof d->trace;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    struct tern_config c, again;
+    struct both c, again;
     if (!text) {
         return 0;
     }
     memcpy(text, data, size);
     text[size] = '\0';
-    memset(&c, 0, sizeof c);
-    memset(&again, 0, sizeof again);
-    if (tern_config_parse("model", text, &c) == 0) {
-        const uint64_t most = 1ull << 62;
-        const bool good = c.timeout <= most && c.limit <= most && c.quantum <= most && c.grace <= most &&
-            c.preempt <= most && c.depth >= 1 &&
-                          c.depth <= 2 && c.mem_bytes <= 16ull << 30 && c.mem_bytes % 4096 == 0 &&
-                          strlen(c.text) < sizeof c.text && strlen(c.trace) < sizeof c.trace;
-        if (!good || tern_config_parse("model", text, &again) || memcmp(&c, &again, sizeof c)) {
+    if (parse(text, &c) == 0) {
+        if (!in_range(&c) || parse(text, &again) || memcmp(&c, &again, sizeof c)) {
             abort();
         }
     } else if (!*tern_last_error()) {

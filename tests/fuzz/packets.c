@@ -78,13 +78,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     static const struct tern_hal_ops ops = {hal_read32, hal_write32, hal_mem_read, hal_mem_write, hal_wait, hal_close};
     static struct tern_hal hal = {.ops = &ops};
     const struct tern_sim_config sc = {.mem_bytes = 8u << 20};
-    struct tern_config c;
+    struct tern_policy policy = {.depth = 2, .limit = 20000, .quantum = 3000, .timeout = 1u << 20};
     (void)argc;
     (void)argv;
     setenv("TERN_CRASH_DIR", "/dev/null", 1);
     setenv("TERN_STATS", "0", 1);
-    must(tern_config_parse("model", "small,limit=20000,quantum=3000,timeout=1M", &c) == 0);
-    must(tern_sim_api.create(&sc, &sim) == 0 && tern_device_open_hal(&hal, &c, &dev) == 0);
+    must(tern_sim_api.create(&sc, &sim) == 0 && tern_device_open_hal(&hal, &policy, &dev) == 0);
     free_at_first = tern_pages_free_count(dev->pages);
     return 0;
 }

@@ -34,22 +34,38 @@ CASES = [
 ]
 
 
+def said(files):
+    """What check-layers says of a tree of these files, path -> contents, and its exit status."""
+    with tempfile.TemporaryDirectory() as d:
+        top = pathlib.Path(d)
+        (top / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts/check-layers", top / "scripts")
+        for path, text in files.items():
+            (top / path).parent.mkdir(parents=True, exist_ok=True)
+            (top / path).write_text(text)
+        subprocess.run(["git", "init", "-q", d], check=True)
+        r = subprocess.run([str(top / "scripts/check-layers")], capture_output=True, text=True, check=False)
+        return r.stdout, r.returncode
+
+
 class CheckLayers(unittest.TestCase):
     def test_each_rule(self):
         for path, text, message in CASES:
-            with self.subTest(path=path, text=text[:60]), tempfile.TemporaryDirectory() as d:
-                top = pathlib.Path(d)
-                (top / "scripts").mkdir()
-                shutil.copy(ROOT / "scripts/check-layers", top / "scripts")
-                (top / path).parent.mkdir(parents=True, exist_ok=True)
-                (top / path).write_text(text)
-                subprocess.run(["git", "init", "-q", d], check=True)
-                r = subprocess.run([str(top / "scripts/check-layers")], capture_output=True, text=True, check=False)
-                if message is None:
-                    self.assertEqual(r.returncode, 0, r.stdout)
-                else:
-                    self.assertEqual(r.returncode, 1, r.stdout)
-                    self.assertIn(message, r.stdout)
+            with self.subTest(path=path, text=text[:60]):
+                out, status = said({path: text})
+                self.assertEqual(status, 0 if message is None else 1, out)
+                self.assertIn(message or "", out)
+
+    def test_headers_of_headers(self):
+        files = {"driver/os/x.c": SPDX + '#include "os/y.h"\n', "driver/os/y.h": SPDX + '#include "kmd/z.h"\n',
+                 "driver/kmd/z.h": SPDX + '#include "kmd/z.h"\n#include "hal/hal.h"\n', "driver/kmd/x.c": SPDX}
+        out, status = said(files)
+        self.assertEqual(status, 1)
+        for f in "driver/os/x.c", "driver/os/y.h":
+            self.assertIn(f"driver/kmd/z.h:3: includes hal/hal.h, which {f} sees", out)
+        self.assertIn("2 violations", out)
+        files["driver/kmd/z.h"] = SPDX + "struct tern_hal;\n"
+        self.assertEqual(said(files)[1], 0)
 
 
 if __name__ == "__main__":

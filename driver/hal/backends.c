@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which backends there are, and opening one by its name. */
+#include "hal/backends.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const struct tern_hal_backend *backends[TERN_HAL_BACKENDS] = {&tern_hal_rtl, &tern_hal_model};
+
+static const struct tern_hal_backend *look(const char *name)
+{
+    for (size_t i = 0; i < TERN_HAL_BACKENDS && backends[i]; i++) {
+        if (!strcmp(backends[i]->name, name)) {
+            return backends[i];
+        }
+    }
+    return NULL;
+}
+
+int tern_hal_register(const struct tern_hal_backend *backend)
+{
+    size_t i = 0;
+    if (look(backend->name)) {
+        return tern_error(-EEXIST, "there is a backend '%s' already", backend->name);
+    }
+    while (i < TERN_HAL_BACKENDS && backends[i]) {
+        i++;
+    }
+    if (i == TERN_HAL_BACKENDS) {
+        return tern_error(-ENOSPC, "there are %u backends already", TERN_HAL_BACKENDS);
+    }
+    backends[i] = backend;
+    return 0;
+}
+
+const struct tern_hal_backend *tern_hal_find(const char *name)
+{
+    const struct tern_hal_backend *found = look(name);
+    char known[128];
+    size_t n = 0;
+    for (size_t i = 0; !found && i < TERN_HAL_BACKENDS && backends[i] && n < sizeof known; i++) {
+        const char *before = i == 0 ? "" : i + 1 < TERN_HAL_BACKENDS && backends[i + 1] ? ", " : " and ";
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", before, backends[i]->name);
+    }
+    if (!found) {
+        tern_error(-EINVAL, "unknown backend '%s'; known are %s (argument or TERN_BACKEND)", name, known);
+    }
+    return found;
+}
+
+int tern_hal_open(const struct tern_config *config, struct tern_hal **out)
+{
+    const struct tern_hal_backend *b = tern_hal_find(config->backend);
+    return b ? b->open(config, out) : -EINVAL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How the engines of a device are shared and what a buffer may take, as the configuration of tern_device_open says
+ * (docs/driver.md), TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES unless there are keys. Zero means: as who uses it has it.
+ */
+#ifndef TERN_OS_POLICY_H
+#define TERN_OS_POLICY_H
+
+#include "base/keys.h"
+
+struct tern_policy {
+    uint64_t timeout; /**< Cycles that an engine may take to answer a request to stop (F2). */
+    uint64_t limit;   /**< Cycles that a buffer may run; 0: as long as it likes. */
+    uint64_t quantum; /**< Cycles that a context may keep an engine that others of its band want (S1). */
+    uint64_t grace;   /**< Cycles that it may keep it after somebody of a higher band asks for it (S1). */
+    uint64_t preempt; /**< For tests: every engine is preempted each time so many cycles have passed. */
+    uint32_t depth;   /**< HW-queue entries used, 1 or 2 (C6). */
+    bool realtime;    /**< Anybody may have contexts in the band REALTIME. */
+};
+
+/** The keys that set it. */
+struct tern_keys tern_policy_keys(struct tern_policy *policy);
+/** Defaults, and what the environment says. -EINVAL: it is not a number, or out of range. */
+int tern_policy_init(struct tern_policy *out);
+
+#endif

@@ -23,6 +23,10 @@ static const struct tern_hal_backend *look(const char *name)
 int tern_hal_register(const struct tern_hal_backend *backend)
 {
     size_t i = 0;
+    if (!*backend->name || strlen(backend->name) >= TERN_HAL_NAME) {
+        return tern_error(-EINVAL, "the name of a backend, '%s', has not 1 to %u characters", backend->name,
+                          TERN_HAL_NAME - 1);
+    }
     if (look(backend->name)) {
         return tern_error(-EEXIST, "there is a backend '%s' already", backend->name);
     }
@@ -39,7 +43,7 @@ int tern_hal_register(const struct tern_hal_backend *backend)
 const struct tern_hal_backend *tern_hal_find(const char *name)
 {
     const struct tern_hal_backend *found = look(name);
-    char known[128];
+    char known[TERN_HAL_BACKENDS * (TERN_HAL_NAME + sizeof " and ")];
     size_t n = 0;
     for (size_t i = 0; !found && i < TERN_HAL_BACKENDS && backends[i] && n < sizeof known; i++) {
         const char *before = i == 0 ? "" : i + 1 < TERN_HAL_BACKENDS && backends[i + 1] ? ", " : " and ";

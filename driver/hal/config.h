@@ -11,8 +11,10 @@
 
 #include "base/keys.h"
 
+#define TERN_HAL_NAME 16u /**< Bytes of a backend's name with its end, as in struct tern_device_info. */
+
 struct tern_config {
-    char backend[16];        /**< A name that tern_hal_find knows. */
+    char backend[TERN_HAL_NAME]; /**< A name that tern_hal_find knows. */
     char geometry[16];       /**< "default" or "small". */
     char text[64];           /**< The configuration as it was given, cut to fit. */
     uint64_t mem_bytes;      /**< 0: the device's default. */

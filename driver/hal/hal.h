@@ -38,7 +38,7 @@ struct tern_hal_memory {
 
 struct tern_hal {
     const struct tern_hal_ops *ops;
-    char backend[16], config[64]; /**< What was opened; config cut to fit. */
+    char backend[TERN_HAL_NAME], config[64]; /**< What was opened; config cut to fit. */
     bool slow;                    /**< A second of device time takes hours. */
     struct tern_hal_memory memory;
 };
@@ -53,7 +53,8 @@ struct tern_hal_backend {
 
 /** Those of this library (backends.c), and those that programs have registered. */
 #define TERN_HAL_BACKENDS 8u
-/** Makes a backend known; before any device is opened, and from one thread. -EEXIST, -ENOSPC. */
+/** Makes a backend known; before any device is opened, and from one thread. -EEXIST, -ENOSPC; -EINVAL: its name
+ *  is empty or too long. */
 int tern_hal_register(const struct tern_hal_backend *backend);
 /** NULL, with a sentence that lists those that are known. */
 const struct tern_hal_backend *tern_hal_find(const char *name);

@@ -197,6 +197,30 @@ static void test_missing_library(void **state)
     unsetenv("TERN_LIB_DIR");
 }
 
+/** What the driver allows an engine follows from it. */
+static void test_slow(void **state)
+{
+    (void)state;
+    static const char *const backends[] = {"model", "rtl"};
+    unsigned opened = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct both c;
+        struct tern_hal *hal;
+        assert_int_equal(parse(backends[i], "small", &c), 0);
+        const int r = tern_hal_open(&c.device, &hal);
+        if (r == -ENOENT) {
+            continue; /* not built */
+        }
+        assert_int_equal(r, 0);
+        assert_string_equal(hal->backend, backends[i]);
+        assert_string_equal(hal->config, "small");
+        assert_int_equal(hal->slow, i == 1);
+        hal->ops->close(hal);
+        opened++;
+    }
+    assert_true(opened > 0);
+}
+
 static int open_nothing(const struct tern_config *config, struct tern_hal **out)
 {
     (void)out;
@@ -207,7 +231,8 @@ static int open_nothing(const struct tern_config *config, struct tern_hal **out)
 static void test_backends(void **state)
 {
     (void)state;
-    static const struct tern_hal_backend card = {"card", open_nothing}, again = {"rtl", open_nothing};
+    static const struct tern_hal_backend card = {"card", open_nothing}, again = {"rtl", open_nothing},
+                                         nameless = {"", open_nothing}, endless = {"sixteen_letters_", open_nothing};
     static struct tern_hal_backend more[TERN_HAL_BACKENDS];
     static char names[TERN_HAL_BACKENDS][8];
     struct tern_device *dev = NULL;
@@ -218,6 +243,8 @@ static void test_backends(void **state)
     assert_string_equal(tern_last_error(), "no card of 1048576 bytes here: small,mem=1M,quantum=200");
     assert_int_equal(tern_device_open("card", "small,quantum=2", &dev), -EINVAL);
     assert_int_equal(tern_hal_register(&again), -EEXIST);
+    assert_int_equal(tern_hal_register(&nameless), -EINVAL);
+    assert_int_equal(tern_hal_register(&endless), -EINVAL);
     assert_int_equal(tern_device_open("bus", NULL, &dev), -EINVAL);
     assert_non_null(strstr(tern_last_error(), "known are rtl, model and card"));
     int r = 0;
@@ -237,7 +264,7 @@ int main(void)
         cmocka_unit_test_setup(test_defaults, clean), cmocka_unit_test_setup(test_all_keys, clean),
         cmocka_unit_test_setup(test_environment, clean), cmocka_unit_test_setup(test_errors, clean),
         cmocka_unit_test_setup(test_ranges, clean), cmocka_unit_test_setup(test_missing_library, clean),
-        cmocka_unit_test_setup(test_backends, clean),
+        cmocka_unit_test_setup(test_slow, clean), cmocka_unit_test_setup(test_backends, clean),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
 }

@@ -91,13 +91,14 @@ struct tc_kernels {
 int tc_kernels_read(const struct tc_blob *object, struct tc_kernels *out);
 void tc_kernels_free(struct tc_kernels *kernels);
 
-/** What goes into device memory at `base`: `size` bytes of data, the first code_size of them read+execute, the next
+/** What goes into device memory at `base`: `size` bytes, the first code_size of them read+execute, the next
  *  constant_size read only (both multiples of 4096), the rest read+write (program-scope variables). */
 struct tc_image {
     uint32_t base;
     uint32_t size;
     uint32_t code_size;
     uint32_t constant_size;
+    uint32_t filled; /**< Bytes of data; the others, up to size, are zero: variables take no memory of the host. */
     uint8_t *data;
     struct tc_blob linked; /**< The ELF file all this is from: with symbols, and line tables if built with -g. */
     struct tc_kernels kernels; /**< With entries. */

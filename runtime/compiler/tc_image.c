@@ -41,7 +41,8 @@ static int fill_image(const struct tc_elf *elf, struct tc_image *image)
     image->size = text.sh_size + constants.sh_size + data.sh_size;
     image->code_size = text.sh_size;
     image->constant_size = constants.sh_size;
-    image->data = calloc(image->size ? image->size : 1, 1);
+    image->filled = data.sh_type == SHT_NOBITS ? text.sh_size + constants.sh_size : image->size;
+    image->data = calloc(image->filled ? image->filled : 1, 1);
     if (!image->data) {
         return -ENOMEM;
     }

@@ -46,8 +46,12 @@ static const char *image_string(const struct tc_image *image, uint32_t address)
     if (address < image->base || address - image->base >= image->size) {
         return NULL;
     }
-    const char *s = (const char *)image->data + (address - image->base);
-    return memchr(s, 0, image->size - (address - image->base)) ? s : NULL;
+    const uint32_t offset = address - image->base;
+    if (offset >= image->filled) {
+        return "";
+    }
+    const char *s = (const char *)image->data + offset;
+    return memchr(s, 0, image->filled - offset) ? s : NULL;
 }
 
 /** 1 and the next argument, or 0. */

@@ -30,7 +30,7 @@ static void image_destroy(void *object)
     free(im);
 }
 
-/** Device memory for one part of the image, at its address, with its contents. */
+/** Device memory for one part of the image, at its address, with its contents; memory is zero before. */
 static int place(cl_context ctx, const struct tc_image *image, uint32_t from, uint32_t to, uint32_t flags,
                  struct tern_allocation **out)
 {
@@ -42,7 +42,8 @@ static int place(cl_context ctx, const struct tc_image *image, uint32_t from, ui
     if (r != 0) {
         return r;
     }
-    r = tern_allocation_write(a, 0, image->data + from, to - from);
+    const uint32_t filled = image->filled < to ? image->filled : to;
+    r = filled > from ? tern_allocation_write(a, 0, image->data + from, filled - from) : 0;
     if (r != 0) {
         tern_allocation_destroy(a);
         return r;

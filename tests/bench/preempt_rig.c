@@ -103,7 +103,7 @@ int rig_open(const struct tern_config *config, const struct rig_source *sources,
         goto close;
     }
     e = map_all(&r);
-    e = e ? e : rig_write(&r, CODE, r.image.data, r.image.size);
+    e = e ? e : rig_write(&r, CODE, r.image.data, r.image.filled);
     if (e) {
         goto image;
     }

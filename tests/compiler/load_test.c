@@ -123,6 +123,21 @@ static void test_small_functions_are_inlined(void **state)
     tc_image_free(&image);
 }
 
+/** Variables without a value take device memory, and none of the host: 512 MiB here. */
+static void test_zeroed_variables(void **state)
+{
+    (void)state;
+    struct tc_image image = image_of("global uchar store[1u << 29]; kernel void k(global uchar *o, uint i) { o[0] = "
+                                     "store[i]++; }", "-cl-std=CL3.0", 0x1000);
+    assert_int_equal(image.size, image.code_size + image.constant_size + (1u << 29));
+    assert_int_equal(image.filled, image.code_size + image.constant_size);
+    tc_image_free(&image);
+    image = image_of("global int store[64]; global int value = 7; kernel void k(global int *o, uint i) { o[0] = "
+                     "store[i]++ + value++; }", "-cl-std=CL3.0", 0x1000);
+    assert_int_equal(image.filled, image.size);
+    tc_image_free(&image);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -142,7 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bases), cmocka_unit_test(test_same_code), cmocka_unit_test(test_order),
         cmocka_unit_test(test_large), cmocka_unit_test(test_entry_saves_nothing), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_small_functions_are_inlined),
+        cmocka_unit_test(test_small_functions_are_inlined), cmocka_unit_test(test_zeroed_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ static void record(struct rig *r, const char *format, const char *layout, const 
 
 static const char *run(struct rig *r)
 {
-    r->image = (struct tc_image){.base = 0x1000, .size = sizeof r->strings, .data = r->strings};
+    r->image = (struct tc_image){.base = 0x1000, .size = 2 * sizeof r->strings, .filled = sizeof r->strings,
+                                 .data = r->strings};
     r->length = 0;
     r->text[0] = '\0';
     assert_int_equal(tc_printf_format(&r->image, r->buffer, sizeof r->buffer, emit, r), 0);
@@ -140,6 +141,7 @@ static void test_strings(void **state)
     record(&r, "%s|%5s|%.2s|%s|%p\n", "p4ap4ap4ap4a", args, sizeof args);
     assert_string_equal(run(&r), "abc|   de|fg|(null)|\n");
     EXPECT("0x80001000", "%p", "p4a", uint32_t, 0x80001000);
+    EXPECT("()", "(%s)", "p4a", uint32_t, 0x1000 + sizeof r.strings + 8); /* a variable without a value */
 }
 
 /** What the format claims and the call passed may disagree: nothing behind it moves. */
@@ -198,7 +200,8 @@ static void test_garbage(void **state)
             r.strings[k] = (uint8_t)"%dfsvxe4ip4a1.8hl2 c"[(seed >> 16) % 21];
         }
         r.buffer[0] = seed >> 20;
-        r.image = (struct tc_image){.base = 0x1000, .size = sizeof r.strings, .data = r.strings};
+        r.image = (struct tc_image){.base = 0x1000, .size = sizeof r.strings, .filled = sizeof r.strings,
+                                    .data = r.strings};
         tc_printf_format(&r.image, r.buffer, sizeof r.buffer, discard, NULL);
     }
 }

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (strings && buffer) {
         memcpy(strings, data, IMAGE_BYTES);
         memcpy(buffer, data + IMAGE_BYTES, rest);
-        const struct tc_image image = {.base = BASE, .size = IMAGE_BYTES, .data = strings};
+        const struct tc_image image = {.base = BASE, .size = 2 * IMAGE_BYTES, .filled = IMAGE_BYTES, .data = strings};
         size_t sum = 0;
         tc_printf_format(&image, buffer, rest, emit, &sum);
     }

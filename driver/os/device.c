@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "os/inherit.h"
-#include "os/observer.h"
+#include "os/proc/inherit.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 
 #define TIMEOUT_KERNEL (1ull << 31)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/observer.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/tdr.h"
 

@@ -15,11 +15,11 @@
 
 #include "base/turn.h"
 #include "kmd/paging.h"
-#include "os/pages.h"
-#include "os/policy.h"
-#include "os/sched.h"
+#include "os/mem/pages.h"
+#include "os/sched/policy.h"
+#include "os/sched/sched.h"
 #include "os/tdr.h"
-#include "os/vaspace.h"
+#include "os/mem/vaspace.h"
 #include "tern/tern.h"
 
 #define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "os/observer.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/wait.h"
 

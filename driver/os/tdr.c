@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/crash.h"
+#include "os/observe/crash.h"
 #include "os/os.h"
 #include "os/wait.h"
 

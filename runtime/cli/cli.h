@@ -9,11 +9,13 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int cmd_info(int argc, char **argv);
 int cmd_run(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 
 /** Says on stderr what is wrong with the arguments and where help is; EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** What main returns for this status, once all output is written: a full disk must not pass for success. */
+int exit_status(int status);
 
 #endif

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,12 +24,18 @@ bool external_path(const char *tail, char path[PATH_MAX])
         return false;
     }
     self[n] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(self, '/');
-        if (!slash) {
-            return false;
+    static const char *const folders[] = {"/bin/", "/lib/tern/"};
+    char *name = strrchr(self, '/') + 1;
+    size_t i = 0;
+    for (; i < 2; i++) {
+        const size_t length = strlen(folders[i]);
+        if ((size_t)(name - self) > length && strncmp(name - length, folders[i], length) == 0) {
+            name[-(ptrdiff_t)length] = '\0';
+            break;
         }
-        *slash = '\0';
+    }
+    if (i == 2) {
+        return false;
     }
     return snprintf(path, PATH_MAX, "%s/%s", self, tail) < PATH_MAX;
 }
@@ -75,21 +82,15 @@ static int become(const char *name, char *path, char **argv)
 
 int external_run(const char *name, char **argv)
 {
-    char path[PATH_MAX], page[PATH_MAX];
+    char path[PATH_MAX], page[PATH_MAX], part[64];
+    if (argv[1] && snprintf(part, sizeof part, "%s-%s", name, argv[1]) < (int)sizeof part && program_path(part, path) &&
+        access(path, F_OK) == 0) {
+        part[strlen(name)] = ' ';
+        return become(part, path, argv + 1);
+    }
     if (!program_path(name, path) || (access(path, F_OK) && !page_path(name, page))) {
         return usage_error("", "unknown command '%s'", name);
     }
-    return become(name, path, argv);
-}
-
-int external_part(const char *command, const char *part, char **argv)
-{
-    char name[64], path[PATH_MAX];
-    snprintf(name, sizeof name, "%s-%s", command, part);
-    if (!program_path(name, path)) {
-        return usage_error(command, "there is no '%s'", part);
-    }
-    snprintf(name, sizeof name, "%s %s", command, part);
     return become(name, path, argv);
 }
 

@@ -13,15 +13,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** The path `tail` below the build or installation that this program is of: in what its folder is in.
- * False: it cannot be told. */
+/** The path `tail` below the build or installation that this program is of, in its folder bin or lib/tern. False: it is
+ * in neither, or that is too long. */
 bool external_path(const char *tail, char path[PATH_MAX]);
 
-/** Becomes the program of this command. Returns only if it cannot: the status to exit with, after a message. */
+/**
+ * Becomes the program of this command, argv[0]; or tern-NAME-ARGUMENT, a part of it that has no manual page of its own,
+ * if the first argument names one. Returns only if it cannot: the status to exit with, after a message.
+ */
 int external_run(const char *name, char **argv);
-/** The same for a part of a command: `tern COMMAND PART` runs tern-COMMAND-PART, which has
- * no manual page of its own. */
-int external_part(const char *command, const char *part, char **argv);
 
 /** Prints a line for each command that has a manual page, but for those of which skip(name) is true. */
 void external_list(FILE *out, bool (*skip)(const char *name));

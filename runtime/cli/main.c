@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** tern: picks the command. */
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +17,6 @@ static const struct {
 } commands[] = {
     {"info", cmd_info, "what the device is"},
     {"run", cmd_run, "run a kernel of an OpenCL C file"},
-    {"bench", cmd_bench, "measure kernels in device cycles, and check their results"},
     {"top", cmd_top, "show what engines and contexts do, live"},
     {"trace", cmd_trace, "run a program and record what the scheduler does"},
 };
@@ -49,17 +46,6 @@ static void help(FILE *out)
     fprintf(out, "\ntern <command> --help tells more, tern help <command> all; tern --version [--json] prints "
                  "the version.\n"
                  "Environment: TERN_BACKEND (rtl, model), TERN_CONFIG (default, small; see docs/driver.md).\n");
-}
-
-int usage_error(const char *command, const char *format, ...)
-{
-    va_list ap;
-    fprintf(stderr, "tern%s%s: ", *command ? " " : "", command);
-    va_start(ap, format);
-    vfprintf(stderr, format, ap);
-    va_end(ap);
-    fprintf(stderr, "; see tern%s%s --help\n", *command ? " " : "", command);
-    return EXIT_USAGE;
 }
 
 /** tern help [COMMAND]: its manual page; where there is no man, what --help prints. */
@@ -119,10 +105,5 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const int status = dispatch(argc, argv);
-    if (fflush(stdout) || ferror(stdout)) { /* a full disk must not pass for success */
-        fprintf(stderr, "tern: cannot write to standard output: %s\n", strerror(errno));
-        return status == EXIT_OK ? EXIT_FAILED : status;
-    }
-    return status;
+    return exit_status(dispatch(argc, argv));
 }

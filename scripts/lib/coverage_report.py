@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes one HTML report of the counts in a directory: *.json are functional bins
-(sim/verify/cover.h), *.dat are Verilator's.
+(tests/verify/tool/cover.h), *.dat are Verilator's.
 
 usage: coverage_report.py [--check] DIR
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "os/sched.h"
+#include "os/sched/sched.h"
 #include "sched_measure.h"
 
 #define ENGINES 2u

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/stats_file.h"
+#include "os/observe/stats_file.h"
 #include "top_read.h"
 
 static char base[64], folder[80];

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/sched.h"
-#include "os/trace.h"
+#include "os/sched/sched.h"
+#include "os/observe/trace.h"
 
 #define CONTEXTS 12u
 #define ENGINES 2u

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold of a trace of the scheduler (driver/os/trace.h), whatever ran: names, tracks
+"""What must hold of a trace of the scheduler (driver/os/observe/trace.h), whatever ran: names, tracks
 without overlaps, whole arrows.
 """
 import collections

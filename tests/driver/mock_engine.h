@@ -9,7 +9,7 @@
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H
 
-#include "os/sched.h"
+#include "os/sched/sched.h"
 
 #define MOCK_HANG UINT64_MAX
 #define MOCK_PACKETS 512

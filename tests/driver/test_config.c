@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "hal/hal.h"
-#include "os/policy.h"
+#include "os/sched/policy.h"
 #include "tern/tern.h"
 #include "tern_sim/tern_sim.h"
 

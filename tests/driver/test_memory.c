@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/pages.h"
-#include "os/vaspace.h"
+#include "os/mem/pages.h"
+#include "os/mem/vaspace.h"
 
 static unsigned seed(void)
 {

@@ -5,7 +5,7 @@
  * itself has it published again.
  */
 #include "fixture.h"
-#include "os/observer.h"
+#include "os/observe/observer.h"
 #include "published.h"
 
 static char base[64];

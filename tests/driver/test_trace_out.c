@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/trace_out.h"
+#include "os/observe/trace_out.h"
 
 static char path[64];
 

@@ -16,7 +16,7 @@ CASES = [
     ("runtime/core/x.c", SPDX + '#include "tern_sim/tern_sim.h"\n', "x.c:2: includes tern_sim"),
     ("driver/os/x.c", SPDX + "\n#include <tern/tern_hw.h>\n", "x.c:3: includes tern/tern_hw.h"),
     ("driver/os/x.c", SPDX + '#include "hal/hal.h"\n', "x.c:2: includes hal/hal.h"),
-    ("driver/kmd/x.c", SPDX + '#include "os/sched.h"\n', "x.c:2: includes os/sched.h"),
+    ("driver/kmd/x.c", SPDX + '#include "os/sched/sched.h"\n', "x.c:2: includes os/sched/sched.h"),
     ("driver/kmd/x.c", SPDX + '#include "tern/tern_hw.h"\n', None),
     ("driver/hal/x.c", SPDX + '#include "tern/tern_hw.h"\n', "x.c:2: includes tern/tern_hw.h"),
     ("sim/model/x.c", SPDX + '#include "tern/tern.h"\n', "x.c:2: includes tern/tern.h"),

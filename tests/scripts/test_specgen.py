@@ -43,11 +43,11 @@ class Specgen(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             self.assertEqual(specgen("--out", d).returncode, 0)
             self.assertEqual(specgen("--check", "--out", d).returncode, 0)
-            path = pathlib.Path(d) / "driver/include/tern/tern_hw.h"
+            path = pathlib.Path(d) / "docs/spec/c/tern/tern_hw.h"
             path.write_text(path.read_text().replace("0x1000u", "0x1004u", 1))
             r = specgen("--check", "--out", d)
             self.assertEqual(r.returncode, 1)
-            self.assertIn("driver/include/tern/tern_hw.h", r.stderr)
+            self.assertIn("docs/spec/c/tern/tern_hw.h", r.stderr)
 
     def test_bad_input_fails_at_its_line(self):
         for name, old, new, message in BAD:

@@ -1,5 +1,5 @@
 -GLANES=16 -GWARPS=16 -DMODEL_LANES=16 -DMODEL_WARPS=16
--D_GNU_SOURCE -Isim/model -Idriver/include -Isim/include -Itests/rtl/simt_executor
+-D_GNU_SOURCE -Isim/model -Idocs/spec/c -Isim/include -Itests/rtl/simt_executor
 rtl/lint.vlt
 rtl/tern_pkg.sv rtl/gen/tern_spec_pkg.sv rtl/simt/simt_op_pkg.sv rtl/simt/simt_core_pkg.sv
 -y rtl/simt -y rtl/simt/lsu -y rtl/fp -y rtl/mem

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Trace and statistics of a device (observer.h). */
-#include "os/observer.h"
+#include "os/observe/observer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "os/stats_file.h"
-#include "os/trace.h"
+#include "os/observe/stats_file.h"
+#include "os/observe/trace.h"
 
 struct tern_observer {
     struct tern_trace *trace;      /* NULL: none */

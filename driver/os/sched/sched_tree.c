@@ -7,7 +7,7 @@
  * them together where they are not. A process that has a part of its weight on an engine has that part of a claim
  * there: its time on that engine goes the faster for it.
  */
-#include "os/sched_internal.h"
+#include "os/sched/sched_internal.h"
 
 /* quanta that who comes to an engine may be ahead or behind there: what rounds and estimates do must not add up */
 #define MOST 16

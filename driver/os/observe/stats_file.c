@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Making, filling and removing a statistics file (stats_file.h). */
-#include "os/stats_file.h"
+#include "os/observe/stats_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/inherit.h"
+#include "os/proc/inherit.h"
 #include "os/os.h"
 
 #define PIECE (4u << 20) /* bytes copied before the turn is handed on: about a millisecond */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The scheduler's calls, what is submitted when, and when an engine is asked to stop. */
-#include "os/sched.h"
+#include "os/sched/sched.h"
 
 #include <errno.h>
 
-#include "os/sched_internal.h"
+#include "os/sched/sched_internal.h"
 
 void tern_sched_config_default(struct tern_sched_config *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/policy.h"
+#include "os/sched/policy.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "os/inherit.h"
+#include "os/proc/inherit.h"
 #include "os/os.h"
 #include "os/wait.h"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "os/inherit.h"
-#include "os/observer.h"
+#include "os/proc/inherit.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/wait.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "os/pages.h"
+#include "os/mem/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>

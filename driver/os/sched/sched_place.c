@@ -18,7 +18,7 @@
  * all engines (who is bound or wants more than an engine makes a time of all engines meaningless, and two
  * engines would stop for one waiter).
  */
-#include "os/sched_internal.h"
+#include "os/sched/sched_internal.h"
 
 #define WHOLE (1ull << 32) /* load of a process that has all its weight on one engine */
 #define ALIKE (1ull << 16) /* loads that differ by less differ by rounding */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Opening what TERN_TRACE names (trace_file.h). */
-#include "os/trace_file.h"
+#include "os/observe/trace_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
  * ends, the job does or the waiter's band changes; and so on along the chain. Bands only rise along it, so a
  * circle of waits ends the walk.
  */
-#include "os/sched_internal.h"
+#include "os/sched/sched_internal.h"
 
 static int compare_waits(const struct tern_sched_context *a, const struct tern_sched_context *b)
 {

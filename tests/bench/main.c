@@ -2,7 +2,7 @@
 /**
  * tern bench: runs the benches of tests/bench through OpenCL, and prints cycles and what share of the machine
  * they used. Suites measure something else than one kernel at a time; each is a program of its own,
- * tern-bench-SUITE of lib/tern.
+ * tern-bench-SUITE, which `tern` starts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 
 #include "bench.h"
 #include "cli.h"
-#include "external.h"
 #include "json.h"
 #include "session.h"
 
@@ -26,16 +25,6 @@ static const struct {
     {"preempt", "how long stopping and resuming a kernel takes, and what it costs"},
     {"sched", "how fairly and how fast the scheduler shares the engines"},
 };
-
-static bool is_suite(const char *name)
-{
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
-        if (strcmp(name, suites[i].name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 struct result {
     const char *name;
@@ -248,14 +237,11 @@ static int print_names(bool json)
     return json_print("bench", o);
 }
 
-int cmd_bench(int argc, char **argv)
+static int command(int argc, char **argv)
 {
     const struct bench *chosen[MAX_CHOSEN];
     unsigned n = 0;
     bool json = false, list = false;
-    if (argc > 1 && is_suite(argv[1])) {
-        return external_part("bench", argv[1], argv + 1);
-    }
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
@@ -281,4 +267,9 @@ int cmd_bench(int argc, char **argv)
         chosen[i] = &tern_benches[i];
     }
     return run_all(chosen, n ? n : tern_n_benches, json);
+}
+
+int main(int argc, char **argv)
+{
+    return exit_status(command(argc, argv));
 }

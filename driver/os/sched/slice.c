@@ -3,7 +3,7 @@
  * Where a job may be cut: at packet boundaries; before every fence_wait that is not the first thing left, so that waits
  * keep no engine; behind fence_signals, so that whoever waits for them learns of them at once.
  */
-#include "os/sched.h"
+#include "os/sched/sched.h"
 
 /** Opcode of the packet at `at`, and how far it goes. What the engine will fault at is a line:
  * nothing after it matters. */

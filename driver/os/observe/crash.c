@@ -6,7 +6,7 @@
  * a disk. Nothing here fails for the caller: without a dump the message says why there is none. The file belongs to the
  * user alone (0600): it holds packets, and so addresses, of processes.
  */
-#include "os/crash.h"
+#include "os/observe/crash.h"
 
 #include <errno.h>
 #include <fcntl.h>

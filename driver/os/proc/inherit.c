@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Devices in the child of a fork (inherit.h). */
-#include "os/inherit.h"
+#include "os/proc/inherit.h"
 
 #include <errno.h>
 
 #include "base/error.h"
-#include "os/observer.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -11,14 +11,14 @@
  * was told: names are told again until they are taken, a state ends only if its beginning is in the file, and when
  * there is room again, the states in the file end, a mark says how much is missing, and those of now begin.
  */
-#include "os/trace.h"
+#include "os/observe/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/sched.h"
-#include "os/trace_out.h"
+#include "os/sched/sched.h"
+#include "os/observe/trace_out.h"
 
 #define GROUP_ENGINES 1u
 #define GROUP_DRIVER 2u

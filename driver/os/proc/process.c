@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "os/inherit.h"
-#include "os/observer.h"
+#include "os/proc/inherit.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault)

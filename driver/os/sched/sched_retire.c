@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "os/sched_internal.h"
+#include "os/sched/sched_internal.h"
 
 typedef unsigned long long ull;
 

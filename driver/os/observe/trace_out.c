@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The file of a trace (trace_out.h). */
-#include "os/trace_out.h"
+#include "os/observe/trace_out.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
-#include "os/trace_file.h"
+#include "os/observe/trace_file.h"
 
 #define OBJECT_MAX 2048u
 #define CHUNK (1u << 16)

@@ -3,7 +3,7 @@
 #ifndef TERN_OS_SCHED_INTERNAL_H
 #define TERN_OS_SCHED_INTERNAL_H
 
-#include "os/sched.h"
+#include "os/sched/sched.h"
 
 /* sched_tree.c: who is where, and virtual time */
 

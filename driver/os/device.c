@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
@@ -83,13 +84,12 @@ int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_e
     pthread_mutex_lock(&dev->lock);
     c.buffers = dev->completed_on[engine];
     pthread_mutex_unlock(&dev->lock);
-    *out = c;
-    return 0;
+    return tern_sized_give(out, &c, sizeof c);
 }
 
-void tern_device_query(const struct tern_device *dev, struct tern_device_info *out)
+int tern_device_query(const struct tern_device *dev, struct tern_device_info *out)
 {
-    *out = dev->info;
+    return tern_sized_give(out, &dev->info, sizeof dev->info);
 }
 
 /* ---------------------------------------------------------------- life, death */
@@ -248,6 +248,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     tern_list_init(&dev->processes);
     tern_list_init(&dev->retiring);
     tern_list_init(&dev->opened);
+    tern_list_init(&dev->completion_queues);
     int r = init_locks(dev);
     if (r) {
         free(dev);
@@ -314,7 +315,11 @@ int tern_device_close(struct tern_device *dev)
     }
     pthread_mutex_lock(&dev->lock);
     uint32_t left = dev->process_count;
+    const bool queues = !tern_list_empty(&dev->completion_queues);
     pthread_mutex_unlock(&dev->lock);
+    if (queues) {
+        return tern_error(-EBUSY, "the device has completion queues left: destroy them first");
+    }
     if (left) {
         return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
     }

@@ -51,6 +51,7 @@ struct tern_device {
     /** Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
     uint64_t progress;
     uint32_t fence_waiters, next_context, next_process;
+    struct tern_list completion_queues;
     struct tern_list opened; /**< inherit.c, under a lock of its own. */
     bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
     struct tern_observer *observer; /**< Trace and statistics; NULL: nobody looks on. */
@@ -61,7 +62,9 @@ struct tern_device {
 
 struct tern_process {
     struct tern_sched_process sched;
-    struct tern_list node, contexts;
+    struct tern_list node, contexts, fences;
+    struct tern_list allocations; /**< Of the user and of its contexts; but for those that are being freed. */
+    struct tern_list remains;     /**< Allocations without pages, because it was killed. */
     struct tern_device *dev;
     char name[64];
     uint32_t id; /**< On the device, from 1. */
@@ -70,6 +73,9 @@ struct tern_process {
     uint32_t tables[TERN_PAGES_LARGE]; /**< Pages of second-level tables, 0: none. They stay until the process ends. */
     struct tern_vaspace va;
     uint32_t children; /**< Contexts, allocations, fences of the user. */
+    uint32_t making;   /**< Calls that make something for it, and wait at times without the lock. */
+    atomic_bool killed; /**< tern_process_kill has begun, */
+    bool gone;          /**< and has ended: the device knows nothing of it any more. Its objects are memory only. */
     uint32_t retiring, paging_engine, paging_out;
     struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
@@ -78,13 +84,15 @@ struct tern_process {
 };
 
 struct tern_allocation {
-    struct tern_list node; /**< In proc->retired, then in dev->retiring. */
+    struct tern_list node; /**< In proc->allocations, then proc->retired, then dev->retiring; or proc->remains. */
     struct tern_process *proc;
     uint32_t va, pages, flags;
     struct tern_run *runs; /**< In order of address; constant while the allocation lives. */
     uint32_t *at;          /**< First page, within the allocation, of each run. */
     uint32_t run_count, run_capacity;
-    bool internal, counted;
+    bool internal;
+    bool counted; /**< Among proc->children: the user has not destroyed it. */
+    bool gone;    /**< Its pages were given back, because its process was killed. */
     /* Retirement. The jobs are made at creation, so that it cannot fail. */
     uint64_t retire_seq, asked, begun; /**< Of its free, the numbers by dev->frees_asked and frees_begun; 0: not yet. */
     struct tern_job *unmap, *flush[TERN_ENGINES_MAX];
@@ -99,13 +107,16 @@ struct tern_context {
     char name[64];
     tern_completion_fn completed;
     void *user;
+    struct tern_completion_queue *completions;
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
     struct tern_run save;
     uint32_t id;
     uint64_t submitted, ended, first_bad;
+    bool gone; /**< Its pages were given back. */
 };
 
 struct tern_fence {
+    struct tern_list node; /**< In proc->fences. */
     struct tern_allocation *page;
 };
 
@@ -161,6 +172,22 @@ int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
 /* process.c */
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault);
 int tern_process_check(struct tern_process *proc);
+/** Its tables, and its place on the device, are given back; nothing of it is queued or mapped. Blocks; with dev->lock
+ *  held. */
+void tern_process_end(struct tern_process *proc);
+
+/* context.c; with dev->lock held, and no work of it left */
+/** Gives its pages back, once. */
+void tern_context_take_pages(struct tern_context *c);
+/** Takes it out of its process and its queue, and frees it. */
+void tern_context_free(struct tern_context *c);
+
+/* kill.c; with dev->lock held */
+/** A call that makes something for the process, and lets go of the lock meanwhile, begins: 0, or -EIO; and ends. */
+int tern_process_enter(struct tern_process *proc);
+void tern_process_leave(struct tern_process *proc);
+/** Frees what is left of the objects of a process that was killed. */
+void tern_process_free_objects(struct tern_process *proc);
 
 /* map.c; with dev->lock held */
 /** Takes pages and tables for the allocation's range and records what maps them. -ENOSPC, -ENOMEM: nothing is taken. */

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "os/observe/observer.h"
+#include "os/proc/completion.h"
 #include "os/os.h"
 #include "os/wait.h"
 
@@ -95,19 +96,23 @@ static void deliver_user(struct tern_device *dev, struct tern_job *job)
     tern_list_remove(&job->live);
     tern_retire_look(c->proc);
     struct tern_completion told = {
+        .size = sizeof told,
         .fence = job->fence,
         .result = job->result,
         .engine = job->engine,
         .submitted = job->submitted,
         .begin = job->begin,
         .end = job->end,
+        .user = c->user,
     };
     if (job->result == TERN_COMPLETED) {
         dev->completed_on[job->engine]++;
     } else {
         c->first_bad = c->first_bad ? c->first_bad : job->fence;
     }
-    if (c->completed) {
+    if (c->completions) {
+        tern_completion_put(c, job->user, &told);
+    } else if (c->completed) {
         pthread_mutex_unlock(&dev->lock);
         c->completed(c->user, &told);
         pthread_mutex_lock(&dev->lock);

@@ -9,7 +9,7 @@ cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, 
 
 cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, cl_tern_counters *counters)
 {
-    struct tern_engine_counters c;
+    struct tern_engine_counters c = {.size = sizeof c};
     if (!rt_device_is(device)) {
         return CL_INVALID_DEVICE;
     }

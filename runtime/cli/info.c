@@ -108,7 +108,7 @@ int cmd_info(int argc, char **argv)
         }
     }
     struct tern_device *dev;
-    struct tern_device_info info;
+    struct tern_device_info info = {.size = sizeof info};
     if (tern_device_open(NULL, NULL, &dev)) {
         fprintf(stderr, "tern info: %s\n", tern_last_error());
         return EXIT_FAILED;

@@ -152,8 +152,8 @@ void rt_context_refuse(cl_context ctx, enum rt_refusal kind, const char *format,
 
 void rt_context_abort(cl_context ctx)
 {
-    struct tern_fault fault = {.code = TERN_FAULT_DEVICE, .message = "the device gave up the process, without "
-                               "a fault record"};
+    struct tern_fault fault = {.size = sizeof fault, .code = TERN_FAULT_DEVICE,
+                               .message = "the device gave up the process, without a fault record"};
     tern_process_status(ctx->process, &fault);
     if (fault.code == TERN_FAULT_DEVICE) {
         rt_context_fail(ctx, &fault, "");

@@ -41,6 +41,7 @@ static void open_device(void)
         fprintf(stderr, "tern: OpenCL: no device: %s\n", tern_last_error());
         return;
     }
+    d->info.size = sizeof d->info;
     tern_device_query(hw, &d->info);
     const uint64_t whole = d->info.memory_bytes < d->info.allocatable_bytes ? d->info.memory_bytes
                                                                             : d->info.allocatable_bytes;

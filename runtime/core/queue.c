@@ -89,6 +89,7 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
     }
     error = CL_OUT_OF_RESOURCES;
     const struct tern_context_desc desc = {
+        .size = sizeof desc,
         .name = "opencl queue",
         .engine = -1,
         .weight = weight(want->priority),
@@ -117,7 +118,7 @@ fail:
 
 static cl_int answer_statistics(cl_command_queue q, const struct rt_answer *a)
 {
-    struct tern_context_stats s;
+    struct tern_context_stats s = {.size = sizeof s};
     tern_context_query(q->hw, &s);
     cl_tern_queue_statistics out = {
         .submitted = s.submitted, .completed = s.completed, .aborted = s.aborted, .preempted = s.preempted,
@@ -130,7 +131,7 @@ static cl_int answer_statistics(cl_command_queue q, const struct rt_answer *a)
 
 cl_int rt_queue_query(cl_command_queue q, cl_command_queue_info name, const struct rt_answer *a)
 {
-    struct tern_context_stats stats;
+    struct tern_context_stats stats = {.size = sizeof stats};
     switch (name) {
     case CL_QUEUE_CONTEXT:
         return rt_answer_pointer(a, q->context);

@@ -53,7 +53,7 @@ static void finish(struct rt_command *c, cl_int status)
 /** The driver's sentence, and what the command knows besides. */
 static void tell_fault(const struct rt_command *c)
 {
-    struct tern_fault fault = {.message = "the device reports a fault, without a record"};
+    struct tern_fault fault = {.size = sizeof fault, .message = "the device reports a fault, without a record"};
     char more[RT_FAULT_MORE] = "";
     tern_process_status(c->queue->context->process, &fault);
     if (c->ops->explain != NULL) {

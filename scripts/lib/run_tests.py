@@ -137,7 +137,8 @@ def bare(t):
            {"JOBS": t.jobs})
 
 
-THREADS = r"^driver\.(device|fault|guest|preempt|published|space|tdr|threads|wait)$|^opencl\.(api|run|guest)_"
+THREADS = (r"^driver\.(completions|device|fault|guest|kill|preempt|published|space|tdr|threads|wait)$|"
+           r"^opencl\.(api|run|guest)_")
 
 
 def tsan(t):

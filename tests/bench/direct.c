@@ -52,6 +52,7 @@ int direct_process_create(struct tern_device *dev, const char *name, const struc
 {
     const struct tc_image *im = &program->image;
     *out = (struct direct_process){.program = program};
+    out->info.size = sizeof out->info;
     tern_device_query(dev, &out->info);
     int r = tern_process_create(dev, name, &out->proc);
     if (r) {

@@ -154,7 +154,7 @@ static int measure(struct rig *r, const struct preempt_case *c, uint32_t request
 
 static int busy(struct rig *r, uint64_t *cycles)
 {
-    struct tern_engine_counters c = {0};
+    struct tern_engine_counters c = {.size = sizeof c};
     int e = tern_kmd_counters(&r->kmd, 0, &c);
     *cycles = c.busy;
     return e;

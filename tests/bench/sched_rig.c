@@ -27,7 +27,7 @@ static int fail(int r, const char *what)
 static void snapshot(struct rig *r, bool end)
 {
     for (unsigned i = 0; i < r->clients; i++) {
-        struct tern_context_stats s;
+        struct tern_context_stats s = {.size = sizeof s};
         tern_context_query(r->client[i].context, &s);
         *(end ? &r->client[i].to : &r->client[i].from) = s.cycles;
     }
@@ -104,7 +104,8 @@ static void drop(struct client *c)
 static int make(struct client *c, int engine)
 {
     const struct direct_range range = {.dims = 1, .global = {RIG_ITEMS}, .local = {64}};
-    const struct tern_context_desc desc = {.name = kernels[c->kind], .engine = engine, .completed = completed,
+    const struct tern_context_desc desc = {.size = sizeof desc, .name = kernels[c->kind], .engine = engine,
+                                           .completed = completed,
                                            .user = c};
     struct tern_process *p = c->process->proc;
     int e = tern_allocation_create(p, RIG_WORDS * 4, TERN_MEM_READ | TERN_MEM_WRITE, 0, &c->data);
@@ -195,7 +196,7 @@ int rig_run(struct rig *r, uint64_t warm, uint64_t length)
 /** Cycles that a buffer takes with nothing else on the device. */
 static int measure(struct rig *r, unsigned kind, uint32_t turns, double *cycles)
 {
-    struct tern_context_stats before, after;
+    struct tern_context_stats before = {.size = sizeof before}, after = {.size = sizeof after};
     struct client *c = add(r, r->processes - 1, 0, kind, turns);
     int e = c ? 0 : -EIO;
     for (int i = 0; !e && i < 2; i++) { /* the first finds caches empty */
@@ -314,6 +315,7 @@ int rig_open(struct rig *r, const char *keys, unsigned processes, unsigned clien
     if (e) {
         return fail(e, "no device");
     }
+    r->info.size = sizeof r->info;
     tern_device_query(r->dev, &r->info);
     r->client = calloc(r->capacity, sizeof *r->client);
     r->process = calloc(processes + 1, sizeof *r->process);

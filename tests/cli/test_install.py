@@ -153,7 +153,7 @@ int main(void)
     struct tern_process *p;
     struct tern_context *c;
     struct tern_allocation *a;
-    struct tern_context_desc d = {.name = "fill", .engine = -1};
+    struct tern_context_desc d = {.size = sizeof d, .name = "fill", .engine = -1};
     struct tern_pkt_fill fill = {.width = 64, .rows = 1, .slices = 1};
     unsigned words[32], got[16];
     unsigned long long n = 0;

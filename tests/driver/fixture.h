@@ -23,7 +23,7 @@ static inline struct tern_process *process(const char *name)
 static inline struct tern_context *context(struct tern_process *p, int32_t engine)
 {
     struct tern_context *c;
-    struct tern_context_desc d = {.name = "test", .engine = engine};
+    struct tern_context_desc d = {.size = sizeof d, .name = "test", .engine = engine};
     ok(tern_context_create(p, &d, &c));
     return c;
 }

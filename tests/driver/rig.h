@@ -240,7 +240,7 @@ struct actor {
 
 static inline void actor_open(struct actor *a, const char *name, int32_t engine, const uint32_t *code, size_t size)
 {
-    const struct tern_context_desc d = {.name = name, .engine = engine};
+    const struct tern_context_desc d = {.size = sizeof d, .name = name, .engine = engine};
     *a = (struct actor){0};
     ok(tern_process_create(dev, name, &a->p));
     ok(tern_context_create(a->p, &d, &a->c));
@@ -379,14 +379,14 @@ static inline void run_mix(struct actor *a, uint32_t n)
 
 static inline struct tern_context_stats stats(struct actor *a)
 {
-    struct tern_context_stats s;
+    struct tern_context_stats s = {.size = sizeof s};
     tern_context_query(a->c, &s);
     return s;
 }
 
 static inline struct tern_fault fault_of(struct actor *a)
 {
-    struct tern_fault f = {0};
+    struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_process_status(a->p, &f), -EIO);
     return f;
 }

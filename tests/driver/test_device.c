@@ -5,8 +5,8 @@
 static void test_query(void **state)
 {
     (void)state;
-    struct tern_device_info i;
-    struct tern_engine_counters c;
+    struct tern_device_info i = {.size = sizeof i};
+    struct tern_engine_counters c = {.size = sizeof c};
     tern_device_query(dev, &i);
     assert_true(i.engines >= 1 && i.lanes == 8 && i.warps == 8 && i.local_bytes && i.clock_hz &&
                 i.dirty_page_bytes >= 4096);
@@ -24,7 +24,7 @@ static void test_invalid_arguments(void **state)
     struct tern_process *p = process("args");
     struct tern_context *c = context(p, 0);
     struct tern_allocation *a = (void *)1;
-    struct tern_context_desc d = {.engine = 99};
+    struct tern_context_desc d = {.size = sizeof d, .engine = 99};
     assert_int_equal(tern_allocation_create(p, 0, TERN_MEM_READ, 0, &a), -EINVAL);
     assert_int_equal(tern_allocation_create(p, 1, 0, 0, &a), -EINVAL);
     assert_int_equal(tern_allocation_create(p, 1, 8, 0, &a), -EINVAL);
@@ -35,7 +35,7 @@ static void test_invalid_arguments(void **state)
     assert_int_equal(tern_allocation_create(p, UINT64_MAX, TERN_MEM_READ, 0, &a), -ENOSPC);
     assert_ptr_equal(a, (void *)1);
     assert_int_equal(tern_context_create(p, &d, &c), -EINVAL);
-    d = (struct tern_context_desc){.weight = 1001};
+    d = (struct tern_context_desc){.size = sizeof d, .weight = 1001};
     assert_int_equal(tern_context_create(p, &d, &c), -EINVAL);
     assert_int_equal(tern_submit(c, b.w, 0, NULL, NULL), -EINVAL);
     assert_int_equal(tern_submit(c, b.w, 65, NULL, NULL), -EINVAL);
@@ -64,7 +64,7 @@ static void test_long_buffer(void **state)
         assert_true(v[i] == i + 1);
     }
     free(v);
-    struct tern_context_stats s;
+    struct tern_context_stats s = {.size = sizeof s};
     tern_context_query(c, &s);
     assert_true(s.submitted == 1 && s.completed == 1 && s.cycles > 16384);
     tern_context_destroy(c);
@@ -99,7 +99,7 @@ static void test_fault(void **state)
     assert_int_equal(tern_wait(cb, 4, -1), -EIO);
     ok(tern_wait(cg, lastg, -1));
     expect_bytes(ag, 0, 4096, 19);
-    struct tern_fault f = {0};
+    struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_process_status(bad, &f), -EIO);
     assert_int_equal(f.code, TERN_FAULT_PROTECTION);
     assert_int_equal(f.access, 1);
@@ -118,7 +118,7 @@ static void test_fault(void **state)
     struct tern_allocation *none;
     assert_int_equal(tern_allocation_create(bad, 4096, TERN_MEM_READ, 0, &none), -EIO);
     ok(tern_process_status(good, NULL));
-    struct tern_context_stats s;
+    struct tern_context_stats s = {.size = sizeof s};
     tern_context_query(cb, &s);
     assert_true(s.submitted == 20 && s.completed == 3 && s.aborted == 17);
     tern_context_destroy(cb);
@@ -145,7 +145,7 @@ static void test_malformed_packets(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tern_process *p = process("malformed");
         struct tern_context *c = context(p, -1);
-        struct tern_fault f;
+        struct tern_fault f = {.size = sizeof f};
         uint32_t w[301 * 16] = {0}; /* longer than a slice */
         for (int line = 0; line < 300; line++) {
             ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, w + 16 * line));
@@ -184,7 +184,7 @@ static void test_long_work_lets_others_pass(void **state)
     struct tern_allocation *a[2];
     ok(tern_fence_create(p, 0, &f));
     for (int i = 0; i < 2; i++) {
-        struct tern_context_desc d = {.engine = 0, .completed = note_end, .user = &end[i]};
+        struct tern_context_desc d = {.size = sizeof d, .engine = 0, .completed = note_end, .user = &end[i]};
         ok(tern_context_create(p, &d, &c[i]));
         a[i] = memory(p, 1u << 20, TERN_MEM_WRITE | TERN_MEM_EXEC);
     }

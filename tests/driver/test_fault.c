@@ -58,7 +58,7 @@ static struct tern_fault run(struct victim *v, const uint32_t item[3], uint32_t 
         .local_x = local[0], .local_y = local[1], .local_z = local[2], .offset_x = offset[0], .offset_y = offset[1],
         .offset_z = offset[2], .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2], .edge_x = edge[0],
         .edge_y = edge[1], .edge_z = edge[2]};
-    struct tern_fault f = {0};
+    struct tern_fault f = {.size = sizeof f};
     ok(tern_allocation_write(v->args, 0, args, sizeof args));
     ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)));
     ok(tern_pkt_dispatch_pack(&d, work_add(&b, 2)));
@@ -166,7 +166,7 @@ static void test_no_work_item(void **state)
     open_victim(&v);
     work_fill(&b, 0x90000000, 64, 1);
     const uint64_t fence = work_submit(&b, v.c, "filler");
-    struct tern_fault f;
+    struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_wait(v.c, fence, -1), -EIO);
     assert_int_equal(tern_process_status(v.p, &f), -EIO);
     assert_false(f.has_item);

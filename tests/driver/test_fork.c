@@ -4,10 +4,12 @@
  * of the parent's open; a device of its own works. The parent notices nothing.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fixture.h"
+#include "os/proc/completion.h"
 
 /** One of everything, with work that is queued behind a fence that nobody has signalled. */
 struct all {
@@ -15,6 +17,7 @@ struct all {
     struct tern_context *c;
     struct tern_allocation *a;
     struct tern_fence *f;
+    struct tern_completion_queue *q;
     uint64_t last;
 };
 
@@ -24,6 +27,7 @@ static struct all make_all(void)
     o.c = context(o.p, -1);
     o.a = memory(o.p, 65536, TERN_MEM_READ | TERN_MEM_WRITE);
     ok(tern_fence_create(o.p, 0, &o.f));
+    ok(tern_completion_queue_create(dev, &o.q));
     b.size = 0;
     work_wait(&b, tern_fence_address(o.f), 1);
     work_fill(&b, tern_allocation_address(o.a), 65536, 0x5a);
@@ -40,6 +44,7 @@ static void finish_all(struct all *o)
     tern_allocation_destroy(o->a);
     tern_fence_destroy(o->f);
     ok(tern_process_destroy(o->p));
+    ok(tern_completion_queue_destroy(o->q));
 }
 
 /** Runs in a child, which must end by itself, with 0. exits: as a program does, with everything that
@@ -73,15 +78,17 @@ static void refused(int r, const char *what)
 
 static void call_everything(struct all *o)
 {
-    struct tern_context_desc desc = {.engine = -1};
-    struct tern_engine_counters counters;
-    struct tern_context_stats stats;
-    struct tern_device_info info;
+    struct tern_context_desc desc = {.size = sizeof desc, .engine = -1};
+    struct tern_engine_counters counters = {.size = sizeof counters};
+    struct tern_context_stats stats = {.size = sizeof stats};
+    struct tern_device_info info = {.size = sizeof info};
     struct tern_process *p = NULL;
     struct tern_context *c = NULL;
     struct tern_allocation *a = NULL;
     struct tern_fence *f = NULL;
-    struct tern_fault fault;
+    struct tern_completion_queue *q = NULL;
+    struct tern_completion done = {.size = sizeof done};
+    struct tern_fault fault = {.size = sizeof fault};
     uint64_t value = 0;
 
     if (!tern_device_inherited(dev)) {
@@ -112,9 +119,17 @@ static void call_everything(struct all *o)
     tern_fence_destroy(o->f);
     tern_allocation_destroy(o->a);
     tern_context_destroy(o->c);
+    REFUSED(tern_completion_queue_create(dev, &q));
+    REFUSED(tern_completion_queue_fd(o->q));
+    REFUSED(tern_completion_queue_take(o->q, &done, 1));
+    REFUSED(tern_completion_queue_destroy(o->q));
+    if (fcntl(o->q->fd, F_GETFD) != -1) {
+        _exit(5); /* closed */
+    }
+    REFUSED(tern_process_kill(o->p));
     REFUSED(tern_process_destroy(o->p));
     REFUSED(tern_device_close(dev));
-    if (p || c || a || f) {
+    if (p || c || a || f || q) {
         _exit(4);
     }
 }

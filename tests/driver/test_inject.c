@@ -127,21 +127,27 @@ static int use_process(struct tern_device *dev)
     struct tern_context *c = NULL;
     struct tern_allocation *a = NULL, *large = NULL;
     struct tern_fence *f = NULL;
-    const struct tern_context_desc d = {.engine = -1};
-    int r = tern_process_create(dev, "inject", &p);
+    struct tern_completion_queue *q = NULL;
+    struct tern_completion done = {.size = sizeof done};
+    int r = tern_completion_queue_create(dev, &q);
+    r = r ? r : tern_process_create(dev, "inject", &p);
     if (r) {
+        ok(tern_completion_queue_destroy(q));
         return r;
     }
+    const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .completions = q};
     r = tern_allocation_create(p, 3 * 4096, TERN_MEM_WRITE, 0, &a);
     r = r ? r : tern_allocation_create(p, 9u << 20, TERN_MEM_WRITE, 0, &large);
     r = r ? r : tern_fence_create(p, 1, &f);
     r = r ? r : tern_context_create(p, &d, &c);
     r = r ? r : use_context(p, c, a, f);
+    assert_true(r || tern_completion_queue_take(q, &done, 1) == 1);
     tern_context_destroy(c);
     tern_fence_destroy(f);
     tern_allocation_destroy(large);
     tern_allocation_destroy(a);
     ok(tern_process_destroy(p));
+    ok(tern_completion_queue_destroy(q));
     return r;
 }
 

@@ -347,7 +347,8 @@ static void run_queued(struct span *span, uint64_t *preempted)
     actor_set(&a, 0, 300);
     actor_set(&a, 1, tern_allocation_address(a.data));
     for (uint32_t i = 0; i < RUNNERS; i++) {
-        const struct tern_context_desc d = {.engine = -1, .weight = 50 + 100 * i, .completed = note, .user = &span[i]};
+        const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .weight = 50 + 100 * i, .completed = note,
+                                            .user = &span[i]};
         ok(tern_context_create(a.p, &d, &c[i]));
         work_wait(&b, tern_fence_address(gate), 1);
         actor_dispatch(&a, MIX_ITEMS);
@@ -357,7 +358,7 @@ static void run_queued(struct span *span, uint64_t *preempted)
     ok(tern_fence_signal(gate, 1));
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < RUNNERS; i++) {
-        struct tern_context_stats s;
+        struct tern_context_stats s = {.size = sizeof s};
         ok(tern_wait(c[i], 1, PATIENCE));
         tern_context_query(c[i], &s);
         preempted[i] = s.preempted;

@@ -76,6 +76,7 @@ static void test_cycles_of_engines(void **state)
     struct tern_context *c = context(p, 1);
     work_fill(&b, tern_allocation_address(a), 4096, 1);
     work_run(&b, c, "fill");
+    ran.size = sizeof ran;
     tern_context_query(c, &ran);
     assert_true(ran.engine_cycles[1] > 0 && ran.engine_cycles[1] == ran.cycles && !ran.engine_cycles[0]);
     assert_true(published_until(as_it_ran));

@@ -123,7 +123,7 @@ static void test_tables_are_scrubbed(void **state)
         tern_allocation_destroy(a[--n]);
     }
     for (int region = 0; region < 2; region++) { /* one without and one with a second-level table */
-        struct tern_fault f;
+        struct tern_fault f = {.size = sizeof f};
         struct tern_process *p = process("thief");
         struct tern_context *c = context(p, -1);
         ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0x40000000, &a[0]));
@@ -151,7 +151,7 @@ static uint32_t free_pages(void)
 static void test_no_stale_translation(void **state)
 {
     (void)state;
-    struct tern_device_info info;
+    struct tern_device_info info = {.size = sizeof info};
     tern_device_query(dev, &info);
     struct tern_process *p = process("stale"), *q = process("heir");
     struct tern_context *c[TERN_ENGINES_MAX];
@@ -193,7 +193,7 @@ static void test_full(void **state)
     (void)state;
     struct tern_process *p = process("full");
     struct tern_allocation *a[32], *more = NULL;
-    struct tern_device_info info;
+    struct tern_device_info info = {.size = sizeof info};
     tern_device_query(dev, &info);
     for (int round = 0; round < 2; round++) { /* nothing is lost from round to round */
         int n = 0;

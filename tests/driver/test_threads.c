@@ -25,14 +25,14 @@ static int teardown(void **state)
 static struct tern_context *context(struct tern_process *p, int32_t engine, tern_completion_fn fn, void *user)
 {
     struct tern_context *c;
-    struct tern_context_desc d = {.name = "test", .engine = engine, .completed = fn, .user = user};
+    struct tern_context_desc d = {.size = sizeof d, .name = "test", .engine = engine, .completed = fn, .user = user};
     ok(tern_context_create(p, &d, &c));
     return c;
 }
 
 static int engines(void)
 {
-    struct tern_device_info i;
+    struct tern_device_info i = {.size = sizeof i};
     tern_device_query(dev, &i);
     return (int)i.engines;
 }
@@ -82,7 +82,7 @@ static void test_fence_orders_engines(void **state)
         work_signal(&b, fence, k + 2);
         work_submit(&b, c[k], "step");
     }
-    struct tern_engine_counters idle, later;
+    struct tern_engine_counters idle = {.size = sizeof idle}, later = {.size = sizeof later};
     assert_int_equal(tern_fence_wait(f, 1, 20), -ETIMEDOUT);
     ok(tern_device_counters(dev, 0, &idle));
     assert_int_equal(tern_fence_wait(f, 1, 20), -ETIMEDOUT);
@@ -166,7 +166,7 @@ struct chain {
 static void chained(void *user, const struct tern_completion *done)
 {
     struct chain *k = user;
-    struct tern_context_stats s;
+    struct tern_context_stats s = {.size = sizeof s};
     unsigned n = atomic_fetch_add(&k->told, 1) + 1;
     tern_context_query(k->c, &s);
     bool fine = done->fence == n && done->result == TERN_COMPLETED && done->end > done->begin &&
@@ -228,7 +228,7 @@ static void *busy(void *arg)
     struct worker *w = arg;
     struct tern_process *p;
     struct tern_context *c;
-    struct tern_context_desc d = {.engine = -1, .completed = count, .user = w};
+    struct tern_context_desc d = {.size = sizeof d, .engine = -1, .completed = count, .user = w};
     struct tern_allocation *to;
     uint8_t got[5000];
     TRY(tern_process_create(dev, "busy", &p));
@@ -286,7 +286,7 @@ static void test_many_processes(void **state)
 static void test_host_is_not_starved(void **state)
 {
     (void)state;
-    struct tern_device_info info;
+    struct tern_device_info info = {.size = sizeof info};
     tern_device_query(dev, &info);
     const uint32_t log2_loops = strcmp(info.backend, "model") == 0 ? 23 : 17; /* a second or so either way */
     const uint32_t code[] = {0x00100293,                   /* li t0, 1 */

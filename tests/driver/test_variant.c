@@ -67,7 +67,7 @@ static void test_single_use(void **state)
     (void)state;
     struct tern_device *dev;
     struct tern_process *p, *q = NULL;
-    struct tern_device_info info;
+    struct tern_device_info info = {.size = sizeof info};
     make(TERN_REG_DEV_CONFIG1, 0, TERN_DEV_CONFIG1_SINGLE_USE_MASK);
     ok(tern_device_open_hal(&v.hal, &policy, &dev));
     tern_device_query(dev, &info);
@@ -89,7 +89,7 @@ static void test_memory_with_old_contents(void **state)
     struct tern_process *p;
     struct tern_context *c;
     struct tern_allocation *a, *small;
-    struct tern_context_desc d = {.engine = -1};
+    struct tern_context_desc d = {.size = sizeof d, .engine = -1};
     static uint8_t old[65536], got[65536], zero[65536];
     static struct work b;
     make(TERN_REG_DEV_CONFIG1, TERN_DEV_CONFIG1_MEM_CLEAR_MASK, 0);
@@ -112,7 +112,7 @@ static void test_memory_with_old_contents(void **state)
     work_run(&b, c, "copy");
     work_fill(&b, 0x90000000, 64, 0); /* nothing is mapped by accident */
     uint64_t fence = work_submit(&b, c, "dig");
-    struct tern_fault f;
+    struct tern_fault f = {.size = sizeof f};
     assert_int_equal(tern_wait(c, fence, -1), -EIO);
     assert_int_equal(tern_process_status(p, &f), -EIO);
     assert_int_equal(f.code, TERN_FAULT_PAGE);
@@ -165,8 +165,8 @@ static void use(struct tern_device *dev, const char *name)
     struct tern_process *p;
     struct tern_context *c;
     struct tern_allocation *a;
-    struct tern_engine_counters counters;
-    const struct tern_context_desc d = {.engine = -1};
+    struct tern_engine_counters counters = {.size = sizeof counters};
+    const struct tern_context_desc d = {.size = sizeof d, .engine = -1};
     uint8_t got[4096], want[4096];
     ok(tern_process_create(dev, name, &p));
     ok(tern_context_create(p, &d, &c));

@@ -107,7 +107,7 @@ static void test_memory_of_others(void **state)
     (void)state;
     struct tern_allocation *taken, *more, *fill[64];
     struct tern_process *p, *q;
-    const struct tern_context_desc d = {.name = "late", .engine = 1};
+    const struct tern_context_desc d = {.size = sizeof d, .name = "late", .engine = 1};
     struct tern_context *c;
     ok(tern_process_create(dev, "other", &p));
     hog_begin(8u << 20);
@@ -177,7 +177,7 @@ static void test_own_work_that_waits(void **state)
     struct actor own;
     struct tern_allocation *a, *again;
     struct tern_fence *f;
-    const struct tern_context_desc d = {.name = "second", .engine = 1};
+    const struct tern_context_desc d = {.size = sizeof d, .name = "second", .engine = 1};
     struct tern_context *second;
     hog_begin(4096);
     open_mix(&own, "own", 1);
@@ -266,7 +266,7 @@ static void test_cost_of_frees(void **state)
         ok(tern_allocation_create(hog.p, 4096, TERN_MEM_WRITE, 0, &a[i]));
     }
     for (uint32_t i = 0; i < CONTEXTS; i++) {
-        const struct tern_context_desc d = {.name = "idle", .engine = 1};
+        const struct tern_context_desc d = {.size = sizeof d, .name = "idle", .engine = 1};
         ok(tern_context_create(hog.p, &d, &c[i]));
     }
     const uint64_t before = looked();

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 + TERN_PKT_LINE_BYTES || size > MOST_BYTES) {
         return 0;
     }
-    const struct tern_context_desc d = {.name = "fuzz", .engine = (int32_t)(data[0] & 3) % 3 - 1};
+    const struct tern_context_desc d = {.size = sizeof d, .name = "fuzz", .engine = (int32_t)(data[0] & 3) % 3 - 1};
     const size_t buffers = 1 + (data[0] >> 2) % 4, lines = (size - 1) / TERN_PKT_LINE_BYTES,
         each = (lines + buffers - 1) / buffers;
     must(tern_process_create(dev, "fuzz", &p) == 0 && tern_context_create(p, &d, &c) == 0);

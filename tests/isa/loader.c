@@ -169,7 +169,7 @@ static int dispatch(struct program *p, uint32_t items, const char *label)
 
 static int start(struct program *p, const char *path, uint32_t items)
 {
-    const struct tern_context_desc desc = {.name = "isa", .engine = -1};
+    const struct tern_context_desc desc = {.size = sizeof desc, .name = "isa", .engine = -1};
     int r = tern_process_create(dev, path, &p->proc);
     if (r == 0) {
         r = load(p, path);
@@ -240,7 +240,7 @@ static int report(struct program *p, uint32_t items, const char *path)
         r = dump(p, results[1], results[2], path);
     }
     if (r == 0) {
-        struct tern_context_stats stats;
+        struct tern_context_stats stats = {.size = sizeof stats};
         tern_context_query(p->ctx, &stats);
         printf("{\"end\": \"completed\", \"cycles\": %" PRIu64 ", \"written\": %s, \"codes\": [", stats.cycles,
                changed ? "true" : "false");
@@ -256,7 +256,7 @@ static int report(struct program *p, uint32_t items, const char *path)
 static void request(const char *path, uint32_t items, uint32_t entry, const char *dump_path)
 {
     struct program p = {0};
-    struct tern_fault f = {0};
+    struct tern_fault f = {.size = sizeof f};
     int r = start(&p, path, items);
     if (r == 0) {
         p.entry = entry ? entry : p.entry;
@@ -294,6 +294,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", tern_last_error());
         return r == -ENOENT ? 77 : 1;
     }
+    info.size = sizeof info;
     tern_device_query(dev, &info);
     printf("{\"lanes\": %u, \"warps\": %u}\n", info.lanes, info.warps);
     fflush(stdout);

@@ -14,7 +14,12 @@
  * One that lacks memory or addresses waits for frees of any process that had begun when it was called, and for its own
  * process's work that holds what this has freed; not if that work needs a fence that only the CPU can signal.
  * Results: 0 or -errno; on failure, out-parameters are untouched. Strings handed out live as long as their object.
- * Objects are destroyed children first; destroying a parent with children is -EBUSY and changes nothing.
+ * Objects are destroyed children first; destroying a parent with children is -EBUSY and changes nothing, unless its
+ * process was killed (tern_process_kill).
+ * Structs begin with their size, which the caller sets to sizeof before the call. A function fills what fits, sets the
+ * rest to zero and size to what it knows; so programs and libraries of different ages understand each other. -EINVAL:
+ * the size is less than that of the field; -E2BIG: of a struct that is read, bytes that this library does not know are
+ * not zero.
  */
 #ifndef TERN_H
 #define TERN_H
@@ -34,6 +39,7 @@ extern "C" {
 struct tern_device;
 struct tern_process;
 struct tern_context;
+struct tern_completion_queue;
 struct tern_allocation;
 struct tern_fence;
 
@@ -41,6 +47,7 @@ struct tern_fence;
 
 /** What a device is. */
 struct tern_device_info {
+    uint32_t size;
     char backend[16];          /**< "rtl", "model", "xrt". */
     char config[64];           /**< The configuration that was opened, e.g. "default". */
     uint32_t version;          /**< Hardware version, major.minor.patch in bytes 2, 1, 0. */
@@ -77,7 +84,7 @@ struct tern_device_info {
  * where and what to do. May take a second.
  */
 TERN_API int tern_device_open(const char *backend, const char *config, struct tern_device **out);
-/** Closes. -EBUSY: a process is still there. */
+/** Closes. -EBUSY: a process or a completion queue is still there. */
 TERN_API int tern_device_close(struct tern_device *dev);
 /**
  * True in a process that was forked from the one that opened the device: the device's thread, and what it works
@@ -86,12 +93,13 @@ TERN_API int tern_device_close(struct tern_device *dev);
  * child may open a device of its own.
  */
 TERN_API bool tern_device_inherited(const struct tern_device *dev);
-TERN_API void tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
+TERN_API int tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
 /** Device time in cycles. */
 TERN_API uint64_t tern_device_time(struct tern_device *dev);
 
 /** Counters of one engine since the device was opened (64-bit, monotonic). */
 struct tern_engine_counters {
+    uint32_t size;
     uint64_t busy;         /**< Cycles with a buffer running. */
     uint64_t issue;        /**< Warp instructions. */
     uint64_t lanes;        /**< Active lanes summed over them. */
@@ -113,6 +121,7 @@ TERN_API const char *tern_last_error(void);
 
 /** A fault, as told to its process (F1). */
 struct tern_fault {
+    uint32_t size;
     uint32_t code;      /**< TERN_FAULT_* of tern_spec.h, or one of those below; 0 if there was none. */
     uint32_t access;    /**< 0 read, 1 write, 2 execute, 3 atomic. */
     uint32_t address;   /**< Virtual address. */
@@ -133,6 +142,7 @@ struct tern_fault {
 #define TERN_FAULT_ADAPTER 258u
 #define TERN_FAULT_LIMIT 259u   /**< It ran longer than the key `limit` allows. */
 #define TERN_FAULT_ABORTED 260u /**< tern_process_abort. */
+#define TERN_FAULT_KILLED 261u  /**< tern_process_kill. */
 
 /**
  * An address space. name (copied) appears in messages. Blocks until its root table is written, or for memory that is
@@ -141,9 +151,18 @@ struct tern_fault {
  * minutes; the message says how long it is refused.
  */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
-/** Ends it. Blocks until its frees have ended and engines have forgotten it. -EBUSY: contexts,
- * allocations or fences are left. */
+/** Ends it. Blocks until its frees have ended and engines have forgotten it. -EBUSY: contexts, allocations or fences
+ * are left, and it was not killed. Of one that was, it frees these as well, and does not wait for the device. */
 TERN_API int tern_process_destroy(struct tern_process *proc);
+/**
+ * Takes from it all that the device has of it, whatever it does: its work is aborted, what runs is stopped in the
+ * middle, and its memory, its address space and its place in every queue are given back; completions that nobody has
+ * taken are dropped. May be called at any moment, beside any call for it or its objects in other threads: those that
+ * block end, and all, then and later, fail with -EIO; those that destroy an object free it. tern_process_destroy ends
+ * what is left, which is memory of the host alone. Blocks, for as long as engines may take to stop; not for other
+ * processes' work, and for its own callbacks that run. -EDEADLK: called from one.
+ */
+TERN_API int tern_process_kill(struct tern_process *proc);
 /** 0, or -EIO and *fault (may be NULL) filled: the process is in error and accepts no more work (F1). */
 TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *fault);
 
@@ -203,10 +222,12 @@ enum tern_result {
 /** Told once per submission, in submission order within a context (C5). Times are device
  * cycles; zero if it never ran. */
 struct tern_completion {
+    uint32_t size;
+    uint32_t engine;
     uint64_t fence;
     enum tern_result result;
-    uint32_t engine;
     uint64_t submitted, begin, end;
+    void *user;              /**< Of the context's description. */
 };
 typedef void (*tern_completion_fn)(void *user, const struct tern_completion *completion);
 
@@ -217,17 +238,41 @@ typedef void (*tern_completion_fn)(void *user, const struct tern_completion *com
 #define TERN_WEIGHT_MAX 1000u
 
 struct tern_context_desc {
+    uint32_t size;
     const char *name;        /**< For messages and traces; copied; may be NULL. */
     int32_t engine;          /**< Engine, or -1: the driver chooses, and may move it to another at any time. */
     uint32_t weight;         /**< Share within its process, 1 to TERN_WEIGHT_MAX; 0: TERN_WEIGHT_NORMAL. */
     tern_completion_fn completed; /**< May be NULL. */
     void *user;
+    /** Where completions go, instead of `completed`, or NULL. Of the same device. */
+    struct tern_completion_queue *completions;
 };
+
+/* ---------------------------------------------------------- completion queues */
+
+/**
+ * Completions of any contexts of a device, for a program that does not want callbacks on the device's thread: taken
+ * when the program has time for them, and a descriptor that poll(2) says to be readable while there are any. Nothing is
+ * lost, however late they are taken: each takes the place in memory that its submission made.
+ * -ENOMEM; -EMFILE, -ENFILE: descriptors. Threads: any; of several that take, each completion goes to one.
+ */
+TERN_API int tern_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out);
+/** Drops what was not taken. -EBUSY: contexts use it, and changes nothing. */
+TERN_API int tern_completion_queue_destroy(struct tern_completion_queue *queue);
+/** The descriptor, which stays the queue's: only to be polled for POLLIN. Closed in the child of a fork. */
+TERN_API int tern_completion_queue_fd(const struct tern_completion_queue *queue);
+/**
+ * Takes the oldest completions, at most max, in the order in which work ended; out[0].size is the size of each element
+ * of out. How many; 0: there is none now. Does not block. A context's fence has ended (tern_context_ended) when it is
+ * in the queue.
+ */
+TERN_API int tern_completion_queue_take(struct tern_completion_queue *queue, struct tern_completion *out, uint32_t max);
 
 /**
  * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a
  * row of pages: 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being
- * freed. -EINVAL: engine or weight; -EIO: process in error; -ENOMEM; -ENOSPC.
+ * freed. -EINVAL: engine, weight, a queue of another device, or both a queue and a callback; -EIO: process in error;
+ * -ENOMEM; -ENOSPC.
  */
 TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc,
                                  struct tern_context **out);
@@ -262,6 +307,7 @@ TERN_API int tern_context_set_priority(struct tern_context *ctx, enum tern_band 
 
 /** Statistics of a context. Cycles are the device's. */
 struct tern_context_stats {
+    uint32_t size;
     uint64_t submitted, completed, aborted; /**< Buffers; aborted: or faulted. The others have not ended. */
     uint64_t preempted;                     /**< How often work of it that had begun was cut. */
     uint64_t moved;                         /**< How often it went on on another engine than the one that cut it. */
@@ -272,7 +318,7 @@ struct tern_context_stats {
     uint32_t weight;
     enum tern_band band;                    /**< Its own. */
 };
-TERN_API void tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
+TERN_API int tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
 
 /* --------------------------------------------------------- monitored fences */
 

@@ -152,7 +152,12 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     tern_list_init(&a->node);
     pthread_mutex_lock(&dev->lock);
     const struct tern_frees frees = tern_frees_now(proc);
-    int r;
+    int r = tern_process_enter(proc);
+    if (r) {
+        pthread_mutex_unlock(&dev->lock);
+        tern_allocation_free(a);
+        return r;
+    }
     do {
         r = tern_process_check(proc);
         r = r ? r : map(a, want->address);
@@ -168,8 +173,10 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     } else {
         a->counted = !want->internal;
         proc->children += a->counted;
+        tern_list_append(&proc->allocations, &a->node);
         *out = a;
     }
+    tern_process_leave(proc);
     pthread_mutex_unlock(&dev->lock);
     return r;
 }
@@ -202,7 +209,13 @@ void tern_allocation_destroy(struct tern_allocation *a)
     struct tern_device *dev = a->proc->dev;
     pthread_mutex_lock(&dev->lock);
     a->proc->children -= a->counted;
-    tern_retire(a);
+    a->counted = false;
+    if (a->gone) {
+        tern_list_remove(&a->node);
+        tern_allocation_free(a);
+    } else if (!a->asked) {
+        tern_retire(a);
+    }
     pthread_mutex_unlock(&dev->lock);
 }
 
@@ -247,6 +260,10 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
     tern_turn_take(&dev->turn);
     for (uint64_t held = 0; !r && size;) {
         uint64_t n;
+        if (a->proc->killed) {
+            tern_turn_give(&dev->turn);
+            return tern_error(-EIO, "the process was killed, and its memory is gone");
+        }
         uint64_t pa = tern_allocation_physical(a, offset, &n);
         n = n < size ? n : size;
         r = tern_device_mem(dev, write, pa, data, n);
@@ -278,7 +295,7 @@ int tern_allocation_write(struct tern_allocation *a, uint64_t offset, const void
 {
     struct tern_device *dev = a->proc->dev;
     int r = transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
-    if (r == -ENODEV) {
+    if (r) {
         return r;
     }
     pthread_mutex_lock(&dev->lock);

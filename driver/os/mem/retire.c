@@ -32,7 +32,12 @@ static void finish(struct tern_allocation *a)
     proc->retiring--;
     tern_list_remove(&a->node);
     pthread_cond_broadcast(&proc->dev->changed);
-    tern_allocation_free(a);
+    if (a->counted) { /* its process was killed, and the user has not destroyed it */
+        a->gone = true;
+        tern_list_append(&proc->remains, &a->node);
+    } else {
+        tern_allocation_free(a);
+    }
 }
 
 static void flushed(struct tern_job *job)
@@ -108,6 +113,7 @@ void tern_retire(struct tern_allocation *a)
     a->retire_seq = a->proc->seq;
     a->asked = ++a->proc->dev->frees_asked;
     a->proc->retiring++;
+    tern_list_remove(&a->node);
     tern_list_append(&a->proc->retired, &a->node);
     tern_retire_look(a->proc);
 }

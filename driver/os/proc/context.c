@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sized.h"
+#include "os/proc/completion.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
@@ -53,11 +55,24 @@ static int make_save(struct tern_context *c)
 int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out)
 {
     struct tern_device *dev = proc->dev;
+    struct tern_context_desc d;
+    int r = tern_sized_take(&d, sizeof d, desc);
+    if (r) {
+        return r;
+    }
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    desc = &d;
+    if (desc->completions && (desc->completed || desc->completions->dev != dev)) {
+        return tern_error(-EINVAL, desc->completed ? "a context has a callback or a completion queue, not both"
+                                                   : "the completion queue is of another device");
+    }
     if (desc->engine < -1 || desc->engine >= (int32_t)dev->kmd.engines) {
         return tern_error(-EINVAL, "engine %d: the device has 0 to %u, or -1 for any", desc->engine,
                           dev->kmd.engines - 1);
     }
-    int r = check_weight(desc->weight);
+    r = check_weight(desc->weight);
     if (r) {
         return r;
     }
@@ -68,30 +83,61 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
     c->proc = proc;
     c->completed = desc->completed;
     c->user = desc->user;
+    c->completions = desc->completions;
     snprintf(c->name, sizeof c->name, "%s", desc->name ? desc->name : "unnamed");
     struct tern_allocation_want arena = {
         .size = 2ull * TERN_SLOT_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .internal = true};
-    r = tern_allocation_make(proc, &arena, &c->arena);
+    pthread_mutex_lock(&dev->lock);
+    r = tern_process_enter(proc);
+    pthread_mutex_unlock(&dev->lock);
     if (r) {
         free(c);
         return r;
     }
+    r = tern_allocation_make(proc, &arena, &c->arena);
     pthread_mutex_lock(&dev->lock);
-    r = make_save(c);
+    r = r ? r : make_save(c);
     if (r) {
-        tern_retire(c->arena);
+        if (c->arena) {
+            tern_retire(c->arena);
+        }
         free(c);
     } else {
         tern_sched_context_init(&dev->sched, &c->sched, &proc->sched, desc->engine < 0 ? TERN_ENGINE_ANY : desc->engine,
                                 TERN_BAND_NORMAL, desc->weight ? desc->weight : TERN_WEIGHT_NORMAL);
         tern_list_append(&proc->contexts, &c->node);
+        if (c->completions) {
+            c->completions->users++;
+        }
         c->id = ++dev->next_context;
         proc->children++;
         tern_observer_changed(dev);
         *out = c;
     }
+    tern_process_leave(proc);
     pthread_mutex_unlock(&dev->lock);
     return r;
+}
+
+void tern_context_take_pages(struct tern_context *c)
+{
+    if (!c->gone) {
+        c->gone = true;
+        c->save.dirty = true;
+        tern_pages_give(c->proc->dev->pages, &c->save);
+        tern_retire(c->arena);
+        c->arena = NULL;
+    }
+}
+
+void tern_context_free(struct tern_context *c)
+{
+    tern_list_remove(&c->node);
+    c->proc->children--;
+    if (c->completions) {
+        c->completions->users--;
+    }
+    free(c);
 }
 
 void tern_context_destroy(struct tern_context *c)
@@ -104,14 +150,10 @@ void tern_context_destroy(struct tern_context *c)
     while (c->ended != c->submitted) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
-    tern_list_remove(&c->node);
-    c->save.dirty = true;
-    tern_pages_give(dev->pages, &c->save);
-    tern_retire(c->arena);
-    c->proc->children--;
+    tern_context_take_pages(c);
+    tern_context_free(c);
     tern_observer_changed(dev);
     pthread_mutex_unlock(&dev->lock);
-    free(c);
 }
 
 /** Room for the scheduler to index the job's fence_signals, so that who waits for one hurries
@@ -136,6 +178,10 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
     }
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_check(c->proc);
+    if (!r && c->completions) {
+        job->user = tern_completion_reserve(c);
+        r = job->user ? 0 : tern_error_memory("a completion");
+    }
     if (!r) {
         job->fence = ++c->submitted;
         job->seq = ++c->proc->seq;
@@ -240,22 +286,25 @@ int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint3
                           c->name);
     }
     pthread_mutex_lock(&dev->lock);
-    tern_sched_context_set(&dev->sched, &c->sched, (uint32_t)band, weight ? weight : TERN_WEIGHT_NORMAL);
-    tern_observer_changed(dev);
-    tern_device_kick(dev);
+    r = c->proc->killed ? tern_process_check(c->proc) : 0;
+    if (!r) {
+        tern_sched_context_set(&dev->sched, &c->sched, (uint32_t)band, weight ? weight : TERN_WEIGHT_NORMAL);
+        tern_observer_changed(dev);
+        tern_device_kick(dev);
+    }
     pthread_mutex_unlock(&dev->lock);
-    return 0;
+    return r;
 }
 
-void tern_context_query(struct tern_context *c, struct tern_context_stats *out)
+int tern_context_query(struct tern_context *c, struct tern_context_stats *out)
 {
+    struct tern_context_stats own = {0};
     if (c->proc->dev->inherited) {
-        *out = (struct tern_context_stats){0};
-        return;
+        return tern_sized_give(out, &own, sizeof own);
     }
     pthread_mutex_lock(&c->proc->dev->lock);
     const struct tern_sched_stats *s = &c->sched.stats;
-    *out = (struct tern_context_stats){
+    own = (struct tern_context_stats){
         .submitted = s->submitted,
         .completed = s->completed,
         .aborted = s->aborted,
@@ -268,6 +317,7 @@ void tern_context_query(struct tern_context *c, struct tern_context_stats *out)
         .weight = c->sched.weight,
         .band = (enum tern_band)c->sched.own_band,
     };
-    memcpy(out->engine_cycles, s->engine_cycles, sizeof out->engine_cycles);
+    memcpy(own.engine_cycles, s->engine_cycles, sizeof own.engine_cycles);
     pthread_mutex_unlock(&c->proc->dev->lock);
+    return tern_sized_give(out, &own, sizeof own);
 }

@@ -23,6 +23,9 @@ int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_f
         free(f);
         return r;
     }
+    pthread_mutex_lock(&proc->dev->lock);
+    tern_list_append(&proc->fences, &f->node);
+    pthread_mutex_unlock(&proc->dev->lock);
     r = initial ? tern_fence_signal(f, initial) : 0;
     if (r) {
         tern_fence_destroy(f);
@@ -35,6 +38,10 @@ int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_f
 void tern_fence_destroy(struct tern_fence *f)
 {
     if (f && !f->page->proc->dev->inherited) {
+        struct tern_device *dev = f->page->proc->dev;
+        pthread_mutex_lock(&dev->lock);
+        tern_list_remove(&f->node);
+        pthread_mutex_unlock(&dev->lock);
         tern_allocation_destroy(f->page);
         free(f);
     }

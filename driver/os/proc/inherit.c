@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "os/observe/observer.h"
+#include "os/proc/completion.h"
 #include "os/os.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -32,6 +33,7 @@ static void in_child(void)
         if (!dev->inherited) {
             dev->inherited = true;
             tern_observer_inherited(dev);
+            tern_completion_inherited(dev);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -59,6 +61,16 @@ void tern_inherit_forget(struct tern_device *dev)
     pthread_mutex_lock(&lock);
     tern_list_remove(&dev->opened);
     pthread_mutex_unlock(&lock);
+}
+
+void tern_inherit_lock(void)
+{
+    before();
+}
+
+void tern_inherit_unlock(void)
+{
+    after();
 }
 
 bool tern_device_inherited(const struct tern_device *dev)

@@ -17,5 +17,8 @@ int tern_inherit_watch(struct tern_device *dev);
 void tern_inherit_forget(struct tern_device *dev);
 /** 0, or -ENODEV with its sentence: this process was forked from the one that opened the device. Needs no lock. */
 int tern_inherit_check(const struct tern_device *dev);
+/** No fork happens in between: for lists that the child looks through. Nothing is taken under it. */
+void tern_inherit_lock(void);
+void tern_inherit_unlock(void);
 
 #endif

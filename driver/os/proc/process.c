@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
@@ -48,11 +49,9 @@ int tern_process_status(struct tern_process *proc, struct tern_fault *fault)
     }
     pthread_mutex_lock(&proc->dev->lock);
     int r = tern_process_check(proc);
-    if (r && fault) {
-        *fault = proc->fault;
-    }
+    const int given = r && fault ? tern_sized_give(fault, &proc->fault, sizeof proc->fault) : 0;
     pthread_mutex_unlock(&proc->dev->lock);
-    return r;
+    return given ? given : r;
 }
 
 static void free_process(struct tern_process *proc)
@@ -141,6 +140,9 @@ int tern_process_create(struct tern_device *dev, const char *name, struct tern_p
     proc->dev = dev;
     tern_list_init(&proc->node);
     tern_list_init(&proc->contexts);
+    tern_list_init(&proc->fences);
+    tern_list_init(&proc->allocations);
+    tern_list_init(&proc->remains);
     tern_list_init(&proc->jobs);
     tern_list_init(&proc->retired);
     snprintf(proc->name, sizeof proc->name, "%s", name ? name : "unnamed");
@@ -183,19 +185,9 @@ static void give_tables(struct tern_process *proc)
     }
 }
 
-int tern_process_destroy(struct tern_process *proc)
+void tern_process_end(struct tern_process *proc)
 {
-    if (tern_inherit_check(proc->dev)) {
-        return -ENODEV;
-    }
     struct tern_device *dev = proc->dev;
-    pthread_mutex_lock(&dev->lock);
-    if (proc->children) {
-        int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first",
-                           proc->name, proc->children);
-        pthread_mutex_unlock(&dev->lock);
-        return r;
-    }
     while (proc->retiring) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
@@ -204,6 +196,25 @@ int tern_process_destroy(struct tern_process *proc)
         give_tables(proc); /* else some engine may still use them: they are lost to the device */
     }
     leave(dev, proc);
+}
+
+int tern_process_destroy(struct tern_process *proc)
+{
+    if (tern_inherit_check(proc->dev)) {
+        return -ENODEV;
+    }
+    struct tern_device *dev = proc->dev;
+    pthread_mutex_lock(&dev->lock);
+    if (proc->killed) {
+        tern_process_free_objects(proc);
+    } else if (proc->children) {
+        int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first",
+                           proc->name, proc->children);
+        pthread_mutex_unlock(&dev->lock);
+        return r;
+    } else {
+        tern_process_end(proc);
+    }
     pthread_mutex_unlock(&dev->lock);
     free_process(proc);
     return 0;

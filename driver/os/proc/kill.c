@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Taking a process away from the device at any moment. In this order: it is in error, so that nothing new begins and
+ * its work ends; all its buffers have ended and been told; calls that were making something for it have ended; its
+ * allocations are freed as those of others are (retire.c), its tables at last. A copy to or from its memory holds the
+ * turn for a piece, and then sees that the process was killed (allocation.c); pages are free only after paging buffers
+ * that the scheduler queues with the turn held. So no copy reaches a page that is somebody else's.
+ *
+ * Contexts, allocations and fences stay as memory of the host, marked as gone, because threads may be about to use
+ * them: their destroy functions free them, or tern_process_destroy all at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "os/observe/observer.h"
+#include "os/os.h"
+#include "os/proc/completion.h"
+#include "os/proc/inherit.h"
+
+int tern_process_enter(struct tern_process *proc)
+{
+    const int r = tern_process_check(proc);
+    proc->making += !r;
+    return r;
+}
+
+void tern_process_leave(struct tern_process *proc)
+{
+    if (--proc->making == 0 && proc->killed) {
+        pthread_cond_broadcast(&proc->dev->changed);
+    }
+}
+
+/** All its work has ended and been told, and nobody makes anything for it. */
+static bool at_rest(const struct tern_process *proc)
+{
+    TERN_LIST_EACH(node, &proc->contexts)
+    {
+        const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
+        if (c->ended != c->submitted) {
+            return false;
+        }
+    }
+    return !proc->making;
+}
+
+static void take_contexts(struct tern_process *proc)
+{
+    TERN_LIST_EACH(node, &proc->contexts)
+    {
+        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
+        tern_context_take_pages(c);
+    }
+}
+
+static void take_allocations(struct tern_process *proc)
+{
+    while (!tern_list_empty(&proc->allocations)) {
+        tern_retire(TERN_LIST_ENTRY(proc->allocations.next, struct tern_allocation, node));
+    }
+}
+
+int tern_process_kill(struct tern_process *proc)
+{
+    struct tern_device *dev = proc->dev;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    if (pthread_equal(pthread_self(), dev->thread)) {
+        return tern_error(-EDEADLK, "process '%s' cannot be killed by a callback of its device: it waits for them",
+                          proc->name);
+    }
+    struct tern_fault f = {.code = TERN_FAULT_KILLED};
+    snprintf(f.message, sizeof f.message, "process '%.40s': it was killed", proc->name);
+    pthread_mutex_lock(&dev->lock);
+    const bool first = !proc->killed;
+    proc->killed = true;
+    tern_process_fail(proc, &f);
+    tern_device_kick(dev);
+    while (first ? !at_rest(proc) : !proc->gone) {
+        pthread_cond_wait(&dev->changed, &dev->lock);
+    }
+    if (first) {
+        take_contexts(proc);
+        take_allocations(proc);
+        tern_completion_drop(proc);
+        tern_process_end(proc);
+        proc->gone = true;
+        pthread_cond_broadcast(&dev->changed);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return 0;
+}
+
+void tern_process_free_objects(struct tern_process *proc)
+{
+    while (!proc->gone) {
+        pthread_cond_wait(&proc->dev->changed, &proc->dev->lock);
+    }
+    while (!tern_list_empty(&proc->contexts)) {
+        tern_context_free(TERN_LIST_ENTRY(proc->contexts.next, struct tern_context, node));
+    }
+    while (!tern_list_empty(&proc->fences)) {
+        struct tern_fence *fence = TERN_LIST_ENTRY(proc->fences.next, struct tern_fence, node);
+        tern_list_remove(&fence->node);
+        free(fence);
+    }
+    while (!tern_list_empty(&proc->remains)) {
+        struct tern_allocation *a = TERN_LIST_ENTRY(proc->remains.next, struct tern_allocation, node);
+        tern_list_remove(&a->node);
+        tern_allocation_free(a);
+    }
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Processes that are killed at any moment leave no page, no object and no queue entry behind, and their own calls end.
+ *
+ * The sweep counts what the victim's thread does in the driver: each lock that it takes, each wait, each allocation of
+ * host memory. In run n another thread kills the process at event n, beside the victim's thread, until a run has none.
+ */
+#include <poll.h>
+#include <semaphore.h>
+
+#include "os/proc/completion.h"
+#include "rig.h"
+
+static __thread bool watched;
+static atomic_long events, at_event;
+static sem_t now;
+
+/** The victim's thread does something: is it time? It then gives the killer a moment to come as far as it can. */
+static void event(void)
+{
+    if (watched && atomic_fetch_add(&events, 1) == atomic_load(&at_event)) {
+        sem_post(&now);
+        nap();
+    }
+}
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    event();
+    return __real_pthread_mutex_lock(m);
+}
+
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    event();
+    return __real_pthread_cond_wait(c, m);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    event();
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    event();
+    return __real_calloc(n, size);
+}
+
+/* ------------------------------------------------------------- what is left */
+
+static uint32_t free_pages(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint32_t n = tern_pages_free_count(dev->pages);
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+static void expect_nothing_left(uint32_t pages)
+{
+    assert_int_equal(free_pages(), pages);
+    pthread_mutex_lock(&dev->lock);
+    assert_true(tern_list_empty(&dev->processes));
+    assert_true(tern_list_empty(&dev->retiring));
+    assert_int_equal(dev->process_count, 0);
+    assert_int_equal(dev->fence_waiters, 0);
+    assert_int_equal(dev->frees_waiters, 0);
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        assert_int_equal(dev->sched.engine[e].n, 0);
+        assert_true(tern_list_empty(&dev->paging[e].jobs));
+    }
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/** A killed process's objects may still be asked, and refuse to work. */
+static void expect_refusals(struct actor *a)
+{
+    uint32_t v = 0;
+    uint64_t fence;
+    struct tern_fence *f;
+    struct tern_context *c;
+    struct tern_allocation *m;
+    struct tern_context_desc d = {.size = sizeof d, .engine = -1};
+    actor_dispatch(a, 1);
+    assert_int_equal(tern_submit(a->c, b.w, b.size, "late", &fence), -EIO);
+    b.size = 0;
+    assert_int_equal(tern_submit_null(a->c, "late", &fence), -EIO);
+    assert_int_equal(tern_allocation_read(a->args, 0, &v, sizeof v), -EIO);
+    assert_int_equal(tern_allocation_write(a->args, 0, &v, sizeof v), -EIO);
+    assert_int_equal(tern_allocation_create(a->p, 4096, TERN_MEM_READ, 0, &m), -EIO);
+    assert_int_equal(tern_context_create(a->p, &d, &c), -EIO);
+    assert_int_equal(tern_fence_create(a->p, 0, &f), -EIO);
+    assert_int_equal(tern_context_set_priority(a->c, TERN_BAND_FOCUS, 0), -EIO);
+    assert_int_equal(tern_allocation_size(a->args), 4096);
+    assert_int_equal(fault_of(a).code, TERN_FAULT_KILLED);
+    expect_says(tern_last_error(), "it was killed");
+}
+
+/* ------------------------------------------------------------------ moments */
+
+static void test_endless(void **state)
+{
+    (void)state;
+    struct actor endless, works;
+    rig_open("small,mem=64M", NULL);
+    open_mix(&works, "works", -1);
+    const uint32_t pages = free_pages();
+    open_spin(&endless, "endless", 0);
+    actor_spin(&endless);
+    const uint64_t last = actor_spin(&endless);
+    spins(&endless);
+    const uint64_t mix = actor_mix(&works, 100);
+    ok(tern_process_kill(endless.p));
+    assert_int_equal(free_pages(), pages);
+    assert_int_equal(tern_context_ended(endless.c), last);
+    assert_int_equal(tern_wait(endless.c, last, -1), -EIO);
+    ok(tern_process_kill(endless.p)); /* again: nothing */
+    expect_refusals(&endless);
+    expect_mix(&works, mix);
+    assert_int_equal(rig.resets, 0);
+    actor_close(&endless); /* its objects can be destroyed one by one */
+    actor_close(&works);
+    rig_done();
+}
+
+/** An engine that does not stop is reset; the other process goes on. */
+static void test_deaf_engine(void **state)
+{
+    (void)state;
+    struct actor endless, works;
+    rig_open("small,mem=64M,timeout=20000", NULL);
+    open_mix(&works, "works", 1);
+    const uint32_t pages = free_pages();
+    open_spin(&endless, "endless", 0);
+    actor_spin(&endless);
+    spins(&endless);
+    rig.deaf = 1;
+    ok(tern_process_kill(endless.p));
+    rig.deaf = 0;
+    assert_int_equal(rig.resets, 1);
+    ok(tern_process_destroy(endless.p)); /* with all its objects */
+    assert_int_equal(free_pages(), pages);
+    run_mix(&works, 100);
+    actor_close(&works);
+    rig_done();
+}
+
+static void test_lost_device(void **state)
+{
+    (void)state;
+    struct actor endless;
+    rig_open("small,mem=64M", NULL);
+    open_spin(&endless, "endless", 0);
+    actor_spin(&endless);
+    spins(&endless);
+    rig.gone = true;
+    ok(tern_process_kill(endless.p));
+    ok(tern_process_destroy(endless.p));
+    rig_done();
+}
+
+/** What is held by a suspension, or waits for a fence that nobody signals, goes too. */
+static void test_held(void **state)
+{
+    (void)state;
+    struct actor spins_on, waits;
+    struct tern_fence *f;
+    rig_open("small,mem=64M", NULL);
+    const uint32_t pages = free_pages();
+    open_spin(&spins_on, "suspended", 0);
+    open_mix(&waits, "waits", 0);
+    ok(tern_fence_create(waits.p, 0, &f));
+    actor_spin(&spins_on);
+    spins(&spins_on);
+    actor_suspend(&spins_on);
+    work_wait(&b, tern_fence_address(f), 1);
+    work_submit(&b, waits.c, "wait");
+    ok(tern_process_kill(waits.p));
+    ok(tern_process_kill(spins_on.p));
+    ok(tern_process_destroy(waits.p));
+    ok(tern_process_destroy(spins_on.p));
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+struct copier {
+    struct tern_allocation *a;
+    int result;
+};
+
+static void *copy(void *arg)
+{
+    struct copier *c = arg;
+    uint8_t *data = calloc(1, 16u << 20);
+    assert_non_null(data);
+    c->result = tern_allocation_write(c->a, 0, data, 16u << 20);
+    free(data);
+    return NULL;
+}
+
+static void *kill_it(void *p)
+{
+    ok(tern_process_kill(p));
+    return NULL;
+}
+
+/** A copy in another thread has left the memory before anybody else can have it. */
+static void test_copy(void **state)
+{
+    (void)state;
+    struct tern_process *p;
+    struct copier c = {.result = 1};
+    pthread_t copies, kills;
+    rig_open("small,mem=64M", NULL);
+    const uint32_t pages = free_pages();
+    ok(tern_process_create(dev, "copies", &p));
+    ok(tern_allocation_create(p, 16u << 20, TERN_MEM_WRITE, 0, &c.a));
+    rig.gated = true;
+    assert_int_equal(pthread_create(&copies, NULL, copy, &c), 0);
+    until(rig.at_gate);
+    assert_int_equal(pthread_create(&kills, NULL, kill_it, p), 0);
+    until(p->killed);
+    for (int i = 0; i < 20; i++) {
+        nap();
+    }
+    assert_true(free_pages() < pages - (16u << 20) / 4096);
+    rig.gated = false;
+    pthread_join(copies, NULL);
+    pthread_join(kills, NULL);
+    assert_int_equal(c.result, -EIO);
+    ok(tern_process_destroy(p));
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+static void kill_in_callback(void *user, const struct tern_completion *done)
+{
+    (void)done;
+    assert_int_equal(tern_process_kill(user), -EDEADLK);
+}
+
+static void test_callback(void **state)
+{
+    (void)state;
+    struct tern_process *p;
+    struct tern_context *c;
+    uint64_t fence;
+    rig_open("small,mem=64M", NULL);
+    ok(tern_process_create(dev, "callback", &p));
+    const struct tern_context_desc d = {.size = sizeof d, .engine = 0, .completed = kill_in_callback, .user = p};
+    ok(tern_context_create(p, &d, &c));
+    ok(tern_submit_null(c, "one", &fence));
+    ok(tern_wait(c, fence, PATIENCE));
+    tern_context_destroy(c);
+    ok(tern_process_destroy(p));
+    rig_done();
+}
+
+/* -------------------------------------------------------------------- sweep */
+
+static struct tern_process *victim;
+static struct tern_completion_queue *queue;
+
+static void *killer(void *arg)
+{
+    (void)arg;
+    while (sem_wait(&now)) {
+    }
+    ok(tern_process_kill(victim));
+    return NULL;
+}
+
+/** All that a process does; what fails because it was killed is skipped. Nothing waits for ever, or the test does. */
+static void *live(void *arg)
+{
+    (void)arg;
+    struct tern_context *c = NULL, *second = NULL;
+    struct tern_allocation *a = NULL, *large = NULL;
+    struct tern_fence *f = NULL;
+    static struct work w;
+    uint8_t data[256] = {0};
+    uint64_t fence, value;
+    const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .completions = queue};
+    watched = true;
+    w.size = 0;
+    int r = tern_allocation_create(victim, sizeof data, TERN_MEM_WRITE, 0, &a);
+    r = r ? r : tern_context_create(victim, &d, &c);
+    r = r ? r : tern_fence_create(victim, 1, &f);
+    r = r ? r : tern_context_create(victim, &d, &second);
+    r = r ? r : tern_allocation_create(victim, 5u << 20, TERN_MEM_WRITE, 0, &large);
+    if (!r) {
+        work_fill(&w, tern_allocation_address(large), 4u << 20, 0x5a);
+        work_wait(&w, tern_fence_address(f), 2);
+        r = tern_submit(c, w.w, w.size, "fill", &fence);
+        r = r ? r : tern_submit_null(second, "null", NULL);
+        r = r ? r : tern_allocation_write(a, 0, data, sizeof data);
+        r = r ? r : tern_fence_value(f, &value);
+        r = r ? r : tern_fence_wait(f, 2, 0) == -ETIMEDOUT ? 0 : -EIO;
+        r = r ? r : tern_context_set_priority(c, TERN_BAND_FOCUS, 7);
+        tern_allocation_destroy(large); /* which waits for the buffer */
+        large = NULL;
+        r = r ? r : tern_fence_signal(f, 2);
+        r = r ? r : tern_wait(c, fence, -1);
+        r = r ? r : tern_allocation_read(a, 0, data, sizeof data);
+        tern_context_destroy(second);
+        second = NULL;
+        r = r ? r : tern_submit_null(c, "last", NULL);
+        r = r ? r : tern_wait(c, fence + 1, -1);
+    }
+    assert_true(r == 0 || r == -EIO);
+    watched = false;
+    tern_fence_destroy(f);
+    return NULL;
+}
+
+static void test_any_moment(void **state)
+{
+    (void)state;
+    struct actor works;
+    long n = -1, seen;
+    rig_open("small,mem=64M,quantum=2000", NULL);
+    open_mix(&works, "works", -1);
+    const uint32_t pages = free_pages();
+    ok(tern_completion_queue_create(dev, &queue));
+    do {
+        n++;
+        pthread_t lives, kills;
+        sem_init(&now, 0, 0);
+        atomic_store(&events, 0);
+        atomic_store(&at_event, n);
+        const uint64_t mix = actor_mix(&works, 20);
+        ok(tern_process_create(dev, "victim", &victim));
+        assert_int_equal(pthread_create(&kills, NULL, killer, NULL), 0);
+        assert_int_equal(pthread_create(&lives, NULL, live, NULL), 0);
+        pthread_join(lives, NULL);
+        seen = atomic_load(&events);
+        if (seen <= n) {
+            sem_post(&now);
+        }
+        pthread_join(kills, NULL);
+        struct pollfd ready = {.fd = tern_completion_queue_fd(queue), .events = POLLIN};
+        struct tern_completion done = {.size = sizeof done};
+        assert_int_equal(poll(&ready, 1, 0), 0);
+        assert_int_equal(tern_completion_queue_take(queue, &done, 1), 0);
+        assert_int_equal(free_pages(), pages);
+        ok(tern_process_destroy(victim));
+        assert_int_equal(queue->users, 0);
+        expect_mix(&works, mix);
+        sem_destroy(&now);
+    } while (seen > n);
+    print_message("killed at each of %ld events\n", n);
+    assert_true(n > 40);
+    ok(tern_completion_queue_destroy(queue));
+    actor_close(&works);
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_endless),   cmocka_unit_test(test_deaf_engine), cmocka_unit_test(test_lost_device),
+        cmocka_unit_test(test_held),      cmocka_unit_test(test_copy),        cmocka_unit_test(test_callback),
+        cmocka_unit_test(test_any_moment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

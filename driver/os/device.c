@@ -39,14 +39,12 @@ int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void 
 
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
-    tern_turn_take(&dev->turn);
     int r = tern_kmd_dirty(&dev->kmd, first, count, clear, bits);
     for (uint32_t i = 0; !r && i < count; i++) {
         uint32_t *word = &dev->host_dirty[(first + i) / 32], bit = (first + i) % 32;
         bits[i / 32] |= (*word >> bit & 1u) << i % 32;
         *word &= clear ? ~(1u << bit) : UINT32_MAX;
     }
-    tern_turn_give(&dev->turn);
     return r;
 }
 
@@ -128,7 +126,7 @@ static void fill_info(struct tern_device *dev)
     const struct tern_kmd *k = &dev->kmd;
     struct tern_kmd_about about;
     tern_kmd_about(k, &about);
-    uint64_t pages = tern_pages_free_count(dev->pages), space = TERN_VA_END - TERN_VA_FIRST;
+    uint64_t pages = tern_pages_free_count(dev->partition.pages), space = TERN_VA_END - TERN_VA_FIRST;
     /* tables, arenas and save areas of a modest process */
     uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages;
     pages = pages > tables ? pages - tables : 0;
@@ -179,7 +177,7 @@ static void free_device(struct tern_device *dev)
     pthread_cond_destroy(&dev->wake);
     pthread_mutex_destroy(&dev->lock);
     tern_turn_destroy(&dev->turn);
-    tern_pages_destroy(dev->pages);
+    tern_pages_destroy(dev->partition.pages);
     free(dev->host_dirty);
     free(dev);
 }
@@ -265,7 +263,9 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
         goto fail;
     }
     dev->host_dirty = calloc((dev->kmd.mem_pages + 31) / 32, 4);
-    r = dev->host_dirty ? tern_pages_create(dev->kmd.mem_pages, reserved, dev->kmd.mem_clear, &dev->pages) : -ENOMEM;
+    r = dev->host_dirty
+        ? tern_pages_create(dev->kmd.mem_pages, reserved, dev->kmd.mem_clear, &dev->partition.pages)
+        : -ENOMEM;
     if (r) {
         r = tern_error_memory("the page allocator");
         goto fail;

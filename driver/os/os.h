@@ -24,6 +24,11 @@
 
 #define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
 
+/** A part of device memory with an allocator of its own. All that a process has of memory comes from one. */
+struct tern_partition {
+    struct tern_pages *pages;
+};
+
 struct tern_device {
     struct tern_policy policy;
     struct tern_device_info info; /**< Constant once open. */
@@ -40,12 +45,12 @@ struct tern_device {
     struct tern_tdr tdr;
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
-    struct tern_pages *pages;
+    struct tern_partition partition;
     struct tern_list processes;
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
     /** How many frees; looked: at how many, to see whether they can begin. */
     uint64_t frees_asked, frees_begun, frees_looked;
-    uint32_t frees_waiters;    /**< Threads in tern_frees_wait: told after each round. */
+    uint32_t frees_waiters;    /**< Threads in tern_frees_wait, or in suspend.c: told after each round. */
     uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
     /** Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
@@ -66,6 +71,7 @@ struct tern_process {
     struct tern_list allocations; /**< Of the user and of its contexts; but for those that are being freed. */
     struct tern_list remains;     /**< Allocations without pages, because it was killed. */
     struct tern_device *dev;
+    struct tern_partition *partition;
     char name[64];
     uint32_t id; /**< On the device, from 1. */
     struct tern_fault fault;
@@ -76,6 +82,7 @@ struct tern_process {
     uint32_t making;   /**< Calls that make something for it, and wait at times without the lock. */
     atomic_bool killed; /**< tern_process_kill has begun, */
     bool gone;          /**< and has ended: the device knows nothing of it any more. Its objects are memory only. */
+    bool suspended;
     uint32_t retiring, paging_engine, paging_out;
     struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
@@ -145,7 +152,8 @@ int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void 
 void tern_device_lose(struct tern_device *dev, const char *why);
 /** The host wrote device memory, or queued work: whoever waits looks again. */
 void tern_device_kick(struct tern_device *dev);
-/** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. */
+/** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. With the
+ *  turn held. */
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
 
 /* pump.c */
@@ -181,6 +189,10 @@ void tern_process_end(struct tern_process *proc);
 void tern_context_take_pages(struct tern_context *c);
 /** Takes it out of its process and its queue, and frees it. */
 void tern_context_free(struct tern_context *c);
+
+/* suspend.c; with dev->lock held */
+/** A new context of a process that may be suspended. */
+void tern_suspend_new(struct tern_context *c);
 
 /* kill.c; with dev->lock held */
 /** A call that makes something for the process, and lets go of the lock meanwhile, begins: 0, or -EIO; and ends. */

@@ -137,7 +137,7 @@ def bare(t):
            {"JOBS": t.jobs})
 
 
-THREADS = (r"^driver\.(completions|device|fault|guest|kill|preempt|published|space|tdr|threads|wait)$|"
+THREADS = (r"^driver\.(completions|device|fault|guest|kill|preempt|published|space|survey|tdr|threads|wait)$|"
            r"^opencl\.(api|run|guest)_")
 
 

@@ -90,6 +90,7 @@ static void call_everything(struct all *o)
     struct tern_completion done = {.size = sizeof done};
     struct tern_fault fault = {.size = sizeof fault};
     uint64_t value = 0;
+    uint32_t bits[1];
 
     if (!tern_device_inherited(dev)) {
         _exit(2);
@@ -126,6 +127,10 @@ static void call_everything(struct all *o)
     if (fcntl(o->q->fd, F_GETFD) != -1) {
         _exit(5); /* closed */
     }
+    REFUSED(tern_process_suspend(o->p));
+    REFUSED(tern_process_resume(o->p));
+    REFUSED(tern_process_allocations(o->p, NULL, 0));
+    REFUSED(tern_process_dirty(o->p, tern_allocation_address(o->a), 4096, false, bits));
     REFUSED(tern_process_kill(o->p));
     REFUSED(tern_process_destroy(o->p));
     REFUSED(tern_device_close(dev));

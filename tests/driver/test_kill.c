@@ -62,7 +62,7 @@ void *__wrap_calloc(size_t n, size_t size)
 static uint32_t free_pages(void)
 {
     pthread_mutex_lock(&dev->lock);
-    const uint32_t n = tern_pages_free_count(dev->pages);
+    const uint32_t n = tern_pages_free_count(dev->partition.pages);
     pthread_mutex_unlock(&dev->lock);
     return n;
 }

@@ -142,7 +142,7 @@ static void test_tables_are_scrubbed(void **state)
 static uint32_t free_pages(void)
 {
     pthread_mutex_lock(&dev->lock);
-    uint32_t n = tern_pages_free_count(dev->pages);
+    uint32_t n = tern_pages_free_count(dev->partition.pages);
     pthread_mutex_unlock(&dev->lock);
     return n;
 }
@@ -240,6 +240,14 @@ static void test_free_waits_for_work(void **state)
 
 /* ------------------------------------------------------------- dirty plane */
 
+static int device_dirty(uint32_t first, uint32_t count, bool clear, uint32_t *bits)
+{
+    tern_turn_take(&dev->turn);
+    const int r = tern_device_dirty(dev, first, count, clear, bits);
+    tern_turn_give(&dev->turn);
+    return r;
+}
+
 static void test_dirty(void **state)
 {
     (void)state;
@@ -252,8 +260,8 @@ static void test_dirty(void **state)
     for (uint64_t i = 0; i < 16; i++) {
         pa[i] = tern_allocation_physical(a, i * 4096, &contiguous) / 4096;
     }
-    ok(tern_device_dirty(dev, 0, pages, true, bits));
-    ok(tern_device_dirty(dev, 0, pages, false, bits));
+    ok(device_dirty(0, pages, true, bits));
+    ok(device_dirty(0, pages, false, bits));
     for (uint32_t i = 0; i < pages; i++) {
         assert_false(bits[i / 32] >> i % 32 & 1);
     }
@@ -261,12 +269,12 @@ static void test_dirty(void **state)
     work_run(&b, c, "fill");
     ok(tern_allocation_write(a, 5 * 4096 + 4095, "ab", 2)); /* the host 5 and 6 (D7) */
     for (int clear = 0; clear < 2; clear++) {
-        ok(tern_device_dirty(dev, 0, pages, clear, bits));
+        ok(device_dirty(0, pages, clear, bits));
         for (uint32_t i = 0; i < 16; i++) {
             assert_int_equal(bits[pa[i] / 32] >> pa[i] % 32 & 1, i == 3 || i == 5 || i == 6);
         }
     }
-    ok(tern_device_dirty(dev, 0, pages, false, bits));
+    ok(device_dirty(0, pages, false, bits));
     for (uint32_t i = 0; i < 16; i++) {
         n += bits[pa[i] / 32] >> pa[i] % 32 & 1;
     }

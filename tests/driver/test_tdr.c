@@ -290,7 +290,7 @@ static void test_adapter_reset(void **state)
 static uint32_t free_pages(void)
 {
     pthread_mutex_lock(&dev->lock);
-    const uint32_t n = tern_pages_free_count(dev->pages);
+    const uint32_t n = tern_pages_free_count(dev->partition.pages);
     pthread_mutex_unlock(&dev->lock);
     return n;
 }

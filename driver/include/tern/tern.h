@@ -173,6 +173,40 @@ TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *f
  */
 TERN_API void tern_process_abort(struct tern_process *proc, const char *why);
 
+/**
+ * Stops all its work, in the middle of kernels (P8), and keeps it from running until tern_process_resume: when this
+ * returns, no engine holds anything of it, and its state is in its memory. New work is queued. Blocks for as long as
+ * engines take to stop; an engine that does not is reset (F3), and the process is then in error. Suspending twice is as
+ * once. -EIO: it was killed, or the device is lost.
+ */
+TERN_API int tern_process_suspend(struct tern_process *proc);
+/** Its work goes on where it was stopped. Does not block. -EIO: it was killed. */
+TERN_API int tern_process_resume(struct tern_process *proc);
+
+/** What a process has of device memory, a piece at a time. */
+struct tern_allocation_info {
+    uint32_t size;
+    uint32_t address; /**< Virtual. */
+    uint64_t bytes;   /**< A multiple of 4 KiB. */
+    uint32_t flags;   /**< TERN_MEM_*. */
+    bool driver;      /**< Not by tern_allocation_create or tern_fence_create: DMA buffers of a context. */
+};
+/**
+ * Its allocations, lowest address first, without those that were destroyed: at most max into out, whose elements are of
+ * out[0].size bytes each. How many there are, which may be more than max. -EIO: it was killed.
+ */
+TERN_API int tern_process_allocations(struct tern_process *proc, struct tern_allocation_info *out, uint32_t max);
+/**
+ * Which of its pages were written, by engines or by the host, since their bits were last cleared (D2, D7): bit i of
+ * bits (of (bytes / 4096 + 31) / 32 words) is of page i from address on. address and bytes are multiples of 4 KiB, and
+ * lie in one allocation. clear: the bits asked for are cleared; a write beside the call is told by it or by the next.
+ * A page of a new allocation whose bit is 0 reads zero. Waits for the device as copies do. -EINVAL: not multiples, or 0
+ * bytes; -EFAULT: no allocation, or beyond it; -ENOTSUP: clear, on a device whose bits are of more than 4 KiB
+ * (dirty_page_bytes); -EIO: it was killed, or the device is lost.
+ */
+TERN_API int tern_process_dirty(struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear,
+                                uint32_t *bits);
+
 /* -------------------------------------------------------------- allocations */
 
 #define TERN_MEM_READ 1u  /**< The device may read. */

@@ -103,7 +103,8 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
     case -ENOSPC:
         return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %u of %llu KiB are free, or the "
                           "address space is full", a->proc->name, (unsigned long long)a->pages * 4,
-                          tern_pages_free_count(dev->pages) * 4, (unsigned long long)(dev->info.memory_bytes >> 10));
+                          tern_pages_free_count(a->proc->partition->pages) * 4,
+                          (unsigned long long)(dev->info.memory_bytes >> 10));
     case -ENOMEM:
         return tern_error_memory("an allocation");
     default:

@@ -50,7 +50,7 @@ static int table(struct tern_process *proc, uint32_t region, struct tern_paging 
     if (proc->tables[region]) {
         return 0;
     }
-    int r = tern_pages_take(proc->dev->pages, 1, &run);
+    int r = tern_pages_take(proc->partition->pages, 1, &run);
     if (r) {
         return r;
     }
@@ -75,17 +75,17 @@ static int step(struct tern_allocation *a, uint32_t done, struct tern_paging *ma
     uint32_t left = a->pages - done, room = TERN_PAGES_LARGE - index;
     struct tern_run run;
     bool large = index == 0 && left >= TERN_PAGES_LARGE && !proc->tables[region] &&
-                 tern_pages_take_large(proc->dev->pages, &run) == 0;
+                 tern_pages_take_large(proc->partition->pages, &run) == 0;
     int r = large ? 0 : table(proc, region, map, new_tables);
     if (!large && !r) {
-        r = tern_pages_take(proc->dev->pages, left < room ? left : room, &run);
+        r = tern_pages_take(proc->partition->pages, left < room ? left : room, &run);
     }
     if (r) {
         return r;
     }
     r = add_run(a, &run, done);
     if (r) {
-        tern_pages_give(proc->dev->pages, &run);
+        tern_pages_give(proc->partition->pages, &run);
         return r;
     }
     if (run.dirty) {
@@ -118,13 +118,13 @@ int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct 
 void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables)
 {
     for (uint32_t i = 0; i < a->run_count; i++) {
-        tern_pages_give(a->proc->dev->pages, &a->runs[i]);
+        tern_pages_give(a->proc->partition->pages, &a->runs[i]);
     }
     a->run_count = 0;
     for (uint32_t i = 0; i < TERN_PAGES_LARGE; i++) {
         if (new_tables[i / 32] >> i % 32 & 1) {
             struct tern_run run = {a->proc->tables[i], 1, new_tables[TERN_PAGES_LARGE / 32 + i / 32] >> i % 32 & 1};
-            tern_pages_give(a->proc->dev->pages, &run);
+            tern_pages_give(a->proc->partition->pages, &run);
             a->proc->tables[i] = 0;
         }
     }
@@ -134,7 +134,7 @@ void tern_map_give_pages(struct tern_allocation *a)
 {
     for (uint32_t i = 0; i < a->run_count; i++) {
         a->runs[i].dirty = true;
-        tern_pages_give(a->proc->dev->pages, &a->runs[i]);
+        tern_pages_give(a->proc->partition->pages, &a->runs[i]);
     }
     a->run_count = 0;
 }

@@ -168,7 +168,7 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
 {
     struct tern_device *dev = f->own->dev;
     bool any = false;
-    uint64_t sum = tern_pages_free_count(dev->pages) + pages_of(f, &dev->retiring, &any);
+    uint64_t sum = tern_pages_free_count(f->own->partition->pages) + pages_of(f, &dev->retiring, &any);
     sum += will_begin(f->own) ? pages_of(f, &f->own->retired, &any) : 0;
     if (!any || sum < pages) {
         return false;
@@ -185,10 +185,11 @@ int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what
     const struct tern_frees frees = tern_frees_now(proc);
     int r;
     do {
-        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : tern_pages_take_span(dev->pages, count, out);
+        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why)
+                      : tern_pages_take_span(proc->partition->pages, count, out);
     } while (r == -ENOSPC && tern_frees_wait(&frees, count));
     return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free "
                                      "here and there", what, count, count == 1 ? "" : "s",
-                                     tern_pages_free_count(dev->pages))
+                                     tern_pages_free_count(proc->partition->pages))
                         : r;
 }

@@ -47,7 +47,7 @@ static int make_save(struct tern_context *c)
     tern_paging_free(&p);
     if (r) {
         c->save.dirty = true;
-        tern_pages_give(dev->pages, &c->save);
+        tern_pages_give(c->proc->partition->pages, &c->save);
     }
     return r;
 }
@@ -106,6 +106,7 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
         tern_sched_context_init(&dev->sched, &c->sched, &proc->sched, desc->engine < 0 ? TERN_ENGINE_ANY : desc->engine,
                                 TERN_BAND_NORMAL, desc->weight ? desc->weight : TERN_WEIGHT_NORMAL);
         tern_list_append(&proc->contexts, &c->node);
+        tern_suspend_new(c);
         if (c->completions) {
             c->completions->users++;
         }
@@ -124,7 +125,7 @@ void tern_context_take_pages(struct tern_context *c)
     if (!c->gone) {
         c->gone = true;
         c->save.dirty = true;
-        tern_pages_give(c->proc->dev->pages, &c->save);
+        tern_pages_give(c->proc->partition->pages, &c->save);
         tern_retire(c->arena);
         c->arena = NULL;
     }

@@ -66,7 +66,6 @@ static void free_process(struct tern_process *proc)
 /** Root table: a zeroed page, scrubbed by an engine if it is not known to read zero (A7). dev->lock held. */
 static int make_root(struct tern_process *proc)
 {
-    struct tern_device *dev = proc->dev;
     struct tern_paging p = {0};
     struct tern_run run;
     int r = tern_retire_take(proc, 1, "a page table", &run);
@@ -79,7 +78,7 @@ static int make_root(struct tern_process *proc)
     r = tern_paging_run(proc, &p, "root");
     tern_paging_free(&p);
     if (r) {
-        tern_pages_give(dev->pages, &run);
+        tern_pages_give(proc->partition->pages, &run);
         return r;
     }
     proc->root = run.page;
@@ -138,6 +137,7 @@ int tern_process_create(struct tern_device *dev, const char *name, struct tern_p
         return tern_error_memory("a process");
     }
     proc->dev = dev;
+    proc->partition = &dev->partition;
     tern_list_init(&proc->node);
     tern_list_init(&proc->contexts);
     tern_list_init(&proc->fences);
@@ -159,7 +159,7 @@ int tern_process_create(struct tern_device *dev, const char *name, struct tern_p
     r = make_flushes(proc);
     if (r) {
         struct tern_run root = {proc->root, 1, true};
-        tern_pages_give(dev->pages, &root);
+        tern_pages_give(proc->partition->pages, &root);
         leave(dev, proc);
     }
 unlock:
@@ -176,11 +176,11 @@ unlock:
 static void give_tables(struct tern_process *proc)
 {
     struct tern_run run = {proc->root, 1, true};
-    tern_pages_give(proc->dev->pages, &run);
+    tern_pages_give(proc->partition->pages, &run);
     for (uint32_t i = 0; i < TERN_PAGES_LARGE; i++) {
         if (proc->tables[i]) {
             run.page = proc->tables[i];
-            tern_pages_give(proc->dev->pages, &run);
+            tern_pages_give(proc->partition->pages, &run);
         }
     }
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a process has of device memory, and which of it was written: for whoever moves or saves it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/sized.h"
+#include "os/os.h"
+#include "os/proc/inherit.h"
+
+#define PIECE 8192u /* dirty bits that are asked for at once */
+
+/** Allocations that are neither destroyed nor on their way in. */
+static bool counts(const struct tern_allocation *a)
+{
+    return !a->asked && !tern_list_empty(&a->node);
+}
+
+int tern_process_allocations(struct tern_process *proc, struct tern_allocation_info *out, uint32_t max)
+{
+    if (tern_inherit_check(proc->dev)) {
+        return -ENODEV;
+    }
+    const uint32_t stride = max ? out->size : 0;
+    uint32_t n = 0;
+    pthread_mutex_lock(&proc->dev->lock);
+    int r = proc->killed ? tern_process_check(proc) : 0;
+    for (uint32_t i = 0; !r && i < proc->va.n; i++) {
+        const struct tern_allocation *a = proc->va.range[i].owner;
+        if (!counts(a)) {
+            continue;
+        }
+        if (n < max) {
+            const struct tern_allocation_info info = {
+                .address = a->va * TERN_PAGE, .bytes = tern_allocation_size(a), .flags = a->flags,
+                .driver = a->internal};
+            char *to = (char *)out + (size_t)n * stride;
+            memcpy(to, &stride, sizeof stride);
+            r = tern_sized_give(to, &info, sizeof info);
+        }
+        n++;
+    }
+    pthread_mutex_unlock(&proc->dev->lock);
+    return r ? r : (int)n;
+}
+
+/** Bits of pages of 4 KiB that lie side by side, from bit `at` of bits on. */
+static int ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
+{
+    uint32_t got[PIECE / 32];
+    const uint64_t unit = dev->info.dirty_page_bytes;
+    const uint64_t most = PIECE * unit / TERN_PAGE > 1 ? PIECE * unit / TERN_PAGE - 1 : 1;
+    int r = 0;
+    for (uint32_t n; !r && pages; pages -= n, at += n, address += (uint64_t)n * TERN_PAGE) {
+        n = pages < most ? pages : (uint32_t)most;
+        const uint64_t first = address / unit, last = (address + (uint64_t)n * TERN_PAGE - 1) / unit;
+        memset(got, 0, sizeof got);
+        r = tern_device_dirty(dev, (uint32_t)first, (uint32_t)(last - first + 1), clear, got);
+        for (uint64_t u = first; !r && u <= last; u++) {
+            for (uint64_t p = u * unit < address ? address : u * unit; p < (u + 1) * unit && p < address +
+                 (uint64_t)n * TERN_PAGE; p += TERN_PAGE - p % TERN_PAGE) {
+                const uint32_t i = at + (uint32_t)((p - address) / TERN_PAGE);
+                bits[i / 32] |= (got[(u - first) / 32] >> (u - first) % 32 & 1u) << i % 32;
+            }
+        }
+    }
+    return r;
+}
+
+/** Where *pages pages from address on lie in device memory, all in one allocation; *pages: so many of them in a row. */
+static int locate(struct tern_process *proc, uint32_t address, uint32_t *pages, uint64_t *physical)
+{
+    struct tern_device *dev = proc->dev;
+    pthread_mutex_lock(&dev->lock);
+    int r = proc->killed || dev->lost ? tern_process_check(proc) : 0;
+    const struct tern_range *range = r ? NULL : tern_vaspace_find(&proc->va, address / TERN_PAGE);
+    const struct tern_allocation *a = range && counts(range->owner) ? range->owner : NULL;
+    const uint32_t within = a ? address / TERN_PAGE - a->va : 0;
+    if (!r && (!a || within >= a->pages || *pages > a->pages - within)) {
+        r = tern_error(-EFAULT, "%u pages at 0x%08x do not lie in one allocation of process '%s'", *pages, address,
+                       proc->name);
+    }
+    if (!r) {
+        uint64_t row;
+        *physical = tern_allocation_physical(a, (uint64_t)within * TERN_PAGE, &row);
+        *pages = row / TERN_PAGE < *pages ? (uint32_t)(row / TERN_PAGE) : *pages;
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+int tern_process_dirty(struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear, uint32_t *bits)
+{
+    struct tern_device *dev = proc->dev;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    if (!bytes || address % TERN_PAGE || bytes % TERN_PAGE) {
+        return tern_error(-EINVAL, "pages of 0x%08x and %u bytes: multiples of 4096, and some, are needed", address,
+                          bytes);
+    }
+    if (clear && dev->info.dirty_page_bytes > TERN_PAGE) {
+        return tern_error(-ENOTSUP, "a dirty bit of this device is of %u bytes: clearing it would hide writes of "
+                                    "other processes", dev->info.dirty_page_bytes);
+    }
+    const uint32_t pages = bytes / TERN_PAGE;
+    int r = 0;
+    memset(bits, 0, (pages + 31) / 32 * sizeof *bits);
+    tern_turn_take(&dev->turn); /* until the end: pages are not freed meanwhile (kill.c) */
+    for (uint32_t at = 0, n; !r && at < pages; at += n) {
+        uint64_t physical;
+        n = pages - at;
+        r = locate(proc, address + at * TERN_PAGE, &n, &physical);
+        r = r ? r : ask(dev, physical, n, clear, at, bits);
+    }
+    tern_turn_give(&dev->turn);
+    return r;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Suspending a process (P8): each of its contexts is held by the scheduler, also those that are made meanwhile. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "os/os.h"
+#include "os/proc/inherit.h"
+
+static bool on_engines(const struct tern_process *proc)
+{
+    TERN_LIST_EACH(node, &proc->contexts)
+    {
+        const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
+        if (!tern_sched_context_suspended(&c->sched, c->sched.hold)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tern_suspend_new(struct tern_context *c)
+{
+    if (c->proc->suspended) {
+        tern_sched_context_suspend(&c->proc->dev->sched, &c->sched);
+    }
+}
+
+static int check(struct tern_process *proc)
+{
+    return proc->killed || proc->dev->lost ? tern_process_check(proc) : 0;
+}
+
+int tern_process_suspend(struct tern_process *proc)
+{
+    struct tern_device *dev = proc->dev;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    pthread_mutex_lock(&dev->lock);
+    int r = check(proc);
+    if (!r && !proc->suspended) {
+        proc->suspended = true;
+        TERN_LIST_EACH(node, &proc->contexts)
+        {
+            tern_suspend_new(TERN_LIST_ENTRY(node, struct tern_context, node));
+        }
+        tern_device_kick(dev);
+    }
+    proc->making++; /* it is not killed to its end under the feet of this */
+    while (!r && proc->suspended && on_engines(proc)) {
+        dev->frees_waiters++;
+        pthread_cond_wait(&dev->changed, &dev->lock);
+        dev->frees_waiters--;
+        r = check(proc);
+    }
+    tern_process_leave(proc);
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+int tern_process_resume(struct tern_process *proc)
+{
+    struct tern_device *dev = proc->dev;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    pthread_mutex_lock(&dev->lock);
+    const int r = check(proc);
+    if (!r && proc->suspended) {
+        proc->suspended = false;
+        TERN_LIST_EACH(node, &proc->contexts)
+        {
+            struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
+            tern_sched_context_resume(&dev->sched, &c->sched, c->sched.hold);
+        }
+        tern_device_kick(dev);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}

@@ -138,45 +138,37 @@ class Install(cli.Case):
         self.assertIn("CPU ISA level is lower than required", r.stderr)
 
 
-PROGRAM = r"""
+AT_EXIT = r"""
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <tern/tern.h>
-#include <tern/tern_spec.h>
-#include <tern/tern_stats.h>
 
-#define CHECK(call) do { if (call) { fprintf(stderr, "%s: %s\n", #call, tern_last_error()); return 1; } } while (0)
+static struct tern_device *dev;
+static struct tern_process *p;
+static struct tern_context *c;
+
+static void last(void)
+{
+    uint64_t fence;
+    if (tern_submit_null(c, "last", &fence) || tern_wait(c, fence, -1)) {
+        printf("%s\n", tern_last_error());
+    }
+    tern_context_destroy(c);
+    printf("%d ", tern_process_destroy(p));
+    printf("%d\n", tern_device_close(dev));
+}
+
+__attribute__((destructor)) static void after_it(void)
+{
+    printf("%d\n", tern_device_open("model", "small", &dev));
+}
 
 int main(void)
 {
-    struct tern_device *dev;
-    struct tern_process *p;
-    struct tern_context *c;
-    struct tern_allocation *a;
-    struct tern_context_desc d = {.size = sizeof d, .name = "fill", .engine = -1};
-    struct tern_pkt_fill fill = {.width = 64, .rows = 1, .slices = 1};
-    unsigned words[32], got[16];
-    unsigned long long n = 0;
-    uint64_t fence;
-    CHECK(tern_device_open("model", "small", &dev));
-    CHECK(tern_process_create(dev, "guest", &p));
-    CHECK(tern_context_create(p, &d, &c));
-    CHECK(tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &a));
-    fill.dst_lo = tern_allocation_address(a);
-    memset(fill.pattern, 0x2a, sizeof fill.pattern);
-    CHECK(tern_pkt_fill_pack(&fill, words));
-    CHECK(tern_submit(c, words, 64 * tern_pkt_lines(TERN_PKT_FILL), "fill", &fence));
-    CHECK(tern_wait(c, fence, -1));
-    CHECK(tern_allocation_read(a, 0, got, sizeof got));
-    for (int i = 0; i < 16; i++) {
-        n += got[i];
-    }
-    tern_context_destroy(c);
-    tern_allocation_destroy(a);
-    CHECK(tern_process_destroy(p));
-    CHECK(tern_device_close(dev));
-    printf("%llx %s\n", n, tern_fault_name(TERN_FAULT_PAGE));
-    return 0;
+    const struct tern_context_desc d = {.size = sizeof d, .engine = -1};
+    atexit(last);
+    return tern_device_open("model", "small", &dev) || tern_process_create(dev, "exit", &p) ||
+        tern_context_create(p, &d, &c);
 }
 """
 
@@ -199,16 +191,27 @@ class Driver(cli.Case):
                            env={**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")})
         return shlex.split(r.stdout)
 
-    def test_a_program(self):
-        self.file("guest.c", PROGRAM)
-        subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", "guest.c", "-o", "guest",
+    def compile(self, source):
+        subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", source, "-o", "guest",
                         *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
+
+    def test_ends_of_programs(self):
+        self.file("at_exit.c", AT_EXIT)
+        self.compile("at_exit.c")
+        env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
+        r = subprocess.run(["./guest"], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60,
+                           env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib")})
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "0 0\n0\n", ""))
+
+    def test_the_example(self):
+        self.compile(self.prefix / "share" / "doc" / "tern" / "examples" / "fill.c")
         env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
         r = subprocess.run(["./guest"], cwd=self.folder, capture_output=True, text=True, check=False,
                            env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib"), "LD_DEBUG": "files",
+                                      "TERN_BACKEND": "model", "TERN_CONFIG": "small",
                                       "LD_DEBUG_OUTPUT": str(self.folder / "ld")})
-        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, f"{16 * 0x2a2a2a2a:x} page\n", ""))
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "fence 1: first byte 0x2a, last 0x2a\n", ""))
         loaded = "".join(p.read_text() for p in self.folder.glob("ld.*"))
         found = {os.path.realpath(x) for x in re.findall(r"calling init: (.*libtern.*)", loaded)}
         version = self.pkg_config("--modversion")[0]

@@ -13,6 +13,10 @@
  * queued before: engines take them before all work, and one that does not stop for them within the timeout is reset.
  * One that lacks memory or addresses waits for frees of any process that had begun when it was called, and for its own
  * process's work that holds what this has freed; not if that work needs a fence that only the CPU can signal.
+ * A child of fork may call everything for what it has opened itself; for what its parent opened see
+ * tern_device_inherited. No function may be called from a signal handler: they take locks. Handlers of atexit and
+ * destructors may call everything: the library is never unloaded, and its threads live as long as the program.
+ * docs/examples/fill.c is a whole program.
  * Results: 0 or -errno; on failure, out-parameters are untouched. Strings handed out live as long as their object.
  * Objects are destroyed children first; destroying a parent with children is -EBUSY and changes nothing, unless its
  * process was killed (tern_process_kill).

@@ -50,9 +50,13 @@ static int sim_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
     return checked(of(hal), of(hal)->api->read32(of(hal)->sim, offset, value));
 }
 
-static int sim_write32(struct tern_hal *hal, uint32_t offset, uint32_t value)
+static int sim_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
 {
-    return checked(of(hal), of(hal)->api->write32(of(hal)->sim, offset, value));
+    int r = 0;
+    for (size_t i = 0; !r && i < n; i++) {
+        r = of(hal)->api->write32(of(hal)->sim, writes[i].offset, writes[i].value);
+    }
+    return checked(of(hal), r);
 }
 
 static int sim_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
@@ -60,9 +64,19 @@ static int sim_mem_read(struct tern_hal *hal, uint64_t address, void *data, size
     return of(hal)->api->mem_read(of(hal)->sim, address, data, size);
 }
 
-static int sim_mem_write(struct tern_hal *hal, uint64_t address, const void *data, size_t size)
+static int sim_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
 {
-    return of(hal)->api->mem_write(of(hal)->sim, address, data, size);
+    int r = 0;
+    for (size_t i = 0; !r && i < n; i++) {
+        r = of(hal)->api->mem_write(of(hal)->sim, pieces[i].address, pieces[i].data, pieces[i].size);
+    }
+    return r;
+}
+
+static int sim_flush(struct tern_hal *hal)
+{
+    (void)hal; /* memory is written at once */
+    return 0;
 }
 
 static int sim_wait(struct tern_hal *hal, uint64_t cycles)
@@ -84,7 +98,9 @@ static void sim_close(struct tern_hal *hal)
     free(h);
 }
 
-static const struct tern_hal_ops sim_ops = {sim_read32, sim_write32, sim_mem_read, sim_mem_write, sim_wait, sim_close};
+static const struct tern_hal_ops sim_ops = {
+    .read32 = sim_read32, .write32 = sim_write32, .mem_read = sim_mem_read, .mem_write = sim_mem_write,
+    .flush = sim_flush, .wait = sim_wait, .close = sim_close};
 
 /** The file that holds this code. The loader knows a program by what it was called, which need not be where it is. */
 static bool own_file(char *out, size_t size)

@@ -14,10 +14,12 @@ static int command(struct tern_kmd *k, uint32_t first, uint32_t count, bool clea
 {
     struct tern_hal *hal = k->hal;
     uint32_t status = TERN_DIRTY_STATUS_BUSY_MASK;
-    int r = hal->ops->write32(hal, TERN_REG_DIRTY_FIRST, first);
-    r = r ? r : hal->ops->write32(hal, TERN_REG_DIRTY_COUNT, count);
-    r = r ? r : hal->ops->write32(hal, TERN_REG_DIRTY_COMMAND, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR
-                                                                     : TERN_DIRTY_COMMAND_OP_QUERY);
+    const struct tern_hal_write writes[] = {
+        {TERN_REG_DIRTY_FIRST, first},
+        {TERN_REG_DIRTY_COUNT, count},
+        {TERN_REG_DIRTY_COMMAND, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR : TERN_DIRTY_COMMAND_OP_QUERY},
+    };
+    int r = hal->ops->write32(hal, writes, sizeof writes / sizeof *writes);
     for (int i = 0; !r && status & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
         if (i == BUSY_POLLS) {
             return tern_error(-EIO, "the dirty plane does not end its query of %u pages from page %u", count, first);

@@ -30,7 +30,7 @@ static int show_warps(struct tern_kmd *k, uint32_t e, FILE *out)
     fprintf(out, "warps:\n");
     for (uint32_t w = 0; !r && w < k->warps; w++) {
         uint32_t pc = 0, lanes = 0;
-        r = k->hal->ops->write32(k->hal, TERN_REG_ENGINE_DBG_WARP(e), w);
+        r = tern_hal_write32(k->hal, TERN_REG_ENGINE_DBG_WARP(e), w);
         r = r ? r : k->hal->ops->read32(k->hal, TERN_REG_ENGINE_DBG_PC(e), &pc);
         r = r ? r : k->hal->ops->read32(k->hal, TERN_REG_ENGINE_DBG_LANES(e), &lanes);
         if (!r && lanes) {

@@ -21,12 +21,9 @@
 
 #define GONE UINT32_MAX /* what a bus gives for a device that is not there; reserved bits make it impossible here */
 
-static int write_run(struct tern_kmd *k, const uint32_t (*pairs)[2], size_t n)
+static int write_run(struct tern_kmd *k, const struct tern_hal_write *writes, size_t n)
 {
-    int r = 0;
-    for (size_t i = 0; !r && i < n; i++) {
-        r = k->hal->ops->write32(k->hal, pairs[i][0], pairs[i][1]);
-    }
+    int r = k->hal->ops->write32(k->hal, writes, n);
     return r ? tern_error(r, "an engine cannot be reached: %s", strerror(-r)) : 0;
 }
 
@@ -51,8 +48,7 @@ static int read_status(struct tern_kmd *k, uint32_t e, uint32_t *status)
 
 static int command(struct tern_kmd *k, uint32_t e, uint32_t value)
 {
-    const uint32_t writes[][2] = {{TERN_REG_ENGINE_COMMAND(e), value}};
-    return write_run(k, writes, 1);
+    return write_run(k, &(struct tern_hal_write){TERN_REG_ENGINE_COMMAND(e), value}, 1);
 }
 
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry *s)
@@ -64,7 +60,7 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
     if (image->n == TERN_HW_QUEUE || image->stopping || image->tolds) {
         return -EAGAIN;
     }
-    const uint32_t writes[][2] = {
+    const struct tern_hal_write writes[] = {
         {TERN_REG_ENGINE_SUB_FENCE_LO(e), (uint32_t)s->fence},
         {TERN_REG_ENGINE_SUB_FENCE_HI(e), (uint32_t)(s->fence >> 32)},
         {TERN_REG_ENGINE_SUB_BUFFER_LO(e), (uint32_t)s->buffer},
@@ -77,7 +73,9 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
         {TERN_REG_ENGINE_SUB_DOORBELL(e), 1u},
     };
     uint32_t status = 0;
-    int r = write_run(kmd, writes, sizeof writes / sizeof *writes);
+    int r = kmd->hal->ops->flush(kmd->hal); /* the buffer, and all that the host wrote for it, before the doorbell */
+    r = r ? tern_error(r, "device memory cannot be flushed: %s", strerror(-r))
+          : write_run(kmd, writes, sizeof writes / sizeof *writes);
     r = r ? r : read_status(kmd, e, &status);
     if (!r && status & TERN_ENGINE_STATUS_REFUSED_MASK) {
         r = -EAGAIN;
@@ -153,8 +151,7 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
     r = read_run(kmd, regs, v, 1);
     bool faulted = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED;
     r = r ? r : read_run(kmd, regs + 1, v + 1, faulted ? 12 : 7);
-    const uint32_t popped[][2] = {{TERN_REG_ENGINE_IND_POP(e), 1u}};
-    r = r ? r : write_run(kmd, popped, 1);
+    r = r ? r : write_run(kmd, &(struct tern_hal_write){TERN_REG_ENGINE_IND_POP(e), 1u}, 1);
     if (r) {
         return r;
     }

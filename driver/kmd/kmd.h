@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/iovec.h"
 #include "base/keys.h"
 #include "tern/tern.h"
 #include "tern/tern_hw.h"
@@ -97,8 +98,10 @@ struct tern_kmd_about {
     uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall;
 };
 void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out);
-/** Device memory by physical address, past the device's ports: sets no dirty bit. */
-int tern_kmd_memory(struct tern_kmd *kmd, bool write, uint64_t address, void *data, size_t size);
+/** Device memory by physical address, past the device's ports: sets no dirty bit. -EIO. Several pieces are written in
+ *  order, and are there before the doorbell of a later tern_kmd_submit. */
+int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t size);
+int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t n);
 /** Waits for the interrupt, at most `cycles` of device time: 1, it is raised; 0, the time has passed. */
 int tern_kmd_wait(struct tern_kmd *kmd, uint64_t cycles);
 

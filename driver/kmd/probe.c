@@ -59,7 +59,7 @@ static int plausible(const struct tern_kmd *k)
 
 int tern_kmd_interrupts(struct tern_kmd *kmd, bool on)
 {
-    int r = kmd->hal->ops->write32(kmd->hal, TERN_REG_DEV_IRQ_ENABLE, on ? (1u << kmd->engines) - 1u : 0);
+    int r = tern_hal_write32(kmd->hal, TERN_REG_DEV_IRQ_ENABLE, on ? (1u << kmd->engines) - 1u : 0);
     return r ? tern_error(r, "the interrupts cannot be switched: %s", strerror(-r)) : 0;
 }
 

@@ -27,15 +27,58 @@ void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out)
                                    m->reads, m->writes, m->refresh, m->refresh_cycles, m->stall};
 }
 
-int tern_kmd_memory(struct tern_kmd *kmd, bool write, uint64_t address, void *data, size_t size)
+/** Where the host reaches the range by itself; NULL: it is the hal's to read and write. */
+static void *mapped(struct tern_hal *hal, uint64_t address, size_t size)
 {
-    int r = write ? kmd->hal->ops->mem_write(kmd->hal, address, data, size)
-                  : kmd->hal->ops->mem_read(kmd->hal, address, data, size);
-    if (r) {
-        return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address,
-                          write ? "written" : "read", strerror(-r));
+    return hal->ops->map ? hal->ops->map(hal, address, size) : NULL;
+}
+
+/** Values of fences, which engines read and write meanwhile, in one access. */
+static void copy(void *to, const void *from, size_t size)
+{
+    const uintptr_t both = (uintptr_t)to | (uintptr_t)from;
+    if (size == 8 && both % 8 == 0) {
+        __atomic_store_n((uint64_t *)to, __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    } else if (size == 4 && both % 4 == 0) {
+        __atomic_store_n((uint32_t *)to, __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    } else {
+        memcpy(to, from, size);
     }
-    return 0;
+}
+
+static int failed(int r, uint64_t address, const char *what)
+{
+    return tern_error(-EIO, "device memory at 0x%llx cannot be %s: %s", (unsigned long long)address, what,
+                      strerror(-r));
+}
+
+int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t size)
+{
+    const void *from = mapped(kmd->hal, address, size);
+    if (from) {
+        copy(data, from, size);
+        return 0;
+    }
+    const int r = kmd->hal->ops->mem_read(kmd->hal, address, data, size);
+    return r ? failed(r, address, "read") : 0;
+}
+
+int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t n)
+{
+    size_t first = 0; /* of those that the hal writes, in one call as far as they lie side by side */
+    int r = 0;
+    for (size_t i = 0; !r && i <= n; i++) {
+        void *to = i < n ? mapped(kmd->hal, pieces[i].address, pieces[i].size) : NULL;
+        if ((to || i == n) && first < i) {
+            r = kmd->hal->ops->mem_write(kmd->hal, pieces + first, i - first);
+            r = r ? failed(r, pieces[first].address, "written") : 0;
+        }
+        if (to && !r) {
+            copy(to, pieces[i].data, pieces[i].size);
+            first = i + 1;
+        }
+    }
+    return r;
 }
 
 int tern_kmd_wait(struct tern_kmd *kmd, uint64_t cycles)

@@ -25,16 +25,18 @@ static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
     }
 }
 
-int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size)
+int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size)
 {
-    int r = tern_kmd_memory(&dev->kmd, write, address, data, size);
-    if (r) {
-        return r;
+    return tern_kmd_read(&dev->kmd, address, data, size);
+}
+
+int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n)
+{
+    const int r = tern_kmd_write(&dev->kmd, pieces, n);
+    for (size_t i = 0; !r && i < n; i++) {
+        mark_written(dev, pieces[i].address, pieces[i].size);
     }
-    if (write) {
-        mark_written(dev, address, size);
-    }
-    return 0;
+    return r;
 }
 
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits)

@@ -18,39 +18,46 @@
 #define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
 #define PREFIX TERN_PKT_LINE_BYTES
 
-static int write_through(struct tern_context *c, uint64_t offset, const void *data, size_t size)
+/** The pieces of a slice: its prefix, and what lies in each run of the arena's pages. */
+struct pieces {
+    struct tern_iovec piece[2 * (TERN_SLOT_PAGES + 1)];
+    size_t n;
+};
+
+static void add(struct pieces *p, const struct tern_context *c, uint64_t offset, const void *data, size_t size)
 {
     const uint8_t *from = data;
-    int r = 0;
-    while (!r && size) {
+    while (size) {
         uint64_t n, pa = tern_allocation_physical(c->arena, offset, &n);
         n = n < size ? n : size;
-        r = tern_device_mem(c->proc->dev, true, pa, (void *)(uintptr_t)from, n);
+        p->piece[p->n++] = (struct tern_iovec){pa, from, n};
         from += n;
         offset += n;
         size -= n;
     }
-    return r;
 }
 
 static int place(struct tern_device *dev, uint32_t engine, const struct tern_slice *s, struct tern_hw_entry *entry)
 {
     const uint8_t *packets = (const uint8_t *)s->job->packets + s->start;
-    int r = 0;
     *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size, .resume = s->resume, .null = s->null};
     if (s->context->process->system) {
         entry->buffer = ((uint64_t)engine * tern_system_pages(dev) + s->slot * TERN_SLOT_PAGES) * TERN_PAGE;
         entry->save = tern_system_save(dev, engine);
         entry->paging = true;
-        return s->resume ? 0 : tern_device_mem(dev, true, entry->buffer, (void *)(uintptr_t)packets, s->size);
+        const struct tern_iovec all = {entry->buffer, packets, s->size};
+        return s->resume ? 0 : tern_device_write(dev, &all, 1);
     }
     struct tern_context *c = TERN_CONTEXT_OF(s->context);
     uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
+    int r = 0;
     if (!s->resume) {
+        struct pieces p = {.n = 0};
         uint32_t barrier[16];
         r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, barrier);
-        r = r ? r : write_through(c, offset, barrier, PREFIX);
-        r = r ? r : write_through(c, offset + PREFIX, packets, s->size);
+        add(&p, c, offset, barrier, PREFIX);
+        add(&p, c, offset + PREFIX, packets, s->size);
+        r = r ? r : tern_device_write(dev, p.piece, p.n);
     }
     entry->buffer = c->arena->va * (uint64_t)TERN_PAGE + offset;
     entry->size += PREFIX;
@@ -170,7 +177,7 @@ static int op_fence_value(void *user, const struct tern_sched_context *context, 
         return 0;
     }
     uint64_t n, pa = tern_allocation_physical(a, address - (uint64_t)a->va * TERN_PAGE, &n);
-    int r = tern_device_mem(dev, false, pa, value, sizeof *value);
+    int r = tern_device_read(dev, pa, value, sizeof *value);
     return r ? r : 1;
 }
 

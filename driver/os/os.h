@@ -147,7 +147,8 @@ static inline uint32_t tern_system_save(const struct tern_device *dev, uint32_t 
 }
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out);
 /** Device memory by physical address, with the turn held: -EIO. What the host writes is recorded (D7). */
-int tern_device_mem(struct tern_device *dev, bool write, uint64_t address, void *data, size_t size);
+int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size);
+int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n);
 /** Gives the device up: everything ends as aborted, every process is in error. */
 void tern_device_lose(struct tern_device *dev, const char *why);
 /** The host wrote device memory, or queued work: whoever waits looks again. */

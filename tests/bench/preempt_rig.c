@@ -137,7 +137,7 @@ const struct tc_kernel *rig_kernel(const struct rig *r, const char *name)
 
 int rig_write(struct rig *r, uint32_t address, const void *data, size_t bytes)
 {
-    int e = address >= END || bytes > END - address ? -EFAULT : r->hal->ops->mem_write(r->hal, address, data, bytes);
+    int e = address >= END || bytes > END - address ? -EFAULT : tern_hal_mem_write(r->hal, address, data, bytes);
     return e ? fail(e, "writing device memory") : 0;
 }
 
@@ -193,7 +193,7 @@ static int get(struct rig *r, uint32_t offset, uint32_t *value)
 
 static int put(struct rig *r, uint32_t offset, uint32_t value)
 {
-    int e = r->hal->ops->write32(r->hal, offset, value);
+    int e = tern_hal_write32(r->hal, offset, value);
     return e ? fail(e, "writing a register") : 0;
 }
 
@@ -210,7 +210,7 @@ int rig_pass(struct rig *r, uint32_t cycles)
 
 static int submit(struct rig *r, uint32_t engine, uint32_t buffer, uint32_t size, bool resume, uint32_t *at)
 {
-    const uint32_t writes[][2] = {
+    const struct tern_hal_write writes[] = {
         {TERN_REG_ENGINE_SUB_FENCE_LO(engine), 1},
         {TERN_REG_ENGINE_SUB_FENCE_HI(engine), 0},
         {TERN_REG_ENGINE_SUB_BUFFER_LO(engine), buffer},
@@ -222,8 +222,8 @@ static int submit(struct rig *r, uint32_t engine, uint32_t buffer, uint32_t size
         {TERN_REG_ENGINE_SUB_FLAGS(engine), resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0},
     };
     int e = get(r, TERN_REG_ENGINE_CNT_ISSUE(engine), &r->issued[engine]);
-    for (size_t i = 0; !e && i < sizeof writes / sizeof *writes; i++) {
-        e = put(r, writes[i][0], writes[i][1]);
+    if (!e && (r->hal->ops->write32(r->hal, writes, sizeof writes / sizeof *writes) || r->hal->ops->flush(r->hal))) {
+        e = fail(-EIO, "preparing a submission");
     }
     e = e ? e : rig_now(r, at);
     return e ? e : put(r, TERN_REG_ENGINE_SUB_DOORBELL(engine), 1);

@@ -6,15 +6,17 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <string.h>
 
 struct access {
-    char kind; /* r, w, t (time passes) */
+    char kind; /* r, w, f (memory is flushed), m, M (it is read, written), t (time passes) */
     uint32_t offset, value;
     int error;
 };
 
 static struct access script[65536];
-static uint32_t length, at;
+static uint32_t length, at, calls;
+uint64_t mock_window[MOCK_WINDOW_BYTES / 8];
 
 static struct access *next(char kind, uint32_t offset)
 {
@@ -32,19 +34,33 @@ static struct access *next(char kind, uint32_t offset)
 static int mock_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 {
     (void)hal;
+    calls++;
     struct access *a = next('r', offset);
     *value = a->error ? *value : a->value;
     return a->error;
 }
 
-static int mock_write32(struct tern_hal *hal, uint32_t offset, uint32_t value)
+static int mock_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
 {
     (void)hal;
-    struct access *a = next('w', offset);
-    if (!a->error && a->value != value) {
-        fail_msg("write 0x%04x of 0x%08x, expected 0x%08x", offset, value, a->value);
+    calls++;
+    for (size_t i = 0; i < n; i++) {
+        struct access *a = next('w', writes[i].offset);
+        if (a->error) {
+            return a->error;
+        }
+        if (a->value != writes[i].value) {
+            fail_msg("write 0x%04x of 0x%08x, expected 0x%08x", writes[i].offset, writes[i].value, a->value);
+        }
     }
-    return a->error;
+    return 0;
+}
+
+static int mock_flush(struct tern_hal *hal)
+{
+    (void)hal;
+    calls++;
+    return next('f', 0)->error;
 }
 
 static int mock_wait(struct tern_hal *hal, uint64_t cycles)
@@ -54,19 +70,34 @@ static int mock_wait(struct tern_hal *hal, uint64_t cycles)
     return next('t', 0)->error;
 }
 
-static int no_memory(struct tern_hal *hal, uint64_t address, void *data, size_t size)
+static int mock_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
 {
     (void)hal;
-    (void)data;
-    (void)size;
-    fail_msg("the kmd touched device memory at 0x%llx", (unsigned long long)address);
-    return -1;
+    calls++;
+    const struct access *a = next('m', (uint32_t)address);
+    memset(data, (int)a->value, size);
+    return a->error;
 }
 
-static int no_memory_write(struct tern_hal *hal, uint64_t address, const void *data, size_t size)
+static int mock_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
 {
-    (void)data;
-    return no_memory(hal, address, NULL, size);
+    (void)hal;
+    calls++;
+    for (size_t i = 0; i < n; i++) {
+        const struct access *a = next('M', (uint32_t)pieces[i].address);
+        if (a->error) {
+            return a->error;
+        }
+        assert_int_equal(pieces[i].size, a->value);
+    }
+    return 0;
+}
+
+static void *mock_map(struct tern_hal *hal, uint64_t address, size_t size)
+{
+    (void)hal;
+    const bool in = address >= MOCK_WINDOW && address - MOCK_WINDOW + size <= MOCK_WINDOW_BYTES;
+    return in ? (uint8_t *)mock_window + (address - MOCK_WINDOW) : NULL;
 }
 
 static void mock_close(struct tern_hal *hal)
@@ -76,10 +107,12 @@ static void mock_close(struct tern_hal *hal)
 
 struct tern_hal *mock_device(void)
 {
-    static const struct tern_hal_ops ops = {mock_read32, mock_write32, no_memory, no_memory_write, mock_wait,
-                                            mock_close};
+    static const struct tern_hal_ops ops = {
+        .read32 = mock_read32, .write32 = mock_write32, .mem_read = mock_mem_read, .mem_write = mock_mem_write,
+        .map = mock_map, .flush = mock_flush, .wait = mock_wait, .close = mock_close};
     static struct tern_hal hal = {.ops = &ops};
-    length = at = 0;
+    length = at = calls = 0;
+    memset(mock_window, 0, sizeof mock_window);
     return &hal;
 }
 
@@ -97,6 +130,27 @@ void expect_read(uint32_t offset, uint32_t value)
 void expect_write(uint32_t offset, uint32_t value)
 {
     add((struct access){'w', offset, value, 0});
+}
+
+void expect_flush(void)
+{
+    add((struct access){'f', 0, 0, 0});
+}
+
+void expect_mem_read(uint32_t address, uint8_t fill)
+{
+    add((struct access){'m', address, fill, 0});
+}
+
+void expect_mem_write(uint32_t address, uint32_t size)
+{
+    add((struct access){'M', address, size, 0});
+}
+
+void expect_calls(uint32_t n)
+{
+    assert_int_equal(calls, n);
+    calls = 0;
 }
 
 void expect_wait(void)

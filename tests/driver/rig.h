@@ -66,9 +66,9 @@ static inline bool rig_deaf(uint32_t e)
     return rig.context[e][fence % 8] == rig.deaf_to;
 }
 
-static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t value)
+/** Does the write reach the device? */
+static inline bool rig_passes(uint32_t offset, uint32_t value)
 {
-    (void)h;
     const uint32_t e = rig_engine(offset);
     if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_FLAGS(e)) {
         rig.flags[e] = value;
@@ -80,7 +80,7 @@ static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t valu
     if (offset == TERN_REG_ENGINE_SUB_DOORBELL(0) && rig.flags[0] & TERN_ENGINE_SUB_FLAGS_PAGING_MASK &&
         rig.eaten > 0) {
         rig.eaten--;
-        return 0;
+        return false;
     }
     if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_COMMAND(e)) {
         rig.preempts += (value & TERN_ENGINE_COMMAND_PREEMPT_MASK) != 0;
@@ -90,10 +90,24 @@ static inline int rig_write32(struct tern_hal *h, uint32_t offset, uint32_t valu
             rig.failing -= rig.failing > 0;
         }
         if (value & TERN_ENGINE_COMMAND_PREEMPT_MASK && rig_deaf(e)) {
-            return 0;
+            return false;
         }
     }
-    return rig.real->ops->write32(rig.real, offset, value);
+    return true;
+}
+
+static inline int rig_write32(struct tern_hal *h, const struct tern_hal_write *writes, size_t n)
+{
+    struct tern_hal_write passed[16];
+    size_t count = 0;
+    (void)h;
+    assert_true(n <= sizeof passed / sizeof *passed);
+    for (size_t i = 0; i < n; i++) {
+        if (rig_passes(writes[i].offset, writes[i].value)) {
+            passed[count++] = writes[i];
+        }
+    }
+    return count ? rig.real->ops->write32(rig.real, passed, count) : 0;
 }
 
 static inline int rig_mem_read(struct tern_hal *h, uint64_t address, void *data, size_t size)
@@ -122,15 +136,21 @@ static inline bool rig_lock_is_free(void)
 
 #define RIG_GATED (1u << 20) /* bytes of a copy that stops at the gate */
 
-static inline int rig_mem_write(struct tern_hal *h, uint64_t address, const void *data, size_t size)
+static inline int rig_mem_write(struct tern_hal *h, const struct tern_iovec *pieces, size_t n)
 {
     (void)h;
-    while (rig.gated && size >= RIG_GATED) {
+    while (rig.gated && pieces[0].size >= RIG_GATED) {
         rig.at_gate = true;
         nap();
     }
     rig.at_gate = false;
-    return rig.real->ops->mem_write(rig.real, address, data, size);
+    return rig.real->ops->mem_write(rig.real, pieces, n);
+}
+
+static inline int rig_flush(struct tern_hal *h)
+{
+    (void)h;
+    return rig.real->ops->flush(rig.real);
 }
 
 /** Without its interrupt a device just takes all the time that it is given. */
@@ -142,10 +162,16 @@ static inline int rig_wait(struct tern_hal *h, uint64_t cycles)
         rig.lock_held = !rig_lock_is_free();
     }
     if (rig.mute) {
-        r = rig.real->ops->write32(rig.real, TERN_REG_DEV_IRQ_ENABLE, 0);
+        r = tern_hal_write32(rig.real, TERN_REG_DEV_IRQ_ENABLE, 0);
     }
     r = r ? r : rig.real->ops->wait(rig.real, cycles);
     return rig.mute && r > 0 ? 0 : r;
+}
+
+static inline void rig_wake(struct tern_hal *h)
+{
+    (void)h;
+    rig.real->ops->wake(rig.real);
 }
 
 static inline void rig_close(struct tern_hal *h)
@@ -157,7 +183,9 @@ static inline void rig_close(struct tern_hal *h)
 /** Opens the device that the environment names, behind the rig. edit (may be NULL) changes what the text cannot say. */
 static inline void rig_open(const char *config, void (*edit)(struct tern_config *c))
 {
-    static const struct tern_hal_ops ops = {rig_read32, rig_write32, rig_mem_read, rig_mem_write, rig_wait, rig_close};
+    static const struct tern_hal_ops ops = {
+        .read32 = rig_read32, .write32 = rig_write32, .mem_read = rig_mem_read, .mem_write = rig_mem_write,
+        .flush = rig_flush, .wait = rig_wait, .wake = rig_wake, .close = rig_close};
     struct tern_config c;
     struct tern_policy policy;
     memset(&rig, 0, sizeof rig);

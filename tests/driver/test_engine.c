@@ -83,9 +83,8 @@ static int toy_read(struct tern_hal *hal, uint32_t offset, uint32_t *value)
     return 0;
 }
 
-static int toy_write(struct tern_hal *hal, uint32_t offset, uint32_t value)
+static void toy_write(uint32_t offset, uint32_t value)
 {
-    (void)hal;
     if (offset == TERN_REG_ENGINE_SUB_FENCE_LO(0)) {
         toy.submitted = value;
     } else if (offset == TERN_REG_ENGINE_SUB_DOORBELL(0)) {
@@ -103,6 +102,20 @@ static int toy_write(struct tern_hal *hal, uint32_t offset, uint32_t value)
         toy.granularity = toy.stopping && g < toy.granularity ? toy.granularity : g;
         toy.stopping = toy.n != 0; /* ignored when the queue is empty */
     }
+}
+
+static int toy_writes(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
+{
+    (void)hal;
+    for (size_t i = 0; i < n; i++) {
+        toy_write(writes[i].offset, writes[i].value);
+    }
+    return 0;
+}
+
+static int toy_flush(struct tern_hal *hal)
+{
+    (void)hal;
     return 0;
 }
 
@@ -113,7 +126,8 @@ static int toy_wait(struct tern_hal *hal, uint64_t cycles)
     return toy.inds != 0;
 }
 
-static const struct tern_hal_ops ops = {.read32 = toy_read, .write32 = toy_write, .wait = toy_wait};
+static const struct tern_hal_ops ops = {
+    .read32 = toy_read, .write32 = toy_writes, .flush = toy_flush, .wait = toy_wait};
 static struct tern_kmd kmd;
 
 static int setup(void **state)

@@ -114,6 +114,7 @@ static void expect_submission(uint32_t flags, uint32_t status)
                              TERN_REG_ENGINE_SUB_SIZE(1), TERN_REG_ENGINE_SUB_ROOT(1), TERN_REG_ENGINE_SUB_CONTEXT(1),
                              TERN_REG_ENGINE_SUB_SAVE(1), TERN_REG_ENGINE_SUB_FLAGS(1),
                              TERN_REG_ENGINE_SUB_DOORBELL(1)};
+    expect_flush();
     for (size_t i = 0; i < sizeof regs / sizeof *regs; i++) {
         expect_write(regs[i], values[i]);
     }
@@ -128,6 +129,7 @@ static void test_submit(void **state)
     for (uint32_t refused = 0; refused < 2; refused++) {
         expect_submission(TERN_ENGINE_SUB_FLAGS_PAGING_MASK, refused ? TERN_ENGINE_STATUS_REFUSED_MASK : 0);
         assert_int_equal(tern_kmd_submit(&kmd, 1, &s), refused ? -EAGAIN : 0);
+        expect_calls(3); /* flush, all registers, status */
     }
     for (uint32_t flags = 0; flags < 8; flags++) {
         s.paging = flags & TERN_ENGINE_SUB_FLAGS_PAGING_MASK;
@@ -137,9 +139,49 @@ static void test_submit(void **state)
         expect_submission(flags, 0);
         assert_int_equal(tern_kmd_submit(&kmd, 1, &s), 0);
     }
+    kmd.engine[1].n = 0;
+    expect_flush();
     expect_write(TERN_REG_ENGINE_SUB_FENCE_LO(1), 2);
     expect_failure(TERN_REG_ENGINE_SUB_FENCE_HI(1), -EIO);
     assert_int_equal(tern_kmd_submit(&kmd, 1, &s), -EIO);
+    expect_failure(0, -EIO); /* no register is written before memory is there */
+    assert_int_equal(tern_kmd_submit(&kmd, 1, &s), -EIO);
+    assert_non_null(strstr(tern_last_error(), "flushed"));
+    assert_int_equal(kmd.engine[1].n, 0);
+    expect_nothing_more();
+}
+
+/** Pieces side by side are one call of the hal; what is mapped is none, and keeps its place in the order. */
+static void test_memory(void **state)
+{
+    (void)state;
+    const uint64_t value = 0x1122334455667788;
+    uint8_t bytes[64], back[64];
+    memset(bytes, 7, sizeof bytes);
+    const struct tern_iovec pieces[] = {{0x1000, bytes, 8}, {0x3000, bytes, 64}, {MOCK_WINDOW + 8, &value, 8},
+                                        {MOCK_WINDOW + 61, bytes, 9}, {0x5000, bytes, 1},
+                                        {MOCK_WINDOW + MOCK_WINDOW_BYTES - 4, bytes, 8}};
+    expect_mem_write(0x1000, 8);
+    expect_mem_write(0x3000, 64);
+    expect_mem_write(0x5000, 1);
+    expect_mem_write(MOCK_WINDOW + MOCK_WINDOW_BYTES - 4, 8); /* not all of it is mapped */
+    assert_int_equal(tern_kmd_write(&kmd, pieces, sizeof pieces / sizeof *pieces), 0);
+    expect_calls(2);
+    assert_true(mock_window[0] == 0 && mock_window[1] == value && mock_window[2] == 0);
+    assert_memory_equal((uint8_t *)mock_window + 61, bytes, 9);
+    assert_int_equal(((uint8_t *)mock_window)[60] | ((uint8_t *)mock_window)[70], 0);
+    assert_int_equal(tern_kmd_read(&kmd, MOCK_WINDOW + 61, back, 9), 0);
+    assert_memory_equal(back, bytes, 9);
+    expect_calls(0);
+    expect_mem_read(0x3000, 0x5a);
+    assert_int_equal(tern_kmd_read(&kmd, 0x3000, back, 64), 0);
+    assert_true(back[0] == 0x5a && back[63] == 0x5a);
+    expect_failure(0x3000, -EIO);
+    assert_int_equal(tern_kmd_read(&kmd, 0x3000, back, 64), -EIO);
+    assert_non_null(strstr(tern_last_error(), "0x3000 cannot be read"));
+    expect_failure(0x1000, -EFAULT);
+    assert_int_equal(tern_kmd_write(&kmd, pieces, 3), -EIO);
+    assert_non_null(strstr(tern_last_error(), "0x1000 cannot be written"));
     expect_nothing_more();
 }
 
@@ -232,6 +274,7 @@ static void test_dirty(void **state)
     expect_read(TERN_REG_DIRTY_WINDOW_WORD(0), 1u << 8 | 1u << 31);
     expect_read(TERN_REG_DIRTY_WINDOW_WORD(1), 1u);
     assert_int_equal(tern_kmd_dirty(&kmd, 40, 50, true, bits), 0);
+    expect_calls(5); /* one for the three registers of a command */
     assert_int_equal(bits[0], 1u | 1u << 23 | 1u << 24);
     assert_int_equal(bits[1], 0);
     expect_dirty(1, 8192, TERN_DIRTY_COMMAND_OP_QUERY); /* longer than a command: two */
@@ -293,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup(test_probe, setup),
         cmocka_unit_test_setup(test_probe_refuses, setup),
         cmocka_unit_test_setup(test_submit, setup),
+        cmocka_unit_test_setup(test_memory, setup),
         cmocka_unit_test_setup(test_poll, setup),
         cmocka_unit_test_setup(test_preempt_and_reset, setup),
         cmocka_unit_test_setup(test_dirty, setup),

@@ -23,9 +23,9 @@ static int variant_read32(struct tern_hal *h, uint32_t offset, uint32_t *value)
     return r;
 }
 
-static int variant_write32(struct tern_hal *h, uint32_t offset, uint32_t value)
+static int variant_write32(struct tern_hal *h, const struct tern_hal_write *writes, size_t n)
 {
-    return REAL(h)->ops->write32(REAL(h), offset, value);
+    return REAL(h)->ops->write32(REAL(h), writes, n);
 }
 
 static int variant_mem_read(struct tern_hal *h, uint64_t address, void *data, size_t size)
@@ -33,9 +33,14 @@ static int variant_mem_read(struct tern_hal *h, uint64_t address, void *data, si
     return REAL(h)->ops->mem_read(REAL(h), address, data, size);
 }
 
-static int variant_mem_write(struct tern_hal *h, uint64_t address, const void *data, size_t size)
+static int variant_mem_write(struct tern_hal *h, const struct tern_iovec *pieces, size_t n)
 {
-    return REAL(h)->ops->mem_write(REAL(h), address, data, size);
+    return REAL(h)->ops->mem_write(REAL(h), pieces, n);
+}
+
+static int variant_flush(struct tern_hal *h)
+{
+    return REAL(h)->ops->flush(REAL(h));
 }
 
 static int variant_wait(struct tern_hal *h, uint64_t cycles)
@@ -48,8 +53,9 @@ static void variant_close(struct tern_hal *h)
     REAL(h)->ops->close(REAL(h));
 }
 
-static const struct tern_hal_ops ops = {variant_read32, variant_write32, variant_mem_read, variant_mem_write,
-                                        variant_wait, variant_close};
+static const struct tern_hal_ops ops = {
+    .read32 = variant_read32, .write32 = variant_write32, .mem_read = variant_mem_read, .mem_write = variant_mem_write,
+    .flush = variant_flush, .wait = variant_wait, .close = variant_close};
 static struct variant v;
 static struct tern_policy policy;
 
@@ -95,7 +101,7 @@ static void test_memory_with_old_contents(void **state)
     make(TERN_REG_DEV_CONFIG1, TERN_DEV_CONFIG1_MEM_CLEAR_MASK, 0);
     memset(old, 0x0f, sizeof old); /* as entries: valid, and everything allowed */
     for (uint64_t at = 0; at < 16u << 20; at += sizeof old) {
-        ok(v.real->ops->mem_write(v.real, at, old, sizeof old));
+        ok(tern_hal_mem_write(v.real, at, old, sizeof old));
     }
     ok(tern_device_open_hal(&v.hal, &policy, &dev));
     ok(tern_process_create(dev, "archaeologist", &p));

@@ -34,10 +34,14 @@ static int hal_read32(struct tern_hal *h, uint32_t offset, uint32_t *value)
     return tern_sim_api.read32(sim, offset, value);
 }
 
-static int hal_write32(struct tern_hal *h, uint32_t offset, uint32_t value)
+static int hal_write32(struct tern_hal *h, const struct tern_hal_write *writes, size_t n)
 {
+    int r = 0;
     (void)h;
-    return tern_sim_api.write32(sim, offset, value);
+    for (size_t i = 0; !r && i < n; i++) {
+        r = tern_sim_api.write32(sim, writes[i].offset, writes[i].value);
+    }
+    return r;
 }
 
 static int hal_mem_read(struct tern_hal *h, uint64_t address, void *data, size_t size)
@@ -46,10 +50,20 @@ static int hal_mem_read(struct tern_hal *h, uint64_t address, void *data, size_t
     return tern_sim_api.mem_read(sim, address, data, size);
 }
 
-static int hal_mem_write(struct tern_hal *h, uint64_t address, const void *data, size_t size)
+static int hal_mem_write(struct tern_hal *h, const struct tern_iovec *pieces, size_t n)
+{
+    int r = 0;
+    (void)h;
+    for (size_t i = 0; !r && i < n; i++) {
+        r = tern_sim_api.mem_write(sim, pieces[i].address, pieces[i].data, pieces[i].size);
+    }
+    return r;
+}
+
+static int hal_flush(struct tern_hal *h)
 {
     (void)h;
-    return tern_sim_api.mem_write(sim, address, data, size);
+    return 0;
 }
 
 static int hal_wait(struct tern_hal *h, uint64_t cycles)
@@ -75,7 +89,9 @@ static void must(bool good)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    static const struct tern_hal_ops ops = {hal_read32, hal_write32, hal_mem_read, hal_mem_write, hal_wait, hal_close};
+    static const struct tern_hal_ops ops = {
+        .read32 = hal_read32, .write32 = hal_write32, .mem_read = hal_mem_read, .mem_write = hal_mem_write,
+        .flush = hal_flush, .wait = hal_wait, .close = hal_close};
     static struct tern_hal hal = {.ops = &ops};
     const struct tern_sim_config sc = {.mem_bytes = 8u << 20};
     struct tern_policy policy = {.depth = 2, .limit = 20000, .quantum = 3000, .timeout = 1u << 20};

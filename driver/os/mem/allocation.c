@@ -267,7 +267,7 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
         }
         uint64_t pa = tern_allocation_physical(a, offset, &n);
         n = n < size ? n : size;
-        r = tern_device_mem(dev, write, pa, data, n);
+        r = write ? tern_device_write(dev, &(struct tern_iovec){pa, data, n}, 1) : tern_device_read(dev, pa, data, n);
         offset += n;
         data += n;
         size -= n;

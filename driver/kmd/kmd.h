@@ -102,8 +102,13 @@ void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out);
  *  order, and are there before the doorbell of a later tern_kmd_submit. */
 int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t size);
 int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t n);
-/** Waits for the interrupt, at most `cycles` of device time: 1, it is raised; 0, the time has passed. */
+/** Waits for the interrupt, at most `cycles` of device time: 1, it is raised, or tern_kmd_wake was called; 0, the time
+ *  has passed. */
 int tern_kmd_wait(struct tern_kmd *kmd, uint64_t cycles);
+/** Device time passes by itself: other threads may use the device during tern_kmd_wait, and only then: */
+bool tern_kmd_concurrent(const struct tern_kmd *kmd);
+/** Ends the wait that goes on, else the next one, from any thread and without blocking. */
+void tern_kmd_wake(struct tern_kmd *kmd);
 
 /* ---------------------------------------------------------------- the device */
 

@@ -85,3 +85,13 @@ int tern_kmd_wait(struct tern_kmd *kmd, uint64_t cycles)
 {
     return kmd->hal->ops->wait(kmd->hal, cycles);
 }
+
+bool tern_kmd_concurrent(const struct tern_kmd *kmd)
+{
+    return kmd->hal->concurrent;
+}
+
+void tern_kmd_wake(struct tern_kmd *kmd)
+{
+    kmd->hal->ops->wake(kmd->hal);
+}

@@ -94,11 +94,19 @@ int tern_device_query(const struct tern_device *dev, struct tern_device_info *ou
 
 /* ---------------------------------------------------------------- life, death */
 
+void tern_device_wake(struct tern_device *dev)
+{
+    if (dev->waiting) {
+        tern_kmd_wake(&dev->kmd);
+    }
+}
+
 void tern_device_kick(struct tern_device *dev)
 {
     dev->kick = true;
     dev->progress++;
     pthread_cond_signal(&dev->wake);
+    tern_device_wake(dev);
     if (dev->fence_waiters) {
         pthread_cond_broadcast(&dev->changed);
     }

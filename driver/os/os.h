@@ -5,7 +5,8 @@
  * Lock order: dev->turn (the hal: registers and device memory), then dev->lock (the OS state: everything below unless
  * it says otherwise). Only the device thread holds both, while the scheduler runs; nobody waits for the turn with
  * dev->lock held, and device time passes, long copies go on and files are written without it. So tern_submit and the
- * queries never wait for a simulator, a copy or a reset. Callbacks are called with neither.
+ * queries never wait for a simulator, a copy or a reset. Callbacks are called with neither. Where device time passes by
+ * itself, the device thread waits with neither too.
  */
 #ifndef TERN_OS_OS_H
 #define TERN_OS_OS_H
@@ -60,6 +61,7 @@ struct tern_device {
     struct tern_list opened; /**< inherit.c, under a lock of its own. */
     bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
     struct tern_observer *observer; /**< Trace and statistics; NULL: nobody looks on. */
+    bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
     bool kick, stop, idle, lost;
     char lost_why[200];
     pthread_t thread;
@@ -153,6 +155,8 @@ int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, 
 void tern_device_lose(struct tern_device *dev, const char *why);
 /** The host wrote device memory, or queued work: whoever waits looks again. */
 void tern_device_kick(struct tern_device *dev);
+/** Ends the device thread's wait for a device whose time passes by itself: it looks again. With dev->lock held. */
+void tern_device_wake(struct tern_device *dev);
 /** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. With the
  *  turn held. */
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits);

@@ -5,6 +5,10 @@
  *
  * No wake-up is lost: whoever changes something the round depends on sets kick under the lock, and the thread sleeps
  * only if kick was not set since the round began.
+ *
+ * Two kinds of devices (tern_kmd_concurrent). If device time passes only in tern_kmd_wait, as in a simulator, the
+ * thread holds the turn meanwhile, and hands it over after each slice of time. If it passes by itself, as on a card,
+ * the thread waits without the turn: other threads use the device meanwhile, and a kick ends the wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +29,14 @@
 #define SLICE_NS_HIGH 5000000u
 #define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
 
-/** Lets at most `cycles` pass: 1, there is an interrupt; 0, they have passed. */
+/** How long to wait at once: a slice; or where nobody waits for the turn, until somebody has to look at a fence. */
+static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t slice)
+{
+    const uint64_t most = !tern_kmd_concurrent(&dev->kmd) ? slice : dev->fence_waiters ? SLICE_MAX : left;
+    return left < most ? left : most;
+}
+
+/** Lets at most `cycles` pass, and sizes the next slice. */
 static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
 {
     tern_turn_take(&dev->turn);
@@ -38,6 +49,18 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
     } else if (took < SLICE_NS_LOW && *slice < SLICE_MAX) {
         *slice *= 2;
     }
+    return r;
+}
+
+/** Lets at most `cycles` pass, with dev->lock released: 1, there is something to do; 0, they have passed. */
+static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
+{
+    const bool concurrent = tern_kmd_concurrent(&dev->kmd);
+    dev->waiting = concurrent;
+    pthread_mutex_unlock(&dev->lock);
+    int r = concurrent ? tern_kmd_wait(&dev->kmd, cycles) : step(dev, cycles, slice);
+    pthread_mutex_lock(&dev->lock);
+    dev->waiting = false;
     return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
 }
 
@@ -55,10 +78,8 @@ static int pass(struct tern_device *dev, uint64_t *slice)
     left = left < LOOK_CYCLES ? left : LOOK_CYCLES;
     left = left ? left : 1;
     for (uint64_t n; !r && left && !dev->kick; left -= n) {
-        n = left < *slice ? left : *slice;
-        pthread_mutex_unlock(&dev->lock);
-        r = step(dev, n, slice);
-        pthread_mutex_lock(&dev->lock);
+        n = at_once(dev, left, *slice);
+        r = wait_for(dev, n, slice);
         if (!r) {
             tern_device_saw(dev, now += n);
         }

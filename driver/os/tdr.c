@@ -144,7 +144,17 @@ static void clean_engines(struct tern_device *dev)
     }
 }
 
-/** Lets device time pass until the engine has come out of reset. Others have the turn meanwhile. */
+/** Lets RESET_STEP cycles pass. Others have the turn before; or meanwhile, where time passes by itself. */
+static int pass_step(struct tern_device *dev)
+{
+    const bool concurrent = tern_kmd_concurrent(&dev->kmd);
+    tern_turn_give(&dev->turn);
+    const int r = concurrent ? tern_kmd_wait(&dev->kmd, RESET_STEP) : 0;
+    tern_turn_take(&dev->turn);
+    return concurrent ? r : tern_kmd_wait(&dev->kmd, RESET_STEP);
+}
+
+/** Lets device time pass until the engine has come out of reset. */
 static int reset_engine(struct tern_device *dev, uint32_t engine)
 {
     uint64_t last;
@@ -155,9 +165,7 @@ static int reset_engine(struct tern_device *dev, uint32_t engine)
             r = tern_kmd_reset_failed(engine);
             break;
         }
-        tern_turn_give(&dev->turn);
-        tern_turn_take(&dev->turn);
-        r = tern_kmd_wait(&dev->kmd, RESET_STEP);
+        r = pass_step(dev);
         r = r < 0 ? tern_error(r, "waiting for a reset failed: %s", strerror(-r))
                   : tern_kmd_reset(&dev->kmd, engine, false, &last);
     }

@@ -2,7 +2,8 @@
 /**
  * Monitored fences (S3): a value in a page of its own. Every write by an engine happens while device time passes, every
  * write by the host kicks, and a process fails in a run of the scheduler; all advance dev->progress, and a waiter
- * sleeps only if progress has not moved since before it read the value. So no wake-up is lost.
+ * sleeps only if progress has not moved since before it read the value. So no wake-up is lost. (The last write of an
+ * engine is followed by the run of the scheduler that finds it idle.)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ int tern_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
     int r = 0;
     pthread_mutex_lock(&dev->lock);
     dev->fence_waiters++;
+    tern_device_wake(dev); /* to look more often */
     while (!r) {
         uint64_t before = dev->progress, now = 0;
         int error = tern_process_check(proc);

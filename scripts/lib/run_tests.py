@@ -199,13 +199,15 @@ def verify(t):
     n = share(*budget.STEPS)
     every = str(budget.every(int(n["preempt"])))
     t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", n["small"]], whole)
-    t.step("co-verification of the default device", "verify-default",
-           [*VERIFY, "--geometry", "default", "--seeds", n["default"]], whole)
+    checked = ["--geometry", "default", "--rtl", "rtl_checked"]
+    t.step("build the default device with assertions", "build-checked",
+           ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_checked"], whole)
+    t.step("co-verification of the default device", "verify-default", [*VERIFY, *checked, "--seeds", n["default"]],
+           whole)
     t.step(f"kernels stopped at every {every}th cycle and resumed: no bit differs", "verify-preempt",
            [*VERIFY, "--kind", "preempt", "--every", every, "--seeds", "2"], whole)
     t.step("kernels of the default device stopped at random and resumed: no bit differs", "verify-preempt-default",
-           [*VERIFY, "--kind", "preempt", "--geometry", "default", "--stop", "none", "--seeds", n["preempt-default"]],
-           whole)
+           [*VERIFY, "--kind", "preempt", *checked, "--stop", "none", "--seeds", n["preempt-default"]], whole)
     t.step("seeded bugs of the RTL are caught", "mutants", [*VERIFY, "--mutants", "--seeds", n["mutants"]], mutants)
 
 

@@ -66,6 +66,11 @@ uint64_t tern_device_time(struct tern_device *dev)
     return now;
 }
 
+uint64_t tern_device_time_seen(const struct tern_device *dev)
+{
+    return atomic_load(&dev->now);
+}
+
 int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
 {
     if (tern_inherit_check(dev)) {
@@ -101,15 +106,20 @@ void tern_device_wake(struct tern_device *dev)
     }
 }
 
-void tern_device_kick(struct tern_device *dev)
+void tern_device_note(struct tern_device *dev)
 {
     dev->kick = true;
     dev->progress++;
-    pthread_cond_signal(&dev->wake);
     tern_device_wake(dev);
     if (dev->fence_waiters) {
         pthread_cond_broadcast(&dev->changed);
     }
+}
+
+void tern_device_kick(struct tern_device *dev)
+{
+    tern_device_note(dev);
+    pthread_cond_signal(&dev->wake);
 }
 
 void tern_device_lose(struct tern_device *dev, const char *why)

@@ -157,6 +157,9 @@ void tern_device_lose(struct tern_device *dev, const char *why);
 void tern_device_kick(struct tern_device *dev);
 /** Ends the device thread's wait for a device whose time passes by itself: it looks again. With dev->lock held. */
 void tern_device_wake(struct tern_device *dev);
+/** The same but for the signal of dev->wake, which the caller gives when it has released dev->lock. A thread that is
+ *  woken before that goes to sleep again, on the lock: for calls that are made often. */
+void tern_device_note(struct tern_device *dev);
 /** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. With the
  *  turn held. */
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits);

@@ -149,6 +149,7 @@ static bool deliver(struct tern_device *dev)
     bool any = false;
     while ((job = tern_sched_ended(&dev->sched))) {
         any = true;
+        tern_device_saw(dev, job->end);
         tern_observer_ended(dev, job);
         if (job->done) {
             job->done(job);

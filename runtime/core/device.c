@@ -95,6 +95,11 @@ cl_ulong rt_device_ns(cl_device_id device, uint64_t cycles)
     return cycles / hz * 1000000000u + cycles % hz * 1000000000u / hz;
 }
 
+cl_ulong rt_device_seen(cl_device_id device)
+{
+    return rt_device_ns(device, tern_device_time_seen(device->hw));
+}
+
 cl_ulong rt_device_now(cl_device_id device)
 {
     return rt_device_ns(device, tern_device_time(device->hw));

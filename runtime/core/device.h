@@ -38,7 +38,9 @@ void rt_device_say_inherited(void);
 bool rt_device_is(cl_device_id device);
 /** Device cycles as nanoseconds. */
 cl_ulong rt_device_ns(cl_device_id device, uint64_t cycles);
-/** Device time now, in nanoseconds. */
+/** The latest device time that the driver has read, in nanoseconds: costs nothing. */
+cl_ulong rt_device_seen(cl_device_id device);
+/** Device time now, in nanoseconds: waits for the device. */
 cl_ulong rt_device_now(cl_device_id device);
 /** Around what a thread of ours does on its own (a command's end, winding up a queue, building): closing at exit waits
  *  for it, for a bounded time. */

@@ -72,7 +72,6 @@ struct rt_callback *rt_event_update_locked(cl_event e, cl_int status)
             }
         }
         e->waiters = NULL;
-        pthread_cond_broadcast(&e->context->changed);
     }
     return take_due(e, status);
 }
@@ -93,6 +92,9 @@ void rt_event_update(cl_event e, cl_int status)
     pthread_mutex_lock(&e->context->lock);
     struct rt_callback *due = rt_event_update_locked(e, status);
     pthread_mutex_unlock(&e->context->lock);
+    if (status <= CL_COMPLETE) {
+        pthread_cond_broadcast(&e->context->changed);
+    }
     rt_event_call(e, due, status);
 }
 

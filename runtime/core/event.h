@@ -41,7 +41,9 @@ struct _cl_event {
 /** NULL: no memory. A user event (queue NULL) begins CL_SUBMITTED, a command's CL_QUEUED. */
 cl_event rt_event_create(cl_context ctx, cl_command_queue queue, cl_command_type type);
 
-/** Lowers the status, releases waiters and wakes everybody; gives the callbacks that are due, for rt_event_call. */
+/** Lowers the status and releases commands that wait; gives the callbacks that are due, for rt_event_call. When the
+ *  event is over, the caller broadcasts the context's `changed` after it has released the lock, which those want who
+ *  are woken. */
 struct rt_callback *rt_event_update_locked(cl_event event, cl_int status);
 /** Calls and frees callbacks; the caller holds the event. */
 void rt_event_call(cl_event event, struct rt_callback *due, cl_int status);

@@ -162,9 +162,7 @@ void rt_queue_append(struct rt_command *c)
     cl_command_queue q = c->queue;
     cl_context ctx = q->context;
     const bool in_order = q->backlog.in_order;
-    if ((q->properties & CL_QUEUE_PROFILING_ENABLE) != 0) {
-        c->event->times[RT_QUEUED] = rt_device_now(ctx->device);
-    }
+    c->event->times[RT_QUEUED] = rt_device_seen(ctx->device);
     if (in_order && c->ops->run != NULL) {
         c->after_all = true;
     }
@@ -175,10 +173,11 @@ void rt_queue_append(struct rt_command *c)
         }
     }
     q->unfinished++;
-    if (rt_backlog_append(&q->backlog, c)) {
+    const bool look = rt_backlog_append(&q->backlog, c);
+    pthread_mutex_unlock(&ctx->lock);
+    if (look) { /* the queue is there: the caller holds the event */
         pthread_cond_signal(&q->work);
     }
-    pthread_mutex_unlock(&ctx->lock);
 }
 
 void rt_queue_ready_locked(struct rt_command *c)

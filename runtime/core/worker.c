@@ -19,9 +19,9 @@ void rt_queue_completed(void *user, const struct tern_completion *completion)
     if (c != NULL) {
         c->done = *completion;
         c->ended = true;
-        pthread_cond_signal(&q->work);
     }
     pthread_mutex_unlock(&q->context->lock);
+    pthread_cond_signal(&q->work); /* the queue is there until this has returned */
 }
 
 /** Times never go backwards, whatever the clock of each was. */
@@ -46,6 +46,7 @@ static void finish(struct rt_command *c, cl_int status)
     q->unfinished--;
     struct rt_callback *due = rt_event_update_locked(e, status);
     pthread_mutex_unlock(&q->context->lock);
+    pthread_cond_broadcast(&q->context->changed);
     rt_event_call(e, due, status);
     rt_object_drop(e);
 }
@@ -92,7 +93,7 @@ static cl_ulong now(const struct rt_command *c)
 static void start_host(struct rt_command *c)
 {
     cl_event e = c->event;
-    e->times[RT_SUBMITTED] = now(c);
+    e->times[RT_SUBMITTED] = rt_device_seen(c->queue->context->device);
     rt_event_update(e, CL_SUBMITTED);
     rt_event_update(e, CL_RUNNING);
     e->times[RT_STARTED] = now(c);
@@ -158,7 +159,7 @@ static void start_device(struct rt_command *c)
         return;
     }
     if (error == CL_SUCCESS) {
-        c->event->times[RT_SUBMITTED] = now(c);
+        c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
         const bool alone = fly(q, c);
         if (tern_submit(q->hw, words, size, c->label, NULL) == 0) {
             cl_event e = c->event;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The device at its API: registers, time, dirty window. */
 #include <errno.h>
-#include <fenv.h>
 #include <sys/mman.h>
 
 #include "model.h"
@@ -275,20 +274,27 @@ static void advance(struct tern_sim *d, uint64_t cycles)
     }
 }
 
-/** Kernels compute with the host's arithmetic: as it is by default, whatever mode the caller has, who gets his back. */
-static fenv_t arithmetic_begin(void)
+void device_arithmetic(struct tern_sim *d)
 {
-    fenv_t callers;
-    fegetenv(&callers);
-    fesetenv(FE_DFL_ENV);
-    return callers;
+    if (!d->arithmetic) {
+        fegetenv(&d->callers);
+        fesetenv(FE_DFL_ENV);
+        d->arithmetic = true;
+    }
+}
+
+static void arithmetic_end(struct tern_sim *d)
+{
+    if (d->arithmetic) {
+        fesetenv(&d->callers);
+        d->arithmetic = false;
+    }
 }
 
 static void access_time(struct tern_sim *d)
 {
-    fenv_t callers = arithmetic_begin();
     advance(d, ACCESS_CYCLES);
-    fesetenv(&callers);
+    arithmetic_end(d);
 }
 
 static struct engine *engine_at(struct tern_sim *d, uint32_t *off)
@@ -342,7 +348,6 @@ static int model_mem_write(struct tern_sim *d, uint64_t address, const void *dat
 static int model_step(struct tern_sim *d, uint64_t max_cycles, bool *line)
 {
     bool busy = true;
-    fenv_t callers = arithmetic_begin();
     while (max_cycles && busy && !irq(d)) {
         uint64_t n = max_cycles < SLICE ? max_cycles : SLICE;
         advance(d, n);
@@ -355,7 +360,7 @@ static int model_step(struct tern_sim *d, uint64_t max_cycles, bool *line)
     if (!busy && !irq(d)) {
         advance(d, max_cycles);
     }
-    fesetenv(&callers);
+    arithmetic_end(d);
     if (line) {
         *line = irq(d);
     }

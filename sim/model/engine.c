@@ -305,6 +305,7 @@ void engine_run(struct engine *e, uint64_t end)
                 fault(e, f);
             }
         } else {
+            device_arithmetic(e->dev);
             run_packet(e, end - e->now);
         }
     }

@@ -15,6 +15,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
+#include <fenv.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -328,7 +329,16 @@ struct tern_sim {
     uint32_t dirty_window[512];
     tern_sim_observer observer; /* NULL: none */
     void *observer_user;
+    fenv_t callers;  /* of the thread in the call that goes on, if */
+    bool arithmetic; /* an engine has computed in it (device_arithmetic) */
 };
+
+/**
+ * Before an engine computes: kernels use the host's arithmetic as it is by default, whatever mode the caller has, who
+ * gets his back when the call returns. Not at each call: most are register accesses while nothing runs, and the change
+ * costs more than the access.
+ */
+void device_arithmetic(struct tern_sim *d);
 
 /** Runs an engine up to device time `end`. */
 void engine_run(struct engine *e, uint64_t end);

@@ -24,6 +24,7 @@ static const struct {
 } suites[] = {
     {"preempt", "how long stopping and resuming a kernel takes, and what it costs"},
     {"sched", "how fairly and how fast the scheduler shares the engines"},
+    {"submit", "what a dispatch costs the host, in round trips between threads"},
 };
 
 struct result {

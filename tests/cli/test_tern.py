@@ -74,6 +74,9 @@ class Tern(Case):
         self.fails(2, "unknown argument '--slow'", "bench", "sched", "--slow")
         self.fails(2, "--contexts takes a number from 1 to 1024, not '0'", "bench", "sched", "--contexts", "0")
         self.fails(2, "--quantum takes a number from 1000 to 1000000, not ''", "bench", "sched", "--quantum")
+        self.fails(2, "unknown argument '--fast'", "bench", "submit", "--fast")
+        self.fails(2, "--count takes a number from 20 to 1000000, not '19'", "bench", "submit", "--count", "19")
+        self.fails(2, "--count takes a number from 20 to 1000000, not ''", "bench", "submit", "--count")
 
     def test_found_by_the_path(self):
         """Called by a bare name, from any folder: it finds its devices, and the suites find theirs."""
@@ -102,6 +105,7 @@ class Tern(Case):
                      ["bench", "--json", "copy-1m"], ["top", "--json"], ["top", "--once", "--json"],
                      ["run", "x.cl", "--list", "--json"],
                      ["bench", "preempt", "--json", "--requests", "2", "--kernel", "saxpy"],
+                     ["bench", "submit", "--json", "--count", "20"],
                      ["run", "x.cl", "--global", "1", "--json", "--time", "--quiet", "1"],
                      ["run", "x.cl", "--global", "1", "--json", "--save", "1=f", "--save-binary", "b", "1"]):
             r = self.tern(*args)

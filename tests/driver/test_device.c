@@ -18,6 +18,35 @@ static void test_query(void **state)
     assert_int_equal(tern_device_counters(dev, i.engines, &c), -EINVAL);
 }
 
+static void note_time(void *user, const struct tern_completion *c)
+{
+    *(uint64_t *)user = c->end;
+}
+
+/** The time that was seen costs no access, which would take time; and is never before the end of what has ended. */
+static void test_time_seen(void **state)
+{
+    (void)state;
+    uint64_t end = 0, t = tern_device_time(dev);
+    assert_int_equal(tern_device_time_seen(dev), t);
+    assert_int_equal(tern_device_time_seen(dev), t);
+    struct tern_process *p = process("time");
+    struct tern_context *c = NULL;
+    struct tern_context_desc d = {.size = sizeof d, .name = "time", .engine = 0, .completed = note_time, .user = &end};
+    ok(tern_context_create(p, &d, &c));
+    struct tern_allocation *a = memory(p, 4096, TERN_MEM_WRITE);
+    for (int i = 0; i < 50; i++) {
+        work_fill(&b, tern_allocation_address(a), 64, (uint8_t)i);
+        work_run(&b, c, "time");
+        assert_true(end > t);
+        t = tern_device_time_seen(dev);
+        assert_true(t >= end);
+    }
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+}
+
 static void test_invalid_arguments(void **state)
 {
     (void)state;
@@ -224,7 +253,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_query),
+        T(test_query), T(test_time_seen),
         T(test_invalid_arguments),
         T(test_long_buffer),
         T(test_fault),

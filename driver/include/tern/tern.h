@@ -98,8 +98,11 @@ TERN_API int tern_device_close(struct tern_device *dev);
  */
 TERN_API bool tern_device_inherited(const struct tern_device *dev);
 TERN_API int tern_device_query(const struct tern_device *dev, struct tern_device_info *out);
-/** Device time in cycles. */
+/** Device time in cycles, read from the device: waits for copies and steps of a simulator that are under way. */
 TERN_API uint64_t tern_device_time(struct tern_device *dev);
+/** The latest device time that the driver has read; at most some milliseconds of the host old while the device works.
+ *  Does not touch the device, nor block: for time stamps of what happens on the host. */
+TERN_API uint64_t tern_device_time_seen(const struct tern_device *dev);
 
 /** Counters of one engine since the device was opened (64-bit, monotonic). */
 struct tern_engine_counters {

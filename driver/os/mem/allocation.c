@@ -301,7 +301,8 @@ int tern_allocation_write(struct tern_allocation *a, uint64_t offset, const void
     }
     pthread_mutex_lock(&dev->lock);
     tern_sched_signalled(&dev->sched, &a->proc->sched);
-    tern_device_kick(dev); /* the bytes may be a value that somebody waits for (S3) */
+    tern_device_note(dev); /* the bytes may be a value that somebody waits for (S3) */
     pthread_mutex_unlock(&dev->lock);
+    pthread_cond_signal(&dev->wake);
     return r;
 }

@@ -192,11 +192,13 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
             *fence = job->fence;
         }
         tern_sched_submit(&dev->sched, &c->sched, job);
-        tern_device_kick(dev);
+        tern_device_note(dev);
     }
     pthread_mutex_unlock(&dev->lock);
     if (r) {
         tern_job_free(job);
+    } else {
+        pthread_cond_signal(&dev->wake);
     }
     return r;
 }

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern bench submit: what submission costs the host. The time of a dispatch of one work-item through OpenCL, from
+ * clEnqueueNDRangeKernel until clFinish returns, beside that of a round trip between two threads over a mutex and two
+ * condition variables. Both depend on the host and on what else it does; their ratio much less, since the batches of
+ * both take turns: a dispatch is a chain of threads that wake each other, and little work between.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "json.h"
+#include "session.h"
+
+#define BATCHES 20u
+#define WARM_UP 100u
+
+static const char source[] = "kernel void tiny(global uint *out, uint value) { *out = value; }";
+
+/* ------------------------------------------------------------------ a dispatch */
+
+struct rig {
+    struct session session;
+    cl_program program;
+    cl_kernel kernel;
+    cl_mem out;
+    cl_uint value; /**< Of the last dispatch. */
+};
+
+static bool rig_open(struct rig *r)
+{
+    cl_int err = CL_SUCCESS;
+    if (!session_open(&r->session, "bench submit")) {
+        return false;
+    }
+    r->program = session_build(&r->session, source, strlen(source), false, "");
+    r->kernel = r->program ? clCreateKernel(r->program, "tiny", &err) : NULL;
+    if (!r->kernel) {
+        return r->program && !session_failed(&r->session, err, "clCreateKernel");
+    }
+    r->out = clCreateBuffer(r->session.context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &err);
+    if (session_failed(&r->session, err, "clCreateBuffer")) {
+        return false;
+    }
+    return !session_failed(&r->session, clSetKernelArg(r->kernel, 0, sizeof(cl_mem), &r->out), "clSetKernelArg");
+}
+
+static void rig_close(struct rig *r)
+{
+    if (r->out) {
+        clReleaseMemObject(r->out);
+    }
+    if (r->kernel) {
+        clReleaseKernel(r->kernel);
+    }
+    if (r->program) {
+        clReleaseProgram(r->program);
+    }
+    session_close(&r->session);
+}
+
+/** Microseconds of n dispatches, one after another. */
+static bool dispatches(struct rig *r, double *us, unsigned n)
+{
+    const size_t one = 1;
+    for (unsigned i = 0; i < n; i++) {
+        r->value++;
+        cl_int err = clSetKernelArg(r->kernel, 1, sizeof r->value, &r->value);
+        const double begin = host_seconds();
+        err = err ? err : clEnqueueNDRangeKernel(r->session.queue, r->kernel, 1, NULL, &one, &one, 0, NULL, NULL);
+        err = err ? err : clFinish(r->session.queue);
+        us[i] = (host_seconds() - begin) * 1e6;
+        if (session_failed(&r->session, err, "a dispatch")) {
+            return false;
+        }
+    }
+    cl_uint got = 0;
+    cl_int err = clEnqueueReadBuffer(r->session.queue, r->out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL);
+    if (session_failed(&r->session, err, "reading the result")) {
+        return false;
+    }
+    if (got != r->value) {
+        fprintf(stderr, "tern bench submit: dispatch %u left %u behind\n", r->value, got);
+    }
+    return got == r->value;
+}
+
+/* ---------------------------------------------------------------- a round trip */
+
+struct partner {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t asked, answered;
+    unsigned long question, answer;
+    bool end;
+};
+
+static void *partner_run(void *user)
+{
+    struct partner *p = user;
+    pthread_mutex_lock(&p->lock);
+    while (!p->end) {
+        if (p->answer == p->question) {
+            pthread_cond_wait(&p->asked, &p->lock);
+        } else {
+            p->answer = p->question;
+            pthread_cond_signal(&p->answered);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static bool partner_start(struct partner *p)
+{
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->asked, NULL);
+    pthread_cond_init(&p->answered, NULL);
+    const int e = pthread_create(&p->thread, NULL, partner_run, p);
+    if (e) {
+        fprintf(stderr, "tern bench submit: no thread: %s\n", strerror(e));
+    }
+    return e == 0;
+}
+
+static void partner_end(struct partner *p)
+{
+    pthread_mutex_lock(&p->lock);
+    p->end = true;
+    pthread_cond_signal(&p->asked);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->thread, NULL);
+}
+
+/** Microseconds of n round trips. */
+static void round_trips(struct partner *p, double *us, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        const double begin = host_seconds();
+        pthread_mutex_lock(&p->lock);
+        p->question++;
+        pthread_cond_signal(&p->asked);
+        while (p->answer != p->question) {
+            pthread_cond_wait(&p->answered, &p->lock);
+        }
+        pthread_mutex_unlock(&p->lock);
+        us[i] = (host_seconds() - begin) * 1e6;
+    }
+}
+
+/* -------------------------------------------------------------------- the suite */
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, unsigned n)
+{
+    qsort(v, n, sizeof *v, by_value);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+/** us[0]: the dispatches, us[1]: the round trips, count of each. */
+static bool measure(struct rig *r, struct partner *p, unsigned count, double *us[2])
+{
+    double warm[WARM_UP];
+    if (!dispatches(r, warm, WARM_UP)) {
+        return false;
+    }
+    round_trips(p, warm, WARM_UP);
+    for (unsigned b = 0, done = 0; b < BATCHES; b++) {
+        const unsigned n = (count - done) / (BATCHES - b);
+        if (!dispatches(r, us[0] + done, n)) {
+            return false;
+        }
+        round_trips(p, us[1] + done, n);
+        done += n;
+    }
+    return true;
+}
+
+static int print(const cl_tern_counters *config, double embedded, double trip, unsigned count, bool json)
+{
+    if (!json) {
+        printf("%s, %s: medians of %u\n\n", config->backend, config->config, count);
+        printf("a dispatch of one work-item, from enqueue to finished %9.1f us\n", embedded);
+        printf("a round trip between two threads                      %9.1f us\n", trip);
+        printf("a dispatch takes as long as                           %9.2f round trips\n", embedded / trip);
+        return EXIT_OK;
+    }
+    cJSON *o = cJSON_CreateObject();
+    json_add_config(o, config);
+    cJSON_AddNumberToObject(o, "count", count);
+    cJSON_AddNumberToObject(o, "embedded_us", (double)(long)(embedded * 100 + 0.5) / 100);
+    cJSON_AddNumberToObject(o, "thread_round_trip_us", (double)(long)(trip * 100 + 0.5) / 100);
+    cJSON_AddNumberToObject(o, "round_trips", (double)(long)(embedded / trip * 100 + 0.5) / 100);
+    return json_print("bench submit", o);
+}
+
+static int run(unsigned count, bool json)
+{
+    static struct rig rig;
+    static struct partner partner;
+    double *us[2] = {calloc(count, sizeof **us), calloc(count, sizeof **us)};
+    int status = EXIT_FAILED;
+    if (!us[0] || !us[1]) {
+        fprintf(stderr, "tern bench submit: out of memory\n");
+    } else if (rig_open(&rig) && partner_start(&partner)) {
+        if (measure(&rig, &partner, count, us)) {
+            status = print(&rig.session.config, median(us[0], count), median(us[1], count), count, json);
+        }
+        partner_end(&partner);
+    }
+    rig_close(&rig);
+    free(us[0]);
+    free(us[1]);
+    return status;
+}
+
+static void help(void)
+{
+    printf("usage: tern bench submit [--json] [--count N]\n\n"
+           "Measures what submission costs the host: the time of a dispatch of one work-item (TERN_BACKEND, "
+           "TERN_CONFIG) from enqueue\n"
+           "to finished, and that of a round trip between two threads that wait for each other. Both by the clock of "
+           "the host;\n"
+           "compare them only with each other.\n\n"
+           "  --json     one JSON object\n"
+           "  --count N  so many of each, 20 to 1000000 (1000)\n\n"
+           "Exit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage.\n");
+}
+
+static int command(int argc, char **argv)
+{
+    unsigned long count = 1000;
+    bool json = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            help();
+            return EXIT_OK;
+        }
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (strcmp(argv[i], "--count") == 0) {
+            const char *text = ++i < argc ? argv[i] : "";
+            char *end = NULL;
+            errno = 0;
+            count = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+            if (!end || *end || errno || count < BATCHES || count > 1000000) {
+                return usage_error("bench submit", "--count takes a number from %u to 1000000, not '%s'", BATCHES,
+                                   text);
+            }
+        } else {
+            return usage_error("bench submit", "unknown argument '%s'", argv[i]);
+        }
+    }
+    return run((unsigned)count, json);
+}
+
+int main(int argc, char **argv)
+{
+    return exit_status(command(argc, argv));
+}

@@ -29,6 +29,9 @@ struct rig {
     atomic_bool at_gate;  /* where one is */
     atomic_bool lock_held; /* dev->lock was held while device time passed */
     atomic_uint preempts, resets; /* how many were asked for */
+    atomic_bool stubborn; /* a wait ends by a wake only (if the device is concurrent) */
+    atomic_bool waiting, woken;
+    atomic_uint ends, bells[TERN_ENGINES_MAX]; /* of such waits; doorbells */
     uint32_t flags[TERN_ENGINES_MAX], fence[TERN_ENGINES_MAX];
     uint32_t context[TERN_ENGINES_MAX][8]; /* by the low bits of the fence id */
 };
@@ -81,6 +84,9 @@ static inline bool rig_passes(uint32_t offset, uint32_t value)
         rig.eaten > 0) {
         rig.eaten--;
         return false;
+    }
+    if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_SUB_DOORBELL(e)) {
+        rig.bells[e]++;
     }
     if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_COMMAND(e)) {
         rig.preempts += (value & TERN_ENGINE_COMMAND_PREEMPT_MASK) != 0;
@@ -164,6 +170,14 @@ static inline int rig_wait(struct tern_hal *h, uint64_t cycles)
     if (rig.mute) {
         r = tern_hal_write32(rig.real, TERN_REG_DEV_IRQ_ENABLE, 0);
     }
+    if (rig.stubborn) {
+        for (rig.waiting = true; rig.stubborn && !rig.woken;) {
+            nap();
+        }
+        rig.woken = rig.waiting = false;
+        rig.ends++;
+        return 1;
+    }
     r = r ? r : rig.real->ops->wait(rig.real, cycles);
     return rig.mute && r > 0 ? 0 : r;
 }
@@ -171,6 +185,7 @@ static inline int rig_wait(struct tern_hal *h, uint64_t cycles)
 static inline void rig_wake(struct tern_hal *h)
 {
     (void)h;
+    rig.woken = true;
     rig.real->ops->wake(rig.real);
 }
 

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The backend `async`: the functional model as a card is. Its time passes in a thread of its own, whatever the host
+ * does. Writes are posted: registers, several in one message, and memory travel on different ways; memory arrives
+ * later than any register, unless it is flushed. There is no interrupt line: the thread polls dev.irq_status, and tells
+ * a random time late. All that is random comes from TERN_TEST_SEED.
+ *
+ * The simulator, and what is on its way to it, belong to whoever has the turn; what wait and wake need is under `lock`,
+ * which nobody holds while time passes.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "base/turn.h"
+#include "hal/hal.h"
+#include "tern/tern_hw.h"
+
+#define ROUND 512u     /* cycles, at most, that pass at once */
+#define ALONE 32768u   /* cycles, at most, that pass while the host neither waits nor uses the device: it is not run */
+#define LATE 16u       /* rounds, at most, that an interrupt is late */
+#define MEMORY_LATE 8u /* of so many rounds, memory arrives in one if nothing flushes it */
+#define POSTED 64u     /* register writes on their way, */
+#define PIECES 16u     /* pieces of memory, */
+#define BYTES 65536u   /* and their bytes */
+
+struct async {
+    struct tern_hal hal, *sim;
+    pthread_t thread;
+    struct tern_turn turn;
+    struct tern_hal_write posted[POSTED];
+    struct tern_iovec piece[PIECES];
+    size_t n, pieces, filled;
+    uint8_t bytes[BYTES];
+    uint32_t enabled; /* interrupts: the simulator's own are off */
+    unsigned seed, late; /* rounds until the interrupt is told; 0: it is not raised */
+    uint64_t alone;   /* cycles since the host waited or used the device */
+    int error;        /* of a posted write: told by what is asked next */
+    pthread_mutex_t lock;
+    pthread_cond_t passed;
+    uint64_t now;
+    unsigned waiting;
+    bool told, woken, failed, stop;
+};
+
+static unsigned random_of(struct async *a, unsigned n)
+{
+    return (unsigned)rand_r(&a->seed) % n;
+}
+
+/* ---------------------------------------------------------------- with the turn */
+
+static void keep(struct async *a, int r)
+{
+    a->error = a->error ? a->error : r;
+}
+
+static void registers_arrive(struct async *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        if (a->posted[i].offset == TERN_REG_DEV_IRQ_ENABLE) {
+            a->enabled = a->posted[i].value;
+        } else {
+            keep(a, tern_hal_write32(a->sim, a->posted[i].offset, a->posted[i].value));
+        }
+    }
+    a->n = 0;
+}
+
+static void memory_arrives(struct async *a)
+{
+    keep(a, a->pieces ? a->sim->ops->mem_write(a->sim, a->piece, a->pieces) : 0);
+    a->pieces = a->filled = 0;
+}
+
+/** Posts a piece of memory; in parts, if there is more of it than can be on its way. */
+static void post(struct async *a, const struct tern_iovec *piece)
+{
+    for (size_t done = 0, size; done < piece->size; done += size) {
+        size = piece->size - done < BYTES ? piece->size - done : BYTES;
+        if (a->pieces == PIECES || size > BYTES - a->filled) {
+            memory_arrives(a);
+        }
+        memcpy(&a->bytes[a->filled], (const uint8_t *)piece->data + done, size);
+        a->piece[a->pieces++] = (struct tern_iovec){piece->address + done, &a->bytes[a->filled], size};
+        a->filled += size;
+    }
+}
+
+/** Lets time pass. true: an engine works, or has something to say. */
+static bool let_pass(struct async *a, uint64_t cycles)
+{
+    uint32_t raised = 0, status = 0;
+    bool busy = false;
+    registers_arrive(a);
+    if (random_of(a, MEMORY_LATE) == 0) {
+        memory_arrives(a);
+    }
+    int r = a->sim->ops->wait(a->sim, cycles);
+    r = r < 0 ? r : a->sim->ops->read32(a->sim, TERN_REG_DEV_IRQ_STATUS, &raised);
+    for (uint32_t e = 0; r >= 0 && e < TERN_REG_ENGINE_COUNT && !busy; e++) {
+        r = a->sim->ops->read32(a->sim, TERN_REG_ENGINE_STATUS(e), &status);
+        busy = status & TERN_ENGINE_STATUS_BUSY_MASK;
+    }
+    keep(a, r < 0 ? r : 0);
+    if (!(raised & a->enabled)) {
+        a->late = 0;
+    } else if (a->late != 1) {
+        a->late = a->late ? a->late - 1 : 1 + random_of(a, LATE);
+    }
+    return busy || raised;
+}
+
+/* ------------------------------------------------------------------- the thread */
+
+static void *run(void *arg)
+{
+    struct async *a = arg;
+    bool stop = false, waiting = false;
+    while (!stop) {
+        tern_turn_take(&a->turn);
+        a->alone = waiting ? 0 : a->alone;
+        const uint64_t cycles = a->alone < ALONE ? 1 + random_of(a, ROUND) : 0;
+        const bool busy = cycles && let_pass(a, cycles), told = a->late == 1, failed = a->error;
+        a->alone += cycles;
+        tern_turn_give(&a->turn);
+        pthread_mutex_lock(&a->lock);
+        a->now += cycles;
+        a->told = told;
+        a->failed = failed;
+        stop = a->stop;
+        waiting = a->waiting;
+        pthread_cond_broadcast(&a->passed);
+        pthread_mutex_unlock(&a->lock);
+        if (!busy) { /* the host may have better things to do */
+            nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the operations */
+
+static struct async *use(struct tern_hal *hal)
+{
+    struct async *a = (struct async *)(void *)hal;
+    tern_turn_take(&a->turn);
+    a->alone = 0;
+    return a;
+}
+
+/** What has gone wrong so far. */
+static int used(struct async *a)
+{
+    const int r = a->error;
+    tern_turn_give(&a->turn);
+    return r;
+}
+
+static int async_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
+{
+    struct async *a = use(hal);
+    uint32_t v = 0;
+    registers_arrive(a);
+    keep(a, a->sim->ops->read32(a->sim, offset, &v));
+    *value = offset == TERN_REG_DEV_IRQ_ENABLE ? a->enabled : v;
+    return used(a);
+}
+
+static int async_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
+{
+    struct async *a = use(hal);
+    for (size_t i = 0; i < n; i++) {
+        if (a->n == POSTED) {
+            registers_arrive(a);
+        }
+        a->posted[a->n++] = writes[i];
+    }
+    return used(a);
+}
+
+static int async_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
+{
+    struct async *a = use(hal);
+    memory_arrives(a);
+    keep(a, a->sim->ops->mem_read(a->sim, address, data, size));
+    return used(a);
+}
+
+static int async_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
+{
+    struct async *a = use(hal);
+    for (size_t i = 0; i < n; i++) {
+        post(a, &pieces[i]);
+    }
+    return used(a);
+}
+
+static int async_flush(struct tern_hal *hal)
+{
+    struct async *a = use(hal);
+    memory_arrives(a);
+    return used(a);
+}
+
+static int async_wait(struct tern_hal *hal, uint64_t cycles)
+{
+    struct async *a = (struct async *)(void *)hal;
+    pthread_mutex_lock(&a->lock);
+    const uint64_t until = cycles < UINT64_MAX - a->now ? a->now + cycles : UINT64_MAX;
+    a->waiting++;
+    while (!a->failed && !a->told && !a->woken && a->now < until) {
+        pthread_cond_wait(&a->passed, &a->lock);
+    }
+    a->waiting--;
+    const int r = a->failed ? -EIO : a->told || a->woken;
+    a->woken = false;
+    pthread_mutex_unlock(&a->lock);
+    return r;
+}
+
+static void async_wake(struct tern_hal *hal)
+{
+    struct async *a = (struct async *)(void *)hal;
+    pthread_mutex_lock(&a->lock);
+    a->woken = true;
+    pthread_cond_broadcast(&a->passed);
+    pthread_mutex_unlock(&a->lock);
+}
+
+static void async_free(struct async *a)
+{
+    a->sim->ops->close(a->sim);
+    pthread_cond_destroy(&a->passed);
+    pthread_mutex_destroy(&a->lock);
+    tern_turn_destroy(&a->turn);
+    free(a);
+}
+
+static void async_close(struct tern_hal *hal)
+{
+    struct async *a = (struct async *)(void *)hal;
+    pthread_mutex_lock(&a->lock);
+    a->stop = true;
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(a->thread, NULL);
+    async_free(a);
+}
+
+static int async_open(const struct tern_config *config, struct tern_hal **out)
+{
+    static const struct tern_hal_ops ops = {
+        .read32 = async_read32, .write32 = async_write32, .mem_read = async_mem_read, .mem_write = async_mem_write,
+        .flush = async_flush, .wait = async_wait, .wake = async_wake, .close = async_close};
+    struct tern_config model = *config;
+    struct async *a = calloc(1, sizeof *a);
+    const char *seed = getenv("TERN_TEST_SEED");
+    if (!a) {
+        return tern_error_memory("an asynchronous device");
+    }
+    snprintf(model.backend, sizeof model.backend, "model");
+    int r = tern_hal_open(&model, &a->sim);
+    if (r) {
+        free(a);
+        return r;
+    }
+    a->hal = *a->sim;
+    a->hal.ops = &ops;
+    a->hal.concurrent = true;
+    snprintf(a->hal.backend, sizeof a->hal.backend, "%s", config->backend);
+    a->seed = seed ? (unsigned)strtoul(seed, NULL, 0) : 1;
+    tern_turn_init(&a->turn);
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->passed, NULL);
+    r = tern_thread_start(&a->thread, run, a);
+    if (r) {
+        async_free(a);
+        return tern_error(r, "the thread of an asynchronous device cannot be started: %s", strerror(-r));
+    }
+    *out = &a->hal;
+    return 0;
+}
+
+/** For tests that are linked with this file: TERN_BACKEND=async. */
+__attribute__((constructor)) static void known(void)
+{
+    static const struct tern_hal_backend backend = {"async", async_open};
+    if (tern_hal_register(&backend)) {
+        abort();
+    }
+}

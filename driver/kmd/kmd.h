@@ -78,6 +78,7 @@ struct tern_kmd {
     uint32_t version, engines, lanes, warps, local_bytes, dirty_page_log2, pa_bits, clock_hz, mem_pages;
     uint32_t save_pages;   /**< Pages of a context-save area. */
     uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
+    uint32_t executors;    /**< User executors of an engine: of id 0 to executors - 1. */
     bool single_use, mem_clear;
     struct tern_kmd_engine engine[TERN_ENGINES_MAX];
     struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */

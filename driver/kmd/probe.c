@@ -43,6 +43,7 @@ static int plausible(const struct tern_kmd *k)
         {"bits of a physical address", k->pa_bits, 13, 34},
         {"as log2 of the bytes of a dirty page", k->dirty_page_log2, 12, 34},
         {"pages to save a context", k->save_pages, 1, TERN_PAGES_LARGE},
+        {"user executors", k->executors, 0, TERN_EXECUTORS},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].value < all[i].low || all[i].value > all[i].high) {
@@ -96,6 +97,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .clock_hz = v[5],
         .mem_pages = v[6],
         .granularity = FIELD(v[4], TERN_DEV_CONFIG1_PREEMPT_GRAN),
+        .executors = FIELD(v[4], TERN_DEV_CONFIG1_EXECUTORS),
         .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* the header at least */
     };
     r = plausible(&k);

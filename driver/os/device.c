@@ -162,6 +162,7 @@ static void fill_info(struct tern_device *dev)
         .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
         .single_use = k->single_use,
         .granularity = k->granularity,
+        .executors = k->executors,
         .memory_latency = about.latency,
         .memory_bandwidth = about.bandwidth,
         .memory_reads = about.reads,

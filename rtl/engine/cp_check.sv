@@ -128,7 +128,7 @@ module cp_check (
       four_q <= |source[1:0];
       eight_q <= |source[2:0];
       address_four_q <= |address[1:0];
-      user_q <= |packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8];
+      user_q <= packet_i[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8] > 8'(tern_spec_pkg::USER_EXECUTORS - 1);
       flush_q <= packet_i[tern_spec_pkg::PKT_TLB_FLUSH_ALL_LSB] && |packet_i[159:64];
 
       unknown_q <= !known;

@@ -207,7 +207,7 @@ module engine #(
       .req_be_o(x_be[127:64]), .req_tag_o(x_tag[15:8]), .rsp_valid_i(c_rsp_valid[2]), .rsp_tag_i(rsp_tag[7:0]),
       .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
-  user_saxpy u_user (
+  user_executors u_user (
       .clk_i, .rst_i(queue_rst || exec_rst[2]), .start_valid_i(exec_start[2]), .start_ready_o(exec_ready[2]),
       .start_packet_i(packet), .start_resume_i(resume), .stop_req_i(exec_stop[2]), .stop_gran_i(stop_gran),
       .stopped_valid_o(exec_stopped[2]),

@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'h5af0dfae;
+  localparam logic [31:0] SPEC_HASH = 32'h8c3acd73;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -32,6 +32,8 @@ package tern_spec_pkg;
   localparam int REG_DEV_CONFIG1_MEM_CLEAR_W = 1;
   localparam int REG_DEV_CONFIG1_PREEMPT_GRAN_LSB = 18;
   localparam int REG_DEV_CONFIG1_PREEMPT_GRAN_W = 2;
+  localparam int REG_DEV_CONFIG1_EXECUTORS_LSB = 20;
+  localparam int REG_DEV_CONFIG1_EXECUTORS_W = 5;
   localparam logic [13:0] REG_DEV_CLOCK_HZ = 14'h14;
   localparam logic [13:0] REG_DEV_MEM_PAGES = 14'h18;
   localparam logic [13:0] REG_DEV_IRQ_STATUS = 14'h1c;
@@ -399,6 +401,14 @@ package tern_spec_pkg;
   localparam int PKT_CONTEXT_INIT_SAVE_LSB = 32;
   localparam int PKT_CONTEXT_INIT_SAVE_W = 22;
 
+  // user executors: words of the packet, and of the state
+  localparam int USER_EXECUTORS = 1;
+  localparam int USER_SAXPY_A_LSB = 544;
+  localparam int USER_SAXPY_X_LSB = 576;
+  localparam int USER_SAXPY_Y_LSB = 608;
+  localparam int USER_SAXPY_N_LSB = 512;
+  localparam int USER_SAXPY_STATE_DONE_LSB = 0;
+
   // page-table entry
   localparam int PTE_VALID_LSB = 0;
   localparam int PTE_VALID_W = 1;
@@ -551,8 +561,6 @@ package tern_spec_pkg;
   localparam int CTX_MOVER_STATE_DST_SLICE_LO_W = 32;
   localparam int CTX_MOVER_STATE_DST_SLICE_HI_LSB = 320;
   localparam int CTX_MOVER_STATE_DST_SLICE_HI_W = 2;
-  localparam int CTX_USER_STATE_DONE_LSB = 0;
-  localparam int CTX_USER_STATE_DONE_W = 32;
 
   // fault codes
   localparam logic [7:0] FAULT_NONE = 8'h0;

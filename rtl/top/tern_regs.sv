@@ -122,6 +122,7 @@ module tern_regs #(
           read[tern_spec_pkg::REG_DEV_CONFIG1_SINGLE_USE_LSB] = SINGLE_USE;
           read[tern_spec_pkg::REG_DEV_CONFIG1_MEM_CLEAR_LSB] = MEM_CLEAR;
           read[tern_spec_pkg::REG_DEV_CONFIG1_PREEMPT_GRAN_LSB+:2] = GRAN;
+          read[tern_spec_pkg::REG_DEV_CONFIG1_EXECUTORS_LSB+:5] = 5'(tern_spec_pkg::USER_EXECUTORS);
         end
         tern_spec_pkg::REG_DEV_CLOCK_HZ: read = 32'(CLOCK_HZ);
         tern_spec_pkg::REG_DEV_MEM_PAGES: read = {9'b0, mem_pages_i};

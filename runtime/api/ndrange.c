@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Enqueueing kernels: every rule about the shape of an NDRange. */
 #include "runtime/api/check.h"
+#include "runtime/core/builtin.h"
 #include "runtime/core/dispatch.h"
 #include "runtime/core/group.h"
 #include "runtime/core/transfer.h"
@@ -97,6 +98,13 @@ static cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_kernel ke
     }
     if (empty) {
         error = rt_order_create(queue, type, false, false, n_waits, waits, &c);
+        return rt_check_enqueue(error, c, false, event);
+    }
+    if (rt_builtin_is(kernel)) {
+        error = rt_builtin_shape(kernel, local, &range);
+        if (error == CL_SUCCESS) {
+            error = rt_builtin_create(queue, type, kernel, &range, n_waits, waits, &c);
+        }
         return rt_check_enqueue(error, c, false, event);
     }
     error = take_shape(kernel, local, &range);

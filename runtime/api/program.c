@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Making programs, and asking about them. */
 #include "runtime/api/check.h"
-#include "runtime/core/program.h"
+#include "runtime/core/builtin.h"
 
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                               const size_t *lengths, cl_int *errcode_ret)
@@ -71,15 +71,20 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context
                                                                       const cl_device_id *devices, const char *names,
                                                                       cl_int *errcode_ret)
 {
-    cl_int error = CL_INVALID_VALUE; /* there are none to name */
-    (void)names;
+    cl_program p = NULL;
+    cl_int error = CL_SUCCESS;
     if (!rt_object_is(context, RT_CONTEXT)) {
         error = CL_INVALID_CONTEXT;
-    } else if (n != 0 && devices != NULL && rt_check_devices(n, devices) != CL_SUCCESS) {
-        error = CL_INVALID_DEVICE;
+    } else if (n == 0 || devices == NULL || names == NULL) {
+        error = CL_INVALID_VALUE;
+    } else {
+        error = rt_check_devices(n, devices);
+    }
+    if (error == CL_SUCCESS) {
+        error = rt_builtin_program(context, names, &p);
     }
     rt_error_set(errcode_ret, error);
-    return NULL;
+    return p;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)

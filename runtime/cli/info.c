@@ -54,7 +54,37 @@ static void print_text(const struct tern_device_info *i)
     for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
         printf(" %s", bands[b]);
     }
-    putchar('\n');
+    printf("\nuser executors    ");
+    for (uint32_t x = 0; x < i->executors; x++) {
+        printf(" %s", tern_executor(x)->name);
+    }
+    printf(i->executors ? "\n" : " none\n");
+}
+
+/** Each with its arguments in the order of OpenCL. */
+static cJSON *executors_json(const struct tern_device_info *i)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (uint32_t x = 0; x < i->executors; x++) {
+        const struct tern_executor *e = tern_executor(x);
+        char version[32];
+        snprintf(version, sizeof version, "%u.%u.%u", e->version >> 22, e->version >> 12 & 0x3ffu, e->version & 0xfffu);
+        cJSON *o = cJSON_CreateObject(), *args = cJSON_CreateArray();
+        cJSON_AddNumberToObject(o, "id", x);
+        cJSON_AddStringToObject(o, "name", e->name);
+        cJSON_AddStringToObject(o, "version", version);
+        cJSON_AddNumberToObject(o, "dimensions", e->dims);
+        for (uint32_t n = 0; n < e->n_args; n++) {
+            cJSON *arg = cJSON_CreateObject();
+            cJSON_AddStringToObject(arg, "name", e->args[n].name);
+            cJSON_AddStringToObject(arg, "type", e->args[n].type);
+            cJSON_AddBoolToObject(arg, "constant", e->args[n].constant);
+            cJSON_AddItemToArray(args, arg);
+        }
+        cJSON_AddItemToObject(o, "arguments", args);
+        cJSON_AddItemToArray(all, o);
+    }
+    return all;
 }
 
 static int print_json(const struct tern_device_info *i)
@@ -90,6 +120,7 @@ static int print_json(const struct tern_device_info *i)
     cJSON_AddBoolToObject(o, "single_use", i->single_use);
     cJSON_AddStringToObject(o, "preempt_granularity", granularity(i));
     cJSON_AddItemToObject(o, "bands", cJSON_CreateStringArray(bands, sizeof bands / sizeof bands[0]));
+    cJSON_AddItemToObject(o, "executors", executors_json(i));
     return json_print("info", o);
 }
 

@@ -11,6 +11,7 @@ static void binary_destroy(void *object)
     rt_object_drop(b->image);
     tc_kernels_free(&b->kernels);
     free(b->blob.data);
+    free(b->executors);
     pthread_mutex_destroy(&b->lock);
     free(b);
 }
@@ -35,6 +36,18 @@ int rt_binary_create(struct tc_blob blob, struct rt_binary **out)
     }
     *out = b;
     return 0;
+}
+
+struct rt_binary *rt_binary_create_builtin(struct tc_kernels *kernels, uint32_t *executors)
+{
+    struct rt_binary *b = rt_object_create(sizeof *b, 0, binary_destroy);
+    if (b != NULL) {
+        pthread_mutex_init(&b->lock, NULL);
+        b->kind = TC_UNKNOWN;
+        b->kernels = *kernels;
+        b->executors = executors;
+    }
+    return b;
 }
 
 cl_int rt_binary_image(struct rt_binary *b, cl_context ctx, struct rt_image **out)

@@ -217,7 +217,8 @@ cl_int rt_build(cl_program p, const struct rt_build_request *request)
         return error;
     }
     pthread_mutex_lock(&p->lock);
-    if (p->status == CL_BUILD_IN_PROGRESS || p->attached != 0) {
+    const bool builtin = p->binary != NULL && p->binary->executors != NULL; /* nothing to build */
+    if (p->status == CL_BUILD_IN_PROGRESS || p->attached != 0 || builtin) {
         pthread_mutex_unlock(&p->lock);
         job_free(j);
         return CL_INVALID_OPERATION;

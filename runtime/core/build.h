@@ -20,8 +20,8 @@ struct rt_build_request {
     void *data;
 };
 
-/** CL_INVALID_OPERATION: a build is under way, or kernels exist, or an input of a link is not compiled;
- * CL_BUILD/COMPILE/LINK_..._FAILURE, CL_INVALID_..._OPTIONS. */
+/** CL_INVALID_OPERATION: a build is under way, or kernels exist, or are built-in, or an input of a link is not
+ * compiled; CL_BUILD/COMPILE/LINK_..._FAILURE, CL_INVALID_..._OPTIONS. */
 cl_int rt_build(cl_program p, const struct rt_build_request *request);
 
 #endif

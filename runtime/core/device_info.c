@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/compiler/compiler.h"
+#include "runtime/core/builtin.h"
 #include "runtime/core/device.h"
 #include "runtime/core/platform.h"
 #include "runtime/include/CL/cl_tern.h"
@@ -101,7 +102,6 @@ static const struct constant {
     {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, CL_FALSE},
     {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, CL_FALSE},
     {CL_DEVICE_ILS_WITH_VERSION, NOTHING, 0},
-    {CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION, NOTHING, 0},
 };
 
 /** Extensions of the API, which are the runtime's own, behind those of the compiler. */
@@ -239,9 +239,12 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
     case CL_DEVICE_OPENCL_C_VERSION:
         return rt_answer_string(a, "OpenCL C 1.2 Tern " RT_VERSION_STRING);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
-    case CL_DEVICE_BUILT_IN_KERNELS:
     case CL_DEVICE_IL_VERSION:
         return rt_answer_string(a, "");
+    case CL_DEVICE_BUILT_IN_KERNELS:
+        return rt_builtin_names(d, a);
+    case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
+        return rt_builtin_versions(d, a);
     case CL_DEVICE_EXTENSIONS:
         return answer_extensions(a, false);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION:

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/builtin.h"
+
 #define STACK_LOG2_MAX 20u
 
 static void kernel_destroy(void *object)
@@ -260,10 +262,12 @@ cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, 
 cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a)
 {
     cl_device_id d = k->program->context->device;
+    const bool builtin = rt_builtin_is(k);
     size_t required[3];
+    size_t most[3];
     switch (name) {
     case CL_KERNEL_WORK_GROUP_SIZE:
-        return rt_answer_size(a, d->group_max);
+        return rt_answer_size(a, builtin ? 1 : d->group_max);
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
         for (int i = 0; i < 3; i++) {
             required[i] = k->code->required_size[i];
@@ -272,10 +276,16 @@ cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const 
     case CL_KERNEL_LOCAL_MEM_SIZE:
         return rt_answer_ulong(a, rt_kernel_local(k, NULL));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-        return rt_answer_size(a, d->info.lanes);
+        return rt_answer_size(a, builtin ? 1 : d->info.lanes);
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return rt_answer_ulong(a, k->code->stack);
-    default: /* CL_KERNEL_GLOBAL_WORK_SIZE: for custom devices and built-in kernels only */
+    case CL_KERNEL_GLOBAL_WORK_SIZE: /* for custom devices and built-in kernels only */
+        if (!builtin) {
+            return CL_INVALID_VALUE;
+        }
+        rt_builtin_most(k, most);
+        return rt_answer_bytes(a, most, sizeof most);
+    default:
         return CL_INVALID_VALUE;
     }
 }

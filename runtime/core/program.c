@@ -93,6 +93,20 @@ cl_int rt_program_create_binary(cl_context ctx, const void *binary, size_t size,
     return CL_SUCCESS;
 }
 
+cl_int rt_program_create_builtin(cl_context ctx, struct rt_binary *b, cl_program *out)
+{
+    cl_program p;
+    const cl_int error = create_empty(ctx, &p);
+    if (error != CL_SUCCESS) {
+        rt_object_drop(b);
+        return error;
+    }
+    p->binary = b;
+    p->executable = true;
+    *out = p;
+    return CL_SUCCESS;
+}
+
 static cl_program_binary_type binary_type(enum tc_kind kind)
 {
     switch (kind) {
@@ -135,7 +149,7 @@ static cl_int answer_binaries(cl_program p, const struct rt_answer *a)
         }
         void *to;
         memcpy(&to, a->dst, sizeof to);
-        if (to != NULL && p->binary != NULL) {
+        if (to != NULL && p->binary != NULL && p->binary->blob.size != 0) {
             memcpy(to, p->binary->blob.data, p->binary->blob.size);
         }
     }
@@ -236,7 +250,7 @@ cl_int rt_program_take_compiled(cl_program p, struct rt_binary **out)
     cl_int error = CL_INVALID_OPERATION;
     pthread_mutex_lock(&p->lock);
     if (p->status != CL_BUILD_IN_PROGRESS && p->status != CL_BUILD_ERROR && p->binary != NULL &&
-        p->binary->kind != TC_OBJECT) {
+        p->binary->kind != TC_OBJECT && p->binary->executors == NULL) {
         rt_object_hold(p->binary);
         *out = p->binary;
         error = CL_SUCCESS;

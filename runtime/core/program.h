@@ -15,7 +15,7 @@ typedef void(CL_CALLBACK *rt_build_notify)(cl_program, void *);
 struct _cl_program {
     struct rt_object base;
     cl_context context; /**< Held. */
-    char *source;       /**< NULL: made from a binary or by linking. */
+    char *source;       /**< NULL: made from a binary, by linking, or of built-in kernels. */
     size_t source_size;
     bool linked; /**< Made by clLinkProgram. */
 
@@ -33,6 +33,8 @@ cl_int rt_program_create_source(cl_context ctx, cl_uint n, const char **strings,
                                 cl_program *out);
 /** CL_INVALID_BINARY: not something that this compiler made. */
 cl_int rt_program_create_binary(cl_context ctx, const void *binary, size_t size, cl_program *out);
+/** Of built-in kernels: there is nothing to build. Takes b over, also if it fails. CL_OUT_OF_HOST_MEMORY. */
+cl_int rt_program_create_builtin(cl_context ctx, struct rt_binary *b, cl_program *out);
 /** For clLinkProgram. */
 cl_int rt_program_create_linked(cl_context ctx, cl_program *out);
 cl_int rt_program_query(cl_program p, cl_program_info name, const struct rt_answer *a);

@@ -2,6 +2,8 @@
 """The interface as a reference page."""
 import textwrap
 
+import spec_executors
+
 
 def _table(o, fields, word):
     o.append("| " + ("word | " if word else "") + "bits | field | meaning |")
@@ -53,4 +55,5 @@ def page(s):
     o += [f"| `{c.name}` | {c.number:#05x} | {c.access} | {c.doc} |" for c in s.csrs]
     o += ["", "| custom-0 instruction | funct3 | meaning |", "|---|---|---|"]
     o += [f"| `{i.name}` | {i.funct3} | {i.doc} |" for i in s.instructions]
+    o += spec_executors.page(s)
     return "\n".join(o) + "\n"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface as a SystemVerilog package: constants only (functions in packages trip Yosys 0.23)."""
+import spec_executors
 
 
 def package(s):
@@ -38,6 +39,7 @@ def package(s):
         o.append(",\n".join("    256'h" + "".join(words[i:i + 8]) for i in range(0, 32, 8)) + "};")
         for f in p.fields_:
             field(f"PKT_{p.name}", f)
+    o += spec_executors.sv_constants(s)
     o.append("\n  // page-table entry")
     for f in s.pte:
         field("PTE", f)

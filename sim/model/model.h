@@ -7,7 +7,8 @@
  * runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and keeps
  * them, warp.c runs them for the lanes that are together and decides who is next, ops_*.c say what each does.
  *   device.c   API, registers, time            engine.c  HW queue, indications, packets
- *   memory.c   memory, translation, dirty bits mover.c   copy, fill     paging.c  user.c
+ *   memory.c   memory, translation, dirty bits mover.c   copy, fill     paging.c
+ *   executor.c user executors, whose functions are in user/: executor.h
  *   context.c  context-save areas              state.c   of a dispatch that is cut, to and from them
  *   simt.c     work-groups, barriers, turns    warp.c    divergence, instructions in order       decode.c, block.c
  *   ops_int.c, ops_flow.c, ops_memory.c, ops_float.c     fp.c, fp_exact.c   floating point a lane at a time
@@ -310,7 +311,7 @@ struct engine {
     uint32_t packet[32];
     struct tern_ctx resume; /* executor: none once it goes on */
     struct box box;
-    uint32_t user_done;
+    uint32_t user_state[16]; /* of the user executor that runs: its line of state */
     struct space space, physical;
     struct simt simt;
     struct counters count;

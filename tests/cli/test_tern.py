@@ -21,6 +21,11 @@ class Tern(Case):
         self.assertEqual((r["lanes"], r["memory_bytes"]), (8, 64 << 20))
         self.assertEqual(r["bands"], ["idle", "normal", "focus", "realtime"])
         self.assertEqual(r["preempt_granularity"], "instruction")
+        self.assertEqual(r["executors"][0], {
+            "id": 0, "name": "saxpy", "version": "1.0.0", "dimensions": 1, "arguments": [
+                {"name": "a", "type": "float", "constant": False}, {"name": "x", "type": "float*", "constant": True},
+                {"name": "y", "type": "float*", "constant": False}]})
+        self.assertIn("user executors     saxpy\n", self.works("info"))
         self.assertIn("lanes x warps      16 x 16", self.works("info"))
         self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n",
                       self.works("info"))

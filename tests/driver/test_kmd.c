@@ -24,7 +24,7 @@ static void expect_identity(uint32_t id, uint32_t hash, uint32_t config0)
     expect_read(TERN_REG_DEV_VERSION, 0x000102);
     expect_read(TERN_REG_DEV_SPEC_HASH, hash);
     expect_read(TERN_REG_DEV_CONFIG0, config0);
-    expect_read(TERN_REG_DEV_CONFIG1, 12u | 34u << 8 | 1u << 16 | 1u << 18);
+    expect_read(TERN_REG_DEV_CONFIG1, 12u | 34u << 8 | 1u << 16 | 1u << 18 | 1u << 20);
     expect_read(TERN_REG_DEV_CLOCK_HZ, 250000000);
     expect_read(TERN_REG_DEV_MEM_PAGES, 65536);
     expect_read(TERN_REG_DEV_SAVE_LINES, save_lines);

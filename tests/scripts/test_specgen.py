@@ -27,6 +27,14 @@ BAD = [
     ("faults.yaml", "code: 2, ", "code: 1, ", "already belongs to page"),
     ("simt.yaml", "number: 0x002", "number: 0x001", "already belongs to fflags"),
     ("context.yaml", "enum: {empty: 0, saved: 1}", "enum: {empty: 0, saved: 9}", "does not fit"),
+    ("executors/saxpy.yaml", "id: 0", "id: 1", "ids must be 0 to 0"),
+    ("executors/saxpy.yaml", "name: saxpy", "name: sax", "is to be called sax.yaml"),
+    ("executors/saxpy.yaml", "version: 1.0.0", "version: 1.0", "major.minor.patch"),
+    ("executors/saxpy.yaml", "type: float, ", "type: float3, ", "type must be"),
+    ("executors/saxpy.yaml", '"const float*", word: 2', '"const float*", word: 1', "already belongs to a"),
+    ("executors/saxpy.yaml", "word: 0, from: global_x", "word: 16, from: global_x", "must be a number from 0 to 15"),
+    ("executors/saxpy.yaml", "from: global_x", "from: local_x", "from must be one of"),
+    ("executors/saxpy.yaml", "{name: n, ", "{name: a, ", "used twice"),
 ]
 
 
@@ -63,7 +71,7 @@ class Specgen(unittest.TestCase):
                 where, said = r.stderr.split(": ", 1)
                 self.assertIn(message, said)
                 path, reported = where.rsplit(":", 1)
-                self.assertEqual(pathlib.Path(path).name, name)
+                self.assertEqual(pathlib.Path(path).name, pathlib.Path(name).name)
                 if message and "stride" not in new:
                     self.assertEqual(int(reported), line, r.stderr)
 

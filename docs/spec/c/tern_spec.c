@@ -146,6 +146,26 @@ static const char *const fault_names[256][2] = {
     [23] = {"executor", "fault raised by a user executor"},
 };
 
+static const struct tern_executor_arg saxpy_args[] = {
+    {"a", "float", 1, 1, 0, 0},
+    {"x", "float*", 2, 1, 1, 1},
+    {"y", "float*", 3, 1, 1, 0},
+};
+
+static const struct tern_executor_range saxpy_ranges[] = {
+    {0, 0, 0, 1073741823u},
+};
+
+static const struct tern_executor executors[] = {
+    {"saxpy", 4194304u, 1, 3, 1, saxpy_args, saxpy_ranges,
+     {1073741823u, 1u, 1u}, {0u, 0u, 0u}, 0x1u},
+};
+
+const struct tern_executor *tern_executor(uint32_t id)
+{
+    return id < TERN_EXECUTORS ? &executors[id] : NULL;
+}
+
 const char *tern_pkt_name(uint32_t opcode)
 {
     return opcode < 256 ? packets[opcode].name : NULL;

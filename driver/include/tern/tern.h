@@ -70,6 +70,9 @@ struct tern_device_info {
              memory_stall;     /**< As the keys dram_* are. */
     /** The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
     uint32_t granularity;
+    /** User executors of each engine: 0 to executors - 1, which tern_executor() of tern_spec.h describes, and packet
+     *  user_call runs. */
+    uint32_t executors;
 };
 
 /**

@@ -241,7 +241,7 @@ module mover (
   work u_work (.*, .base_i(start_packet_i[63:32]), .seed_i(start_packet_i[127:96]), .steps_i(start_packet_i[191:160]));
 endmodule
 
-module user_saxpy (
+module user_executors (
     input logic clk_i, rst_i, start_valid_i, output logic start_ready_o, input logic [1023:0] start_packet_i,
     input logic start_resume_i, output logic done_valid_o, fault_valid_o, output logic [7:0] fault_code_o,
     output logic [1:0] fault_access_o, output logic [31:0] fault_va_o, input logic stop_req_i,

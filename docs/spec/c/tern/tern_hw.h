@@ -33,6 +33,8 @@
 #define TERN_DEV_CONFIG1_MEM_CLEAR_MASK 0x00020000u
 #define TERN_DEV_CONFIG1_PREEMPT_GRAN_SHIFT 18u
 #define TERN_DEV_CONFIG1_PREEMPT_GRAN_MASK 0x000c0000u
+#define TERN_DEV_CONFIG1_EXECUTORS_SHIFT 20u
+#define TERN_DEV_CONFIG1_EXECUTORS_MASK 0x01f00000u
 #define TERN_REG_DEV_CLOCK_HZ 0x0014u /* ro: Nominal clock in Hz: the unit of every timestamp. */
 #define TERN_REG_DEV_MEM_PAGES 0x0018u /* ro: Device memory in 4 KiB pages; it starts at physical address 0. */
 #define TERN_REG_DEV_IRQ_STATUS 0x001cu /* ro: Bit e: the indication FIFO of engine e is not empty. */
@@ -704,37 +706,6 @@ static inline int tern_ctx_mover_state_unpack(struct tern_ctx_mover_state *s, co
     static const uint32_t known[16] = {
         0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x00000003u, 0xffffffffu, 0x00000003u, 0xffffffffu,
         0x00000003u, 0xffffffffu, 0x00000003u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
-    };
-    for (int i = 0; i < 16; i++) {
-        if ((w[i] & ~known[i]) != 0) {
-            return -EBADMSG;
-        }
-    }
-    return 0;
-}
-#define TERN_CTX_USER_STATE_DONE_SHIFT 0u
-#define TERN_CTX_USER_STATE_DONE_MASK 0xffffffffu
-
-/** saxpy_stream that was cut. */
-struct tern_ctx_user_state {
-    uint32_t done; /**< Elements that are done. */
-};
-
-/** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
-static inline int tern_ctx_user_state_pack(const struct tern_ctx_user_state *s, uint32_t *w)
-{
-    memset(w, 0, 64);
-    w[0] |= s->done;
-    return 0;
-}
-
-/** Unpacks from w[16]. 0, or -EBADMSG if a bit is set that no field names (s is filled all the same). */
-static inline int tern_ctx_user_state_unpack(struct tern_ctx_user_state *s, const uint32_t *w)
-{
-    s->done = w[0];
-    static const uint32_t known[16] = {
-        0xffffffffu, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
-        0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u, 0x00000000u,
     };
     for (int i = 0; i < 16; i++) {
         if ((w[i] & ~known[i]) != 0) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0x5af0dfaeu
+#define TERN_SPEC_HASH 0x8c3acd73u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -466,8 +466,8 @@ static inline int tern_pkt_barrier_unpack(struct tern_pkt_barrier *s, const uint
 
 /** Run a user executor. The second line is passed to it unread. */
 struct tern_pkt_user_call {
-    uint32_t executor; /**< Which; 0 is the shipped example (saxpy_stream). An absent one is PACKET_BOUNDS. */
-    uint32_t payload[16]; /**< Arguments in the executor's own layout. */
+    uint32_t executor; /**< Its id (executors/NAME.yaml). An absent one is PACKET_BOUNDS. */
+    uint32_t payload[16]; /**< Arguments in the executor's own layout (executors/NAME.yaml). */
 };
 
 /** Packs into w[32]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */
@@ -750,6 +750,45 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
  * barrier at which any waits and the first work-item there. */
 #define TERN_CUSTOM_BARRIER 0
 #define TERN_CUSTOM_EXIT 1 /* The work-item ends. */
+
+/* User executors, which packet user_call runs. Numbers of words: in its payload, and in the state. */
+#define TERN_EXECUTORS 1u
+/** X(id, name) for each. */
+#define TERN_EXECUTOR_LIST(X) X(0, saxpy)
+#define TERN_USER_SAXPY_A 1u
+#define TERN_USER_SAXPY_X 2u
+#define TERN_USER_SAXPY_Y 3u
+#define TERN_USER_SAXPY_N 0u
+#define TERN_USER_SAXPY_STATE_DONE 0u
+
+struct tern_executor_arg {
+    const char *name, *type; /**< type: as OpenCL gives it, "float*": without qualifiers. */
+    uint8_t word, words;     /**< Place in the payload. Of a pointer: its address. */
+    uint8_t pointer;         /**< To global memory. */
+    uint8_t constant;        /**< What it points to is only read. */
+};
+
+/** A word of the payload that the NDRange gives. */
+struct tern_executor_range {
+    uint8_t word;
+    uint8_t offset; /**< 1: the global offset, 0: the global size. */
+    uint8_t dim;    /**< 0 to 2. */
+    uint32_t max;
+};
+
+struct tern_executor {
+    const char *name;        /**< Also of the built-in kernel. */
+    uint32_t version;        /**< major << 22 | minor << 12 | patch: CL_MAKE_VERSION. */
+    uint32_t dims;           /**< Dimensions of its NDRange, at most. */
+    uint32_t n_args, n_ranges;
+    const struct tern_executor_arg *args;
+    const struct tern_executor_range *ranges;
+    uint32_t global_max[3], offset_max[3];
+    uint32_t state_words;    /**< Bit w: word w of the line of state means something; the others are zero. */
+};
+
+/** The executor of this id, or NULL if there is none. */
+const struct tern_executor *tern_executor(uint32_t id);
 
 /** Name of a packet opcode, or NULL if there is none. */
 const char *tern_pkt_name(uint32_t opcode);

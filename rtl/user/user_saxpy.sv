@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's own executor, as an example: y[i] = a * x[i] + y[i] on streams of float32. user_call executor 0.
+// A user's own executor, as an example: y[i] = a * x[i] + y[i] on streams of float32.
 //
-// Payload: word 0 n, word 1 a, word 2 address of x, word 3 address of y. Addresses are multiples of 4 and n is
+// Arguments and state: docs/spec/executors/saxpy.yaml. Addresses are multiples of 4 and n is
 // below 2^30, else it faults with FAULT_EXECUTOR. Rounding to nearest even, once. x and y may be the same stream,
 // or not overlap. Contract: the executor interface. It takes about n cycles, and ends with one pulse: done,
 // stopped, or the first fault found. Preemption, and what a user's executor does for it: keep a place, so that all
 // before it is in memory and nothing after it is; at a stop begin nothing more, wait for what is in flight, offer
 // the place on the save stream; at a resume take it from the restore stream and begin there. Here the place is one
-// word (user_state of docs/spec/context.yaml): the elements up to the last line that has been given to memory. What
+// word (`done` of the description): the elements up to the last line that has been given to memory. What
 // is computed of the next line is dropped and computed again, which costs less than to keep it; an executor that
 // accumulates saves its accumulator too. How: two rings read ahead 8 lines of x and y each; one element a cycle
 // goes into one fused multiply-add; results gather in the line that is written back. One result line at most is
@@ -60,10 +60,8 @@ module user_saxpy (
   logic [7:0] code_q;
   logic [1:0] access_q;
   logic [31:0] va_q;
-  logic [127:0] payload;
   logic unused;
 
-  assign payload = start_packet_i[tern_spec_pkg::PKT_USER_CALL_PAYLOAD_LSB+:128];
   assign unused = &{1'b0, start_packet_i, rsp_tag_i, restore_data_i, stop_gran_i[0]};
   assign start_ready_o = state_q == S_IDLE;
   assign done_valid_o = done_q;
@@ -71,9 +69,12 @@ module user_saxpy (
   assign stopped_valid_o = stopped_q;
   assign save_valid_o = state_q == S_SAVE;
   assign save_last_o = 1'b1;
-  assign save_data_o = {{512 - tern_spec_pkg::CTX_USER_STATE_DONE_W{1'b0}}, n_q - left_behind_q};
+  always_comb begin
+    save_data_o = '0;
+    save_data_o[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32] = n_q - left_behind_q;
+  end
   assign restore_ready_o = state_q == S_RESTORE;
-  assign restored = restore_data_i[tern_spec_pkg::CTX_USER_STATE_DONE_LSB+:tern_spec_pkg::CTX_USER_STATE_DONE_W];
+  assign restored = restore_data_i[tern_spec_pkg::USER_SAXPY_STATE_DONE_LSB+:32];
   assign halt = stop_req_i && stop_gran_i[1];  // there are no groups: as soon as one is asked for less than the packet
   assign fault_code_o = code_q;
   assign fault_access_o = access_q;
@@ -235,11 +236,11 @@ module user_saxpy (
       S_IDLE:
       if (start_valid_i) begin
         state_q <= start_resume_i ? S_RESTORE : S_CHECK;
-        n_q <= payload[31:0];
-        left_q <= payload[31:0];
-        a_q <= payload[63:32];
-        x_q <= payload[95:64];
-        y_q <= payload[127:96];
+        n_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
+        left_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_N_LSB+:32];
+        a_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_A_LSB+:32];
+        x_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_X_LSB+:32];
+        y_q <= start_packet_i[tern_spec_pkg::USER_SAXPY_Y_LSB+:32];
       end
       S_RESTORE:
       if (restore_valid_i) begin

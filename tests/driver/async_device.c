@@ -3,7 +3,7 @@
  * The backend `async`: the functional model as a card is. Its time passes in a thread of its own, whatever the host
  * does. Writes are posted: registers, several in one message, and memory travel on different ways; memory arrives
  * later than any register, unless it is flushed. There is no interrupt line: the thread polls dev.irq_status, and tells
- * a random time late. All that is random comes from TERN_TEST_SEED.
+ * a random time late. All that is random comes from TERN_TEST_SEED (1 if there is none).
  *
  * The simulator, and what is on its way to it, belong to whoever has the turn; what wait and wake need is under `lock`,
  * which nobody holds while time passes.

@@ -86,9 +86,12 @@ struct tern_kmd {
 
 /* ------------------------------------------------------------------ reach.c */
 
-/** Opens what backend and config name (tern_device_open); keys of the configuration that are not the device's set
- *  more. -EINVAL, -ENOENT, -EPROTO, -ENOMEM. */
-int tern_kmd_open(const char *backend, const char *config, const struct tern_keys *more, struct tern_hal **out);
+struct tern_config; /* hal/config.h: of the device */
+/** What backend and config name (tern_device_open): to be opened, and to be freed. Keys of the configuration that are
+ *  not the device's set more. -EINVAL, -ENOMEM. */
+int tern_kmd_config(const char *backend, const char *config, const struct tern_keys *more, struct tern_config **out);
+/** -EINVAL, -ENOENT, -EPROTO, -ENOMEM. */
+int tern_kmd_open(const struct tern_config *config, struct tern_hal **out);
 void tern_kmd_close(struct tern_hal *hal);
 
 /** What was opened, for people; strings are the hal's. */

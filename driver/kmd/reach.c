@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The way to the device that a hal gives, for what is above kmd/ and knows no hal. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "hal/hal.h"
 #include "kmd/kmd.h"
 
-int tern_kmd_open(const char *backend, const char *config, const struct tern_keys *more, struct tern_hal **out)
+int tern_kmd_config(const char *backend, const char *config, const struct tern_keys *more, struct tern_config **out)
 {
-    struct tern_config c;
-    int r = tern_config_parse(backend, config, more, &c);
-    return r ? r : tern_hal_open(&c, out);
+    struct tern_config *c = malloc(sizeof *c);
+    if (!c) {
+        return tern_error_memory("the configuration");
+    }
+    const int r = tern_config_parse(backend, config, more, c);
+    if (r) {
+        free(c);
+        return r;
+    }
+    *out = c;
+    return 0;
+}
+
+int tern_kmd_open(const struct tern_config *config, struct tern_hal **out)
+{
+    return tern_hal_open(config, out);
 }
 
 void tern_kmd_close(struct tern_hal *hal)

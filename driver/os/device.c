@@ -315,10 +315,14 @@ fail:
 int tern_device_open(const char *backend, const char *config, struct tern_device **out)
 {
     struct tern_policy policy;
+    struct tern_config *device;
     struct tern_hal *hal;
-    int r = tern_policy_init(&policy);
-    const struct tern_keys keys = tern_policy_keys(&policy);
-    r = r ? r : tern_kmd_open(backend, config, &keys, &hal);
+    int r = tern_policy_parse(backend, config, &policy, &device);
+    if (r) {
+        return r;
+    }
+    r = tern_kmd_open(device, &hal);
+    free(device);
     if (r) {
         return r;
     }

@@ -201,17 +201,16 @@ static inline void rig_open(const char *config, void (*edit)(struct tern_config 
     static const struct tern_hal_ops ops = {
         .read32 = rig_read32, .write32 = rig_write32, .mem_read = rig_mem_read, .mem_write = rig_mem_write,
         .flush = rig_flush, .wait = rig_wait, .wake = rig_wake, .close = rig_close};
-    struct tern_config c;
+    struct tern_config *c;
     struct tern_policy policy;
     memset(&rig, 0, sizeof rig);
     b.size = 0;
-    ok(tern_policy_init(&policy));
-    const struct tern_keys keys = tern_policy_keys(&policy);
-    ok(tern_config_parse(NULL, config, &keys, &c));
+    ok(tern_policy_parse(NULL, config, &policy, &c));
     if (edit) {
-        edit(&c);
+        edit(c);
     }
-    ok_or_skip(tern_hal_open(&c, &rig.real));
+    ok_or_skip(tern_hal_open(c, &rig.real));
+    free(c);
     rig.hal = *rig.real;
     rig.hal.ops = &ops;
     ok(tern_device_open_hal(&rig.hal, &policy, &dev));

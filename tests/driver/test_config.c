@@ -34,9 +34,13 @@ struct both {
 /** As tern_device_open takes them. */
 static int parse(const char *backend, const char *config, struct both *out)
 {
-    int r = tern_policy_init(&out->policy);
-    const struct tern_keys keys = tern_policy_keys(&out->policy);
-    return r ? r : tern_config_parse(backend, config, &keys, &out->device);
+    struct tern_config *device;
+    const int r = tern_policy_parse(backend, config, &out->policy, &device);
+    if (!r) {
+        out->device = *device;
+        free(device);
+    }
+    return r;
 }
 
 static void test_defaults(void **state)

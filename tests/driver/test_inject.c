@@ -210,15 +210,15 @@ static void test_hal(void **state)
     (void)state;
     int failed = 0, lost = 0, r = -1;
     for (long n = 0; r; n += n < 300 ? 1 : 7) { /* each access of opening, then a sample */
-        struct tern_config c;
+        struct tern_config *c;
         struct tern_policy policy;
         struct flaky *f = calloc(1, sizeof *f);
         struct tern_device *dev;
         assert_non_null(f);
         assert_true(n < 100000);
-        ok(tern_policy_init(&policy));
-        ok(tern_config_parse(NULL, config, NULL, &c));
-        ok_or_skip(tern_hal_open(&c, &f->real));
+        ok(tern_policy_parse(NULL, config, &policy, &c));
+        ok_or_skip(tern_hal_open(c, &f->real));
+        free(c);
         f->hal = *f->real;
         f->hal.ops = &flaky_ops;
         f->budget = n;

@@ -66,7 +66,7 @@ enum { USED_NOTHING = 0, USED_SOMETHING = 1, NOT_SECURE = 2, OUT_OF_REACH = 77 }
 /** What the environment did to the driver. */
 static int child(void)
 {
-    struct tern_config c;
+    struct tern_config *c = NULL;
     struct tern_policy policy;
     struct tern_device *dev;
     char path[PATH_MAX];
@@ -74,7 +74,9 @@ static int child(void)
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
         return OUT_OF_REACH; /* the build lies where the other user cannot look */
     }
-    if (tern_policy_init(&policy) || tern_config_parse(NULL, NULL, NULL, &c) || c.trace[0]) {
+    const bool wrong = tern_policy_parse(NULL, NULL, &policy, &c) || c->trace[0];
+    free(c);
+    if (wrong) {
         fprintf(stderr, "%s\n", tern_last_error());
         return getauxval(AT_SECURE) ? USED_SOMETHING : NOT_SECURE;
     }

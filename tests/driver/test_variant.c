@@ -61,11 +61,11 @@ static struct tern_policy policy;
 
 static void make(uint32_t offset, uint32_t clear, uint32_t set)
 {
-    struct tern_config config;
+    struct tern_config *config;
     v = (struct variant){.hal = {&ops}, .offset = offset, .clear = clear, .set = set};
-    ok(tern_policy_init(&policy));
-    ok(tern_config_parse(NULL, "small,mem=16M", NULL, &config));
-    ok_or_skip(tern_hal_open(&config, &v.real));
+    ok(tern_policy_parse(NULL, "small,mem=16M", &policy, &config));
+    ok_or_skip(tern_hal_open(config, &v.real));
+    free(config);
 }
 
 static void test_single_use(void **state)

@@ -20,8 +20,13 @@ struct both {
 static int parse(const char *text, struct both *out)
 {
     memset(out, 0, sizeof *out);
-    const struct tern_keys keys = tern_policy_keys(&out->policy);
-    return tern_config_parse("model", text, &keys, &out->device);
+    struct tern_config *device;
+    const int r = tern_policy_parse("model", text, &out->policy, &device);
+    if (!r) {
+        out->device = *device;
+        free(device);
+    }
+    return r;
 }
 
 static bool in_range(const struct both *c)

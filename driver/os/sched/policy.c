@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "kmd/kmd.h"
+
 #define MOST (1ull << 62)
 
 static const struct tern_key keys[] = {
@@ -12,24 +14,21 @@ static const struct tern_key keys[] = {
     TERN_KEY(struct tern_policy, realtime, false, 0, 1),
 };
 
-struct tern_keys tern_policy_keys(struct tern_policy *policy)
-{
-    return (struct tern_keys){keys, sizeof keys / sizeof *keys, policy};
-}
-
 static int from_environment(const char *name, uint64_t *cycles)
 {
     const char *value = secure_getenv(name);
     return value ? tern_key_number(name, value, true, 1000, MOST, cycles) : 0;
 }
 
-int tern_policy_init(struct tern_policy *out)
+int tern_policy_parse(const char *backend, const char *config, struct tern_policy *policy, struct tern_config **device)
 {
     struct tern_policy p = {.depth = 2};
+    const struct tern_keys own = {keys, sizeof keys / sizeof *keys, &p};
     int r = from_environment("TERN_TIMEOUT_CYCLES", &p.timeout);
     r = r ? r : from_environment("TERN_LIMIT_CYCLES", &p.limit);
+    r = r ? r : tern_kmd_config(backend, config, &own, device);
     if (!r) {
-        *out = p;
+        *policy = p;
     }
     return r;
 }

@@ -18,9 +18,12 @@ struct tern_policy {
     bool realtime;    /**< Anybody may have contexts in the band REALTIME. */
 };
 
-/** The keys that set it. */
-struct tern_keys tern_policy_keys(struct tern_policy *policy);
-/** Defaults, and what the environment says. -EINVAL: it is not a number, or out of range. */
-int tern_policy_init(struct tern_policy *out);
+struct tern_config; /* hal/config.h: of the device */
+/**
+ * All that tern_device_open takes: backend and config (NULL: from the environment) as far as they are the device's, to
+ * be freed by the caller, and the policy: its defaults, the environment, then keys of config. -EINVAL names the item
+ * that is wrong; -ENOMEM. Nothing is written then.
+ */
+int tern_policy_parse(const char *backend, const char *config, struct tern_policy *policy, struct tern_config **device);
 
 #endif

@@ -100,7 +100,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     setenv("TERN_CRASH_DIR", "/dev/null", 1);
     setenv("TERN_STATS", "0", 1);
     must(tern_sim_api.create(&sc, &sim) == 0 && tern_device_open_hal(&hal, &policy, &dev) == 0);
-    free_at_first = tern_pages_free_count(dev->pages);
+    free_at_first = tern_pages_free_count(dev->partition.pages);
     return 0;
 }
 
@@ -141,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tern_allocation_destroy(a);
     must(tern_process_destroy(p) == 0);
     pthread_mutex_lock(&dev->lock);
-    must(!dev->lost && !dev->tdr.adapter_resets && tern_pages_free_count(dev->pages) == free_at_first);
+    must(!dev->lost && !dev->tdr.adapter_resets && tern_pages_free_count(dev->partition.pages) == free_at_first);
     for (uint32_t e = 0; e < dev->kmd.engines; e++) {
         must(!dev->sched.engine[e].resets);
     }

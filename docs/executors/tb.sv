@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// user_NAME: random ranges, over a memory that answers at any time and sometimes with a fault; stopped at random and at
+// every cycle, and resumed in the other one of two instances. executor_host judges the interface; this, the result.
+module tb;
+  localparam int WORDS = 1 << 12;
+
+  executor_host #(.LINES(WORDS / 16), .PENDING(32), .SLOW(60), .LATE(2), .QUIET(20)) host ();
+  for (genvar d = 0; d < 2; d++) begin : g_dut
+    user_NAME dut (
+        .clk_i(host.clk), .rst_i(host.rst), .start_valid_i(host.start_valid && host.sel == d),
+        .start_ready_o(host.a_start_ready[d]), .start_packet_i(host.pkt), .start_resume_i(host.resume),
+        .done_valid_o(host.a_done[d]), .fault_valid_o(host.a_fault[d]), .fault_code_o(host.a_code[d]),
+        .fault_access_o(host.a_access[d]), .fault_va_o(host.a_va[d]), .stop_req_i(host.stop_req && host.sel == d),
+        .stop_gran_i(host.stop_gran), .stopped_valid_o(host.a_stopped[d]), .save_valid_o(host.a_save_valid[d]),
+        .save_ready_i(host.save_ready && host.sel == d), .save_data_o(host.a_save_data[d]),
+        .save_last_o(host.a_save_last[d]), .restore_valid_i(host.restore_valid && host.sel == d),
+        .restore_ready_o(host.a_restore_ready[d]), .restore_data_i(host.state), .restore_last_i(1'b1),
+        .req_valid_o(host.a_req_valid[d]), .req_ready_i(host.req_ready && host.sel == d), .req_op_o(host.a_op[d]),
+        .req_line_o(host.a_line[d]), .req_wdata_o(host.a_wdata[d]), .req_be_o(host.a_be[d]), .req_tag_o(host.a_tag[d]),
+        .rsp_valid_i(host.rsp_valid && host.sel == d), .rsp_tag_i(host.rsp_tag), .rsp_data_i(host.rsp_data),
+        .rsp_fault_i(host.rsp_fault)
+    );
+  end
+
+  int n, src, dst;  // the last two in words
+  logic [31:0] key;
+  logic [31:0] first[WORDS];  // what memory holds at first
+
+  task automatic make();
+    host.pkt = '0;
+    host.pkt[7:0] = tern_spec_pkg::PKT_USER_CALL;
+    host.pkt[tern_spec_pkg::PKT_USER_CALL_EXECUTOR_LSB+:8] = 8'dID;
+    host.pkt[tern_spec_pkg::USER_UPPER_N_LSB+:32] = n;
+    host.pkt[tern_spec_pkg::USER_UPPER_KEY_LSB+:32] = key;
+    host.pkt[tern_spec_pkg::USER_UPPER_SRC_LSB+:32] = src * 4;
+    host.pkt[tern_spec_pkg::USER_UPPER_DST_LSB+:32] = dst * 4;
+    for (int i = 0; i < WORDS; i++) begin
+      first[i] = $urandom;
+      host.mem.data[i/16][32*(i%16)+:32] = first[i];
+    end
+  endtask
+
+  task automatic compare(input string what, input int words);
+    for (int i = 0; i < WORDS; i++) begin
+      logic [31:0] is = host.mem.data[i/16][32*(i%16)+:32];
+      logic [31:0] expected = i >= dst && i < dst + words ? first[src+i-dst] ^ key : first[i];
+      if (is != expected) begin
+        host.fail($sformatf("%s: word %h is %h, expected %h: n %0d src %h dst %h", what, i, is, expected, n, src, dst));
+        break;
+      end
+    end
+  endtask
+
+  task automatic saved();
+    if (host.state >= 512'(n)) host.fail($sformatf("state %h is no place", host.state));
+    compare("stopped", int'(host.state[31:0]));
+  endtask
+
+  task automatic ended();
+    int bad = -1;  // the first word of the first line that cannot be read or written
+    for (int i = (n - 1) / 16; i >= 0 && n > 0; i--)
+      if (src / 16 + i == host.mem.bad) bad = src + 16 * i;
+      else if (dst / 16 + i == host.mem.bad) bad = dst + 16 * i;
+    if (host.fault != (bad >= 0)) host.fail($sformatf("fault %b, line %0d, n %0d", host.fault, host.mem.bad, n));
+    else if (!host.fault) compare("ended", n);
+    else if (host.code != tern_spec_pkg::FAULT_BUS_ERROR || int'(host.va) != 4 * bad ||
+             host.access != (bad >= dst && src != dst ? 2'd1 : 2'd0))
+      host.fail($sformatf("fault %0d access %0d at %h, not %h", host.code, host.access, host.va, 4 * bad));
+  endtask
+
+  task automatic choose(input int most);
+    n = $urandom_range(most);
+    key = $urandom;
+    src = 16 * $urandom_range((WORDS / 2 - most) / 16 - 1);
+    dst = $urandom_range(9) == 0 ? src : WORDS / 2 + 16 * $urandom_range((WORDS / 2 - most) / 16 - 1);
+    host.mem.bad = -1;
+  endtask
+
+  initial begin
+    int count;
+    host.begin_test(count);
+    for (int k = 0; k < count; k++) begin
+      choose(k % 4 == 0 ? 500 : 60);
+      if (k % 5 == 0) host.mem.bad = ($urandom_range(1) == 0 ? src : dst) / 16 + $urandom_range(n / 12 + 1);
+      host.run(k % 3 == 0 ? -1 : int'($urandom_range(300)), 300, 20);
+    end
+    $display("%0d stops at random", host.stops);
+    if (host.stops < count / 4) $fatal(1, "hardly ever stopped");
+    for (int k = 0; k < count / 50; k++) begin
+      choose(60);
+      host.run_stopped_everywhere();
+    end
+    host.end_test();
+  end
+endmodule

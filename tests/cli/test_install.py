@@ -230,7 +230,8 @@ class Driver(cli.Case):
         for header in "tern.h", "tern_spec.h":
             text = re.sub(r"/\*.*?\*/", "", (self.prefix / "include" / "tern" / header).read_text(), flags=re.S)
             declared |= set(re.findall(r"^(?:TERN_API )?(?:const )?\w+ \*?(tern_\w+)\(", text, flags=re.M))
-            declared |= set(re.findall(r"^(?:TERN_API )?(?:const )?(?:struct |enum )\w+ \*?(tern_\w+)\(", text, flags=re.M))
+            declared |= set(re.findall(r"^(?:TERN_API )?(?:const )?(?:struct |enum )\w+ \*?(tern_\w+)\(", text,
+                                       flags=re.M))
         self.assertEqual(offered, {name + "@@TERN_0" for name in declared})
         self.assertIn("tern_device_open@@TERN_0", offered)
 

@@ -43,9 +43,8 @@ struct async {
     int error;        /* of a posted write: told by what is asked next */
     pthread_mutex_t lock;
     pthread_cond_t passed;
-    uint64_t now;
-    unsigned waiting;
-    bool told, woken, failed, stop;
+    uint64_t now, until; /* until: a wait's end */
+    bool waiting, told, woken, failed, stop;
 };
 
 static unsigned random_of(struct async *a, unsigned n)
@@ -118,6 +117,12 @@ static bool let_pass(struct async *a, uint64_t cycles)
 
 /* ------------------------------------------------------------------- the thread */
 
+/** A wait has nothing yet to come back for; with the lock held. */
+static bool waits(const struct async *a)
+{
+    return !a->failed && !a->told && !a->woken && a->now < a->until;
+}
+
 static void *run(void *arg)
 {
     struct async *a = arg;
@@ -134,7 +139,7 @@ static void *run(void *arg)
         a->told = told;
         a->failed = failed;
         stop = a->stop;
-        waiting = a->waiting;
+        waiting = a->waiting && waits(a);
         pthread_cond_broadcast(&a->passed);
         pthread_mutex_unlock(&a->lock);
         if (!busy) { /* the host may have better things to do */
@@ -212,12 +217,12 @@ static int async_wait(struct tern_hal *hal, uint64_t cycles)
 {
     struct async *a = (struct async *)(void *)hal;
     pthread_mutex_lock(&a->lock);
-    const uint64_t until = cycles < UINT64_MAX - a->now ? a->now + cycles : UINT64_MAX;
-    a->waiting++;
-    while (!a->failed && !a->told && !a->woken && a->now < until) {
+    a->until = cycles < UINT64_MAX - a->now ? a->now + cycles : UINT64_MAX;
+    a->waiting = true;
+    while (waits(a)) {
         pthread_cond_wait(&a->passed, &a->lock);
     }
-    a->waiting--;
+    a->waiting = false;
     const int r = a->failed ? -EIO : a->told || a->woken;
     a->woken = false;
     pthread_mutex_unlock(&a->lock);

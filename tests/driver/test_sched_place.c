@@ -168,11 +168,11 @@ static void test_who_comes_and_goes(void **state)
             run(QUANTUM);
             for (int p = 0; p < 2; p++) {
                 for (int e = 0; e < 2; e++) {
-                    const struct tern_sched_share *s = &procs[p].share[TERN_BAND_NORMAL][e];
-                    const int64_t off = s->vtime - m.sched.engine[e].floor[TERN_BAND_NORMAL];
-                    const double rate = s->live ? (double)procs[p].weight[TERN_BAND_NORMAL] / (double)s->weight : 1;
+                    const struct tern_fair_group *s = &procs[p].group[TERN_BAND_NORMAL][e];
+                    const int64_t off = s->entity.vruntime - m.sched.engine[e].band[TERN_BAND_NORMAL].queue.min_vruntime;
+                    const double rate = s->queue.live ? (double)procs[p].weight[TERN_BAND_NORMAL] / (double)s->queue.load : 1;
                     /* time has four bits after the point */
-                    if (s->live && fabs((double)off) / rate > 200.0 * QUANTUM * 16) {
+                    if (s->queue.live && fabs((double)off) / rate > 200.0 * QUANTUM * 16) {
                         fail_msg("after %d quanta process %d is %.1f off on engine %d", t, p,
                                  (double)off / rate / 16 / QUANTUM, e);
                     }

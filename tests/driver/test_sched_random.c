@@ -124,22 +124,22 @@ static void judge_loads(void)
     memset(off, 0, sizeof off);
     for (int i = 0; i < CLIENTS; i++) {
         const struct tern_sched_context *c = &clients[i].mock.sched;
-        const struct tern_sched_share *share = &c->process->share[c->band][c->engine];
+        const struct tern_fair_group *group = &c->process->group[c->band][c->engine];
         weight[process_of(i)][c->band][c->engine] += c->live ? c->weight : 0;
-        off[process_of(i)][c->band][c->engine] += c->live ? (double)(c->vtime - share->mean) * c->weight : 0;
+        off[process_of(i)][c->band][c->engine] += c->live ? (double)(c->entity.vruntime - group->mean) * c->weight : 0;
     }
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
         double load[TERN_ENGINES_MAX] = {0};
         for (int p = 0; p < PROCESSES; p++) {
             uint64_t all = 0;
             for (uint32_t e = 0; e < m.sched.engines; e++) {
-                assert_int_equal(procs[p].share[b][e].weight, weight[p][b][e]);
+                assert_int_equal(procs[p].group[b][e].queue.load, weight[p][b][e]);
                 /* rounded whenever somebody comes or goes */
                 assert_true(fabs(off[p][b][e]) <= 10000.0 * (double)weight[p][b][e]);
                 all += weight[p][b][e];
                 for (int q = 0; q < p; q++) { /* or one of them is in no tree */
-                    const struct tern_sched_share *x = &procs[p].share[b][e], *y = &procs[q].share[b][e];
-                    assert_true(!x->live || !y->live || x->order != y->order);
+                    const struct tern_fair_group *x = &procs[p].group[b][e], *y = &procs[q].group[b][e];
+                    assert_true(!x->queue.live || !y->queue.live || x->entity.order != y->entity.order);
                 }
             }
             assert_int_equal(procs[p].weight[b], all);
@@ -148,7 +148,7 @@ static void judge_loads(void)
             }
         }
         for (uint32_t e = 0; e < m.sched.engines; e++) {
-            const double is = (double)m.sched.engine[e].load[b] / 4294967296.0; /* 1 is 2^32 */
+            const double is = (double)m.sched.engine[e].band[b].queue.load / 4294967296.0; /* 1 is 2^32 */
             assert_true(is > load[e] - 1e-6 && is < load[e] + 1e-6);
         }
     }
@@ -185,7 +185,7 @@ static void judge(void)
         const struct tern_sched_engine *engine = &m.sched.engine[e];
         uint32_t counted = 0;
         for (uint32_t b = 0; b < TERN_BANDS; b++) {
-            counted += engine->live[b];
+            counted += engine->band[b].queue.live;
         }
         assert_int_equal(counted, live[e]);
         if (waits[e] && !engine->stopping && !engine->evict) {
@@ -194,7 +194,7 @@ static void judge(void)
         if (!engine->n && !engine->stopping) { /* nobody who may move waits behind another elsewhere */
             for (uint32_t f = 0; f < m.sched.engines; f++) {
                 for (uint32_t b = 0; b < TERN_BANDS; b++) {
-                    assert_true(live[f] < 2 || tern_list_empty(&m.sched.engine[f].movable[b]));
+                    assert_true(live[f] < 2 || tern_list_empty(&m.sched.engine[f].band[b].movable));
                 }
             }
         }
@@ -264,7 +264,7 @@ static void round_of(unsigned number)
         }
         for (uint32_t e = 0; e < m.sched.engines; e++) {
             for (uint32_t b = 0; b < TERN_BANDS; b++) {
-                assert_int_equal(p->share[b][e].live, 0);
+                assert_int_equal(p->group[b][e].queue.live, 0);
             }
         }
     }

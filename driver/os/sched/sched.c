@@ -29,8 +29,7 @@ void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, voi
     for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
         s->engine[e].next_id = 1;
         for (uint32_t b = 0; b < TERN_BANDS; b++) {
-            RB_INIT(&s->engine[e].ready[b]);
-            tern_list_init(&s->engine[e].movable[b]);
+            tern_fair_band_init(&s->engine[e].band[b], &s->comparisons);
         }
     }
 }
@@ -43,7 +42,7 @@ void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p,
     tern_list_append(&s->processes, &p->node);
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
         for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
-            p->share[b][e].process = p;
+            tern_fair_group_init(&p->group[b][e], p, &s->comparisons);
         }
     }
 }
@@ -59,8 +58,8 @@ void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c,
                              int32_t engine, uint32_t band, uint32_t weight)
 {
     *c = (struct tern_sched_context){.process = p, .affinity = engine, .weight = weight, .estimate = 1,
-                                     .order = ++s->order};
-    c->number = c->order;
+                                     .number = ++s->order};
+    c->entity.order = c->number;
     c->own_band = c->band = p->system ? TERN_BAND_PAGING : band;
     c->engine = engine < 0 ? 0 : (uint32_t)engine;
     tern_list_init(&c->node);
@@ -73,7 +72,7 @@ void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c,
 
 void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight)
 {
-    tern_sched_set_weight(s, c, weight);
+    tern_fair_set_weight(s, c, weight);
     if (!c->process->system) {
         c->own_band = band;
         tern_sched_reband(s, c);
@@ -178,6 +177,25 @@ void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind
                                       .job = slice->job->fence, .offset = slice->start, .last = last});
 }
 
+/* ------------------------------------------------------------------ bands */
+
+uint32_t tern_sched_rank(const struct tern_sched_engine *e, uint32_t band)
+{
+    return 2 * band + (e->turn && band == TERN_BAND_NORMAL ? 3 : 0);
+}
+
+struct tern_sched_context *tern_sched_best(const struct tern_sched *s, uint32_t engine)
+{
+    const struct tern_sched_engine *e = &s->engine[engine];
+    struct tern_sched_context *best = NULL;
+    for (uint32_t b = 0; b < TERN_BANDS; b++) {
+        if (!RB_EMPTY(&e->band[b].queue.tree) && (!best || tern_sched_rank(e, b) > tern_sched_rank(e, best->band))) {
+            best = tern_fair_pick(&e->band[b]);
+        }
+    }
+    return best;
+}
+
 /* ------------------------------------------------------------------ submission */
 
 static struct tern_slice next_slice(struct tern_sched_context *c)
@@ -209,7 +227,7 @@ static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_contex
     *slice = next_slice(c);
     slice->id = slice->id ? slice->id : e->next_id++;
     slice->charged = c->estimate < quantum ? c->estimate : quantum;
-    tern_sched_launch(s, c, slice->charged);
+    tern_fair_dispatched(s, c, slice->charged);
     if (e->n++ == 0) {
         e->front_since = s->now;
         e->quantum_end = s->now + tern_sched_quantum(s, slice);
@@ -265,7 +283,7 @@ static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint
     int64_t more = (int64_t)ran - front->charged;
     if (more > 0) {
         front->charged += more;
-        tern_sched_charge(s, front->context, more);
+        tern_fair_charge(s, front->context, more);
     }
 }
 
@@ -297,21 +315,14 @@ static int64_t owed_now(const struct tern_sched *s, const struct tern_sched_engi
 /** A turn of NORMAL's is half a quantum long. */
 static int64_t owed_most(const struct tern_sched *s)
 {
-    return tern_sched_times((int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2), 100 - s->config.normal_percent);
+    return tern_fair_times((int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2), 100 - s->config.normal_percent);
 }
 
 static void take_turns(struct tern_sched *s, struct tern_sched_engine *e)
 {
-    bool ready = !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]);
+    bool ready = !RB_EMPTY(&e->band[TERN_BAND_NORMAL].queue.tree);
     int64_t owed = e->n ? owed_now(s, e) : e->owed;
-    e->turn = e->turn ? owed > 0 && (ready || e->live[TERN_BAND_NORMAL]) : ready && owed >= owed_most(s);
-}
-
-/** Would this context, of the front's rank, be chosen before the front's? */
-static bool behind(const struct tern_sched_context *c, const struct tern_sched_context *front)
-{
-    const struct tern_sched_share *a = tern_sched_share_of(c), *b = tern_sched_share_of(front);
-    return a == b ? !tern_sched_before(front->vtime, c->vtime) : !tern_sched_before(b->vtime, a->vtime);
+    e->turn = e->turn ? owed > 0 && (ready || e->band[TERN_BAND_NORMAL].queue.live) : ready && owed >= owed_most(s);
 }
 
 enum wish { NOBODY, HIGHER, EQUAL };
@@ -334,7 +345,7 @@ static enum wish wanted(const struct tern_sched *s, uint32_t engine)
         if (theirs > mine) {
             return HIGHER;
         }
-        wish = theirs == mine && behind(other[i], front) ? EQUAL : wish;
+        wish = theirs == mine && tern_fair_behind(other[i], front) ? EQUAL : wish;
     }
     return wish;
 }
@@ -386,7 +397,7 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
     }
     if (due) {
         e->quantum_end = s->now + tern_sched_quantum(s, &e->inflight[0]);
-        tern_sched_present(s, e->inflight[0].context);
+        tern_fair_raise_min(s, e->inflight[0].context);
     }
     return 0;
 }
@@ -438,7 +449,7 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
         at = least(at, e->quantum_end);
     }
     int64_t owed = owed_now(s, e);
-    if (band == TERN_BAND_FOCUS && !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]) && owed < owed_most(s) && share) {
+    if (band == TERN_BAND_FOCUS && !RB_EMPTY(&e->band[TERN_BAND_NORMAL].queue.tree) && owed < owed_most(s) && share) {
         at = least(at, s->now + (uint64_t)(owed_most(s) - owed) / share + 1);
     } else if (band == TERN_BAND_NORMAL && e->turn && owed > 0 && share < 100) {
         at = least(at, s->now + (uint64_t)owed / (100 - share) + 1);

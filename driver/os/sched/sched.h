@@ -20,10 +20,9 @@
 #ifndef TERN_OS_SCHED_H
 #define TERN_OS_SCHED_H
 
-#include <bsd/sys/tree.h>
-
 #include "base/list.h"
 #include "kmd/kmd.h"
+#include "os/sched/fair.h"
 
 #define TERN_SLICE_BYTES (16384u - TERN_PKT_LINE_BYTES)
 #define TERN_QUANTUM_DEFAULT (1ull << 20)
@@ -36,7 +35,6 @@ struct tern_job;
 struct tern_sched;
 struct tern_sched_context;
 struct tern_sched_process;
-struct tern_sched_share;
 
 /* ------------------------------------------------------------------ configuration */
 
@@ -159,8 +157,6 @@ struct tern_sched_ops {
 
 /* ------------------------------------------------------------------ objects */
 
-RB_HEAD(tern_sched_contexts, tern_sched_context);
-RB_HEAD(tern_sched_shares, tern_sched_share);
 RB_HEAD(tern_sched_waits, tern_sched_context);
 RB_HEAD(tern_sched_signals, tern_sched_signal);
 
@@ -172,19 +168,6 @@ struct tern_sched_signal {
     uint32_t address;
 };
 
-/** A process's claim in one band of one engine. */
-struct tern_sched_share {
-    RB_ENTRY(tern_sched_share) node; /**< While a context of it is ready. */
-    struct tern_sched_contexts ready;
-    struct tern_sched_process *process;
-    int64_t vtime, floor; /**< floor: the present of its contexts, */
-    int64_t mean, rest;   /**< and the mean of their times, by weight, and what division left of it. */
-    uint64_t order;       /**< Of equals the one chosen longer ago. */
-    uint32_t live;        /**< Contexts ready or in flight, */
-    uint64_t weight;      /**< and the sum of their weights. */
-    bool queued;
-};
-
 struct tern_sched_process {
     bool system;        /**< Paging: before all others, never in error. Set after init, before the first context. */
     bool error;         /**< Its jobs are aborted. */
@@ -194,8 +177,8 @@ struct tern_sched_process {
     struct tern_list look;           /**< In the scheduler's list while its waits are to be judged again. */
     struct tern_sched_waits waits;
     struct tern_sched_signals signals;
-    struct tern_sched_share share[TERN_BANDS][TERN_ENGINES_MAX];
-    uint64_t weight[TERN_BANDS]; /**< Of the shares of all engines. */
+    struct tern_fair_group group[TERN_BANDS][TERN_ENGINES_MAX];
+    uint64_t weight[TERN_BANDS]; /**< Of its live contexts on all engines. */
 };
 
 /** Statistics. Cycles are the device's. */
@@ -222,10 +205,10 @@ struct tern_sched_context {
     uint32_t own_band, band;  /**< band: the highest of its own and of those that wait for it. */
     enum tern_sched_state state; /**< Of its next slice. EMPTY: none; HELD: suspended by the owner, or in error. */
     bool live, moved;         /**< moved: to this engine, and has not run here. */
-    int64_t vtime, estimate, late; /**< late: cycles yet to be charged. */
-    uint64_t order, slices, hold; /**< hold: the last suspend fence (P8). */
+    struct tern_fair_entity entity;
+    int64_t estimate, late; /**< late: cycles yet to be charged. */
+    uint64_t slices, hold;  /**< hold: the last suspend fence (P8). */
     bool held;
-    RB_ENTRY(tern_sched_context) ready;
     struct tern_list movable; /**< In its engine's list while it is ready and may go elsewhere. */
     struct tern_list judge;   /**< In the scheduler's list while its next slice has not been looked at. */
     /* While it waits. */
@@ -258,12 +241,7 @@ struct tern_job {
 };
 
 struct tern_sched_engine {
-    struct tern_sched_shares ready[TERN_BANDS];
-    struct tern_list movable[TERN_BANDS];
-    uint32_t live[TERN_BANDS];
-    uint64_t load[TERN_BANDS]; /**< Sum of the parts of processes that are here (sched_place.c). */
-    int64_t floor[TERN_BANDS]; /**< The present; */
-    int64_t base[TERN_BANDS];  /**< less this it is comparable between engines. */
+    struct tern_fair_band band[TERN_BANDS];
     struct tern_slice inflight[TERN_HW_QUEUE];
     uint32_t n;
     uint32_t granularity;   /**< Of the preemption under way. */

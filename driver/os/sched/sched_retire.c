@@ -72,7 +72,7 @@ void tern_sched_abort_all(struct tern_sched *s)
     for (uint32_t i = 0; i < s->engines; i++) {
         struct tern_sched_engine *e = &s->engine[i];
         for (uint32_t k = 0; k < e->n; k++) {
-            tern_sched_land(s, e->inflight[k].context);
+            tern_fair_returned(s, e->inflight[k].context);
         }
         e->n = 0;
         e->stopping = 0;
@@ -93,7 +93,7 @@ void tern_sched_abort_all(struct tern_sched *s)
 void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles)
 {
     const uint32_t share = s->config.normal_percent;
-    bool wanted = !RB_EMPTY(&e->ready[TERN_BAND_NORMAL]) || (e->turn && e->live[TERN_BAND_NORMAL]);
+    bool wanted = !RB_EMPTY(&e->band[TERN_BAND_NORMAL].queue.tree) || (e->turn && e->band[TERN_BAND_NORMAL].queue.live);
     if (wanted && band == TERN_BAND_FOCUS) {
         e->owed += (int64_t)(cycles * share);
     } else if (band == TERN_BAND_NORMAL) {
@@ -137,8 +137,8 @@ static struct tern_slice take_front(struct tern_sched *s, uint32_t engine, uint6
     struct tern_slice slice = e->inflight[0];
     struct tern_sched_context *c = slice.context;
     bool run = begin && end >= begin;
-    tern_sched_charge(s, c, (run ? (int64_t)(end - begin) : 0) - slice.charged);
-    tern_sched_land(s, c);
+    tern_fair_charge(s, c, (run ? (int64_t)(end - begin) : 0) - slice.charged);
+    tern_fair_returned(s, c);
     slice.charged = 0;
     if (run) {
         ran(s, engine, &slice, begin, end);
@@ -160,11 +160,11 @@ static void put_back(struct tern_sched *s, struct tern_slice *slice)
         c->back[1] = c->back[0];
     }
     slice->resubmitted = true;
-    tern_sched_detach(s, c);
+    tern_fair_dequeue(s, c);
     c->back[at] = *slice;
     c->backs++;
-    c->order = slice->id ? tern_sched_order(s, c) : c->order;
-    tern_sched_attach(s, c);
+    c->entity.order = c->back[0].id ? c->back[0].id : c->entity.order; /* paging: as before (P6) */
+    tern_fair_enqueue(s, c);
 }
 
 static bool of_job(const struct tern_sched_engine *e, const struct tern_job *job)
@@ -264,7 +264,7 @@ static void came_back(struct tern_sched *s, struct tern_slice *slice)
 static void push_on(struct tern_sched *s, struct tern_sched_context *c)
 {
     if (c->affinity == TERN_ENGINE_ANY && !c->inflight && !c->process->error) {
-        tern_sched_move(s, c, (c->engine + 1) % s->engines, c->band);
+        tern_fair_migrate(s, c, (c->engine + 1) % s->engines);
     }
 }
 

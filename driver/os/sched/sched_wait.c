@@ -57,7 +57,7 @@ static void reband(struct tern_sched *s, struct tern_sched_context *c)
 {
     while (c && deserved(c) != c->band) {
         uint32_t before = c->band;
-        tern_sched_move(s, c, c->engine, deserved(c));
+        tern_fair_set_band(s, c, deserved(c));
         struct tern_sched_context *next = c->blocker;
         if (next) {
             next->donated[before]--;
@@ -141,14 +141,11 @@ void tern_sched_set_state(struct tern_sched *s, struct tern_sched_context *c, en
         tern_sched_tell(s, TERN_EV_WAKE, c->engine, c, c->next, s->now);
     }
     if (state == TERN_SCHED_READY && c->state != TERN_SCHED_READY && !c->inflight) {
-        uint32_t engine = tern_sched_settle(s, c);
-        if (engine != c->engine) {
-            tern_sched_move(s, c, engine, c->band);
-        }
+        tern_fair_migrate(s, c, tern_sched_settle(s, c));
     }
-    tern_sched_detach(s, c);
+    tern_fair_dequeue(s, c);
     c->state = state;
-    tern_sched_attach(s, c);
+    tern_fair_enqueue(s, c);
     if (state == TERN_SCHED_WAITING) {
         RB_INSERT(tern_sched_waits, &c->process->waits, c);
         resolve(s, c);

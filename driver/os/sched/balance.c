@@ -20,34 +20,14 @@
  */
 #include "os/sched/sched_internal.h"
 
-#define WHOLE (1ull << 32) /* load of a process that has all its weight on one engine */
 #define ALIKE (1ull << 16) /* loads that differ by less differ by rounding */
 #define LEAD 1             /* quanta */
 #define LEAD_FORCES 2
 #define LEAD_MOST 8
 
-static uint64_t part(uint64_t weight, const struct tern_sched_process *p, uint32_t band)
-{
-    return p->weight[band] ? weight * WHOLE / p->weight[band] : 0;
-}
-
 static uint64_t part_of(const struct tern_sched_context *c)
 {
-    return part(c->weight, c->process, c->band);
-}
-
-void tern_sched_weigh(struct tern_sched *s, const struct tern_sched_context *c, int64_t more)
-{
-    struct tern_sched_process *p = c->process;
-    const uint32_t band = c->band;
-    for (uint32_t e = 0; e < s->engines; e++) {
-        s->engine[e].load[band] -= part(p->share[band][e].weight, p, band);
-    }
-    tern_sched_share_of(c)->weight += (uint64_t)more;
-    p->weight[band] += (uint64_t)more;
-    for (uint32_t e = 0; e < s->engines; e++) {
-        s->engine[e].load[band] += part(p->share[band][e].weight, p, band);
-    }
+    return tern_fair_load(c->weight, c->process, c->band);
 }
 
 /** Of this band and those above. */
@@ -55,7 +35,7 @@ static uint64_t load(const struct tern_sched_engine *e, uint32_t band)
 {
     uint64_t sum = 0;
     for (uint32_t b = band; b < TERN_BANDS; b++) {
-        sum += e->load[b];
+        sum += e->band[b].queue.load;
     }
     return sum;
 }
@@ -64,29 +44,9 @@ static uint32_t present(const struct tern_sched_engine *e, uint32_t band)
 {
     uint32_t n = 0;
     for (uint32_t b = band; b < TERN_BANDS; b++) {
-        n += e->live[b];
+        n += e->band[b].queue.live;
     }
     return n;
-}
-
-static int64_t clock_of(const struct tern_sched_engine *e, uint32_t band)
-{
-    return e->floor[band] - e->base[band];
-}
-
-void tern_sched_join(struct tern_sched *s, uint32_t engine, uint32_t band)
-{
-    struct tern_sched_engine *e = &s->engine[engine];
-    bool any = false;
-    int64_t now = 0;
-    for (uint32_t f = 0; f < s->engines && !e->live[band]; f++) {
-        const int64_t theirs = clock_of(&s->engine[f], band);
-        if (f != engine && s->engine[f].live[band]) {
-            now = any && tern_sched_before(theirs, now) ? now : theirs;
-            any = true;
-        }
-    }
-    e->base[band] = any ? e->floor[band] - now : e->base[band];
 }
 
 uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_context *c)
@@ -115,8 +75,8 @@ static bool fits(const struct tern_sched_context *c, const struct tern_sched_eng
 static struct tern_sched_context *chosen(const struct tern_sched_engine *from, const struct tern_sched_engine *to,
                                          uint32_t band)
 {
-    struct tern_sched_context *oldest = TERN_LIST_ENTRY(from->movable[band].next, struct tern_sched_context, movable);
-    struct tern_sched_context *first = tern_sched_first(from, band);
+    struct tern_sched_context *oldest = TERN_LIST_ENTRY(from->band[band].movable.next, struct tern_sched_context, movable);
+    struct tern_sched_context *first = tern_fair_pick(&from->band[band]);
     if (tern_list_empty(&first->movable)) {
         return oldest;
     }
@@ -129,9 +89,9 @@ static struct tern_sched_context *chosen(const struct tern_sched_engine *from, c
 /** What a quantum adds to the engine's clock, and no less than to that of one with the load 1. */
 static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_engine *e, uint32_t band)
 {
-    const int64_t quantum = tern_sched_times((int64_t)s->config.band[band].quantum, TERN_SCHED_SCALE);
-    const int64_t whole = (int64_t)(WHOLE / ALIKE), part_here = (int64_t)(e->load[band] / ALIKE) + 1;
-    return part_here < whole ? tern_sched_times(quantum, whole) / part_here : quantum;
+    const int64_t quantum = tern_fair_times((int64_t)s->config.band[band].quantum, TERN_FAIR_SCALE);
+    const int64_t whole = (int64_t)(TERN_FAIR_LOAD_ONE / ALIKE), part_here = (int64_t)(e->band[band].queue.load / ALIKE) + 1;
+    return part_here < whole ? tern_fair_times(quantum, whole) / part_here : quantum;
 }
 
 /** Lets a context go from an engine to another, if it should. */
@@ -139,17 +99,17 @@ static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t 
 {
     struct tern_sched_engine *from = &s->engine[giver], *to = &s->engine[taker];
     const uint64_t quantum = s->config.band[band].quantum;
-    const int64_t unit = quantum_of(s, from, band), most = tern_sched_times(LEAD_MOST, unit);
-    const bool idle = !present(to, 0), both = from->live[band] && to->live[band];
-    int64_t lead = clock_of(to, band) - clock_of(from, band);
+    const int64_t unit = quantum_of(s, from, band), most = tern_fair_times(LEAD_MOST, unit);
+    const bool idle = !present(to, 0), both = from->band[band].queue.live && to->band[band].queue.live;
+    int64_t lead = tern_fair_clock(&to->band[band]) - tern_fair_clock(&from->band[band]);
     if (both && lead > most) {
-        from->base[band] -= lead - most;
+        from->band[band].offset -= lead - most;
         lead = most;
     }
-    if (!from->n || tern_list_empty(&from->movable[band]) || present(from, idle ? 0 : band) < 2) {
+    if (!from->n || tern_list_empty(&from->band[band].movable) || present(from, idle ? 0 : band) < 2) {
         return false; /* it will run next; or: nobody gives its only one away */
     }
-    if (both && !idle && lead <= tern_sched_times(LEAD, unit)) {
+    if (both && !idle && lead <= tern_fair_times(LEAD, unit)) {
         return false;
     }
     struct tern_sched_context *c = chosen(from, to, band);
@@ -158,12 +118,12 @@ static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t 
     }
     if (!idle && !fits(c, from, to, !both)) {
         const bool most_of_it = 2 * part_of(c) > load(from, band) + ALIKE;
-        if (!both || most_of_it || lead <= tern_sched_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
+        if (!both || most_of_it || lead <= tern_fair_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
             return false;
         }
         to->balanced = s->now; /* clocks need time to show what that changes */
     }
-    tern_sched_move(s, c, taker, band);
+    tern_fair_migrate(s, c, taker);
     return true;
 }
 

@@ -100,6 +100,10 @@ static inline void take_ended(void)
 static inline void turn(void)
 {
     assert_int_equal(tern_sched_run(&m.sched), 0);
+    const char *broken = fair_check_now_and_then(&m.sched, &m.seen);
+    if (broken) {
+        fail_msg("%s", broken);
+    }
     take_ended();
 }
 

@@ -9,6 +9,7 @@
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H
 
+#include "fair_check.h"
 #include "os/sched/sched.h"
 
 #define MOCK_HANG UINT64_MAX
@@ -51,6 +52,7 @@ struct mock_queue {
 
 struct mock {
     struct tern_sched sched;
+    struct fair_seen seen;
     struct mock_queue queue[TERN_ENGINES_MAX];
     uint64_t now;
     uint64_t fence[MOCK_FENCES];  /**< Memory of fences: address / 8. */

@@ -169,8 +169,10 @@ static void test_who_comes_and_goes(void **state)
             for (int p = 0; p < 2; p++) {
                 for (int e = 0; e < 2; e++) {
                     const struct tern_fair_group *s = &procs[p].group[TERN_BAND_NORMAL][e];
-                    const int64_t off = s->entity.vruntime - m.sched.engine[e].band[TERN_BAND_NORMAL].queue.min_vruntime;
-                    const double rate = s->queue.live ? (double)procs[p].weight[TERN_BAND_NORMAL] / (double)s->queue.load : 1;
+                    const struct tern_fair_queue *in = &m.sched.engine[e].band[TERN_BAND_NORMAL].queue;
+                    const uint64_t all = procs[p].weight[TERN_BAND_NORMAL];
+                    const int64_t off = s->entity.vruntime - in->min_vruntime;
+                    const double rate = s->queue.live ? (double)all / (double)s->queue.load : 1;
                     /* time has four bits after the point */
                     if (s->queue.live && fabs((double)off) / rate > 200.0 * QUANTUM * 16) {
                         fail_msg("after %d quanta process %d is %.1f off on engine %d", t, p,

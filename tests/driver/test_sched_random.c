@@ -8,8 +8,6 @@
  */
 #include "mock_client.h"
 
-#include <math.h>
-
 #define CLIENTS 16
 #define PROCESSES 6
 #define JOBS 40
@@ -115,49 +113,13 @@ static void disturb(void)
     }
 }
 
-/** Weights, loads and means are what they should be. */
-static void judge_loads(void)
-{
-    static uint64_t weight[PROCESSES][TERN_BANDS][TERN_ENGINES_MAX];
-    static double off[PROCESSES][TERN_BANDS][TERN_ENGINES_MAX];
-    memset(weight, 0, sizeof weight);
-    memset(off, 0, sizeof off);
-    for (int i = 0; i < CLIENTS; i++) {
-        const struct tern_sched_context *c = &clients[i].mock.sched;
-        const struct tern_fair_group *group = &c->process->group[c->band][c->engine];
-        weight[process_of(i)][c->band][c->engine] += c->live ? c->weight : 0;
-        off[process_of(i)][c->band][c->engine] += c->live ? (double)(c->entity.vruntime - group->mean) * c->weight : 0;
-    }
-    for (uint32_t b = 0; b < TERN_BANDS; b++) {
-        double load[TERN_ENGINES_MAX] = {0};
-        for (int p = 0; p < PROCESSES; p++) {
-            uint64_t all = 0;
-            for (uint32_t e = 0; e < m.sched.engines; e++) {
-                assert_int_equal(procs[p].group[b][e].queue.load, weight[p][b][e]);
-                /* rounded whenever somebody comes or goes */
-                assert_true(fabs(off[p][b][e]) <= 10000.0 * (double)weight[p][b][e]);
-                all += weight[p][b][e];
-                for (int q = 0; q < p; q++) { /* or one of them is in no tree */
-                    const struct tern_fair_group *x = &procs[p].group[b][e], *y = &procs[q].group[b][e];
-                    assert_true(!x->queue.live || !y->queue.live || x->entity.order != y->entity.order);
-                }
-            }
-            assert_int_equal(procs[p].weight[b], all);
-            for (uint32_t e = 0; e < m.sched.engines; e++) {
-                load[e] += all ? (double)weight[p][b][e] / (double)all : 0;
-            }
-        }
-        for (uint32_t e = 0; e < m.sched.engines; e++) {
-            const double is = (double)m.sched.engine[e].band[b].queue.load / 4294967296.0; /* 1 is 2^32 */
-            assert_true(is > load[e] - 1e-6 && is < load[e] + 1e-6);
-        }
-    }
-}
-
 /** What must hold whenever the scheduler has run. */
 static void judge(void)
 {
-    judge_loads();
+    const char *broken = fair_check(&m.sched, &m.seen);
+    if (broken) {
+        fail_msg("%s", broken);
+    }
     uint32_t inflight[CLIENTS] = {0}, live[TERN_ENGINES_MAX] = {0};
     bool waits[TERN_ENGINES_MAX] = {0};
     for (uint32_t e = 0; e < m.sched.engines; e++) {

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * On which engine a context queues, if it is not bound to one.
+ * Section 7 of docs/scheduling.md: on which engine a context queues, if it is not bound to one.
  *
- * A context's *part* is its weight over that of all contexts its process has in the band, on whatever engine; an
- * engine's load is the sum of its contexts' parts. An engine's clock is the virtual time it has come to (sched_tree.c):
- * the smaller the load the faster it goes, and if all clocks go alike then all contexts get what they deserve,
- * processes first. So who wakes up goes where the load is least; and when a clock leads by a quantum of the engine
- * behind, a context goes from there to the one that leads, and keeps its place in time: it runs until it has caught up.
- * By this alone three equal contexts get two thirds of two engines each; loads only say which context, and keep one
- * that would be the worse for it until the lead is twice that. A lead is legitimate where nothing can be done: one
- * context deserves more than an engine, others are bound. Then it is forgotten, but for some quanta, by moving the zero
- * (`base`) of the clock that is behind.
- * Clocks jump by the turns of contexts: so what has moved runs before it moves again, and what an
- * engine is about to run stays.
+ * A context's *part* is what its weight is of its process's in the band. When a clock leads by a quantum of the engine
+ * behind, a context goes from there to the one that leads, and keeps its place: it runs until it has caught up. By this
+ * alone three equal contexts get two thirds of two engines each; loads only say which context, and keep one that would
+ * meet a greater load there until the lead is twice that. A lead is legitimate where nothing can be done: one context
+ * deserves more than an engine, others are bound. Then it is forgotten, but for some quanta.
+ * Clocks jump by the slices of contexts: so what has moved runs before it moves again, and what an engine is about to
+ * run stays.
  *
  * Alternatives dropped: placing by load alone (300, 200, 200 cannot be dealt to two engines); one queue for
- * all engines (who is bound or wants more than an engine makes a time of all engines meaningless, and two
+ * all engines (a context that is bound or deserves more than an engine makes a time of all engines meaningless, and two
  * engines would stop for one waiter).
  */
 #include "os/sched/sched_internal.h"
@@ -75,7 +71,8 @@ static bool fits(const struct tern_sched_context *c, const struct tern_sched_eng
 static struct tern_sched_context *chosen(const struct tern_sched_engine *from, const struct tern_sched_engine *to,
                                          uint32_t band)
 {
-    struct tern_sched_context *oldest = TERN_LIST_ENTRY(from->band[band].movable.next, struct tern_sched_context, movable);
+    const struct tern_list *list = &from->band[band].movable;
+    struct tern_sched_context *oldest = TERN_LIST_ENTRY(list->next, struct tern_sched_context, movable);
     struct tern_sched_context *first = tern_fair_pick(&from->band[band]);
     if (tern_list_empty(&first->movable)) {
         return oldest;
@@ -90,7 +87,8 @@ static struct tern_sched_context *chosen(const struct tern_sched_engine *from, c
 static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_engine *e, uint32_t band)
 {
     const int64_t quantum = tern_fair_times((int64_t)s->config.band[band].quantum, TERN_FAIR_SCALE);
-    const int64_t whole = (int64_t)(TERN_FAIR_LOAD_ONE / ALIKE), part_here = (int64_t)(e->band[band].queue.load / ALIKE) + 1;
+    const int64_t whole = (int64_t)(TERN_FAIR_LOAD_ONE / ALIKE);
+    const int64_t part_here = (int64_t)(e->band[band].queue.load / ALIKE) + 1;
     return part_here < whole ? tern_fair_times(quantum, whole) / part_here : quantum;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** docs/scheduling.md in code: the queue, weights, charge, place, pick, migrate, in the order of that page. */
+/** Sections 1 to 6 of docs/scheduling.md, in the same order. */
 #include "os/sched/sched_internal.h"
 
-#define LITTLE 64 /* corrections of less than this part of a quantum wait until the context is put back anyway */
-
-/* --------------------------------------------------------------- the queue */
+/* ------------------------------------------------------------ 1. entities and queues */
 
 static int compare(const struct tern_fair_entity *a, const struct tern_fair_entity *b)
 {
@@ -51,12 +49,6 @@ static void raise(int64_t *time, int64_t to)
     }
 }
 
-static int64_t within(int64_t time, int64_t middle, int64_t most)
-{
-    return tern_fair_before(middle + most, time) ? middle + most : tern_fair_before(time, middle - most)
-        ? middle - most : time;
-}
-
 void tern_fair_band_init(struct tern_fair_band *b, uint64_t *comparisons)
 {
     *b = (struct tern_fair_band){.queue.comparisons = comparisons};
@@ -92,7 +84,24 @@ static uint64_t next_order(struct tern_sched *s, const struct tern_sched_context
     return c->backs && c->back[0].id ? c->back[0].id : ++s->order;
 }
 
-/* ----------------------------------------------------------------- weights */
+/* -------------------------------------------------------------- 2. weights */
+
+/** A weight is part / whole. */
+struct weight {
+    int64_t part, whole;
+};
+
+static struct weight context_weight(const struct tern_sched_context *c)
+{
+    return (struct weight){c->weight, TERN_WEIGHT_NORMAL};
+}
+
+/** What of the weights of all live contexts of the process is on this engine: nothing counts as all. */
+static struct weight group_weight(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
+{
+    const uint64_t here = p->group[band][engine].queue.load;
+    return here ? (struct weight){(int64_t)here, (int64_t)p->weight[band]} : (struct weight){1, 1};
+}
 
 uint64_t tern_fair_load(uint64_t weight, const struct tern_sched_process *p, uint32_t band)
 {
@@ -114,23 +123,11 @@ static void add_weight(struct tern_sched *s, const struct tern_sched_context *c,
     }
 }
 
-/** A mean after something of this weight has come to others of the weight `others`. Negative: has gone from them. */
-static int64_t with(int64_t mean, int64_t place, int64_t weight, int64_t others)
-{
-    return others ? mean + (place - mean) * weight / (others + weight) : place;
-}
-
-static int64_t without(int64_t mean, int64_t place, int64_t weight, int64_t others)
-{
-    return others ? mean - (place - mean) * weight / others : mean;
-}
-
 /** It is live on its engine now. */
 static void enter(struct tern_sched *s, struct tern_sched_context *c)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    g->mean = with(g->mean, c->entity.vruntime, c->weight, (int64_t)g->queue.load);
-    g->rest = 0;
+    g->sum += (__int128)(c->entity.vruntime - g->queue.min_vruntime) * c->weight;
     g->queue.live++;
     band_of(s, c)->queue.live++;
     add_weight(s, c, c->weight);
@@ -140,97 +137,98 @@ static void enter(struct tern_sched *s, struct tern_sched_context *c)
 static void leave(struct tern_sched *s, struct tern_sched_context *c)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    add_weight(s, c, -(int64_t)c->weight);
-    g->mean = without(g->mean, c->entity.vruntime, c->weight, (int64_t)g->queue.load);
-    g->rest = 0;
+    g->sum -= (__int128)(c->entity.vruntime - g->queue.min_vruntime) * c->weight;
     g->queue.live--;
     band_of(s, c)->queue.live--;
+    add_weight(s, c, -(int64_t)c->weight);
     c->live = false;
 }
 
-/** Gives the process another vruntime on an engine, on which so much of its weight is. */
-static void set_vruntime(struct tern_sched *s, struct tern_sched_process *p, uint32_t band, uint32_t engine,
-                         int64_t vruntime, uint64_t here)
+/** So far ahead of min_vruntime (less than 0: behind), but no further than the clamp. w: its weight there. */
+static void place(struct tern_sched *s, uint32_t band, const struct tern_fair_queue *q, struct tern_fair_entity *e,
+                  int64_t ahead, struct weight w)
 {
-    struct tern_fair_group *g = &p->group[band][engine];
-    const int64_t most = tern_fair_times((int64_t)s->config.band[band].quantum, TERN_FAIR_LAG_MAX * TERN_FAIR_SCALE);
-    const int64_t rate = here ? (int64_t)((p->weight[band] + here - 1) / here) : 1;
-    g->entity.vruntime = within(vruntime, s->engine[engine].band[band].queue.min_vruntime, tern_fair_times(most, rate));
-    reposition(&g->entity);
+    const int64_t quantum = (int64_t)s->config.band[band].quantum;
+    const int64_t most = tern_fair_times(tern_fair_times(quantum, TERN_FAIR_LAG_MAX * TERN_FAIR_SCALE), w.whole) /
+                         w.part;
+    e->vruntime = q->min_vruntime + (ahead > most ? most : ahead < -most ? -most : ahead);
+    reposition(e);
+}
+
+/** Its weight was `was` and is `is`: its lag stays the same in cycles. */
+static void reweight(struct tern_sched *s, uint32_t band, const struct tern_fair_queue *q, struct tern_fair_entity *e,
+                     struct weight was, struct weight is)
+{
+    const __int128 more = (__int128)was.part * is.whole, less = (__int128)was.whole * is.part;
+    const int64_t ahead = e->vruntime - q->min_vruntime;
+    if (more != less && ahead) {
+        place(s, band, q, e, (int64_t)(ahead * more / less), is);
+    }
 }
 
 /**
- * The weights of a context's process have changed, from these: what the process is ahead or behind on each engine stays
- * the same in cycles. Else who ran while little of the process's weight was there would wait as long as that weight
- * deserves, whatever it is now. Where nothing of the process is, its time counts cycles.
+ * Where a context is live or with what weight has changed: so have the weights of its process on all engines, which
+ * were `was`.
  */
-static void reweight(struct tern_sched *s, const struct tern_sched_context *c, uint64_t all, uint64_t here)
+static void reweight_groups(struct tern_sched *s, const struct tern_sched_context *c, const struct weight *was)
 {
-    struct tern_sched_process *p = c->process;
     for (uint32_t e = 0; e < s->engines; e++) {
-        const struct tern_fair_group *g = &p->group[c->band][e];
-        const uint64_t was = e == c->engine ? here : g->queue.load, is = g->queue.load;
-        const uint64_t more = (is ? p->weight[c->band] : 1) * (was ? was : 1), less = (is ? is : 1) * (was ? all : 1);
-        const int64_t min = s->engine[e].band[c->band].queue.min_vruntime, ahead = g->entity.vruntime - min;
-        if (more != less && ahead) {
-            set_vruntime(s, p, c->band, e, min + (int64_t)((__int128)ahead * more / less), is);
-        }
+        reweight(s, c->band, &s->engine[e].band[c->band].queue, &c->process->group[c->band][e].entity, was[e],
+                 group_weight(c->process, c->band, e));
+    }
+}
+
+static void group_weights(const struct tern_sched *s, const struct tern_sched_context *c, struct weight *out)
+{
+    for (uint32_t e = 0; e < s->engines; e++) {
+        out[e] = group_weight(c->process, c->band, e);
     }
 }
 
 void tern_fair_set_weight(struct tern_sched *s, struct tern_sched_context *c, uint32_t weight)
 {
-    struct tern_fair_group *g = tern_fair_group_of(c);
-    const int64_t min = g->queue.min_vruntime, debt = c->entity.vruntime - min;
-    const uint64_t all = c->process->weight[c->band], here = g->queue.load;
+    struct weight groups[TERN_ENGINES_MAX];
+    const struct weight was = context_weight(c);
     const bool live = c->live;
+    group_weights(s, c, groups);
     tern_fair_dequeue(s, c);
     if (live) {
         leave(s, c);
     }
-    if (debt > 0) {
-        c->entity.vruntime = min + debt * (int64_t)c->weight / (int64_t)weight; /* the same cycles */
-    }
     c->weight = weight;
+    reweight(s, c->band, &tern_fair_group_of(c)->queue, &c->entity, was, context_weight(c));
     if (live) {
         enter(s, c);
-        reweight(s, c, all, here);
+        reweight_groups(s, c, groups);
     }
     tern_fair_enqueue(s, c);
 }
 
-/* ------------------------------------------------------------------ charge */
+/* --------------------------------------------------------------- 3. charge */
 
-static void add_time(struct tern_sched_context *c, int64_t cycles)
+static int64_t vruntime_of(int64_t cycles, struct weight w)
 {
-    struct tern_fair_group *g = tern_fair_group_of(c);
-    const int64_t here = (int64_t)g->queue.load, all = (int64_t)c->process->weight[c->band];
-    cycles = (c->band == TERN_BAND_PAGING ? 0 : cycles + c->late) * TERN_FAIR_SCALE;
-    c->late = 0;
-    const int64_t more = cycles * (int64_t)TERN_WEIGHT_NORMAL / (int64_t)c->weight;
-    /* exact: errors would add up for as long as it is live */
-    const int64_t sum = more * (int64_t)c->weight + g->rest;
-    c->entity.vruntime += more;
-    g->entity.vruntime += (int64_t)((__int128)cycles * all / here);
-    g->mean += sum / here;
-    g->rest = sum % here;
+    return (int64_t)((__int128)cycles * TERN_FAIR_SCALE * w.whole / w.part);
 }
 
 void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles)
 {
-    int64_t little = (int64_t)(s->config.band[c->band].quantum / LITTLE);
-    c->late += cycles;
-    if (c->late >= -little && c->late <= little) {
-        return;
+    struct tern_fair_group *g = tern_fair_group_of(c);
+    (void)s;
+    if (c->band == TERN_BAND_PAGING || !cycles) {
+        return; /* paging runs in the order of its ids */
     }
-    add_time(c, 0);
+    const int64_t more = vruntime_of(cycles, context_weight(c));
+    c->entity.vruntime += more;
+    g->sum += (__int128)more * c->weight;
+    g->entity.vruntime += vruntime_of(cycles, group_weight(c->process, c->band, c->engine));
     reposition(&c->entity);
-    reposition(&tern_fair_group_of(c)->entity);
+    reposition(&g->entity);
 }
 
-/* ------------------------------------------------------------------- place */
+/* ---------------------------------------------------------------- 4. place */
 
-/** The engine gets a context of the band: if it is the first, its clock is set to the others'. */
+/** The engine gets a context of the band: if it is the first, its clock is set to the fastest other's (section 7). */
 static void join(struct tern_sched *s, uint32_t engine, uint32_t band)
 {
     struct tern_fair_band *here = &s->engine[engine].band[band];
@@ -246,12 +244,16 @@ static void join(struct tern_sched *s, uint32_t engine, uint32_t band)
     here->offset = any ? here->queue.min_vruntime - now : here->offset;
 }
 
-/** Counts it as live on its engine, or not. Who comes starts at min_vruntime at least, and behind its equals. */
+/** Counts it as live on its engine, or not. What wakes up is not behind min_vruntime, and behind its equals. */
 static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    const uint64_t all = c->process->weight[c->band], here = g->queue.load;
-    if (live && !c->live) {
+    struct weight groups[TERN_ENGINES_MAX];
+    if (live == c->live) {
+        return;
+    }
+    group_weights(s, c, groups);
+    if (live) {
         join(s, c->engine, c->band);
         if (g->queue.live == 0) {
             raise(&g->entity.vruntime, band_of(s, c)->queue.min_vruntime);
@@ -260,11 +262,10 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
         raise(&c->entity.vruntime, g->queue.min_vruntime);
         c->entity.order = next_order(s, c);
         enter(s, c);
-        reweight(s, c, all, here);
-    } else if (!live && c->live) {
+    } else {
         leave(s, c);
-        reweight(s, c, all, here);
     }
+    reweight_groups(s, c, groups);
 }
 
 static void list_movable(struct tern_sched *s, struct tern_sched_context *c)
@@ -300,7 +301,7 @@ void tern_fair_enqueue(struct tern_sched *s, struct tern_sched_context *c)
     }
 }
 
-/* -------------------------------------------------------------------- pick */
+/* ----------------------------------------------------------------- 5. pick */
 
 struct tern_sched_context *tern_fair_pick(const struct tern_fair_band *b)
 {
@@ -323,8 +324,10 @@ bool tern_fair_behind(const struct tern_sched_context *a, const struct tern_sche
 void tern_fair_raise_min(struct tern_sched *s, const struct tern_sched_context *c)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
+    const int64_t min = g->queue.min_vruntime;
     raise(&band_of(s, c)->queue.min_vruntime, g->entity.vruntime);
     raise(&g->queue.min_vruntime, c->entity.vruntime);
+    g->sum -= (__int128)(g->queue.min_vruntime - min) * (int64_t)g->queue.load;
 }
 
 void tern_fair_dispatched(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles)
@@ -334,9 +337,9 @@ void tern_fair_dispatched(struct tern_sched *s, struct tern_sched_context *c, in
     tern_fair_raise_min(s, c);
     g->entity.order = ++s->order;
     c->entity.order = next_order(s, c);
-    add_time(c, cycles);
     c->moved = false;
     c->inflight++;
+    tern_fair_charge(s, c, cycles);
     reposition(&g->entity);
     tern_fair_enqueue(s, c);
 }
@@ -348,45 +351,65 @@ void tern_fair_returned(struct tern_sched *s, struct tern_sched_context *c)
     list_movable(s, c);
 }
 
-/* ----------------------------------------------------------------- migrate */
+/* -------------------------------------------------------------- 6. migrate */
+
+/** A weighted mean after a place of this weight (negative: which was part of it) has joined a load. */
+static int64_t mean_with(int64_t mean, int64_t place, int64_t weight, uint64_t load)
+{
+    const int64_t sum = (int64_t)load + weight;
+    return sum ? mean + (int64_t)((__int128)(place - mean) * weight / sum) : mean;
+}
+
+/** The mean of the contexts' vruntimes, by weight. */
+static int64_t avg_vruntime(const struct tern_fair_group *g)
+{
+    return g->queue.min_vruntime + (g->queue.load ? (int64_t)(g->sum / (int64_t)g->queue.load) : 0);
+}
+
+static void place_group(struct tern_sched *s, const struct tern_sched_context *c, int64_t vruntime)
+{
+    struct tern_fair_group *g = tern_fair_group_of(c);
+    const struct tern_fair_queue *q = &band_of(s, c)->queue;
+    place(s, c->band, q, &g->entity, vruntime - q->min_vruntime, group_weight(c->process, c->band, c->engine));
+}
 
 /**
- * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's time there
- * and what it is ahead of the mean of those contexts that are there too; which go on where they are.
+ * To another engine, where it is as far ahead or behind in the time of all engines. That is its process's vruntime and
+ * what it is ahead of the mean of those contexts of it that are on the same engine; these stay where they are.
  */
 static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine)
 {
     struct tern_sched_process *p = c->process;
     struct tern_fair_group *g = tern_fair_group_of(c);
-    const int64_t all = (int64_t)p->weight[c->band], normal = TERN_WEIGHT_NORMAL;
-    int64_t place = g->entity.vruntime + (c->entity.vruntime - g->mean) * all / normal;
+    const int64_t all = (int64_t)p->weight[c->band], normal = TERN_WEIGHT_NORMAL, weight = c->weight;
+    const int64_t ahead = c->entity.vruntime - avg_vruntime(g);
+    int64_t at = g->entity.vruntime + (int64_t)((__int128)ahead * all / normal);
+    int64_t mean = mean_with(g->entity.vruntime, at, -weight, g->queue.load);
     leave(s, c);
-    set_vruntime(s, p, c->band, c->engine, without(g->entity.vruntime, place, c->weight, (int64_t)g->queue.load),
-                 g->queue.load);
-    place -= band_of(s, c)->offset;
+    place_group(s, c, mean);
+    at -= band_of(s, c)->offset;
     join(s, engine, c->band);
     c->engine = engine;
-    place += band_of(s, c)->offset;
     c->moved = true;
+    at += band_of(s, c)->offset;
     g = tern_fair_group_of(c);
-    /* two of one vruntime and one order would be one to the tree */
-    g->entity.order = g->queue.live ? g->entity.order : ++s->order;
-    const int64_t min = g->queue.min_vruntime, quantum = (int64_t)s->config.band[c->band].quantum;
-    const int64_t vruntime = g->queue.live ? g->mean + (place - g->entity.vruntime) * normal / all : min;
-    c->entity.vruntime =
-        within(vruntime, min, tern_fair_times(quantum, TERN_FAIR_LAG_MAX * TERN_FAIR_SCALE * normal) / c->weight);
-    place = with(g->entity.vruntime, place, c->weight, (int64_t)g->queue.load);
+    const int64_t vruntime = avg_vruntime(g) + (int64_t)((__int128)(at - g->entity.vruntime) * normal / all);
+    mean = mean_with(g->entity.vruntime, at, weight, g->queue.load);
+    if (g->queue.live == 0) {
+        g->entity.order = ++s->order; /* two of one vruntime and one order would be one to the tree */
+    }
+    place(s, c->band, &g->queue, &c->entity, g->queue.live ? vruntime - g->queue.min_vruntime : 0, context_weight(c));
     enter(s, c);
-    set_vruntime(s, p, c->band, engine, place, g->queue.load);
+    place_group(s, c, mean);
 }
 
-/** To another engine or band as if it had slept: what it has had too much goes along. */
+/** To another engine or band as if it slept: what it owes goes along, what it is owed does not. */
 static void move_idle(struct tern_sched_context *c, uint32_t engine, uint32_t band)
 {
-    const int64_t debt = c->entity.vruntime - tern_fair_group_of(c)->queue.min_vruntime;
+    const int64_t ahead = c->entity.vruntime - tern_fair_group_of(c)->queue.min_vruntime;
     c->engine = engine;
     c->band = band;
-    c->entity.vruntime = tern_fair_group_of(c)->queue.min_vruntime + (debt > 0 ? debt : 0);
+    c->entity.vruntime = tern_fair_group_of(c)->queue.min_vruntime + (ahead > 0 ? ahead : 0);
 }
 
 void tern_fair_set_band(struct tern_sched *s, struct tern_sched_context *c, uint32_t band)

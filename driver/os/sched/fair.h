@@ -20,7 +20,7 @@ struct tern_sched_process;
 
 /* vruntime counts 16ths of a cycle of an entity of weight 1 */
 #define TERN_FAIR_SCALE 16
-/* quanta that an entity may be ahead of or behind min_vruntime where it is placed: else rounding and estimates add up */
+/* quanta that an entity is placed from min_vruntime at most: else errors of rounding and estimates add up */
 #define TERN_FAIR_LAG_MAX 16
 /* a queue's load of one process that has all its weight there */
 #define TERN_FAIR_LOAD_ONE (1ull << 32)
@@ -31,7 +31,7 @@ struct tern_fair_queue {
     struct tern_fair_tree tree; /**< The entities that can be picked, by vruntime, then order. */
     int64_t min_vruntime;       /**< The largest vruntime that was picked: never falls. */
     uint32_t live;              /**< Contexts ready or in flight, in this queue or in the queues below it. */
-    uint64_t load;              /**< Sum of the weights: of contexts as they are, of processes in TERN_FAIR_LOAD_ONE. */
+    uint64_t load;              /**< Sum of the weights: contexts' w, processes' W * TERN_FAIR_LOAD_ONE. */
     uint64_t *comparisons;      /**< Counts what the tree costs. */
 };
 
@@ -47,7 +47,7 @@ struct tern_fair_group {
     struct tern_fair_entity entity; /**< In the engine's queue while a context of it is ready. */
     struct tern_fair_queue queue;   /**< Its contexts. */
     struct tern_sched_process *process;
-    int64_t mean, rest;
+    __int128 sum; /**< Of weight * (vruntime - queue.min_vruntime) of its live contexts. */
 };
 
 /** One band of one engine. */
@@ -104,7 +104,7 @@ void tern_fair_migrate(struct tern_sched *s, struct tern_sched_context *c, uint3
 
 /** What a weight adds to the load of a queue of processes. */
 uint64_t tern_fair_load(uint64_t weight, const struct tern_sched_process *p, uint32_t band);
-/** The engine's clock. */
+/** The clock of the engine (section 7). */
 static inline int64_t tern_fair_clock(const struct tern_fair_band *b)
 {
     return b->queue.min_vruntime - b->offset;

@@ -177,25 +177,6 @@ void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind
                                       .job = slice->job->fence, .offset = slice->start, .last = last});
 }
 
-/* ------------------------------------------------------------------ bands */
-
-uint32_t tern_sched_rank(const struct tern_sched_engine *e, uint32_t band)
-{
-    return 2 * band + (e->turn && band == TERN_BAND_NORMAL ? 3 : 0);
-}
-
-struct tern_sched_context *tern_sched_best(const struct tern_sched *s, uint32_t engine)
-{
-    const struct tern_sched_engine *e = &s->engine[engine];
-    struct tern_sched_context *best = NULL;
-    for (uint32_t b = 0; b < TERN_BANDS; b++) {
-        if (!RB_EMPTY(&e->band[b].queue.tree) && (!best || tern_sched_rank(e, b) > tern_sched_rank(e, best->band))) {
-            best = tern_fair_pick(&e->band[b]);
-        }
-    }
-    return best;
-}
-
 /* ------------------------------------------------------------------ submission */
 
 static struct tern_slice next_slice(struct tern_sched_context *c)
@@ -244,7 +225,7 @@ static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool 
         return 0;
     }
     *more = tern_sched_balance(s, engine) || *more;
-    struct tern_sched_context *c = tern_sched_best(s, engine);
+    struct tern_sched_context *c = tern_bands_pick(e);
     *more = c || *more;
     return c ? start(s, engine, c) : 0;
 }
@@ -287,11 +268,6 @@ static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint
     }
 }
 
-static uint64_t front_ran(const struct tern_sched *s, const struct tern_sched_engine *e)
-{
-    return s->now > e->front_since ? s->now - e->front_since : 0;
-}
-
 /** Cycles after which the front is cut for nobody; UINT64_MAX: never. */
 static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched_engine *e)
 {
@@ -302,29 +278,6 @@ static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched
                                                                                        halvings;
 }
 
-/** Cycles times percent that NORMAL is behind or ahead by, with what runs. */
-static int64_t owed_now(const struct tern_sched *s, const struct tern_sched_engine *e)
-{
-    uint64_t ran = front_ran(s, e);
-    uint32_t band = e->inflight[0].context->band, share = s->config.normal_percent;
-    return band == TERN_BAND_FOCUS    ? e->owed + (int64_t)(ran * share)
-           : band == TERN_BAND_NORMAL ? e->owed - (int64_t)(ran * (100 - share))
-                                      : e->owed;
-}
-
-/** A turn of NORMAL's is half a quantum long. */
-static int64_t owed_most(const struct tern_sched *s)
-{
-    return tern_fair_times((int64_t)(s->config.band[TERN_BAND_NORMAL].quantum / 2), 100 - s->config.normal_percent);
-}
-
-static void take_turns(struct tern_sched *s, struct tern_sched_engine *e)
-{
-    bool ready = !RB_EMPTY(&e->band[TERN_BAND_NORMAL].queue.tree);
-    int64_t owed = e->n ? owed_now(s, e) : e->owed;
-    e->turn = e->turn ? owed > 0 && (ready || e->band[TERN_BAND_NORMAL].queue.live) : ready && owed >= owed_most(s);
-}
-
 enum wish { NOBODY, HIGHER, EQUAL };
 
 /** Does somebody want the engine instead of what is in front? */
@@ -333,15 +286,15 @@ static enum wish wanted(const struct tern_sched *s, uint32_t engine)
     const struct tern_sched_engine *e = &s->engine[engine];
     const struct tern_sched_context *front = e->inflight[0].context, *second = e->n > 1
         ? e->inflight[1].context : front;
-    const struct tern_sched_context *best = tern_sched_best(s, engine);
-    uint32_t mine = tern_sched_rank(e, front->band);
+    const struct tern_sched_context *best = tern_bands_pick(e);
+    uint32_t mine = tern_bands_rank(e, front->band);
     const struct tern_sched_context *other[] = {best, second};
     enum wish wish = NOBODY;
     for (int i = 0; i < 2; i++) {
         if (!other[i] || other[i] == front) {
             continue;
         }
-        uint32_t theirs = tern_sched_rank(e, other[i]->band);
+        uint32_t theirs = tern_bands_rank(e, other[i]->band);
         if (theirs > mine) {
             return HIGHER;
         }
@@ -350,9 +303,9 @@ static enum wish wanted(const struct tern_sched *s, uint32_t engine)
     return wish;
 }
 
-static bool urgent(const struct tern_sched *s, uint32_t engine)
+static bool urgent(const struct tern_sched_engine *e)
 {
-    const struct tern_sched_context *best = tern_sched_best(s, engine);
+    const struct tern_sched_context *best = tern_bands_pick(e);
     return best && best->band >= TERN_BAND_REALTIME;
 }
 
@@ -363,7 +316,7 @@ static int judge_stopping(struct tern_sched *s, uint32_t engine)
         return tern_sched_reset(s, engine);
     }
     if (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
-        return s->now >= e->grace_end || e->evict || urgent(s, engine) ? stop(s, engine, 0) : 0;
+        return s->now >= e->grace_end || e->evict || urgent(e) ? stop(s, engine, 0) : 0;
     }
     return s->now - e->stop_since >= s->config.timeout ? tern_sched_reset(s, engine) : 0;
 }
@@ -371,7 +324,7 @@ static int judge_stopping(struct tern_sched *s, uint32_t engine)
 static int judge_engine(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    take_turns(s, e);
+    tern_bands_serve(s, e);
     if (e->stopping) {
         return judge_stopping(s, engine);
     }
@@ -380,7 +333,7 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
         return 0;
     }
     uint32_t band = e->inflight[0].context->band;
-    uint64_t ran = front_ran(s, e);
+    uint64_t ran = tern_sched_front_ran(s, e);
     bool paging = band == TERN_BAND_PAGING, due = s->now >= e->quantum_end;
     if (due) {
         charge_front(s, e, ran);
@@ -389,7 +342,7 @@ static int judge_engine(struct tern_sched *s, uint32_t engine)
     e->forced = !paging && ran >= forced_after(s, e);
     if (e->evict || e->forced || wish == HIGHER || (due && wish == EQUAL && !paging) ||
         (paging && ran >= s->config.timeout)) {
-        bool at_once = e->evict || e->forced || paging || urgent(s, engine);
+        bool at_once = e->evict || e->forced || paging || urgent(e);
         e->forced = e->forced && wish == NOBODY;
         e->preemptions++;
         tern_sched_tell_slice(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
@@ -437,7 +390,7 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
     if (!e->n || e->evict) {
         return e->n ? s->now : UINT64_MAX;
     }
-    uint32_t band = e->inflight[0].context->band, share = s->config.normal_percent;
+    uint32_t band = e->inflight[0].context->band;
     uint64_t at = UINT64_MAX;
     if (band == TERN_BAND_PAGING) {
         return e->front_since + s->config.timeout;
@@ -445,16 +398,10 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
     if (forced_after(s, e) != UINT64_MAX) {
         at = e->front_since + forced_after(s, e);
     }
-    if (tern_sched_best(s, engine) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
+    if (tern_bands_pick(e) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
         at = least(at, e->quantum_end);
     }
-    int64_t owed = owed_now(s, e);
-    if (band == TERN_BAND_FOCUS && !RB_EMPTY(&e->band[TERN_BAND_NORMAL].queue.tree) && owed < owed_most(s) && share) {
-        at = least(at, s->now + (uint64_t)(owed_most(s) - owed) / share + 1);
-    } else if (band == TERN_BAND_NORMAL && e->turn && owed > 0 && share < 100) {
-        at = least(at, s->now + (uint64_t)owed / (100 - share) + 1);
-    }
-    return at;
+    return least(at, tern_bands_due(s, e));
 }
 
 uint64_t tern_sched_deadline(const struct tern_sched *s)

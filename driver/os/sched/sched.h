@@ -5,10 +5,9 @@
  * Model. A context's jobs (DMA buffers) run in order. An HW queue gets *slices*: packets of a job up to the next
  * fence_wait, past the next fence_signal, at most TERN_SLICE_BYTES. So an unsatisfied wait keeps no engine (S3), a
  * signal is indicated at once, and device memory for buffers is bounded while SW queues are not (C2).
- * Who runs: the highest band that wants the engine, but NORMAL keeps its share of what FOCUS takes (S1); within a band
- * the process furthest behind in virtual time, all alike; of it the context furthest behind, by weight. Virtual time is
- * measured engine cycles: charged by estimate, corrected at the end. Who wakes up starts at the present. Paging comes
- * before all bands. Preemption: when a quantum has passed and another wants the engine, or a higher band does; a slice
+ * What runs: docs/scheduling.md. The highest band that is ready, but NORMAL keeps its share of what FOCUS takes (S1);
+ * within a band the process of the least vruntime, all with the same weight; of it the context of the least vruntime.
+ * Preemption: when a quantum has passed and another would be picked, or a higher band is ready; a slice
  * that was cut waits in its context as *suspended* and goes on by `resume`, perhaps on another engine. The timeout is
  * on the answer to a preemption only (F2): long work that can be preempted runs as long as it likes.
  *
@@ -206,7 +205,7 @@ struct tern_sched_context {
     enum tern_sched_state state; /**< Of its next slice. EMPTY: none; HELD: suspended by the owner, or in error. */
     bool live, moved;         /**< moved: to this engine, and has not run here. */
     struct tern_fair_entity entity;
-    int64_t estimate, late; /**< late: cycles yet to be charged. */
+    int64_t estimate;       /**< Cycles that its next slice will take. */
     uint64_t slices, hold;  /**< hold: the last suspend fence (P8). */
     bool held;
     struct tern_list movable; /**< In its engine's list while it is ready and may go elsewhere. */
@@ -251,8 +250,8 @@ struct tern_sched_engine {
     bool resetting;         /**< A reset has begun; until it is over nothing is asked of the engine. */
     bool evict;             /**< Something in flight must come back: its process died, or its context is held. */
     bool forced;            /**< The preemption under way is nobody's wish (config.force_preempt). */
-    int64_t owed;           /**< What FOCUS took from NORMAL (S1), in cycles times percent. */
-    bool turn;              /**< NORMAL is being paid back. */
+    int64_t budget;         /**< Of NORMAL's server (bands.c), in cycles times percent. */
+    bool serving;           /**< NORMAL goes before FOCUS. */
     uint64_t balanced;      /**< When it last took a context that is no relief to the other. */
     uint64_t resets, preemptions, busy;
 };

@@ -5,10 +5,18 @@
 
 #include "os/sched/sched.h"
 
-/** The ready context that the engine should run, or NULL. */
-struct tern_sched_context *tern_sched_best(const struct tern_sched *s, uint32_t engine);
+/* bands.c: which band */
+
 /** Order of bands on an engine now: higher is first. */
-uint32_t tern_sched_rank(const struct tern_sched_engine *e, uint32_t band);
+uint32_t tern_bands_rank(const struct tern_sched_engine *e, uint32_t band);
+/** The ready context that the engine should run, or NULL. */
+struct tern_sched_context *tern_bands_pick(const struct tern_sched_engine *e);
+/** A slice of the band has run for so many cycles: what that adds to NORMAL's budget, or takes. */
+void tern_bands_account(const struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles);
+/** NORMAL begins to go before FOCUS, or ceases to. */
+void tern_bands_serve(const struct tern_sched *s, struct tern_sched_engine *e);
+/** When the budget of the engine, which is not empty, will next change that; UINT64_MAX: it will not. */
+uint64_t tern_bands_due(const struct tern_sched *s, const struct tern_sched_engine *e);
 
 /* balance.c: on which engine */
 
@@ -44,8 +52,11 @@ static inline uint64_t tern_sched_quantum(const struct tern_sched *s, const stru
     uint64_t quantum = s->config.band[slice->context->band].quantum, least = 4 * slice->save_cycles;
     return quantum > least ? quantum : least;
 }
-/** Keeps account of what FOCUS owes NORMAL (S1). */
-void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles);
+/** For how long the slice in front has been there. */
+static inline uint64_t tern_sched_front_ran(const struct tern_sched *s, const struct tern_sched_engine *e)
+{
+    return s->now > e->front_since ? s->now - e->front_since : 0;
+}
 
 void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
                      const struct tern_sched_context *c, const struct tern_job *job, uint64_t time);

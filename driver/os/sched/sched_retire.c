@@ -90,18 +90,6 @@ void tern_sched_abort_all(struct tern_sched *s)
 
 /* ------------------------------------------------------------------ slices */
 
-void tern_sched_owe(struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles)
-{
-    const uint32_t share = s->config.normal_percent;
-    bool wanted = !RB_EMPTY(&e->band[TERN_BAND_NORMAL].queue.tree) || (e->turn && e->band[TERN_BAND_NORMAL].queue.live);
-    if (wanted && band == TERN_BAND_FOCUS) {
-        e->owed += (int64_t)(cycles * share);
-    } else if (band == TERN_BAND_NORMAL) {
-        int64_t paid = (int64_t)(cycles * (100 - share));
-        e->owed = e->owed > paid ? e->owed - paid : 0;
-    }
-}
-
 /** The first run of a job, on an engine or (null) at the time it would have run. */
 static void begin_job(struct tern_sched_context *c, struct tern_job *job, uint64_t begin)
 {
@@ -125,7 +113,7 @@ static void ran(struct tern_sched *s, uint32_t engine, const struct tern_slice *
     c->stats.cycles += cycles;
     c->stats.engine_cycles[engine] += cycles;
     s->engine[engine].busy += cycles;
-    tern_sched_owe(s, &s->engine[engine], c->band, cycles);
+    tern_bands_account(s, &s->engine[engine], c->band, cycles);
     c->stats.moved += slice->resume && slice->cut_on != engine;
     tern_sched_tell_slice(s, slice->resume ? TERN_EV_RESUMED : TERN_EV_START, engine, slice, begin);
 }

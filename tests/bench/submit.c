@@ -3,10 +3,13 @@
  * tern bench submit: what submission costs the host. The time of a dispatch of one work-item through OpenCL, from
  * clEnqueueNDRangeKernel until clFinish returns, beside that of a round trip between two threads over a mutex and two
  * condition variables. Both depend on the host and on what else it does; their ratio much less, since the batches of
- * both take turns: a dispatch is a chain of threads that wake each other, and little work between.
+ * both take turns: a dispatch is a chain of threads that wake each other, and little work between. All threads are kept
+ * on one processor: to wake a thread on another costs several times as much if that one sleeps, and which of the two
+ * measurements the host spreads over processors is chance.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +205,22 @@ static int print(const cl_tern_counters *config, double embedded, double trip, u
     return json_print("bench submit", o);
 }
 
+/** Keeps this thread, and those that it will start, on the processor where it is. */
+static bool stay_here(void)
+{
+    cpu_set_t one;
+    const int here = sched_getcpu();
+    CPU_ZERO(&one);
+    if (here >= 0 && here < CPU_SETSIZE) {
+        CPU_SET((unsigned)here, &one);
+    }
+    if (sched_setaffinity(0, sizeof one, &one)) {
+        fprintf(stderr, "tern bench submit: cannot stay on one processor: %s\n", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
 static int run(unsigned count, bool json)
 {
     static struct rig rig;
@@ -210,7 +229,7 @@ static int run(unsigned count, bool json)
     int status = EXIT_FAILED;
     if (!us[0] || !us[1]) {
         fprintf(stderr, "tern bench submit: out of memory\n");
-    } else if (rig_open(&rig) && partner_start(&partner)) {
+    } else if (stay_here() && rig_open(&rig) && partner_start(&partner)) {
         if (measure(&rig, &partner, count, us)) {
             status = print(&rig.session.config, median(us[0], count), median(us[1], count), count, json);
         }

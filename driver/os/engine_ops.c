@@ -18,23 +18,38 @@
 #define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
 #define PREFIX TERN_PKT_LINE_BYTES
 
-/** The pieces of a slice: its prefix, and what lies in each run of the arena's pages. */
+/** The pieces of a slice: its prefix, what lies in each run of the arena's pages, and data. */
 struct pieces {
-    struct tern_iovec piece[2 * (TERN_SLOT_PAGES + 1)];
+    struct tern_iovec piece[TERN_SLOT_PAGES + 1 + TERN_DATA_PAGES];
     size_t n;
 };
 
-static void add(struct pieces *p, const struct tern_context *c, uint64_t offset, const void *data, size_t size)
+static void add(struct pieces *p, const struct tern_allocation *to, uint64_t offset, const void *data, size_t size)
 {
     const uint8_t *from = data;
     while (size) {
-        uint64_t n, pa = tern_allocation_physical(c->arena, offset, &n);
+        uint64_t n, pa = tern_allocation_physical(to, offset, &n);
         n = n < size ? n : size;
         p->piece[p->n++] = (struct tern_iovec){pa, from, n};
         from += n;
         offset += n;
         size -= n;
     }
+}
+
+/** Prefix, packets and data: all that the device gets of a slice, in one write. */
+static int write_slice(const struct tern_context *c, const struct tern_slice *s, uint64_t offset)
+{
+    struct pieces p = {.n = 0};
+    uint32_t image[TERN_SLICE_BYTES / 4 + PREFIX / 4];
+    int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, image);
+    tern_data_resolve(s, image + PREFIX / 4);
+    add(&p, c->arena, offset, image, PREFIX + s->size);
+    if (s->job->data_size) {
+        add(&p, c->data, (uint64_t)s->slot * TERN_DATA_PAGES * TERN_PAGE, s->job->packets + s->job->size / 4,
+            s->job->data_size);
+    }
+    return r ? r : tern_device_write(c->proc->dev, p.piece, p.n);
 }
 
 static int place(struct tern_device *dev, uint32_t engine, const struct tern_slice *s, struct tern_hw_entry *entry)
@@ -52,12 +67,7 @@ static int place(struct tern_device *dev, uint32_t engine, const struct tern_sli
     uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
     int r = 0;
     if (!s->resume) {
-        struct pieces p = {.n = 0};
-        uint32_t barrier[16];
-        r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, barrier);
-        add(&p, c, offset, barrier, PREFIX);
-        add(&p, c, offset + PREFIX, packets, s->size);
-        r = r ? r : tern_device_write(dev, p.piece, p.n);
+        r = write_slice(c, s, offset);
     }
     entry->buffer = c->arena->va * (uint64_t)TERN_PAGE + offset;
     entry->size += PREFIX;

@@ -23,6 +23,7 @@
 #include "os/mem/vaspace.h"
 #include "tern/tern.h"
 
+#define TERN_DATA_PAGES 2u    /**< Place for the data that go with a slice. */
 #define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
 
 /** A part of device memory with an allocator of its own. All that a process has of memory comes from one. */
@@ -99,7 +100,7 @@ struct tern_allocation {
     struct tern_run *runs; /**< In order of address; constant while the allocation lives. */
     uint32_t *at;          /**< First page, within the allocation, of each run. */
     uint32_t run_count, run_capacity;
-    bool internal;
+    bool internal, low;
     bool counted; /**< Among proc->children: the user has not destroyed it. */
     bool gone;    /**< Its pages were given back, because its process was killed. */
     /* Retirement. The jobs are made at creation, so that it cannot fail. */
@@ -118,6 +119,7 @@ struct tern_context {
     void *user;
     struct tern_completion_queue *completions;
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
+    struct tern_allocation *data;  /**< Places for the data of two slices; NULL: not asked for. */
     struct tern_run save;
     uint32_t id;
     uint64_t submitted, ended, first_bad;
@@ -171,6 +173,8 @@ extern const struct tern_sched_ops tern_engine_ops; /* engine_ops.c */
 
 /* job.c; with dev->lock held */
 struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label);
+struct tern_job *tern_job_create_data(const void *packets, uint32_t size, const void *data, uint32_t data_size,
+                                      const char *label);
 void tern_job_free(struct tern_job *job);
 /** The paging buffer with which an engine begins: no translation of an earlier owner, a valid
  * context-save area. NULL: no memory. */
@@ -184,6 +188,12 @@ uint32_t tern_paging_engine(struct tern_process *proc);
 int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label);
 /** Runs the given jobs, one on each engine, to their ends. -EIO. */
 int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
+
+/* data.c */
+/** Does each dispatch of the job name a place in its data, which are `size` bytes? -EINVAL. */
+int tern_data_check(const struct tern_job *job, uint32_t size);
+/** Copies a slice's packets as its engine is to get them: offsets into the data have become addresses. */
+void tern_data_resolve(const struct tern_slice *s, uint32_t *out);
 
 /* process.c */
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault);
@@ -221,7 +231,8 @@ void tern_map_give_pages(struct tern_allocation *a);
 struct tern_allocation_want {
     uint64_t size;
     uint32_t flags, address;
-    bool internal;
+    bool internal; /**< The driver's own, */
+    bool low;      /**< but among those of the process, not at the end of its addresses. */
 };
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
                          struct tern_allocation **out);

@@ -159,13 +159,13 @@ cl_int rt_builtin_shape(cl_kernel k, const size_t *local, struct rt_range *range
     return CL_SUCCESS;
 }
 
-static cl_int call_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size)
+static cl_int call_build(struct rt_command *c, struct rt_packets *out)
 {
     const struct call *d = (const struct call *)c;
-    if (tern_pkt_user_call_pack(&d->packet, words) != 0) {
+    if (tern_pkt_user_call_pack(&d->packet, out->words) != 0) {
         return CL_OUT_OF_RESOURCES;
     }
-    *size = TERN_PKT_USER_CALL_LINES * TERN_PKT_LINE_BYTES;
+    out->size = TERN_PKT_USER_CALL_LINES * TERN_PKT_LINE_BYTES;
     return CL_SUCCESS;
 }
 

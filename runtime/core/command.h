@@ -17,11 +17,19 @@
 #define RT_PACKET_WORDS 64u /**< The most that a command builds: four lines. */
 #define RT_AGAIN 1          /**< build: no room just now; ask again when an earlier command has ended. */
 
+/** What a device command submits. */
+struct rt_packets {
+    uint32_t words[RT_PACKET_WORDS];
+    size_t size;      /**< Bytes of them. */
+    const void *data; /**< The command's, which go with them (tern_submit_data); NULL: none. */
+    size_t data_size;
+};
+
 struct rt_command_ops {
     /** Host work; its result is the event's. NULL for a device command. */
     cl_int (*run)(struct rt_command *c);
-    /** Packets of a device command and their bytes; CL_SUCCESS, RT_AGAIN, or an error. In the worker. */
-    cl_int (*build)(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size);
+    /** Fills *out, which is all zero, for a device command; CL_SUCCESS, RT_AGAIN, or an error. In the worker. */
+    cl_int (*build)(struct rt_command *c, struct rt_packets *out);
     /** After the device is done with what was built, or will never begin it. May be NULL. In the worker. */
     void (*retire)(struct rt_command *c);
     /** Says of the command's fault what the driver cannot know, to be read behind its sentence.

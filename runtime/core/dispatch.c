@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Running kernels (dispatch.h). The packet is made at the last moment, since only then is known which argument slot and
- * which stack the queue has for it. What printf wrote is formatted to stdout when the kernel has ended.
+ * Running kernels (dispatch.h). The packet is made at the last moment, since only then is known which stack the queue
+ * has for it; the arguments travel with it, in the DMA buffer. What printf wrote is formatted to stdout when the
+ * kernel has ended.
  */
 #include "runtime/core/dispatch.h"
 
@@ -21,31 +22,14 @@ struct dispatch {
     const struct tc_kernel *loaded; /**< The image's: with its entry. */
     uint32_t local_bytes;
     unsigned stack_log2;
-    int slot;    /**< Of the queue's argument slots; -1: none. */
     bool prints; /**< Has the queue's printf buffer. */
     uint8_t args[RT_MAX_PARAMETERS];
 };
 
-static int take_slot(cl_command_queue q)
-{
-    for (unsigned i = 0; i < RT_ARGS_SLOTS; i++) {
-        if ((q->args_busy >> i & 1u) == 0) {
-            q->args_busy |= 1u << i;
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 static void give_back(struct dispatch *d)
 {
-    cl_command_queue q = d->base.queue;
-    if (d->slot >= 0) {
-        q->args_busy &= ~(1u << d->slot);
-        d->slot = -1;
-    }
     if (d->prints) {
-        q->print_busy = false;
+        d->base.queue->print_busy = false;
         d->prints = false;
     }
 }
@@ -69,7 +53,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
     }
     const struct tern_pkt_dispatch packet = {
         .entry = d->loaded->entry,
-        .args = tern_allocation_address(q->args) + (uint32_t)d->slot * RT_MAX_PARAMETERS,
+        .args = 0, /* where the data of the buffer begin */
         .work_dim = r->dims,
         .group_warps = warps,
         .group_slots = slots,
@@ -87,7 +71,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
     return tern_pkt_dispatch_pack(&packet, words) == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
-static cl_int dispatch_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size)
+static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
 {
     struct dispatch *d = (struct dispatch *)c;
     cl_command_queue q = c->queue;
@@ -95,31 +79,24 @@ static cl_int dispatch_build(struct rt_command *c, uint32_t words[RT_PACKET_WORD
     if (prints && q->print_busy) {
         return RT_AGAIN;
     }
-    d->slot = take_slot(q);
-    if (d->slot < 0) {
-        return RT_AGAIN;
-    }
-    cl_int error = CL_OUT_OF_RESOURCES;
     const uint32_t empty = 0;
     if (prints) {
         q->print_busy = true;
         d->prints = true;
         if (tern_allocation_write(q->print, 0, &empty, sizeof empty) != 0) {
-            goto fail;
+            give_back(d);
+            return CL_OUT_OF_RESOURCES;
         }
     }
-    const uint64_t at = (uint64_t)d->slot * RT_MAX_PARAMETERS;
-    if (d->loaded->args_size != 0 && tern_allocation_write(q->args, at, d->args, d->loaded->args_size) != 0) {
-        goto fail;
+    const cl_int error = pack(d, out->words);
+    if (error != CL_SUCCESS) {
+        give_back(d);
+        return error;
     }
-    error = pack(d, words);
-    if (error == CL_SUCCESS) {
-        *size = TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
-        return CL_SUCCESS;
-    }
-fail:
-    give_back(d);
-    return error;
+    out->size = TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
+    out->data = d->args;
+    out->data_size = d->loaded->args_size;
+    return CL_SUCCESS;
 }
 
 static void emit(void *user, const char *text, size_t length)
@@ -219,7 +196,6 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     rt_object_hold(kernel);
     d->kernel = kernel;
     d->base.label = kernel->code->name;
-    d->slot = -1;
     d->range = *range;
     d->stack_log2 = rt_kernel_stack_log2(kernel);
     error = take_args(d, kernel);

@@ -28,7 +28,7 @@ struct fill {
     uint8_t pattern[2 * FILL_BYTES];
 };
 
-static cl_int copy_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size)
+static cl_int copy_build(struct rt_command *c, struct rt_packets *out)
 {
     const struct copy *k = (struct copy *)c;
     const struct tern_pkt_copy packet = {
@@ -42,8 +42,8 @@ static cl_int copy_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], 
         .dst_row = (uint32_t)k->to.row,
         .dst_slice = (uint32_t)k->to.slice,
     };
-    *size = TERN_PKT_COPY_LINES * TERN_PKT_LINE_BYTES;
-    return tern_pkt_copy_pack(&packet, words) == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    out->size = TERN_PKT_COPY_LINES * TERN_PKT_LINE_BYTES;
+    return tern_pkt_copy_pack(&packet, out->words) == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 static const struct rt_command_ops copy_ops = {.build = copy_build};
@@ -75,7 +75,7 @@ cl_int rt_copy_create(cl_command_queue queue, cl_command_type type, cl_mem src, 
     return CL_SUCCESS;
 }
 
-static cl_int fill_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], size_t *size)
+static cl_int fill_build(struct rt_command *c, struct rt_packets *out)
 {
     const struct fill *f = (struct fill *)c;
     const bool halves = f->pattern_size == 2 * FILL_BYTES;
@@ -89,11 +89,11 @@ static cl_int fill_build(struct rt_command *c, uint32_t words[RT_PACKET_WORDS], 
             .dst_row = halves ? 2 * FILL_BYTES : 0,
         };
         memcpy(packet.pattern, f->pattern + i * FILL_BYTES, FILL_BYTES);
-        if (tern_pkt_fill_pack(&packet, words + i * TERN_PKT_FILL_LINES * TERN_PKT_LINE_BYTES / 4) != 0) {
+        if (tern_pkt_fill_pack(&packet, out->words + i * TERN_PKT_FILL_LINES * TERN_PKT_LINE_BYTES / 4) != 0) {
             return CL_OUT_OF_RESOURCES;
         }
     }
-    *size = n * TERN_PKT_FILL_LINES * TERN_PKT_LINE_BYTES;
+    out->size = n * TERN_PKT_FILL_LINES * TERN_PKT_LINE_BYTES;
     return CL_SUCCESS;
 }
 

@@ -57,7 +57,7 @@ void rt_queue_close(cl_command_queue q)
     if (q->hw != NULL) {
         tern_context_destroy(q->hw);
     }
-    struct tern_allocation *const owned[] = {q->stack, q->args, q->print};
+    struct tern_allocation *const owned[] = {q->stack, q->print};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
         if (owned[i] != NULL) {
             tern_allocation_destroy(owned[i]);
@@ -199,12 +199,24 @@ cl_int rt_queue_finish(cl_command_queue q)
     return lost ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
+/** Makes the driver's context ready for arguments in DMA buffers. */
+static cl_int take_data(cl_command_queue q)
+{
+    int r;
+    do {
+        r = tern_context_take_data(q->hw);
+    } while (r == -ENOSPC && rt_closing_wait());
+    q->takes_data = r == 0;
+    return r == 0 ? CL_SUCCESS
+        : r == -ENOSPC || r == -ENOMEM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;
+}
+
 cl_int rt_queue_reserve(cl_command_queue q, uint64_t stack_bytes, bool prints)
 {
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&q->memory_lock);
-    if (q->args == NULL) {
-        error = rt_context_allocate(q->context, RT_ARGS_SLOTS * RT_MAX_PARAMETERS, &q->args);
+    if (!q->takes_data) {
+        error = take_data(q);
     }
     if (error == CL_SUCCESS && prints && q->print == NULL) {
         error = rt_context_allocate(q->context, RT_PRINTF_BYTES, &q->print);

@@ -15,7 +15,6 @@
 #include "runtime/core/command.h"
 
 #define RT_FLIGHT_MAX 16u
-#define RT_ARGS_SLOTS RT_FLIGHT_MAX
 
 /** What a queue is asked to be. */
 struct rt_queue_want {
@@ -45,9 +44,8 @@ struct _cl_command_queue {
     pthread_mutex_t memory_lock;    /**< Taken before the context's lock: the allocations below. */
     struct tern_allocation *stack;  /**< Private memory of all hardware threads. */
     uint64_t stack_bytes;
-    struct tern_allocation *args;   /**< RT_ARGS_SLOTS argument blocks. */
+    bool takes_data;                /**< hw is ready for arguments in DMA buffers. */
     struct tern_allocation *print;  /**< printf records of one kernel. */
-    uint32_t args_busy;             /**< Worker only: bit per slot. */
     bool print_busy;                /**< Worker only. */
 };
 
@@ -60,7 +58,7 @@ void rt_queue_append(struct rt_command *c);
 void rt_queue_ready_locked(struct rt_command *c);
 /** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
 cl_int rt_queue_finish(cl_command_queue queue);
-/** Sees that kernels that need this much find it: stack for all threads, argument slots, printf buffer.
+/** Sees that kernels that need this much find it: stack for all threads, a place for arguments, printf buffer.
  *  CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error); CL_OUT_OF_RESOURCES. */
 cl_int rt_queue_reserve(cl_command_queue queue, uint64_t stack_bytes, bool prints);
 

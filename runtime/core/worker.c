@@ -149,10 +149,9 @@ static void land(cl_command_queue q, struct rt_command *c)
 static void start_device(struct rt_command *c)
 {
     cl_command_queue q = c->queue;
-    uint32_t words[RT_PACKET_WORDS];
-    size_t size = 0;
+    struct rt_packets p = {0};
     pthread_mutex_lock(&q->memory_lock); /* the stack stays what it is until the driver has the packet */
-    cl_int error = c->ops->build(c, words, &size);
+    cl_int error = c->ops->build(c, &p);
     if (error == RT_AGAIN) {
         pthread_mutex_unlock(&q->memory_lock);
         put_back(q, c);
@@ -161,7 +160,7 @@ static void start_device(struct rt_command *c)
     if (error == CL_SUCCESS) {
         c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
         const bool alone = fly(q, c);
-        if (tern_submit(q->hw, words, size, c->label, NULL) == 0) {
+        if (tern_submit_data(q->hw, p.words, p.size, p.data, p.data_size, c->label, NULL) == 0) {
             cl_event e = c->event;
             pthread_mutex_unlock(&q->memory_lock);
             rt_event_update(e, CL_SUBMITTED); /* only this thread finishes the command: the event is still there */

@@ -331,6 +331,19 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
                          uint64_t *fence);
+/** Makes the context ready for tern_submit_data, once: 16 KiB of device memory. Blocks as tern_allocation_create does.
+ *  -ENOMEM; -ENOSPC; -EIO: process in error. */
+TERN_API int tern_context_take_data(struct tern_context *ctx);
+#define TERN_DATA_MAX 8192u /**< Bytes of data with a DMA buffer. */
+/**
+ * tern_submit with data that travel in the buffer: arguments of kernels. They (copied; data_size bytes, at most
+ * TERN_DATA_MAX; 0: as tern_submit) begin a page of device memory, which the buffer's work may read and not write, and
+ * are there until it has ended. In every dispatch of `packets`, `args` is then an offset into them, in place of an
+ * address. Errors as tern_submit; -EINVAL: data_size, an offset beyond the data, or a context that
+ * tern_context_take_data has not made ready.
+ */
+TERN_API int tern_submit_data(struct tern_context *ctx, const void *packets, size_t size, const void *data,
+                              size_t data_size, const char *label, uint64_t *fence);
 /** A DMA buffer that completes without being run (C10): takes its turn and a place in the HW queue,
  * to measure what that costs. */
 TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);

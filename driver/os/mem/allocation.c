@@ -31,7 +31,7 @@ static int take_range(struct tern_allocation *a, uint32_t address)
         return tern_vaspace_take_at(va, a->va, a->pages, a);
     }
     int r = -ENOSPC;
-    enum tern_place place = a->internal ? TERN_PLACE_HIGH : TERN_PLACE_LOW;
+    enum tern_place place = a->internal && !a->low ? TERN_PLACE_HIGH : TERN_PLACE_LOW;
     if (a->pages >= TERN_PAGES_LARGE) {
         r = tern_vaspace_take(va, a->pages, TERN_PAGES_LARGE, place, a, &a->va);
     }
@@ -149,6 +149,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->proc = proc;
     a->flags = want->flags;
     a->internal = want->internal;
+    a->low = want->low;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
     pthread_mutex_lock(&dev->lock);

@@ -33,7 +33,8 @@ static uint32_t packet_bytes(const struct tern_slice *s, uint32_t at)
 /** The last packets of a slice up to the one at byte `last` of it. */
 static void show_packets(FILE *out, const struct tern_slice *s, uint32_t last)
 {
-    uint32_t at[PACKETS_SHOWN], n = 0, bytes = 1;
+    uint32_t at[PACKETS_SHOWN], n = 0, bytes = 1, words[TERN_SLICE_BYTES / 4];
+    tern_data_resolve(s, words);
     for (uint32_t p = s->start; bytes && p < s->start + s->size && p - s->start <= last; p += bytes) {
         at[n++ % PACKETS_SHOWN] = p;
         bytes = packet_bytes(s, p);
@@ -42,7 +43,7 @@ static void show_packets(FILE *out, const struct tern_slice *s, uint32_t last)
         const uint32_t p = at[i % PACKETS_SHOWN];
         fprintf(out, "  byte %u: ", p);
         if (packet_bytes(s, p)) {
-            tern_pkt_print(out, s->job->packets + p / 4);
+            tern_pkt_print(out, words + (p - s->start) / 4);
         } else {
             fprintf(out, "no packet: word 0x%08x\n", s->job->packets[p / 4]);
         }

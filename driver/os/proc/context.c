@@ -120,14 +120,45 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
     return r;
 }
 
+int tern_context_take_data(struct tern_context *c)
+{
+    struct tern_device *dev = c->proc->dev;
+    const struct tern_allocation_want want = {
+        .size = 2ull * TERN_DATA_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .internal = true, .low = true};
+    struct tern_allocation *data = NULL;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    pthread_mutex_lock(&dev->lock);
+    const bool has = c->data != NULL;
+    int r = has ? 0 : tern_process_enter(c->proc);
+    pthread_mutex_unlock(&dev->lock);
+    if (has || r) {
+        return r;
+    }
+    r = tern_allocation_make(c->proc, &want, &data);
+    pthread_mutex_lock(&dev->lock);
+    if (!r && c->data) { /* another thread was faster */
+        tern_retire(data);
+    } else if (!r) {
+        c->data = data;
+    }
+    tern_process_leave(c->proc);
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
 void tern_context_take_pages(struct tern_context *c)
 {
     if (!c->gone) {
         c->gone = true;
         c->save.dirty = true;
         tern_pages_give(c->proc->partition->pages, &c->save);
+        if (c->data) {
+            tern_retire(c->data);
+        }
         tern_retire(c->arena);
-        c->arena = NULL;
+        c->data = c->arena = NULL;
     }
 }
 
@@ -166,6 +197,7 @@ static bool make_room_for_signals(struct tern_job *job)
     return !n || job->signals;
 }
 
+/** Queues the job, if there is one: NULL, for lack of memory. */
 static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
@@ -179,6 +211,9 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
     }
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_check(c->proc);
+    if (!r && job->data_size && !c->data) {
+        r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
+    }
     if (!r && c->completions) {
         job->user = tern_completion_reserve(c);
         r = job->user ? 0 : tern_error_memory("a completion");
@@ -205,11 +240,26 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
 
 int tern_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
 {
+    return tern_submit_data(c, packets, size, NULL, 0, label, fence);
+}
+
+int tern_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
+                     const char *label, uint64_t *fence)
+{
     if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
         return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
                           SUBMIT_MAX);
     }
-    return submit(c, tern_job_create(packets, (uint32_t)size, label), fence);
+    if (data_size > TERN_DATA_MAX) {
+        return tern_error(-EINVAL, "%zu bytes of data with a DMA buffer: %u are the most", data_size, TERN_DATA_MAX);
+    }
+    struct tern_job *job = tern_job_create_data(packets, (uint32_t)size, data, (uint32_t)data_size, label);
+    int r = job ? tern_data_check(job, (uint32_t)data_size) : 0;
+    if (r) {
+        tern_job_free(job);
+        return r;
+    }
+    return submit(c, job, fence);
 }
 
 int tern_submit_null(struct tern_context *c, const char *label, uint64_t *fence)

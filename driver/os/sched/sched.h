@@ -236,6 +236,7 @@ struct tern_job {
     const char *label;
     struct tern_sched_signal *signals; /**< Room for tern_job_signals of them, from the owner; NULL: nobody inherits. */
     uint32_t signal_count;
+    uint32_t data_size; /**< Bytes of data behind the packets, a multiple of a line: each slice takes them along. */
     uint32_t packets[];
 };
 
@@ -323,6 +324,8 @@ void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p);
 
 /** How many bytes of the job, from `start` on, go into one slice (slice.c): > 0. packets: how many. */
 uint32_t tern_slice_cut(const struct tern_job *job, uint32_t start, uint32_t *packets);
+/** Opcode of the job's packet at byte `at`, and how far it goes; a line, if no engine would take it. */
+uint32_t tern_job_packet(const struct tern_job *job, uint32_t at, uint32_t *bytes);
 /** How many fence_signal packets there are. out, if not NULL: room for them; job, address, value are set. */
 uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *out);
 

@@ -5,13 +5,11 @@
  */
 #include "os/sched/sched.h"
 
-/** Opcode of the packet at `at`, and how far it goes. What the engine will fault at is a line:
- * nothing after it matters. */
-static uint32_t packet_at(const struct tern_job *job, uint32_t at, uint32_t *bytes)
+uint32_t tern_job_packet(const struct tern_job *job, uint32_t at, uint32_t *bytes)
 {
     uint32_t opcode = job->packets[at / 4] & TERN_PKT_OPCODE_MASK;
     *bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
-    if (!*bytes || *bytes > job->size - at) {
+    if (!*bytes || *bytes > job->size - at) { /* the engine will fault at it: nothing after it matters */
         *bytes = TERN_PKT_LINE_BYTES;
     }
     return opcode;
@@ -22,7 +20,7 @@ uint32_t tern_slice_cut(const struct tern_job *job, uint32_t start, uint32_t *pa
     uint32_t at = start, bytes;
     bool waits_only = true, signalled = false;
     for (*packets = 0; at < job->size; ++*packets) {
-        uint32_t opcode = packet_at(job, at, &bytes);
+        uint32_t opcode = tern_job_packet(job, at, &bytes);
         bool wait = opcode == TERN_PKT_FENCE_WAIT, signal = opcode == TERN_PKT_FENCE_SIGNAL;
         if ((wait && !waits_only) || (signalled && !signal) || at + bytes - start > TERN_SLICE_BYTES) {
             break;
@@ -39,7 +37,7 @@ uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *
     uint32_t n = 0, bytes;
     for (uint32_t at = 0; at < job->size; at += bytes) {
         struct tern_pkt_fence_signal p;
-        if (packet_at(job, at, &bytes) == TERN_PKT_FENCE_SIGNAL &&
+        if (tern_job_packet(job, at, &bytes) == TERN_PKT_FENCE_SIGNAL &&
             !tern_pkt_fence_signal_unpack(&p, &job->packets[at / 4])) {
             if (out) {
                 out[n].address = p.address_lo;

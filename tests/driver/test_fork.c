@@ -111,6 +111,8 @@ static void call_everything(struct all *o)
     REFUSED(tern_context_set_priority(o->c, TERN_BAND_IDLE, 0));
     REFUSED(tern_submit(o->c, b.w, b.size, "child", &value));
     REFUSED(tern_submit_null(o->c, "child", &value));
+    REFUSED(tern_context_take_data(o->c));
+    REFUSED(tern_submit_data(o->c, b.w, b.size, &value, sizeof value, "child", &value));
     REFUSED(tern_wait(o->c, o->last, -1));
     REFUSED(tern_fence_create(o->p, 0, &f));
     REFUSED(tern_fence_value(o->f, &value));

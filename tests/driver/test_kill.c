@@ -96,6 +96,7 @@ static void expect_refusals(struct actor *a)
     assert_int_equal(tern_submit(a->c, b.w, b.size, "late", &fence), -EIO);
     b.size = 0;
     assert_int_equal(tern_submit_null(a->c, "late", &fence), -EIO);
+    assert_int_equal(tern_context_take_data(a->c), -EIO);
     assert_int_equal(tern_allocation_read(a->args, 0, &v, sizeof v), -EIO);
     assert_int_equal(tern_allocation_write(a->args, 0, &v, sizeof v), -EIO);
     assert_int_equal(tern_allocation_create(a->p, 4096, TERN_MEM_READ, 0, &m), -EIO);
@@ -296,13 +297,14 @@ static void *live(void *arg)
     w.size = 0;
     int r = tern_allocation_create(victim, sizeof data, TERN_MEM_WRITE, 0, &a);
     r = r ? r : tern_context_create(victim, &d, &c);
+    r = r ? r : tern_context_take_data(c);
     r = r ? r : tern_fence_create(victim, 1, &f);
     r = r ? r : tern_context_create(victim, &d, &second);
     r = r ? r : tern_allocation_create(victim, 5u << 20, TERN_MEM_WRITE, 0, &large);
     if (!r) {
         work_fill(&w, tern_allocation_address(large), 4u << 20, 0x5a);
         work_wait(&w, tern_fence_address(f), 2);
-        r = tern_submit(c, w.w, w.size, "fill", &fence);
+        r = tern_submit_data(c, w.w, w.size, data, sizeof data, "fill", &fence);
         r = r ? r : tern_submit_null(second, "null", NULL);
         r = r ? r : tern_allocation_write(a, 0, data, sizeof data);
         r = r ? r : tern_fence_value(f, &value);

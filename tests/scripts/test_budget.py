@@ -71,9 +71,9 @@ class Speed(unittest.TestCase):
         line = self.says('{"cycles": 1000000, "cpu_seconds": 12.5}')
         self.assertEqual(line, "speed: 80,000 simulated cycles a second of CPU, 2 processes: 0.42 of the reference; "
                                "the whole run may take 64 min")
-        self.time = 45 * 60
+        self.time = 42 * 60
         n, line = self.budget.share(*budget.STEPS)
-        self.assertIn("random work after 45 min: factor 0.", line)
+        self.assertIn("random work after 42 min: factor 0.", line)
         self.assertTrue(FLOOR["small"] < n["small"] < FULL["small"], n)
         for name in budget.STEPS:
             self.assertIn(f"{name} {n[name]} ", line)

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/** The queue's last reference is gone. */
+/** The queue's last reference is gone; or a thread that runs no code of the program may have the last one. */
 void rt_closing_begin(void);
 /** From here on this thread closes a queue. It never waits for others, which could wait for it: the callbacks of a
  *  context that is destroyed run in it, and may allocate. */

@@ -45,10 +45,18 @@ static void finish(struct rt_command *c, cl_int status)
     pthread_mutex_lock(&q->context->lock);
     q->unfinished--;
     struct rt_callback *due = rt_event_update_locked(e, status);
+    /* The program may now release all there is, but this thread still has the event, and so the queue. */
+    const bool last = due == NULL;
+    if (last) {
+        rt_closing_begin();
+    }
     pthread_mutex_unlock(&q->context->lock);
     pthread_cond_broadcast(&q->context->changed);
     rt_event_call(e, due, status);
     rt_object_drop(e);
+    if (last) {
+        rt_closing_end();
+    }
 }
 
 /** The driver's sentence, and what the command knows besides. */

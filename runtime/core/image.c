@@ -42,8 +42,7 @@ static int place(cl_context ctx, const struct tc_image *image, uint32_t from, ui
     if (r != 0) {
         return r;
     }
-    const uint32_t filled = image->filled < to ? image->filled : to;
-    r = filled > from ? tern_allocation_write(a, 0, image->data + from, filled - from) : 0;
+    r = tern_allocation_write(a, 0, image->data + from, tc_image_filled(image, from, to));
     if (r != 0) {
         tern_allocation_destroy(a);
         return r;

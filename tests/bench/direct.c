@@ -43,7 +43,7 @@ static int place(struct direct_process *p, uint32_t from, uint32_t to, uint32_t 
         return 0;
     }
     int r = tern_allocation_create(p->proc, to - from, flags, im->base + from, out);
-    r = r ? r : tern_allocation_write(*out, 0, im->data + from, to - from);
+    r = r ? r : tern_allocation_write(*out, 0, im->data + from, tc_image_filled(im, from, to));
     return r ? fail(r, "no place for the kernels", tern_last_error()) : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <semaphore.h>
 
+#include "free_pages.h"
 #include "os/proc/completion.h"
 #include "rig.h"
 
@@ -59,17 +60,9 @@ void *__wrap_calloc(size_t n, size_t size)
 
 /* ------------------------------------------------------------- what is left */
 
-static uint32_t free_pages(void)
-{
-    pthread_mutex_lock(&dev->lock);
-    const uint32_t n = tern_pages_free_count(dev->partition.pages);
-    pthread_mutex_unlock(&dev->lock);
-    return n;
-}
-
 static void expect_nothing_left(uint32_t pages)
 {
-    assert_int_equal(free_pages(), pages);
+    assert_int_equal(free_pages(dev), pages);
     pthread_mutex_lock(&dev->lock);
     assert_true(tern_list_empty(&dev->processes));
     assert_true(tern_list_empty(&dev->retiring));
@@ -116,14 +109,14 @@ static void test_endless(void **state)
     struct actor endless, works;
     rig_open("small,mem=64M", NULL);
     open_mix(&works, "works", -1);
-    const uint32_t pages = free_pages();
+    const uint32_t pages = free_pages(dev);
     open_spin(&endless, "endless", 0);
     actor_spin(&endless);
     const uint64_t last = actor_spin(&endless);
     spins(&endless);
     const uint64_t mix = actor_mix(&works, 100);
     ok(tern_process_kill(endless.p));
-    assert_int_equal(free_pages(), pages);
+    assert_int_equal(free_pages(dev), pages);
     assert_int_equal(tern_context_ended(endless.c), last);
     assert_int_equal(tern_wait(endless.c, last, -1), -EIO);
     ok(tern_process_kill(endless.p)); /* again: nothing */
@@ -142,7 +135,7 @@ static void test_deaf_engine(void **state)
     struct actor endless, works;
     rig_open("small,mem=64M,timeout=20000", NULL);
     open_mix(&works, "works", 1);
-    const uint32_t pages = free_pages();
+    const uint32_t pages = free_pages(dev);
     open_spin(&endless, "endless", 0);
     actor_spin(&endless);
     spins(&endless);
@@ -151,7 +144,7 @@ static void test_deaf_engine(void **state)
     rig.deaf = 0;
     assert_int_equal(rig.resets, 1);
     ok(tern_process_destroy(endless.p)); /* with all its objects */
-    assert_int_equal(free_pages(), pages);
+    assert_int_equal(free_pages(dev), pages);
     run_mix(&works, 100);
     actor_close(&works);
     rig_done();
@@ -178,7 +171,7 @@ static void test_held(void **state)
     struct actor spins_on, waits;
     struct tern_fence *f;
     rig_open("small,mem=64M", NULL);
-    const uint32_t pages = free_pages();
+    const uint32_t pages = free_pages(dev);
     open_spin(&spins_on, "suspended", 0);
     open_mix(&waits, "waits", 0);
     ok(tern_fence_create(waits.p, 0, &f));
@@ -224,7 +217,7 @@ static void test_copy(void **state)
     struct copier c = {.result = 1};
     pthread_t copies, kills;
     rig_open("small,mem=64M", NULL);
-    const uint32_t pages = free_pages();
+    const uint32_t pages = free_pages(dev);
     ok(tern_process_create(dev, "copies", &p));
     ok(tern_allocation_create(p, 16u << 20, TERN_MEM_WRITE, 0, &c.a));
     rig.gated = true;
@@ -235,7 +228,7 @@ static void test_copy(void **state)
     for (int i = 0; i < 20; i++) {
         nap();
     }
-    assert_true(free_pages() < pages - (16u << 20) / 4096);
+    assert_true(free_pages(dev) < pages - (16u << 20) / 4096);
     rig.gated = false;
     pthread_join(copies, NULL);
     pthread_join(kills, NULL);
@@ -333,7 +326,7 @@ static void test_any_moment(void **state)
     long n = -1, seen;
     rig_open("small,mem=64M,quantum=2000", NULL);
     open_mix(&works, "works", -1);
-    const uint32_t pages = free_pages();
+    const uint32_t pages = free_pages(dev);
     ok(tern_completion_queue_create(dev, &queue));
     do {
         n++;
@@ -355,7 +348,7 @@ static void test_any_moment(void **state)
         struct tern_completion done = {.size = sizeof done};
         assert_int_equal(poll(&ready, 1, 0), 0);
         assert_int_equal(tern_completion_queue_take(queue, &done, 1), 0);
-        assert_int_equal(free_pages(), pages);
+        assert_int_equal(free_pages(dev), pages);
         ok(tern_process_destroy(victim));
         assert_int_equal(queue->users, 0);
         expect_mix(&works, mix);

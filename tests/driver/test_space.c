@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memory on a whole device: host access, address spaces, isolation, freeing, dirty bits (A1, A3, A7, D2, D7). */
 #include "fixture.h"
+#include "free_pages.h"
 
 static void test_host_access(void **state)
 {
@@ -139,14 +140,6 @@ static void test_tables_are_scrubbed(void **state)
     ok(tern_process_destroy(forger));
 }
 
-static uint32_t free_pages(void)
-{
-    pthread_mutex_lock(&dev->lock);
-    uint32_t n = tern_pages_free_count(dev->partition.pages);
-    pthread_mutex_unlock(&dev->lock);
-    return n;
-}
-
 /** After a free, no engine may reach the old page by a translation that it remembers (A7). */
 static void test_no_stale_translation(void **state)
 {
@@ -162,9 +155,9 @@ static void test_no_stale_translation(void **state)
         work_fill(&b, 0x40000000, 8 * 4096, 0x10);
         work_run(&b, c[e], "load the TLB");
     }
-    uint32_t before = free_pages();
+    uint32_t before = free_pages(dev);
     tern_allocation_destroy(a);
-    while (free_pages() != before + 8) {
+    while (free_pages(dev) != before + 8) {
         sched_yield();
     }
     for (int i = 0; i < 8; i++) { /* the freed pages go to another process */

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include "free_pages.h"
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=2000,timeout=20000"
@@ -287,14 +288,6 @@ static void test_adapter_reset(void **state)
     rig_done();
 }
 
-static uint32_t free_pages(void)
-{
-    pthread_mutex_lock(&dev->lock);
-    const uint32_t n = tern_pages_free_count(dev->partition.pages);
-    pthread_mutex_unlock(&dev->lock);
-    return n;
-}
-
 /**
  * Engines that have all been reset know no translation any more: whatever paging was lost with it, in the middle of a
  * mapping, a free or the end of a process, its pages come back.
@@ -305,7 +298,7 @@ static void test_pages_come_back(void **state)
     struct actor works;
     struct tern_allocation *a;
     rig_open(CONFIG, NULL);
-    const uint32_t before = free_pages();
+    const uint32_t before = free_pages(dev);
     for (int i = 0; i < 3; i++) {
         open_mix(&works, "works", 1);
         if (i == 0) {
@@ -325,7 +318,7 @@ static void test_pages_come_back(void **state)
         actor_close(&works);
         assert_int_equal(rig.eaten, 0);
         assert_int_equal(dev->tdr.adapter_resets, i + 1);
-        assert_int_equal(free_pages(), before);
+        assert_int_equal(free_pages(dev), before);
     }
     expect_clean();
     rig_done();

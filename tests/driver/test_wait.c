@@ -3,6 +3,7 @@
  * Whose progress a call depends on: a process that runs for ever, and holds memory that it has freed, keeps nobody else
  * from anything (F1). Each call is watched in device time, which passes because the other process runs.
  */
+#include "free_pages.h"
 #include "rig.h"
 
 #define CONFIG "small,mem=64M,quantum=20000,timeout=200000"
@@ -80,23 +81,15 @@ static void hog_end(void)
     actor_close(&hog);
 }
 
-static uint32_t free_pages(void)
-{
-    pthread_mutex_lock(&dev->lock);
-    const uint32_t n = tern_pages_free_count(dev->partition.pages);
-    pthread_mutex_unlock(&dev->lock);
-    return n;
-}
-
 /** Takes what is free, down to so many pages; gives the number of allocations. */
 static uint32_t fill_memory(struct tern_process *p, struct tern_allocation **a, uint32_t left)
 {
     uint32_t n = 0;
-    while (free_pages() > left + 8) { /* a page table may come with it */
-        const uint32_t much = free_pages() - left - 4;
+    while (free_pages(dev) > left + 8) { /* a page table may come with it */
+        const uint32_t much = free_pages(dev) - left - 4;
         ok(tern_allocation_create(p, (much < 1024 ? much : 1023) * 4096ull, TERN_MEM_WRITE, 0, &a[n++]));
     }
-    while (free_pages() > left) {
+    while (free_pages(dev) > left) {
         ok(tern_allocation_create(p, 4096, TERN_MEM_WRITE, 0, &a[n++]));
     }
     return n;

@@ -3,7 +3,6 @@
 #include "base/sized.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -29,6 +28,13 @@ int tern_sized_give(void *out, const void *own, size_t own_size)
         memcpy(out, &n, sizeof n);
     }
     return r;
+}
+
+int tern_sized_give_at(void *out, uint32_t stride, size_t i, const void *own, size_t own_size)
+{
+    char *to = (char *)out + i * stride;
+    memcpy(to, &stride, sizeof stride);
+    return tern_sized_give(to, own, own_size);
 }
 
 int tern_sized_take(void *own, size_t own_size, const void *in)

@@ -35,9 +35,7 @@ int tern_process_allocations(struct tern_process *proc, struct tern_allocation_i
             const struct tern_allocation_info info = {
                 .address = a->va * TERN_PAGE, .bytes = tern_allocation_size(a), .flags = a->flags,
                 .driver = a->internal};
-            char *to = (char *)out + (size_t)n * stride;
-            memcpy(to, &stride, sizeof stride);
-            r = tern_sized_give(to, &info, sizeof info);
+            r = tern_sized_give_at(out, stride, n, &info, sizeof info);
         }
         n++;
     }

@@ -105,9 +105,7 @@ int tern_completion_queue_take(struct tern_completion_queue *q, struct tern_comp
     const bool any = !tern_list_empty(&q->entries);
     while (!r && n < max && n < INT32_MAX && !tern_list_empty(&q->entries)) {
         struct tern_completion_entry *e = TERN_LIST_ENTRY(q->entries.next, struct tern_completion_entry, node);
-        char *to = (char *)out + (size_t)n * stride;
-        memcpy(to, &stride, sizeof stride);
-        r = tern_sized_give(to, &e->told, sizeof e->told);
+        r = tern_sized_give_at(out, stride, n, &e->told, sizeof e->told);
         if (!r) {
             drop(e);
             n++;

@@ -40,9 +40,12 @@ static bool rig_open(struct rig *r)
         return false;
     }
     r->program = session_build(&r->session, source, strlen(source), false, "");
-    r->kernel = r->program ? clCreateKernel(r->program, "tiny", &err) : NULL;
-    if (!r->kernel) {
-        return r->program && !session_failed(&r->session, err, "clCreateKernel");
+    if (!r->program) {
+        return false;
+    }
+    r->kernel = clCreateKernel(r->program, "tiny", &err);
+    if (session_failed(&r->session, err, "clCreateKernel")) {
+        return false;
     }
     r->out = clCreateBuffer(r->session.context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &err);
     if (session_failed(&r->session, err, "clCreateBuffer")) {

@@ -50,7 +50,7 @@ int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, b
     return r;
 }
 
-uint64_t tern_device_time(struct tern_device *dev)
+uint64_t tern_os_device_time(struct tern_device *dev)
 {
     if (dev->inherited) {
         return atomic_load(&dev->now);
@@ -66,12 +66,12 @@ uint64_t tern_device_time(struct tern_device *dev)
     return now;
 }
 
-uint64_t tern_device_time_seen(const struct tern_device *dev)
+uint64_t tern_os_device_time_seen(const struct tern_device *dev)
 {
     return atomic_load(&dev->now);
 }
 
-int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
+int tern_os_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
 {
     if (tern_inherit_check(dev)) {
         return -ENODEV;
@@ -92,7 +92,7 @@ int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_e
     return tern_sized_give(out, &c, sizeof c);
 }
 
-int tern_device_query(const struct tern_device *dev, struct tern_device_info *out)
+int tern_os_device_query(const struct tern_device *dev, struct tern_device_info *out)
 {
     return tern_sized_give(out, &dev->info, sizeof dev->info);
 }
@@ -263,6 +263,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     if (!dev) {
         return tern_error_memory("a device");
     }
+    dev->api = &tern_os_api;
     dev->policy = *policy;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->retiring);
@@ -312,7 +313,7 @@ fail:
     return r;
 }
 
-int tern_device_open(const char *backend, const char *config, struct tern_device **out)
+int tern_os_device_open(const char *backend, const char *config, struct tern_device **out)
 {
     struct tern_policy policy;
     struct tern_config *device;
@@ -333,7 +334,7 @@ int tern_device_open(const char *backend, const char *config, struct tern_device
     return r;
 }
 
-int tern_device_close(struct tern_device *dev)
+int tern_os_device_close(struct tern_device *dev)
 {
     if (tern_inherit_check(dev)) {
         return -ENODEV;

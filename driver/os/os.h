@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "api/api.h"
 #include "base/turn.h"
 #include "kmd/paging.h"
 #include "os/mem/pages.h"
@@ -21,7 +22,6 @@
 #include "os/sched/sched.h"
 #include "os/tdr.h"
 #include "os/mem/vaspace.h"
-#include "tern/tern.h"
 
 #define TERN_DATA_PAGES 2u    /**< Place for the data that go with a slice. */
 #define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
@@ -32,6 +32,7 @@ struct tern_partition {
 };
 
 struct tern_device {
+    const struct tern_api *api; /**< tern_os_api, as in each object of tern.h. */
     struct tern_policy policy;
     struct tern_device_info info; /**< Constant once open. */
     struct tern_kmd kmd;          /**< turn; constant but for the hal. */
@@ -69,6 +70,7 @@ struct tern_device {
 };
 
 struct tern_process {
+    const struct tern_api *api;
     struct tern_sched_process sched;
     struct tern_list node, contexts, fences;
     struct tern_list allocations; /**< Of the user and of its contexts; but for those that are being freed. */
@@ -94,6 +96,7 @@ struct tern_process {
 };
 
 struct tern_allocation {
+    const struct tern_api *api;
     struct tern_list node; /**< In proc->allocations, then proc->retired, then dev->retiring; or proc->remains. */
     struct tern_process *proc;
     uint32_t va, pages, flags;
@@ -111,6 +114,7 @@ struct tern_allocation {
 };
 
 struct tern_context {
+    const struct tern_api *api;
     struct tern_sched_context sched;
     struct tern_list node;
     struct tern_process *proc;
@@ -127,6 +131,7 @@ struct tern_context {
 };
 
 struct tern_fence {
+    const struct tern_api *api;
     struct tern_list node; /**< In proc->fences. */
     struct tern_allocation *page;
 };

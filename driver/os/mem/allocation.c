@@ -146,6 +146,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     if (!a) {
         return tern_error_memory("an allocation");
     }
+    a->api = &tern_os_api;
     a->proc = proc;
     a->flags = want->flags;
     a->internal = want->internal;
@@ -183,8 +184,8 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     return r;
 }
 
-int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
-                           struct tern_allocation **out)
+int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
+                              struct tern_allocation **out)
 {
     const uint32_t known = TERN_MEM_READ | TERN_MEM_WRITE | TERN_MEM_EXEC;
     if (!size) {
@@ -203,7 +204,7 @@ int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t fl
     return tern_allocation_make(proc, &want, out);
 }
 
-void tern_allocation_destroy(struct tern_allocation *a)
+void tern_os_allocation_destroy(struct tern_allocation *a)
 {
     if (!a || a->proc->dev->inherited) {
         return;
@@ -221,12 +222,12 @@ void tern_allocation_destroy(struct tern_allocation *a)
     pthread_mutex_unlock(&dev->lock);
 }
 
-uint32_t tern_allocation_address(const struct tern_allocation *a)
+uint32_t tern_os_allocation_address(const struct tern_allocation *a)
 {
     return a->va * TERN_PAGE;
 }
 
-uint64_t tern_allocation_size(const struct tern_allocation *a)
+uint64_t tern_os_allocation_size(const struct tern_allocation *a)
 {
     return (uint64_t)a->pages * TERN_PAGE;
 }
@@ -254,10 +255,10 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
     }
     struct tern_device *dev = a->proc->dev;
     int r = 0;
-    if (offset > tern_allocation_size(a) || size > tern_allocation_size(a) - offset) {
+    if (offset > tern_os_allocation_size(a) || size > tern_os_allocation_size(a) - offset) {
         return tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
-                          (unsigned long long)offset, size, (unsigned long long)tern_allocation_size(a),
-                          tern_allocation_address(a));
+                          (unsigned long long)offset, size, (unsigned long long)tern_os_allocation_size(a),
+                          tern_os_allocation_address(a));
     }
     tern_turn_take(&dev->turn);
     for (uint64_t held = 0; !r && size;) {
@@ -288,12 +289,12 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
     return r;
 }
 
-int tern_allocation_read(struct tern_allocation *a, uint64_t offset, void *data, size_t size)
+int tern_os_allocation_read(struct tern_allocation *a, uint64_t offset, void *data, size_t size)
 {
     return transfer(a, false, offset, data, size);
 }
 
-int tern_allocation_write(struct tern_allocation *a, uint64_t offset, const void *data, size_t size)
+int tern_os_allocation_write(struct tern_allocation *a, uint64_t offset, const void *data, size_t size)
 {
     struct tern_device *dev = a->proc->dev;
     int r = transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);

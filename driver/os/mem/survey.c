@@ -17,7 +17,7 @@ static bool counts(const struct tern_allocation *a)
     return !a->asked && !tern_list_empty(&a->node);
 }
 
-int tern_process_allocations(struct tern_process *proc, struct tern_allocation_info *out, uint32_t max)
+int tern_os_process_allocations(struct tern_process *proc, struct tern_allocation_info *out, uint32_t max)
 {
     if (tern_inherit_check(proc->dev)) {
         return -ENODEV;
@@ -33,7 +33,7 @@ int tern_process_allocations(struct tern_process *proc, struct tern_allocation_i
         }
         if (n < max) {
             const struct tern_allocation_info info = {
-                .address = a->va * TERN_PAGE, .bytes = tern_allocation_size(a), .flags = a->flags,
+                .address = a->va * TERN_PAGE, .bytes = tern_os_allocation_size(a), .flags = a->flags,
                 .driver = a->internal};
             r = tern_sized_give_at(out, stride, n, &info, sizeof info);
         }
@@ -88,7 +88,7 @@ static int locate(struct tern_process *proc, uint32_t address, uint32_t *pages, 
     return r;
 }
 
-int tern_process_dirty(struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear, uint32_t *bits)
+int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear, uint32_t *bits)
 {
     struct tern_device *dev = proc->dev;
     if (tern_inherit_check(dev)) {

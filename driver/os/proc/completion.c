@@ -18,7 +18,7 @@ struct tern_completion_entry {
     struct tern_completion told;
 };
 
-int tern_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out)
+int tern_os_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out)
 {
     if (tern_inherit_check(dev)) {
         return -ENODEV;
@@ -27,6 +27,7 @@ int tern_completion_queue_create(struct tern_device *dev, struct tern_completion
     if (!q) {
         return tern_error_memory("a completion queue");
     }
+    q->api = &tern_os_api;
     q->dev = dev;
     tern_list_init(&q->entries);
     pthread_mutex_lock(&dev->lock);
@@ -60,7 +61,7 @@ static void drop(struct tern_completion_entry *e)
     free(e);
 }
 
-int tern_completion_queue_destroy(struct tern_completion_queue *q)
+int tern_os_completion_queue_destroy(struct tern_completion_queue *q)
 {
     if (!q) {
         return 0;
@@ -88,12 +89,12 @@ int tern_completion_queue_destroy(struct tern_completion_queue *q)
     return 0;
 }
 
-int tern_completion_queue_fd(const struct tern_completion_queue *q)
+int tern_os_completion_queue_fd(const struct tern_completion_queue *q)
 {
     return tern_inherit_check(q->dev) ? -ENODEV : q->fd;
 }
 
-int tern_completion_queue_take(struct tern_completion_queue *q, struct tern_completion *out, uint32_t max)
+int tern_os_completion_queue_take(struct tern_completion_queue *q, struct tern_completion *out, uint32_t max)
 {
     if (tern_inherit_check(q->dev)) {
         return -ENODEV;

@@ -10,6 +10,7 @@
 #include "os/os.h"
 
 struct tern_completion_queue {
+    const struct tern_api *api;
     struct tern_list node; /**< In dev->completion_queues; under the lock of inherit.c, too. */
     struct tern_device *dev;
     struct tern_list entries;

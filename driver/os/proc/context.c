@@ -52,7 +52,7 @@ static int make_save(struct tern_context *c)
     return r;
 }
 
-int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out)
+int tern_os_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out)
 {
     struct tern_device *dev = proc->dev;
     struct tern_context_desc d;
@@ -80,6 +80,7 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
     if (!c) {
         return tern_error_memory("a context");
     }
+    c->api = &tern_os_api;
     c->proc = proc;
     c->completed = desc->completed;
     c->user = desc->user;
@@ -120,7 +121,7 @@ int tern_context_create(struct tern_process *proc, const struct tern_context_des
     return r;
 }
 
-int tern_context_take_data(struct tern_context *c)
+int tern_os_context_take_data(struct tern_context *c)
 {
     struct tern_device *dev = c->proc->dev;
     const struct tern_allocation_want want = {
@@ -172,7 +173,7 @@ void tern_context_free(struct tern_context *c)
     free(c);
 }
 
-void tern_context_destroy(struct tern_context *c)
+void tern_os_context_destroy(struct tern_context *c)
 {
     if (!c || c->proc->dev->inherited) {
         return;
@@ -238,13 +239,13 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
     return r;
 }
 
-int tern_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
+int tern_os_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
 {
-    return tern_submit_data(c, packets, size, NULL, 0, label, fence);
+    return tern_os_submit_data(c, packets, size, NULL, 0, label, fence);
 }
 
-int tern_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
-                     const char *label, uint64_t *fence)
+int tern_os_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
+                        const char *label, uint64_t *fence)
 {
     if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
         return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
@@ -262,7 +263,7 @@ int tern_submit_data(struct tern_context *c, const void *packets, size_t size, c
     return submit(c, job, fence);
 }
 
-int tern_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
+int tern_os_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
 {
     uint32_t nop[TERN_PKT_LINE_BYTES / 4];
     int r = tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, nop);
@@ -273,7 +274,7 @@ int tern_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
     return submit(c, job, fence);
 }
 
-int tern_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
+int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 {
     if (tern_inherit_check(c->proc->dev)) {
         return -ENODEV;
@@ -299,7 +300,7 @@ int tern_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
     return r;
 }
 
-uint64_t tern_context_ended(struct tern_context *c)
+uint64_t tern_os_context_ended(struct tern_context *c)
 {
     if (c->proc->dev->inherited) {
         return c->ended;
@@ -319,7 +320,7 @@ static bool may_go_first(void)
         CAP_TO_MASK(CAP_SYS_NICE);
 }
 
-int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint32_t weight)
+int tern_os_context_set_priority(struct tern_context *c, enum tern_band band, uint32_t weight)
 {
     if (tern_inherit_check(c->proc->dev)) {
         return -ENODEV;
@@ -349,7 +350,7 @@ int tern_context_set_priority(struct tern_context *c, enum tern_band band, uint3
     return r;
 }
 
-int tern_context_query(struct tern_context *c, struct tern_context_stats *out)
+int tern_os_context_query(struct tern_context *c, struct tern_context_stats *out)
 {
     struct tern_context_stats own = {0};
     if (c->proc->dev->inherited) {

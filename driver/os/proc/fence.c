@@ -13,13 +13,14 @@
 #include "os/os.h"
 #include "os/wait.h"
 
-int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out)
+int tern_os_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out)
 {
     struct tern_fence *f = calloc(1, sizeof *f);
     if (!f) {
         return tern_error_memory("a fence");
     }
-    int r = tern_allocation_create(proc, sizeof initial, TERN_MEM_READ | TERN_MEM_WRITE, 0, &f->page);
+    f->api = &tern_os_api;
+    int r = tern_os_allocation_create(proc, sizeof initial, TERN_MEM_READ | TERN_MEM_WRITE, 0, &f->page);
     if (r) {
         free(f);
         return r;
@@ -27,43 +28,43 @@ int tern_fence_create(struct tern_process *proc, uint64_t initial, struct tern_f
     pthread_mutex_lock(&proc->dev->lock);
     tern_list_append(&proc->fences, &f->node);
     pthread_mutex_unlock(&proc->dev->lock);
-    r = initial ? tern_fence_signal(f, initial) : 0;
+    r = initial ? tern_os_fence_signal(f, initial) : 0;
     if (r) {
-        tern_fence_destroy(f);
+        tern_os_fence_destroy(f);
         return r;
     }
     *out = f;
     return 0;
 }
 
-void tern_fence_destroy(struct tern_fence *f)
+void tern_os_fence_destroy(struct tern_fence *f)
 {
     if (f && !f->page->proc->dev->inherited) {
         struct tern_device *dev = f->page->proc->dev;
         pthread_mutex_lock(&dev->lock);
         tern_list_remove(&f->node);
         pthread_mutex_unlock(&dev->lock);
-        tern_allocation_destroy(f->page);
+        tern_os_allocation_destroy(f->page);
         free(f);
     }
 }
 
-uint32_t tern_fence_address(const struct tern_fence *f)
+uint32_t tern_os_fence_address(const struct tern_fence *f)
 {
-    return tern_allocation_address(f->page);
+    return tern_os_allocation_address(f->page);
 }
 
-int tern_fence_value(struct tern_fence *f, uint64_t *value)
+int tern_os_fence_value(struct tern_fence *f, uint64_t *value)
 {
-    return tern_allocation_read(f->page, 0, value, sizeof *value);
+    return tern_os_allocation_read(f->page, 0, value, sizeof *value);
 }
 
-int tern_fence_signal(struct tern_fence *f, uint64_t value)
+int tern_os_fence_signal(struct tern_fence *f, uint64_t value)
 {
-    return tern_allocation_write(f->page, 0, &value, sizeof value);
+    return tern_os_allocation_write(f->page, 0, &value, sizeof value);
 }
 
-int tern_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
+int tern_os_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
 {
     if (tern_inherit_check(f->page->proc->dev)) {
         return -ENODEV;
@@ -79,7 +80,7 @@ int tern_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
         uint64_t before = dev->progress, now = 0;
         int error = tern_process_check(proc);
         pthread_mutex_unlock(&dev->lock);
-        r = tern_fence_value(f, &now);
+        r = tern_os_fence_value(f, &now);
         pthread_mutex_lock(&dev->lock);
         if (r || now >= value) {
             break;

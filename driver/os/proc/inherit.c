@@ -73,7 +73,7 @@ void tern_inherit_unlock(void)
     after();
 }
 
-bool tern_device_inherited(const struct tern_device *dev)
+bool tern_os_device_inherited(const struct tern_device *dev)
 {
     return dev->inherited;
 }

@@ -61,7 +61,7 @@ static void take_allocations(struct tern_process *proc)
     }
 }
 
-int tern_process_kill(struct tern_process *proc)
+int tern_os_process_kill(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
     if (tern_inherit_check(dev)) {

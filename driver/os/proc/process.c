@@ -21,7 +21,7 @@ void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault
     }
 }
 
-void tern_process_abort(struct tern_process *proc, const char *why)
+void tern_os_process_abort(struct tern_process *proc, const char *why)
 {
     if (proc->dev->inherited) {
         return;
@@ -42,7 +42,7 @@ int tern_process_check(struct tern_process *proc)
     return proc->sched.error ? tern_error(-EIO, "the process is in error: %s", proc->fault.message) : 0;
 }
 
-int tern_process_status(struct tern_process *proc, struct tern_fault *fault)
+int tern_os_process_status(struct tern_process *proc, struct tern_fault *fault)
 {
     if (tern_inherit_check(proc->dev)) {
         return -ENODEV;
@@ -127,7 +127,7 @@ static void leave(struct tern_device *dev, struct tern_process *proc)
     tern_observer_changed(dev);
 }
 
-int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
+int tern_os_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
 {
     if (tern_inherit_check(dev)) {
         return -ENODEV;
@@ -136,6 +136,7 @@ int tern_process_create(struct tern_device *dev, const char *name, struct tern_p
     if (!proc) {
         return tern_error_memory("a process");
     }
+    proc->api = &tern_os_api;
     proc->dev = dev;
     proc->partition = &dev->partition;
     tern_list_init(&proc->node);
@@ -198,7 +199,7 @@ void tern_process_end(struct tern_process *proc)
     leave(dev, proc);
 }
 
-int tern_process_destroy(struct tern_process *proc)
+int tern_os_process_destroy(struct tern_process *proc)
 {
     if (tern_inherit_check(proc->dev)) {
         return -ENODEV;

@@ -30,7 +30,7 @@ static int check(struct tern_process *proc)
     return proc->killed || proc->dev->lost ? tern_process_check(proc) : 0;
 }
 
-int tern_process_suspend(struct tern_process *proc)
+int tern_os_process_suspend(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
     if (tern_inherit_check(dev)) {
@@ -58,7 +58,7 @@ int tern_process_suspend(struct tern_process *proc)
     return r;
 }
 
-int tern_process_resume(struct tern_process *proc)
+int tern_os_process_resume(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
     if (tern_inherit_check(dev)) {

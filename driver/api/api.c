@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The public functions: each goes to the side that its handle is of (api.h). */
+#include "api/api.h"
+
+static const struct tern_api *of(const void *handle)
+{
+    return *(const struct tern_api *const *)handle;
+}
+
+#define DEFINE(type, name, parameters, handle, arguments) \
+    type tern_##name parameters \
+    { \
+        return of(handle)->name arguments; \
+    }
+#define DEFINE_END(type, name, parameters, handle, arguments) \
+    type tern_##name parameters \
+    { \
+        return handle ? of(handle)->name arguments : (type)0; \
+    }
+TERN_API_FUNCTIONS(DEFINE, DEFINE_END)
+
+int tern_device_open(const char *backend, const char *config, struct tern_device **out)
+{
+    return tern_os_device_open(backend, config, out);
+}

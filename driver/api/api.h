@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The functions of tern.h as a table, of which there are two: of the driver in this process (os/), and of a client of
+ * ternd (client/). A handle of either begins with a pointer to its table, so a program needs not know which it has.
+ *
+ * The list is what api.c makes the public functions of, and each side its table; a function that one side lacks does
+ * not link. Not in it: tern_device_open, which chooses, and tern_last_error, which both share.
+ *
+ * CALL(type, name, (parameters), handle, (arguments)); END: the same, for one that ignores a handle that is NULL.
+ */
+#ifndef TERN_API_API_H
+#define TERN_API_API_H
+
+#include "tern/tern.h"
+
+#define TERN_API_FUNCTIONS(CALL, END) \
+    CALL(int, device_close, (struct tern_device *dev), dev, (dev)) \
+    CALL(bool, device_inherited, (const struct tern_device *dev), dev, (dev)) \
+    CALL(int, device_query, (const struct tern_device *dev, struct tern_device_info *out), dev, (dev, out)) \
+    CALL(uint64_t, device_time, (struct tern_device *dev), dev, (dev)) \
+    CALL(uint64_t, device_time_seen, (const struct tern_device *dev), dev, (dev)) \
+    CALL(int, device_counters, (struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out), \
+         dev, (dev, engine, out)) \
+    CALL(int, process_create, (struct tern_device *dev, const char *name, struct tern_process **out), \
+         dev, (dev, name, out)) \
+    CALL(int, process_destroy, (struct tern_process *proc), proc, (proc)) \
+    CALL(int, process_kill, (struct tern_process *proc), proc, (proc)) \
+    CALL(int, process_status, (struct tern_process *proc, struct tern_fault *fault), proc, (proc, fault)) \
+    END(void, process_abort, (struct tern_process *proc, const char *why), proc, (proc, why)) \
+    CALL(int, process_suspend, (struct tern_process *proc), proc, (proc)) \
+    CALL(int, process_resume, (struct tern_process *proc), proc, (proc)) \
+    CALL(int, process_allocations, (struct tern_process *proc, struct tern_allocation_info *out, uint32_t max), \
+         proc, (proc, out, max)) \
+    CALL(int, process_dirty, (struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear, \
+          uint32_t *bits), \
+         proc, (proc, address, bytes, clear, bits)) \
+    CALL(int, allocation_create, (struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address, \
+          struct tern_allocation **out), \
+         proc, (proc, size, flags, address, out)) \
+    END(void, allocation_destroy, (struct tern_allocation *alloc), alloc, (alloc)) \
+    CALL(uint32_t, allocation_address, (const struct tern_allocation *alloc), alloc, (alloc)) \
+    CALL(uint64_t, allocation_size, (const struct tern_allocation *alloc), alloc, (alloc)) \
+    CALL(int, allocation_read, (struct tern_allocation *alloc, uint64_t offset, void *data, size_t size), \
+         alloc, (alloc, offset, data, size)) \
+    CALL(int, allocation_write, (struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size), \
+         alloc, (alloc, offset, data, size)) \
+    CALL(int, completion_queue_create, (struct tern_device *dev, struct tern_completion_queue **out), \
+         dev, (dev, out)) \
+    END(int, completion_queue_destroy, (struct tern_completion_queue *queue), queue, (queue)) \
+    CALL(int, completion_queue_fd, (const struct tern_completion_queue *queue), queue, (queue)) \
+    CALL(int, completion_queue_take, (struct tern_completion_queue *queue, struct tern_completion *out, \
+          uint32_t max), \
+         queue, (queue, out, max)) \
+    CALL(int, context_create, (struct tern_process *proc, const struct tern_context_desc *desc, \
+          struct tern_context **out), \
+         proc, (proc, desc, out)) \
+    END(void, context_destroy, (struct tern_context *ctx), ctx, (ctx)) \
+    CALL(int, submit, (struct tern_context *ctx, const void *packets, size_t size, const char *label, \
+          uint64_t *fence), \
+         ctx, (ctx, packets, size, label, fence)) \
+    CALL(int, context_take_data, (struct tern_context *ctx), ctx, (ctx)) \
+    CALL(int, submit_data, (struct tern_context *ctx, const void *packets, size_t size, const void *data, \
+          size_t data_size, const char *label, uint64_t *fence), \
+         ctx, (ctx, packets, size, data, data_size, label, fence)) \
+    CALL(int, submit_null, (struct tern_context *ctx, const char *label, uint64_t *fence), ctx, (ctx, label, fence)) \
+    CALL(int, wait, (struct tern_context *ctx, uint64_t fence, int64_t timeout_ms), ctx, (ctx, fence, timeout_ms)) \
+    CALL(uint64_t, context_ended, (struct tern_context *ctx), ctx, (ctx)) \
+    CALL(int, context_set_priority, (struct tern_context *ctx, enum tern_band band, uint32_t weight), \
+         ctx, (ctx, band, weight)) \
+    CALL(int, context_query, (struct tern_context *ctx, struct tern_context_stats *out), ctx, (ctx, out)) \
+    CALL(int, fence_create, (struct tern_process *proc, uint64_t initial, struct tern_fence **out), \
+         proc, (proc, initial, out)) \
+    END(void, fence_destroy, (struct tern_fence *fence), fence, (fence)) \
+    CALL(uint32_t, fence_address, (const struct tern_fence *fence), fence, (fence)) \
+    CALL(int, fence_value, (struct tern_fence *fence, uint64_t *value), fence, (fence, value)) \
+    CALL(int, fence_signal, (struct tern_fence *fence, uint64_t value), fence, (fence, value)) \
+    CALL(int, fence_wait, (struct tern_fence *fence, uint64_t value, int64_t timeout_ms), \
+         fence, (fence, value, timeout_ms))
+
+#define TERN_API_MEMBER(type, name, parameters, handle, arguments) type (*name) parameters;
+struct tern_api {
+    TERN_API_FUNCTIONS(TERN_API_MEMBER, TERN_API_MEMBER)
+};
+
+/* Those of the driver in this process are tern_os_NAME. */
+#define TERN_API_OS(type, name, parameters, handle, arguments) type tern_os_##name parameters;
+TERN_API_FUNCTIONS(TERN_API_OS, TERN_API_OS)
+int tern_os_device_open(const char *backend, const char *config, struct tern_device **out);
+extern const struct tern_api tern_os_api;
+
+#endif

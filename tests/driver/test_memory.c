@@ -29,13 +29,30 @@ static void test_pages_basic(void **state)
     assert_int_equal(tern_pages_create(3 * 1024 + 100, 10, true, &p), 0);
     assert_int_equal(tern_pages_free_count(p), 3 * 1024 + 90);
     assert_int_equal(tern_pages_take_large(p, &a), 0);
-    assert_int_equal(a.page, 1024); /* chunk 0 holds the reserved pages */
+    assert_int_equal(a.page, 1024); /* the first 4 MiB hold the reserved pages */
     assert_false(a.dirty);
     assert_int_equal(tern_pages_take(p, 5, &b), 0);
+    assert_int_equal(b.page, 12); /* the block of four, not one that is larger; two pages are free below it */
+    assert_int_equal(b.count, 4);
+    assert_int_equal(tern_pages_take(p, 18, &b), 0);
+    assert_int_equal(b.page, 16);
+    assert_int_equal(b.count, 16); /* and not two more of 32, while there are two below */
+    assert_int_equal(tern_pages_take(p, 2, &b), 0);
     assert_int_equal(b.page, 10);
-    assert_int_equal(b.count, 5);
+    assert_int_equal(tern_pages_take(p, 100, &b), 0);
+    assert_true(b.page == 64 && b.count == 64); /* the other 36 fit better elsewhere */
+    assert_int_equal(tern_pages_take(p, 200, &b), 0);
+    assert_true(b.page == 128 && b.count == 128);
+    assert_int_equal(tern_pages_take(p, 256 + 64, &b), 0);
+    assert_true(b.page == 256 && b.count == 256);
+    assert_int_equal(tern_pages_take(p, 512, &b), 0);
+    assert_int_equal(tern_pages_take(p, 40, &b), 0);
+    assert_true(b.page == 32 && b.count == 32);
+    assert_int_equal(tern_pages_take(p, 100, &b), 0); /* 64, 32 and 4 pages side by side are one run */
+    assert_true(b.page == 3072 && b.count == 100);
     assert_int_equal(tern_pages_take_large(p, &c), 0);
-    assert_int_equal(tern_pages_take_large(p, &c), -ENOSPC); /* the last chunk is not whole */
+    assert_int_equal(tern_pages_take_large(p, &c), -ENOSPC); /* the last 4 MiB are not whole */
+    assert_int_equal(tern_pages_take(p, 1, &b), -ENOSPC);
     a.dirty = true;
     tern_pages_give(p, &a);
     assert_int_equal(tern_pages_take_large(p, &a), 0);

@@ -4,44 +4,201 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CHUNK 1024u
-#define WORDS (CHUNK / 64u)
+#define LEVELS 4u /* 64^4 pages are 64 GiB */
+#define NONE UINT32_MAX
+#define LARGEST (TERN_PAGES_ORDERS - 1)
 
-struct chunk {
-    uint64_t used[WORDS], dirty[WORDS];
-    uint32_t taken; /**< Bits set in used. */
+/** Numbers of blocks. A bit of level l + 1 says whether a word of level l has any. */
+struct set {
+    uint64_t *level[LEVELS];
+    uint32_t levels;
+};
+
+struct block {
+    uint32_t page, order;
 };
 
 struct tern_pages {
-    uint32_t chunks, free;
-    struct chunk chunk[];
+    uint32_t count, free;
+    uint32_t blocks[TERN_PAGES_ORDERS];
+    struct set clean[TERN_PAGES_ORDERS], mixed[TERN_PAGES_ORDERS]; /**< Free blocks; mixed: some page is dirty. */
+    uint64_t *dirty; /**< A bit a page. */
+    uint64_t words[];
 };
 
-static bool get(const uint64_t *map, uint32_t i)
+/* ------------------------------------------------------------------ sets */
+
+static uint32_t words_of(uint32_t bits)
 {
-    return map[i / 64] >> i % 64 & 1;
+    return bits / 64 + (bits % 64 != 0);
 }
 
-static void put(uint64_t *map, uint32_t i, bool v)
+/** Gives the set its words, of *words; or (words NULL) tells how many these are. */
+static size_t set_init(struct set *s, uint32_t bits, uint64_t **words)
 {
-    map[i / 64] = (map[i / 64] & ~(1ull << i % 64)) | (uint64_t)v << i % 64;
+    size_t all = 0;
+    s->levels = 0;
+    do {
+        bits = words_of(bits);
+        if (words) {
+            s->level[s->levels] = *words + all;
+        }
+        s->levels++;
+        all += bits;
+    } while (bits > 1);
+    if (words) {
+        *words += all;
+    }
+    return all;
 }
+
+static bool set_has(const struct set *s, uint32_t i)
+{
+    return s->level[0][i / 64] >> i % 64 & 1;
+}
+
+static void set_put(struct set *s, uint32_t i, bool in)
+{
+    for (uint32_t l = 0; l < s->levels; l++, i /= 64) {
+        uint64_t *w = &s->level[l][i / 64], was = *w, bit = 1ull << i % 64;
+        *w = in ? was | bit : was & ~bit;
+        if (in ? was : *w) {
+            return; /* the summary says so already */
+        }
+    }
+}
+
+static uint32_t set_first(const struct set *s)
+{
+    uint32_t i = 0;
+    if (!s->level[s->levels - 1][0]) {
+        return NONE;
+    }
+    for (uint32_t l = s->levels; l-- > 0;) {
+        i = i * 64 + (uint32_t)__builtin_ctzll(s->level[l][i]);
+    }
+    return i;
+}
+
+/* --------------------------------------------------------------- blocks */
+
+static bool is_dirty(const struct tern_pages *p, uint32_t page)
+{
+    return p->dirty[page / 64] >> page % 64 & 1;
+}
+
+/** The bits of a word that belong to pages [page, end). */
+static uint64_t mask(uint32_t word, uint32_t page, uint32_t end)
+{
+    const uint32_t from = page > word * 64 ? page - word * 64 : 0, to = end < word * 64 + 64 ? end - word * 64 : 64;
+    return (to == 64 ? UINT64_MAX : (1ull << to) - 1) & ~((1ull << from) - 1);
+}
+
+static bool any_dirty(const struct tern_pages *p, uint32_t page, uint32_t count)
+{
+    uint64_t any = 0;
+    for (uint32_t w = page / 64; w * 64 < page + count; w++) {
+        any |= p->dirty[w] & mask(w, page, page + count);
+    }
+    return any != 0;
+}
+
+static bool is_free(const struct tern_pages *p, struct block b)
+{
+    const uint32_t i = b.page >> b.order;
+    return b.page < p->count && (set_has(&p->clean[b.order], i) || set_has(&p->mixed[b.order], i));
+}
+
+static void remove_block(struct tern_pages *p, struct block b)
+{
+    set_put(&p->clean[b.order], b.page >> b.order, false);
+    set_put(&p->mixed[b.order], b.page >> b.order, false);
+    p->blocks[b.order]--;
+}
+
+/** A block becomes free, and one with its buddy, as long as that is free too. */
+static void insert_block(struct tern_pages *p, struct block b)
+{
+    for (; b.order < LARGEST; b.order++) {
+        const struct block buddy = {b.page ^ 1u << b.order, b.order};
+        if (!is_free(p, buddy)) {
+            break;
+        }
+        remove_block(p, buddy);
+        b.page &= ~(1u << b.order);
+    }
+    set_put(any_dirty(p, b.page, 1u << b.order) ? &p->mixed[b.order] : &p->clean[b.order], b.page >> b.order, true);
+    p->blocks[b.order]++;
+}
+
+/** The largest order of a block of at most `count` pages. */
+static uint32_t order_within(uint32_t count)
+{
+    const uint32_t order = 31u - (uint32_t)__builtin_clz(count);
+    return order < LARGEST ? order : LARGEST;
+}
+
+static void insert_range(struct tern_pages *p, uint32_t page, uint32_t count)
+{
+    for (uint32_t n; count; page += n, count -= n) {
+        const uint32_t fits = order_within(count), aligned = page ? (uint32_t)__builtin_ctz(page) : LARGEST;
+        const struct block b = {page, fits < aligned ? fits : aligned};
+        n = 1u << b.order;
+        insert_block(p, b);
+    }
+}
+
+/** Takes the pages of [page, page + count) that lie in the free block; the rest of it stays free. */
+static void carve(struct tern_pages *p, struct block b, uint32_t page, uint32_t count)
+{
+    const uint32_t end = b.page + (1u << b.order);
+    remove_block(p, b);
+    if (page > b.page) {
+        insert_range(p, b.page, page - b.page);
+    }
+    if (page + count < end) {
+        insert_range(p, page + count, end - page - count);
+    }
+}
+
+/** The lowest free block of the order. */
+static bool lowest(const struct tern_pages *p, uint32_t order, struct block *out)
+{
+    uint32_t i = set_first(&p->clean[order]);
+    i = i == NONE ? set_first(&p->mixed[order]) : i;
+    *out = (struct block){i << order, order};
+    return i != NONE;
+}
+
+/* ---------------------------------------------------------------- calls */
 
 int tern_pages_create(uint32_t count, uint32_t reserved, bool clean, struct tern_pages **out)
 {
-    uint32_t chunks = (count + CHUNK - 1) / CHUNK;
-    struct tern_pages *p = calloc(1, sizeof *p + chunks * sizeof p->chunk[0]);
+    struct set unused = {{0}, 0};
+    size_t words = words_of(count);
+    if (count > 1u << 6 * LEVELS) {
+        return -ENOMEM;
+    }
+    for (uint32_t o = 0; o < TERN_PAGES_ORDERS; o++) {
+        words += 2 * set_init(&unused, (count >> o) + 1, NULL);
+    }
+    struct tern_pages *p = calloc(1, sizeof *p + words * sizeof p->words[0]);
     if (!p) {
         return -ENOMEM;
     }
-    p->chunks = chunks;
-    for (uint32_t i = 0; i < chunks * CHUNK; i++) {
-        struct chunk *c = &p->chunk[i / CHUNK];
-        bool used = i < reserved || i >= count;
-        put(c->used, i % CHUNK, used);
-        put(c->dirty, i % CHUNK, !clean);
-        c->taken += used;
-        p->free += !used;
+    uint64_t *next = p->words;
+    for (uint32_t o = 0; o < TERN_PAGES_ORDERS; o++) {
+        set_init(&p->clean[o], (count >> o) + 1, &next);
+        set_init(&p->mixed[o], (count >> o) + 1, &next);
+    }
+    p->dirty = next;
+    p->count = count;
+    for (uint32_t w = 0; w < words_of(count); w++) {
+        p->dirty[w] = clean ? 0 : UINT64_MAX;
+    }
+    if (reserved < count) {
+        insert_range(p, reserved, count - reserved);
+        p->free = count - reserved;
     }
     *out = p;
     return 0;
@@ -57,105 +214,123 @@ uint32_t tern_pages_free_count(const struct tern_pages *p)
     return p->free;
 }
 
-static void take(struct tern_pages *p, uint32_t chunk, uint32_t first, uint32_t count)
+uint32_t tern_pages_free_blocks(const struct tern_pages *p, uint32_t order)
 {
-    struct chunk *c = &p->chunk[chunk];
-    for (uint32_t i = first; i < first + count; i++) {
-        put(c->used, i, true);
-    }
-    c->taken += count;
-    p->free -= count;
+    return p->blocks[order];
 }
 
 int tern_pages_take_large(struct tern_pages *p, struct tern_run *out)
 {
-    for (uint32_t k = 0; k < p->chunks; k++) {
-        if (p->chunk[k].taken == 0) {
-            *out = (struct tern_run){.page = k * CHUNK, .count = CHUNK};
-            for (uint32_t w = 0; w < WORDS; w++) {
-                out->dirty = out->dirty || p->chunk[k].dirty[w];
-            }
-            take(p, k, 0, CHUNK);
-            return 0;
-        }
+    struct block b;
+    if (!lowest(p, LARGEST, &b)) {
+        return -ENOSPC;
     }
-    return -ENOSPC;
+    remove_block(p, b);
+    p->free -= TERN_PAGES_SPAN;
+    *out = (struct tern_run){b.page, TERN_PAGES_SPAN, any_dirty(p, b.page, TERN_PAGES_SPAN)};
+    return 0;
 }
 
-/** The first free pages of a chunk: a run that ends where use or cleanness changes. */
-static int take_from(struct tern_pages *p, uint32_t k, uint32_t want, struct tern_run *out)
+/** The block from which up to `want` pages are taken: of the least order that fits without waste, else the next that
+ *  is smaller, and only then 4 MiB. */
+static bool best(const struct tern_pages *p, uint32_t want, struct block *out)
 {
-    const struct chunk *c = &p->chunk[k];
-    uint32_t first = 0, n = 1;
-    while (c->used[first / 64] == UINT64_MAX) {
-        first += 64;
+    const uint32_t fits = order_within(want);
+    for (uint32_t o = fits; o < LARGEST; o++) {
+        if (lowest(p, o, out)) {
+            return true;
+        }
     }
-    while (get(c->used, first)) {
-        first++;
+    for (uint32_t o = fits < LARGEST ? fits : LARGEST; o-- > 0;) {
+        if (lowest(p, o, out)) {
+            return true;
+        }
     }
-    bool dirty = get(c->dirty, first);
-    while (n < want && first + n < CHUNK && !get(c->used, first + n) && get(c->dirty, first + n) == dirty) {
-        n++;
-    }
-    *out = (struct tern_run){.page = k * CHUNK + first, .count = n, .dirty = dirty};
-    take(p, k, first, n);
-    return 0;
+    return lowest(p, LARGEST, out);
 }
 
 int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out)
 {
-    uint32_t whole = p->chunks;
-    for (uint32_t k = 0; k < p->chunks; k++) {
-        if (p->chunk[k].taken && p->chunk[k].taken < CHUNK) {
-            return take_from(p, k, want, out);
+    struct tern_run run = {0};
+    struct block b;
+    while (run.count < want && best(p, want - run.count, &b)) {
+        const uint32_t size = 1u << b.order, most = size < want - run.count ? size : want - run.count;
+        const bool dirty = is_dirty(p, b.page);
+        uint32_t n = 1;
+        if (run.count && (b.page != run.page + run.count || b.page % TERN_PAGES_SPAN == 0 || dirty != run.dirty)) {
+            break;
         }
-        if (p->chunk[k].taken == 0 && whole == p->chunks) {
-            whole = k;
+        while (n < most && is_dirty(p, b.page + n) == dirty) {
+            n++;
         }
+        carve(p, b, b.page, n);
+        run = (struct tern_run){run.count ? run.page : b.page, run.count + n, dirty};
     }
-    return whole < p->chunks ? take_from(p, whole, want, out) : -ENOSPC;
+    if (!run.count) {
+        return -ENOSPC;
+    }
+    p->free -= run.count;
+    *out = run;
+    return 0;
 }
 
-/** First page of `count` free ones in a row; CHUNK: there is none. */
-static uint32_t find_span(const struct chunk *c, uint32_t count)
+/** The free block that begins at the page; false: it is used, or the block begins before. */
+static bool block_at(const struct tern_pages *p, uint32_t page, struct block *out)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < CHUNK; i++) {
-        n = get(c->used, i) ? 0 : n + 1;
-        if (n == count) {
-            return i + 1 - count;
+    const uint32_t aligned = page % TERN_PAGES_SPAN ? (uint32_t)__builtin_ctz(page) : LARGEST;
+    for (uint32_t o = 0; o <= aligned; o++) {
+        *out = (struct block){page, o};
+        if (is_free(p, *out)) {
+            return true;
         }
     }
-    return CHUNK;
+    return false;
+}
+
+/** First page of a row across blocks; NONE: there is none. */
+static uint32_t find_row(const struct tern_pages *p, uint32_t count)
+{
+    struct block b;
+    for (uint32_t page = 0, n = 0; page < p->count;) {
+        const bool is = block_at(p, page, &b);
+        n = page % TERN_PAGES_SPAN ? n : 0;
+        n = is ? n + (1u << b.order) : 0;
+        page += is ? 1u << b.order : 1;
+        if (n >= count) {
+            return page - n;
+        }
+    }
+    return NONE;
 }
 
 int tern_pages_take_span(struct tern_pages *p, uint32_t count, struct tern_run *out)
 {
-    for (int whole = 0; whole < 2; whole++) { /* chunks that are broken already come first */
-        for (uint32_t k = 0; k < p->chunks; k++) {
-            struct chunk *c = &p->chunk[k];
-            uint32_t first = (c->taken == 0) == whole && c->taken + count <= CHUNK ? find_span(c, count) : CHUNK;
-            if (first == CHUNK) {
-                continue;
-            }
-            *out = (struct tern_run){.page = k * CHUNK + first, .count = count};
-            for (uint32_t i = first; i < first + count; i++) {
-                out->dirty = out->dirty || get(c->dirty, i);
-            }
-            take(p, k, first, count);
-            return 0;
-        }
+    uint32_t order = order_within(count), first = NONE;
+    struct block b;
+    for (order += 1u << order < count; order < TERN_PAGES_ORDERS && first == NONE; order++) {
+        first = lowest(p, order, &b) ? b.page : NONE;
     }
-    return -ENOSPC;
+    if (first == NONE) {
+        first = count <= p->free ? find_row(p, count) : NONE;
+    }
+    if (first == NONE) {
+        return -ENOSPC;
+    }
+    for (uint32_t page = first; page < first + count; page = b.page + (1u << b.order)) {
+        block_at(p, page, &b);
+        carve(p, b, page, first + count - page);
+    }
+    p->free -= count;
+    *out = (struct tern_run){first, count, any_dirty(p, first, count)};
+    return 0;
 }
 
 void tern_pages_give(struct tern_pages *p, const struct tern_run *run)
 {
-    struct chunk *c = &p->chunk[run->page / CHUNK];
-    for (uint32_t i = run->page % CHUNK; i < run->page % CHUNK + run->count; i++) {
-        put(c->used, i, false);
-        put(c->dirty, i, run->dirty);
+    for (uint32_t w = run->page / 64; w * 64 < run->page + run->count; w++) {
+        const uint64_t m = mask(w, run->page, run->page + run->count);
+        p->dirty[w] = run->dirty ? p->dirty[w] | m : p->dirty[w] & ~m;
     }
-    c->taken -= run->count;
+    insert_range(p, run->page, run->count);
     p->free += run->count;
 }

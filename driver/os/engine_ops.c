@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler's operations on a real device: puts a slice where its engine can fetch it, and asks the kmd.
+ * The scheduler's operations on a real device: puts a chunk where its engine can fetch it, and asks the kmd.
  * Called by the device thread with the turn and dev->lock held: nothing here waits, and no device time passes.
  *
- * Each slice of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host
- * and other engines may have written meanwhile. A slice that goes on from its save area must find the same buffer at
+ * Each chunk of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host
+ * and other engines may have written meanwhile. A chunk that goes on from its save area must find the same buffer at
  * the same address, so its slot of the arena is not touched; caches are then forgotten by the resumption itself.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
 #define PREFIX TERN_PKT_LINE_BYTES
 
-/** The pieces of a slice: its prefix, what lies in each run of the arena's pages, and data. */
+/** The pieces of a chunk: its prefix, what lies in each run of the arena's pages, and data. */
 struct pieces {
     struct tern_iovec piece[TERN_SLOT_PAGES + 1 + TERN_DATA_PAGES];
     size_t n;
@@ -37,11 +37,11 @@ static void add(struct pieces *p, const struct tern_allocation *to, uint64_t off
     }
 }
 
-/** Prefix, packets and data: all that the device gets of a slice, in one write. */
-static int write_slice(const struct tern_context *c, const struct tern_slice *s, uint64_t offset)
+/** Prefix, packets and data: all that the device gets of a chunk, in one write. */
+static int write_chunk(const struct tern_context *c, const struct tern_chunk *s, uint64_t offset)
 {
     struct pieces p = {.n = 0};
-    uint32_t image[TERN_SLICE_BYTES / 4 + PREFIX / 4];
+    uint32_t image[TERN_CHUNK_BYTES / 4 + PREFIX / 4];
     int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, image);
     tern_data_resolve(s, image + PREFIX / 4);
     add(&p, c->arena, offset, image, PREFIX + s->size);
@@ -52,10 +52,10 @@ static int write_slice(const struct tern_context *c, const struct tern_slice *s,
     return r ? r : tern_device_write(c->proc->dev, p.piece, p.n);
 }
 
-static int place(struct tern_device *dev, uint32_t engine, const struct tern_slice *s, struct tern_hw_entry *entry)
+static int place(struct tern_device *dev, uint32_t engine, const struct tern_chunk *s, struct tern_hw_entry *entry)
 {
     const uint8_t *packets = (const uint8_t *)s->job->packets + s->start;
-    *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size, .resume = s->resume, .null = s->null};
+    *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size, .resume = s->resume, .null = s->job->null};
     if (s->context->process->system) {
         entry->buffer = ((uint64_t)engine * tern_system_pages(dev) + s->slot * TERN_SLOT_PAGES) * TERN_PAGE;
         entry->save = tern_system_save(dev, engine);
@@ -67,7 +67,7 @@ static int place(struct tern_device *dev, uint32_t engine, const struct tern_sli
     uint64_t offset = (uint64_t)s->slot * SLOT_BYTES;
     int r = 0;
     if (!s->resume) {
-        r = write_slice(c, s, offset);
+        r = write_chunk(c, s, offset);
     }
     entry->buffer = c->arena->va * (uint64_t)TERN_PAGE + offset;
     entry->size += PREFIX;
@@ -77,11 +77,11 @@ static int place(struct tern_device *dev, uint32_t engine, const struct tern_sli
     return r;
 }
 
-static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice)
+static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk)
 {
     struct tern_device *dev = user;
     struct tern_hw_entry entry;
-    int r = place(dev, engine, slice, &entry);
+    int r = place(dev, engine, chunk, &entry);
     if (r) {
         return r;
     }
@@ -89,8 +89,8 @@ static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice
     return r == -EAGAIN ? tern_error(r, "engine %u does not take a buffer, though there should be room", engine) : r;
 }
 
-/** The slice in the engine's HW queue that has this fence id; NULL: there is none. */
-static const struct tern_slice *inflight(const struct tern_device *dev, uint32_t engine, uint64_t id)
+/** The chunk in the engine's HW queue that has this fence id; NULL: there is none. */
+static const struct tern_chunk *inflight(const struct tern_device *dev, uint32_t engine, uint64_t id)
 {
     const struct tern_sched_engine *e = &dev->sched.engine[engine];
     for (uint32_t i = 0; i < e->n; i++) {
@@ -101,8 +101,8 @@ static const struct tern_slice *inflight(const struct tern_device *dev, uint32_t
     return NULL;
 }
 
-/** From a byte of the buffer, as the engine counts, to one of the slice. */
-static uint32_t without_prefix(const struct tern_slice *s, uint32_t offset)
+/** From a byte of the buffer, as the engine counts, to one of the chunk. */
+static uint32_t without_prefix(const struct tern_chunk *s, uint32_t offset)
 {
     return !s || s->context->process->system || offset < PREFIX ? offset : offset - PREFIX;
 }
@@ -126,9 +126,9 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
         break;
     case TERN_KMD_PREEMPTED:
         out->kind = TERN_SCHED_PREEMPTED;
-        out->cut.fence = ind.cut;
-        out->cut.offset = without_prefix(inflight(dev, engine, ind.cut), ind.offset);
-        out->cut.began = ind.began;
+        out->preempted.fence = ind.cut;
+        out->preempted.offset = without_prefix(inflight(dev, engine, ind.cut), ind.offset);
+        out->preempted.began = ind.began;
         break;
     default:
         break;
@@ -149,15 +149,12 @@ static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_abor
     return tern_kmd_reset(&dev->kmd, engine, begin, last_aborted);
 }
 
-static int op_status(void *user, uint32_t engine, struct tern_sched_status *out)
+static int op_idle(void *user, uint32_t engine)
 {
     struct tern_device *dev = user;
     struct tern_kmd_status s;
     int r = tern_kmd_status(&dev->kmd, engine, &s);
-    if (!r) {
-        *out = (struct tern_sched_status){.queued = s.queued, .busy = s.busy, .stopping = s.stopping};
-    }
-    return r;
+    return r ? r : !s.queued && !s.busy;
 }
 
 static uint32_t op_dependent(void *user, uint32_t engine)
@@ -210,7 +207,7 @@ const struct tern_sched_ops tern_engine_ops = {
     .preempt = op_preempt,
     .poll = op_poll,
     .reset = op_reset,
-    .status = op_status,
+    .idle = op_idle,
     .dependent = op_dependent,
     .time = op_time,
     .fence_value = op_fence_value,

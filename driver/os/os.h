@@ -23,8 +23,8 @@
 #include "os/tdr.h"
 #include "os/mem/vaspace.h"
 
-#define TERN_DATA_PAGES 2u    /**< Place for the data that go with a slice. */
-#define TERN_SLOT_PAGES 4u    /**< Place for one slice in device memory: a line of prefix and TERN_SLICE_BYTES. */
+#define TERN_DATA_PAGES 2u    /**< Place for the data that go with a chunk. */
+#define TERN_SLOT_PAGES 4u    /**< Place for one chunk in device memory: a line of prefix and TERN_CHUNK_BYTES. */
 
 /** A part of device memory with an allocator of its own. All that a process has of memory comes from one. */
 struct tern_partition {
@@ -123,7 +123,7 @@ struct tern_context {
     void *user;
     struct tern_completion_queue *completions;
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
-    struct tern_allocation *data;  /**< Places for the data of two slices; NULL: not asked for. */
+    struct tern_allocation *data;  /**< Places for the data of two chunks; NULL: not asked for. */
     struct tern_run save;
     uint32_t id;
     uint64_t submitted, ended, first_bad;
@@ -197,8 +197,8 @@ int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
 /* data.c */
 /** Does each dispatch of the job name a place in its data, which are `size` bytes? -EINVAL. */
 int tern_data_check(const struct tern_job *job, uint32_t size);
-/** Copies a slice's packets as its engine is to get them: offsets into the data have become addresses. */
-void tern_data_resolve(const struct tern_slice *s, uint32_t *out);
+/** Copies a chunk's packets as its engine is to get them: offsets into the data have become addresses. */
+void tern_data_resolve(const struct tern_chunk *s, uint32_t *out);
 
 /* process.c */
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault);

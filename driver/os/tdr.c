@@ -87,7 +87,7 @@ bool tern_tdr_stuck(void *user, uint32_t engine, struct tern_job *front)
 {
     struct tern_device *dev = user;
     struct tern_tdr_dump *d = &dev->tdr.dump[engine];
-    const uint64_t stop = dev->sched.engine[engine].stop_since + 1;
+    const uint64_t stop = dev->sched.engine[engine].preempt_since + 1;
     char why[160];
     (void)front; /* the scheduler still shows the whole HW queue */
     if (d->stop == stop) {

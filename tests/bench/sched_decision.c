@@ -32,10 +32,10 @@ struct bench {
     uint64_t now;
 };
 
-static int op_submit(void *user, uint32_t engine, const struct tern_slice *slice)
+static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk)
 {
     struct engine *e = &((struct bench *)user)->engine[engine];
-    e->id[e->n++] = slice->id;
+    e->id[e->n++] = chunk->id;
     return 0;
 }
 
@@ -56,7 +56,7 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
     if (e->stopping) {
         *out = (struct tern_sched_indication){.kind = TERN_SCHED_PREEMPTED, .fence = e->preempt,
                                               .last_completed = e->completed};
-        out->cut.fence = e->n ? e->id[0] : 0;
+        out->preempted.fence = e->n ? e->id[0] : 0;
         e->n = 0;
         e->stopping = false;
         return 1;
@@ -82,11 +82,9 @@ static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_abor
     return -EIO;
 }
 
-static int op_status(void *user, uint32_t engine, struct tern_sched_status *out)
+static int op_idle(void *user, uint32_t engine)
 {
-    const struct engine *e = &((struct bench *)user)->engine[engine];
-    *out = (struct tern_sched_status){.queued = e->n, .busy = e->n != 0, .stopping = e->stopping};
-    return 0;
+    return !((struct bench *)user)->engine[engine].n;
 }
 
 static uint32_t op_dependent(void *user, uint32_t engine)
@@ -119,7 +117,7 @@ static void op_fault(void *user, uint32_t engine, struct tern_job *job, const st
 }
 
 static const struct tern_sched_ops ops = {
-    .submit = op_submit, .preempt = op_preempt, .poll = op_poll, .reset = op_reset, .status = op_status,
+    .submit = op_submit, .preempt = op_preempt, .poll = op_poll, .reset = op_reset, .idle = op_idle,
     .dependent = op_dependent, .time = op_time, .fence_value = op_fence, .fault = op_fault,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Feeds the trace writer with what a scheduler could tell: random submissions, slices that are cut and go on elsewhere,
- * waits, faults, resets, aborted jobs, news that come late. test_trace.py judges the file.
+ * Feeds the trace writer with what a scheduler could report: random submissions, chunks that are preempted and go on
+ * elsewhere, waits, faults, resets, aborted jobs, events that come late. test_trace.py checks the file.
  *
  * usage: trace_events SEED [kill | exit | slow]
  * kill: dies in the middle, as by a signal; exit: ends without closing the trace; slow: tells more than the trace can
@@ -77,7 +77,7 @@ static void run(struct actor *a)
         a->cut = true;
         break;
     case 3:
-        tell(TERN_EV_COMPLETED, a, engine, end, a->ended + 1, false); /* a slice, not the job */
+        tell(TERN_EV_COMPLETED, a, engine, end, a->ended + 1, false); /* a chunk, not the job */
         a->cut = false;
         break;
     default:

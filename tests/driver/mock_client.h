@@ -67,10 +67,10 @@ static inline struct tern_job *client_submit(struct client *c, uint32_t packets)
 /** Without jobs it is its owner's: the scheduler keeps no reference to it. */
 static inline void expect_unreferenced(const struct tern_sched_context *c)
 {
-    assert_true(tern_list_empty(&c->jobs) && c->state == TERN_SCHED_EMPTY && !c->live && !c->inflight && !c->backs &&
-                !c->next);
-    assert_true(tern_list_empty(&c->node) && tern_list_empty(&c->movable) && tern_list_empty(&c->judge));
-    assert_true(!c->blocker && tern_list_empty(&c->donor) && tern_list_empty(&c->donors));
+    assert_true(tern_list_empty(&c->jobs) && c->state == TERN_SCHED_EMPTY && !c->live && !c->inflight);
+    assert_true(!c->requeued_count && !tern_sched_next_job(c));
+    assert_true(tern_list_empty(&c->node) && tern_list_empty(&c->movable) && tern_list_empty(&c->update));
+    assert_true(!c->blocked_on && tern_list_empty(&c->waiter) && tern_list_empty(&c->waiters));
 }
 
 /** Takes what has ended, in order within each context. */

@@ -24,14 +24,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static struct mock_work *work_of(const struct mock_queue *q)
 {
-    return q->slice[0].job->user;
+    return q->chunk[0].job->user;
 }
 
 /* ------------------------------------------------------------------- indications */
 
 static void shift(struct mock_queue *q)
 {
-    q->slice[0] = q->slice[1];
+    q->chunk[0] = q->chunk[1];
     q->n--;
     q->running = false;
     q->at = 0;
@@ -48,11 +48,11 @@ static struct tern_sched_indication *tell(struct mock_queue *q, enum tern_sched_
 
 static void ended(struct mock_queue *q, enum tern_sched_kind kind, uint64_t now)
 {
-    struct tern_sched_indication *i = tell(q, kind, q->slice[0].id);
+    struct tern_sched_indication *i = tell(q, kind, q->chunk[0].id);
     i->begin = q->begin;
     i->end = now;
     if (kind == TERN_SCHED_COMPLETED) {
-        q->last_completed = q->slice[0].id;
+        q->last_completed = q->chunk[0].id;
     } else {
         i->fault = (struct tern_indication){.fault = TERN_FAULT_PAGE, .offset = q->at * TERN_PKT_LINE_BYTES};
     }
@@ -65,18 +65,18 @@ static void stopped(struct mock *m, uint32_t engine, uint64_t now)
     struct mock_queue *q = &m->queue[engine];
     struct tern_sched_indication *i = tell(q, TERN_SCHED_PREEMPTED, q->stopping);
     if (q->n) {
-        i->cut.fence = q->slice[0].id;
-        i->cut.began = q->running;
+        i->preempted.fence = q->chunk[0].id;
+        i->preempted.began = q->running;
         i->begin = q->running ? q->begin : 0;
         i->end = q->running ? now : 0;
-        i->cut.offset = q->at * TERN_PKT_LINE_BYTES;
-        struct mock_context *c = MOCK_CONTEXT(q->slice[0].context);
+        i->preempted.offset = q->at * TERN_PKT_LINE_BYTES;
+        struct mock_context *c = MOCK_CONTEXT(q->chunk[0].context);
         if (q->running) {
             check(!c->save.valid, "a save area that holds state is written");
             c->save.valid = true;
-            c->save.job = q->slice[0].job;
-            c->save.start = q->slice[0].start;
-            c->save.slot = q->slice[0].slot;
+            c->save.job = q->chunk[0].job;
+            c->save.start = q->chunk[0].start;
+            c->save.slot = q->chunk[0].slot;
             c->save.engine = engine;
             c->save.at = q->at;
             c->save.left = q->left;
@@ -90,19 +90,19 @@ static void stopped(struct mock *m, uint32_t engine, uint64_t now)
 
 /* ------------------------------------------------------------------- time */
 
-static void begin_slice(struct mock *m, uint32_t engine, uint64_t now)
+static void begin_chunk(struct mock *m, uint32_t engine, uint64_t now)
 {
     struct mock_queue *q = &m->queue[engine];
-    const struct tern_slice *s = &q->slice[0];
+    const struct tern_chunk *s = &q->chunk[0];
     struct mock_context *c = MOCK_CONTEXT(s->context);
     q->running = true;
     q->begin = now;
-    q->left = s->null ? 0 : work_of(q)->cost;
+    q->left = s->job->null ? 0 : work_of(q)->cost;
     check(s->resume == c->save.valid, s->resume ? "resumed from an empty save area" : "saved state is forgotten");
     if (s->resume) {
         check(c->save.job == s->job && c->save.start == s->start && c->save.slot == s->slot,
-              "resumed from another slice's state");
-        check(s->at == c->save.at * TERN_PKT_LINE_BYTES, "resumed at another offset");
+              "resumed from another chunk's state");
+        check(s->resume_at == c->save.at * TERN_PKT_LINE_BYTES, "resumed at another offset");
         q->at = c->save.at;
         q->left = c->save.left;
         q->restoring = m->restore_cycles;
@@ -114,11 +114,11 @@ static void begin_slice(struct mock *m, uint32_t engine, uint64_t now)
 
 static void packet_done(struct mock *m, struct mock_queue *q, uint64_t now)
 {
-    const struct tern_slice *s = &q->slice[0];
+    const struct tern_chunk *s = &q->chunk[0];
     struct mock_work *w = work_of(q);
     uint32_t packet = s->start / TERN_PKT_LINE_BYTES + q->at;
     const uint32_t *words = &s->job->packets[packet * 16];
-    if (s->null) {
+    if (s->job->null) {
         ended(q, TERN_SCHED_COMPLETED, now);
         return;
     }
@@ -171,7 +171,7 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         return 0;
     }
     if (!q->running) {
-        begin_slice(m, engine, now);
+        begin_chunk(m, engine, now);
     }
     if (q->restoring) {
         uint64_t n = least(most, q->restoring);
@@ -217,11 +217,11 @@ uint64_t mock_next(const struct mock *m)
         if (q->stopping && (!q->n || q->saving || until_stop(q) != UINT64_MAX)) {
             at = least(at, q->saving + (q->n && !q->saving ? until_stop(q) : 0) + 1);
         }
-        if (q->n && q->slice[0].null) {
+        if (q->n && q->chunk[0].job->null) {
             at = least(at, 1);
         } else if (q->n && w->cost != MOCK_HANG) {
-            uint64_t begun = q->running ? q->left + (q->slice[0].packets - q->at - 1) * w->cost
-                                        : q->slice[0].packets * w->cost;
+            uint64_t begun = q->running ? q->left + (q->chunk[0].packets - q->at - 1) * w->cost
+                                        : q->chunk[0].packets * w->cost;
             at = least(at, q->restoring + begun + 1);
         }
     }
@@ -230,26 +230,26 @@ uint64_t mock_next(const struct mock *m)
 
 /* ------------------------------------------------------------------- operations */
 
-static int op_submit(void *user, uint32_t engine, const struct tern_slice *s)
+static int op_submit(void *user, uint32_t engine, const struct tern_chunk *s)
 {
     struct mock *m = user;
     struct mock_queue *q = &m->queue[engine];
     if (m->fail) {
         return m->fail;
     }
-    check(q->n < TERN_HW_QUEUE, "a third slice in the HW queue (C6)");
+    check(q->n < TERN_HW_QUEUE, "a third chunk in the HW queue (C6)");
     check(!q->stopping, "a submission while a preemption is under way");
     check(s->context->affinity == TERN_ENGINE_ANY || s->context->affinity == (int32_t)engine,
           "a bound context elsewhere");
     check(s->id > q->last_completed, "an id that has completed");
-    check(q->n == 0 || s->id > q->slice[0].id, "ids out of order");
-    check(q->n == 0 || q->slice[0].context != s->context || q->slice[0].slot != s->slot, "two slices in one slot");
+    check(q->n == 0 || s->id > q->chunk[0].id, "ids out of order");
+    check(q->n == 0 || q->chunk[0].context != s->context || q->chunk[0].slot != s->slot, "two chunks in one slot");
     for (uint32_t e = 0; e < m->sched.engines; e++) {
         for (uint32_t i = 0; i < m->queue[e].n; i++) {
-            check(e == engine || m->queue[e].slice[i].context != s->context, "one context on two engines");
+            check(e == engine || m->queue[e].chunk[i].context != s->context, "one context on two engines");
         }
     }
-    q->slice[q->n++] = *s;
+    q->chunk[q->n++] = *s;
     q->last_submitted = s->id > q->last_submitted ? s->id : q->last_submitted;
     m->deepest = q->n > m->deepest ? q->n : m->deepest;
     return 0;
@@ -296,8 +296,8 @@ static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_abor
         struct mock_queue *q = &m->queue[e];
         if (e == engine || (m->dependent[engine] >> e & 1)) {
             while (q->n && !m->refuse_reset) {
-                if (q->running && q->slice[0].resume) { /* the save area still holds what it began from */
-                    MOCK_CONTEXT(q->slice[0].context)->save.valid = !q->slice[0].paging;
+                if (q->running && q->chunk[0].resume) { /* the save area still holds what it began from */
+                    MOCK_CONTEXT(q->chunk[0].context)->save.valid = !q->chunk[0].context->process->system;
                 }
                 shift(q);
             }
@@ -311,12 +311,11 @@ static int op_reset(void *user, uint32_t engine, bool begin, uint64_t *last_abor
     return m->fail;
 }
 
-static int op_status(void *user, uint32_t engine, struct tern_sched_status *out)
+static int op_idle(void *user, uint32_t engine)
 {
     struct mock *m = user;
     const struct mock_queue *q = &m->queue[engine];
-    *out = (struct tern_sched_status){.queued = q->n, .busy = q->running, .stopping = q->stopping != 0};
-    return m->fail;
+    return m->fail ? m->fail : !q->n && !q->running;
 }
 
 static uint32_t op_dependent(void *user, uint32_t engine)
@@ -375,7 +374,7 @@ static const struct tern_sched_ops ops = {
     .preempt = op_preempt,
     .poll = op_poll,
     .reset = op_reset,
-    .status = op_status,
+    .idle = op_idle,
     .dependent = op_dependent,
     .time = op_time,
     .fence_value = op_fence_value,

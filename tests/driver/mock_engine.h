@@ -2,7 +2,7 @@
 /**
  * Engines with no device behind them: a two-deep HW queue each, time that passes only in mock_advance, and for each
  * job a cost in cycles per packet. They stop, save and resume as the hardware does, and check what the scheduler owes
- * it: that a slice that was cut comes back from the save area of its context and no other does, that the queue never
+ * it: that a chunk that was cut comes back from the save area of its context and no other does, that the queue never
  * holds more than two, that fence ids grow. Every packet counts how often it ran. For tests of the scheduler, which
  * sees only its operations table.
  */
@@ -37,8 +37,8 @@ struct mock_context {
 };
 
 struct mock_queue {
-    struct tern_slice slice[TERN_HW_QUEUE];
-    uint32_t n, at; /**< at: packet of slice 0 that runs. */
+    struct tern_chunk chunk[TERN_HW_QUEUE];
+    uint32_t n, at; /**< at: packet of chunk 0 that runs. */
     bool running;
     uint64_t left, begin, saving, restoring; /**< Cycles that are left of each. */
     uint64_t stopping; /**< Preemption fence; 0: none. */
@@ -46,7 +46,7 @@ struct mock_queue {
     uint64_t last_submitted, last_completed;
     struct tern_sched_indication ind[8];
     uint32_t inds;
-    uint64_t busy; /**< Cycles in which a slice ran, moves of state not included. */
+    uint64_t busy; /**< Cycles in which a chunk ran, moves of state not included. */
     uint64_t idle; /**< Cycles with an empty queue. */
 };
 
@@ -60,7 +60,7 @@ struct mock {
     uint64_t reset_cycles, reset_begun; /**< How long a reset takes; reset_begun: 0, or since when there is one. */
     uint32_t dependent[TERN_ENGINES_MAX];
     uint32_t resets, preemptions, finer, faults, stucks, deepest, reads; /**< reads: of fences. */
-    uint64_t resumed, moved; /**< Slices that went on; that did so on another engine. */
+    uint64_t resumed, moved; /**< Chunks that went on; that did so on another engine. */
     uint32_t later;          /**< How often a reset is put off. */
     int fail;                /**< If not 0, what every operation returns. */
     bool deaf;               /**< Engine 0 does nothing any more until it is reset. */

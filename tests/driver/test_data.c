@@ -87,11 +87,11 @@ static void expect_words(struct scene *s, uint32_t n, uint32_t first)
     free(got);
 }
 
-/** More than fits one slice, and fences in it: each slice has the data. */
-static void test_slices(void **state)
+/** More than fits one chunk, and fences in it: each chunk has the data. */
+static void test_chunks(void **state)
 {
     (void)state;
-    struct scene s = scene_open("slices");
+    struct scene s = scene_open("chunks");
     struct tern_context *c = taker(s.p, 0);
     struct tern_fence *f;
     load(&s, code_store, sizeof code_store);
@@ -194,7 +194,7 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_slices, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chunks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_after_another, setup, teardown),
         cmocka_unit_test_setup_teardown(test_preempted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),

@@ -175,7 +175,7 @@ static void test_malformed_packets(void **state)
         struct tern_process *p = process("malformed");
         struct tern_context *c = context(p, -1);
         struct tern_fault f = {.size = sizeof f};
-        uint32_t w[301 * 16] = {0}; /* longer than a slice */
+        uint32_t w[301 * 16] = {0}; /* longer than a chunk */
         for (int line = 0; line < 300; line++) {
             ok(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, w + 16 * line));
         }

@@ -67,7 +67,7 @@ static void enter(struct scene *s, enum state state)
         s->victims = actor_spin(&s->victim);
         spins(&s->victim);
         s->hold = actor_suspend(&s->victim);
-        assert_true(s->victim.c->sched.backs && s->victim.c->sched.back[0].resume);
+        assert_true(s->victim.c->sched.requeued_count && s->victim.c->sched.requeued[0].resume);
         s->others = actor_spin(&s->other);
         spins(&s->other);
         if (state == RESUMED) {

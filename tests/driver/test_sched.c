@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler on mock engines, the basics: order, depth, ends, containment, slices (C2-C6, C9, C10, F1), and the
+/** The scheduler on mock engines, the basics: order, depth, ends, containment, chunks (C2-C6, C9, C10, F1), and the
  * cases of the public drm_sched suite. */
 #include "mock_client.h"
 
@@ -66,7 +66,7 @@ static void test_one_context_fills_both_places(void **state)
     }
     turn();
     assert_int_equal(m.queue[0].n, 2);
-    assert_int_not_equal(m.queue[0].slice[0].slot, m.queue[0].slice[1].slot);
+    assert_int_not_equal(m.queue[0].chunk[0].slot, m.queue[0].chunk[1].slot);
     drain();
     assert_int_equal(clients[0].results[TERN_COMPLETED], 3);
 }
@@ -81,8 +81,8 @@ static void test_what_is_in_flight_counts(void **state)
     run(5000); /* until it is known what their work costs, and what was charged before has evened out */
     /* the longer one is never twice in the HW queue, since its first is charged already */
     for (int k = 0; k < 500; k++) {
-        assert_true(m.queue[0].slice[0].context != &clients[0].mock.sched ||
-                    m.queue[0].slice[1].context != &clients[0].mock.sched);
+        assert_true(m.queue[0].chunk[0].context != &clients[0].mock.sched ||
+                    m.queue[0].chunk[1].context != &clients[0].mock.sched);
         run(300);
     }
     stop_all();
@@ -184,7 +184,7 @@ static void test_fault_in_the_middle_of_a_long_job(void **state)
     (void)state;
     client(0, 0, 0, 2);
     clients[0].work.fault_at = 10;
-    client_submit(&clients[0], 500); /* two slices; both are in the HW queue when the first faults */
+    client_submit(&clients[0], 500); /* two chunks; both are in the HW queue when the first faults */
     client_submit(&clients[0], 1);
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
@@ -210,7 +210,7 @@ static void test_paging_first(void **state)
 {
     (void)state;
     client(0, 0, 0, 10);
-    tern_sched_process_fini(&m.sched, &procs[1]);
+    tern_sched_process_fini(&procs[1]);
     tern_sched_process_init(&m.sched, &procs[1], true);
     client(1, 1, 0, 10);
     for (int k = 0; k < 10; k++) {
@@ -228,7 +228,7 @@ static void test_paging_first(void **state)
 static void test_paging_fault_ends_only_its_buffer(void **state)
 {
     (void)state;
-    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_fini(&procs[0]);
     tern_sched_process_init(&m.sched, &procs[0], true);
     client(0, 0, 0, 10);
     clients[0].work.fault_at = 3;
@@ -244,12 +244,12 @@ static void test_paging_fault_ends_only_its_buffer(void **state)
 static void test_paging_fault_ends_the_last_buffer(void **state)
 {
     (void)state;
-    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_fini(&procs[0]);
     tern_sched_process_init(&m.sched, &procs[0], true);
     m.sched.config.depth = 1;
     client(0, 0, 0, 10);
     clients[0].work.fault_at = 3;
-    client_submit(&clients[0], 500); /* its second slice is ready, and never cut off */
+    client_submit(&clients[0], 500); /* its second chunk is ready, and never cut off */
     drain();
     assert_int_equal(clients[0].results[TERN_FAULTED], 1);
     clients[0].work.fault_at = -1;
@@ -261,7 +261,7 @@ static void test_paging_fault_ends_the_last_buffer(void **state)
 static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
 {
     (void)state;
-    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_fini(&procs[0]);
     tern_sched_process_init(&m.sched, &procs[0], true);
     client(0, 0, 0, 10);
     client_submit(&clients[0], 500);
@@ -269,7 +269,7 @@ static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
     run(100);
     uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
     run(100);
-    assert_int_equal(clients[0].mock.sched.backs, 2);
+    assert_int_equal(clients[0].mock.sched.requeued_count, 2);
     m.sched.config.depth = 1;
     clients[0].work.fault_at = 100; /* in the first; the second has not been submitted again */
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
@@ -279,23 +279,23 @@ static void test_paging_fault_ends_what_came_back_of_its_buffer(void **state)
     assert_int_equal(clients[0].work.executed[499], 0);
 }
 
-static void test_slices(void **state)
+static void test_chunks(void **state)
 {
     (void)state;
     struct mock_work w = {.cost = 1, .fault_at = -1};
     struct tern_sched_signal signals[2];
     uint32_t packets;
     struct tern_job *j = mock_job(&w, 300, 1);
-    assert_int_equal(tern_slice_cut(j, 0, &packets), TERN_SLICE_BYTES);
-    assert_int_equal(packets, TERN_SLICE_BYTES / 64);
+    assert_int_equal(tern_chunk_split(j, 0, &packets), TERN_CHUNK_BYTES);
+    assert_int_equal(packets, TERN_CHUNK_BYTES / 64);
     mock_job_wait(j, 0, 0, 1);
     mock_job_wait(j, 1, 0, 1);
     mock_job_wait(j, 5, 0, 1);
-    assert_int_equal(tern_slice_cut(j, 0, &packets), 5 * 64); /* leading waits stay with what follows */
-    assert_int_equal(tern_slice_cut(j, 5 * 64, &packets), TERN_SLICE_BYTES);
+    assert_int_equal(tern_chunk_split(j, 0, &packets), 5 * 64); /* leading waits stay with what follows */
+    assert_int_equal(tern_chunk_split(j, 5 * 64, &packets), TERN_CHUNK_BYTES);
     mock_job_signal(j, 8, 24, 1ull << 40);
     mock_job_signal(j, 9, 32, 7);
-    assert_int_equal(tern_slice_cut(j, 5 * 64, &packets), 5 * 64); /* signals end a slice */
+    assert_int_equal(tern_chunk_split(j, 5 * 64, &packets), 5 * 64); /* signals end a chunk */
     assert_int_equal(packets, 5);
     assert_int_equal(tern_job_signals(j, NULL), 2);
     assert_int_equal(tern_job_signals(j, signals), 2);
@@ -303,11 +303,11 @@ static void test_slices(void **state)
     assert_true(signals[0].value == 1ull << 40);
     assert_int_equal(signals[1].value, 7);
     j->packets[299 * 16] = TERN_PKT_DISPATCH | 2u << 8; /* cut short: the engine is to see it and fault */
-    assert_int_equal(tern_slice_cut(j, 290 * 64, &packets), 10 * 64);
+    assert_int_equal(tern_chunk_split(j, 290 * 64, &packets), 10 * 64);
     j->packets[264 * 16] = TERN_PKT_DISPATCH | 2u << 8; /* two lines: not torn */
-    assert_int_equal(tern_slice_cut(j, 10 * 64, &packets), 254 * 64);
+    assert_int_equal(tern_chunk_split(j, 10 * 64, &packets), 254 * 64);
     j->packets[0] = 0xff; /* unknown */
-    assert_true(tern_slice_cut(j, 0, &packets) > 0);
+    assert_true(tern_chunk_split(j, 0, &packets) > 0);
     free(j);
 }
 
@@ -392,7 +392,7 @@ static void test_drm_cleanup(void **state)
     assert_int_equal(clients[0].results[TERN_COMPLETED], 0);
     assert_int_equal(clients[1].results[TERN_COMPLETED], 10);
     assert_int_equal(clients[1].work.executed[0], 10);
-    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_fini(&procs[0]);
 }
 
 static void test_drm_cancel(void **state)
@@ -512,7 +512,7 @@ int main(void)
         cmocka_unit_test_setup(test_paging_fault_ends_only_its_buffer, setup),
         cmocka_unit_test_setup(test_paging_fault_ends_the_last_buffer, setup),
         cmocka_unit_test_setup(test_paging_fault_ends_what_came_back_of_its_buffer, setup),
-        cmocka_unit_test_setup(test_slices, setup),
+        cmocka_unit_test_setup(test_chunks, setup),
         cmocka_unit_test_setup(test_lost_device, setup),
         cmocka_unit_test_setup(test_protocol_errors_are_told, setup),
         cmocka_unit_test_setup(test_drm_basic, setup),

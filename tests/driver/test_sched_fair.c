@@ -190,7 +190,7 @@ static void test_realtime_starts_at_once(void **state)
     finish(65);
 }
 
-/** Contexts in 1 or in sqrt(n) processes: comparisons that a slice costs, from start to end. */
+/** Contexts in 1 or in sqrt(n) processes: comparisons that a chunk costs, from start to end. */
 static double decisions(int n, int processes)
 {
     struct client *many = calloc((size_t)n, sizeof *many);
@@ -221,7 +221,7 @@ static void test_decisions_are_logarithmic(void **state)
 {
     (void)state;
     double few = decisions(10, 1), many = decisions(10000, 1), few_p = decisions(10, 3), many_p = decisions(10000, 100);
-    printf("comparisons a slice: 10 contexts %.1f, 10,000 %.1f; in 3 and 100 processes %.1f, %.1f\n", few, many,
+    printf("comparisons a chunk: 10 contexts %.1f, 10,000 %.1f; in 3 and 100 processes %.1f, %.1f\n", few, many,
            few_p, many_p);
     assert_true(many <= 4.5 * few); /* log 10,000 is four times log 10 */
     assert_true(many_p <= 4.5 * few_p);

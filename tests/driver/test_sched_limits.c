@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and slices that came back
+/** The scheduler at the ends of what can be asked of it: settings of up to 2^62 cycles, and chunks that came back
  * of two jobs, long resets. */
 #include <errno.h>
 
@@ -59,7 +59,7 @@ static void test_focus_owes_nothing_yet(void **state)
     }
 }
 
-/** A slice that has been cut often is cut for nobody ever later, and not at once because that no
+/** A chunk that has been cut often is cut for nobody ever later, and not at once because that no
  * longer fits into 64 bits. */
 static void test_forced_preemption_that_never_comes(void **state)
 {
@@ -106,32 +106,30 @@ static void test_timeout_that_never_ends(void **state)
     assert_int_equal(clients[1].ended, clients[1].submitted);
 }
 
-/** A paging job fails while slices that came back wait, of it and of the next: only its own are dropped. */
-static void test_slices_of_the_next_job_stay(void **state)
+/** A paging job fails while chunks of it and of the next are requeued: only its own are dropped. */
+static void test_chunks_of_the_next_job_stay(void **state)
 {
     (void)state;
     struct client *c = &clients[0];
     restart(1);
-    tern_sched_process_fini(&m.sched, &procs[0]);
+    tern_sched_process_fini(&procs[0]);
     tern_sched_process_init(&m.sched, &procs[0], true);
     client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 500);
     c->work.fault_at = 0;
-    struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two slices and one */
+    struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two chunks and one */
     config.depth = 1;
     m.sched.config.depth = 1;
-    turn(); /* the first slice runs; what the others became is made by hand: they came back */
+    turn(); /* the first chunk runs; the others are put by hand where a preemption would put them */
     struct tern_sched_context *s = &c->mock.sched;
-    assert_true(s->inflight == 1 && s->next == first && first->sent < first->size);
-    const struct tern_slice rest = {.context = s, .job = first, .start = first->sent, .size = first->size - first->sent,
-                                    .packets = 300 - first->sent / TERN_PKT_LINE_BYTES, .slot = s->slot,
-                                    .seq = ++s->slices, .paging = true};
-    const struct tern_slice next = {.context = s, .job = second, .size = second->size, .packets = 1,
-                                    .slot = s->slot ^ 1,
-                                    .seq = ++s->slices, .paging = true};
-    s->back[0] = rest;
-    s->back[1] = next;
-    s->backs = 2;
-    s->next = NULL;
+    assert_true(s->inflight == 1 && tern_sched_next_job(s) == first && first->sent < first->size);
+    const struct tern_chunk rest = {.context = s, .job = first, .start = first->sent, .size = first->size - first->sent,
+                                    .packets = 300 - first->sent / TERN_PKT_LINE_BYTES, .slot = 1,
+                                    .seq = ++s->chunks};
+    const struct tern_chunk next = {.context = s, .job = second, .size = second->size, .packets = 1,
+                                    .slot = 0, .seq = ++s->chunks};
+    s->requeued[0] = rest;
+    s->requeued[1] = next;
+    s->requeued_count = 2;
     first->sent = first->size;
     second->sent = second->size;
     run(600); /* it has faulted */
@@ -186,7 +184,7 @@ int main(void)
         cmocka_unit_test_setup(test_forced_preemption_that_never_comes, setup),
         cmocka_unit_test_setup(test_timeout_that_never_ends, setup),
         cmocka_unit_test_setup(test_reset_takes_its_time, setup),
-        cmocka_unit_test_setup(test_slices_of_the_next_job_stay, setup),
+        cmocka_unit_test_setup(test_chunks_of_the_next_job_stay, setup),
     };
     return cmocka_run_group_tests_name("sched_limits", tests, NULL, NULL);
 }

@@ -214,7 +214,7 @@ static void test_who_wakes_up_goes_where_it_is_quiet(void **state)
     client_init(&clients[3], &procs[3], TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 500);
     client_submit(&clients[2], 1); /* the empty engine, though no other has work of its band either */
     turn();
-    assert_int_equal(m.queue[2].slice[0].context == &clients[2].mock.sched, 1);
+    assert_int_equal(m.queue[2].chunk[0].context == &clients[2].mock.sched, 1);
     assert_int_equal(m.preemptions, 0);
     run(QUANTUM);
     flood(4, 4, 2, TERN_BAND_IDLE, 100, 5000);
@@ -225,7 +225,7 @@ static void test_who_wakes_up_goes_where_it_is_quiet(void **state)
     finish(5);
 }
 
-static void test_a_cut_slice_goes_on_elsewhere(void **state)
+static void test_a_preempted_chunk_goes_on_elsewhere(void **state)
 {
     (void)state;
     restart(2);
@@ -238,10 +238,10 @@ static void test_a_cut_slice_goes_on_elsewhere(void **state)
     turn();
     client_submit(&clients[1], 1); /* to engine 0 */
     run(2 * QUANTUM);
-    assert_int_equal(m.queue[0].slice[0].context == &clients[1].mock.sched, 1);
+    assert_int_equal(m.queue[0].chunk[0].context == &clients[1].mock.sched, 1);
     client_flood(&clients[0], 4); /* which is now taken */
     run(2 * QUANTUM);
-    assert_int_equal(m.queue[1].slice[0].context == &clients[1].mock.sched, 1);
+    assert_int_equal(m.queue[1].chunk[0].context == &clients[1].mock.sched, 1);
     assert_int_equal(m.moved, 1);
     finish(3);
     assert_int_equal(clients[1].work.executed[0], 1);
@@ -282,7 +282,7 @@ int main(void)
         cmocka_unit_test_setup(test_who_comes_and_goes, setup),
         cmocka_unit_test_setup(test_an_idle_engine_takes_work, setup),
         cmocka_unit_test_setup(test_who_wakes_up_goes_where_it_is_quiet, setup),
-        cmocka_unit_test_setup(test_a_cut_slice_goes_on_elsewhere, setup),
+        cmocka_unit_test_setup(test_a_preempted_chunk_goes_on_elsewhere, setup),
         cmocka_unit_test_setup(test_higher_bands_start_at_once_on_two_engines, setup),
     };
     return cmocka_run_group_tests_name("sched_place", tests, NULL, NULL);

@@ -172,7 +172,7 @@ static void test_quantum(void **state)
     run(500); /* both places hold the long one */
     client_submit(&clients[1], 1);
     run(2000 + 300 + 300); /* the rest of the quantum, a save, and it runs; not after 200,000 cycles */
-    assert_true(clients[1].mock.sched.stats.submitted == 1 && m.queue[0].slice[0].context == &clients[1].mock.sched);
+    assert_true(clients[1].mock.sched.stats.submitted == 1 && m.queue[0].chunk[0].context == &clients[1].mock.sched);
     drain();
     for (int i = 0; i < 20; i++) {
         assert_int_equal(clients[0].work.executed[i], 2);
@@ -370,24 +370,24 @@ static void test_fence_ids_of_resubmission(void **state)
     turn();
     mock_advance(&m, 500 + 100); /* the paging buffer ends; the other is in front */
     turn();
-    assert_int_equal(m.queue[0].slice[0].id, 2);
+    assert_int_equal(m.queue[0].chunk[0].id, 2);
     client_submit(&clients[3], 1);
     turn(); /* paging came: the other is cut */
     assert_int_equal(m.preemptions, 1);
     run(310);
-    assert_true(m.queue[0].slice[0].paging);
-    assert_int_equal(m.queue[0].slice[0].id, 3);
-    assert_int_equal(m.queue[0].slice[1].id, 4);
-    assert_true(m.queue[0].slice[1].resume && m.queue[0].slice[1].resubmitted);
-    assert_false(m.queue[0].slice[0].resubmitted);
+    assert_true(m.queue[0].chunk[0].context->process->system);
+    assert_int_equal(m.queue[0].chunk[0].id, 3);
+    assert_int_equal(m.queue[0].chunk[1].id, 4);
+    assert_true(m.queue[0].chunk[1].resume && m.queue[0].chunk[1].resubmitted);
+    assert_false(m.queue[0].chunk[0].resubmitted);
     /* now both are called back: its old id for paging, and first; a new one for the other */
     uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
     run(350);
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
     turn();
-    assert_int_equal(m.queue[0].slice[0].id, 3);
-    assert_true(m.queue[0].slice[0].resubmitted && m.queue[0].slice[0].resume);
-    assert_int_equal(m.queue[0].slice[1].id, 5);
+    assert_int_equal(m.queue[0].chunk[0].id, 3);
+    assert_true(m.queue[0].chunk[0].resubmitted && m.queue[0].chunk[0].resume);
+    assert_int_equal(m.queue[0].chunk[1].id, 5);
     drain();
     assert_int_equal(clients[0].work.executed[0], 1);
     assert_int_equal(clients[3].work.executed[0], 2);
@@ -502,7 +502,7 @@ static void count_event(struct mock *mock, const struct tern_sched_event *e)
     events[e->kind]++;
     assert_true(e->engine < TERN_ENGINES_MAX);
     if (e->kind == TERN_EV_START || e->kind == TERN_EV_RESUMED) {
-        assert_true(e->time >= event_time[e->engine]); /* slices of an engine follow each other */
+        assert_true(e->time >= event_time[e->engine]); /* chunks of an engine follow each other */
     }
     if (e->kind == TERN_EV_COMPLETED || e->kind == TERN_EV_PREEMPTED) {
         assert_true(e->time >= event_time[e->engine]);

@@ -133,10 +133,11 @@ static void judge(void)
     for (int i = 0; i < CLIENTS; i++) {
         const struct tern_sched_context *c = &clients[i].mock.sched;
         assert_int_equal(c->inflight, inflight[i]);
-        assert_true(c->backs + c->inflight <= 2);
+        assert_true(c->requeued_count + c->inflight <= 2);
         assert_int_equal(c->live, c->state == TERN_SCHED_READY || c->inflight);
-        assert_true(c->band >= c->own_band);
-        assert_true((c->state == TERN_SCHED_EMPTY) == (!c->next && !c->backs));
+        assert_true(c->band >= c->base_band);
+        const bool none = !tern_sched_next_job(c) && !c->requeued_count;
+        assert_true((c->state == TERN_SCHED_EMPTY) == (c->process->error || none));
         live[c->engine] += c->live;
         waits[c->engine] = waits[c->engine] || c->state == TERN_SCHED_READY;
         if (c->state == TERN_SCHED_WAITING) { /* no lost wake-up: it is right to wait */
@@ -150,10 +151,10 @@ static void judge(void)
             counted += engine->band[b].queue.live;
         }
         assert_int_equal(counted, live[e]);
-        if (waits[e] && !engine->stopping && !engine->evict) {
+        if (waits[e] && !engine->preemption && !engine->preempt_now) {
             assert_int_equal(engine->n, m.sched.config.depth); /* work conserving, both places of the HW queue */
         }
-        if (!engine->n && !engine->stopping) { /* nobody who may move waits behind another elsewhere */
+        if (!engine->n && !engine->preemption) { /* nobody who may move waits behind another elsewhere */
             for (uint32_t f = 0; f < m.sched.engines; f++) {
                 for (uint32_t b = 0; b < TERN_BANDS; b++) {
                     assert_true(live[f] < 2 || tern_list_empty(&m.sched.engine[f].band[b].movable));
@@ -247,7 +248,7 @@ static void test_random(void **state)
         resets += m.resets;
         faults += m.faults;
     }
-    printf("%llu slices went on, %llu on another engine; %llu resets, %llu faults\n", (unsigned long long)resumed,
+    printf("%llu chunks went on, %llu on another engine; %llu resets, %llu faults\n", (unsigned long long)resumed,
            (unsigned long long)moved, (unsigned long long)resets, (unsigned long long)faults);
     assert_true(resumed > 1000 && moved > 100 && resets > 10 && faults > resets);
 }

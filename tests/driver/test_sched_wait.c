@@ -321,7 +321,7 @@ static void hunt(void)
     drain();
     for (int i = 0; i < CLIENTS; i++) {
         assert_int_equal(clients[i].results[TERN_COMPLETED], clients[i].submitted);
-        assert_int_equal(clients[i].mock.sched.band, clients[i].mock.sched.own_band);
+        assert_int_equal(clients[i].mock.sched.band, clients[i].mock.sched.base_band);
         assert_int_equal(m.fence[i], value[i]);
     }
 }

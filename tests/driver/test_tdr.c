@@ -426,7 +426,7 @@ static void set_save(struct actor *a, uint32_t page)
 static void spoil(struct actor *a, uint32_t page)
 {
     const uint64_t hold = actor_suspend(a);
-    assert_true(a->c->sched.backs && a->c->sched.back[0].resume);
+    assert_true(a->c->sched.requeued_count && a->c->sched.requeued[0].resume);
     set_save(a, page);
     actor_resume(a, hold);
 }

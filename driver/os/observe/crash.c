@@ -24,16 +24,16 @@
 /* ------------------------------------------------------------------- text */
 
 /** Bytes of the packet at `at`; 0: none that the engine would take. */
-static uint32_t packet_bytes(const struct tern_slice *s, uint32_t at)
+static uint32_t packet_bytes(const struct tern_chunk *s, uint32_t at)
 {
     const uint32_t bytes = tern_pkt_lines(s->job->packets[at / 4] & TERN_PKT_OPCODE_MASK) * TERN_PKT_LINE_BYTES;
     return bytes <= s->start + s->size - at ? bytes : 0;
 }
 
-/** The last packets of a slice up to the one at byte `last` of it. */
-static void show_packets(FILE *out, const struct tern_slice *s, uint32_t last)
+/** The last packets of a chunk up to the one at byte `last` of it. */
+static void show_packets(FILE *out, const struct tern_chunk *s, uint32_t last)
 {
-    uint32_t at[PACKETS_SHOWN], n = 0, bytes = 1, words[TERN_SLICE_BYTES / 4];
+    uint32_t at[PACKETS_SHOWN], n = 0, bytes = 1, words[TERN_CHUNK_BYTES / 4];
     tern_data_resolve(s, words);
     for (uint32_t p = s->start; bytes && p < s->start + s->size && p - s->start <= last; p += bytes) {
         at[n++ % PACKETS_SHOWN] = p;
@@ -50,7 +50,7 @@ static void show_packets(FILE *out, const struct tern_slice *s, uint32_t last)
     }
 }
 
-static void show_slice(FILE *out, const struct tern_slice *s, const struct tern_kmd_running *running)
+static void show_chunk(FILE *out, const struct tern_chunk *s, const struct tern_kmd_running *running)
 {
     if (s->context->process->system) {
         fprintf(out, "paging (%s), fence %llu", s->job->label ? s->job->label : "without label",
@@ -90,7 +90,7 @@ static void compose(struct tern_device *dev, uint32_t engine, const char *why, F
     fprintf(out, "\nHW queue of engine %u, as the driver filled it, oldest first, with the last packets "
             "of what runs:\n", engine);
     for (uint32_t i = 0; i < e->n; i++) {
-        show_slice(out, &e->inflight[i], &running);
+        show_chunk(out, &e->inflight[i], &running);
     }
 }
 

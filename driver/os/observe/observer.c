@@ -98,7 +98,7 @@ static void fill_engine(const struct tern_sched_engine *e, struct tern_stats_eng
     *out = (struct tern_stats_engine){.busy = e->busy, .preemptions = e->preemptions, .resets = e->resets,
                                       .depth = e->n};
     if (e->n) {
-        const struct tern_slice *front = &e->inflight[0];
+        const struct tern_chunk *front = &e->inflight[0];
         const bool system = front->context->process->system;
         out->context = system ? 0 : TERN_CONTEXT_OF(front->context)->id;
         snprintf(out->label, sizeof out->label, "%.31s",
@@ -116,7 +116,7 @@ static uint32_t state_of(const struct tern_sched_context *s)
         return TERN_STATS_QUEUED;
     case TERN_SCHED_WAITING:
         return TERN_STATS_WAITING;
-    case TERN_SCHED_HELD:
+    case TERN_SCHED_SUSPENDED:
         return TERN_STATS_HELD;
     default:
         return TERN_STATS_IDLE;

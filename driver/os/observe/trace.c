@@ -3,9 +3,10 @@
  * What the scheduler tells, as tracks (trace.h).
  *
  * Groups of tracks ("processes" of the format): 1 the engines, 2 the driver's own contexts, from 3 on the processes of
- * the device. An engine's slices are told when they end, with both times. A context's track is opened and closed as its
- * state changes; since the engine's news come late, a change may carry a time before what was already written: readers
- * sort, but a track's own changes must be in order, so no time of a track is before the last.
+ * the device. An engine's slices (the format's word, here for a chunk that ran) are written when they end, with both
+ * times. A context's track is opened and closed as its state changes; since the engine's indications come late, a
+ * change may carry a time before what was already written: readers sort, but a track's own changes must be in order, so
+ * no time of a track is before the last.
  *
  * Any object may be dropped (trace_out.h). What must be paired or come first is kept by what was taken and not by what
  * was told: names are told again until they are taken, a state ends only if its beginning is in the file, and when
@@ -36,7 +37,7 @@ struct track {
     bool owed;          /* the beginning of the state is not written yet: perhaps it ends when it begins */
     bool open;          /* the beginning of a state is in the file, and no end */
     uint64_t last;      /* time of its last change */
-    uint64_t begun;     /* of the slice that runs */
+    uint64_t begun;     /* of the chunk that runs */
     uint64_t submitted, ended; /* jobs: the last whose arrow has begun, and ended */
     bool resumed;
 };
@@ -168,7 +169,7 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
 
 /* ------------------------------------------------------------------ arrows, counters, states */
 
-/** One end or a station of the arrow of a job: 's', 't' or 'f'. It holds on to the slice of the track at that time. */
+/** An end or a step of the arrow of a job: 's', 't' or 'f'. It binds to the slice that the track has at that time. */
 static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time,
                   const struct tern_trace_who *w, uint64_t job)
 {

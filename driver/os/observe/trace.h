@@ -34,7 +34,7 @@ struct tern_trace_who {
     uint32_t process_id, context_id;
     bool system;       /**< The driver's own: paging. */
     uint32_t weight;
-    uint32_t inflight; /**< Its slices in an HW queue. */
+    uint32_t inflight; /**< Its chunks in an HW queue. */
 };
 
 /**

@@ -369,7 +369,7 @@ int tern_os_context_query(struct tern_context *c, struct tern_context_stats *out
         .longest_wait = s->longest_wait,
         .engine = c->sched.engine,
         .weight = c->sched.weight,
-        .band = (enum tern_band)c->sched.own_band,
+        .band = (enum tern_band)c->sched.base_band,
     };
     memcpy(own.engine_cycles, s->engine_cycles, sizeof own.engine_cycles);
     pthread_mutex_unlock(&c->proc->dev->lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Data that travel in a DMA buffer: arguments of kernels. In the job they lie behind the packets; each slice takes them
- * to pages of its own beside its place in the arena, in the same write. Where that is gets known when a slice is
- * placed, so packets name offsets, and here they become addresses. A slice that was cut and goes on, on whichever
+ * Data that travel in a DMA buffer: arguments of kernels. In the job they lie behind the packets; each chunk takes them
+ * to pages of its own beside its place in the arena, in the same write. Where that is gets known when a chunk is
+ * placed, so packets name offsets, and here they become addresses. A chunk that was cut and goes on, on whichever
  * engine, finds its data as they were.
  *
  * The pages are made when a context first wants them, among the low addresses, where the process has its buffers, and
@@ -37,13 +37,13 @@ int tern_data_check(const struct tern_job *job, uint32_t size)
     return 0;
 }
 
-/** Where the data are in the address space of the slice's process. */
-static uint32_t address(const struct tern_slice *s)
+/** Where the data are in the address space of the chunk's process. */
+static uint32_t address(const struct tern_chunk *s)
 {
     return (TERN_CONTEXT_OF(s->context)->data->va + s->slot * TERN_DATA_PAGES) * TERN_PAGE;
 }
 
-void tern_data_resolve(const struct tern_slice *s, uint32_t *out)
+void tern_data_resolve(const struct tern_chunk *s, uint32_t *out)
 {
     uint32_t bytes;
     memcpy(out, s->job->packets + s->start / 4, s->size);

@@ -121,7 +121,7 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
 
 static void leave(struct tern_device *dev, struct tern_process *proc)
 {
-    tern_sched_process_fini(&dev->sched, &proc->sched);
+    tern_sched_process_fini(&proc->sched);
     tern_list_remove(&proc->node);
     dev->process_count--;
     tern_observer_changed(dev);

@@ -11,7 +11,7 @@ static bool on_engines(const struct tern_process *proc)
     TERN_LIST_EACH(node, &proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        if (!tern_sched_context_suspended(&c->sched, c->sched.hold)) {
+        if (!tern_sched_context_suspended(&c->sched, c->sched.suspend_fence)) {
             return true;
         }
     }
@@ -71,7 +71,7 @@ int tern_os_process_resume(struct tern_process *proc)
         TERN_LIST_EACH(node, &proc->contexts)
         {
             struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-            tern_sched_context_resume(&dev->sched, &c->sched, c->sched.hold);
+            tern_sched_context_resume(&dev->sched, &c->sched, c->sched.suspend_fence);
         }
         tern_device_kick(dev);
     }

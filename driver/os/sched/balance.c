@@ -7,7 +7,7 @@
  * alone three equal contexts get two thirds of two engines each; loads only say which context, and keep one that would
  * meet a greater load there until the lead is twice that. A lead is legitimate where nothing can be done: one context
  * deserves more than an engine, others are bound. Then it is forgotten, but for some quanta.
- * Clocks jump by the slices of contexts: so what has moved runs before it moves again, and what an engine is about to
+ * Clocks jump by the chunks of contexts: so what has moved runs before it moves again, and what an engine is about to
  * run stays.
  *
  * Alternatives dropped: placing by load alone (300, 200, 200 cannot be dealt to two engines); one queue for
@@ -45,7 +45,7 @@ static uint32_t present(const struct tern_sched_engine *e, uint32_t band)
     return n;
 }
 
-uint32_t tern_sched_settle(const struct tern_sched *s, const struct tern_sched_context *c)
+uint32_t tern_sched_select_engine(const struct tern_sched *s, const struct tern_sched_context *c)
 {
     uint32_t best = c->engine;
     for (uint32_t e = 0; e < s->engines && c->affinity == TERN_ENGINE_ANY; e++) {

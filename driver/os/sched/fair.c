@@ -81,7 +81,7 @@ static struct tern_sched_context *context_of(const struct tern_fair_entity *e)
  */
 static uint64_t next_order(struct tern_sched *s, const struct tern_sched_context *c)
 {
-    return c->backs && c->back[0].id ? c->back[0].id : ++s->order;
+    return c->requeued_count && c->requeued[0].id ? c->requeued[0].id : ++s->order;
 }
 
 /* -------------------------------------------------------------- 2. weights */

@@ -4,7 +4,7 @@
  * text to this file and to fair.c, section by section.
  *
  * Two levels, as CFS has them for task groups: each band of each engine has a queue of processes, each process on it a
- * queue of contexts. Both are a tern_fair_queue of tern_fair_entity. Nothing here knows slices, packets or preemption.
+ * queue of contexts. Both are a tern_fair_queue of tern_fair_entity. Nothing here knows chunks, packets or preemption.
  */
 #ifndef TERN_OS_SCHED_FAIR_H
 #define TERN_OS_SCHED_FAIR_H
@@ -95,7 +95,7 @@ void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_
 /** min_vruntime of both levels rises to this context's: it is picked, or keeps the engine at the end of a quantum. */
 void tern_fair_raise_min(struct tern_sched *s, const struct tern_sched_context *c);
 
-/** Out of the trees and back: around a change of c->state or c->back. Back in, it is placed if it was not live. */
+/** Out of the trees and back: around a change of c->state or c->requeued. Back in, it is placed if it was not live. */
 void tern_fair_dequeue(struct tern_sched *s, struct tern_sched_context *c);
 void tern_fair_enqueue(struct tern_sched *s, struct tern_sched_context *c);
 void tern_fair_set_weight(struct tern_sched *s, struct tern_sched_context *c, uint32_t weight);

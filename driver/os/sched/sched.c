@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The scheduler's calls, what is submitted when, and when an engine is asked to stop. */
+/** The scheduler's calls; what is dispatched when; and when an engine is preempted (docs/scheduling.md, section 9). */
 #include "os/sched/sched.h"
-
-#include <errno.h>
 
 #include "os/sched/sched_internal.h"
 
@@ -24,8 +22,8 @@ void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, voi
     }
     tern_list_init(&s->ended);
     tern_list_init(&s->processes);
-    tern_list_init(&s->judge);
-    tern_list_init(&s->look);
+    tern_list_init(&s->update);
+    tern_list_init(&s->signalled);
     for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
         s->engine[e].next_id = 1;
         for (uint32_t b = 0; b < TERN_BANDS; b++) {
@@ -38,7 +36,7 @@ void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p,
 {
     *p = (struct tern_sched_process){.sched = s, .system = system};
     tern_list_init(&p->contexts);
-    tern_list_init(&p->look);
+    tern_list_init(&p->signalled);
     tern_list_append(&s->processes, &p->node);
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
         for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
@@ -47,10 +45,9 @@ void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p,
     }
 }
 
-void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p)
+void tern_sched_process_fini(struct tern_sched_process *p)
 {
-    (void)s;
-    tern_list_remove(&p->look);
+    tern_list_remove(&p->signalled);
     tern_list_remove(&p->node);
 }
 
@@ -60,52 +57,55 @@ void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c,
     *c = (struct tern_sched_context){.process = p, .affinity = engine, .weight = weight, .estimate = 1,
                                      .number = ++s->order};
     c->entity.order = c->number;
-    c->own_band = c->band = p->system ? TERN_BAND_PAGING : band;
+    c->base_band = c->band = p->system ? TERN_BAND_PAGING : band;
     c->engine = engine < 0 ? 0 : (uint32_t)engine;
     tern_list_init(&c->node);
     tern_list_init(&c->jobs);
     tern_list_init(&c->movable);
-    tern_list_init(&c->judge);
-    tern_list_init(&c->donor);
-    tern_list_init(&c->donors);
+    tern_list_init(&c->update);
+    tern_list_init(&c->waiter);
+    tern_list_init(&c->waiters);
 }
 
 void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight)
 {
     tern_fair_set_weight(s, c, weight);
     if (!c->process->system) {
-        c->own_band = band;
-        tern_sched_reband(s, c);
+        c->base_band = band;
+        tern_sched_update_band(s, c);
+    }
+}
+
+/** It is suspended, or no longer so. */
+static void set_suspended(struct tern_sched *s, struct tern_sched_context *c, bool suspended)
+{
+    c->suspended = suspended;
+    if (!tern_list_empty(&c->jobs)) {
+        tern_sched_update_later(s, c);
     }
 }
 
 uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_context *c)
 {
-    c->held = true;
+    set_suspended(s, c, true);
     if (c->inflight) {
-        s->engine[c->engine].evict = true;
+        s->engine[c->engine].preempt_now = true;
     }
-    if (!tern_list_empty(&c->jobs)) {
-        tern_sched_judge_later(s, c);
-    }
-    return ++c->hold;
+    return ++c->suspend_fence;
 }
 
 bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence)
 {
-    return c->held && !c->inflight && fence == c->hold;
+    return c->suspended && !c->inflight && fence == c->suspend_fence;
 }
 
 bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence)
 {
-    if (!c->held || fence != c->hold) {
-        return false;
+    const bool last = c->suspended && fence == c->suspend_fence;
+    if (last) {
+        set_suspended(s, c, false);
     }
-    c->held = false;
-    if (!tern_list_empty(&c->jobs)) {
-        tern_sched_judge_later(s, c);
-    }
-    return true;
+    return last;
 }
 
 void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struct tern_job *job)
@@ -116,22 +116,21 @@ void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struc
         tern_list_append(&c->process->contexts, &c->node);
     }
     tern_list_append(&c->jobs, &job->node);
-    c->next = c->next ? c->next : job;
     c->stats.submitted++;
     s->pending++;
-    tern_sched_tell(s, TERN_EV_SUBMIT, c->engine, c, job, job->submitted);
+    tern_sched_emit_job(s, TERN_EV_SUBMIT, c->engine, c, job, job->submitted);
     tern_sched_index_signals(s, job);
     if (c->process->error) {
         tern_sched_abort(s, c->process);
     } else if (c->state == TERN_SCHED_EMPTY) {
-        tern_sched_judge_later(s, c);
+        tern_sched_update_later(s, c);
     }
 }
 
 bool tern_sched_busy(const struct tern_sched *s)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
-        if (s->engine[e].n || s->engine[e].stopping) {
+        if (s->engine[e].n || s->engine[e].preemption) {
             return true;
         }
     }
@@ -153,81 +152,65 @@ struct tern_job *tern_sched_ended(struct tern_sched *s)
     return job;
 }
 
-static void tell(struct tern_sched *s, struct tern_sched_event event)
+void tern_sched_emit(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
+                     const struct tern_chunk *chunk, uint64_t time)
 {
     if (s->ops->event) {
-        event.process = event.context ? event.context->process : NULL;
-        event.band = event.context ? event.context->band : 0;
-        s->ops->event(s->user, &event);
+        const struct tern_sched_context *c = chunk->context;
+        const struct tern_job *job = chunk->job;
+        s->ops->event(s->user, &(struct tern_sched_event){
+            .kind = kind, .engine = engine, .time = time, .context = c, .process = c ? c->process : NULL,
+            .job = job ? job->fence : 0, .offset = chunk->start, .band = c ? c->band : 0,
+            .last = chunk->size && chunk->start + chunk->size == job->size});
     }
 }
 
-void tern_sched_tell(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
-                     const struct tern_sched_context *c, const struct tern_job *job, uint64_t time)
-{
-    tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = c,
-                                      .job = job ? job->fence : 0});
-}
+/* ---------------------------------------------------------------- dispatch */
 
-void tern_sched_tell_slice(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
-                           const struct tern_slice *slice, uint64_t time)
+static struct tern_chunk next_chunk(struct tern_sched_context *c)
 {
-    bool last = slice->start + slice->size == slice->job->size;
-    tell(s, (struct tern_sched_event){.kind = kind, .engine = engine, .time = time, .context = slice->context,
-                                      .job = slice->job->fence, .offset = slice->start, .last = last});
-}
-
-/* ------------------------------------------------------------------ submission */
-
-static struct tern_slice next_slice(struct tern_sched_context *c)
-{
-    struct tern_slice slice = c->back[0];
-    if (c->backs) {
-        c->back[0] = c->back[1];
-        c->backs--;
-        return slice;
+    struct tern_chunk chunk = c->requeued[0];
+    if (c->requeued_count) {
+        c->requeued[0] = c->requeued[1];
+        c->requeued_count--;
+        return chunk;
     }
-    struct tern_job *j = c->next;
-    slice = (struct tern_slice){.context = c, .job = j, .start = j->sent, .slot = c->slot, .seq = ++c->slices};
-    slice.size = tern_slice_cut(j, j->sent, &slice.packets);
-    slice.paging = c->process->system;
-    slice.null = j->null;
-    c->slot ^= 1;
-    j->sent += slice.size;
-    if (j->sent == j->size) {
-        c->next = j->node.next == &c->jobs ? NULL : TERN_LIST_ENTRY(j->node.next, struct tern_job, node);
-    }
-    return slice;
+    struct tern_job *job = tern_sched_next_job(c);
+    chunk = (struct tern_chunk){.context = c, .job = job, .start = job->sent, .seq = ++c->chunks};
+    chunk.slot = !(chunk.seq % TERN_HW_QUEUE);
+    chunk.size = tern_chunk_split(job, job->sent, &chunk.packets);
+    job->sent += chunk.size;
+    return chunk;
 }
 
-static int start(struct tern_sched *s, uint32_t engine, struct tern_sched_context *c)
+static int dispatch(struct tern_sched *s, uint32_t engine, struct tern_sched_context *c)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    struct tern_slice *slice = &e->inflight[e->n];
+    struct tern_chunk *chunk = &e->inflight[e->n];
     int64_t quantum = (int64_t)s->config.band[c->band].quantum;
-    *slice = next_slice(c);
-    slice->id = slice->id ? slice->id : e->next_id++;
-    slice->charged = c->estimate < quantum ? c->estimate : quantum;
-    tern_fair_dispatched(s, c, slice->charged);
+    *chunk = next_chunk(c);
+    chunk->id = chunk->id ? chunk->id : e->next_id++;
+    chunk->charged = c->estimate < quantum ? c->estimate : quantum;
+    tern_fair_dispatched(s, c, chunk->charged);
     if (e->n++ == 0) {
         e->front_since = s->now;
-        e->quantum_end = s->now + tern_sched_quantum(s, slice);
+        e->quantum_end = s->now + tern_sched_quantum(s, chunk);
     }
-    int r = s->ops->submit(s->user, engine, slice);
-    return r ? r : tern_sched_judge(s, c);
+    int r = s->ops->submit(s->user, engine, chunk);
+    return r ? r : tern_sched_update(s, c);
 }
 
-/** Starts one slice on an engine that has fewer than `depth`, if there is one for it. more: something has changed. */
+/** Dispatches one chunk to an engine that has fewer than `depth`, if there is one. more: something has changed. */
 static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool *more)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    if (e->stopping || (e->evict && e->n) || e->n >= depth) {
+    if (e->preemption || (e->preempt_now && e->n) || e->n >= depth) {
         return 0;
     }
     *more = tern_sched_balance(s, engine) || *more;
     struct tern_sched_context *c = tern_bands_pick(e);
     *more = c || *more;
-    return c ? start(s, engine, c) : 0;
+    return c ? dispatch(s, engine, c) : 0;
 }
 
 /** Engines that have nothing come first, so that nothing waits in one HW queue while another is empty. */
@@ -245,22 +228,23 @@ static int fill(struct tern_sched *s)
     return r;
 }
 
-/* ------------------------------------------------------------------ preemption */
+/* -------------------------------------------------------------- preemption */
 
-static int stop(struct tern_sched *s, uint32_t engine, uint64_t grace)
+/** Asks the engine to stop; again, without grace, while it has not answered. */
+static int preempt(struct tern_sched *s, uint32_t engine, uint64_t grace)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    e->stopping = e->stopping ? e->stopping : ++e->next_preempt;
+    e->preemption = e->preemption ? e->preemption : ++e->next_preemption;
     e->granularity = grace ? TERN_ENGINE_COMMAND_GRANULARITY_GROUP : TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
-    e->stop_since = s->now;
+    e->preempt_since = s->now;
     e->grace_end = s->now + grace;
-    return s->ops->preempt(s->user, engine, e->stopping, e->granularity);
+    return s->ops->preempt(s->user, engine, e->preemption, e->granularity);
 }
 
-/** Brings the account of what runs up to now. */
+/** Charges the front with what it has run by now, as far as it has not been charged. */
 static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint64_t ran)
 {
-    struct tern_slice *front = &e->inflight[0];
+    struct tern_chunk *front = &e->inflight[0];
     int64_t more = (int64_t)ran - front->charged;
     if (more > 0) {
         front->charged += more;
@@ -268,85 +252,81 @@ static void charge_front(struct tern_sched *s, struct tern_sched_engine *e, uint
     }
 }
 
-/** Cycles after which the front is cut for nobody; UINT64_MAX: never. */
+/** Cycles after which the front is preempted though no other context needs the engine; UINT64_MAX: never. */
 static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched_engine *e)
 {
-    const uint32_t halvings = e->inflight[0].cuts / 64;
-    const uint64_t most = UINT64_MAX >> 1 >> halvings % 32;
-    return !s->config.force_preempt || halvings > 20 || s->config.force_preempt > most ? UINT64_MAX
-                                                                                       : s->config.force_preempt <<
-                                                                                       halvings;
+    const uint32_t doublings = e->inflight[0].preemptions / 64;
+    const uint64_t cycles = s->config.force_preempt, most = UINT64_MAX >> 1 >> doublings % 32;
+    return !cycles || doublings > 20 || cycles > most ? UINT64_MAX : cycles << doublings;
 }
 
-enum wish { NOBODY, HIGHER, EQUAL };
+enum rival { NO_RIVAL, SAME_BAND, HIGHER_BAND };
 
-/** Does somebody want the engine instead of what is in front? */
-static enum wish wanted(const struct tern_sched *s, uint32_t engine)
+/** Should another context, which is ready or behind the front in the HW queue, run instead of the front? */
+static enum rival find_rival(const struct tern_sched_engine *e)
 {
-    const struct tern_sched_engine *e = &s->engine[engine];
-    const struct tern_sched_context *front = e->inflight[0].context, *second = e->n > 1
-        ? e->inflight[1].context : front;
-    const struct tern_sched_context *best = tern_bands_pick(e);
-    uint32_t mine = tern_bands_rank(e, front->band);
-    const struct tern_sched_context *other[] = {best, second};
-    enum wish wish = NOBODY;
+    const struct tern_sched_context *front = e->inflight[0].context;
+    const struct tern_sched_context *other[] = {tern_bands_pick(e), e->n > 1 ? e->inflight[1].context : NULL};
+    const uint32_t rank = tern_bands_rank(e, front->band);
+    enum rival rival = NO_RIVAL;
     for (int i = 0; i < 2; i++) {
-        if (!other[i] || other[i] == front) {
-            continue;
+        if (other[i] && other[i] != front) {
+            const uint32_t its = tern_bands_rank(e, other[i]->band);
+            if (its > rank) {
+                return HIGHER_BAND;
+            }
+            rival = its == rank && tern_fair_behind(other[i], front) ? SAME_BAND : rival;
         }
-        uint32_t theirs = tern_bands_rank(e, other[i]->band);
-        if (theirs > mine) {
-            return HIGHER;
-        }
-        wish = theirs == mine && tern_fair_behind(other[i], front) ? EQUAL : wish;
     }
-    return wish;
+    return rival;
 }
 
+/** What is ready is not to wait for the grace period. */
 static bool urgent(const struct tern_sched_engine *e)
 {
     const struct tern_sched_context *best = tern_bands_pick(e);
     return best && best->band >= TERN_BAND_REALTIME;
 }
 
-static int judge_stopping(struct tern_sched *s, uint32_t engine)
+/** A preemption is under way: has its grace, or the time for its answer, run out? */
+static int check_answer(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
     if (e->resetting) {
         return tern_sched_reset(s, engine);
     }
     if (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
-        return s->now >= e->grace_end || e->evict || urgent(e) ? stop(s, engine, 0) : 0;
+        return s->now >= e->grace_end || e->preempt_now || urgent(e) ? preempt(s, engine, 0) : 0;
     }
-    return s->now - e->stop_since >= s->config.timeout ? tern_sched_reset(s, engine) : 0;
+    return s->now - e->preempt_since >= s->config.timeout ? tern_sched_reset(s, engine) : 0;
 }
 
-static int judge_engine(struct tern_sched *s, uint32_t engine)
+static int check_preempt(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
     tern_bands_serve(s, e);
-    if (e->stopping) {
-        return judge_stopping(s, engine);
+    if (e->preemption) {
+        return check_answer(s, engine);
     }
     if (!e->n) {
-        e->evict = false;
+        e->preempt_now = false;
         return 0;
     }
-    uint32_t band = e->inflight[0].context->band;
-    uint64_t ran = tern_sched_front_ran(s, e);
-    bool paging = band == TERN_BAND_PAGING, due = s->now >= e->quantum_end;
+    const uint32_t band = e->inflight[0].context->band;
+    const uint64_t ran = tern_sched_front_ran(s, e);
+    const bool paging = band == TERN_BAND_PAGING, due = s->now >= e->quantum_end;
     if (due) {
         charge_front(s, e, ran);
     }
-    enum wish wish = wanted(s, engine);
+    const enum rival rival = find_rival(e);
     e->forced = !paging && ran >= forced_after(s, e);
-    if (e->evict || e->forced || wish == HIGHER || (due && wish == EQUAL && !paging) ||
+    if (e->preempt_now || e->forced || rival == HIGHER_BAND || (due && rival == SAME_BAND && !paging) ||
         (paging && ran >= s->config.timeout)) {
-        bool at_once = e->evict || e->forced || paging || urgent(e);
-        e->forced = e->forced && wish == NOBODY;
+        const bool at_once = e->preempt_now || e->forced || paging || urgent(e);
+        e->forced = e->forced && rival == NO_RIVAL;
         e->preemptions++;
-        tern_sched_tell_slice(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
-        return stop(s, engine, at_once ? 0 : s->config.band[band].grace);
+        tern_sched_emit(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
+        return preempt(s, engine, at_once ? 0 : s->config.band[band].grace);
     }
     if (due) {
         e->quantum_end = s->now + tern_sched_quantum(s, &e->inflight[0]);
@@ -361,43 +341,40 @@ int tern_sched_run(struct tern_sched *s)
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         r = tern_sched_collect(s, e);
     }
-    r = r ? r : tern_sched_look(s);
+    r = r ? r : tern_sched_update_all(s);
     for (uint32_t e = 0; !r && e < s->engines; e++) {
-        r = judge_engine(s, e);
+        r = check_preempt(s, e);
     }
-    r = r ? r : tern_sched_look(s); /* a reset gave work back */
+    r = r ? r : tern_sched_update_all(s); /* a reset has requeued chunks */
     return r ? r : fill(s);
 }
 
-/* ------------------------------------------------------------------ deadline */
+/* ---------------------------------------------------------------- deadline */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/** When this engine wants to be judged, if nothing happens. */
+/** When the engine must be checked again, if nothing happens. */
 static uint64_t due(const struct tern_sched *s, uint32_t engine)
 {
     const struct tern_sched_engine *e = &s->engine[engine];
     if (e->resetting) {
-        return s->now + TERN_RESET_LOOK;
+        return s->now + TERN_RESET_POLL;
     }
-    if (e->stopping) {
+    if (e->preemption) {
         bool graceful = e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION;
-        return graceful ? e->grace_end : e->stop_since + s->config.timeout;
+        return graceful ? e->grace_end : e->preempt_since + s->config.timeout;
     }
-    if (!e->n || e->evict) {
+    if (!e->n || e->preempt_now) {
         return e->n ? s->now : UINT64_MAX;
     }
-    uint32_t band = e->inflight[0].context->band;
-    uint64_t at = UINT64_MAX;
-    if (band == TERN_BAND_PAGING) {
+    if (e->inflight[0].context->band == TERN_BAND_PAGING) {
         return e->front_since + s->config.timeout;
     }
-    if (forced_after(s, e) != UINT64_MAX) {
-        at = e->front_since + forced_after(s, e);
-    }
+    const uint64_t forced = forced_after(s, e);
+    uint64_t at = forced == UINT64_MAX ? forced : e->front_since + forced;
     if (tern_bands_pick(e) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
         at = least(at, e->quantum_end);
     }
@@ -407,7 +384,7 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
 uint64_t tern_sched_deadline(const struct tern_sched *s)
 {
     uint64_t at = UINT64_MAX;
-    if (!tern_list_empty(&s->judge) || !tern_list_empty(&s->look)) {
+    if (!tern_list_empty(&s->update) || !tern_list_empty(&s->signalled)) {
         return 0;
     }
     for (uint32_t e = 0; e < s->engines; e++) {

@@ -2,19 +2,20 @@
 /**
  * The scheduler: decides which buffer an engine runs next (C3, C4), and knows nothing of registers or memory.
  *
- * Model. A context's jobs (DMA buffers) run in order. An HW queue gets *slices*: packets of a job up to the next
- * fence_wait, past the next fence_signal, at most TERN_SLICE_BYTES. So an unsatisfied wait keeps no engine (S3), a
- * signal is indicated at once, and device memory for buffers is bounded while SW queues are not (C2).
+ * Model. A context is an entity with one SW queue of jobs (DMA buffers), which run in order. A job is split into
+ * *chunks* (chunk.c), and a chunk is what an HW queue takes: packets up to the next fence_wait, past the next
+ * fence_signal, at most TERN_CHUNK_BYTES. So an unsatisfied wait keeps no engine (S3), a signal is indicated at once,
+ * and device memory for buffers is bounded while SW queues are not (C2).
  * What runs: docs/scheduling.md. The highest band that is ready, but NORMAL keeps its share of what FOCUS takes (S1);
  * within a band the process of the least vruntime, all with the same weight; of it the context of the least vruntime.
- * Preemption: when a quantum has passed and another would be picked, or a higher band is ready; a slice
- * that was cut waits in its context as *suspended* and goes on by `resume`, perhaps on another engine. The timeout is
- * on the answer to a preemption only (F2): long work that can be preempted runs as long as it likes.
+ * Preemption: when a quantum has passed and another entity would be picked, or a higher band is ready. A preempted
+ * chunk is requeued in its context and goes on by `resume`, perhaps on another engine. The timeout is on the answer to
+ * a preemption only (F2): long work that can be preempted runs as long as it likes.
  *
  * Alternatives dropped: handing whole jobs to engines and preempting those that wait (a save and a restore for every
  * wait, and engines that wait for each other); one queue for all engines (virtual times of engines drift apart).
  *
- * Locks: none; the owner serialises. No function blocks, except as its operations do.
+ * Locks: none; the caller serialises. No function blocks, except as its operations do.
  */
 #ifndef TERN_OS_SCHED_H
 #define TERN_OS_SCHED_H
@@ -23,7 +24,7 @@
 #include "kmd/kmd.h"
 #include "os/sched/fair.h"
 
-#define TERN_SLICE_BYTES (16384u - TERN_PKT_LINE_BYTES)
+#define TERN_CHUNK_BYTES (16384u - TERN_PKT_LINE_BYTES)
 #define TERN_QUANTUM_DEFAULT (1ull << 20)
 #define TERN_TIMEOUT_DEFAULT (1ull << 29) /**< 2 s at 250 MHz, about. */
 #define TERN_BANDS 5u                     /**< enum tern_band, and above it paging. */
@@ -41,73 +42,66 @@ struct tern_sched_config {
     struct {
         /** Cycles before others of its band get the engine; but no less than four times what its last save took. */
         uint64_t quantum;
-        /** Cycles a preempted buffer has to reach the end of its work-groups; 0: it is cut at once. */
+        /** Cycles a preempted chunk has to reach the end of its work-groups; 0: it is stopped at once. */
         uint64_t grace;
     } band[TERN_BANDS];
     uint64_t timeout;        /**< Cycles that a preemption may take (F2). */
     /**
-     * If not 0: a slice is cut every so many cycles though nobody wants the engine, and goes on elsewhere; with every
-     * 64 cuts half as often, so that it ends even if a restore takes longer than that.
+     * If not 0: a chunk is preempted every so many cycles though no other needs the engine, and goes on elsewhere;
+     * after every 64 preemptions half as often, so that it ends even if a restore takes longer than that.
      */
     uint64_t force_preempt;
-    uint32_t depth;          /**< Slices kept in an HW queue: 2, or 1 to see why 2. */
+    uint32_t depth;          /**< Chunks kept in an HW queue: 2, or 1 to see why 2. */
     uint32_t normal_percent; /**< What NORMAL keeps of an engine that FOCUS floods (S1). */
 };
-/** 2^20 cycles and no grace for each band, depth 2, 12 % (slices end late: no less than 10), TERN_TIMEOUT_DEFAULT. */
+/** 2^20 cycles and no grace for each band, depth 2, 12 % (chunks end late: no less than 10), TERN_TIMEOUT_DEFAULT. */
 void tern_sched_config_default(struct tern_sched_config *out);
 
 /* ------------------------------------------------------------------ the engines' side */
 
-/** A piece of a job, in an HW queue or returned from it. */
-struct tern_slice {
+/** Consecutive packets of a job, in an HW queue or to be submitted to one again. */
+struct tern_chunk {
     struct tern_sched_context *context;
     struct tern_job *job;
     uint32_t start, size; /**< Bytes of the job. */
     uint32_t packets;
-    uint32_t slot;        /**< 0 or 1: place for the packets. Stays as long as the slice lives. */
-    uint64_t id;          /**< Fence id in the HW queue. Paging keeps it when it comes back from a preemption (P6). */
-    bool paging, null;    /**< C10: null is indicated as completed and does nothing. */
+    uint32_t slot;        /**< 0 or 1: buffer of the context for the packets; the chunk's until it ends. */
+    uint64_t id;          /**< Fence id in the HW queue. Paging keeps it when it is requeued (P6). */
     bool resume;          /**< Goes on from the context-save area; its packets are still in its slot. */
     bool resubmitted;     /**< Was in an HW queue before (P6). */
-    uint32_t at, cut_on;  /**< With resume: byte offset in the slice at which it was cut, and the engine. */
-    uint32_t cuts;        /**< How often it has been, */
+    uint32_t resume_at, preempted_on; /**< With resume: byte offset in the chunk, and the engine that it was on. */
+    uint32_t preemptions; /**< How often it was preempted, */
     uint64_t save_cycles; /**< and what that took the last time. */
     uint64_t seq;         /**< Order within the context. */
-    int64_t charged;      /**< Cycles, by estimate. */
+    int64_t charged;      /**< Cycles: the estimate, or what it has run if that is more. */
 };
 
 enum tern_sched_kind { TERN_SCHED_COMPLETED = 1, TERN_SCHED_PREEMPTED, TERN_SCHED_FAULTED };
 
-/** What an engine tells, in submission order (C5, P3). Exactly one PREEMPTED answers a
- * preemption, unless a reset does. */
+/** What an engine indicates, in submission order (C5, P3). One PREEMPTED answers a preemption, unless a reset does. */
 struct tern_sched_indication {
     enum tern_sched_kind kind;
-    uint64_t fence;          /**< Slice that completed or faulted; of PREEMPTED the preemption fence id. */
-    uint64_t last_completed; /**< PREEMPTED: fence id (P5). Everything later in the HW queue has come back. */
-    uint64_t begin, end;     /**< Times of the slice that ended or was cut; zero if it had not begun. */
+    uint64_t fence;          /**< Chunk that completed or faulted; of PREEMPTED the preemption fence id. */
+    uint64_t last_completed; /**< PREEMPTED: fence id (P5). What was submitted later has left the HW queue. */
+    uint64_t begin, end;     /**< Times of the chunk that ended or was preempted; zero if it had not begun. */
     struct {
-        uint64_t fence;  /**< PREEMPTED: the oldest slice that came back; 0: none did, all had completed (P4). */
-        uint32_t offset; /**< Byte offset in the slice of the packet to go on with. */
+        uint64_t fence;  /**< The oldest chunk that had not completed; 0: all had (P4). */
+        uint32_t offset; /**< Byte offset in the chunk of the packet to go on with. */
         bool began;      /**< It is to be resumed from the save area; else it runs as if never submitted. */
-    } cut;
-    struct tern_indication fault; /**< FAULTED: the details, offset within the slice. */
-};
-
-struct tern_sched_status {
-    uint32_t queued; /**< Slices in the HW queue. */
-    bool busy, stopping;
+    } preempted;
+    struct tern_indication fault; /**< FAULTED: the details, offset within the chunk. */
 };
 
 /* ------------------------------------------------------------------ events */
 
 enum tern_sched_event_kind {
     TERN_EV_SUBMIT,          /**< A job entered its SW queue. */
-    TERN_EV_START,           /**< A slice began to run (told when it ends; time is right). */
+    TERN_EV_START,           /**< A chunk began to run. Emitted when it has ended, with the time of its begin. */
     TERN_EV_RESUMED,         /**< The same, from the context-save area. */
-    TERN_EV_COMPLETED,       /**< A slice ended; last: its job too. */
+    TERN_EV_COMPLETED,       /**< A chunk ended; last: its job too. */
     TERN_EV_FAULTED,         /**< Its job ended with a fault. */
     TERN_EV_PREEMPT_REQUEST, /**< An engine was asked to stop; context, job: what was in front. */
-    TERN_EV_PREEMPTED,       /**< A slice that had begun was cut. */
+    TERN_EV_PREEMPTED,       /**< A chunk that had begun was preempted. */
     TERN_EV_RESET,           /**< An engine was reset; context, job: the guilty one, or NULL, 0. */
     TERN_EV_WAIT,            /**< A context waits for a fence from here on. */
     TERN_EV_WAKE,            /**< It does no longer. */
@@ -116,18 +110,18 @@ enum tern_sched_event_kind {
 struct tern_sched_event {
     enum tern_sched_event_kind kind;
     uint32_t engine; /**< SUBMIT, WAIT, WAKE: where the context is queued. */
-    uint64_t time;   /**< Cycles. In order for each engine, but START is told late. */
+    uint64_t time;   /**< Cycles. In order for each engine, but for START and RESUMED. */
     const struct tern_sched_context *context;
     const struct tern_sched_process *process;
-    uint64_t job;    /**< Fence of the job in its context. */
-    uint32_t offset; /**< Of the slice in the job, bytes. */
+    uint64_t job;    /**< Fence id of the job in its context. */
+    uint32_t offset; /**< Of the chunk in the job, bytes. */
     uint32_t band;   /**< The context's now, inherited or its own. */
     bool last;
 };
 
 /** How engines are driven. Each int is 0 or -errno unless it says more; an errno means that the device is lost. */
 struct tern_sched_ops {
-    int (*submit)(void *user, uint32_t engine, const struct tern_slice *slice);
+    int (*submit)(void *user, uint32_t engine, const struct tern_chunk *chunk);
     /** Always succeeds (P4). Again with the same fence and a finer granularity
      * (TERN_ENGINE_COMMAND_GRANULARITY_*) if grace ran out. */
     int (*preempt)(void *user, uint32_t engine, uint64_t fence, uint32_t granularity);
@@ -138,12 +132,11 @@ struct tern_sched_ops {
      * took. What had ended before is still polled.
      */
     int (*reset)(void *user, uint32_t engine, bool begin, uint64_t *last_aborted);
-    int (*status)(void *user, uint32_t engine, struct tern_sched_status *out);
+    int (*idle)(void *user, uint32_t engine); /**< 1: its HW queue is empty and it runs nothing; 0: not so. */
     /** Bits of the engines that are lost with a reset of this one. */
     uint32_t (*dependent)(void *user, uint32_t engine);
     int (*time)(void *user, uint64_t *now);
-    /** Value of a monitored fence: 1; 0: only the engine can judge it (not mapped, ...), so that
-     * it may run into its fault. */
+    /** Value of a monitored fence: 1; 0: it cannot be read (not mapped, ...), and the engine will fault at it. */
     int (*fence_value)(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value);
     /** The job's process has just gone into error. ind: the fault with its offset in the
      * job, or NULL after a timeout. */
@@ -159,7 +152,7 @@ struct tern_sched_ops {
 RB_HEAD(tern_sched_waits, tern_sched_context);
 RB_HEAD(tern_sched_signals, tern_sched_signal);
 
-/** A fence_signal that a queued job holds: who is to be hurried when somebody waits for it. */
+/** A fence_signal packet of a queued job: its context inherits the band of the contexts that wait for it. */
 struct tern_sched_signal {
     RB_ENTRY(tern_sched_signal) node; /**< In its process, by address, value, age. */
     struct tern_job *job;
@@ -170,11 +163,11 @@ struct tern_sched_signal {
 struct tern_sched_process {
     bool system;        /**< Paging: before all others, never in error. Set after init, before the first context. */
     bool error;         /**< Its jobs are aborted. */
-    uint32_t faults;    /**< How often a slice of it faulted or had to be reset away. */
+    uint32_t faults;    /**< Chunks of it that faulted, or were guilty of a reset. */
     struct tern_sched *sched;
     struct tern_list node, contexts; /**< contexts: those with jobs. */
-    struct tern_list look;           /**< In the scheduler's list while its waits are to be judged again. */
-    struct tern_sched_waits waits;
+    struct tern_list signalled;      /**< In the scheduler's list while the fences of its waits are to be read again. */
+    struct tern_sched_waits waits;   /**< Its contexts that wait, by address, value, age. */
     struct tern_sched_signals signals;
     struct tern_fair_group group[TERN_BANDS][TERN_ENGINES_MAX];
     uint64_t weight[TERN_BANDS]; /**< Of its live contexts on all engines. */
@@ -183,77 +176,80 @@ struct tern_sched_process {
 /** Statistics. Cycles are the device's. */
 struct tern_sched_stats {
     uint64_t submitted, completed, aborted; /**< Jobs; aborted: or faulted. */
-    uint64_t preempted, moved;              /**< How often work of it that had begun was cut; and went on elsewhere. */
+    uint64_t preempted, moved;              /**< Chunks preempted after they had begun; that went on elsewhere. */
     uint64_t cycles;                        /**< Run, */
     uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< and of these on each engine. */
     uint64_t waited, longest_wait;          /**< From submission of a job to its begin: sum, maximum. */
 };
 
-enum tern_sched_state { TERN_SCHED_EMPTY, TERN_SCHED_READY, TERN_SCHED_WAITING, TERN_SCHED_HELD };
+/** Of the next chunk of a context. EMPTY: there is none; SUSPENDED: by tern_sched_context_suspend. */
+enum tern_sched_state { TERN_SCHED_EMPTY, TERN_SCHED_READY, TERN_SCHED_WAITING, TERN_SCHED_SUSPENDED };
 
 struct tern_sched_context {
     struct tern_sched_process *process;
-    struct tern_list node;    /**< In its process while it has jobs. */
-    struct tern_list jobs;    /**< All that have not ended, oldest first. */
-    struct tern_job *next;    /**< The job that the next slice is cut from; NULL: all is cut. */
-    /** Cut off slices that are to run before that. back[0].resume: suspended. */
-    struct tern_slice back[TERN_HW_QUEUE];
-    uint32_t backs, inflight, slot, weight;
-    int32_t affinity;         /**< Engine, or TERN_ENGINE_ANY. */
-    uint32_t engine;          /**< Where it is queued or ran last. */
-    uint32_t own_band, band;  /**< band: the highest of its own and of those that wait for it. */
-    enum tern_sched_state state; /**< Of its next slice. EMPTY: none; HELD: suspended by the owner, or in error. */
-    bool live, moved;         /**< moved: to this engine, and has not run here. */
+    struct tern_list node; /**< In its process while it has jobs. */
+    struct tern_list jobs; /**< All that have not ended, oldest first. */
+    struct tern_chunk requeued[TERN_HW_QUEUE]; /**< Chunks that left an HW queue unfinished: they run first. */
+    uint32_t requeued_count, inflight, weight;
+    int32_t affinity;           /**< Engine, or TERN_ENGINE_ANY. */
+    uint32_t engine;            /**< Where it is queued or ran last. */
+    uint32_t base_band, band;   /**< Its own; the highest of that and of those of the contexts that wait for it. */
+    enum tern_sched_state state;
+    bool live, moved;           /**< moved: to this engine, and has not run here. */
+    bool suspended;
+    uint64_t suspend_fence;     /**< Of the last suspension (P8). */
     struct tern_fair_entity entity;
-    int64_t estimate;       /**< Cycles that its next slice will take. */
-    uint64_t slices, hold;  /**< hold: the last suspend fence (P8). */
-    bool held;
-    struct tern_list movable; /**< In its engine's list while it is ready and may go elsewhere. */
-    struct tern_list judge;   /**< In the scheduler's list while its next slice has not been looked at. */
+    int64_t estimate;           /**< Cycles that its next chunk will take. */
+    uint64_t chunks;            /**< That its jobs have been split into so far. */
+    uint64_t number;            /**< By age: decides between equals as an address does, but in each run alike. */
+    struct tern_list movable;   /**< In its engine's list while it is ready and may go elsewhere. */
+    struct tern_list update;    /**< In the scheduler's list while its state is to be found anew. */
     /* While it waits. */
     RB_ENTRY(tern_sched_context) wait;
-    uint64_t number; /**< By age: decides between equals as an address does, but in each run alike. */
     uint32_t wait_address;
     uint64_t wait_value;
-    struct tern_sched_context *blocker; /**< Whose queued signal would wake it: it inherits the band. */
-    struct tern_list donor, donors;     /**< In the blocker's donors; those who wait for this one, */
-    uint32_t donated[TERN_BANDS];       /**< and how many of each band. */
+    struct tern_sched_context *blocked_on; /**< Has a job that will signal the fence, and inherits this one's band. */
+    struct tern_list waiter;               /**< In the waiters of that context. */
+    struct tern_list waiters;              /**< The contexts that are blocked on this one, */
+    uint32_t waiter_bands[TERN_BANDS];     /**< and how many of each band. */
     struct tern_sched_stats stats;
 };
 
 struct tern_job {
     struct tern_list node;
     struct tern_sched_context *context;
-    uint32_t size, sent; /**< Bytes; sent: already cut into slices. */
-    bool begun, null;    /**< null: the owner's (C10). */
+    uint32_t size, sent; /**< Bytes; sent: already split into chunks. */
+    bool begun, null;    /**< null: the caller's (C10). */
     enum tern_result result;
     uint32_t engine;     /**< Where it ended. */
     uint64_t submitted, begin, end, cycles;
-    uint64_t fence, seq; /**< The owner's: fence id in the context, order in the process; */
+    uint64_t fence, seq; /**< The caller's: fence id in the context, order in the process; */
     struct tern_list live; /**< and a list of its own. */
-    void (*done)(struct tern_job *job); /**< The owner's: how an internal job ends. */
+    void (*done)(struct tern_job *job); /**< The caller's: how an internal job ends. */
     void *user;
     const char *label;
-    struct tern_sched_signal *signals; /**< Room for tern_job_signals of them, from the owner; NULL: nobody inherits. */
+    struct tern_sched_signal *signals; /**< The caller's: room for tern_job_signals of them; NULL: no inheritance. */
     uint32_t signal_count;
-    uint32_t data_size; /**< Bytes of data behind the packets, a multiple of a line: each slice takes them along. */
+    uint32_t data_size; /**< Bytes of data behind the packets, a multiple of a line: each chunk takes them along. */
     uint32_t packets[];
 };
 
 struct tern_sched_engine {
     struct tern_fair_band band[TERN_BANDS];
-    struct tern_slice inflight[TERN_HW_QUEUE];
+    struct tern_chunk inflight[TERN_HW_QUEUE]; /**< What is in the HW queue; [0], the *front*, runs. */
     uint32_t n;
+    uint64_t next_id, last_completed;
+    uint64_t front_since, quantum_end; /**< When the front came to be so, and when its quantum will have passed. */
+    uint64_t preemption;    /**< Fence id of the one under way; 0: none. Nothing is submitted until it is answered. */
+    uint64_t next_preemption, preempt_since, grace_end;
     uint32_t granularity;   /**< Of the preemption under way. */
-    uint64_t stopping;      /**< Its fence id; 0: there is none. Nothing is submitted until it is answered. */
-    uint64_t next_id, last_completed, next_preempt;
-    uint64_t front_since, quantum_end, stop_since, grace_end, reset_since;
+    bool forced;            /**< It is for no other context (config.force_preempt). */
+    bool preempt_now;       /**< A chunk in flight must leave: its process is in error, or its context suspended. */
     bool resetting;         /**< A reset has begun; until it is over nothing is asked of the engine. */
-    bool evict;             /**< Something in flight must come back: its process died, or its context is held. */
-    bool forced;            /**< The preemption under way is nobody's wish (config.force_preempt). */
+    uint64_t reset_since;
     int64_t budget;         /**< Of NORMAL's server (bands.c), in cycles times percent. */
     bool serving;           /**< NORMAL goes before FOCUS. */
-    uint64_t balanced;      /**< When it last took a context that is no relief to the other. */
+    uint64_t balanced;      /**< When it last took a context that left it with more load than the other (balance.c). */
     uint64_t resets, preemptions, busy;
 };
 
@@ -264,11 +260,11 @@ struct tern_sched {
     struct tern_sched_config config;
     uint64_t now, order;
     uint32_t pending;      /**< Jobs that have not ended. */
-    uint32_t paging_lost;  /**< Paging slices lost to resets (F4). */
+    uint32_t paging_lost;  /**< Paging chunks lost to resets (F4). */
     uint64_t comparisons;  /**< In trees: what decisions cost. */
     struct tern_list ended, processes;
-    /** Contexts, and processes with contexts that wait, to be looked at in the next run. */
-    struct tern_list judge, look;
+    struct tern_list update;    /**< Contexts whose state is to be found anew in the next run. */
+    struct tern_list signalled; /**< Processes with contexts that wait, whose fences may have been written. */
     struct tern_sched_engine engine[TERN_ENGINES_MAX];
 };
 
@@ -278,8 +274,8 @@ struct tern_sched {
 void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, void *user, uint32_t engines,
                      const struct tern_sched_config *config);
 void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p, bool system);
-/** Nothing of it may be queued any more. */
-void tern_sched_process_fini(struct tern_sched *s, struct tern_sched_process *p);
+/** Its contexts have no jobs. */
+void tern_sched_process_fini(struct tern_sched_process *p);
 /**
  * engine: or TERN_ENGINE_ANY. band: enum tern_band (of a system process: ignored). Whenever all its jobs have ended,
  * the scheduler refers to the context no more: there is nothing to undo before it is freed.
@@ -288,28 +284,26 @@ void tern_sched_context_init(struct tern_sched *s, struct tern_sched_context *c,
                              int32_t engine, uint32_t band, uint32_t weight);
 /** Another band or weight from now on. */
 void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, uint32_t band, uint32_t weight);
-/** Holds a context: nothing of it is started, what runs is preempted. The suspend fence tells answers apart (P8). */
+/** Nothing of it is dispatched, and what runs is preempted. The suspend fence tells answers apart (P8). */
 uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_context *c);
 /** The device has no reference to it since the suspension with this fence. */
 bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence);
-/** Lets it go on; false: this is not its last suspend fence. */
+/** It may be dispatched again; false: this is not its last suspend fence. */
 bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence);
-
-/** Its next slice waits for a fence that no queued signal of its process will come to, or
- * was suspended by the owner. */
+/** It is suspended, or waits for a fence that no queued signal of its process will come to. */
 bool tern_sched_stuck(const struct tern_sched_context *c);
 
-/** Appends a job; it comes back through tern_sched_ended, in order within its context.
- * job->submitted is the owner's. */
+/** Appends a job, with job->submitted set; it comes back through tern_sched_ended, in order within its context. */
 void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struct tern_job *job);
-/** The host may have written a fence of the process: its waits are judged in the next run. */
+/** A fence of the process may have been written: those that its contexts wait for are read again in the next run. */
 void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p);
 /**
- * Takes indications, judges quanta, grace and timeouts, fills HW queues. 0, or -errno: the device is lost;
- * -ENOTRECOVERABLE: all of it is to be reset (F3: an engine's reset failed; F4). Then tern_sched_abort_all.
+ * Takes indications, finds the states of contexts anew, preempts by quantum, grace and timeout, fills HW queues. 0, or
+ * -errno: the device is lost; -ENOTRECOVERABLE: all of it is to be reset (F3: an engine's reset failed; F4). Then
+ * tern_sched_abort_all.
  */
 int tern_sched_run(struct tern_sched *s);
-/** Cycles until it wants to be run again, should nothing be indicated, submitted or signalled; UINT64_MAX: never. */
+/** Cycles until it must run again, should nothing be indicated, submitted or signalled; UINT64_MAX: never. */
 uint64_t tern_sched_deadline(const struct tern_sched *s);
 /** Some job has not ended, or a preemption is not answered. */
 bool tern_sched_pending(const struct tern_sched *s);
@@ -322,11 +316,15 @@ void tern_sched_abort_all(struct tern_sched *s);
 /** The process is in error: aborts what it has queued, preempts what is in flight, which then ends as aborted. */
 void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p);
 
-/** How many bytes of the job, from `start` on, go into one slice (slice.c): > 0. packets: how many. */
-uint32_t tern_slice_cut(const struct tern_job *job, uint32_t start, uint32_t *packets);
-/** Opcode of the job's packet at byte `at`, and how far it goes; a line, if no engine would take it. */
+/* chunk.c */
+
+/** How many bytes of the job, from `start` on, go into one chunk: > 0. packets: how many. */
+uint32_t tern_chunk_split(const struct tern_job *job, uint32_t start, uint32_t *packets);
+/** Opcode of the job's packet at byte `at`, and its bytes; a line, if no engine would take it. */
 uint32_t tern_job_packet(const struct tern_job *job, uint32_t at, uint32_t *bytes);
 /** How many fence_signal packets there are. out, if not NULL: room for them; job, address, value are set. */
 uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *out);
+/** The oldest job that is not split to its end, or NULL. */
+struct tern_job *tern_sched_next_job(const struct tern_sched_context *c);
 
 #endif

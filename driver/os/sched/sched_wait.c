@@ -1,104 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Waits for monitored fences (S3), and what they do to priority.
+ * The states of contexts: waits for monitored fences (S3), and priority inheritance.
  *
- * A context whose next slice begins with an unsatisfied wait is in no engine's tree, but in its process's tree of
- * waits, by address and value. Fences belong to an address space: only the process's own slices and the host
- * write them. So its waits are judged again when a slice of it comes back from an engine, in whatever way, and
- * when the owner says that the host wrote; a slice ends behind its fence_signals. That no wake-up is lost
+ * A context whose next chunk begins with an unsatisfied wait is in no engine's tree, but in its process's tree of
+ * waits, by address and value. Fences belong to an address space: only the process's own chunks and the host
+ * write them. So its waits are read again when a chunk of it leaves an HW queue, in whatever way, and when the host
+ * may have written (tern_sched_signalled); a chunk ends behind its fence_signals. That no wake-up is lost
  * follows: a value is read after every event that can have changed it, and a context enters the tree only on a
  * value read after the last such event.
  *
- * Inheritance: the fence_signals of queued jobs are in a tree of the process. A context that waits takes the one
- * with its address and the least value that is enough; whose job that is, it has the waiter's band until the wait
- * ends, the job does or the waiter's band changes; and so on along the chain. Bands only rise along it, so a
- * circle of waits ends the walk.
+ * Inheritance: the fence_signals of queued jobs are in a tree of the process. A context that waits is blocked on the
+ * context of the signal with its address and the least value that is enough. That context has at least the band of the
+ * waiter until the wait ends or the job does; and so on along the chain. Bands only rise along it, so a circle of waits
+ * ends the walk.
  */
 #include "os/sched/sched_internal.h"
 
+/** By address, then value, then age. */
+static int compare(uint32_t address_a, uint32_t address_b, uint64_t value_a, uint64_t value_b, uint64_t age_a,
+                   uint64_t age_b)
+{
+    const uint64_t a = address_a != address_b ? address_a : value_a != value_b ? value_a : age_a;
+    const uint64_t b = address_a != address_b ? address_b : value_a != value_b ? value_b : age_b;
+    return a < b ? -1 : a > b;
+}
+
 static int compare_waits(const struct tern_sched_context *a, const struct tern_sched_context *b)
 {
-    if (a->wait_address != b->wait_address) {
-        return a->wait_address < b->wait_address ? -1 : 1;
-    }
-    if (a->wait_value != b->wait_value) {
-        return a->wait_value < b->wait_value ? -1 : 1;
-    }
-    return a->number < b->number ? -1 : a->number > b->number;
+    return compare(a->wait_address, b->wait_address, a->wait_value, b->wait_value, a->number, b->number);
 }
 
 static int compare_signals(const struct tern_sched_signal *a, const struct tern_sched_signal *b)
 {
-    if (a->address != b->address) {
-        return a->address < b->address ? -1 : 1;
-    }
-    if (a->value != b->value) {
-        return a->value < b->value ? -1 : 1;
-    }
-    return a->order < b->order ? -1 : a->order > b->order;
+    return compare(a->address, b->address, a->value, b->value, a->order, b->order);
 }
 
 RB_GENERATE_INTERNAL(tern_sched_waits, tern_sched_context, wait, compare_waits, static __attribute__((unused)))
 RB_GENERATE_INTERNAL(tern_sched_signals, tern_sched_signal, node, compare_signals, static __attribute__((unused)))
 
-/* ------------------------------------------------------------ inheritance */
+/* ------------------------------------------------------------- inheritance */
 
-static uint32_t deserved(const struct tern_sched_context *c)
+/** The highest of its own and those of its waiters. */
+static uint32_t effective_band(const struct tern_sched_context *c)
 {
-    uint32_t band = c->own_band;
-    for (uint32_t b = band + 1; b < TERN_BANDS; b++) {
-        band = c->donated[b] ? b : band;
+    uint32_t band = TERN_BANDS - 1;
+    while (band > c->base_band && !c->waiter_bands[band]) {
+        band--;
     }
     return band;
 }
 
-/** Gives c the band it deserves now, and so on along its chain. */
-static void reband(struct tern_sched *s, struct tern_sched_context *c)
+void tern_sched_update_band(struct tern_sched *s, struct tern_sched_context *c)
 {
-    while (c && deserved(c) != c->band) {
+    for (; c && effective_band(c) != c->band; c = c->blocked_on) {
         uint32_t before = c->band;
-        tern_fair_set_band(s, c, deserved(c));
-        struct tern_sched_context *next = c->blocker;
-        if (next) {
-            next->donated[before]--;
-            next->donated[c->band]++;
+        tern_fair_set_band(s, c, effective_band(c));
+        if (c->blocked_on) {
+            c->blocked_on->waiter_bands[before]--;
+            c->blocked_on->waiter_bands[c->band]++;
         }
-        c = next;
     }
 }
 
-void tern_sched_reband(struct tern_sched *s, struct tern_sched_context *c)
+/** c, which waits, is blocked on another context now; NULL: on none. */
+static void set_blocked_on(struct tern_sched *s, struct tern_sched_context *c, struct tern_sched_context *on)
 {
-    reband(s, c);
-}
-
-static void unblock(struct tern_sched *s, struct tern_sched_context *c)
-{
-    struct tern_sched_context *b = c->blocker;
-    if (b) {
-        c->blocker = NULL;
-        tern_list_remove(&c->donor);
-        b->donated[c->band]--;
-        reband(s, b);
+    struct tern_sched_context *before = c->blocked_on;
+    if (on == before) {
+        return;
+    }
+    c->blocked_on = NULL;
+    if (before) {
+        tern_list_remove(&c->waiter);
+        before->waiter_bands[c->band]--;
+        tern_sched_update_band(s, before);
+    }
+    if (on) {
+        c->blocked_on = on;
+        tern_list_append(&on->waiters, &c->waiter);
+        on->waiter_bands[c->band]++;
+        tern_sched_update_band(s, on);
     }
 }
 
-/** Finds whom the waiting context waits for. */
-static void resolve(struct tern_sched *s, struct tern_sched_context *c)
+/** Finds the context that will signal the fence for which c waits. */
+static void find_signal(struct tern_sched *s, struct tern_sched_context *c)
 {
     struct tern_sched_signal key = {.address = c->wait_address, .value = c->wait_value};
     struct tern_sched_signal *signal = RB_NFIND(tern_sched_signals, &c->process->signals, &key);
-    struct tern_sched_context *to = signal && signal->address == key.address ? signal->job->context : NULL;
-    if (to == c->blocker) {
-        return;
-    }
-    unblock(s, c);
-    if (to && to != c) {
-        c->blocker = to;
-        tern_list_append(&to->donors, &c->donor);
-        to->donated[c->band]++;
-        reband(s, to);
-    }
+    struct tern_sched_context *on = signal && signal->address == key.address ? signal->job->context : NULL;
+    set_blocked_on(s, c, on == c ? NULL : on);
 }
 
 void tern_sched_index_signals(struct tern_sched *s, struct tern_job *job)
@@ -125,8 +116,8 @@ void tern_sched_forget_signals(struct tern_sched *s, struct tern_job *job)
         RB_REMOVE(tern_sched_signals, &c->process->signals, &job->signals[i]);
     }
     job->signal_count = 0;
-    while (!tern_list_empty(&c->donors)) {
-        unblock(s, TERN_LIST_ENTRY(c->donors.next, struct tern_sched_context, donor));
+    while (!tern_list_empty(&c->waiters)) {
+        set_blocked_on(s, TERN_LIST_ENTRY(c->waiters.next, struct tern_sched_context, waiter), NULL);
     }
     tern_sched_signalled(s, c->process);
 }
@@ -137,19 +128,19 @@ void tern_sched_set_state(struct tern_sched *s, struct tern_sched_context *c, en
 {
     if (c->state == TERN_SCHED_WAITING) {
         RB_REMOVE(tern_sched_waits, &c->process->waits, c);
-        unblock(s, c);
-        tern_sched_tell(s, TERN_EV_WAKE, c->engine, c, c->next, s->now);
+        set_blocked_on(s, c, NULL);
+        tern_sched_emit_job(s, TERN_EV_WAKE, c->engine, c, tern_sched_next_job(c), s->now);
     }
     if (state == TERN_SCHED_READY && c->state != TERN_SCHED_READY && !c->inflight) {
-        tern_fair_migrate(s, c, tern_sched_settle(s, c));
+        tern_fair_migrate(s, c, tern_sched_select_engine(s, c));
     }
     tern_fair_dequeue(s, c);
     c->state = state;
     tern_fair_enqueue(s, c);
     if (state == TERN_SCHED_WAITING) {
         RB_INSERT(tern_sched_waits, &c->process->waits, c);
-        resolve(s, c);
-        tern_sched_tell(s, TERN_EV_WAIT, c->engine, c, c->next, s->now);
+        find_signal(s, c);
+        tern_sched_emit_job(s, TERN_EV_WAIT, c->engine, c, tern_sched_next_job(c), s->now);
     }
 }
 
@@ -158,10 +149,9 @@ struct wait {
     uint64_t value;
 };
 
-/** Goes through the waits that the next slice begins with. 1: this one is not satisfied. */
-static int first_wait(struct tern_sched *s, const struct tern_sched_context *c, struct wait *out)
+/** Reads the fences of the waits that the job goes on with. 1: this is the first that is not satisfied. */
+static int first_wait(struct tern_sched *s, const struct tern_job *j, struct wait *out)
 {
-    const struct tern_job *j = c->next;
     for (uint32_t at = j->sent; at < j->size; at += TERN_PKT_LINE_BYTES) {
         struct tern_pkt_fence_wait p;
         uint64_t value = 0;
@@ -170,7 +160,7 @@ static int first_wait(struct tern_sched *s, const struct tern_sched_context *c, 
             return 0; /* none, or one at which the engine faults */
         }
         *out = (struct wait){p.address_lo, p.value_lo | (uint64_t)p.value_hi << 32};
-        int r = s->ops->fence_value(s->user, c, p.address_lo, &value);
+        int r = s->ops->fence_value(s->user, j->context, p.address_lo, &value);
         if (r <= 0 || value < out->value) {
             return r <= 0 ? r : 1;
         }
@@ -178,27 +168,27 @@ static int first_wait(struct tern_sched *s, const struct tern_sched_context *c, 
     return 0;
 }
 
-int tern_sched_judge(struct tern_sched *s, struct tern_sched_context *c)
+int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
 {
+    const struct tern_job *next = tern_sched_next_job(c);
     enum tern_sched_state state = TERN_SCHED_READY;
     struct wait w = {0};
-    tern_list_remove(&c->judge);
-    if (!c->backs && !c->next) {
+    tern_list_remove(&c->update);
+    if (c->process->error || (!c->requeued_count && !next)) {
         state = TERN_SCHED_EMPTY;
-    } else if (c->held || c->process->error) {
-        state = TERN_SCHED_HELD;
-    } else if (!c->backs && !c->process->system && !c->next->null) {
-        int r = first_wait(s, c, &w);
+    } else if (c->suspended) {
+        state = TERN_SCHED_SUSPENDED;
+    } else if (!c->requeued_count && !c->process->system && !next->null) {
+        int r = first_wait(s, next, &w);
         if (r < 0) {
             return r;
         }
         state = r ? TERN_SCHED_WAITING : TERN_SCHED_READY;
     }
-    bool another = state == TERN_SCHED_WAITING && (w.address != c->wait_address || w.value != c->wait_value);
-    if (another && c->state == TERN_SCHED_WAITING) {
-        tern_sched_set_state(s, c, TERN_SCHED_EMPTY); /* leaves the tree under its old key */
-    }
-    if (another) {
+    if (state == TERN_SCHED_WAITING && (w.address != c->wait_address || w.value != c->wait_value)) {
+        if (c->state == TERN_SCHED_WAITING) {
+            tern_sched_set_state(s, c, TERN_SCHED_EMPTY); /* leaves the tree under its old key */
+        }
         c->wait_address = w.address;
         c->wait_value = w.value;
     }
@@ -208,82 +198,77 @@ int tern_sched_judge(struct tern_sched *s, struct tern_sched_context *c)
     return 0;
 }
 
-void tern_sched_judge_later(struct tern_sched *s, struct tern_sched_context *c)
+void tern_sched_update_later(struct tern_sched *s, struct tern_sched_context *c)
 {
-    if (tern_list_empty(&c->judge)) {
-        tern_list_append(&s->judge, &c->judge);
+    if (tern_list_empty(&c->update)) {
+        tern_list_append(&s->update, &c->update);
     }
 }
-
-/** It waits, has been judged, and stays where it is until a fence is signalled. */
-static bool waits(const struct tern_sched_context *c)
-{
-    return !c->inflight && tern_list_empty(&c->judge) && tern_list_empty(&c->process->look) && !c->process->error &&
-           (c->state == TERN_SCHED_WAITING || c->state == TERN_SCHED_HELD);
-}
-
-bool tern_sched_stuck(const struct tern_sched_context *c)
-{
-    const struct tern_sched_context *slow = c;
-    for (bool odd = false; waits(c); odd = !odd) {
-        c = c->blocker;
-        slow = odd ? slow->blocker : slow;
-        if (!c || c == slow) {
-            return true; /* nobody in the queues signals it; or they wait for each other */
-        }
-    }
-    return false;
-}
-
-/* ------------------------------------------------------------- looking again */
 
 void tern_sched_signalled(struct tern_sched *s, struct tern_sched_process *p)
 {
-    if (tern_list_empty(&p->look) && !RB_EMPTY(&p->waits)) {
-        tern_list_append(&s->look, &p->look);
+    if (tern_list_empty(&p->signalled) && !RB_EMPTY(&p->waits)) {
+        tern_list_append(&s->signalled, &p->signalled);
     }
 }
 
-/** Reads each fence that somebody waits for once. */
-static int look_at(struct tern_sched *s, struct tern_sched_process *p)
+/** Reads each fence that contexts of the process wait for once. */
+static int update_waits(struct tern_sched *s, struct tern_sched_process *p)
 {
-    struct tern_sched_context *c, *next;
     uint64_t value = 0;
     uint32_t address = 0;
-    bool known = false, readable = false;
-    for (c = RB_MIN(tern_sched_waits, &p->waits); c; c = next) {
+    int read = -1; /* 1: value is that of address; 0: it cannot be read */
+    for (struct tern_sched_context *c = RB_MIN(tern_sched_waits, &p->waits), *next; c; c = next) {
         next = RB_NEXT(tern_sched_waits, &p->waits, c);
-        if (!known || c->wait_address != address) {
+        if (read < 0 || c->wait_address != address) {
             address = c->wait_address;
-            int r = s->ops->fence_value(s->user, c, address, &value);
-            if (r < 0) {
-                return r;
+            read = s->ops->fence_value(s->user, c, address, &value);
+            if (read < 0) {
+                return read;
             }
-            readable = r > 0;
-            known = true;
         }
-        if (!readable || value >= c->wait_value) {
-            int r = tern_sched_judge(s, c);
+        if (!read || value >= c->wait_value) {
+            int r = tern_sched_update(s, c);
             if (r < 0) {
                 return r;
             }
-        } else if (!c->blocker) {
-            resolve(s, c);
+        } else if (!c->blocked_on) {
+            find_signal(s, c);
         }
     }
     return 0;
 }
 
-int tern_sched_look(struct tern_sched *s)
+int tern_sched_update_all(struct tern_sched *s)
 {
     int r = 0;
-    while (!r && !tern_list_empty(&s->judge)) {
-        r = tern_sched_judge(s, TERN_LIST_ENTRY(s->judge.next, struct tern_sched_context, judge));
+    while (!r && !tern_list_empty(&s->update)) {
+        r = tern_sched_update(s, TERN_LIST_ENTRY(s->update.next, struct tern_sched_context, update));
     }
-    while (!r && !tern_list_empty(&s->look)) {
-        struct tern_sched_process *p = TERN_LIST_ENTRY(s->look.next, struct tern_sched_process, look);
-        tern_list_remove(&p->look);
-        r = look_at(s, p);
+    while (!r && !tern_list_empty(&s->signalled)) {
+        struct tern_sched_process *p = TERN_LIST_ENTRY(s->signalled.next, struct tern_sched_process, signalled);
+        tern_list_remove(&p->signalled);
+        r = update_waits(s, p);
     }
     return r;
+}
+
+/** Its state is known, and it stays in it until a fence is signalled or it is resumed. */
+static bool is_blocked(const struct tern_sched_context *c)
+{
+    return !c->inflight && tern_list_empty(&c->update) && tern_list_empty(&c->process->signalled) &&
+           !c->process->error && (c->state == TERN_SCHED_WAITING || c->state == TERN_SCHED_SUSPENDED);
+}
+
+bool tern_sched_stuck(const struct tern_sched_context *c)
+{
+    const struct tern_sched_context *slow = c;
+    for (bool odd = false; is_blocked(c); odd = !odd) {
+        c = c->blocked_on;
+        slow = odd ? slow->blocked_on : slow;
+        if (!c || c == slow) {
+            return true; /* no queued job signals it; or contexts wait for each other */
+        }
+    }
+    return false;
 }

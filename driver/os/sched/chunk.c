@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where a job may be cut: at packet boundaries; before every fence_wait that is not the first thing left, so that waits
- * keep no engine; behind fence_signals, so that whoever waits for them learns of them at once.
+ * Where a job is split: at packet boundaries; before every fence_wait that is not the first packet left, so that waits
+ * keep no engine; behind fence_signals, so that a context that waits for them is woken at once.
  */
 #include "os/sched/sched.h"
 
@@ -9,20 +9,20 @@ uint32_t tern_job_packet(const struct tern_job *job, uint32_t at, uint32_t *byte
 {
     uint32_t opcode = job->packets[at / 4] & TERN_PKT_OPCODE_MASK;
     *bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
-    if (!*bytes || *bytes > job->size - at) { /* the engine will fault at it: nothing after it matters */
+    if (!*bytes || *bytes > job->size - at) { /* the engine will fault at it, and run nothing behind it */
         *bytes = TERN_PKT_LINE_BYTES;
     }
     return opcode;
 }
 
-uint32_t tern_slice_cut(const struct tern_job *job, uint32_t start, uint32_t *packets)
+uint32_t tern_chunk_split(const struct tern_job *job, uint32_t start, uint32_t *packets)
 {
     uint32_t at = start, bytes;
     bool waits_only = true, signalled = false;
     for (*packets = 0; at < job->size; ++*packets) {
         uint32_t opcode = tern_job_packet(job, at, &bytes);
         bool wait = opcode == TERN_PKT_FENCE_WAIT, signal = opcode == TERN_PKT_FENCE_SIGNAL;
-        if ((wait && !waits_only) || (signalled && !signal) || at + bytes - start > TERN_SLICE_BYTES) {
+        if ((wait && !waits_only) || (signalled && !signal) || at + bytes - start > TERN_CHUNK_BYTES) {
             break;
         }
         waits_only = waits_only && wait;
@@ -47,4 +47,16 @@ uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *
         }
     }
     return n;
+}
+
+struct tern_job *tern_sched_next_job(const struct tern_sched_context *c)
+{
+    TERN_LIST_EACH(node, &c->jobs)
+    {
+        struct tern_job *job = TERN_LIST_ENTRY(node, struct tern_job, node);
+        if (job->sent < job->size) {
+            return job;
+        }
+    }
+    return NULL;
 }

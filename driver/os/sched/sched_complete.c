@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How chunks leave an HW queue: completed, preempted, faulted, lost to a reset; and how jobs end with them. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "os/sched/sched_internal.h"
+
+typedef unsigned long long ull;
+
+/* -------------------------------------------------------------------- jobs */
+
+static struct tern_job *oldest_job(const struct tern_sched_context *c)
+{
+    return TERN_LIST_ENTRY(c->jobs.next, struct tern_job, node);
+}
+
+/** Nothing that the context has queued is dispatched any more. */
+static void withdraw(struct tern_sched *s, struct tern_sched_context *c)
+{
+    c->requeued_count = 0;
+    tern_list_remove(&c->update);
+    if (c->state != TERN_SCHED_EMPTY) {
+        tern_sched_set_state(s, c, TERN_SCHED_EMPTY);
+    }
+}
+
+/** The result of a job is the first that is not COMPLETED. */
+static void set_result(struct tern_job *job, enum tern_result result)
+{
+    job->result = job->result == TERN_COMPLETED ? result : job->result;
+}
+
+/** The job leaves its context. The list of ended jobs is in order, because a context's jobs end in order. */
+static void end_job(struct tern_sched *s, struct tern_job *job, enum tern_result result)
+{
+    struct tern_sched_context *c = job->context;
+    set_result(job, result);
+    job->engine = c->engine;
+    tern_sched_forget_signals(s, job);
+    tern_list_remove(&job->node);
+    tern_list_append(&s->ended, &job->node);
+    s->pending--;
+    *(job->result == TERN_COMPLETED ? &c->stats.completed : &c->stats.aborted) += 1;
+    if (tern_list_empty(&c->jobs)) { /* then the caller may free it: nothing refers to it any more */
+        tern_list_remove(&c->node);
+        withdraw(s, c);
+    }
+}
+
+/** Ends all jobs of a context of which nothing is in flight. */
+static void abort_queued(struct tern_sched *s, struct tern_sched_context *c)
+{
+    withdraw(s, c);
+    while (!tern_list_empty(&c->jobs)) {
+        end_job(s, oldest_job(c), TERN_ABORTED);
+    }
+}
+
+void tern_sched_abort(struct tern_sched *s, struct tern_sched_process *p)
+{
+    for (struct tern_list *node = p->contexts.next, *next; node != &p->contexts; node = next) {
+        struct tern_sched_context *c = TERN_LIST_ENTRY(node, struct tern_sched_context, node);
+        next = node->next;
+        if (c->inflight) {
+            /* these end first, to keep the order, and soon: nothing of a process in error keeps an engine */
+            s->engine[c->engine].preempt_now = true;
+            withdraw(s, c);
+        } else {
+            abort_queued(s, c);
+        }
+    }
+}
+
+static void end_preemption(struct tern_sched_engine *e)
+{
+    e->preemption = 0;
+    e->forced = e->preempt_now = false;
+}
+
+void tern_sched_abort_all(struct tern_sched *s)
+{
+    for (uint32_t i = 0; i < s->engines; i++) {
+        struct tern_sched_engine *e = &s->engine[i];
+        while (e->n) {
+            tern_fair_returned(s, e->inflight[--e->n].context);
+        }
+        end_preemption(e);
+        e->resetting = false;
+        e->last_completed = e->next_id - 1;
+    }
+    TERN_LIST_EACH(node, &s->processes)
+    {
+        struct tern_sched_process *p = TERN_LIST_ENTRY(node, struct tern_sched_process, node);
+        while (!tern_list_empty(&p->contexts)) {
+            abort_queued(s, TERN_LIST_ENTRY(p->contexts.next, struct tern_sched_context, node));
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+/** The first run of a job, on an engine or (null) at the time it would have run. */
+static void begin_job(struct tern_sched_context *c, struct tern_job *job, uint64_t begin)
+{
+    if (job->begun) {
+        return;
+    }
+    uint64_t waited = begin > job->submitted ? begin - job->submitted : 0;
+    job->begin = begin;
+    job->begun = true;
+    c->stats.waited += waited;
+    c->stats.longest_wait = waited > c->stats.longest_wait ? waited : c->stats.longest_wait;
+}
+
+/** The chunk has run on the engine from begin to end. */
+static void account(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk, uint64_t begin, uint64_t end)
+{
+    struct tern_sched_context *c = chunk->context;
+    uint64_t cycles = end - begin;
+    begin_job(c, chunk->job, begin);
+    c->estimate = (int64_t)cycles; /* the next is like the last: simple, and right for all that repeats */
+    chunk->job->end = end;
+    chunk->job->cycles += cycles;
+    c->stats.cycles += cycles;
+    c->stats.engine_cycles[engine] += cycles;
+    s->engine[engine].busy += cycles;
+    tern_bands_account(s, &s->engine[engine], c->band, cycles);
+    c->stats.moved += chunk->resume && chunk->preempted_on != engine;
+    tern_sched_emit(s, chunk->resume ? TERN_EV_RESUMED : TERN_EV_START, engine, chunk, begin);
+}
+
+/** Takes the front out of the HW queue, charged with what it has run: from begin to end, or (0) not at all. */
+static struct tern_chunk take_front(struct tern_sched *s, uint32_t engine, uint64_t begin, uint64_t end)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    struct tern_chunk chunk = e->inflight[0];
+    struct tern_sched_context *c = chunk.context;
+    bool run = begin && end >= begin;
+    tern_fair_charge(s, c, (run ? (int64_t)(end - begin) : 0) - chunk.charged);
+    tern_fair_returned(s, c);
+    chunk.charged = 0;
+    if (run) {
+        account(s, engine, &chunk, begin, end);
+    }
+    e->n--;
+    e->inflight[0] = e->inflight[1];
+    e->front_since = run ? end : s->now;
+    e->quantum_end = e->front_since + (e->n ? tern_sched_quantum(s, &e->inflight[0]) : 0);
+    tern_sched_signalled(s, c->process); /* it may have written fences */
+    return chunk;
+}
+
+static bool in_flight(const struct tern_sched_engine *e, const struct tern_job *job)
+{
+    return (e->n > 0 && e->inflight[0].job == job) || (e->n > 1 && e->inflight[1].job == job);
+}
+
+/**
+ * A job that cannot go on ends with its last chunk in flight: what is left of it is not dispatched. With its process in
+ * error so do all jobs of the context.
+ */
+static void abort_job(struct tern_sched *s, struct tern_job *job)
+{
+    struct tern_sched_context *c = job->context;
+    uint32_t kept = 0;
+    set_result(job, TERN_ABORTED);
+    if (c->process->error) {
+        if (!c->inflight) {
+            abort_queued(s, c);
+        }
+        return;
+    }
+    job->sent = job->size;
+    for (uint32_t i = 0; i < c->requeued_count; i++) {
+        if (c->requeued[i].job != job) {
+            c->requeued[kept++] = c->requeued[i];
+        }
+    }
+    c->requeued_count = kept;
+    tern_sched_update_later(s, c);
+    if (!in_flight(&s->engine[c->engine], job)) {
+        end_job(s, job, TERN_ABORTED);
+    }
+}
+
+static bool failed(const struct tern_chunk *chunk)
+{
+    return chunk->context->process->error || chunk->job->result != TERN_COMPLETED;
+}
+
+/** The chunk faulted (ind), or its engine did not answer and was reset (NULL): its process goes into error (F1, F3). */
+static void blame(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk,
+                  const struct tern_indication *ind)
+{
+    struct tern_sched_process *p = chunk->context->process;
+    const bool first = !p->error;
+    p->faults++;
+    p->error = !p->system;
+    tern_sched_emit(s, TERN_EV_FAULTED, engine, chunk, chunk->job->begun ? chunk->job->end : s->now);
+    set_result(chunk->job, first ? TERN_FAULTED : TERN_ABORTED);
+    if (first) {
+        s->ops->fault(s->user, engine, chunk->job, ind);
+    }
+    abort_job(s, chunk->job);
+    if (p->error) {
+        tern_sched_abort(s, p);
+    }
+}
+
+static void complete(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk, uint64_t end)
+{
+    struct tern_job *job = chunk->job;
+    tern_sched_emit(s, TERN_EV_COMPLETED, engine, chunk, end);
+    if (failed(chunk)) {
+        abort_job(s, job);
+    } else if (chunk->start + chunk->size == job->size) {
+        begin_job(chunk->context, job, end); /* null: it has not run */
+        job->end = end;
+        end_job(s, job, TERN_COMPLETED);
+    }
+}
+
+/** A chunk that has not ended goes back into its context, before all that is younger. */
+static void requeue(struct tern_sched *s, struct tern_chunk *chunk)
+{
+    struct tern_sched_context *c = chunk->context;
+    if (failed(chunk)) {
+        abort_job(s, chunk->job);
+        return;
+    }
+    const uint32_t at = c->requeued_count && c->requeued[0].seq < chunk->seq;
+    if (at == 0) {
+        c->requeued[1] = c->requeued[0];
+    }
+    chunk->resubmitted = true;
+    tern_fair_dequeue(s, c);
+    c->requeued[at] = *chunk;
+    c->requeued_count++;
+    c->entity.order = c->requeued[0].id ? c->requeued[0].id : c->entity.order; /* paging: as before (P6) */
+    tern_fair_enqueue(s, c);
+    tern_sched_update_later(s, c);
+}
+
+/* ------------------------------------------------------------- indications */
+
+/** A forced preemption: the context goes on at the next engine, if it may. */
+static void move_on(struct tern_sched *s, struct tern_sched_context *c)
+{
+    if (c->affinity == TERN_ENGINE_ANY && !c->inflight && !c->process->error) {
+        tern_fair_migrate(s, c, (c->engine + 1) % s->engines);
+    }
+}
+
+static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    struct tern_sched_context *ran = NULL;
+    uint64_t oldest = e->n ? e->inflight[0].id : 0, end = e->n ? oldest : e->next_id;
+    if (ind->fence != e->preemption || ind->preempted.fence != oldest || ind->last_completed < e->last_completed ||
+        ind->last_completed >= end) {
+        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu cut); asked was %llu, %llu "
+                          "is the oldest", engine, (ull)ind->fence, (ull)ind->last_completed,
+                          (ull)ind->preempted.fence, (ull)e->preemption, (ull)oldest);
+    }
+    const bool forced = e->forced;
+    end_preemption(e);
+    for (bool began = ind->preempted.began; e->n; began = false) {
+        struct tern_chunk chunk = take_front(s, engine, began ? ind->begin : 0, began ? ind->end : 0);
+        if (began) {
+            ran = chunk.context;
+            chunk.resume = true;
+            chunk.resume_at = ind->preempted.offset;
+            chunk.preempted_on = engine;
+            chunk.preemptions++;
+            chunk.save_cycles = ind->end > e->preempt_since ? ind->end - e->preempt_since : 0;
+            ran->stats.preempted++;
+            tern_sched_emit(s, TERN_EV_PREEMPTED, engine, &chunk, ind->end);
+        }
+        chunk.id = chunk.context->process->system ? chunk.id : 0; /* P6 */
+        requeue(s, &chunk);
+    }
+    if (forced && ran) {
+        move_on(s, ran);
+    }
+    return 0;
+}
+
+static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    struct tern_indication in_job = ind->fault;
+    if (ind->kind == TERN_SCHED_PREEMPTED && e->preemption) {
+        return preempted(s, engine, ind);
+    }
+    if (!e->n || ind->fence != e->inflight[0].id ||
+        (ind->kind != TERN_SCHED_COMPLETED && ind->kind != TERN_SCHED_FAULTED)) {
+        return tern_error(-EPROTO, "engine %u indicates fence %llu (kind %d), but %llu is the oldest submitted", engine,
+                          (ull)ind->fence, (int)ind->kind, (ull)(e->n ? e->inflight[0].id : 0));
+    }
+    struct tern_chunk chunk = take_front(s, engine, ind->begin, ind->end);
+    if (ind->kind == TERN_SCHED_COMPLETED) {
+        e->last_completed = chunk.id;
+        complete(s, engine, &chunk, ind->end);
+    } else {
+        in_job.offset += chunk.start;
+        blame(s, engine, &chunk, &in_job);
+    }
+    return 0;
+}
+
+int tern_sched_collect(struct tern_sched *s, uint32_t engine)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    struct tern_sched_indication ind;
+    int r = 1;
+    while (r > 0 && !e->resetting && (e->n || e->preemption)) {
+        r = s->ops->poll(s->user, engine, &ind);
+        if (r > 0) {
+            const int wrong = indicated(s, engine, &ind);
+            r = wrong ? wrong : r;
+        }
+    }
+    return r < 0 ? r : 0;
+}
+
+/* ------------------------------------------------------------------- reset */
+
+/** The chunks that an engine held when it was reset. guilty: id of the one whose process is, or 0. */
+static int lost(struct tern_sched *s, uint32_t engine, uint64_t guilty)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    end_preemption(e);
+    while (e->n) {
+        const bool is_guilty = e->inflight[0].id == guilty;
+        struct tern_chunk chunk = take_front(s, engine, is_guilty ? e->front_since : 0, is_guilty ? s->now : 0);
+        chunk.id = 0;
+        if (is_guilty && !chunk.context->process->system) {
+            blame(s, engine, &chunk, NULL);
+            continue;
+        }
+        if (is_guilty && ++s->paging_lost >= 2) { /* F4 */
+            return tern_error(-ENOTRECOVERABLE, "engine %u was reset while it ran a paging buffer, the "
+                              "second that is lost", engine);
+        }
+        chunk.resume = chunk.resume && !is_guilty; /* paging can be repeated from its beginning */
+        requeue(s, &chunk);
+    }
+    return 0;
+}
+
+int tern_sched_reset(struct tern_sched *s, uint32_t engine)
+{
+    struct tern_sched_engine *e = &s->engine[engine];
+    uint64_t guilty = e->inflight[0].id, aborted = 0;
+    const bool begin = !e->resetting;
+    if (begin && s->ops->stuck && s->ops->stuck(s->user, engine, e->n ? e->inflight[0].job : NULL)) {
+        return 0;
+    }
+    uint32_t others = s->ops->dependent(s->user, engine) & ~(1u << engine);
+    e->reset_since = begin ? s->now : e->reset_since;
+    int r = s->ops->reset(s->user, engine, begin, &aborted);
+    e->resetting = r > 0;
+    if (r > 0) {
+        return s->now - e->reset_since < TERN_RESET_CYCLES ? 0 : tern_kmd_reset_failed(engine);
+    }
+    /* What had ended before the reset is still indicated. If the guilty chunk is among it, no process is guilty. */
+    r = r ? r : tern_sched_collect(s, engine);
+    const int idle = r ? r : s->ops->idle(s->user, engine);
+    if (idle < 0) {
+        return idle;
+    }
+    e->resets++;
+    const bool is_there = e->n && e->inflight[0].id == guilty;
+    tern_sched_emit_job(s, TERN_EV_RESET, engine, is_there ? e->inflight[0].context : NULL,
+                        is_there ? e->inflight[0].job : NULL, s->now);
+    if (!idle || aborted < e->last_completed || aborted >= e->next_id) {
+        return tern_error(-ENOTRECOVERABLE, "engine %u is not empty after its reset, or aborted fence %llu "
+                          "of %llu to %llu", engine, (ull)aborted, (ull)e->last_completed, (ull)e->next_id - 1);
+    }
+    e->last_completed = aborted;
+    r = lost(s, engine, guilty);
+    for (uint32_t d = 0; !r && d < s->engines; d++) {
+        if (others >> d & 1) {
+            s->engine[d].last_completed = s->engine[d].next_id - 1;
+            r = lost(s, d, 0);
+        }
+    }
+    return r;
+}

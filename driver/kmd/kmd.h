@@ -3,7 +3,7 @@
  * What knows registers: probing a device, its engines' HW queues and indications, counters, the dirty plane.
  *
  * State: what was read at probing, and of each engine what is needed to keep the rules of preemption (P3-P5, F3;
- * engine.c). No locks, no policy: the caller serialises (os/: the hal turn). Every function gives 0 or -errno of
+ * engine.c). No locks, no policy: the caller serialises (os/: the hal lock). Every function gives 0 or -errno of
  * the hal, unless it says more; after a failure of the hal, or of a device whose registers read all ones (-EIO),
  * the device is to be given up.
  */

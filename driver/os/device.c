@@ -56,9 +56,9 @@ uint64_t tern_os_device_time(struct tern_device *dev)
         return atomic_load(&dev->now);
     }
     uint64_t now;
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     int r = tern_kmd_time(&dev->kmd, &now);
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     if (r) {
         return atomic_load(&dev->now); /* whoever works with the device learns that it is lost */
     }
@@ -80,9 +80,9 @@ int tern_os_device_counters(struct tern_device *dev, uint32_t engine, struct ter
     if (engine >= dev->kmd.engines) {
         return tern_error(-EINVAL, "engine %u of %u", engine, dev->kmd.engines);
     }
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     int r = tern_kmd_counters(&dev->kmd, engine, &c);
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     if (r) {
         return tern_error(-EIO, "the counters of engine %u cannot be read: %s", engine, strerror(-r));
     }
@@ -179,7 +179,7 @@ static void fill_info(struct tern_device *dev)
 static int init_locks(struct tern_device *dev)
 {
     pthread_condattr_t attr;
-    int r = tern_turn_init(&dev->turn);
+    int r = tern_ticket_lock_init(&dev->hal_lock);
     if (r) {
         return r;
     }
@@ -197,7 +197,7 @@ static void free_device(struct tern_device *dev)
     pthread_cond_destroy(&dev->changed);
     pthread_cond_destroy(&dev->wake);
     pthread_mutex_destroy(&dev->lock);
-    tern_turn_destroy(&dev->turn);
+    tern_ticket_lock_destroy(&dev->hal_lock);
     tern_pages_destroy(dev->partition.pages);
     free(dev->host_dirty);
     free(dev);

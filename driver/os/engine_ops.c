@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The scheduler's operations on a real device: puts a chunk where its engine can fetch it, and asks the kmd.
- * Called by the device thread with the turn and dev->lock held: nothing here waits, and no device time passes.
+ * The scheduler's operations on a real device: writes a chunk where its engine can fetch it, and calls the kmd.
+ * Called by the device thread with the hal lock and dev->lock held: nothing here waits, and no device time passes.
  *
  * Each chunk of a process begins with a barrier, so that an engine forgets what its caches hold from before: the host
  * and other engines may have written meanwhile. A chunk that goes on from its save area must find the same buffer at

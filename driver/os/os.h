@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The objects of the driver and what its files owe each other.
+ * The objects of the driver, and the functions that its files call of each other.
  *
- * Lock order: dev->turn (the hal: registers and device memory), then dev->lock (the OS state: everything below unless
- * it says otherwise). Only the device thread holds both, while the scheduler runs; nobody waits for the turn with
- * dev->lock held, and device time passes, long copies go on and files are written without it. So tern_submit and the
- * queries never wait for a simulator, a copy or a reset. Callbacks are called with neither. Where device time passes by
- * itself, the device thread waits with neither too.
+ * Lock order: dev->hal_lock (the hal: registers and device memory), then dev->lock (the OS state: everything below
+ * unless it says otherwise). Only the device thread holds both, while the scheduler runs; no thread waits for the hal
+ * lock with dev->lock held, and device time passes, long copies go on and files are written without dev->lock. So
+ * tern_submit and the queries never wait for a simulator, a copy or a reset. Callbacks are called with neither. Where
+ * device time passes by itself, the device thread waits with neither too.
  */
 #ifndef TERN_OS_OS_H
 #define TERN_OS_OS_H
@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 
 #include "api/api.h"
-#include "base/turn.h"
+#include "base/ticket_lock.h"
 #include "kmd/paging.h"
 #include "os/mem/pages.h"
 #include "os/sched/policy.h"
@@ -35,9 +35,9 @@ struct tern_device {
     const struct tern_api *api; /**< tern_os_api, as in each object of tern.h. */
     struct tern_policy policy;
     struct tern_device_info info; /**< Constant once open. */
-    struct tern_kmd kmd;          /**< turn; constant but for the hal. */
-    struct tern_turn turn;
-    uint32_t *host_dirty;         /**< turn. Bits of pages that the host wrote (D7). */
+    struct tern_kmd kmd;          /**< hal_lock; constant but for the hal. */
+    struct tern_ticket_lock hal_lock;
+    uint32_t *host_dirty;         /**< hal_lock. Bits of pages that the host wrote (D7). */
     _Atomic uint64_t now;         /**< The latest device time that anybody has read; it never goes back. */
 
     pthread_mutex_t lock;
@@ -155,7 +155,7 @@ static inline uint32_t tern_system_save(const struct tern_device *dev, uint32_t 
     return engine * tern_system_pages(dev) + 2 * TERN_SLOT_PAGES;
 }
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out);
-/** Device memory by physical address, with the turn held: -EIO. What the host writes is recorded (D7). */
+/** Device memory by physical address, with hal_lock held: -EIO. What the host writes is recorded (D7). */
 int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size);
 int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n);
 /** Gives the device up: everything ends as aborted, every process is in error. */
@@ -167,8 +167,8 @@ void tern_device_wake(struct tern_device *dev);
 /** The same but for the signal of dev->wake, which the caller gives when it has released dev->lock. A thread that is
  *  woken before that goes to sleep again, on the lock: for calls that are made often. */
 void tern_device_note(struct tern_device *dev);
-/** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. With the
- *  turn held. */
+/** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. With
+ *  hal_lock held. */
 int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
 
 /* pump.c */

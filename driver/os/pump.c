@@ -7,8 +7,8 @@
  * only if kick was not set since the round began.
  *
  * Two kinds of devices (tern_kmd_concurrent). If device time passes only in tern_kmd_wait, as in a simulator, the
- * thread holds the turn meanwhile, and hands it over after each slice of time. If it passes by itself, as on a card,
- * the thread waits without the turn: other threads use the device meanwhile, and a kick ends the wait.
+ * thread holds the hal lock meanwhile, and releases it after each slice of time. If it passes by itself, as on a card,
+ * the thread waits without the hal lock: other threads use the device meanwhile, and a kick ends the wait.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@
 #define SLICE_NS_HIGH 5000000u
 #define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
 
-/** How long to wait at once: a slice; or where nobody waits for the turn, until somebody has to look at a fence. */
+/** How long to wait at once: a slice; on a concurrent device, until a fence has to be read. */
 static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t slice)
 {
     const uint64_t most = !tern_kmd_concurrent(&dev->kmd) ? slice : dev->fence_waiters ? SLICE_MAX : left;
@@ -39,11 +39,11 @@ static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t s
 /** Lets at most `cycles` pass, and sizes the next slice. */
 static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
 {
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     uint64_t begin = tern_clock_ns();
     int r = tern_kmd_wait(&dev->kmd, cycles);
     uint64_t took = tern_clock_ns() - begin;
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     if (took > SLICE_NS_HIGH && *slice > SLICE_MIN) {
         *slice /= 2;
     } else if (took < SLICE_NS_LOW && *slice < SLICE_MAX) {
@@ -160,18 +160,18 @@ static bool deliver(struct tern_device *dev)
     return any;
 }
 
-/** The scheduler runs with the turn held, for which nobody waits with the lock held: there
- * may be long copies before. */
+/** The scheduler runs with the hal lock held. No thread waits for that with dev->lock held, because long copies may be
+ * before it. */
 static void run_sched(struct tern_device *dev)
 {
     int r = 0;
     pthread_mutex_unlock(&dev->lock);
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
     if (!dev->lost) {
         r = tern_sched_run(&dev->sched);
     }
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     dev->progress++; /* a process may be in error now */
     if (dev->fence_waiters) {
         pthread_cond_broadcast(&dev->changed);

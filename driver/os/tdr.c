@@ -144,13 +144,13 @@ static void clean_engines(struct tern_device *dev)
     }
 }
 
-/** Lets RESET_STEP cycles pass. Others have the turn before; or meanwhile, where time passes by itself. */
+/** Lets RESET_STEP cycles pass. Other threads get the hal lock before; where time passes by itself, meanwhile. */
 static int pass_step(struct tern_device *dev)
 {
     const bool concurrent = tern_kmd_concurrent(&dev->kmd);
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     const int r = concurrent ? tern_kmd_wait(&dev->kmd, RESET_STEP) : 0;
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     return concurrent ? r : tern_kmd_wait(&dev->kmd, RESET_STEP);
 }
 
@@ -158,7 +158,7 @@ static int pass_step(struct tern_device *dev)
 static int reset_engine(struct tern_device *dev, uint32_t engine)
 {
     uint64_t last;
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     int r = tern_kmd_reset(&dev->kmd, engine, true, &last);
     for (uint32_t waited = 0; r > 0; waited += RESET_STEP) {
         if (waited >= TERN_RESET_CYCLES) {
@@ -169,22 +169,22 @@ static int reset_engine(struct tern_device *dev, uint32_t engine)
         r = r < 0 ? tern_error(r, "waiting for a reset failed: %s", strerror(-r))
                   : tern_kmd_reset(&dev->kmd, engine, false, &last);
     }
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     return r;
 }
 
 static int reset_engines(struct tern_device *dev)
 {
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     int r = tern_kmd_interrupts(&dev->kmd, false); /* who would hear one? */
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
         r = reset_engine(dev, e);
     }
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     r = r ? r : tern_kmd_interrupts(&dev->kmd, true);
     tern_kmd_forget(&dev->kmd);
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     return r;
 }
 

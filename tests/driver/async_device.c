@@ -5,8 +5,8 @@
  * later than any register, unless it is flushed. There is no interrupt line: the thread polls dev.irq_status, and tells
  * a random time late. All that is random comes from TERN_TEST_SEED (1 if there is none).
  *
- * The simulator, and what is on its way to it, belong to whoever has the turn; what wait and wake need is under `lock`,
- * which nobody holds while time passes.
+ * The simulator, and what is on its way to it, are under hal_lock; what wait and wake need is under `lock`, which is
+ * not held while time passes.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "base/turn.h"
+#include "base/ticket_lock.h"
 #include "hal/hal.h"
 #include "tern/tern_hw.h"
 
@@ -32,7 +32,7 @@
 struct async {
     struct tern_hal hal, *sim;
     pthread_t thread;
-    struct tern_turn turn;
+    struct tern_ticket_lock hal_lock;
     struct tern_hal_write posted[POSTED];
     struct tern_iovec piece[PIECES];
     size_t n, pieces, filled;
@@ -52,7 +52,7 @@ static unsigned random_of(struct async *a, unsigned n)
     return (unsigned)rand_r(&a->seed) % n;
 }
 
-/* ---------------------------------------------------------------- with the turn */
+/* ---------------------------------------------------------------- with hal_lock */
 
 static void keep(struct async *a, int r)
 {
@@ -128,12 +128,12 @@ static void *run(void *arg)
     struct async *a = arg;
     bool stop = false, waiting = false;
     while (!stop) {
-        tern_turn_take(&a->turn);
+        tern_ticket_lock(&a->hal_lock);
         a->alone = waiting ? 0 : a->alone;
         const uint64_t cycles = a->alone < ALONE ? 1 + random_of(a, ROUND) : 0;
         const bool busy = cycles && let_pass(a, cycles), told = a->late == 1, failed = a->error;
         a->alone += cycles;
-        tern_turn_give(&a->turn);
+        tern_ticket_unlock(&a->hal_lock);
         pthread_mutex_lock(&a->lock);
         a->now += cycles;
         a->told = told;
@@ -154,7 +154,7 @@ static void *run(void *arg)
 static struct async *use(struct tern_hal *hal)
 {
     struct async *a = (struct async *)(void *)hal;
-    tern_turn_take(&a->turn);
+    tern_ticket_lock(&a->hal_lock);
     a->alone = 0;
     return a;
 }
@@ -163,7 +163,7 @@ static struct async *use(struct tern_hal *hal)
 static int used(struct async *a)
 {
     const int r = a->error;
-    tern_turn_give(&a->turn);
+    tern_ticket_unlock(&a->hal_lock);
     return r;
 }
 
@@ -243,7 +243,7 @@ static void async_free(struct async *a)
     a->sim->ops->close(a->sim);
     pthread_cond_destroy(&a->passed);
     pthread_mutex_destroy(&a->lock);
-    tern_turn_destroy(&a->turn);
+    tern_ticket_lock_destroy(&a->hal_lock);
     free(a);
 }
 
@@ -279,7 +279,7 @@ static int async_open(const struct tern_config *config, struct tern_hal **out)
     a->hal.concurrent = true;
     snprintf(a->hal.backend, sizeof a->hal.backend, "%s", config->backend);
     a->seed = seed ? (unsigned)strtoul(seed, NULL, 0) : 1;
-    tern_turn_init(&a->turn);
+    tern_ticket_lock_init(&a->hal_lock);
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->passed, NULL);
     r = tern_thread_start(&a->thread, run, a);

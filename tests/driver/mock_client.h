@@ -97,7 +97,7 @@ static inline void take_ended(void)
     }
 }
 
-static inline void turn(void)
+static inline void run_once(void)
 {
     assert_int_equal(tern_sched_run(&m.sched), 0);
     const char *broken = fair_check_now_and_then(&m.sched, &m.seen);
@@ -120,20 +120,20 @@ static inline void client_flood(struct client *c, uint32_t refill)
 static inline void run(uint64_t cycles)
 {
     uint64_t until = m.now + cycles;
-    turn();
+    run_once();
     while (m.now < until) {
         uint64_t step = until - m.now, next = mock_next(&m), due = tern_sched_deadline(&m.sched);
         step = next < step ? next : step;
         step = due < step ? due : step;
         mock_advance(&m, step ? step : 1);
-        turn();
+        run_once();
     }
 }
 
 /** Runs until nothing is pending. */
 static inline void drain(void)
 {
-    turn();
+    run_once();
     for (int i = 0; tern_sched_pending(&m.sched); i++) {
         uint64_t next = mock_next(&m), due = tern_sched_deadline(&m.sched);
         if (i >= 1000000) {
@@ -141,7 +141,7 @@ static inline void drain(void)
         }
         next = due < next ? due : next;
         mock_advance(&m, next == UINT64_MAX || !next ? 1 : next);
-        turn();
+        run_once();
     }
 }
 

@@ -44,10 +44,10 @@ static void test_order_and_depth(void **state)
             client_submit(&clients[i], 1);
         }
     }
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].n, 2);
     mock_advance(&m, 10);
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].n, 2); /* filled up as soon as one ended (C6) */
     drain();
     for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ static void test_one_context_fills_both_places(void **state)
     for (int k = 0; k < 3; k++) {
         client_submit(&clients[0], 1);
     }
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].n, 2);
     assert_int_not_equal(m.queue[0].chunk[0].slot, m.queue[0].chunk[1].slot);
     drain();
@@ -99,10 +99,10 @@ static void test_depth_keeps_engines_busy(void **state)
         restart(1, &config);
         client(0, 0, 0, 5000);
         client_flood(&clients[0], 8);
-        turn();
+        run_once();
         for (int t = 0; t < 20000; t++) { /* the host looks every 230 cycles only */
             mock_advance(&m, 230);
-            turn();
+            run_once();
         }
         busy[depth] = (double)m.queue[0].busy / (double)m.now;
         assert_int_equal(m.deepest, depth);
@@ -156,7 +156,7 @@ static void test_fault_is_contained(void **state)
     assert_true(clients[1].results[TERN_ABORTED] >= 8);
     assert_int_equal(clients[2].results[TERN_COMPLETED], 10);
     client_submit(&clients[0], 1); /* after the error: aborted at once */
-    turn();
+    run_once();
     assert_int_equal(clients[0].results[TERN_ABORTED], 10);
 }
 
@@ -169,7 +169,7 @@ static void test_buffer_behind_the_fault_is_aborted(void **state)
     struct mock_work good = {.cost = 10, .fault_at = -1};
     struct tern_job *second = mock_job(&good, 1, ++clients[0].submitted);
     client_send(&clients[0], second);
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].n, 2);
     mock_advance(&m, 30);
     drain();
@@ -318,7 +318,7 @@ static void test_lost_device(void **state)
     for (int k = 0; k < 5; k++) {
         client_submit(&clients[0], 1);
     }
-    turn();
+    run_once();
     m.fail = -EIO;
     assert_int_equal(tern_sched_run(&m.sched), -EIO);
     tern_sched_abort_all(&m.sched);
@@ -343,7 +343,7 @@ static void test_protocol_errors_are_told(void **state)
         client(0, 0, 0, 1000);
         client_submit(&clients[0], 1);
         client_submit(&clients[0], 1);
-        turn();
+        run_once();
         m.queue[0].ind[m.queue[0].inds++] = bad[i];
         assert_int_equal(tern_sched_run(&m.sched), -EPROTO);
         tern_sched_abort_all(&m.sched);
@@ -406,7 +406,7 @@ static void test_drm_cancel(void **state)
     assert_int_equal(clients[0].results[TERN_ABORTED], 1);
     procs[0].error = false;
     client_submit(&clients[0], 1);
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].n, 1);
     procs[0].error = true;
     tern_sched_abort(&m.sched, &procs[0]);

@@ -94,10 +94,10 @@ static void test_timeout_that_never_ends(void **state)
     flood(0, 0, 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 5000);
     flood(1, 1, 0, TERN_BAND_REALTIME, TERN_WEIGHT_NORMAL, 10);
     m.deaf = true;
-    turn();
+    run_once();
     for (int i = 0; i < 8; i++) {
         mock_advance(&m, 1ull << 40);
-        turn();
+        run_once();
         assert_int_equal(m.resets, 0);
     }
     m.deaf = false;
@@ -119,7 +119,7 @@ static void test_chunks_of_the_next_job_stay(void **state)
     struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two chunks and one */
     config.depth = 1;
     m.sched.config.depth = 1;
-    turn(); /* the first chunk runs; the others are put by hand where a preemption would put them */
+    run_once(); /* the first chunk runs; the others are put by hand where a preemption would put them */
     struct tern_sched_context *s = &c->mock.sched;
     assert_true(s->inflight == 1 && tern_sched_next_job(s) == first && first->sent < first->size);
     const struct tern_chunk rest = {.context = s, .job = first, .start = first->sent, .size = first->size - first->sent,

@@ -213,14 +213,14 @@ static void test_who_wakes_up_goes_where_it_is_quiet(void **state)
     client_init(&clients[2], &procs[2], TERN_ENGINE_ANY, TERN_BAND_REALTIME, 100, 500);
     client_init(&clients[3], &procs[3], TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 500);
     client_submit(&clients[2], 1); /* the empty engine, though no other has work of its band either */
-    turn();
+    run_once();
     assert_int_equal(m.queue[2].chunk[0].context == &clients[2].mock.sched, 1);
     assert_int_equal(m.preemptions, 0);
     run(QUANTUM);
     flood(4, 4, 2, TERN_BAND_IDLE, 100, 5000);
     run(QUANTUM);
     client_submit(&clients[3], 1); /* before IDLE rather than beside its like */
-    turn();
+    run_once();
     assert_int_equal(clients[3].mock.sched.engine, 2);
     finish(5);
 }
@@ -235,7 +235,7 @@ static void test_a_preempted_chunk_goes_on_elsewhere(void **state)
     clients[0].refill = 0;
     drain();
     client_submit(&clients[2], 1);
-    turn();
+    run_once();
     client_submit(&clients[1], 1); /* to engine 0 */
     run(2 * QUANTUM);
     assert_int_equal(m.queue[0].chunk[0].context == &clients[1].mock.sched, 1);

@@ -49,12 +49,12 @@ static const char *const event_names[] = {"preempt", "fault", "reset", "death", 
 static void reach(enum phase phase, enum second second)
 {
     client_submit(&clients[0], 1);
-    turn();
+    run_once();
     if (second != NONE) {
         client_submit(&clients[second == SAME_CONTEXT ? 0 : second == OTHER_PROCESS ? 1 : 3], 1);
     }
     if (second != PAGING) {
-        turn();
+        run_once();
     } /* paging preempts as soon as the scheduler sees it: it waits outside */
     mock_advance(&m, phase == NOT_BEGUN ? 0 : phase == ENDED ? COST : 1000);
     if (phase == GRACE) {
@@ -64,12 +64,12 @@ static void reach(enum phase phase, enum second second)
     }
     if (phase == GRACE || phase == SAVING || phase == RESTORING) {
         client_submit(&clients[2], 1);
-        turn();
+        run_once();
         mock_advance(&m, 100);
     }
     if (phase == RESTORING) {
         while (!m.queue[0].restoring) {
-            turn();
+            run_once();
             mock_advance(&m, 1);
         }
         mock_advance(&m, 100);
@@ -333,7 +333,7 @@ static void test_two_paging_buffers_lost_escalate(void **state)
     client_submit(&clients[1], 1);
     int r = 0;
     uint64_t i = 0;
-    for (turn(); !r && i < 10 * TIMEOUT; i++) {
+    for (run_once(); !r && i < 10 * TIMEOUT; i++) {
         mock_advance(&m, 1);
         r = tern_sched_run(&m.sched);
     }
@@ -365,14 +365,14 @@ static void test_fence_ids_of_resubmission(void **state)
 {
     (void)state;
     client_submit(&clients[3], 1);
-    turn();
+    run_once();
     client_submit(&clients[0], 1);
-    turn();
+    run_once();
     mock_advance(&m, 500 + 100); /* the paging buffer ends; the other is in front */
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].chunk[0].id, 2);
     client_submit(&clients[3], 1);
-    turn(); /* paging came: the other is cut */
+    run_once(); /* paging came: the other is cut */
     assert_int_equal(m.preemptions, 1);
     run(310);
     assert_true(m.queue[0].chunk[0].context->process->system);
@@ -384,7 +384,7 @@ static void test_fence_ids_of_resubmission(void **state)
     uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
     run(350);
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
-    turn();
+    run_once();
     assert_int_equal(m.queue[0].chunk[0].id, 3);
     assert_true(m.queue[0].chunk[0].resubmitted && m.queue[0].chunk[0].resume);
     assert_int_equal(m.queue[0].chunk[1].id, 5);
@@ -398,12 +398,12 @@ static void test_request_finds_nothing(void **state)
 {
     (void)state;
     client_submit(&clients[0], 1);
-    turn();
+    run_once();
     mock_advance(&m, COST); /* ended; not told yet */
     struct tern_sched_indication kept = m.queue[0].ind[0];
     m.queue[0].inds = 0; /* the indication is late */
     client_submit(&clients[2], 1);
-    turn();
+    run_once();
     assert_int_equal(m.preemptions, 1);
     assert_int_equal(m.queue[0].inds, 1);
     m.queue[0].ind[1] = m.queue[0].ind[0];
@@ -417,16 +417,16 @@ static void test_request_finds_nothing(void **state)
     client_submit(&clients[0], 1);
     run(COST - 100);
     (void)tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
-    turn();
+    run_once();
     struct tern_sched_indication answer = {.kind = TERN_SCHED_PREEMPTED, .fence = m.queue[0].stopping};
     m.queue[0].stopping = 0;
     mock_advance(&m, 100);
-    turn();
+    run_once();
     assert_int_equal(clients[0].ended, 2);
     assert_true(tern_sched_pending(&m.sched) && tern_sched_busy(&m.sched));
     answer.last_completed = m.queue[0].last_completed;
     m.queue[0].ind[m.queue[0].inds++] = answer;
-    turn();
+    run_once();
     assert_false(tern_sched_pending(&m.sched) || tern_sched_busy(&m.sched));
 }
 

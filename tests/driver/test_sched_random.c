@@ -176,7 +176,7 @@ static void note_end(const struct client *c, const struct tern_job *job)
 
 static void step(void)
 {
-    turn();
+    run_once();
     judge();
     uint64_t due = tern_sched_deadline(&m.sched), next = mock_next(&m), n = pick(4) ? 1 + pick(100) : 1 + pick(2000);
     if (pick(2)) { /* else whoever owns it comes late */

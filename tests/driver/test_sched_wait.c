@@ -85,7 +85,7 @@ static void test_waits_are_read_only_when_something_happened(void **state)
         client(i, 0, TERN_BAND_NORMAL, 10);
         send(i, 2, 8, 5, 0, 0);
     }
-    turn();
+    run_once();
     uint32_t before = m.reads;
     client_flood(&clients[1], 4);
     run(10000); /* another process's work cannot write them */
@@ -214,12 +214,12 @@ static void test_inheritance_follows_later_signals_and_bands(void **state)
     client(1, 0, TERN_BAND_NORMAL, 1000);
     client(2, 0, TERN_BAND_IDLE, 1000);
     send(0, 2, 8, 3, 0, 0);
-    turn();
+    run_once();
     send(1, 2, 0, 0, 8, 2); /* not enough */
-    turn();
+    run_once();
     assert_int_equal(clients[1].mock.sched.band, TERN_BAND_NORMAL);
     send(2, 2, 16, 1, 8, 3); /* comes later than the wait */
-    turn();
+    run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_FOCUS);
     tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_REALTIME, 100);
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_REALTIME);
@@ -227,13 +227,13 @@ static void test_inheritance_follows_later_signals_and_bands(void **state)
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE);
     tern_sched_context_set(&m.sched, &clients[0].mock.sched, TERN_BAND_FOCUS, 100);
     uint64_t hold = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
-    turn();
+    run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE); /* a suspended one waits for nobody */
     assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, hold));
-    turn();
+    run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_FOCUS);
     host_signal(0, 8, 3); /* the host does it instead */
-    turn();
+    run_once();
     assert_int_equal(clients[2].mock.sched.band, TERN_BAND_IDLE);
     host_signal(0, 16, 1);
     drain();
@@ -250,7 +250,7 @@ static void test_inheritance_ends_with_the_job(void **state)
     client_send(&clients[1], job);
     client_submit(&clients[1], 1);
     send(0, 2, 8, 1, 0, 0);
-    turn();
+    run_once();
     assert_int_equal(clients[1].mock.sched.band, TERN_BAND_FOCUS);
     run(10);
     assert_int_equal(clients[1].ended, 1);
@@ -266,7 +266,7 @@ static void test_circle_of_waits(void **state)
         client(i, 0, (uint32_t)i, 10);
         send(i, 3, 8 * (uint32_t)i, 1, 8 * (uint32_t)((i + 1) % 3), 1);
     }
-    turn();
+    run_once();
     host_signal(0, 0, 1);
     drain();
     for (int i = 0; i < 3; i++) {

@@ -235,9 +235,9 @@ static void test_free_waits_for_work(void **state)
 
 static int device_dirty(uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     const int r = tern_device_dirty(dev, first, count, clear, bits);
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     return r;
 }
 

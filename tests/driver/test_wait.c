@@ -220,9 +220,9 @@ static void test_behind_a_copy(void **state)
     actor_dispatch(&own, MIX_ITEMS);
     const uint64_t f = work_submit(&b, own.c, "behind the copy");
     for (uint64_t waiting = 0; waiting < 2; nap()) { /* the copy, and the device thread */
-        pthread_mutex_lock(&dev->turn.lock);
-        waiting = dev->turn.next - dev->turn.serving;
-        pthread_mutex_unlock(&dev->turn.lock);
+        pthread_mutex_lock(&dev->hal_lock.lock);
+        waiting = dev->hal_lock.next - dev->hal_lock.serving;
+        pthread_mutex_unlock(&dev->hal_lock.lock);
     }
     const bool good = rig_lock_is_free();
     rig.gated = false;

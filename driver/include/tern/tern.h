@@ -344,7 +344,7 @@ TERN_API int tern_context_take_data(struct tern_context *ctx);
  */
 TERN_API int tern_submit_data(struct tern_context *ctx, const void *packets, size_t size, const void *data,
                               size_t data_size, const char *label, uint64_t *fence);
-/** A DMA buffer that completes without being run (C10): takes its turn and a place in the HW queue,
+/** A DMA buffer that completes without being run (C10): is scheduled and takes an entry of the HW queue,
  * to measure what that costs. */
 TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);
 /**

@@ -9,7 +9,7 @@
 #include "os/proc/inherit.h"
 #include "os/os.h"
 
-#define PIECE (4u << 20) /* bytes copied before the turn is handed on: about a millisecond */
+#define PIECE (4u << 20) /* bytes copied before the hal lock is released: about a millisecond */
 #define NEW_TABLE_WORDS (2 * TERN_PAGES_LARGE / 32)
 
 void tern_allocation_free(struct tern_allocation *a)
@@ -260,11 +260,11 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
                           (unsigned long long)offset, size, (unsigned long long)tern_os_allocation_size(a),
                           tern_os_allocation_address(a));
     }
-    tern_turn_take(&dev->turn);
+    tern_ticket_lock(&dev->hal_lock);
     for (uint64_t held = 0; !r && size;) {
         uint64_t n;
         if (a->proc->killed) {
-            tern_turn_give(&dev->turn);
+            tern_ticket_unlock(&dev->hal_lock);
             return tern_error(-EIO, "the process was killed, and its memory is gone");
         }
         uint64_t pa = tern_allocation_physical(a, offset, &n);
@@ -275,12 +275,12 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
         size -= n;
         held += n;
         if (held >= PIECE) {
-            tern_turn_give(&dev->turn);
-            tern_turn_take(&dev->turn);
+            tern_ticket_unlock(&dev->hal_lock);
+            tern_ticket_lock(&dev->hal_lock);
             held = 0;
         }
     }
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     if (r) {
         pthread_mutex_lock(&dev->lock);
         tern_device_lose(dev, tern_last_error());

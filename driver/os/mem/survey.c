@@ -105,13 +105,13 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
     const uint32_t pages = bytes / TERN_PAGE;
     int r = 0;
     memset(bits, 0, (pages + 31) / 32 * sizeof *bits);
-    tern_turn_take(&dev->turn); /* until the end: pages are not freed meanwhile (kill.c) */
+    tern_ticket_lock(&dev->hal_lock); /* until the end: pages are not freed meanwhile (kill.c) */
     for (uint32_t at = 0, n; !r && at < pages; at += n) {
         uint64_t physical;
         n = pages - at;
         r = locate(proc, address + at * TERN_PAGE, &n, &physical);
         r = r ? r : ask(dev, physical, n, clear, at, bits);
     }
-    tern_turn_give(&dev->turn);
+    tern_ticket_unlock(&dev->hal_lock);
     return r;
 }

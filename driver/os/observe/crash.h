@@ -6,7 +6,7 @@
 #include "os/os.h"
 
 /** The text of a dump of the engine, whose HW queue the scheduler still shows; NULL: no memory.
- * dev->lock held; takes the turn. */
+ * dev->lock held; takes the hal lock. */
 char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
 /**
  * Writes the text into a new file: in TERN_CRASH_DIR if that is set and not empty; else in $XDG_STATE_HOME/tern or

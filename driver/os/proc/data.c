@@ -10,7 +10,7 @@
  * In the arena they cost histogram and mandelbrot of tests/bench 112 and 171 cycles more, and the others up to 147
  * less.
  *
- * The alternative, memory of the client's that it writes before it submits, takes a lock, a turn at the device and a
+ * The alternative, memory of the client's that it writes before it submits, takes a lock, the hal lock and a
  * wake-up of its thread more for each dispatch, and the client must know when the memory is free again.
  */
 #include <errno.h>

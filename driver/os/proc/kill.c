@@ -3,8 +3,8 @@
  * Taking a process away from the device at any moment. In this order: it is in error, so that nothing new begins and
  * its work ends; all its buffers have ended and been told; calls that were making something for it have ended; its
  * allocations are freed as those of others are (retire.c), its tables at last. A copy to or from its memory holds the
- * turn for a piece, and then sees that the process was killed (allocation.c); pages are free only after paging buffers
- * that the scheduler queues with the turn held. So no copy reaches a page that is somebody else's.
+ * hal lock for a piece, and then sees that the process was killed (allocation.c); pages are free only after paging
+ * buffers that the scheduler queues with the hal lock held. So no copy reaches a page of another process.
  *
  * Contexts, allocations and fences stay as memory of the host, marked as gone, because threads may be about to use
  * them: their destroy functions free them, or tern_process_destroy all at once.

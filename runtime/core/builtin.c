@@ -210,6 +210,7 @@ cl_int rt_builtin_create(cl_command_queue queue, cl_command_type type, cl_kernel
     rt_object_hold(k);
     d->kernel = k;
     d->base.label = k->code->name;
+    d->base.quick = true;
     d->packet.executor = id_of(k);
     error = take_payload(d, k, range);
     if (error != CL_SUCCESS) {

@@ -54,6 +54,8 @@ struct rt_command {
     unsigned pending;         /**< Context's lock: events still waited for. */
     bool after_all;           /**< Begins when all before it have ended (host commands of in-order queues; markers). */
     bool fence;               /**< Nothing behind it begins before it has ended (barriers). */
+    bool quick;               /**< A device command whose build waits for nothing, with nothing to do when it has
+                                   completed: any thread may start and finish it. */
     bool ended;               /**< Context's lock: the device has reported; `done` is valid. */
     struct tern_completion done;
 };

@@ -228,6 +228,7 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     if (error != CL_SUCCESS) {
         goto fail;
     }
+    d->base.quick = !d->image->image.prints;
     *out = &d->base;
     return CL_SUCCESS;
 fail:

@@ -142,8 +142,18 @@ cl_int rt_event_wait(cl_uint n, const cl_event *events)
     cl_int result = CL_SUCCESS;
     pthread_mutex_lock(&ctx->lock);
     for (cl_uint i = 0; i < n; i++) {
+        cl_command_queue q = events[i]->queue;
+        if (q != NULL) {
+            rt_queue_wait_begin_locked(q);
+        }
         while (events[i]->status > CL_COMPLETE) {
             pthread_cond_wait(&ctx->changed, &ctx->lock);
+            if (q != NULL) {
+                rt_queue_help_locked(q);
+            }
+        }
+        if (q != NULL) {
+            rt_queue_wait_end_locked(q);
         }
         if (events[i]->status < 0) {
             result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;

@@ -66,6 +66,7 @@ cl_int rt_copy_create(cl_command_queue queue, cl_command_type type, cl_mem src, 
         return error;
     }
     k->base.label = "copy";
+    k->base.quick = true;
     k->src = src;
     k->dst = dst;
     memcpy(k->region, region, sizeof k->region);
@@ -113,6 +114,7 @@ cl_int rt_fill_create(cl_command_queue queue, cl_mem mem, const void *pattern, s
         return error;
     }
     f->base.label = "fill";
+    f->base.quick = true;
     f->mem = mem;
     f->offset = offset;
     f->size = size;

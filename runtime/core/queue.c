@@ -173,7 +173,7 @@ void rt_queue_append(struct rt_command *c)
         }
     }
     q->unfinished++;
-    const bool look = rt_backlog_append(&q->backlog, c);
+    const bool look = rt_backlog_append(&q->backlog, c) && !rt_queue_start_locked(c);
     pthread_mutex_unlock(&ctx->lock);
     if (look) { /* the queue is there: the caller holds the event */
         pthread_cond_signal(&q->work);
@@ -190,12 +190,17 @@ void rt_queue_ready_locked(struct rt_command *c)
 cl_int rt_queue_finish(cl_command_queue q)
 {
     cl_context ctx = q->context;
+    rt_object_hold(q); /* another thread may release it meanwhile */
     pthread_mutex_lock(&ctx->lock);
+    rt_queue_wait_begin_locked(q);
     while (q->unfinished != 0) {
         pthread_cond_wait(&ctx->changed, &ctx->lock);
+        rt_queue_help_locked(q);
     }
     const bool lost = ctx->lost;
+    rt_queue_wait_end_locked(q);
     pthread_mutex_unlock(&ctx->lock);
+    rt_object_drop(q);
     return lost ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 

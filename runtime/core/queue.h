@@ -5,6 +5,11 @@
  * RT_FLIGHT_MAX at once, host commands wait for what precedes them. A thread a queue, and not the device's callback:
  * finishing calls the application, and starting may allocate, neither of which the device's thread may do.
  *
+ * To wake a thread costs more than a small command. So the worker is left out where nobody can tell: the thread that
+ * appends a quick command (command.h) with nothing before it that has not started submits it, and a thread that waits
+ * for the queue finishes a quick command that completed and that no callback waits for. It is then woken by the
+ * device's thread. The application's functions are called by the worker only.
+ *
  * In order: commands start in the order of appending. Out of order: any command whose events have ended may start, in
  * that order among those, except across a barrier; so a command that waits for the application never holds up others.
  */
@@ -40,6 +45,8 @@ struct _cl_command_queue {
     unsigned unfinished; /**< Appended and not finished. */
     bool full;           /**< A command found no room: retire one before the next try. */
     bool closing;
+    bool working;        /**< A thread starts or finishes a command without the lock; it looks again afterwards. */
+    unsigned waiting;    /**< Threads that wait for the queue, and may finish commands. */
 
     pthread_mutex_t memory_lock;    /**< Taken before the context's lock: the allocations below. */
     struct tern_allocation *stack;  /**< Private memory of all hardware threads. */
@@ -56,12 +63,20 @@ cl_int rt_queue_query(cl_command_queue queue, cl_command_queue_info name, const 
 void rt_queue_append(struct rt_command *c);
 /** The last event that a command waited for has ended: its queue's worker looks at it. */
 void rt_queue_ready_locked(struct rt_command *c);
+/** A thread begins to wait for commands of the queue, and ends. After each wait for the context's `changed` it calls
+ *  rt_queue_help_locked, which finishes what it may, without the lock meanwhile, and wakes the worker for the rest. */
+void rt_queue_wait_begin_locked(cl_command_queue queue);
+void rt_queue_help_locked(cl_command_queue queue);
+void rt_queue_wait_end_locked(cl_command_queue queue);
 /** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
 cl_int rt_queue_finish(cl_command_queue queue);
 /** Sees that kernels that need this much find it: stack for all threads, a place for arguments, printf buffer.
  *  CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error); CL_OUT_OF_RESOURCES. */
 cl_int rt_queue_reserve(cl_command_queue queue, uint64_t stack_bytes, bool prints);
 
+/** The command was just appended: submits it here if the worker is not needed for that. With the context's lock, which
+ *  is released meanwhile. false: it is the worker's. (worker.c) */
+bool rt_queue_start_locked(struct rt_command *c);
 /** The worker's thread (worker.c). */
 void *rt_queue_work(void *queue);
 /** Ends what rt_queue_create made; called by the worker at its end. */

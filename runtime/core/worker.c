@@ -1,13 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a queue's thread does: starts commands that are ready, finishes those that the
- * device has reported (queue.h). */
+/** Starting commands that are ready, and finishing those that the device has reported: by the queue's worker, or where
+ * it can be left out (queue.h). */
 #include "runtime/core/queue.h"
 
 #include <string.h>
 
 #include "runtime/core/closing.h"
 
-/** The device's thread: notes the report on the oldest unreported command. Reports come in submission order (C5). */
+/** Is the oldest command on the device one that any thread may finish: reported, with nothing to call? */
+static bool is_quiet(const struct _cl_command_queue *q)
+{
+    const struct rt_command *c = q->flight;
+    if (c == NULL || !c->ended || !c->quick || c->done.result != TERN_COMPLETED || c->event->callbacks != NULL) {
+        return false;
+    }
+    for (unsigned i = 0; i < c->n_mems; i++) {
+        const struct _cl_mem *m = c->mems[i];
+        if (m->hooks != NULL || (m->parent != NULL && m->parent->hooks != NULL)) {
+            return false;
+        }
+    }
+    return c->next == NULL || c->next->event->callbacks == NULL; /* which begins to run, as far as anyone can tell */
+}
+
+/**
+ * The device's thread: notes the report on the oldest unreported command. Reports come in submission order (C5). Wakes
+ * a thread that waits for the queue, if there is nothing else to do, or the worker; a thread that is at work looks
+ * again.
+ */
 void rt_queue_completed(void *user, const struct tern_completion *completion)
 {
     cl_command_queue q = user;
@@ -20,8 +40,12 @@ void rt_queue_completed(void *user, const struct tern_completion *completion)
         c->done = *completion;
         c->ended = true;
     }
+    const bool wake = !q->working;
+    const bool quiet = q->waiting != 0 && q->backlog.first == NULL && is_quiet(q);
     pthread_mutex_unlock(&q->context->lock);
-    pthread_cond_signal(&q->work); /* the queue is there until this has returned */
+    if (wake) { /* the queue is there until this has returned */
+        quiet ? pthread_cond_broadcast(&q->context->changed) : pthread_cond_signal(&q->work);
+    }
 }
 
 /** Times never go backwards, whatever the clock of each was. */
@@ -71,16 +95,23 @@ static void tell_fault(const struct rt_command *c)
     rt_context_fail(c->queue->context, &fault, more);
 }
 
-static void finish_flight(cl_command_queue q, struct rt_command *c)
+/** The times that the device has reported. */
+static void take_times(const struct rt_command *c)
 {
     cl_event e = c->event;
-    const struct tern_completion done = c->done;
-    if (done.begin != 0 || done.end != 0) {
-        cl_device_id d = q->context->device;
-        e->times[RT_SUBMITTED] = rt_device_ns(d, done.submitted);
-        e->times[RT_STARTED] = rt_device_ns(d, done.begin);
-        e->times[RT_ENDED] = rt_device_ns(d, done.end);
+    const struct tern_completion *done = &c->done;
+    if (done->begin != 0 || done->end != 0) {
+        cl_device_id d = c->queue->context->device;
+        e->times[RT_SUBMITTED] = rt_device_ns(d, done->submitted);
+        e->times[RT_STARTED] = rt_device_ns(d, done->begin);
+        e->times[RT_ENDED] = rt_device_ns(d, done->end);
     }
+}
+
+static void finish_flight(cl_command_queue q, struct rt_command *c)
+{
+    const struct tern_completion done = c->done;
+    take_times(c);
     if (c->ops->retire != NULL) {
         c->ops->retire(c);
     }
@@ -154,6 +185,22 @@ static void land(cl_command_queue q, struct rt_command *c)
     pthread_mutex_unlock(&q->context->lock);
 }
 
+/** Gives what was built to the driver, with the queue's memory_lock. alone: nothing else is on the device. */
+static bool submit(struct rt_command *c, const struct rt_packets *p, bool *alone)
+{
+    cl_command_queue q = c->queue;
+    c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
+    *alone = fly(q, c);
+    if (tern_submit_data(q->hw, p->words, p->size, p->data, p->data_size, c->label, NULL) == 0) {
+        return true;
+    }
+    land(q, c);
+    if (c->ops->retire != NULL) {
+        c->ops->retire(c);
+    }
+    return false;
+}
+
 static void start_device(struct rt_command *c)
 {
     cl_command_queue q = c->queue;
@@ -166,20 +213,15 @@ static void start_device(struct rt_command *c)
         return;
     }
     if (error == CL_SUCCESS) {
-        c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
-        const bool alone = fly(q, c);
-        if (tern_submit_data(q->hw, p.words, p.size, p.data, p.data_size, c->label, NULL) == 0) {
+        bool alone;
+        if (submit(c, &p, &alone)) {
             cl_event e = c->event;
             pthread_mutex_unlock(&q->memory_lock);
-            rt_event_update(e, CL_SUBMITTED); /* only this thread finishes the command: the event is still there */
+            rt_event_update(e, CL_SUBMITTED); /* nobody finishes the command meanwhile: the event is still there */
             if (alone) {
                 rt_event_update(e, CL_RUNNING);
             }
             return;
-        }
-        land(q, c);
-        if (c->ops->retire != NULL) {
-            c->ops->retire(c);
         }
         error = CL_OUT_OF_RESOURCES;
     }
@@ -230,6 +272,112 @@ static struct rt_command *take_ready(cl_command_queue q)
     return q->full || q->in_flight >= q->ahead ? NULL : rt_backlog_take(&q->backlog, q->flight);
 }
 
+/* ------------------------------------------------------- where the worker is left out */
+
+/** The worker may have something to do. */
+static bool worker_wanted(const struct _cl_command_queue *q)
+{
+    return q->closing || (q->flight != NULL && q->flight->ended) ||
+        (q->backlog.first != NULL && !q->full && q->in_flight < q->ahead);
+}
+
+/**
+ * Tells that the commands are over before it frees them, in one critical section with the look for callbacks: so there
+ * are none to call. Nobody but this thread can tell the order, since a call that lacks memory waits for it (closing.h).
+ */
+void rt_queue_help_locked(cl_command_queue q)
+{
+    pthread_mutex_t *lock = &q->context->lock;
+    while (!q->working && is_quiet(q)) {
+        struct rt_callback *none;
+        struct rt_command *c = take_ended(q, &none);
+        take_times(c);
+        order_times(c->event);
+        q->unfinished--;
+        rt_event_update_locked(c->event, CL_COMPLETE);
+        rt_device_thread_begin();
+        rt_closing_begin();
+        pthread_mutex_unlock(lock);
+        pthread_cond_broadcast(&q->context->changed);
+        rt_command_free(c);
+        rt_closing_end();
+        rt_device_thread_end();
+        pthread_mutex_lock(lock);
+    }
+    if (!q->working && worker_wanted(q)) {
+        pthread_cond_signal(&q->work);
+    }
+}
+
+void rt_queue_wait_begin_locked(cl_command_queue q)
+{
+    q->waiting++;
+    rt_queue_help_locked(q);
+}
+
+void rt_queue_wait_end_locked(cl_command_queue q)
+{
+    q->waiting--;
+}
+
+/** Is the command that was just appended one that any thread may start, with nothing before it that has not? */
+static bool is_simple(const struct rt_command *c)
+{
+    const struct _cl_command_queue *q = c->queue;
+    if (!c->quick || c->after_all || c->fence || q->working || q->context->lost || q->backlog.first != c ||
+        q->backlog.last != c) {
+        return false;
+    }
+    for (cl_uint i = 0; i < c->n_waits; i++) {
+        if (c->waits[i]->status < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool rt_queue_start_locked(struct rt_command *c)
+{
+    cl_command_queue q = c->queue;
+    pthread_mutex_t *lock = &q->context->lock;
+    struct rt_packets p = {0};
+    bool alone;
+    if (!is_simple(c) || take_ready(q) == NULL) {
+        return false;
+    }
+    q->working = true;
+    pthread_mutex_unlock(lock);
+    pthread_mutex_lock(&q->memory_lock);
+    const bool submitted = c->ops->build(c, &p) == CL_SUCCESS && submit(c, &p, &alone);
+    pthread_mutex_unlock(&q->memory_lock);
+    pthread_mutex_lock(lock);
+    q->working = false;
+    if (submitted) { /* the application does not have the event yet: there are no callbacks */
+        rt_event_update_locked(c->event, alone ? CL_RUNNING : CL_SUBMITTED);
+        rt_queue_help_locked(q);
+    } else { /* the worker tries again, and tells the application why not */
+        rt_backlog_put_back(&q->backlog, c);
+    }
+    return submitted;
+}
+
+/* ------------------------------------------------------------------------- the worker */
+
+/** Around what is done without the lock. */
+static void work_begin(cl_command_queue q)
+{
+    q->working = true;
+    rt_device_thread_begin();
+    pthread_mutex_unlock(&q->context->lock);
+}
+
+static void work_end(cl_command_queue q)
+{
+    rt_device_thread_end();
+    pthread_mutex_lock(&q->context->lock);
+    q->working = false;
+}
+
 void *rt_queue_work(void *user)
 {
     cl_command_queue q = user;
@@ -237,24 +385,22 @@ void *rt_queue_work(void *user)
     pthread_mutex_lock(lock);
     for (;;) {
         struct rt_callback *due = NULL;
-        struct rt_command *c = take_ended(q, &due);
-        if (c != NULL) {
+        struct rt_command *c;
+        if (q->working) { /* the thread that appends a command */
+            pthread_cond_wait(&q->work, lock);
+        } else if ((c = take_ended(q, &due)) != NULL) {
             cl_event next = due != NULL ? q->flight->event : NULL;
             /* once the command is over, the program may release all and end: then this is waited for */
-            rt_device_thread_begin();
-            pthread_mutex_unlock(lock);
+            work_begin(q);
             finish_flight(q, c);
             if (next != NULL) {
                 rt_event_call(next, due, CL_RUNNING);
             }
-            rt_device_thread_end();
-            pthread_mutex_lock(lock);
+            work_end(q);
         } else if ((c = take_ready(q)) != NULL) {
-            rt_device_thread_begin();
-            pthread_mutex_unlock(lock);
+            work_begin(q);
             start(c);
-            rt_device_thread_end();
-            pthread_mutex_lock(lock);
+            work_end(q);
         } else if (q->closing) {
             break;
         } else {

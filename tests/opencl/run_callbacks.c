@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { CALLS = 7 };
 
@@ -257,12 +258,93 @@ static void test_build_may_wait(void **state)
     OK(clReleaseContext(context));
 }
 
+/* Callbacks while a thread waits: not in that thread, which may hold a lock that they want. */
+static pthread_t waiter;
+static atomic_bool waits;
+static atomic_int called, wrong;
+
+static void note(void)
+{
+    if (atomic_load(&waits) && pthread_equal(pthread_self(), waiter)) {
+        atomic_fetch_add(&wrong, 1);
+    }
+    atomic_fetch_add(&called, 1);
+}
+
+static void CL_CALLBACK note_event(cl_event e, cl_int status, void *data)
+{
+    (void)e;
+    (void)status;
+    (void)data;
+    note();
+}
+
+static void CL_CALLBACK note_destroy(cl_mem m, void *data)
+{
+    (void)m;
+    (void)data;
+    note();
+}
+
+/** Two fills, and one callback: for the end of the buffer, the begin of the second, or the end of the first. With a
+ *  user event they begin after the callback is registered, without one perhaps before. */
+static void fill_twice(unsigned kind, cl_event user, bool by_event)
+{
+    const size_t size = 65536;
+    const cl_uint n = user != NULL;
+    const cl_event *list = user != NULL ? &user : NULL;
+    cl_event e[2];
+    cl_mem m = clCreateBuffer(context, 0, size, NULL, &clt_error);
+    MADE(m);
+    if (kind == 0) {
+        OK(clSetMemObjectDestructorCallback(m, note_destroy, NULL));
+    }
+    OK(clEnqueueFillBuffer(queue, m, &word, 4, 0, size, n, list, &e[0]));
+    OK(clEnqueueFillBuffer(queue, m, &word, 4, 0, size, n, list, &e[1]));
+    OK(clReleaseMemObject(m));
+    if (kind != 0) {
+        OK(clSetEventCallback(e[kind == 1], kind == 1 ? CL_RUNNING : CL_COMPLETE, note_event, NULL));
+    }
+    waiter = pthread_self();
+    atomic_store(&waits, true);
+    if (user != NULL) {
+        OK(clSetUserEventStatus(user, CL_COMPLETE));
+    }
+    OK(by_event ? clWaitForEvents(2, e) : clFinish(queue));
+    atomic_store(&waits, false);
+    OK(clReleaseEvent(e[0]));
+    OK(clReleaseEvent(e[1]));
+}
+
+static void test_not_in_the_waiting_thread(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 120 };
+    begin("nothing");
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        cl_event user = i / 3 % 2 ? clCreateUserEvent(context, &clt_error) : NULL;
+        fill_twice(i % 3, user, i / 6 % 2);
+        if (user != NULL) {
+            OK(clReleaseEvent(user));
+        }
+    }
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseCommandQueue(queue));
+    OK(clReleaseContext(context));
+    for (int ms = 0; atomic_load(&called) != ROUNDS && ms < 30000; ms++) { /* by a thread of the library */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    assert_int_equal(atomic_load(&called), ROUNDS);
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event),  cmocka_unit_test(test_event_at_once), cmocka_unit_test(test_memory),
             cmocka_unit_test(test_context),
         cmocka_unit_test(test_errors), cmocka_unit_test(test_build_may_wait),
+        cmocka_unit_test(test_not_in_the_waiting_thread),
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

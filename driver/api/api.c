@@ -21,5 +21,6 @@ TERN_API_FUNCTIONS(DEFINE, DEFINE_END)
 
 int tern_device_open(const char *backend, const char *config, struct tern_device **out)
 {
-    return tern_os_device_open(backend, config, out);
+    const int r = tern_client_device_open(backend, config, out);
+    return r <= 0 ? r : tern_os_device_open(backend, config, out);
 }

@@ -88,4 +88,14 @@ TERN_API_FUNCTIONS(TERN_API_OS, TERN_API_OS)
 int tern_os_device_open(const char *backend, const char *config, struct tern_device **out);
 extern const struct tern_api tern_os_api;
 
+/* Those of a client are tern_client_NAME. */
+#define TERN_API_CLIENT(type, name, parameters, handle, arguments) type tern_client_##name parameters;
+TERN_API_FUNCTIONS(TERN_API_CLIENT, TERN_API_CLIENT)
+/**
+ * Opens the device of the ternd that environment and arguments name (tern.h). 1: they name none, and none is where one
+ * would be: the device is to be opened in this process.
+ */
+int tern_client_device_open(const char *backend, const char *config, struct tern_device **out);
+extern const struct tern_api tern_client_api;
+
 #endif

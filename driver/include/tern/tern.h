@@ -73,6 +73,8 @@ struct tern_device_info {
     /** User executors of each engine: 0 to executors - 1, which tern_executor() of tern_spec.h describes, and packet
      *  user_call runs. */
     uint32_t executors;
+    /** The socket of the ternd that owns the device for many programs; empty: it is in this process. */
+    char service[108];
 };
 
 /**
@@ -89,6 +91,13 @@ struct tern_device_info {
  * the band REALTIME for everybody). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
  * -EPROTO: the device was built from another interface description; -ENOMEM. tern_last_error() then says what,
  * where and what to do. May take a second.
+ *
+ * The device may be that of a ternd (docs/ternd.md), which owns it for many programs. If TERND_SOCKET names its socket,
+ * it is that one's, as ternd was told to open it, and backend and config are not looked at; -ECONNREFUSED: there is no
+ * ternd; -EPROTO: one of another version; -EBUSY: the device is single-use and taken; -EAGAIN: it is full. Else, if
+ * neither an argument nor the environment says which backend and config, one is looked for at /run/tern/ternd.sock and
+ * $XDG_RUNTIME_DIR/tern/ternd.sock. Else the device is opened in this process. A program of more privileges than its
+ * user's does not look at the environment. If that ternd dies, all calls fail with -EIO, and all waits end.
  */
 TERN_API int tern_device_open(const char *backend, const char *config, struct tern_device **out);
 /** Closes. -EBUSY: a process or a completion queue is still there. */

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The driver as a client of ternd, as a table of functions (api/api.h). */
+#include "api/api.h"
+
+#define FUNCTION(type, name, parameters, handle, arguments) .name = tern_client_##name,
+const struct tern_api tern_client_api = {TERN_API_FUNCTIONS(FUNCTION, FUNCTION)};

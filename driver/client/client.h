@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The driver's objects in a client of ternd (docs/ternd.md): what tern.h promises of them, told from what ternd says.
+ *
+ * Threads. Requests are sent by the thread that calls and wait for the reply, each on a connection of its own (call.c).
+ * Submissions go into the ring (submit.c). One thread of the library takes completions out of theirs, calls callbacks
+ * and wakes those who wait (pump.c); it learns, too, when ternd is gone.
+ *
+ * Lock order: dev->submit (the producer's side of the submission ring), then dev->lock (all below unless it says
+ * otherwise). Those of call.c and fork.c are last. No request is made with dev->lock held.
+ */
+#ifndef TERN_CLIENT_CLIENT_H
+#define TERN_CLIENT_CLIENT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "api/api.h"
+#include "base/list.h"
+#include "wire/wire.h"
+
+struct tern_connection {
+    struct tern_connection *next; /**< Idle ones; of call.c. */
+    int fd;
+    uint32_t slot;
+};
+
+struct tern_device {
+    const struct tern_api *api;
+    struct tern_device_info info;  /**< Constant once open, as is what follows. */
+    uint8_t token[16];
+    int session;                   /**< The connection of the session. */
+    struct tern_wire_shared *shared;
+    uint8_t *submissions;
+    const struct tern_wire_completion *completions;
+    uint32_t connections_max;
+    uint64_t queue_max;
+    pthread_t thread;
+
+    /* call.c */
+    pthread_mutex_t pool;
+    pthread_cond_t returned;
+    struct tern_connection *idle;
+    struct tern_connection *connection[TERN_WIRE_CONNECTIONS_MAX]; /**< All; also under the lock of fork.c. */
+    uint32_t connections, waiting; /**< waiting: threads that want one. */
+    uint32_t most;                 /**< As many as ternd gives. */
+
+    pthread_mutex_t submit;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;        /**< Something ended, or ternd is gone. */
+    struct tern_list processes, queues;
+    uint64_t numbers;              /**< Processes so far. */
+    uint64_t queued;               /**< Cost of submissions that have not ended. */
+    _Atomic uint64_t now;          /**< Latest device time that this process has seen. */
+    _Atomic uint64_t asked;        /**< ns of CLOCK_MONOTONIC: when ternd was last heard of the time. */
+    atomic_bool gone;
+    bool inherited;                /**< fork.c. */
+    struct tern_list opened;       /**< fork.c. */
+};
+
+struct tern_process {
+    const struct tern_api *api;
+    struct tern_list node, contexts, allocations, fences;
+    struct tern_device *dev;
+    uint32_t handle;
+    char name[64];
+    uint64_t number;
+    uint32_t children;
+    atomic_bool error;
+    bool killed, ended; /**< tern_process_kill has begun, and has ended. */
+    bool has_fault;
+    struct tern_fault fault;
+};
+
+struct tern_context {
+    const struct tern_api *api;
+    struct tern_list node;
+    struct tern_process *proc;
+    uint32_t handle;
+    char name[64];
+    tern_completion_fn completed;
+    void *user;
+    struct tern_completion_queue *completions;
+    struct tern_completion_entry *reserved, **reserved_end; /**< For what has not ended, oldest first. */
+    atomic_bool takes_data;
+    uint64_t submitted, ended, first_bad;
+};
+
+struct tern_completion_entry {
+    struct tern_completion_entry *next;
+    uint64_t process; /**< Its number, because it may end before this is taken. */
+    struct tern_completion told;
+};
+
+struct tern_completion_queue {
+    const struct tern_api *api;
+    struct tern_list node; /**< Also under the lock of fork.c. */
+    struct tern_device *dev;
+    struct tern_completion_entry *first, **end;
+    uint32_t users;
+    int fd;
+};
+
+struct tern_allocation {
+    const struct tern_api *api;
+    struct tern_list node;
+    struct tern_process *proc;
+    uint32_t handle, address;
+    uint64_t size;
+};
+
+struct tern_fence {
+    const struct tern_api *api;
+    struct tern_list node;
+    struct tern_process *proc;
+    uint32_t handle, address;
+};
+
+/* connect.c */
+/** Connects to dev->info.service and says hello. *fd: the shared memory, or NULL for CALLS. 0, or -errno and its
+ *  sentence: -ECONNREFUSED and -ENOENT, nobody is there. */
+int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire_welcome *welcome, int *memory);
+/** -EIO: ternd is gone. */
+int tern_client_gone(const struct tern_device *dev);
+/** 0, or -ENODEV in the child of a fork, or -EIO, with sentences. */
+int tern_client_check(const struct tern_device *dev);
+
+/* call.c: a request and its reply */
+struct tern_call {
+    struct tern_device *dev;
+    struct tern_connection *connection;
+    void *slot; /**< What does not fit the messages. */
+    struct tern_wire_request request;
+    struct tern_wire_reply reply;
+};
+/** Takes a connection, perhaps waiting until another thread's call ends. -EIO, -ENODEV, -ENOMEM. */
+int tern_call_begin(struct tern_call *call, struct tern_device *dev, uint32_t op, uint32_t object);
+/** Does it: the reply's status, with its sentence. */
+int tern_call_do(struct tern_call *call);
+void tern_call_end(struct tern_call *call);
+/** All of it, for a request of up to three values: status; reply may be NULL. */
+int tern_call(struct tern_device *dev, uint32_t op, uint32_t object, const uint64_t values[3], const char *text,
+              struct tern_wire_reply *reply);
+/** Do other threads wait for a connection? */
+bool tern_call_crowded(struct tern_device *dev);
+void tern_call_close_all(struct tern_device *dev);
+
+/* submit.c */
+/** An entry without packets: what to do in the order of submissions. Waits until it is in the ring. */
+void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const char *text);
+
+/* pump.c */
+void *tern_client_pump(void *dev);
+
+/* process.c */
+/** 0, or -EIO: it is in error, or ternd is gone. Makes a request then. */
+int tern_client_process_check(struct tern_process *proc);
+/** The sentence of why it is in error. */
+int tern_client_process_explain(struct tern_process *proc, const char *before);
+
+/* queue.c; with dev->lock held */
+void tern_client_tell(struct tern_context *c, const struct tern_completion *told);
+void tern_client_drop(const struct tern_process *proc);
+
+/* context.c; with dev->lock held */
+void tern_client_context_free(struct tern_context *c);
+/** Until something changes: 0, or -ETIMEDOUT at the deadline. ms < 0: there is none. */
+int tern_client_pause(struct tern_device *dev, int64_t ms, const struct timespec *until);
+struct timespec tern_client_deadline(int64_t ms);
+
+/* fork.c */
+int tern_client_watch(struct tern_device *dev);
+void tern_client_forget(struct tern_device *dev);
+/** No fork happens in between: for descriptors and lists that the child closes. */
+void tern_client_fork_lock(void);
+void tern_client_fork_unlock(void);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Opening and closing the device of a ternd, and what is asked about it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/sized.h"
+#include "base/thread.h"
+#include "client/client.h"
+
+#define STALE_NS 5000000u /* so old may the time be that tern_device_time_seen tells */
+
+/* ------------------------------------------------------------------ open, close */
+
+static int map(struct tern_device *dev, int memory, const struct tern_wire_welcome *w)
+{
+    const size_t size = tern_wire_shared_bytes(w->connections);
+    struct stat s;
+    if (fstat(memory, &s) || s.st_size < (off_t)size) {
+        return tern_error(-EPROTO, "the shared memory of ternd at %s is too small", dev->info.service);
+    }
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (at == MAP_FAILED) {
+        return tern_error(-ENOMEM, "the memory shared with ternd cannot be mapped: %s", strerror(errno));
+    }
+    madvise(at, size, MADV_DONTFORK);
+    dev->shared = at;
+    dev->submissions = (uint8_t *)at + TERN_WIRE_SUBMISSION_OFFSET;
+    dev->completions = (const void *)((const uint8_t *)at + TERN_WIRE_COMPLETION_OFFSET);
+    dev->connections_max = dev->most = w->connections;
+    dev->queue_max = w->queue;
+    memcpy(dev->token, w->token, sizeof dev->token);
+    return 0;
+}
+
+static int init_locks(struct tern_device *dev)
+{
+    pthread_condattr_t attr;
+    int r = pthread_condattr_init(&attr);
+    r = r ? r : pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    r = r ? r : pthread_mutex_init(&dev->pool, NULL);
+    r = r ? r : pthread_mutex_init(&dev->submit, NULL);
+    r = r ? r : pthread_mutex_init(&dev->lock, NULL);
+    r = r ? r : pthread_cond_init(&dev->returned, &attr);
+    r = r ? r : pthread_cond_init(&dev->changed, &attr);
+    return r ? tern_error(-r, "locks cannot be made: %s", strerror(r)) : 0;
+}
+
+static void free_device(struct tern_device *dev)
+{
+    tern_call_close_all(dev);
+    if (dev->session >= 0) {
+        close(dev->session);
+    }
+    if (dev->shared) {
+        munmap(dev->shared, tern_wire_shared_bytes(dev->connections_max));
+    }
+    free(dev);
+}
+
+static int open_at(const char *path, struct tern_device **out)
+{
+    struct tern_device *dev = calloc(1, sizeof *dev);
+    struct tern_wire_welcome welcome;
+    int memory = -1;
+    if (!dev) {
+        return tern_error_memory("a device");
+    }
+    dev->api = &tern_client_api;
+    dev->session = -1;
+    tern_list_init(&dev->processes);
+    tern_list_init(&dev->queues);
+    tern_list_init(&dev->opened);
+    int r = 0;
+    if (strlen(path) >= sizeof dev->info.service) {
+        r = tern_error(-ENAMETOOLONG, "the path of ternd's socket, '%s', is longer than %zu bytes", path,
+                       sizeof dev->info.service - 1);
+        goto fail;
+    }
+    snprintf(dev->info.service, sizeof dev->info.service, "%s", path);
+    r = init_locks(dev);
+    if (r) {
+        goto fail;
+    }
+    dev->session = r = tern_client_connect(dev, TERN_WIRE_SESSION, &welcome, &memory);
+    if (r < 0) {
+        goto fail;
+    }
+    dev->info = welcome.info;
+    snprintf(dev->info.service, sizeof dev->info.service, "%s", path);
+    r = map(dev, memory, &welcome);
+    close(memory);
+    r = r ? r : tern_client_watch(dev);
+    if (r) {
+        goto fail;
+    }
+    r = tern_thread_start(&dev->thread, tern_client_pump, dev);
+    if (r) {
+        tern_client_forget(dev);
+        r = tern_error(r, "the thread for completions cannot be made: %s", strerror(-r));
+        goto fail;
+    }
+    *out = dev;
+    return 0;
+fail:
+    free_device(dev);
+    return r;
+}
+
+static const char *one_of(const char *value)
+{
+    return value && *value ? value : NULL;
+}
+
+int tern_client_device_open(const char *backend, const char *config, struct tern_device **out)
+{
+    const char *named = one_of(secure_getenv("TERND_SOCKET"));
+    if (named) {
+        const int r = open_at(named, out);
+        /* -ENOENT is a library that is missing, to whoever opens a device */
+        return r == -ENOENT ? -ECONNREFUSED : r;
+    }
+    if (backend || config || one_of(secure_getenv("TERN_BACKEND")) || one_of(secure_getenv("TERN_CONFIG"))) {
+        return 1;
+    }
+    const char *run = one_of(secure_getenv("XDG_RUNTIME_DIR"));
+    char own[sizeof ((struct tern_device_info *)0)->service];
+    const int n = run ? snprintf(own, sizeof own, "%s/tern/ternd.sock", run) : 0;
+    const char *const paths[] = {"/run/tern/ternd.sock", n > 0 && n < (int)sizeof own ? own : NULL};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const int r = paths[i] ? open_at(paths[i], out) : -ENOENT;
+        if (r != -ENOENT && r != -ECONNREFUSED && r != -EACCES && r != -ENOTDIR) {
+            return r;
+        }
+    }
+    return 1;
+}
+
+int tern_client_device_close(struct tern_device *dev)
+{
+    if (dev->inherited) {
+        return tern_client_check(dev);
+    }
+    pthread_mutex_lock(&dev->lock);
+    uint32_t left = 0;
+    TERN_LIST_EACH(node, &dev->processes)
+    {
+        left++;
+    }
+    const bool queues = !tern_list_empty(&dev->queues);
+    pthread_mutex_unlock(&dev->lock);
+    if (queues) {
+        return tern_error(-EBUSY, "the device has completion queues left: destroy them first");
+    }
+    if (left) {
+        return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
+    }
+    shutdown(dev->session, SHUT_RDWR);
+    pthread_join(dev->thread, NULL);
+    tern_client_forget(dev);
+    pthread_cond_destroy(&dev->changed);
+    pthread_cond_destroy(&dev->returned);
+    pthread_mutex_destroy(&dev->lock);
+    pthread_mutex_destroy(&dev->submit);
+    pthread_mutex_destroy(&dev->pool);
+    free_device(dev);
+    return 0;
+}
+
+bool tern_client_device_inherited(const struct tern_device *dev)
+{
+    return dev->inherited;
+}
+
+int tern_client_device_query(const struct tern_device *dev, struct tern_device_info *out)
+{
+    return tern_sized_give(out, &dev->info, sizeof dev->info);
+}
+
+/* ------------------------------------------------------------------ time, counters */
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/** A later time that was told; whoever asked for it earlier may come here later. */
+static uint64_t saw(struct tern_device *dev, uint64_t time)
+{
+    uint64_t now = atomic_load(&dev->now);
+    while (now < time && !atomic_compare_exchange_weak(&dev->now, &now, time)) {
+    }
+    return now < time ? time : now;
+}
+
+static uint64_t ask(struct tern_device *dev, uint32_t op)
+{
+    struct tern_wire_reply reply;
+    if (tern_call(dev, op, 0, NULL, NULL, &reply)) {
+        return atomic_load(&dev->now);
+    }
+    atomic_store(&dev->asked, clock_ns());
+    return saw(dev, reply.value[0]);
+}
+
+uint64_t tern_client_device_time(struct tern_device *dev)
+{
+    return dev->inherited ? atomic_load(&dev->now) : ask(dev, TERN_WIRE_TIME);
+}
+
+uint64_t tern_client_device_time_seen(const struct tern_device *dev)
+{
+    struct tern_device *d = (struct tern_device *)(uintptr_t)dev; /* what it remembers is no state of the device's */
+    if (d->inherited) {
+        return atomic_load(&d->now);
+    }
+    const uint64_t told = atomic_load(&d->shared->now), now = clock_ns();
+    if (told != atomic_load(&d->now)) {
+        atomic_store(&d->asked, now); /* ternd writes it whenever something of this client begins or ends */
+        return saw(d, told);
+    }
+    return now - atomic_load(&d->asked) < STALE_NS || atomic_load(&d->gone) ? told : ask(d, TERN_WIRE_TIME_SEEN);
+}
+
+int tern_client_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out)
+{
+    struct tern_engine_counters counters = {0};
+    struct tern_call call;
+    int r = tern_call_begin(&call, dev, TERN_WIRE_COUNTERS, 0);
+    if (r) {
+        return r;
+    }
+    call.request.value[0] = engine;
+    r = tern_call_do(&call);
+    memcpy(&counters, call.slot, sizeof counters);
+    tern_call_end(&call);
+    return r ? r : tern_sized_give(out, &counters, sizeof counters);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Allocations and monitored fences of a client. Data pass through the connection's slot, a piece at a time. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "client/client.h"
+
+#define WAIT_PIECE_MS 100 /* a thread that waits for a fence gives its connection to others so often */
+
+/* ------------------------------------------------------------------ allocations */
+
+int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_t flags, uint32_t address,
+                                  struct tern_allocation **out)
+{
+    const uint64_t values[3] = {size, flags, address};
+    struct tern_wire_reply reply;
+    int r = tern_client_check(p->dev);
+    if (r) {
+        return r;
+    }
+    struct tern_allocation *a = calloc(1, sizeof *a);
+    if (!a) {
+        return tern_error_memory("an allocation");
+    }
+    r = tern_call(p->dev, TERN_WIRE_ALLOCATION_CREATE, p->handle, values, NULL, &reply);
+    if (r) {
+        free(a);
+        return r;
+    }
+    a->api = &tern_client_api;
+    a->proc = p;
+    a->handle = reply.object;
+    a->address = (uint32_t)reply.value[0];
+    a->size = reply.value[1];
+    pthread_mutex_lock(&p->dev->lock);
+    tern_list_append(&p->allocations, &a->node);
+    p->children++;
+    pthread_mutex_unlock(&p->dev->lock);
+    *out = a;
+    return 0;
+}
+
+void tern_client_allocation_destroy(struct tern_allocation *a)
+{
+    struct tern_device *dev = a->proc->dev;
+    if (dev->inherited) {
+        return;
+    }
+    tern_ring_post(dev, TERN_WIRE_ENTRY_ALLOCATION_DESTROY, a->handle, NULL);
+    pthread_mutex_lock(&dev->lock);
+    tern_list_remove(&a->node);
+    a->proc->children--;
+    pthread_mutex_unlock(&dev->lock);
+    free(a);
+}
+
+uint32_t tern_client_allocation_address(const struct tern_allocation *a)
+{
+    return a->address;
+}
+
+uint64_t tern_client_allocation_size(const struct tern_allocation *a)
+{
+    return a->size;
+}
+
+static int check_range(const struct tern_allocation *a, uint64_t offset, size_t size)
+{
+    return offset > a->size || size > a->size - offset
+        ? tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
+                     (unsigned long long)offset, size, (unsigned long long)a->size, a->address)
+        : 0;
+}
+
+static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
+{
+    struct tern_call call;
+    int r = tern_client_check(a->proc->dev);
+    r = r ? r : check_range(a, offset, size);
+    if (r) {
+        return r;
+    }
+    r = tern_call_begin(&call, a->proc->dev, write ? TERN_WIRE_ALLOCATION_WRITE : TERN_WIRE_ALLOCATION_READ, a->handle);
+    if (r) {
+        return r;
+    }
+    do {
+        const size_t n = size < TERN_WIRE_COPY ? size : TERN_WIRE_COPY;
+        call.request.value[0] = offset;
+        call.request.value[1] = n;
+        if (write) {
+            memcpy(call.slot, data, n);
+        }
+        r = tern_call_do(&call);
+        if (!r && !write) {
+            memcpy(data, call.slot, n);
+        }
+        offset += n;
+        data += n;
+        size -= n;
+    } while (!r && size);
+    tern_call_end(&call);
+    return r;
+}
+
+int tern_client_allocation_read(struct tern_allocation *a, uint64_t offset, void *data, size_t size)
+{
+    return transfer(a, false, offset, data, size);
+}
+
+int tern_client_allocation_write(struct tern_allocation *a, uint64_t offset, const void *data, size_t size)
+{
+    return transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
+}
+
+/* ------------------------------------------------------------------ fences */
+
+int tern_client_fence_create(struct tern_process *p, uint64_t initial, struct tern_fence **out)
+{
+    const uint64_t values[3] = {initial};
+    struct tern_wire_reply reply;
+    int r = tern_client_check(p->dev);
+    if (r) {
+        return r;
+    }
+    struct tern_fence *f = calloc(1, sizeof *f);
+    if (!f) {
+        return tern_error_memory("a fence");
+    }
+    r = tern_call(p->dev, TERN_WIRE_FENCE_CREATE, p->handle, values, NULL, &reply);
+    if (r) {
+        free(f);
+        return r;
+    }
+    f->api = &tern_client_api;
+    f->proc = p;
+    f->handle = reply.object;
+    f->address = (uint32_t)reply.value[0];
+    pthread_mutex_lock(&p->dev->lock);
+    tern_list_append(&p->fences, &f->node);
+    p->children++;
+    pthread_mutex_unlock(&p->dev->lock);
+    *out = f;
+    return 0;
+}
+
+void tern_client_fence_destroy(struct tern_fence *f)
+{
+    struct tern_device *dev = f->proc->dev;
+    if (dev->inherited) {
+        return;
+    }
+    tern_ring_post(dev, TERN_WIRE_ENTRY_FENCE_DESTROY, f->handle, NULL);
+    pthread_mutex_lock(&dev->lock);
+    tern_list_remove(&f->node);
+    f->proc->children--;
+    pthread_mutex_unlock(&dev->lock);
+    free(f);
+}
+
+uint32_t tern_client_fence_address(const struct tern_fence *f)
+{
+    return f->address;
+}
+
+int tern_client_fence_value(struct tern_fence *f, uint64_t *value)
+{
+    struct tern_wire_reply reply;
+    const int r = tern_call(f->proc->dev, TERN_WIRE_FENCE_VALUE, f->handle, NULL, NULL, &reply);
+    if (!r) {
+        *value = reply.value[0];
+    }
+    return r;
+}
+
+int tern_client_fence_signal(struct tern_fence *f, uint64_t value)
+{
+    const uint64_t values[3] = {value};
+    return tern_call(f->proc->dev, TERN_WIRE_FENCE_SIGNAL, f->handle, values, NULL, NULL);
+}
+
+/** Waits in pieces: between them another thread may have the connection, e.g. the one that will signal the fence. */
+int tern_client_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
+{
+    struct tern_device *dev = f->proc->dev;
+    int64_t left = timeout_ms;
+    int r;
+    do {
+        const int64_t piece = left < 0 || left > WAIT_PIECE_MS ? WAIT_PIECE_MS : left;
+        const uint64_t values[3] = {value, (uint64_t)piece};
+        r = tern_call(dev, TERN_WIRE_FENCE_WAIT, f->handle, values, NULL, NULL);
+        left -= left < 0 ? 0 : piece;
+        if (r == -ETIMEDOUT && left && tern_call_crowded(dev)) {
+            usleep(1000);
+        }
+    } while (r == -ETIMEDOUT && left);
+    return r == -ETIMEDOUT ? tern_error(r, "the fence has not reached %llu after %lld ms", (unsigned long long)value,
+                                        (long long)timeout_ms)
+                           : r;
+}

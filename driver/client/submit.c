@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Submission: an entry of the ring. What is wrong with a submission is found here, because ternd tells of it only by
+ * ending it. When the ring is full, the thread waits until ternd has taken all that is in it, which it does at once;
+ * how much may be queued there is this client's share of ternd's memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "client/client.h"
+#include "tern/tern_spec.h"
+#include "wire/ring.h"
+#include "wire/socket.h"
+
+#define SUBMIT_MAX (1u << 20)
+#define ARGS_WORD 2u /* struct tern_pkt_dispatch */
+
+struct piece {
+    const void *bytes;
+    uint32_t size;
+};
+
+/** With dev->submit held. A call that fails has found ternd gone, of which the pump tells. */
+static void send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces)
+{
+    struct tern_call call;
+    if (tern_call_begin(&call, dev, TERN_WIRE_CONTEXT_SUBMIT, e->object)) {
+        return;
+    }
+    uint8_t *to = call.slot;
+    memcpy(to, e, sizeof *e);
+    to += sizeof *e;
+    for (int i = 0; i < 3; i++) {
+        memcpy(to, pieces[i].size ? pieces[i].bytes : "", pieces[i].size);
+        to += tern_wire_round(pieces[i].size);
+    }
+    call.request.value[0] = e->length;
+    tern_call_do(&call);
+    tern_call_end(&call);
+}
+
+/** With dev->submit held. */
+static void send_by_ring(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces)
+{
+    struct tern_wire_ring *r = &dev->shared->submissions;
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    while (tail + e->length - atomic_load_explicit(&r->head, memory_order_acquire) > TERN_WIRE_SUBMISSION_BYTES) {
+        if (tern_call(dev, TERN_WIRE_NOP, 0, NULL, NULL, NULL)) {
+            return;
+        }
+    }
+    tern_ring_put(dev->submissions, TERN_WIRE_SUBMISSION_BYTES, tail, e, sizeof *e);
+    uint64_t at = tail + sizeof *e;
+    for (int i = 0; i < 3; i++) {
+        tern_ring_put(dev->submissions, TERN_WIRE_SUBMISSION_BYTES, at, pieces[i].size ? pieces[i].bytes : "",
+                      pieces[i].size);
+        at += tern_wire_round(pieces[i].size);
+    }
+    atomic_store_explicit(&r->tail, at, memory_order_release);
+    if (tern_ring_wakes(r)) {
+        tern_socket_wake(dev->session);
+    }
+}
+
+static void send_entry(struct tern_device *dev, struct tern_wire_entry *e, const struct piece *pieces)
+{
+    e->size = pieces[0].size;
+    e->data = pieces[1].size;
+    e->label = pieces[2].size;
+    e->length = (uint32_t)sizeof *e + tern_wire_round(e->size) + tern_wire_round(e->data) + tern_wire_round(e->label);
+    if (e->length > TERN_WIRE_ENTRY_MAX) {
+        send_by_slot(dev, e, pieces);
+    } else {
+        send_by_ring(dev, e, pieces);
+    }
+}
+
+static struct piece text_piece(const char *text)
+{
+    return (struct piece){text, text ? (uint32_t)strnlen(text, TERN_WIRE_LABEL_MAX) : 0};
+}
+
+void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const char *text)
+{
+    struct tern_wire_entry e = {.op = op, .object = object};
+    const struct piece pieces[3] = {[2] = text_piece(text)};
+    pthread_mutex_lock(&dev->submit);
+    if (!atomic_load(&dev->gone)) {
+        send_entry(dev, &e, pieces);
+    }
+    pthread_mutex_unlock(&dev->submit);
+}
+
+/** Does each dispatch name a place in the data? */
+static int check_data(const uint32_t *packets, uint32_t size, uint32_t data_size)
+{
+    for (uint32_t at = 0, bytes; data_size && at < size; at += bytes) {
+        const uint32_t opcode = packets[at / 4] & TERN_PKT_OPCODE_MASK;
+        bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
+        bytes = !bytes || bytes > size - at ? TERN_PKT_LINE_BYTES : bytes;
+        const uint32_t offset = packets[at / 4 + ARGS_WORD];
+        if (opcode == TERN_PKT_DISPATCH && offset >= data_size) {
+            return tern_error(-EINVAL, "the dispatch at byte %u has its arguments at byte %u of %u bytes of data", at,
+                              offset, data_size);
+        }
+    }
+    return 0;
+}
+
+static int submit(struct tern_context *c, uint32_t op, const struct piece pieces[3], uint64_t *fence)
+{
+    struct tern_device *dev = c->proc->dev;
+    const uint64_t cost = tern_wire_cost(pieces[0].size, pieces[1].size);
+    struct tern_wire_entry e = {.op = op, .object = c->handle};
+    struct tern_completion_entry *place = NULL;
+    int r = tern_client_check(dev);
+    r = r ? r : tern_client_process_check(c->proc);
+    if (!r && c->completions) {
+        place = calloc(1, sizeof *place);
+        r = place ? 0 : tern_error_memory("a completion");
+    }
+    if (r) {
+        return r;
+    }
+    pthread_mutex_lock(&dev->submit);
+    pthread_mutex_lock(&dev->lock);
+    const bool gone = atomic_load(&dev->gone), error = atomic_load(&c->proc->error);
+    if (!gone && !error && cost > dev->queue_max - dev->queued) {
+        r = tern_error(-ENOMEM, "context '%s': %llu bytes of submissions that have not ended are queued in ternd, "
+                       "which keeps %llu for this program", c->name, (unsigned long long)dev->queued,
+                       (unsigned long long)dev->queue_max);
+    } else if (!gone && !error) {
+        e.fence = ++c->submitted;
+        dev->queued += cost;
+        if (place) {
+            *c->reserved_end = place;
+            c->reserved_end = &place->next;
+            place = NULL;
+        }
+    }
+    pthread_mutex_unlock(&dev->lock);
+    if (e.fence) {
+        if (fence) {
+            *fence = e.fence;
+        }
+        send_entry(dev, &e, pieces);
+    }
+    pthread_mutex_unlock(&dev->submit);
+    free(place);
+    return r ? r : e.fence ? 0 : gone ? tern_client_gone(dev) : tern_client_process_check(c->proc);
+}
+
+int tern_client_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data,
+                            size_t data_size, const char *label, uint64_t *fence)
+{
+    if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
+        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
+                          SUBMIT_MAX);
+    }
+    if (data_size > TERN_DATA_MAX) {
+        return tern_error(-EINVAL, "%zu bytes of data with a DMA buffer: %u are the most", data_size, TERN_DATA_MAX);
+    }
+    int r = check_data(packets, (uint32_t)size, (uint32_t)data_size);
+    if (!r && data_size && !atomic_load(&c->takes_data)) {
+        r = tern_client_check(c->proc->dev);
+        r = r ? r : tern_client_process_check(c->proc);
+        r = r ? r : tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
+    }
+    const struct piece pieces[3] = {{packets, (uint32_t)size}, {data, (uint32_t)data_size}, text_piece(label)};
+    return r ? r : submit(c, TERN_WIRE_ENTRY_SUBMIT, pieces, fence);
+}
+
+int tern_client_submit(struct tern_context *c, const void *packets, size_t size, const char *label, uint64_t *fence)
+{
+    return tern_client_submit_data(c, packets, size, NULL, 0, label, fence);
+}
+
+int tern_client_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
+{
+    const struct piece pieces[3] = {[2] = text_piece(label)};
+    return submit(c, TERN_WIRE_ENTRY_NULL, pieces, fence);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Completions on their way to a client. The record of each is made with its submission, so that telling cannot fail;
+ * one that finds no room in the ring waits in ternd's memory, as part of what the client may have queued. The client
+ * says when there is room again.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "ternd/server.h"
+#include "wire/ring.h"
+#include "wire/socket.h"
+
+struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, uint64_t cost)
+{
+    struct ternd_session *s = context->session;
+    struct ternd_sent *e = calloc(1, sizeof *e);
+    if (!e) {
+        return NULL;
+    }
+    e->told = (struct tern_wire_completion){
+        .cookie = context->cookie, .fence = fence, .result = TERN_ABORTED, .cost = cost};
+    pthread_mutex_lock(&s->done);
+    const bool room = cost <= s->limits.queue - s->queued;
+    if (room) {
+        s->queued += cost;
+        *context->sent_end = e;
+        context->sent_end = &e->next;
+    }
+    pthread_mutex_unlock(&s->done);
+    if (!room) {
+        free(e);
+        ternd_session_break(s, "more submissions are queued than it was told that it may have");
+        return NULL;
+    }
+    return e;
+}
+
+/** How many entries the client has not taken; more than there are: it lies. */
+static uint64_t in_ring(const struct ternd_session *s)
+{
+    return s->tail - atomic_load(&s->shared->completions.head);
+}
+
+/** With session->done held. */
+static void flush(struct ternd_session *s)
+{
+    struct tern_wire_shared *shared = s->shared;
+    const uint64_t before = s->tail;
+    while (s->waiting) {
+        const uint64_t used = in_ring(s);
+        if (used > TERN_WIRE_COMPLETIONS) {
+            ternd_session_break(s, "the head of its completion ring is impossible");
+            break;
+        }
+        if (used == TERN_WIRE_COMPLETIONS) {
+            atomic_store(&shared->backlog, 1);
+            if (in_ring(s) == TERN_WIRE_COMPLETIONS) {
+                break;
+            }
+            continue;
+        }
+        struct ternd_sent *e = s->waiting;
+        s->waiting = e->next;
+        if (!s->waiting) {
+            s->waiting_end = &s->waiting;
+        }
+        s->completions[s->tail % TERN_WIRE_COMPLETIONS] = e->told;
+        s->queued -= e->told.cost;
+        atomic_store_explicit(&shared->completions.tail, ++s->tail, memory_order_release);
+        free(e);
+    }
+    if (s->tail != before) {
+        atomic_store_explicit(&shared->now, tern_os_device_time_seen(s->ternd->dev), memory_order_relaxed);
+        if (tern_ring_wakes(&shared->completions)) {
+            tern_socket_wake(s->connection);
+        }
+    }
+}
+
+/** Moves the oldest of the context to those that wait for room. */
+static void tell_first(struct ternd_object *context)
+{
+    struct ternd_session *s = context->session;
+    struct ternd_sent *e = context->sent;
+    context->sent = e->next;
+    if (!context->sent) {
+        context->sent_end = &context->sent;
+    }
+    e->next = NULL;
+    *s->waiting_end = e;
+    s->waiting_end = &e->next;
+}
+
+void ternd_completed(void *object, const struct tern_completion *told)
+{
+    struct ternd_object *context = object;
+    struct ternd_session *s = context->session;
+    pthread_mutex_lock(&s->done);
+    struct tern_wire_completion *c = &context->sent->told;
+    c->result = told->result;
+    c->engine = told->engine;
+    c->submitted = told->submitted;
+    c->begin = told->begin;
+    c->end = told->end;
+    tell_first(context);
+    while (context->sent && context->sent->refused) {
+        tell_first(context);
+    }
+    flush(s);
+    pthread_mutex_unlock(&s->done);
+}
+
+void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent)
+{
+    struct ternd_session *s = context->session;
+    pthread_mutex_lock(&s->done);
+    sent->refused = true;
+    while (context->sent && context->sent->refused) {
+        tell_first(context);
+    }
+    flush(s);
+    pthread_mutex_unlock(&s->done);
+}
+
+void ternd_completions_flush(struct ternd_session *s)
+{
+    pthread_mutex_lock(&s->done);
+    flush(s);
+    pthread_mutex_unlock(&s->done);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The limits file: sections `[default]`, `[user NAME]` and `[group NAME]` (or numbers), each with lines `KEY = VALUE`;
+ * `#` begins a comment. A user's own section holds before those of its groups, in the order of the file, and these
+ * before the default. What is not said is as in the next one. Read once, when ternd begins.
+ */
+#include "ternd/limits.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "wire/wire.h"
+
+enum which { DEFAULT, USER, GROUP };
+
+struct section {
+    enum which which;
+    uint32_t id;
+    uint32_t set; /* bits of keys */
+    uint64_t value[8];
+};
+
+struct ternd_limits_file {
+    struct section *section;
+    size_t count;
+};
+
+static const struct {
+    const char *name;
+    bool suffix, yes_no;
+    uint64_t low, high;
+} keys[] = {
+    {"memory", true, false, 0, UINT64_MAX >> 1},
+    {"queue", true, false, 2u << 20, 1ull << 40},
+    {"contexts", false, false, 0, UINT32_MAX},
+    {"connections", false, false, 0, UINT32_MAX},
+    {"calls", false, false, 1, TERN_WIRE_CONNECTIONS_MAX},
+    {"focus", false, true, 0, 1},
+    {"realtime", false, true, 0, 1},
+};
+#define KEYS (sizeof keys / sizeof *keys)
+
+/* ------------------------------------------------------------------ reading */
+
+struct reader {
+    const char *path;
+    char *line;
+    const char *at;
+    unsigned number;
+};
+
+__attribute__((format(printf, 3, 4))) static int bad(const struct reader *r, const char *at, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return tern_error(-EINVAL, "%s:%u:%u: %s", r->path, r->number, (unsigned)(at - r->line) + 1, text);
+}
+
+static void skip(struct reader *r)
+{
+    while (*r->at == ' ' || *r->at == '\t') {
+        r->at++;
+    }
+}
+
+/** A word of what names, keys and values are made of; empty: there is none. */
+static void word(struct reader *r, char *out, size_t size)
+{
+    size_t n = 0;
+    skip(r);
+    while (isalnum((unsigned char)*r->at) || (*r->at && strchr("._-+$", *r->at))) {
+        if (n + 1 < size) {
+            out[n++] = *r->at;
+        }
+        r->at++;
+    }
+    out[n] = '\0';
+}
+
+static int end_of_line(struct reader *r)
+{
+    skip(r);
+    return *r->at && *r->at != '#' && *r->at != '\n' ? bad(r, r->at, "nothing may follow here, but '%c' does", *r->at)
+                                                     : 0;
+}
+
+static int find_id(struct reader *r, const char *at, struct section *s, const char *name)
+{
+    char *end;
+    const unsigned long number = strtoul(name, &end, 10);
+    if (isdigit((unsigned char)*name) && !*end && number <= UINT32_MAX) {
+        s->id = (uint32_t)number;
+        return 0;
+    }
+    const struct passwd *u = s->which == USER ? getpwnam(name) : NULL;
+    const struct group *g = s->which == GROUP ? getgrnam(name) : NULL;
+    if (!u && !g) {
+        return bad(r, at, "there is no %s '%s'", s->which == USER ? "user" : "group", name);
+    }
+    s->id = u ? u->pw_uid : g->gr_gid;
+    return 0;
+}
+
+static int read_section(struct reader *r, struct section *s)
+{
+    char kind[32], name[64];
+    const char *at = ++r->at;
+    memset(s, 0, sizeof *s);
+    word(r, kind, sizeof kind);
+    s->which = !strcmp(kind, "user") ? USER : !strcmp(kind, "group") ? GROUP : DEFAULT;
+    if (s->which == DEFAULT && strcmp(kind, "default")) {
+        return bad(r, at, "a section is [default], [user NAME] or [group NAME]");
+    }
+    if (s->which != DEFAULT) {
+        skip(r);
+        at = r->at;
+        word(r, name, sizeof name);
+        const int e = *name ? find_id(r, at, s, name) : bad(r, at, "a name is missing");
+        if (e) {
+            return e;
+        }
+    }
+    skip(r);
+    if (*r->at != ']') {
+        return bad(r, r->at, "']' is missing");
+    }
+    r->at++;
+    return end_of_line(r);
+}
+
+static int number(struct reader *r, const char *at, const char *text, size_t key, uint64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long v = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+    const char *unit = end && *end && keys[key].suffix ? strchr("KMG", *end) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - "KMG" + 1) : 0;
+    if (!end || end[unit != NULL]) {
+        return bad(r, at, "'%s' is not a number%s", text, keys[key].suffix ? " (bytes, or with K, M or G)" : "");
+    }
+    if (errno || v > UINT64_MAX >> shift || v << shift < keys[key].low || v << shift > keys[key].high) {
+        return bad(r, at, "%s is out of range: %llu to %llu", text, (unsigned long long)keys[key].low,
+                   (unsigned long long)keys[key].high);
+    }
+    *out = (uint64_t)v << shift;
+    return 0;
+}
+
+static int read_key(struct reader *r, struct section *s)
+{
+    char name[32], value[32];
+    size_t key = 0;
+    const char *at = r->at;
+    word(r, name, sizeof name);
+    while (key < KEYS && strcmp(name, keys[key].name)) {
+        key++;
+    }
+    if (key == KEYS) {
+        return bad(r, at, "'%s' is none of memory, queue, contexts, connections, calls, focus and realtime", name);
+    }
+    if (!s) {
+        return bad(r, at, "a section must come first: [default], [user NAME] or [group NAME]");
+    }
+    if (s->set >> key & 1) {
+        return bad(r, at, "%s is there twice", name);
+    }
+    skip(r);
+    if (*r->at != '=') {
+        return bad(r, r->at, "'=' is missing");
+    }
+    r->at++;
+    skip(r);
+    at = r->at;
+    word(r, value, sizeof value);
+    if (!keys[key].yes_no) {
+        const int e = number(r, at, value, key, &s->value[key]);
+        if (e) {
+            return e;
+        }
+    } else if (!strcmp(value, "yes") || !strcmp(value, "no")) {
+        s->value[key] = *value == 'y';
+    } else {
+        return bad(r, at, "%s is yes or no", name);
+    }
+    s->set |= 1u << key;
+    return end_of_line(r);
+}
+
+static int read_line(struct reader *r, struct ternd_limits_file *f)
+{
+    r->at = r->line;
+    skip(r);
+    if (*r->at == '\0' || *r->at == '\n' || *r->at == '#') {
+        return 0;
+    }
+    if (*r->at != '[') {
+        return read_key(r, f->count ? &f->section[f->count - 1] : NULL);
+    }
+    struct section s, *more = realloc(f->section, (f->count + 1) * sizeof *more);
+    if (!more) {
+        return tern_error_memory("limits");
+    }
+    f->section = more;
+    const char *at = r->at;
+    const int e = read_section(r, &s);
+    for (size_t i = 0; !e && i < f->count; i++) {
+        if (more[i].which == s.which && more[i].id == s.id) {
+            return bad(r, at, "this section is there twice");
+        }
+    }
+    if (!e) {
+        more[f->count++] = s;
+    }
+    return e;
+}
+
+int ternd_limits_read(const char *path, struct ternd_limits_file **out)
+{
+    struct reader r = {.path = path};
+    struct ternd_limits_file *f = calloc(1, sizeof *f);
+    FILE *in = path ? fopen(path, "re") : NULL;
+    size_t room = 0;
+    ssize_t n;
+    int e = 0;
+    if (!f) {
+        e = tern_error_memory("limits");
+    } else if (path && !in) {
+        e = tern_error(-errno, "%s: %s", path, strerror(errno));
+    }
+    while (!e && in && (n = getline(&r.line, &room, in)) > 0) {
+        r.number++;
+        e = strlen(r.line) != (size_t)n ? bad(&r, r.line + strlen(r.line), "a NUL byte") : read_line(&r, f);
+    }
+    if (!e && in && ferror(in)) {
+        e = tern_error(-EIO, "%s cannot be read", path);
+    }
+    if (in) {
+        fclose(in);
+    }
+    free(r.line);
+    if (e) {
+        ternd_limits_free(f);
+        return e;
+    }
+    *out = f;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ what holds */
+
+static bool member(const gid_t *groups, int n, uint32_t gid)
+{
+    for (int i = 0; i < n; i++) {
+        if (groups[i] == gid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_limits *out)
+{
+    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0};
+    gid_t groups[256];
+    int n = 0;
+    const struct passwd *u = getpwuid(uid);
+    if (u) {
+        n = 256;
+        n = getgrouplist(u->pw_name, u->pw_gid, groups, &n) < 0 ? 256 : n;
+    }
+    static const enum which order[] = {DEFAULT, GROUP, USER}; /* each covers those before */
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
+        const enum which w = order[o];
+        for (size_t i = f->count; i-- > 0;) {
+            const struct section *s = &f->section[i];
+            const bool is = s->which == w &&
+                (w == DEFAULT || (w == USER && s->id == uid) || (w == GROUP && member(groups, n, s->id)));
+            for (size_t k = 0; is && k < KEYS; k++) {
+                value[k] = s->set >> k & 1 ? s->value[k] : value[k];
+            }
+        }
+    }
+    *out = (struct ternd_limits){
+        .memory = value[0], .queue = value[1], .contexts = (uint32_t)value[2], .connections = (uint32_t)value[3],
+        .calls = (uint32_t)value[4], .focus = value[5], .realtime = value[6]};
+}
+
+void ternd_limits_free(struct ternd_limits_file *f)
+{
+    if (f) {
+        free(f->section);
+        free(f);
+    }
+}

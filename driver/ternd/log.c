@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Messages on standard error, each one line; for the journal with its level. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ternd/server.h"
+
+void ternd_log(int level, const char *format, ...)
+{
+    char text[768], prefix[8] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *at = text; *at; at++) {
+        *at = (unsigned char)*at < ' ' ? ' ' : *at; /* names of programs are their users' */
+    }
+    if (getenv("JOURNAL_STREAM")) {
+        snprintf(prefix, sizeof prefix, "<%d>", level);
+    }
+    fprintf(stderr, "%sternd: %s\n", prefix, text);
+}

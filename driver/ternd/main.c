@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** ternd: its arguments, the device, and accepting connections until a signal ends it. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "os/service.h"
+#include "ternd/listen.h"
+#include "ternd/server.h"
+
+enum { OK = 0, FAILED = 1, USAGE = 2 };
+
+struct options {
+    const char *socket, *backend, *config, *limits;
+};
+
+/** A connection's thread. */
+struct client {
+    struct tern_list node; /* ternd->lock */
+    struct ternd *ternd;
+    int fd, shut;          /* shut: a second descriptor, to end it by */
+    struct ucred who;
+};
+
+static struct tern_list clients = {&clients, &clients}; /* ternd->lock */
+
+static void *serve(void *user)
+{
+    struct client *c = user;
+    struct ternd *t = c->ternd;
+    ternd_connection(t, c->fd, &c->who);
+    pthread_mutex_lock(&t->lock);
+    tern_list_remove(&c->node);
+    t->connections--;
+    pthread_cond_broadcast(&t->left);
+    pthread_mutex_unlock(&t->lock);
+    close(c->shut);
+    free(c);
+    return NULL;
+}
+
+static void begin(struct ternd *t, int fd)
+{
+    struct client *c = calloc(1, sizeof *c);
+    socklen_t size = sizeof c->who;
+    pthread_t thread;
+    int r = c && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->who, &size) == 0 ? 0 : -ENOMEM;
+    if (!r) {
+        c->ternd = t;
+        c->fd = fd;
+        c->shut = dup(fd);
+        r = c->shut < 0 ? -errno : 0;
+    }
+    if (!r) {
+        pthread_mutex_lock(&t->lock);
+        tern_list_append(&clients, &c->node);
+        t->connections++;
+        pthread_mutex_unlock(&t->lock);
+        r = tern_thread_start(&thread, serve, c);
+        if (r) {
+            pthread_mutex_lock(&t->lock);
+            tern_list_remove(&c->node);
+            t->connections--;
+            pthread_mutex_unlock(&t->lock);
+            close(c->shut);
+        } else {
+            pthread_detach(thread);
+        }
+    }
+    if (r) {
+        ternd_log(TERND_WARNING, "a connection cannot be served: %s", strerror(-r));
+        close(fd);
+        free(c);
+    }
+}
+
+/** Until a signal comes: its number. */
+static int accept_all(struct ternd *t, int listener, int signals)
+{
+    struct pollfd p[2] = {{.fd = listener, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+    for (;;) {
+        if (poll(p, 2, -1) < 0 && errno != EINTR) {
+            ternd_log(TERND_ERROR, "poll: %s", strerror(errno));
+            return SIGTERM;
+        }
+        struct signalfd_siginfo info;
+        if (p[1].revents && read(signals, &info, sizeof info) == sizeof info) {
+            return (int)info.ssi_signo;
+        }
+        if (p[0].revents) {
+            const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+            if (fd >= 0) {
+                begin(t, fd);
+            } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+                ternd_log(TERND_WARNING, "a connection has to wait: %s", strerror(errno));
+                nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+            }
+        }
+    }
+}
+
+static void end_all(struct ternd *t)
+{
+    pthread_mutex_lock(&t->lock);
+    while (t->connections) {
+        TERN_LIST_EACH(node, &clients)
+        {
+            shutdown(TERN_LIST_ENTRY(node, struct client, node)->shut, SHUT_RDWR);
+        }
+        pthread_cond_wait(&t->left, &t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+static int run(const struct options *o)
+{
+    static struct ternd t;
+    struct ternd_limits_file *limits;
+    struct ternd_listener listener;
+    sigset_t ends;
+    struct rlimit files;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    if (ternd_limits_read(o->limits, &limits)) {
+        ternd_log(TERND_ERROR, "%s", tern_last_error());
+        return FAILED;
+    }
+    if (ternd_listen(o->socket, &listener)) {
+        ternd_log(TERND_ERROR, "%s", tern_last_error());
+        ternd_limits_free(limits);
+        return FAILED;
+    }
+    int status = FAILED;
+    const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+    t.limits = limits;
+    tern_list_init(&t.sessions);
+    tern_list_init(&t.users);
+    pthread_mutex_init(&t.lock, NULL);
+    pthread_cond_init(&t.left, NULL);
+    if (tern_os_device_open(o->backend, o->config, &t.dev)) {
+        ternd_log(TERND_ERROR, "%s", tern_last_error());
+        goto end;
+    }
+    tern_os_device_trust(t.dev);
+    t.info.size = sizeof t.info;
+    tern_os_device_query(t.dev, &t.info);
+    ternd_log(TERND_INFO, "%s, %s, at %s", t.info.backend, t.info.config, listener.path);
+    const int signal = accept_all(&t, listener.fd, signals);
+    ternd_log(TERND_INFO, "ends on %s", strsignal(signal));
+    end_all(&t);
+    status = tern_os_device_close(t.dev) ? FAILED : OK;
+    if (status) {
+        ternd_log(TERND_ERROR, "%s", tern_last_error());
+    }
+end:
+    ternd_listen_end(&listener);
+    while (!tern_list_empty(&t.users)) {
+        struct ternd_user *u = TERN_LIST_ENTRY(t.users.next, struct ternd_user, node);
+        tern_list_remove(&u->node);
+        free(u);
+    }
+    close(signals);
+    ternd_limits_free(limits);
+    return status;
+}
+
+static void help(void)
+{
+    printf("usage: ternd [--socket PATH] [--backend B] [--config C] [--limits FILE] [--version] [--help]\n\n"
+           "Owns one device and shares it among the programs of all users. Runs in the foreground until SIGTERM or "
+           "SIGINT.\n\n"
+           "  --socket PATH   where programs connect: of root /run/tern/ternd.sock, else "
+           "$XDG_RUNTIME_DIR/tern/ternd.sock\n"
+           "  --backend B     rtl, model (TERN_BACKEND, else rtl)\n"
+           "  --config C      as tern_device_open takes it (TERN_CONFIG, else default)\n"
+           "  --limits FILE   what each user may have: see ternd(8)\n\n"
+           "Exit: 0 ended by a signal; 1 it failed; 2 wrong usage.\n");
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {0};
+    const struct {
+        const char *name;
+        const char **value;
+    } known[] = {{"--socket", &o.socket}, {"--backend", &o.backend}, {"--config", &o.config}, {"--limits", &o.limits}};
+    for (int i = 1; i < argc; i++) {
+        size_t k = 0;
+        if (!strcmp(argv[i], "--help")) {
+            help();
+            return OK;
+        }
+        if (!strcmp(argv[i], "--version")) {
+            printf("ternd %s\n", TERN_VERSION);
+            return OK;
+        }
+        while (k < sizeof known / sizeof *known && strcmp(argv[i], known[k].name)) {
+            k++;
+        }
+        if (k == sizeof known / sizeof *known || i + 1 == argc) {
+            fprintf(stderr, "ternd: %s '%s'; see ternd --help\n",
+                    k < sizeof known / sizeof *known ? "a value is missing behind" : "unknown argument", argv[i]);
+            return USAGE;
+        }
+        *known[k].value = argv[++i];
+    }
+    return run(&o);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The objects of a client, by the numbers it knows them by. A thread that calls the driver with an object has it in use
+ * meanwhile. Destroying takes the number away at once; the driver's object goes when no use is left. So a client that
+ * destroys what another of its threads works with, or twice, hurts nobody.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "ternd/server.h"
+
+#define OBJECTS_MAX (1u << 20)
+
+struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_object *proc, enum ternd_kind kind)
+{
+    struct ternd_object *o = calloc(1, sizeof *o);
+    if (!o) {
+        tern_error_memory("an object");
+        return NULL;
+    }
+    o->session = s;
+    o->proc = proc;
+    o->kind = kind;
+    o->sent_end = &o->sent;
+    tern_list_init(&o->node);
+    return o;
+}
+
+static int find_place(struct ternd_session *s, uint32_t *place)
+{
+    uint32_t i = s->free_from;
+    while (i < s->objects && s->object[i]) {
+        i++;
+    }
+    if (i == s->objects) {
+        const uint32_t n = i ? 2 * i : 16;
+        struct ternd_object **more = n <= OBJECTS_MAX ? realloc(s->object, n * sizeof *more) : NULL;
+        if (!more) {
+            return tern_error(-ENOMEM, "there is no room for another object of this program in ternd");
+        }
+        for (uint32_t k = i; k < n; k++) {
+            more[k] = NULL;
+        }
+        s->object = more;
+        s->objects = n;
+    }
+    s->free_from = i + 1;
+    *place = i;
+    return 0;
+}
+
+int ternd_object_add(struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    uint32_t place = 0;
+    pthread_mutex_lock(&s->lock);
+    int r = s->ending ? tern_error(-EIO, "the session has ended") : find_place(s, &place);
+    if (!r) {
+        s->object[place] = o;
+        o->handle = place + 1;
+        if (o->proc) {
+            o->proc->children++;
+        } else {
+            tern_list_append(&s->processes, &o->node);
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, enum ternd_kind kind)
+{
+    pthread_mutex_lock(&s->lock);
+    struct ternd_object *o = handle && handle <= s->objects ? s->object[handle - 1] : NULL;
+    o = o && o->kind == kind ? o : NULL;
+    if (o) {
+        o->uses++;
+        if (o->proc) {
+            o->proc->uses++;
+        }
+    }
+    pthread_mutex_unlock(&s->lock);
+    return o;
+}
+
+/** With session->lock held. */
+static void take_handle(struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    if (o->handle && s->object[o->handle - 1] == o) {
+        s->object[o->handle - 1] = NULL;
+        s->free_from = o->handle - 1 < s->free_from ? o->handle - 1 : s->free_from;
+    }
+    o->dead = true;
+}
+
+/** Ends the driver's object, of which no use is left, and forgets it. */
+static void finish(struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    if (o->kind == TERND_ALLOCATION) {
+        tern_os_allocation_destroy(o->it);
+    } else if (o->kind == TERND_FENCE) {
+        tern_os_fence_destroy(o->it);
+    } else {
+        tern_os_context_destroy(o->it);
+    }
+    ternd_user_give(s->ternd, s->user, o->bytes, o->kind == TERND_CONTEXT, 0);
+    pthread_mutex_lock(&s->lock);
+    o->proc->children--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    free(o);
+}
+
+void ternd_object_put(struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    pthread_mutex_lock(&s->lock);
+    o->uses--;
+    if (o->proc) {
+        o->proc->uses--;
+    }
+    const bool last = o->dead && !o->uses && (o->kind == TERND_ALLOCATION || o->kind == TERND_FENCE);
+    if (o->proc ? o->proc->dead || o->dead : o->dead) {
+        pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (last) {
+        finish(o);
+    }
+}
+
+void ternd_object_drop(struct ternd_object *o)
+{
+    pthread_mutex_lock(&o->session->lock);
+    take_handle(o);
+    pthread_mutex_unlock(&o->session->lock);
+    ternd_object_put(o);
+}
+
+void ternd_context_end(struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    pthread_mutex_lock(&s->lock);
+    if (o->dead) { /* another thread ends it */
+        pthread_mutex_unlock(&s->lock);
+        ternd_object_put(o);
+        return;
+    }
+    take_handle(o);
+    while (o->uses > 1) {
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    o->uses--;
+    o->proc->uses--;
+    pthread_mutex_unlock(&s->lock);
+    finish(o);
+}
+
+/** The objects of a killed process: what the client has not destroyed. */
+static void drop_children(struct ternd_object *proc)
+{
+    struct ternd_session *s = proc->session;
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < s->objects; i++) {
+        struct ternd_object *o = s->object[i];
+        if (!o || o->proc != proc) {
+            continue;
+        }
+        o->uses++;
+        proc->uses++;
+        pthread_mutex_unlock(&s->lock);
+        if (o->kind == TERND_CONTEXT) {
+            ternd_context_end(o);
+        } else {
+            ternd_object_drop(o);
+        }
+        pthread_mutex_lock(&s->lock);
+    }
+    while (proc->children) {
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+int ternd_process_end(struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    int r = 0;
+    pthread_mutex_lock(&s->lock);
+    if (o->dead || (o->children && !o->killed)) {
+        pthread_mutex_unlock(&s->lock);
+        ternd_object_put(o);
+        return tern_error(-EBUSY, "the process has contexts, allocations or fences left: destroy them first");
+    }
+    take_handle(o);
+    if (o->killed) {
+        pthread_mutex_unlock(&s->lock);
+        drop_children(o);
+        pthread_mutex_lock(&s->lock);
+    }
+    while (o->uses > 1) {
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    tern_list_remove(&o->node); /* nobody else has it now */
+    pthread_mutex_unlock(&s->lock);
+    if (o->killed) {
+        drop_children(o); /* of calls that were making something */
+    }
+    r = tern_os_process_destroy(o->it);
+    if (r) { /* something was made meanwhile: it stays, without a name, until the session ends */
+        pthread_mutex_lock(&s->lock);
+        tern_list_append(&s->processes, &o->node);
+        o->uses--;
+        pthread_mutex_unlock(&s->lock);
+        return r;
+    }
+    free(o);
+    return 0;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * ternd: one device for many processes (docs/ternd.md). It is a program on the driver of os/, whose functions it calls
+ * for its clients.
+ *
+ * Threads: the main one accepts connections. Each connection has one: of a session, it takes submissions out of the
+ * ring and sends completions that had no room before (submissions.c, completions.c); of calls, it does requests
+ * (serve.c). Completions are put into the ring by the device's thread. None of them ever waits for a client but to
+ * receive its next message: sends do not block, and a lock of a session is held for copies of bounded size.
+ *
+ * A session ends when its connection does, whatever the reason: its processes are killed, its calls end by that, and
+ * all it had is freed (session.c).
+ *
+ * Lock order: ternd->lock (sessions, users); session->ring (the consumer's side of the submission ring); then
+ * session->lock (objects, connections), session->done (completions). os/ takes its own below all but the last, which
+ * its callbacks take with none held.
+ */
+#ifndef TERND_SERVER_H
+#define TERND_SERVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "api/api.h"
+#include "base/list.h"
+#include "ternd/limits.h"
+#include "wire/wire.h"
+
+struct ternd_user {
+    struct tern_list node;
+    uid_t uid;
+    struct ternd_limits limits;
+    uint32_t connections, contexts; /**< Now. */
+    uint64_t memory;                /**< Bytes of device memory. */
+};
+
+struct ternd {
+    struct tern_device *dev;
+    struct tern_device_info info;
+    const struct ternd_limits_file *limits;
+    pthread_mutex_t lock;
+    pthread_cond_t left;            /**< A connection has ended. */
+    struct tern_list sessions, users;
+    uint32_t connections;
+};
+
+enum ternd_kind {
+    TERND_ANY, /**< No object. */
+    TERND_PROCESS,
+    TERND_CONTEXT,
+    TERND_ALLOCATION,
+    TERND_FENCE,
+};
+
+/** A submission that has not been told. */
+struct ternd_sent {
+    struct ternd_sent *next;
+    bool refused; /**< The driver did not take it: it ends as aborted when all before it have ended. */
+    struct tern_wire_completion told;
+};
+
+/** An object of a client: session->lock, unless it says otherwise. */
+struct ternd_object {
+    struct tern_list node;      /**< Processes: in session->processes. */
+    struct ternd_session *session;
+    struct ternd_object *proc;  /**< NULL: it is one. */
+    enum ternd_kind kind;
+    void *it;                   /**< Of the driver's. Constant. */
+    uint32_t handle;
+    uint32_t uses;              /**< Threads that are about to call the driver with it. */
+    uint32_t children;          /**< Of a process. */
+    bool dead;                  /**< Destroyed by the client: it goes with its last use. */
+    bool killed;                /**< Of a process. */
+    uint64_t bytes;             /**< Of device memory, counted for the user. */
+    uint64_t cookie;            /**< Of a context, and what follows. */
+    uint64_t fence;             /**< Of the last submission; session->ring. */
+    struct ternd_sent *sent, **sent_end; /**< Oldest first; session->done. */
+};
+
+struct ternd_session {
+    struct tern_list node;
+    struct ternd *ternd;
+    struct ternd_user *user;
+    struct ternd_limits limits; /**< Constant, as is what follows. */
+    pid_t pid;
+    uid_t uid;
+    char program[32];
+    uint8_t token[16];
+    int connection, memory;
+    struct tern_wire_shared *shared;
+    uint8_t *submissions;
+    struct tern_wire_completion *completions;
+
+    pthread_mutex_t ring;
+    uint64_t head;              /**< Of the submission ring. */
+    uint8_t scratch[TERN_WIRE_ENTRY_MAX];
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;     /**< Uses, children, calls. */
+    struct ternd_object **object; /**< By handle - 1. */
+    uint32_t objects, free_from; /**< Places; below free_from all are taken. */
+    struct tern_list processes;
+    uint32_t calls;             /**< Connections for calls. */
+    int call[TERN_WIRE_CONNECTIONS_MAX]; /**< Their sockets by slot, or -1. */
+    bool ending, broken;
+
+    pthread_mutex_t done;
+    uint64_t tail;              /**< Of the completion ring. */
+    struct ternd_sent *waiting, **waiting_end; /**< Ended, and no room in the ring yet. */
+    uint64_t queued;            /**< Cost of all submissions that are not in the completion ring. */
+};
+
+/* log.c */
+enum { TERND_ERROR = 3, TERND_WARNING = 4, TERND_INFO = 6 };
+__attribute__((format(printf, 2, 3))) void ternd_log(int level, const char *format, ...);
+
+/* connection.c */
+/** Serves a connection to its end, and closes it; the thread's whole life. */
+void ternd_connection(struct ternd *t, int fd, const struct ucred *who);
+
+/* user.c; with ternd->lock held by itself */
+/** The user's account, made when it is first seen. NULL: no memory. */
+struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid);
+/** Takes from what the user may have: 0, or -ENOSPC or -EAGAIN with a sentence. */
+int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
+void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
+
+/* session.c */
+int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
+                         struct ternd_session **out);
+/** Takes submissions until the client has gone. */
+void ternd_session_run(struct ternd_session *s);
+/** Frees all that the client had. */
+void ternd_session_end(struct ternd_session *s);
+/** What the client has done can be no mistake of the library's: the session ends. From any thread; once said. */
+__attribute__((format(printf, 2, 3))) void ternd_session_break(struct ternd_session *s, const char *format, ...);
+/** A connection for calls begins: the session with this token, or NULL; and ends. */
+struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[16], uid_t uid, int fd,
+                                           uint32_t *slot);
+void ternd_session_detach(struct ternd_session *s, uint32_t slot);
+
+/* object.c */
+/** Takes a place in the table; the driver's object is not there yet. NULL: no memory. */
+struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_object *proc, enum ternd_kind kind);
+/** It has one, and can be named by the client. 0, or -EIO, -ENOMEM: then nobody knows it. */
+int ternd_object_add(struct ternd_object *o);
+/** The client's object of this kind, for use, or NULL. */
+struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, enum ternd_kind kind);
+void ternd_object_put(struct ternd_object *o);
+/** Ends an allocation or a fence: when its last use ends. */
+void ternd_object_drop(struct ternd_object *o);
+/** Ends a context, waiting for its uses and its work. The caller's use ends. */
+void ternd_context_end(struct ternd_object *o);
+/** Ends a process. The caller's use ends. -EBUSY. */
+int ternd_process_end(struct ternd_object *o);
+
+/* submissions.c */
+/** Takes all that is in the ring. */
+void ternd_submissions_take(struct ternd_session *s);
+/** Does an entry, which nobody else can change any more, with session->ring held. */
+void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size);
+
+/* completions.c */
+/** The driver's callback, for a context's object. */
+void ternd_completed(void *object, const struct tern_completion *told);
+/** Begins a submission: -ENOMEM; or it costs too much, which breaks the session. */
+struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, uint64_t cost);
+/** The driver has not taken it. */
+void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent);
+/** Puts into the ring what has room. */
+void ternd_completions_flush(struct ternd_session *s);
+
+/* serve.c */
+/** Does a request of `size` bytes and fills the reply; slot: of the connection. */
+void ternd_serve(struct ternd_session *s, const void *message, size_t size, void *slot, struct tern_wire_reply *reply);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A client from its hello to its end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "ternd/server.h"
+#include "wire/ring.h"
+#include "wire/socket.h"
+
+/** Memory that cannot shrink under ternd's feet; pages come into being when they are written. */
+static int make_memory(struct ternd_session *s)
+{
+    const size_t size = tern_wire_shared_bytes(s->limits.calls);
+    s->memory = memfd_create("ternd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->memory < 0 || ftruncate(s->memory, (off_t)size) ||
+        fcntl(s->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
+        return tern_error(-ENOMEM, "shared memory cannot be made: %s", strerror(errno));
+    }
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+    if (at == MAP_FAILED) {
+        return tern_error(-ENOMEM, "shared memory cannot be mapped: %s", strerror(errno));
+    }
+    s->shared = at;
+    s->submissions = (uint8_t *)at + TERN_WIRE_SUBMISSION_OFFSET;
+    s->completions = (void *)((uint8_t *)at + TERN_WIRE_COMPLETION_OFFSET);
+    atomic_store(&s->shared->now, tern_os_device_time_seen(s->ternd->dev));
+    return 0;
+}
+
+static void free_session(struct ternd_session *s)
+{
+    if (s->shared) {
+        munmap(s->shared, tern_wire_shared_bytes(s->limits.calls));
+    }
+    if (s->memory >= 0) {
+        close(s->memory);
+    }
+    free(s->object);
+    pthread_mutex_destroy(&s->ring);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->done);
+    pthread_cond_destroy(&s->changed);
+    free(s);
+}
+
+/** Among the sessions; a device with one address space has one (A2). */
+static int enter(struct ternd_session *s)
+{
+    struct ternd *t = s->ternd;
+    int r = 0;
+    pthread_mutex_lock(&t->lock);
+    if (t->info.single_use && !tern_list_empty(&t->sessions)) {
+        const struct ternd_session *other = TERN_LIST_ENTRY(t->sessions.next, struct ternd_session, node);
+        r = tern_error(-EBUSY, "the device has one address space only, and process %d (%s) is using it",
+                       (int)other->pid, other->program);
+    } else {
+        tern_list_append(&t->sessions, &s->node);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
+                         struct ternd_session **out)
+{
+    struct ternd_session *s = calloc(1, sizeof *s);
+    if (!s) {
+        return tern_error_memory("a session");
+    }
+    s->ternd = t;
+    s->connection = fd;
+    s->memory = -1;
+    s->pid = who->pid;
+    s->uid = who->uid;
+    snprintf(s->program, sizeof s->program, "%.*s", (int)strnlen(hello->program, sizeof hello->program),
+             hello->program);
+    tern_list_init(&s->node);
+    tern_list_init(&s->processes);
+    s->waiting_end = &s->waiting;
+    pthread_mutex_init(&s->ring, NULL);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->done, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    for (uint32_t i = 0; i < TERN_WIRE_CONNECTIONS_MAX; i++) {
+        s->call[i] = -1;
+    }
+    s->user = ternd_user_get(t, who->uid);
+    int r = s->user ? 0 : tern_error_memory("a user");
+    if (!r) {
+        s->limits = s->user->limits;
+        r = getrandom(s->token, sizeof s->token, 0) == sizeof s->token ? 0 : tern_error(-EIO, "there is no randomness");
+    }
+    r = r ? r : make_memory(s);
+    r = r ? r : enter(s);
+    if (r) {
+        free_session(s);
+        return r;
+    }
+    *out = s;
+    return 0;
+}
+
+void ternd_session_run(struct ternd_session *s)
+{
+    bool there = true;
+    while (there && !s->broken) {
+        ternd_submissions_take(s);
+        ternd_completions_flush(s);
+        pthread_mutex_lock(&s->ring);
+        const bool sleeps = tern_ring_sleeps(&s->shared->submissions, s->head);
+        pthread_mutex_unlock(&s->ring);
+        if (sleeps) {
+            there = tern_socket_sleep(s->connection);
+        }
+    }
+}
+
+void ternd_session_break(struct ternd_session *s, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!__atomic_exchange_n(&s->broken, true, __ATOMIC_SEQ_CST)) {
+        ternd_log(TERND_WARNING, "process %d (%s) of user %u is disconnected: %s", (int)s->pid, s->program,
+                  (unsigned)s->uid, text);
+        shutdown(s->connection, SHUT_RDWR);
+    }
+}
+
+/** Ends calls that are under way: what they wait for is their processes' work.
+ *  One that is about to make a process or what belongs to it finds that the session ends. */
+static void end_calls(struct ternd_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->ending = true;
+    for (uint32_t i = 0; i < TERN_WIRE_CONNECTIONS_MAX; i++) {
+        if (s->call[i] >= 0) {
+            shutdown(s->call[i], SHUT_RDWR);
+        }
+    }
+    for (struct tern_list *node = s->processes.next; node != &s->processes; node = node->next) {
+        struct ternd_object *o = TERN_LIST_ENTRY(node, struct ternd_object, node);
+        o->uses++;
+        o->killed = true;
+        pthread_mutex_unlock(&s->lock);
+        tern_os_process_kill(o->it);
+        pthread_mutex_lock(&s->lock);
+        o->uses--; /* it is still in the list: who ends it waits for this use */
+        pthread_cond_broadcast(&s->changed);
+    }
+    while (s->calls) {
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void ternd_session_end(struct ternd_session *s)
+{
+    struct ternd *t = s->ternd;
+    end_calls(s);
+    while (!tern_list_empty(&s->processes)) {
+        struct ternd_object *o = TERN_LIST_ENTRY(s->processes.next, struct ternd_object, node);
+        tern_os_process_kill(o->it);
+        o->killed = true;
+        o->dead = false;
+        o->uses = 1;
+        ternd_process_end(o);
+    }
+    while (s->waiting) {
+        struct ternd_sent *e = s->waiting;
+        s->waiting = e->next;
+        free(e);
+    }
+    pthread_mutex_lock(&t->lock);
+    tern_list_remove(&s->node);
+    pthread_mutex_unlock(&t->lock);
+    free_session(s);
+}
+
+struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[16], uid_t uid, int fd, uint32_t *slot)
+{
+    struct ternd_session *s = NULL;
+    pthread_mutex_lock(&t->lock);
+    TERN_LIST_EACH(node, &t->sessions)
+    {
+        struct ternd_session *at = TERN_LIST_ENTRY(node, struct ternd_session, node);
+        s = at->uid == uid && !memcmp(at->token, token, sizeof at->token) ? at : s;
+    }
+    if (s) {
+        bool taken = false;
+        pthread_mutex_lock(&s->lock);
+        for (uint32_t i = 0; !s->ending && !taken && i < s->limits.calls; i++) {
+            if (s->call[i] < 0) {
+                s->call[i] = fd;
+                s->calls++;
+                *slot = i;
+                taken = true;
+            }
+        }
+        pthread_mutex_unlock(&s->lock);
+        s = taken ? s : NULL;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return s;
+}
+
+void ternd_session_detach(struct ternd_session *s, uint32_t slot)
+{
+    pthread_mutex_lock(&s->lock);
+    s->call[slot] = -1;
+    s->calls--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The submission ring of a client. An entry is copied, header first and then all of it, before it is looked at; of
+ * what the client says about positions only the tail is taken, and it must be possible. An entry that the library would
+ * not write ends the session. One that the driver refuses puts its process in error (C9): its fence still ends after
+ * all before it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ternd/server.h"
+#include "wire/ring.h"
+
+#define SIZE_MAX_PACKETS (1u << 20)
+
+static void submit(struct ternd_session *s, const struct tern_wire_entry *e, const uint8_t *payload, const char *label)
+{
+    struct ternd_object *o = ternd_object_get(s, e->object, TERND_CONTEXT);
+    if (!o) {
+        ternd_session_break(s, "it submits to context %u, which it does not have", e->object);
+        return;
+    }
+    if (e->fence != o->fence + 1) {
+        ternd_session_break(s, "it submits fence %llu after %llu", (unsigned long long)e->fence,
+                            (unsigned long long)o->fence);
+        goto put;
+    }
+    struct ternd_sent *sent = ternd_sent_add(o, e->fence, tern_wire_cost(e->size, e->data));
+    if (!sent) {
+        ternd_session_break(s, "there is no memory for what it submits");
+        goto put;
+    }
+    o->fence++;
+    const int r = e->op == TERN_WIRE_ENTRY_NULL
+        ? tern_os_submit_null(o->it, label, NULL)
+        : tern_os_submit_data(o->it, payload, e->size, payload + tern_wire_round(e->size), e->data, label, NULL);
+    if (r) {
+        tern_os_process_abort(o->proc->it, tern_last_error());
+        ternd_sent_refuse(o, sent);
+    }
+put:
+    ternd_object_put(o);
+}
+
+static void destroy(struct ternd_session *s, uint32_t handle, enum ternd_kind kind)
+{
+    struct ternd_object *o = ternd_object_get(s, handle, kind);
+    if (o) {
+        ternd_object_drop(o);
+    } else {
+        ternd_session_break(s, "it destroys object %u, which it does not have", handle);
+    }
+}
+
+static void abort_process(struct ternd_session *s, uint32_t handle, const char *why)
+{
+    struct ternd_object *o = ternd_object_get(s, handle, TERND_PROCESS);
+    if (o) {
+        tern_os_process_abort(o->it, why);
+        ternd_object_put(o);
+    } else {
+        ternd_session_break(s, "it aborts process %u, which it does not have", handle);
+    }
+}
+
+/** The lengths of its parts are possible, and their sum is its own. */
+static bool sound(const struct tern_wire_entry *e)
+{
+    return e->size <= SIZE_MAX_PACKETS && e->data <= TERN_DATA_MAX && e->label <= TERN_WIRE_LABEL_MAX &&
+        e->length == sizeof *e + tern_wire_round(e->size) + tern_wire_round(e->data) + tern_wire_round(e->label);
+}
+
+void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size)
+{
+    struct tern_wire_entry e;
+    char label[TERN_WIRE_LABEL_MAX + 1];
+    if (size < sizeof e) {
+        ternd_session_break(s, "an entry of %zu bytes", size);
+        return;
+    }
+    memcpy(&e, entry, sizeof e);
+    if (e.length != size || !sound(&e)) {
+        ternd_session_break(s, "the lengths of an entry of %zu bytes do not fit it", size);
+        return;
+    }
+    const uint8_t *payload = entry + sizeof e;
+    memcpy(label, payload + tern_wire_round(e.size) + tern_wire_round(e.data), e.label);
+    label[e.label] = '\0';
+    switch (e.op) {
+    case TERN_WIRE_ENTRY_SUBMIT:
+    case TERN_WIRE_ENTRY_NULL:
+        submit(s, &e, payload, e.label ? label : NULL);
+        break;
+    case TERN_WIRE_ENTRY_ALLOCATION_DESTROY:
+        destroy(s, e.object, TERND_ALLOCATION);
+        break;
+    case TERN_WIRE_ENTRY_FENCE_DESTROY:
+        destroy(s, e.object, TERND_FENCE);
+        break;
+    case TERN_WIRE_ENTRY_ABORT:
+        abort_process(s, e.object, e.label ? label : NULL);
+        break;
+    default:
+        ternd_session_break(s, "an entry of kind %u, which there is not", e.op);
+    }
+}
+
+void ternd_submissions_take(struct ternd_session *s)
+{
+    struct tern_wire_ring *r = &s->shared->submissions;
+    pthread_mutex_lock(&s->ring);
+    const uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+    while (s->head != tail && !s->broken) {
+        const uint64_t there = tail - s->head;
+        struct tern_wire_entry e;
+        if (there > TERN_WIRE_SUBMISSION_BYTES || there < sizeof e) {
+            ternd_session_break(s, "the tail of its submission ring is impossible");
+            break;
+        }
+        tern_ring_get(s->submissions, TERN_WIRE_SUBMISSION_BYTES, s->head, &e, sizeof e);
+        const uint32_t length = e.length;
+        if (length < sizeof e || length > sizeof s->scratch || length > there || length % 8) {
+            ternd_session_break(s, "an entry of %u bytes, where %llu are in the ring", length,
+                                (unsigned long long)there);
+            break;
+        }
+        tern_ring_get(s->submissions, TERN_WIRE_SUBMISSION_BYTES, s->head, s->scratch, length);
+        s->head += length;
+        atomic_store_explicit(&r->head, s->head, memory_order_release);
+        ternd_submissions_do(s, s->scratch, length);
+    }
+    pthread_mutex_unlock(&s->ring);
+}

@@ -39,6 +39,7 @@ static void print_text(const struct tern_device_info *i)
 {
     printf("backend            %s\n", i->backend);
     printf("configuration      %s\n", i->config);
+    printf("shared by          %s\n", i->service[0] ? i->service : "nobody: it is this program's own");
     printf("hardware version   %u.%u.%u\n", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu, i->version & 0xffu);
     printf("interface          0x%08x\n", TERN_SPEC_HASH);
     printf("engines            %u\n", i->engines);
@@ -96,6 +97,11 @@ static int print_json(const struct tern_device_info *i)
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "backend", i->backend);
     cJSON_AddStringToObject(o, "config", i->config);
+    if (i->service[0]) {
+        cJSON_AddStringToObject(o, "service", i->service);
+    } else {
+        cJSON_AddNullToObject(o, "service");
+    }
     cJSON_AddStringToObject(o, "version", version);
     cJSON_AddStringToObject(o, "interface", interface);
     cJSON_AddNumberToObject(o, "engines", i->engines);

@@ -105,13 +105,6 @@ struct tc_image {
     int prints;      /**< Calls printf somewhere: dispatch.user0 and user1 must name a buffer. */
 };
 
-/** How many of an image's bytes [from, to) have to be written: those in data. The others are zero. */
-static inline uint32_t tc_image_filled(const struct tc_image *image, uint32_t from, uint32_t to)
-{
-    const uint32_t end = image->filled < to ? image->filled : to;
-    return end > from ? end - from : 0;
-}
-
 /** Links an object for the device address base (a multiple of 4096). Errors as tc_link. Freed by tc_image_free. */
 int tc_load(const struct tc_blob *object, uint32_t base, struct tc_image *out, char **log);
 void tc_image_free(struct tc_image *image);

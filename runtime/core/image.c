@@ -9,46 +9,18 @@
 #define STEP (1u << 20) /* how far to go on when an address is taken */
 #define TRIES 512u
 
-/** Gives the device memory back. */
-static void displace(struct rt_image *im)
-{
-    struct tern_allocation **const parts[] = {&im->code, &im->constants, &im->data};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (*parts[i] != NULL) {
-            tern_allocation_destroy(*parts[i]);
-            *parts[i] = NULL;
-        }
-    }
-}
-
 static void image_destroy(void *object)
 {
     struct rt_image *im = object;
-    displace(im);
+    rt_place_end(&im->parts);
     tc_image_free(&im->image);
     rt_object_drop(im->context);
     free(im);
 }
 
-/** Device memory for one part of the image, at its address, with its contents; memory is zero before. */
-static int place(cl_context ctx, const struct tc_image *image, uint32_t from, uint32_t to, uint32_t flags,
-                 struct tern_allocation **out)
+static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, struct tern_allocation **out)
 {
-    if (from == to) {
-        return 0;
-    }
-    struct tern_allocation *a;
-    int r = rt_context_take(ctx, to - from, flags, image->base + from, &a);
-    if (r != 0) {
-        return r;
-    }
-    r = tern_allocation_write(a, 0, image->data + from, tc_image_filled(image, from, to));
-    if (r != 0) {
-        tern_allocation_destroy(a);
-        return r;
-    }
-    *out = a;
-    return 0;
+    return rt_context_take(user, size, flags, address, out);
 }
 
 /** One try at one address. -EEXIST: something is there. */
@@ -62,21 +34,8 @@ static int load_at(struct rt_image *im, const struct tc_blob *object, uint32_t b
         return r == -EEXIST ? -EIO : r;
     }
     free(log);
-    const struct tc_image *t = &im->image;
-    if (t->size > RT_IMAGE_END - base) {
-        r = -EEXIST;
-    } else {
-        r = place(im->context, t, 0, t->code_size, TERN_MEM_READ | TERN_MEM_EXEC, &im->code);
-    }
-    const uint32_t variables = t->code_size + t->constant_size;
-    if (r == 0) {
-        r = place(im->context, t, t->code_size, variables, TERN_MEM_READ, &im->constants);
-    }
-    if (r == 0) {
-        r = place(im->context, t, variables, t->size, TERN_MEM_READ | TERN_MEM_WRITE, &im->data);
-    }
+    r = im->image.size > RT_IMAGE_END - base ? -EEXIST : rt_place_image(&im->image, take, im->context, &im->parts);
     if (r != 0) {
-        displace(im);
         tc_image_free(&im->image);
         im->image = (struct tc_image){0};
     }

@@ -8,6 +8,7 @@
 
 #include "runtime/compiler/compiler.h"
 #include "runtime/core/context.h"
+#include "runtime/core/place.h"
 
 #define RT_IMAGE_FIRST 0xd0000000u
 #define RT_IMAGE_END 0xdfff0000u
@@ -16,9 +17,7 @@ struct rt_image {
     struct rt_object base; /**< Held by the program and by commands that run it. */
     cl_context context;    /**< Held. */
     struct tc_image image;
-    struct tern_allocation *code;
-    struct tern_allocation *constants; /**< NULL: the image has none. */
-    struct tern_allocation *data; /**< NULL: the image has none. */
+    struct rt_place_parts parts;
 };
 
 /** Links and places an object. CL_MEM_OBJECT_ALLOCATION_FAILURE: no device memory (tern_last_error);

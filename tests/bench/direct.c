@@ -36,21 +36,14 @@ void direct_free(struct direct_program *program)
     tc_image_free(&program->image);
 }
 
-static int place(struct direct_process *p, uint32_t from, uint32_t to, uint32_t flags, struct tern_allocation **out)
+static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, struct tern_allocation **out)
 {
-    const struct tc_image *im = &p->program->image;
-    if (from == to) {
-        return 0;
-    }
-    int r = tern_allocation_create(p->proc, to - from, flags, im->base + from, out);
-    r = r ? r : tern_allocation_write(*out, 0, im->data + from, tc_image_filled(im, from, to));
-    return r ? fail(r, "no place for the kernels", tern_last_error()) : 0;
+    return tern_allocation_create(user, size, flags, address, out);
 }
 
 int direct_process_create(struct tern_device *dev, const char *name, const struct direct_program *program,
                           struct direct_process *out)
 {
-    const struct tc_image *im = &program->image;
     *out = (struct direct_process){.program = program};
     out->info.size = sizeof out->info;
     tern_device_query(dev, &out->info);
@@ -58,11 +51,9 @@ int direct_process_create(struct tern_device *dev, const char *name, const struc
     if (r) {
         return fail(r, "no process", tern_last_error());
     }
-    const uint32_t variables = im->code_size + im->constant_size;
-    r = place(out, 0, im->code_size, TERN_MEM_READ | TERN_MEM_EXEC, &out->code);
-    r = r ? r : place(out, im->code_size, variables, TERN_MEM_READ, &out->constants);
-    r = r ? r : place(out, variables, im->size, TERN_MEM_READ | TERN_MEM_WRITE, &out->data);
+    r = rt_place_image(&program->image, take, out->proc, &out->parts);
     if (r) {
+        fail(r, "no place for the kernels", tern_last_error());
         direct_process_destroy(out);
     }
     return r;
@@ -70,12 +61,7 @@ int direct_process_create(struct tern_device *dev, const char *name, const struc
 
 void direct_process_destroy(struct direct_process *p)
 {
-    struct tern_allocation *const parts[] = {p->code, p->constants, p->data};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i]) {
-            tern_allocation_destroy(parts[i]);
-        }
-    }
+    rt_place_end(&p->parts);
     if (p->proc && tern_process_destroy(p->proc)) {
         fail(-EBUSY, "a process does not end", tern_last_error());
     }

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "compiler.h"
+#include "runtime/core/place.h"
 #include "tern/tern.h"
 #include "tern/tern_spec.h"
 
@@ -26,7 +26,7 @@ struct direct_process {
     struct tern_process *proc;
     const struct direct_program *program;
     struct tern_device_info info;
-    struct tern_allocation *code, *constants, *data; /**< NULL: the program has none. */
+    struct rt_place_parts parts;
 };
 
 struct direct_range {

@@ -16,6 +16,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/error.h"
+#include "median.h"
 #include "preempt_case.h"
 
 #define MAX_CHOSEN 64
@@ -35,7 +36,7 @@ struct options {
 };
 
 struct result {
-    uint32_t *save, *restore; /**< Cycles, one for each request. */
+    double *save, *restore; /**< Cycles, one for each request. */
     uint32_t n, n_restore, runs;
     uint32_t bytes, local, extra; /**< The most of all stops. */
 };
@@ -124,7 +125,8 @@ static int measure(struct rig *r, const struct preempt_case *c, uint32_t request
     struct preempt_scene s;
     struct tern_indication i;
     uint32_t state = seed * 2654435761u + 1;
-    *out = (struct result){.save = calloc(requests, 4), .restore = calloc(requests + 1ul, 4)};
+    *out = (struct result){.save = calloc(requests, sizeof *out->save),
+                            .restore = calloc(requests + 1ul, sizeof *out->restore)};
     if (!out->save || !out->restore) {
         return -ENOMEM;
     }
@@ -209,18 +211,7 @@ static int overhead(struct rig *r, double percent[2])
 
 /* --------------------------------------------------------------------- report */
 
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static uint32_t median(const uint32_t *sorted, uint32_t n)
-{
-    return n ? sorted[n / 2] : 0;
-}
-
-static uint32_t largest(const uint32_t *sorted, uint32_t n)
+static double largest(const double *sorted, uint32_t n)
 {
     return n ? sorted[n - 1] : 0;
 }
@@ -232,10 +223,10 @@ static void print_row(cJSON *results, const char *kernel, const struct result *x
         uint32_t value;
     } cells[] = {
         {"requests", x->n},
-        {"save_median", median(x->save, x->n)},
-        {"save_max", largest(x->save, x->n)},
-        {"restore_median", median(x->restore, x->n_restore)},
-        {"restore_max", largest(x->restore, x->n_restore)},
+        {"save_median", (uint32_t)median_upper(x->save, x->n)},
+        {"save_max", (uint32_t)largest(x->save, x->n)},
+        {"restore_median", (uint32_t)median_upper(x->restore, x->n_restore)},
+        {"restore_max", (uint32_t)largest(x->restore, x->n_restore)},
         {"context_bytes", x->bytes},
         {"local_bytes", x->local},
         {"context_extra", x->extra},
@@ -317,8 +308,8 @@ static int run(const struct options *o)
         struct result x;
         good = measure(&r, o->chosen[i], o->requests, o->seed + (uint32_t)(o->chosen[i] - preempt_cases), &x);
         if (good == 1) {
-            qsort(x.save, x.n, 4, by_value);
-            qsort(x.restore, x.n_restore, 4, by_value);
+            median_sort(x.save, x.n);
+            median_sort(x.restore, x.n_restore);
             print_row(object ? cJSON_GetObjectItem(object, "results") : NULL, o->chosen[i]->kernel, &x);
         }
         free(x.save);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "median.h"
 #include "os/sched/sched.h"
 #include "sched_measure.h"
 
@@ -158,12 +159,6 @@ static unsigned again(struct bench *b)
     return n;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int run(struct bench *b, double *median)
 {
     double batch[BATCHES];
@@ -183,8 +178,8 @@ static int run(struct bench *b, double *median)
         }
         batch[i] = spent / decisions;
     }
-    qsort(batch, BATCHES, sizeof batch[0], by_value);
-    *median = batch[BATCHES / 2];
+    median_sort(batch, BATCHES);
+    *median = median_upper(batch, BATCHES);
     return 0;
 }
 

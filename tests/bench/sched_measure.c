@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "median.h"
 #include "sched_rig.h"
 
 #define PROCESSES 16u
@@ -36,27 +37,21 @@ static uint64_t got(const struct client *c)
     return c->to - c->from;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void judge(const struct rig *r, uint64_t *sorted, struct measure_fairness *out)
+static void judge(const struct rig *r, double *sorted, struct measure_fairness *out)
 {
     const unsigned n = r->clients;
     double sum = 0, squares = 0;
     for (unsigned i = 0; i < n; i++) {
-        sorted[i] = got(&r->client[i]);
-        sum += (double)sorted[i];
-        squares += (double)sorted[i] * (double)sorted[i];
+        sorted[i] = (double)got(&r->client[i]);
+        sum += sorted[i];
+        squares += sorted[i] * sorted[i];
     }
-    qsort(sorted, n, sizeof sorted[0], by_number);
-    const double median = ((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]) / 2;
+    median_sort(sorted, n);
+    const double median = median_mean(sorted, n);
     *out = (struct measure_fairness){
         .jain = squares > 0 ? sum * sum / (n * squares) : 0,
-        .min_to_median = median > 0 ? (double)sorted[0] / median : 0,
-        .max_to_median = median > 0 ? (double)sorted[n - 1] / median : 0,
+        .min_to_median = median > 0 ? sorted[0] / median : 0,
+        .max_to_median = median > 0 ? sorted[n - 1] / median : 0,
     };
 }
 
@@ -68,7 +63,7 @@ int measure_fairness(struct measure_options *o, unsigned contexts, struct measur
     while (contexts % processes) {
         processes--; /* alike processes: shares are fair among these first */
     }
-    uint64_t *sorted = calloc(contexts, sizeof *sorted);
+    double *sorted = calloc(contexts, sizeof *sorted);
     int e = sorted ? open_rig(o, &r, "", processes, contexts) : -ENOMEM;
     if (!sorted) {
         return e;
@@ -145,7 +140,7 @@ int measure_focus(struct measure_options *o, double *share)
 
 struct realtime {
     struct client *client;
-    uint64_t *wait;
+    double *wait;
     unsigned n, wanted;
     uint64_t next, seed, gap;
     bool out; /* a buffer has been submitted and not ended */
@@ -165,7 +160,7 @@ static void flood_completed(struct client *c, const struct tern_completion *done
 static void realtime_completed(struct client *c, const struct tern_completion *done)
 {
     struct realtime *t = c->user;
-    t->wait[t->n++] = done->begin - done->submitted;
+    t->wait[t->n++] = (double)(done->begin - done->submitted);
     t->seed = t->seed * 6364136223846793005u + 1442695040888963407u;
     t->next = done->end + t->gap / 4 + (t->seed >> 33) % t->gap;
     t->out = false;
@@ -177,7 +172,7 @@ static void realtime_completed(struct client *c, const struct tern_completion *d
 int measure_realtime(struct measure_options *o, uint64_t *median, uint64_t *max)
 {
     struct rig r;
-    struct realtime t = {.wait = calloc(o->samples, sizeof(uint64_t)), .wanted = o->samples, .seed = 1,
+    struct realtime t = {.wait = calloc(o->samples, sizeof(double)), .wanted = o->samples, .seed = 1,
                          .gap = o->quantum};
     int e = t.wait ? open_rig(o, &r, ",realtime=1", 9, o->flood + 1) : -ENOMEM;
     if (!t.wait) {
@@ -200,9 +195,9 @@ int measure_realtime(struct measure_options *o, uint64_t *median, uint64_t *max)
         e = rig_run(&r, 0, UINT64_MAX / 4);
     }
     if (!e) {
-        qsort(t.wait, t.n, sizeof t.wait[0], by_number);
-        *median = t.wait[t.n / 2];
-        *max = t.wait[t.n - 1];
+        median_sort(t.wait, t.n);
+        *median = (uint64_t)median_upper(t.wait, t.n);
+        *max = (uint64_t)t.wait[t.n - 1];
     }
     e = finish(&r, e);
     free(t.wait);

@@ -18,6 +18,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "median.h"
 #include "session.h"
 
 #define BATCHES 20u
@@ -161,18 +162,6 @@ static void round_trips(struct partner *p, double *us, unsigned n)
 
 /* -------------------------------------------------------------------- the suite */
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, unsigned n)
-{
-    qsort(v, n, sizeof *v, by_value);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 /** us[0]: the dispatches, us[1]: the round trips, count of each. */
 static bool measure(struct rig *r, struct partner *p, unsigned count, double *us[2])
 {
@@ -199,7 +188,9 @@ struct figures {
 
 static struct figures figures(double *us[2], unsigned count)
 {
-    return (struct figures){median(us[0], count), median(us[1], count)};
+    median_sort(us[0], count);
+    median_sort(us[1], count);
+    return (struct figures){median_mean(us[0], count), median_mean(us[1], count)};
 }
 
 static void print_text(const struct figures *f, const char *where)

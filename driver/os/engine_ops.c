@@ -37,14 +37,14 @@ static void add(struct pieces *p, const struct tern_allocation *to, uint64_t off
     }
 }
 
-/** Prefix, packets and data: all that the device gets of a chunk, in one write. */
+/** Writes prefix, packets and data at once. */
 static int write_chunk(const struct tern_context *c, const struct tern_chunk *s, uint64_t offset)
 {
     struct pieces p = {.n = 0};
-    uint32_t image[TERN_CHUNK_BYTES / 4 + PREFIX / 4];
-    int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, image);
-    tern_data_resolve(s, image + PREFIX / 4);
-    add(&p, c->arena, offset, image, PREFIX + s->size);
+    uint32_t words[TERN_CHUNK_BYTES / 4 + PREFIX / 4];
+    int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, words);
+    tern_data_resolve(s, words + PREFIX / 4);
+    add(&p, c->arena, offset, words, PREFIX + s->size);
     if (s->job->data_size) {
         add(&p, c->data, (uint64_t)s->slot * TERN_DATA_PAGES * TERN_PAGE, s->job->packets + s->job->size / 4,
             s->job->data_size);
@@ -52,7 +52,7 @@ static int write_chunk(const struct tern_context *c, const struct tern_chunk *s,
     return r ? r : tern_device_write(c->proc->dev, p.piece, p.n);
 }
 
-static int place(struct tern_device *dev, uint32_t engine, const struct tern_chunk *s, struct tern_hw_entry *entry)
+static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_chunk *s, struct tern_hw_entry *entry)
 {
     const uint8_t *packets = (const uint8_t *)s->job->packets + s->start;
     *entry = (struct tern_hw_entry){.fence = s->id, .size = s->size, .resume = s->resume, .null = s->job->null};
@@ -81,7 +81,7 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk
 {
     struct tern_device *dev = user;
     struct tern_hw_entry entry;
-    int r = place(dev, engine, chunk, &entry);
+    int r = prepare(dev, engine, chunk, &entry);
     if (r) {
         return r;
     }

@@ -4,9 +4,9 @@
  *
  * Lock order: dev->hal_lock (the hal: registers and device memory), then dev->lock (the OS state: everything below
  * unless it says otherwise). Only the device thread holds both, while the scheduler runs; no thread waits for the hal
- * lock with dev->lock held, and device time passes, long copies go on and files are written without dev->lock. So
- * tern_submit and the queries never wait for a simulator, a copy or a reset. Callbacks are called with neither. Where
- * device time passes by itself, the device thread waits with neither too.
+ * lock with dev->lock held, and time passes, long copies go on and files are written without it. So tern_submit and
+ * the queries wait for a run of the scheduler at most, and never for a step of a simulator, a copy or a reset.
+ * Callbacks are called with neither. Where device time passes by itself, the device thread waits with neither.
  */
 #ifndef TERN_OS_OS_H
 #define TERN_OS_OS_H

@@ -8,7 +8,7 @@
  * to back; the scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
  *
  * Threads: every function may be called from any thread. Callbacks come from the device's own thread and may call
- * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and for whom:
+ * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and on what:
  * no call waits for work of another process. One that changes page tables waits for paging buffers, its own and those
  * queued before: engines take them before all work, and one that does not stop for them within the timeout is reset.
  * One that lacks memory or addresses waits for frees of any process that had begun when it was called, and for its own
@@ -87,8 +87,8 @@ struct tern_device_info {
  * timeout (an engine that has not stopped so long after it was asked to is reset (F2, F3); else environment
  * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has
  * run longer ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum,
- * grace (S1), preempt (every engine is preempted so often), depth (1 or 2 entries of the HW queue), realtime (1:
- * the band REALTIME for everybody). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
+ * grace (S1), preempt (what runs is preempted after so many), depth (1 or 2 entries of the HW queue), realtime (1:
+ * the band REALTIME needs no privilege). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
  * -EPROTO: the device was built from another interface description; -ENOMEM. tern_last_error() then says what,
  * where and what to do. May take a second.
  *
@@ -138,7 +138,7 @@ TERN_API const char *tern_last_error(void);
 
 /* ---------------------------------------------------------------- processes */
 
-/** A fault, as told to its process (F1). */
+/** A fault, as reported to its process (F1). */
 struct tern_fault {
     uint32_t size;
     uint32_t code;      /**< TERN_FAULT_* of tern_spec.h, or one of those below; 0 if there was none. */
@@ -175,7 +175,7 @@ TERN_API int tern_process_create(struct tern_device *dev, const char *name, stru
 TERN_API int tern_process_destroy(struct tern_process *proc);
 /**
  * Takes from it all that the device has of it, whatever it does: its work is aborted, what runs is stopped in the
- * middle, and its memory, its address space and its place in every queue are given back; completions that nobody has
+ * middle, and its memory, its address space and its entries in all queues are given back; completions that were not
  * taken are dropped. May be called at any moment, beside any call for it or its objects in other threads: those that
  * block end, and all, then and later, fail with -EIO; those that destroy an object free it. tern_process_destroy ends
  * what is left, which is memory of the host alone. Blocks, for as long as engines may take to stop; not for other
@@ -188,7 +188,7 @@ TERN_API int tern_process_status(struct tern_process *proc, struct tern_fault *f
 /**
  * Puts it in error (TERN_FAULT_ABORTED): what it has queued is aborted, what runs is stopped in the middle.
  * why (may be NULL) goes into the message. For work that does not end by itself. Does not block; tern_wait
- * tells when the work is gone.
+ * returns when the work has ended.
  */
 TERN_API void tern_process_abort(struct tern_process *proc, const char *why);
 
@@ -218,7 +218,7 @@ TERN_API int tern_process_allocations(struct tern_process *proc, struct tern_all
 /**
  * Which of its pages were written, by engines or by the host, since their bits were last cleared (D2, D7): bit i of
  * bits (of (bytes / 4096 + 31) / 32 words) is of page i from address on. address and bytes are multiples of 4 KiB, and
- * lie in one allocation. clear: the bits asked for are cleared; a write beside the call is told by it or by the next.
+ * lie in one allocation. clear: the bits asked for are cleared; a write during the call is reported by it or the next.
  * A page of a new allocation whose bit is 0 reads zero. Waits for the device as copies do. -EINVAL: not multiples, or 0
  * bytes; -EFAULT: no allocation, or beyond it; -ENOTSUP: clear, on a device whose bits are of more than 4 KiB
  * (dirty_page_bytes); -EIO: it was killed, or the device is lost.
@@ -255,8 +255,9 @@ TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offse
 /* ----------------------------------------------------- contexts, submission */
 
 /**
- * Who goes first (S1): a band that wants an engine has it before the lower ones, but NORMAL keeps at least a tenth of
- * what FOCUS could take. IDLE runs when nobody else wants to. REALTIME cuts what runs at once, and needs privilege.
+ * Classes of priority (S1): work of a band runs before work of lower ones, but NORMAL keeps at least a tenth of what
+ * FOCUS could take. IDLE runs when no other band is ready. REALTIME preempts what runs without grace, and needs
+ * privilege.
  */
 enum tern_band {
     TERN_BAND_IDLE = 0,
@@ -269,10 +270,10 @@ enum tern_band {
 enum tern_result {
     TERN_COMPLETED = 0,
     TERN_FAULTED = 1, /**< This buffer faulted. */
-    TERN_ABORTED = 2, /**< Not run, or cut, because its process is in error. */
+    TERN_ABORTED = 2, /**< Not run, or stopped, because its process is in error. */
 };
 
-/** Told once per submission, in submission order within a context (C5). Times are device
+/** Reported once per buffer, in submission order within a context (C5). Times are device
  * cycles; zero if it never ran. */
 struct tern_completion {
     uint32_t size;
@@ -306,13 +307,13 @@ struct tern_context_desc {
 /**
  * Completions of any contexts of a device, for a program that does not want callbacks on the device's thread: taken
  * when the program has time for them, and a descriptor that poll(2) says to be readable while there are any. Nothing is
- * lost, however late they are taken: each takes the place in memory that its submission made.
+ * lost, however late they are taken: the memory for each is allocated by its submission.
  * -ENOMEM; -EMFILE, -ENFILE: descriptors. Threads: any; of several that take, each completion goes to one.
  */
 TERN_API int tern_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out);
 /** Drops what was not taken. -EBUSY: contexts use it, and changes nothing. */
 TERN_API int tern_completion_queue_destroy(struct tern_completion_queue *queue);
-/** The descriptor, which stays the queue's: only to be polled for POLLIN. Closed in the child of a fork. */
+/** The descriptor, which the queue closes: only to be polled for POLLIN. Closed in the child of a fork. */
 TERN_API int tern_completion_queue_fd(const struct tern_completion_queue *queue);
 /**
  * Takes the oldest completions, at most max, in the order in which work ended; out[0].size is the size of each element
@@ -335,7 +336,7 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
 /**
  * Appends a DMA buffer to the context's SW queue. packets (copied): size bytes, a multiple of 64, at least 64 and at
  * most 1 MiB. label (copied; may be NULL): names the work in faults and traces, e.g. the kernel. *fence (may be NULL):
- * 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
+ * its fence id, 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
  * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM. Does not block.
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
@@ -357,17 +358,17 @@ TERN_API int tern_submit_data(struct tern_context *ctx, const void *packets, siz
  * to measure what that costs. */
 TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);
 /**
- * Waits until fence (and so all before it) has ended. timeout_ms < 0: for ever. Blocks.
+ * Waits until the buffer with this fence id, and so all before it, has ended. timeout_ms < 0: for ever. Blocks.
  * -ETIMEDOUT; -EIO: it did not complete; -EINVAL: never submitted.
  */
 TERN_API int tern_wait(struct tern_context *ctx, uint64_t fence, int64_t timeout_ms);
-/** The last fence that has ended: a buffer has ended once its callback has returned. */
+/** The fence id of the last buffer that has ended: a buffer has ended once its callback has returned. */
 TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
 
 /**
  * Another band and weight (0: 100) from now on, for what runs as well. Does not block. -EINVAL: band or weight;
  * -EPERM: the band REALTIME needs CAP_SYS_NICE, or a device opened with the key realtime=1, because it can keep
- * everybody else from an engine.
+ * all others from an engine.
  */
 TERN_API int tern_context_set_priority(struct tern_context *ctx, enum tern_band band, uint32_t weight);
 
@@ -375,14 +376,14 @@ TERN_API int tern_context_set_priority(struct tern_context *ctx, enum tern_band 
 struct tern_context_stats {
     uint32_t size;
     uint64_t submitted, completed, aborted; /**< Buffers; aborted: or faulted. The others have not ended. */
-    uint64_t preempted;                     /**< How often work of it that had begun was cut. */
-    uint64_t moved;                         /**< How often it went on on another engine than the one that cut it. */
+    uint64_t preempted;                     /**< How often work of it that had begun was preempted. */
+    uint64_t moved;                         /**< How often that was resumed on another engine. */
     uint64_t cycles;                        /**< Engine cycles its buffers ran, those of what runs now not included; */
     uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< and of these on each engine: their sum is `cycles`. */
     uint64_t waited, longest_wait;          /**< From submission of a buffer to its begin: sum, maximum. */
     uint32_t engine;                        /**< Where it is queued, or ran last. */
     uint32_t weight;
-    enum tern_band band;                    /**< Its own. */
+    enum tern_band band;                    /**< As set, without what it inherits. */
 };
 TERN_API int tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
 
@@ -399,9 +400,10 @@ TERN_API int tern_fence_create(struct tern_process *proc, uint64_t initial, stru
 TERN_API void tern_fence_destroy(struct tern_fence *fence);
 /** Its device virtual address, a multiple of 8. */
 TERN_API uint32_t tern_fence_address(const struct tern_fence *fence);
-/** The value now. -EIO: the device is lost. */
+/** The value now. Waits as tern_device_time does. -EIO: the device is lost. */
 TERN_API int tern_fence_value(struct tern_fence *fence, uint64_t *value);
-/** Sets the value from the CPU; whoever waits for it, engine or thread, goes on. -EIO: the device is lost. */
+/** Sets the value from the CPU; threads and queued work that wait for it go on. Waits as tern_device_time does. -EIO:
+ *  the device is lost. */
 TERN_API int tern_fence_signal(struct tern_fence *fence, uint64_t value);
 /** Waits until the value is at least this. timeout_ms < 0: for ever. -ETIMEDOUT; -EIO: the
  * process is in error. Blocks. */

@@ -73,7 +73,7 @@ static void run_calls(struct ternd *t, int fd, const struct ucred *who, const st
     void *slot = (uint8_t *)s->shared + TERN_WIRE_SLOT_OFFSET + (size_t)w->slot * TERN_WIRE_SLOT;
     w->connections = s->limits.calls;
     ssize_t n = tern_socket_send(fd, w, sizeof *w, -1, false) ? 0 : 1;
-    while (n > 0) {
+    while (n > 0 && !atomic_load(&s->broken)) {
         n = tern_socket_receive(fd, &request, sizeof request, NULL);
         if (n == -EMSGSIZE) {
             ternd_session_break(s, "a request is too long");

@@ -104,7 +104,8 @@ struct ternd_session {
     struct tern_list processes;
     uint32_t calls;             /**< Connections for calls. */
     int call[TERN_WIRE_CONNECTIONS_MAX]; /**< Their sockets by slot, or -1. */
-    bool ending, broken;
+    bool ending;
+    atomic_bool broken;         /**< It is being disconnected. */
 
     pthread_mutex_t done;
     uint64_t tail;              /**< Of the completion ring. */

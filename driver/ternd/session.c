@@ -131,7 +131,7 @@ void ternd_session_break(struct ternd_session *s, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!__atomic_exchange_n(&s->broken, true, __ATOMIC_SEQ_CST)) {
+    if (!atomic_exchange(&s->broken, true)) {
         ternd_log(TERND_WARNING, "process %d (%s) of user %u is disconnected: %s", (int)s->pid, s->program,
                   (unsigned)s->uid, text);
         shutdown(s->connection, SHUT_RDWR);

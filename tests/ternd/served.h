@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A ternd in this process, so that a test sees what it holds: a device and a socket in a folder of its own, around each
+ * test. Clients are its children, or connections that the test makes itself.
+ */
+#ifndef SERVED_H
+#define SERVED_H
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "os/service.h"
+#include "ternd/server.h"
+#include "tests/driver/free_pages.h"
+#include "tests/driver/work.h"
+
+static struct ternd server;
+static struct work b;
+static char served_folder[32];
+static struct sockaddr_un served_at;
+static int served_listener;
+static pthread_t served_thread;
+static struct ternd_limits_file *served_limits;
+static uint32_t pages_before;
+static unsigned descriptors_before;
+
+static inline void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static inline unsigned descriptors(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    assert_non_null(d);
+    while (readdir(d)) {
+        n++;
+    }
+    closedir(d);
+    return n;
+}
+
+static void *served_connection(void *user)
+{
+    const int fd = (int)(intptr_t)user;
+    struct ucred who;
+    socklen_t size = sizeof who;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+    ternd_connection(&server, fd, &who);
+    pthread_mutex_lock(&server.lock);
+    server.connections--;
+    pthread_mutex_unlock(&server.lock);
+    return NULL;
+}
+
+static void *served_accept(void *user)
+{
+    (void)user;
+    for (int fd; (fd = accept4(served_listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;) {
+        pthread_t t;
+        pthread_mutex_lock(&server.lock);
+        server.connections++;
+        pthread_mutex_unlock(&server.lock);
+        assert_int_equal(pthread_create(&t, NULL, served_connection, (void *)(intptr_t)fd), 0);
+        pthread_detach(t);
+    }
+    return NULL;
+}
+
+static inline uint32_t served_connections(void)
+{
+    pthread_mutex_lock(&server.lock);
+    const uint32_t n = server.connections;
+    pthread_mutex_unlock(&server.lock);
+    return n;
+}
+
+/** All clients have gone: nothing of them is left. */
+static inline void nothing_left(void)
+{
+    while (served_connections()) {
+        nap(); /* ctest ends a test that hangs */
+    }
+    while (free_pages(server.dev) < pages_before) {
+        nap(); /* frees that have begun */
+    }
+    assert_int_equal(free_pages(server.dev), pages_before);
+    assert_int_equal(server.dev->process_count, 0);
+    assert_true(tern_list_empty(&server.sessions));
+    TERN_LIST_EACH(node, &server.users)
+    {
+        const struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
+        assert_int_equal(u->memory, 0);
+        assert_int_equal(u->contexts, 0);
+        assert_int_equal(u->connections, 0);
+    }
+    assert_int_equal(descriptors(), descriptors_before);
+}
+
+static inline int serve_with(const char *limits)
+{
+    strcpy(served_folder, "/tmp/ternd-test-XXXXXX");
+    assert_non_null(mkdtemp(served_folder));
+    served_at.sun_family = AF_UNIX;
+    snprintf(served_at.sun_path, sizeof served_at.sun_path, "%s/sock", served_folder);
+    ok(ternd_limits_read(limits, &served_limits));
+    ok_or_skip(tern_os_device_open("model", "small,mem=64M,timeout=200000", &server.dev));
+    tern_os_device_trust(server.dev);
+    server.info.size = sizeof server.info;
+    ok(tern_os_device_query(server.dev, &server.info));
+    server.limits = served_limits;
+    tern_list_init(&server.sessions);
+    tern_list_init(&server.users);
+    pthread_mutex_init(&server.lock, NULL);
+    pthread_cond_init(&server.left, NULL);
+    served_listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(served_listener, (struct sockaddr *)&served_at, sizeof served_at), 0);
+    assert_int_equal(listen(served_listener, 64), 0);
+    assert_int_equal(pthread_create(&served_thread, NULL, served_accept, NULL), 0);
+    setenv("TERND_SOCKET", served_at.sun_path, 1);
+    pages_before = free_pages(server.dev);
+    descriptors_before = descriptors();
+    b.size = 0;
+    return 0;
+}
+
+static inline int serve(void **state)
+{
+    (void)state;
+    return serve_with(NULL);
+}
+
+static inline int serve_end(void **state)
+{
+    (void)state;
+    shutdown(served_listener, SHUT_RDWR);
+    pthread_join(served_thread, NULL);
+    close(served_listener);
+    ok(tern_os_device_close(server.dev));
+    while (!tern_list_empty(&server.users)) {
+        struct ternd_user *u = TERN_LIST_ENTRY(server.users.next, struct ternd_user, node);
+        tern_list_remove(&u->node);
+        free(u);
+    }
+    ternd_limits_free(served_limits);
+    unlink(served_at.sun_path);
+    rmdir(served_folder);
+    return 0;
+}
+
+#endif

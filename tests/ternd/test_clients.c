@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Clients that die, stand still or flood, while others work: the others notice nothing, and nothing of these stays.
+ * Each client is a child of this process, on libtern.
+ */
+#include <fcntl.h>
+
+#include "served.h"
+
+/** A child that does what a client does, and tells each step by a byte. */
+struct client {
+    pid_t pid;
+    int says;
+};
+
+static int say_to;
+
+static void say(char what)
+{
+    assert_int_equal(write(say_to, &what, 1), 1);
+}
+
+static struct client start(void (*run)(void))
+{
+    struct client c;
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    c.pid = fork();
+    assert_true(c.pid >= 0);
+    if (!c.pid) {
+        say_to = ends[1];
+        close(ends[0]);
+        run();
+        _exit(0);
+    }
+    close(ends[1]);
+    c.says = ends[0];
+    return c;
+}
+
+static void heard(const struct client *c, char what)
+{
+    char got = 0;
+    assert_int_equal(read(c->says, &got, 1), 1);
+    assert_int_equal(got, what);
+}
+
+static void ended(struct client *c, int want)
+{
+    int status = 0;
+    assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+    assert_int_equal(status, want);
+    close(c->says);
+}
+
+/** In a client: a failed assertion is the end of it. */
+#define must(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, tern_last_error()); \
+            _exit(1); \
+        } \
+    } while (0)
+
+static struct tern_device *dev;
+static struct tern_process *p;
+static struct tern_context *ctx;
+
+static void client_open(int32_t engine, tern_completion_fn completed)
+{
+    const struct tern_context_desc d = {.size = sizeof d, .engine = engine, .completed = completed};
+    must(tern_device_open(NULL, NULL, &dev) == 0);
+    must(tern_process_create(dev, "client", &p) == 0);
+    must(tern_context_create(p, &d, &ctx) == 0);
+}
+
+static void client_close(void)
+{
+    tern_context_destroy(ctx);
+    must(tern_process_destroy(p) == 0);
+    must(tern_device_close(dev) == 0);
+}
+
+/* ------------------------------------------------------------------ what clients do */
+
+/** Checked work, until it is done. */
+static void work(void)
+{
+    uint8_t got[8192];
+    client_open(-1, NULL);
+    struct tern_allocation *m;
+    must(tern_allocation_create(p, sizeof got, TERN_MEM_READ | TERN_MEM_WRITE, 0, &m) == 0);
+    for (unsigned i = 1; i <= 50; i++) {
+        uint64_t fence;
+        b.size = 0;
+        work_fill(&b, tern_allocation_address(m), 4096, (uint8_t)i);
+        work_copy(&b, tern_allocation_address(m) + 4096, tern_allocation_address(m), 4096);
+        must(tern_submit(ctx, b.w, b.size, "work", &fence) == 0);
+        must(tern_wait(ctx, fence, -1) == 0);
+        must(tern_allocation_read(m, 0, got, sizeof got) == 0);
+        for (size_t k = 0; k < sizeof got; k++) {
+            must(got[k] == (uint8_t)i);
+        }
+    }
+    tern_allocation_destroy(m);
+    client_close();
+}
+
+/** A kernel that never ends runs, more is queued, memory is in use, a thread waits. */
+static void *wait_for_fence(void *fence)
+{
+    tern_fence_wait(fence, 1, -1);
+    return NULL;
+}
+
+static void spin(void)
+{
+    const uint32_t loop = 0x0000006f; /* j . */
+    struct tern_allocation *code, *stack, *more;
+    struct tern_fence *fence;
+    pthread_t t;
+    client_open(0, NULL);
+    must(tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_EXEC, 0, &code) == 0);
+    must(tern_allocation_create(p, 65536, TERN_MEM_READ | TERN_MEM_WRITE, 0, &stack) == 0);
+    must(tern_allocation_create(p, 8u << 20, TERN_MEM_READ | TERN_MEM_WRITE, 0, &more) == 0);
+    must(tern_fence_create(p, 0, &fence) == 0);
+    must(tern_allocation_write(code, 0, &loop, sizeof loop) == 0);
+    must(pthread_create(&t, NULL, wait_for_fence, fence) == 0);
+    for (int i = 0; i < 3; i++) {
+        b.size = 0;
+        work_dispatch(&b, tern_allocation_address(code), tern_allocation_address(stack));
+        must(tern_submit(ctx, b.w, b.size, "spin", NULL) == 0);
+    }
+    struct tern_context_stats s = {.size = sizeof s};
+    struct tern_engine_counters c = {.size = sizeof c};
+    do {
+        must(tern_device_counters(dev, 0, &c) == 0);
+        must(tern_context_query(ctx, &s) == 0);
+    } while (c.issue < 1000); /* it is in the middle of the kernel */
+    must(s.submitted == 3 && s.completed == 0);
+    say('r');
+    pause();
+}
+
+static uint64_t told;
+
+static void count(void *user, const struct tern_completion *c)
+{
+    (void)user;
+    must(c->fence == ++told && c->result == TERN_COMPLETED);
+}
+
+/** More completions than the ring has room for come while it stands still. */
+static void sleep_over_completions(void)
+{
+    const unsigned n = 3 * TERN_WIRE_COMPLETIONS;
+    uint64_t fence = 0;
+    struct tern_fence *gate;
+    client_open(0, count);
+    must(tern_fence_create(p, 0, &gate) == 0);
+    b.size = 0;
+    work_wait(&b, tern_fence_address(gate), 1); /* all end when it stands still */
+    must(tern_submit(ctx, b.w, b.size, "gate", NULL) == 0);
+    for (unsigned i = 1; i < n; i++) {
+        must(tern_submit_null(ctx, "null", &fence) == 0);
+    }
+    must(tern_fence_signal(gate, 1) == 0);
+    say('s');
+    raise(SIGSTOP);
+    must(tern_wait(ctx, fence, -1) == 0);
+    must(told == n && tern_context_ended(ctx) == n);
+    tern_fence_destroy(gate);
+    client_close();
+}
+
+/** As much as it may have, then it is told so; when it has ended, it may go on. */
+static void flood(void)
+{
+    uint64_t fence = 0;
+    struct tern_fence *gate;
+    int r = 0;
+    client_open(1, NULL);
+    must(tern_fence_create(p, 0, &gate) == 0);
+    b.size = 0;
+    work_wait(&b, tern_fence_address(gate), 1);
+    must(tern_submit(ctx, b.w, b.size, "gate", NULL) == 0);
+    for (unsigned n = 0; !r && n < 1000; n++) { /* of a MiB, by the slot of a connection */
+        for (b.size = 0; b.size < 1u << 20;) {
+            assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)), 0);
+        }
+        r = tern_submit(ctx, b.w, b.size, "flood", &fence);
+    }
+    must(r == -ENOMEM && strstr(tern_last_error(), "are queued in ternd"));
+    say('f');
+    must(tern_fence_signal(gate, 1) == 0);
+    must(tern_wait(ctx, fence, -1) == 0);
+    must(tern_submit(ctx, b.w, 64, "again", &fence) == 0);
+    must(tern_wait(ctx, fence, -1) == 0);
+    tern_fence_destroy(gate);
+    client_close();
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void test_killed_in_the_middle_of_a_kernel(void **state)
+{
+    (void)state;
+    struct client works = start(work), spins = start(spin);
+    heard(&spins, 'r');
+    assert_int_equal(kill(spins.pid, SIGKILL), 0);
+    ended(&spins, SIGKILL);
+    ended(&works, 0);
+    nothing_left();
+    works = start(work); /* and the engines are everybody's again */
+    ended(&works, 0);
+    nothing_left();
+}
+
+static void test_killed_at_any_moment(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 20; i++) {
+        struct client c = start(i % 2 ? work : flood);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000 * (1 + 3 * i % 40)}, NULL);
+        assert_int_equal(kill(c.pid, SIGKILL), 0);
+        assert_int_equal(waitpid(c.pid, NULL, 0), c.pid);
+        close(c.says);
+        nothing_left();
+    }
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    struct client stops = start(sleep_over_completions);
+    int status;
+    heard(&stops, 's');
+    assert_int_equal(waitpid(stops.pid, &status, WUNTRACED), stops.pid);
+    assert_true(WIFSTOPPED(status));
+    struct client works = start(work);
+    ended(&works, 0);
+    assert_int_equal(kill(stops.pid, SIGCONT), 0);
+    ended(&stops, 0);
+    nothing_left();
+}
+
+static void test_flood(void **state)
+{
+    (void)state;
+    struct client floods = start(flood);
+    heard(&floods, 'f');
+    struct client works = start(work);
+    ended(&works, 0);
+    ended(&floods, 0);
+    nothing_left();
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    struct client all[8];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        all[i] = start(work);
+    }
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ended(&all[i], 0);
+    }
+    nothing_left();
+}
+
+/** A process that its own thread kills while others are in calls for it; and what is left is destroyed at once. */
+static void *kill_process(void *proc)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    must(tern_process_kill(proc) == 0);
+    return NULL;
+}
+
+static void kill_own(void)
+{
+    struct tern_fence *fence;
+    struct tern_allocation *m;
+    struct tern_fault f = {.size = sizeof f};
+    pthread_t t;
+    client_open(0, NULL);
+    must(tern_fence_create(p, 0, &fence) == 0);
+    must(tern_allocation_create(p, 4096, TERN_MEM_READ, 0, &m) == 0);
+    b.size = 0;
+    work_wait(&b, tern_fence_address(fence), 1);
+    uint64_t last = 0;
+    must(tern_submit(ctx, b.w, b.size, "waits", &last) == 0);
+    must(pthread_create(&t, NULL, kill_process, p) == 0);
+    must(tern_fence_wait(fence, 1, -1) == -EIO);
+    must(tern_wait(ctx, last, -1) == -EIO);
+    must(pthread_join(t, NULL) == 0);
+    must(tern_process_status(p, &f) == -EIO && f.code == TERN_FAULT_KILLED);
+    must(tern_submit_null(ctx, "late", NULL) == -EIO);
+    must(tern_process_destroy(p) == 0); /* with all its objects */
+    must(tern_device_close(dev) == 0);
+}
+
+static void test_kills_its_own_process(void **state)
+{
+    (void)state;
+    struct client c = start(kill_own);
+    ended(&c, 0);
+    nothing_left();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_killed_in_the_middle_of_a_kernel, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_killed_at_any_moment, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_stopped, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_flood, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_many, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_kills_its_own_process, serve, serve_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A client that says what no library would: it gets an error or is disconnected, and nothing of it stays. */
+#include "served.h"
+
+#include <sys/mman.h>
+
+#include "tern/tern_spec.h"
+#include "wire/socket.h"
+
+/** A client that writes its messages itself. */
+struct raw {
+    int session, calls, memory;
+    struct tern_wire_welcome welcome, attached;
+    struct tern_wire_shared *shared;
+    uint64_t tail;
+};
+
+static int reach(const void *hello, size_t size, struct tern_wire_welcome *w, int *memory)
+{
+    const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&served_at, sizeof served_at), 0);
+    assert_int_equal(tern_socket_send(fd, hello, size, -1, true), 0);
+    memset(w, 0, sizeof *w);
+    const ssize_t n = tern_socket_receive(fd, w, sizeof *w, memory);
+    assert_true(n >= (ssize_t)offsetof(struct tern_wire_welcome, token));
+    return fd;
+}
+
+static struct tern_wire_hello good_hello(uint32_t kind)
+{
+    return (struct tern_wire_hello){.magic = TERN_WIRE_MAGIC, .version = TERN_WIRE_VERSION, .spec = TERN_SPEC_HASH,
+                                    .kind = kind, .program = "raw"};
+}
+
+static struct raw raw_open(void)
+{
+    struct raw r = {0};
+    struct tern_wire_hello h = good_hello(TERN_WIRE_SESSION);
+    r.session = reach(&h, sizeof h, &r.welcome, &r.memory);
+    assert_int_equal(r.welcome.status, 0);
+    r.shared = mmap(NULL, tern_wire_shared_bytes(r.welcome.connections), PROT_READ | PROT_WRITE, MAP_SHARED, r.memory,
+                    0);
+    assert_true(r.shared != MAP_FAILED);
+    h.kind = TERN_WIRE_CALLS;
+    memcpy(h.token, r.welcome.token, sizeof h.token);
+    r.calls = reach(&h, sizeof h, &r.attached, NULL);
+    assert_int_equal(r.attached.status, 0);
+    return r;
+}
+
+static void raw_close(struct raw *r)
+{
+    munmap(r->shared, tern_wire_shared_bytes(r->welcome.connections));
+    close(r->memory);
+    close(r->calls);
+    close(r->session);
+}
+
+static void *raw_slot(const struct raw *r)
+{
+    return (char *)r->shared + TERN_WIRE_SLOT_OFFSET + (size_t)r->attached.slot * TERN_WIRE_SLOT;
+}
+
+/** A request: the reply's status; -ECONNRESET: disconnected. */
+static int raw_call(struct raw *r, uint32_t op, uint32_t object, uint64_t v0, uint64_t v1, uint64_t v2,
+                    struct tern_wire_reply *reply)
+{
+    struct tern_wire_reply own;
+    reply = reply ? reply : &own;
+    const struct tern_wire_request q = {
+        .length = offsetof(struct tern_wire_request, text), .op = op, .object = object, .value = {v0, v1, v2}};
+    if (tern_socket_send(r->calls, &q, q.length, -1, true)) {
+        return -ECONNRESET;
+    }
+    const ssize_t n = tern_socket_receive(r->calls, reply, sizeof *reply, NULL);
+    return n > 0 ? reply->status : -ECONNRESET;
+}
+
+static uint32_t raw_make(struct raw *r, uint32_t op, uint32_t object, uint64_t v0, uint64_t v1, uint64_t v2)
+{
+    struct tern_wire_reply reply;
+    assert_int_equal(raw_call(r, op, object, v0, v1, v2, &reply), 0);
+    assert_true(reply.object != 0);
+    return reply.object;
+}
+
+/** An entry in the ring, as it is, and a wake-up. */
+static void raw_put(struct raw *r, const struct tern_wire_entry *e, const void *more, size_t size)
+{
+    uint8_t *ring = (uint8_t *)r->shared + TERN_WIRE_SUBMISSION_OFFSET;
+    assert_true(r->tail + sizeof *e + size <= TERN_WIRE_SUBMISSION_BYTES);
+    memcpy(ring + r->tail, e, sizeof *e);
+    memcpy(ring + r->tail + sizeof *e, more ? more : "", size);
+    r->tail += sizeof *e + size;
+    atomic_store(&r->shared->submissions.tail, r->tail);
+    tern_socket_wake(r->session);
+}
+
+/** ternd ends the session. */
+static void disconnected(struct raw *r)
+{
+    char byte[8];
+    ssize_t n;
+    do {
+        n = recv(r->session, byte, sizeof byte, 0);
+    } while (n > 0);
+    raw_close(r);
+    nothing_left();
+}
+
+/* ------------------------------------------------------------------ hello */
+
+static void refused(const void *hello, size_t size, const char *why)
+{
+    struct tern_wire_welcome w;
+    const int fd = reach(hello, size, &w, NULL);
+    assert_true(w.status < 0);
+    assert_int_equal(w.magic, TERN_WIRE_MAGIC);
+    assert_int_equal(w.version, TERN_WIRE_VERSION);
+    if (!strstr(w.text, why)) {
+        print_error("'%s' lacks '%s'\n", w.text, why);
+        fail();
+    }
+    char byte;
+    assert_int_equal(recv(fd, &byte, 1, 0), 0); /* and it is over */
+    close(fd);
+}
+
+static void test_hello(void **state)
+{
+    (void)state;
+    const struct tern_wire_hello good = good_hello(TERN_WIRE_SESSION);
+    struct tern_wire_hello h = good;
+    char text[128];
+    h.magic ^= 1;
+    refused(&h, sizeof h, "no hello");
+    refused(&good, 3, "no hello");
+    refused("", 1, "no hello");
+    h = good;
+    h.version = 7;
+    snprintf(text, sizeof text, "version %u of the protocol is needed, not 7", TERN_WIRE_VERSION);
+    refused(&h, sizeof h, text);
+    refused(&h, 12, text); /* that version's hello may be shorter */
+    h = good;
+    h.spec ^= 1;
+    refused(&h, sizeof h, "interface description");
+    h = good;
+    h.kind = 3;
+    refused(&h, sizeof h, "not as this version has it");
+    refused(&good, sizeof good - 4, "not as this version has it");
+    char longer[sizeof good + 8] = {0};
+    memcpy(longer, &good, sizeof good);
+    refused(longer, sizeof longer, "not as this version has it");
+    h = good_hello(TERN_WIRE_CALLS);
+    refused(&h, sizeof h, "session has ended");
+    const int silent = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(silent, (struct sockaddr *)&served_at, sizeof served_at), 0);
+    close(silent);
+    nothing_left();
+}
+
+/* ------------------------------------------------------------------ requests */
+
+static void test_requests_of_wrong_form(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t length, op;
+        size_t size;
+    } forms[] = {
+        {39, 1, 39}, {40, 1, 8}, {39, 1, 40}, {0, 1, 40}, {UINT32_MAX, 1, 40}, {40, 0, 40}, {40, TERN_WIRE_OPS, 40},
+        {40, UINT32_MAX, 40}, {sizeof(struct tern_wire_request) + 8, 1, sizeof(struct tern_wire_request) + 8},
+    };
+    assert_int_equal(offsetof(struct tern_wire_request, text), 40); /* the least that is right */
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct raw r = raw_open();
+        char message[sizeof(struct tern_wire_request) + 8] = {0};
+        raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+        memcpy(message, &forms[i].length, 4);
+        memcpy(message + 4, &forms[i].op, 4);
+        assert_int_equal(tern_socket_send(r.calls, message, forms[i].size, -1, true), 0);
+        disconnected(&r);
+    }
+}
+
+/** Numbers of objects that it does not have, of another kind, or another client's. */
+static void test_objects_of_others(void **state)
+{
+    (void)state;
+    struct raw a = raw_open(), other = raw_open();
+    const uint32_t p = raw_make(&a, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const uint32_t m = raw_make(&a, TERN_WIRE_ALLOCATION_CREATE, p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0);
+    const uint32_t c = raw_make(&a, TERN_WIRE_CONTEXT_CREATE, p, (uint64_t)-1, 0, 1);
+    const uint32_t f = raw_make(&a, TERN_WIRE_FENCE_CREATE, p, 5, 0, 0);
+    const uint32_t all[] = {p, m, c, f, 0, 77, UINT32_MAX};
+    for (uint32_t op = TERN_WIRE_PROCESS_DESTROY; op < TERN_WIRE_OPS; op++) {
+        if (op == TERN_WIRE_CONTEXT_SUBMIT) {
+            continue; /* names it in the entry */
+        }
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            assert_int_equal(raw_call(&other, op, all[i], 1, 0, 0, NULL), -EINVAL);
+        }
+    }
+    struct tern_wire_reply reply;
+    assert_int_equal(raw_call(&a, TERN_WIRE_FENCE_VALUE, f, 0, 0, 0, &reply), 0);
+    assert_int_equal(reply.value[0], 5);
+    const uint32_t wrong[][2] = {{TERN_WIRE_ALLOCATION_READ, p}, {TERN_WIRE_PROCESS_KILL, m},
+                                 {TERN_WIRE_CONTEXT_DESTROY, f}, {TERN_WIRE_FENCE_SIGNAL, c},
+                                 {TERN_WIRE_ALLOCATION_CREATE, c}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(raw_call(&a, wrong[i][0], wrong[i][1], 1, 0, 0, NULL), -EINVAL);
+    }
+    raw_close(&a);
+    raw_close(&other);
+    nothing_left();
+}
+
+static void test_values_out_of_range(void **state)
+{
+    (void)state;
+    struct raw r = raw_open();
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const uint32_t m = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 8192, TERN_MEM_READ | TERN_MEM_WRITE, 0);
+    const uint32_t c = raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, (uint64_t)-1, 0, 1);
+    const uint64_t big = UINT64_MAX;
+    const struct {
+        uint32_t op, object;
+        uint64_t v[3];
+        int status;
+    } calls[] = {
+        {TERN_WIRE_COUNTERS, 0, {big}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_READ, m, {8192, 1}, -EFAULT},
+        {TERN_WIRE_ALLOCATION_READ, m, {big, 2}, -EFAULT},
+        {TERN_WIRE_ALLOCATION_WRITE, m, {1, 8192}, -EFAULT},
+        {TERN_WIRE_ALLOCATION_READ, m, {0, TERN_WIRE_COPY + 1}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_WRITE, m, {0, big}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_CREATE, p, {0, 1, 0}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_CREATE, p, {4096, 8, 0}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_CREATE, p, {4096, 1ull << 32 | 1, 0}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_CREATE, p, {4096, 1, 1ull << 32}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_CREATE, p, {big, 1, 0}, -ENOSPC},
+        {TERN_WIRE_PROCESS_DIRTY, p, {1ull << 32, 4096, 0}, -EINVAL},
+        {TERN_WIRE_PROCESS_DIRTY, p, {0x10000, big, 0}, -EINVAL},
+        {TERN_WIRE_PROCESS_DIRTY, p, {0x10000, 4u << 20, 0}, -EFAULT},
+        {TERN_WIRE_CONTEXT_CREATE, p, {1000, 0, 0}, -EINVAL},
+        {TERN_WIRE_CONTEXT_CREATE, p, {1ull << 32, 0, 0}, -EINVAL},
+        {TERN_WIRE_CONTEXT_CREATE, p, {0, 1ull << 32 | 1, 0}, -EINVAL},
+        {TERN_WIRE_CONTEXT_PRIORITY, c, {4, 0}, -EINVAL},
+        {TERN_WIRE_CONTEXT_PRIORITY, c, {1ull << 32, 0}, -EINVAL},
+        {TERN_WIRE_CONTEXT_PRIORITY, c, {1, 1001}, -EINVAL},
+        {TERN_WIRE_CONTEXT_SUBMIT, 0, {TERN_WIRE_SLOT + 1}, -EINVAL},
+        {TERN_WIRE_PROCESS_ALLOCATIONS, p, {big}, 0},
+        {TERN_WIRE_PROCESS_DESTROY, p, {0}, -EBUSY},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const int s = raw_call(&r, calls[i].op, calls[i].object, calls[i].v[0], calls[i].v[1], calls[i].v[2], NULL);
+        if (s != calls[i].status) {
+            print_error("call %zu (%u): %d\n", i, calls[i].op, s);
+        }
+        assert_int_equal(s, calls[i].status);
+    }
+    raw_close(&r);
+    nothing_left();
+}
+
+/* ------------------------------------------------------------------ rings */
+
+static void test_tail_that_is_impossible(void **state)
+{
+    (void)state;
+    const uint64_t tails[] = {8, TERN_WIRE_SUBMISSION_BYTES + 8, 1ull << 40, UINT64_MAX};
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        struct raw r = raw_open();
+        raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+        atomic_store(&r.shared->submissions.tail, tails[i]);
+        tern_socket_wake(r.session);
+        disconnected(&r);
+    }
+}
+
+static void test_entries_that_are_wrong(void **state)
+{
+    (void)state;
+    uint32_t nop[16];
+    assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, nop), 0);
+    const uint32_t head = sizeof(struct tern_wire_entry), whole = head + 64;
+    const struct tern_wire_entry good = {
+        .length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 64, .fence = 1};
+    const struct {
+        const char *what;
+        struct tern_wire_entry e;
+    } entries[] = {
+        {"no length", {0}},
+        {"shorter than its header", {.length = 8, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2}},
+        {"no multiple of 8", {.length = whole - 4, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 60, .fence = 1}},
+        {"longer than what is there", {.length = whole + 8, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 72}},
+        {"longer than any", {.length = TERN_WIRE_ENTRY_MAX + 8, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2}},
+        {"parts beyond it", {.length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 128, .fence = 1}},
+        {"parts that overflow", {.length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 0xfffffff8u,
+                                 .data = 72, .fence = 1}},
+        {"data beyond the most", {.length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 0x80000040u,
+                                  .data = 0x80000000u, .fence = 1}},
+        {"a label beyond the most", {.length = whole, .op = TERN_WIRE_ENTRY_NULL, .object = 2, .label = 0xfffffff8u}},
+        {"no such kind", {.length = whole, .op = 6, .object = 2, .size = 64, .fence = 1}},
+        {"no such context", {.length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 9, .size = 64, .fence = 1}},
+        {"a process for a context", {.length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 1, .size = 64,
+                                     .fence = 1}},
+        {"a fence out of turn", {.length = whole, .op = TERN_WIRE_ENTRY_SUBMIT, .object = 2, .size = 64, .fence = 2}},
+        {"destroys what there is not", {.length = whole, .op = TERN_WIRE_ENTRY_ALLOCATION_DESTROY, .object = 9,
+                                        .size = 64}},
+        {"destroys a context", {.length = whole, .op = TERN_WIRE_ENTRY_FENCE_DESTROY, .object = 2, .size = 64}},
+        {"aborts a context", {.length = whole, .op = TERN_WIRE_ENTRY_ABORT, .object = 2, .size = 64}},
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct raw r = raw_open();
+        const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+        assert_int_equal(p, 1);
+        assert_int_equal(raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 1), 2);
+        print_message("%s\n", entries[i].what);
+        raw_put(&r, &entries[i].e, nop, sizeof nop);
+        disconnected(&r);
+    }
+    struct raw r = raw_open(); /* the good one is none of them */
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 1);
+    raw_put(&r, &good, nop, sizeof nop);
+    while (!atomic_load(&r.shared->completions.tail)) {
+        nap();
+    }
+    memcpy(raw_slot(&r), &good, sizeof good);   /* and by the slot: its fence is out of turn */
+    assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_SUBMIT, 0, whole, 0, 0, NULL), 0);
+    disconnected(&r);
+}
+
+/** Twice the same, while another works with it. */
+static void test_destroyed_twice(void **state)
+{
+    (void)state;
+    struct raw r = raw_open();
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const uint32_t m = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 4096, TERN_MEM_READ, 0);
+    const struct tern_wire_entry e = {
+        .length = sizeof e, .op = TERN_WIRE_ENTRY_ALLOCATION_DESTROY, .object = m};
+    raw_put(&r, &e, NULL, 0);
+    assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_READ, m, 0, 1, 0, NULL), -EINVAL);
+    raw_put(&r, &e, NULL, 0);
+    disconnected(&r);
+}
+
+/** It says that it has taken completions which are not there. */
+static void test_head_that_is_impossible(void **state)
+{
+    (void)state;
+    struct raw r = raw_open();
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const uint32_t c = raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 1);
+    const struct tern_wire_entry e = {.length = sizeof e, .op = TERN_WIRE_ENTRY_NULL, .object = c, .fence = 1};
+    atomic_store(&r.shared->completions.head, 1ull << 40);
+    raw_put(&r, &e, NULL, 0);
+    disconnected(&r);
+}
+
+/** It submits on and on, takes nothing, and does not keep to what it was told that it may have. */
+static void test_flood(void **state)
+{
+    (void)state;
+    struct raw r = raw_open();
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const uint32_t c = raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 1);
+    const struct tern_wire_entry e = {.length = sizeof e, .op = TERN_WIRE_ENTRY_NULL, .object = c};
+    uint8_t *ring = (uint8_t *)r.shared + TERN_WIRE_SUBMISSION_OFFSET;
+    uint64_t fence = 0, tail = 0;
+    int status = 0;
+    while (!status) { /* ends when its session does */
+        for (uint64_t n = 0; n < 4096 && TERN_WIRE_SUBMISSION_BYTES % sizeof e == 0; n++) {
+            struct tern_wire_entry next = e;
+            next.fence = ++fence;
+            memcpy(ring + tail % TERN_WIRE_SUBMISSION_BYTES, &next, sizeof next);
+            tail += sizeof next;
+        }
+        atomic_store(&r.shared->submissions.tail, tail);
+        status = raw_call(&r, TERN_WIRE_NOP, 0, 0, 0, 0, NULL);
+        assert_true(fence < 2 * r.welcome.queue / tern_wire_cost(0, 0) + TERN_WIRE_COMPLETIONS + 8192);
+    }
+    assert_int_equal(status, -ECONNRESET);
+    assert_true(fence >= TERN_WIRE_COMPLETIONS + r.welcome.queue / tern_wire_cost(0, 0));
+    disconnected(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_hello, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_requests_of_wrong_form, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_objects_of_others, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_values_out_of_range, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_tail_that_is_impossible, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_entries_that_are_wrong, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_destroyed_twice, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_head_that_is_impossible, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_flood, serve, serve_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ternd as a program: its arguments, its socket, a second one, limits, and its end."""
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TERND, TERN = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
+del sys.argv[1:3]
+
+
+class Life(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.socket = self.folder / "sock"
+
+    def environment(self, **more):
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
+        return {**plain, "TERN_BACKEND": "model", **more}
+
+    def start(self, *args, **env):
+        """A ternd that listens."""
+        daemon = subprocess.Popen([TERND, "--socket", str(self.socket), *args], env=self.environment(**env),
+                                  stderr=subprocess.PIPE, text=True)
+        self.addCleanup(daemon.communicate)
+        self.addCleanup(daemon.kill)
+        self.assertIn(f"at {self.socket}", daemon.stderr.readline())
+        return daemon
+
+    def fails(self, status, *args, **env):
+        r = subprocess.run([TERND, *args], env=self.environment(**env), capture_output=True, text=True, check=False,
+                           timeout=60)
+        self.assertEqual((r.returncode, r.stdout), (status, ""), r.stderr)
+        return r.stderr
+
+    def info(self, **env):
+        """What tern info says, without saying which backend."""
+        environment = self.environment(**env)
+        del environment["TERN_BACKEND"]
+        return subprocess.run([TERN, "info", "--json"], env=environment, capture_output=True, text=True, check=False)
+
+    def end(self, daemon, how=signal.SIGTERM):
+        daemon.send_signal(how)
+        _, said = daemon.communicate(timeout=60)
+        self.assertEqual(daemon.returncode, 0, said)
+        self.assertEqual(list(self.folder.glob("sock*")), [])
+        return said
+
+    def test_arguments(self):
+        for args in ["--socket"], ["--nonsense"], ["more"], ["--limits"]:
+            self.assertIn("see ternd --help", self.fails(2, *args))
+        for args in ["--help"], ["--version"]:
+            r = subprocess.run([TERND, *args], capture_output=True, text=True, check=False)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertIn("ternd", r.stdout)
+        self.assertIn("unknown backend 'none'", self.fails(1, "--socket", self.socket, "--backend", "none"))
+        self.assertIn("where to listen?", self.fails(1)) if os.geteuid() else None
+        self.assertIn("1 to 107 bytes", self.fails(1, "--socket", "x" * 200))
+        self.assertEqual(list(self.folder.glob("*")), [])
+
+    def test_serves_and_ends(self):
+        for how in signal.SIGTERM, signal.SIGINT:
+            daemon = self.start("--config", "small")
+            said = json.loads(self.info(TERND_SOCKET=str(self.socket)).stdout)
+            self.assertEqual((said["service"], said["backend"], said["config"]), (str(self.socket), "model", "small"))
+            self.assertIn("ends on", self.end(daemon, how))
+
+    def test_is_found_at_its_standard_place(self):
+        (self.folder / "tern").mkdir()
+        self.socket = self.folder / "tern" / "ternd.sock"
+        daemon = self.start()
+        run = {"XDG_RUNTIME_DIR": str(self.folder)}
+        if not pathlib.Path("/run/tern/ternd.sock").exists():
+            self.assertEqual(json.loads(self.info(**run).stdout)["service"], str(self.socket))
+        for own in {"TERN_BACKEND": "model"}, {"TERN_BACKEND": "model", "TERN_CONFIG": "small"}:
+            r = subprocess.run([TERN, "info", "--json"], env=self.environment(**run, **own), capture_output=True,
+                               text=True, check=False)
+            self.assertIsNone(json.loads(r.stdout)["service"])
+        self.end(daemon)
+
+    def test_one_that_is_named_must_be_there(self):
+        r = self.info(TERND_SOCKET=str(self.socket))
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertIn(f"ternd at {self.socket} cannot be reached: No such file", r.stderr)
+
+    def test_second_is_refused(self):
+        daemon = self.start()
+        said = self.fails(1, "--socket", str(self.socket))
+        self.assertIn(f"another ternd, process {daemon.pid}, listens at {self.socket}", said)
+        self.assertEqual(self.info(TERND_SOCKET=str(self.socket)).returncode, 0)
+        self.end(daemon)
+
+    def test_stale_socket_is_replaced(self):
+        daemon = self.start()
+        daemon.kill()
+        daemon.wait()
+        self.assertTrue(self.socket.exists())
+        r = self.info(TERND_SOCKET=str(self.socket))
+        self.assertIn("cannot be reached: Connection refused", r.stderr)
+        daemon = self.start()
+        self.assertEqual(self.info(TERND_SOCKET=str(self.socket)).returncode, 0)
+        self.end(daemon)
+
+    def test_a_file_is_not_replaced(self):
+        self.socket.write_text("mine")
+        self.assertIn("exists, and is no socket", self.fails(1, "--socket", str(self.socket)))
+        self.assertEqual(self.socket.read_text(), "mine")
+
+    def test_socket_of_systemd(self):
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(listener.close)
+        listener.bind(str(self.socket))
+        listener.listen()
+        run = f'export LISTEN_PID=$$ LISTEN_FDS=1; exec {TERND} 3<&{listener.fileno()}'
+        daemon = subprocess.Popen(["bash", "-c", run], env=self.environment(JOURNAL_STREAM="1:1"),
+                                  pass_fds=[listener.fileno()], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(daemon.communicate)
+        self.addCleanup(daemon.kill)
+        self.assertEqual(self.info(TERND_SOCKET=str(self.socket)).returncode, 0)
+        daemon.terminate()
+        _, said = daemon.communicate(timeout=60)
+        self.assertEqual(daemon.returncode, 0)
+        self.assertTrue(all(line.startswith("<6>ternd: ") for line in said.splitlines()), said)
+        self.assertTrue(self.socket.exists())  # it is systemd's
+        r = subprocess.run(["bash", "-c", f'export LISTEN_PID=$$ LISTEN_FDS=1; exec {TERND} 3</dev/null'],
+                           env=self.environment(), capture_output=True, text=True, check=False)
+        self.assertIn("no listening Unix socket", r.stderr)
+
+    def test_damaged_limits(self):
+        limits = self.folder / "limits"
+        for text, where, why in [
+                ("[default]\nmemory = 1X\n", "2:10", "'1X' is not a number"),
+                ("memory = 1\n", "1:1", "a section must come first"),
+                ("# so\n\n[default\n", "3:9", "']' is missing"),
+                ("[everybody]\n", "1:2", "a section is [default]"),
+                ("[user]\n", "1:6", "a name is missing"),
+                ("[user no-such-user-here]\n", "1:7", "there is no user 'no-such-user-here'"),
+                ("[group no-such-group]\n", "1:8", "there is no group 'no-such-group'"),
+                ("[default]\n  speed = 3\n", "2:3", "'speed' is none of memory"),
+                ("[default]\nfocus = maybe\n", "2:9", "focus is yes or no"),
+                ("[default]\nfocus yes\n", "2:7", "'=' is missing"),
+                ("[default]\nfocus = yes no\n", "2:13", "nothing may follow here"),
+                ("[default]\ncalls = 257\n", "2:9", "257 is out of range: 1 to 256"),
+                ("[default]\nmemory = 99999999999G\n", "2:10", "99999999999G is out of range"),
+                ("[default]\ncontexts = 1\ncontexts = 2\n", "3:1", "contexts is there twice"),
+                ("[user 1]\n[user 1]\n", "2:1", "this section is there twice"),
+                ("[default]\nmem\0ory = 1\n", "2:4", "a NUL byte")]:
+            limits.write_text(text)
+            said = self.fails(1, "--socket", str(self.socket), "--limits", str(limits))
+            self.assertIn(f"{limits}:{where}: {why}", said)
+        self.assertIn("No such file", self.fails(1, "--socket", str(self.socket), "--limits", "/nowhere"))
+        self.assertFalse(self.socket.exists())
+
+    def test_limits_hold(self):
+        limits = self.folder / "limits"
+        limits.write_text(f"[default]\nconnections = 0\n[group {os.getegid()}]\nconnections = 1\n"
+                          f"[user {os.geteuid()}] # me\nconnections = 2\n")
+        daemon = self.start("--limits", str(limits))
+        holds = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
+        for s in holds:
+            s.connect(str(self.socket))
+            self.addCleanup(s.close)
+        deadline = time.monotonic() + 60
+        while self.info(TERND_SOCKET=str(self.socket)).returncode == 0 and time.monotonic() < deadline:
+            pass  # until both have been accepted
+        said = self.info(TERND_SOCKET=str(self.socket)).stderr
+        self.assertIn("has 2 connections, and may have no more", said)
+        self.end(daemon)  # also with connections that say nothing
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -93,16 +93,21 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
         .magic = TERN_WIRE_MAGIC, .version = TERN_WIRE_VERSION, .spec = TERN_SPEC_HASH};
     struct tern_wire_hello hello = {0};
     struct ternd_user *u = ternd_user_get(t, who->uid);
-    int r = u ? ternd_user_take(t, u, 0, 0, 1) : tern_error_memory("a user");
-    if (r) {
-        refuse(fd, &w, r);
+    const int full = u ? ternd_user_take(t, u, 0, 0, 1) : tern_error_memory("a user");
+    if (full && (!u || !ternd_user_may_hear(t, u))) {
         close(fd);
         return;
     }
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    const ssize_t n = tern_socket_receive(fd, &hello, sizeof hello, NULL);
+    const ssize_t n = tern_socket_receive(fd, &hello, sizeof hello, NULL); /* else the refusal may be lost */
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
-    r = n > 0 || n == -EMSGSIZE ? check_hello(&hello, n == -EMSGSIZE ? (ssize_t)sizeof hello + 1 : n) : -EIO;
+    if (full) {
+        ternd_user_heard(t, u);
+        refuse(fd, &w, full);
+        close(fd);
+        return;
+    }
+    int r = n > 0 || n == -EMSGSIZE ? check_hello(&hello, n == -EMSGSIZE ? (ssize_t)sizeof hello + 1 : n) : -EIO;
     if (r && n) {
         refuse(fd, &w, r);
     } else if (!r && hello.kind == TERN_WIRE_SESSION) {

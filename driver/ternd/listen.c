@@ -20,6 +20,7 @@
 #include "base/error.h"
 
 #define FIRST_PASSED 3 /* sd_listen_fds(3) */
+#define NEW ".new"     /* behind the path of a socket that does not listen yet */
 
 /** A socket that systemd passes (LISTEN_PID, LISTEN_FDS), or -1. */
 static int passed(void)
@@ -98,22 +99,23 @@ static int take_lock(const char *path)
     }
 }
 
+/** It has its name once it listens; the one of a ternd that died, which had left the lock, goes at that moment. */
 static int make_socket(const char *path)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct stat s;
-    memcpy(at.sun_path, path, strlen(path));
-    if (lstat(path, &s) == 0) {
-        if (!S_ISSOCK(s.st_mode)) {
-            return tern_error(-EEXIST, "%s exists, and is no socket", path);
-        }
-        unlink(path); /* of a ternd that died: the lock was free */
+    if (lstat(path, &s) == 0 && !S_ISSOCK(s.st_mode)) {
+        return tern_error(-EEXIST, "%s exists, and is no socket", path);
     }
+    snprintf(at.sun_path, sizeof at.sun_path, "%.*s" NEW, (int)(sizeof at.sun_path - sizeof NEW), path);
+    unlink(at.sun_path);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const mode_t mask = umask(geteuid() == 0 ? 0111 : 0177); /* root's is for everybody, another's for the user */
-    const int r = fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) || listen(fd, 128) ? -errno : 0;
+    const int r = fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof at) || listen(fd, 128) ||
+        rename(at.sun_path, path) ? -errno : 0;
     umask(mask);
     if (r && fd >= 0) {
+        unlink(at.sun_path);
         close(fd);
     }
     return r ? tern_error(r, "%s: %s", path, strerror(-r)) : fd;
@@ -133,8 +135,8 @@ int ternd_listen(const char *path, struct ternd_listener *out)
         }
         path = standard;
     }
-    if (strlen(path) >= sizeof out->path || !*path) {
-        return tern_error(-EINVAL, "the path of a socket has 1 to %zu bytes", sizeof out->path - 1);
+    if (strlen(path) > sizeof out->path - sizeof NEW || !*path) {
+        return tern_error(-EINVAL, "the path of a socket has 1 to %zu bytes", sizeof out->path - sizeof NEW);
     }
     struct ternd_listener l = {.lock = take_lock(path)};
     if (l.lock < 0) {

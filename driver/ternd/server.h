@@ -33,6 +33,7 @@ struct ternd_user {
     uid_t uid;
     struct ternd_limits limits;
     uint32_t connections, contexts; /**< Now. */
+    uint32_t hearing;               /**< Connections too many, which will be told so. */
     uint64_t memory;                /**< Bytes of device memory. */
 };
 
@@ -126,6 +127,9 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who);
 struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid);
 /** Takes from what the user may have: 0, or -ENOSPC or -EAGAIN with a sentence. */
 int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
+/** May it wait for the hello of a connection too many, to tell why that is refused? Only a few at a time. */
+bool ternd_user_may_hear(struct ternd *t, struct ternd_user *u);
+void ternd_user_heard(struct ternd *t, struct ternd_user *u);
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 
 /* session.c */

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "ternd/server.h"
 
+#define HEARING_MAX 16u
+
 struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
 {
     struct ternd_user *u = NULL;
@@ -52,5 +54,21 @@ void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uin
     u->memory -= memory;
     u->contexts -= contexts;
     u->connections -= connections;
+    pthread_mutex_unlock(&t->lock);
+}
+
+bool ternd_user_may_hear(struct ternd *t, struct ternd_user *u)
+{
+    pthread_mutex_lock(&t->lock);
+    const bool may = u->hearing < HEARING_MAX;
+    u->hearing += may;
+    pthread_mutex_unlock(&t->lock);
+    return may;
+}
+
+void ternd_user_heard(struct ternd *t, struct ternd_user *u)
+{
+    pthread_mutex_lock(&t->lock);
+    u->hearing--;
     pthread_mutex_unlock(&t->lock);
 }

@@ -63,7 +63,7 @@ class Life(unittest.TestCase):
             self.assertIn("ternd", r.stdout)
         self.assertIn("unknown backend 'none'", self.fails(1, "--socket", self.socket, "--backend", "none"))
         self.assertIn("where to listen?", self.fails(1)) if os.geteuid() else None
-        self.assertIn("1 to 107 bytes", self.fails(1, "--socket", "x" * 200))
+        self.assertIn("1 to 103 bytes", self.fails(1, "--socket", "x" * 200))
         self.assertEqual(list(self.folder.glob("*")), [])
 
     def test_serves_and_ends(self):

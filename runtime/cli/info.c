@@ -39,7 +39,7 @@ static void print_text(const struct tern_device_info *i)
 {
     printf("backend            %s\n", i->backend);
     printf("configuration      %s\n", i->config);
-    printf("shared by          %s\n", i->service[0] ? i->service : "nobody: it is this program's own");
+    printf("shared by          %s\n", i->service[0] ? i->service : "no other process: it is this program's own");
     printf("hardware version   %u.%u.%u\n", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu, i->version & 0xffu);
     printf("interface          0x%08x\n", TERN_SPEC_HASH);
     printf("engines            %u\n", i->engines);

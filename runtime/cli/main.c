@@ -43,7 +43,7 @@ static void help(FILE *out)
         fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     }
     external_list(out, is_here);
-    fprintf(out, "\ntern <command> --help tells more, tern help <command> all; tern --version [--json] prints "
+    fprintf(out, "\ntern <command> --help says more, tern help <command> all; tern --version [--json] prints "
                  "the version.\n"
                  "Environment: TERN_BACKEND (rtl, model), TERN_CONFIG (default, small; see docs/driver.md).\n");
 }

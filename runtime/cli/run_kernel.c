@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** tern run: from the file to the kernel, and what the kernel tells of itself. */
+/** tern run: from the file to the kernel, and its statistics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -128,7 +128,7 @@ static void print_times(struct run *r)
            t->cycles > 0 ? (double)c->issue / t->cycles : 0);
     printf("thread instructions  %llu, %.1f of %u lanes active\n", (unsigned long long)c->lanes_active,
            c->issue ? (double)c->lanes_active / (double)c->issue : 0, c->lanes);
-    if (c->stall_use + c->stall_unit + c->stall_idle) { /* a backend that does not time these tells nothing of them */
+    if (c->stall_use + c->stall_unit + c->stall_idle) { /* a backend that does not time these reports none */
         printf("issue lost           %.1f %% to operands, %.1f %% to busy units, %.1f %% with no warp ready\n",
                percent((double)c->stall_use, t->cycles), percent((double)c->stall_unit, t->cycles),
                percent((double)c->stall_idle, t->cycles));

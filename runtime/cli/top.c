@@ -19,7 +19,7 @@ struct top {
     bool json, screen, once;
     long rounds;      /* 0: for ever */
     double seconds;   /* from one to the next */
-    char **program;   /* NULL: look at everybody */
+    char **program;   /* NULL: all processes */
     pid_t child;
     bool child_ended;
     int status;       /* to exit with */
@@ -138,7 +138,7 @@ static int look(struct top *t)
     return EXIT_OK;
 }
 
-/** Gives what the program wrote to where it wanted it. */
+/** Writes what the program wrote to its own outputs. */
 static void copy_out(int from, FILE *to)
 {
     char data[4096];
@@ -210,7 +210,7 @@ int cmd_top(int argc, char **argv)
     }
     t.screen = !t.json && !t.once && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && top_screen_open();
     if (!t.screen && !t.program && t.rounds == 0) {
-        t.rounds = 1; /* nobody is there to press q */
+        t.rounds = 1; /* no terminal on which q could be pressed */
         t.once = true;
     }
     if (t.program) {

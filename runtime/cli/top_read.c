@@ -17,7 +17,8 @@
 
 enum found { NOTHING, FOREIGN, GOOD };
 
-/** A copy of one moment. The writer needs some microseconds; who stays odd for longer died in the middle. */
+/** A copy of one moment. The writer needs some microseconds; a version that stays odd for longer is of a process that
+ *  was killed. */
 static bool copy(const struct tern_stats *from, struct tern_stats *to)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -52,7 +53,7 @@ static enum found read_fd(int fd, struct tern_stats *out)
 {
     struct stat s;
     if (flock(fd, LOCK_SH | LOCK_NB) == 0 || fstat(fd, &s)) {
-        return NOTHING; /* nobody holds it: its process has died */
+        return NOTHING; /* not locked: its process has ended */
     }
     if (s.st_uid != getuid() || (size_t)s.st_size < offsetof(struct tern_stats, sequence)) {
         return NOTHING;

@@ -14,7 +14,8 @@ struct top_list {
     unsigned foreign; /**< Files of living processes that this program does not understand: another version of Tern. */
 };
 
-/** Everything published now. False: no memory. Files of the dead are passed over. Freed by top_free in either case. */
+/** Everything published now. False: no memory. Files of processes that have ended are passed over. Freed by top_free in
+ *  either case. */
 bool top_read(struct top_list *out);
 void top_free(struct top_list *list);
 /** The copy of the same device in an earlier list, or NULL. */

@@ -39,12 +39,12 @@ static bool is_special(const char *path)
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-/** The file must be writable before the program has run for an hour. What is there is removed:
- * nobody shall take it for new. */
+/** The file must be writable before the program has run for an hour. What is there is removed,
+ * not to be taken for new. */
 static bool prepare(const char *file)
 {
     if (strstr(file, "%p") || is_special(file)) {
-        return true; /* whoever writes the trace says what is wrong with it */
+        return true; /* the driver says what is wrong with it */
     }
     const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (fd < 0) {

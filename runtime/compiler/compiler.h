@@ -7,7 +7,7 @@
  *   tc_link     modules -> module (library) or object (relocatable RISC-V ELF with the section .tern.kernels: JSON)
  *   tc_load     object -> image    linked for a device address, with kernel entries
  *
- * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind tells what
+ * Blobs are byte strings that can be stored and given back in another process of the same version; tc_kind says what
  * a byte string is, and that it came back undamaged. Results are cached on disk ($TERN_CACHE_DIR, else
  * $XDG_CACHE_HOME/tern, else ~/.cache/tern) by content, options and versions; TERN_CACHE=0 turns that off. All
  * functions may be called from any thread; all block. Logs are the compiler's own messages, NUL-terminated, owned by
@@ -23,7 +23,7 @@
 enum tc_kind { TC_UNKNOWN, TC_MODULE, TC_LIBRARY, TC_OBJECT };
 
 struct tc_blob {
-    void *data; /**< malloc'ed; owned by whoever holds the struct. */
+    void *data; /**< malloc'ed; owned by the struct's owner. */
     size_t size;
 };
 
@@ -53,7 +53,7 @@ enum tc_address_space { TC_PRIVATE, TC_GLOBAL, TC_CONSTANT, TC_LOCAL };
 
 /** A kernel argument. For pointers to local memory, size is 4 and the value is a local-window address. In what the
  *  functions below give, arguments lie in their order, apart from each other and within the block, and pointers at
- *  multiples of 4, whoever made the object. */
+ *  multiples of 4, whatever made the object. */
 struct tc_arg {
     char *name;      /**< Always kept; NULL only if the parameter has none. */
     char *type;      /**< "float4*", as clGetKernelArgInfo gives it: without qualifiers. */
@@ -76,7 +76,7 @@ struct tc_kernel {
     uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
     uint32_t required_size[3];/**< reqd_work_group_size, each at least 1, or zeros. */
     int uniform;              /**< May rely on work-groups of one size: OpenCL C 1.x, or -cl-uniform-work-group-size. */
-    int arg_info;             /**< Its arguments may be told to the application: -cl-kernel-arg-info. */
+    int arg_info;             /**< The application may query its arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address; filled by tc_load only. */
 };
 

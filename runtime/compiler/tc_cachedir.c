@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The cache's folder and its bound, from the environment. A folder that others could write to would let them put code
- * into the application's kernels: it is not used, and the reason is told once. Programs that run with somebody else's
+ * into the application's kernels: it is not used, and the reason is printed once. Programs that run with another user's
  * rights (setuid) have no cache, for its place comes from the environment.
  */
 #include "tc_internal.h"
@@ -50,7 +50,7 @@ static void make(char *path)
 
 uint64_t tc_cachedir_limit(void)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
     const char *set = secure_getenv("TERN_CACHE_BYTES");
     if (!set || !*set) {
         return DEFAULT_BYTES;
@@ -61,7 +61,7 @@ uint64_t tc_cachedir_limit(void)
     const char *unit = strchr("KMG", *end);
     const unsigned shift = *end && unit ? 10u * (unsigned)(unit - "KMG" + 1) : 0;
     if (*set < '0' || *set > '9' || errno || (*end && (!unit || end[1])) || value > UINT64_MAX >> shift) {
-        if (!atomic_flag_test_and_set(&told)) {
+        if (!atomic_flag_test_and_set(&printed)) {
             fprintf(stderr, "tern: TERN_CACHE_BYTES=%s is not a number of bytes (digits, then K, M, G or nothing); "
                     "%llu are used\n", set, DEFAULT_BYTES);
         }
@@ -72,13 +72,13 @@ uint64_t tc_cachedir_limit(void)
 
 int tc_cachedir_open(int create)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static atomic_flag printed = ATOMIC_FLAG_INIT;
     char path[4096];
     struct stat st;
     if (find(path, sizeof path)) {
         return -ENOENT;
     }
-    (void)tc_cachedir_limit(); /* a bound that is none is told, even if nothing will be written */
+    (void)tc_cachedir_limit(); /* a bound that is none is reported, even if nothing will be written */
     if (create) {
         make(path);
     }
@@ -90,7 +90,7 @@ int tc_cachedir_open(int create)
     if (!foreign && !open_to_all) {
         return fd;
     }
-    if (!atomic_flag_test_and_set(&told)) {
+    if (!atomic_flag_test_and_set(&printed)) {
         char why[64];
         snprintf(why, sizeof why, foreign ? "it belongs to user %u" : "others may write to it (mode %o)",
                  foreign ? (unsigned)st.st_uid : (unsigned)st.st_mode & 07777u);

@@ -2,7 +2,7 @@
 /**
  * tc_compile: clang's front end, unoptimized bitcode out. Headers given by the application become files of a virtual
  * file system, each a memory file in truth. What is read from disk is part of what a cached result depends on
- * (tc_depend.c); programs whose dependences cannot be told are not cached, but linking, which is the longer half,
+ * (tc_depend.c); programs whose dependences are not known are not cached, but linking, which is the longer half,
  * still is.
  */
 #include "tc_internal.h"
@@ -76,7 +76,7 @@ static void front_end_arguments(struct arguments *a, const struct tc_options *o,
         "clang-19", "--target=nvptx-unknown-unknown", "-U__NVPTX__", "-U__PTX__", "-D__OPENCL_VERSION__=300",
         "-DFP_FAST_FMAF", "-x", "cl", "-O2", "-Xclang", "-disable-llvm-passes", "-fno-math-errno",
         "-fomit-frame-pointer", "-fno-ident", "-fno-crash-diagnostics", "-fno-color-diagnostics", "-cl-kernel-arg-info",
-        "-Wno-format", /* printf's records say themselves what they hold; clang wants %v4hlf for a float4 */
+        "-Wno-format", /* printf's records say themselves what they hold; clang expects %v4hlf for a float4 */
         "-Wno-unused-command-line-argument", "-emit-llvm", "-c", "-o", "-", "-Xclang"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         add(a, fixed[i]);

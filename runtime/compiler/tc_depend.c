@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define MAX_PATHS 4096u
-#define RESOURCES "/lib/clang/" /* clang's own headers: their identity is enough, nobody edits them */
+#define RESOURCES "/lib/clang/" /* clang's own headers: their identity is enough, they are not edited */
 
 struct stored {
     uint64_t names_size;

@@ -2,7 +2,7 @@
 /**
  * Where the tools are. The device library and tern-cc1: beside this library, or where $TERN_LIB_DIR says. LLVM's
  * tools: in $TERN_LLVM_DIR if that is set; else in PATH, and where Debian's packages put them, since services often
- * run with a PATH of their own. Programs that run with somebody else's rights (setuid) take no folder from the
+ * run with a PATH of their own. Programs that run with another user's rights (setuid) take no folder from the
  * environment.
  */
 #include "tc_internal.h"

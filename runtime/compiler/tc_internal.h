@@ -31,7 +31,7 @@ struct tc_options {
     int arg_info;     /**< clGetKernelArgInfo is to answer. */
 };
 
-/** 0; -EINVAL: an option is unknown (told in log); -ENOMEM. */
+/** 0; -EINVAL: an option is unknown (log says which); -ENOMEM. */
 int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log);
 void tc_options_free(struct tc_options *options);
 
@@ -77,7 +77,7 @@ void tc_sha256_init(struct tc_sha256 *s);
 void tc_sha256_add(struct tc_sha256 *s, const void *data, size_t size);
 void tc_sha256_end(struct tc_sha256 *s, uint8_t digest[32]);
 
-/** A key from everything a result depends on; parts are told apart. */
+/** A key from everything a result depends on; the parts do not run together. */
 struct tc_key {
     struct tc_sha256 hash;
     int usable;
@@ -87,7 +87,8 @@ struct tc_key {
 void tc_key_init(struct tc_key *key, const char *step, const char *lib_dir);
 void tc_key_add(struct tc_key *key, const void *data, size_t size);
 
-/** The cache's folder, open for reading; made if it is not there and that is wanted. -ENOENT: there is none to use. */
+/** The cache's folder, open for reading; made if it is not there and that is asked for. -ENOENT: there is none to use.
+ */
 int tc_cachedir_open(int create);
 /** How many bytes the cache may hold. */
 uint64_t tc_cachedir_limit(void);
@@ -110,7 +111,7 @@ void tc_cache_put(const struct tc_key *key, const struct tc_blob *blob, const st
 int tc_depend_text(const char *text, size_t size);
 
 /** Puts before a result what it depends on. rule: clang's -MD output; given: headers were given, so that relative
- *  names are theirs; start: of the run that wrote it. 0; -EAGAIN: this cannot be told, so that the result is not to
+ *  names are theirs; start: of the run that wrote it. 0; -EAGAIN: this is not known, so that the result is not to
  *  be cached; -ENOMEM. */
 int tc_depend_store(const struct tc_blob *rule, const struct tc_options *options, int given,
                     const struct timespec *start, const struct tc_blob *result, struct tc_blob *out);
@@ -133,7 +134,7 @@ struct tc_module_header {
 #define TC_MODULE_VERSION 3u
 #define TC_OBJECT_VERSION 3
 
-/** Flag of a module: its kernels' arguments may be told (-cl-kernel-arg-info). Their names are kept in any case, for
+/** Flag of a module: its kernels' arguments may be queried (-cl-kernel-arg-info). Their names are kept in any case, for
  *  faults. */
 #define TC_MODULE_ARG_INFO 1u
 
@@ -150,7 +151,7 @@ int tc_finish(int result, struct tc_text *text, char **log);
  *  of an object for that base, and the image as it was; -ENOMEM. */
 int tc_image_read(uint32_t base, struct tc_image *image);
 
-/** Whether bitcode is there to its end: a tool that died may have written a part, and LLVM not notice. */
+/** Whether bitcode is there to its end: a tool that was killed may have written a part, and LLVM not notice. */
 int tc_bitcode_whole(const void *data, size_t size);
 
 /** Reads the JSON of an object's kernels. 0, -EINVAL or -ENOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The kernels of an object, from the JSON in .tern.kernels. It may come from anyone, so everything is checked here,
- * once: what compiler.h promises of arguments and kernels holds for all that is accepted, and nobody behind checks it
+ * once: what compiler.h promises of arguments and kernels holds for all that is accepted, and is not checked
  * again.
  */
 #include "tc_elf.h"

@@ -2,7 +2,7 @@
 /**
  * tc_load: lld links the object and what it needs of the run-time library for one device address. Sections sort by
  * name: callees first, the order that ternc/order.c gave. Gaps are zero, an illegal instruction. Constants have pages
- * of their own, so that nobody writes them. Line tables, if there are any, stay in the file and take no device memory.
+ * of their own, which are not writable. Line tables, if there are any, stay in the file and take no device memory.
  */
 #include "tc_internal.h"
 

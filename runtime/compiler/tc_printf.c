@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Formats printf records (their form: ternc/printf.c) as OpenCL C 6.15.14 says. The layout of a record, not its format,
- * tells where arguments are. The buffer was writable by the kernel: nothing in it is trusted.
+ * says where arguments are. The buffer was writable by the kernel: nothing in it is trusted.
  */
 #include "tc_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Child processes. Everything passes through memory files: nothing is ever written to a directory
- * of temporary files, so nothing has to be cleaned up, whoever is killed when.
+ * of temporary files, so nothing has to be cleaned up, whichever process is killed.
  */
 #include "tc_internal.h"
 
@@ -114,7 +114,7 @@ static int spawn(const struct tc_child *child, const int *fds, pid_t *pid)
     return -result;
 }
 
-/** The child's own exit status, *status as waitpid gives it. -ECHILD: somebody else took it. */
+/** The child's own exit status, *status as waitpid gives it. -ECHILD: the application took it. */
 static int wait_for(pid_t pid, int *status)
 {
     pid_t got;
@@ -189,7 +189,7 @@ static void rewind_file(int fd)
 }
 
 /** An application that ignores SIGCHLD, or waits for all children there are, takes the status away from us. Output
- *  alone does not show that a tool has ended well: then a shell, itself waited for by nobody who matters, writes the
+ *  alone does not show that a tool has ended well: then a shell, whose own status does not matter, writes the
  *  status down. */
 static int run_tool(const struct tc_child *child, const char *tool, int *fds, size_t n, int *status)
 {

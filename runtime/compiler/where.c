@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define DEPTH 64 /* of inlining; what lies deeper is not told */
+#define DEPTH 64 /* of inlining; what lies deeper is left out */
 
 /** The compilation unit that holds the address. It is found by looking at each: line tables come without an index. */
 static int find_unit(Dwarf *dwarf, Dwarf_Addr address, Dwarf_Die *out)

@@ -7,7 +7,7 @@
  * A list in the order of appending, and for out-of-order queues a pairing heap, by that order, of those that wait for
  * no event: so n commands behind one event cost the others nothing, and taking the next costs O(log n) steps. Looking
  * through the list each time would do without the heap, and be quadratic. The links are in the commands: nothing here
- * can run out of memory. Guarded by whoever owns it (the context's lock).
+ * can run out of memory. Guarded by its owner's lock (the context's).
  */
 #ifndef RT_BACKLOG_H
 #define RT_BACKLOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What a build made, or a binary that was given: never changed once it is made, and counted, so that
- * whoever works on it (kernels, a link, a build from it) holds it and needs no lock of the program, which
+ * what works on it (kernels, a link, a build from it) holds it and needs no lock of the program, which
  * may have got another one since. That of a program of built-in kernels (builtin.h) has no code.
  */
 #ifndef RT_BINARY_H

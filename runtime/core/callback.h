@@ -11,7 +11,7 @@
 
 #include "runtime/core/context.h"
 
-/** Around a callback: `what` registered it ("clSetEventCallback"). Gives what rt_callback_end wants. */
+/** Around a callback: `what` registered it ("clSetEventCallback"). Gives what rt_callback_end takes. */
 const char *rt_callback_begin(const char *what);
 void rt_callback_end(const char *before);
 /** Must this call (as the application knows it), which is going to wait, be refused

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues that nobody uses any more, whose threads have still to give back what the queue had on the device, and what
+ * Queues that are not used any more, whose threads have still to give back what the queue had on the device, and what
  * its context had if that is the last of it. A call that finds no device memory waits for them and tries again: what
  * the program has released before must be there.
  */

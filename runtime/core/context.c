@@ -121,9 +121,9 @@ void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char 
 {
     char text[sizeof fault->message + RT_FAULT_MORE];
     pthread_mutex_lock(&ctx->lock);
-    const bool first = !ctx->told;
+    const bool first = !ctx->reported;
     ctx->lost = true;
-    ctx->told = true;
+    ctx->reported = true;
     pthread_mutex_unlock(&ctx->lock);
     if (!first) {
         return;

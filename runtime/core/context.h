@@ -4,8 +4,8 @@
  * takes no more work, so the context is lost, and every later command fails with CL_OUT_OF_RESOURCES.
  *
  * `lock` guards the queues' lists, events, maps and `lost` of everything in the context; one lock, because events
- * tie the queues together and the critical sections are short. `changed` tells waiters (clFinish,
- * clWaitForEvents) to look again.
+ * tie the queues together and the critical sections are short. `changed` wakes waiters (clFinish,
+ * clWaitForEvents).
  */
 #ifndef RT_CONTEXT_H
 #define RT_CONTEXT_H
@@ -42,7 +42,7 @@ struct _cl_context {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool lost;                     /**< lock */
-    bool told;                     /**< lock; the application has heard why. */
+    bool reported;                 /**< lock; the application has been called, with the reason. */
     unsigned refused;              /**< lock; bits of enum rt_refusal that stderr has heard of. */
     struct rt_context_hook *hooks; /**< lock; last registered first. */
     pthread_mutex_t image_lock;    /**< Taken before lock; held while an image is linked and placed. */
@@ -56,10 +56,11 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
 cl_int rt_context_query(cl_context ctx, cl_context_info name, const struct rt_answer *a);
 cl_int rt_context_add_hook(cl_context ctx, void(CL_CALLBACK *fn)(cl_context, void *), void *data);
 bool rt_context_lost(cl_context ctx);
-/** A command of the context faulted: tells the application once, through its callback and on stderr. more: what the
+/** A command of the context faulted: reports it once, through its callback and on stderr. more: what the
  *  command adds to the driver's sentence. Not under the lock. */
 void rt_context_fail(cl_context ctx, const struct tern_fault *fault, const char *more);
-/** A command was aborted: another one has faulted, and its queue tells; or the device is lost, which is told here. */
+/** A command was aborted: another one has faulted, and its queue reports that; or the device is lost, which is reported
+ *  here. */
 void rt_context_abort(cl_context ctx);
 /** Says why a call is refused and how much there is: to the application's callback each time, and on stderr the first
  *  time for each kind. Not under a lock: the application may call anything. */

@@ -42,8 +42,8 @@ struct _cl_event {
 cl_event rt_event_create(cl_context ctx, cl_command_queue queue, cl_command_type type);
 
 /** Lowers the status and releases commands that wait; gives the callbacks that are due, for rt_event_call. When the
- *  event is over, the caller broadcasts the context's `changed` after it has released the lock, which those want who
- *  are woken. */
+ *  event is over, the caller broadcasts the context's `changed` after it has released the lock, which the
+ *  threads that wake take. */
 struct rt_callback *rt_event_update_locked(cl_event event, cl_int status);
 /** Calls and frees callbacks; the caller holds the event. */
 void rt_event_call(cl_event event, struct rt_callback *due, cl_int status);

@@ -56,7 +56,7 @@ static const char *name_of(const struct tc_arg *a)
     return a->name != NULL ? a->name : "?";
 }
 
-/** A null pointer was followed. Which one nobody knows; so says which arguments are such, and no more. */
+/** A null pointer was followed. Which one is not known; so says which arguments are such, and no more. */
 static void say_null(const struct rt_scene *s, char text[RT_FAULT_MORE])
 {
     unsigned n = 0;
@@ -153,6 +153,6 @@ void rt_explain_kernel(const struct rt_scene *scene, const struct tern_fault *fa
     say(text, "%s%s.", *place != '\0' ? ", " : "", place);
     say_advice(scene, fault, text);
     if (!lines && *place != '\0') {
-        say(text, " Build the program with -g to be told the line.");
+        say(text, " Build the program with -g to get the line.");
     }
 }

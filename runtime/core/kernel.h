@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kernels: a program's function with its arguments. Values are kept as the device wants them, in an argument block;
+ * Kernels: a program's function with its arguments. Values are kept as the device takes them, in an argument block;
  * buffers and local memory get their addresses when the kernel is enqueued. By the specification a kernel does not keep
  * its buffers alive; commands do.
  */

@@ -52,8 +52,8 @@ static size_t home(const void *object, size_t size)
 }
 
 /**
- * Where the object is, or the free slot where it would be; `size`: neither, which only who reads while the table is
- * changed can meet. Everybody else sees half of the slots free.
+ * Where the object is, or the free slot where it would be; `size`: neither, which only a reader can meet while the
+ * table is changed. Otherwise half of the slots are free.
  */
 static size_t find(struct table *t, const void *object)
 {
@@ -109,7 +109,7 @@ bool rt_live_add(const void *object)
     const bool room = make_room(s);
     if (room) {
         struct table *t = atomic_load(&s->table);
-        put(t, find(t, object), object); /* one store: nobody who reads can take it for something else */
+        put(t, find(t, object), object); /* one store: a reader sees it whole or not at all */
         s->used++;
     }
     pthread_mutex_unlock(&s->lock);

@@ -5,9 +5,9 @@
  * before the kernel was enqueued).
  *
  * Every call checks handles, so a check locks nothing and writes nothing: threads do not meet there. The set is in
- * shards by a hash of the address. Who changes a shard holds its lock and makes its version odd meanwhile; who reads
- * looks again if the version was odd or is another afterwards, and after some such tries takes the lock. Tables that
- * were outgrown stay, since somebody may still read them: all together they are no larger than the one in use. The
+ * shards by a hash of the address. A writer of a shard holds its lock and makes its version odd meanwhile; a reader
+ * tries again if the version was odd or is another afterwards, and after some such tries takes the lock. Tables that
+ * were outgrown stay, since readers may still be in them: all together they are no larger than the one in use. The
  * locks are never held while another is taken.
  */
 #ifndef RT_LIVE_H

@@ -2,7 +2,7 @@
 /**
  * The mappings of a buffer, found by their pointers: a hash table whose chains are in the mappings, so that taking one
  * costs the same however many there are. If there is no memory for a larger table, chains grow instead: putting never
- * fails. Guarded by whoever owns it (the context's lock).
+ * fails. Guarded by its owner's lock (the context's).
  */
 #ifndef RT_MAPS_H
 #define RT_MAPS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What every OpenCL object begins with: the loader's dispatch table, a magic number that tells its kind, and two
+ * What every OpenCL object begins with: the loader's dispatch table, a magic number for its kind, and two
  * counts. `refs` is what the application sees (clRetain, clRelease, CL_..._REFERENCE_COUNT); `holds` keeps the memory:
  * one for all of the application's references together and one for each internal user. Two counts, because the
- * specification lets nobody else's interest show in the reference count (a command holds its buffers).
+ * specification lets only the application's references show in the reference count (a command holds its buffers).
  *
  * Names: rt_<object>_<verb>; the handles of the API (cl_context ...) are pointers to the structs of core/. Locking: one
  * lock per context (context.h) guards queues, events and maps; it is never held across a call of the driver that
@@ -25,7 +25,7 @@ struct rt_object {
     uint32_t magic;
     atomic_uint refs;
     atomic_uint holds;
-    void (*destroy)(void *object); /**< Called once, when nobody holds it; frees it. */
+    void (*destroy)(void *object); /**< Called once, when it is not held any more; frees it. */
 };
 
 #define RT_PLATFORM 0x7e510001u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The platform object and what it tells about itself. */
+/** The platform object and its information. */
 #include "runtime/core/platform.h"
 
 #define EXTENSIONS "cl_khr_icd " RT_QUEUE_EXTENSIONS

@@ -36,7 +36,7 @@ static unsigned ahead(cl_uint throttle)
     return throttle == CL_QUEUE_THROTTLE_LOW_KHR ? 1 : RT_FLIGHT_MAX;
 }
 
-/** Nobody uses the queue any more, so its lists are empty: the worker sees that and ends it. */
+/** The queue is not used any more, so its lists are empty: the worker sees that and ends it. */
 static void queue_destroy(void *object)
 {
     cl_command_queue q = object;

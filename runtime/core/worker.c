@@ -58,7 +58,7 @@ static void order_times(cl_event e)
     }
 }
 
-/** The command is over: frees what it held, tells everybody, calls the application. Not under the lock. */
+/** The command is over: frees what it held, wakes all that wait, calls the application. Not under the lock. */
 static void finish(struct rt_command *c, cl_int status)
 {
     cl_command_queue q = c->queue;
@@ -282,8 +282,8 @@ static bool worker_wanted(const struct _cl_command_queue *q)
 }
 
 /**
- * Tells that the commands are over before it frees them, in one critical section with the look for callbacks: so there
- * are none to call. Nobody but this thread can tell the order, since a call that lacks memory waits for it (closing.h).
+ * Reports that the commands are over before it frees them, in one critical section with the look for callbacks: so
+ * there are none to call. No other thread can see the order, since a call that lacks memory waits for it (closing.h).
  */
 void rt_queue_help_locked(cl_command_queue q)
 {
@@ -355,7 +355,7 @@ bool rt_queue_start_locked(struct rt_command *c)
     if (submitted) { /* the application does not have the event yet: there are no callbacks */
         rt_event_update_locked(c->event, alone ? CL_RUNNING : CL_SUBMITTED);
         rt_queue_help_locked(q);
-    } else { /* the worker tries again, and tells the application why not */
+    } else { /* the worker tries again, and reports to the application why not */
         rt_backlog_put_back(&q->backlog, c);
     }
     return submitted;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The generic address space: named spaces are windows of one address space, so casts are free and an address tells. */
+/** The generic address space: named spaces are windows of one address space, so casts are free and an address shows its
+ *  space. */
 #include "base.h"
 #include "spec.h"
 

@@ -43,7 +43,7 @@ struct tern_dram_config {
     uint32_t refresh, refresh_cycles;
     uint32_t stall;     /**< Of 256 cycles, how many each channel pauses; 0 to 255. */
     uint64_t reorder;   /**< 0: answers in order; else the seed of random extra latency: ids overtake each other. */
-    bool old_contents;  /**< Memory begins full of what nobody knows, as real memory does, instead of zeros. */
+    bool old_contents;  /**< Memory begins with arbitrary contents, as real memory does, instead of zeros. */
     uint64_t error_base, error_bytes; /**< Accesses to this range are answered with SLVERR and do nothing. */
 };
 

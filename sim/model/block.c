@@ -81,7 +81,7 @@ struct block *block_find(struct engine *e, uint32_t pc, uint32_t *code)
         return b;
     }
     if (b) {
-        *link = b->other; /* other code: nobody finds it again */
+        *link = b->other; /* other code: it is not found again */
         b->seen = s->era - 1;
         b->pc = 1;
     }

@@ -9,7 +9,7 @@ static uint64_t address(const struct lines *s)
 }
 
 /** A fault names the area, not its line: the hardware has many lines under way at once. */
-static void told(const struct lines *s, bool done)
+static void check(const struct lines *s, bool done)
 {
     if (!done) {
         s->f->va = (uint32_t)(s->page * PAGE);
@@ -19,7 +19,7 @@ static void told(const struct lines *s, bool done)
 void lines_put(struct lines *s, const void *line)
 {
     if (!s->f->code) {
-        told(s, memory_write(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
+        check(s, memory_write(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
     }
     s->next++;
 }
@@ -31,7 +31,7 @@ void lines_get(struct lines *s, void *line)
         s->f->code = TERN_FAULT_CONTEXT_INVALID;
     }
     if (!s->f->code) {
-        told(s, memory_read(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
+        check(s, memory_read(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
     }
     s->next++;
 }

@@ -5,7 +5,7 @@
  * Time is counted roughly (one cycle a warp instruction, one a 64-byte line moved); everything else that a program can
  * see is exact. Engines run in turn in slices of device time, so two runs with the same accesses are the same. A kernel
  * runs in decoded blocks: decode.c reads a word, block.c makes operations of the words up to the next jump and keeps
- * them, warp.c runs them for the lanes that are together and decides who is next, ops_*.c say what each does.
+ * them, warp.c runs them for the lanes that are together and selects the next, ops_*.c say what each does.
  *   device.c   API, registers, time            engine.c  HW queue, indications, packets
  *   memory.c   memory, translation, dirty bits mover.c   copy, fill     paging.c
  *   executor.c user executors, whose functions are in user/: executor.h
@@ -42,7 +42,7 @@
 
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_EXECUTE, ACCESS_ATOMIC };
 
-/** The first fault of a buffer. code 0: none. Of a kernel: who, by group, warp in the group, lane. */
+/** The first fault of a buffer. code 0: none. Of a kernel: the work-item, by group, warp in the group, lane. */
 struct fault {
     uint32_t code, access, va, pc, warp, lane, group[3];
 };
@@ -335,8 +335,8 @@ struct tern_sim {
 };
 
 /**
- * Before an engine computes: kernels use the host's arithmetic as it is by default, whatever mode the caller has, who
- * gets his back when the call returns. Not at each call: most are register accesses while nothing runs, and the change
+ * Before an engine computes: kernels use the host's arithmetic as it is by default, whatever mode the caller has, which
+ * is restored when the call returns. Not at each call: most are register accesses while nothing runs, and the change
  * costs more than the access.
  */
 void device_arithmetic(struct tern_sim *d);
@@ -348,7 +348,7 @@ void engine_doorbell(struct engine *e);
 void engine_preempt(struct engine *e, uint32_t granularity);
 void engine_pop(struct engine *e);
 
-/** True while a stop is wanted that fine, or finer. */
+/** True while a stop is requested at this granularity, or a finer one. */
 static inline bool engine_stops(const struct engine *e, uint32_t granularity)
 {
     return e->stopping && e->granularity >= granularity;
@@ -372,15 +372,15 @@ void user_save(const struct engine *e, struct lines *state);
 
 void simt_start(struct engine *e, struct lines *state, struct fault *f);
 uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f);
-/** Forgets whose turn it is. */
+/** Selection of warps begins anew. */
 void simt_reset(struct engine *e);
 /** Puts a group into a slot, its warps at their beginning. */
 void simt_place(struct simt *s, uint32_t slot, const uint32_t id[3]);
-/** When nobody of a group can run: opens its barrier if every work-item waits at the same one, else a fault of the
- *  lowest barrier at which any waits and the first work-item there. */
+/** When no work-item of a group can run: opens its barrier if every work-item waits at the same one, else a fault of
+ *  the lowest barrier at which any waits and the first work-item there. */
 void simt_barrier(struct simt *s, struct group *g, struct fault *f);
 /** Where the work-items of a group wait. The lowest barrier and the first warp of the group and lane
- * there; false: nobody waits. */
+ * there; false: none waits. */
 bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane,
                 bool *parted);
 void state_save(struct engine *e, struct lines *state);

@@ -5,7 +5,7 @@
  * Finite numbers in round-to-nearest are computed in double precision, which holds the product of two floats exactly. A
  * sum is rounded to odd there (its error is known, Knuth's two-sum), so rounding it again, to a float, is right; a
  * quotient or root rounded twice is right anyway (53 >= 2 * 24 + 2). What the float lacks of the double is inexactness,
- * and the double tells underflow. The rest, special numbers and other rounding modes, goes lane by lane to fp.c.
+ * and the double shows underflow. The rest, special numbers and other rounding modes, goes lane by lane to fp.c.
  * A shorter way when the lanes have raised inexact already: the host's own float operation, if its result is an
  * ordinary number, for then nothing but inexact could be raised.
  */
@@ -140,7 +140,7 @@ static double sum_to_odd(double p, double c)
 
 /* -------------------------------------------------------------- arithmetic */
 
-/** The operands with their signs as the operation wants them: a + b, a * b, a / b, a * b + k. */
+/** The operands with their signs as the operation takes them: a + b, a * b, a / b, a * b + k. */
 struct operands {
     struct floats a, b, k;
     vec bits[3];

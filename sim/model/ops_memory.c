@@ -146,7 +146,7 @@ static bool together(struct core *c, const struct warp *w, const vec *va, uint32
     return true;
 }
 
-/** Somebody holds a reservation that a write may end: the lanes must be looked at one by one. */
+/** A lane holds a reservation that a write may end: the lanes must be looked at one by one. */
 static bool reserved(const struct core *c)
 {
     const struct reservation *r = c->e->dev->mem.reserved;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A dispatch that is cut: its state to the lines of a context-save area and back (docs/spec/context.yaml). What the
- *  state of a group's barrier is follows from who waits and who has ended, so it is written for others and not read. */
+/** A dispatch that is preempted: its state to the lines of a context-save area and back (docs/spec/context.yaml). What
+ *  the state of a group's barrier is follows from which work-items wait and which have ended, so it is written for
+ *  others and not read. */
 #include "model.h"
 
 #define LANES_OF_LINE 16u
@@ -269,7 +270,7 @@ static void get_pending(struct lines *s, struct engine *e)
     }
 }
 
-/** Who can run does; the groups whose last warp has ended are gone. */
+/** Runs what can run; the groups whose last warp has ended are gone. */
 static void go_on(struct simt *t, struct lines *s)
 {
     for (uint32_t i = 0; i < t->p.group_slots; i++) {

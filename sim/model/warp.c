@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** One warp: its instructions in order, and which lanes run next when they do not all agree. Deepest call first,
  *  then lowest pc; every 16th backward jump of a part of the warp (every 4th if the part has done an atomic
- *  operation, as those who spin do) gives other lanes 32 instructions, so that a lane that spins cannot keep the
+ *  operation, as lanes that spin do) gives other lanes 32 instructions, so that a lane that spins cannot keep the
  *  others from what it waits for. */
 #include "model.h"
 
@@ -142,7 +142,7 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/** How many instructions of a block may run before somebody else may have to. */
+/** How many instructions of a block may run before another warp may have to. */
 static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t limit)
 {
     uint32_t n = least(b->count, limit);
@@ -152,7 +152,7 @@ static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t li
     return w->quantum ? least(n, w->quantum) : n;
 }
 
-/** Tells the observer what an instruction has done. */
+/** Reports to the observer what an instruction has done. */
 static void observe(const struct core *c, const struct warp *w, const struct op *o)
 {
     const struct group *g = &c->e->simt.group[w->slot];

@@ -2,7 +2,7 @@
 // Coverage counted by all devices of the process (the coverage build only).
 //
 // Verilator keeps the counters in each device, and they go with it; but a test that makes a new device for each of its
-// cases wants to know what all of them have reached. So a device leaves its counts behind when it goes.
+// cases needs the sum over all of them. So a device leaves its counts behind when it goes.
 #ifndef TERN_COVERAGE_H
 #define TERN_COVERAGE_H
 

@@ -236,7 +236,7 @@ static void test_places(void **state)
            "kernels.cl:102:27. Of the arguments, 'none' is a null pointer.");
     expect_who("", "if (i == bad) none[0] = 1;", "", WHO,
                "store to 0x00000000, which is not mapped: a null pointer (pc 0x########), in f+0x##. "
-               "Of the arguments, 'none' is a null pointer. Build the program with -g to be told the line.");
+               "Of the arguments, 'none' is a null pointer. Build the program with -g to get the line.");
 }
 
 /** A program binary keeps its lines. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * tern-cc1: the back half of the compiler, over LLVM-C. One process per job, so that a crash of LLVM
- * harms nobody; hence memory is not freed, and every error ends the process through cc1_die. What it does
- * is told in docs/compiler.md.
+ * harms no other; hence memory is not freed, and every error ends the process through cc1_die. What it does
+ * is described in docs/compiler.md.
  */
 #ifndef TERN_CC1_H
 #define TERN_CC1_H

@@ -287,8 +287,8 @@ void cc1_kernels(struct cc1 *cc)
     cc1_lines_end(cc);
 }
 
-/** The inliner takes next to nothing into a block that ends in `unreachable`: for it, who comes there is lost. So
- *  entries return as long as they are optimized, and never after. */
+/** The inliner takes next to nothing into a block that ends in `unreachable`: what leads there is not worth its while.
+ *  So entries return as long as they are optimized, and never after. */
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);

@@ -193,7 +193,7 @@ void cc1_module_builtins(struct cc1 *cc, const char *builtins, const char *clc)
     }
 }
 
-/** "_Z3fooi" is foo to who wrote it. */
+/** "_Z3fooi" is foo in the source. */
 static void print_name(char *out, size_t size, const char *symbol)
 {
     char *end;

@@ -59,8 +59,24 @@ static void test_focus_owes_nothing_yet(void **state)
     }
 }
 
-/** A chunk that has been cut often is cut for nobody ever later, and not at once because that no
- * longer fits into 64 bits. */
+/** Forced preemption more often than a restore takes: the time between is doubled until the chunk makes progress. */
+static void test_forced_preemption_lets_work_end(void **state)
+{
+    (void)state;
+    set_quanta(QUANTUM, 0);
+    config.force_preempt = 200;
+    restart(2);
+    m.restore_cycles = 1000;
+    client_init(&clients[0], &procs[0], TERN_ENGINE_ANY, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 4000);
+    client_submit(&clients[0], 1);
+    run(500000); /* 64 times 200, 400, 800 are spent in restores; then each time leaves 600 cycles for the work */
+    assert_int_equal(clients[0].ended, 1);
+    assert_in_range(m.preemptions, 3 * 64, 3 * 64 + 8);
+    assert_true(m.moved > 0);
+}
+
+/** The time between forced preemptions of a chunk is doubled often, and does not overflow 64 bits: then it would be
+ * preempted at once. */
 static void test_forced_preemption_that_never_comes(void **state)
 {
     (void)state;
@@ -140,6 +156,47 @@ static void test_chunks_of_the_next_job_stay(void **state)
     assert_int_equal(c->results[TERN_COMPLETED], 1);
 }
 
+/** The first of three chunks of a paging job faults, with the second in flight: the third is not dispatched. */
+static void test_rest_of_a_faulted_job(void **state)
+{
+    (void)state;
+    struct client *c = &clients[0];
+    restart(1);
+    tern_sched_process_fini(&procs[0]);
+    tern_sched_process_init(&m.sched, &procs[0], true);
+    client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 500);
+    c->work.fault_at = 0;
+    client_submit(c, 700);
+    run(600);
+    c->work.fault_at = -1;
+    drain();
+    assert_int_equal(c->results[TERN_FAULTED], 1);
+    assert_int_equal(m.sched.engine[0].next_id - 1, 2);
+}
+
+/** Paging that is lost to a reset after it was resumed: its save area has been read, and so it begins anew. */
+static void test_paging_lost_after_a_resumption(void **state)
+{
+    (void)state;
+    struct client *c = &clients[0];
+    config.timeout = TIMEOUT;
+    restart(1);
+    tern_sched_process_fini(&procs[0]);
+    tern_sched_process_init(&m.sched, &procs[0], true);
+    client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, MOCK_HANG);
+    client_submit(c, 1);
+    run(TIMEOUT + 1500); /* paging that runs so long is preempted, and goes on */
+    assert_true(m.resumed == 1 && m.queue[0].running);
+    c->work.unstoppable = true;
+    run(TIMEOUT);
+    assert_int_equal(m.resets, 0);
+    c->work.cost = 50;
+    drain();
+    assert_int_equal(m.resets, 1);
+    assert_int_equal(c->results[TERN_COMPLETED], 1);
+    assert_int_equal(c->work.executed[0], 1);
+}
+
 /** A reset takes its time: other engines go on, nothing is asked of the one in reset, and
  * one that never ends is told. */
 static void test_reset_takes_its_time(void **state)
@@ -181,8 +238,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_quantum_that_never_ends, setup),
         cmocka_unit_test_setup(test_focus_owes_nothing_yet, setup),
+        cmocka_unit_test_setup(test_forced_preemption_lets_work_end, setup),
         cmocka_unit_test_setup(test_forced_preemption_that_never_comes, setup),
         cmocka_unit_test_setup(test_timeout_that_never_ends, setup),
+        cmocka_unit_test_setup(test_rest_of_a_faulted_job, setup),
+        cmocka_unit_test_setup(test_paging_lost_after_a_resumption, setup),
         cmocka_unit_test_setup(test_reset_takes_its_time, setup),
         cmocka_unit_test_setup(test_chunks_of_the_next_job_stay, setup),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A thread of the driver, in a process that belongs to somebody else: it blocks every signal, so that handlers
+ * A thread of the driver, in a process of the application: it blocks every signal, so that handlers
  * of the program run in the program's threads, and a write to a pipe without a reader is an error and not the
  * end of the program (SIGPIPE goes to the thread that writes). Its stack is that of the program's own threads,
  * but never too small for a simulator.

@@ -2,7 +2,7 @@
 /**
  * The simulated device: finds and loads libtern_sim_<backend>_<geometry>.so and speaks tern_sim_api with it.
  *
- * Looked for in TERN_LIB_DIR if that is set, and only there (but not for programs with somebody else's rights,
+ * Looked for in TERN_LIB_DIR if that is set, and only there (but not for programs with the rights of another user,
  * which take no folder from the environment); else beside the code that is running: its directory/../lib, or the
  * directory above if it lies in lib/tern; then, for programs of the build tree, where this library was built. The
  * object is unloaded with the device.
@@ -25,7 +25,7 @@ struct hal_sim {
     void *object;
     const struct tern_sim_api *api;
     struct tern_sim *sim;
-    bool told; /* which rule it has broken */
+    bool reported; /* which rule it has broken */
 };
 
 static struct hal_sim *of(struct tern_hal *hal)
@@ -33,12 +33,12 @@ static struct hal_sim *of(struct tern_hal *hal)
     return (struct hal_sim *)(void *)hal;
 }
 
-/** A device that has broken a rule of its own does nothing any more: whoever simulates hardware wants to know which. */
+/** A device that has broken a rule of its own does nothing any more: stderr says which rule. */
 static int checked(struct hal_sim *h, int result)
 {
     struct tern_sim_violation v;
-    if (result == -EIO && !h->told && h->api->violation(h->sim, &v)) {
-        h->told = true;
+    if (result == -EIO && !h->reported && h->api->violation(h->sim, &v)) {
+        h->reported = true;
         fprintf(stderr, "tern: the simulated device broke rule %s of %s (%s) at cycle %llu\n", v.rule,
                 v.module, v.place, (unsigned long long)v.cycle);
     }
@@ -145,7 +145,7 @@ static int load(struct hal_sim *h, const struct tern_config *c)
         if (!h->object) {
             tern_error(-ENOENT, "the simulator %s cannot be loaded: %s", path, dlerror());
             snprintf(path, sizeof path, "%s/baseline/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);
-            /* for processors older than the first wants */
+            /* the first is for newer processors */
             h->object = access(path, R_OK) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
         }
         if (!h->object) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One engine: doorbell, indications, preemption, reset; and what the driver owes the scheduler
- * beyond what the hardware says.
+ * One engine: doorbell, indications, preemption, reset; and what the rules promise the scheduler
+ * beyond what the hardware does.
  *
- * The hardware indicates each buffer, and ignores a request to stop when its queue is empty. From an image of the queue
+ * The hardware indicates each buffer, and ignores a request to stop when its queue is empty. From a copy of the queue
  * this file makes the promises of the rules: a request to stop is always answered (P4), after the indications of all
  * that was in the queue, once, with its own fence id and that of the last buffer completed (P5); nothing is submitted
- * between request and answer. A request that finds the image empty is answered without touching the hardware. If
+ * between request and answer. A request that finds the copy empty is answered without touching the hardware. If
  * completions are on their way, the hardware may get the request with its queue empty, and ignores it: then the
- * completions empty the image, and that is the answer. So the race needs no case of its own.
- * A reset reads what the hardware had indicated before it; what is left in the image then, the reset took (F3).
+ * completions empty the copy, and that is the answer. So the race needs no case of its own.
+ * A reset reads what the hardware had indicated before it; what is left in the copy then, the reset took (F3).
  */
 #include <errno.h>
 #include <string.h>
@@ -53,11 +53,11 @@ static int command(struct tern_kmd *k, uint32_t e, uint32_t value)
 
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry *s)
 {
-    struct tern_kmd_engine *image = &kmd->engine[e];
+    struct tern_kmd_engine *q = &kmd->engine[e];
     const uint32_t flags = (s->paging ? TERN_ENGINE_SUB_FLAGS_PAGING_MASK : 0u) |
         (s->resume ? TERN_ENGINE_SUB_FLAGS_RESUME_MASK : 0u) |
                            (s->null ? TERN_ENGINE_SUB_FLAGS_NULL_MASK : 0u);
-    if (image->n == TERN_HW_QUEUE || image->stopping || image->tolds) {
+    if (q->n == TERN_HW_QUEUE || q->stopping || q->unpolled_count) {
         return -EAGAIN;
     }
     const struct tern_hal_write writes[] = {
@@ -81,36 +81,36 @@ int tern_kmd_submit(struct tern_kmd *kmd, uint32_t e, const struct tern_hw_entry
         r = -EAGAIN;
     }
     if (!r) {
-        image->queue[image->n++] = s->fence;
+        q->queue[q->n++] = s->fence;
         /* P6: paging keeps its id */
-        image->last_submitted = s->fence > image->last_submitted ? s->fence : image->last_submitted;
+        q->last_submitted = s->fence > q->last_submitted ? s->fence : q->last_submitted;
     }
     return r;
 }
 
-/** The front buffer of the image has ended or come back. */
-static void pop(struct tern_kmd_engine *image)
+/** The front buffer of the queue has ended or left it. */
+static void pop(struct tern_kmd_engine *q)
 {
-    image->queue[0] = image->queue[1];
-    image->n--;
+    q->queue[0] = q->queue[1];
+    q->n--;
 }
 
-/** 1: told as it is. 0: kept for the answer. An indication must be about the oldest buffer (C5). */
-static int account(struct tern_kmd_engine *image, uint32_t e, const struct tern_indication *ind)
+/** 1: to be polled as it is. 0: kept for the answer. An indication must be about the oldest buffer (C5). */
+static int account(struct tern_kmd_engine *q, uint32_t e, const struct tern_indication *ind)
 {
-    if (!image->n || ind->fence != image->queue[0]) {
+    if (!q->n || ind->fence != q->queue[0]) {
         return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", e,
-                          (unsigned long long)ind->fence, image->n ? (unsigned long long)image->queue[0] : 0);
+                          (unsigned long long)ind->fence, q->n ? (unsigned long long)q->queue[0] : 0);
     }
     if (ind->kind == TERN_KMD_COMPLETED || ind->kind == TERN_KMD_FAULTED) {
-        image->last_completed = ind->kind == TERN_KMD_COMPLETED ? ind->fence : image->last_completed;
-        pop(image);
+        q->last_completed = ind->kind == TERN_KMD_COMPLETED ? ind->fence : q->last_completed;
+        pop(q);
         return 1;
     }
-    if (ind->kind != TERN_KMD_PREEMPTED || !image->stopping) {
-        return tern_error(-EPROTO, "engine %u gives an indication of kind %u, which nobody asked for", e, ind->kind);
+    if (ind->kind != TERN_KMD_PREEMPTED || !q->stopping) {
+        return tern_error(-EPROTO, "engine %u gives an indication of kind %u, without a request to stop", e, ind->kind);
     }
-    struct tern_indication *answer = &image->answer;
+    struct tern_indication *answer = &q->answer;
     if (!answer->cut) {
         answer->cut = ind->fence;
         answer->offset = ind->offset;
@@ -118,19 +118,19 @@ static int account(struct tern_kmd_engine *image, uint32_t e, const struct tern_
         answer->end = ind->end;
         answer->began = ind->begin != 0;
     }
-    pop(image);
+    pop(q);
     return 0;
 }
 
-/** The answer to a request to stop, once all that was in the queue has been told (P4, P5). */
-static int answered(struct tern_kmd_engine *image, struct tern_indication *out)
+/** The answer to a request to stop, once all that was in the queue has been indicated (P4, P5). */
+static int answered(struct tern_kmd_engine *q, struct tern_indication *out)
 {
-    if (!image->stopping || image->n) {
+    if (!q->stopping || q->n) {
         return 0;
     }
-    image->stopping = false;
-    *out = image->answer;
-    out->last_completed = image->last_completed;
+    q->stopping = false;
+    *out = q->answer;
+    out->last_completed = q->last_completed;
     return 1;
 }
 
@@ -174,16 +174,16 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
 {
-    struct tern_kmd_engine *image = &kmd->engine[e];
+    struct tern_kmd_engine *q = &kmd->engine[e];
     struct tern_indication ind;
     int r;
-    if (image->tolds) {
-        *out = image->told[0];
-        memmove(&image->told[0], &image->told[1], --image->tolds * sizeof image->told[0]);
+    if (q->unpolled_count) {
+        *out = q->unpolled[0];
+        memmove(&q->unpolled[0], &q->unpolled[1], --q->unpolled_count * sizeof q->unpolled[0]);
         return 1;
     }
     while ((r = tern_kmd_take(kmd, e, &ind)) > 0) {
-        r = account(image, e, &ind);
+        r = account(q, e, &ind);
         if (r > 0) {
             *out = ind;
         }
@@ -191,52 +191,52 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
             return r;
         }
     }
-    return r ? r : answered(image, out);
+    return r ? r : answered(q, out);
 }
 
 int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t e, uint64_t fence, uint32_t granularity)
 {
-    struct tern_kmd_engine *image = &kmd->engine[e];
+    struct tern_kmd_engine *q = &kmd->engine[e];
     const uint32_t finest = granularity < kmd->granularity ? granularity : kmd->granularity;
-    if (image->stopping && fence != image->answer.fence) {
+    if (q->stopping && fence != q->answer.fence) {
         return -EBUSY;
     }
-    if (!image->stopping) {
-        image->answer = (struct tern_indication){.kind = TERN_KMD_PREEMPTED, .fence = fence};
-        image->stopping = true;
+    if (!q->stopping) {
+        q->answer = (struct tern_indication){.kind = TERN_KMD_PREEMPTED, .fence = fence};
+        q->stopping = true;
     }
-    return image->n ? command(kmd, e,
+    return q->n ? command(kmd, e,
                               TERN_ENGINE_COMMAND_PREEMPT_MASK | finest << TERN_ENGINE_COMMAND_GRANULARITY_SHIFT) : 0;
 }
 
-/** Reads what the hardware has indicated, to be told later. */
+/** Reads what the hardware has indicated, to be polled later. */
 static int read_indications(struct tern_kmd *kmd, uint32_t e)
 {
-    struct tern_kmd_engine *image = &kmd->engine[e];
+    struct tern_kmd_engine *q = &kmd->engine[e];
     struct tern_indication ind;
     int r;
     while ((r = tern_kmd_take(kmd, e, &ind)) > 0) {
-        r = account(image, e, &ind);
+        r = account(q, e, &ind);
         if (r < 0) {
             return r;
         }
         if (r) {
-            image->told[image->tolds++] = ind;
+            q->unpolled[q->unpolled_count++] = ind;
         }
     }
     return r;
 }
 
-/** The engine has come out of reset. What is left in the image, the reset took. */
-static void settle(struct tern_kmd_engine *image)
+/** The engine has come out of reset. What is left in the copy, the reset took. */
+static void settle(struct tern_kmd_engine *q)
 {
-    image->last_aborted = image->last_completed;
-    if (image->n && !(image->stopping && image->answer.cut)) {
-        image->last_aborted = image->last_completed = image->queue[image->n - 1]; /* P5: a reset advances it */
-        image->stopping = false;
+    q->last_aborted = q->last_completed;
+    if (q->n && !(q->stopping && q->answer.cut)) {
+        q->last_aborted = q->last_completed = q->queue[q->n - 1]; /* P5: a reset advances it */
+        q->stopping = false;
     }
-    image->n = 0; /* behind a buffer that was cut: it never began, and comes back with the answer */
-    image->tolds += (uint32_t)answered(image, &image->told[image->tolds]);
+    q->n = 0; /* behind a buffer that was cut: it never began, and leaves with the answer */
+    q->unpolled_count += (uint32_t)answered(q, &q->unpolled[q->unpolled_count]);
 }
 
 /** What was indicated before the reset is read in any case: it would keep the interrupt
@@ -265,25 +265,25 @@ int tern_kmd_reset_failed(uint32_t e)
 void tern_kmd_forget(struct tern_kmd *kmd)
 {
     for (uint32_t e = 0; e < kmd->engines; e++) {
-        struct tern_kmd_engine *image = &kmd->engine[e];
-        image->tolds = 0;
-        image->last_completed = image->last_aborted = image->last_submitted;
+        struct tern_kmd_engine *q = &kmd->engine[e];
+        q->unpolled_count = 0;
+        q->last_completed = q->last_aborted = q->last_submitted;
     }
 }
 
 int tern_kmd_status(struct tern_kmd *kmd, uint32_t e, struct tern_kmd_status *out)
 {
-    const struct tern_kmd_engine *image = &kmd->engine[e];
+    const struct tern_kmd_engine *q = &kmd->engine[e];
     uint32_t status = 0;
     int r = read_status(kmd, e, &status);
     if (!r) {
         *out = (struct tern_kmd_status){
-            .queued = image->n,
+            .queued = q->n,
             .busy = status & TERN_ENGINE_STATUS_BUSY_MASK,
-            .stopping = image->stopping,
-            .last_submitted = image->last_submitted,
-            .last_completed = image->last_completed,
-            .last_aborted = image->last_aborted,
+            .stopping = q->stopping,
+            .last_submitted = q->last_submitted,
+            .last_completed = q->last_completed,
+            .last_aborted = q->last_aborted,
         };
     }
     return r;

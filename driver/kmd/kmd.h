@@ -60,15 +60,15 @@ struct tern_indication {
     bool began;              /**< PREEMPTED: it had begun: its state is in the save area. */
 };
 
-/** The image of an HW queue, and what has been read of the hardware but not been told yet. */
+/** A copy of the state of an HW queue, and the indications that have been read but not polled yet. */
 struct tern_kmd_engine {
     uint64_t queue[TERN_HW_QUEUE]; /**< Fence ids, oldest first. */
     uint32_t n;
     uint64_t last_submitted, last_completed, last_aborted;
     bool stopping;               /**< A request to stop has not been answered. */
-    struct tern_indication answer; /**< What it will say, as far as is known. */
-    struct tern_indication told[TERN_HW_QUEUE + 1]; /**< Read by a reset. */
-    uint32_t tolds;
+    struct tern_indication answer; /**< What is known of the answer. */
+    struct tern_indication unpolled[TERN_HW_QUEUE + 1]; /**< Read by a reset. */
+    uint32_t unpolled_count;
 };
 
 struct tern_hal; /* below this layer */
@@ -125,7 +125,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out);
 int tern_kmd_submit(struct tern_kmd *kmd, uint32_t engine, const struct tern_hw_entry *entry);
 /** Takes the oldest indication: 1, or 0 if there is none. -EPROTO: the device says what cannot be. */
 int tern_kmd_poll(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
-/** For tools below the scheduler: the oldest indication as the hardware has it, past the image.
+/** For tools below the scheduler: the oldest indication as the hardware has it, past that copy.
  * 1, or 0 if there is none. */
 int tern_kmd_take(struct tern_kmd *kmd, uint32_t engine, struct tern_indication *out);
 /**
@@ -137,7 +137,7 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t engine, struct tern_indication 
 int tern_kmd_preempt(struct tern_kmd *kmd, uint32_t engine, uint64_t fence, uint32_t granularity);
 /**
  * Resets one engine (F3). begin: asks for it; then, without, whether it is over: 1, not yet. Does not let time pass;
- * who waits longer than TERN_RESET_CYCLES ends with tern_kmd_reset_failed. What had ended before is still to be polled,
+ * a wait longer than TERN_RESET_CYCLES ends with tern_kmd_reset_failed. What had ended before is still to be polled,
  * an answer to a request to stop as well; else the reset is its answer. *last_aborted: the last buffer that the reset
  * took, or the last one that had completed: so always between last completed and last submitted.
  */

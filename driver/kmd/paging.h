@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Builds paging buffers: the only way in which page tables, TLBs and context-save areas change (A3), and how pages are
- * scrubbed (A7). It grows as needed (A4). An allocation failure is kept and told by tern_paging_error, so that callers
+ * scrubbed (A7). It grows as needed (A4). An allocation failure is kept for tern_paging_error, so that callers
  * check once at the end.
  */
 #ifndef TERN_KMD_PAGING_H

@@ -169,7 +169,7 @@ static int op_time(void *user, uint64_t *now)
     return tern_kmd_time(&dev->kmd, now);
 }
 
-/** What cannot be judged here (not aligned, not mapped, not readable) is left to the engine, which faults. */
+/** What cannot be read here (not aligned, not mapped, not readable) is left to the engine, which faults. */
 static int op_fence_value(void *user, const struct tern_sched_context *context, uint32_t address, uint64_t *value)
 {
     struct tern_device *dev = user;

@@ -38,11 +38,11 @@ struct tern_device {
     struct tern_kmd kmd;          /**< hal_lock; constant but for the hal. */
     struct tern_ticket_lock hal_lock;
     uint32_t *host_dirty;         /**< hal_lock. Bits of pages that the host wrote (D7). */
-    _Atomic uint64_t now;         /**< The latest device time that anybody has read; it never goes back. */
+    _Atomic uint64_t now;         /**< The latest device time that was read; it never goes back. */
 
     pthread_mutex_t lock;
     pthread_cond_t wake;    /**< For the device thread: kick was set. */
-    pthread_cond_t changed; /**< For everybody else: something ended, freed, or the device has nothing to do. */
+    pthread_cond_t changed; /**< For all other threads: something ended, freed, or the device has nothing to do. */
     struct tern_sched sched;
     struct tern_sched_process system;
     struct tern_tdr tdr;
@@ -53,7 +53,7 @@ struct tern_device {
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
     /** How many frees; looked: at how many, to see whether they can begin. */
     uint64_t frees_asked, frees_begun, frees_looked;
-    uint32_t frees_waiters;    /**< Threads in tern_frees_wait, or in suspend.c: told after each round. */
+    uint32_t frees_waiters;    /**< Threads in tern_frees_wait, or in suspend.c: woken after each round. */
     uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
     /** Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
@@ -62,7 +62,7 @@ struct tern_device {
     struct tern_list completion_queues;
     struct tern_list opened; /**< inherit.c, under a lock of its own. */
     bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
-    struct tern_observer *observer; /**< Trace and statistics; NULL: nobody looks on. */
+    struct tern_observer *observer; /**< Trace and statistics; NULL: neither is on. */
     bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
     bool kick, stop, idle, lost;
     char lost_why[200];
@@ -137,7 +137,7 @@ struct tern_fence {
 };
 
 /* device.c */
-/** Somebody has read the device's time. Whoever read it later may have come here first. */
+/** Notes a device time that was read. Another thread may have read a later one, and noted it first. */
 static inline void tern_device_saw(struct tern_device *dev, uint64_t time)
 {
     uint64_t now = atomic_load(&dev->now);
@@ -160,9 +160,9 @@ int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size
 int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n);
 /** Gives the device up: everything ends as aborted, every process is in error. */
 void tern_device_lose(struct tern_device *dev, const char *why);
-/** The host wrote device memory, or queued work: whoever waits looks again. */
+/** The host wrote device memory, or queued work: threads that wait check again what they wait for. */
 void tern_device_kick(struct tern_device *dev);
-/** Ends the device thread's wait for a device whose time passes by itself: it looks again. With dev->lock held. */
+/** Ends the device thread's wait for a device whose time passes by itself. With dev->lock held. */
 void tern_device_wake(struct tern_device *dev);
 /** The same but for the signal of dev->wake, which the caller gives when it has released dev->lock. A thread that is
  *  woken before that goes to sleep again, on the lock: for calls that are made often. */
@@ -266,7 +266,7 @@ void tern_allocation_free(struct tern_allocation *a);
 /** A fault of the device, as a sentence. */
 void tern_fault_describe(const struct tern_process *proc, const struct tern_job *job, const struct tern_indication *ind,
                          struct tern_fault *out);
-/** What the driver itself has against a job: who, in what work, and the rest of the sentence. */
+/** A fault that the driver finds: the process and its work, and the rest of the sentence. */
 __attribute__((format(printf, 5, 6))) void tern_fault_say(const struct tern_process *proc, const struct tern_job *job,
                                                           uint32_t code, struct tern_fault *out,
                                                           const char *format, ...);

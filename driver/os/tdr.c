@@ -13,7 +13,7 @@
 
 #define RESET_STEP 1024u /* cycles that pass before it is asked again whether a reset is over */
 
-/* ------------------------------------------------------------ who is to blame */
+/* ------------------------------------------------------------ offenders */
 
 /** Forgets what is too long ago. */
 static void age(struct tern_offender *o, uint64_t now)
@@ -176,7 +176,7 @@ static int reset_engine(struct tern_device *dev, uint32_t engine)
 static int reset_engines(struct tern_device *dev)
 {
     tern_ticket_lock(&dev->hal_lock);
-    int r = tern_kmd_interrupts(&dev->kmd, false); /* who would hear one? */
+    int r = tern_kmd_interrupts(&dev->kmd, false); /* no thread waits for one */
     tern_ticket_unlock(&dev->hal_lock);
     for (uint32_t e = 0; !r && e < dev->kmd.engines; e++) {
         r = reset_engine(dev, e);

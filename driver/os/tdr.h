@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the driver does when an engine does not stop: the dump, the blame, and what comes
+ * What the driver does when an engine does not stop: the dump, the process in error, and what comes
  * after a reset that fails (F2-F4).
  *
  * Levels. The scheduler resets an engine that has not answered a request to stop within the timeout; the process in
@@ -8,15 +8,15 @@
  * resets twice (F4), *all* engines are reset: every process is in error, because what the page tables say is in doubt,
  * and new ones begin on a clean device. If that fails too, the device is lost.
  *
- * A process that comes back after each reset only to hang again keeps everybody waiting for the timeout each time.
- * So who has made engines be reset TERN_OFFENCES times within TERN_OFFENCE_NS is refused until the first of them is
- * that long ago. Known by name, which is all that the driver in a process has; host time, because device time
- * stands still when nobody works.
+ * A process that is started again after each reset and hangs again makes all others wait for the timeout each time. So
+ * a process that was guilty of TERN_OFFENCES resets within TERN_OFFENCE_NS is refused until the first of them is that
+ * long ago. It is known by its name, which is all that the driver in a process has; host time, because device time
+ * stands still while no engine works.
  *
  * A dump is composed under dev->lock, when the scheduler is about to reset the engine; it is written without the
- * lock, and only then does the scheduler, in its next run, reset the engine and tell the process: a message
+ * lock, and only then does the scheduler, in its next run, reset the engine and report the fault: a message
  * never names a file that is not there yet. If the engine stops after all in these few cycles, the file stays,
- * and tells how close that was.
+ * and says how close that was.
  *
  * dev->lock is held in all of these.
  */

@@ -21,7 +21,7 @@
 #define ENGINES 2u
 
 struct actor {
-    struct tern_trace_who who;
+    struct tern_trace_ctx who;
     uint64_t submitted, ended;
     bool cut, waits;
 };
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     }
     for (uint32_t i = 0; i < CONTEXTS; i++) {
         const bool system = i < ENGINES;
-        actor[i].who = (struct tern_trace_who){.process = i % 3 ? "first" : "sec\xc3\xb6nd \\", .context = "a name",
+        actor[i].who = (struct tern_trace_ctx){.process = i % 3 ? "first" : "sec\xc3\xb6nd \\", .context = "a name",
                                                .system = system,
                                                .process_id = i % 3 ? 1 : 2, .context_id = system ? i : i * 7,
                                                .weight = 100};

@@ -2,7 +2,7 @@
 /**
  * Crash dumps: what an engine was doing when it had to be reset, as a text file that the fault message names.
  *
- * The text is made in memory, under the locks; a file of a new name gets it without them, because nobody must wait for
+ * The text is made in memory, under the locks; a file of a new name gets it without them, because no call must wait for
  * a disk. Nothing here fails for the caller: without a dump the message says why there is none. The file belongs to the
  * user alone (0600): it holds packets, and so addresses, of processes.
  */
@@ -129,7 +129,7 @@ static int make_folder(const char *path)
     return mkdir(part, 0700) && errno != EEXIST ? -errno : 0;
 }
 
-/** Makes a file of a name that nobody has. */
+/** Makes a file of a new name. */
 static int open_new(const char *folder, char *path, size_t size)
 {
     char when[32] = "";

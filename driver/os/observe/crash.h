@@ -5,7 +5,7 @@
 
 #include "os/os.h"
 
-/** The text of a dump of the engine, whose HW queue the scheduler still shows; NULL: no memory.
+/** The text of a dump of the engine, whose HW queue the scheduler still has; NULL: no memory.
  * dev->lock held; takes the hal lock. */
 char *tern_crash_compose(struct tern_device *dev, uint32_t engine, const char *why);
 /**

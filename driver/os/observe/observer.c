@@ -26,9 +26,9 @@ static uint64_t clock_ns(void)
 
 /* ------------------------------------------------------------------ trace */
 
-static struct tern_trace_who who(const struct tern_device *dev, const struct tern_sched_context *s, char name[64])
+static struct tern_trace_ctx trace_ctx(const struct tern_device *dev, const struct tern_sched_context *s, char name[64])
 {
-    struct tern_trace_who w = {.context = name, .weight = s->weight, .inflight = s->inflight};
+    struct tern_trace_ctx w = {.context = name, .weight = s->weight, .inflight = s->inflight};
     if (s->process->system) {
         w.system = true;
         w.process = "driver";
@@ -73,7 +73,7 @@ void tern_observer_event(void *user, const struct tern_sched_event *e)
         tern_trace_event(o->trace, e, NULL, NULL);
         return;
     }
-    const struct tern_trace_who w = who(dev, e->context, name);
+    const struct tern_trace_ctx w = trace_ctx(dev, e->context, name);
     const bool youngest = e->kind == TERN_EV_SUBMIT && !tern_list_empty(&e->context->jobs);
     tern_trace_event(o->trace, e, &w, youngest ? TERN_LIST_ENTRY(e->context->jobs.prev, struct tern_job, node)->label
                                                : label_of(e->context, e->job));
@@ -83,7 +83,7 @@ void tern_observer_ended(struct tern_device *dev, const struct tern_job *job)
 {
     char name[64];
     if (dev->observer && dev->observer->trace) {
-        const struct tern_trace_who w = who(dev, job->context, name);
+        const struct tern_trace_ctx w = trace_ctx(dev, job->context, name);
         tern_trace_ended(dev->observer->trace, &w, job->fence, (int)job->result, dev->sched.now);
         if (!tern_sched_pending(&dev->sched)) { /* once its owner knows, the process may end without another word */
             tern_trace_idle(dev->observer->trace);
@@ -175,7 +175,7 @@ void tern_observer_changed(struct tern_device *dev)
 {
     if (dev->observer) {
         dev->observer->stale = true;
-        pthread_cond_signal(&dev->wake); /* who sleeps without an end now has one */
+        pthread_cond_signal(&dev->wake); /* a sleep without a deadline gets one */
     }
 }
 

@@ -32,7 +32,7 @@ static int open_folder(char path[PATH_MAX])
     }
     const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0 && (fstat(fd, &s) || s.st_uid != getuid() || (s.st_mode & 022))) {
-        close(fd); /* somebody else may put files there: it is not ours to trust */
+        close(fd); /* another user may put files there */
         return -1;
     }
     return fd;

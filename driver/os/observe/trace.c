@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the scheduler tells, as tracks (trace.h).
+ * The events of the scheduler as tracks (trace.h).
  *
  * Groups of tracks ("processes" of the format): 1 the engines, 2 the driver's own contexts, from 3 on the processes of
  * the device. An engine's slices (the format's word, here for a chunk that ran) are written when they end, with both
- * times. A context's track is opened and closed as its state changes; since the engine's indications come late, a
+ * times. A context's track is opened and closed as its state changes; since indications come late, a
  * change may carry a time before what was already written: readers sort, but a track's own changes must be in order, so
  * no time of a track is before the last.
  *
- * Any object may be dropped (trace_out.h). What must be paired or come first is kept by what was taken and not by what
- * was told: names are told again until they are taken, a state ends only if its beginning is in the file, and when
- * there is room again, the states in the file end, a mark says how much is missing, and those of now begin.
+ * Any object may be dropped (trace_out.h). What must be paired or come first follows what was taken and not what
+ * was offered: names are written again until they are taken, a state ends only if its beginning is in the file, and
+ * when there is room again, the states in the file end, a mark says how much is missing, and those of now begin.
  */
 #include "os/observe/trace.h"
 
@@ -34,7 +34,7 @@ struct track {
     bool named, waiting;
     uint32_t group, id;
     enum state state;
-    bool owed;          /* the beginning of the state is not written yet: perhaps it ends when it begins */
+    bool unwritten;     /* the beginning of the state is not written yet: perhaps it ends when it begins */
     bool open;          /* the beginning of a state is in the file, and no end */
     uint64_t last;      /* time of its last change */
     uint64_t begun;     /* of the chunk that runs */
@@ -48,7 +48,7 @@ struct tern_trace {
     uint64_t queued; /* jobs that have not ended */
     uint32_t tracks, processes;
     struct track *track; /* by context id */
-    bool *process;       /* by process id: its name has been told */
+    bool *process;       /* by process id: its name has been written */
     struct track system[TERN_ENGINES_MAX + 1];
 };
 
@@ -78,7 +78,7 @@ static struct stamp at(const struct tern_trace *t, uint64_t cycles)
     return microseconds(nanoseconds(t, cycles), "1");
 }
 
-static uint32_t group(const struct tern_trace_who *w)
+static uint32_t group(const struct tern_trace_ctx *w)
 {
     return w->system ? GROUP_DRIVER : GROUP_FIRST + w->process_id;
 }
@@ -91,7 +91,7 @@ static uint32_t engine_track(uint32_t engine)
     return 1 + engine;
 }
 
-static uint32_t track_of(const struct tern_trace_who *w)
+static uint32_t track_of(const struct tern_trace_ctx *w)
 {
     return 1 + TERN_ENGINES_MAX + w->context_id + (w->system ? 0 : TERN_ENGINES_MAX);
 }
@@ -140,7 +140,7 @@ static bool reach(void **array, uint32_t *n, uint32_t id, size_t size)
 }
 
 /** The context's track; at its first event, its names are written. NULL: no memory. */
-static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
+static struct track *find(struct tern_trace *t, const struct tern_trace_ctx *w)
 {
     struct track *k;
     if (w->system) {
@@ -171,7 +171,7 @@ static struct track *find(struct tern_trace *t, const struct tern_trace_who *w)
 
 /** An end or a step of the arrow of a job: 's', 't' or 'f'. It binds to the slice that the track has at that time. */
 static void arrow(struct tern_trace *t, char phase, uint32_t pid, uint32_t tid, uint64_t time,
-                  const struct tern_trace_who *w, uint64_t job)
+                  const struct tern_trace_ctx *w, uint64_t job)
 {
     tern_trace_put(t->out, "{\"ph\":\"%c\",\"name\":\"buffer\",\"cat\":\"buffer\",\"id\":\"0x%x%08llx\",\"pid\":%u,"
                    "\"tid\":%u,\"ts\":%s%s}", phase, (w->system ? 0x80000000u : 0) | w->context_id,
@@ -188,13 +188,13 @@ static void count(struct tern_trace *t, uint64_t time)
 }
 
 /** Writes that the state has begun; whatever holds on to it comes behind that. */
-static void settle(struct tern_trace *t, struct track *k, const struct tern_trace_who *w)
+static void settle(struct tern_trace *t, struct track *k, const struct tern_trace_ctx *w)
 {
-    if (k->owed && !k->open) { /* open: an end was dropped, and is made up for with the rest */
+    if (k->unwritten && !k->open) { /* open: an end was dropped, and is made up for with the rest */
         k->open = tern_trace_put(t->out, "{\"ph\":\"B\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%s}",
                                  state_names[k->state], group(w), track_of(w), at(t, k->last).text);
     }
-    k->owed = false;
+    k->unwritten = false;
 }
 
 /** Ends the state that is in the file. */
@@ -206,18 +206,18 @@ static void end_state(struct tern_trace *t, struct track *k, uint64_t time)
     }
 }
 
-static void change(struct tern_trace *t, struct track *k, const struct tern_trace_who *w, enum state to, uint64_t time)
+static void change(struct tern_trace *t, struct track *k, const struct tern_trace_ctx *w, enum state to, uint64_t time)
 {
     if (to == k->state) {
         return;
     }
-    if (k->state != IDLE && !(k->owed && time <= k->last)) {
+    if (k->state != IDLE && !(k->unwritten && time <= k->last)) {
         settle(t, k, w);
         end_state(t, k, time);
     }
     k->last = time > k->last ? time : k->last;
     k->state = to;
-    k->owed = to != IDLE;
+    k->unwritten = to != IDLE;
 }
 
 static void mark(struct tern_trace *t, const char *name, uint32_t pid, uint32_t tid, uint64_t time, const char *args)
@@ -234,7 +234,7 @@ static void mend_track(struct tern_trace *t, struct track *k, uint64_t time)
 {
     end_state(t, k, time);
     k->last = time > k->last ? time : k->last;
-    k->owed = k->state != IDLE && !k->open;
+    k->unwritten = k->state != IDLE && !k->open;
 }
 
 /** Goes on after objects were dropped, if there is room again. */
@@ -258,7 +258,7 @@ static void mend(struct tern_trace *t, uint64_t time)
 
 /* ------------------------------------------------------------------ events */
 
-static void submitted(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+static void submitted(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
                       struct track *k, const char *label)
 {
     char text[96], args[200];
@@ -282,7 +282,7 @@ static void ended(struct tern_trace *t, struct track *k, uint64_t job, uint64_t 
 }
 
 /** What ran on an engine, from k->begun on. */
-static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
                          const struct track *k, const char *label, const char *why)
 {
     char name[96], process[96], context[96];
@@ -301,7 +301,7 @@ static void engine_slice(struct tern_trace *t, const struct tern_sched_event *e,
                    : "false", why);
 }
 
-static void stopped(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+static void stopped(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
                     struct track *k, const char *label, const char *why)
 {
     const bool last = e->kind == TERN_EV_FAULTED || (e->kind == TERN_EV_COMPLETED && e->last);
@@ -319,7 +319,7 @@ static void stopped(struct tern_trace *t, const struct tern_sched_event *e, cons
     change(t, k, w, !more ? IDLE : k->waiting ? WAITING : e->kind == TERN_EV_PREEMPTED ? PREEMPTED : QUEUED, e->time);
 }
 
-static void began(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w,
+static void began(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
                   struct track *k)
 {
     change(t, k, w, RUNNING, e->time);
@@ -327,7 +327,7 @@ static void began(struct tern_trace *t, const struct tern_sched_event *e, const 
     k->resumed = e->kind == TERN_EV_RESUMED;
 }
 
-static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *w)
+static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w)
 {
     char context[96], args[160] = "";
     if (w) {
@@ -338,40 +338,40 @@ static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, co
          e->time, args);
 }
 
-void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who,
+void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *ctx,
                       const char *label)
 {
     mend(t, e->time);
-    struct track *k = who ? find(t, who) : NULL;
+    struct track *k = ctx ? find(t, ctx) : NULL;
     label = label && *label ? label : "buffer";
     if (e->kind == TERN_EV_PREEMPT_REQUEST || e->kind == TERN_EV_RESET) {
-        of_engine(t, e, who);
+        of_engine(t, e, ctx);
     }
     if (!k) {
         return;
     }
     switch (e->kind) {
     case TERN_EV_SUBMIT:
-        submitted(t, e, who, k, label);
+        submitted(t, e, ctx, k, label);
         break;
     case TERN_EV_START:
     case TERN_EV_RESUMED:
-        began(t, e, who, k);
+        began(t, e, ctx, k);
         break;
     case TERN_EV_COMPLETED:
-        stopped(t, e, who, k, label, "completed");
+        stopped(t, e, ctx, k, label, "completed");
         break;
     case TERN_EV_FAULTED:
-        stopped(t, e, who, k, label, "faulted");
+        stopped(t, e, ctx, k, label, "faulted");
         break;
     case TERN_EV_PREEMPTED:
-        stopped(t, e, who, k, label, "preempted");
+        stopped(t, e, ctx, k, label, "preempted");
         break;
     case TERN_EV_WAIT:
     case TERN_EV_WAKE:
         k->waiting = e->kind == TERN_EV_WAIT;
-        if (k->state != IDLE && k->state != RUNNING && !who->inflight) {
-            change(t, k, who, k->waiting ? WAITING : QUEUED, e->time);
+        if (k->state != IDLE && k->state != RUNNING && !ctx->inflight) {
+            change(t, k, ctx, k->waiting ? WAITING : QUEUED, e->time);
         }
         break;
     default:
@@ -379,21 +379,21 @@ void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, co
     }
 }
 
-void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now)
+void tern_trace_ended(struct tern_trace *t, const struct tern_trace_ctx *ctx, uint64_t job, int result, uint64_t now)
 {
     mend(t, now);
-    struct track *k = find(t, who);
+    struct track *k = find(t, ctx);
     if (!k || job <= k->ended || job > k->submitted) {
         return;
     }
     const uint64_t time = now > k->last ? now : k->last;
-    settle(t, k, who);
-    mark(t, result == TERN_ABORTED ? "aborted" : result == TERN_FAULTED ? "faulted" : "ended", group(who),
-         track_of(who), time, "");
-    arrow(t, 'f', group(who), track_of(who), time, who, job);
+    settle(t, k, ctx);
+    mark(t, result == TERN_ABORTED ? "aborted" : result == TERN_FAULTED ? "faulted" : "ended", group(ctx),
+         track_of(ctx), time, "");
+    arrow(t, 'f', group(ctx), track_of(ctx), time, ctx, job);
     ended(t, k, job, now);
     if (k->ended == k->submitted) {
-        change(t, k, who, IDLE, now);
+        change(t, k, ctx, IDLE, now);
     }
 }
 
@@ -411,7 +411,7 @@ struct tern_trace *tern_trace_open(const struct tern_trace_device *device)
         free(t);
         return NULL;
     }
-    const struct tern_trace_who paging = {.system = true};
+    const struct tern_trace_ctx paging = {.system = true};
     t->out = out;
     t->clock_hz = device->clock_hz ? device->clock_hz : 1000000000u;
     name_group(t, GROUP_ENGINES, engine_track(0), device->name);

@@ -27,9 +27,9 @@ struct tern_trace_device {
     uint64_t clock_hz;
 };
 
-/** Whose event it is. Ids are never used again on the device; those of the driver's own contexts
+/** The context of an event. Ids are never used again on the device; those of the driver's own contexts
  * are small numbers as well. */
-struct tern_trace_who {
+struct tern_trace_ctx {
     const char *process, *context; /**< Names. */
     uint32_t process_id, context_id;
     bool system;       /**< The driver's own: paging. */
@@ -38,17 +38,17 @@ struct tern_trace_who {
 };
 
 /**
- * The trace that TERN_TRACE names, or NULL: none is wanted, or it cannot be written (then stderr says why).
+ * The trace that TERN_TRACE names, or NULL: it names none, or it cannot be written (then stderr says why).
  * `%p` in the name is the process id. A file that another living trace writes is left alone: the process
  * id, and a number, are appended.
  */
 struct tern_trace *tern_trace_open(const struct tern_trace_device *device);
-/** label: of the job (may be NULL). who is NULL for events without a context. */
-void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_who *who,
+/** label: of the job (may be NULL). ctx: NULL for events without a context. */
+void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *ctx,
                       const char *label);
-/** A job has come back to its owner; result: enum tern_result. Closes the arrow of what never ran. */
-void tern_trace_ended(struct tern_trace *t, const struct tern_trace_who *who, uint64_t job, int result, uint64_t now);
-/** Nothing is left to do: what was told so far goes to the file now, should the process not get to closing it. */
+/** A job has ended; result: enum tern_result. Closes the arrow of what never ran. */
+void tern_trace_ended(struct tern_trace *t, const struct tern_trace_ctx *ctx, uint64_t job, int result, uint64_t now);
+/** Nothing is left to do: all events so far are written now, in case the process ends without closing the device. */
 void tern_trace_idle(struct tern_trace *t);
 /** t may be NULL. */
 void tern_trace_close(struct tern_trace *t);

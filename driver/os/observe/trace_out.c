@@ -22,7 +22,7 @@
 #define CHUNKS (TERN_TRACE_BYTES / CHUNK)
 #define SPARES 4u
 #define TRIES 1000
-#define POLL_MS 20          /* how often the thread sees that nobody waits for it any more */
+#define POLL_MS 20          /* how often the thread checks `abandoned` */
 #define PATIENCE_S 2        /* a close waits so long for a file that takes nothing */
 #define PATIENCE_ALL_S 10   /* and so long in all */
 
@@ -37,7 +37,7 @@ struct tern_trace_out {
     bool inherited;              /* by the child of a fork; constant from the fork on */
     char path[PATH_MAX];
     atomic_int fd;               /* -1: a FIFO without a reader, closed, or failed. The thread's, once it runs */
-    atomic_bool abandoned;       /* nobody waits any more */
+    atomic_bool abandoned;       /* the trace is not waited for any more */
     _Atomic uint64_t progress;   /* counts writes that wrote something */
     pthread_mutex_t lock;        /* everything below; nothing is written under it */
     pthread_cond_t work, written;
@@ -69,7 +69,7 @@ char *tern_trace_escape(const char *text, char *out, size_t size)
 
 /* ---------------------------------------------------------------- the thread */
 
-/** A FIFO's reader may come later than the program. False: nobody waits for it any more, or it cannot be opened. */
+/** A FIFO's reader may come later than the program. False: the trace is abandoned, or it cannot be opened. */
 static bool await_reader(struct tern_trace_out *o)
 {
     const char *why = "";
@@ -88,7 +88,7 @@ static bool await_reader(struct tern_trace_out *o)
     return fd >= 0;
 }
 
-/** False: it failed, or nobody waits any more. */
+/** False: it failed, or the trace is abandoned. */
 static bool write_all(struct tern_trace_out *o, const struct chunk *c)
 {
     const int fd = atomic_load(&o->fd);
@@ -303,7 +303,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&list_lock);
 }
 
-/** The child has not the thread, and lets go of the file, whose reader would wait for the child's end too. */
+/** The child has not the thread, and closes the file, whose reader would wait for the child's end too. */
 static void in_child(void)
 {
     for (struct tern_trace_out *o = open_files; o; o = o->next) {
@@ -429,7 +429,7 @@ static void finish(struct tern_trace_out *o)
         if (r == ETIMEDOUT && !o->done &&
             (before == atomic_load(&o->progress) || in_seconds(0).tv_sec >= limit.tv_sec)) {
             fprintf(stderr, "tern: the trace %s has no end: %s\n", o->path,
-                    atomic_load(&o->fd) < 0 ? "nobody reads the FIFO" : "what it is written to takes no more");
+                    atomic_load(&o->fd) < 0 ? "the FIFO has no reader" : "what it is written to takes no more");
             atomic_store(&o->abandoned, true);
         }
     }

@@ -2,10 +2,11 @@
 /**
  * The file of a trace (trace.h): a JSON array that grows by an object at a time.
  *
- * Whoever adds an object never waits for the file, nor for a reader at the other end of a pipe: objects go to a buffer
- * of at most TERN_TRACE_BYTES, and a thread of the trace's own writes. When the buffer is full, objects are dropped and
- * counted, all of them until half of it is free, so that what is missing is a few long pieces and not a little
- * everywhere. A failed write is told once on stderr, and ends the trace, as a reader does that goes away.
+ * A thread that adds an object never waits for the file, nor for a reader at the other end of a pipe: objects go to a
+ * buffer of at most TERN_TRACE_BYTES, and a thread of the trace's own writes. When the buffer is full, objects are
+ * dropped and counted, all of them until half of it is free, so that what is missing is a few long pieces and not a
+ * little everywhere. A failed write is reported once on stderr, and ends the trace; so does a reader that closes the
+ * pipe.
  */
 #ifndef TERN_OS_TRACE_OUT_H
 #define TERN_OS_TRACE_OUT_H
@@ -19,8 +20,8 @@
 struct tern_trace_out;
 
 /**
- * Replaces `%p` by the process id; a file that is being written is left alone and a number appended. A FIFO that nobody
- * reads yet is waited for, by the thread. NULL: stderr says why.
+ * Replaces `%p` by the process id; a file that is being written is left alone and a number appended. The
+ * thread waits until a FIFO has a reader. NULL: stderr says why.
  */
 struct tern_trace_out *tern_trace_out_open(const char *name);
 /** Appends an object: its text, without what separates it from the others. Any thread. False: it was dropped. */

@@ -15,7 +15,7 @@
 struct tern_completion_entry {
     struct tern_list node;
     uint32_t process; /* its number, because it may end before this is taken */
-    struct tern_completion told;
+    struct tern_completion completion;
 };
 
 int tern_os_completion_queue_create(struct tern_device *dev, struct tern_completion_queue **out)
@@ -106,7 +106,7 @@ int tern_os_completion_queue_take(struct tern_completion_queue *q, struct tern_c
     const bool any = !tern_list_empty(&q->entries);
     while (!r && n < max && n < INT32_MAX && !tern_list_empty(&q->entries)) {
         struct tern_completion_entry *e = TERN_LIST_ENTRY(q->entries.next, struct tern_completion_entry, node);
-        r = tern_sized_give_at(out, stride, n, &e->told, sizeof e->told);
+        r = tern_sized_give_at(out, stride, n, &e->completion, sizeof e->completion);
         if (!r) {
             drop(e);
             n++;
@@ -128,11 +128,12 @@ struct tern_completion_entry *tern_completion_reserve(const struct tern_context 
     return e;
 }
 
-void tern_completion_put(struct tern_context *c, struct tern_completion_entry *e, const struct tern_completion *told)
+void tern_completion_put(struct tern_context *c, struct tern_completion_entry *e,
+                         const struct tern_completion *completion)
 {
     struct tern_completion_queue *q = c->completions;
     const bool first = tern_list_empty(&q->entries);
-    e->told = *told;
+    e->completion = *completion;
     tern_list_append(&q->entries, &e->node);
     if (first) {
         show(q, true);

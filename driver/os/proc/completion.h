@@ -20,11 +20,11 @@ struct tern_completion_queue {
 
 struct tern_completion_entry;
 
-/** The place of a completion that is to come, or NULL: no memory. */
+/** Memory for a completion that is to come, or NULL: there is none. */
 struct tern_completion_entry *tern_completion_reserve(const struct tern_context *c);
 /** Puts it into the context's queue, which then owns it. */
 void tern_completion_put(struct tern_context *c, struct tern_completion_entry *entry,
-                         const struct tern_completion *told);
+                         const struct tern_completion *completion);
 /** Drops what the queues have of the process. */
 void tern_completion_drop(const struct tern_process *proc);
 /** In the child of a fork: does what a signal handler may do. */

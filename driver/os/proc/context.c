@@ -190,8 +190,8 @@ void tern_os_context_destroy(struct tern_context *c)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Room for the scheduler to index the job's fence_signals, so that who waits for one hurries
- * the job. False: no memory. */
+/** Room for the scheduler to index the job's fence_signals, so that a context that waits
+ * for one lends the job its band. False: no memory. */
 static bool make_room_for_signals(struct tern_job *job)
 {
     const uint32_t n = tern_job_signals(job, NULL);
@@ -317,7 +317,7 @@ void tern_os_device_trust(struct tern_device *dev)
     dev->policy.realtime = true;
 }
 
-/** CAP_SYS_NICE of the calling thread: what Linux asks of whoever wants to go before everybody else. */
+/** CAP_SYS_NICE of the calling thread: what Linux requires for a priority above that of others. */
 static bool may_go_first(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -341,7 +341,7 @@ int tern_os_context_set_priority(struct tern_context *c, enum tern_band band, ui
     }
     if (band == TERN_BAND_REALTIME && !dev->policy.realtime && !may_go_first()) {
         return tern_error(-EPERM,
-                          "context '%s': the band REALTIME keeps everybody else from an engine: it needs CAP_SYS_NICE, "
+                          "context '%s': the band REALTIME keeps all others from an engine: it needs CAP_SYS_NICE, "
                           "or a device opened with realtime=1",
                           c->name);
     }

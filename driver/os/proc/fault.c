@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A fault as a sentence: who, in what work, did what, where, and what lies near.
+ * A fault as a sentence: the process and its work, the access, the address, and what lies near.
  *
  * The device names a work-item by group, warp and lane; its global id follows from the dispatch packet, of which the
  * job has a copy. The text depends on what happened only, not on the engine: every backend gives the same one.
@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct tern_fault *f, cons
     va_end(list);
 }
 
-/** What an address that is nobody's may have been meant to be. */
+/** What lies near an address that is in no allocation. */
 static void say_near(struct tern_fault *f, const struct tern_process *proc, uint32_t address)
 {
     const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
@@ -108,8 +108,8 @@ static bool find_item(const struct tern_pkt_dispatch *d, const uint32_t group[3]
     return number == 0;
 }
 
-/** Who, in what work. */
-static void say_who(struct tern_fault *f, const struct tern_process *proc, const struct tern_job *job, bool kernel)
+/** The process, context, buffer and kernel. */
+static void say_work(struct tern_fault *f, const struct tern_process *proc, const struct tern_job *job, bool kernel)
 {
     say(f, "process '%.40s': %s%.60s: ", proc->name, kernel ? "kernel " : "",
         job->label ? job->label : "without label");
@@ -122,7 +122,7 @@ void tern_fault_say(const struct tern_process *proc, const struct tern_job *job,
     struct tern_pkt_dispatch d;
     const bool alone = job->size == TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
     va_list list;
-    say_who(&f, proc, job, alone && dispatch_at(job, 0, &d));
+    say_work(&f, proc, job, alone && dispatch_at(job, 0, &d));
     if (!alone) {
         say(&f, "buffer %llu ", (unsigned long long)job->fence);
     }
@@ -143,7 +143,7 @@ void tern_fault_describe(const struct tern_process *proc, const struct tern_job 
     /* pc is zero if no kernel ran, and if one jumped there; without a kernel nothing executes */
     const bool ran = ind->pc || ind->access == TERN_ENGINE_IND_INFO_ACCESS_EXECUTE;
     uint32_t item[3] = {0};
-    say_who(&f, proc, job, in_dispatch && (ran || alone));
+    say_work(&f, proc, job, in_dispatch && (ran || alone));
     f.code = ind->fault;
     f.access = ind->access;
     f.address = ind->va;

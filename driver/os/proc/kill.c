@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Taking a process away from the device at any moment. In this order: it is in error, so that nothing new begins and
- * its work ends; all its buffers have ended and been told; calls that were making something for it have ended; its
+ * its work ends; all its buffers have ended and been reported; calls that were making something for it have ended; its
  * allocations are freed as those of others are (retire.c), its tables at last. A copy to or from its memory holds the
  * hal lock for a piece, and then sees that the process was killed (allocation.c); pages are free only after paging
  * buffers that the scheduler queues with the hal lock held. So no copy reaches a page of another process.
@@ -32,7 +32,7 @@ void tern_process_leave(struct tern_process *proc)
     }
 }
 
-/** All its work has ended and been told, and nobody makes anything for it. */
+/** All its work has ended and been reported, and no call makes anything for it. */
 static bool at_rest(const struct tern_process *proc)
 {
     TERN_LIST_EACH(node, &proc->contexts)

@@ -287,7 +287,7 @@ void cc1_kernels(struct cc1 *cc)
     cc1_lines_end(cc);
 }
 
-/** The inliner takes next to nothing into a block that ends in `unreachable`: what leads there is not worth its while.
+/** The inliner takes next to nothing into a block that ends in `unreachable`: it takes what leads there for cold.
  *  So entries return as long as they are optimized, and never after. */
 void cc1_kernels_end(struct cc1 *cc)
 {

@@ -112,10 +112,11 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
     for (unsigned i = 0; i < v->now->n; i++) {
         const struct pair p = look(v, i);
         const struct tern_stats *s = p.now;
-        snprintf(text, sizeof text, "%s%s (process %u): %s, %s: device time %.3f ms, %u process%s, %u context%s",
+        snprintf(text, sizeof text, "%s%s (process %u): %s, %s: device time %.3f ms, %.1f of %.1f MiB free, "
+                 "%u process%s, %u context%s",
                  i ? "\n" : "", s->program, s->pid, s->backend, s->config,
-                 s->clock_hz ? (double)s->time / (double)s->clock_hz * 1e3 : 0.0, s->processes, s->processes == 1 ? ""
-                 : "es", s->contexts, s->contexts == 1 ? "" : "s");
+                 s->clock_hz ? (double)s->time / (double)s->clock_hz * 1e3 : 0.0, (double)s->memory_free / 1048576,
+                 (double)s->memory_bytes / 1048576, s->processes, s->processes == 1 ? "" : "es", s->contexts, s->contexts == 1 ? "" : "s");
         line(user, true, text);
         text_engines(&p, line, user);
         if (s->contexts) {
@@ -194,6 +195,8 @@ cJSON *top_view_json(const struct top_view *v)
         cJSON_AddStringToObject(d, "config", p.now->config);
         cJSON_AddNumberToObject(d, "clock_hz", (double)p.now->clock_hz);
         cJSON_AddNumberToObject(d, "time", (double)p.now->time);
+        cJSON_AddNumberToObject(d, "memory_bytes", (double)p.now->memory_bytes);
+        cJSON_AddNumberToObject(d, "memory_free", (double)p.now->memory_free);
         cJSON_AddNumberToObject(d, "processes", p.now->processes);
         cJSON_AddNumberToObject(d, "contexts_alive", p.now->contexts);
         json_engines(&p, cJSON_AddArrayToObject(d, "engines"));

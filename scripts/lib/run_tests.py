@@ -225,6 +225,13 @@ def nightly(t):
            [*VERIFY, "--kind", "stream", "--seed", "100000", "--seeds", "20000"], whole)
     t.step("seeded bugs of the RTL are caught on the default device", "nightly-mutants-default",
            [*VERIFY, "--mutants", "--geometry", "default", "--seeds", "2000"], mutants)
+    for harm in "kill", "stop":
+        for backend, clients in ("model", "64"), ("rtl", "8"):
+            t.step(f"{clients} clients of a ternd on {backend} for ten minutes, one harmed each second: {harm}",
+                   f"nightly-soak-{backend}-{harm}",
+                   ["tests/ternd/soak", str(BUILD / "bin/ternd"), str(BUILD / "tests/ternd_soak_client"),
+                    str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "600",
+                    "--harm", harm], whole)
     night = str(int(time.time() // 86400))
     if t.step(f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",
               "nightly-mutate-auto",

@@ -65,6 +65,7 @@ class Top(Case):
         d = self.until(crowd)[0]
         self.assertEqual((d["pid"], d["backend"], len(d["engines"])), (p.pid, "model", 2))
         self.assertEqual(d["contexts_alive"], len(d["contexts"]))
+        self.assertTrue(0 < d["memory_free"] < d["memory_bytes"])
         self.assertEqual([e["engine"] for e in d["engines"]], [0, 1])
         for e in d["engines"]:
             self.assertGreater(e["busy"], 0)

@@ -111,10 +111,38 @@ static void test_idle_device(void **state)
     expect(0, 0);
 }
 
+static uint64_t free_wanted;
+
+static bool as_free(void)
+{
+    return published.memory_free == free_wanted;
+}
+
+/** An allocation takes its pages, and destroying it gives them back, while no engine has anything else to do. */
+static void test_free_memory(void **state)
+{
+    (void)state;
+    struct tern_process *p = process("memory");
+    tern_allocation_destroy(memory(p, 4096, TERN_MEM_READ)); /* its second-level table stays */
+    expect(1, 0);
+    struct tern_device_info info = {.size = sizeof info};
+    ok(tern_device_query(dev, &info));
+    assert_true(published.memory_bytes == info.memory_bytes && published.memory_free < info.memory_bytes);
+    const uint64_t before = published.memory_free;
+    struct tern_allocation *a = memory(p, 13 * 4096, TERN_MEM_READ);
+    free_wanted = before - 13 * 4096;
+    assert_true(published_until(as_free));
+    tern_allocation_destroy(a);
+    free_wanted = before;
+    assert_true(published_until(as_free));
+    ok(tern_process_destroy(p));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_idle_device, setup_folder, teardown_folder),
+        cmocka_unit_test_setup_teardown(test_free_memory, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_cycles_of_engines, setup_folder, teardown_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

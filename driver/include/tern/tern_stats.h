@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
-#define TERN_STATS_VERSION 2u
+#define TERN_STATS_VERSION 3u
 #define TERN_STATS_ENGINES 16u
 #define TERN_STATS_CONTEXTS 512u /**< How many contexts find room; `contexts` counts all. */
 
@@ -70,6 +70,7 @@ struct tern_stats {
     uint64_t clock_hz;
     uint64_t time;      /**< Device time; it stands still while nothing runs. */
     uint64_t host_ns;   /**< CLOCK_MONOTONIC of the update. */
+    uint64_t memory_bytes, memory_free; /**< Device memory; memory_free: bytes in pages that nothing has. */
     char backend[16], config[64], program[32];
     uint32_t engines, processes;
     uint32_t contexts;  /**< Alive. */

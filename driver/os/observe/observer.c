@@ -14,6 +14,7 @@ struct tern_observer {
     struct tern_trace *trace;      /* NULL: none */
     struct tern_stats_file *stats; /* NULL: none */
     uint64_t due; /* ns of CLOCK_MONOTONIC: not before */
+    uint64_t free; /* memory_free as it was published */
     bool stale;
 };
 
@@ -137,6 +138,11 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
     snprintf(out->process_name, sizeof out->process_name, "%.31s", c->proc->name);
 }
 
+static uint64_t free_bytes(const struct tern_device *dev)
+{
+    return (uint64_t)tern_pages_free_count(dev->partition.pages) * 4096;
+}
+
 static void publish(struct tern_device *dev, uint64_t now)
 {
     struct tern_observer *o = dev->observer;
@@ -146,6 +152,7 @@ static void publish(struct tern_device *dev, uint64_t now)
     for (uint32_t e = 0; e < s->engines; e++) {
         fill_engine(&dev->sched.engine[e], &s->engine[e]);
     }
+    s->memory_free = free_bytes(dev);
     s->processes = dev->process_count;
     s->contexts = s->listed = 0;
     TERN_LIST_EACH(p, &dev->processes)
@@ -160,6 +167,7 @@ static void publish(struct tern_device *dev, uint64_t now)
     tern_stats_end(o->stats);
     o->due = now + TERN_PUBLISH_NS;
     o->stale = false;
+    o->free = s->memory_free;
 }
 
 void tern_observer_look(struct tern_device *dev)
@@ -181,7 +189,8 @@ void tern_observer_changed(struct tern_device *dev)
 
 bool tern_observer_stale(const struct tern_device *dev)
 {
-    return dev->observer && dev->observer->stats && dev->observer->stale;
+    const struct tern_observer *o = dev->observer;
+    return o && o->stats && (o->stale || o->free != free_bytes(dev));
 }
 
 /* ------------------------------------------------------------------ life */
@@ -204,6 +213,7 @@ void tern_observer_open(struct tern_device *dev)
     if (o->stats) {
         struct tern_stats *s = tern_stats_begin(o->stats);
         s->clock_hz = dev->info.clock_hz;
+        s->memory_bytes = dev->info.memory_bytes;
         s->engines = dev->kmd.engines < TERN_STATS_ENGINES ? dev->kmd.engines : TERN_STATS_ENGINES;
         snprintf(s->backend, sizeof s->backend, "%.15s", dev->info.backend);
         snprintf(s->config, sizeof s->config, "%.63s", dev->info.config);

@@ -116,7 +116,8 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
                  "%u process%s, %u context%s",
                  i ? "\n" : "", s->program, s->pid, s->backend, s->config,
                  s->clock_hz ? (double)s->time / (double)s->clock_hz * 1e3 : 0.0, (double)s->memory_free / 1048576,
-                 (double)s->memory_bytes / 1048576, s->processes, s->processes == 1 ? "" : "es", s->contexts, s->contexts == 1 ? "" : "s");
+                 (double)s->memory_bytes / 1048576, s->processes, s->processes == 1 ? "" : "es", s->contexts,
+                 s->contexts == 1 ? "" : "s");
         line(user, true, text);
         text_engines(&p, line, user);
         if (s->contexts) {

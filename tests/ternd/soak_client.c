@@ -91,8 +91,8 @@ static void compare(cl_mem m, uint32_t n, const char *kernel)
     check(clEnqueueReadBuffer(queue, m, CL_TRUE, 0, n * 4, c, 0, NULL, NULL), kernel);
     for (uint32_t i = 0; i < n; i++) {
         if (c[i] != want[i]) {
-            fprintf(stderr, "soak client, seed %lu, round %lu: %s: element %u is 0x%08x, not 0x%08x\n", seed, rounds, kernel,
-                    i, c[i], want[i]);
+            fprintf(stderr, "soak client, seed %lu, round %lu: %s: element %u is 0x%08x, not 0x%08x\n", seed, rounds,
+                    kernel, i, c[i], want[i]);
             exit(1);
         }
     }

@@ -37,7 +37,8 @@ static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern
     memcpy(hello.token, dev->token, sizeof hello.token);
     snprintf(hello.program, sizeof hello.program, "%s", program_invocation_short_name);
     int r = tern_socket_send(fd, &hello, sizeof hello, -1, true);
-    ssize_t n = r ? r : tern_socket_receive(fd, welcome, sizeof *welcome, &got);
+    /* a refusal may have come before the hello, and the connection be closed */
+    ssize_t n = r && r != -EPIPE && r != -ECONNRESET ? r : tern_socket_receive(fd, welcome, sizeof *welcome, &got);
     if (n == -EMSGSIZE) {
         n = (ssize_t)known; /* longer than this version knows: its beginning tells which it is */
     }

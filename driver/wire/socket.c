@@ -61,10 +61,12 @@ ssize_t tern_socket_receive(int from, void *message, size_t size, int *fd)
     struct iovec piece = {.iov_base = message, .iov_len = size};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = fd ? control.bytes : NULL,
                        .msg_controllen = fd ? sizeof control.bytes : 0};
-    ssize_t n;
-    do {
+    ssize_t n = 0;
+    bool reset = false;
+    do { /* ECONNRESET comes once, before what the other side has sent before it closed */
+        reset |= n < 0 && errno == ECONNRESET;
         n = recvmsg(from, &m, MSG_CMSG_CLOEXEC); /* without room for them the kernel drops descriptors */
-    } while (n < 0 && errno == EINTR);
+    } while (n < 0 && (errno == EINTR || (errno == ECONNRESET && !reset)));
     if (n < 0) {
         return errno == ECONNRESET ? 0 : -errno;
     }

@@ -169,10 +169,10 @@ class Life(unittest.TestCase):
             s.connect(str(self.socket))
             self.addCleanup(s.close)
         deadline = time.monotonic() + 60
-        while self.info(TERND_SOCKET=str(self.socket)).returncode == 0 and time.monotonic() < deadline:
-            pass  # until both have been accepted
-        said = self.info(TERND_SOCKET=str(self.socket)).stderr
-        self.assertIn("has 2 connections, and may have no more", said)
+        info = self.info(TERND_SOCKET=str(self.socket))
+        while info.returncode == 0 and time.monotonic() < deadline:  # until both have been accepted
+            info = self.info(TERND_SOCKET=str(self.socket))
+        self.assertIn("has 2 connections, and may have no more", info.stderr)
         self.end(daemon)  # also with connections that say nothing
 
 

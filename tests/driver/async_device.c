@@ -19,32 +19,26 @@
 #include "base/thread.h"
 #include "base/ticket_lock.h"
 #include "hal/hal.h"
+#include "posted.h"
 #include "tern/tern_hw.h"
 
 #define ROUND 512u     /* cycles, at most, that pass at once */
 #define ALONE 32768u   /* cycles, at most, that pass while the host neither waits nor uses the device: it is not run */
 #define LATE 16u       /* rounds, at most, that an interrupt is late */
 #define MEMORY_LATE 8u /* of so many rounds, memory arrives in one if nothing flushes it */
-#define POSTED 64u     /* register writes on their way, */
-#define PIECES 16u     /* pieces of memory, */
-#define BYTES 65536u   /* and their bytes */
 
 struct async {
     struct tern_hal hal, *sim;
+    struct posted posted;
     pthread_t thread;
     struct tern_ticket_lock hal_lock;
-    struct tern_hal_write posted[POSTED];
-    struct tern_iovec piece[PIECES];
-    size_t n, pieces, filled;
-    uint8_t bytes[BYTES];
     uint32_t enabled; /* interrupts: the simulator's own are off */
     unsigned seed, late; /* rounds until the interrupt is told; 0: it is not raised */
     uint64_t alone;   /* cycles since the host waited or used the device */
-    int error;        /* of a posted write: told by what is asked next */
     pthread_mutex_t lock;
     pthread_cond_t passed;
     uint64_t now, until; /* until: a wait's end */
-    bool waiting, told, woken, failed, stop;
+    bool waiting, told, woken, failed, stop, started;
 };
 
 static unsigned random_of(struct async *a, unsigned n)
@@ -54,51 +48,14 @@ static unsigned random_of(struct async *a, unsigned n)
 
 /* ---------------------------------------------------------------- with hal_lock */
 
-static void keep(struct async *a, int r)
-{
-    a->error = a->error ? a->error : r;
-}
-
-static void registers_arrive(struct async *a)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        if (a->posted[i].offset == TERN_REG_DEV_IRQ_ENABLE) {
-            a->enabled = a->posted[i].value;
-        } else {
-            keep(a, tern_hal_write32(a->sim, a->posted[i].offset, a->posted[i].value));
-        }
-    }
-    a->n = 0;
-}
-
-static void memory_arrives(struct async *a)
-{
-    keep(a, a->pieces ? a->sim->ops->mem_write(a->sim, a->piece, a->pieces) : 0);
-    a->pieces = a->filled = 0;
-}
-
-/** Posts a piece of memory; in parts, if there is more of it than can be on its way. */
-static void post(struct async *a, const struct tern_iovec *piece)
-{
-    for (size_t done = 0, size; done < piece->size; done += size) {
-        size = piece->size - done < BYTES ? piece->size - done : BYTES;
-        if (a->pieces == PIECES || size > BYTES - a->filled) {
-            memory_arrives(a);
-        }
-        memcpy(&a->bytes[a->filled], (const uint8_t *)piece->data + done, size);
-        a->piece[a->pieces++] = (struct tern_iovec){piece->address + done, &a->bytes[a->filled], size};
-        a->filled += size;
-    }
-}
-
 /** Lets time pass. true: an engine works, or has something to say. */
 static bool let_pass(struct async *a, uint64_t cycles)
 {
     uint32_t raised = 0, status = 0;
     bool busy = false;
-    registers_arrive(a);
+    posted_registers_arrive(&a->posted);
     if (random_of(a, MEMORY_LATE) == 0) {
-        memory_arrives(a);
+        posted_memory_arrives(&a->posted);
     }
     int r = a->sim->ops->wait(a->sim, cycles);
     r = r < 0 ? r : a->sim->ops->read32(a->sim, TERN_REG_DEV_IRQ_STATUS, &raised);
@@ -106,7 +63,7 @@ static bool let_pass(struct async *a, uint64_t cycles)
         r = a->sim->ops->read32(a->sim, TERN_REG_ENGINE_STATUS(e), &status);
         busy = status & TERN_ENGINE_STATUS_BUSY_MASK;
     }
-    keep(a, r < 0 ? r : 0);
+    posted_keep(&a->posted, r < 0 ? r : 0);
     if (!(raised & a->enabled)) {
         a->late = 0;
     } else if (a->late != 1) {
@@ -131,7 +88,7 @@ static void *run(void *arg)
         tern_ticket_lock(&a->hal_lock);
         a->alone = waiting ? 0 : a->alone;
         const uint64_t cycles = a->alone < ALONE ? 1 + random_of(a, ROUND) : 0;
-        const bool busy = cycles && let_pass(a, cycles), told = a->late == 1, failed = a->error;
+        const bool busy = cycles && let_pass(a, cycles), told = a->late == 1, failed = a->posted.error;
         a->alone += cycles;
         tern_ticket_unlock(&a->hal_lock);
         pthread_mutex_lock(&a->lock);
@@ -159,20 +116,20 @@ static struct async *use(struct tern_hal *hal)
     return a;
 }
 
-/** What has gone wrong so far. */
+/** What has gone wrong so far: a posted write's error is told by what is asked next. */
 static int used(struct async *a)
 {
-    const int r = a->error;
+    const int r = a->posted.error;
     tern_ticket_unlock(&a->hal_lock);
     return r;
 }
 
 static int async_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
 {
-    struct async *a = use(hal);
     uint32_t v = 0;
-    registers_arrive(a);
-    keep(a, a->sim->ops->read32(a->sim, offset, &v));
+    struct async *a = use(hal);
+    posted_registers_arrive(&a->posted);
+    posted_keep(&a->posted, a->sim->ops->read32(a->sim, offset, &v));
     *value = offset == TERN_REG_DEV_IRQ_ENABLE ? a->enabled : v;
     return used(a);
 }
@@ -181,10 +138,11 @@ static int async_write32(struct tern_hal *hal, const struct tern_hal_write *writ
 {
     struct async *a = use(hal);
     for (size_t i = 0; i < n; i++) {
-        if (a->n == POSTED) {
-            registers_arrive(a);
+        if (writes[i].offset == TERN_REG_DEV_IRQ_ENABLE) {
+            a->enabled = writes[i].value;
+        } else {
+            posted_register(&a->posted, writes[i].offset, writes[i].value);
         }
-        a->posted[a->n++] = writes[i];
     }
     return used(a);
 }
@@ -192,8 +150,8 @@ static int async_write32(struct tern_hal *hal, const struct tern_hal_write *writ
 static int async_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
 {
     struct async *a = use(hal);
-    memory_arrives(a);
-    keep(a, a->sim->ops->mem_read(a->sim, address, data, size));
+    posted_memory_arrives(&a->posted);
+    posted_keep(&a->posted, a->sim->ops->mem_read(a->sim, address, data, size));
     return used(a);
 }
 
@@ -201,7 +159,7 @@ static int async_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces
 {
     struct async *a = use(hal);
     for (size_t i = 0; i < n; i++) {
-        post(a, &pieces[i]);
+        posted_memory(&a->posted, &pieces[i]);
     }
     return used(a);
 }
@@ -209,7 +167,7 @@ static int async_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces
 static int async_flush(struct tern_hal *hal)
 {
     struct async *a = use(hal);
-    memory_arrives(a);
+    posted_memory_arrives(&a->posted);
     return used(a);
 }
 
@@ -238,23 +196,20 @@ static void async_wake(struct tern_hal *hal)
     pthread_mutex_unlock(&a->lock);
 }
 
-static void async_free(struct async *a)
-{
-    a->sim->ops->close(a->sim);
-    pthread_cond_destroy(&a->passed);
-    pthread_mutex_destroy(&a->lock);
-    tern_ticket_lock_destroy(&a->hal_lock);
-    free(a);
-}
-
 static void async_close(struct tern_hal *hal)
 {
     struct async *a = (struct async *)(void *)hal;
     pthread_mutex_lock(&a->lock);
     a->stop = true;
     pthread_mutex_unlock(&a->lock);
-    pthread_join(a->thread, NULL);
-    async_free(a);
+    if (a->started) {
+        pthread_join(a->thread, NULL);
+    }
+    a->sim->ops->close(a->sim);
+    pthread_cond_destroy(&a->passed);
+    pthread_mutex_destroy(&a->lock);
+    tern_ticket_lock_destroy(&a->hal_lock);
+    free(a);
 }
 
 static int async_open(const struct tern_config *config, struct tern_hal **out)
@@ -274,6 +229,7 @@ static int async_open(const struct tern_config *config, struct tern_hal **out)
         free(a);
         return r;
     }
+    a->posted.to = a->sim;
     a->hal = *a->sim;
     a->hal.ops = &ops;
     a->hal.concurrent = true;
@@ -283,8 +239,9 @@ static int async_open(const struct tern_config *config, struct tern_hal **out)
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->passed, NULL);
     r = tern_thread_start(&a->thread, run, a);
+    a->started = !r;
     if (r) {
-        async_free(a);
+        async_close(&a->hal);
         return tern_error(r, "the thread of an asynchronous device cannot be started: %s", strerror(-r));
     }
     *out = &a->hal;

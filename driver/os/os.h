@@ -56,7 +56,7 @@ struct tern_device {
     uint32_t frees_waiters;    /**< Threads in tern_frees_wait, or in suspend.c: woken after each round. */
     uint32_t process_count;
     uint64_t completed_on[TERN_ENGINES_MAX];
-    /** Counts slices of device time, runs of the scheduler and host writes: what a fence waiter watches. */
+    /** Counts steps of device time, runs of the scheduler and host writes: what a fence waiter watches. */
     uint64_t progress;
     uint32_t fence_waiters, next_context, next_process;
     struct tern_list completion_queues;

@@ -3,11 +3,11 @@
  * The device's thread. A round: lets the scheduler run, delivers what has ended, and, only while
  * an engine is busy, lets device time pass. With nothing in flight it sleeps and device time stands still.
  *
- * No wake-up is lost: whoever changes something the round depends on sets kick under the lock, and the thread sleeps
- * only if kick was not set since the round began.
+ * No wake-up is lost: a thread that changes something the round depends on sets kick under the lock, and this one
+ * sleeps only if kick was not set since the round began.
  *
  * Two kinds of devices (tern_kmd_concurrent). If device time passes only in tern_kmd_wait, as in a simulator, the
- * thread holds the hal lock meanwhile, and releases it after each slice of time. If it passes by itself, as on a card,
+ * thread holds the hal lock meanwhile, and releases it after each step. If it passes by itself, as on a card,
  * the thread waits without the hal lock: other threads use the device meanwhile, and a kick ends the wait.
  */
 #include <errno.h>
@@ -22,54 +22,54 @@
 #include "os/os.h"
 #include "os/wait.h"
 
-/* A slice of device time is sized to take a few milliseconds, however fast the backend: so long do others wait. */
-#define SLICE_MIN 1024u
-#define SLICE_MAX 65536u
-#define SLICE_NS_LOW 1000000u
-#define SLICE_NS_HIGH 5000000u
+/* A step is sized to take a few milliseconds, however fast the backend: so long do other threads wait. */
+#define STEP_MIN 1024u
+#define STEP_MAX 65536u
+#define STEP_NS_LOW 1000000u
+#define STEP_NS_HIGH 5000000u
 #define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
 
-/** How long to wait at once: a slice; on a concurrent device, until a fence has to be read. */
-static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t slice)
+/** How long to wait at once: a step; on a concurrent device, until a fence has to be read. */
+static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t step_cycles)
 {
-    const uint64_t most = !tern_kmd_concurrent(&dev->kmd) ? slice : dev->fence_waiters ? SLICE_MAX : left;
+    const uint64_t most = !tern_kmd_concurrent(&dev->kmd) ? step_cycles : dev->fence_waiters ? STEP_MAX : left;
     return left < most ? left : most;
 }
 
-/** Lets at most `cycles` pass, and sizes the next slice. */
-static int step(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
+/** Lets at most `cycles` pass, and sizes the next step. */
+static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 {
     tern_ticket_lock(&dev->hal_lock);
     uint64_t begin = tern_clock_ns();
     int r = tern_kmd_wait(&dev->kmd, cycles);
     uint64_t took = tern_clock_ns() - begin;
     tern_ticket_unlock(&dev->hal_lock);
-    if (took > SLICE_NS_HIGH && *slice > SLICE_MIN) {
-        *slice /= 2;
-    } else if (took < SLICE_NS_LOW && *slice < SLICE_MAX) {
-        *slice *= 2;
+    if (took > STEP_NS_HIGH && *step_cycles > STEP_MIN) {
+        *step_cycles /= 2;
+    } else if (took < STEP_NS_LOW && *step_cycles < STEP_MAX) {
+        *step_cycles *= 2;
     }
     return r;
 }
 
 /** Lets at most `cycles` pass, with dev->lock released: 1, there is something to do; 0, they have passed. */
-static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *slice)
+static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 {
     const bool concurrent = tern_kmd_concurrent(&dev->kmd);
     dev->waiting = concurrent;
     pthread_mutex_unlock(&dev->lock);
-    int r = concurrent ? tern_kmd_wait(&dev->kmd, cycles) : step(dev, cycles, slice);
+    int r = concurrent ? tern_kmd_wait(&dev->kmd, cycles) : step(dev, cycles, step_cycles);
     pthread_mutex_lock(&dev->lock);
     dev->waiting = false;
     return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
 }
 
 /**
- * Lets device time pass until the interrupt, or until the scheduler has something to do by itself; or until somebody
- * kicks. Slices only share the host: nothing is asked of the device between them, so that what it does does not depend
- * on how fast the host is, and schedules repeat.
+ * Lets device time pass until the interrupt, or until the scheduler's deadline, or a kick. Steps only let other
+ * threads use the device between them: by themselves they change nothing that it does. What depends on the host's speed
+ * is when work that is submitted meanwhile arrives (docs/driver.md).
  */
-static int pass(struct tern_device *dev, uint64_t *slice)
+static int pass(struct tern_device *dev, uint64_t *step_cycles)
 {
     uint64_t left = tern_sched_deadline(&dev->sched), limit = tern_tdr_limit(dev);
     uint64_t now = dev->sched.now;
@@ -78,8 +78,8 @@ static int pass(struct tern_device *dev, uint64_t *slice)
     left = left < LOOK_CYCLES ? left : LOOK_CYCLES;
     left = left ? left : 1;
     for (uint64_t n; !r && left && !dev->kick; left -= n) {
-        n = at_once(dev, left, *slice);
-        r = wait_for(dev, n, slice);
+        n = at_once(dev, left, *step_cycles);
+        r = wait_for(dev, n, step_cycles);
         if (!r) {
             tern_device_saw(dev, now += n);
         }
@@ -92,7 +92,7 @@ static int pass(struct tern_device *dev, uint64_t *slice)
     return r < 0 ? r : 0;
 }
 
-/** Sleeps until somebody kicks. What has not been published yet is, when it is due. */
+/** Sleeps until a kick. What has not been published yet is, when it is due. */
 static void sleep_idle(struct tern_device *dev)
 {
     dev->idle = true;
@@ -109,7 +109,7 @@ static void sleep_idle(struct tern_device *dev)
     dev->idle = false;
 }
 
-/** Tells the user. The lock is released during the callback; the context lives because
+/** Reports a completion. The lock is released during the callback; the context lives because
  * `ended` advances only after it. */
 static void deliver_user(struct tern_device *dev, struct tern_job *job)
 {
@@ -184,7 +184,7 @@ static void run_sched(struct tern_device *dev)
 static void *pump(void *arg)
 {
     struct tern_device *dev = arg;
-    uint64_t slice = SLICE_MIN;
+    uint64_t step_cycles = STEP_MIN;
     bool again = false;
     pthread_mutex_lock(&dev->lock);
     for (;;) {
@@ -203,7 +203,7 @@ static void *pump(void *arg)
             continue;
         }
         if (!dev->lost && tern_sched_busy(&dev->sched)) {
-            if (pass(dev, &slice)) {
+            if (pass(dev, &step_cycles)) {
                 tern_device_lose(dev, tern_last_error());
             }
             continue;

@@ -31,7 +31,7 @@ struct rt_command_ops {
     /** Fills *out, which is all zero, for a device command; CL_SUCCESS, RT_AGAIN, or an error. In the worker. */
     cl_int (*build)(struct rt_command *c, struct rt_packets *out);
     /** After the device is done with what was built, or will never begin it. May be NULL. In the worker. */
-    void (*retire)(struct rt_command *c);
+    void (*release)(struct rt_command *c);
     /** Says of the command's fault what the driver cannot know, to be read behind its sentence.
      * May be NULL. In the worker. */
     void (*explain)(const struct rt_command *c, const struct tern_fault *fault, char text[RT_FAULT_MORE]);

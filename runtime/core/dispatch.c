@@ -122,7 +122,7 @@ static void print(struct dispatch *d)
     free(records);
 }
 
-static void dispatch_retire(struct rt_command *c)
+static void dispatch_release(struct rt_command *c)
 {
     struct dispatch *d = (struct dispatch *)c;
     if (d->prints && c->ended) {
@@ -145,7 +145,7 @@ static void dispatch_clear(struct rt_command *c)
 }
 
 static const struct rt_command_ops ops = {
-    .build = dispatch_build, .retire = dispatch_retire, .explain = dispatch_explain, .clear = dispatch_clear};
+    .build = dispatch_build, .release = dispatch_release, .explain = dispatch_explain, .clear = dispatch_clear};
 
 /** Fills the argument block: values, addresses of buffers (which the command then holds), places in local memory. */
 static cl_int take_args(struct dispatch *d, cl_kernel k)

@@ -43,7 +43,7 @@ struct _cl_command_queue {
     struct rt_command *flight, *flight_last;     /**< On the device, oldest first. */
     unsigned in_flight;
     unsigned unfinished; /**< Appended and not finished. */
-    bool full;           /**< A command found no room: retire one before the next try. */
+    bool full;           /**< A command found no room: one must end before the next try. */
     bool closing;
     bool working;        /**< A thread starts or finishes a command without the lock; it looks again afterwards. */
     unsigned waiting;    /**< Threads that wait for the queue, and may finish commands. */

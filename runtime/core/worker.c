@@ -112,8 +112,8 @@ static void finish_flight(cl_command_queue q, struct rt_command *c)
 {
     const struct tern_completion done = c->done;
     take_times(c);
-    if (c->ops->retire != NULL) {
-        c->ops->retire(c);
+    if (c->ops->release != NULL) {
+        c->ops->release(c);
     }
     if (done.result == TERN_FAULTED) {
         tell_fault(c);
@@ -195,8 +195,8 @@ static bool submit(struct rt_command *c, const struct rt_packets *p, bool *alone
         return true;
     }
     land(q, c);
-    if (c->ops->retire != NULL) {
-        c->ops->retire(c);
+    if (c->ops->release != NULL) {
+        c->ops->release(c);
     }
     return false;
 }

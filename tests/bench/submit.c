@@ -6,7 +6,7 @@
  * both take turns: a dispatch is a chain of threads that wake each other, and little work between. Twice: with the
  * threads on the processors where the host puts them, and with all of them on one. To wake a thread on another
  * processor costs several times as much if that one sleeps, and which of the two measurements the host spreads is
- * chance.
+ * chance. And the same dispatch by another program through a ternd, beside an empty request to it (submit_ternd.h).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,11 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "json.h"
 #include "median.h"
 #include "session.h"
+#include "submit_ternd.h"
 
 #define BATCHES 20u
 #define WARM_UP 100u
@@ -162,35 +164,44 @@ static void round_trips(struct partner *p, double *us, unsigned n)
 
 /* -------------------------------------------------------------------- the suite */
 
-/** us[0]: the dispatches, us[1]: the round trips, count of each. */
-static bool measure(struct rig *r, struct partner *p, unsigned count, double *us[2])
+#define MEASURED 4u
+
+/** n of each, from us[i][at] on: dispatches, round trips, dispatches through ternd, empty requests to it. */
+static bool measure_batch(struct rig *r, struct partner *p, struct through_ternd *t, unsigned n, double *us[MEASURED],
+                          unsigned at)
 {
-    double warm[WARM_UP];
-    if (!dispatches(r, warm, WARM_UP)) {
+    if (!dispatches(r, us[0] + at, n)) {
         return false;
     }
-    round_trips(p, warm, WARM_UP);
-    for (unsigned b = 0, done = 0; b < BATCHES; b++) {
+    round_trips(p, us[1] + at, n);
+    return through_ternd_dispatches(t, us[2] + at, n) && through_ternd_requests(t, us[3] + at, n);
+}
+
+static bool measure(struct rig *r, struct partner *p, struct through_ternd *t, unsigned count, double *us[MEASURED])
+{
+    static double warm[MEASURED][WARM_UP];
+    bool good = measure_batch(r, p, t, WARM_UP, (double *[]){warm[0], warm[1], warm[2], warm[3]}, 0);
+    for (unsigned b = 0, done = 0; good && b < BATCHES; b++) {
         const unsigned n = (count - done) / (BATCHES - b);
-        if (!dispatches(r, us[0] + done, n)) {
-            return false;
-        }
-        round_trips(p, us[1] + done, n);
+        good = measure_batch(r, p, t, n, us, done);
         done += n;
     }
-    return true;
+    return good;
 }
 
 /** Medians, in microseconds. */
 struct figures {
-    double embedded, trip;
+    double embedded, trip, ternd, null;
 };
 
-static struct figures figures(double *us[2], unsigned count)
+static struct figures figures(double *us[MEASURED], unsigned count)
 {
-    median_sort(us[0], count);
-    median_sort(us[1], count);
-    return (struct figures){median_mean(us[0], count), median_mean(us[1], count)};
+    double m[MEASURED];
+    for (unsigned i = 0; i < MEASURED; i++) {
+        median_sort(us[i], count);
+        m[i] = median_mean(us[i], count);
+    }
+    return (struct figures){m[0], m[1], m[2], m[3]};
 }
 
 static void print_text(const struct figures *f, const char *where)
@@ -199,12 +210,17 @@ static void print_text(const struct figures *f, const char *where)
     printf("a dispatch of one work-item, from enqueue to finished %9.1f us\n", f->embedded);
     printf("a round trip between two threads                      %9.1f us\n", f->trip);
     printf("a dispatch takes as long as                           %9.2f round trips\n", f->embedded / f->trip);
+    printf("a dispatch through ternd                              %9.1f us\n", f->ternd);
+    printf("an empty request to ternd                             %9.1f us\n", f->null);
+    printf("a dispatch through ternd takes as long as             %9.2f dispatches\n", f->ternd / f->embedded);
 }
 
 static void add(cJSON *o, const struct figures *f)
 {
     cJSON_AddNumberToObject(o, "embedded_us", (double)(long)(f->embedded * 100 + 0.5) / 100);
     cJSON_AddNumberToObject(o, "thread_round_trip_us", (double)(long)(f->trip * 100 + 0.5) / 100);
+    cJSON_AddNumberToObject(o, "ternd_us", (double)(long)(f->ternd * 100 + 0.5) / 100);
+    cJSON_AddNumberToObject(o, "null_round_trip_us", (double)(long)(f->null * 100 + 0.5) / 100);
     cJSON_AddNumberToObject(o, "round_trips", (double)(long)(f->embedded / f->trip * 100 + 0.5) / 100);
 }
 
@@ -225,16 +241,18 @@ static int print(const cl_tern_counters *config, const struct figures *spread, c
     return json_print("bench submit", o);
 }
 
-/** Keeps all threads of the program on the processor where this one is. */
-static bool stay_here(void)
+/** Keeps all threads of a program on the processor where this one is. */
+static bool keep_here(pid_t pid)
 {
     cpu_set_t one;
+    char path[64];
     const int here = sched_getcpu();
     CPU_ZERO(&one);
     if (here >= 0 && here < CPU_SETSIZE) {
         CPU_SET((unsigned)here, &one);
     }
-    DIR *threads = opendir("/proc/self/task");
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    DIR *threads = opendir(path);
     bool kept = threads != NULL;
     for (const struct dirent *d; kept && (d = readdir(threads)) != NULL;) {
         if (*d->d_name != '.') { /* one that has ended meanwhile does not matter */
@@ -250,28 +268,68 @@ static bool stay_here(void)
     return kept;
 }
 
+static int measure_all(struct rig *r, struct partner *p, struct through_ternd *t, unsigned count, bool json)
+{
+    double *us[MEASURED] = {0}, *all = calloc(MEASURED * (size_t)count, sizeof *all);
+    int status = EXIT_FAILED;
+    if (!all) {
+        fprintf(stderr, "tern bench submit: out of memory\n");
+        return status;
+    }
+    for (unsigned i = 0; i < MEASURED; i++) {
+        us[i] = all + i * (size_t)count;
+    }
+    if (measure(r, p, t, count, us)) {
+        const struct figures spread = figures(us, count);
+        /* ours first: the others are then kept where it is */
+        if (keep_here(getpid()) && keep_here(t->ternd) && keep_here(t->program) && measure(r, p, t, count, us)) {
+            const struct figures one = figures(us, count);
+            status = print(&r->session.config, &spread, &one, count, json);
+        }
+    }
+    free(all);
+    return status;
+}
+
 static int run(unsigned count, bool json)
 {
     static struct rig rig;
     static struct partner partner;
-    double *us[2] = {calloc(count, sizeof **us), calloc(count, sizeof **us)};
+    static struct through_ternd through;
     int status = EXIT_FAILED;
-    if (!us[0] || !us[1]) {
-        fprintf(stderr, "tern bench submit: out of memory\n");
-    } else if (rig_open(&rig) && partner_start(&partner)) {
-        if (measure(&rig, &partner, count, us)) {
-            const struct figures spread = figures(us, count);
-            if (stay_here() && measure(&rig, &partner, count, us)) {
-                const struct figures one = figures(us, count);
-                status = print(&rig.session.config, &spread, &one, count, json);
-            }
+    unsetenv("TERND_SOCKET"); /* this program's device is its own, */
+    setenv("TERN_BACKEND", "rtl", 0); /* whatever ternd runs here */
+    if (rig_open(&rig) && partner_start(&partner)) {
+        if (through_ternd_open(&through)) {
+            status = measure_all(&rig, &partner, &through, count, json);
         }
+        through_ternd_close(&through);
         partner_end(&partner);
     }
     rig_close(&rig);
-    free(us[0]);
-    free(us[1]);
     return status;
+}
+
+/** The program that dispatches through ternd: numbers come in, so many times go out. */
+static int serve(void)
+{
+    static struct rig rig;
+    unsigned n;
+    bool good = rig_open(&rig);
+    while (good && read(STDIN_FILENO, &n, sizeof n) == sizeof n) {
+        double *us = calloc(n ? n : 1, sizeof *us);
+        const size_t size = n * sizeof *us;
+        size_t sent = 0;
+        good = us && dispatches(&rig, us, n);
+        while (good && sent < size) {
+            const ssize_t part = write(STDOUT_FILENO, (char *)us + sent, size - sent);
+            good = part > 0;
+            sent += good ? (size_t)part : 0;
+        }
+        free(us);
+    }
+    rig_close(&rig);
+    return good ? EXIT_OK : EXIT_FAILED;
 }
 
 static void help(void)
@@ -279,9 +337,10 @@ static void help(void)
     printf("usage: tern bench submit [--json] [--count N]\n\n"
            "Measures what submission costs the host: the time of a dispatch of one work-item (TERN_BACKEND, "
            "TERN_CONFIG) from enqueue\n"
-           "to finished, and that of a round trip between two threads that wait for each other. Both by the clock of "
-           "the host;\n"
-           "compare them only with each other.\n\n"
+           "to finished, in this program and through a ternd that it starts; that of a round trip between two threads "
+           "that wait\n"
+           "for each other, and of an empty request to ternd. All by the clock of the host; compare them only with "
+           "each other.\n\n"
            "  --json     one JSON object\n"
            "  --count N  so many of each, 20 to 1000000 (1000)\n\n"
            "Exit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage.\n");
@@ -295,6 +354,9 @@ static int command(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0) {
             help();
             return EXIT_OK;
+        }
+        if (strcmp(argv[i], "--dispatches") == 0) {
+            return serve();
         }
         if (strcmp(argv[i], "--json") == 0) {
             json = true;

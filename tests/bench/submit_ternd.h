@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The other side of tern bench submit: a ternd, a second program that dispatches through it, and round trips of empty
+ * requests over the same socket. The second program is this one with --dispatches, because a program has one device.
+ */
+#ifndef TERN_BENCH_SUBMIT_TERND_H
+#define TERN_BENCH_SUBMIT_TERND_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct tern_device;
+
+struct through_ternd {
+    pid_t ternd, program;
+    int ask, answer; /**< To the program: how many; from it: the time of each. */
+    struct tern_device *device;
+    char folder[32];
+};
+
+/** Messages are said. After the program's own device is open. */
+bool through_ternd_open(struct through_ternd *t);
+void through_ternd_close(struct through_ternd *t);
+/** Microseconds of n dispatches by the second program, */
+bool through_ternd_dispatches(struct through_ternd *t, double *us, unsigned n);
+/** and of n empty requests. */
+bool through_ternd_requests(struct through_ternd *t, double *us, unsigned n);
+
+#endif

@@ -44,6 +44,10 @@
          alloc, (alloc, offset, data, size)) \
     CALL(int, allocation_write, (struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size), \
          alloc, (alloc, offset, data, size)) \
+    CALL(int, allocation_make_resident, (struct tern_allocation *alloc), alloc, (alloc)) \
+    CALL(int, allocation_evict, (struct tern_allocation *alloc), alloc, (alloc)) \
+    CALL(int, context_set_residency, (struct tern_context *ctx, const uint32_t *addresses, uint32_t count), \
+         ctx, (ctx, addresses, count)) \
     CALL(int, completion_queue_create, (struct tern_device *dev, struct tern_completion_queue **out), \
          dev, (dev, out)) \
     END(int, completion_queue_destroy, (struct tern_completion_queue *queue), queue, (queue)) \

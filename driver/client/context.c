@@ -115,6 +115,28 @@ int tern_client_context_set_priority(struct tern_context *c, enum tern_band band
     return tern_call(c->proc->dev, TERN_WIRE_CONTEXT_PRIORITY, c->handle, values, NULL, NULL);
 }
 
+int tern_client_context_set_residency(struct tern_context *c, const uint32_t *addresses, uint32_t count)
+{
+    struct tern_call call;
+    const size_t size = (size_t)count * sizeof *addresses;
+    if (addresses && size > TERN_WIRE_SLOT) {
+        return tern_error(-ENOMEM, "context '%s': %u addresses at once", c->name, count);
+    }
+    int r = tern_client_check(c->proc->dev);
+    r = r ? r : tern_call_begin(&call, c->proc->dev, TERN_WIRE_CONTEXT_RESIDENCY, c->handle);
+    if (r) {
+        return r;
+    }
+    if (addresses) {
+        memcpy(call.slot, addresses, size);
+    }
+    call.request.value[0] = addresses != NULL;
+    call.request.value[1] = addresses ? count : 0;
+    r = tern_call_do(&call);
+    tern_call_end(&call);
+    return r;
+}
+
 int tern_client_context_query(struct tern_context *c, struct tern_context_stats *out)
 {
     struct tern_context_stats own = {0};

@@ -116,6 +116,16 @@ int tern_client_allocation_write(struct tern_allocation *a, uint64_t offset, con
     return transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
 }
 
+int tern_client_allocation_make_resident(struct tern_allocation *a)
+{
+    return tern_call(a->proc->dev, TERN_WIRE_ALLOCATION_RESIDENT, a->handle, NULL, NULL, NULL);
+}
+
+int tern_client_allocation_evict(struct tern_allocation *a)
+{
+    return tern_call(a->proc->dev, TERN_WIRE_ALLOCATION_EVICT, a->handle, NULL, NULL, NULL);
+}
+
 /* ------------------------------------------------------------------ fences */
 
 int tern_client_fence_create(struct tern_process *p, uint64_t initial, struct tern_fence **out)

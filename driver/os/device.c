@@ -150,6 +150,7 @@ static void fill_info(struct tern_device *dev)
     /* tables, arenas and save areas of a modest process */
     uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages;
     pages = pages > tables ? pages - tables : 0;
+    const uint64_t all = pages + dev->partition.host;
     dev->info = (struct tern_device_info){
         .version = k->version,
         .engines = k->engines,
@@ -157,7 +158,8 @@ static void fill_info(struct tern_device *dev)
         .warps = k->warps,
         .local_bytes = k->local_bytes,
         .memory_bytes = (uint64_t)k->mem_pages * TERN_PAGE,
-        .allocatable_bytes = (pages < space - 64 ? pages : space - 64) * TERN_PAGE,
+        .allocatable_bytes = (all < space - 64 ? all : space - 64) * TERN_PAGE,
+        .resident_bytes = (pages < space - 64 ? pages : space - 64) * TERN_PAGE,
         .clock_hz = k->clock_hz,
         .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
         .single_use = k->single_use,
@@ -176,6 +178,15 @@ static void fill_info(struct tern_device *dev)
     snprintf(dev->info.config, sizeof dev->info.config, "%s", about.config);
 }
 
+/** Pages of the host that may hold what is evicted. */
+static uint32_t host_pages(const struct tern_device *dev)
+{
+    const uint64_t most = UINT32_MAX - dev->partition.count;
+    const uint64_t pages = dev->policy.host == TERN_POLICY_HOST ? 3ull * dev->kmd.mem_pages
+                                                                : dev->policy.host / TERN_PAGE;
+    return (uint32_t)(pages < most ? pages : most);
+}
+
 static int init_locks(struct tern_device *dev)
 {
     pthread_condattr_t attr;
@@ -188,12 +199,14 @@ static int init_locks(struct tern_device *dev)
     r = r ? r : pthread_mutex_init(&dev->lock, NULL);
     r = r ? r : pthread_cond_init(&dev->wake, &attr);
     r = r ? r : pthread_cond_init(&dev->changed, &attr);
+    r = r ? r : pthread_cond_init(&dev->pager.wake, NULL);
     pthread_condattr_destroy(&attr);
     return -r;
 }
 
 static void free_device(struct tern_device *dev)
 {
+    pthread_cond_destroy(&dev->pager.wake);
     pthread_cond_destroy(&dev->changed);
     pthread_cond_destroy(&dev->wake);
     pthread_mutex_destroy(&dev->lock);
@@ -269,6 +282,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     tern_list_init(&dev->retiring);
     tern_list_init(&dev->opened);
     tern_list_init(&dev->completion_queues);
+    tern_list_init(&dev->pager.contexts);
+    tern_list_init(&dev->pager.wishes);
     int r = init_locks(dev);
     if (r) {
         free(dev);
@@ -292,6 +307,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
         r = tern_error_memory("the page allocator");
         goto fail;
     }
+    dev->partition.count = tern_pages_free_count(dev->partition.pages);
+    dev->partition.host = host_pages(dev);
     fill_info(dev);
     init_sched(dev);
     tern_observer_open(dev);
@@ -350,6 +367,7 @@ int tern_os_device_close(struct tern_device *dev)
         return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
     }
     tern_inherit_forget(dev);
+    tern_pager_stop(dev);
     tern_pump_stop(dev);
     tern_observer_close(dev);
     tern_kmd_close(dev->kmd.hal);

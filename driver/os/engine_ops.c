@@ -85,6 +85,10 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk
     if (r) {
         return r;
     }
+    if (!chunk->context->process->system) {
+        struct tern_process *proc = TERN_PROCESS_OF(chunk->context->process);
+        proc->began = proc->began || !proc->paged ? proc->began : dev->sched.now + 1;
+    }
     r = tern_kmd_submit(&dev->kmd, engine, &entry);
     return r == -EAGAIN ? tern_error(r, "engine %u does not take a buffer, though there should be room", engine) : r;
 }
@@ -180,12 +184,24 @@ static int op_fence_value(void *user, const struct tern_sched_context *context, 
     uint32_t page = address / TERN_PAGE;
     const struct tern_range *range = tern_vaspace_find(&proc->va, page);
     const struct tern_allocation *a = range && page - range->first < range->count ? range->owner : NULL;
-    if (!a || !a->run_count || !(a->flags & (TERN_MEM_READ | TERN_MEM_WRITE))) {
+    if (!a || (!a->run_count && !a->split) || !(a->flags & (TERN_MEM_READ | TERN_MEM_WRITE))) {
         return 0;
     }
-    uint64_t n, pa = tern_allocation_physical(a, address - (uint64_t)a->va * TERN_PAGE, &n);
-    int r = tern_device_read(dev, pa, value, sizeof *value);
+    const uint64_t offset = address - (uint64_t)a->va * TERN_PAGE;
+    uint64_t n;
+    int r;
+    if (offset / TERN_PAGE < a->split) {
+        r = tern_host_pages_read(a, offset, value, sizeof *value);
+    } else {
+        r = tern_device_read(dev, tern_allocation_physical(a, offset, &n), value, sizeof *value);
+    }
     return r ? r : 1;
+}
+
+static bool op_resident(void *user, struct tern_sched_context *context, struct tern_job *job)
+{
+    (void)user;
+    return tern_residency_ready(TERN_CONTEXT_OF(context), job);
 }
 
 static void op_fault(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind)
@@ -214,4 +230,5 @@ const struct tern_sched_ops tern_engine_ops = {
     .fault = op_fault,
     .stuck = tern_tdr_stuck,
     .event = tern_observer_event,
+    .resident = op_resident,
 };

@@ -18,6 +18,7 @@
 #include "base/ticket_lock.h"
 #include "kmd/paging.h"
 #include "os/mem/pages.h"
+#include "os/mem/residency.h"
 #include "os/sched/policy.h"
 #include "os/sched/sched.h"
 #include "os/tdr.h"
@@ -29,6 +30,10 @@
 /** A part of device memory with an allocator of its own. All that a process has of memory comes from one. */
 struct tern_partition {
     struct tern_pages *pages;
+    uint32_t count;     /**< Pages that there are to give. */
+    uint32_t host;      /**< Pages of the host that may hold what was evicted. */
+    uint32_t committed; /**< Pages of all allocations that may be evicted, wherever they are: at most count + host. */
+    uint32_t movable;   /**< Pages that such allocations have on the device. */
 };
 
 struct tern_device {
@@ -49,6 +54,7 @@ struct tern_device {
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
     struct tern_partition partition;
+    struct tern_pager pager;
     struct tern_list processes;
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
     /** How many frees; looked: at how many, to see whether they can begin. */
@@ -89,6 +95,12 @@ struct tern_process {
     bool gone;          /**< and has ended: the device knows nothing of it any more. Its objects are memory only. */
     bool suspended;
     uint32_t retiring, paging_engine, paging_out;
+    /* Residency (residency.h) */
+    uint32_t movable;   /**< Pages of its allocations that may be evicted and are not pinned, wherever they are. */
+    uint32_t absent;    /**< Its allocations that are not on the device. */
+    uint64_t used;      /**< By dev->pager.uses: when work that may use all of it was last let go. */
+    uint64_t paged;     /**< Device time at which something was last brought in for it; 0: never. */
+    uint64_t began;     /**< And, plus 1, at which work of it was then first submitted; 0: not yet. */
     struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
     uint64_t seq;
@@ -100,10 +112,20 @@ struct tern_allocation {
     struct tern_list node; /**< In proc->allocations, then proc->retired, then dev->retiring; or proc->remains. */
     struct tern_process *proc;
     uint32_t va, pages, flags;
-    struct tern_run *runs; /**< In order of address; constant while the allocation lives. */
+    struct tern_run *runs; /**< In order of address; constant but while it is moved. */
     uint32_t *at;          /**< First page, within the allocation, of each run. */
     uint32_t run_count, run_capacity;
     bool internal, low;
+    /* Where it is (residency.h). Pages [0, split) are on the host, those from there on the device. */
+    bool movable;      /**< May be evicted, unless pinned. */
+    bool resident;     /**< All of it is on the device and mapped. */
+    bool moving;       /**< The pager is about it: it is not freed now. */
+    uint32_t pins;     /**< tern_allocation_make_resident. */
+    uint64_t born;     /**< proc->seq when it was made: jobs that are older do not use it. */
+    uint64_t used;     /**< As proc->used, for work that names it. */
+    uint32_t split;    /**< hal_lock. */
+    uint8_t *host;     /**< hal_lock. NULL: pages on the host read zero. */
+    uint32_t *written; /**< hal_lock. A bit a page, to be joined with those of the device (D7); NULL: none. */
     bool counted; /**< Among proc->children: the user has not destroyed it. */
     bool gone;    /**< Its pages were given back, because its process was killed. */
     /* Retirement. The jobs are made at creation, so that it cannot fail. */
@@ -125,6 +147,8 @@ struct tern_context {
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
     struct tern_allocation *data;  /**< Places for the data of two chunks; NULL: not asked for. */
     struct tern_run save;
+    struct tern_set *set;   /**< What its submissions use from now on; NULL: all of the process. */
+    struct tern_list absent; /**< In dev->pager.contexts while its next work is not resident. */
     uint32_t id;
     uint64_t submitted, ended, first_bad;
     bool gone; /**< Its pages were given back. */
@@ -191,6 +215,8 @@ uint32_t tern_paging_engine(struct tern_process *proc);
 /** Runs a paging buffer to its end; dev->lock is released meanwhile. -ENOMEM: nothing ran;
  * -EIO: it may have run in part. */
 int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label);
+/** The same with a job that exists already: 0 or -EIO. It is freed. */
+int tern_paging_run_job(struct tern_process *proc, struct tern_job *job);
 /** Runs the given jobs, one on each engine, to their ends. -EIO. */
 int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
 
@@ -225,7 +251,8 @@ void tern_process_leave(struct tern_process *proc);
 void tern_process_free_objects(struct tern_process *proc);
 
 /* map.c; with dev->lock held */
-/** Takes pages and tables for the allocation's range and records what maps them. -ENOSPC, -ENOMEM: nothing is taken. */
+/** Takes pages and tables for the allocation's range and records what maps them: pages are scrubbed, unless the host
+ *  has what they are to hold. -ENOSPC, -ENOMEM: nothing is taken. */
 int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                      uint32_t *new_tables);
 /** Undoes it, as long as the paging buffer was not submitted. */
@@ -238,6 +265,7 @@ struct tern_allocation_want {
     uint32_t flags, address;
     bool internal; /**< The driver's own, */
     bool low;      /**< but among those of the process, not at the end of its addresses. */
+    bool stays;    /**< Never evicted, as the internal ones are not. */
 };
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
                          struct tern_allocation **out);
@@ -261,6 +289,11 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages);
 /** Pages in a row, waiting for such frees if need be. what: for the sentence. -ENOSPC, -EIO. */
 int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out);
 void tern_allocation_free(struct tern_allocation *a);
+
+/* survey.c; with dev->hal_lock held */
+/** Adds the dirty bits of pages that lie side by side to `bits`, from bit `at` on. */
+int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at,
+                    uint32_t *bits);
 
 /* fault.c */
 /** A fault of the device, as a sentence. */

@@ -220,6 +220,16 @@ static int allocation_write(struct request *r)
     return copy(r, true);
 }
 
+static int allocation_resident(struct request *r)
+{
+    return tern_os_allocation_make_resident(r->object->it);
+}
+
+static int allocation_evict(struct request *r)
+{
+    return tern_os_allocation_evict(r->object->it);
+}
+
 static int fence_create(struct request *r)
 {
     struct tern_fence *it;
@@ -308,6 +318,26 @@ static int context_priority(struct request *r)
                                         weight > UINT32_MAX ? UINT32_MAX : (uint32_t)weight);
 }
 
+/** The addresses are copied before they are looked at. */
+static int context_residency(struct request *r)
+{
+    const uint64_t named = r->q->value[0], count = r->q->value[1];
+    uint32_t *addresses = NULL;
+    if (count > TERN_WIRE_SLOT / sizeof *addresses) {
+        return tern_error(-EINVAL, "%llu addresses at once", (unsigned long long)count);
+    }
+    if (named) {
+        addresses = malloc(count ? count * sizeof *addresses : 1);
+        if (!addresses) {
+            return tern_error_memory("a working set");
+        }
+        memcpy(addresses, r->slot, count * sizeof *addresses);
+    }
+    const int e = tern_os_context_set_residency(r->object->it, addresses, (uint32_t)count);
+    free(addresses);
+    return e;
+}
+
 static int context_query(struct request *r)
 {
     struct tern_context_stats s = {.size = sizeof s};
@@ -357,10 +387,13 @@ static const struct {
     [TERN_WIRE_ALLOCATION_CREATE] = {TERND_PROCESS, allocation_create},
     [TERN_WIRE_ALLOCATION_READ] = {TERND_ALLOCATION, allocation_read},
     [TERN_WIRE_ALLOCATION_WRITE] = {TERND_ALLOCATION, allocation_write},
+    [TERN_WIRE_ALLOCATION_RESIDENT] = {TERND_ALLOCATION, allocation_resident},
+    [TERN_WIRE_ALLOCATION_EVICT] = {TERND_ALLOCATION, allocation_evict},
     [TERN_WIRE_CONTEXT_CREATE] = {TERND_PROCESS, context_create},
     [TERN_WIRE_CONTEXT_DESTROY] = {TERND_CONTEXT, context_destroy},
     [TERN_WIRE_CONTEXT_TAKE_DATA] = {TERND_CONTEXT, context_take_data},
     [TERN_WIRE_CONTEXT_PRIORITY] = {TERND_CONTEXT, context_priority},
+    [TERN_WIRE_CONTEXT_RESIDENCY] = {TERND_CONTEXT, context_residency},
     [TERN_WIRE_CONTEXT_QUERY] = {TERND_CONTEXT, context_query},
     [TERN_WIRE_CONTEXT_SUBMIT] = {TERND_ANY, context_submit},
     [TERN_WIRE_FENCE_CREATE] = {TERND_PROCESS, fence_create},

@@ -24,7 +24,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 1u
+#define TERN_WIRE_VERSION 2u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -72,11 +72,14 @@ enum tern_wire_op {
     TERN_WIRE_ALLOCATION_CREATE, /* value: size, flags, address -> object, value: address, size */
     TERN_WIRE_ALLOCATION_READ,  /* value: offset, size -> slot */
     TERN_WIRE_ALLOCATION_WRITE, /* value: offset, size, slot */
+    TERN_WIRE_ALLOCATION_RESIDENT,
+    TERN_WIRE_ALLOCATION_EVICT,
     TERN_WIRE_CONTEXT_CREATE,   /* value: engine, weight, cookie; text name -> object */
     TERN_WIRE_CONTEXT_DESTROY,
     TERN_WIRE_CONTEXT_TAKE_DATA,
     TERN_WIRE_CONTEXT_PRIORITY, /* value: band, weight */
     TERN_WIRE_CONTEXT_QUERY,    /* -> slot: struct tern_context_stats */
+    TERN_WIRE_CONTEXT_RESIDENCY, /* value: 1, count (slot: addresses); or 0: all of the process */
     TERN_WIRE_CONTEXT_SUBMIT,   /* value[0] size; slot: an entry of the submission ring that is too large for it */
     TERN_WIRE_FENCE_CREATE,     /* value[0] -> object, value[0] address */
     TERN_WIRE_FENCE_VALUE,      /* -> value[0] */

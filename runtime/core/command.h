@@ -15,6 +15,7 @@
 #include "runtime/core/memory.h"
 
 #define RT_PACKET_WORDS 64u /**< The most that a command builds: four lines. */
+#define RT_USES 5u
 #define RT_AGAIN 1          /**< build: no room just now; ask again when an earlier command has ended. */
 
 /** What a device command submits. */
@@ -23,6 +24,7 @@ struct rt_packets {
     size_t size;      /**< Bytes of them. */
     const void *data; /**< The command's, which go with them (tern_submit_data); NULL: none. */
     size_t data_size;
+    const struct tern_allocation *uses[RT_USES]; /**< Device memory of the queue and the program; NULL: none. */
 };
 
 struct rt_command_ops {

@@ -43,8 +43,8 @@ static void open_device(void)
     }
     d->info.size = sizeof d->info;
     tern_device_query(hw, &d->info);
-    const uint64_t whole = d->info.memory_bytes < d->info.allocatable_bytes ? d->info.memory_bytes
-                                                                            : d->info.allocatable_bytes;
+    const uint64_t whole = d->info.memory_bytes < d->info.resident_bytes ? d->info.memory_bytes
+                                                                            : d->info.resident_bytes;
     const uint64_t half = d->info.memory_bytes / 2;
     d->memory = whole;
     d->max_alloc = half < whole ? half : whole;

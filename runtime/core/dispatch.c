@@ -94,6 +94,11 @@ static cl_int dispatch_build(struct rt_command *c, struct rt_packets *out)
         return error;
     }
     out->size = TERN_PKT_DISPATCH_LINES * TERN_PKT_LINE_BYTES;
+    out->uses[0] = q->stack;
+    out->uses[1] = d->prints ? q->print : NULL;
+    for (int i = 0; i < 3; i++) {
+        out->uses[2 + i] = d->image->parts.part[i];
+    }
     out->data = d->args;
     out->data_size = d->loaded->args_size;
     return CL_SUCCESS;

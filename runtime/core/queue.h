@@ -53,6 +53,7 @@ struct _cl_command_queue {
     uint64_t stack_bytes;
     bool takes_data;                /**< hw is ready for arguments in DMA buffers. */
     struct tern_allocation *print;  /**< printf records of one kernel. */
+    bool names;                     /**< All of the process is too much for the device: commands say what they use. */
     bool print_busy;                /**< Worker only. */
 };
 

@@ -3,6 +3,8 @@
  * it can be left out (queue.h). */
 #include "runtime/core/queue.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/core/closing.h"
@@ -185,13 +187,46 @@ static void land(cl_command_queue q, struct rt_command *c)
     pthread_mutex_unlock(&q->context->lock);
 }
 
+/** What the command uses, for a device that has no room for all of the process (A6). */
+static int name_memory(const struct rt_command *c, const struct rt_packets *p)
+{
+    uint32_t *addresses = malloc((c->n_mems + RT_USES) * sizeof *addresses);
+    uint32_t n = 0;
+    if (addresses == NULL) {
+        return -ENOMEM;
+    }
+    for (unsigned i = 0; i < c->n_mems; i++) {
+        addresses[n++] = rt_mem_address(c->mems[i]);
+    }
+    for (unsigned i = 0; i < RT_USES; i++) {
+        if (p->uses[i] != NULL) {
+            addresses[n++] = tern_allocation_address(p->uses[i]);
+        }
+    }
+    const int r = tern_context_set_residency(c->queue->hw, addresses, n);
+    free(addresses);
+    return r;
+}
+
+static int give(struct rt_command *c, const struct rt_packets *p)
+{
+    cl_command_queue q = c->queue;
+    int r = q->names ? name_memory(c, p) : 0;
+    r = r != 0 ? r : tern_submit_data(q->hw, p->words, p->size, p->data, p->data_size, c->label, NULL);
+    if (r == -ENOSPC && !q->names) {
+        q->names = true;
+        r = give(c, p);
+    }
+    return r;
+}
+
 /** Gives what was built to the driver, with the queue's memory_lock. alone: nothing else is on the device. */
 static bool submit(struct rt_command *c, const struct rt_packets *p, bool *alone)
 {
     cl_command_queue q = c->queue;
     c->event->times[RT_SUBMITTED] = rt_device_seen(q->context->device);
     *alone = fly(q, c);
-    if (tern_submit_data(q->hw, p->words, p->size, p->data, p->data_size, c->label, NULL) == 0) {
+    if (give(c, p) == 0) {
         return true;
     }
     land(q, c);

@@ -405,7 +405,7 @@ class Runs(Case):
                    "zeros:1", TERN_LIMIT_CYCLES="100000")
 
     def test_memory(self):
-        env = {"TERN_CONFIG": "default,mem=64M"}
+        env = {"TERN_CONFIG": "default,mem=64M,host=0"}
         self.fails(1, "are more than the largest buffer here has", "run", "shift.cl", "--global", 1,
                    "zeros:1G", 1, **env)
         self.file("many.cl", "kernel void many(global int *a, global int *b, global int *c, global int *d, "

@@ -10,7 +10,8 @@ static void test_query(void **state)
     tern_device_query(dev, &i);
     assert_true(i.engines >= 1 && i.lanes == 8 && i.warps == 8 && i.local_bytes && i.clock_hz &&
                 i.dirty_page_bytes >= 4096);
-    assert_true(i.memory_bytes == 64u << 20 && i.allocatable_bytes < i.memory_bytes && i.allocatable_bytes > 60u << 20);
+    assert_true(i.memory_bytes == 64u << 20 && i.resident_bytes < i.memory_bytes && i.resident_bytes > 60u << 20 &&
+                i.allocatable_bytes == i.resident_bytes + (192u << 20));
     assert_string_equal(i.config, "small,mem=64M,timeout=200000");
     uint64_t t = tern_device_time(dev);
     assert_true(tern_device_time(dev) > t);

@@ -184,9 +184,12 @@ static void test_no_stale_translation(void **state)
 static void test_full(void **state)
 {
     (void)state;
-    struct tern_process *p = process("full");
+    struct tern_process *p;
     struct tern_allocation *a[32], *more = NULL;
     struct tern_device_info info = {.size = sizeof info};
+    ok(tern_device_close(dev));
+    dev = open_or_skip("small,mem=64M,timeout=200000,host=0");
+    p = process("full");
     tern_device_query(dev, &info);
     for (int round = 0; round < 2; round++) { /* nothing is lost from round to round */
         int n = 0;

@@ -6,7 +6,7 @@
 #include "free_pages.h"
 #include "rig.h"
 
-#define CONFIG "small,mem=64M,quantum=20000,timeout=200000"
+#define CONFIG "small,mem=64M,quantum=20000,timeout=200000,host=0"
 #define WATCH (1ull << 30) /* cycles: half a minute or more; what does not wait takes none */
 
 static struct actor hog; /* runs until it is told to end */

@@ -285,7 +285,7 @@ static void shrink_memory(void)
 {
     const char *config = getenv("TERN_CONFIG");
     char text[256];
-    snprintf(text, sizeof text, "%s,mem=16M", config == NULL ? "default" : config);
+    snprintf(text, sizeof text, "%s,mem=16M,host=0", config == NULL ? "default" : config);
     setenv("TERN_CONFIG", text, 1);
 }
 

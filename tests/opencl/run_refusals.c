@@ -180,7 +180,7 @@ int main(void)
     };
     char config[256];
     const char *given = getenv("TERN_CONFIG");
-    snprintf(config, sizeof config, "%s,mem=16M", given != NULL ? given : "default");
+    snprintf(config, sizeof config, "%s,mem=16M,host=0", given != NULL ? given : "default");
     setenv("TERN_CONFIG", config, 1);
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

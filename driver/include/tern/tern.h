@@ -60,7 +60,7 @@ struct tern_device_info {
     uint32_t warps;            /**< Warps of an engine's SIMT executor. */
     uint32_t local_bytes;      /**< Local memory of an engine. */
     uint64_t memory_bytes;     /**< Device memory. */
-    uint64_t allocatable_bytes;/**< Largest sum of allocations of one process. */
+    uint64_t allocatable_bytes;/**< Largest sum of allocations of one process, the evicted ones included (A6). */
     uint64_t clock_hz;         /**< Unit of every timestamp: cycles of this clock. */
     uint32_t dirty_page_bytes; /**< Bytes that one dirty bit covers (D1). */
     bool single_use;           /**< One process at a time (A2). */
@@ -75,6 +75,7 @@ struct tern_device_info {
     uint32_t executors;
     /** The socket of the ternd that owns the device for many programs; empty: it is in this process. */
     char service[108];
+    uint64_t resident_bytes;   /**< Of these, what can be on the device at once: what one DMA buffer may use. */
 };
 
 /**
@@ -88,7 +89,9 @@ struct tern_device_info {
  * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has
  * run longer ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum,
  * grace (S1), preempt (what runs is preempted after so many), depth (1 or 2 entries of the HW queue), realtime (1:
- * the band REALTIME needs no privilege). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
+ * the band REALTIME needs no privilege); and for memory: host (bytes of the host for what is evicted, 0: nothing is;
+ * three times mem, if not said), stay (cycles that work which runs keeps its memory while others want it; one
+ * quantum). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
  * -EPROTO: the device was built from another interface description; -ENOMEM. tern_last_error() then says what,
  * where and what to do. May take a second.
  *
@@ -162,6 +165,7 @@ struct tern_fault {
 #define TERN_FAULT_LIMIT 259u   /**< It ran longer than the key `limit` allows. */
 #define TERN_FAULT_ABORTED 260u /**< tern_process_abort. */
 #define TERN_FAULT_KILLED 261u  /**< tern_process_kill. */
+#define TERN_FAULT_MEMORY 262u  /**< What its work uses could not be brought to the device at once. */
 
 /**
  * An address space. name (copied) appears in messages. Blocks until its root table is written, or for memory that is
@@ -247,10 +251,34 @@ TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc);
 TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);
 /**
  * Host access, at once: the caller orders it against submitted work. Waits for copies of others, 4 MiB of each at a
- * time, not for work. -EFAULT: beyond the allocation; -EIO: the device is lost.
+ * time, not for work. -EFAULT: beyond the allocation; -EIO: the device is lost; -ENOMEM: host memory for one that is
+ * evicted.
  */
 TERN_API int tern_allocation_read(struct tern_allocation *alloc, uint64_t offset, void *data, size_t size);
 TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size);
+
+/* ------------------------------------------------------------------ residency */
+
+/*
+ * The sum of allocations may be more than device memory (A6): what work uses is brought to the device before it runs,
+ * and what has not been used for longest goes to the host. Without recoverable page faults the driver must know what
+ * that is: all allocations of the process, unless its context says less. Host access does not bring anything in.
+ */
+
+/**
+ * What submissions to this context use from now on: the allocations that hold these addresses (count of them, copied;
+ * in any order, several in one allocation too), besides those that are always there, fences and the driver's own.
+ * NULL: all of its process. Work that reaches another one that is evicted ends with a fault. Does not block. -EFAULT:
+ * no allocation is there, and nothing has changed; -ENOMEM; -EIO: the process was killed.
+ */
+TERN_API int tern_context_set_residency(struct tern_context *ctx, const uint32_t *addresses, uint32_t count);
+/**
+ * Brings it to the device and keeps it there until tern_allocation_evict has been called as often. Blocks until others
+ * have had their stay (key stay). -ENOSPC: what is pinned leaves no room; -ENOMEM: of the host; -EIO.
+ */
+TERN_API int tern_allocation_make_resident(struct tern_allocation *alloc);
+/** The reverse: it may be evicted again, when others want its place. Does not block. -EINVAL: it is not pinned. */
+TERN_API int tern_allocation_evict(struct tern_allocation *alloc);
 
 /* ----------------------------------------------------- contexts, submission */
 
@@ -337,7 +365,8 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  * Appends a DMA buffer to the context's SW queue. packets (copied): size bytes, a multiple of 64, at least 64 and at
  * most 1 MiB. label (copied; may be NULL): names the work in faults and traces, e.g. the kernel. *fence (may be NULL):
  * its fence id, 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
- * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM. Does not block.
+ * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM; -ENOSPC: what it uses
+ * (tern_context_set_residency) is more than device memory. Does not block.
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
                          uint64_t *fence);

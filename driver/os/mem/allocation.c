@@ -9,6 +9,8 @@
 #include "os/proc/inherit.h"
 #include "os/os.h"
 
+typedef unsigned long long ull;
+
 #define PIECE (4u << 20) /* bytes copied before the hal lock is released: about a millisecond */
 #define NEW_TABLE_WORDS (2 * TERN_PAGES_LARGE / 32)
 
@@ -20,6 +22,8 @@ void tern_allocation_free(struct tern_allocation *a)
     free(a->unmap);
     free(a->runs);
     free(a->at);
+    free(a->host);
+    free(a->written);
     free(a);
 }
 
@@ -53,6 +57,17 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
     return r || !a->unmap ? -ENOMEM : 0;
 }
 
+/** It has addresses, and reads zero; pages are for whoever uses it. */
+static int make_absent(struct tern_allocation *a, struct tern_paging *unmap)
+{
+    tern_paging_free(unmap);
+    tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
+    const int r = tern_paging_error(unmap);
+    a->split = a->pages;
+    a->resident = false;
+    return r ? r : make_jobs(a, unmap);
+}
+
 /**
  * Address range, pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and the pages stay
  * taken for good. But if that was a reset of all engines, these have forgotten all translations, and the pages are
@@ -62,14 +77,19 @@ static int map(struct tern_allocation *a, uint32_t address)
 {
     struct tern_paging in = {0}, out = {0};
     uint32_t new_tables[NEW_TABLE_WORDS];
-    int r = take_range(a, address);
+    int r = a->movable && !tern_residency_may_commit(a->proc, a->pages) ? -ENOSPC : take_range(a, address);
     if (r) {
         return r;
     }
     r = tern_map_prepare(a, &in, &out, new_tables);
+    if (r == -ENOSPC && a->movable && tern_pager_start(a->proc->dev) == 0) {
+        r = make_absent(a, &out);
+        goto range;
+    }
     if (r) {
         goto range;
     }
+    a->resident = true;
     const uint32_t resets = a->proc->dev->tdr.adapter_resets;
     r = make_jobs(a, &out);
     r = r ? r : tern_paging_run(a->proc, &in, "map");
@@ -96,15 +116,19 @@ range:
 static int explain(int r, const struct tern_allocation *a, uint32_t address)
 {
     const struct tern_device *dev = a->proc->dev;
+    const struct tern_partition *part = a->proc->partition;
+    char host[80];
     switch (r) {
     case -EEXIST:
         return tern_error(r, "process '%s': %u pages at 0x%08x overlap another allocation", a->proc->name,
                           a->pages, address);
     case -ENOSPC:
-        return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %u of %llu KiB are free, or the "
-                          "address space is full", a->proc->name, (unsigned long long)a->pages * 4,
-                          tern_pages_free_count(a->proc->partition->pages) * 4,
-                          (unsigned long long)(dev->info.memory_bytes >> 10));
+        snprintf(host, sizeof host, " and %llu KiB of the host for what is evicted,",
+                 (ull)tern_residency_left(part) * 4);
+        return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %llu of %llu KiB are free,%s or the "
+                          "address space is full", a->proc->name, (ull)a->pages * 4,
+                          (ull)tern_pages_free_count(part->pages) * 4, (ull)(dev->info.memory_bytes >> 10),
+                          part->host ? host : "");
     case -ENOMEM:
         return tern_error_memory("an allocation");
     default:
@@ -134,6 +158,13 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
            tern_frees_wait(frees, r == -ENOSPC ? a->pages : 0);
 }
 
+/** Makes room on the device for what is to stay there. */
+static bool evict_for(const struct tern_allocation *a)
+{
+    return !a->movable && tern_pages_free_count(a->proc->partition->pages) < a->pages + 4 &&
+           tern_pager_make_room(a->proc) == 0;
+}
+
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
                          struct tern_allocation **out)
 {
@@ -151,6 +182,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->flags = want->flags;
     a->internal = want->internal;
     a->low = want->low;
+    a->movable = !want->internal && !want->stays && dev->partition.host;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
     pthread_mutex_lock(&dev->lock);
@@ -164,7 +196,8 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     do {
         r = tern_process_check(proc);
         r = r ? r : map(a, want->address);
-    } while ((r == -ENOSPC || r == -EEXIST) && wait_for_space(a, want->address, r, &frees));
+    } while (((r == -ENOSPC || r == -EEXIST) && wait_for_space(a, want->address, r, &frees)) ||
+             (r == -ENOSPC && evict_for(a)));
     if (r) {
         r = explain(r, a, want->address);
         if (r == -EIO) { /* its tables are in doubt: no more work may use them */
@@ -174,6 +207,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
         }
         tern_allocation_free(a);
     } else {
+        tern_residency_add(a);
         a->counted = !want->internal;
         proc->children += a->counted;
         tern_list_append(&proc->allocations, &a->node);
@@ -267,9 +301,17 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
             tern_ticket_unlock(&dev->hal_lock);
             return tern_error(-EIO, "the process was killed, and its memory is gone");
         }
-        uint64_t pa = tern_allocation_physical(a, offset, &n);
-        n = n < size ? n : size;
-        r = write ? tern_device_write(dev, &(struct tern_iovec){pa, data, n}, 1) : tern_device_read(dev, pa, data, n);
+        if (offset / TERN_PAGE < a->split) {
+            n = (uint64_t)a->split * TERN_PAGE - offset;
+            n = n < size ? n : size;
+            n = n < PIECE ? n : PIECE;
+            r = write ? tern_host_pages_write(a, offset, data, n) : tern_host_pages_read(a, offset, data, n);
+        } else {
+            const uint64_t pa = tern_allocation_physical(a, offset, &n);
+            n = n < size ? n : size;
+            r = write ? tern_device_write(dev, &(struct tern_iovec){pa, data, n}, 1)
+                      : tern_device_read(dev, pa, data, n);
+        }
         offset += n;
         data += n;
         size -= n;
@@ -281,7 +323,7 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
         }
     }
     tern_ticket_unlock(&dev->hal_lock);
-    if (r) {
+    if (r && r != -ENOMEM) {
         pthread_mutex_lock(&dev->lock);
         tern_device_lose(dev, tern_last_error());
         pthread_mutex_unlock(&dev->lock);

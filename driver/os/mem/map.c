@@ -88,7 +88,7 @@ static int step(struct tern_allocation *a, uint32_t done, struct tern_paging *ma
         tern_pages_give(proc->partition->pages, &run);
         return r;
     }
-    if (run.dirty) {
+    if (run.dirty && !a->host) {
         tern_paging_scrub(map, run.page, run.count);
     }
     uint32_t in = large ? proc->root : proc->tables[region], first = large ? region : index, n = large ? 1 : run.count;
@@ -106,6 +106,7 @@ int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct 
     for (uint32_t done = 0, n = 0; !r && done < a->pages; done += n) {
         r = step(a, done, map, unmap, new_tables, &n);
     }
+    tern_residency_count(a, a->run_count ? 1 : 0);
     tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
     r = r ? r : tern_paging_error(map);
     r = r ? r : tern_paging_error(unmap);
@@ -117,6 +118,7 @@ int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct 
 
 void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables)
 {
+    tern_residency_count(a, a->run_count ? -1 : 0);
     for (uint32_t i = 0; i < a->run_count; i++) {
         tern_pages_give(a->proc->partition->pages, &a->runs[i]);
     }
@@ -132,6 +134,7 @@ void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables)
 
 void tern_map_give_pages(struct tern_allocation *a)
 {
+    tern_residency_count(a, a->run_count ? -1 : 0);
     for (uint32_t i = 0; i < a->run_count; i++) {
         a->runs[i].dirty = true;
         tern_pages_give(a->proc->partition->pages, &a->runs[i]);

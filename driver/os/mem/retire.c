@@ -29,6 +29,7 @@ static void finish(struct tern_allocation *a)
         tern_map_give_pages(a);
         tern_vaspace_give(&proc->va, a->va);
     }
+    tern_residency_remove(a);
     proc->retiring--;
     tern_list_remove(&a->node);
     pthread_cond_broadcast(&proc->dev->changed);
@@ -93,7 +94,8 @@ static void begin(struct tern_allocation *a)
 static bool unused(const struct tern_allocation *a)
 {
     const struct tern_list *jobs = &a->proc->jobs;
-    return tern_list_empty(jobs) || TERN_LIST_ENTRY(jobs->next, struct tern_job, live)->seq > a->retire_seq;
+    return !a->moving &&
+           (tern_list_empty(jobs) || TERN_LIST_ENTRY(jobs->next, struct tern_job, live)->seq > a->retire_seq);
 }
 
 void tern_retire_look(struct tern_process *proc)
@@ -112,6 +114,7 @@ void tern_retire(struct tern_allocation *a)
 {
     a->retire_seq = a->proc->seq;
     a->asked = ++a->proc->dev->frees_asked;
+    tern_residency_leave(a);
     a->proc->retiring++;
     tern_list_remove(&a->node);
     tern_list_append(&a->proc->retired, &a->node);
@@ -142,7 +145,7 @@ static bool will_begin(const struct tern_process *proc)
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_list *jobs = &c->sched.jobs;
         if (!tern_list_empty(jobs) && TERN_LIST_ENTRY(jobs->next, struct tern_job, node)->seq <= seq &&
-            tern_sched_stuck(&c->sched)) {
+            tern_list_empty(&c->absent) && tern_sched_stuck(&c->sched)) {
             return false;
         }
     }
@@ -168,7 +171,8 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
 {
     struct tern_device *dev = f->own->dev;
     bool any = false;
-    uint64_t sum = tern_pages_free_count(f->own->partition->pages) + pages_of(f, &dev->retiring, &any);
+    const struct tern_partition *part = f->own->partition;
+    uint64_t sum = tern_pages_free_count(part->pages) + tern_residency_left(part) + pages_of(f, &dev->retiring, &any);
     sum += will_begin(f->own) ? pages_of(f, &f->own->retired, &any) : 0;
     if (!any || sum < pages) {
         return false;
@@ -187,7 +191,7 @@ int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what
     do {
         r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why)
                       : tern_pages_take_span(proc->partition->pages, count, out);
-    } while (r == -ENOSPC && tern_frees_wait(&frees, count));
+    } while (r == -ENOSPC && (tern_frees_wait(&frees, count) || tern_pager_make_room(proc) == 0));
     return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free "
                                      "here and there", what, count, count == 1 ? "" : "s",
                                      tern_pages_free_count(proc->partition->pages))

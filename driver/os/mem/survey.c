@@ -44,7 +44,7 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
 }
 
 /** Bits of pages of 4 KiB that lie side by side, from bit `at` of bits on. */
-static int ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
+int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
     uint32_t got[PIECE / 32];
     const uint64_t unit = dev->info.dirty_page_bytes;
@@ -66,23 +66,39 @@ static int ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool c
     return r;
 }
 
-/** Where *pages pages from address on lie in device memory, all in one allocation; *pages: so many of them in a row. */
-static int locate(struct tern_process *proc, uint32_t address, uint32_t *pages, uint64_t *physical)
+/** What the host knows of pages of an allocation: of those that are or were evicted. */
+static void add_written(struct tern_allocation *a, uint32_t page, uint32_t pages, bool clear, uint32_t at,
+                        uint32_t *bits)
+{
+    for (uint32_t i = 0; a->written && i < pages; i++) {
+        uint32_t *const word = &a->written[(page + i) / 32], bit = 1u << (page + i) % 32;
+        bits[(at + i) / 32] |= *word & bit ? 1u << (at + i) % 32 : 0;
+        *word &= clear ? ~bit : UINT32_MAX;
+    }
+}
+
+/**
+ * Where *pages pages from address on lie in device memory, all in one allocation; *pages: so many of them in a row. 0:
+ * they are on the host. Adds what the host knows of them.
+ */
+static int locate(struct tern_process *proc, uint32_t address, uint32_t *pages, uint64_t *physical, bool clear,
+                  uint32_t at, uint32_t *bits)
 {
     struct tern_device *dev = proc->dev;
     pthread_mutex_lock(&dev->lock);
     int r = proc->killed || dev->lost ? tern_process_check(proc) : 0;
     const struct tern_range *range = r ? NULL : tern_vaspace_find(&proc->va, address / TERN_PAGE);
-    const struct tern_allocation *a = range && counts(range->owner) ? range->owner : NULL;
+    struct tern_allocation *a = range && counts(range->owner) ? range->owner : NULL;
     const uint32_t within = a ? address / TERN_PAGE - a->va : 0;
     if (!r && (!a || within >= a->pages || *pages > a->pages - within)) {
         r = tern_error(-EFAULT, "%u pages at 0x%08x do not lie in one allocation of process '%s'", *pages, address,
                        proc->name);
     }
     if (!r) {
-        uint64_t row;
-        *physical = tern_allocation_physical(a, (uint64_t)within * TERN_PAGE, &row);
+        uint64_t row = (uint64_t)(a->split - within) * TERN_PAGE;
+        *physical = within < a->split ? 0 : tern_allocation_physical(a, (uint64_t)within * TERN_PAGE, &row);
         *pages = row / TERN_PAGE < *pages ? (uint32_t)(row / TERN_PAGE) : *pages;
+        add_written(a, within, *pages, clear, at, bits);
     }
     pthread_mutex_unlock(&dev->lock);
     return r;
@@ -109,8 +125,8 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
     for (uint32_t at = 0, n; !r && at < pages; at += n) {
         uint64_t physical;
         n = pages - at;
-        r = locate(proc, address + at * TERN_PAGE, &n, &physical);
-        r = r ? r : ask(dev, physical, n, clear, at, bits);
+        r = locate(proc, address + at * TERN_PAGE, &n, &physical, clear, at, bits);
+        r = r || !physical ? r : tern_survey_ask(dev, physical, n, clear, at, bits);
     }
     tern_ticket_unlock(&dev->hal_lock);
     return r;

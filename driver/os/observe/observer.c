@@ -118,6 +118,7 @@ static uint32_t state_of(const struct tern_sched_context *s)
     case TERN_SCHED_WAITING:
         return TERN_STATS_WAITING;
     case TERN_SCHED_SUSPENDED:
+    case TERN_SCHED_ABSENT:
         return TERN_STATS_HELD;
     default:
         return TERN_STATS_IDLE;

@@ -86,6 +86,7 @@ int tern_os_context_create(struct tern_process *proc, const struct tern_context_
     c->completed = desc->completed;
     c->user = desc->user;
     c->completions = desc->completions;
+    tern_list_init(&c->absent);
     snprintf(c->name, sizeof c->name, "%s", desc->name ? desc->name : "unnamed");
     struct tern_allocation_want arena = {
         .size = 2ull * TERN_SLOT_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .internal = true};
@@ -154,6 +155,7 @@ void tern_context_take_pages(struct tern_context *c)
 {
     if (!c->gone) {
         c->gone = true;
+        tern_list_remove(&c->absent);
         c->save.dirty = true;
         tern_pages_give(c->proc->partition->pages, &c->save);
         if (c->data) {
@@ -167,6 +169,8 @@ void tern_context_take_pages(struct tern_context *c)
 void tern_context_free(struct tern_context *c)
 {
     tern_list_remove(&c->node);
+    tern_list_remove(&c->absent);
+    tern_set_release(c->set);
     c->proc->children--;
     if (c->completions) {
         c->completions->users--;
@@ -213,6 +217,7 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
     }
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_check(c->proc);
+    r = r || job->null ? r : tern_residency_check(c);
     if (!r && job->data_size && !c->data) {
         r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
     }
@@ -223,6 +228,10 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
     if (!r) {
         job->fence = ++c->submitted;
         job->seq = ++c->proc->seq;
+        job->set = c->set;
+        if (c->set) {
+            c->set->refs++;
+        }
         job->submitted = atomic_load(&dev->now);
         tern_list_append(&c->proc->jobs, &job->live);
         if (fence) {

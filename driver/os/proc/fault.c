@@ -45,6 +45,14 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
     }
 }
 
+/** It is of an allocation that is not on the device: work used what it had not named. */
+static bool evicted(const struct tern_process *proc, uint32_t address)
+{
+    const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
+    const struct tern_allocation *a = r && address / TERN_PAGE - r->first < r->count ? r->owner : NULL;
+    return a && a->movable && !a->resident;
+}
+
 /** The access and what was wrong with it, for faults that are about an address; else the
  * interface description's words. */
 static void say_what(struct tern_fault *f, const struct tern_process *proc, const struct tern_pkt_dispatch *d)
@@ -55,7 +63,8 @@ static void say_what(struct tern_fault *f, const struct tern_process *proc, cons
     const char *access = (f->has_item ? by_kernel : by_engine)[f->access & 3];
     switch (f->code) {
     case TERN_FAULT_PAGE:
-        say(f, "%s 0x%08x, which is not mapped", access, f->address);
+        say(f, "%s 0x%08x, which is %s", access, f->address,
+            evicted(proc, f->address) ? "evicted, and not in the working set of the context" : "not mapped");
         say_near(f, proc, f->address);
         break;
     case TERN_FAULT_PROTECTION:

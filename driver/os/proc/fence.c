@@ -20,7 +20,9 @@ int tern_os_fence_create(struct tern_process *proc, uint64_t initial, struct ter
         return tern_error_memory("a fence");
     }
     f->api = &tern_os_api;
-    int r = tern_os_allocation_create(proc, sizeof initial, TERN_MEM_READ | TERN_MEM_WRITE, 0, &f->page);
+    const struct tern_allocation_want page = {
+        .size = sizeof initial, .flags = TERN_MEM_READ | TERN_MEM_WRITE, .stays = true};
+    int r = tern_allocation_make(proc, &page, &f->page);
     if (r) {
         free(f);
         return r;

@@ -40,6 +40,7 @@ struct tern_job *tern_job_create_data(const void *packets, uint32_t size, const 
 void tern_job_free(struct tern_job *job)
 {
     if (job) {
+        tern_set_release(job->set);
         free(job->signals);
         free(job);
     }
@@ -111,7 +112,6 @@ static int sync_wait(struct sync *s)
 int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char *label)
 {
     struct tern_device *dev = proc->dev;
-    struct sync s = {.dev = dev, .pending = 1};
     if (tern_paging_error(p)) {
         return tern_error(tern_paging_error(p), "a paging buffer (%s) cannot be built: %s", label,
                           strerror(-tern_paging_error(p)));
@@ -125,6 +125,17 @@ int tern_paging_run(struct tern_process *proc, struct tern_paging *p, const char
     struct tern_job *job = tern_job_create(p->words, p->size, label);
     if (!job) {
         return tern_error_memory("a paging buffer");
+    }
+    return tern_paging_run_job(proc, job);
+}
+
+int tern_paging_run_job(struct tern_process *proc, struct tern_job *job)
+{
+    struct tern_device *dev = proc->dev;
+    struct sync s = {.dev = dev, .pending = 1};
+    if (dev->lost) {
+        tern_job_free(job);
+        return tern_error(-EIO, "%s", dev->lost_why);
     }
     job->done = sync_done;
     job->user = &s;

@@ -189,7 +189,7 @@ static void give_tables(struct tern_process *proc)
 void tern_process_end(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
-    while (proc->retiring) {
+    while (proc->retiring || proc->making) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     const uint32_t resets = dev->tdr.adapter_resets;

@@ -12,6 +12,7 @@ static const struct tern_key keys[] = {
     TERN_KEY(struct tern_policy, quantum, true, 100, MOST),  TERN_KEY(struct tern_policy, grace, true, 1, MOST),
     TERN_KEY(struct tern_policy, preempt, true, 100, MOST),  TERN_KEY(struct tern_policy, depth, false, 1, 2),
     TERN_KEY(struct tern_policy, realtime, false, 0, 1),
+    TERN_KEY(struct tern_policy, stay, true, 1, MOST),       TERN_KEY(struct tern_policy, host, true, 0, 1ull << 44),
 };
 
 static int from_environment(const char *name, uint64_t *cycles)
@@ -22,7 +23,7 @@ static int from_environment(const char *name, uint64_t *cycles)
 
 int tern_policy_parse(const char *backend, const char *config, struct tern_policy *policy, struct tern_config **device)
 {
-    struct tern_policy p = {.depth = 2};
+    struct tern_policy p = {.depth = 2, .host = TERN_POLICY_HOST};
     const struct tern_keys own = {keys, sizeof keys / sizeof *keys, &p};
     int r = from_environment("TERN_TIMEOUT_CYCLES", &p.timeout);
     r = r ? r : from_environment("TERN_LIMIT_CYCLES", &p.limit);

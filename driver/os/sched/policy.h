@@ -8,6 +8,8 @@
 
 #include "base/keys.h"
 
+#define TERN_POLICY_HOST UINT64_MAX /**< Three times the device's memory. */
+
 struct tern_policy {
     uint64_t timeout; /**< Cycles that an engine may take to answer a request to stop (F2). */
     uint64_t limit;   /**< Cycles that a buffer may run; 0: as long as it likes. */
@@ -15,6 +17,8 @@ struct tern_policy {
     uint64_t grace;   /**< Cycles that it may keep it after somebody of a higher band asks for it (S1). */
     uint64_t preempt; /**< For tests: every engine is preempted each time so many cycles have passed. */
     uint32_t depth;   /**< HW-queue entries used, 1 or 2 (C6). */
+    uint64_t stay;    /**< Cycles that work which runs keeps its memory, if others want it (residency.h). */
+    uint64_t host;    /**< Bytes of the host for memory that is evicted; or TERN_POLICY_HOST. */
     bool realtime;    /**< Anybody may have contexts in the band REALTIME. */
 };
 

@@ -94,6 +94,16 @@ uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_cont
     return ++c->suspend_fence;
 }
 
+void tern_sched_context_recheck(struct tern_sched *s, struct tern_sched_context *c, bool preempt)
+{
+    if (preempt && c->inflight) {
+        s->engine[c->engine].preempt_now = true;
+    }
+    if (!tern_list_empty(&c->jobs)) {
+        tern_sched_update_later(s, c);
+    }
+}
+
 bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence)
 {
     return c->suspended && !c->inflight && fence == c->suspend_fence;

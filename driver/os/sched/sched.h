@@ -145,6 +145,9 @@ struct tern_sched_ops {
      * run. For a dump; may be NULL. */
     bool (*stuck)(void *user, uint32_t engine, struct tern_job *front);
     void (*event)(void *user, const struct tern_sched_event *event); /**< May be NULL. */
+    /** Is all memory there that the job, the context's next, may use? False: the context is not dispatched until
+     * tern_sched_context_recheck. May be NULL: always. */
+    bool (*resident)(void *user, struct tern_sched_context *context, struct tern_job *job);
 };
 
 /* ------------------------------------------------------------------ objects */
@@ -182,8 +185,15 @@ struct tern_sched_stats {
     uint64_t waited, longest_wait;          /**< From submission of a job to its begin: sum, maximum. */
 };
 
-/** Of the next chunk of a context. EMPTY: there is none; SUSPENDED: by tern_sched_context_suspend. */
-enum tern_sched_state { TERN_SCHED_EMPTY, TERN_SCHED_READY, TERN_SCHED_WAITING, TERN_SCHED_SUSPENDED };
+/** Of the next chunk of a context. EMPTY: there is none; SUSPENDED: by tern_sched_context_suspend; ABSENT: memory that
+ *  it needs is not on the device. */
+enum tern_sched_state {
+    TERN_SCHED_EMPTY,
+    TERN_SCHED_READY,
+    TERN_SCHED_WAITING,
+    TERN_SCHED_SUSPENDED,
+    TERN_SCHED_ABSENT,
+};
 
 struct tern_sched_context {
     struct tern_sched_process *process;
@@ -228,6 +238,7 @@ struct tern_job {
     void (*done)(struct tern_job *job); /**< The caller's: how an internal job ends. */
     void *user;
     const char *label;
+    struct tern_set *set; /**< The caller's: the memory that it uses. */
     struct tern_sched_signal *signals; /**< The caller's: room for tern_job_signals of them; NULL: no inheritance. */
     uint32_t signal_count;
     uint32_t data_size; /**< Bytes of data behind the packets, a multiple of a line: each chunk takes them along. */
@@ -288,6 +299,8 @@ void tern_sched_context_set(struct tern_sched *s, struct tern_sched_context *c, 
 uint64_t tern_sched_context_suspend(struct tern_sched *s, struct tern_sched_context *c);
 /** The device has no reference to it since the suspension with this fence. */
 bool tern_sched_context_suspended(const struct tern_sched_context *c, uint64_t fence);
+/** What `resident` says of it may have changed. preempt: also for what it has on an engine. */
+void tern_sched_context_recheck(struct tern_sched *s, struct tern_sched_context *c, bool preempt);
 /** It may be dispatched again; false: this is not its last suspend fence. */
 bool tern_sched_context_resume(struct tern_sched *s, struct tern_sched_context *c, uint64_t fence);
 /** It is suspended, or waits for a fence that no queued signal of its process will come to. */

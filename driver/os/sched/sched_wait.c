@@ -168,9 +168,15 @@ static int first_wait(struct tern_sched *s, const struct tern_job *j, struct wai
     return 0;
 }
 
+static bool resident(const struct tern_sched *s, struct tern_sched_context *c, struct tern_job *next)
+{
+    struct tern_job *const job = c->requeued_count ? c->requeued[0].job : next;
+    return !s->ops->resident || c->process->system || job->null || s->ops->resident(s->user, c, job);
+}
+
 int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
 {
-    const struct tern_job *next = tern_sched_next_job(c);
+    struct tern_job *const next = tern_sched_next_job(c);
     enum tern_sched_state state = TERN_SCHED_READY;
     struct wait w = {0};
     tern_list_remove(&c->update);
@@ -184,6 +190,9 @@ int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
             return r;
         }
         state = r ? TERN_SCHED_WAITING : TERN_SCHED_READY;
+    }
+    if (state == TERN_SCHED_READY && !resident(s, c, next)) {
+        state = TERN_SCHED_ABSENT;
     }
     if (state == TERN_SCHED_WAITING && (w.address != c->wait_address || w.value != c->wait_value)) {
         if (c->state == TERN_SCHED_WAITING) {

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Working sets: what a job uses, whether that is on the device, and how much may be promised (residency.h). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/os.h"
+#include "os/proc/inherit.h"
+
+typedef unsigned long long ull;
+
+/* ------------------------------------------------------------------ counting */
+
+void tern_residency_count(struct tern_allocation *a, int sign)
+{
+    if (a->movable && !a->pins) {
+        a->proc->partition->movable += (uint32_t)sign * a->pages;
+    }
+}
+
+bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages)
+{
+    const struct tern_partition *p = proc->partition;
+    return pages <= p->count + p->host - p->committed;
+}
+
+uint32_t tern_residency_left(const struct tern_partition *p)
+{
+    const uint32_t left = p->count + p->host - p->committed;
+    return left < p->host ? left : p->host;
+}
+
+void tern_residency_add(struct tern_allocation *a)
+{
+    if (a->movable) {
+        a->proc->partition->committed += a->pages;
+        a->proc->movable += a->pages;
+        a->proc->absent += !a->resident;
+        a->born = a->proc->seq;
+    }
+}
+
+void tern_residency_leave(struct tern_allocation *a)
+{
+    if (a->movable && !a->pins) {
+        a->proc->movable -= a->pages;
+    }
+}
+
+void tern_residency_remove(struct tern_allocation *a)
+{
+    if (a->movable) {
+        a->proc->partition->committed -= a->pages;
+        a->proc->absent -= !a->resident;
+        if (!a->resident) {
+            pthread_cond_signal(&a->proc->dev->pager.wake); /* perhaps it was what a set lacked */
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------- sets */
+
+void tern_set_release(struct tern_set *set)
+{
+    if (set && --set->refs == 0) {
+        free(set);
+    }
+}
+
+/** The movable allocation of the process at an address that is not gone, or NULL. */
+static struct tern_allocation *at(const struct tern_process *proc, uint32_t address)
+{
+    const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
+    struct tern_allocation *a = r && address / TERN_PAGE - r->first < r->count ? r->owner : NULL;
+    return a && a->movable && !a->begun ? a : NULL;
+}
+
+bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a)
+{
+    const struct tern_set *set = job->set;
+    if (a->born >= job->seq || (a->asked && a->retire_seq < job->seq)) {
+        return false; /* it was not there, or not any more */
+    }
+    for (uint32_t i = 0; set && i < set->count; i++) {
+        if (set->address[i] / TERN_PAGE - a->va < a->pages) {
+            return true;
+        }
+    }
+    return !set;
+}
+
+struct tern_allocation *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job)
+{
+    const uint32_t n = job->set ? job->set->count : proc->va.n;
+    for (uint32_t i = 0; i < n && proc->absent; i++) {
+        struct tern_allocation *a = at(proc, job->set ? job->set->address[i] : proc->va.range[i].first * TERN_PAGE);
+        if (a && !a->resident && tern_residency_uses(job, a)) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+/** Recency: of each allocation that is named, or of all. */
+static void use(struct tern_process *proc, const struct tern_job *job)
+{
+    const uint64_t now = ++proc->dev->pager.uses;
+    if (!job->set) {
+        proc->used = now;
+    }
+    for (uint32_t i = 0; job->set && i < job->set->count; i++) {
+        struct tern_allocation *a = at(proc, job->set->address[i]);
+        if (a) {
+            a->used = now;
+        }
+    }
+}
+
+bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
+{
+    struct tern_process *proc = c->proc;
+    if (!proc->dev->pager.started) { /* everything fits */
+        return true;
+    }
+    if (!tern_residency_missing(proc, job)) {
+        use(proc, job);
+        tern_list_remove(&c->absent);
+        return true;
+    }
+    if (tern_list_empty(&c->absent)) {
+        tern_list_append(&proc->dev->pager.contexts, &c->absent);
+        pthread_cond_signal(&proc->dev->pager.wake);
+    }
+    return false;
+}
+
+int tern_residency_check(const struct tern_context *c)
+{
+    const struct tern_process *proc = c->proc;
+    const uint64_t most = (uint64_t)tern_pages_free_count(proc->partition->pages) + proc->partition->movable;
+    uint64_t pages = c->set ? 0 : proc->movable;
+    if (!proc->absent) {
+        return 0;
+    }
+    for (uint32_t i = 0; c->set && i < c->set->count; i++) {
+        const struct tern_allocation *a = at(proc, c->set->address[i]);
+        pages += a && !a->pins ? a->pages : 0;
+    }
+    return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB, and device memory has "
+                                          "%llu KiB for them: %s", c->name,
+                                          c->set ? "allocations" : "all allocations of its process,", (ull)pages * 4,
+                                          (ull)most * 4, c->set ? "it cannot run" : "it must name those that it uses "
+                                          "(tern_context_set_residency)");
+}
+
+/* --------------------------------------------------------------------- calls */
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+int tern_os_context_set_residency(struct tern_context *c, const uint32_t *addresses, uint32_t count)
+{
+    struct tern_device *dev = c->proc->dev;
+    struct tern_set *set = NULL;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    if (addresses) {
+        set = malloc(sizeof *set + (size_t)count * sizeof set->address[0]);
+        if (!set) {
+            return tern_error_memory("a working set");
+        }
+        *set = (struct tern_set){.refs = 1};
+        memcpy(set->address, addresses, (size_t)count * sizeof set->address[0]);
+        qsort(set->address, count, sizeof set->address[0], compare);
+    }
+    pthread_mutex_lock(&dev->lock);
+    int r = c->proc->killed ? tern_process_check(c->proc) : 0;
+    for (uint32_t i = 0, before = 0; !r && i < count && set; i++) { /* each allocation once */
+        const struct tern_range *range = tern_vaspace_find(&c->proc->va, set->address[i] / TERN_PAGE);
+        if (!range || set->address[i] / TERN_PAGE - range->first >= range->count) {
+            r = tern_error(-EFAULT, "context '%s': there is no allocation at 0x%08x", c->name, set->address[i]);
+        } else if (!set->count || before != range->first) {
+            set->address[set->count++] = set->address[i];
+            before = range->first;
+        }
+    }
+    if (!r) {
+        struct tern_set *old = c->set;
+        c->set = set;
+        set = old;
+    }
+    tern_set_release(set);
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+int tern_os_allocation_make_resident(struct tern_allocation *a)
+{
+    struct tern_device *dev = a->proc->dev;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    pthread_mutex_lock(&dev->lock);
+    int r = tern_process_enter(a->proc);
+    if (!r) {
+        if (a->movable && !a->pins) { /* from here on it is not evicted */
+            a->proc->movable -= a->pages;
+            if (a->run_count) {
+                a->proc->partition->movable -= a->pages;
+            }
+        }
+        a->pins++;
+        r = a->resident ? 0 : tern_pager_bring(a);
+        tern_process_leave(a->proc);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    if (r && r != -EIO) {
+        const int again = tern_os_allocation_evict(a);
+        (void)again; /* it was pinned just now */
+    }
+    return r;
+}
+
+int tern_os_allocation_evict(struct tern_allocation *a)
+{
+    struct tern_device *dev = a->proc->dev;
+    int r = 0;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    pthread_mutex_lock(&dev->lock);
+    if (!a->pins) {
+        r = tern_error(-EINVAL, "the allocation at 0x%08x is evicted more often than made resident", a->va * TERN_PAGE);
+    } else if (--a->pins == 0 && a->movable) {
+        a->proc->movable += a->pages;
+        if (a->run_count) {
+            a->proc->partition->movable += a->pages;
+        }
+        pthread_cond_signal(&dev->pager.wake);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}

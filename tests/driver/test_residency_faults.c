@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What may happen while memory is moved: processes are killed at each lock, wait and allocation of a thread of theirs,
+ * every allocation of host memory fails once, every access to the device fails once, engines do not stop. Nothing is
+ * left behind, and those who had no part in it have right results.
+ */
+#include <semaphore.h>
+
+#include "free_pages.h"
+#include "rig.h"
+
+#define MIB (1u << 20)
+
+static __thread bool watched;
+static atomic_long events, at_event;
+static atomic_long failing = -1; /* allocations until one fails; < 0: none does */
+static sem_t now;
+
+/** The victim's thread does something: is it time? It then gives the killer a moment to come as far as it can. */
+static void event(void)
+{
+    if (watched && atomic_fetch_add(&events, 1) == atomic_load(&at_event)) {
+        sem_post(&now);
+        nap();
+    }
+}
+
+static bool fails(void)
+{
+    return atomic_load(&failing) >= 0 && atomic_fetch_sub(&failing, 1) == 0;
+}
+
+int __real_pthread_mutex_lock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
+int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    event();
+    return __real_pthread_mutex_lock(m);
+}
+
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    event();
+    return __real_pthread_cond_wait(c, m);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    event();
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    event();
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+static void expect_nothing_left(uint32_t pages)
+{
+    assert_int_equal(free_pages(dev), pages);
+    pthread_mutex_lock(&dev->lock);
+    assert_true(tern_list_empty(&dev->retiring));
+    assert_true(tern_list_empty(&dev->pager.contexts));
+    assert_true(tern_list_empty(&dev->pager.wishes));
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/**
+ * A process that uses two halves of more memory than there is, each by a context of its own, in turn and at once, and
+ * the host's access to both. 0, or the first error.
+ */
+static int live(struct tern_process *p)
+{
+    struct tern_context *c[2] = {NULL, NULL};
+    struct tern_allocation *a[2] = {NULL, NULL};
+    struct tern_context_desc d = {.size = sizeof d, .engine = -1};
+    static struct work w;
+    uint64_t fence[2] = {0};
+    uint8_t got[2];
+    int r = 0;
+    for (int i = 0; !r && i < 2; i++) {
+        r = tern_context_create(p, &d, &c[i]);
+        r = r ? r : tern_allocation_create(p, 9 * MIB, TERN_MEM_WRITE, 0, &a[i]);
+        const uint32_t set = r ? 0 : tern_allocation_address(a[i]);
+        r = r ? r : tern_context_set_residency(c[i], &set, 1);
+    }
+    for (int i = 0; !r && i < 4; i++) {
+        w.size = 0;
+        work_fill(&w, tern_allocation_address(a[i % 2]), 9 * MIB, (uint8_t)(i + 1));
+        r = tern_submit(c[i % 2], w.w, w.size, "fill", &fence[i % 2]);
+        r = r ? r : tern_allocation_read(a[(i + 1) % 2], MIB, got, 1);
+    }
+    r = r ? r : tern_allocation_make_resident(a[0]);
+    r = r ? r : tern_allocation_evict(a[0]);
+    for (int i = 0; !r && i < 2; i++) {
+        r = tern_wait(c[i], fence[i], -1);
+        r = r ? r : tern_allocation_read(a[i], 9 * MIB - 1, &got[i], 1);
+        assert_true(r || got[i] == i + 3);
+    }
+    for (int i = 0; i < 2; i++) {
+        tern_context_destroy(c[i]);
+        tern_allocation_destroy(a[i]);
+    }
+    return r;
+}
+
+/* --------------------------------------------------------------------- killed */
+
+static struct tern_process *victim;
+
+static void *killer(void *arg)
+{
+    (void)arg;
+    while (sem_wait(&now)) {
+    }
+    ok(tern_process_kill(victim));
+    return NULL;
+}
+
+static void *live_watched(void *arg)
+{
+    (void)arg;
+    watched = true;
+    const int r = live(victim);
+    watched = false;
+    assert_true(r == 0 || r == -EIO);
+    return NULL;
+}
+
+static void test_killed(void **state)
+{
+    (void)state;
+    struct actor works;
+    struct tern_allocation *large;
+    long n = -1, seen;
+    rig_open("small,mem=16M,quantum=20000", NULL);
+    open_mix(&works, "works", -1);
+    ok(tern_allocation_create(works.p, 5 * MIB, TERN_MEM_WRITE, 0, &large));
+    do {
+        n++;
+        pthread_t lives, kills;
+        sem_init(&now, 0, 0);
+        atomic_store(&events, 0);
+        atomic_store(&at_event, n);
+        const uint64_t mix = actor_mix(&works, 20);
+        ok(tern_process_create(dev, "victim", &victim));
+        assert_int_equal(pthread_create(&kills, NULL, killer, NULL), 0);
+        assert_int_equal(pthread_create(&lives, NULL, live_watched, NULL), 0);
+        pthread_join(lives, NULL);
+        seen = atomic_load(&events);
+        if (seen <= n) {
+            sem_post(&now);
+        }
+        pthread_join(kills, NULL);
+        ok(tern_process_destroy(victim));
+        expect_mix(&works, mix);
+        sem_destroy(&now);
+    } while (seen > n);
+    print_message("killed at each of %ld events\n", n);
+    assert_true(n > 40);
+    tern_allocation_destroy(large);
+    actor_close(&works);
+    rig_done();
+    rig_open("small,mem=16M", NULL); /* and with nobody else, by count */
+    const uint32_t pages = free_pages(dev);
+    for (long k = 0; k < n; k += 7) {
+        pthread_t lives, kills;
+        sem_init(&now, 0, 0);
+        atomic_store(&events, 0);
+        atomic_store(&at_event, k);
+        ok(tern_process_create(dev, "victim", &victim));
+        assert_int_equal(pthread_create(&kills, NULL, killer, NULL), 0);
+        assert_int_equal(pthread_create(&lives, NULL, live_watched, NULL), 0);
+        pthread_join(lives, NULL);
+        sem_post(&now);
+        pthread_join(kills, NULL);
+        ok(tern_process_destroy(victim));
+        expect_nothing_left(pages);
+        sem_destroy(&now);
+    }
+    rig_done();
+}
+
+/* --------------------------------------------------------------------- no memory */
+
+static void test_no_host_memory(void **state)
+{
+    (void)state;
+    long n = 0;
+    int r;
+    rig_open("small,mem=16M,quantum=20000", NULL);
+    const uint32_t pages = free_pages(dev);
+    do {
+        struct tern_process *p;
+        ok(tern_process_create(dev, "fails", &p));
+        atomic_store(&failing, n++);
+        r = live(p);
+        const bool all = atomic_exchange(&failing, -1) >= 0;
+        if (r) {
+            assert_true(r == -ENOMEM || r == -EIO || r == -ENOSPC || r == -EAGAIN);
+            assert_true(strlen(tern_last_error()) > 0);
+        } else if (all) {
+            r = 1; /* none failed */
+        }
+        ok(tern_process_kill(p));
+        ok(tern_process_destroy(p));
+        expect_nothing_left(pages);
+    } while (r != 1);
+    print_message("%ld allocations failed in turn\n", n - 1);
+    assert_true(n > 20);
+    rig_done();
+}
+
+/* ------------------------------------------------------------------- the device */
+
+/** The device is lost at some moment of the moves: everything ends. */
+static void test_lost(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 12; k++) {
+        struct tern_process *p;
+        pthread_t lives;
+        rig_open("small,mem=16M,quantum=20000", NULL);
+        ok(tern_process_create(dev, "lost", &p));
+        victim = p;
+        sem_init(&now, 0, 0);
+        atomic_store(&events, 0);
+        atomic_store(&at_event, 24 + 5 * k);
+        assert_int_equal(pthread_create(&lives, NULL, live_watched, NULL), 0);
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_sec += 1; /* or it ended with fewer events */
+        sem_timedwait(&now, &t);
+        rig.gone = true;
+        pthread_join(lives, NULL);
+        ok(tern_process_kill(p));
+        ok(tern_process_destroy(p));
+        sem_destroy(&now);
+        rig_done();
+    }
+}
+
+/** What is to be evicted runs on an engine that does not stop: that is reset, and the other gets its memory. */
+static void test_deaf(void **state)
+{
+    (void)state;
+    struct actor spin, works;
+    struct tern_allocation *large[2];
+    rig_open("small,mem=16M,quantum=20000,timeout=20000", NULL);
+    open_spin(&spin, "spin", 0);
+    ok(tern_allocation_create(spin.p, 12 * MIB, TERN_MEM_WRITE, 0, &large[0]));
+    actor_spin(&spin);
+    spins(&spin);
+    rig.deaf_to = spin.c->id;
+    rig.deaf = 1;
+    open_mix(&works, "works", 1);
+    ok(tern_allocation_create(works.p, 12 * MIB, TERN_MEM_WRITE, 0, &large[1]));
+    run_mix(&works, 100);
+    rig.deaf = 0;
+    assert_int_equal(rig.resets, 1);
+    assert_int_equal(fault_of(&spin).code, TERN_FAULT_TIMEOUT);
+    tern_allocation_destroy(large[0]);
+    tern_allocation_destroy(large[1]);
+    actor_close(&works);
+    actor_close(&spin);
+    rig_done();
+}
+
+/** Paging buffers of moves that are lost to resets: everybody is told, and the device goes on. */
+static void test_adapter_reset(void **state)
+{
+    (void)state;
+    struct tern_process *p;
+    struct actor after;
+    rig_open("small,mem=16M,quantum=20000,timeout=20000", NULL);
+    const uint32_t pages = free_pages(dev);
+    ok(tern_process_create(dev, "loses", &p));
+    struct tern_context *c;
+    struct tern_allocation *a[2];
+    const struct tern_context_desc d = {.size = sizeof d, .engine = 1};
+    ok(tern_context_create(p, &d, &c));
+    for (int i = 0; i < 2; i++) {
+        ok(tern_allocation_create(p, 9 * MIB, TERN_MEM_WRITE, 0, &a[i]));
+    }
+    const uint32_t set = tern_allocation_address(a[1]);
+    ok(tern_context_set_residency(c, &set, 1));
+    rig.eaten = 2;
+    rig.deaf = 1;
+    work_fill(&b, set, 4096, 1);
+    uint64_t fence;
+    ok(tern_submit(c, b.w, b.size, "fill", &fence));
+    b.size = 0;
+    tern_wait(c, fence, PATIENCE);
+    rig.deaf = 0;
+    rig.eaten = 0;
+    tern_context_destroy(c);
+    tern_allocation_destroy(a[0]);
+    tern_allocation_destroy(a[1]);
+    ok(tern_process_destroy(p));
+    assert_int_equal(free_pages(dev), pages);
+    open_mix(&after, "after", 0);
+    run_mix(&after, 50);
+    actor_close(&after);
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed), cmocka_unit_test(test_no_host_memory), cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_deaf),   cmocka_unit_test(test_adapter_reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

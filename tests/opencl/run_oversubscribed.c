@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A context whose buffers are more than the device has: kernels, copies and transfers whose own buffers fit run. */
+#include "clt.h"
+
+#include <stdio.h>
+
+#define BUFFERS 12u
+#define INTS (1u << 20) /* 4 MiB each, on a device of 16 */
+
+static void test_stream(void **state)
+{
+    (void)state;
+    cl_mem m[BUFFERS];
+    const size_t n = INTS / 64;
+    cl_kernel put = clt_kernel("kernel void put(global int *m, int v) { m[get_global_id(0) * 64] = v; }", "put");
+    cl_kernel add = clt_kernel("kernel void add(global int *to, global const int *from)"
+                               "{ size_t i = get_global_id(0) * 64; to[i] += from[i]; to[i + 1]++; }", "add");
+    for (cl_int i = 0; i < (cl_int)BUFFERS; i++) {
+        m[i] = clCreateBuffer(clt_context, 0, INTS * sizeof(int), NULL, &clt_error);
+        MADE(m[i]);
+        clt_args(put, 2, ARG(m[i]), ARG(i));
+        OK(clEnqueueNDRangeKernel(clt_queue, put, 1, NULL, &n, NULL, 0, NULL, NULL));
+    }
+    for (unsigned i = 1; i < BUFFERS; i++) {
+        clt_args(add, 2, ARG(m[i]), ARG(m[i - 1]));
+        OK(clEnqueueNDRangeKernel(clt_queue, add, 1, NULL, &n, NULL, 0, NULL, NULL));
+    }
+    OK(clEnqueueCopyBuffer(clt_queue, m[BUFFERS - 1], m[0], 0, 0, INTS * sizeof(int), 0, NULL, NULL));
+    OK(clFinish(clt_queue));
+    int *got = malloc(INTS * sizeof *got);
+    assert_non_null(got);
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        const unsigned k = i == 0 ? BUFFERS - 1 : i; /* which the first is a copy of */
+        OK(clEnqueueReadBuffer(clt_queue, m[i], CL_TRUE, 0, INTS * sizeof *got, got, 0, NULL, NULL));
+        for (unsigned x = 0; x < INTS; x++) {
+            assert_int_equal(got[x], x % 64 == 0 ? k * (k + 1) / 2 : x % 64 == 1);
+        }
+        OK(clReleaseMemObject(m[i]));
+    }
+    free(got);
+    OK(clReleaseKernel(put));
+    OK(clReleaseKernel(add));
+}
+
+int main(void)
+{
+    const char *config = getenv("TERN_CONFIG");
+    char text[256];
+    snprintf(text, sizeof text, "%s,mem=16M", config == NULL ? "default" : config);
+    setenv("TERN_CONFIG", text, 1);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream)};
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

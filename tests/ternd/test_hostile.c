@@ -387,6 +387,77 @@ static void test_flood(void **state)
     disconnected(&r);
 }
 
+/* ------------------------------------------------------------------ what a user may have */
+
+/** A device with one address space has one session (A2), and then the next. */
+static void test_single_use(void **state)
+{
+    (void)state;
+    server.info.single_use = true;
+    struct raw r = raw_open();
+    const struct tern_wire_hello h = good_hello(TERN_WIRE_SESSION);
+    char text[64];
+    snprintf(text, sizeof text, "one address space only, and process %d (raw)", (int)getpid());
+    struct tern_wire_welcome w;
+    const int fd = reach(&h, sizeof h, &w, NULL);
+    assert_int_equal(w.status, -EBUSY);
+    assert_non_null(strstr(w.text, text));
+    close(fd);
+    raw_close(&r);
+    nothing_left();
+    r = raw_open();
+    raw_close(&r);
+    nothing_left();
+    server.info.single_use = false;
+}
+
+static int serve_limited(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/ternd-limits-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "[default]\nmemory = 64K\ncontexts = 1\nfocus = no\nrealtime = no\ncalls = 1\n");
+    close(fd);
+    const int r = serve_with(path);
+    unlink(path);
+    return r;
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    const uint32_t rw = TERN_MEM_READ | TERN_MEM_WRITE;
+    struct raw r = raw_open(), other = raw_open(); /* of one user */
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const uint32_t q = raw_make(&other, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_CREATE, p, 65537, rw, 0, NULL), -ENOSPC);
+    const uint32_t m = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 61440, rw, 0);
+    assert_int_equal(raw_call(&other, TERN_WIRE_ALLOCATION_CREATE, q, 4097, rw, 0, NULL), -ENOSPC);
+    raw_make(&other, TERN_WIRE_FENCE_CREATE, q, 0, 0, 0); /* a page too */
+    assert_int_equal(raw_call(&r, TERN_WIRE_FENCE_CREATE, p, 0, 0, 0, NULL), -ENOSPC);
+    const struct tern_wire_entry e = {
+        .length = sizeof e, .op = TERN_WIRE_ENTRY_ALLOCATION_DESTROY, .object = m};
+    raw_put(&r, &e, NULL, 0);
+    raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 61440, rw, 0); /* and it can be had again */
+    const uint32_t c = raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 0);
+    assert_int_equal(raw_call(&other, TERN_WIRE_CONTEXT_CREATE, q, 0, 0, 0, NULL), -ENOSPC);
+    assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_PRIORITY, c, TERN_BAND_FOCUS, 0, 0, NULL), -EPERM);
+    assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_PRIORITY, c, TERN_BAND_REALTIME, 0, 0, NULL), -EPERM);
+    assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_PRIORITY, c, TERN_BAND_IDLE, 0, 0, NULL), 0);
+    assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_DESTROY, c, 0, 0, 0, NULL), 0);
+    raw_make(&other, TERN_WIRE_CONTEXT_CREATE, q, 0, 0, 0);
+    struct tern_wire_hello h = good_hello(TERN_WIRE_CALLS); /* more calls at a time than it may have */
+    struct tern_wire_welcome w;
+    memcpy(h.token, r.welcome.token, sizeof h.token);
+    const int fd = reach(&h, sizeof h, &w, NULL);
+    assert_int_equal(w.status, -EAGAIN);
+    close(fd);
+    raw_close(&r);
+    raw_close(&other);
+    nothing_left();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +470,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_destroyed_twice, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_head_that_is_impossible, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_flood, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_single_use, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_limits, serve_limited, serve_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

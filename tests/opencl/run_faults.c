@@ -2,7 +2,10 @@
 /** Kernels that go wrong, and memory that runs out: who is told what, and who goes on undisturbed. */
 #include "clt.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -280,6 +283,160 @@ static void test_released_is_free(void **state)
     }
 }
 
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* they have functions of this name */
+#define SLOW_THREADS
+/* A thread that has told the end of a command, and is slow to give back what it holds of it: in a thread that is marked
+ * as one that may finish commands, the first unlock after which the event is over and no lock is held ends late. */
+#define INTERPOSED __attribute__((visibility("default"))) int
+static _Thread_local bool finishes;
+static _Thread_local int locks;
+static _Atomic(cl_event) watched;
+static atomic_bool slow; /* it is there */
+
+static int call_real(const char *name, pthread_mutex_t *m)
+{
+    int (*real)(pthread_mutex_t *);
+    void *found = dlsym(RTLD_NEXT, name);
+    memcpy(&real, &found, sizeof real);
+    return real(m);
+}
+
+INTERPOSED pthread_mutex_lock(pthread_mutex_t *m)
+{
+    locks++;
+    return call_real("pthread_mutex_lock", m);
+}
+
+INTERPOSED pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    const int r = call_real("pthread_mutex_unlock", m);
+    cl_event e = atomic_load(&watched);
+    cl_int status = CL_QUEUED;
+    if (finishes && locks == 1 && e != NULL) {
+        clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL); /* here locks is 2 */
+    }
+    locks--;
+    if (status == CL_COMPLETE) {
+        atomic_store(&watched, NULL);
+        atomic_store(&slow, true);
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    }
+    return r;
+}
+
+/** Loads the runtime before the loader of OpenCL does, which would have it find the C library's functions first. */
+static void load_runtime(void)
+{
+    char path[4096] = "";
+    const char *named = getenv("OCL_ICD_VENDORS");
+    FILE *f = named == NULL ? NULL : fopen(named, "r");
+    const bool read = f != NULL && fgets(path, sizeof path, f) != NULL;
+    if (f != NULL) {
+        fclose(f);
+    }
+    path[strcspn(path, "\n")] = '\0';
+    if (!read || dlopen(path, RTLD_NOW | RTLD_LOCAL) == NULL) {
+        fprintf(stderr, "OCL_ICD_VENDORS names no file with the runtime's path\n");
+        exit(1);
+    }
+}
+
+static void CL_CALLBACK mark(cl_event e, cl_int status, void *data)
+{
+    (void)e;
+    (void)status;
+    (void)data;
+    finishes = true;
+}
+
+/** A world whose worker is marked. */
+static void open_slow_world(struct world *w)
+{
+    cl_event marker, gate;
+    open_world(w, "kernel void f(global int *r) { r[0] += 3; }", "f");
+    gate = clCreateUserEvent(w->context, &clt_error);
+    MADE(gate);
+    OK(clEnqueueMarkerWithWaitList(w->queue, 1, &gate, &marker));
+    OK(clSetEventCallback(marker, CL_COMPLETE, mark, NULL));
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    OK(clFinish(w->queue));
+    OK(clReleaseEvent(marker));
+    OK(clReleaseEvent(gate));
+}
+
+static void *finish(void *queue)
+{
+    finishes = true;
+    return clFinish(queue) == CL_SUCCESS ? queue : NULL;
+}
+
+/** A fill of the buffer that ends slowly, and begins when the gate opens. */
+static cl_event enqueue_slow(struct world *w, cl_mem m, cl_event gate)
+{
+    const int zero = 0;
+    size_t size = 0;
+    cl_event e;
+    OK(clGetMemObjectInfo(m, CL_MEM_SIZE, sizeof size, &size, NULL));
+    OK(clEnqueueFillBuffer(w->queue, m, &zero, 4, 0, size, 1, &gate, &e));
+    atomic_store(&slow, false);
+    atomic_store(&watched, e);
+    return e;
+}
+
+/** Opens the gate, and gives the events back when the command has ended. */
+static void until_slow(cl_event gate, cl_event e)
+{
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    while (!atomic_load(&slow)) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    OK(clReleaseEvent(gate));
+    OK(clReleaseEvent(e));
+}
+
+/** All of a context, when the thread that finishes its last command still has the event, and so the queue. */
+static void test_slow_worker(void **state)
+{
+    (void)state;
+    const size_t before = fill();
+    struct world w;
+    open_slow_world(&w);
+    cl_event gate = clCreateUserEvent(w.context, &clt_error);
+    MADE(gate);
+    until_slow(gate, enqueue_slow(&w, w.mem, gate));
+    close_world(&w);
+    assert_int_equal(fill(), before);
+}
+
+/** A buffer of a command that a thread finishes which waits for the queue, or the worker. */
+static void test_slow_waiter(void **state)
+{
+    (void)state;
+    struct world w;
+    open_slow_world(&w);
+    pthread_t thread;
+    void *finished = NULL;
+    const int zero = 0;
+    cl_mem m = clCreateBuffer(w.context, 0, 1u << 20, NULL, &clt_error);
+    MADE(m);
+    OK(clEnqueueWriteBuffer(w.queue, m, CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL));
+    OK(clReleaseMemObject(m)); /* the page table for it stays */
+    const size_t before = fill();
+    m = clCreateBuffer(w.context, 0, 1u << 20, NULL, &clt_error);
+    MADE(m);
+    cl_event gate = clCreateUserEvent(w.context, &clt_error);
+    MADE(gate);
+    cl_event e = enqueue_slow(&w, m, gate);
+    assert_int_equal(pthread_create(&thread, NULL, finish, w.queue), 0);
+    until_slow(gate, e);
+    OK(clReleaseMemObject(m));
+    assert_int_equal(fill(), before);
+    pthread_join(thread, &finished);
+    assert_non_null(finished);
+    close_world(&w);
+}
+#endif
+
 /** A device with little memory, so that filling it is quick in a simulated one. */
 static void shrink_memory(void)
 {
@@ -292,10 +449,16 @@ static void shrink_memory(void)
 int main(void)
 {
     shrink_memory();
+#ifdef SLOW_THREADS
+    load_runtime();
+#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wild_address),  cmocka_unit_test(test_queued_behind_a_fault),
         cmocka_unit_test(test_local_overrun), cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_nothing_leaks), cmocka_unit_test(test_released_is_free),
+#ifdef SLOW_THREADS
+        cmocka_unit_test(test_slow_worker),   cmocka_unit_test(test_slow_waiter),
+#endif
     };
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

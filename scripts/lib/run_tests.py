@@ -138,7 +138,8 @@ def bare(t):
 
 
 THREADS = (r"^driver\.(completions|device|fault|guest|kill|preempt|published|space|survey|tdr|threads|wait)$|"
-           r"^opencl\.(api|run|guest)_")
+           r"^opencl\.(api|run|guest)_|"
+           r"^ternd\.(hostile|gone|soak|driver_(threads|completions)|opencl_run_(events|threads|races|callbacks))$")
 
 
 def tsan(t):

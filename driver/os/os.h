@@ -84,6 +84,8 @@ struct tern_process {
     struct tern_device *dev;
     struct tern_partition *partition;
     char name[64];
+    char shown[96]; /**< In statistics and traces: with its owner. */
+    uint32_t owner; /**< A user, where processes are of several. */
     uint32_t id; /**< On the device, from 1. */
     struct tern_fault fault;
     uint32_t root;

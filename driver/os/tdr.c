@@ -26,13 +26,13 @@ static void age(struct tern_offender *o, uint64_t now)
     memmove(&o->at[0], &o->at[old], o->n * sizeof o->at[0]);
 }
 
-/** The entry of this name; NULL: it has done nothing lately. */
-static struct tern_offender *look_up(struct tern_tdr *t, const char *name, uint64_t now)
+/** The entry of this name of this owner; NULL: it has done nothing lately. */
+static struct tern_offender *look_up(struct tern_tdr *t, const struct tern_process *proc, uint64_t now)
 {
     for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
         struct tern_offender *o = &t->offender[i];
         age(o, now);
-        if (o->n && !strcmp(o->name, name)) {
+        if (o->n && o->owner == proc->owner && !strcmp(o->name, proc->name)) {
             return o;
         }
     }
@@ -40,7 +40,7 @@ static struct tern_offender *look_up(struct tern_tdr *t, const char *name, uint6
 }
 
 /** An entry for a new name, in the place of the one that can be spared most: the fewest offences, the longest ago. */
-static struct tern_offender *add(struct tern_tdr *t, const char *name)
+static struct tern_offender *add(struct tern_tdr *t, const struct tern_process *proc)
 {
     struct tern_offender *spare = &t->offender[0];
     for (uint32_t i = 1; i < TERN_OFFENDERS; i++) {
@@ -50,28 +50,29 @@ static struct tern_offender *add(struct tern_tdr *t, const char *name)
         }
     }
     spare->n = 0;
-    snprintf(spare->name, sizeof spare->name, "%s", name);
+    spare->owner = proc->owner;
+    snprintf(spare->name, sizeof spare->name, "%s", proc->name);
     return spare;
 }
 
-int tern_tdr_admit(struct tern_device *dev, const char *name)
+int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc)
 {
     const uint64_t now = tern_clock_ns();
-    const struct tern_offender *o = look_up(&dev->tdr, name, now);
+    const struct tern_offender *o = look_up(&dev->tdr, proc, now);
     if (!o || o->n < TERN_OFFENCES) {
         return 0;
     }
     return tern_error(-EACCES,
                       "process '%.40s' is refused for another %llu s: its work has made an engine be reset %u times "
-                      "within %llu s", name, (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u +
-                                                                  1), o->n,
+                      "within %llu s", proc->name,
+                      (unsigned long long)((TERN_OFFENCE_NS - (now - o->at[0])) / 1000000000u + 1), o->n,
                       (unsigned long long)(TERN_OFFENCE_NS / 1000000000u));
 }
 
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job)
 {
     const uint64_t now = tern_clock_ns();
-    struct tern_offender *known = look_up(&dev->tdr, proc->name, now), *o = known ? known : add(&dev->tdr, proc->name);
+    struct tern_offender *known = look_up(&dev->tdr, proc, now), *o = known ? known : add(&dev->tdr, proc);
     if (o->n == TERN_OFFENCES) {
         memmove(&o->at[0], &o->at[1], --o->n * sizeof o->at[0]);
     }

@@ -35,6 +35,7 @@ struct tern_job;
 
 struct tern_offender {
     char name[64];
+    uint32_t owner;             /**< As of the process. */
     uint64_t at[TERN_OFFENCES]; /**< CLOCK_MONOTONIC, ns; oldest first. */
     uint32_t n;
 };
@@ -60,7 +61,7 @@ void tern_tdr_write(struct tern_device *dev);
 /** Its work has made the engine be reset: the fault, and the book of offences. */
 void tern_tdr_blame(struct tern_device *dev, uint32_t engine, struct tern_process *proc, const struct tern_job *job);
 /** May a process of this name begin? -EACCES says why not, and for how long. */
-int tern_tdr_admit(struct tern_device *dev, const char *name);
+int tern_tdr_admit(struct tern_device *dev, const struct tern_process *proc);
 /**
  * After each run of the scheduler, with its result. -ETIMEDOUT (an engine does not come out of reset) and
  * -ENOTRECOVERABLE (F4): all engines are reset, with dev->lock released meanwhile. Any other error, and if

@@ -274,8 +274,9 @@ void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_
     uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0};
     gid_t groups[256];
     int n = 0;
-    const struct passwd *u = getpwuid(uid);
-    if (u) {
+    struct passwd entry, *u = NULL;
+    char text[4096];
+    if (getpwuid_r(uid, &entry, text, sizeof text, &u) == 0 && u) {
         n = 256;
         n = getgrouplist(u->pw_name, u->pw_gid, groups, &n) < 0 ? 256 : n;
     }

@@ -67,7 +67,7 @@ static int process_create(struct request *r)
 {
     struct tern_process *it;
     struct ternd_object *o = ternd_object_create(r->session, NULL, TERND_PROCESS);
-    int e = o ? tern_os_process_create(r->session->ternd->dev, r->q->text, &it) : -ENOMEM;
+    int e = o ? tern_os_process_create_for(r->session->ternd->dev, r->q->text, &r->session->owner, &it) : -ENOMEM;
     if (e) {
         free(o);
         return e;

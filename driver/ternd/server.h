@@ -25,6 +25,7 @@
 
 #include "api/api.h"
 #include "base/list.h"
+#include "os/service.h"
 #include "ternd/limits.h"
 #include "wire/wire.h"
 
@@ -87,6 +88,7 @@ struct ternd_session {
     struct ternd_limits limits; /**< Constant, as is what follows. */
     pid_t pid;
     uid_t uid;
+    struct tern_owner owner;
     char program[32];
     uint8_t token[16];
     int connection, memory;
@@ -125,6 +127,8 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who);
 /* user.c; with ternd->lock held by itself */
 /** The user's account, made when it is first seen. NULL: no memory. */
 struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid);
+/** Its name, cut to fit, or its number. */
+void ternd_user_name(uid_t uid, char *out, size_t size);
 /** Takes from what the user may have: 0, or -ENOSPC or -EAGAIN with a sentence. */
 int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 /** May it wait for the hello of a connection too many, to tell why that is refused? Only a few at a time. */

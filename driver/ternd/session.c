@@ -73,6 +73,7 @@ int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const
                          struct ternd_session **out)
 {
     struct ternd_session *s = calloc(1, sizeof *s);
+    char name[16];
     if (!s) {
         return tern_error_memory("a session");
     }
@@ -81,6 +82,9 @@ int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const
     s->memory = -1;
     s->pid = who->pid;
     s->uid = who->uid;
+    s->owner.uid = who->uid;
+    ternd_user_name(who->uid, name, sizeof name);
+    snprintf(s->owner.text, sizeof s->owner.text, "%d %s", (int)who->pid, name);
     snprintf(s->program, sizeof s->program, "%.*s", (int)strnlen(hello->program, sizeof hello->program),
              hello->program);
     tern_list_init(&s->node);

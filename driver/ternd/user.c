@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Accounts of users: what all programs of each have together. An account stays: there are few users. */
 #include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -8,21 +10,37 @@
 
 #define HEARING_MAX 16u
 
-struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
+/** With ternd->lock held. */
+static struct ternd_user *find(struct ternd *t, uid_t uid)
 {
-    struct ternd_user *u = NULL;
-    pthread_mutex_lock(&t->lock);
     TERN_LIST_EACH(node, &t->users)
     {
-        struct ternd_user *at = TERN_LIST_ENTRY(node, struct ternd_user, node);
-        u = at->uid == uid ? at : u;
+        struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
+        if (u->uid == uid) {
+            return u;
+        }
     }
-    if (!u && (u = calloc(1, sizeof *u))) {
-        u->uid = uid;
-        ternd_limits_of(t->limits, uid, &u->limits);
-        tern_list_append(&t->users, &u->node);
-    }
+    return NULL;
+}
+
+struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
+{
+    pthread_mutex_lock(&t->lock);
+    struct ternd_user *u = find(t, uid), *made = NULL;
     pthread_mutex_unlock(&t->lock);
+    if (!u && (made = calloc(1, sizeof *made))) {
+        made->uid = uid;
+        ternd_limits_of(t->limits, uid, &made->limits); /* may ask a server of names: not with the lock */
+        pthread_mutex_lock(&t->lock);
+        u = find(t, uid);
+        if (!u) {
+            u = made;
+            made = NULL;
+            tern_list_append(&t->users, &u->node);
+        }
+        pthread_mutex_unlock(&t->lock);
+        free(made);
+    }
     return u;
 }
 
@@ -71,4 +89,15 @@ void ternd_user_heard(struct ternd *t, struct ternd_user *u)
     pthread_mutex_lock(&t->lock);
     u->hearing--;
     pthread_mutex_unlock(&t->lock);
+}
+
+void ternd_user_name(uid_t uid, char *out, size_t size)
+{
+    struct passwd entry, *found = NULL;
+    char text[1024];
+    if (getpwuid_r(uid, &entry, text, sizeof text, &found) == 0 && found) {
+        snprintf(out, size, "%s", entry.pw_name);
+    } else {
+        snprintf(out, size, "%u", (unsigned)uid);
+    }
 }

@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#define SYSTEM_FOLDER "/run/tern"
+
 #define TRIES 10000
 
 enum found { NOTHING, FOREIGN, GOOD };
@@ -78,18 +80,17 @@ static int is_stats(const struct dirent *d)
     return n > 6 && strcmp(d->d_name + n - 6, ".stats") == 0;
 }
 
-bool top_read(struct top_list *out)
+/** Adds what the files of a folder tell. false: no memory. */
+static bool read_folder(const char *path, struct top_list *out)
 {
-    char path[PATH_MAX];
     struct dirent **names = NULL;
-    *out = (struct top_list){0};
-    tern_stats_folder(path, sizeof path);
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int n = folder < 0 ? 0 : scandirat(folder, ".", &names, is_stats, versionsort);
-    bool good = true;
-    out->item = calloc(n > 0 ? (size_t)n : 1, sizeof(struct tern_stats *));
+    struct tern_stats **more = realloc(out->item, (out->n + (n > 0 ? (size_t)n : 0) + 1) * sizeof *more);
+    bool good = more != NULL;
+    out->item = more ? more : out->item;
     for (int i = 0; i < n; i++) {
-        struct tern_stats *s = good && out->item ? malloc(sizeof *s) : NULL;
+        struct tern_stats *s = good ? malloc(sizeof *s) : NULL;
         const int fd = s ? openat(folder, names[i]->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
         const enum found found = fd < 0 ? NOTHING : read_fd(fd, s);
         good = good && s;
@@ -108,7 +109,16 @@ bool top_read(struct top_list *out)
     if (folder >= 0) {
         close(folder);
     }
-    return good && out->item;
+    return good;
+}
+
+/** The user's own folder, and that of the ternd of the machine, whose files are for its user and root. */
+bool top_read(struct top_list *out)
+{
+    char path[PATH_MAX];
+    *out = (struct top_list){0};
+    tern_stats_folder(path, sizeof path);
+    return read_folder(path, out) && (strcmp(path, SYSTEM_FOLDER) == 0 || read_folder(SYSTEM_FOLDER, out));
 }
 
 void top_free(struct top_list *list)

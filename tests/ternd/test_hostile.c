@@ -389,6 +389,34 @@ static void test_flood(void **state)
 
 /* ------------------------------------------------------------------ what a user may have */
 
+/** Statistics and traces say whose a process is; what one user's have done is not held against another's. */
+static void test_owners(void **state)
+{
+    (void)state;
+    struct raw r = raw_open();
+    char owner[32];
+    raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    snprintf(owner, sizeof owner, " (%d ", (int)getpid());
+    pthread_mutex_lock(&server.dev->lock);
+    const struct tern_process *p = TERN_LIST_ENTRY(server.dev->processes.next, struct tern_process, node);
+    assert_non_null(strstr(p->shown, owner));
+    assert_int_equal(p->owner, getuid());
+    struct tern_offender *o = &server.dev->tdr.offender[0];
+    *o = (struct tern_offender){.name = "wild", .owner = 1000, .n = TERN_OFFENCES};
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (uint32_t i = 0; i < TERN_OFFENCES; i++) {
+        o->at[i] = (uint64_t)now.tv_sec * 1000000000u;
+    }
+    pthread_mutex_unlock(&server.dev->lock);
+    struct tern_process *made;
+    assert_int_equal(tern_os_process_create_for(server.dev, "wild", &(struct tern_owner){.uid = 1000}, &made), -EACCES);
+    ok(tern_os_process_create_for(server.dev, "wild", &(struct tern_owner){.uid = 1001}, &made));
+    ok(tern_os_process_destroy(made));
+    raw_close(&r);
+    nothing_left();
+}
+
 /** A device with one address space has one session (A2), and then the next. */
 static void test_single_use(void **state)
 {
@@ -470,6 +498,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_destroyed_twice, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_head_that_is_impossible, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_flood, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_owners, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_single_use, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_limits, serve_limited, serve_end),
     };

@@ -37,7 +37,7 @@ static struct tern_trace_ctx trace_ctx(const struct tern_device *dev, const stru
         snprintf(name, 64, "paging %u", w.context_id);
     } else {
         const struct tern_context *c = TERN_CONTEXT_OF(s);
-        w.process = c->proc->name;
+        w.process = c->proc->shown;
         w.process_id = c->proc->id;
         w.context_id = c->id;
         snprintf(name, 64, "%.40s (%u)", c->name, c->id);
@@ -136,7 +136,7 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
     };
     memcpy(out->engine_cycles, s->engine_cycles, sizeof s->engine_cycles);
     snprintf(out->name, sizeof out->name, "%.31s", c->name);
-    snprintf(out->process_name, sizeof out->process_name, "%.31s", c->proc->name);
+    snprintf(out->process_name, sizeof out->process_name, "%.31s", c->proc->shown);
 }
 
 static uint64_t free_bytes(const struct tern_device *dev)

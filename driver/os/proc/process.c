@@ -10,6 +10,7 @@
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
+#include "os/service.h"
 
 void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault)
 {
@@ -108,7 +109,7 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
     if (dev->info.single_use && dev->process_count) {
         return tern_error(-EBUSY, "the device has one address space only, and a process is using it");
     }
-    int r = tern_tdr_admit(dev, proc->name);
+    int r = tern_tdr_admit(dev, proc);
     if (r) {
         return r;
     }
@@ -129,6 +130,12 @@ static void leave(struct tern_device *dev, struct tern_process *proc)
 
 int tern_os_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
 {
+    return tern_os_process_create_for(dev, name, &(struct tern_owner){0}, out);
+}
+
+int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
+                               struct tern_process **out)
+{
     if (tern_inherit_check(dev)) {
         return -ENODEV;
     }
@@ -147,6 +154,8 @@ int tern_os_process_create(struct tern_device *dev, const char *name, struct ter
     tern_list_init(&proc->jobs);
     tern_list_init(&proc->retired);
     snprintf(proc->name, sizeof proc->name, "%s", name ? name : "unnamed");
+    snprintf(proc->shown, sizeof proc->shown, *owner->text ? "%.63s (%.23s)" : "%.63s", proc->name, owner->text);
+    proc->owner = owner->uid;
     pthread_mutex_lock(&dev->lock);
     int r = enter(dev, proc);
     if (r) {

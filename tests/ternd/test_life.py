@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import unittest
 
 TERND, TERN = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
 del sys.argv[1:3]
+UNITS = pathlib.Path(__file__).resolve().parents[2] / "driver/ternd/systemd"
 
 
 class Life(unittest.TestCase):
@@ -133,6 +135,21 @@ class Life(unittest.TestCase):
         r = subprocess.run(["bash", "-c", f'export LISTEN_PID=$$ LISTEN_FDS=1; exec {TERND} 3</dev/null'],
                            env=self.environment(), capture_output=True, text=True, check=False)
         self.assertIn("no listening Unix socket", r.stderr)
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd-analyze is not installed")
+    def test_units(self):
+        """systemd understands each line of them, and finds the sandbox tight."""
+        for name in "ternd.socket", "ternd.service":
+            text = (UNITS / f"{name}.in").read_text().replace("@CMAKE_INSTALL_FULL_BINDIR@/ternd", TERND)
+            self.assertNotIn("@CMAKE", text)
+            (self.folder / name).write_text(text)
+        r = subprocess.run(["systemd-analyze", "verify", "--man=no", "--recursive-errors=no",
+                            *map(str, self.folder.glob("ternd.*"))], capture_output=True, text=True, check=False)
+        ours = [x for x in r.stderr.splitlines() if "ternd." in x]
+        self.assertEqual((r.returncode, ours), (0, []), r.stderr)
+        r = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--threshold=25", "--no-pager",
+                            str(self.folder / "ternd.service")], capture_output=True, text=True, check=False)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
 
     def test_damaged_limits(self):
         limits = self.folder / "limits"

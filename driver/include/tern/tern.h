@@ -92,7 +92,8 @@ struct tern_device_info {
  * the band REALTIME needs no privilege); and for memory: host (bytes of the host for what is evicted, 0: nothing is;
  * three times mem, if not said), stay (cycles that work which runs keeps its memory while others want it; one
  * quantum). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
- * -EPROTO: the device was built from another interface description; -ENOMEM. tern_last_error() then says what,
+ * -EPROTO: the device was built from another interface description; -EIO: it does not answer; -ENOMEM; -EAGAIN: a
+ * thread cannot be started. tern_last_error() then says what,
  * where and what to do. May take a second.
  *
  * The device may be that of a ternd (docs/ternd.md), which owns it for many programs. If TERND_SOCKET names its socket,
@@ -133,7 +134,7 @@ struct tern_engine_counters {
     uint64_t rd_lines, wr_lines; /**< 64-byte lines of memory traffic. */
     uint64_t buffers;      /**< DMA buffers completed. */
 };
-/** -EINVAL: no such engine. */
+/** -EINVAL: no such engine; -EIO: the device is lost. */
 TERN_API int tern_device_counters(struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out);
 
 /** Why the last call on this thread failed: one sentence, never NULL, valid until the next failing call. */
@@ -239,9 +240,9 @@ TERN_API int tern_process_dirty(struct tern_process *proc, uint32_t address, uin
 /**
  * Device memory, zero-filled (A7), mapped into the process; rounded up to pages. address: 0 (the driver chooses, 4 KiB
  * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB - 64 KiB)).
- * -ENOSPC: device memory or address space; -EINVAL: size 0 or flags; -EEXIST: address taken; -EIO: process in
- * error. Blocks until the page tables are written, or for memory that is being freed. -EEXIST comes at once
- * if anything there is in use.
+ * -ENOSPC: device memory or address space; -ENOMEM: of the host; -EINVAL: size 0 or flags; -EEXIST: address taken;
+ * -EIO: process in error. Blocks until the page tables are written, or for memory that is being freed. -EEXIST comes at
+ * once if anything there is in use.
  */
 TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
                                     struct tern_allocation **out);
@@ -384,7 +385,7 @@ TERN_API int tern_context_take_data(struct tern_context *ctx);
 TERN_API int tern_submit_data(struct tern_context *ctx, const void *packets, size_t size, const void *data,
                               size_t data_size, const char *label, uint64_t *fence);
 /** A DMA buffer that completes without being run (C10): is scheduled and takes an entry of the HW queue,
- * to measure what that costs. */
+ * to measure what that costs. Errors as tern_submit. */
 TERN_API int tern_submit_null(struct tern_context *ctx, const char *label, uint64_t *fence);
 /**
  * Waits until the buffer with this fence id, and so all before it, has ended. timeout_ms < 0: for ever. Blocks.
@@ -397,7 +398,7 @@ TERN_API uint64_t tern_context_ended(struct tern_context *ctx);
 /**
  * Another band and weight (0: 100) from now on, for what runs as well. Does not block. -EINVAL: band or weight;
  * -EPERM: the band REALTIME needs CAP_SYS_NICE, or a device opened with the key realtime=1, because it can keep
- * all others from an engine.
+ * all others from an engine; -EIO: the process was killed.
  */
 TERN_API int tern_context_set_priority(struct tern_context *ctx, enum tern_band band, uint32_t weight);
 

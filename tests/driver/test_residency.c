@@ -288,6 +288,45 @@ static void test_dirty(void **state)
     rig_done();
 }
 
+/** No engine reaches the pages where an allocation was before it went. */
+static void test_no_stale_translation(void **state)
+{
+    (void)state;
+    struct user u;
+    struct tern_context *c[2];
+    struct tern_allocation *other;
+    const uint32_t size = 4096; /* the model remembers one translation */
+    uint64_t n;
+    rig_open(small, NULL);
+    user_open(&u, "moves", 1, size);
+    for (int e = 0; e < 2; e++) {
+        const struct tern_context_desc d = {.size = sizeof d, .engine = e};
+        ok(tern_context_create(u.p, &d, &c[e]));
+        work_fill(&b, at(&u, 0), size, 1);
+        work_run(&b, c[e], "fill");
+    }
+    const uint64_t before = tern_allocation_physical(u.a[0], 0, &n);
+    pthread_mutex_lock(&dev->lock);
+    ok(tern_move_out(u.a[0])); /* there is no pager yet that could */
+    pthread_mutex_unlock(&dev->lock);
+    ok(tern_allocation_create(u.p, size, TERN_MEM_WRITE, 0, &other));
+    assert_int_equal(tern_allocation_physical(other, 0, &n), before);
+    pthread_mutex_lock(&dev->lock);
+    ok(tern_move_in(u.a[0]));
+    pthread_mutex_unlock(&dev->lock);
+    expect(u.a[0], 1);
+    for (int e = 0; e < 2; e++) {
+        work_fill(&b, at(&u, 0), size, (uint8_t)(e + 2));
+        work_run(&b, c[e], "fill");
+        expect(u.a[0], (uint8_t)(e + 2));
+        expect(other, 0);
+        tern_context_destroy(c[e]);
+    }
+    tern_allocation_destroy(other);
+    user_close(&u);
+    rig_done();
+}
+
 static void test_pins(void **state)
 {
     (void)state;
@@ -436,7 +475,7 @@ int main(void)
         cmocka_unit_test(test_stream),   cmocka_unit_test(test_alternate), cmocka_unit_test(test_endless),
         cmocka_unit_test(test_too_much), cmocka_unit_test(test_zero),      cmocka_unit_test(test_dirty),
         cmocka_unit_test(test_pins),     cmocka_unit_test(test_room_for_contexts),
-        cmocka_unit_test(test_made_later), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_no_stale_translation), cmocka_unit_test(test_made_later), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

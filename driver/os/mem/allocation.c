@@ -182,6 +182,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->flags = want->flags;
     a->internal = want->internal;
     a->low = want->low;
+    a->born = UINT64_MAX; /* until it is there */
     a->movable = !want->internal && !want->stays && dev->partition.host;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
@@ -212,6 +213,9 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
         proc->children += a->counted;
         tern_list_append(&proc->allocations, &a->node);
         *out = a;
+    }
+    if (dev->pager.started) { /* it waits for allocations that are being made */
+        pthread_cond_broadcast(&dev->changed);
     }
     tern_process_leave(proc);
     pthread_mutex_unlock(&dev->lock);

@@ -113,6 +113,10 @@ static struct tern_allocation *victim(struct tern_device *dev, const struct tern
         struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
         for (uint32_t i = 0; i < p->va.n; i++) {
             struct tern_allocation *a = p->va.range[i].owner;
+            if (a->movable && a->resident && tern_list_empty(&a->node)) { /* it is being made */
+                *later = true;
+                continue;
+            }
             if (!a->movable || a->pins || !a->resident || a->begun || a->failed || a == keep ||
                 (job && p == proc && tern_residency_uses(job, a))) {
                 continue;

@@ -137,8 +137,8 @@ def bare(t):
            {"JOBS": t.jobs})
 
 
-THREADS = (r"^driver\.(completions|device|fault|guest|kill|preempt|published|space|survey|tdr|threads|wait)$|"
-           r"^opencl\.(api|run|guest)_|"
+THREADS = (r"^driver\.(completions|device|fault|app|kill|preempt|published|space|survey|tdr|threads|wait)$|"
+           r"^opencl\.(api|run|app)_|"
            r"^ternd\.(hostile|gone|soak|driver_(threads|completions)|opencl_run_(events|threads|races|callbacks))$")
 
 

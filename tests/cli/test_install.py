@@ -192,7 +192,7 @@ class Driver(cli.Case):
         return shlex.split(r.stdout)
 
     def compile(self, source):
-        subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", source, "-o", "guest",
+        subprocess.run(["cc", "-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", source, "-o", "app",
                         *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
 
@@ -200,14 +200,14 @@ class Driver(cli.Case):
         self.file("at_exit.c", AT_EXIT)
         self.compile("at_exit.c")
         env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
-        r = subprocess.run(["./guest"], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60,
+        r = subprocess.run(["./app"], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60,
                            env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib")})
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "0 0\n0\n", ""))
 
     def test_the_example(self):
         self.compile(self.prefix / "share" / "doc" / "tern" / "examples" / "fill.c")
         env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
-        r = subprocess.run(["./guest"], cwd=self.folder, capture_output=True, text=True, check=False,
+        r = subprocess.run(["./app"], cwd=self.folder, capture_output=True, text=True, check=False,
                            env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib"), "LD_DEBUG": "files",
                                       "TERN_BACKEND": "model", "TERN_CONFIG": "small",
                                       "LD_DEBUG_OUTPUT": str(self.folder / "ld")})
@@ -236,8 +236,8 @@ class Driver(cli.Case):
         self.assertIn("tern_device_open@@TERN_0", offered)
 
     def test_headers_in_cpp(self):
-        self.file("guest.cpp", "#include <tern/tern.h>\nint main() { return tern_last_error() == nullptr; }\n")
-        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "guest.cpp", "-o", "guest",
+        self.file("app.cpp", "#include <tern/tern.h>\nint main() { return tern_last_error() == nullptr; }\n")
+        subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "app.cpp", "-o", "app",
                         *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
 

@@ -23,7 +23,7 @@ struct queue {
     bool *begun;
     uint32_t count, ended, submitted, again;
     bool stopping, foreign; /* foreign: other work is between two parts */
-    bool away, guest;       /* its first buffer is at the other engine; that of the other one is here */
+    bool away, received;    /* its first buffer is at the other engine; that of the other one is here */
     uint32_t granularity; /* of the stop */
     uint32_t cuts;        /* of the first buffer, in a row */
     uint64_t stop_at;     /* the next request; while stopping, one that is finer */
@@ -165,14 +165,14 @@ static bool leave(struct runner *r, uint32_t e)
     }
     ring(r, !e, &r->s->submit[q->of[q->ended]], true);
     q->submitted = q->ended + 1;
-    q->away = other->guest = true;
+    q->away = other->received = true;
     return true;
 }
 
 static void feed(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
-    if (q->away || q->guest) {
+    if (q->away || q->received) {
         return;
     }
     if (q->again && q->ended + q->again == q->submitted) {
@@ -236,8 +236,8 @@ static int take(struct runner *r, uint32_t e)
     struct queue *q = &r->queue[e];
     struct seen seen;
     read_indication(r, e, &seen);
-    if (q->guest) { /* of the other queue, and as if it had happened there */
-        q->guest = false;
+    if (q->received) { /* of the other queue, and as if it had happened there */
+        q->received = false;
         q = &r->queue[!e];
         q->away = false;
         seen.submit = q->of[q->ended];

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "fixture.h"
-#include "guest.h"
+#include "app.h"
 
 /** The threads of the driver take no signal, and the caller's mask is what it was. */
 static void test_signals(void **state)
@@ -14,11 +14,11 @@ static void test_signals(void **state)
     unsigned open;
     char own[32];
     snprintf(own, sizeof own, "%d", (int)getpid());
-    const uint64_t before = guest_blocked(own);
+    const uint64_t before = app_blocked(own);
     struct tern_device *other = open_or_skip("small,mem=64M");
-    assert_true(guest_threads(&open) >= 2); /* of the two devices */
+    assert_true(app_threads(&open) >= 2); /* of the two devices */
     assert_int_equal(open, 0);
-    assert_true(guest_blocked(own) == before);
+    assert_true(app_blocked(own) == before);
     ok(tern_device_close(other));
 }
 
@@ -62,7 +62,7 @@ static void test_stack_of_the_device_thread(void **state)
 static void test_trace_without_a_reader(void **state)
 {
     (void)state;
-    char path[] = "/tmp/tern-guest-XXXXXX";
+    char path[] = "/tmp/tern-app-XXXXXX";
     const int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
@@ -100,5 +100,5 @@ int main(void)
         cmocka_unit_test(test_stack_of_the_device_thread),
         cmocka_unit_test(test_trace_without_a_reader),
     };
-    return cmocka_run_group_tests_name("guest", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("app", tests, NULL, NULL);
 }

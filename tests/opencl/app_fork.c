@@ -246,5 +246,5 @@ int main(void)
         cmocka_unit_test(test_nothing_is_said_of_releases),
         cmocka_unit_test(test_at_any_moment),
     };
-    return cmocka_run_group_tests_name("guest_fork", tests, clt_open, clt_close);
+    return cmocka_run_group_tests_name("app_fork", tests, clt_open, clt_close);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What a program sees of the threads that a library starts in it: signal masks and sizes of stacks, from /proc. */
-#ifndef GUEST_H
-#define GUEST_H
+#ifndef APP_H
+#define APP_H
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /** Signals that a thread can block: not KILL and STOP, nor the two that the C library keeps for itself. */
-static inline uint64_t guest_all_signals(void)
+static inline uint64_t app_all_signals(void)
 {
     uint64_t all = UINT64_MAX;
     const int never[] = {SIGKILL, SIGSTOP, 32, 33};
@@ -24,7 +24,7 @@ static inline uint64_t guest_all_signals(void)
 }
 
 /** The line SigBlk of a thread's status; UINT64_MAX if the thread has ended. */
-static inline uint64_t guest_blocked(const char *thread)
+static inline uint64_t app_blocked(const char *thread)
 {
     char path[300], line[256];
     uint64_t mask = UINT64_MAX;
@@ -40,7 +40,7 @@ static inline uint64_t guest_blocked(const char *thread)
 }
 
 /** Threads of the process but the first; *open: those of them that some signal can reach, each told on stderr. */
-static inline unsigned guest_threads(unsigned *open)
+static inline unsigned app_threads(unsigned *open)
 {
     unsigned n = 0;
     DIR *d = opendir("/proc/self/task");
@@ -49,9 +49,9 @@ static inline unsigned guest_threads(unsigned *open)
         if (e->d_name[0] == '.' || atol(e->d_name) == (long)getpid()) {
             continue;
         }
-        const uint64_t blocked = guest_blocked(e->d_name);
+        const uint64_t blocked = app_blocked(e->d_name);
         n++;
-        if ((blocked & guest_all_signals()) != guest_all_signals()) {
+        if ((blocked & app_all_signals()) != app_all_signals()) {
             fprintf(stderr, "thread %s blocks only %016" PRIx64 "\n", e->d_name, blocked);
             ++*open;
         }

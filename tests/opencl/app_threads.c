@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "clt.h"
-#include "guest.h"
+#include "app.h"
 
 static atomic_uint seen, open_threads;
 
@@ -15,7 +15,7 @@ static void CL_CALLBACK look(cl_program p, void *data)
     (void)p;
     (void)data;
     unsigned open;
-    guest_threads(&open);
+    app_threads(&open);
     atomic_fetch_add(&open_threads, open);
     atomic_fetch_add(&seen, 1);
 }
@@ -34,7 +34,7 @@ static void test_threads_block_all_signals(void **state)
     }
     assert_int_equal(atomic_load(&seen), 1);
     assert_int_equal(atomic_load(&open_threads), 0);
-    assert_true(guest_threads(&open) >= 2);
+    assert_true(app_threads(&open) >= 2);
     assert_int_equal(open, 0);
     OK(clReleaseProgram(p));
 }
@@ -82,5 +82,5 @@ int main(void)
         cmocka_unit_test(test_threads_block_all_signals),
         cmocka_unit_test(test_a_signal_waits_for_the_program),
     };
-    return cmocka_run_group_tests_name("guest_threads", tests, clt_open, clt_close);
+    return cmocka_run_group_tests_name("app_threads", tests, clt_open, clt_close);
 }

@@ -188,7 +188,7 @@ static void test_least_stacks(void **state)
 static enum outcome under_small_stacks(int kib)
 {
     set_limit(RLIMIT_STACK, (rlim_t)kib << 10);
-    execl("/proc/self/exe", "guest_limits", "whole", (char *)NULL);
+    execl("/proc/self/exe", "app_limits", "whole", (char *)NULL);
     return FAILED;
 }
 
@@ -241,7 +241,7 @@ static enum outcome without_home(int value)
     if (chdir("/proc")) { /* where nobody can make a file */
         return CANNOT;
     }
-    execle("/proc/self/exe", "guest_limits", "whole", (char *)NULL,
+    execle("/proc/self/exe", "app_limits", "whole", (char *)NULL,
            (char *[]){(char *)(uintptr_t)(icd - strlen("OCL_ICD_VENDORS=")), NULL});
     return FAILED;
 }
@@ -306,5 +306,5 @@ int main(int argc, char **argv)
         setenv("TERN_CACHE", "0", 1);
         return (int)outcome(whole());
     }
-    return cmocka_run_group_tests_name("guest_limits", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("app_limits", tests, NULL, NULL);
 }

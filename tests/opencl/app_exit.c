@@ -192,7 +192,7 @@ static void test_ends(void **state)
         const pid_t child = fork();
         if (child == 0) {
             alarm(100);
-            execl("/proc/self/exe", "guest_exit", e->name, (char *)NULL);
+            execl("/proc/self/exe", "app_exit", e->name, (char *)NULL);
             _exit(127);
         }
         assert_int_equal(waitpid(child, &status, 0), child);
@@ -212,5 +212,5 @@ int main(int argc, char **argv)
             return ends[i].status;
         }
     }
-    return cmocka_run_group_tests_name("guest_exit", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("app_exit", tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /**
  * Data that travel in a DMA buffer: arguments of kernels. In the job they lie behind the packets; each chunk takes them
  * to pages of its own beside its place in the arena, in the same write. Where that is gets known when a chunk is
- * placed, so packets name offsets, and here they become addresses. A chunk that was cut and goes on, on whichever
+ * placed, so packets name offsets, and here they become addresses. A preempted chunk that goes on, on whichever
  * engine, finds its data as they were.
  *
  * The pages are made when a context first wants them, among the low addresses, where the process has its buffers, and

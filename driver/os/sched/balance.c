@@ -105,7 +105,7 @@ static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t 
         lead = most;
     }
     if (!from->n || tern_list_empty(&from->band[band].movable) || present(from, idle ? 0 : band) < 2) {
-        return false; /* it will run next; or: nobody gives its only one away */
+        return false; /* it will run next; or it is the only one there */
     }
     if (both && !idle && lead <= tern_fair_times(LEAD, unit)) {
         return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * How the engines of a device are shared and what a buffer may take, as the configuration of tern_device_open says
- * (docs/driver.md), TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES unless there are keys. Zero means: as who uses it has it.
+ * (docs/driver.md), TERN_TIMEOUT_CYCLES and TERN_LIMIT_CYCLES unless there are keys. Zero means: the default of the
+ * part that uses it.
  */
 #ifndef TERN_OS_POLICY_H
 #define TERN_OS_POLICY_H
@@ -13,13 +14,13 @@
 struct tern_policy {
     uint64_t timeout; /**< Cycles that an engine may take to answer a request to stop (F2). */
     uint64_t limit;   /**< Cycles that a buffer may run; 0: as long as it likes. */
-    uint64_t quantum; /**< Cycles that a context may keep an engine that others of its band want (S1). */
-    uint64_t grace;   /**< Cycles that it may keep it after somebody of a higher band asks for it (S1). */
-    uint64_t preempt; /**< For tests: every engine is preempted each time so many cycles have passed. */
+    uint64_t quantum; /**< Cycles that a context may keep an engine while others of its band are ready (S1). */
+    uint64_t grace;   /**< Cycles that it may keep it when a higher band is ready (S1). */
+    uint64_t preempt; /**< For tests: what runs is preempted after so many cycles (force_preempt). */
     uint32_t depth;   /**< HW-queue entries used, 1 or 2 (C6). */
     uint64_t stay;    /**< Cycles that work which runs keeps its memory, if others want it (residency.h). */
     uint64_t host;    /**< Bytes of the host for memory that is evicted; or TERN_POLICY_HOST. */
-    bool realtime;    /**< Anybody may have contexts in the band REALTIME. */
+    bool realtime;    /**< The band REALTIME needs no privilege. */
 };
 
 struct tern_config; /* hal/config.h: of the device */

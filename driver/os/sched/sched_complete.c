@@ -258,8 +258,8 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
     uint64_t oldest = e->n ? e->inflight[0].id : 0, end = e->n ? oldest : e->next_id;
     if (ind->fence != e->preemption || ind->preempted.fence != oldest || ind->last_completed < e->last_completed ||
         ind->last_completed >= end) {
-        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu cut); asked was %llu, %llu "
-                          "is the oldest", engine, (ull)ind->fence, (ull)ind->last_completed,
+        return tern_error(-EPROTO, "engine %u answers preemption %llu (%llu completed, %llu preempted); requested was "
+                          "%llu, %llu is the oldest", engine, (ull)ind->fence, (ull)ind->last_completed,
                           (ull)ind->preempted.fence, (ull)e->preemption, (ull)oldest);
     }
     const bool forced = e->forced;

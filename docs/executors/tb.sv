@@ -5,22 +5,8 @@ module tb;
   localparam int WORDS = 1 << 12;
 
   executor_host #(.LINES(WORDS / 16), .PENDING(32), .SLOW(60), .LATE(2), .QUIET(20)) host ();
-  for (genvar d = 0; d < 2; d++) begin : g_dut
-    user_NAME dut (
-        .clk_i(host.clk), .rst_i(host.rst), .start_valid_i(host.start_valid && host.sel == d),
-        .start_ready_o(host.a_start_ready[d]), .start_packet_i(host.pkt), .start_resume_i(host.resume),
-        .done_valid_o(host.a_done[d]), .fault_valid_o(host.a_fault[d]), .fault_code_o(host.a_code[d]),
-        .fault_access_o(host.a_access[d]), .fault_va_o(host.a_va[d]), .stop_req_i(host.stop_req && host.sel == d),
-        .stop_gran_i(host.stop_gran), .stopped_valid_o(host.a_stopped[d]), .save_valid_o(host.a_save_valid[d]),
-        .save_ready_i(host.save_ready && host.sel == d), .save_data_o(host.a_save_data[d]),
-        .save_last_o(host.a_save_last[d]), .restore_valid_i(host.restore_valid && host.sel == d),
-        .restore_ready_o(host.a_restore_ready[d]), .restore_data_i(host.state), .restore_last_i(1'b1),
-        .req_valid_o(host.a_req_valid[d]), .req_ready_i(host.req_ready && host.sel == d), .req_op_o(host.a_op[d]),
-        .req_line_o(host.a_line[d]), .req_wdata_o(host.a_wdata[d]), .req_be_o(host.a_be[d]), .req_tag_o(host.a_tag[d]),
-        .rsp_valid_i(host.rsp_valid && host.sel == d), .rsp_tag_i(host.rsp_tag), .rsp_data_i(host.rsp_data),
-        .rsp_fault_i(host.rsp_fault)
-    );
-  end
+`define EXECUTOR user_NAME
+`include "tests/rtl/lib/executor_pair.svh"
 
   int n, src, dst;  // the last two in words
   logic [31:0] key;
@@ -84,12 +70,7 @@ module tb;
       if (k % 5 == 0) host.mem.bad = ($urandom_range(1) == 0 ? src : dst) / 16 + $urandom_range(n / 12 + 1);
       host.run(k % 3 == 0 ? -1 : int'($urandom_range(300)), 300, 20);
     end
-    $display("%0d stops at random", host.stops);
-    if (host.stops < count / 4) $fatal(1, "hardly ever stopped");
-    for (int k = 0; k < count / 50; k++) begin
-      choose(60);
-      host.run_stopped_everywhere();
-    end
+    host.stop_everywhere(count, 60);
     host.end_test();
   end
 endmodule

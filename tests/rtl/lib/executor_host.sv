@@ -3,9 +3,9 @@
 // plain_memory. Starts them, stops them at a given cycle, takes the state and resumes in the other one, with random
 // pauses on all channels. Ends the run if one breaks the contract of an executor: goes on or waits after a stop, ends
 // twice or with requests in flight, asks memory while it is idle.
-// The bench is `tb`. It connects the instances, number d to the elements d of arrays, and has tasks that are
-// called here: make (a packet and what memory holds before), saved (judges `state`, and memory, after a
-// stop), ended (after the end).
+// The bench is `tb`. It has the instances (executor_pair.svh), number d on the elements d of arrays, and tasks that are
+// called here: choose (work of at most so much, at random), make (a packet and what memory holds before), saved (judges
+// `state`, and memory, after a stop), ended (after the end).
 module executor_host #(
     parameter int LINES,
     parameter int PENDING,  // requests in flight
@@ -158,6 +158,17 @@ module executor_host #(
     void'($urandom(seed));
     repeat (4) @(negedge clk);
     rst = 1'b0;
+  endtask
+
+  // After `count` runs, of which enough were stopped: a few more, chosen with `most`, stopped at every cycle.
+  task automatic stop_everywhere(input int count, input int most);
+    $display("%0d stops at random", stops);
+    if (stops < count / 4) $fatal(1, "hardly ever stopped");
+    mem.bad = -1;
+    for (int n = 0; n < count / 50; n++) begin
+      tb.choose(most);
+      run_stopped_everywhere();
+    end
   endtask
 
   task automatic end_test();

@@ -123,25 +123,16 @@ static void add_weight(struct tern_sched *s, const struct tern_sched_context *c,
     }
 }
 
-/** It is live on its engine now. */
-static void enter(struct tern_sched *s, struct tern_sched_context *c)
+/** It is live on its engine from now on, or not: the sums of section 2, and that of the process (I4). */
+static void count_live(struct tern_sched *s, struct tern_sched_context *c, bool live)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    g->sum += (__int128)(c->entity.vruntime - g->queue.min_vruntime) * c->weight;
-    g->queue.live++;
-    band_of(s, c)->queue.live++;
-    add_weight(s, c, c->weight);
-    c->live = true;
-}
-
-static void leave(struct tern_sched *s, struct tern_sched_context *c)
-{
-    struct tern_fair_group *g = tern_fair_group_of(c);
-    g->sum -= (__int128)(c->entity.vruntime - g->queue.min_vruntime) * c->weight;
-    g->queue.live--;
-    band_of(s, c)->queue.live--;
-    add_weight(s, c, -(int64_t)c->weight);
-    c->live = false;
+    const int sign = live ? 1 : -1;
+    g->sum += (__int128)(c->entity.vruntime - g->queue.min_vruntime) * c->weight * sign;
+    g->queue.live += (uint32_t)sign;
+    band_of(s, c)->queue.live += (uint32_t)sign;
+    add_weight(s, c, sign * (int64_t)c->weight);
+    c->live = live;
 }
 
 /** So far ahead of min_vruntime (less than 0: behind), but no further than the clamp. w: its weight there. */
@@ -193,12 +184,12 @@ void tern_fair_set_weight(struct tern_sched *s, struct tern_sched_context *c, ui
     group_weights(s, c, groups);
     tern_fair_dequeue(s, c);
     if (live) {
-        leave(s, c);
+        count_live(s, c, false);
     }
     c->weight = weight;
     reweight(s, c->band, &tern_fair_group_of(c)->queue, &c->entity, was, context_weight(c));
     if (live) {
-        enter(s, c);
+        count_live(s, c, true);
         reweight_groups(s, c, groups);
     }
     tern_fair_enqueue(s, c);
@@ -261,10 +252,8 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
         }
         raise(&c->entity.vruntime, g->queue.min_vruntime);
         c->entity.order = next_order(s, c);
-        enter(s, c);
-    } else {
-        leave(s, c);
     }
+    count_live(s, c, live);
     reweight_groups(s, c, groups);
 }
 
@@ -385,7 +374,7 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     const int64_t ahead = c->entity.vruntime - avg_vruntime(g);
     int64_t at = g->entity.vruntime + (int64_t)((__int128)ahead * all / normal);
     int64_t mean = mean_with(g->entity.vruntime, at, -weight, g->queue.load);
-    leave(s, c);
+    count_live(s, c, false);
     place_group(s, c, mean);
     at -= band_of(s, c)->offset;
     join(s, engine, c->band);
@@ -399,7 +388,7 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
         g->entity.order = ++s->order; /* two of one vruntime and one order would be one to the tree */
     }
     place(s, c->band, &g->queue, &c->entity, g->queue.live ? vruntime - g->queue.min_vruntime : 0, context_weight(c));
-    enter(s, c);
+    count_live(s, c, true);
     place_group(s, c, mean);
 }
 

@@ -327,6 +327,62 @@ static void test_no_stale_translation(void **state)
     rig_done();
 }
 
+struct maker {
+    struct tern_process *p;
+    struct tern_allocation *a;
+};
+
+static void *make(void *arg)
+{
+    struct maker *m = arg;
+    ok(tern_allocation_create(m->p, 6 * MIB, TERN_MEM_WRITE, 0, &m->a));
+    return NULL;
+}
+
+/** An allocation whose entries are just being written is not a victim yet: engines that do not stop delay that here. */
+static void test_being_made(void **state)
+{
+    (void)state;
+    struct actor spin[2];
+    struct user u;
+    struct maker m = {0};
+    pthread_t makes;
+    rig_open("small,mem=16M,quantum=20000,timeout=2000000", NULL);
+    for (int e = 0; e < 2; e++) {
+        open_spin(&spin[e], "deaf", e);
+    }
+    user_open(&u, "wants", 1, 12 * MIB);
+    ok(tern_process_create(dev, "makes", &m.p));
+    pthread_mutex_lock(&dev->lock);
+    ok(tern_move_out(u.a[0]));
+    ok(tern_pager_start(dev));
+    pthread_mutex_unlock(&dev->lock);
+    for (int e = 0; e < 2; e++) {
+        actor_spin(&spin[e]);
+        spins(&spin[e]);
+    }
+    rig.deaf = 3;
+    assert_int_equal(pthread_create(&makes, NULL, make, &m), 0);
+    until(m.p->va.n == 1 && m.p->paging_out);
+    work_fill(&b, at(&u, 0), 12 * MIB, 5);
+    const uint64_t fence = work_submit(&b, u.c, "fill");
+    until(!tern_list_empty(&u.c->absent));
+    pthread_join(makes, NULL);
+    rig.deaf = 0;
+    ok(tern_wait(u.c, fence, PATIENCE));
+    expect(u.a[0], 5);
+    expect(m.a, 0);
+    pthread_mutex_lock(&dev->lock);
+    assert_int_equal(m.p->absent, !m.a->resident);
+    pthread_mutex_unlock(&dev->lock);
+    tern_allocation_destroy(m.a);
+    ok(tern_process_destroy(m.p));
+    user_close(&u);
+    actor_close(&spin[0]);
+    actor_close(&spin[1]);
+    rig_done();
+}
+
 static void test_pins(void **state)
 {
     (void)state;
@@ -475,7 +531,8 @@ int main(void)
         cmocka_unit_test(test_stream),   cmocka_unit_test(test_alternate), cmocka_unit_test(test_endless),
         cmocka_unit_test(test_too_much), cmocka_unit_test(test_zero),      cmocka_unit_test(test_dirty),
         cmocka_unit_test(test_pins),     cmocka_unit_test(test_room_for_contexts),
-        cmocka_unit_test(test_no_stale_translation), cmocka_unit_test(test_made_later), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_being_made), cmocka_unit_test(test_no_stale_translation),
+        cmocka_unit_test(test_made_later), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

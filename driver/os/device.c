@@ -60,7 +60,7 @@ uint64_t tern_os_device_time(struct tern_device *dev)
     int r = tern_kmd_time(&dev->kmd, &now);
     tern_ticket_unlock(&dev->hal_lock);
     if (r) {
-        return atomic_load(&dev->now); /* whoever works with the device learns that it is lost */
+        return atomic_load(&dev->now); /* the next call that uses the device reports that it is lost */
     }
     tern_device_saw(dev, now);
     return now;

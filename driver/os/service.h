@@ -11,11 +11,11 @@ struct tern_owner {
     char text[24]; /**< Behind the name in statistics and traces. */
 };
 
-/** tern_process_create for somebody. owner: copied. */
+/** tern_process_create for a client. owner: copied. */
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
                                struct tern_process **out);
 
-/** Whoever calls decides who may have contexts in the band REALTIME: before the first process. */
+/** The caller decides which clients may have contexts in the band REALTIME: before the first process. */
 void tern_os_device_trust(struct tern_device *dev);
 
 #endif

@@ -252,7 +252,7 @@ static void start_device(struct rt_command *c)
         if (submit(c, &p, &alone)) {
             cl_event e = c->event;
             pthread_mutex_unlock(&q->memory_lock);
-            rt_event_update(e, CL_SUBMITTED); /* nobody finishes the command meanwhile: the event is still there */
+            rt_event_update(e, CL_SUBMITTED); /* the command is not finished meanwhile: the event is still there */
             if (alone) {
                 rt_event_update(e, CL_RUNNING);
             }

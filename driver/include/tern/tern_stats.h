@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What a process that has a device open tells about it while it runs: a file that it maps and rewrites some times a
- * second, and that anybody of the same user may map and read. `tern top` does. The driver in a process is the only one
- * that knows its device, so without a daemon there is nobody else to ask.
+ * second, and that other processes of the same user may map and read. `tern top` does. The driver in a process is the
+ * only one that knows its device, so without a daemon there is no other to ask.
  *
  * Where: tern_stats_folder(). Name: PID-N.stats, N counting the devices of the process from 0. The writer holds an
  * exclusive flock on it for as long as it lives and removes the file when the device is closed; so a file that can be
- * locked is what somebody left behind who died, and means nothing.
+ * locked is of a process that was killed, and means nothing.
  *
  * Consistency: `sequence` is odd while the writer writes. Read it, copy what is wanted, read it again: if it was even
  * and has not changed, the copy is of one moment. The layout below is the format: same version, same meaning; all in
@@ -41,7 +41,7 @@ struct tern_stats_engine {
     uint64_t preemptions; /**< Buffers stopped before their end. */
     uint64_t resets;
     uint32_t depth;       /**< Buffers in the HW queue. */
-    uint32_t context;     /**< Whose buffer is in front, 0: nobody's that is listed. */
+    uint32_t context;     /**< Whose buffer is in front, 0: of none that is listed. */
     char label[32];       /**< Of that buffer. */
 };
 
@@ -82,7 +82,7 @@ struct tern_stats {
 /** The folder of the user's files: $XDG_RUNTIME_DIR/tern, else /tmp/tern-UID. */
 static inline void tern_stats_folder(char *path, size_t size)
 {
-    /* setuid: the environment is somebody else's */
+    /* setuid: the environment is another user's */
     const char *run = getauxval(AT_SECURE) ? NULL : getenv("XDG_RUNTIME_DIR");
     if (run && *run == '/') {
         snprintf(path, size, "%s/tern", run);

@@ -57,7 +57,7 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
     return r || !a->unmap ? -ENOMEM : 0;
 }
 
-/** It has addresses, and reads zero; pages are for whoever uses it. */
+/** It has addresses, and reads zero; it gets pages when it is used. */
 static int make_absent(struct tern_allocation *a, struct tern_paging *unmap)
 {
     tern_paging_free(unmap);
@@ -349,7 +349,7 @@ int tern_os_allocation_write(struct tern_allocation *a, uint64_t offset, const v
     }
     pthread_mutex_lock(&dev->lock);
     tern_sched_signalled(&dev->sched, &a->proc->sched);
-    tern_device_note(dev); /* the bytes may be a value that somebody waits for (S3) */
+    tern_device_note(dev); /* the bytes may be a value that a context or thread waits for (S3) */
     pthread_mutex_unlock(&dev->lock);
     pthread_cond_signal(&dev->wake);
     return r;

@@ -111,7 +111,7 @@ static void set_resident(struct tern_allocation *a, bool resident)
     }
 }
 
-/** Whoever wanted to free it meanwhile can. */
+/** A free that was asked for meanwhile can begin. */
 static void done(struct tern_allocation *a)
 {
     struct tern_process *proc = a->proc;
@@ -213,7 +213,7 @@ int tern_move_out(struct tern_allocation *a)
         fail(proc, "evicted");
         goto end;
     }
-    if (copy_all(a, false)) { /* nobody will read it */
+    if (copy_all(a, false)) { /* it is not read again */
         all_on_host(a);
     }
     dev->pager.evicted += a->pages;
@@ -248,7 +248,7 @@ int tern_move_in(struct tern_allocation *a)
         r = tern_error_memory("paging buffers of an allocation that is to be resident");
         goto end;
     }
-    r = a->host ? copy_all(a, true) : 0; /* before anybody can reach the pages, which hold somebody else's data */
+    r = a->host ? copy_all(a, true) : 0; /* before work can reach the pages, which hold other data */
     if (r) {
         all_on_host(a);
         tern_map_undo(a, new_tables);

@@ -5,9 +5,9 @@
  * whenever they can. Of the blocks that are just large enough the lowest is taken, clean ones first, so that small runs
  * do not break large blocks, and what lives long gathers at the low end.
  *
- * Each free page is clean (reads zero) or dirty (somebody's data): whoever takes a dirty page scrubs it before use
- * (A7), so that pages which nobody takes again cost nothing. Blocks merge whatever their pages hold; a bit a page keeps
- * what each holds.
+ * Each free page is clean (reads zero) or dirty (old data): the process that takes a dirty page scrubs it before use
+ * (A7), so that pages which are not taken again cost nothing. Blocks merge whatever their pages hold; a bit a page
+ * keeps what each holds.
  *
  * The free blocks of an order are a bitmap with summaries of 64 bits each (first block: one step a level, at most
  * four), not a list: the lowest address is found without a tree, and pages need no descriptors. Cost: O(log n), 5 bits

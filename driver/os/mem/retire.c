@@ -2,17 +2,17 @@
 /**
  * Freeing device memory that work may still use: wait until the process's earlier work has ended; clear the entries and
  * flush on one engine; flush on all others; only then are pages and addresses free (A7). If a paging buffer faults,
- * what some engine may still reach is never given to anybody else. One that a reset of all engines took did no harm:
+ * what some engine may still reach is never given to another process. One that a reset of all engines took did no harm:
  * they forget all translations before they run anything again.
  *
  * Cost: a process's frees wait in the order in which they were asked for, its buffers that have not ended stand in
  * order of submission. So a free can begin when the oldest buffer is younger: one comparison whenever a buffer ends.
  *
- * Who may wait for whom. A free *has begun* once its first paging buffer is queued. It then ends without anybody's
+ * What waits for what. A free *has begun* once its first paging buffer is queued. It then ends without any
  * help: paging comes before all work, and an engine that does not stop for it is reset (F2, F3). A free that has not
  * begun depends on its process's work, which may run for ever. So a call that lacks memory waits for frees that had
  * begun when it was made, and for those that its own process had asked for by then; of these not if they depend on a
- * fence that only the CPU can signal. Whoever else frees later does not prolong that.
+ * fence that only the CPU can signal. Frees that begin later do not prolong that.
  */
 #include <errno.h>
 #include <stdlib.h>

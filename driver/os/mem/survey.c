@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a process has of device memory, and which of it was written: for whoever moves or saves it. */
+/** What a process has of device memory, and which of it was written: to move or save it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

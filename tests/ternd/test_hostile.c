@@ -328,7 +328,8 @@ static void test_entries_that_are_wrong(void **state)
         nap();
     }
     memcpy(raw_slot(&r), &good, sizeof good);   /* and by the slot: its fence is out of turn */
-    assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_SUBMIT, 0, whole, 0, 0, NULL), 0);
+    const int status = raw_call(&r, TERN_WIRE_CONTEXT_SUBMIT, 0, whole, 0, 0, NULL);
+    assert_true(status == 0 || status == -ECONNRESET); /* the reply, or the end before it */
     disconnected(&r);
 }
 

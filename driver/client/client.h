@@ -70,7 +70,7 @@ struct tern_process {
     uint32_t children;
     atomic_bool error;
     bool killed, ended; /**< tern_process_kill has begun, and has ended. */
-    bool has_fault;
+    atomic_bool has_fault; /**< fault does not change any more. */
     struct tern_fault fault;
 };
 

@@ -46,9 +46,9 @@ int tern_client_process_create(struct tern_device *dev, const char *name, struct
 static void keep(struct tern_process *p, const struct tern_fault *f)
 {
     pthread_mutex_lock(&p->dev->lock);
-    if (!p->has_fault) {
+    if (!atomic_load(&p->has_fault)) {
         p->fault = *f;
-        p->has_fault = true;
+        atomic_store(&p->has_fault, true);
     }
     pthread_mutex_unlock(&p->dev->lock);
     atomic_store(&p->error, true);
@@ -80,10 +80,7 @@ static int ask(struct tern_process *p)
 
 int tern_client_process_explain(struct tern_process *p, const char *before)
 {
-    pthread_mutex_lock(&p->dev->lock);
-    bool known = p->has_fault;
-    pthread_mutex_unlock(&p->dev->lock);
-    known = known || ask(p) == -EIO;
+    const bool known = atomic_load(&p->has_fault) || ask(p) == -EIO;
     return tern_error(-EIO, "%s%s", before, known ? p->fault.message : "its work was aborted");
 }
 
@@ -97,7 +94,7 @@ int tern_client_process_status(struct tern_process *p, struct tern_fault *fault)
     if (p->dev->inherited) {
         return tern_client_check(p->dev);
     }
-    int r = p->has_fault ? tern_client_process_check(p) : ask(p);
+    int r = atomic_load(&p->has_fault) ? tern_client_process_check(p) : ask(p);
     if (r == -EIO && fault) {
         const int given = tern_sized_give(fault, &p->fault, sizeof p->fault);
         r = given ? given : r;

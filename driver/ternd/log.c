@@ -6,10 +6,15 @@
 
 #include "ternd/server.h"
 
+int ternd_log_level = TERND_INFO;
+
 void ternd_log(int level, const char *format, ...)
 {
     char text[768], prefix[8] = "";
     va_list args;
+    if (level > ternd_log_level) {
+        return;
+    }
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);

@@ -117,6 +117,8 @@ struct ternd_session {
 };
 
 /* log.c */
+/** Messages of a higher level are not written. */
+extern int ternd_log_level;
 enum { TERND_ERROR = 3, TERND_WARNING = 4, TERND_INFO = 6 };
 __attribute__((format(printf, 2, 3))) void ternd_log(int level, const char *format, ...);
 

@@ -263,6 +263,20 @@ static void test_values_out_of_range(void **state)
     nothing_left();
 }
 
+/** It goes while a call of it would wait for weeks. */
+static void test_gone_in_a_call(void **state)
+{
+    (void)state;
+    struct raw r = raw_open();
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    const struct tern_wire_request q = {
+        .length = offsetof(struct tern_wire_request, text), .op = TERN_WIRE_FENCE_WAIT,
+        .object = raw_make(&r, TERN_WIRE_FENCE_CREATE, p, 0, 0, 0), .value = {1, INT32_MAX}};
+    assert_int_equal(tern_socket_send(r.calls, &q, q.length, -1, true), 0);
+    raw_close(&r);
+    nothing_left();
+}
+
 /* ------------------------------------------------------------------ rings */
 
 static void test_tail_that_is_impossible(void **state)
@@ -272,6 +286,8 @@ static void test_tail_that_is_impossible(void **state)
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         struct raw r = raw_open();
         raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+        assert_int_equal(ftruncate(r.memory, 0), -1); /* nor can it take the memory away under ternd's feet */
+        assert_int_equal(ftruncate(r.memory, 1ll << 40), -1);
         atomic_store(&r.shared->submissions.tail, tails[i]);
         tern_socket_wake(r.session);
         disconnected(&r);
@@ -494,6 +510,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_requests_of_wrong_form, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_objects_of_others, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_values_out_of_range, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_gone_in_a_call, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_tail_that_is_impossible, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_entries_that_are_wrong, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_destroyed_twice, serve, serve_end),

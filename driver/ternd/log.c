@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Messages on standard error, each one line; for the journal with its level. */
+/**
+ * Messages on standard error, each one line; for the journal with its level. One that would have to wait for whoever
+ * reads them is dropped: the device's own thread may say it.
+ */
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "ternd/server.h"
 
@@ -12,7 +17,8 @@ void ternd_log(int level, const char *format, ...)
 {
     char text[768], prefix[8] = "";
     va_list args;
-    if (level > ternd_log_level) {
+    struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (level > ternd_log_level || poll(&room, 1, 0) != 1 || !(room.revents & POLLOUT)) {
         return;
     }
     va_start(args, format);

@@ -2,6 +2,7 @@
 /** A client that says what no library would: it gets an error or is disconnected, and nothing of it stays. */
 #include "served.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "tern/tern_spec.h"
@@ -294,6 +295,36 @@ static void test_tail_that_is_impossible(void **state)
     }
 }
 
+/** Nobody reads what ternd says, and the pipe is full: it goes on. */
+static void test_nobody_reads_messages(void **state)
+{
+    (void)state;
+    int ends[2];
+    const int before = dup(STDERR_FILENO);
+    char dots[4096];
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    memset(dots, '.', sizeof dots);
+    while (write(ends[1], dots, sizeof dots) > 0) {
+    }
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    dup2(ends[1], STDERR_FILENO);
+    struct raw r = raw_open();
+    atomic_store(&r.shared->submissions.tail, UINT64_MAX);
+    tern_socket_wake(r.session);
+    char byte[8];
+    while (recv(r.session, byte, sizeof byte, 0) > 0) {
+    }
+    raw_close(&r);
+    while (served_connections()) {
+        nap();
+    }
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[0]);
+    close(ends[1]);
+    nothing_left();
+}
+
 static void test_entries_that_are_wrong(void **state)
 {
     (void)state;
@@ -512,6 +543,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_values_out_of_range, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_gone_in_a_call, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_tail_that_is_impossible, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_nobody_reads_messages, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_entries_that_are_wrong, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_destroyed_twice, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_head_that_is_impossible, serve, serve_end),

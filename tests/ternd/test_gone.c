@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** ternd is killed in the middle of any call: all calls end, with a sentence, and what can be closed is. */
-#include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -67,6 +68,16 @@ class Life(unittest.TestCase):
         self.assertIn("where to listen?", self.fails(1)) if os.geteuid() else None
         self.assertIn("1 to 103 bytes", self.fails(1, "--socket", "x" * 200))
         self.assertEqual(list(self.folder.glob("*")), [])
+
+    def test_manual_page(self):
+        page = UNITS.parents[2] / "docs/man/ternd.8"
+        r = subprocess.run(["mandoc", "-T", "lint", "-W", "style", page], capture_output=True, text=True, check=False)
+        said = [x for x in (r.stdout + r.stderr).splitlines() if "referenced manual not found" not in x and
+                "mandoc.db" not in x]
+        self.assertEqual(said, [])
+        told = subprocess.run([TERND, "--help"], capture_output=True, text=True, check=True).stdout
+        paged = {f"-{x}" for x in re.findall(r"Fl (-[a-z]+)", page.read_text())}
+        self.assertEqual(paged, set(re.findall(r"(?<![\w-])--[a-z]+", told)))
 
     def test_serves_and_ends(self):
         for how in signal.SIGTERM, signal.SIGINT:

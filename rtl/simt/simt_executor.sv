@@ -83,7 +83,7 @@ module simt_executor #(
   localparam int WW = $clog2(WARPS);
   localparam int LW = $clog2(LANES);
   // cycles in which the LSU still begins lines after a stop, as memory answers
-  localparam logic [6:0] LINGER = 7'd127;
+  localparam logic [6:0] LINGER = 7'd111;
 
   generate
     if (LANES < 8 || LANES > 32 || (LANES & (LANES - 1)) != 0 || WARPS < 4 || WARPS > 32 || (WARPS & (WARPS - 1)) != 0)

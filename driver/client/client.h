@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The driver's objects in a client of ternd (docs/ternd.md): what tern.h promises of them, told from what ternd says.
+ * The driver's objects in a client of ternd (docs/ternd.md): what tern.h promises of them, from what ternd answers.
  *
  * Threads. Requests are sent by the thread that calls and wait for the reply, each on a connection of its own (call.c).
  * Submissions go into the ring (submit.c). One thread of the library takes completions out of theirs, calls callbacks
- * and wakes those who wait (pump.c); it learns, too, when ternd is gone.
+ * and wakes threads that wait (pump.c); it learns, too, when ternd is gone.
  *
  * Lock order: dev->submit (the producer's side of the submission ring), then dev->lock (all below unless it says
  * otherwise). Those of call.c and fork.c are last. No request is made with dev->lock held.
@@ -120,7 +120,7 @@ struct tern_fence {
 
 /* connect.c */
 /** Connects to dev->info.service and says hello. *fd: the shared memory, or NULL for CALLS. 0, or -errno and its
- *  sentence: -ECONNREFUSED and -ENOENT, nobody is there. */
+ *  sentence: -ECONNREFUSED and -ENOENT: there is no ternd. */
 int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire_welcome *welcome, int *memory);
 /** -EIO: ternd is gone. */
 int tern_client_gone(const struct tern_device *dev);

@@ -124,7 +124,7 @@ int tern_client_device_open(const char *backend, const char *config, struct tern
     const char *named = one_of(secure_getenv("TERND_SOCKET"));
     if (named) {
         const int r = open_at(named, out);
-        /* -ENOENT is a library that is missing, to whoever opens a device */
+        /* to the caller -ENOENT means that a library is missing */
         return r == -ENOENT ? -ECONNREFUSED : r;
     }
     if (backend || config || one_of(secure_getenv("TERN_BACKEND")) || one_of(secure_getenv("TERN_CONFIG"))) {
@@ -193,7 +193,7 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/** A later time that was told; whoever asked for it earlier may come here later. */
+/** A later time that was told; a thread that asked earlier may come here later. */
 static uint64_t saw(struct tern_device *dev, uint64_t time)
 {
     uint64_t now = atomic_load(&dev->now);

@@ -9,7 +9,7 @@
 #include "wire/ring.h"
 #include "wire/socket.h"
 
-/** A submission has ended: callback or queue, then whoever waits. */
+/** A submission has ended: callback or queue, then the threads that wait. */
 static void end(struct tern_context *c, const struct tern_completion *told)
 {
     struct tern_device *dev = c->proc->dev;
@@ -72,7 +72,7 @@ static struct tern_context *find_unfinished(struct tern_device *dev)
 
 static void abort_all(struct tern_device *dev)
 {
-    pthread_mutex_lock(&dev->submit); /* nobody is about to add to it */
+    pthread_mutex_lock(&dev->submit); /* no thread is about to add to it */
     pthread_mutex_lock(&dev->lock);
     atomic_store(&dev->gone, true);
     TERN_LIST_EACH(node, &dev->processes)

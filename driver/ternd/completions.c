@@ -36,7 +36,7 @@ struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, 
     return e;
 }
 
-/** How many entries the client has not taken; more than there are: it lies. */
+/** How many entries the client has not taken; more than the ring has: its head is false. */
 static uint64_t in_ring(const struct ternd_session *s)
 {
     return s->tail - atomic_load(&s->shared->completions.head);

@@ -12,7 +12,7 @@
 #include "ternd/server.h"
 #include "wire/socket.h"
 
-#define HELLO_SECONDS 5 /* so long may a connection say nothing */
+#define HELLO_SECONDS 5 /* without a message */
 
 static void refuse(int fd, struct tern_wire_welcome *w, int status)
 {
@@ -80,7 +80,7 @@ static void run_calls(struct ternd *t, int fd, const struct ucred *who, const st
         }
         if (n > 0) {
             ternd_serve(s, &request, (size_t)n, slot, &reply);
-            n = tern_socket_send(fd, &reply, reply.length, -1, false) ? 0 : 1; /* who does not take replies ends */
+            n = tern_socket_send(fd, &reply, reply.length, -1, false) ? 0 : 1; /* a client that takes no replies ends */
         }
     }
     ternd_session_detach(s, w->slot);
@@ -94,7 +94,7 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
     struct tern_wire_hello hello = {0};
     struct ternd_user *u = ternd_user_get(t, who->uid);
     const int full = u ? ternd_user_take(t, u, 0, 0, 1) : tern_error_memory("a user");
-    if (full && (!u || !ternd_user_may_hear(t, u))) {
+    if (full && (!u || !ternd_user_refusal_begin(t, u))) {
         close(fd);
         return;
     }
@@ -102,7 +102,7 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
     const ssize_t n = tern_socket_receive(fd, &hello, sizeof hello, NULL); /* else the refusal may be lost */
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
     if (full) {
-        ternd_user_heard(t, u);
+        ternd_user_refusal_end(t, u);
         refuse(fd, &w, full);
         close(fd);
         return;

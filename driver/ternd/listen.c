@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Listening. A socket that exists says nothing about whether a ternd lives: a lock on a file beside it does. Who has
- * the lock may replace the socket.
+ * Listening. That a socket exists does not tell whether a ternd lives; a lock on a file beside it does. The ternd that
+ * has the lock may replace the socket.
  */
 #include "ternd/listen.h"
 
@@ -69,7 +69,7 @@ static int default_path(char path[108])
     return 0;
 }
 
-/** The lock file, which is removed by whoever has it: what was opened may have been, meanwhile. */
+/** The lock file. The ternd that has the lock removes it: the file that was opened may be gone by the time. */
 static int take_lock(const char *path)
 {
     char name[128];

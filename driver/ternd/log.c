@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Messages on standard error, each one line; for the journal with its level. One that would have to wait for whoever
- * reads them is dropped: the device's own thread may say it.
+ * Messages on standard error, each one line; for the journal with its level. One that would have to wait for the
+ * reader is dropped: it may come from the device's own thread.
  */
 #include <poll.h>
 #include <stdarg.h>

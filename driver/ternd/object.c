@@ -2,7 +2,7 @@
 /**
  * The objects of a client, by the numbers it knows them by. A thread that calls the driver with an object has it in use
  * meanwhile. Destroying takes the number away at once; the driver's object goes when no use is left. So a client that
- * destroys what another of its threads works with, or twice, hurts nobody.
+ * destroys what another of its threads works with, or twice, does no harm to others.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -204,7 +204,7 @@ int ternd_process_end(struct ternd_object *o)
     while (o->uses > 1) {
         pthread_cond_wait(&s->changed, &s->lock);
     }
-    tern_list_remove(&o->node); /* nobody else has it now */
+    tern_list_remove(&o->node); /* no other thread has it now */
     pthread_mutex_unlock(&s->lock);
     if (o->killed) {
         drop_children(o); /* of calls that were making something */

@@ -304,7 +304,7 @@ static int context_take_data(struct request *r)
     return tern_os_context_take_data(r->object->it);
 }
 
-/** Privilege is the user's, by the limits file: what ternd itself may do says nothing about its clients. */
+/** Privilege is the user's, by the limits file: what ternd itself may do does not count. */
 static int context_priority(struct request *r)
 {
     const uint64_t band = r->q->value[0], weight = r->q->value[1];

@@ -34,7 +34,7 @@ struct ternd_user {
     uid_t uid;
     struct ternd_limits limits;
     uint32_t connections, contexts; /**< Now. */
-    uint32_t hearing;               /**< Connections too many, which will be told so. */
+    uint32_t refusals;              /**< Connections beyond the limit that are being refused. */
     uint64_t memory;                /**< Bytes of device memory. */
 };
 
@@ -134,8 +134,8 @@ void ternd_user_name(uid_t uid, char *out, size_t size);
 /** Takes from what the user may have: 0, or -ENOSPC or -EAGAIN with a sentence. */
 int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 /** May it wait for the hello of a connection too many, to tell why that is refused? Only a few at a time. */
-bool ternd_user_may_hear(struct ternd *t, struct ternd_user *u);
-void ternd_user_heard(struct ternd *t, struct ternd_user *u);
+bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u);
+void ternd_user_refusal_end(struct ternd *t, struct ternd_user *u);
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 
 /* session.c */
@@ -155,7 +155,7 @@ void ternd_session_detach(struct ternd_session *s, uint32_t slot);
 /* object.c */
 /** Takes a place in the table; the driver's object is not there yet. NULL: no memory. */
 struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_object *proc, enum ternd_kind kind);
-/** It has one, and can be named by the client. 0, or -EIO, -ENOMEM: then nobody knows it. */
+/** It has one, and can be named by the client. 0, or -EIO, -ENOMEM: then it has no number. */
 int ternd_object_add(struct ternd_object *o);
 /** The client's object of this kind, for use, or NULL. */
 struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, enum ternd_kind kind);
@@ -170,7 +170,7 @@ int ternd_process_end(struct ternd_object *o);
 /* submissions.c */
 /** Takes all that is in the ring. */
 void ternd_submissions_take(struct ternd_session *s);
-/** Does an entry, which nobody else can change any more, with session->ring held. */
+/** Does an entry, which the client cannot change any more, with session->ring held. */
 void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size);
 
 /* completions.c */

@@ -160,7 +160,7 @@ static void end_calls(struct ternd_session *s)
         pthread_mutex_unlock(&s->lock);
         tern_os_process_kill(o->it);
         pthread_mutex_lock(&s->lock);
-        o->uses--; /* it is still in the list: who ends it waits for this use */
+        o->uses--; /* it is still in the list: the thread that ends it waits for this use */
         pthread_cond_broadcast(&s->changed);
     }
     while (s->calls) {

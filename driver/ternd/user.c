@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "ternd/server.h"
 
-#define HEARING_MAX 16u
+#define REFUSALS_MAX 16u
 
 /** With ternd->lock held. */
 static struct ternd_user *find(struct ternd *t, uid_t uid)
@@ -75,19 +75,19 @@ void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uin
     pthread_mutex_unlock(&t->lock);
 }
 
-bool ternd_user_may_hear(struct ternd *t, struct ternd_user *u)
+bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u)
 {
     pthread_mutex_lock(&t->lock);
-    const bool may = u->hearing < HEARING_MAX;
-    u->hearing += may;
+    const bool may = u->refusals < REFUSALS_MAX;
+    u->refusals += may;
     pthread_mutex_unlock(&t->lock);
     return may;
 }
 
-void ternd_user_heard(struct ternd *t, struct ternd_user *u)
+void ternd_user_refusal_end(struct ternd *t, struct ternd_user *u)
 {
     pthread_mutex_lock(&t->lock);
-    u->hearing--;
+    u->refusals--;
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a client (client/) and ternd (ternd/) say to each other: messages on SOCK_SEQPACKET connections, and a memory of
+ * What a client (client/) and ternd (ternd/) exchange: messages on SOCK_SEQPACKET connections, and a memory of
  * the client's that both map. docs/ternd.md has the protocol as a whole. Both sides are of one machine: byte order and
  * alignment are its own. Whatever changes here changes TERN_WIRE_VERSION.
  *
@@ -121,7 +121,7 @@ struct tern_wire_reply {
 struct tern_wire_ring {
     alignas(64) _Atomic uint64_t head;
     alignas(64) _Atomic uint64_t tail;
-    /** The consumer is about to sleep, or does: whoever produces sets it to 0 and sends a wake-up. */
+    /** The consumer is about to sleep, or does: the producer sets it to 0 and sends a wake-up. */
     alignas(64) _Atomic uint32_t sleeping;
 };
 

@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "api/api.h"
 #include "base/list.h"
@@ -166,9 +165,6 @@ void tern_client_drop(const struct tern_process *proc);
 
 /* context.c; with dev->lock held */
 void tern_client_context_free(struct tern_context *c);
-/** Until something changes: 0, or -ETIMEDOUT at the deadline. ms < 0: there is none. */
-int tern_client_pause(struct tern_device *dev, int64_t ms, const struct timespec *until);
-struct timespec tern_client_deadline(int64_t ms);
 
 /* fork.c */
 int tern_client_watch(struct tern_device *dev);

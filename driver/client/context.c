@@ -7,28 +7,8 @@
 
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/wait.h"
 #include "client/client.h"
-
-int tern_client_pause(struct tern_device *dev, int64_t ms, const struct timespec *until)
-{
-    return ms < 0 ? -pthread_cond_wait(&dev->changed, &dev->lock)
-                  : -pthread_cond_timedwait(&dev->changed, &dev->lock, until);
-}
-
-struct timespec tern_client_deadline(int64_t ms)
-{
-    struct timespec t;
-    const int64_t most = (int64_t)1 << 40;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    ms = ms < 0 ? 0 : ms > most ? most : ms;
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += ms % 1000 * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
-}
 
 int tern_client_context_create(struct tern_process *p, const struct tern_context_desc *desc, struct tern_context **out)
 {
@@ -158,7 +138,7 @@ int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
     if (dev->inherited) {
         return tern_client_check(dev);
     }
-    const struct timespec until = tern_client_deadline(timeout_ms);
+    const struct timespec until = tern_deadline(timeout_ms);
     int r = 0;
     pthread_mutex_lock(&dev->lock);
     if (fence > c->submitted) {
@@ -166,7 +146,7 @@ int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
                        (unsigned long long)fence, (unsigned long long)c->submitted);
     }
     while (!r && c->ended < fence) {
-        r = tern_client_pause(dev, timeout_ms, &until);
+        r = tern_wait_changed(&dev->changed, &dev->lock, timeout_ms, &until);
     }
     const bool bad = !r && c->first_bad && fence >= c->first_bad;
     pthread_mutex_unlock(&dev->lock);

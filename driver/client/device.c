@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/thread.h"
+#include "base/wait.h"
 #include "client/client.h"
 
 #define STALE_NS 5000000u /* so old may the time be that tern_device_time_seen tells */
@@ -186,13 +187,6 @@ int tern_client_device_query(const struct tern_device *dev, struct tern_device_i
 
 /* ------------------------------------------------------------------ time, counters */
 
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /** A later time that was told; a thread that asked earlier may come here later. */
 static uint64_t saw(struct tern_device *dev, uint64_t time)
 {
@@ -208,7 +202,7 @@ static uint64_t ask(struct tern_device *dev, uint32_t op)
     if (tern_call(dev, op, 0, NULL, NULL, &reply)) {
         return atomic_load(&dev->now);
     }
-    atomic_store(&dev->asked, clock_ns());
+    atomic_store(&dev->asked, tern_clock_ns());
     return saw(dev, reply.value[0]);
 }
 
@@ -223,7 +217,7 @@ uint64_t tern_client_device_time_seen(const struct tern_device *dev)
     if (d->inherited) {
         return atomic_load(&d->now);
     }
-    const uint64_t told = atomic_load(&d->shared->now), now = clock_ns();
+    const uint64_t told = atomic_load(&d->shared->now), now = tern_clock_ns();
     if (told != atomic_load(&d->now)) {
         atomic_store(&d->asked, now); /* ternd writes it whenever something of this client begins or ends */
         return saw(d, told);

@@ -17,10 +17,10 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "base/wait.h"
 #include "os/observe/observer.h"
 #include "os/proc/completion.h"
 #include "os/os.h"
-#include "os/wait.h"
 
 /* A step is sized to take a few milliseconds, however fast the backend: so long do other threads wait. */
 #define STEP_MIN 1024u

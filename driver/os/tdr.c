@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/wait.h"
 #include "os/observe/crash.h"
 #include "os/os.h"
-#include "os/wait.h"
 
 #define RESET_STEP 1024u /* cycles that pass before it is asked again whether a reset is over */
 

@@ -11,12 +11,12 @@
 
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/wait.h"
 #include "os/proc/completion.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/service.h"
-#include "os/wait.h"
 
 #define SUBMIT_MAX (1u << 20)
 
@@ -298,7 +298,7 @@ int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
                        (unsigned long long)fence, (unsigned long long)c->submitted);
     }
     while (!r && c->ended < fence) {
-        r = tern_wait_changed(dev, timeout_ms, &until);
+        r = tern_wait_changed(&dev->changed, &dev->lock, timeout_ms, &until);
     }
     if (r == -ETIMEDOUT) {
         tern_error(r, "context '%s': fence %llu has not ended after %lld ms", c->name, (unsigned long long)fence,

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/wait.h"
 #include "os/proc/inherit.h"
 #include "os/os.h"
-#include "os/wait.h"
 
 int tern_os_fence_create(struct tern_process *proc, uint64_t initial, struct tern_fence **out)
 {
@@ -89,7 +89,7 @@ int tern_os_fence_wait(struct tern_fence *f, uint64_t value, int64_t timeout_ms)
         }
         r = error ? tern_process_check(proc) : 0;
         while (!r && before == dev->progress) {
-            r = tern_wait_changed(dev, timeout_ms, &until);
+            r = tern_wait_changed(&dev->changed, &dev->lock, timeout_ms, &until);
         }
     }
     dev->fence_waiters--;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The host's time, and waiting with a deadline. */
-#ifndef TERN_OS_WAIT_H
-#define TERN_OS_WAIT_H
+#ifndef TERN_BASE_WAIT_H
+#define TERN_BASE_WAIT_H
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <time.h>
-
-#include "os/os.h"
 
 /** CLOCK_MONOTONIC. */
 static inline uint64_t tern_clock_ns(void)
@@ -32,11 +32,12 @@ static inline struct timespec tern_deadline(int64_t ms)
     return t;
 }
 
-/** Until something changes (dev->lock held): 0, or -ETIMEDOUT at the deadline. ms < 0: there is none. */
-static inline int tern_wait_changed(struct tern_device *dev, int64_t ms, const struct timespec *until)
+/** Until something changes (a condition of CLOCK_MONOTONIC, with its lock held): 0, or -ETIMEDOUT at the deadline.
+ *  ms < 0: there is none. */
+static inline int tern_wait_changed(pthread_cond_t *changed, pthread_mutex_t *lock, int64_t ms,
+                                    const struct timespec *until)
 {
-    return ms < 0 ? -pthread_cond_wait(&dev->changed, &dev->lock)
-                  : -pthread_cond_timedwait(&dev->changed, &dev->lock, until);
+    return ms < 0 ? -pthread_cond_wait(changed, lock) : -pthread_cond_timedwait(changed, lock, until);
 }
 
 #endif

@@ -24,7 +24,7 @@ static int make(struct tern_device *dev, struct tern_connection **out)
     if (!c) {
         return tern_error_memory("a connection to ternd");
     }
-    tern_client_fork_lock();
+    tern_fork_lock();
     const int fd = tern_client_connect(dev, TERN_WIRE_CALLS, &welcome, NULL);
     if (fd >= 0) {
         c->fd = fd;
@@ -36,7 +36,7 @@ static int make(struct tern_device *dev, struct tern_connection **out)
             }
         }
     }
-    tern_client_fork_unlock();
+    tern_fork_unlock();
     if (fd < 0) {
         free(c);
         return fd;

@@ -7,7 +7,7 @@
  * and wakes threads that wait (pump.c); it learns, too, when ternd is gone.
  *
  * Lock order: dev->submit (the producer's side of the submission ring), then dev->lock (all below unless it says
- * otherwise). Those of call.c and fork.c are last. No request is made with dev->lock held.
+ * otherwise). Those of call.c and base/fork.c are last. No request is made with dev->lock held.
  */
 #ifndef TERN_CLIENT_CLIENT_H
 #define TERN_CLIENT_CLIENT_H
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "api/api.h"
+#include "base/fork.h"
 #include "base/list.h"
 #include "wire/wire.h"
 
@@ -42,7 +43,7 @@ struct tern_device {
     pthread_mutex_t pool;
     pthread_cond_t returned;
     struct tern_connection *idle;
-    struct tern_connection *connection[TERN_WIRE_CONNECTIONS_MAX]; /**< All; also under the lock of fork.c. */
+    struct tern_connection *connection[TERN_WIRE_CONNECTIONS_MAX]; /**< All; also under tern_fork_lock. */
     uint32_t connections, waiting; /**< waiting: threads that want one. */
     uint32_t most;                 /**< As many as ternd gives. */
 
@@ -55,8 +56,7 @@ struct tern_device {
     _Atomic uint64_t now;          /**< Latest device time that this process has seen. */
     _Atomic uint64_t asked;        /**< ns of CLOCK_MONOTONIC: when ternd was last heard of the time. */
     atomic_bool gone;
-    bool inherited;                /**< fork.c. */
-    struct tern_list opened;       /**< fork.c. */
+    struct tern_fork fork;
 };
 
 struct tern_process {
@@ -82,24 +82,9 @@ struct tern_context {
     tern_completion_fn completed;
     void *user;
     struct tern_completion_queue *completions;
-    struct tern_completion_entry *reserved, **reserved_end; /**< For what has not ended, oldest first. */
+    struct tern_list reserved; /**< Entries for what has not ended, oldest first. */
     atomic_bool takes_data;
     uint64_t submitted, ended, first_bad;
-};
-
-struct tern_completion_entry {
-    struct tern_completion_entry *next;
-    uint64_t process; /**< Its number, because it may end before this is taken. */
-    struct tern_completion told;
-};
-
-struct tern_completion_queue {
-    const struct tern_api *api;
-    struct tern_list node; /**< Also under the lock of fork.c. */
-    struct tern_device *dev;
-    struct tern_completion_entry *first, **end;
-    uint32_t users;
-    int fd;
 };
 
 struct tern_allocation {
@@ -161,16 +146,11 @@ int tern_client_process_explain(struct tern_process *proc, const char *before);
 
 /* queue.c; with dev->lock held */
 void tern_client_tell(struct tern_context *c, const struct tern_completion *told);
-void tern_client_drop(const struct tern_process *proc);
 
 /* context.c; with dev->lock held */
 void tern_client_context_free(struct tern_context *c);
 
 /* fork.c */
 int tern_client_watch(struct tern_device *dev);
-void tern_client_forget(struct tern_device *dev);
-/** No fork happens in between: for descriptors and lists that the child closes. */
-void tern_client_fork_lock(void);
-void tern_client_fork_unlock(void);
 
 #endif

@@ -21,11 +21,8 @@ int tern_client_gone(const struct tern_device *dev)
 
 int tern_client_check(const struct tern_device *dev)
 {
-    if (dev->inherited) {
-        return tern_error(-ENODEV, "this process was forked from the one that opened the device, which stayed there: "
-                                   "open a device after the fork");
-    }
-    return atomic_load(&dev->gone) ? tern_client_gone(dev) : 0;
+    const int r = tern_fork_check(&dev->fork);
+    return !r && atomic_load(&dev->gone) ? tern_client_gone(dev) : r;
 }
 
 static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern_wire_welcome *welcome, int *memory)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/wait.h"
@@ -33,7 +34,7 @@ int tern_client_context_create(struct tern_process *p, const struct tern_context
     c->completed = d.completed;
     c->user = d.user;
     c->completions = d.completions;
-    c->reserved_end = &c->reserved;
+    tern_list_init(&c->reserved);
     snprintf(c->name, sizeof c->name, "%s", d.name ? d.name : "unnamed");
     const uint64_t values[3] = {(uint64_t)(int64_t)d.engine, d.weight, (uintptr_t)c};
     r = tern_call(dev, TERN_WIRE_CONTEXT_CREATE, p->handle, values, c->name, &reply);
@@ -66,7 +67,7 @@ void tern_client_context_free(struct tern_context *c)
 void tern_client_context_destroy(struct tern_context *c)
 {
     struct tern_device *dev = c->proc->dev;
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return;
     }
     pthread_mutex_lock(&dev->lock);
@@ -121,8 +122,8 @@ int tern_client_context_query(struct tern_context *c, struct tern_context_stats 
 {
     struct tern_context_stats own = {0};
     struct tern_call call;
-    int r = c->proc->dev->inherited ? 0 : tern_call_begin(&call, c->proc->dev, TERN_WIRE_CONTEXT_QUERY, c->handle);
-    if (!r && !c->proc->dev->inherited) {
+    int r = c->proc->dev->fork.inherited ? 0 : tern_call_begin(&call, c->proc->dev, TERN_WIRE_CONTEXT_QUERY, c->handle);
+    if (!r && !c->proc->dev->fork.inherited) {
         r = tern_call_do(&call);
         memcpy(&own, call.slot, sizeof own);
         tern_call_end(&call);
@@ -135,7 +136,7 @@ int tern_client_context_query(struct tern_context *c, struct tern_context_stats 
 int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 {
     struct tern_device *dev = c->proc->dev;
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return tern_client_check(dev);
     }
     const struct timespec until = tern_deadline(timeout_ms);
@@ -159,7 +160,7 @@ int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 
 uint64_t tern_client_context_ended(struct tern_context *c)
 {
-    if (c->proc->dev->inherited) {
+    if (c->proc->dev->fork.inherited) {
         return c->ended;
     }
     pthread_mutex_lock(&c->proc->dev->lock);

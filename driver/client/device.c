@@ -78,7 +78,6 @@ static int open_at(const char *path, struct tern_device **out)
     dev->session = -1;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->queues);
-    tern_list_init(&dev->opened);
     int r = 0;
     if (strlen(path) >= sizeof dev->info.service) {
         r = tern_error(-ENAMETOOLONG, "the path of ternd's socket, '%s', is longer than %zu bytes", path,
@@ -104,7 +103,7 @@ static int open_at(const char *path, struct tern_device **out)
     }
     r = tern_thread_start(&dev->thread, tern_client_pump, dev);
     if (r) {
-        tern_client_forget(dev);
+        tern_fork_forget(&dev->fork);
         r = tern_error(r, "the thread for completions cannot be made: %s", strerror(-r));
         goto fail;
     }
@@ -146,7 +145,7 @@ int tern_client_device_open(const char *backend, const char *config, struct tern
 
 int tern_client_device_close(struct tern_device *dev)
 {
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return tern_client_check(dev);
     }
     pthread_mutex_lock(&dev->lock);
@@ -165,7 +164,7 @@ int tern_client_device_close(struct tern_device *dev)
     }
     shutdown(dev->session, SHUT_RDWR);
     pthread_join(dev->thread, NULL);
-    tern_client_forget(dev);
+    tern_fork_forget(&dev->fork);
     pthread_cond_destroy(&dev->changed);
     pthread_cond_destroy(&dev->returned);
     pthread_mutex_destroy(&dev->lock);
@@ -177,7 +176,7 @@ int tern_client_device_close(struct tern_device *dev)
 
 bool tern_client_device_inherited(const struct tern_device *dev)
 {
-    return dev->inherited;
+    return dev->fork.inherited;
 }
 
 int tern_client_device_query(const struct tern_device *dev, struct tern_device_info *out)
@@ -208,13 +207,13 @@ static uint64_t ask(struct tern_device *dev, uint32_t op)
 
 uint64_t tern_client_device_time(struct tern_device *dev)
 {
-    return dev->inherited ? atomic_load(&dev->now) : ask(dev, TERN_WIRE_TIME);
+    return dev->fork.inherited ? atomic_load(&dev->now) : ask(dev, TERN_WIRE_TIME);
 }
 
 uint64_t tern_client_device_time_seen(const struct tern_device *dev)
 {
     struct tern_device *d = (struct tern_device *)(uintptr_t)dev; /* what it remembers is no state of the device's */
-    if (d->inherited) {
+    if (d->fork.inherited) {
         return atomic_load(&d->now);
     }
     const uint64_t told = atomic_load(&d->shared->now), now = tern_clock_ns();

@@ -46,7 +46,7 @@ int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_
 void tern_client_allocation_destroy(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return;
     }
     tern_ring_post(dev, TERN_WIRE_ENTRY_ALLOCATION_DESTROY, a->handle, NULL);
@@ -160,7 +160,7 @@ int tern_client_fence_create(struct tern_process *p, uint64_t initial, struct te
 void tern_client_fence_destroy(struct tern_fence *f)
 {
     struct tern_device *dev = f->proc->dev;
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return;
     }
     tern_ring_post(dev, TERN_WIRE_ENTRY_FENCE_DESTROY, f->handle, NULL);

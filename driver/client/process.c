@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "client/client.h"
@@ -91,7 +92,7 @@ int tern_client_process_check(struct tern_process *p)
 
 int tern_client_process_status(struct tern_process *p, struct tern_fault *fault)
 {
-    if (p->dev->inherited) {
+    if (p->dev->fork.inherited) {
         return tern_client_check(p->dev);
     }
     int r = atomic_load(&p->has_fault) ? tern_client_process_check(p) : ask(p);
@@ -104,7 +105,7 @@ int tern_client_process_status(struct tern_process *p, struct tern_fault *fault)
 
 void tern_client_process_abort(struct tern_process *p, const char *why)
 {
-    if (!p->dev->inherited) {
+    if (!p->dev->fork.inherited) {
         tern_ring_post(p->dev, TERN_WIRE_ENTRY_ABORT, p->handle, why);
         atomic_store(&p->error, true);
     }
@@ -128,7 +129,7 @@ static bool at_rest(const struct tern_process *p)
 int tern_client_process_kill(struct tern_process *p)
 {
     struct tern_device *dev = p->dev;
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return tern_client_check(dev);
     }
     if (pthread_equal(pthread_self(), dev->thread)) {
@@ -148,7 +149,7 @@ int tern_client_process_kill(struct tern_process *p)
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     if (first) {
-        tern_client_drop(p);
+        tern_completions_drop(&dev->queues, p->number);
         p->ended = true;
         pthread_cond_broadcast(&dev->changed);
     }
@@ -180,7 +181,7 @@ static void free_objects(struct tern_process *p)
 int tern_client_process_destroy(struct tern_process *p)
 {
     struct tern_device *dev = p->dev;
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return tern_client_check(dev);
     }
     pthread_mutex_lock(&dev->lock);

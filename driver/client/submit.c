@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/completions.h"
 #include "base/error.h"
 #include "client/client.h"
 #include "tern/tern_spec.h"
@@ -118,7 +119,7 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
     int r = tern_client_check(dev);
     r = r ? r : tern_client_process_check(c->proc);
     if (!r && c->completions) {
-        place = calloc(1, sizeof *place);
+        place = tern_completion_reserve(c->proc->number);
         r = place ? 0 : tern_error_memory("a completion");
     }
     if (r) {
@@ -135,8 +136,7 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
         e.fence = ++c->submitted;
         dev->queued += cost;
         if (place) {
-            *c->reserved_end = place;
-            c->reserved_end = &place->next;
+            tern_list_append(&c->reserved, &place->node);
             place = NULL;
         }
     }

@@ -52,7 +52,7 @@ int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, b
 
 uint64_t tern_os_device_time(struct tern_device *dev)
 {
-    if (dev->inherited) {
+    if (dev->fork.inherited) {
         return atomic_load(&dev->now);
     }
     uint64_t now;
@@ -280,7 +280,6 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     dev->policy = *policy;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->retiring);
-    tern_list_init(&dev->opened);
     tern_list_init(&dev->completion_queues);
     tern_list_init(&dev->pager.contexts);
     tern_list_init(&dev->pager.wishes);
@@ -366,7 +365,7 @@ int tern_os_device_close(struct tern_device *dev)
     if (left) {
         return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
     }
-    tern_inherit_forget(dev);
+    tern_fork_forget(&dev->fork);
     tern_pager_stop(dev);
     tern_pump_stop(dev);
     tern_observer_close(dev);

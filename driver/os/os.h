@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "api/api.h"
+#include "base/fork.h"
 #include "base/ticket_lock.h"
 #include "kmd/paging.h"
 #include "os/mem/pages.h"
@@ -66,8 +67,7 @@ struct tern_device {
     uint64_t progress;
     uint32_t fence_waiters, next_context, next_process;
     struct tern_list completion_queues;
-    struct tern_list opened; /**< inherit.c, under a lock of its own. */
-    bool inherited;          /**< This process is a child of the one that opened it; constant from the fork on. */
+    struct tern_fork fork;
     struct tern_observer *observer; /**< Trace and statistics; NULL: neither is on. */
     bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
     bool kick, stop, idle, lost;

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/completions.h"
 #include "base/error.h"
 #include "base/thread.h"
 #include "base/wait.h"
 #include "os/observe/observer.h"
-#include "os/proc/completion.h"
 #include "os/os.h"
 
 /* A step is sized to take a few milliseconds, however fast the backend: so long do other threads wait. */
@@ -132,7 +132,7 @@ static void deliver_user(struct tern_device *dev, struct tern_job *job)
         c->first_bad = c->first_bad ? c->first_bad : job->fence;
     }
     if (c->completions) {
-        tern_completion_put(c, job->user, &told);
+        tern_completions_put(c->completions, job->user, &told);
     } else if (c->completed) {
         pthread_mutex_unlock(&dev->lock);
         c->completed(c->user, &told);

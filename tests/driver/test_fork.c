@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "os/proc/completion.h"
+#include "base/completions.h"
 
 /** One of everything, with work that is queued behind a fence that nobody has signalled. */
 struct all {

@@ -9,7 +9,7 @@
 #include <semaphore.h>
 
 #include "free_pages.h"
-#include "os/proc/completion.h"
+#include "base/completions.h"
 #include "rig.h"
 
 static __thread bool watched;

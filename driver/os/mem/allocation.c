@@ -244,7 +244,7 @@ int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t
 
 void tern_os_allocation_destroy(struct tern_allocation *a)
 {
-    if (!a || a->proc->dev->inherited) {
+    if (a->proc->dev->fork.inherited) {
         return;
     }
     struct tern_device *dev = a->proc->dev;

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/wait.h"
-#include "os/proc/completion.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
@@ -180,7 +180,7 @@ void tern_context_free(struct tern_context *c)
 
 void tern_os_context_destroy(struct tern_context *c)
 {
-    if (!c || c->proc->dev->inherited) {
+    if (c->proc->dev->fork.inherited) {
         return;
     }
     struct tern_device *dev = c->proc->dev;
@@ -222,7 +222,7 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
         r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
     }
     if (!r && c->completions) {
-        job->user = tern_completion_reserve(c);
+        job->user = tern_completion_reserve(c->proc->id);
         r = job->user ? 0 : tern_error_memory("a completion");
     }
     if (!r) {
@@ -312,7 +312,7 @@ int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
 
 uint64_t tern_os_context_ended(struct tern_context *c)
 {
-    if (c->proc->dev->inherited) {
+    if (c->proc->dev->fork.inherited) {
         return c->ended;
     }
     pthread_mutex_lock(&c->proc->dev->lock);
@@ -368,7 +368,7 @@ int tern_os_context_set_priority(struct tern_context *c, enum tern_band band, ui
 int tern_os_context_query(struct tern_context *c, struct tern_context_stats *out)
 {
     struct tern_context_stats own = {0};
-    if (c->proc->dev->inherited) {
+    if (c->proc->dev->fork.inherited) {
         return tern_sized_give(out, &own, sizeof own);
     }
     pthread_mutex_lock(&c->proc->dev->lock);

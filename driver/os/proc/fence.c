@@ -41,7 +41,7 @@ int tern_os_fence_create(struct tern_process *proc, uint64_t initial, struct ter
 
 void tern_os_fence_destroy(struct tern_fence *f)
 {
-    if (f && !f->page->proc->dev->inherited) {
+    if (!f->page->proc->dev->fork.inherited) {
         struct tern_device *dev = f->page->proc->dev;
         pthread_mutex_lock(&dev->lock);
         tern_list_remove(&f->node);

@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/completions.h"
 #include "base/error.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
-#include "os/proc/completion.h"
 #include "os/proc/inherit.h"
 
 int tern_process_enter(struct tern_process *proc)
@@ -84,7 +84,7 @@ int tern_os_process_kill(struct tern_process *proc)
     if (first) {
         take_contexts(proc);
         take_allocations(proc);
-        tern_completion_drop(proc);
+        tern_completions_drop(&dev->completion_queues, proc->id);
         tern_process_end(proc);
         proc->gone = true;
         pthread_cond_broadcast(&dev->changed);

@@ -24,7 +24,7 @@ void tern_process_fail(struct tern_process *proc, const struct tern_fault *fault
 
 void tern_os_process_abort(struct tern_process *proc, const char *why)
 {
-    if (proc->dev->inherited) {
+    if (proc->dev->fork.inherited) {
         return;
     }
     struct tern_fault f = {.code = TERN_FAULT_ABORTED};

@@ -149,33 +149,23 @@ static int run(const struct options *o)
     }
     int status = FAILED;
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-    t.limits = limits;
-    tern_list_init(&t.sessions);
-    tern_list_init(&t.users);
-    pthread_mutex_init(&t.lock, NULL);
-    pthread_cond_init(&t.left, NULL);
-    if (tern_os_device_open(o->backend, o->config, &t.dev)) {
+    struct tern_device *dev;
+    if (tern_os_device_open(o->backend, o->config, &dev)) {
         ternd_log(TERND_ERROR, "%s", tern_last_error());
         goto end;
     }
-    tern_os_device_trust(t.dev);
-    t.info.size = sizeof t.info;
-    tern_os_device_query(t.dev, &t.info);
+    ternd_create(&t, dev, limits);
     ternd_log(TERND_INFO, "%s, %s, at %s", t.info.backend, t.info.config, listener.path);
     const int signal = accept_all(&t, listener.fd, signals);
     ternd_log(TERND_INFO, "ends on %s", strsignal(signal));
     end_all(&t);
-    status = tern_os_device_close(t.dev) ? FAILED : OK;
+    ternd_destroy(&t);
+    status = tern_os_device_close(dev) ? FAILED : OK;
     if (status) {
         ternd_log(TERND_ERROR, "%s", tern_last_error());
     }
 end:
     ternd_listen_end(&listener);
-    while (!tern_list_empty(&t.users)) {
-        struct ternd_user *u = TERN_LIST_ENTRY(t.users.next, struct ternd_user, node);
-        tern_list_remove(&u->node);
-        free(u);
-    }
     close(signals);
     ternd_limits_free(limits);
     return status;

@@ -116,6 +116,12 @@ struct ternd_session {
     uint64_t queued;            /**< Cost of all submissions that are not in the completion ring. */
 };
 
+/* server.c */
+/** Of a device, which stays the caller's; *t is zero. Errors of tern_device_query. */
+int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits);
+/** Forgets its users, of whom no session may be left. */
+void ternd_destroy(struct ternd *t);
+
 /* log.c */
 /** Messages of a higher level are not written. */
 extern int ternd_log_level;

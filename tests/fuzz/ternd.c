@@ -32,15 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     open_model();
     must(ternd_limits_read(NULL, &limits) == 0);
     ternd_log_level = 0;
-    server.dev = dev;
-    server.limits = limits;
-    server.info.size = sizeof server.info;
-    must(tern_os_device_query(dev, &server.info) == 0);
-    tern_os_device_trust(dev);
-    tern_list_init(&server.sessions);
-    tern_list_init(&server.users);
-    pthread_mutex_init(&server.lock, NULL);
-    pthread_cond_init(&server.left, NULL);
+    must(ternd_create(&server, dev, limits) == 0);
     return 0;
 }
 

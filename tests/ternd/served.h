@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "os/os.h"
-#include "os/service.h"
 #include "ternd/server.h"
 #include "tests/driver/free_pages.h"
 #include "tests/driver/work.h"
@@ -126,15 +125,9 @@ static inline int serve_with(const char *limits)
     served_at.sun_family = AF_UNIX;
     snprintf(served_at.sun_path, sizeof served_at.sun_path, "%s/sock", served_folder);
     ok(ternd_limits_read(limits, &served_limits));
-    ok_or_skip(tern_os_device_open("model", "small,mem=64M,timeout=200000", &server.dev));
-    tern_os_device_trust(server.dev);
-    server.info.size = sizeof server.info;
-    ok(tern_os_device_query(server.dev, &server.info));
-    server.limits = served_limits;
-    tern_list_init(&server.sessions);
-    tern_list_init(&server.users);
-    pthread_mutex_init(&server.lock, NULL);
-    pthread_cond_init(&server.left, NULL);
+    struct tern_device *dev;
+    ok_or_skip(tern_os_device_open("model", "small,mem=64M,timeout=200000", &dev));
+    ok(ternd_create(&server, dev, served_limits));
     served_listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(served_listener, (struct sockaddr *)&served_at, sizeof served_at), 0);
     assert_int_equal(listen(served_listener, 64), 0);
@@ -162,11 +155,7 @@ static inline int serve_end(void **state)
         nap(); /* of a test that failed, or does not ask whether anything is left */
     }
     ok(tern_os_device_close(server.dev));
-    while (!tern_list_empty(&server.users)) {
-        struct ternd_user *u = TERN_LIST_ENTRY(server.users.next, struct ternd_user, node);
-        tern_list_remove(&u->node);
-        free(u);
-    }
+    ternd_destroy(&server);
     ternd_limits_free(served_limits);
     unlink(served_at.sun_path);
     rmdir(served_folder);

@@ -80,6 +80,7 @@ struct tern_kmd {
     uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
     uint32_t executors;    /**< User executors of an engine: of id 0 to executors - 1. */
     bool single_use, mem_clear;
+    bool page_requests;    /**< A kernel stops at an absent page until it is there, instead of a fault. */
     struct tern_kmd_engine engine[TERN_ENGINES_MAX];
     struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
 };

@@ -98,6 +98,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .mem_pages = v[6],
         .granularity = FIELD(v[4], TERN_DEV_CONFIG1_PREEMPT_GRAN),
         .executors = FIELD(v[4], TERN_DEV_CONFIG1_EXECUTORS),
+        .page_requests = FIELD(v[4], TERN_DEV_CONFIG1_PAGE_REQUESTS),
         .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* the header at least */
     };
     r = plausible(&k);

@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'h8c3acd73;
+  localparam logic [31:0] SPEC_HASH = 32'h12a50a59;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -34,6 +34,8 @@ package tern_spec_pkg;
   localparam int REG_DEV_CONFIG1_PREEMPT_GRAN_W = 2;
   localparam int REG_DEV_CONFIG1_EXECUTORS_LSB = 20;
   localparam int REG_DEV_CONFIG1_EXECUTORS_W = 5;
+  localparam int REG_DEV_CONFIG1_PAGE_REQUESTS_LSB = 25;
+  localparam int REG_DEV_CONFIG1_PAGE_REQUESTS_W = 1;
   localparam logic [13:0] REG_DEV_CLOCK_HZ = 14'h14;
   localparam logic [13:0] REG_DEV_MEM_PAGES = 14'h18;
   localparam logic [13:0] REG_DEV_IRQ_STATUS = 14'h1c;
@@ -420,9 +422,11 @@ package tern_spec_pkg;
   localparam int PTE_EXEC_W = 1;
   localparam int PTE_ZERO_LSB = 8;
   localparam int PTE_ZERO_W = 1;
+  localparam int PTE_ABSENT_LSB = 9;
+  localparam int PTE_ABSENT_W = 1;
   localparam int PTE_PPN_LSB = 10;
   localparam int PTE_PPN_W = 22;
-  localparam logic [31:0] PTE_MASK = 32'hfffffd0f;
+  localparam logic [31:0] PTE_MASK = 32'hffffff0f;
 
   // context-save header
   localparam logic [31:0] CTX_MAGIC_VALUE = 32'h58544354;
@@ -581,6 +585,7 @@ package tern_spec_pkg;
   localparam logic [7:0] FAULT_BUS_ERROR = 8'h15;
   localparam logic [7:0] FAULT_CONTEXT_INVALID = 8'h16;
   localparam logic [7:0] FAULT_EXECUTOR = 8'h17;
+  localparam logic [7:0] FAULT_PAGE_ABSENT = 8'h18;
 
   // address windows, CSRs, custom-0 instructions of the SIMT executor
   localparam logic [31:0] WIN_LOCAL_BASE = 32'he0000000;

@@ -21,7 +21,7 @@ module pte_decode (
   assign last = first_i && rwx ? ppn | 22'h3ff : ppn;
   assign beyond = {1'b0, last} >= mem_pages_i;
 
-  assign malformed = |(pte_i & ~tern_spec_pkg::PTE_MASK) ||
+  assign malformed = |(pte_i & ~tern_spec_pkg::PTE_MASK) || pte_i[tern_spec_pkg::PTE_ABSENT_LSB] ||
       (pte_i[tern_spec_pkg::PTE_WRITE_LSB] && !pte_i[tern_spec_pkg::PTE_READ_LSB]) ||
       (!rwx && (zero || !first_i)) ||         // a pointer is no zero page, and leads to leaves only
       (zero ? |ppn : beyond) ||

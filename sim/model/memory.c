@@ -54,8 +54,9 @@ static uint32_t pte_fault(const struct memory *m, uint32_t pte, bool first)
     if (!(pte & TERN_PTE_VALID_MASK)) {
         return TERN_FAULT_PAGE;
     }
-    bool malformed = (pte & ~TERN_PTE_KNOWN) || (w && !r) || (!leaf && (zero || !first)) ||
-                     (zero ? ppn != 0 : last >= m->bytes / PAGE) || (first && leaf && (ppn & 0x3ffu));
+    bool malformed = (pte & ~TERN_PTE_KNOWN) || (pte & TERN_PTE_ABSENT_MASK) || (w && !r) ||
+                     (!leaf && (zero || !first)) || (zero ? ppn != 0 : last >= m->bytes / PAGE) ||
+                     (first && leaf && (ppn & 0x3ffu));
     return malformed ? TERN_FAULT_PTE_MALFORMED : TERN_FAULT_NONE;
 }
 

@@ -144,6 +144,7 @@ static const char *const fault_names[256][2] = {
     [21] = {"bus_error", "memory answered with an error"},
     [22] = {"context_invalid", "context-save area without a saved context"},
     [23] = {"executor", "fault raised by a user executor"},
+    [24] = {"page_absent", "access to a page that is not in device memory, by something that cannot wait for it"},
 };
 
 static const struct tern_executor_arg saxpy_args[] = {

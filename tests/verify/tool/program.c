@@ -109,7 +109,7 @@ static int map_traps(struct space *a, const struct plan *p, struct rng *r)
         big | v | w, big | v | w | x, big | v | rd | z, page | v | z, beyond | v, beyond | v | rd | w | x};
     const uint32_t second[] = {page | v, page | v | w, page | v | w | x, page | v | rd | reserved, page | v | rd | z,
                                page | v | rd | w | x | reserved, page | v | z};
-    uint32_t absent = rng_next(r) & ~v;
+    uint32_t absent = rng_next(r) & ~(v | TERN_PTE_ABSENT_MASK); /* not every device has page requests */
     int result = space_entry(a, REGION_HOLE, false, rng_one_in(r, 2) ? absent : 0);
     result = result ? result : space_entry(a, REGION_BAD_FIRST, true,
                                            first[rng_below(r, sizeof first / sizeof *first)]);

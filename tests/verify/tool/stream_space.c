@@ -16,6 +16,7 @@
 #define X TERN_PTE_EXEC_MASK
 #define V TERN_PTE_VALID_MASK
 #define Z TERN_PTE_ZERO_MASK
+#define RESERVED (~TERN_PTE_KNOWN | TERN_PTE_ABSENT_MASK) /* of valid entries */
 #define MOST_PIECES 256u
 
 static uint32_t pte(uint64_t pa, uint32_t flags)
@@ -29,7 +30,7 @@ uint32_t stream_bad_pte(struct stream *st, struct rng *r, bool first)
     uint32_t good = pte(DATA(0), R | W); /* 4 MiB aligned: good in both levels */
     switch (rng_below(r, 9)) {
     case 0:
-        return rng_next(r) & ~V;
+        return rng_next(r) & ~(V | TERN_PTE_ABSENT_MASK); /* not every device has page requests */
     case 1:
         return pte(DATA(0), W | (rng_one_in(r, 2) ? X : 0));
     case 2:
@@ -213,7 +214,7 @@ static bool usable(const struct stream *st, uint32_t entry, bool first, unsigned
     uint64_t ppn = entry >> TERN_PTE_PPN_SHIFT, last = first ? ppn | 1023u : ppn;
     uint32_t need = V | (use & USE_READ ? R : 0) | (use & USE_WRITE ? R | W : 0);
     bool zero = entry & Z;
-    return (entry & need) == need && !(entry & ~TERN_PTE_KNOWN) && !((entry & W) && !(entry & R)) &&
+    return (entry & need) == need && !(entry & RESERVED) && !((entry & W) && !(entry & R)) &&
            (zero ? ppn == 0 && !(use & USE_WRITE) : last < st->g->mem_bytes / PAGE && !(first && ppn & 1023u));
 }
 
@@ -229,7 +230,7 @@ bool stream_translate(const struct buffer *b, uint64_t va, unsigned use, uint64_
     bool first = entry & (R | W | X);
     if (!first) {
         const struct table *t = table_at(st, b->engine, (uint64_t)(entry >> TERN_PTE_PPN_SHIFT) * PAGE);
-        if (!t || !(entry & V) || entry & Z || entry & ~TERN_PTE_KNOWN) {
+        if (!t || !(entry & V) || entry & Z || entry & RESERVED) {
             return false;
         }
         entry = t->entry[va / PAGE & 1023u];

@@ -35,6 +35,8 @@
 #define TERN_DEV_CONFIG1_PREEMPT_GRAN_MASK 0x000c0000u
 #define TERN_DEV_CONFIG1_EXECUTORS_SHIFT 20u
 #define TERN_DEV_CONFIG1_EXECUTORS_MASK 0x01f00000u
+#define TERN_DEV_CONFIG1_PAGE_REQUESTS_SHIFT 25u
+#define TERN_DEV_CONFIG1_PAGE_REQUESTS_MASK 0x02000000u
 #define TERN_REG_DEV_CLOCK_HZ 0x0014u /* ro: Nominal clock in Hz: the unit of every timestamp. */
 #define TERN_REG_DEV_MEM_PAGES 0x0018u /* ro: Device memory in 4 KiB pages; it starts at physical address 0. */
 #define TERN_REG_DEV_IRQ_STATUS 0x001cu /* ro: Bit e: the indication FIFO of engine e is not empty. */
@@ -188,9 +190,11 @@
 #define TERN_PTE_EXEC_MASK 0x00000008u
 #define TERN_PTE_ZERO_SHIFT 8u
 #define TERN_PTE_ZERO_MASK 0x00000100u
+#define TERN_PTE_ABSENT_SHIFT 9u
+#define TERN_PTE_ABSENT_MASK 0x00000200u
 #define TERN_PTE_PPN_SHIFT 10u
 #define TERN_PTE_PPN_MASK 0xfffffc00u
-#define TERN_PTE_KNOWN 0xfffffd0fu
+#define TERN_PTE_KNOWN 0xffffff0fu
 
 /* Context-save header. */
 #define TERN_CTX_MAGIC_VALUE 0x58544354u

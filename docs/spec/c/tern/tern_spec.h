@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0x8c3acd73u
+#define TERN_SPEC_HASH 0x12a50a59u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -693,6 +693,8 @@ static inline int tern_pkt_context_init_unpack(struct tern_pkt_context_init *s, 
 #define TERN_FAULT_BUS_ERROR 21u /* memory answered with an error */
 #define TERN_FAULT_CONTEXT_INVALID 22u /* context-save area without a saved context */
 #define TERN_FAULT_EXECUTOR 23u /* fault raised by a user executor */
+/* access to a page that is not in device memory, by something that cannot wait for it */
+#define TERN_FAULT_PAGE_ABSENT 24u
 
 /* Address windows of a kernel. */
 /* Local memory of the work-group, from offset 0; beyond local_bytes: fault local_overrun. */

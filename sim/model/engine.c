@@ -37,6 +37,7 @@ static void indicate(struct engine *e, uint32_t kind, uint64_t begin, const stru
     e->queued--;
     e->queue[0] = e->queue[1];
     e->phase = PHASE_IDLE;
+    e->absent = (struct fault){0};
 }
 
 void engine_preempt(struct engine *e, uint32_t granularity)
@@ -51,6 +52,7 @@ void engine_reset(struct engine *e)
 {
     e->queued = 0;
     e->stopping = false;
+    e->absent = (struct fault){0};
     e->phase = PHASE_IDLE;
     e->simt.clean = false;
     simt_reset(e);
@@ -135,7 +137,8 @@ static void cut(struct engine *e)
 static void stop(struct engine *e)
 {
     if (e->phase == PHASE_SAVED) {
-        indicate(e, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, e->begin, NULL);
+        const struct fault absent = e->absent;
+        indicate(e, TERN_ENGINE_IND_INFO_KIND_PREEMPTED, e->begin, &absent);
     }
     while (e->queued) {
         e->offset = 0;
@@ -205,6 +208,14 @@ static bool fence(struct engine *e, uint32_t opcode, bool *open, struct fault *f
     return true;
 }
 
+/** A page request is a request to stop at once, which nobody but the engine has made. */
+static void stop_for_page(struct engine *e)
+{
+    if (e->absent.code) {
+        engine_preempt(e, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION);
+    }
+}
+
 /** Runs the packet that was fetched; cycles taken. */
 static uint64_t run_packet(struct engine *e, uint64_t budget)
 {
@@ -247,6 +258,7 @@ static uint64_t run_packet(struct engine *e, uint64_t budget)
     } else if (done) {
         next(e);
     }
+    stop_for_page(e);
     return cycles;
 }
 
@@ -284,6 +296,7 @@ static void check(struct engine *e)
     if (f.code) {
         fault(e, f);
     }
+    stop_for_page(e);
 }
 
 void engine_run(struct engine *e, uint64_t end)

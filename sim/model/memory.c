@@ -52,7 +52,7 @@ static uint32_t pte_fault(const struct memory *m, uint32_t pte, bool first)
     bool zero = pte & TERN_PTE_ZERO_MASK, leaf = r || w || x;
     uint32_t ppn = pte >> TERN_PTE_PPN_SHIFT, last = first && leaf ? ppn | 0x3ffu : ppn;
     if (!(pte & TERN_PTE_VALID_MASK)) {
-        return TERN_FAULT_PAGE;
+        return pte & TERN_PTE_ABSENT_MASK ? TERN_FAULT_PAGE_ABSENT : TERN_FAULT_PAGE;
     }
     bool malformed = (pte & ~TERN_PTE_KNOWN) || (pte & TERN_PTE_ABSENT_MASK) || (w && !r) ||
                      (!leaf && (zero || !first)) || (zero ? ppn != 0 : last >= m->bytes / PAGE) ||

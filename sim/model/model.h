@@ -157,7 +157,10 @@ struct warp;
 struct op;
 /** Runs an operation for the active lanes of a warp; what comes after it. */
 typedef int handler(struct core *c, struct warp *w, const struct op *o);
-enum { STEP_NEXT, STEP_JUMP, STEP_BARRIER, STEP_EXIT, STEP_FAULT };
+enum {
+    STEP_NEXT, STEP_JUMP, STEP_BARRIER, STEP_EXIT, STEP_FAULT,
+    STEP_PART /* done but for lanes whose pages are absent: what is left of it is in simt.unfinished */
+};
 
 /** An instruction, ready to run. */
 struct op {
@@ -232,6 +235,12 @@ struct group {
     bool busy;
 };
 
+/** A memory instruction, or what is left of it: the lanes in p.mask, whose addresses are those of memory. */
+struct unfinished {
+    struct tern_ctx_simt_pending p;
+    uint32_t address[LANES], data[LANES], compare[LANES];
+};
+
 struct simt {
     struct tern_pkt_dispatch p;
     struct warp warp[WARPS];
@@ -242,6 +251,8 @@ struct simt {
     uint8_t lmem[LMEM_BYTES + PAGE]; /* a page may begin anywhere in it */
     bool lres_valid;
     uint32_t lres_word, lres_thread;
+    struct unfinished unfinished[PENDING]; /* they wait for pages: nothing runs before it was cut and resumed */
+    uint32_t n_unfinished;
     uint32_t last_root;
     bool clean;
     struct blocks blocks;
@@ -305,6 +316,7 @@ struct engine {
     uint32_t n_ind;
     bool refused, stopping;
     uint32_t granularity; /* of the stop */
+    struct fault absent;  /* the page request because of which it stops; code 0: none */
     enum phase phase;
     uint32_t offset;
     uint64_t begin;
@@ -383,6 +395,11 @@ void simt_barrier(struct simt *s, struct group *g, struct fault *f);
  * there; false: none waits. */
 bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane,
                 bool *parted);
+/** What the executor was asked to do cannot go on before a page is there: the first such access counts. */
+static inline void page_request(struct engine *e, const struct fault *f)
+{
+    e->absent = e->absent.code ? e->absent : *f;
+}
 void state_save(struct engine *e, struct lines *state);
 /** Of a checked dispatch, with all slots empty. */
 void state_restore(struct engine *e, struct lines *state, struct fault *f);
@@ -397,9 +414,9 @@ handler *float_handler(const struct instruction *i);
 
 #define MEMORY_CAS 9u /* amocas on the memory channel */
 
-/** Of a memory instruction that was cut, the lanes that are left. Loads and atomics leave what is for rd in result. */
-bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address,
-                   const uint32_t *data, const uint32_t *compare, uint32_t *result, struct fault *f);
+/** Of a memory instruction that was cut, the lanes that are left. Loads and atomics leave what is for rd in result.
+ *  *done: those whose pages are there; of others the first one is the engine's page request, if it has none yet. */
+bool memory_replay(struct engine *e, const struct unfinished *u, uint32_t *result, uint32_t *done, struct fault *f);
 
 static inline int fail(struct core *c, uint32_t code, uint32_t access, uint32_t va, uint32_t lane)
 {

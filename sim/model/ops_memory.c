@@ -38,17 +38,18 @@ static uint32_t private_address(const struct core *c, uint32_t va, uint32_t l)
     return p->stack + (c->index * LANES << p->stack_log2) + ((off >> 2) * LANES + l) * 4 + (off & 3u);
 }
 
-/** Where each lane's address is. Windows first: an address that is wrong by itself comes
- * before any that is not mapped. */
-static bool locate(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
-                   struct place *place)
+/** Where each lane's address is: the lanes that have a place. If it is not all, c->f has a fault, and there are none;
+ *  or page_absent, and the others are left over. Windows first: an address that is wrong by itself comes before
+ *  any that is not mapped, and that before any whose page is absent. */
+static uint32_t locate(struct core *c, const struct warp *w, const vec *va, uint32_t size, uint32_t access,
+                       struct place *place)
 {
     struct simt *s = &c->e->simt;
-    uint32_t code;
+    uint32_t code, absent = 0, first = 0;
     FOR_LANES(l, w->active)
     {
         if ((code = window_fault(s, (*va)[l], size))) {
-            return fail(c, code, access, (*va)[l], l), false;
+            return fail(c, code, access, (*va)[l], l), 0;
         }
     }
     FOR_LANES(l, w->active)
@@ -61,12 +62,51 @@ static bool locate(struct core *c, const struct warp *w, const vec *va, uint32_t
         }
         at = at >= TERN_WIN_PRIVATE_BASE ? private_address(c, at, l) : at;
         const struct tlb_entry *t = memory_page(&c->e->dev->mem, &c->e->space, at, access, &code);
-        if (!t) {
-            return fail(c, code, access, (*va)[l], l), false;
+        if (t) {
+            place[l] = (struct place){.host = t->host + at % PAGE, .pa = t->page * PAGE + at % PAGE};
+        } else if (code == TERN_FAULT_PAGE_ABSENT) {
+            first = absent ? first : at;
+            absent |= 1u << l;
+        } else {
+            return fail(c, code, access, (*va)[l], l), 0;
         }
-        place[l] = (struct place){.host = t->host + at % PAGE, .pa = t->page * PAGE + at % PAGE};
     }
-    return true;
+    if (absent) {
+        fail(c, TERN_FAULT_PAGE_ABSENT, access, first, (uint32_t)__builtin_ctz(absent));
+    }
+    return w->active & ~absent;
+}
+
+/** After an instruction was done for the lanes that locate gave: what comes next. The others are put aside; all that it
+ *  says of the instruction but the lanes is in u. */
+static int leave_rest(struct core *c, const struct warp *w, const struct op *o, const vec *va, uint32_t done,
+                      struct unfinished u)
+{
+    struct simt *s = &c->e->simt;
+    const struct group *g = &s->group[w->slot];
+    if (done == w->active) {
+        return STEP_NEXT;
+    }
+    if (c->f->code != TERN_FAULT_PAGE_ABSENT) {
+        return STEP_FAULT;
+    }
+    u.p.warp = c->index;
+    u.p.member = c->index - g->first_warp;
+    u.p.group_x = g->id[0];
+    u.p.group_y = g->id[1];
+    u.p.group_z = g->id[2];
+    u.p.pc = c->block->pc + 4 * (uint32_t)(o - c->block->op);
+    u.p.mask = w->active & ~done;
+    FOR_LANES(l, u.p.mask)
+    {
+        const bool private = (*va)[l] >= TERN_WIN_PRIVATE_BASE;
+        u.p.private |= (private ? 1u : 0u) << l;
+        u.address[l] = private ? private_address(c, (*va)[l], l) : (*va)[l];
+        u.data[l] = u.p.op == TERN_CTX_SIMT_PENDING_OP_LOAD ? 0 : w->x[o->rs2][l];
+        u.compare[l] = o->code == OP_AMOCAS ? w->x[o->rs3][l] : 0;
+    }
+    s->unfinished[s->n_unfinished++] = u;
+    return STEP_PART;
 }
 
 static void written(struct engine *e, const struct place *p)
@@ -155,6 +195,12 @@ static bool reserved(const struct core *c)
 
 /* ----------------------------------------------------------- loads, stores */
 
+static struct unfinished rest_of_load(const struct op *o, uint32_t size, bool is_unsigned)
+{
+    return (struct unfinished){.p = {.op = TERN_CTX_SIMT_PENDING_OP_LOAD, .size = (uint32_t)__builtin_ctz(size),
+                                     .unsigned_ = is_unsigned, .rd = o->rd == SINK ? 0 : o->rd}};
+}
+
 #define LOAD(name, type)                                                             \
     static int name(struct core *c, struct warp *w, const struct op *o)              \
     {                                                                                \
@@ -164,14 +210,13 @@ static bool reserved(const struct core *c)
         type one;                                                                    \
         vec r = {0};                                                                 \
         if (!together(c, w, &va, sizeof one, ACCESS_READ, &s)) {                     \
-            if (!locate(c, w, &va, sizeof one, ACCESS_READ, place)) {                \
-                return STEP_FAULT;                                                   \
-            }                                                                        \
-            FOR_LANES(l, w->active)                                                  \
+            const uint32_t done = locate(c, w, &va, sizeof one, ACCESS_READ, place); \
+            FOR_LANES(l, done)                                                       \
             {                                                                        \
                 memcpy(&one, place[l].host, sizeof one);                             \
-                r[l] = (uint32_t)(int32_t)one;                                       \
+                w->x[o->rd][l] = (uint32_t)(int32_t)one;                             \
             }                                                                        \
+            return leave_rest(c, w, o, &va, done, rest_of_load(o, sizeof one, (type)-1 > 0)); \
         } else if (s.in_row) {                                                       \
             memcpy(&r, s.host, sizeof r);                                            \
         } else if (s.same) {                                                         \
@@ -200,16 +245,16 @@ static int store(struct core *c, struct warp *w, const struct op *o, uint32_t si
     struct span s;
     if (reserved(c) || !together(c, w, &va, size, ACCESS_WRITE, &s)) {
         struct place place[LANES];
-        if (!locate(c, w, &va, size, ACCESS_WRITE, place)) {
-            return STEP_FAULT;
-        }
-        FOR_LANES(l, w->active)
+        const uint32_t done = locate(c, w, &va, size, ACCESS_WRITE, place);
+        FOR_LANES(l, done)
         {
             uint32_t v = data[l];
             memcpy(place[l].host, &v, size);
             written(c->e, &place[l]);
         }
-        return STEP_NEXT;
+        return leave_rest(c, w, o, &va, done,
+                          (struct unfinished){.p = {.op = TERN_CTX_SIMT_PENDING_OP_STORE,
+                                                    .size = (uint32_t)__builtin_ctz(size)}});
     }
     if (s.in_row) {
         if (w->active == ALL_LANES) {
@@ -326,22 +371,36 @@ static uint32_t amo(struct engine *e, const struct place *p, uint16_t code, uint
     return result;
 }
 
+/** Atomic operations by their number on the memory channel. */
+static const uint16_t channel[] = {OP_AMOSWAP, OP_AMOADD,  OP_AMOXOR,  OP_AMOAND,  OP_AMOOR, OP_AMOMIN,
+                                   OP_AMOMAX,  OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS, OP_LR,    OP_SC};
+#define CHANNEL (sizeof channel / sizeof channel[0])
+
+static uint32_t channel_number(uint16_t code)
+{
+    uint32_t i = 0;
+    while (i < CHANNEL - 1 && channel[i] != code) {
+        i++;
+    }
+    return i;
+}
+
 static int run_amo(struct core *c, struct warp *w, const struct op *o)
 {
     struct place place[LANES];
     const vec va = w->x[o->rs1];
-    if (!locate(c, w, &va, 4, ACCESS_ATOMIC, place)) {
-        return STEP_FAULT;
-    }
+    const uint32_t done = locate(c, w, &va, 4, ACCESS_ATOMIC, place);
     vec r = w->x[o->rd];
-    FOR_LANES(l, w->active)
+    FOR_LANES(l, done)
     {
         /* rs3 of amocas is rd */
         r[l] = amo(c->e, &place[l], o->code, w->x[o->rs2][l], w->x[o->rs3][l], c->index * LANES + l);
     }
     w->x[o->rd] = r;
     w->hot = w->hot || w->active != (w->live & ~w->waiting);
-    return STEP_NEXT;
+    return leave_rest(c, w, o, &va, done,
+                      (struct unfinished){.p = {.op = TERN_CTX_SIMT_PENDING_OP_AMO, .amo = channel_number(o->code),
+                                                .size = 2, .rd = o->rd == SINK ? 0 : o->rd}});
 }
 
 /* ------------------------------------------------------------------ replay */
@@ -359,42 +418,58 @@ static uint32_t extend(uint32_t v, uint32_t log2_bytes, bool is_unsigned)
     return is_unsigned ? v : (uint32_t)((int32_t)(v << shift) >> shift);
 }
 
-bool memory_replay(struct engine *e, const struct tern_ctx_simt_pending *p, const uint32_t *address,
-                   const uint32_t *data, const uint32_t *compare, uint32_t *result, struct fault *f)
+/** Where the lanes' addresses are; those whose pages are there. False: a fault. */
+static bool locate_rest(struct engine *e, const struct unfinished *u, struct place *place, uint32_t *done,
+                        struct fault *f)
 {
-    static const uint16_t opcode[] = {OP_AMOSWAP, OP_AMOADD,  OP_AMOXOR,  OP_AMOAND,  OP_AMOOR, OP_AMOMIN,
-                                      /* as on the channel */
-                                      OP_AMOMAX,  OP_AMOMINU, OP_AMOMAXU, OP_AMOCAS, OP_LR,    OP_SC};
-    struct place place[LANES];
-    const uint32_t access[] = {ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC}, size = 1u << p->size;
-    bool known = p->op <= TERN_CTX_SIMT_PENDING_OP_AMO && size <= 4 && p->amo < sizeof opcode / sizeof opcode[0];
+    static const uint32_t access[] = {ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC};
+    const struct tern_ctx_simt_pending *p = &u->p;
+    const bool known = p->op <= TERN_CTX_SIMT_PENDING_OP_AMO && p->size <= 2 && p->amo < CHANNEL;
+    *done = 0;
     FOR_LANES(l, p->mask)
     {
+        const uint32_t at = u->address[l];
         uint32_t code = TERN_FAULT_NONE;
-        const struct tlb_entry *t;
-        if (!known || address[l] % size) {
+        if (!known || at % (1u << p->size)) {
             f->code = TERN_FAULT_CONTEXT_INVALID;
             return false;
         }
-        if (!(t = memory_page(&e->dev->mem, &e->space, address[l], access[p->op], &code))) {
-            *f = (struct fault){.code = code, .access = access[p->op], .pc = p->pc, .warp = p->member, .lane = l,
-                                .va = p->private >> l & 1u ? window_address(&e->simt.p, p->warp, address[l])
-                                                           : address[l],
-                                .group = {p->group_x, p->group_y, p->group_z}};
+        const struct tlb_entry *t = memory_page(&e->dev->mem, &e->space, at, access[p->op], &code);
+        if (t) {
+            place[l] = (struct place){.host = t->host + at % PAGE, .pa = t->page * PAGE + at % PAGE};
+            *done |= 1u << l;
+            continue;
+        }
+        const bool wrong = code != TERN_FAULT_PAGE_ABSENT, private = p->private >> l & 1u;
+        const struct fault why = {.code = code, .access = access[p->op], .pc = p->pc, .warp = p->member, .lane = l,
+                                  .va = wrong && private ? window_address(&e->simt.p, p->warp, at) : at,
+                                  .group = {p->group_x, p->group_y, p->group_z}};
+        if (wrong) {
+            *f = why;
             return false;
         }
-        place[l] = (struct place){.host = t->host + address[l] % PAGE, .pa = t->page * PAGE + address[l] % PAGE};
+        page_request(e, &why);
     }
-    FOR_LANES(l, p->mask)
+    return true;
+}
+
+bool memory_replay(struct engine *e, const struct unfinished *u, uint32_t *result, uint32_t *done, struct fault *f)
+{
+    const struct tern_ctx_simt_pending *p = &u->p;
+    struct place place[LANES];
+    if (!locate_rest(e, u, place, done, f)) {
+        return false;
+    }
+    FOR_LANES(l, *done)
     {
         uint32_t v = 0;
         if (p->op == TERN_CTX_SIMT_PENDING_OP_AMO) {
-            result[l] = amo(e, &place[l], opcode[p->amo], data[l], compare[l], p->warp * LANES + l);
+            result[l] = amo(e, &place[l], channel[p->amo], u->data[l], u->compare[l], p->warp * LANES + l);
         } else if (p->op == TERN_CTX_SIMT_PENDING_OP_LOAD) {
-            memcpy(&v, place[l].host, size);
+            memcpy(&v, place[l].host, 1u << p->size);
             result[l] = extend(v, p->size, p->unsigned_);
         } else {
-            memcpy(place[l].host, &data[l], size);
+            memcpy(place[l].host, &u->data[l], 1u << p->size);
             written(e, &place[l]);
         }
     }

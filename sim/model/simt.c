@@ -118,10 +118,13 @@ void simt_start(struct engine *e, struct lines *state, struct fault *f)
     s->groups_left = (uint64_t)s->p.groups_x * s->p.groups_y * s->p.groups_z;
     s->groups_running = 0;
     s->lres_valid = false;
+    s->n_unfinished = 0;
     if (state) {
         state_restore(e, state, f);
     }
-    launch(e);
+    if (!e->absent.code) {
+        launch(e);
+    }
 }
 
 bool simt_waits(const struct simt *s, const struct group *g, uint32_t *pc, uint32_t *warp, uint32_t *lane, bool *parted)
@@ -190,21 +193,25 @@ uint64_t simt_run(struct engine *e, uint64_t budget, bool *done, struct fault *f
 {
     struct simt *s = &e->simt;
     uint64_t n = 0;
-    while (n < budget && s->groups_running && !f->code) {
+    while (n < budget && s->groups_running && !f->code && !e->absent.code) {
         uint32_t index = s->turn++ % WARPS;
         if (s->warp[index].active) {
             int step;
             n += warp_run(e, index, e->now + n, budget - n < BURST ? budget - n : BURST, &step, f);
-            if (step == STEP_FAULT) {
+            if (step == STEP_FAULT || step == STEP_PART) {
                 const struct group *g = &s->group[s->warp[index].slot];
                 f->warp = index - g->first_warp;
                 memcpy(f->group, g->id, sizeof f->group);
+                if (f->code == TERN_FAULT_PAGE_ABSENT) {
+                    page_request(e, f);
+                    *f = (struct fault){0};
+                }
             } else if (step != STEP_NEXT) {
                 leave(e, &s->warp[index], step == STEP_EXIT, f);
             }
         }
     }
     e->count.issue += n;
-    *done = (!s->groups_running && !s->groups_left) || f->code;
+    *done = (!s->groups_running && !s->groups_left && !e->absent.code) || f->code;
     return n;
 }

@@ -55,7 +55,8 @@ static uint32_t scalars(const struct warp *w)
 static void put_head(struct lines *s, const struct simt *t)
 {
     uint32_t line[16];
-    struct tern_ctx_simt_head h = {.lanes = LANES, .warps = WARPS, .ended = !t->groups_left};
+    struct tern_ctx_simt_head h = {.lanes = LANES, .warps = WARPS, .ended = !t->groups_left,
+                                  .pending = t->n_unfinished};
     for (uint32_t i = 0; i < t->p.group_slots; i++) {
         h.slots |= (uint32_t)t->group[i].busy << i;
     }
@@ -124,6 +125,20 @@ static void put_warp(struct lines *s, struct warp *w)
     }
 }
 
+static void put_unfinished(struct lines *s, const struct unfinished *u)
+{
+    uint32_t line[16];
+    tern_ctx_simt_pending_pack(&u->p, line);
+    lines_put(s, line);
+    put_vector(s, u->address);
+    if (u->p.op != TERN_CTX_SIMT_PENDING_OP_LOAD) {
+        put_vector(s, u->data);
+    }
+    if (u->p.op == TERN_CTX_SIMT_PENDING_OP_AMO && u->p.amo == MEMORY_CAS) {
+        put_vector(s, u->compare);
+    }
+}
+
 void state_save(struct engine *e, struct lines *s)
 {
     struct simt *t = &e->simt;
@@ -149,6 +164,9 @@ void state_save(struct engine *e, struct lines *s)
         if (t->warp[i].live) {
             put_warp(s, &t->warp[i]);
         }
+    }
+    for (uint32_t i = 0; i < t->n_unfinished; i++) {
+        put_unfinished(s, &t->unfinished[i]);
     }
 }
 
@@ -244,33 +262,39 @@ static void get_warp(struct lines *s, struct warp *w, uint32_t found, uint32_t v
 /** Goes on with a memory instruction. Its result is for the warp that asked, if that still runs. */
 static void get_pending(struct lines *s, struct engine *e)
 {
-    uint32_t line[16], address[LANES], data[LANES] = {0}, compare[LANES] = {0}, result[LANES];
-    struct tern_ctx_simt_pending p;
+    uint32_t line[16], result[LANES], done;
+    struct simt *t = &e->simt;
+    struct unfinished u = {0};
     lines_get(s, line);
-    if (tern_ctx_simt_pending_unpack(&p, line) || p.warp >= WARPS || (p.mask & ~ALL_LANES)) {
+    if (tern_ctx_simt_pending_unpack(&u.p, line) || u.p.warp >= WARPS || (u.p.mask & ~ALL_LANES)) {
         invalid(s);
         return;
     }
-    get_vector(s, address);
-    if (p.op != TERN_CTX_SIMT_PENDING_OP_LOAD) {
-        get_vector(s, data);
+    get_vector(s, u.address);
+    if (u.p.op != TERN_CTX_SIMT_PENDING_OP_LOAD) {
+        get_vector(s, u.data);
     }
-    if (p.op == TERN_CTX_SIMT_PENDING_OP_AMO && p.amo == MEMORY_CAS) {
-        get_vector(s, compare);
+    if (u.p.op == TERN_CTX_SIMT_PENDING_OP_AMO && u.p.amo == MEMORY_CAS) {
+        get_vector(s, u.compare);
     }
-    if (s->f->code || !memory_replay(e, &p, address, data, compare, result, s->f)) {
+    if (s->f->code || !memory_replay(e, &u, result, &done, s->f)) {
         return;
     }
-    struct warp *w = &e->simt.warp[p.warp];
-    const struct group *g = &e->simt.group[w->slot];
-    bool same = g->busy && g->id[0] == p.group_x && g->id[1] == p.group_y && g->id[2] == p.group_z &&
-                g->first_warp + p.member == p.warp;
-    for (uint32_t m = same && p.rd && p.op != TERN_CTX_SIMT_PENDING_OP_STORE ? p.mask & w->live : 0; m; m &= m - 1) {
-        w->x[p.rd][__builtin_ctz(m)] = result[__builtin_ctz(m)];
+    const struct warp *w = &t->warp[u.p.warp];
+    const struct group *g = &t->group[w->slot];
+    bool same = g->busy && g->id[0] == u.p.group_x && g->id[1] == u.p.group_y && g->id[2] == u.p.group_z &&
+                g->first_warp + u.p.member == u.p.warp;
+    for (uint32_t m = same && u.p.rd && u.p.op != TERN_CTX_SIMT_PENDING_OP_STORE ? done & w->live : 0; m; m &= m - 1) {
+        t->warp[u.p.warp].x[u.p.rd][__builtin_ctz(m)] = result[__builtin_ctz(m)];
+    }
+    u.p.mask &= ~done;
+    if (u.p.mask) { /* it goes back to where it came from */
+        u.p.private &= u.p.mask;
+        t->unfinished[t->n_unfinished++] = u;
     }
 }
 
-/** Runs what can run; the groups whose last warp has ended are gone. */
+/** Runs what can run, if all is there; the groups whose last warp has ended are gone. */
 static void go_on(struct simt *t, struct lines *s)
 {
     for (uint32_t i = 0; i < t->p.group_slots; i++) {
@@ -287,7 +311,7 @@ static void go_on(struct simt *t, struct lines *s)
         if (g->busy && !g->warps_left) {
             g->busy = false;
             t->groups_running--;
-        } else if (g->busy) {
+        } else if (g->busy && !t->n_unfinished) {
             simt_barrier(t, g, s->f);
         }
     }

@@ -152,16 +152,16 @@ static uint32_t stretch(const struct warp *w, const struct block *b, uint64_t li
     return w->quantum ? least(n, w->quantum) : n;
 }
 
-/** Reports to the observer what an instruction has done. */
-static void observe(const struct core *c, const struct warp *w, const struct op *o)
+/** Reports to the observer what an instruction has done, for these lanes. */
+static void observe(const struct core *c, const struct warp *w, const struct op *o, uint32_t mask)
 {
     const struct group *g = &c->e->simt.group[w->slot];
     uint32_t n = (uint32_t)(o - c->block->op);
     struct tern_sim_retired r = {.time = c->time + n, .engine = c->e->index, .warp = c->index - g->first_warp,
-                                 .pc = c->block->pc + 4 * n, .word = c->block->word[n], .mask = w->active,
+                                 .pc = c->block->pc + 4 * n, .word = c->block->word[n], .mask = mask,
                                  .rd = writes_register(o->code) && o->rd != SINK ? o->rd : 0};
     memcpy(r.group, g->id, sizeof r.group);
-    for (uint32_t m = r.rd ? w->active : 0; m; m &= m - 1) {
+    for (uint32_t m = r.rd ? mask : 0; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         r.value[l] = w->x[r.rd][l];
     }
@@ -205,7 +205,8 @@ uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit
         do {
             *step = o->run(&c, w, o);
             if (observed && *step != STEP_FAULT) {
-                observe(&c, w, o);
+                const struct simt *s = &e->simt;
+                observe(&c, w, o, w->active & ~(*step == STEP_PART ? s->unfinished[s->n_unfinished - 1].p.mask : 0));
             }
             o++;
         } while (o != end && *step == STEP_NEXT);
@@ -217,7 +218,7 @@ uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit
         if (*step == STEP_JUMP) {
             jump(&c, w, o - 1, pc, quantum_end);
             *step = STEP_NEXT;
-        } else if (*step == STEP_NEXT) {
+        } else if (*step == STEP_NEXT || *step == STEP_PART) {
             w->at = pc + 4;
             if (w->at == w->merge || quantum_end) {
                 park(w, w->at);
@@ -225,6 +226,8 @@ uint64_t warp_run(struct engine *e, uint32_t index, uint64_t now, uint64_t limit
             }
         } else {
             w->at = pc;
+        }
+        if (*step != STEP_NEXT) {
             f->pc = pc;
             return n;
         }

@@ -2,17 +2,22 @@
 // The MMU of one engine: memory channel in with virtual addresses, out with physical ones (docs/hardware/memory.md).
 //
 // Contract: the memory channel of interfaces.md on both sides. A request that may not be done (A5) is answered with its
-// fault and never reaches memory; a read of a zero page is answered with zeros. One request a cycle on hits, in order,
-// three cycles to the fabric; a miss holds up those behind it. Root table and bypass come with each request.
-// Stages: A takes and looks up, B checks, then the output register. In B the request waits for a walk, and is
-// looked up again.
+// fault and never reaches memory; a read of a zero page is answered with zeros. One request a cycle, three cycles to
+// the fabric on a hit. A miss waits aside (mmu_park) for its walk (pte_walker), and what comes behind it goes on; so
+// does whatever is for a page that is being walked, so that requests of one page keep their order. A write passes
+// nothing that waits, but for that. No room aside, or no walk free: those behind wait. Root table and bypass come with
+// each request.
+// Stages: A takes and looks up, B checks; or C, whose walk is done; then the output register. It takes page-table reads
+// first, then C, then B: each comes from a request that came through B, so B waits for few.
 // Tags by root table, not by a small address-space number: nobody has to hand out numbers, and nothing is flushed at a
 // switch. Permissions are checked at each use, so the TLB holds what the page says, not what somebody was allowed.
 // Preemption saves nothing of it: the engine drains it; translations can be looked up again.
 module mmu #(
     parameter int TAG_W = 10,
     parameter int TLB_ENTRIES = 32,
-    parameter int CACHE_LOG2 = 9  // lines of page tables kept: 64 bytes, 16 translations each
+    parameter int CACHE_LOG2 = 10,  // lines of page tables kept: 64 bytes, 16 translations each
+    parameter int WALKS = 4,       // page walks at a time
+    parameter int SLOTS = 16       // requests that wait for them
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -76,53 +81,108 @@ module mmu #(
   logic [63:0] b_be_q;
   logic [TAG_W-1:0] b_tag_q;
   logic [21:0] b_root_q;
-  logic b_again_q;  // look up again: the walk has filled the TLB
-  logic b_new_q;    // first cycle, for the counters
-  logic [7:0] b_fault_q;  // of the walk
+  logic b_new_q;  // first cycle, for the counters
   logic [TLB_ENTRIES-1:0] b_match_q;
+  logic [WALKS-1:0] b_walk_q;  // of the same page, when it came here
+
+  // Stage C: a request whose walk is done
+  localparam int SW = $clog2(SLOTS), NW = $clog2(WALKS);
+  logic c_valid_q, c_fill_q, c_super_q, c_exec, c_go, c_load;
+  logic [SW-1:0] c_slot_q;
+  logic [21:0] c_root_q;
+  logic [19:0] c_vpn_q;
+  logic [31:0] c_pte_q;
+  logic [7:0] c_fault_q;
+  logic [1:0] c_op;
+  logic [3:0] c_amo;
+  logic [5:0] c_offset;
+  logic [511:0] c_wdata;
+  logic [63:0] c_be;
+  logic [TAG_W-1:0] c_tag;
 
   // TLB
-  logic [TLB_ENTRIES-1:0] match;
-  logic entry_super, miss, pass, local_answer, denied;
+  logic [TLB_ENTRIES-1:0] match, lost;
+  logic entry_super;
   logic [31:0] pte;
-  logic [7:0] fault;
-  logic walk_done, fill_valid, fill_super;
-  logic [7:0] walk_fault;
-  logic [31:0] fill_pte;
 
   tlb #(.ENTRIES(TLB_ENTRIES)) u_tlb (
-      .clk_i, .rst_i, .look_root_i(b_again_q ? b_root_q : a_root_q),
-      .look_vpn_i(b_again_q ? b_line_q[25:6] : a_line_q[25:6]), .match_o(match), .select_i(b_match_q), .used_i(b_go),
-      .entry_super_o(entry_super), .entry_pte_o(pte), .fill_valid_i(fill_valid), .fill_root_i(b_root_q),
-      .fill_vpn_i(b_line_q[25:6]), .fill_super_i(fill_super), .fill_pte_i(fill_pte),
+      .clk_i, .rst_i, .look_root_i(a_root_q), .look_vpn_i(a_line_q[25:6]), .match_o(match), .select_i(b_match_q),
+      .used_i(b_go), .entry_super_o(entry_super), .entry_pte_o(pte), .fill_valid_i(c_fill_q), .fill_root_i(c_root_q),
+      .fill_vpn_i(c_vpn_q), .fill_super_i(c_super_q), .fill_pte_i(c_pte_q), .lost_o(lost),
       .clear_i(flush_valid_i && flush_ready_o)
   );
 
-  // What becomes of the request in B
-  assign denied = b_op_q == tern_pkg::MEM_READ ?
-      !(b_exec_q ? pte[tern_spec_pkg::PTE_EXEC_LSB] : pte[tern_spec_pkg::PTE_READ_LSB]) :
-      !pte[tern_spec_pkg::PTE_WRITE_LSB] || pte[tern_spec_pkg::PTE_ZERO_LSB] ||
-      (b_op_q == tern_pkg::MEM_ATOMIC && !pte[tern_spec_pkg::PTE_READ_LSB]);
-  always_comb begin
-    fault = b_fault_q;
-    miss = 1'b0;
-    if (b_bypass_q) fault = tern_spec_pkg::FAULT_NONE;
-    else if (|b_line_q[27:26]) fault = tern_spec_pkg::FAULT_PAGE;
-    else if (b_fault_q == tern_spec_pkg::FAULT_NONE) begin
-      miss = !(|b_match_q);
-      if (!miss && denied) fault = tern_spec_pkg::FAULT_PROTECTION;
-    end
-  end
-  assign local_answer = fault != tern_spec_pkg::FAULT_NONE || (!b_bypass_q && pte[tern_spec_pkg::PTE_ZERO_LSB]);
-  assign pass = !miss && !local_answer;
+  // Walks, and the requests that wait for them
+  localparam int PARK_W = 2 + 4 + 1 + 6 + 512 + 64 + TAG_W;
+  logic [WALKS-1:0] near, live, done, failed, open_walk, pick, last, waits, b_walk, b_target, b_joins;
+  logic [SW-1:0] pick_slot;
+  logic open_ready, room, read_valid, read_ready, result_super, result_new;
+  logic [27:0] read_line;
+  logic [NW-1:0] read_walk;
+  logic [21:0] result_root;
+  logic [19:0] result_vpn;
+  logic [31:0] result_pte;
+  logic [7:0] result_fault;
+  logic b_plain, b_parks, b_held, b_parked, b_sent, send_ready, local_go;
+
+  pte_walker #(.WALKS(WALKS), .CACHE_LOG2(CACHE_LOG2)) u_walker (
+      .clk_i, .rst_i, .mem_pages_i, .near_root_i(a_root_q), .near_vpn_i(a_line_q[25:6]), .near_o(near),
+      .look_valid_i(b_valid_q), .open_valid_i(b_parked && b_walk == '0), .open_ready_o(open_ready),
+      .open_walk_o(open_walk), .open_root_i(b_root_q), .open_vpn_i(b_line_q[25:6]), .live_o(live), .done_o(done),
+      .failed_o(failed), .pick_i(pick), .take_i(c_load), .result_root_o(result_root), .result_vpn_o(result_vpn),
+      .result_super_o(result_super), .result_pte_o(result_pte), .result_fault_o(result_fault),
+      .result_new_o(result_new), .empty_i(pick & last & {WALKS{c_load}} & ~b_joins), .join_i(b_joins), .waits_o(waits),
+      .flush_valid_i(flush_valid_i && !a_valid_q && !b_valid_q && !c_valid_q && live == '0), .flush_ready_o,
+      .flush_all_i, .flush_root_i, .flush_first_i, .flush_count_i, .read_valid_o(read_valid),
+      .read_ready_i(read_ready), .read_line_o(read_line), .read_walk_o(read_walk),
+      .data_valid_i(mem_rsp_valid_i && mem_rsp_tag_i[TAG_W]), .data_walk_i(mem_rsp_tag_i[NW-1:0]),
+      .data_i(mem_rsp_data_i), .data_fault_i(mem_rsp_fault_i)
+  );
+  mmu_park #(.WIDTH(PARK_W), .SLOTS(SLOTS), .WALKS(WALKS)) u_park (
+      .clk_i, .rst_i, .room_o(room), .put_valid_i(b_parked), .put_walk_i(b_target),
+      .put_first_i((b_target & waits) == '0),
+      .put_data_i({b_op_q, b_amo_q, b_exec_q, b_line_q[5:0], b_wdata_q, b_be_q, b_tag_q}), .pick_i(pick),
+      .take_i(c_load), .pick_slot_o(pick_slot), .last_o(last), .read_slot_i(c_slot_q),
+      .read_data_o({c_op, c_amo, c_exec, c_offset, c_wdata, c_be, c_tag}), .free_i(c_go)
+  );
+  rr_arbiter #(.N(WALKS)) u_drain (
+      .clk_i, .rst_i, .request_i(done & waits), .advance_i(c_load), .grant_o(pick)
+  );
+  assign c_load = !c_valid_q || c_go;
+
+  // What becomes of the request in B, and of that in C. A walk that found a fault gets no further requests: by now
+  // the page may be there.
+  logic b_local, c_local, b_miss;
+  logic [7:0] b_fault, c_fault, b_check, c_check;
+  mmu_check u_b_check (.op_i(b_op_q), .exec_i(b_exec_q), .pte_i(pte), .fault_o(b_check));
+  mmu_check u_c_check (.op_i(c_op), .exec_i(c_exec), .pte_i(c_pte_q), .fault_o(c_check));
+  assign b_plain = b_bypass_q || |b_line_q[27:26];
+  assign b_miss = !b_plain && !(|b_match_q);
+  assign b_walk = b_walk_q & live;
+  assign b_target = |b_walk ? b_walk : open_walk;
+  assign b_joins = b_target & {WALKS{b_parked}};
+  assign b_parks = b_miss || (!b_plain && |b_walk);
+  // A write passes nothing that waits: two addresses of one space may be one line of memory, and a load before a store
+  // to it gets what was there before.
+  assign b_held = b_op_q != tern_pkg::MEM_READ && |(live & (b_plain ? '1 : ~b_walk_q));
+  assign b_parked = b_valid_q && b_parks && !b_held && room && (|b_walk ? !(|(b_walk & failed)) : open_ready);
+  assign b_fault = b_bypass_q ? tern_spec_pkg::FAULT_NONE : |b_line_q[27:26] ? tern_spec_pkg::FAULT_PAGE : b_check;
+  assign b_local = b_fault != tern_spec_pkg::FAULT_NONE || (!b_bypass_q && pte[tern_spec_pkg::PTE_ZERO_LSB]);
+  assign c_fault = c_fault_q != tern_spec_pkg::FAULT_NONE ? c_fault_q : c_check;
+  assign c_local = c_fault != tern_spec_pkg::FAULT_NONE || c_pte_q[tern_spec_pkg::PTE_ZERO_LSB];
 
   // Local answers wait for a cycle in which the fabric does not answer; nothing passes meanwhile, so there will be one.
-  logic local_valid_q, local_go, rsp_mine;
+  // B and C go only if both ways are open: which one they take is known late.
+  logic local_valid_q, rsp_mine;
   logic [TAG_W-1:0] local_tag_q;
   logic [7:0] local_fault_q;
   assign rsp_mine = mem_rsp_valid_i && !mem_rsp_tag_i[TAG_W];
   assign local_go = !local_valid_q || !rsp_mine;
-  assign b_go = b_valid_q && !miss && !b_again_q && local_go && (!pass || !mem_req_valid_o || mem_req_ready_i);
+  assign read_ready = !mem_req_valid_o || mem_req_ready_i;
+  assign send_ready = read_ready && !read_valid && local_go;
+  assign c_go = c_valid_q && send_ready;
+  assign b_sent = b_valid_q && !b_parks && !b_held && !c_valid_q && send_ready;
+  assign b_go = b_sent || b_parked;
   assign a_go = a_valid_q && (!b_valid_q || b_go);
   assign req_ready_o = (!a_valid_q || a_go) && !block_i && !flush_valid_i;
 
@@ -141,6 +201,7 @@ module mmu #(
     end
     if (!b_valid_q || b_go) b_valid_q <= a_valid_q;
     b_new_q <= a_go;
+    b_match_q <= a_go ? match : b_match_q & ~lost;
     if (a_go) begin
       b_op_q <= a_op_q;
       b_amo_q <= a_amo_q;
@@ -151,47 +212,53 @@ module mmu #(
       b_tag_q <= a_tag_q;
       b_root_q <= a_root_q;
       b_bypass_q <= a_bypass_q;
-      b_match_q <= match;
-      b_fault_q <= tern_spec_pkg::FAULT_NONE;
-    end else if (b_again_q) b_match_q <= match;
-    else if (walk_done) b_fault_q <= fill_valid ? tern_spec_pkg::FAULT_NONE : walk_fault;
-    b_again_q <= fill_valid;
-    if (local_go) local_valid_q <= b_go && local_answer;
-    if (b_go && local_answer) begin
+      b_walk_q <= near;
+      if (b_parked && {a_root_q, a_line_q[25:6]} == {b_root_q, b_line_q[25:6]}) b_walk_q <= near | b_target;
+    end
+    if (c_load) begin
+      c_valid_q <= |(done & waits);
+      c_slot_q <= pick_slot;
+      c_root_q <= result_root;
+      c_vpn_q <= result_vpn;
+      c_pte_q <= result_pte;
+      c_super_q <= result_super;
+      c_fault_q <= result_fault;
+    end
+    c_fill_q <= c_load && result_new;
+    if (local_go) local_valid_q <= (c_go && c_local) || (b_sent && b_local);
+    if (local_go && c_valid_q) begin
+      local_tag_q <= c_tag;
+      local_fault_q <= c_fault;
+    end else if (local_go) begin
       local_tag_q <= b_tag_q;
-      local_fault_q <= fault;
+      local_fault_q <= b_fault;
     end
     if (rst_i) begin
       a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
-      b_again_q <= 1'b0;
       b_new_q <= 1'b0;
+      c_valid_q <= 1'b0;
+      c_fill_q <= 1'b0;
       local_valid_q <= 1'b0;
     end
   end
-  assign ev_hit_o = b_valid_q && b_new_q && !b_bypass_q && !miss;
-  assign ev_miss_o = b_valid_q && b_new_q && miss;
-
-  // Walker. It reads while the request in B waits, so the two share the output register without a choice.
-  logic read_valid, read_ready;
-  logic [27:0] read_line;
-  assign read_ready = !mem_req_valid_o || mem_req_ready_i;
-  pte_walker #(.CACHE_LOG2(CACHE_LOG2)) u_walker (
-      .clk_i, .rst_i, .mem_pages_i, .start_valid_i(b_valid_q && miss && !b_again_q), .root_i(b_root_q),
-      .vpn_i(b_line_q[25:6]), .done_o(walk_done), .fault_o(walk_fault), .fill_valid_o(fill_valid),
-      .fill_super_o(fill_super), .fill_pte_o(fill_pte), .flush_valid_i(flush_valid_i && !a_valid_q && !b_valid_q),
-      .flush_ready_o, .flush_all_i, .flush_root_i, .flush_first_i, .flush_count_i, .read_valid_o(read_valid),
-      .read_ready_i(read_ready), .read_line_o(read_line), .data_valid_i(mem_rsp_valid_i && mem_rsp_tag_i[TAG_W]),
-      .data_i(mem_rsp_data_i), .data_fault_i(mem_rsp_fault_i)
-  );
+  assign ev_hit_o = b_valid_q && b_new_q && !b_bypass_q && !b_miss;
+  assign ev_miss_o = b_valid_q && b_new_q && b_miss;
 
   always_ff @(posedge clk_i) begin
-    if (read_ready) mem_req_valid_o <= (b_go && pass) || read_valid;
+    if (read_ready) mem_req_valid_o <= read_valid || (c_go && !c_local) || (b_sent && !b_local);
     if (read_ready && read_valid) begin
       mem_req_op_o <= tern_pkg::MEM_READ;
       mem_req_line_o <= read_line;
-      mem_req_tag_o <= {1'b1, TAG_W'(0)};
-    end else if (b_go && pass) begin
+      mem_req_tag_o <= {1'b1, TAG_W'(read_walk)};
+    end else if (c_go) begin
+      mem_req_op_o <= c_op;
+      mem_req_amo_o <= c_amo;
+      mem_req_line_o <= {c_pte_q[31:20], c_super_q ? c_vpn_q[9:0] : c_pte_q[19:10], c_offset};
+      mem_req_wdata_o <= c_wdata;
+      mem_req_be_o <= c_be;
+      mem_req_tag_o <= {1'b0, c_tag};
+    end else if (b_sent) begin
       mem_req_op_o <= b_op_q;
       mem_req_amo_o <= b_amo_q;
       mem_req_line_o <= b_bypass_q ? b_line_q :
@@ -209,16 +276,22 @@ module mmu #(
   assign rsp_fault_o = rsp_mine ? mem_rsp_fault_i : local_fault_q;
   assign rsp_data_o = rsp_mine ? mem_rsp_data_i : '0;
 
+  // Counted a cycle late; nothing is answered in the cycle after it was accepted.
   logic [TAG_W:0] in_flight_q;
-  assign busy_o = |in_flight_q;
+  logic accepted_q;
+  assign busy_o = |in_flight_q || accepted_q;
   always_ff @(posedge clk_i) begin
-    if (req_valid_i && req_ready_o && !rsp_valid_o) in_flight_q <= in_flight_q + 1'b1;
-    if (!(req_valid_i && req_ready_o) && rsp_valid_o) in_flight_q <= in_flight_q - 1'b1;
-    if (rst_i) in_flight_q <= '0;
+    accepted_q <= req_valid_i && req_ready_o;
+    if (accepted_q && !rsp_valid_o) in_flight_q <= in_flight_q + 1'b1;
+    if (!accepted_q && rsp_valid_o) in_flight_q <= in_flight_q - 1'b1;
+    if (rst_i) begin
+      in_flight_q <= '0;
+      accepted_q <= 1'b0;
+    end
   end
 
   logic unused;
-  assign unused = &{1'b0, pte};
+  assign unused = &{1'b0, pte, c_pte_q};
 
   check_request #(.TAG_W(TAG_W + 2)) u_check_req (
       .clk_i, .rst_i, .valid_i(req_valid_i), .ready_i(req_ready_o), .op_i(req_op_i), .amo_i(req_amo_i),

@@ -1,59 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 // Second-level TLB and walk cache in one: lines of page tables (16 entries each), tagged by root, level and address.
 //
-// Contract: look_valid_i with root, level and index of a line (index: the upper bits of the page number: 16 of them
-// for a second-level line, 6 for a first-level one); hit_o and line_o come two cycles later. put_valid_i stores a line.
-// clear_all_i forgets everything at once, drop_valid_i this line and whatever else shares its place. One of
-// look, put, drop, clear at a time.
+// Contract: look_valid_i with root, level, index of a line (index: the upper bits of the page number: 16 of them
+// for a second-level line, 6 for a first-level one) and word; hit_o and pte_o come two cycles later. put_valid_i stores
+// a line, drop_valid_i forgets that of put_* and whatever else shares its place, clear_all_i everything. No two of the
+// three together or in cycles that follow each other, but for put after put and drop after drop; no look is under way
+// at a clear, none begins before the second cycle after a drop.
 // Caching lines instead of translations: one memory access brings 16 neighbours, so a stream of pages walks once in 16;
 // first-level lines are the walk cache; superpages need nothing of their own. Direct-mapped: valid bits in flip-flops,
-// the rest block RAM. The reader must not trust an entry that faults: it may have been filled in memory since.
+// the rest block RAM. A valid bit changes a cycle after its line, and is read a cycle after it. The reader must not
+// trust an entry that faults: it may have been filled in memory since.
 // Preemption saves nothing of it.
 module pte_cache #(
-    parameter int LINES_LOG2 = 9
+    parameter int LINES_LOG2 = 10,
+    parameter int PTE_W = 32  // fewer for the proof
 ) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         look_valid_i,
-    input  logic [ 21:0] root_i,
-    input  logic         first_i,       // a first-level line
-    input  logic [ 15:0] index_i,
+    input  logic [ 21:0] look_root_i,
+    input  logic         look_first_i,  // a first-level line
+    input  logic [ 15:0] look_index_i,
+    input  logic [  3:0] look_word_i,
     output logic         hit_o,
-    output logic [511:0] line_o,
+    output logic [PTE_W-1:0] pte_o,
     input  logic         put_valid_i,
-    input  logic [511:0] put_line_i,
     input  logic         drop_valid_i,
+    input  logic [ 21:0] put_root_i,
+    input  logic         put_first_i,
+    input  logic [ 15:0] put_index_i,
+    input  logic [16*PTE_W-1:0] put_line_i,
     input  logic         clear_all_i
 );
-  localparam int TAG_W = 22 + 1 + 16;
+  localparam int TAG_W = 22 + 1 + 16, LINE_W = 16 * PTE_W;
 
-  logic [TAG_W+511:0] lines[0:(1<<LINES_LOG2)-1];
+  logic [TAG_W+LINE_W-1:0] lines[0:(1<<LINES_LOG2)-1];
   logic [(1<<LINES_LOG2)-1:0] valid_q;
-  logic [LINES_LOG2-1:0] place;
-  logic [TAG_W+511:0] read_q;
-  logic read_valid_q, valid_2_q;
-  logic [TAG_W-1:0] tag, want_q;
+  logic [LINES_LOG2-1:0] look_place, place_q, put_place, put_place_q;
+  logic [TAG_W+LINE_W-1:0] read_q;
+  logic read_valid_q, put_q, drop_q;
+  logic [TAG_W-1:0] want_q;
+  logic [3:0] word_q;
 
-  assign tag = {root_i, first_i, index_i};
-  assign place = LINES_LOG2'(index_i) ^ LINES_LOG2'(root_i << 3) ^ {first_i, (LINES_LOG2 - 1)'(index_i >> LINES_LOG2)};
+  assign look_place = LINES_LOG2'(look_index_i) ^ LINES_LOG2'(look_root_i << 3) ^
+      {look_first_i, (LINES_LOG2 - 1)'(look_index_i >> LINES_LOG2)};
+  assign put_place = LINES_LOG2'(put_index_i) ^ LINES_LOG2'(put_root_i << 3) ^
+      {put_first_i, (LINES_LOG2 - 1)'(put_index_i >> LINES_LOG2)};
 
   always_ff @(posedge clk_i) begin
     read_valid_q <= look_valid_i;
     if (look_valid_i) begin
-      read_q <= lines[place];
-      valid_2_q <= valid_q[place];
-      want_q <= tag;
+      read_q <= lines[look_place];
+      place_q <= look_place;
+      want_q <= {look_root_i, look_first_i, look_index_i};
+      word_q <= look_word_i;
     end
     if (read_valid_q) begin
-      hit_o  <= valid_2_q && read_q[512+:TAG_W] == want_q;
-      line_o <= read_q[511:0];
+      hit_o <= valid_q[place_q] && read_q[LINE_W+:TAG_W] == want_q;
+      pte_o <= read_q[PTE_W*word_q+:PTE_W];
     end
-    if (put_valid_i) begin
-      lines[place] <= {tag, put_line_i};
-      valid_q[place] <= 1'b1;
-    end
-    if (drop_valid_i) valid_q[place] <= 1'b0;
+    if (put_valid_i) lines[put_place] <= {put_root_i, put_first_i, put_index_i, put_line_i};
+    put_place_q <= put_place;
+    put_q <= put_valid_i && !rst_i;
+    drop_q <= drop_valid_i && !rst_i;
+    if (put_q) valid_q[put_place_q] <= 1'b1;
+    if (drop_q) valid_q[put_place_q] <= 1'b0;
     if (rst_i || clear_all_i) valid_q <= '0;
     if (rst_i) read_valid_q <= 1'b0;
   end
+
+`ifdef FORMAL
+  // One line of one table, whichever, and what was put for it last: a look at it gives that or nothing, and nothing
+  // after it was dropped.
+  (* anyconst *) logic [TAG_W-1:0] f_tag;
+  (* anyconst *) logic [3:0] f_word;
+  logic f_start_q = 1'b1, f_known_q, f_look_1_q, f_look_2_q, f_known_1_q, f_known_2_q, f_clear_q;
+  logic [PTE_W-1:0] f_pte_q, f_pte_1_q, f_pte_2_q;
+  logic [LINES_LOG2-1:0] f_place;
+  logic [TAG_W+LINE_W-1:0] f_line;
+  assign f_place = LINES_LOG2'(f_tag[15:0]) ^ LINES_LOG2'(f_tag[38:17] << 3) ^
+      {f_tag[16], (LINES_LOG2 - 1)'(f_tag[15:0] >> LINES_LOG2)};
+  assign f_line = lines[f_place];
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    if (put_valid_i && {put_root_i, put_first_i, put_index_i} == f_tag)
+      {f_known_q, f_pte_q} <= {1'b1, put_line_i[PTE_W*f_word+:PTE_W]};
+    if (rst_i || clear_all_i || (drop_valid_i && {put_root_i, put_first_i, put_index_i} == f_tag)) f_known_q <= 1'b0;
+    f_look_1_q <= look_valid_i && {look_root_i, look_first_i, look_index_i} == f_tag && look_word_i == f_word && !rst_i;
+    {f_known_1_q, f_pte_1_q} <= {f_known_q, f_pte_q};
+    f_look_2_q <= f_look_1_q && !rst_i;
+    {f_known_2_q, f_pte_2_q} <= {f_known_1_q, f_pte_1_q};
+    f_clear_q <= clear_all_i && !rst_i;
+  end
+  always_comb begin
+    assume (rst_i == f_start_q);
+    assume (1'(put_valid_i) + 2'(drop_valid_i) + 2'(clear_all_i) <= 2'd1);
+    if (!f_start_q) begin
+      if (put_q) assume (!drop_valid_i && !clear_all_i);
+      if (drop_q || f_clear_q) assume (!put_valid_i);
+      if (drop_q) assume (!clear_all_i && !look_valid_i);
+      if (drop_valid_i || clear_all_i) assume (!look_valid_i && !read_valid_q);
+      if (put_q && put_place_q == f_place && f_line[LINE_W+:TAG_W] == f_tag)
+        assert (f_known_q && f_line[PTE_W*f_word+:PTE_W] == f_pte_q);
+      if (valid_q[f_place] && f_line[LINE_W+:TAG_W] == f_tag && !(drop_q && put_place_q == f_place))
+        assert (f_known_q && f_line[PTE_W*f_word+:PTE_W] == f_pte_q);
+      assert (!(put_q && drop_q) && !(f_clear_q && (put_q || drop_q)));
+      if (f_look_1_q) begin
+        assert (read_valid_q && want_q == f_tag && word_q == f_word && place_q == f_place);
+        if (valid_q[f_place] && read_q[LINE_W+:TAG_W] == f_tag)
+          assert (f_known_1_q && read_q[PTE_W*f_word+:PTE_W] == f_pte_1_q);
+      end
+      if (f_look_2_q && hit_o) assert (f_known_2_q && pte_o == f_pte_2_q);
+    end
+  end
+`endif
 endmodule

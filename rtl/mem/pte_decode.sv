@@ -12,14 +12,14 @@ module pte_decode (
     output logic [ 7:0] fault_o
 );
   logic rwx, zero, beyond, malformed;
-  logic [21:0] ppn, last;
+  logic [21:0] ppn;
 
   assign rwx = pte_i[tern_spec_pkg::PTE_READ_LSB] || pte_i[tern_spec_pkg::PTE_WRITE_LSB] ||
       pte_i[tern_spec_pkg::PTE_EXEC_LSB];
   assign zero = pte_i[tern_spec_pkg::PTE_ZERO_LSB];
   assign ppn = pte_i[tern_spec_pkg::PTE_PPN_LSB+:tern_spec_pkg::PTE_PPN_W];
-  assign last = first_i && rwx ? ppn | 22'h3ff : ppn;
-  assign beyond = {1'b0, last} >= mem_pages_i;
+  // The last page of a superpage has ones below, so what is above decides.
+  assign beyond = first_i && rwx ? {1'b0, ppn[21:10]} >= mem_pages_i[22:10] : {1'b0, ppn} >= mem_pages_i;
 
   assign malformed = |(pte_i & ~tern_spec_pkg::PTE_MASK) || pte_i[tern_spec_pkg::PTE_ABSENT_LSB] ||
       (pte_i[tern_spec_pkg::PTE_WRITE_LSB] && !pte_i[tern_spec_pkg::PTE_READ_LSB]) ||

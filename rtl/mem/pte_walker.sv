@@ -1,150 +1,231 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the translation of a page that the TLB does not have: in the cache of page-table lines, else in memory (Sv32).
+// Page walks, WALKS at a time: translations that the TLB does not have, from pte_cache, else from memory (Sv32).
 //
-// Contract: start_valid_i with root and page number, held until done_o. With done_o, fault_o is FAULT_NONE and fill_*
-// is the leaf, or it is the fault: what the entry says, or what memory answered to the read of it. A fault is only
-// reported after the walk has been read from memory, whole: a page that was mapped since needs no flush. flush_valid_i
-// with the fields of packet tlb_flush, held until flush_ready_o, while nothing is started.
-// Latency: 5 cycles from the cache; one or two memory accesses otherwise. One walk at a time: a line of 16 entries
-// comes with each access, so walks are rare.
+// Contract: near_o says which walks are for page near_vpn_i of near_root_i. With open_ready_o, open_valid_i begins one
+// for open_vpn_i of open_root_i: walk open_walk_o (one-hot). While these stand for a request that may open a walk
+// (look_valid_i), the cache is read ahead. live_o: begun and not closed; done_o: also, the result is there. The
+// result of pick_i (one-hot, or none) is on result_*; with result_fault_o == FAULT_NONE it is the leaf, else the fault:
+// what the entry says, or what memory answered to the read of it. result_new_o: a leaf, and never taken by take_i.
+// join_i: a request waits for this walk from now on, empty_i: none does any more, waits_o: one does. A walk that is
+// done and that nobody waits for ends a cycle later, when the TLB has it, unless somebody joins. A fault is only
+// reported after the entry has been read from memory: a page that was mapped since needs no flush. The caller opens one
+// walk for a page, so misses of a page share one.
+// flush_* as packet tlb_flush, held until flush_ready_o, while no walk is live and look_valid_i is low.
+// Latency: 3 cycles from the cache; one or two memory accesses otherwise. A walk waits for WALKS - 1 others at most
+// before the cache, and before memory (rr_arbiter).
+// Memory's answers are found by the number of the walk; each walk has at most one access under way.
 // Preemption saves nothing of it.
 module pte_walker #(
-    parameter int CACHE_LOG2 = 9
+    parameter int WALKS = 4,
+    parameter int CACHE_LOG2 = 10,
+    localparam int NW = $clog2(WALKS)
 ) (
-    input  logic         clk_i,
-    input  logic         rst_i,
-    input  logic [ 22:0] mem_pages_i,
-    input  logic         start_valid_i,
-    input  logic [ 21:0] root_i,
-    input  logic [ 19:0] vpn_i,
-    output logic         done_o,
-    output logic [  7:0] fault_o,
-    output logic         fill_valid_o,
-    output logic         fill_super_o,
-    output logic [ 31:0] fill_pte_o,
-    input  logic         flush_valid_i,
-    output logic         flush_ready_o,
-    input  logic         flush_all_i,
-    input  logic [ 21:0] flush_root_i,
-    input  logic [ 19:0] flush_first_i,
-    input  logic [ 20:0] flush_count_i,
-    output logic         read_valid_o,
-    input  logic         read_ready_i,
-    output logic [ 27:0] read_line_o,
-    input  logic         data_valid_i,
-    input  logic [511:0] data_i,
-    input  logic [  7:0] data_fault_i
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic [     22:0] mem_pages_i,
+    input  logic [     21:0] near_root_i,
+    input  logic [     19:0] near_vpn_i,
+    output logic [WALKS-1:0] near_o,
+    input  logic             look_valid_i,
+    input  logic             open_valid_i,
+    output logic             open_ready_o,
+    output logic [WALKS-1:0] open_walk_o,
+    input  logic [     21:0] open_root_i,
+    input  logic [     19:0] open_vpn_i,
+    output logic [WALKS-1:0] live_o,
+    output logic [WALKS-1:0] done_o,
+    output logic [WALKS-1:0] failed_o,        // done, with a fault
+    input  logic [WALKS-1:0] pick_i,
+    input  logic             take_i,
+    output logic [     21:0] result_root_o,
+    output logic [     19:0] result_vpn_o,
+    output logic             result_super_o,
+    output logic [     31:0] result_pte_o,
+    output logic [      7:0] result_fault_o,
+    output logic             result_new_o,
+    input  logic [WALKS-1:0] empty_i,
+    input  logic [WALKS-1:0] join_i,
+    output logic [WALKS-1:0] waits_o,
+    input  logic             flush_valid_i,
+    output logic             flush_ready_o,
+    input  logic             flush_all_i,
+    input  logic [     21:0] flush_root_i,
+    input  logic [     19:0] flush_first_i,
+    input  logic [     20:0] flush_count_i,
+    output logic             read_valid_o,
+    input  logic             read_ready_i,
+    output logic [     27:0] read_line_o,
+    output logic [   NW-1:0] read_walk_o,
+    input  logic             data_valid_i,
+    input  logic [   NW-1:0] data_walk_i,
+    input  logic [    511:0] data_i,
+    input  logic [      7:0] data_fault_i
 );
-  localparam logic [2:0] IDLE = 0, LOOK = 1, FOUND = 2, READ = 3, DATA = 4, DECODE = 5, DROP = 6;
-  localparam int RANGE_LIMIT = 4096;  // pages; a longer range is not worth its cycles
+  localparam logic [2:0] FREE = 0, LOOK = 1, LOOKED = 2, READ = 3, ASKED = 4, DONE = 5;
 
-  logic [2:0] state_q;
-  logic first_q, cached_q;  // what is looked at: a first-level entry; it comes from the cache
-  logic [1:0] wait_q;
-  logic [31:0] pte_q;
-  logic [7:0] bus_fault_q, fault;
-  logic [27:0] line_q;
-  logic pointer, leaf;
+  logic [3*WALKS-1:0] state_q;
+  logic [WALKS-1:0] first_q, taken_q;  // first_q: at the first level
+  logic [22*WALKS-1:0] root_q, ppn_q;  // ppn_q: of the second-level table, then of the page
+  logic [20*WALKS-1:0] vpn_q;
+  logic [10*WALKS-1:0] low_q;          // the rest of the leaf
+  logic [8*WALKS-1:0] fault_q;
 
-  // Cache
-  logic hit, look, put, drop, clear_all, drop_end;
-  logic [511:0] cached_line, word_line;
-  logic [15:0] index, index_q, last_index;
-  logic [20:0] flush_last;
+  logic [WALKS-1:0] wants_look, wants_read, look_grant, read_grant, free;
+  for (genvar w = 0; w < WALKS; w++) begin : g_walk
+    assign near_o[w] = live_o[w] && root_q[22*w+:22] == near_root_i && vpn_q[20*w+:20] == near_vpn_i;
+    assign free[w] = state_q[3*w+:3] == FREE;
+    assign live_o[w] = state_q[3*w+:3] != FREE;
+    assign done_o[w] = state_q[3*w+:3] == DONE;
+    assign failed_o[w] = done_o[w] && fault_q[8*w+:8] != tern_spec_pkg::FAULT_NONE;
+    assign wants_look[w] = state_q[3*w+:3] == LOOK;
+    assign wants_read[w] = state_q[3*w+:3] == READ;
+  end
+  assign open_ready_o = |free;
+  assign open_walk_o = free & (~free + 1'b1);
 
-  assign look = state_q == LOOK && wait_q == 2'd0;
-  assign put = state_q == DATA && data_valid_i && data_fault_i == tern_spec_pkg::FAULT_NONE;
-  assign drop = state_q == DROP;
-  assign index = drop ? index_q : first_q ? {10'b0, vpn_i[19:14]} : vpn_i[19:4];
+  // The cache: a walk that wants it, else the request that may open one
+  logic look, hit, drop, drop_first, clear;
+  logic [WALKS-1:0] look_1_q, look_2_q;
+  logic [21:0] look_root, data_root;
+  logic [19:0] look_vpn, data_vpn;
+  logic look_first, data_first;
+  logic [15:0] look_index, data_index, drop_index;
+  logic [31:0] cached, read_pte_q;
+
+  rr_arbiter #(.N(WALKS)) u_look (
+      .clk_i, .rst_i, .request_i(wants_look), .advance_i(1'b1), .grant_o(look_grant)
+  );
+  always_comb begin
+    look_root = wants_look == '0 ? open_root_i : '0;
+    look_vpn = wants_look == '0 ? open_vpn_i : '0;
+    for (int w = 0; w < WALKS; w++)
+      if (look_grant[w]) begin
+        look_root = look_root | root_q[22*w+:22];
+        look_vpn = look_vpn | vpn_q[20*w+:20];
+      end
+  end
+  assign look_first = |(look_grant & first_q);
+  assign look = wants_look != '0 || look_valid_i;
+  assign look_index = look_first ? {10'b0, look_vpn[19:14]} : look_vpn[19:4];
 
   pte_cache #(.LINES_LOG2(CACHE_LOG2)) u_cache (
-      .clk_i, .rst_i, .look_valid_i(look), .root_i(drop ? flush_root_i : root_i), .first_i(first_q), .index_i(index),
-      .hit_o(hit), .line_o(cached_line), .put_valid_i(put), .put_line_i(data_i), .drop_valid_i(drop),
-      .clear_all_i(clear_all)
+      .clk_i, .rst_i, .look_valid_i(look), .look_root_i(look_root), .look_first_i(look_first),
+      .look_index_i(look_index), .look_word_i(look_first ? look_vpn[13:10] : look_vpn[3:0]), .hit_o(hit),
+      .pte_o(cached), .put_valid_i(data_valid_i && data_fault_i == tern_spec_pkg::FAULT_NONE), .drop_valid_i(drop),
+      .put_root_i(drop ? flush_root_i : data_root), .put_first_i(drop ? drop_first : data_first),
+      .put_index_i(drop ? drop_index : data_index), .put_line_i(data_i), .clear_all_i(clear)
+  );
+  pte_flush u_flush (
+      .clk_i, .rst_i, .valid_i(flush_valid_i), .ready_o(flush_ready_o), .all_i(flush_all_i), .first_i(flush_first_i),
+      .count_i(flush_count_i), .clear_o(clear), .drop_o(drop), .drop_first_o(drop_first), .drop_index_o(drop_index)
   );
 
-  pte_decode u_decode (
-      .pte_i(pte_q), .first_i(first_q), .mem_pages_i, .pointer_o(pointer), .leaf_o(leaf), .fault_o(fault)
+  // Memory
+  logic [WALKS-1:0] data_walk, data_q;
+  logic [7:0] data_fault_q;
+  logic data_first_q;
+  logic [3:0] data_word;
+  rr_arbiter #(.N(WALKS)) u_read (
+      .clk_i, .rst_i, .request_i(wants_read), .advance_i(read_ready_i), .grant_o(read_grant)
   );
-
-  // Flush: the lines of the range, second level, then first level
-  assign flush_last = {1'b0, flush_first_i} + flush_count_i - 21'd1;
-  assign clear_all = state_q == IDLE && flush_valid_i &&
-      (flush_all_i || flush_count_i == '0 || flush_count_i > 21'(RANGE_LIMIT));
-  assign last_index = flush_last[20] ? (first_q ? 16'h3f : 16'hffff) :
-      first_q ? {10'b0, flush_last[19:14]} : flush_last[19:4];
-  assign drop_end = index_q == last_index;
-  assign flush_ready_o = clear_all || (drop && first_q && drop_end);
-
-  // Result
-  logic give_up;  // the fault is from memory, not from the cache
-  assign give_up = state_q == DECODE && (bus_fault_q != tern_spec_pkg::FAULT_NONE || (!cached_q && !leaf && !pointer));
-  assign fill_valid_o = state_q == DECODE && bus_fault_q == tern_spec_pkg::FAULT_NONE && leaf;
-  assign fill_super_o = first_q;
-  assign fill_pte_o = pte_q;
-  assign done_o = give_up || fill_valid_o;
-  assign fault_o = bus_fault_q != tern_spec_pkg::FAULT_NONE ? bus_fault_q : fault;
-
-  assign read_valid_o = state_q == READ;
-  assign read_line_o = line_q;
-  assign word_line = state_q == FOUND ? cached_line : data_i;
+  assign read_valid_o = |wants_read;
+  always_comb begin
+    read_line_o = '0;
+    read_walk_o = '0;
+    data_root = '0;
+    data_vpn = '0;
+    for (int w = 0; w < WALKS; w++) begin
+      data_walk[w] = data_valid_i && data_walk_i == NW'(w);
+      if (read_grant[w]) begin
+        read_line_o = read_line_o | (first_q[w] ? {root_q[22*w+:22], vpn_q[20*w+14+:6]} :
+                                     {ppn_q[22*w+:22], vpn_q[20*w+4+:6]});
+        read_walk_o = read_walk_o | NW'(w);
+      end
+      if (data_walk_i == NW'(w)) begin
+        data_root = data_root | root_q[22*w+:22];
+        data_vpn = data_vpn | vpn_q[20*w+:20];
+      end
+    end
+  end
+  assign data_first = first_q[data_walk_i];
+  assign data_word = data_first ? data_vpn[13:10] : data_vpn[3:0];
+  assign data_index = data_first ? {10'b0, data_vpn[19:14]} : data_vpn[19:4];
 
   always_ff @(posedge clk_i) begin
-    case (state_q)
-      IDLE: begin
-        first_q <= 1'b0;
-        wait_q <= '0;
-        bus_fault_q <= tern_spec_pkg::FAULT_NONE;
-        if (start_valid_i) state_q <= LOOK;
-        else if (flush_valid_i && !clear_all) begin
-          index_q <= flush_first_i[19:4];
-          state_q <= DROP;
-        end
-      end
-      LOOK: begin
-        wait_q <= wait_q + 2'd1;
-        if (wait_q == 2'd1) state_q <= FOUND;
-      end
-      FOUND: begin
-        wait_q <= '0;
-        cached_q <= 1'b1;
-        pte_q <= first_q ? word_line[32*vpn_i[13:10]+:32] : word_line[32*vpn_i[3:0]+:32];
-        line_q <= {root_i, vpn_i[19:14]};
-        first_q <= hit ? first_q : 1'b1;
-        state_q <= hit ? DECODE : first_q ? READ : LOOK;
-      end
-      READ: if (read_ready_i) state_q <= DATA;
-      DATA:
-      if (data_valid_i) begin
-        cached_q <= 1'b0;
-        bus_fault_q <= data_fault_i;
-        pte_q <= first_q ? word_line[32*vpn_i[13:10]+:32] : word_line[32*vpn_i[3:0]+:32];
-        state_q <= DECODE;
-      end
-      DECODE: begin
-        line_q <= {root_i, vpn_i[19:14]};
-        state_q <= IDLE;
-        if (!done_o && pointer) begin
-          line_q <= {pte_q[31:10], vpn_i[9:4]};
-          first_q <= 1'b0;
-          state_q <= READ;
-        end else if (!done_o) begin
-          first_q <= 1'b1;
-          state_q <= READ;
-        end
-      end
-      default: begin  // DROP
-        index_q <= index_q + 16'd1;
-        if (drop_end) begin
-          first_q <= 1'b1;
-          index_q <= {10'b0, flush_first_i[19:14]};
-          if (first_q) state_q <= IDLE;
-        end
-      end
-    endcase
-    if (rst_i) state_q <= IDLE;
+    if (look) look_1_q <= wants_look != '0 ? look_grant : open_valid_i ? open_walk_o : '0;
+    else look_1_q <= '0;
+    look_2_q <= look_1_q;
+    data_q <= data_walk;
+    if (data_valid_i) begin
+      read_pte_q <= data_i[32*data_word+:32];
+      data_first_q <= data_first;
+      data_fault_q <= data_fault_i;
+    end
+    if (rst_i) {look_1_q, look_2_q, data_q} <= '0;
   end
 
+  // What an entry says: from the cache, and from memory
+  logic looked_first, c_pointer, c_leaf, m_pointer, m_leaf, bus;
+  logic [7:0] m_fault, c_fault;
+  assign looked_first = |(look_2_q & first_q);
+  assign bus = data_fault_q != tern_spec_pkg::FAULT_NONE;
+  pte_decode u_cached (
+      .pte_i(cached), .first_i(looked_first), .mem_pages_i, .pointer_o(c_pointer), .leaf_o(c_leaf), .fault_o(c_fault)
+  );
+  pte_decode u_read_pte (
+      .pte_i(read_pte_q), .first_i(data_first_q), .mem_pages_i, .pointer_o(m_pointer), .leaf_o(m_leaf),
+      .fault_o(m_fault)
+  );
+
+  always_ff @(posedge clk_i) begin
+    for (int w = 0; w < WALKS; w++) begin
+      if (open_valid_i && open_walk_o[w]) begin
+        state_q[3*w+:3] <= wants_look == '0 ? LOOKED : LOOK;
+        first_q[w] <= 1'b0;
+        taken_q[w] <= 1'b0;
+        root_q[22*w+:22] <= open_root_i;
+        vpn_q[20*w+:20] <= open_vpn_i;
+      end
+      if (look_grant[w]) state_q[3*w+:3] <= LOOKED;
+      if (look_2_q[w]) begin
+        {ppn_q[22*w+:22], low_q[10*w+:10]} <= cached;
+        fault_q[8*w+:8] <= tern_spec_pkg::FAULT_NONE;
+        if (hit && c_leaf) state_q[3*w+:3] <= DONE;
+        else if (!hit && !first_q[w]) state_q[3*w+:3] <= LOOK;
+        else state_q[3*w+:3] <= READ;
+        first_q[w] <= !(hit && (c_pointer || (c_leaf && !first_q[w])));
+      end
+      if (read_grant[w] && read_ready_i) state_q[3*w+:3] <= ASKED;
+      if (data_q[w]) begin
+        {ppn_q[22*w+:22], low_q[10*w+:10]} <= read_pte_q;
+        fault_q[8*w+:8] <= bus ? data_fault_q : m_fault;
+        state_q[3*w+:3] <= !bus && m_pointer ? READ : DONE;
+        if (!bus && m_pointer) first_q[w] <= 1'b0;
+      end
+      if (take_i && pick_i[w]) taken_q[w] <= 1'b1;
+      if (join_i[w]) waits_o[w] <= 1'b1;
+      else if (empty_i[w]) waits_o[w] <= 1'b0;
+      if (done_o[w] && !waits_o[w] && !join_i[w]) state_q[3*w+:3] <= FREE;
+      if (rst_i) state_q[3*w+:3] <= FREE;
+    end
+  end
+
+  always_comb begin
+    result_root_o = '0;
+    result_vpn_o = '0;
+    result_pte_o = '0;
+    result_fault_o = '0;
+    for (int w = 0; w < WALKS; w++)
+      if (pick_i[w]) begin
+        result_root_o = result_root_o | root_q[22*w+:22];
+        result_vpn_o = result_vpn_o | vpn_q[20*w+:20];
+        result_pte_o = result_pte_o | {ppn_q[22*w+:22], low_q[10*w+:10]};
+        result_fault_o = result_fault_o | fault_q[8*w+:8];
+      end
+  end
+  assign result_super_o = |(pick_i & first_q);
+  assign result_new_o = |(pick_i & ~taken_q & ~failed_o);
+
   logic unused;
-  assign unused = &{1'b0, flush_last};
+  assign unused = &{1'b0, c_fault, m_leaf};
 endmodule

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // First-level TLB: ENTRIES translations in flip-flops, fully associative, tagged by root table.
 //
-// Contract: match_o says which entry translates look_vpn_i of look_root_i, at most one bit set; used_i marks an entry
-// as used. The fields of the entry chosen by select_i (one-hot, a cycle later, say) are on entry_*. fill_valid_i puts a
-// translation in, over one that has not been used lately; the caller fills only what it did not find. clear_i forgets
-// all. A page number is 20 bits; an entry with fill_super_i covers 4 MiB.
+// Contract: match_o says which entry translates look_vpn_i of look_root_i from the next cycle on, at most one bit set;
+// used_i marks an entry as used. The fields of the entry chosen by select_i (one-hot, a cycle later) are on entry_*.
+// fill_valid_i puts a translation in, over one that has not been used lately, and removes every entry that covers a
+// page of it; lost_o are the entries that this replaces or removes: who holds a match from before must forget these.
+// clear_i forgets all, not in the cycle of a fill. A page number is 20 bits; an entry with fill_super_i covers 4 MiB.
+// Two walks may bring the same superpage; removing what overlaps is what makes a match unique, whoever fills.
 // Preemption saves nothing of it: translations can be looked up again.
 module tlb #(
     parameter int ENTRIES = 32
@@ -23,6 +25,7 @@ module tlb #(
     input  logic [       19:0] fill_vpn_i,
     input  logic               fill_super_i,
     input  logic [       31:0] fill_pte_i,
+    output logic [ENTRIES-1:0] lost_o,
     input  logic               clear_i
 );
   localparam int INDEX_W = $clog2(ENTRIES);
@@ -35,17 +38,27 @@ module tlb #(
   logic [INDEX_W-1:0] victim_q;
   logic [PTE_W-1:0] chosen, fill;
 
+  // A look meets the fill of its cycle.
+  logic fits;
+  logic [ENTRIES-1:0] found;
+  assign fits = fill_root_i == look_root_i && fill_vpn_i[19:10] == look_vpn_i[19:10] &&
+      (fill_super_i || fill_vpn_i[9:0] == look_vpn_i[9:0]);
   for (genvar i = 0; i < ENTRIES; i++) begin : g_entry
-    assign match_o[i] = valid_q[i] && root_q[22*i+:22] == look_root_i && vpn_q[20*i+10+:10] == look_vpn_i[19:10] &&
+    logic overlap;
+    assign found[i] = valid_q[i] && root_q[22*i+:22] == look_root_i && vpn_q[20*i+10+:10] == look_vpn_i[19:10] &&
         (super_q[i] || vpn_q[20*i+:10] == look_vpn_i[9:0]);
+    assign match_o[i] = lost_o[i] ? fits && victim_q == INDEX_W'(i) : found[i];
+    assign overlap = root_q[22*i+:22] == fill_root_i && vpn_q[20*i+10+:10] == fill_vpn_i[19:10] &&
+        (super_q[i] || fill_super_i || vpn_q[20*i+:10] == fill_vpn_i[9:0]);
+    assign lost_o[i] = fill_valid_i && (overlap || victim_q == INDEX_W'(i));
     always_ff @(posedge clk_i) begin
       if (fill_valid_i && victim_q == INDEX_W'(i)) begin
-        valid_q[i] <= 1'b1;
         super_q[i] <= fill_super_i;
         root_q[22*i+:22] <= fill_root_i;
         vpn_q[20*i+:20] <= fill_vpn_i;
         pte_q[PTE_W*i+:PTE_W] <= fill;
       end
+      if (lost_o[i]) valid_q[i] <= victim_q == INDEX_W'(i);
       if (rst_i || clear_i) valid_q[i] <= 1'b0;
     end
   end
@@ -58,11 +71,11 @@ module tlb #(
     for (int i = 0; i < ENTRIES; i++) if (select_i[i]) chosen = chosen | pte_q[PTE_W*i+:PTE_W];
   end
 
-  // Second chance: the victim moves on past entries that were used since it last came by.
+  // Second chance: the victim moves on past entries that were filled or used since it last came by.
   always_ff @(posedge clk_i) begin
     if (used_i) lately_q <= lately_q | select_i;
     if (fill_valid_i || (valid_q[victim_q] && lately_q[victim_q])) begin
-      lately_q[victim_q] <= 1'b0;
+      lately_q[victim_q] <= fill_valid_i;
       victim_q <= victim_q + 1'b1;
     end
     if (rst_i) begin
@@ -73,4 +86,56 @@ module tlb #(
 
   logic unused;
   assign unused = &{1'b0, fill_pte_i};
+
+`ifdef FORMAL
+  // One page of one address space, whichever, and the translation that was filled for it last, if it was not cleared
+  // since and no other translation of that page was filled: a lookup gives it or nothing.
+  (* anyconst *) logic [21:0] f_root;
+  (* anyconst *) logic [19:0] f_vpn;
+  logic f_start_q = 1'b1, f_known_q, f_super_q, f_covers;
+  logic [PTE_W-1:0] f_pte_q;
+  logic [ENTRIES-1:0] f_match, f_match_q;
+  logic f_looked_q;
+  assign f_covers = fill_valid_i && fill_root_i == f_root && fill_vpn_i[19:10] == f_vpn[19:10] &&
+      (fill_super_i || fill_vpn_i[9:0] == f_vpn[9:0]);
+  always_comb
+    for (int i = 0; i < ENTRIES; i++)
+      f_match[i] = valid_q[i] && root_q[22*i+:22] == f_root && vpn_q[20*i+10+:10] == f_vpn[19:10] &&
+          (super_q[i] || vpn_q[20*i+:10] == f_vpn[9:0]);
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    f_looked_q <= look_root_i == f_root && look_vpn_i == f_vpn && !rst_i && !clear_i;
+    f_match_q <= match_o;
+    if (f_covers) {f_known_q, f_super_q, f_pte_q} <= {1'b1, fill_super_i, fill};
+    if (rst_i || clear_i) f_known_q <= 1'b0;
+  end
+  always_comb begin
+    assume (rst_i == f_start_q);
+    assume (!(clear_i && fill_valid_i));
+    if (!f_start_q) begin
+      assert ((f_match & (f_match - 1'b1)) == '0 && (f_known_q || f_match == '0));
+      for (int i = 0; i < ENTRIES; i++)
+        if (f_match[i]) assert (super_q[i] == f_super_q && pte_q[PTE_W*i+:PTE_W] == f_pte_q);
+      if (look_root_i == f_root && look_vpn_i == f_vpn)
+        assert ((match_o & (match_o - 1'b1)) == '0 && (f_known_q || f_covers || match_o == '0));
+      if (f_looked_q && f_match_q != '0 && select_i == f_match_q)
+        assert (f_known_q && entry_super_o == f_super_q && entry_pte_o[31:10] == f_pte_q[PTE_W-1-:22] &&
+                {entry_pte_o[8], entry_pte_o[3:1]} == f_pte_q[3:0]);
+    end
+  end
+  // What a holder of a match knows: until it is lost, the entry stays as it is.
+  (* anyconst *) logic [INDEX_W-1:0] f_pick;
+  logic f_kept_q, f_was_valid_q;
+  logic [PTE_W+42:0] f_was_q;
+  always_ff @(posedge clk_i) begin
+    f_kept_q <= !rst_i && !clear_i && !lost_o[f_pick];
+    f_was_valid_q <= valid_q[f_pick];
+    f_was_q <= {super_q[f_pick], root_q[22*f_pick+:22], vpn_q[20*f_pick+:20], pte_q[PTE_W*f_pick+:PTE_W]};
+  end
+  always_comb begin
+    if (!f_start_q && f_kept_q && f_was_valid_q)
+      assert (valid_q[f_pick] && f_was_q == {super_q[f_pick], root_q[22*f_pick+:22], vpn_q[20*f_pick+:20],
+                                             pte_q[PTE_W*f_pick+:PTE_W]});
+  end
+`endif
 endmodule

@@ -4,7 +4,8 @@
 // the tables change: what was a fault becomes valid without a flush, everything else with a flush of what changed.
 // Throughput of a stream and of random pages is printed.
 module tb;
-  localparam int TAG_W = 6, TAGS = 1 << TAG_W, PAGES = 4096, LINES = PAGES * 64, ROOTS = 4, TABLES = 24;
+  localparam int TAG_W = 6, TAGS = 1 << TAG_W, WALKS = 4, QUEUE = TAGS + WALKS, PAGES = 4096, LINES = PAGES * 64,
+      ROOTS = 4, TABLES = 24;
 
   logic clk = 0, rst = 1;
   always #5 clk = !clk;
@@ -48,6 +49,7 @@ module tb;
   // in flight, by tag
   bit p_busy[0:TAGS-1], p_pass[0:TAGS-1], p_sent[0:TAGS-1];
   int p_order[0:TAGS-1];
+  logic [22:0] p_space[0:TAGS-1];  // bypass, root
   logic [7:0] p_fault[0:TAGS-1];
   logic [27:0] p_virtual[0:TAGS-1], p_line[0:TAGS-1];
   logic [1:0] p_op[0:TAGS-1];
@@ -226,6 +228,7 @@ module tb;
     p_sent[t] = 0;
     p_fault[t] = fault;
     p_virtual[t] = req_line;
+    p_space[t] = {bypass, root_ppn};
     p_line[t] = bypass ? req_line : {ppn, req_line[5:0]};
     p_op[t] = req_op;
     p_amo[t] = req_amo;
@@ -251,17 +254,17 @@ module tb;
   endtask
 
   // ---- memory: answers in any order
-  int q_due[0:TAGS], latency = 20, spread = 60, at;
-  bit q_busy[0:TAGS];
-  logic [TAG_W:0] q_tag[0:TAGS];
-  logic [511:0] q_data[0:TAGS];
-  logic [7:0] q_fault[0:TAGS];
+  int q_due[0:QUEUE-1], latency = 20, spread = 60, at;
+  bit q_busy[0:QUEUE-1];
+  logic [TAG_W:0] q_tag[0:QUEUE-1];
+  logic [511:0] q_data[0:QUEUE-1];
+  logic [7:0] q_fault[0:QUEUE-1];
 
   task automatic memory();
     int t, slot;
     if (mem_valid && mem_ready) begin
       t = int'(mem_tag[TAG_W-1:0]);
-      slot = mem_tag[TAG_W] ? TAGS : t;
+      slot = mem_tag[TAG_W] ? TAGS + t : t;
       if (q_busy[slot]) $fatal(1, "tag %0h twice in flight", mem_tag);
       q_busy[slot] = 1;
       q_tag[slot] = mem_tag;
@@ -282,9 +285,14 @@ module tb;
           $fatal(1, "payload differs");
         if (p_op[t] == tern_pkg::MEM_ATOMIC && mem_amo != p_amo[t]) $fatal(1, "amo differs");
         for (int i = 0; i < TAGS; i++)
-          if (p_busy[i] && p_pass[i] && !p_sent[i] && p_virtual[i] == p_virtual[t] && p_order[i] < p_order[t] &&
-              i != t && !(req_valid && int'(req_tag) == i))
+          if (p_busy[i] && p_pass[i] && !p_sent[i] && p_virtual[i] == p_virtual[t] && p_space[i] == p_space[t] &&
+              p_order[i] < p_order[t] && i != t && !(req_valid && int'(req_tag) == i))
             $fatal(1, "line %h out of order", p_virtual[t]);
+        if (p_op[t] != tern_pkg::MEM_READ)  // the same line by another address
+          for (int i = 0; i < TAGS; i++)
+            if (p_busy[i] && p_pass[i] && !p_sent[i] && p_line[i] == p_line[t] && p_order[i] < p_order[t] && i != t &&
+                !(req_valid && int'(req_tag) == i))
+              $fatal(1, "a write to line %h passes a request by another address", mem_line);
         p_sent[t] = 1;
         p_data[t] = q_data[slot];
         if ($urandom_range(63) == 0 && mode == RANDOM) begin
@@ -295,8 +303,8 @@ module tb;
     end
     mem_ready <= mode != RANDOM || $urandom_range(3) != 0;
     mem_rsp_valid <= 0;
-    at = int'($urandom_range(TAGS));
-    for (int i = 0; i <= TAGS; i++) if (!(q_busy[at] && q_due[at] <= now)) at = (at + 1) % (TAGS + 1);
+    at = int'($urandom_range(QUEUE - 1));
+    for (int i = 0; i < QUEUE; i++) if (!(q_busy[at] && q_due[at] <= now)) at = (at + 1) % QUEUE;
     if (q_busy[at] && q_due[at] <= now) begin
       q_busy[at] = 0;
       mem_rsp_valid <= 1;

@@ -1,0 +1,5 @@
+rtl/lint.vlt
+-y rtl/mem
+rtl/tern_pkg.sv
+rtl/gen/tern_spec_pkg.sv
+tests/rtl/mmu_rate/tb.sv

@@ -9,6 +9,8 @@
  * between request and answer. A request that finds the copy empty is answered without touching the hardware. If
  * completions are on their way, the hardware may get the request with its queue empty, and ignores it: then the
  * completions empty the copy, and that is the answer. So the race needs no case of its own.
+ * A kernel that needs a page stops its engine without a request (docs/spec/pte.yaml). That is told at once, as is what
+ * was cancelled behind it: it may be that, or what was submitted after the stop, that a request cuts.
  * A reset reads what the hardware had indicated before it; what is left in the copy then, the reset took (F3).
  */
 #include <errno.h>
@@ -95,14 +97,33 @@ static void pop(struct tern_kmd_engine *q)
     q->n--;
 }
 
+/** A buffer came back: because of a page request, its own or that of one before it? */
+static bool is_returned(const struct tern_kmd *k, struct tern_kmd_engine *q, const struct tern_indication *ind)
+{
+    if (ind->kind != TERN_KMD_PREEMPTED || !k->page_requests) {
+        return false;
+    }
+    const bool asks = ind->fault == TERN_FAULT_PAGE_ABSENT && ind->begin;
+    const bool cancelled = !ind->fault && !ind->begin && q->returns;
+    q->returns = asks || cancelled;
+    return q->returns;
+}
+
 /** 1: to be polled as it is. 0: kept for the answer. An indication must be about the oldest buffer (C5). */
-static int account(struct tern_kmd_engine *q, uint32_t e, const struct tern_indication *ind)
+static int account(const struct tern_kmd *k, struct tern_kmd_engine *q, uint32_t e, struct tern_indication *ind)
 {
     if (!q->n || ind->fence != q->queue[0]) {
         return tern_error(-EPROTO, "engine %u indicates fence %llu, but %llu is the oldest submitted", e,
                           (unsigned long long)ind->fence, q->n ? (unsigned long long)q->queue[0] : 0);
     }
+    if (is_returned(k, q, ind)) {
+        ind->kind = TERN_KMD_RETURNED;
+        ind->began = ind->begin != 0;
+        pop(q);
+        return 1;
+    }
     if (ind->kind == TERN_KMD_COMPLETED || ind->kind == TERN_KMD_FAULTED) {
+        q->returns = false;
         q->last_completed = ind->kind == TERN_KMD_COMPLETED ? ind->fence : q->last_completed;
         pop(q);
         return 1;
@@ -149,8 +170,9 @@ int tern_kmd_take(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
                              TERN_REG_ENGINE_IND_GROUP_Y(e), TERN_REG_ENGINE_IND_GROUP_Z(e)};
     uint32_t v[13] = {0};
     r = read_run(kmd, regs, v, 1);
-    bool faulted = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED;
-    r = r ? r : read_run(kmd, regs + 1, v + 1, faulted ? 12 : 7);
+    bool detailed = FIELD(v[0], TERN_ENGINE_IND_INFO_KIND) == TERN_ENGINE_IND_INFO_KIND_FAULTED ||
+                    FIELD(v[0], TERN_ENGINE_IND_INFO_FAULT);
+    r = r ? r : read_run(kmd, regs + 1, v + 1, detailed ? 12 : 7);
     r = r ? r : write_run(kmd, &(struct tern_hal_write){TERN_REG_ENGINE_IND_POP(e), 1u}, 1);
     if (r) {
         return r;
@@ -183,7 +205,7 @@ int tern_kmd_poll(struct tern_kmd *kmd, uint32_t e, struct tern_indication *out)
         return 1;
     }
     while ((r = tern_kmd_take(kmd, e, &ind)) > 0) {
-        r = account(q, e, &ind);
+        r = account(kmd, q, e, &ind);
         if (r > 0) {
             *out = ind;
         }
@@ -216,7 +238,7 @@ static int read_indications(struct tern_kmd *kmd, uint32_t e)
     struct tern_indication ind;
     int r;
     while ((r = tern_kmd_take(kmd, e, &ind)) > 0) {
-        r = account(q, e, &ind);
+        r = account(kmd, q, e, &ind);
         if (r < 0) {
             return r;
         }
@@ -235,6 +257,7 @@ static void settle(struct tern_kmd_engine *q)
         q->last_aborted = q->last_completed = q->queue[q->n - 1]; /* P5: a reset advances it */
         q->stopping = false;
     }
+    q->returns = false;
     q->n = 0; /* behind a buffer that was cut: it never began, and leaves with the answer */
     q->unpolled_count += (uint32_t)answered(q, &q->unpolled[q->unpolled_count]);
 }

@@ -44,20 +44,23 @@ enum tern_kmd_kind {
     /** The answer to a request to stop: once for each request. */
     TERN_KMD_PREEMPTED = TERN_ENGINE_IND_INFO_KIND_PREEMPTED,
     TERN_KMD_FAULTED = TERN_ENGINE_IND_INFO_KIND_FAULTED,
+    /** Came back though nothing had asked the engine to stop: a kernel waits for a page (fault page_absent), or the
+     *  buffer was behind such a one and never began (fault 0). Not an answer to a request. */
+    TERN_KMD_RETURNED,
 };
 
 struct tern_indication {
     uint32_t kind;           /**< enum tern_kmd_kind. */
-    uint32_t fault, access, warp, lane, va, pc; /**< Of FAULTED. */
-    uint32_t group[3];       /**< Work-group of the faulting work-item; warp counts within it. */
-    /** FAULTED: of the packet. PREEMPTED: of the packet to go on with, of the buffer that was cut. */
+    uint32_t fault, access, warp, lane, va, pc; /**< Of FAULTED, and of RETURNED. */
+    uint32_t group[3];       /**< Work-group of the work-item; warp counts within it. */
+    /** FAULTED: of the packet. PREEMPTED, RETURNED: of the packet to go on with, of the buffer that was cut. */
     uint32_t offset;
     uint64_t fence;          /**< Of the buffer. PREEMPTED: of the request (P5). */
     uint64_t begin, end;     /**< Times of the buffer that ended or was cut; zero if it had not begun. */
     uint64_t last_completed; /**< PREEMPTED: what it says (P5). */
     /** PREEMPTED: fence of the oldest buffer that came back, 0: none. Those behind it never began. */
     uint64_t cut;
-    bool began;              /**< PREEMPTED: it had begun: its state is in the save area. */
+    bool began;              /**< PREEMPTED, RETURNED: it had begun: its state is in the save area. */
 };
 
 /** A copy of the state of an HW queue, and the indications that have been read but not polled yet. */
@@ -66,6 +69,7 @@ struct tern_kmd_engine {
     uint32_t n;
     uint64_t last_submitted, last_completed, last_aborted;
     bool stopping;               /**< A request to stop has not been answered. */
+    bool returns;                /**< A page request has stopped the engine: what never began may come back. */
     struct tern_indication answer; /**< What is known of the answer. */
     struct tern_indication unpolled[TERN_HW_QUEUE + 1]; /**< Read by a reset. */
     uint32_t unpolled_count;

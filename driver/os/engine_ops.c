@@ -134,6 +134,13 @@ static int op_poll(void *user, uint32_t engine, struct tern_sched_indication *ou
         out->preempted.offset = without_prefix(inflight(dev, engine, ind.cut), ind.offset);
         out->preempted.began = ind.began;
         break;
+    case TERN_KMD_RETURNED:
+        ind.offset = without_prefix(inflight(dev, engine, ind.fence), ind.offset);
+        out->kind = TERN_SCHED_RETURNED;
+        out->preempted.offset = ind.offset;
+        out->preempted.began = ind.began;
+        out->fault = ind;
+        break;
     default:
         break;
     }

@@ -59,6 +59,36 @@ static void ended(struct mock_queue *q, enum tern_sched_kind kind, uint64_t now)
     shift(q);
 }
 
+/** What runs goes to its save area. */
+static void save(const struct mock_queue *q, uint32_t engine)
+{
+    struct mock_context *c = MOCK_CONTEXT(q->chunk[0].context);
+    check(!c->save.valid, "a save area that holds state is written");
+    c->save.valid = true;
+    c->save.job = q->chunk[0].job;
+    c->save.start = q->chunk[0].start;
+    c->save.slot = q->chunk[0].slot;
+    c->save.engine = engine;
+    c->save.at = q->at;
+    c->save.left = q->left;
+}
+
+/** What runs needs a page: all of the queue comes back, one by one. */
+static void asked(struct mock *m, uint32_t engine, uint64_t now)
+{
+    struct mock_queue *q = &m->queue[engine];
+    struct tern_sched_indication *i = tell(q, TERN_SCHED_RETURNED, q->chunk[0].id);
+    i->preempted.began = true;
+    i->preempted.offset = q->at * TERN_PKT_LINE_BYTES;
+    i->begin = q->begin;
+    i->end = now;
+    i->fault = (struct tern_indication){.fault = TERN_FAULT_PAGE_ABSENT, .offset = i->preempted.offset};
+    save(q, engine);
+    for (shift(q); q->n; shift(q)) {
+        tell(q, TERN_SCHED_RETURNED, q->chunk[0].id);
+    }
+}
+
 /** The queue comes back: what ran is in its save area. */
 static void stopped(struct mock *m, uint32_t engine, uint64_t now)
 {
@@ -70,16 +100,8 @@ static void stopped(struct mock *m, uint32_t engine, uint64_t now)
         i->begin = q->running ? q->begin : 0;
         i->end = q->running ? now : 0;
         i->preempted.offset = q->at * TERN_PKT_LINE_BYTES;
-        struct mock_context *c = MOCK_CONTEXT(q->chunk[0].context);
         if (q->running) {
-            check(!c->save.valid, "a save area that holds state is written");
-            c->save.valid = true;
-            c->save.job = q->chunk[0].job;
-            c->save.start = q->chunk[0].start;
-            c->save.slot = q->chunk[0].slot;
-            c->save.engine = engine;
-            c->save.at = q->at;
-            c->save.left = q->left;
+            save(q, engine);
         }
     }
     while (q->n) {
@@ -178,6 +200,11 @@ static uint64_t step(struct mock *m, uint32_t engine, uint64_t now, uint64_t mos
         q->restoring -= n;
         return n;
     }
+    if (!q->chunk[0].job->null && work_of(q)->asks && q->left == work_of(q)->cost) {
+        work_of(q)->asks--;
+        asked(m, engine, now);
+        return 0;
+    }
     uint64_t n = least(most, q->left);
     n = q->stopping ? least(n, until_stop(q)) : n;
     q->left -= q->left == MOCK_HANG ? 0 : n;
@@ -222,7 +249,7 @@ uint64_t mock_next(const struct mock *m)
         } else if (q->n && w->cost != MOCK_HANG) {
             uint64_t begun = q->running ? q->left + (q->chunk[0].packets - q->at - 1) * w->cost
                                         : q->chunk[0].packets * w->cost;
-            at = least(at, q->restoring + begun + 1);
+            at = least(at, q->restoring + (w->asks ? 0 : begun) + 1);
         }
     }
     return at;
@@ -239,6 +266,7 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *s)
     }
     check(q->n < TERN_HW_QUEUE, "a third chunk in the HW queue (C6)");
     check(!q->stopping, "a submission while a preemption is under way");
+    check(s->context->process->system || !MOCK_CONTEXT(s->context)->absent, "a submission of what waits for a page");
     check(s->context->affinity == TERN_ENGINE_ANY || s->context->affinity == (int32_t)engine,
           "a bound context elsewhere");
     check(s->id > q->last_completed, "an id that has completed");
@@ -369,6 +397,30 @@ static void op_event(void *user, const struct tern_sched_event *event)
     }
 }
 
+static bool op_resident(void *user, struct tern_sched_context *c, struct tern_job *job)
+{
+    (void)user;
+    (void)job;
+    return !MOCK_CONTEXT(c)->absent;
+}
+
+static bool op_page(void *user, struct tern_sched_context *c, struct tern_job *job, const struct tern_indication *ind)
+{
+    struct mock *m = user;
+    check(ind->fault == TERN_FAULT_PAGE_ABSENT && ind->offset % TERN_PKT_LINE_BYTES == 0 && ind->offset < job->size,
+          "a page request without a place");
+    check(!MOCK_CONTEXT(c)->absent, "a page request of what waits for one");
+    m->asked++;
+    MOCK_CONTEXT(c)->absent = !m->no_page;
+    return !m->no_page;
+}
+
+void mock_page_comes(struct mock *m, struct mock_context *c)
+{
+    c->absent = false;
+    tern_sched_context_recheck(&m->sched, &c->sched, false);
+}
+
 static const struct tern_sched_ops ops = {
     .submit = op_submit,
     .preempt = op_preempt,
@@ -381,6 +433,8 @@ static const struct tern_sched_ops ops = {
     .fault = op_fault,
     .stuck = op_stuck,
     .event = op_event,
+    .resident = op_resident,
+    .page = op_page,
 };
 
 void mock_init(struct mock *m, uint32_t engines, const struct tern_sched_config *config)

@@ -22,12 +22,14 @@ struct mock_work {
     uint64_t group;  /**< Cycles of a work-group: where it stops at granularity group. 0: at the end of the packet. */
     int32_t fault_at; /**< Packet that faults, or -1. */
     bool unstoppable; /**< Does not answer a preemption while it runs. */
+    uint32_t asks;    /**< How often it stops at the beginning of a packet, because it needs a page. */
     uint32_t executed[MOCK_PACKETS];
 };
 
 /** A context with its save area. */
 struct mock_context {
     struct tern_sched_context sched;
+    bool absent; /**< It waits for a page, until mock_page_comes. */
     struct {
         bool valid;
         const struct tern_job *job;
@@ -60,6 +62,8 @@ struct mock {
     uint64_t reset_cycles, reset_begun; /**< How long a reset takes; reset_begun: 0, or since when there is one. */
     uint32_t dependent[TERN_ENGINES_MAX];
     uint32_t resets, preemptions, finer, faults, stucks, deepest, reads; /**< reads: of fences. */
+    uint64_t asked;          /**< Pages that were asked for. */
+    bool no_page;            /**< There is none of those that are asked for. */
     uint64_t resumed, moved; /**< Chunks that went on; that did so on another engine. */
     uint32_t later;          /**< How often a reset is put off. */
     int fail;                /**< If not 0, what every operation returns. */
@@ -74,6 +78,8 @@ void mock_init(struct mock *m, uint32_t engines, const struct tern_sched_config 
 void mock_advance(struct mock *m, uint64_t cycles);
 /** Cycles until some engine has something to tell, if nothing is asked of it; UINT64_MAX: never. */
 uint64_t mock_next(const struct mock *m);
+/** The page that the context waits for is there. */
+void mock_page_comes(struct mock *m, struct mock_context *c);
 /** A job of so many nop packets. */
 struct tern_job *mock_job(struct mock_work *work, uint32_t packets, uint64_t fence);
 /** Makes packet i a fence_wait or a fence_signal. */

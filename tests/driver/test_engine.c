@@ -23,27 +23,42 @@
 struct told {
     uint32_t kind;
     uint64_t fence, begin;
+    uint32_t fault;
 };
 
 static struct toy {
     struct tern_hal hal;
     uint64_t queue[2], begin, now, submitted;
     uint32_t n, inds, granularity, commands;
-    bool stopping, cut, gone, stuck;
+    bool stopping, cut, gone, stuck, pages;
     struct told ind[4];
 } toy;
 
 static void indicate(uint32_t kind)
 {
-    toy.ind[toy.inds++] = (struct told){kind, toy.queue[0], toy.begin};
+    toy.ind[toy.inds++] = (struct told){kind, toy.queue[0], toy.begin, 0};
     toy.queue[0] = toy.queue[1];
     toy.n--;
     toy.begin = 0;
 }
 
-/** One step of the engine: what runs begins, ends, faults, or is stopped. */
+/** What runs asks for a page: it is cut, and what is behind it cancelled with the next steps. */
+static void toy_page(void)
+{
+    toy.now++;
+    toy.ind[toy.inds] = (struct told){0};
+    indicate(TERN_ENGINE_IND_INFO_KIND_PREEMPTED);
+    toy.ind[toy.inds - 1].fault = TERN_FAULT_PAGE_ABSENT;
+    toy.stopping = toy.cut = toy.n != 0;
+}
+
+/** One step of the engine: what runs begins, ends, faults, is stopped, or asks for a page. */
 static void toy_step(int chance)
 {
+    if (toy.pages && toy.n && toy.begin && chance % 5 == 0) {
+        toy_page();
+        return;
+    }
     toy.now++;
     if (!toy.n) {
         toy.stopping = false;
@@ -74,7 +89,7 @@ static int toy_read(struct tern_hal *hal, uint32_t offset, uint32_t *value)
             (toy.stuck ? TERN_ENGINE_STATUS_RESET_MASK : 0) |
                  toy.inds << TERN_ENGINE_STATUS_INDICATIONS_SHIFT;
     } else if (offset == TERN_REG_ENGINE_IND_INFO(0)) {
-        *value = t->kind;
+        *value = t->kind | t->fault << TERN_ENGINE_IND_INFO_FAULT_SHIFT;
     } else if (offset == TERN_REG_ENGINE_IND_FENCE_LO(0)) {
         *value = (uint32_t)t->fence;
     } else if (offset == TERN_REG_ENGINE_IND_BEGIN_LO(0)) {
@@ -304,18 +319,93 @@ static void test_lies(void **state)
     (void)state;
     struct tern_indication i;
     assert_int_equal(submit(1), 0);
-    toy.ind[toy.inds++] = (struct told){TERN_ENGINE_IND_INFO_KIND_COMPLETED, 7, 1};
+    toy.ind[toy.inds++] = (struct told){TERN_ENGINE_IND_INFO_KIND_COMPLETED, 7, 1, 0};
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EPROTO);
     assert_non_null(strstr(tern_last_error(), "indicates fence 7, but 1 is the oldest"));
-    toy.ind[toy.inds++] = (struct told){TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 1, 1};
+    toy.ind[toy.inds++] = (struct told){TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 1, 1, 0};
     assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EPROTO);
+}
+
+/** A kernel asks for a page: told at once, as is what was cancelled behind it; nobody waits for an answer. */
+static void test_page_request(void **state)
+{
+    (void)state;
+    kmd.page_requests = true;
+    assert_int_equal(submit(1), 0);
+    assert_int_equal(submit(2), 0);
+    toy_step(1);
+    toy_page();
+    struct tern_indication i = next();
+    assert_true(i.kind == TERN_KMD_RETURNED && i.fence == 1 && i.began && i.fault == TERN_FAULT_PAGE_ABSENT);
+    expect_none();
+    assert_int_equal(submit(3), 0); /* before the stop has ended: it is cancelled as well */
+    toy_step(1);
+    toy_step(1);
+    i = next();
+    assert_true(i.kind == TERN_KMD_RETURNED && i.fence == 2 && !i.began && !i.fault);
+    i = next();
+    assert_true(i.kind == TERN_KMD_RETURNED && i.fence == 3 && !i.began && !i.fault);
+    expect_none();
+    assert_int_equal(submit(4), 0);
+    toy_step(1);
+    toy_step(1);
+    i = next();
+    assert_true(i.kind == TERN_KMD_COMPLETED && i.fence == 4);
+}
+
+/** And a request to stop that crosses it is answered all the same, once, for what was there when it came. */
+static void test_page_request_and_stop(void **state)
+{
+    (void)state;
+    struct tern_indication i;
+    kmd.page_requests = true;
+    for (int late = 0; late < 2; late++) {
+        const uint64_t f = 1 + 10 * (uint64_t)late;
+        assert_int_equal(submit(f), 0);
+        toy_step(1);
+        if (late) {
+            toy_page();
+            assert_int_equal(submit(f + 1), 0); /* the stop is over, though it has not been told: this one runs */
+            toy_step(1);
+        }
+        assert_int_equal(tern_kmd_preempt(&kmd, 0, 100 + f, 3), 0);
+        if (late) {
+            toy_step(1);
+        } else {
+            toy_page();
+        }
+        i = next();
+        assert_true(i.kind == TERN_KMD_RETURNED && i.fence == f && i.began && i.fault == TERN_FAULT_PAGE_ABSENT);
+        i = next();
+        assert_true(i.kind == TERN_KMD_PREEMPTED && i.fence == 100 + f && !i.fault);
+        assert_true(i.cut == (late ? f + 1 : 0) && i.began == (late == 1));
+        expect_none();
+    }
+}
+
+/** Not on a device that cannot do it; nothing is cancelled without a stop. */
+static void test_page_request_lies(void **state)
+{
+    (void)state;
+    struct tern_indication i;
+    const struct told lies[] = {{TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 1, 1, TERN_FAULT_PAGE_ABSENT},
+                                {TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 1, 0, 0},
+                                {TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 1, 0, TERN_FAULT_PAGE_ABSENT},
+                                {TERN_ENGINE_IND_INFO_KIND_PREEMPTED, 1, 1, TERN_FAULT_PAGE}};
+    for (uint32_t k = 0; k < sizeof lies / sizeof *lies; k++) {
+        setup(NULL);
+        kmd.page_requests = k != 0;
+        assert_int_equal(submit(1), 0);
+        toy.ind[toy.inds++] = lies[k];
+        assert_int_equal(tern_kmd_poll(&kmd, 0, &i), -EPROTO);
+    }
 }
 
 /* ------------------------------------------------------------------ random */
 
 #define BUFFERS 100000u
 
-enum end { OPEN, COMPLETED, FAULTED, BACK, LOST };
+enum end { OPEN, COMPLETED, FAULTED, BACK, LOST, ASKED };
 
 static struct driver {
     enum end end[BUFFERS];
@@ -345,6 +435,10 @@ static bool poll_one(void)
         break;
     case TERN_KMD_FAULTED:
         ends(i.fence, FAULTED);
+        break;
+    case TERN_KMD_RETURNED:
+        assert_int_equal(i.began, i.fault == TERN_FAULT_PAGE_ABSENT);
+        ends(i.fence, i.began ? ASKED : BACK);
         break;
     default:
         assert_true(d.request && i.fence == d.request && i.last_completed == d.completed);
@@ -377,15 +471,16 @@ static void reset_one(void)
     d.request = 0;
 }
 
+/** state: with page requests. */
 static void test_random(void **state)
 {
-    (void)state;
     const char *given = getenv("TERN_TEST_SEED");
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : 1;
-    uint32_t count[5] = {0};
+    uint32_t count[6] = {0};
     printf("seed %u (rerun: TERN_TEST_SEED=%u)\n", seed, seed);
     srand(seed);
     memset(&d, 0, sizeof d);
+    toy.pages = kmd.page_requests = *state != NULL;
     d.next = d.oldest = 1;
     while (d.next < BUFFERS) {
         switch (rand() % 16) {
@@ -428,9 +523,15 @@ static void test_random(void **state)
         count[d.end[f]]++;
     }
     assert_true(count[COMPLETED] > 1000 && count[FAULTED] > 1000 && count[BACK] > 1000 && count[LOST] > 100 &&
-                d.excused > 100);
-    printf("%u completed, %u faulted, %u came back, %u lost to resets; %llu answers\n", count[COMPLETED],
-           count[FAULTED], count[BACK], count[LOST], (unsigned long long)d.answers);
+                d.excused > 100 && (count[ASKED] > 1000 || !toy.pages));
+    printf("%u completed, %u faulted, %u came back, %u asked for pages, %u lost to resets; %llu answers\n",
+           count[COMPLETED], count[FAULTED], count[BACK], count[ASKED], count[LOST], (unsigned long long)d.answers);
+}
+
+static void test_random_pages(void **state)
+{
+    (void)state;
+    test_random((void *[]){&toy});
 }
 
 int main(void)
@@ -440,6 +541,8 @@ int main(void)
         T(test_answers_itself), T(test_completion_on_the_way), T(test_cut_and_cancelled),
             T(test_granularity_of_the_device),
         T(test_reset_within_a_stop), T(test_reset), T(test_reset_fails), T(test_all_ones), T(test_lies), T(test_random),
+        T(test_page_request), T(test_page_request_and_stop), T(test_page_request_lies),
+        cmocka_unit_test_setup(test_random_pages, setup),
     };
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
 }

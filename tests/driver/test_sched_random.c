@@ -69,6 +69,7 @@ static void submit_one(int i)
         w->cost = MOCK_HANG;
         w->unstoppable = true;
     }
+    w->asks = p && pick(5) == 0 ? pick(6) : 0;
     struct tern_job *job = mock_job(w, packets, ++clients[i].submitted);
     job->submitted = m.now;
     job->null = pick(20) == 0;
@@ -140,6 +141,9 @@ static void judge(void)
         assert_true((c->state == TERN_SCHED_EMPTY) == (c->process->error || none));
         live[c->engine] += c->live;
         waits[c->engine] = waits[c->engine] || c->state == TERN_SCHED_READY;
+        if (c->state == TERN_SCHED_READY && tern_list_empty(&c->update)) {
+            assert_false(clients[i].mock.absent);
+        }
         if (c->state == TERN_SCHED_WAITING) { /* no lost wake-up: it is right to wait */
             assert_true(m.fence[c->wait_address / 8] < c->wait_value);
         }
@@ -178,6 +182,11 @@ static void step(void)
 {
     run_once();
     judge();
+    for (int i = 0; i < CLIENTS; i++) {
+        if (clients[i].mock.absent && pick(4) == 0) {
+            mock_page_comes(&m, &clients[i].mock);
+        }
+    }
     uint64_t due = tern_sched_deadline(&m.sched), next = mock_next(&m), n = pick(4) ? 1 + pick(100) : 1 + pick(2000);
     if (pick(2)) { /* else whoever owns it comes late */
         n = due < n ? due : n;
@@ -240,17 +249,19 @@ static void test_random(void **state)
     const char *given = getenv("TERN_TEST_SEED");
     seed = given ? (unsigned)strtoul(given, NULL, 0) : 1;
     printf("seed %u (rerun: TERN_TEST_SEED=%u)\n", seed, seed);
-    uint64_t resumed = 0, moved = 0, resets = 0, faults = 0;
+    uint64_t resumed = 0, moved = 0, resets = 0, faults = 0, asked = 0;
     for (unsigned k = 0; k < 150; k++) {
         round_of(k);
         resumed += m.resumed;
         moved += m.moved;
         resets += m.resets;
         faults += m.faults;
+        asked += m.asked;
     }
-    printf("%llu chunks went on, %llu on another engine; %llu resets, %llu faults\n", (unsigned long long)resumed,
-           (unsigned long long)moved, (unsigned long long)resets, (unsigned long long)faults);
-    assert_true(resumed > 1000 && moved > 100 && resets > 10 && faults > resets);
+    printf("%llu chunks went on, %llu on another engine; %llu resets, %llu faults; %llu pages\n",
+           (unsigned long long)resumed, (unsigned long long)moved, (unsigned long long)resets,
+           (unsigned long long)faults, (unsigned long long)asked);
+    assert_true(resumed > 1000 && moved > 100 && resets > 10 && faults > resets && asked > 1000);
 }
 
 int main(void)

@@ -76,20 +76,25 @@ struct tern_chunk {
     int64_t charged;      /**< Cycles: the estimate, or what it has run if that is more. */
 };
 
-enum tern_sched_kind { TERN_SCHED_COMPLETED = 1, TERN_SCHED_PREEMPTED, TERN_SCHED_FAULTED };
+enum tern_sched_kind {
+    TERN_SCHED_COMPLETED = 1,
+    TERN_SCHED_PREEMPTED,
+    TERN_SCHED_FAULTED,
+    TERN_SCHED_RETURNED, /**< Stopped by the engine: it waits for a page; or never began, being behind one that does. */
+};
 
 /** What an engine indicates, in submission order (C5, P3). One PREEMPTED answers a preemption, unless a reset does. */
 struct tern_sched_indication {
     enum tern_sched_kind kind;
-    uint64_t fence;          /**< Chunk that completed or faulted; of PREEMPTED the preemption fence id. */
+    uint64_t fence;          /**< The chunk; of PREEMPTED the preemption fence id. */
     uint64_t last_completed; /**< PREEMPTED: fence id (P5). What was submitted later has left the HW queue. */
     uint64_t begin, end;     /**< Times of the chunk that ended or was preempted; zero if it had not begun. */
     struct {
         uint64_t fence;  /**< The oldest chunk that had not completed; 0: all had (P4). */
         uint32_t offset; /**< Byte offset in the chunk of the packet to go on with. */
         bool began;      /**< It is to be resumed from the save area; else it runs as if never submitted. */
-    } preempted;
-    struct tern_indication fault; /**< FAULTED: the details, offset within the chunk. */
+    } preempted; /**< Also of RETURNED, but for the fence. */
+    struct tern_indication fault; /**< FAULTED, and RETURNED that began: the details, offset within the chunk. */
 };
 
 /* ------------------------------------------------------------------ events */
@@ -148,6 +153,10 @@ struct tern_sched_ops {
     /** Is all memory there that the job, the context's next, may use? False: the context is not dispatched until
      * tern_sched_context_recheck. May be NULL: always. */
     bool (*resident)(void *user, struct tern_sched_context *context, struct tern_job *job);
+    /** The job, which was in front, waits for the page that ind names: `resident` says when it can go on. False: there
+     *  is no such page for it, and this is a fault. May be NULL: there are no such engines. */
+    bool (*page)(void *user, struct tern_sched_context *context, struct tern_job *job,
+                 const struct tern_indication *ind);
 };
 
 /* ------------------------------------------------------------------ objects */
@@ -180,6 +189,7 @@ struct tern_sched_process {
 struct tern_sched_stats {
     uint64_t submitted, completed, aborted; /**< Jobs; aborted: or faulted. */
     uint64_t preempted, moved;              /**< Chunks preempted after they had begun; that went on elsewhere. */
+    uint64_t page_requests;                 /**< How often a chunk stopped because it needed a page. */
     uint64_t cycles;                        /**< Run, */
     uint64_t engine_cycles[TERN_ENGINES_MAX]; /**< and of these on each engine. */
     uint64_t waited, longest_wait;          /**< From submission of a job to its begin: sum, maximum. */

@@ -251,6 +251,15 @@ static void move_on(struct tern_sched *s, struct tern_sched_context *c)
     }
 }
 
+/** What ran is saved, and goes on from there. */
+static void was_saved(struct tern_sched *s, uint32_t engine, struct tern_chunk *chunk, uint32_t offset, uint64_t end)
+{
+    chunk->resume = true;
+    chunk->resume_at = offset;
+    chunk->preempted_on = engine;
+    tern_sched_emit(s, TERN_EV_PREEMPTED, engine, chunk, end);
+}
+
 static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -268,13 +277,10 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
         struct tern_chunk chunk = take_front(s, engine, began ? ind->begin : 0, began ? ind->end : 0);
         if (began) {
             ran = chunk.context;
-            chunk.resume = true;
-            chunk.resume_at = ind->preempted.offset;
-            chunk.preempted_on = engine;
             chunk.preemptions++;
             chunk.save_cycles = ind->end > e->preempt_since ? ind->end - e->preempt_since : 0;
             ran->stats.preempted++;
-            tern_sched_emit(s, TERN_EV_PREEMPTED, engine, &chunk, ind->end);
+            was_saved(s, engine, &chunk, ind->preempted.offset, ind->end);
         }
         chunk.id = chunk.context->process->system ? chunk.id : 0; /* P6 */
         requeue(s, &chunk);
@@ -285,6 +291,27 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
     return 0;
 }
 
+/** The front came back by itself: it is dispatched again, what ran as soon as its page is there. */
+static int returned(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
+{
+    struct tern_indication in_job = ind->fault;
+    struct tern_chunk chunk = take_front(s, engine, ind->begin, ind->end);
+    struct tern_sched_context *c = chunk.context;
+    const bool asks = ind->preempted.began && s->ops->page && !c->process->system;
+    if (ind->preempted.began) {
+        in_job.offset += chunk.start;
+        was_saved(s, engine, &chunk, ind->preempted.offset, ind->end);
+        c->stats.page_requests++;
+    }
+    if (ind->preempted.began && !failed(&chunk) && !(asks && s->ops->page(s->user, c, chunk.job, &in_job))) {
+        blame(s, engine, &chunk, &in_job);
+        return 0;
+    }
+    chunk.id = c->process->system ? chunk.id : 0; /* P6 */
+    requeue(s, &chunk);
+    return 0;
+}
+
 static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
 {
     struct tern_sched_engine *e = &s->engine[engine];
@@ -292,10 +319,12 @@ static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sc
     if (ind->kind == TERN_SCHED_PREEMPTED && e->preemption) {
         return preempted(s, engine, ind);
     }
-    if (!e->n || ind->fence != e->inflight[0].id ||
-        (ind->kind != TERN_SCHED_COMPLETED && ind->kind != TERN_SCHED_FAULTED)) {
+    if (!e->n || ind->fence != e->inflight[0].id || ind->kind == TERN_SCHED_PREEMPTED) {
         return tern_error(-EPROTO, "engine %u indicates fence %llu (kind %d), but %llu is the oldest submitted", engine,
                           (ull)ind->fence, (int)ind->kind, (ull)(e->n ? e->inflight[0].id : 0));
+    }
+    if (ind->kind == TERN_SCHED_RETURNED) {
+        return returned(s, engine, ind);
     }
     struct tern_chunk chunk = take_front(s, engine, ind->begin, ind->end);
     if (ind->kind == TERN_SCHED_COMPLETED) {

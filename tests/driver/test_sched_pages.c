@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Chunks that stop because they need a page: what the scheduler does until it is there, and if something else happens
+ *  meanwhile. The engines check that nothing of a context that waits is submitted, and that saved state goes on. */
+#include "mock_client.h"
+
+#define COST 1000
+
+enum { ASKS, OTHER, URGENT, PAGING, CLIENTS };
+
+static struct tern_sched_process procs[CLIENTS];
+static struct client clients[CLIENTS];
+
+static int setup(void **state)
+{
+    struct tern_sched_config config;
+    (void)state;
+    tern_sched_config_default(&config);
+    config.timeout = 3000;
+    mock_init(&m, 1, &config);
+    m.save_cycles = m.restore_cycles = 100;
+    for (int i = 0; i < CLIENTS; i++) {
+        tern_sched_process_init(&m.sched, &procs[i], i == PAGING);
+        client_init(&clients[i], &procs[i], 0, i == URGENT ? TERN_BAND_REALTIME : TERN_BAND_NORMAL, 100, COST);
+    }
+    return 0;
+}
+
+/** Client ASKS has a job of so many packets, which needs a page at once, and waits for it. */
+static void reach(uint32_t packets, uint32_t asks)
+{
+    clients[ASKS].work.asks = asks;
+    client_submit(&clients[ASKS], packets);
+    run(10);
+    assert_int_equal(clients[ASKS].mock.sched.state, TERN_SCHED_ABSENT);
+    assert_int_equal(m.asked, 1);
+}
+
+static void page_comes(void)
+{
+    assert_true(clients[ASKS].mock.absent);
+    mock_page_comes(&m, &clients[ASKS].mock);
+}
+
+/** Each packet of each job ran once. */
+static void judge(void)
+{
+    drain();
+    for (int i = 0; i < CLIENTS; i++) {
+        assert_int_equal(clients[i].results[TERN_COMPLETED], clients[i].submitted);
+        assert_int_equal(procs[i].faults, 0);
+        for (uint32_t k = 0; k < 3; k++) {
+            assert_in_range(clients[i].work.executed[k], 0, clients[i].submitted);
+        }
+    }
+    assert_int_equal(clients[ASKS].work.executed[0], clients[ASKS].submitted);
+}
+
+/* It waits, others run, and it goes on where it stopped; page by page. */
+static void test_others_run(void **state)
+{
+    (void)state;
+    reach(3, 3);
+    for (int i = 0; i < 3; i++) {
+        client_submit(&clients[OTHER], 1);
+        run(20 * COST);
+        assert_int_equal(clients[OTHER].ended, i + 1);
+        assert_int_equal(clients[ASKS].ended, 0);
+        assert_false(tern_sched_busy(&m.sched)); /* nobody keeps an engine while he waits */
+        page_comes();
+        run(10 + 100 + (i == 2 ? 0 : 10));
+    }
+    judge();
+    assert_int_equal(m.asked, 3);
+    assert_int_equal(clients[ASKS].mock.sched.stats.page_requests, 3);
+    assert_int_equal(clients[ASKS].mock.sched.stats.preempted, 0);
+    assert_int_equal(m.resumed, 3);
+}
+
+/* What is behind it in the HW queue comes back, and runs: of another context at once, of the same behind it. */
+static void test_behind(void **state)
+{
+    (void)state;
+    clients[ASKS].work.asks = 1;
+    client_submit(&clients[ASKS], 1);
+    client_submit(&clients[ASKS], 1);
+    client_submit(&clients[OTHER], 1);
+    run(2 * COST);
+    assert_int_equal(clients[OTHER].ended, 1);
+    assert_int_equal(clients[ASKS].ended, 0);
+    page_comes();
+    judge();
+}
+
+/* A request to stop crosses it: for what is more urgent, or for paging. */
+static void test_crossed(void **state)
+{
+    (void)state;
+    for (int by = URGENT; by <= PAGING; by++) {
+        setup(NULL);
+        clients[ASKS].work.asks = 1;
+        client_submit(&clients[ASKS], 2);
+        run_once(); /* it is in the HW queue, and has not begun */
+        client_submit(&clients[by], 1);
+        mock_advance(&m, 5);   /* it has asked, but that is not known yet, */
+        assert_true(m.queue[0].inds);
+        assert_int_equal(m.sched.ops->preempt(m.sched.user, 0, m.sched.engine[0].preemption =
+                                              ++m.sched.engine[0].next_preemption, 3), 0); /* nor when it is stopped */
+        run(2 * COST);
+        assert_int_equal(clients[by].ended, 1);
+        assert_int_equal(clients[ASKS].ended, 0);
+        assert_int_equal(m.asked, 1);
+        page_comes();
+        judge();
+    }
+}
+
+/* Suspended while it waits, and resumed before the page comes or after. */
+static void test_suspended(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        setup(NULL);
+        reach(2, 1);
+        const uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[ASKS].mock.sched);
+        run(COST);
+        assert_true(tern_sched_context_suspended(&clients[ASKS].mock.sched, fence));
+        if (first) {
+            page_comes();
+        }
+        run(COST);
+        assert_int_equal(clients[ASKS].mock.sched.state, TERN_SCHED_SUSPENDED);
+        assert_true(tern_sched_context_resume(&m.sched, &clients[ASKS].mock.sched, fence));
+        run(first ? 3 * COST : COST);
+        assert_int_equal(clients[ASKS].ended, first);
+        if (!first) {
+            page_comes();
+        }
+        judge();
+    }
+}
+
+/* Its process dies meanwhile: all it has ends, once. */
+static void test_death(void **state)
+{
+    (void)state;
+    reach(2, 1);
+    client_submit(&clients[ASKS], 1);
+    procs[ASKS].error = true;
+    tern_sched_abort(&m.sched, &procs[ASKS]);
+    drain();
+    assert_int_equal(clients[ASKS].results[TERN_ABORTED], 2);
+    client_submit(&clients[OTHER], 1);
+    drain();
+    assert_int_equal(clients[OTHER].results[TERN_COMPLETED], 1);
+}
+
+/* There is no such page: a fault of its process alone. */
+static void test_no_page(void **state)
+{
+    (void)state;
+    m.no_page = true;
+    clients[ASKS].work.asks = 1;
+    client_submit(&clients[ASKS], 1);
+    client_submit(&clients[OTHER], 1);
+    drain();
+    assert_int_equal(clients[ASKS].results[TERN_FAULTED], 1);
+    assert_int_equal(procs[ASKS].faults, 1);
+    assert_int_equal(m.faults, 1);
+    assert_int_equal(clients[OTHER].results[TERN_COMPLETED], 1);
+}
+
+/* An engine is reset while it waits: it has nothing there. */
+static void test_reset(void **state)
+{
+    (void)state;
+    reach(2, 1);
+    client_submit(&clients[OTHER], 1);
+    run_once();
+    m.deaf = true;
+    client_submit(&clients[URGENT], 1);
+    run(10000);
+    assert_int_equal(m.resets, 1);
+    assert_int_equal(clients[OTHER].results[TERN_FAULTED], 1);
+    page_comes();
+    drain();
+    assert_int_equal(clients[ASKS].results[TERN_COMPLETED], 1);
+    assert_int_equal(clients[URGENT].results[TERN_COMPLETED], 1);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup(name, setup)
+    const struct CMUnitTest tests[] = {T(test_others_run), T(test_behind), T(test_crossed), T(test_suspended),
+                                       T(test_death),      T(test_no_page), T(test_reset)};
+    return cmocka_run_group_tests_name("sched_pages", tests, NULL, NULL);
+}

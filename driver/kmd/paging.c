@@ -86,6 +86,14 @@ void tern_paging_flush_all(struct tern_paging *p)
     }
 }
 
+void tern_paging_nop(struct tern_paging *p)
+{
+    uint32_t *w = room(p, TERN_PKT_NOP_LINES);
+    if (w) {
+        added(p, tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, w), TERN_PKT_NOP_LINES);
+    }
+}
+
 void tern_paging_context_init(struct tern_paging *p, uint32_t save)
 {
     uint32_t *w = room(p, TERN_PKT_CONTEXT_INIT_LINES);

@@ -27,6 +27,8 @@ void tern_paging_entries(struct tern_paging *p, uint32_t table, uint32_t first, 
 /** Forgets virtual pages [first, first + count) of one address space; count 0: all of it. */
 void tern_paging_flush(struct tern_paging *p, uint32_t root, uint32_t first, uint32_t count);
 void tern_paging_flush_all(struct tern_paging *p);
+/** Nothing, in a line. */
+void tern_paging_nop(struct tern_paging *p);
 void tern_paging_context_init(struct tern_paging *p, uint32_t save);
 
 #endif

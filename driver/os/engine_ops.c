@@ -188,19 +188,18 @@ static int op_fence_value(void *user, const struct tern_sched_context *context, 
         return 0;
     }
     const struct tern_process *proc = TERN_PROCESS_OF(context->process);
-    uint32_t page = address / TERN_PAGE;
-    const struct tern_range *range = tern_vaspace_find(&proc->va, page);
-    const struct tern_allocation *a = range && page - range->first < range->count ? range->owner : NULL;
-    if (!a || (!a->run_count && !a->split) || !(a->flags & (TERN_MEM_READ | TERN_MEM_WRITE))) {
+    const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
+    const struct tern_block *b = a && a->block_count ? tern_block_of(a, address / TERN_PAGE - a->va) : NULL;
+    if (!b || (!b->run_count && !b->on_host) || !(a->flags & (TERN_MEM_READ | TERN_MEM_WRITE))) {
         return 0;
     }
-    const uint64_t offset = address - (uint64_t)a->va * TERN_PAGE;
+    const uint64_t offset = address - (uint64_t)(a->va + b->first) * TERN_PAGE;
     uint64_t n;
-    int r;
-    if (offset / TERN_PAGE < a->split) {
-        r = tern_host_pages_read(a, offset, value, sizeof *value);
+    int r = 0;
+    if (b->on_host) {
+        tern_block_host_read(b, offset, value, sizeof *value);
     } else {
-        r = tern_device_read(dev, tern_allocation_physical(a, offset, &n), value, sizeof *value);
+        r = tern_device_read(dev, tern_block_physical(b, offset, &n), value, sizeof *value);
     }
     return r ? r : 1;
 }

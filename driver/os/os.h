@@ -18,6 +18,7 @@
 #include "base/fork.h"
 #include "base/ticket_lock.h"
 #include "kmd/paging.h"
+#include "os/mem/memory.h"
 #include "os/mem/pages.h"
 #include "os/mem/residency.h"
 #include "os/sched/policy.h"
@@ -35,6 +36,7 @@ struct tern_partition {
     uint32_t host;      /**< Pages of the host that may hold what was evicted. */
     uint32_t committed; /**< Pages of all allocations that may be evicted, wherever they are: at most count + host. */
     uint32_t movable;   /**< Pages that such allocations have on the device. */
+    uint32_t making;    /**< Allocations that are just being mapped. */
 };
 
 struct tern_device {
@@ -99,7 +101,8 @@ struct tern_process {
     uint32_t retiring, paging_engine, paging_out;
     /* Residency (residency.h) */
     uint32_t movable;   /**< Pages of its allocations that may be evicted and are not pinned, wherever they are. */
-    uint32_t absent;    /**< Its allocations that are not on the device. */
+    uint32_t absent;    /**< Blocks of its allocations that are not on the device. */
+    struct tern_list by_use; /**< Allocations of which something may be evicted, least recently used first. */
     uint64_t used;      /**< By dev->pager.uses: when work that may use all of it was last let go. */
     uint64_t paged;     /**< Device time at which something was last brought in for it; 0: never. */
     uint64_t began;     /**< And, plus 1, at which work of it was then first submitted; 0: not yet. */
@@ -107,34 +110,6 @@ struct tern_process {
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
     uint64_t seq;
     struct tern_job *flush[TERN_ENGINES_MAX]; /**< For its end, made ahead so that ending cannot fail. */
-};
-
-struct tern_allocation {
-    const struct tern_api *api;
-    struct tern_list node; /**< In proc->allocations, then proc->retired, then dev->retiring; or proc->remains. */
-    struct tern_process *proc;
-    uint32_t va, pages, flags;
-    struct tern_run *runs; /**< In order of address; constant but while it is moved. */
-    uint32_t *at;          /**< First page, within the allocation, of each run. */
-    uint32_t run_count, run_capacity;
-    bool internal, low;
-    /* Where it is (residency.h). Pages [0, split) are on the host, those from there on the device. */
-    bool movable;      /**< May be evicted, unless pinned. */
-    bool resident;     /**< All of it is on the device and mapped. */
-    bool moving;       /**< The pager is about it: it is not freed now. */
-    uint32_t pins;     /**< tern_allocation_make_resident. */
-    uint64_t born;     /**< proc->seq when it was made: jobs that are older do not use it. */
-    uint64_t used;     /**< As proc->used, for work that names it. */
-    uint32_t split;    /**< hal_lock. */
-    uint8_t *host;     /**< hal_lock. NULL: pages on the host read zero. */
-    uint32_t *written; /**< hal_lock. A bit a page, to be joined with those of the device (D7); NULL: none. */
-    bool counted; /**< Among proc->children: the user has not destroyed it. */
-    bool gone;    /**< Its pages were given back, because its process was killed. */
-    /* Retirement. The jobs are made at creation, so that it cannot fail. */
-    uint64_t retire_seq, asked, begun; /**< Of its free, the numbers by dev->frees_asked and frees_begun; 0: not yet. */
-    struct tern_job *unmap, *flush[TERN_ENGINES_MAX];
-    uint32_t pending;
-    bool failed;
 };
 
 struct tern_context {
@@ -251,46 +226,6 @@ int tern_process_enter(struct tern_process *proc);
 void tern_process_leave(struct tern_process *proc);
 /** Frees what is left of the objects of a process that was killed. */
 void tern_process_free_objects(struct tern_process *proc);
-
-/* map.c; with dev->lock held */
-/** Takes pages and tables for the allocation's range and records what maps them: pages are scrubbed, unless the host
- *  has what they are to hold. -ENOSPC, -ENOMEM: nothing is taken. */
-int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
-                     uint32_t *new_tables);
-/** Undoes it, as long as the paging buffer was not submitted. */
-void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables);
-void tern_map_give_pages(struct tern_allocation *a);
-
-/* allocation.c */
-struct tern_allocation_want {
-    uint64_t size;
-    uint32_t flags, address;
-    bool internal; /**< The driver's own, */
-    bool low;      /**< but among those of the process, not at the end of its addresses. */
-    bool stays;    /**< Never evicted, as the internal ones are not. */
-};
-int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
-                         struct tern_allocation **out);
-/** Physical address of a byte, and how many follow it contiguously. */
-uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous);
-
-/* retire.c; with dev->lock held */
-void tern_retire(struct tern_allocation *a);
-/** A buffer of the process has ended: begins the frees that waited for it. */
-void tern_retire_look(struct tern_process *proc);
-/** The frees that a call may wait for: those that had begun, or were asked for by its process, when it was made. */
-struct tern_frees {
-    struct tern_process *own;
-    uint64_t asked, begun;
-};
-struct tern_frees tern_frees_now(struct tern_process *proc);
-bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a);
-/** Waits until one of them may have ended. false: with all that they give there will not be so many
- * free pages; or none will end. */
-bool tern_frees_wait(const struct tern_frees *f, uint64_t pages);
-/** Pages in a row, waiting for such frees if need be. what: for the sentence. -ENOSPC, -EIO. */
-int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out);
-void tern_allocation_free(struct tern_allocation *a);
 
 /* survey.c; with dev->hal_lock held */
 /** Adds the dirty bits of pages that lie side by side to `bits`, from bit `at` on. */

@@ -307,12 +307,12 @@ static void test_no_stale_translation(void **state)
     }
     const uint64_t before = tern_allocation_physical(u.a[0], 0, &n);
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_out(u.a[0])); /* there is no pager yet that could */
+    ok(tern_move_out(&u.a[0]->blocks[0])); /* there is no pager yet that could */
     pthread_mutex_unlock(&dev->lock);
     ok(tern_allocation_create(u.p, size, TERN_MEM_WRITE, 0, &other));
     assert_int_equal(tern_allocation_physical(other, 0, &n), before);
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_in(u.a[0]));
+    ok(tern_move_in(&u.a[0]->blocks[0]));
     pthread_mutex_unlock(&dev->lock);
     expect(u.a[0], 1);
     for (int e = 0; e < 2; e++) {
@@ -354,7 +354,7 @@ static void test_being_made(void **state)
     user_open(&u, "wants", 1, 12 * MIB);
     ok(tern_process_create(dev, "makes", &m.p));
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_out(u.a[0]));
+    ok(tern_move_out(&u.a[0]->blocks[0]));
     ok(tern_pager_start(dev));
     pthread_mutex_unlock(&dev->lock);
     for (int e = 0; e < 2; e++) {
@@ -363,17 +363,17 @@ static void test_being_made(void **state)
     }
     rig.deaf = 3;
     assert_int_equal(pthread_create(&makes, NULL, make, &m), 0);
-    until(m.p->va.n == 1 && m.p->paging_out);
+    until(m.p->va.n == 1 && (m.p->paging_out || m.a)); /* on a busy host it may have come to its end */
     work_fill(&b, at(&u, 0), 12 * MIB, 5);
     const uint64_t fence = work_submit(&b, u.c, "fill");
-    until(!tern_list_empty(&u.c->absent));
+    until(!tern_list_empty(&u.c->absent) || tern_context_ended(u.c) >= fence);
     pthread_join(makes, NULL);
     rig.deaf = 0;
     ok(tern_wait(u.c, fence, PATIENCE));
     expect(u.a[0], 5);
     expect(m.a, 0);
     pthread_mutex_lock(&dev->lock);
-    assert_int_equal(m.p->absent, !m.a->resident);
+    assert_int_equal(m.p->absent, !m.a->blocks[0].resident);
     pthread_mutex_unlock(&dev->lock);
     tern_allocation_destroy(m.a);
     ok(tern_process_destroy(m.p));
@@ -401,7 +401,7 @@ static void test_pins(void **state)
     assert_int_equal(tern_allocation_evict(u.a[1]), -EINVAL);
     work_run(&b, other.c, "room");
     ok(tern_allocation_make_resident(u.a[1])); /* comes back */
-    assert_true(u.a[1]->resident);
+    assert_true(tern_list_empty(&u.a[1]->away));
     assert_int_equal(tern_allocation_make_resident(other.a[0]), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
     ok(tern_allocation_make_resident(other.a[0]));
@@ -451,8 +451,10 @@ static uint32_t below(uint32_t n)
 }
 
 #define USERS 3u
-#define PIECES 8u
-#define PIECE (2u * MIB)
+#define PIECES 4u
+#define PIECE (6u * MIB)
+
+static const uint32_t piece[PIECES] = {1 * MIB, 3 * MIB, 5 * MIB, 6 * MIB}; /* some in one block, some in more */
 
 /** Fills, copies, host access, frees and suspensions in any order, beside a copy of all on the host. */
 static void test_random(void **state)
@@ -469,11 +471,15 @@ static void test_random(void **state)
     rig_open(small, NULL);
     const uint32_t pages = free_pages(dev);
     for (uint32_t k = 0; k < USERS; k++) {
-        user_open(&u[k], "random", PIECES, PIECE);
+        user_open(&u[k], "random", 0, 0);
+        for (u[k].n = 0; u[k].n < PIECES; u[k].n++) {
+            ok(tern_allocation_create(u[k].p, piece[u[k].n], TERN_MEM_WRITE, 0, &u[k].a[u[k].n]));
+        }
     }
     for (int step = 0; step < 600; step++) {
         const uint32_t k = below(USERS), i = below(PIECES), j = (i + 1 + below(PIECES - 1)) % PIECES;
-        const uint32_t size = (1 + below(PIECE / 4096)) * 4096, from = below((PIECE - size) / 4096 + 1) * 4096;
+        const uint32_t most = piece[i] < piece[j] ? piece[i] : piece[j];
+        const uint32_t size = (1 + below(most / 4096)) * 4096, from = below((most - size) / 4096 + 1) * 4096;
         switch (below(8)) {
         case 0:
         case 1:
@@ -506,16 +512,16 @@ static void test_random(void **state)
                 ok(tern_process_resume(u[k].p));
             } else { /* freed while work may be queued for it */
                 tern_allocation_destroy(u[k].a[i]);
-                ok(tern_allocation_create(u[k].p, PIECE, TERN_MEM_WRITE, 0, &u[k].a[i]));
-                memset(shadow[k][i], 0, PIECE);
+                ok(tern_allocation_create(u[k].p, piece[i], TERN_MEM_WRITE, 0, &u[k].a[i]));
+                memset(shadow[k][i], 0, piece[i]);
             }
         }
     }
     for (uint32_t k = 0; k < USERS; k++) {
         ok(tern_wait(u[k].c, last[k], PATIENCE));
         for (uint32_t i = 0; i < PIECES; i++) {
-            ok(tern_allocation_read(u[k].a[i], 0, got, PIECE));
-            assert_memory_equal(got, shadow[k][i], PIECE);
+            ok(tern_allocation_read(u[k].a[i], 0, got, piece[i]));
+            assert_memory_equal(got, shadow[k][i], piece[i]);
         }
         user_close(&u[k]);
     }

@@ -12,7 +12,6 @@
 typedef unsigned long long ull;
 
 #define PIECE (4u << 20) /* bytes copied before the hal lock is released: about a millisecond */
-#define NEW_TABLE_WORDS (2 * TERN_PAGES_LARGE / 32)
 
 void tern_allocation_free(struct tern_allocation *a)
 {
@@ -20,10 +19,7 @@ void tern_allocation_free(struct tern_allocation *a)
         free(a->flush[e]);
     }
     free(a->unmap);
-    free(a->runs);
-    free(a->at);
-    free(a->host);
-    free(a->written);
+    tern_blocks_free(a);
     free(a);
 }
 
@@ -57,15 +53,24 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
     return r || !a->unmap ? -ENOMEM : 0;
 }
 
-/** It has addresses, and reads zero; it gets pages when it is used. */
+/** It has addresses, and reads zero; its blocks get pages when they are used. */
 static int make_absent(struct tern_allocation *a, struct tern_paging *unmap)
 {
     tern_paging_free(unmap);
+    for (uint32_t i = 0; i < a->block_count; i++) { /* a line each, to be replaced when it is mapped */
+        tern_paging_nop(unmap);
+        a->blocks[i].on_host = true;
+    }
     tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
     const int r = tern_paging_error(unmap);
-    a->split = a->pages;
-    a->resident = false;
     return r ? r : make_jobs(a, unmap);
+}
+
+static void all_resident(struct tern_allocation *a)
+{
+    for (uint32_t i = 0; i < a->block_count; i++) {
+        tern_residency_set(&a->blocks[i], true);
+    }
 }
 
 /**
@@ -76,12 +81,14 @@ static int make_absent(struct tern_allocation *a, struct tern_paging *unmap)
 static int map(struct tern_allocation *a, uint32_t address)
 {
     struct tern_paging in = {0}, out = {0};
-    uint32_t new_tables[NEW_TABLE_WORDS];
+    struct tern_new_tables tables = {0};
+    struct tern_partition *const part = a->proc->partition;
     int r = a->movable && !tern_residency_may_commit(a->proc, a->pages) ? -ENOSPC : take_range(a, address);
     if (r) {
         return r;
     }
-    r = tern_map_prepare(a, &in, &out, new_tables);
+    r = tern_blocks_make(a);
+    r = r ? r : tern_map_prepare(a, &in, &out, &tables);
     if (r == -ENOSPC && a->movable && tern_pager_start(a->proc->dev) == 0) {
         r = make_absent(a, &out);
         goto range;
@@ -89,18 +96,22 @@ static int map(struct tern_allocation *a, uint32_t address)
     if (r) {
         goto range;
     }
-    a->resident = true;
     const uint32_t resets = a->proc->dev->tdr.adapter_resets;
     r = make_jobs(a, &out);
+    part->making++;
     r = r ? r : tern_paging_run(a->proc, &in, "map");
-    if (r && r != -EIO) {
-        tern_map_undo(a, new_tables);
-    } else if (r && resets != a->proc->dev->tdr.adapter_resets) {
+    part->making--;
+    if (!r) {
+        all_resident(a);
+    } else if (r != -EIO) {
+        tern_map_undo(a, &tables);
+    } else if (resets != a->proc->dev->tdr.adapter_resets) {
         tern_map_give_pages(a);
     }
 range:
     if (r) {
         tern_vaspace_give(&a->proc->va, a->va);
+        tern_blocks_free(a);
         free(a->unmap);
         a->unmap = NULL;
         for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
@@ -186,6 +197,9 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->movable = !want->internal && !want->stays && dev->partition.host;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
+    tern_list_init(&a->by_use);
+    tern_list_init(&a->here);
+    tern_list_init(&a->away);
     pthread_mutex_lock(&dev->lock);
     const struct tern_frees frees = tern_frees_now(proc);
     int r = tern_process_enter(proc);
@@ -270,20 +284,31 @@ uint64_t tern_os_allocation_size(const struct tern_allocation *a)
     return (uint64_t)a->pages * TERN_PAGE;
 }
 
-uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous)
+struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint32_t page)
 {
-    uint32_t page = (uint32_t)(offset / TERN_PAGE), low = 0, high = a->run_count;
-    while (high - low > 1) {
-        uint32_t mid = low + (high - low) / 2;
-        if (a->at[mid] <= page) {
-            low = mid;
+    const struct tern_range *r = tern_vaspace_find(&proc->va, page);
+    return r && page - r->first < r->count ? r->owner : NULL;
+}
+
+/** Bytes of one block, where it is: *n of them. */
+static int transfer_piece(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, size_t size, uint64_t *n)
+{
+    struct tern_device *dev = b->a->proc->dev;
+    int r = 0;
+    offset -= (uint64_t)b->first * TERN_PAGE;
+    if (b->on_host) {
+        *n = (uint64_t)b->pages * TERN_PAGE - offset;
+        *n = *n < size ? *n : size;
+        if (write) {
+            r = tern_block_host_write(b, offset, data, *n);
         } else {
-            high = mid;
+            tern_block_host_read(b, offset, data, *n);
         }
+        return r;
     }
-    uint64_t within = offset - (uint64_t)a->at[low] * TERN_PAGE;
-    *contiguous = (uint64_t)a->runs[low].count * TERN_PAGE - within;
-    return (uint64_t)a->runs[low].page * TERN_PAGE + within;
+    const uint64_t pa = tern_block_physical(b, offset, n);
+    *n = *n < size ? *n : size;
+    return write ? tern_device_write(dev, &(struct tern_iovec){pa, data, *n}, 1) : tern_device_read(dev, pa, data, *n);
 }
 
 static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
@@ -305,17 +330,7 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
             tern_ticket_unlock(&dev->hal_lock);
             return tern_error(-EIO, "the process was killed, and its memory is gone");
         }
-        if (offset / TERN_PAGE < a->split) {
-            n = (uint64_t)a->split * TERN_PAGE - offset;
-            n = n < size ? n : size;
-            n = n < PIECE ? n : PIECE;
-            r = write ? tern_host_pages_write(a, offset, data, n) : tern_host_pages_read(a, offset, data, n);
-        } else {
-            const uint64_t pa = tern_allocation_physical(a, offset, &n);
-            n = n < size ? n : size;
-            r = write ? tern_device_write(dev, &(struct tern_iovec){pa, data, n}, 1)
-                      : tern_device_read(dev, pa, data, n);
-        }
+        r = transfer_piece(tern_block_of(a, (uint32_t)(offset / TERN_PAGE)), write, offset, data, size, &n);
         offset += n;
         data += n;
         size -= n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * From an allocation to page-table entries. Superpages wherever 4 MiB of address and memory line up, else runs of small
- * pages, one pte_update for each.
+ * From blocks to page-table entries. A superpage wherever 4 MiB of address and memory line up, else runs of small
+ * pages, one pte_update for each. Entries are cleared by one pte_update a block.
  *
  * Second-level tables stay until the process ends: then an entry of the first level never changes from pointer to
  * superpage or back under an engine that may have cached it, and only the flush at unmapping is needed.
@@ -22,29 +22,8 @@ static uint32_t pte(uint32_t page, uint32_t flags)
     return page << TERN_PTE_PPN_SHIFT | read | write | exec | TERN_PTE_VALID_MASK;
 }
 
-static int add_run(struct tern_allocation *a, const struct tern_run *run, uint32_t at)
-{
-    if (a->run_count == a->run_capacity) {
-        uint32_t capacity = a->run_capacity ? a->run_capacity * 2 : 4;
-        struct tern_run *runs = realloc(a->runs, capacity * sizeof *runs);
-        if (!runs) {
-            return -ENOMEM;
-        }
-        a->runs = runs;
-        uint32_t *ats = realloc(a->at, capacity * sizeof *ats);
-        if (!ats) {
-            return -ENOMEM;
-        }
-        a->at = ats;
-        a->run_capacity = capacity;
-    }
-    a->runs[a->run_count] = *run;
-    a->at[a->run_count++] = at;
-    return 0;
-}
-
 /** The second-level table of a region; a new one is scrubbed if need be and hung into the root. */
-static int table(struct tern_process *proc, uint32_t region, struct tern_paging *map, uint32_t *new_tables)
+static int table(struct tern_process *proc, uint32_t region, struct tern_paging *map, struct tern_new_tables *tables)
 {
     struct tern_run run;
     if (proc->tables[region]) {
@@ -59,85 +38,142 @@ static int table(struct tern_process *proc, uint32_t region, struct tern_paging 
     }
     tern_paging_entries(map, proc->root, region, 1, run.page << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK, 0);
     proc->tables[region] = run.page;
-    new_tables[region / 32] |= 1u << region % 32;
-    if (run.dirty) {
-        new_tables[TERN_PAGES_LARGE / 32 + region / 32] |= 1u << region % 32;
-    }
+    tables->made[region / 32] |= 1u << region % 32;
+    tables->dirty[region / 32] |= (uint32_t)run.dirty << region % 32;
     return 0;
 }
 
-/** Takes the next run of pages, at virtual page va, and records its entries. *count: pages done. */
-static int step(struct tern_allocation *a, uint32_t done, struct tern_paging *map, struct tern_paging *unmap,
-                uint32_t *new_tables, uint32_t *count)
+/** Takes the next run of small pages, at page `done` of the block, and records its entries. *count: pages done. */
+static int take_small(struct tern_block *b, uint32_t done, struct tern_paging *map, uint32_t *count)
 {
-    struct tern_process *proc = a->proc;
-    uint32_t va = a->va + done, region = va / TERN_PAGES_LARGE, index = va % TERN_PAGES_LARGE;
-    uint32_t left = a->pages - done, room = TERN_PAGES_LARGE - index;
+    const struct tern_allocation *a = b->a;
+    struct tern_pages *pages = a->proc->partition->pages;
+    const uint32_t va = a->va + b->first + done;
     struct tern_run run;
-    bool large = index == 0 && left >= TERN_PAGES_LARGE && !proc->tables[region] &&
-                 tern_pages_take_large(proc->partition->pages, &run) == 0;
-    int r = large ? 0 : table(proc, region, map, new_tables);
-    if (!large && !r) {
-        r = tern_pages_take(proc->partition->pages, left < room ? left : room, &run);
-    }
+    int r = tern_pages_take(pages, b->pages - done, &run);
     if (r) {
         return r;
     }
-    r = add_run(a, &run, done);
+    r = tern_block_add(b, &run);
     if (r) {
-        tern_pages_give(proc->partition->pages, &run);
+        tern_pages_give(pages, &run);
         return r;
     }
-    if (run.dirty && !a->host) {
+    if (run.dirty && !b->host) {
         tern_paging_scrub(map, run.page, run.count);
     }
-    uint32_t in = large ? proc->root : proc->tables[region], first = large ? region : index, n = large ? 1 : run.count;
-    tern_paging_entries(map, in, first, n, pte(run.page, a->flags), large ? 0 : PTE_STEP);
-    tern_paging_entries(unmap, in, first, n, 0, 0);
+    tern_paging_entries(map, a->proc->tables[va / TERN_PAGES_SPAN], va % TERN_PAGES_SPAN, run.count,
+                        pte(run.page, a->flags), PTE_STEP);
     *count = run.count;
     return 0;
 }
 
-int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
-                     uint32_t *new_tables)
+/** A superpage, if it can be one. -ENOSPC: it cannot. */
+static int take_large(struct tern_block *b, struct tern_paging *map)
 {
-    int r = 0;
-    memset(new_tables, 0, 2 * TERN_PAGES_LARGE / 8);
-    for (uint32_t done = 0, n = 0; !r && done < a->pages; done += n) {
-        r = step(a, done, map, unmap, new_tables, &n);
+    const struct tern_allocation *a = b->a;
+    struct tern_process *proc = a->proc;
+    const uint32_t region = (a->va + b->first) / TERN_PAGES_SPAN;
+    struct tern_run run;
+    int r = b->pages < TERN_PAGES_SPAN || proc->tables[region] ? -ENOSPC
+                                                               : tern_pages_take_large(proc->partition->pages, &run);
+    if (r) {
+        return r;
     }
-    tern_residency_count(a, a->run_count ? 1 : 0);
-    tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
+    r = tern_block_add(b, &run);
+    if (r) {
+        tern_pages_give(proc->partition->pages, &run);
+        return r;
+    }
+    if (run.dirty && !b->host) {
+        tern_paging_scrub(map, run.page, run.count);
+    }
+    tern_paging_entries(map, proc->root, region, 1, pte(run.page, a->flags), 0);
+    return 0;
+}
+
+void tern_map_clear(const struct tern_block *b, struct tern_paging *unmap)
+{
+    const struct tern_process *proc = b->a->proc;
+    const uint32_t va = b->a->va + b->first, region = va / TERN_PAGES_SPAN;
+    if (proc->tables[region]) {
+        tern_paging_entries(unmap, proc->tables[region], va % TERN_PAGES_SPAN, b->pages, 0, 0);
+    } else {
+        tern_paging_entries(unmap, proc->root, region, 1, 0, 0);
+    }
+}
+
+void tern_map_retire_line(struct tern_block *b, const struct tern_paging *unmap)
+{
+    memcpy(b->a->unmap->packets + (b - b->a->blocks) * (TERN_PKT_LINE_BYTES / 4), unmap->words, TERN_PKT_LINE_BYTES);
+}
+
+int tern_map_block(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
+                   struct tern_new_tables *tables)
+{
+    int r = take_large(b, map);
+    if (r == -ENOSPC) {
+        r = table(b->a->proc, (b->a->va + b->first) / TERN_PAGES_SPAN, map, tables);
+        for (uint32_t done = 0, n = 0; !r && done < b->pages; done += n) {
+            r = take_small(b, done, map, &n);
+        }
+    }
+    tern_map_clear(b, unmap);
+    tern_residency_count(b, 1);
     r = r ? r : tern_paging_error(map);
     r = r ? r : tern_paging_error(unmap);
     if (r) {
-        tern_map_undo(a, new_tables);
+        tern_map_undo_block(b, tables);
     }
     return r;
 }
 
-void tern_map_undo(struct tern_allocation *a, const uint32_t *new_tables)
+int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                     struct tern_new_tables *tables)
 {
-    tern_residency_count(a, a->run_count ? -1 : 0);
-    for (uint32_t i = 0; i < a->run_count; i++) {
-        tern_pages_give(a->proc->partition->pages, &a->runs[i]);
+    int r = 0;
+    for (uint32_t i = 0; !r && i < a->block_count; i++) {
+        r = tern_map_block(&a->blocks[i], map, unmap, tables);
     }
-    a->run_count = 0;
-    for (uint32_t i = 0; i < TERN_PAGES_LARGE; i++) {
-        if (new_tables[i / 32] >> i % 32 & 1) {
-            struct tern_run run = {a->proc->tables[i], 1, new_tables[TERN_PAGES_LARGE / 32 + i / 32] >> i % 32 & 1};
-            tern_pages_give(a->proc->partition->pages, &run);
-            a->proc->tables[i] = 0;
-        }
+    tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
+    r = r ? r : tern_paging_error(unmap);
+    if (r) {
+        tern_map_undo(a, tables);
+    }
+    return r;
+}
+
+static void give(struct tern_block *b, bool dirty)
+{
+    tern_residency_count(b, -1);
+    tern_block_give(b, dirty);
+}
+
+static void undo_table(struct tern_process *proc, uint32_t region, const struct tern_new_tables *tables)
+{
+    if (proc->tables[region] && tables->made[region / 32] >> region % 32 & 1) {
+        struct tern_run run = {proc->tables[region], 1, tables->dirty[region / 32] >> region % 32 & 1};
+        tern_pages_give(proc->partition->pages, &run);
+        proc->tables[region] = 0;
+    }
+}
+
+void tern_map_undo_block(struct tern_block *b, const struct tern_new_tables *tables)
+{
+    give(b, false);
+    undo_table(b->a->proc, (b->a->va + b->first) / TERN_PAGES_SPAN, tables);
+}
+
+void tern_map_undo(struct tern_allocation *a, const struct tern_new_tables *tables)
+{
+    for (uint32_t i = 0; i < a->block_count; i++) {
+        tern_map_undo_block(&a->blocks[i], tables);
     }
 }
 
 void tern_map_give_pages(struct tern_allocation *a)
 {
-    tern_residency_count(a, a->run_count ? -1 : 0);
-    for (uint32_t i = 0; i < a->run_count; i++) {
-        a->runs[i].dirty = true;
-        tern_pages_give(a->proc->partition->pages, &a->runs[i]);
+    for (uint32_t i = 0; i < a->block_count; i++) {
+        give(&a->blocks[i], true);
     }
-    a->run_count = 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Moving an allocation between device and host (residency.h). What may go wrong is done first: host memory and paging
+ * Moving a block between device and host (residency.h). What may go wrong is done first: host memory and paging
  * buffers are made before anything has changed. A process that is killed or in error meanwhile waits for the end of the
  * move, which then does not copy.
  */
@@ -11,9 +11,6 @@
 #include "base/error.h"
 #include "os/os.h"
 
-#define PIECE_PAGES TERN_PAGES_LARGE /* copied before the hal lock is handed on */
-#define NEW_TABLE_WORDS (2 * TERN_PAGES_LARGE / 32)
-
 /** The tables are in doubt: no work may use them any more. */
 static void fail(struct tern_process *proc, const char *what)
 {
@@ -23,92 +20,72 @@ static void fail(struct tern_process *proc, const char *what)
     tern_process_fail(proc, &f);
 }
 
-/** At most `want` pages from `page` on that lie side by side, to or from the host, with the hal lock held. */
-static int copy(struct tern_allocation *a, bool in, uint32_t page, uint32_t *want)
+/** Pages of the block that lie side by side from `page` on, to or from the host, with the hal lock held: *count. */
+static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *count)
 {
-    struct tern_device *dev = a->proc->dev;
+    struct tern_device *dev = b->a->proc->dev;
     uint64_t row;
-    const uint64_t at = tern_allocation_physical(a, (uint64_t)page * TERN_PAGE, &row);
-    uint32_t n = row / TERN_PAGE < *want ? (uint32_t)(row / TERN_PAGE) : *want;
-    uint8_t *const host = a->host + (uint64_t)page * TERN_PAGE;
+    const uint64_t at = tern_block_physical(b, (uint64_t)page * TERN_PAGE, &row);
+    uint32_t n = (uint32_t)(row / TERN_PAGE);
+    uint8_t *const host = b->host + (uint64_t)page * TERN_PAGE;
     const struct tern_iovec piece = {at, host, (uint64_t)n * TERN_PAGE};
-    uint32_t none[PIECE_PAGES / 32] = {0};
+    uint32_t none[TERN_PAGES_SPAN / 32] = {0};
     int r = in ? tern_device_write(dev, &piece, 1) : tern_device_read(dev, at, host, piece.size);
     if (!r && !in) {
-        r = tern_survey_ask(dev, at, n, false, page, a->written);
-    } else if (!r && dev->info.dirty_page_bytes == TERN_PAGE) { /* what was written is known by a->written */
+        r = tern_survey_ask(dev, at, n, false, page, b->written);
+    } else if (!r && dev->info.dirty_page_bytes == TERN_PAGE) { /* what was written is known by b->written */
         r = tern_survey_ask(dev, at, n, true, 0, none);
     }
-    *want = n;
+    *count = n;
     return r;
 }
 
-/** The next piece: upwards to the host, downwards from it, so that what is on the host is always the lower part. */
-static int copy_piece(struct tern_allocation *a, bool in)
+/** Copies the block; the lock is released meanwhile. -EIO: killed, or the device is lost. */
+static int copy(struct tern_block *b, bool in)
 {
-    const uint32_t left = in ? a->split : a->pages - a->split, n = left < PIECE_PAGES ? left : PIECE_PAGES;
-    const uint32_t first = in ? a->split - n : a->split;
-    int r = 0;
-    for (uint32_t done = 0, m; !r && done < n; done += m) {
-        m = n - done;
-        r = copy(a, in, first + done, &m);
-    }
-    a->split = r ? a->split : in ? first : first + n;
-    return r;
-}
-
-/** Copies what is not yet where it is to be; the lock is released meanwhile. -EIO: killed, or the device is lost. */
-static int copy_all(struct tern_allocation *a, bool in)
-{
-    struct tern_device *dev = a->proc->dev;
-    int r = 0;
+    struct tern_process *proc = b->a->proc;
+    struct tern_device *dev = proc->dev;
     pthread_mutex_unlock(&dev->lock);
-    while (!r && a->split != (in ? 0 : a->pages)) {
-        tern_ticket_lock(&dev->hal_lock);
-        r = a->proc->killed ? tern_error(-EIO, "the process was killed") : copy_piece(a, in);
-        tern_ticket_unlock(&dev->hal_lock);
+    tern_ticket_lock(&dev->hal_lock);
+    int r = proc->killed ? tern_error(-EIO, "the process was killed") : 0;
+    for (uint32_t done = 0, n; !r && done < b->pages; done += n) {
+        r = copy_run(b, in, done, &n);
     }
+    b->on_host = r ? b->on_host : !in;
+    tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
-    if (r && !a->proc->killed) {
+    if (r && !proc->killed) {
         tern_device_lose(dev, tern_last_error());
     }
     return r;
 }
 
 /** Nothing of it is on the device any more, as far as host access is concerned. */
-static void all_on_host(struct tern_allocation *a)
+static void all_on_host(struct tern_block *b)
 {
-    struct tern_device *dev = a->proc->dev;
+    struct tern_device *dev = b->a->proc->dev;
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
-    a->split = a->pages;
+    b->on_host = true;
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
 }
 
 /** And nothing on the host: 0; or 1: the host has just written to what was zero, and that is to be copied. */
-static int all_on_device(struct tern_allocation *a)
+static int all_on_device(struct tern_block *b)
 {
-    struct tern_device *dev = a->proc->dev;
+    struct tern_device *dev = b->a->proc->dev;
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
-    const int more = a->host && a->split;
+    const int more = b->host && b->on_host;
     if (!more) {
-        a->split = 0;
-        free(a->host);
-        a->host = NULL;
+        b->on_host = false;
+        free(b->host);
+        b->host = NULL;
     }
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
     return more;
-}
-
-static void set_resident(struct tern_allocation *a, bool resident)
-{
-    if (a->resident != resident) {
-        a->resident = resident;
-        a->proc->absent += resident ? -1u : 1u;
-    }
 }
 
 /** A free that was asked for meanwhile can begin. */
@@ -169,20 +146,29 @@ static void free_jobs(struct tern_job *unmap, struct tern_job **flush)
     }
 }
 
-/** Copies of the jobs of its retirement. */
-static int copy_jobs(const struct tern_allocation *a, struct tern_job **unmap, struct tern_job **flush)
+/** What takes the block out of the tables, and makes all engines forget it. */
+static int make_jobs(const struct tern_block *b, struct tern_job **unmap, struct tern_job **flush)
 {
-    *unmap = tern_job_create(a->unmap->packets, a->unmap->size, "evict");
-    bool all = *unmap != NULL;
-    for (uint32_t e = 0; e < a->proc->dev->kmd.engines; e++) {
-        flush[e] = tern_job_create(a->flush[e]->packets, a->flush[e]->size, "evict");
-        all = all && flush[e];
+    const struct tern_allocation *a = b->a;
+    struct tern_paging clear = {0}, forget = {0};
+    tern_map_clear(b, &clear);
+    tern_paging_flush(&clear, a->proc->root, a->va + b->first, b->pages);
+    tern_paging_flush(&forget, a->proc->root, a->va + b->first, b->pages);
+    bool all = !tern_paging_error(&clear) && !tern_paging_error(&forget);
+    *unmap = all ? tern_job_create(clear.words, clear.size, "evict") : NULL;
+    all = *unmap != NULL;
+    for (uint32_t e = 0; all && e < a->proc->dev->kmd.engines; e++) {
+        flush[e] = tern_job_create(forget.words, forget.size, "evict");
+        all = flush[e] != NULL;
     }
+    tern_paging_free(&clear);
+    tern_paging_free(&forget);
     return all ? 0 : tern_error_memory("paging buffers of an eviction");
 }
 
-int tern_move_out(struct tern_allocation *a)
+int tern_move_out(struct tern_block *b)
 {
+    struct tern_allocation *a = b->a;
     struct tern_process *proc = a->proc;
     struct tern_device *dev = proc->dev;
     struct tern_job *unmap = NULL, *flush[TERN_ENGINES_MAX] = {0};
@@ -190,14 +176,14 @@ int tern_move_out(struct tern_allocation *a)
     begin(a);
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
-    int r = tern_host_pages_make(a);
+    int r = tern_block_host_make(b);
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
-    r = r ? r : copy_jobs(a, &unmap, flush);
+    r = r ? r : make_jobs(b, &unmap, flush);
     if (r) {
         goto end;
     }
-    set_resident(a, false);
+    tern_residency_set(b, false);
     hold_users(a);
     while (on_engine(a) && !dev->lost) {
         dev->frees_waiters++;
@@ -209,15 +195,16 @@ int tern_move_out(struct tern_allocation *a)
     r = r ? r : tern_paging_run_all(dev, flush);
     if (r && !dev->lost && resets == dev->tdr.adapter_resets) { /* some engine may still reach the pages */
         a->failed = true;
-        set_resident(a, true);
+        tern_residency_set(b, true);
         fail(proc, "evicted");
         goto end;
     }
-    if (copy_all(a, false)) { /* it is not read again */
-        all_on_host(a);
+    if (copy(b, false)) { /* it is not read again */
+        all_on_host(b);
     }
-    dev->pager.evicted += a->pages;
-    tern_map_give_pages(a);
+    dev->pager.evicted += b->pages;
+    tern_residency_count(b, -1);
+    tern_block_give(b, true);
     r = 0;
 end:
     free_jobs(unmap, flush);
@@ -227,49 +214,46 @@ end:
 
 /* --------------------------------------------------------------- to the device */
 
-int tern_move_in(struct tern_allocation *a)
+int tern_move_in(struct tern_block *b)
 {
+    struct tern_allocation *a = b->a;
     struct tern_process *proc = a->proc;
     struct tern_device *dev = proc->dev;
     struct tern_paging in = {0}, out = {0};
-    uint32_t new_tables[NEW_TABLE_WORDS];
-    struct tern_job *map = NULL, *unmap = NULL;
+    struct tern_new_tables tables = {0};
+    struct tern_job *map = NULL;
     const uint32_t resets = dev->tdr.adapter_resets;
     begin(a);
     int r = tern_process_check(proc);
-    r = r ? r : tern_map_prepare(a, &in, &out, new_tables);
+    r = r ? r : tern_map_block(b, &in, &out, &tables);
     if (r) {
         goto end;
     }
     map = tern_job_create(in.words, in.size, "page in");
-    unmap = tern_job_create(out.words, out.size, "unmap");
-    if (!map || !unmap) {
-        tern_map_undo(a, new_tables);
-        r = tern_error_memory("paging buffers of an allocation that is to be resident");
+    if (!map) {
+        tern_map_undo_block(b, &tables);
+        r = tern_error_memory("a paging buffer of memory that is to be resident");
         goto end;
     }
-    r = a->host ? copy_all(a, true) : 0; /* before work can reach the pages, which hold other data */
+    r = b->host ? copy(b, true) : 0; /* before work can reach the pages, which hold other data */
     if (r) {
-        all_on_host(a);
-        tern_map_undo(a, new_tables);
+        all_on_host(b);
+        tern_map_undo_block(b, &tables);
         goto end;
     }
     r = tern_paging_run_job(proc, map);
     map = NULL;
-    while (all_on_device(a) && copy_all(a, true) == 0) {
+    while (all_on_device(b) && copy(b, true) == 0) {
     }
-    tern_job_free(a->unmap);
-    a->unmap = unmap;
-    unmap = NULL;
-    set_resident(a, true);
+    tern_map_retire_line(b, &out);
+    tern_residency_set(b, true);
     if (r && !dev->lost && resets == dev->tdr.adapter_resets) {
         a->failed = true;
         fail(proc, "brought in");
     }
-    dev->pager.brought += a->pages;
+    dev->pager.brought += b->pages;
 end:
     tern_job_free(map);
-    tern_job_free(unmap);
     tern_paging_free(&in);
     tern_paging_free(&out);
     done(a);

@@ -20,7 +20,7 @@ typedef unsigned long long ull;
 struct wish {
     struct tern_list node;
     struct tern_process *proc;
-    struct tern_allocation *a; /* to be brought in; NULL: any room */
+    struct tern_allocation *a; /* all of it is to be brought in; NULL: any room */
     bool done;
     int result;
     char why[200];
@@ -30,11 +30,11 @@ enum outcome { NOTHING_TO_DO, AGAIN, LATER };
 
 /* ------------------------------------------------------------------- victims */
 
-/** How dear an allocation is: less is evicted first. */
+/** How dear a block is: less is evicted first. */
 struct price {
     bool in_use;
     uint32_t band;
-    uint64_t used;
+    uint64_t used, in_process; /* of two with one time of use, which process-wide work gives: which was used first */
 };
 
 static bool cheaper(const struct price *a, const struct price *b)
@@ -42,45 +42,77 @@ static bool cheaper(const struct price *a, const struct price *b)
     if (a->in_use != b->in_use) {
         return b->in_use;
     }
-    return a->band != b->band ? a->band < b->band : a->used < b->used;
+    return a->band != b->band   ? a->band < b->band
+           : a->used != b->used ? a->used < b->used
+                                : a->in_process < b->in_process;
 }
 
-/** Does what the context has on an engine, or would put there next, use it? */
-static bool in_use_by(const struct tern_context *c, const struct tern_allocation *a)
+/** How work of a process that is on an engine, or would be put there next, uses its memory. What such work names is
+ *  marked in the allocations; the rest is about work that names nothing, and uses all that was there for it. */
+struct demand {
+    uint32_t band;     /* The highest of the process's contexts, */
+    bool all;          /* and of work that uses all: */
+    uint32_t all_band;
+    uint64_t first, last; /* submitted as, by proc->seq */
+};
+
+static void mark(struct tern_device *dev, struct tern_process *proc, const struct tern_job *job, uint32_t band,
+                 struct demand *d)
 {
-    const struct tern_sched_context *s = &c->sched;
-    const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
-    if (tern_list_empty(&s->jobs) || (known && s->state != TERN_SCHED_READY && !s->inflight)) {
-        return false;
+    const struct tern_set *set = job->set;
+    if (!set) {
+        d->first = d->all && d->first < job->seq ? d->first : job->seq;
+        d->last = d->all && d->last > job->seq ? d->last : job->seq;
+        d->all_band = d->all && d->all_band > band ? d->all_band : band;
+        d->all = true;
     }
-    const struct tern_job *next = tern_sched_next_job(s);
-    TERN_LIST_EACH(node, &s->jobs)
-    {
-        const struct tern_job *job = TERN_LIST_ENTRY(node, struct tern_job, node);
-        if (tern_residency_uses(job, a)) {
-            return true;
+    for (uint32_t i = 0; set && i < set->count; i++) {
+        struct tern_allocation *a = tern_residency_at(proc, set->address[i]);
+        if (a && tern_residency_uses(job, a)) {
+            const bool marked = a->wanted.decision == dev->pager.decisions;
+            a->wanted.band = marked && a->wanted.band > band ? a->wanted.band : band;
+            a->wanted.decision = dev->pager.decisions;
         }
-        if (job == next) {
-            return false;
-        }
+        dev->pager.looked++;
     }
-    return false;
 }
 
-static struct price price_of(const struct tern_allocation *a)
+static struct demand demand_of(struct tern_process *proc)
 {
-    const struct tern_process *proc = a->proc;
-    struct price p = {.used = a->used > proc->used ? a->used : proc->used};
+    struct tern_device *dev = proc->dev;
+    struct demand d = {0};
     TERN_LIST_EACH(node, &proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        const bool uses = in_use_by(c, a);
-        if (uses && !p.in_use) {
-            p.band = 0;
+        const struct tern_sched_context *s = &c->sched;
+        const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
+        const bool idle = tern_list_empty(&s->jobs) || (known && s->state != TERN_SCHED_READY && !s->inflight);
+        const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
+        d.band = s->band > d.band ? s->band : d.band;
+        dev->pager.looked++;
+        for (struct tern_list *n = s->jobs.next; !idle && n != &s->jobs; n = n->next) {
+            const struct tern_job *job = TERN_LIST_ENTRY(n, struct tern_job, node);
+            mark(dev, proc, job, s->band, &d);
+            if (job == next) {
+                break;
+            }
         }
-        p.band = (uses || !p.in_use) && c->sched.band > p.band ? c->sched.band : p.band;
-        p.in_use = p.in_use || uses;
     }
+    return d;
+}
+
+static struct price price_of(const struct tern_allocation *a, const struct demand *d)
+{
+    const struct tern_process *proc = a->proc;
+    const bool named = a->wanted.decision == proc->dev->pager.decisions;
+    const bool all = d->all && a->born < d->last && (!a->asked || a->retire_seq >= d->first);
+    const uint64_t brought = TERN_FIRST_BLOCK(&a->here)->used;
+    struct price p = {.in_use = named || all, .band = d->band, .in_process = a->used > brought ? a->used : brought};
+    if (p.in_use) {
+        p.band = named ? a->wanted.band : 0;
+        p.band = all && d->all_band > p.band ? d->all_band : p.band;
+    }
+    p.used = p.in_process > proc->used ? p.in_process : proc->used;
     return p;
 }
 
@@ -100,60 +132,83 @@ static bool had_stay(const struct tern_process *proc, uint32_t theirs, uint32_t 
                                                               : now - proc->paged >= UNBEGUN_STAYS * stay);
 }
 
-/** The cheapest allocation that may go; *later: there is one that may only later. for_job: what it uses stays. */
-static struct tern_allocation *victim(struct tern_device *dev, const struct tern_process *proc,
-                                      const struct tern_job *job, const struct tern_allocation *keep, uint32_t band,
-                                      bool *later)
+/** What victim() looks for, and has found. */
+struct search {
+    const struct tern_process *proc; /* that wants room, for work in this band; */
+    const struct tern_job *job;      /* what the job uses stays. NULL: none */
+    uint32_t band;
+    struct tern_allocation *best;
+    struct price least;
+    bool later; /* there is one that may only later */
+};
+
+/** The allocations are in order of use, and no block is older than its allocation's use: as soon as one that nobody
+ *  wants is older than the next allocation, no later one is better. */
+static void search_process(struct search *s, struct tern_process *p)
 {
-    struct tern_allocation *best = NULL;
-    struct price least = {0};
-    *later = !tern_list_empty(&dev->retiring);
-    TERN_LIST_EACH(node, &dev->processes)
+    const struct demand d = demand_of(p);
+    struct price own = {0};
+    bool found = false;
+    TERN_LIST_EACH(node, &p->by_use)
     {
-        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
-        for (uint32_t i = 0; i < p->va.n; i++) {
-            struct tern_allocation *a = p->va.range[i].owner;
-            if (a->movable && a->resident && tern_list_empty(&a->node)) { /* it is being made */
-                *later = true;
-                continue;
-            }
-            if (!a->movable || a->pins || !a->resident || a->begun || a->failed || a == keep ||
-                (job && p == proc && tern_residency_uses(job, a))) {
-                continue;
-            }
-            const struct price price = price_of(a);
-            if (price.in_use && !had_stay(p, price.band, band)) {
-                *later = true;
-            } else if (!best || cheaper(&price, &least)) {
-                best = a;
-                least = price;
-            }
+        struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, by_use);
+        if (found && a->used >= own.in_process) {
+            break;
+        }
+        p->dev->pager.looked++;
+        if (s->job && p == s->proc && tern_residency_uses(s->job, a)) {
+            continue;
+        }
+        const struct price price = price_of(a, &d);
+        if (!price.in_use && (!found || price.in_process < own.in_process)) {
+            own = price;
+            found = true;
+        }
+        if (price.in_use && !had_stay(p, price.band, s->band)) {
+            s->later = true;
+        } else if (!s->best || cheaper(&price, &s->least)) {
+            s->best = a;
+            s->least = price;
         }
     }
-    return best;
+}
+
+/** The cheapest block that may go; *later: there is one that may only later. for_job: what it uses stays. */
+static struct tern_block *victim(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
+                                 uint32_t band, bool *later)
+{
+    struct search s = {.proc = proc, .job = job, .band = band};
+    dev->pager.decisions++;
+    s.later = !tern_list_empty(&dev->retiring) || dev->partition.making;
+    TERN_LIST_EACH(node, &dev->processes)
+    {
+        search_process(&s, TERN_LIST_ENTRY(node, struct tern_process, node));
+    }
+    *later = s.later;
+    return s.best ? TERN_FIRST_BLOCK(&s.best->here) : NULL;
 }
 
 /** Makes room: AGAIN, something went; LATER; NOTHING_TO_DO: nothing can go, or (*r) memory of the host is lacking. */
 static enum outcome make_room(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
-                              const struct tern_allocation *keep, uint32_t band, int *r)
+                              uint32_t band, int *r)
 {
     bool later;
-    struct tern_allocation *a = victim(dev, proc, job, keep, band, &later);
-    if (!a) {
+    struct tern_block *b = victim(dev, proc, job, band, &later);
+    if (!b) {
         *r = -ENOSPC;
         return later ? LATER : NOTHING_TO_DO;
     }
-    *r = tern_move_out(a);
+    *r = tern_move_out(b);
     return *r == -ENOMEM ? NOTHING_TO_DO : AGAIN;
 }
 
-/** Brings an allocation in, or makes room for it. */
-static enum outcome bring(struct tern_allocation *a, const struct tern_job *job, uint32_t band, int *r)
+/** Brings a block in, or makes room for it. */
+static enum outcome bring(struct tern_block *b, const struct tern_job *job, uint32_t band, int *r)
 {
-    struct tern_process *proc = a->proc;
+    struct tern_process *proc = b->a->proc;
     struct tern_device *dev = proc->dev;
-    *r = tern_pages_free_count(proc->partition->pages) < a->pages ? -ENOSPC : tern_move_in(a);
-    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, a, band, r) : NOTHING_TO_DO;
+    *r = tern_pages_free_count(proc->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
+    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, r) : NOTHING_TO_DO;
 }
 
 /* -------------------------------------------------------------- calls that wait */
@@ -169,20 +224,25 @@ static void fulfil(struct tern_device *dev, struct wish *w, int r)
     pthread_cond_broadcast(&dev->changed);
 }
 
+static bool is_whole(const struct tern_allocation *a)
+{
+    return tern_list_empty(&a->away);
+}
+
 static enum outcome grant(struct tern_device *dev, struct wish *w)
 {
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
     enum outcome o = NOTHING_TO_DO;
-    if (!r && w->a && !w->a->resident) {
-        o = bring(w->a, NULL, TERN_BAND_NORMAL, &r);
+    if (!r && w->a && !is_whole(w->a)) {
+        o = bring(TERN_FIRST_BLOCK(&w->a->away), NULL, TERN_BAND_NORMAL, &r);
     } else if (!r && !w->a) {
-        o = make_room(dev, w->proc, NULL, NULL, TERN_BAND_NORMAL, &r);
+        o = make_room(dev, w->proc, NULL, TERN_BAND_NORMAL, &r);
     }
     if (o == LATER) {
         return LATER;
     }
-    if (o == NOTHING_TO_DO || !w->a || w->a->resident) {
-        fulfil(dev, w, o == NOTHING_TO_DO && !r && w->a && !w->a->resident ? -EIO : r);
+    if (o == NOTHING_TO_DO || !w->a || is_whole(w->a)) {
+        fulfil(dev, w, o == NOTHING_TO_DO && !r && w->a && !is_whole(w->a) ? -EIO : r);
     }
     return AGAIN;
 }
@@ -261,7 +321,7 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
     struct tern_process *proc = c->proc;
     struct tern_job *job = held_for(c);
     const uint32_t band = c->sched.band;
-    struct tern_allocation *a = tern_residency_missing(proc, job);
+    struct tern_block *b = tern_residency_missing(proc, job);
     struct tern_set *set = job->set; /* may outlive the job: a killed one ends meanwhile */
     if (set) {
         set->refs++;
@@ -270,7 +330,7 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
     const uint64_t before = dev->pager.brought;
     int r = 0;
     proc->making++; /* nor does the process end */
-    enum outcome o = bring(a, &like, band, &r);
+    enum outcome o = bring(b, &like, band, &r);
     if (dev->pager.brought != before) {
         proc->paged = dev->sched.now ? dev->sched.now : 1;
         proc->began = 0;

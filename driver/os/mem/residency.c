@@ -12,11 +12,52 @@ typedef unsigned long long ull;
 
 /* ------------------------------------------------------------------ counting */
 
-void tern_residency_count(struct tern_allocation *a, int sign)
+void tern_residency_count(struct tern_block *b, int sign)
 {
-    if (a->movable && !a->pins) {
-        a->proc->partition->movable += (uint32_t)sign * a->pages;
+    struct tern_allocation *a = b->a;
+    if (b->run_count) {
+        const uint32_t pages = (uint32_t)sign * b->pages;
+        a->taken += pages;
+        a->proc->partition->movable += a->movable && !a->pins ? pages : 0;
     }
+}
+
+/** Puts it among what may be evicted, as most recently used, or takes it out. */
+static void place(struct tern_allocation *a)
+{
+    const bool may_go = a->movable && !a->pins && !a->begun && !a->failed && !tern_list_empty(&a->here) &&
+                        a->born != UINT64_MAX;
+    if (!may_go) {
+        tern_list_remove(&a->by_use);
+    } else if (tern_list_empty(&a->by_use)) {
+        a->used = ++a->proc->dev->pager.uses;
+        tern_list_append(&a->proc->by_use, &a->by_use);
+    }
+}
+
+void tern_residency_set(struct tern_block *b, bool resident)
+{
+    struct tern_allocation *a = b->a;
+    if (b->resident != resident) {
+        const bool there = a->movable && a->born != UINT64_MAX;
+        b->resident = resident;
+        b->used = ++a->proc->dev->pager.uses;
+        tern_list_remove(&b->node);
+        tern_list_append(resident ? &a->here : &a->away, &b->node);
+        a->proc->absent += !there ? 0 : resident ? -1u : 1u;
+        place(a);
+    }
+}
+
+/** Blocks that are not on the device. */
+static uint32_t absent(const struct tern_allocation *a)
+{
+    uint32_t n = 0;
+    TERN_LIST_EACH(node, &a->away)
+    {
+        n++;
+    }
+    return n;
 }
 
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages)
@@ -36,8 +77,9 @@ void tern_residency_add(struct tern_allocation *a)
     if (a->movable) {
         a->proc->partition->committed += a->pages;
         a->proc->movable += a->pages;
-        a->proc->absent += !a->resident;
+        a->proc->absent += absent(a);
         a->born = a->proc->seq;
+        place(a);
     }
 }
 
@@ -52,8 +94,9 @@ void tern_residency_remove(struct tern_allocation *a)
 {
     if (a->movable) {
         a->proc->partition->committed -= a->pages;
-        a->proc->absent -= !a->resident;
-        if (!a->resident) {
+        const uint32_t n = absent(a);
+        a->proc->absent -= n;
+        if (n) {
             pthread_cond_signal(&a->proc->dev->pager.wake); /* perhaps it was what a set lacked */
         }
     }
@@ -68,35 +111,43 @@ void tern_set_release(struct tern_set *set)
     }
 }
 
-/** The movable allocation of the process at an address that is not gone, or NULL. */
-static struct tern_allocation *at(const struct tern_process *proc, uint32_t address)
+struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address)
 {
-    const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
-    struct tern_allocation *a = r && address / TERN_PAGE - r->first < r->count ? r->owner : NULL;
+    struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
     return a && a->movable && !a->begun ? a : NULL;
+}
+
+/** Does the set, which is in order, name the allocation? */
+static bool names(const struct tern_set *set, const struct tern_allocation *a)
+{
+    uint32_t low = 0, high = set->count;
+    while (low < high) {
+        const uint32_t mid = low + (high - low) / 2;
+        if (set->address[mid] / TERN_PAGE < a->va) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < set->count && set->address[low] / TERN_PAGE - a->va < a->pages;
 }
 
 bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a)
 {
-    const struct tern_set *set = job->set;
     if (a->born >= job->seq || (a->asked && a->retire_seq < job->seq)) {
         return false; /* it was not there, or not any more */
     }
-    for (uint32_t i = 0; set && i < set->count; i++) {
-        if (set->address[i] / TERN_PAGE - a->va < a->pages) {
-            return true;
-        }
-    }
-    return !set;
+    return !job->set || names(job->set, a);
 }
 
-struct tern_allocation *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job)
+struct tern_block *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job)
 {
     const uint32_t n = job->set ? job->set->count : proc->va.n;
     for (uint32_t i = 0; i < n && proc->absent; i++) {
-        struct tern_allocation *a = at(proc, job->set ? job->set->address[i] : proc->va.range[i].first * TERN_PAGE);
-        if (a && !a->resident && tern_residency_uses(job, a)) {
-            return a;
+        const uint32_t address = job->set ? job->set->address[i] : proc->va.range[i].first * TERN_PAGE;
+        const struct tern_allocation *a = tern_residency_at(proc, address);
+        if (a && !tern_list_empty(&a->away) && tern_residency_uses(job, a)) {
+            return TERN_FIRST_BLOCK(&a->away);
         }
     }
     return NULL;
@@ -110,9 +161,11 @@ static void use(struct tern_process *proc, const struct tern_job *job)
         proc->used = now;
     }
     for (uint32_t i = 0; job->set && i < job->set->count; i++) {
-        struct tern_allocation *a = at(proc, job->set->address[i]);
-        if (a) {
+        struct tern_allocation *a = tern_residency_at(proc, job->set->address[i]);
+        if (a && !tern_list_empty(&a->by_use)) {
             a->used = now;
+            tern_list_remove(&a->by_use);
+            tern_list_append(&proc->by_use, &a->by_use);
         }
     }
 }
@@ -144,7 +197,7 @@ int tern_residency_check(const struct tern_context *c)
         return 0;
     }
     for (uint32_t i = 0; c->set && i < c->set->count; i++) {
-        const struct tern_allocation *a = at(proc, c->set->address[i]);
+        const struct tern_allocation *a = tern_residency_at(proc, c->set->address[i]);
         pages += a && !a->pins ? a->pages : 0;
     }
     return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB, and device memory has "
@@ -210,12 +263,11 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     if (!r) {
         if (a->movable && !a->pins) { /* from here on it is not evicted */
             a->proc->movable -= a->pages;
-            if (a->run_count) {
-                a->proc->partition->movable -= a->pages;
-            }
+            a->proc->partition->movable -= a->taken;
         }
         a->pins++;
-        r = a->resident ? 0 : tern_pager_bring(a);
+        place(a);
+        r = tern_list_empty(&a->away) ? 0 : tern_pager_bring(a);
         tern_process_leave(a->proc);
     }
     pthread_mutex_unlock(&dev->lock);
@@ -238,9 +290,8 @@ int tern_os_allocation_evict(struct tern_allocation *a)
         r = tern_error(-EINVAL, "the allocation at 0x%08x is evicted more often than made resident", a->va * TERN_PAGE);
     } else if (--a->pins == 0 && a->movable) {
         a->proc->movable += a->pages;
-        if (a->run_count) {
-            a->proc->partition->movable += a->pages;
-        }
+        a->proc->partition->movable += a->taken;
+        place(a);
         pthread_cond_signal(&dev->pager.wake);
     }
     pthread_mutex_unlock(&dev->lock);

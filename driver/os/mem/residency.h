@@ -2,25 +2,30 @@
 /**
  * Residency (A6): allocations go to host memory and come back, so that their sum may be more than the device has.
  *
- * Unit: an allocation, as a whole. Evicted, its bytes are in host memory, its entries are invalid and its addresses
- * stay its own. Those of the driver (DMA buffers, save areas, tables, fences) and those that are pinned
- * (tern_allocation_make_resident) always stay.
+ * Unit: a block, what an allocation has of 4 MiB of addresses (memory.h). Evicted, its bytes are in host memory, its
+ * entries are invalid and its addresses stay its own. Those of the driver (DMA buffers, save areas, tables, fences) and
+ * those that are pinned (tern_allocation_make_resident) always stay.
  *
  * Working set of a job: what its context named before (tern_context_set_residency), else all that its process had when
  * it was submitted, because an engine cannot wait for a page in the middle of a kernel. The scheduler asks before it
  * dispatches (tern_residency_ready). If something is absent, the context is not dispatched but queued for the *pager*,
  * a thread of its own, and other contexts run. Thus nothing is evicted that work on an engine may use: the pager marks
- * the allocation absent, work that needs it is cut and held like suspended work, and only when none is on an engine,
- * entries are cleared and flushed, bytes are copied to the host, and the pages are free, dirty (A7).
+ * the block absent, work that needs its allocation is cut and held like suspended work, and only when none is on an
+ * engine, entries are cleared and flushed, bytes are copied to the host, and the pages are free, dirty (A7).
  *
  * Order: the highest band first, then by age; one context's set at a time. Victims: what no runnable work uses, least
- * important owner first, then least recently used; else what runnable work uses that has had its *stay*: `stay` cycles
- * since it began to run after it was brought in (times 8 for NORMAL against FOCUS, and never for what else is less
- * important). So processes whose sets exclude each other take turns, and none is evicted before it has got on.
+ * important owner first, then least recently used, of one allocation first what was brought first; else what runnable
+ * work uses that has had its *stay*: `stay` cycles since it began to run after it was brought in (times 8 for NORMAL
+ * against FOCUS, and never for what else is less important). So processes whose sets exclude each other take turns, and
+ * none is evicted before it has got on.
  *
- * Copies are made by the host, 4 MiB at a time, with the hal lock held for each; the alternative, the mover and a
- * window of host memory, needs a device that reaches host memory. `split` says how far a copy has come: host access
- * goes to whichever side has the byte, and never waits for a move.
+ * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
+ * of use until one is found that no work wants: it does not depend on the number of blocks, nor, but for those that are
+ * in use, of allocations (pager.c).
+ *
+ * Copies are made by the host, a block at a time, with the hal lock held for each; the alternative, the mover and a
+ * window of host memory, needs a device that reaches host memory. Host access goes to whichever side has the byte, and
+ * waits for the copy of a block at most.
  */
 #ifndef TERN_OS_RESIDENCY_H
 #define TERN_OS_RESIDENCY_H
@@ -32,6 +37,7 @@
 #include "base/list.h"
 
 struct tern_allocation;
+struct tern_block;
 struct tern_context;
 struct tern_device;
 struct tern_job;
@@ -44,7 +50,7 @@ struct tern_set {
     uint32_t address[];
 };
 
-/** The thread that moves allocations, and what it has to do. dev->lock. */
+/** The thread that moves blocks, and what it has to do. dev->lock. */
 struct tern_pager {
     pthread_t thread;
     pthread_cond_t wake;
@@ -52,6 +58,8 @@ struct tern_pager {
     struct tern_list contexts; /**< Held because something is absent, oldest first. */
     struct tern_list wishes;   /**< Of calls that wait: for pages, or for an allocation. */
     uint64_t uses;             /**< Counts uses: what recency is told by. */
+    uint64_t decisions;        /**< Counts choices of victims, */
+    uint64_t looked;           /**< and what was looked at for them: allocations, contexts, names in sets. */
     uint64_t evicted, brought; /**< Pages, since the device was opened. */
 };
 
@@ -60,45 +68,42 @@ struct tern_pager {
 int tern_pager_start(struct tern_device *dev);
 /** Ends it; nothing may be in its queues. Not with dev->lock held. */
 void tern_pager_stop(struct tern_device *dev);
-/** Evicts something, to make room for what is always resident. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
+/** Evicts a block, to make room for what is always resident. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
 int tern_pager_make_room(struct tern_process *proc);
-/** Brings an allocation in, which is pinned. Blocks. -ENOSPC, -ENOMEM, -EIO. */
+/** Brings all of an allocation in, which is pinned. Blocks. -ENOSPC, -ENOMEM, -EIO. */
 int tern_pager_bring(struct tern_allocation *a);
 
 /* move.c; with dev->lock held, which is released meanwhile; only the pager calls them */
 /** To the host. -ENOMEM: it stays; -EIO: its process is in error. */
-int tern_move_out(struct tern_allocation *a);
+int tern_move_out(struct tern_block *b);
 /** To the device. -ENOSPC: not so many pages are free; -ENOMEM; -EIO: its process is in error. */
-int tern_move_in(struct tern_allocation *a);
+int tern_move_in(struct tern_block *b);
 
 /* residency.c */
 /** Scheduler: may the context's next work, which is the job, go to an engine? Else the pager has been asked. */
 bool tern_residency_ready(struct tern_context *c, struct tern_job *job);
 /** May work of the job use the allocation? */
 bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a);
-/** All that the job may use and what is absent of it: an allocation, or NULL. */
-struct tern_allocation *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job);
+/** A block that the job may use and that is absent, or NULL. */
+struct tern_block *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job);
 /** Can all that the context's next submission uses be resident at once? -ENOSPC says how much it is. */
 int tern_residency_check(const struct tern_context *c);
-/** The pages that were taken (sign 1) for an allocation, or are given back (-1), can be made free by eviction. */
-void tern_residency_count(struct tern_allocation *a, int sign);
+/** The pages that were taken (sign 1) for a block, or are given back (-1), can be made free by eviction. */
+void tern_residency_count(struct tern_block *b, int sign);
+/** A block is on the device and mapped, or no longer so. */
+void tern_residency_set(struct tern_block *b, bool resident);
+/** The movable allocation of the process at an address that is not gone, or NULL. */
+struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address);
 /** May so many pages more be promised? */
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages);
 /** Pages of the host that have not been promised. */
 uint32_t tern_residency_left(const struct tern_partition *p);
-/** A new allocation of the process is there; it may be absent. */
+/** A new allocation of the process is there; its blocks may be absent. */
 void tern_residency_add(struct tern_allocation *a);
 /** It was destroyed: what is submitted from now on does not use it. */
 void tern_residency_leave(struct tern_allocation *a);
 /** It is no more. */
 void tern_residency_remove(struct tern_allocation *a);
 void tern_set_release(struct tern_set *set);
-
-/* host_pages.c; with dev->hal_lock held */
-/** Reads or writes bytes of pages that are on the host. -ENOMEM. */
-int tern_host_pages_read(const struct tern_allocation *a, uint64_t offset, void *data, uint64_t size);
-int tern_host_pages_write(struct tern_allocation *a, uint64_t offset, const void *data, uint64_t size);
-/** Memory for them, once. -ENOMEM. */
-int tern_host_pages_make(struct tern_allocation *a);
 
 #endif

@@ -74,6 +74,7 @@ static void begin(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;
     tern_list_remove(&a->node);
+    tern_list_remove(&a->by_use);
     if (dev->lost) {
         finish(a);
         return;

@@ -66,12 +66,12 @@ int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, b
     return r;
 }
 
-/** What the host knows of pages of an allocation: of those that are or were evicted. */
-static void add_written(struct tern_allocation *a, uint32_t page, uint32_t pages, bool clear, uint32_t at,
+/** What the host knows of pages of a block: of those that are or were evicted. */
+static void add_written(struct tern_block *b, uint32_t page, uint32_t pages, bool clear, uint32_t at,
                         uint32_t *bits)
 {
-    for (uint32_t i = 0; a->written && i < pages; i++) {
-        uint32_t *const word = &a->written[(page + i) / 32], bit = 1u << (page + i) % 32;
+    for (uint32_t i = 0; b->written && i < pages; i++) {
+        uint32_t *const word = &b->written[(page + i) / 32], bit = 1u << (page + i) % 32;
         bits[(at + i) / 32] |= *word & bit ? 1u << (at + i) % 32 : 0;
         *word &= clear ? ~bit : UINT32_MAX;
     }
@@ -89,16 +89,18 @@ static int locate(struct tern_process *proc, uint32_t address, uint32_t *pages, 
     int r = proc->killed || dev->lost ? tern_process_check(proc) : 0;
     const struct tern_range *range = r ? NULL : tern_vaspace_find(&proc->va, address / TERN_PAGE);
     struct tern_allocation *a = range && counts(range->owner) ? range->owner : NULL;
-    const uint32_t within = a ? address / TERN_PAGE - a->va : 0;
+    uint32_t within = a ? address / TERN_PAGE - a->va : 0;
     if (!r && (!a || within >= a->pages || *pages > a->pages - within)) {
         r = tern_error(-EFAULT, "%u pages at 0x%08x do not lie in one allocation of process '%s'", *pages, address,
                        proc->name);
     }
     if (!r) {
-        uint64_t row = (uint64_t)(a->split - within) * TERN_PAGE;
-        *physical = within < a->split ? 0 : tern_allocation_physical(a, (uint64_t)within * TERN_PAGE, &row);
+        struct tern_block *b = tern_block_of(a, within);
+        within -= b->first;
+        uint64_t row = (uint64_t)(b->pages - within) * TERN_PAGE;
+        *physical = b->on_host ? 0 : tern_block_physical(b, (uint64_t)within * TERN_PAGE, &row);
         *pages = row / TERN_PAGE < *pages ? (uint32_t)(row / TERN_PAGE) : *pages;
-        add_written(a, within, *pages, clear, at, bits);
+        add_written(b, within, *pages, clear, at, bits);
     }
     pthread_mutex_unlock(&dev->lock);
     return r;

@@ -45,12 +45,11 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
     }
 }
 
-/** It is of an allocation that is not on the device: work used what it had not named. */
+/** It is of a block that is not on the device: work used what it had not named. */
 static bool evicted(const struct tern_process *proc, uint32_t address)
 {
-    const struct tern_range *r = tern_vaspace_find(&proc->va, address / TERN_PAGE);
-    const struct tern_allocation *a = r && address / TERN_PAGE - r->first < r->count ? r->owner : NULL;
-    return a && a->movable && !a->resident;
+    const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
+    return a && a->movable && a->block_count && !tern_block_of(a, address / TERN_PAGE - a->va)->resident;
 }
 
 /** The access and what was wrong with it, for faults that are about an address; else the

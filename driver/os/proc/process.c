@@ -153,6 +153,7 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
     tern_list_init(&proc->remains);
     tern_list_init(&proc->jobs);
     tern_list_init(&proc->retired);
+    tern_list_init(&proc->by_use);
     snprintf(proc->name, sizeof proc->name, "%s", name ? name : "unnamed");
     snprintf(proc->shown, sizeof proc->shown, *owner->text ? "%.63s (%.23s)" : "%.63s", proc->name, owner->text);
     proc->owner = owner->uid;

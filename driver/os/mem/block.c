@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Blocks: their pages on the device, and what they are on the host. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+int tern_blocks_make(struct tern_allocation *a)
+{
+    const uint32_t count = (a->va + a->pages - 1) / TERN_PAGES_SPAN - a->va / TERN_PAGES_SPAN + 1;
+    a->blocks = calloc(count, sizeof *a->blocks);
+    if (!a->blocks) {
+        return -ENOMEM;
+    }
+    a->block_count = count;
+    for (uint32_t i = 0, first = 0; i < count; i++) {
+        struct tern_block *b = &a->blocks[i];
+        const uint32_t room = TERN_PAGES_SPAN - (a->va + first) % TERN_PAGES_SPAN, left = a->pages - first;
+        *b = (struct tern_block){.a = a, .first = first, .pages = left < room ? left : room};
+        tern_list_append(&a->away, &b->node);
+        first += b->pages;
+    }
+    return 0;
+}
+
+void tern_blocks_free(struct tern_allocation *a)
+{
+    for (uint32_t i = 0; i < a->block_count; i++) {
+        free(a->blocks[i].runs);
+        free(a->blocks[i].at);
+        free(a->blocks[i].host);
+        free(a->blocks[i].written);
+    }
+    free(a->blocks);
+    a->blocks = NULL;
+    a->block_count = 0;
+    tern_list_init(&a->here);
+    tern_list_init(&a->away);
+}
+
+int tern_block_add(struct tern_block *b, const struct tern_run *run)
+{
+    const struct tern_run *last = b->run_count ? &b->runs[b->run_count - 1] : NULL;
+    if (b->run_count == b->run_capacity) {
+        const uint32_t capacity = b->run_capacity ? b->run_capacity * 4 : 1;
+        struct tern_run *runs = realloc(b->runs, capacity * sizeof *runs);
+        if (!runs) {
+            return -ENOMEM;
+        }
+        last = last ? &runs[b->run_count - 1] : NULL;
+        b->runs = runs;
+        uint32_t *ats = realloc(b->at, capacity * sizeof *ats);
+        if (!ats) {
+            return -ENOMEM;
+        }
+        b->at = ats;
+        b->run_capacity = capacity;
+    }
+    b->at[b->run_count] = last ? b->at[b->run_count - 1] + last->count : 0;
+    b->runs[b->run_count++] = *run;
+    return 0;
+}
+
+void tern_block_give(struct tern_block *b, bool dirty)
+{
+    for (uint32_t i = 0; i < b->run_count; i++) {
+        b->runs[i].dirty = b->runs[i].dirty || dirty;
+        tern_pages_give(b->a->proc->partition->pages, &b->runs[i]);
+    }
+    b->run_count = 0;
+}
+
+uint64_t tern_block_physical(const struct tern_block *b, uint64_t offset, uint64_t *contiguous)
+{
+    uint32_t page = (uint32_t)(offset / TERN_PAGE), low = 0, high = b->run_count;
+    while (high - low > 1) {
+        uint32_t mid = low + (high - low) / 2;
+        if (b->at[mid] <= page) {
+            low = mid;
+        } else {
+            high = mid;
+        }
+    }
+    uint64_t within = offset - (uint64_t)b->at[low] * TERN_PAGE;
+    *contiguous = (uint64_t)b->runs[low].count * TERN_PAGE - within;
+    return (uint64_t)b->runs[low].page * TERN_PAGE + within;
+}
+
+uint64_t tern_allocation_physical(const struct tern_allocation *a, uint64_t offset, uint64_t *contiguous)
+{
+    const struct tern_block *b = tern_block_of(a, (uint32_t)(offset / TERN_PAGE));
+    return tern_block_physical(b, offset - (uint64_t)b->first * TERN_PAGE, contiguous);
+}
+
+/* ---------------------------------------------------------------- on the host */
+
+int tern_block_host_make(struct tern_block *b)
+{
+    uint32_t *const written = b->written ? b->written : calloc((b->pages + 31) / 32, sizeof *written);
+    uint8_t *const host = b->host || !written ? b->host : calloc(b->pages, TERN_PAGE);
+    b->written = written;
+    b->host = host;
+    return written && host ? 0 : tern_error(-ENOMEM, "the host has no memory for %llu KiB of device memory that is to "
+                                            "be evicted", (unsigned long long)b->pages * 4);
+}
+
+void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *data, uint64_t size)
+{
+    if (b->host) {
+        memcpy(data, b->host + offset, size);
+    } else {
+        memset(data, 0, size);
+    }
+}
+
+int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *data, uint64_t size)
+{
+    const int r = tern_block_host_make(b);
+    if (!r) {
+        memcpy(b->host + offset, data, size);
+        for (uint64_t p = offset / TERN_PAGE; p <= (offset + size - 1) / TERN_PAGE; p++) {
+            b->written[p / 32] |= 1u << p % 32;
+        }
+    }
+    return r;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Blocks: an allocation goes to the host and comes back in parts of 4 MiB, and a choice of one costs little. */
+#include "free_pages.h"
+#include "rig.h"
+
+#define MIB (1u << 20)
+#define BLOCK_PAGES 1024u
+
+static const char *const small = "small,mem=16M,quantum=20000,timeout=200000";
+
+static struct tern_process *process(const char *name)
+{
+    struct tern_process *p;
+    ok(tern_process_create(dev, name, &p));
+    return p;
+}
+
+static struct tern_context *context(struct tern_process *p)
+{
+    const struct tern_context_desc d = {.size = sizeof d, .engine = -1};
+    struct tern_context *c;
+    ok(tern_context_create(p, &d, &c));
+    return c;
+}
+
+static struct tern_allocation *memory(struct tern_process *p, uint32_t bytes)
+{
+    struct tern_allocation *a;
+    ok(tern_allocation_create(p, bytes, TERN_MEM_WRITE, 0, &a));
+    return a;
+}
+
+/** Work that names the allocation, and sets all its bytes. */
+static void use(struct tern_context *c, struct tern_allocation *a, uint8_t value)
+{
+    const uint32_t at = tern_allocation_address(a);
+    ok(tern_context_set_residency(c, &at, 1));
+    work_fill(&b, at, (uint32_t)tern_allocation_size(a), value);
+    ok(tern_wait(c, work_submit(&b, c, "use"), PATIENCE));
+}
+
+static void expect(struct tern_allocation *a, uint64_t offset, uint32_t size, uint8_t value)
+{
+    uint8_t *got = malloc(size);
+    assert_non_null(got);
+    ok(tern_allocation_read(a, offset, got, size));
+    for (size_t i = 0; i < size; i++) {
+        if (got[i] != value) {
+            fail_msg("byte %zu is %u and not %u", (size_t)offset + i, got[i], value);
+        }
+    }
+    free(got);
+}
+
+/** A bit for each block that is on the device. */
+static uint32_t here(struct tern_allocation *a)
+{
+    uint32_t bits = 0;
+    pthread_mutex_lock(&dev->lock);
+    for (uint32_t i = 0; i < a->block_count; i++) {
+        bits |= (uint32_t)a->blocks[i].resident << i;
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return bits;
+}
+
+static void move(struct tern_allocation *a, uint32_t block, bool in)
+{
+    pthread_mutex_lock(&dev->lock);
+    ok(in ? tern_move_in(&a->blocks[block]) : tern_move_out(&a->blocks[block]));
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/** As much goes as is wanted, what was used longest ago first, and only that comes back; bytes and dirty bits too. */
+static void test_in_parts(void **state)
+{
+    (void)state;
+    static uint32_t bits[12 * 256 / 32], want[12 * 256 / 32];
+    rig_open(small, NULL);
+    struct tern_process *p = process("parts"), *q = process("other");
+    struct tern_context *c = context(p), *d = context(q);
+    struct tern_allocation *a = memory(p, 8 * MIB), *k = memory(p, 4 * MIB), *o = memory(q, 4 * MIB);
+    assert_int_equal(a->block_count, 2);
+    use(c, a, 0xa1);
+    use(c, k, 0xb2);
+    ok(tern_process_dirty(p, tern_allocation_address(a), 8 * MIB, true, bits));
+    work_fill(&b, tern_allocation_address(a) + 5 * 4096, 1, 0xa1);
+    work_fill(&b, tern_allocation_address(a) + 5 * MIB, 4097, 0xa1);
+    work_run(&b, c, "some");
+    use(c, k, 0xb3); /* what is left: the first block of a is the oldest */
+    use(d, o, 0xc4);
+    assert_int_equal(here(a), 2);
+    assert_int_equal(here(k), 1);
+    assert_int_equal(dev->pager.evicted, BLOCK_PAGES);
+    memset(bits, 0, sizeof bits);
+    want[0] = 1u << 5;
+    want[5 * 256 / 32] = 3;
+    ok(tern_process_dirty(p, tern_allocation_address(a), 8 * MIB, false, bits));
+    assert_memory_equal(bits, want, sizeof want);
+    expect(a, 0, 8 * MIB, 0xa1);
+    const uint64_t brought = dev->pager.brought;
+    use(c, a, 0xa5);
+    assert_int_equal(dev->pager.brought, brought + BLOCK_PAGES);
+    assert_int_equal(here(o), 1);
+    assert_int_equal(here(k), 0);
+    expect(o, 0, 4 * MIB, 0xc4);
+    expect(k, 0, 4 * MIB, 0xb3);
+    expect(a, 0, 8 * MIB, 0xa5);
+    tern_context_destroy(c);
+    tern_context_destroy(d);
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(k);
+    tern_allocation_destroy(o);
+    ok(tern_process_destroy(p));
+    ok(tern_process_destroy(q));
+    rig_done();
+}
+
+static uint32_t word_at(uint64_t address)
+{
+    uint32_t w;
+    tern_ticket_lock(&dev->hal_lock);
+    ok(tern_device_read(dev, address, &w, sizeof w));
+    tern_ticket_unlock(&dev->hal_lock);
+    return w;
+}
+
+/** Which pages of the range the tables of the process map: their number. *large: superpages of these. */
+static uint32_t mapped(const struct tern_process *p, uint32_t va, uint32_t pages, uint32_t *large)
+{
+    uint32_t n = 0;
+    *large = 0;
+    for (uint32_t page = va / 4096; page < va / 4096 + pages; page++) {
+        const uint32_t entry = word_at(p->root * 4096ull + page / 1024 * 4);
+        const bool leaf = entry & (TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK | TERN_PTE_EXEC_MASK);
+        const uint64_t table = (uint64_t)(entry >> TERN_PTE_PPN_SHIFT) * 4096;
+        if (entry & TERN_PTE_VALID_MASK) {
+            n += leaf || word_at(table + page % 1024 * 4) & TERN_PTE_VALID_MASK;
+            *large += leaf && page % 1024 == 0;
+        }
+    }
+    return n;
+}
+
+static void destroy_wait(struct tern_allocation *a)
+{
+    tern_allocation_destroy(a);
+    pthread_mutex_lock(&dev->lock);
+    while (!tern_list_empty(&dev->retiring)) {
+        pthread_cond_wait(&dev->changed, &dev->lock);
+    }
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/** A block that was a superpage comes back in small pages; whatever blocks are, nothing is left of a freed one. */
+static void test_tables(void **state)
+{
+    (void)state;
+    uint32_t large;
+    rig_open("small,mem=32M,quantum=20000,timeout=200000", NULL);
+    const uint32_t pages = free_pages(dev);
+    struct tern_process *p = process("tables");
+    struct tern_run hole[8];
+    uint32_t holes = 0;
+    struct tern_allocation *a = memory(p, 14 * MIB);
+    const uint32_t va = tern_allocation_address(a);
+    assert_int_equal(va % (4 * MIB), 0);
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 14 * 256);
+    assert_int_equal(large, 3);
+    ok(tern_allocation_write(a, 4 * MIB, "here", 4));
+    for (uint32_t i = 0; i < 3; i++) {
+        move(a, i, false);
+    }
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256);
+    pthread_mutex_lock(&dev->lock); /* one page of each free 4 MiB is taken */
+    while (tern_pages_take_large(dev->partition.pages, &hole[holes]) == 0) {
+        holes++;
+        assert_true(holes < 8);
+    }
+    for (uint32_t i = 0; i < holes; i++) {
+        tern_pages_give(dev->partition.pages, &(struct tern_run){hole[i].page + 1, 1023, true});
+    }
+    pthread_mutex_unlock(&dev->lock);
+    move(a, 1, true);
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 6 * 256);
+    assert_int_equal(large, 0);
+    expect(a, 4 * MIB + 4, 4 * MIB - 4, 0);
+    char got[4];
+    ok(tern_allocation_read(a, 4 * MIB, got, 4));
+    assert_memory_equal(got, "here", 4);
+    pthread_mutex_lock(&dev->lock);
+    for (uint32_t i = 0; i < holes; i++) {
+        tern_pages_give(dev->partition.pages, &(struct tern_run){hole[i].page, 1, true});
+    }
+    pthread_mutex_unlock(&dev->lock);
+    move(a, 2, true);
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 10 * 256);
+    assert_int_equal(large, 1);
+    destroy_wait(a); /* absent; small pages where a superpage was; a superpage again; small pages */
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 0);
+    ok(tern_allocation_create(p, 2 * MIB, TERN_MEM_WRITE, va + 4 * MIB, &a));
+    assert_int_equal(mapped(p, va, 14 * 256, &large), 2 * 256); /* by the table that the region has since then */
+    struct tern_allocation *absent = memory(p, 40 * MIB);
+    const uint32_t there = tern_allocation_address(absent);
+    assert_int_equal(mapped(p, there, 40 * 256, &large), 0);
+    move(absent, 1, true);
+    assert_int_equal(mapped(p, there, 40 * 256, &large), BLOCK_PAGES);
+    destroy_wait(absent);
+    assert_int_equal(mapped(p, there, 40 * 256, &large), 0);
+    destroy_wait(a);
+    ok(tern_process_destroy(p));
+    assert_int_equal(free_pages(dev), pages);
+    rig_done();
+}
+
+/** A pin brings what is absent of an allocation, and keeps all of it; a free gives back what is where. */
+static void test_pins(void **state)
+{
+    (void)state;
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    struct tern_process *p = process("pins");
+    struct tern_context *c = context(p);
+    struct tern_allocation *a = memory(p, 10 * MIB), *o = memory(p, 4 * MIB);
+    use(c, a, 1);
+    move(a, 1, false);
+    pthread_mutex_lock(&dev->lock);
+    assert_int_equal(dev->partition.movable, 10 * 256);
+    pthread_mutex_unlock(&dev->lock);
+    ok(tern_allocation_make_resident(a));
+    assert_int_equal(here(a), 7);
+    pthread_mutex_lock(&dev->lock);
+    assert_int_equal(dev->partition.movable, 4 * 256);
+    pthread_mutex_unlock(&dev->lock);
+    ok(tern_allocation_evict(a));
+    struct tern_allocation *n = memory(p, 4 * MIB);
+    use(c, n, 2); /* the first block of a goes, which is older than o only by its use */
+    use(c, o, 3);
+    expect(a, 0, 10 * MIB, 1);
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(n);
+    tern_allocation_destroy(o);
+    tern_context_destroy(c);
+    ok(tern_process_destroy(p));
+    assert_int_equal(free_pages(dev), pages);
+    assert_int_equal(dev->partition.movable, 0);
+    assert_int_equal(dev->partition.committed, 0);
+    rig_done();
+}
+
+#define GIANTS 5u
+
+/** 16 GiB in 4,096 blocks, and 2,000 small allocations: a choice looks at few things. */
+static void test_decisions(void **state)
+{
+    (void)state;
+    struct tern_process *p[GIANTS], *q, *many;
+    struct tern_allocation *a[GIANTS], *o[8], *s[2000];
+    struct timespec t[2];
+    rig_open("small,mem=16384M,quantum=20000,timeout=200000", NULL);
+    for (uint32_t i = 0; i < GIANTS; i++) {
+        p[i] = process("giant");
+        a[i] = memory(p[i], 3250u * MIB);
+    }
+    many = process("many");
+    for (uint32_t i = 0; i < 2000; i++) {
+        s[i] = memory(many, 4096);
+    }
+    q = process("wants");
+    struct tern_context *c = context(q);
+    for (uint32_t i = 0; i < 8; i++) {
+        o[i] = memory(q, 32 * MIB);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &t[0]);
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t at = tern_allocation_address(o[i]);
+        ok(tern_context_set_residency(c, &at, 1));
+        work_fill(&b, at + i * MIB, 64, 1);
+        ok(tern_wait(c, work_submit(&b, c, "use"), PATIENCE));
+    }
+    clock_gettime(CLOCK_MONOTONIC, &t[1]);
+    const struct tern_pager *g = &dev->pager;
+    print_message("%llu decisions for %llu evicted blocks looked at %llu things; %.0f ms in all\n",
+                  (unsigned long long)g->decisions, (unsigned long long)g->evicted / BLOCK_PAGES,
+                  (unsigned long long)g->looked,
+                  (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 + (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6);
+    assert_true(g->evicted > 25 * BLOCK_PAGES);
+    assert_true(g->looked <= 30 * g->decisions); /* contexts and names, and one or two of each process */
+    for (uint32_t i = 0; i < 8; i++) {
+        tern_allocation_destroy(o[i]);
+    }
+    tern_context_destroy(c);
+    ok(tern_process_destroy(q));
+    for (uint32_t i = 0; i < 2000; i++) {
+        tern_allocation_destroy(s[i]);
+    }
+    ok(tern_process_destroy(many));
+    for (uint32_t i = 0; i < GIANTS; i++) {
+        tern_allocation_destroy(a[i]);
+        ok(tern_process_destroy(p[i]));
+    }
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_parts),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_decisions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -72,6 +72,7 @@ struct tern_device {
     struct tern_fork fork;
     struct tern_observer *observer; /**< Trace and statistics; NULL: neither is on. */
     bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
+    bool driven;  /**< A thread of ternd does the device thread's rounds, which sleeps meanwhile (pump.c). */
     bool kick, stop, idle, lost;
     char lost_why[200];
     pthread_t thread;

@@ -9,6 +9,9 @@
  * Two kinds of devices (tern_kmd_concurrent). If device time passes only in tern_kmd_wait, as in a simulator, the
  * thread holds the hal lock meanwhile, and releases it after each step. If it passes by itself, as on a card,
  * the thread waits without the hal lock: other threads use the device meanwhile, and a kick ends the wait.
+ *
+ * A thread of ternd that has submitted work and would sleep now may do the rounds itself while the device thread
+ * sleeps (tern_os_device_drive): small work then ends without waking another thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +24,7 @@
 #include "base/wait.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
+#include "os/service.h"
 
 /* A step is sized to take a few milliseconds, however fast the backend: so long do other threads wait. */
 #define STEP_MIN 1024u
@@ -28,6 +32,7 @@
 #define STEP_NS_LOW 1000000u
 #define STEP_NS_HIGH 5000000u
 #define LOOK_CYCLES (1u << 20) /* indications are looked for at least so often: an interrupt may be lost */
+#define DRIVE_NS 100000u       /* after so long a thread that drives leaves the rest to the device thread */
 
 /** How long to wait at once: a step; on a concurrent device, until a fence has to be read. */
 static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t step_cycles)
@@ -67,9 +72,9 @@ static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cyc
 /**
  * Lets device time pass until the interrupt, or until the scheduler's deadline, or a kick. Steps only let other
  * threads use the device between them: by themselves they change nothing that it does. What depends on the host's speed
- * is when work that is submitted meanwhile arrives (docs/driver.md).
+ * is when work that is submitted meanwhile arrives (docs/driver.md). until: by the host's clock; then it may go on.
  */
-static int pass(struct tern_device *dev, uint64_t *step_cycles)
+static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
 {
     uint64_t left = tern_sched_deadline(&dev->sched), limit = tern_tdr_limit(dev);
     uint64_t now = dev->sched.now;
@@ -88,6 +93,9 @@ static int pass(struct tern_device *dev, uint64_t *step_cycles)
             pthread_cond_broadcast(&dev->changed);
         }
         tern_observer_look(dev);
+        if (until && tern_clock_ns() >= until) {
+            break;
+        }
     }
     return r < 0 ? r : 0;
 }
@@ -97,14 +105,16 @@ static void sleep_idle(struct tern_device *dev)
 {
     dev->idle = true;
     pthread_cond_broadcast(&dev->changed);
-    while (!dev->kick && !dev->stop) {
+    while (dev->driven || (!dev->kick && !dev->stop)) {
         if (tern_observer_stale(dev)) {
             const struct timespec until = tern_deadline(TERN_PUBLISH_NS / 1000000 + 1);
             pthread_cond_timedwait(&dev->wake, &dev->lock, &until);
         } else {
             pthread_cond_wait(&dev->wake, &dev->lock);
         }
-        tern_observer_look(dev);
+        if (!dev->driven) {
+            tern_observer_look(dev);
+        }
     }
     dev->idle = false;
 }
@@ -181,6 +191,21 @@ static void run_sched(struct tern_device *dev)
     tern_device_saw(dev, dev->sched.now);
 }
 
+/** What is to do now, but for letting time pass: true, there is more of it. */
+static bool look(struct tern_device *dev)
+{
+    dev->kick = false;
+    if (!dev->lost && tern_sched_pending(&dev->sched)) {
+        run_sched(dev);
+    }
+    const bool more = deliver(dev) || dev->kick;
+    if (dev->frees_waiters) {
+        pthread_cond_broadcast(&dev->changed);
+    }
+    tern_observer_look(dev);
+    return more;
+}
+
 static void *pump(void *arg)
 {
     struct tern_device *dev = arg;
@@ -188,22 +213,14 @@ static void *pump(void *arg)
     bool again = false;
     pthread_mutex_lock(&dev->lock);
     for (;;) {
-        dev->kick = false;
-        if (!dev->lost && tern_sched_pending(&dev->sched)) {
-            run_sched(dev);
-        }
-        bool more = deliver(dev) || dev->kick;
-        if (dev->frees_waiters) {
-            pthread_cond_broadcast(&dev->changed);
-        }
-        tern_observer_look(dev);
+        const bool more = look(dev);
         /* news first, but a flood of it must not stop the device */
         again = more && !(again && tern_sched_busy(&dev->sched));
         if (again) {
             continue;
         }
         if (!dev->lost && tern_sched_busy(&dev->sched)) {
-            if (pass(dev, &step_cycles)) {
+            if (pass(dev, &step_cycles, 0)) {
                 tern_device_lose(dev, tern_last_error());
             }
             continue;
@@ -215,6 +232,43 @@ static void *pump(void *arg)
     }
     pthread_mutex_unlock(&dev->lock);
     return NULL;
+}
+
+/** Rounds for a bounded time. true: all is done. */
+static bool drive(struct tern_device *dev)
+{
+    const uint64_t until = tern_clock_ns() + DRIVE_NS;
+    uint64_t step_cycles = STEP_MIN;
+    do {
+        const bool more = look(dev);
+        if (!dev->lost && tern_sched_busy(&dev->sched)) {
+            if (pass(dev, &step_cycles, until)) {
+                tern_device_lose(dev, tern_last_error());
+            }
+        } else if (!more) {
+            return true;
+        }
+    } while (tern_clock_ns() < until);
+    return false;
+}
+
+void tern_os_device_drive(struct tern_device *dev)
+{
+    pthread_mutex_lock(&dev->lock);
+    bool done = false;
+    if (dev->kick && dev->idle && !dev->driven && !tern_kmd_concurrent(&dev->kmd)) {
+        dev->driven = true;
+        dev->idle = false;
+        done = drive(dev);
+        dev->driven = false;
+        dev->idle = true;
+        dev->kick = dev->kick || !done;
+        pthread_cond_broadcast(&dev->changed);
+    }
+    if (dev->kick || dev->stop) {
+        pthread_cond_signal(&dev->wake);
+    }
+    pthread_mutex_unlock(&dev->lock);
 }
 
 int tern_pump_start(struct tern_device *dev)

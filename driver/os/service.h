@@ -18,4 +18,15 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
 /** The caller decides which clients may have contexts in the band REALTIME: before the first process. */
 void tern_os_device_trust(struct tern_device *dev);
 
+/** tern_submit_data, or, packets NULL, tern_submit_null; but the device thread is not woken: the caller goes on to
+ *  tern_os_device_drive, and waits for nothing before. */
+int tern_os_submit_quietly(struct tern_context *ctx, const void *packets, size_t size, const void *data,
+                           size_t data_size, const char *label);
+/**
+ * What was submitted quietly goes on. If the device thread sleeps, and device time passes only while a thread lets it,
+ * this thread does its work for about 0.1 ms, callbacks included, or until all is done; else, and after that, the
+ * device thread does.
+ */
+void tern_os_device_drive(struct tern_device *dev);
+
 #endif

@@ -362,6 +362,7 @@ static int context_submit(struct request *r)
     pthread_mutex_lock(&r->session->ring);
     ternd_submissions_do(r->session, entry, size);
     pthread_mutex_unlock(&r->session->ring);
+    tern_os_device_drive(r->session->ternd->dev);
     free(entry);
     return 0;
 }

@@ -4,6 +4,9 @@
  * what the client says about positions only the tail is taken, and it must be possible. An entry that the library would
  * not write ends the session. One that the driver refuses puts its process in error (C9): its fence still ends after
  * all before it.
+ *
+ * Nothing is waited for while entries are taken. What was submitted begins when all are: by this thread, if the
+ * device's thread sleeps, so that a small dispatch wakes no other thread of ternd.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 
 static void submit(struct ternd_session *s, const struct tern_wire_entry *e, const uint8_t *payload, const char *label)
 {
+    const bool null = e->op == TERN_WIRE_ENTRY_NULL;
     struct ternd_object *o = ternd_object_get(s, e->object, TERND_CONTEXT);
     if (!o) {
         ternd_session_break(s, "it submits to context %u, which it does not have", e->object);
@@ -33,9 +37,8 @@ static void submit(struct ternd_session *s, const struct tern_wire_entry *e, con
         goto put;
     }
     o->fence++;
-    const int r = e->op == TERN_WIRE_ENTRY_NULL
-        ? tern_os_submit_null(o->it, label, NULL)
-        : tern_os_submit_data(o->it, payload, e->size, payload + tern_wire_round(e->size), e->data, label, NULL);
+    const int r = tern_os_submit_quietly(o->it, null ? NULL : payload, e->size, payload + tern_wire_round(e->size),
+                                         e->data, label);
     if (r) {
         tern_os_process_abort(o->proc->it, tern_last_error());
         ternd_sent_refuse(o, sent);
@@ -132,4 +135,5 @@ void ternd_submissions_take(struct ternd_session *s)
         ternd_submissions_do(s, s->scratch, length);
     }
     pthread_mutex_unlock(&s->ring);
+    tern_os_device_drive(s->ternd->dev);
 }

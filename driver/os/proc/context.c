@@ -69,6 +69,9 @@ int tern_os_context_create(struct tern_process *proc, const struct tern_context_
         return tern_error(-EINVAL, desc->completed ? "a context has a callback or a completion queue, not both"
                                                    : "the completion queue is of another device");
     }
+    if (desc->flags & ~(uint64_t)TERN_CONTEXT_ANY_THREAD) {
+        return tern_error(-EINVAL, "a context has no flags 0x%llx", (unsigned long long)desc->flags);
+    }
     if (desc->engine < -1 || desc->engine >= (int32_t)dev->kmd.engines) {
         return tern_error(-EINVAL, "engine %d: the device has 0 to %u, or -1 for any", desc->engine,
                           dev->kmd.engines - 1);
@@ -203,8 +206,8 @@ static bool make_room_for_signals(struct tern_job *job)
     return !n || job->signals;
 }
 
-/** Queues the job, if there is one: NULL, for lack of memory. */
-static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
+/** Queues the job, if there is one: NULL, for lack of memory. quiet: the device thread is not woken. */
+static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
     if (tern_inherit_check(dev)) {
@@ -243,7 +246,7 @@ static int submit(struct tern_context *c, struct tern_job *job, uint64_t *fence)
     pthread_mutex_unlock(&dev->lock);
     if (r) {
         tern_job_free(job);
-    } else {
+    } else if (!quiet) {
         pthread_cond_signal(&dev->wake);
     }
     return r;
@@ -254,8 +257,8 @@ int tern_os_submit(struct tern_context *c, const void *packets, size_t size, con
     return tern_os_submit_data(c, packets, size, NULL, 0, label, fence);
 }
 
-int tern_os_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
-                        const char *label, uint64_t *fence)
+static int submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
+                       const char *label, bool quiet, uint64_t *fence)
 {
     if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
         return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
@@ -270,10 +273,10 @@ int tern_os_submit_data(struct tern_context *c, const void *packets, size_t size
         tern_job_free(job);
         return r;
     }
-    return submit(c, job, fence);
+    return submit(c, job, quiet, fence);
 }
 
-int tern_os_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
+static int submit_null(struct tern_context *c, const char *label, bool quiet, uint64_t *fence)
 {
     uint32_t nop[TERN_PKT_LINE_BYTES / 4];
     int r = tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, nop);
@@ -281,7 +284,25 @@ int tern_os_submit_null(struct tern_context *c, const char *label, uint64_t *fen
     if (job) {
         job->null = true;
     }
-    return submit(c, job, fence);
+    return submit(c, job, quiet, fence);
+}
+
+int tern_os_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
+                        const char *label, uint64_t *fence)
+{
+    return submit_data(c, packets, size, data, data_size, label, false, fence);
+}
+
+int tern_os_submit_null(struct tern_context *c, const char *label, uint64_t *fence)
+{
+    return submit_null(c, label, false, fence);
+}
+
+int tern_os_submit_quietly(struct tern_context *c, const void *packets, size_t size, const void *data,
+                           size_t data_size, const char *label)
+{
+    return packets ? submit_data(c, packets, size, data, data_size, label, true, NULL)
+                   : submit_null(c, label, true, NULL);
 }
 
 int tern_os_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)

@@ -3,8 +3,9 @@
  * The driver's objects in a client of ternd (docs/ternd.md): what tern.h promises of them, from what ternd answers.
  *
  * Threads. Requests are sent by the thread that calls and wait for the reply, each on a connection of its own (call.c).
- * Submissions go into the ring (submit.c). One thread of the library takes completions out of theirs, calls callbacks
- * and wakes threads that wait (pump.c); it learns, too, when ternd is gone.
+ * Submissions go into the ring (submit.c). One thread at a time takes completions out of theirs, calls callbacks and
+ * wakes others that wait (pump.c): a thread that waits for one, or else one of the library, which learns, too, when
+ * ternd is gone.
  *
  * Lock order: dev->submit (the producer's side of the submission ring), then dev->lock (all below unless it says
  * otherwise). Those of call.c and base/fork.c are last. No request is made with dev->lock held.
@@ -53,6 +54,11 @@ struct tern_device {
     struct tern_list processes, queues;
     uint64_t numbers;              /**< Processes so far. */
     uint64_t queued;               /**< Cost of submissions that have not ended. */
+    /* pump.c */
+    bool taking;                   /**< A thread, `taker`, takes completions: the one that may use head. */
+    pthread_t taker;
+    uint64_t head;                 /**< Of the completion ring. */
+    int nudge;                     /**< An eventfd: the library's thread shall take. */
     _Atomic uint64_t now;          /**< Latest device time that this process has seen. */
     _Atomic uint64_t asked;        /**< ns of CLOCK_MONOTONIC: when ternd was last heard of the time. */
     atomic_bool gone;
@@ -80,6 +86,7 @@ struct tern_context {
     uint32_t handle;
     char name[64];
     tern_completion_fn completed;
+    bool any_thread; /**< TERN_CONTEXT_ANY_THREAD. */
     void *user;
     struct tern_completion_queue *completions;
     struct tern_list reserved; /**< Entries for what has not ended, oldest first. */
@@ -137,6 +144,12 @@ void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const
 
 /* pump.c */
 void *tern_client_pump(void *dev);
+/** With dev->lock held, which is released meanwhile: takes completions, waiting for them, while no other thread does.
+ *  0: the context's fence may have ended; -ETIMEDOUT: `until` (NULL: never) is reached; -EAGAIN: the library's thread
+ *  will take what is next. */
+int tern_client_take(struct tern_context *c, uint64_t fence, const struct timespec *until);
+/** Is the caller called by a callback? */
+bool tern_client_in_callback(struct tern_device *dev);
 
 /* process.c */
 /** 0, or -EIO: it is in error, or ternd is gone. Makes a request then. */

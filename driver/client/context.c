@@ -25,6 +25,9 @@ int tern_client_context_create(struct tern_process *p, const struct tern_context
         return tern_error(-EINVAL, d.completed ? "a context has a callback or a completion queue, not both"
                                                : "the completion queue is of another device");
     }
+    if (d.flags & ~(uint64_t)TERN_CONTEXT_ANY_THREAD) {
+        return tern_error(-EINVAL, "a context has no flags 0x%llx", (unsigned long long)d.flags);
+    }
     struct tern_context *c = calloc(1, sizeof *c);
     if (!c) {
         return tern_error_memory("a context");
@@ -32,6 +35,7 @@ int tern_client_context_create(struct tern_process *p, const struct tern_context
     c->api = &tern_client_api;
     c->proc = p;
     c->completed = d.completed;
+    c->any_thread = d.flags & TERN_CONTEXT_ANY_THREAD;
     c->user = d.user;
     c->completions = d.completions;
     tern_list_init(&c->reserved);
@@ -147,7 +151,9 @@ int tern_client_wait(struct tern_context *c, uint64_t fence, int64_t timeout_ms)
                        (unsigned long long)fence, (unsigned long long)c->submitted);
     }
     while (!r && c->ended < fence) {
-        r = tern_wait_changed(&dev->changed, &dev->lock, timeout_ms, &until);
+        r = dev->taking || atomic_load(&dev->gone) ? -EAGAIN
+                                                   : tern_client_take(c, fence, timeout_ms < 0 ? NULL : &until);
+        r = r == -EAGAIN ? tern_wait_changed(&dev->changed, &dev->lock, timeout_ms, &until) : r;
     }
     const bool bad = !r && c->first_bad && fence >= c->first_bad;
     pthread_mutex_unlock(&dev->lock);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -60,6 +61,9 @@ static void free_device(struct tern_device *dev)
     if (dev->session >= 0) {
         close(dev->session);
     }
+    if (dev->nudge >= 0) {
+        close(dev->nudge);
+    }
     if (dev->shared) {
         munmap(dev->shared, tern_wire_shared_bytes(dev->connections_max));
     }
@@ -75,7 +79,7 @@ static int open_at(const char *path, struct tern_device **out)
         return tern_error_memory("a device");
     }
     dev->api = &tern_client_api;
-    dev->session = -1;
+    dev->session = dev->nudge = -1;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->queues);
     int r = 0;
@@ -97,6 +101,8 @@ static int open_at(const char *path, struct tern_device **out)
     snprintf(dev->info.service, sizeof dev->info.service, "%s", path);
     r = map(dev, memory, &welcome);
     close(memory);
+    dev->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    r = r || dev->nudge >= 0 ? r : tern_error(-errno, "an eventfd cannot be made: %s", strerror(errno));
     r = r ? r : tern_client_watch(dev);
     if (r) {
         goto fail;

@@ -12,6 +12,7 @@ static void in_child(struct tern_fork *f)
 {
     struct tern_device *dev = TERN_LIST_ENTRY(f, struct tern_device, fork);
     close(dev->session);
+    close(dev->nudge);
     for (uint32_t i = 0; i < TERN_WIRE_CONNECTIONS_MAX; i++) {
         if (dev->connection[i]) {
             close(dev->connection[i]->fd);

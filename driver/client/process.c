@@ -132,7 +132,7 @@ int tern_client_process_kill(struct tern_process *p)
     if (dev->fork.inherited) {
         return tern_client_check(dev);
     }
-    if (pthread_equal(pthread_self(), dev->thread)) {
+    if (tern_client_in_callback(dev)) {
         return tern_error(-EDEADLK, "process '%s' cannot be killed by a callback of its device: it waits for them",
                           p->name);
     }

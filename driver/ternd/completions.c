@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "ternd/server.h"
+#include "wire/futex.h"
 #include "wire/ring.h"
 #include "wire/socket.h"
 
@@ -72,7 +73,10 @@ static void flush(struct ternd_session *s)
     }
     if (s->tail != before) {
         atomic_store_explicit(&shared->now, tern_os_device_time_seen(s->ternd->dev), memory_order_relaxed);
-        if (tern_ring_wakes(&shared->completions)) {
+        const uint32_t how = tern_ring_wakes(&shared->completions);
+        if (how == TERN_WIRE_FUTEX) {
+            tern_futex_wake(&shared->completions.sleeping);
+        } else if (how != TERN_WIRE_AWAKE) {
             tern_socket_wake(s->connection);
         }
     }

@@ -120,7 +120,7 @@ void ternd_session_run(struct ternd_session *s)
         ternd_submissions_take(s);
         ternd_completions_flush(s);
         pthread_mutex_lock(&s->ring);
-        const bool sleeps = tern_ring_sleeps(&s->shared->submissions, s->head);
+        const bool sleeps = tern_ring_sleeps(&s->shared->submissions, s->head, TERN_WIRE_MESSAGE);
         pthread_mutex_unlock(&s->ring);
         if (sleeps) {
             there = tern_socket_sleep(s->connection);

@@ -2,8 +2,10 @@
 #include "wire/socket.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -98,4 +100,16 @@ bool tern_socket_sleep(int from)
         n = recv(from, byte, sizeof byte, 0);
     } while (n < 0 && errno == EINTR);
     return n > 0;
+}
+
+bool tern_socket_sleep_or(int from, int event)
+{
+    struct pollfd fds[2] = {{.fd = from, .events = POLLIN}, {.fd = event, .events = POLLIN}};
+    eventfd_t n;
+    while (poll(fds, 2, -1) < 0 && errno == EINTR) {
+    }
+    if (fds[1].revents) {
+        eventfd_read(event, &n);
+    }
+    return !fds[0].revents || tern_socket_sleep(from);
 }

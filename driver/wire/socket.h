@@ -18,5 +18,7 @@ ssize_t tern_socket_receive(int from, void *message, size_t size, int *fd);
 void tern_socket_wake(int to);
 /** Waits for a wake-up. false: the other side has gone. */
 bool tern_socket_sleep(int from);
+/** The same, or until the eventfd is written, which is read then. */
+bool tern_socket_sleep_or(int from, int event);
 
 #endif

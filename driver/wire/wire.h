@@ -24,7 +24,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 2u
+#define TERN_WIRE_VERSION 3u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -117,11 +117,18 @@ struct tern_wire_reply {
 #define TERN_WIRE_SLOT ((1u << 20) + (32u << 10)) /**< A copy; or the largest submission with all that belongs to it. */
 #define TERN_WIRE_CONNECTIONS_MAX 256u
 
+/** How the consumer of a ring sleeps. */
+enum tern_wire_sleep {
+    TERN_WIRE_AWAKE = 0,
+    TERN_WIRE_MESSAGE = 1, /**< Until a message comes on the session's connection. */
+    TERN_WIRE_FUTEX = 2,   /**< On the futex `sleeping`, until it changes: a client's only. */
+};
+
 /** Positions only grow; head is the consumer's, tail the producer's. Each on a cache line of its own. */
 struct tern_wire_ring {
     alignas(64) _Atomic uint64_t head;
     alignas(64) _Atomic uint64_t tail;
-    /** The consumer is about to sleep, or does: the producer sets it to 0 and sends a wake-up. */
+    /** enum tern_wire_sleep: the consumer is about to sleep, or does: the producer sets it to 0 and wakes it. */
     alignas(64) _Atomic uint32_t sleeping;
 };
 

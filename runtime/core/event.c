@@ -147,9 +147,10 @@ cl_int rt_event_wait(cl_uint n, const cl_event *events)
             rt_queue_wait_begin_locked(q);
         }
         while (events[i]->status > CL_COMPLETE) {
-            pthread_cond_wait(&ctx->changed, &ctx->lock);
             if (q != NULL) {
-                rt_queue_help_locked(q);
+                rt_queue_wait_locked(q, events[i]);
+            } else {
+                pthread_cond_wait(&ctx->changed, &ctx->lock);
             }
         }
         if (q != NULL) {

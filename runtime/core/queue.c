@@ -95,6 +95,7 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
         .weight = weight(want->priority),
         .completed = rt_queue_completed,
         .user = q,
+        .flags = TERN_CONTEXT_ANY_THREAD,
     };
     int r;
     do {
@@ -194,8 +195,7 @@ cl_int rt_queue_finish(cl_command_queue q)
     pthread_mutex_lock(&ctx->lock);
     rt_queue_wait_begin_locked(q);
     while (q->unfinished != 0) {
-        pthread_cond_wait(&ctx->changed, &ctx->lock);
-        rt_queue_help_locked(q);
+        rt_queue_wait_locked(q, NULL);
     }
     const bool lost = ctx->lost;
     rt_queue_wait_end_locked(q);

@@ -42,6 +42,7 @@ struct _cl_command_queue {
     struct rt_backlog backlog;                   /**< Not started. */
     struct rt_command *flight, *flight_last;     /**< On the device, oldest first. */
     unsigned in_flight;
+    uint64_t submitted; /**< How many there have been: the driver's fence id of the youngest in flight. */
     unsigned unfinished; /**< Appended and not finished. */
     bool full;           /**< A command found no room: one must end before the next try. */
     bool closing;
@@ -64,10 +65,11 @@ cl_int rt_queue_query(cl_command_queue queue, cl_command_queue_info name, const 
 void rt_queue_append(struct rt_command *c);
 /** The last event that a command waited for has ended: its queue's worker looks at it. */
 void rt_queue_ready_locked(struct rt_command *c);
-/** A thread begins to wait for commands of the queue, and ends. After each wait for the context's `changed` it calls
- *  rt_queue_help_locked, which finishes what it may, without the lock meanwhile, and wakes the worker for the rest. */
+/** A thread begins to wait for commands of the queue, and ends. */
 void rt_queue_wait_begin_locked(cl_command_queue queue);
-void rt_queue_help_locked(cl_command_queue queue);
+/** Waits until something has changed; without the lock meanwhile. Then finishes what it may, and wakes the worker for
+ *  the rest. event: nothing is wanted before this command has ended; NULL: before all of the queue have. */
+void rt_queue_wait_locked(cl_command_queue queue, cl_event event);
 void rt_queue_wait_end_locked(cl_command_queue queue);
 /** Blocks until everything appended has finished. CL_OUT_OF_RESOURCES if the context is lost. */
 cl_int rt_queue_finish(cl_command_queue queue);

@@ -165,6 +165,7 @@ static bool fly(cl_command_queue q, struct rt_command *c)
     }
     q->flight_last = c;
     q->in_flight++;
+    q->submitted++;
     pthread_mutex_unlock(&q->context->lock);
     return alone;
 }
@@ -184,6 +185,7 @@ static void land(cl_command_queue q, struct rt_command *c)
     }
     q->flight_last = before;
     q->in_flight--;
+    q->submitted--;
     pthread_mutex_unlock(&q->context->lock);
 }
 
@@ -320,7 +322,7 @@ static bool worker_wanted(const struct _cl_command_queue *q)
  * Reports that the commands are over before it frees them, in one critical section with the look for callbacks: so
  * there are none to call. No other thread can see the order, since a call that lacks memory waits for it (closing.h).
  */
-void rt_queue_help_locked(cl_command_queue q)
+static void help(cl_command_queue q)
 {
     pthread_mutex_t *lock = &q->context->lock;
     while (!q->working && is_quiet(q)) {
@@ -347,7 +349,37 @@ void rt_queue_help_locked(cl_command_queue q)
 void rt_queue_wait_begin_locked(cl_command_queue q)
 {
     q->waiting++;
-    rt_queue_help_locked(q);
+    help(q);
+}
+
+/** Is the event of a command on the device? */
+static bool in_flight(const struct _cl_command_queue *q, cl_event e)
+{
+    const struct rt_command *c = q->flight;
+    while (c != NULL && c->event != e) {
+        c = c->next;
+    }
+    return c != NULL;
+}
+
+/**
+ * A thread that waits in the client of ternd takes the report itself, and no other has to be woken. With a device of
+ * this program it would be woken from tern_wait later than by the callback.
+ */
+void rt_queue_wait_locked(cl_command_queue q, cl_event e)
+{
+    pthread_mutex_t *lock = &q->context->lock;
+    const struct rt_command *c = q->flight;
+    const bool served = q->context->device->info.service[0] != '\0';
+    if (served && c != NULL && !c->ended && !q->working && (e == NULL || in_flight(q, e))) {
+        const uint64_t oldest = q->submitted - q->in_flight + 1;
+        pthread_mutex_unlock(lock);
+        tern_wait(q->hw, oldest, -1);
+        pthread_mutex_lock(lock);
+    } else {
+        pthread_cond_wait(&q->context->changed, lock);
+    }
+    help(q);
 }
 
 void rt_queue_wait_end_locked(cl_command_queue q)
@@ -389,7 +421,7 @@ bool rt_queue_start_locked(struct rt_command *c)
     q->working = false;
     if (submitted) { /* the application does not have the event yet: there are no callbacks */
         rt_event_update_locked(c->event, alone ? CL_RUNNING : CL_SUBMITTED);
-        rt_queue_help_locked(q);
+        help(q);
     } else { /* the worker tries again, and reports to the application why not */
         rt_backlog_put_back(&q->backlog, c);
     }

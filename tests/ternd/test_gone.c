@@ -187,6 +187,27 @@ static void test_in_the_middle_of_calls(void **state)
     ok(tern_device_close(dev));
 }
 
+/** A thread that waits, with nothing else under way in its program. */
+static void test_while_one_waits(void **state)
+{
+    (void)state;
+    pthread_t t;
+    const struct tern_context_desc d = {.size = sizeof d, .engine = 0};
+    uint64_t last = 0;
+    ok(tern_fence_create(p, 0, &fence));
+    ok(tern_context_create(p, &d, &waits));
+    b.size = 0;
+    work_wait(&b, tern_fence_address(fence), 1);
+    ok(tern_submit(waits, b.w, b.size, "waits", &last));
+    assert_int_equal(pthread_create(&t, NULL, in_wait, &last), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+    kill_ternd();
+    assert_int_equal(pthread_join(t, NULL), 0);
+    ok(tern_process_kill(p));
+    ok(tern_process_destroy(p));
+    ok(tern_device_close(dev));
+}
+
 /** What a client has of it goes, and a new ternd at the same place serves the same program. */
 static void test_again(void **state)
 {
@@ -212,6 +233,7 @@ int main(int argc, char **argv)
     ternd = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_in_the_middle_of_calls, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_while_one_waits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_again, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

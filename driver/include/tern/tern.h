@@ -7,8 +7,8 @@
  * time and has exactly one SW queue, bounded by memory only (C2). Work is a *DMA buffer*, packets of tern_spec.h back
  * to back; the scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
  *
- * Threads: every function may be called from any thread. Callbacks come from the device's own thread and may call
- * tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and on what:
+ * Threads: every function may be called from any thread. Callbacks come from the device's own thread (but see
+ * TERN_CONTEXT_ANY_THREAD) and may call tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and on what:
  * no call waits for work of another process. One that changes page tables waits for paging buffers, its own and those
  * queued before: engines take them before all work, and one that does not stop for them within the timeout is reset.
  * One that lacks memory or addresses waits for frees of any process that had begun when it was called, and for its own
@@ -329,7 +329,12 @@ struct tern_context_desc {
     void *user;
     /** Where completions go, instead of `completed`, or NULL. Of the same device. */
     struct tern_completion_queue *completions;
+    uint64_t flags; /**< TERN_CONTEXT_ANY_THREAD, or 0. */
 };
+
+/** `completed` is short and does not mind where it runs: also in a thread that waits in tern_wait, for this context or
+ *  another, with that thread's signals and stack. It is still called in order, and never by two threads at a time. */
+#define TERN_CONTEXT_ANY_THREAD 1u
 
 /* ---------------------------------------------------------- completion queues */
 
@@ -354,8 +359,8 @@ TERN_API int tern_completion_queue_take(struct tern_completion_queue *queue, str
 /**
  * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a
  * row of pages: 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being
- * freed. -EINVAL: engine, weight, a queue of another device, or both a queue and a callback; -EIO: process in error;
- * -ENOMEM; -ENOSPC.
+ * freed. -EINVAL: engine, weight, flags, a queue of another device, or both a queue and a callback; -EIO: process in
+ * error; -ENOMEM; -ENOSPC.
  */
 TERN_API int tern_context_create(struct tern_process *proc, const struct tern_context_desc *desc,
                                  struct tern_context **out);

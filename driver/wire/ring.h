@@ -2,8 +2,9 @@
 /**
  * The rings of the shared memory (wire.h): copying, and sleeping without losing a wake-up.
  *
- * A consumer that finds a ring empty says that it sleeps, and how, looks again, and only then waits to be woken. A producer
- * publishes its entry and then asks whether the consumer sleeps. Both are sequentially consistent: one sees the other.
+ * A consumer that finds a ring empty says that it sleeps, and how, looks again, and only then waits to be woken. A
+ * producer publishes its entry and then asks whether the consumer sleeps. Both are sequentially consistent: one sees
+ * the other.
  */
 #ifndef TERN_WIRE_RING_H
 #define TERN_WIRE_RING_H

@@ -8,11 +8,12 @@
  * to back; the scheduler (C3, C4) takes buffers from SW queues in order within a context, and shares engines fairly.
  *
  * Threads: every function may be called from any thread. Callbacks come from the device's own thread (but see
- * TERN_CONTEXT_ANY_THREAD) and may call tern_submit and the query functions, but must not wait, destroy or close. Functions that block say so, and on what:
- * no call waits for work of another process. One that changes page tables waits for paging buffers, its own and those
- * queued before: engines take them before all work, and one that does not stop for them within the timeout is reset.
- * One that lacks memory or addresses waits for frees of any process that had begun when it was called, and for its own
- * process's work that holds what this has freed; not if that work needs a fence that only the CPU can signal.
+ * TERN_CONTEXT_ANY_THREAD) and may call tern_submit and the query functions, but must not wait, destroy or close.
+ * Functions that block say so, and on what: no call waits for work of another process. One that changes page tables
+ * waits for paging buffers, its own and those queued before: engines take them before all work, and one that does not
+ * stop for them within the timeout is reset. One that lacks memory or addresses waits for frees of any process that
+ * had begun when it was called, and for its own process's work that holds what this has freed; not if that work needs
+ * a fence that only the CPU can signal.
  * A child of fork may call everything for what it has opened itself; for what its parent opened see
  * tern_device_inherited. No function may be called from a signal handler: they take locks. Handlers of atexit and
  * destructors may call everything: the library is never unloaded, and its threads live as long as the program.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Making buffers and sub-buffers, and asking about them. */
 #include "runtime/core/memory.h"
+#include "runtime/core/svm.h"
 
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 #define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
@@ -10,6 +11,15 @@
 static bool alone(cl_mem_flags f)
 {
     return (f & (f - 1)) == 0;
+}
+
+/** Is it a pointer into shared virtual memory that ends before the buffer would? */
+static bool too_short(cl_context context, size_t size, const void *host_ptr)
+{
+    cl_mem svm = rt_svm_find(context, host_ptr);
+    const bool is = svm != NULL && size > svm->size - (size_t)((const char *)host_ptr - (const char *)svm->host_ptr);
+    rt_object_drop(svm);
+    return is;
 }
 
 static cl_int check(cl_context context, cl_mem_flags flags, size_t size, const void *host_ptr)
@@ -26,7 +36,10 @@ static cl_int check(cl_context context, cl_mem_flags flags, size_t size, const v
         return CL_INVALID_BUFFER_SIZE;
     }
     const bool wants = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
-    return wants == (host_ptr != NULL) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
+    if (wants != (host_ptr != NULL)) {
+        return CL_INVALID_HOST_PTR;
+    }
+    return wants && too_short(context, size, host_ptr) ? CL_INVALID_BUFFER_SIZE : CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,

@@ -19,6 +19,13 @@ cl_int rt_check_range(cl_mem mem, size_t offset, size_t size)
     return offset <= mem->size && size <= mem->size - offset ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
+bool rt_check_map_flags(cl_map_flags flags)
+{
+    const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    return (flags & ~known) == 0 &&
+        ((flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0 || (flags & (CL_MAP_READ | CL_MAP_WRITE)) == 0);
+}
+
 cl_int rt_check_devices(cl_uint n, const cl_device_id *list)
 {
     if ((n == 0) != (list == NULL)) {
@@ -44,6 +51,10 @@ static const char *name_of(cl_command_type type)
         return "a blocking clEnqueueReadBufferRect";
     case CL_COMMAND_WRITE_BUFFER_RECT:
         return "a blocking clEnqueueWriteBufferRect";
+    case CL_COMMAND_SVM_MEMCPY:
+        return "a blocking clEnqueueSVMMemcpy";
+    case CL_COMMAND_SVM_MAP:
+        return "a blocking clEnqueueSVMMap";
     default:
         return "a blocking clEnqueueMapBuffer";
     }

@@ -52,15 +52,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, 
     return rt_object_is(kernel, RT_KERNEL) ? rt_kernel_set_arg(kernel, index, size, value) : CL_INVALID_KERNEL;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size,
-                                                    const void *value)
-{
-    (void)name; /* all there are concern shared virtual memory */
-    (void)size;
-    (void)value;
-    return rt_object_is(kernel, RT_KERNEL) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
-}
-
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t cap, void *dst,
                                                 size_t *size)
 {

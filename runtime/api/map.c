@@ -5,13 +5,11 @@
 
 static cl_int check_map(cl_command_queue queue, cl_mem mem, cl_map_flags flags, size_t offset, size_t size)
 {
-    const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
     const cl_int error = rt_check_buffer(queue, mem);
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (size == 0 || rt_check_range(mem, offset, size) != CL_SUCCESS || (flags & ~known) != 0 ||
-        ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0 && (flags & (CL_MAP_READ | CL_MAP_WRITE)) != 0)) {
+    if (size == 0 || rt_check_range(mem, offset, size) != CL_SUCCESS || !rt_check_map_flags(flags)) {
         return CL_INVALID_VALUE;
     }
     const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;

@@ -13,14 +13,14 @@ static cl_int check_two(cl_command_queue queue, cl_mem src, cl_mem dst)
 /** The side in the root buffer, so that sub-buffers of one parent can be compared. */
 static struct rt_side in_root(cl_mem mem, const struct rt_side *s)
 {
-    return (struct rt_side){.start = mem->origin + s->start, .row = s->row, .slice = s->slice};
+    return (struct rt_side){.start = mem->at + s->start, .row = s->row, .slice = s->slice};
 }
 
-/** Do source and destination share a byte? With different pitches (sub-buffers only) their extents decide. */
+/** Do source and destination share a byte? With different pitches (never within one buffer) their extents decide. */
 static bool overlap(cl_mem src, cl_mem dst, const size_t region[3], const struct rt_side *from,
                     const struct rt_side *to)
 {
-    if (rt_mem_root(src) != rt_mem_root(dst)) {
+    if (src->root != dst->root) {
         return false;
     }
     const struct rt_side a = in_root(src, from);
@@ -98,7 +98,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_m
     if (size == 0) {
         error = rt_order_create(queue, CL_COMMAND_FILL_BUFFER, false, false, n_waits, waits, &c);
     } else {
-        error = rt_fill_create(queue, mem, pattern, pattern_size, offset, size, n_waits, waits, &c);
+        error = rt_fill_create(queue, CL_COMMAND_FILL_BUFFER, mem, pattern, pattern_size, offset, size, n_waits, waits,
+                               &c);
     }
     return rt_check_enqueue(error, c, false, event);
 }

@@ -184,12 +184,11 @@ static cl_int take_payload(struct call *d, cl_kernel k, const struct rt_range *r
     _Static_assert(sizeof d->packet.payload == 4 * PAYLOAD_WORDS, "the payload is the argument block");
     memcpy(payload, k->values, 4 * PAYLOAD_WORDS);
     for (uint32_t i = 0; i < x->n_args; i++) {
-        if (x->args[i].pointer && k->args[i].mem != NULL) {
-            const cl_int error = rt_command_use(&d->base, k->args[i].mem);
+        if (x->args[i].pointer) {
+            const cl_int error = rt_kernel_use_arg(k, i, &d->base, &payload[x->args[i].word]);
             if (error != CL_SUCCESS) {
                 return error;
             }
-            payload[x->args[i].word] = rt_mem_address(k->args[i].mem);
         }
     }
     for (uint32_t i = 0; i < x->n_ranges; i++) {

@@ -23,6 +23,7 @@ enum rt_refusal {
     RT_REFUSED_PRIVATE = 4,   /**< Private memory of a kernel. */
     RT_REFUSED_LOCAL = 8,     /**< Local memory of a kernel. */
     RT_REFUSED_ARGUMENTS = 16, /**< Bytes of a kernel's arguments. */
+    RT_REFUSED_SHARED = 32,    /**< Shared virtual memory. */
 };
 
 struct rt_context_hook {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Opening and closing the device (device.h). */
 #include "runtime/core/device.h"
+#include "runtime/core/svm.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ static void open_device(void)
         d->max_alloc = 1u << 30;
     }
     d->group_max = d->info.lanes * d->info.warps;
+    d->svm = rt_svm_possible();
     d->hw = hw;
 }
 

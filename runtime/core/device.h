@@ -24,6 +24,7 @@ struct _cl_device_id {
     cl_ulong memory;    /**< CL_DEVICE_GLOBAL_MEM_SIZE. */
     cl_ulong max_alloc; /**< CL_DEVICE_MAX_MEM_ALLOC_SIZE. */
     unsigned group_max; /**< Work-items of the largest group. */
+    bool svm;           /**< Coarse-grained shared virtual memory (svm.h). */
 };
 
 /** Opens at first use. NULL: it cannot be opened; the reason has been printed (once). */

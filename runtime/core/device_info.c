@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * clGetDeviceInfo. What never varies is a table; what depends on the device that was opened is a switch. Absent
- * features (images, SVM, pipes, queues on the device, sub-groups, IL) answer what section 4.2 of the specification
+ * features (images, pipes, queues on the device, sub-groups, IL) answer what section 4.2 of the specification
  * asks of a device without them.
  */
 #include <stdio.h>
@@ -86,7 +86,7 @@ static const struct constant {
     {CL_DEVICE_IMAGE_PITCH_ALIGNMENT, UINT, 0},
     {CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, UINT, 0},
     {CL_DEVICE_MAX_SAMPLERS, UINT, 0},
-    /* absent: queues on the device, pipes, SVM, sub-groups, collective functions, IL */
+    /* absent: queues on the device, pipes, sub-groups, collective functions, IL */
     {CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, ULONG, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE, UINT, 0},
     {CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, UINT, 0},
@@ -97,7 +97,6 @@ static const struct constant {
     {CL_DEVICE_MAX_PIPE_ARGS, UINT, 0},
     {CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, UINT, 0},
     {CL_DEVICE_PIPE_MAX_PACKET_SIZE, UINT, 0},
-    {CL_DEVICE_SVM_CAPABILITIES, ULONG, 0},
     {CL_DEVICE_MAX_NUM_SUB_GROUPS, UINT, 0},
     {CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, UINT, CL_FALSE},
     {CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, UINT, CL_FALSE},
@@ -213,6 +212,8 @@ cl_int rt_device_query(cl_device_id d, cl_device_info name, const struct rt_answ
         return rt_answer_uint(a, (cl_uint)((d->info.clock_hz + 500000) / 1000000));
     case CL_DEVICE_PROFILING_TIMER_RESOLUTION:
         return rt_answer_size(a, tick == 0 ? 1 : tick);
+    case CL_DEVICE_SVM_CAPABILITIES:
+        return rt_answer_ulong(a, d->svm ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER : 0);
     case CL_DEVICE_GLOBAL_MEM_SIZE:
         return rt_answer_ulong(a, d->memory);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:

@@ -166,16 +166,15 @@ static cl_int take_args(struct dispatch *d, cl_kernel k)
         }
         if (t->space == TC_LOCAL) {
             address = TERN_WIN_LOCAL_BASE + local_at[i];
-        } else if (k->args[i].mem != NULL) {
-            const cl_int error = rt_command_use(&d->base, k->args[i].mem);
+        } else {
+            const cl_int error = rt_kernel_use_arg(k, i, &d->base, &address);
             if (error != CL_SUCCESS) {
                 return error;
             }
-            address = rt_mem_address(k->args[i].mem);
         }
         memcpy(d->args + t->offset, &address, sizeof address);
     }
-    return CL_SUCCESS;
+    return rt_kernel_use_reach(k, &d->base);
 }
 
 static const struct tc_kernel *find(const struct rt_image *im, const char *name)

@@ -28,11 +28,14 @@ static uint32_t pointer_of(const struct rt_scene *s, const struct tc_arg *arg)
     return address;
 }
 
+/** The buffer that begins at the address, or the SVM allocation that holds it. */
 static cl_mem mem_at(const struct rt_scene *s, uint32_t address)
 {
     for (unsigned i = 0; i < s->n_mems; i++) {
-        if (rt_mem_address(s->mems[i]) == address) {
-            return s->mems[i];
+        cl_mem m = s->mems[i];
+        const uint32_t begin = rt_mem_address(m);
+        if (begin == address || (m->svm && address > begin && address - begin < m->size)) {
+            return m;
         }
     }
     return NULL;
@@ -83,24 +86,25 @@ static void say_null(const struct rt_scene *s, char text[RT_FAULT_MORE])
 static void say_argument(const struct rt_scene *s, uint32_t address, char text[RT_FAULT_MORE])
 {
     const struct tc_arg *best = NULL;
-    size_t best_size = 0;
+    cl_mem meant = NULL;
     uint32_t least = NEAR;
     for (uint32_t i = 0; i < s->kernel->n_args; i++) {
         const struct tc_arg *a = &s->kernel->args[i];
         const uint32_t pointer = is_global(a) ? pointer_of(s, a) : 0;
         const cl_mem mem = pointer != 0 ? mem_at(s, pointer) : NULL;
-        if (mem != NULL && distance(pointer, mem->size, address) < least) {
-            least = distance(pointer, mem->size, address);
+        if (mem != NULL && distance(rt_mem_address(mem), mem->size, address) < least) {
+            least = distance(rt_mem_address(mem), mem->size, address);
             best = a;
-            best_size = mem->size;
+            meant = mem;
         }
     }
     if (address < NULL_BYTES && address <= least) {
         say_null(s, text);
     } else if (best != NULL) {
-        const bool below = address < pointer_of(s, best);
-        say(text, " That is %u bytes %s argument '%s', a buffer of %zu bytes.", least,
-            below ? "below" : "beyond the end of", name_of(best), best_size);
+        const bool below = address < rt_mem_address(meant);
+        say(text, " That is %u bytes %s argument '%s', %s of %zu bytes.", least,
+            below ? "below" : "beyond the end of", name_of(best), meant->svm ? "shared virtual memory" : "a buffer",
+            meant->size);
     }
 }
 

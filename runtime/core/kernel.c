@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/core/builtin.h"
+#include "runtime/core/svm.h"
 
 #define STACK_LOG2_MAX 20u
 
@@ -17,6 +18,7 @@ static void kernel_destroy(void *object)
     rt_object_drop(k->program);
     free(k->args);
     free(k->values);
+    free(k->reach);
     free(k);
 }
 
@@ -81,12 +83,34 @@ cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *
     return error;
 }
 
+static cl_int keep_reach(cl_kernel k, size_t n, const void *const *pointers)
+{
+    const void **copy = n == 0 ? NULL : malloc(n * sizeof(void *));
+    if (n != 0 && copy == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (n != 0) {
+        memcpy(copy, pointers, n * sizeof(void *));
+    }
+    free(k->reach);
+    k->reach = copy;
+    k->n_reach = n;
+    return CL_SUCCESS;
+}
+
 cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out)
 {
-    const cl_int error = create(from->program, NULL, from->code, out);
+    cl_kernel k = NULL;
+    cl_int error = create(from->program, NULL, from->code, &k);
     if (error == CL_SUCCESS) {
-        memcpy((*out)->args, from->args, from->code->n_args * sizeof *from->args);
-        memcpy((*out)->values, from->values, from->code->args_size);
+        memcpy(k->args, from->args, from->code->n_args * sizeof *from->args);
+        memcpy(k->values, from->values, from->code->args_size);
+        error = keep_reach(k, from->n_reach, from->reach);
+    }
+    if (error == CL_SUCCESS) {
+        *out = k;
+    } else if (k != NULL) {
+        rt_object_release(k);
     }
     return error;
 }
@@ -104,6 +128,7 @@ static cl_int set_buffer(cl_kernel k, struct rt_arg *arg, size_t size, const voi
         return CL_INVALID_MEM_OBJECT;
     }
     arg->mem = mem;
+    arg->svm = NULL;
     return CL_SUCCESS;
 }
 
@@ -145,15 +170,70 @@ cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *va
     return error;
 }
 
+cl_int rt_kernel_set_svm(cl_kernel k, cl_uint index, const void *pointer)
+{
+    if (index >= k->code->n_args) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    const struct tc_arg *t = &k->code->args[index];
+    if (!t->is_pointer || t->space == TC_LOCAL || (pointer != NULL && !rt_svm_is(k->program->context, pointer))) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    k->args[index] = (struct rt_arg){.set = true, .svm = pointer};
+    return CL_SUCCESS;
+}
+
+cl_int rt_kernel_set_reach(cl_kernel k, size_t n, const void *const *pointers)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!rt_svm_is(k->program->context, pointers[i])) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return keep_reach(k, n, pointers);
+}
+
 bool rt_kernel_complete(cl_kernel k)
 {
     for (uint32_t i = 0; i < k->code->n_args; i++) {
         const struct rt_arg *a = &k->args[i];
-        if (!a->set || (a->mem != NULL && !rt_object_is(a->mem, RT_MEM))) { /* never set, or released since */
+        if (!a->set || (a->mem != NULL && !rt_object_is(a->mem, RT_MEM)) || /* never set, or released since */
+            (a->svm != NULL && !rt_svm_is(k->program->context, a->svm))) {
             return false;
         }
     }
     return true;
+}
+
+cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint32_t *address)
+{
+    const struct rt_arg *a = &k->args[index];
+    if (a->svm != NULL) {
+        *address = (uint32_t)(uintptr_t)a->svm; /* the same on both sides */
+        const cl_int error = rt_svm_use(c, a->svm);
+        return error == CL_INVALID_VALUE ? CL_INVALID_KERNEL_ARGS : error;
+    }
+    if (a->mem == NULL) {
+        *address = 0;
+        return CL_SUCCESS;
+    }
+    const cl_int error = rt_command_use(c, a->mem);
+    if (error == CL_SUCCESS) {
+        *address = rt_mem_address(a->mem);
+    }
+    return error;
+}
+
+cl_int rt_kernel_use_reach(cl_kernel k, struct rt_command *c)
+{
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < k->n_reach && error == CL_SUCCESS; i++) {
+        error = rt_svm_use(c, k->reach[i]);
+        if (error == CL_INVALID_VALUE) { /* freed since: then the kernel does not use it */
+            error = CL_SUCCESS;
+        }
+    }
+    return error;
 }
 
 uint64_t rt_kernel_local(cl_kernel k, uint32_t *at)

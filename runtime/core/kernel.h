@@ -7,12 +7,13 @@
 #ifndef RT_KERNEL_H
 #define RT_KERNEL_H
 
-#include "runtime/core/memory.h"
+#include "runtime/core/command.h"
 #include "runtime/core/program.h"
 
 struct rt_arg {
     bool set;
-    cl_mem mem;          /**< Pointer to global or constant memory; NULL is a null pointer. Not held. */
+    cl_mem mem;          /**< Pointer to global or constant memory: a buffer. Not held. */
+    const void *svm;     /**< Or shared virtual memory. Both NULL: a null pointer. */
     uint32_t local_size; /**< Pointer to local memory. */
 };
 
@@ -23,6 +24,8 @@ struct _cl_kernel {
     const struct tc_kernel *code; /**< Of the binary. */
     struct rt_arg *args;
     uint8_t *values; /**< The argument block, without addresses. */
+    const void **reach; /**< CL_KERNEL_EXEC_INFO_SVM_PTRS: what it uses besides its arguments. */
+    size_t n_reach;
 };
 
 /** CL_INVALID_PROGRAM_EXECUTABLE, CL_INVALID_KERNEL_NAME, CL_OUT_OF_HOST_MEMORY. */
@@ -32,10 +35,19 @@ cl_int rt_kernel_create(cl_program p, const char *name, cl_kernel *out);
 cl_int rt_kernel_create_all(cl_program p, cl_uint cap, cl_kernel *all, cl_uint *count);
 cl_int rt_kernel_clone(cl_kernel from, cl_kernel *out);
 cl_int rt_kernel_set_arg(cl_kernel k, cl_uint index, size_t size, const void *value);
+/** CL_INVALID_ARG_INDEX; CL_INVALID_ARG_VALUE: not in an SVM allocation of the context, or not for this argument. */
+cl_int rt_kernel_set_svm(cl_kernel k, cl_uint index, const void *pointer);
+/** CL_INVALID_VALUE: one is in no SVM allocation of the context; CL_OUT_OF_HOST_MEMORY. */
+cl_int rt_kernel_set_reach(cl_kernel k, size_t n, const void *const *pointers);
 cl_int rt_kernel_query(cl_kernel k, cl_kernel_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_arg(cl_kernel k, cl_uint index, cl_kernel_arg_info name, const struct rt_answer *a);
 cl_int rt_kernel_query_group(cl_kernel k, cl_kernel_work_group_info name, const struct rt_answer *a);
-bool rt_kernel_complete(cl_kernel k); /**< Is every argument set, and its buffer still there? */
+bool rt_kernel_complete(cl_kernel k); /**< Is every argument set, and its memory still there? */
+/** The device address of a pointer to global or constant memory, which the command then uses. As rt_command_use, and
+ *  CL_INVALID_KERNEL_ARGS: it has been freed. */
+cl_int rt_kernel_use_arg(cl_kernel k, cl_uint index, struct rt_command *c, uint32_t *address);
+/** The command uses what the kernel reaches besides its arguments. */
+cl_int rt_kernel_use_reach(cl_kernel k, struct rt_command *c);
 /** Local memory of a group: the kernel's own, then its arguments'. at[i] (may be NULL): offset of argument i. */
 uint64_t rt_kernel_local(cl_kernel k, uint32_t *at);
 unsigned rt_kernel_stack_log2(cl_kernel k);

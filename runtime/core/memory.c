@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/core/callback.h"
+#include "runtime/core/svm.h"
 
 #define HOST_ACCESS (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)
 #define DEVICE_ACCESS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
@@ -26,7 +27,11 @@ static void mem_destroy(void *object)
     if (m->allocation != NULL) {
         tern_allocation_destroy(m->allocation);
     }
+    if (m->svm) {
+        rt_svm_unmap(m);
+    }
     rt_object_drop(m->parent);
+    rt_object_drop(m->shared);
     rt_object_drop(m->context);
     pthread_mutex_destroy(&m->lock);
     free(m->properties);
@@ -41,9 +46,30 @@ static cl_mem mem_new(cl_context ctx, cl_mem_flags flags, size_t size)
         m->context = ctx;
         m->flags = (flags & DEVICE_ACCESS) == 0 ? flags | CL_MEM_READ_WRITE : flags;
         m->size = size;
+        m->root = m;
         pthread_mutex_init(&m->lock, NULL);
     }
     return m;
+}
+
+cl_mem rt_mem_create_svm(cl_context ctx, cl_mem_flags flags, size_t size)
+{
+    cl_mem m = mem_new(ctx, flags, size);
+    if (m != NULL) {
+        m->svm = true;
+    }
+    return m;
+}
+
+/** The memory is the caller's; of an SVM allocation, that is the buffer's storage on the device too. */
+static void use_host_memory(cl_mem m, void *host_ptr)
+{
+    m->host_ptr = host_ptr;
+    m->shared = rt_svm_find(m->context, host_ptr);
+    if (m->shared != NULL) {
+        m->root = m->shared;
+        m->at = (size_t)((char *)host_ptr - (char *)m->shared->host_ptr);
+    }
 }
 
 cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size,
@@ -58,7 +84,7 @@ cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem
         goto fail;
     }
     if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
-        m->host_ptr = host_ptr;
+        use_host_memory(m, host_ptr);
     } else if ((flags & CL_MEM_COPY_HOST_PTR) != 0) {
         error = rt_mem_resident(m);
         if (error == CL_SUCCESS) {
@@ -85,7 +111,9 @@ cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_
     }
     rt_object_hold(parent);
     m->parent = parent;
+    m->root = parent->root;
     m->origin = origin;
+    m->at = parent->at + origin;
     m->host_ptr = parent->host_ptr == NULL ? NULL : (char *)parent->host_ptr + origin;
     *out = m;
     return CL_SUCCESS;
@@ -121,7 +149,7 @@ cl_int rt_mem_query(cl_mem m, cl_mem_info name, const struct rt_answer *a)
     case CL_MEM_OFFSET:
         return rt_answer_size(a, m->origin);
     case CL_MEM_USES_SVM_POINTER:
-        return rt_answer_uint(a, CL_FALSE);
+        return rt_answer_uint(a, m->root->svm);
     case CL_MEM_PROPERTIES:
         return rt_answer_bytes(a, m->properties, m->n_properties * sizeof *m->properties);
     default:
@@ -144,14 +172,9 @@ cl_int rt_mem_add_hook(cl_mem m, void(CL_CALLBACK *fn)(cl_mem, void *), void *da
     return CL_SUCCESS;
 }
 
-cl_mem rt_mem_root(cl_mem m)
-{
-    return m->parent == NULL ? m : m->parent;
-}
-
 cl_int rt_mem_resident(cl_mem mem)
 {
-    cl_mem m = rt_mem_root(mem);
+    cl_mem m = mem->root;
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&m->lock);
     if (m->allocation == NULL) {
@@ -175,17 +198,17 @@ cl_int rt_mem_resident(cl_mem mem)
 
 uint32_t rt_mem_address(cl_mem m)
 {
-    return tern_allocation_address(rt_mem_root(m)->allocation) + (uint32_t)m->origin;
+    return tern_allocation_address(m->root->allocation) + (uint32_t)m->at;
 }
 
 cl_int rt_mem_read(cl_mem m, size_t offset, void *data, size_t size)
 {
-    const int r = tern_allocation_read(rt_mem_root(m)->allocation, m->origin + offset, data, size);
+    const int r = tern_allocation_read(m->root->allocation, m->at + offset, data, size);
     return r == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 cl_int rt_mem_write(cl_mem m, size_t offset, const void *data, size_t size)
 {
-    const int r = tern_allocation_write(rt_mem_root(m)->allocation, m->origin + offset, data, size);
+    const int r = tern_allocation_write(m->root->allocation, m->at + offset, data, size);
     return r == 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }

@@ -4,6 +4,9 @@
  * create more than it uses); a sub-buffer is a range of its parent's. Initial contents go to the device with the
  * allocation: CL_MEM_COPY_HOST_PTR makes it at creation, since the caller's data need not outlive the call.
  *
+ * A buffer made with CL_MEM_USE_HOST_PTR of shared virtual memory (svm.h) has no storage of its own: it is a range of
+ * that, which is a root too.
+ *
  * Mapping gives host memory of its own (the caller's with CL_MEM_USE_HOST_PTR): the map command reads into
  * it, the unmap command writes it back. The alternative, device memory mapped into the host, is not
  * something every backend has.
@@ -33,15 +36,20 @@ struct rt_map {
 struct _cl_mem {
     struct rt_object base;
     cl_context context; /**< Held. */
-    cl_mem parent;      /**< Held; NULL for a root. */
+    cl_mem parent;      /**< Of a sub-buffer. Held. */
+    cl_mem shared;      /**< The SVM allocation that it is a range of. Held. */
+    cl_mem root;        /**< Whose device memory it is: of these, or itself. */
     cl_mem_flags flags;
     size_t size;
     size_t origin;      /**< In the parent. */
-    void *host_ptr;     /**< CL_MEM_USE_HOST_PTR. */
+    size_t at;          /**< In the root. */
+    void *host_ptr;     /**< CL_MEM_USE_HOST_PTR, or an SVM allocation's own. */
     cl_mem_properties *properties;
     size_t n_properties;
     pthread_mutex_t lock;          /**< Roots: `allocation` comes into being. Taken before the context's lock. */
     struct tern_allocation *allocation;
+    bool svm;                      /**< An SVM allocation, which the application knows by its pointer only. */
+    bool given;                    /**< svm.c's lock: it is the application's, until it frees it. */
     struct rt_maps maps;           /**< Context's lock. */
     struct rt_mem_hook *hooks;     /**< Context's lock; last registered first. */
 };
@@ -49,6 +57,8 @@ struct _cl_mem {
 /** Arguments are valid. properties (may be NULL) are copied. */
 cl_int rt_mem_create(cl_context ctx, const cl_mem_properties *properties, cl_mem_flags flags, size_t size,
                      void *host_ptr, cl_mem *out);
+/** A root without device memory, of which the application gets no handle (svm.c). NULL: no memory. */
+cl_mem rt_mem_create_svm(cl_context ctx, cl_mem_flags flags, size_t size);
 cl_int rt_mem_create_sub(cl_mem parent, cl_mem_flags flags, size_t origin, size_t size, cl_mem *out);
 cl_int rt_mem_query(cl_mem mem, cl_mem_info name, const struct rt_answer *a);
 cl_int rt_mem_add_hook(cl_mem mem, void(CL_CALLBACK *fn)(cl_mem, void *), void *data);
@@ -57,7 +67,6 @@ cl_int rt_mem_add_hook(cl_mem mem, void(CL_CALLBACK *fn)(cl_mem, void *), void *
 cl_int rt_mem_resident(cl_mem mem);
 /** Of a resident buffer. */
 uint32_t rt_mem_address(cl_mem mem);
-cl_mem rt_mem_root(cl_mem mem);
 /** Host access to a resident buffer, at once. CL_OUT_OF_RESOURCES on failure. */
 cl_int rt_mem_read(cl_mem mem, size_t offset, void *data, size_t size);
 cl_int rt_mem_write(cl_mem mem, size_t offset, const void *data, size_t size);

@@ -100,11 +100,12 @@ static cl_int fill_build(struct rt_command *c, struct rt_packets *out)
 
 static const struct rt_command_ops fill_ops = {.build = fill_build};
 
-cl_int rt_fill_create(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_size, size_t offset,
-                      size_t size, cl_uint n_waits, const cl_event *waits, struct rt_command **out)
+cl_int rt_fill_create(cl_command_queue queue, cl_command_type type, cl_mem mem, const void *pattern,
+                      size_t pattern_size, size_t offset, size_t size, cl_uint n_waits, const cl_event *waits,
+                      struct rt_command **out)
 {
     struct fill *f;
-    cl_int error = rt_command_create(sizeof(struct fill), &fill_ops, queue, CL_COMMAND_FILL_BUFFER, n_waits, waits, &f);
+    cl_int error = rt_command_create(sizeof(struct fill), &fill_ops, queue, type, n_waits, waits, &f);
     if (error != CL_SUCCESS) {
         return error;
     }

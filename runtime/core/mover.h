@@ -11,7 +11,8 @@ cl_int rt_copy_create(cl_command_queue queue, cl_command_type type, cl_mem src, 
                       const struct rt_side *from, const struct rt_side *to, cl_uint n_waits, const cl_event *waits,
                       struct rt_command **out);
 /** Fills a range with a pattern of 1, 2, 4 ... 128 bytes; offset and size are multiples of it. */
-cl_int rt_fill_create(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_size, size_t offset,
-                      size_t size, cl_uint n_waits, const cl_event *waits, struct rt_command **out);
+cl_int rt_fill_create(cl_command_queue queue, cl_command_type type, cl_mem mem, const void *pattern,
+                      size_t pattern_size, size_t offset, size_t size, cl_uint n_waits, const cl_event *waits,
+                      struct rt_command **out);
 
 #endif

@@ -97,9 +97,11 @@ static const struct rt_command_ops unmap_ops = {.run = unmap_run, .clear = unmap
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out)
 {
+    const cl_command_type type = mem->svm ? (unmap ? CL_COMMAND_SVM_UNMAP : CL_COMMAND_SVM_MAP)
+                                          : (unmap ? CL_COMMAND_UNMAP_MEM_OBJECT : CL_COMMAND_MAP_BUFFER);
     struct mapping *m;
-    cl_int error = rt_command_create(sizeof(struct mapping), unmap ? &unmap_ops : &map_ops, queue,
-                                     unmap ? CL_COMMAND_UNMAP_MEM_OBJECT : CL_COMMAND_MAP_BUFFER, n_waits, waits, &m);
+    cl_int error = rt_command_create(sizeof(struct mapping), unmap ? &unmap_ops : &map_ops, queue, type, n_waits, waits,
+                                     &m);
     if (error != CL_SUCCESS) {
         return error;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Features that this device does not have: every call answers, none crashes. */
+/** Features that this device does not have, shared virtual memory among them by its setting: every call answers, none
+ *  crashes. */
 #include "clt.h"
 
 static void test_images_and_samplers(void **state)
@@ -32,6 +33,9 @@ static void test_svm_and_pipes(void **state)
     void *p = &p;
     const int v = 0;
     cl_kernel k = clt_kernel("kernel void f(global int *r) { *r = 1; }", "f");
+    cl_device_svm_capabilities caps = 1;
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_SVM_CAPABILITIES, sizeof caps, &caps, NULL));
+    assert_int_equal(caps, 0);
     assert_null(clSVMAlloc(clt_context, CL_MEM_READ_WRITE, 64, 0));
     clSVMFree(clt_context, NULL);
     FAILS(clSetKernelArgSVMPointer(k, 0, p), CL_INVALID_OPERATION);
@@ -87,5 +91,6 @@ int main(void)
         cmocka_unit_test(test_svm_and_pipes),
         cmocka_unit_test(test_programs_and_queues),
     };
+    setenv("TERN_CL_SVM", "0", 1);
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -20,7 +20,7 @@ static cl_program program;
 static cl_kernel kernel;
 static cl_mem buffer;
 static cl_event gate, done; /* done: of a kernel that waits for the gate */
-static cl_uint *mapped;
+static cl_uint *mapped, *shared;
 
 static void make_all(void)
 {
@@ -32,6 +32,10 @@ static void make_all(void)
     mapped = clEnqueueMapBuffer(clt_queue, buffer, CL_TRUE, CL_MAP_READ, 0, 64, 0, NULL, NULL, &clt_error);
     MADE(mapped);
     OK(clEnqueueUnmapMemObject(clt_queue, buffer, mapped, 0, NULL, NULL));
+    shared = clSVMAlloc(clt_context, 0, 4096, 0);
+    assert_non_null(shared);
+    OK(clEnqueueSVMMemFill(clt_queue, shared, &n, sizeof n, 4096, 0, NULL, NULL));
+    OK(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_WRITE, shared, 4096, 0, NULL, NULL));
     gate = clCreateUserEvent(clt_context, &clt_error);
     MADE(gate);
     clt_args(kernel, 2, ARG(buffer), ARG(n));
@@ -48,6 +52,10 @@ static void finish_all(void)
     for (cl_uint i = 0; i < N; i++) {
         assert_int_equal(got[i], N + i);
     }
+    assert_int_equal(shared[1], N);
+    OK(clEnqueueSVMUnmap(clt_queue, shared, 0, NULL, NULL));
+    OK(clFinish(clt_queue));
+    clSVMFree(clt_context, shared);
     OK(clReleaseEvent(done));
     OK(clReleaseEvent(gate));
     OK(clReleaseMemObject(buffer));
@@ -133,6 +141,14 @@ static void call_everything(void)
     REFUSED_IN_CHILD(clEnqueueMarkerWithWaitList(clt_queue, 0, NULL, NULL));
     REFUSED_IN_CHILD(clEnqueueBarrierWithWaitList(clt_queue, 0, NULL, NULL));
     REFUSED_IN_CHILD(clEnqueueMigrateMemObjects(clt_queue, 1, &buffer, 0, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueSVMFree(clt_queue, 1, (void *[]){shared}, NULL, NULL, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, shared, out, 4, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueSVMMemFill(clt_queue, shared, &word, 4, 4, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, shared, 4, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueSVMUnmap(clt_queue, shared, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clEnqueueSVMMigrateMem(clt_queue, 1, (const void *[]){shared}, NULL, 0, 0, NULL, NULL));
+    REFUSED_IN_CHILD(clSetKernelArgSVMPointer(kernel, 0, shared));
+    REFUSED_IN_CHILD(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
     REFUSED_IN_CHILD(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
     REFUSED_IN_CHILD(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
     REFUSED_IN_CHILD(clCompileProgram(program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
@@ -148,6 +164,7 @@ static void call_everything(void)
     NOTHING_IN_CHILD(clCreateContext(NULL, 1, &clt_device, NULL, NULL, &clt_error));
     NOTHING_IN_CHILD(clCreateCommandQueue(clt_context, clt_device, 0, &clt_error));
     NOTHING_IN_CHILD(clCreateBuffer(clt_context, CL_MEM_READ_WRITE, 64, NULL, &clt_error));
+    NOTHING_IN_CHILD(clSVMAlloc(clt_context, 0, 64, 0));
     NOTHING_IN_CHILD(clCreateProgramWithSource(clt_context, 1, &source, NULL, &clt_error));
     NOTHING_IN_CHILD(clCreateKernel(program, "k", &clt_error));
     NOTHING_IN_CHILD(clCreateUserEvent(clt_context, &clt_error));
@@ -157,6 +174,9 @@ static void call_everything(void)
 /** As destructors of a C++ or Rust wrapper do, some of which end the program when a release fails. */
 static void release_everything(void)
 {
+    refused(shared[1] == N ? -1 : 0, "the child's copy of shared memory");
+    shared[1] = 0; /* its own */
+    clSVMFree(clt_context, shared);
     OK(clReleaseEvent(done));
     OK(clReleaseEvent(gate));
     OK(clReleaseMemObject(buffer));
@@ -208,6 +228,7 @@ static void *work_on(void *user)
         cl_mem m = clCreateBuffer(clt_context, CL_MEM_READ_WRITE, 256, NULL, NULL);
         clEnqueueFillBuffer(q, m, &word, sizeof word, 0, 256, 0, NULL, NULL);
         clFinish(q);
+        clSVMFree(clt_context, clSVMAlloc(clt_context, 0, 64, 0));
         clReleaseMemObject(m);
     }
     clReleaseCommandQueue(q);

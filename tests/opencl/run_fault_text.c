@@ -14,6 +14,7 @@
 
 static char told[2048];
 static int tellings;
+static bool shares; /* instead of the buffer: byte 64 of 256 of shared virtual memory */
 
 static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
 {
@@ -48,6 +49,10 @@ static void expect_after(cl_context c, cl_program p, const char *name, const cha
     cl_mem m = clCreateBuffer(c, 0, 256, NULL, &clt_error);
     MADE(m);
     clt_args(k, 4, ARG(m), sizeof nothing, &nothing, LOCAL(64), ARG(bad));
+    char *svm = shares ? clSVMAlloc(c, 0, 256, 0) : NULL;
+    if (shares) {
+        OK(clSetKernelArgSVMPointer(k, 0, svm + 64));
+    }
     tellings = 0;
     cl_event e;
     cl_int status = 0;
@@ -60,6 +65,7 @@ static void expect_after(cl_context c, cl_program p, const char *name, const cha
     if (!matches(told, pattern)) {
         fail_msg("told     %s\nexpected %s", told, pattern);
     }
+    clSVMFree(c, svm);
     OK(clReleaseEvent(e));
     OK(clReleaseMemObject(m));
     OK(clReleaseKernel(k));
@@ -132,6 +138,20 @@ static void test_wrong_addresses(void **state)
     expect("constant int c[2] = {1, 2};", "if (i == bad) *(global int *)(uint)&c[a[0]] = 4;",
            "store to 0x########, which may not be written, byte 0 of the allocation at 0x######## (pc 0x########), "
            "in f at program.cl:4:49. That is a __constant variable of the program.");
+}
+
+/** A pointer into the middle: the whole allocation is what there is. */
+static void test_shared_memory(void **state)
+{
+    (void)state;
+    shares = true;
+    expect("", "if (i == bad) a[i << 10] = 1;",
+           "store to 0x########, which is not mapped (pc 0x########), in f at program.cl:4:30. That is 151360 bytes "
+           "beyond the end of argument 'a', shared virtual memory of 256 bytes.");
+    expect("", "if (i == bad) a[-19] = 1;",
+           "store to 0x########, which is not mapped, 12 bytes below the allocation at 0x######## (pc 0x########), "
+           "in f at program.cl:4:26. That is 12 bytes below argument 'a', shared virtual memory of 256 bytes.");
+    shares = false;
 }
 
 static void test_private_and_local_memory(void **state)
@@ -264,8 +284,8 @@ static void test_binary(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_addresses), cmocka_unit_test(test_private_and_local_memory),
-            cmocka_unit_test(test_wrong_code),
+        cmocka_unit_test(test_wrong_addresses), cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_private_and_local_memory), cmocka_unit_test(test_wrong_code),
         cmocka_unit_test(test_null_pointers),   cmocka_unit_test(test_barriers),        cmocka_unit_test(test_places),
         cmocka_unit_test(test_binary),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A context whose buffers are more than the device has: kernels, copies and transfers whose own buffers fit run. */
+/** A context whose memory is more than the device has: kernels, copies and transfers whose own memory fits run. */
 #include "clt.h"
 
 #include <stdio.h>
@@ -42,12 +42,46 @@ static void test_stream(void **state)
     OK(clReleaseKernel(add));
 }
 
+/** Kernels whose shared memory fits run though all of it does not: the set that they name is what must be there. */
+static void test_shared(void **state)
+{
+    (void)state;
+    cl_uint *a[BUFFERS];
+    const cl_uint two = 2;
+    cl_kernel k = clt_kernel("kernel void sum(global uint *list, uint n, global uint *out)"
+                             "{ *out = 0; for (uint i = 0; i < n; i++) { *out += *(global uint *)list[i]; } }", "sum");
+    cl_uint *list = clSVMAlloc(clt_context, 0, 8, 0), *out = clSVMAlloc(clt_context, 0, 4, 0);
+    for (cl_uint i = 0; i < LENGTH(a); i++) {
+        a[i] = clSVMAlloc(clt_context, 0, INTS * 4, 0);
+        assert_non_null(a[i]);
+        OK(clEnqueueSVMMemFill(clt_queue, a[i], &(cl_uint){i + 1}, 4, INTS * 4, 0, NULL, NULL));
+    }
+    OK(clSetKernelArgSVMPointer(k, 0, list));
+    OK(clSetKernelArg(k, 1, sizeof two, &two));
+    OK(clSetKernelArgSVMPointer(k, 2, out));
+    for (unsigned i = 0; i + 1 < LENGTH(a); i++) { /* the kernel finds two of 4 MiB by pointers in memory */
+        const cl_uint at[2] = {(cl_uint)(uintptr_t)(a[i] + 5), (cl_uint)(uintptr_t)(a[i + 1] + INTS - 1)};
+        OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, list, at, 8, 0, NULL, NULL));
+        OK(clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, 2 * sizeof(void *), &a[i]));
+        clt_run(k, 1, 0);
+        cl_uint got = 0;
+        OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, &got, out, 4, 0, NULL, NULL));
+        assert_int_equal(got, 2 * i + 3);
+    }
+    for (unsigned i = 0; i < LENGTH(a); i++) {
+        clSVMFree(clt_context, a[i]);
+    }
+    clSVMFree(clt_context, list);
+    clSVMFree(clt_context, out);
+    OK(clReleaseKernel(k));
+}
+
 int main(void)
 {
     const char *config = getenv("TERN_CONFIG");
     char text[256];
     snprintf(text, sizeof text, "%s,mem=16M", config == NULL ? "default" : config);
     setenv("TERN_CONFIG", text, 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_shared)};
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

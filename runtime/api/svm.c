@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Shared virtual memory: allocations, and what kernels are told of them. */
+#include "runtime/core/kernel.h"
+#include "runtime/core/svm.h"
+
+#define MOST_ALIGNED 4096u /* a page: more than the largest type, 128 */
+
+/** Section 5.6.1: the cases in which there is no memory. */
+static bool may_alloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
+{
+    const cl_svm_mem_flags known = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
+    return rt_object_is(context, RT_CONTEXT) && context->device->svm && (flags & ~known) == 0 &&
+        (flags & (flags - 1)) == 0 && size != 0 && size <= context->device->max_alloc && alignment <= MOST_ALIGNED &&
+        (alignment & (alignment - 1)) == 0;
+}
+
+CL_API_ENTRY void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment)
+{
+    return may_alloc(context, flags, size, alignment) ? rt_svm_alloc(context, flags, size) : NULL;
+}
+
+/** The context may have been released: an allocation keeps it. The child of a fork leaves it as it is, silently. */
+CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context context, void *pointer)
+{
+    if (!rt_device_inherited() && rt_object_is(context, RT_CONTEXT)) {
+        rt_svm_free(context, pointer);
+    }
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
+{
+    if (!rt_object_is(kernel, RT_KERNEL)) {
+        return CL_INVALID_KERNEL;
+    }
+    return kernel->program->context->device->svm ? rt_kernel_set_svm(kernel, index, value) : CL_INVALID_OPERATION;
+}
+
+static cl_int set_pointers(cl_kernel kernel, size_t size, const void *value)
+{
+    if (!kernel->program->context->device->svm) {
+        return CL_INVALID_OPERATION;
+    }
+    if (size % sizeof(void *) != 0 || (value == NULL) != (size == 0)) {
+        return CL_INVALID_VALUE;
+    }
+    return rt_kernel_set_reach(kernel, size / sizeof(void *), value);
+}
+
+/** There are no fine-grained system allocations: only that can be said. */
+static cl_int set_system(size_t size, const void *value)
+{
+    if (size != sizeof(cl_bool) || value == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    return *(const cl_bool *)value == CL_FALSE ? CL_SUCCESS : CL_INVALID_OPERATION;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size,
+                                                    const void *value)
+{
+    if (!rt_object_is(kernel, RT_KERNEL)) {
+        return CL_INVALID_KERNEL;
+    }
+    switch (name) {
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+        return set_pointers(kernel, size, value);
+    case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+        return set_system(size, value);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Shared virtual memory in programs that leave it little: addresses below 4 GiB taken, limits of the host, a setting.
+ * Each in a process of its own, since the device is opened once and limits do not come back.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clt.h"
+
+#define MIB ((size_t)1 << 20)
+
+/** Runs in a child, which fails by cmocka's messages and an exit code; what it says on stderr goes to `said`. */
+static void in_child(void (*run)(void), char *said, size_t size)
+{
+    int status, fd[2];
+    size_t n = 0;
+    assert_int_equal(pipe(fd), 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        dup2(fd[1], STDERR_FILENO);
+        close(fd[0]);
+        close(fd[1]);
+        run();
+        exit(0);
+    }
+    close(fd[1]);
+    for (ssize_t r; (r = read(fd[0], said + n, size - 1 - n)) > 0;) {
+        n += (size_t)r;
+    }
+    said[n] = '\0';
+    close(fd[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0) {
+        fail_msg("the child ended with %#x and said: %s", status, said);
+    }
+}
+
+#define MUST(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "line %d: not %s\n", __LINE__, #condition); \
+            _exit(1); \
+        } \
+    } while (0)
+
+static cl_device_svm_capabilities capabilities(void)
+{
+    cl_device_svm_capabilities caps = 99;
+    MUST(clGetDeviceInfo(clt_device, CL_DEVICE_SVM_CAPABILITIES, sizeof caps, &caps, NULL) == CL_SUCCESS);
+    return caps;
+}
+
+/** All calls say that there is none. */
+static void absent(void)
+{
+    void *p = &p;
+    clt_open(NULL);
+    MUST(capabilities() == 0);
+    MUST(clSVMAlloc(clt_context, 0, 64, 0) == NULL);
+    MUST(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, 4, 0, NULL, NULL) == CL_INVALID_OPERATION);
+    MUST(clEnqueueSVMFree(clt_queue, 1, &p, NULL, NULL, 0, NULL, NULL) == CL_INVALID_OPERATION);
+    clSVMFree(clt_context, p);
+    cl_mem m = clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR, 8, p, &clt_error);
+    MUST(m != NULL);
+    clReleaseMemObject(m);
+    clt_close(NULL);
+}
+
+/** Takes [from, to) from everybody else, as far as it is free. */
+static void occupy(uintptr_t from, uintptr_t to)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    if (mmap((void *)from, to - from, PROT_NONE, flags, -1, 0) == MAP_FAILED && to - from > 4096) {
+        const uintptr_t middle = from + (to - from) / 8192 * 4096;
+        occupy(from, middle);
+        occupy(middle, to);
+    }
+}
+
+static void without_low_addresses(void)
+{
+    occupy(0, (uintptr_t)1 << 32);
+    absent();
+}
+
+static void by_setting(void)
+{
+    setenv("TERN_CL_SVM", "0", 1);
+    absent();
+}
+
+static void by_bad_setting(void)
+{
+    setenv("TERN_CL_SVM", "yes", 1);
+    absent();
+}
+
+/** A megabyte is left: what does not fit is refused, and what fits can be had again and again. */
+static void with_few_addresses(void)
+{
+    occupy(0, 0x20000000u);
+    occupy(0x20000000u + MIB, (uintptr_t)1 << 32);
+    clt_open(NULL);
+    MUST(capabilities() == CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+    for (int i = 0; i < 3; i++) {
+        MUST(clSVMAlloc(clt_context, 0, MIB + 1, 0) == NULL);
+        char *a = clSVMAlloc(clt_context, 0, MIB / 2, 0), *b = clSVMAlloc(clt_context, 0, MIB / 2, 0);
+        MUST(a != NULL && b != NULL);
+        MUST(clSVMAlloc(clt_context, 0, 1, 0) == NULL);
+        clSVMFree(clt_context, a);
+        clSVMFree(clt_context, b);
+    }
+    clt_close(NULL);
+}
+
+/** The host has no memory for the mapping: refused, and the device's memory is not touched. */
+static void with_little_memory(void)
+{
+    struct rlimit limit;
+    clt_open(NULL);
+    void *small = clSVMAlloc(clt_context, 0, MIB, 0);
+    MUST(small != NULL);
+    FILE *f = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+    MUST(f != NULL && fscanf(f, "%lu", &pages) == 1);
+    fclose(f);
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = pages * 4096 + 32 * MIB;
+    MUST(setrlimit(RLIMIT_AS, &limit) == 0);
+    MUST(clSVMAlloc(clt_context, 0, 256 * MIB, 0) == NULL);
+    void *fits = clSVMAlloc(clt_context, 0, MIB, 0);
+    MUST(fits != NULL);
+    clSVMFree(clt_context, fits);
+    clSVMFree(clt_context, small);
+    clt_close(NULL);
+}
+
+/** The device's addresses are taken from the top by buffers: those further down are found. */
+static void with_device_addresses_taken(void)
+{
+    occupy(0, 0x10000u + 8 * MIB); /* the host has none where the first buffers are */
+    occupy(0x10000u + 24 * MIB, (uintptr_t)1 << 32);
+    clt_open(NULL);
+    MUST(capabilities() == CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+    cl_mem m[40];
+    for (unsigned i = 0; i < LENGTH(m); i++) { /* 20 MiB: the driver gives addresses from the bottom */
+        m[i] = clt_buffer(MIB / 2, NULL);
+        MUST(clEnqueueFillBuffer(clt_queue, m[i], &i, 4, 0, MIB / 2, 0, NULL, NULL) == CL_SUCCESS);
+    }
+    MUST(clFinish(clt_queue) == CL_SUCCESS);
+    cl_uint *p = clSVMAlloc(clt_context, 0, MIB, 0);
+    MUST(p != NULL);
+    MUST(clSVMAlloc(clt_context, 0, 8 * MIB, 0) == NULL); /* the host has 16 there, the device the upper part */
+    MUST(clEnqueueSVMMemFill(clt_queue, p, &(cl_uint){7}, 4, MIB, 0, NULL, NULL) == CL_SUCCESS);
+    MUST(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, MIB, 0, NULL, NULL) == CL_SUCCESS);
+    MUST(p[MIB / 4 - 1] == 7);
+    clSVMFree(clt_context, p);
+    for (cl_uint i = 0; i < LENGTH(m); i++) {
+        cl_uint got = 0;
+        MUST(clEnqueueReadBuffer(clt_queue, m[i], CL_TRUE, MIB / 2 - 4, 4, &got, 0, NULL, NULL) == CL_SUCCESS);
+        MUST(got == i);
+        clReleaseMemObject(m[i]);
+    }
+    p = clSVMAlloc(clt_context, 0, 8 * MIB, 0); /* now they are free */
+    MUST(p != NULL);
+    clSVMFree(clt_context, p);
+    clt_close(NULL);
+}
+
+static void test_absent(void **state)
+{
+    (void)state;
+    char said[4096];
+    in_child(without_low_addresses, said, sizeof said);
+    assert_string_equal(said, "");
+    in_child(by_setting, said, sizeof said);
+    assert_string_equal(said, "");
+    in_child(by_bad_setting, said, sizeof said);
+    assert_non_null(strstr(said, "TERN_CL_SVM is 0 or 1; got 'yes'"));
+}
+
+static void test_little(void **state)
+{
+    (void)state;
+    char said[4096];
+    in_child(with_few_addresses, said, sizeof said);
+    assert_non_null(strstr(said, "no addresses below 4 GiB"));
+    in_child(with_little_memory, said, sizeof said);
+    assert_non_null(strstr(said, "the host refuses the memory"));
+    in_child(with_device_addresses_taken, said, sizeof said);
+    assert_non_null(strstr(said, "no addresses below 4 GiB"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_absent), cmocka_unit_test(test_little)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

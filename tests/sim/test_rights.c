@@ -13,7 +13,7 @@
 enum { READ, WRITE, EXECUTE, ATOMIC };
 
 #define OTHER_ROOT (ROOT + 8)
-#define TABLE (ROOT + 16)        /* the second-level table of the 4 MiB of the page in question, in both address spaces */
+#define TABLE (ROOT + 16)        /* the second-level table of the page in question */
 #define OTHER_TABLE (ROOT + 17)
 #define PAGE_VA 0x00800000u      /* the page in question; what is before it is mapped */
 #define PAGE_PA 0x02000000u

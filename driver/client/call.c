@@ -93,6 +93,7 @@ int tern_call_begin(struct tern_call *call, struct tern_device *dev, uint32_t op
     memset(&call->request, 0, offsetof(struct tern_wire_request, text) + 1);
     call->request.op = op;
     call->request.object = object;
+    call->reply.absent = 0;
     return 0;
 }
 

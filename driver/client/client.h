@@ -74,6 +74,7 @@ struct tern_process {
     uint64_t number;
     uint32_t children;
     atomic_bool error;
+    atomic_bool absent; /**< As ternd last said: a submission may be refused, and is a call that tells it. */
     bool killed, ended; /**< tern_process_kill has begun, and has ended. */
     atomic_bool has_fault; /**< fault does not change any more. */
     struct tern_fault fault;

@@ -35,6 +35,7 @@ int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_
     a->handle = reply.object;
     a->address = (uint32_t)reply.value[0];
     a->size = reply.value[1];
+    atomic_store(&p->absent, reply.absent != 0);
     pthread_mutex_lock(&p->dev->lock);
     tern_list_append(&p->allocations, &a->node);
     p->children++;
@@ -116,14 +117,23 @@ int tern_client_allocation_write(struct tern_allocation *a, uint64_t offset, con
     return transfer(a, true, offset, (uint8_t *)(uintptr_t)data, size);
 }
 
+/** A call after which other memory may be on the device. */
+static int move(struct tern_allocation *a, uint32_t op)
+{
+    struct tern_wire_reply reply = {0};
+    const int r = tern_call(a->proc->dev, op, a->handle, NULL, NULL, &reply);
+    atomic_store(&a->proc->absent, reply.absent != 0);
+    return r;
+}
+
 int tern_client_allocation_make_resident(struct tern_allocation *a)
 {
-    return tern_call(a->proc->dev, TERN_WIRE_ALLOCATION_RESIDENT, a->handle, NULL, NULL, NULL);
+    return move(a, TERN_WIRE_ALLOCATION_RESIDENT);
 }
 
 int tern_client_allocation_evict(struct tern_allocation *a)
 {
-    return tern_call(a->proc->dev, TERN_WIRE_ALLOCATION_EVICT, a->handle, NULL, NULL, NULL);
+    return move(a, TERN_WIRE_ALLOCATION_EVICT);
 }
 
 /* ------------------------------------------------------------------ fences */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Submission: an entry of the ring. What is wrong with a submission is found here, because ternd tells of it only by
- * ending it. When the ring is full, the thread waits until ternd has taken all that is in it, which it does at once;
- * how much may be queued there is this client's share of ternd's memory.
+ * ending it; but while memory of the process is not on the device, it is a request, which may be refused (A6). When
+ * the ring is full, the thread waits until ternd has taken all that is in it, which it does at once; how much may be
+ * queued there is this client's share of ternd's memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,12 +24,13 @@ struct piece {
     uint32_t size;
 };
 
-/** With dev->submit held. A call that fails has found ternd gone, of which the pump tells. */
-static void send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces)
+/** With dev->submit held. -ENOSPC: it is refused. 0 if ternd is gone, of which the pump tells. */
+static int send_by_slot(struct tern_device *dev, const struct tern_wire_entry *e, const struct piece *pieces,
+                        atomic_bool *absent)
 {
     struct tern_call call;
     if (tern_call_begin(&call, dev, TERN_WIRE_CONTEXT_SUBMIT, e->object)) {
-        return;
+        return 0;
     }
     uint8_t *to = call.slot;
     memcpy(to, e, sizeof *e);
@@ -38,8 +40,10 @@ static void send_by_slot(struct tern_device *dev, const struct tern_wire_entry *
         to += tern_wire_round(pieces[i].size);
     }
     call.request.value[0] = e->length;
-    tern_call_do(&call);
+    const int r = tern_call_do(&call);
+    atomic_store(absent, call.reply.absent != 0);
     tern_call_end(&call);
+    return r == -ENOSPC ? r : 0;
 }
 
 /** With dev->submit held. */
@@ -65,17 +69,19 @@ static void send_by_ring(struct tern_device *dev, const struct tern_wire_entry *
     }
 }
 
-static void send_entry(struct tern_device *dev, struct tern_wire_entry *e, const struct piece *pieces)
+/** absent: of the process, or NULL: this is never refused. -ENOSPC: it is. */
+static int send_entry(struct tern_device *dev, struct tern_wire_entry *e, const struct piece *pieces,
+                      atomic_bool *absent)
 {
     e->size = pieces[0].size;
     e->data = pieces[1].size;
     e->label = pieces[2].size;
     e->length = (uint32_t)sizeof *e + tern_wire_round(e->size) + tern_wire_round(e->data) + tern_wire_round(e->label);
-    if (e->length > TERN_WIRE_ENTRY_MAX) {
-        send_by_slot(dev, e, pieces);
-    } else {
-        send_by_ring(dev, e, pieces);
+    if (absent && (atomic_load(absent) || e->length > TERN_WIRE_ENTRY_MAX)) {
+        return send_by_slot(dev, e, pieces, absent);
     }
+    send_by_ring(dev, e, pieces);
+    return 0;
 }
 
 static struct piece text_piece(const char *text)
@@ -89,9 +95,26 @@ void tern_ring_post(struct tern_device *dev, uint32_t op, uint32_t object, const
     const struct piece pieces[3] = {[2] = text_piece(text)};
     pthread_mutex_lock(&dev->submit);
     if (!atomic_load(&dev->gone)) {
-        send_entry(dev, &e, pieces);
+        send_entry(dev, &e, pieces, NULL);
     }
     pthread_mutex_unlock(&dev->submit);
+}
+
+/** ternd has refused the context's youngest, which nobody knows yet. With dev->submit held, so that it is not aborted
+ *  meanwhile. */
+static void take_back(struct tern_context *c, uint64_t cost)
+{
+    struct tern_device *dev = c->proc->dev;
+    pthread_mutex_lock(&dev->lock);
+    c->submitted--;
+    dev->queued -= cost;
+    if (c->completions) {
+        struct tern_completion_entry *e = TERN_LIST_ENTRY(c->reserved.prev, struct tern_completion_entry, node);
+        tern_list_remove(&e->node);
+        free(e);
+    }
+    pthread_cond_broadcast(&dev->changed);
+    pthread_mutex_unlock(&dev->lock);
 }
 
 /** Does each dispatch name a place in the data? */
@@ -142,10 +165,12 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
     }
     pthread_mutex_unlock(&dev->lock);
     if (e.fence) {
-        if (fence) {
+        r = send_entry(dev, &e, pieces, &c->proc->absent);
+        if (r) {
+            take_back(c, cost);
+        } else if (fence) {
             *fence = e.fence;
         }
-        send_entry(dev, &e, pieces);
     }
     pthread_mutex_unlock(&dev->submit);
     free(place);

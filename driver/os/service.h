@@ -15,11 +15,17 @@ struct tern_owner {
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
                                struct tern_process **out);
 
+/** Is memory of the process evicted, or not there yet? Only then does tern_submit refuse for lack of room. */
+bool tern_os_process_absent(const struct tern_process *proc);
+
 /** The caller decides which clients may have contexts in the band REALTIME: before the first process. */
 void tern_os_device_trust(struct tern_device *dev);
 
-/** tern_submit_data, or, packets NULL, tern_submit_null; but the device thread is not woken: the caller goes on to
- *  tern_os_device_drive, and waits for nothing before. */
+/**
+ * tern_submit_data, or, packets NULL, tern_submit_null; but not refused because of what it uses: if that cannot be on
+ * the device at once, its process is in error when that is seen. And the device thread is not woken: the caller goes on
+ * to tern_os_device_drive, and waits for nothing before.
+ */
 int tern_os_submit_quietly(struct tern_context *ctx, const void *packets, size_t size, const void *data,
                            size_t data_size, const char *label);
 /**

@@ -115,6 +115,21 @@ void ternd_completed(void *object, const struct tern_completion *told)
     pthread_mutex_unlock(&s->done);
 }
 
+void ternd_sent_cancel(struct ternd_object *context, struct ternd_sent *sent)
+{
+    struct ternd_session *s = context->session;
+    pthread_mutex_lock(&s->done);
+    struct ternd_sent **at = &context->sent;
+    while (*at != sent) {
+        at = &(*at)->next;
+    }
+    *at = NULL;
+    context->sent_end = at;
+    s->queued -= sent->told.cost;
+    pthread_mutex_unlock(&s->done);
+    free(sent);
+}
+
 void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent)
 {
     struct ternd_session *s = context->session;

@@ -359,12 +359,14 @@ static int context_submit(struct request *r)
         return -ENOMEM;
     }
     memcpy(entry, r->slot, size);
+    bool absent = false;
     pthread_mutex_lock(&r->session->ring);
-    ternd_submissions_do(r->session, entry, size);
+    const int e = ternd_submissions_do(r->session, entry, size, &absent);
     pthread_mutex_unlock(&r->session->ring);
     tern_os_device_drive(r->session->ternd->dev);
     free(entry);
-    return 0;
+    r->reply->absent = absent;
+    return e;
 }
 
 /* ------------------------------------------------------------------ which */
@@ -418,6 +420,8 @@ static int serve(struct request *r)
     }
     const int e = ops[q->op].serve(r);
     if (r->object) {
+        const struct ternd_object *proc = r->object->proc ? r->object->proc : r->object;
+        r->reply->absent = tern_os_process_absent(proc->it);
         ternd_object_put(r->object);
     }
     return e;

@@ -176,15 +176,18 @@ int ternd_process_end(struct ternd_object *o);
 /* submissions.c */
 /** Takes all that is in the ring. */
 void ternd_submissions_take(struct ternd_session *s);
-/** Does an entry, which the client cannot change any more, with session->ring held. */
-void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size);
+/** Does an entry, which the client cannot change any more, with session->ring held. absent: NULL, or it is a submission
+ *  that may be refused, with -errno, and *absent is what its process then is (tern_os_process_absent). */
+int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size, bool *absent);
 
 /* completions.c */
 /** The driver's callback, for a context's object. */
 void ternd_completed(void *object, const struct tern_completion *told);
 /** Begins a submission: -ENOMEM; or it costs too much, which breaks the session. */
 struct ternd_sent *ternd_sent_add(struct ternd_object *context, uint64_t fence, uint64_t cost);
-/** The driver has not taken it. */
+/** The driver has not taken it, and there is nothing of it any more: the youngest of the context. */
+void ternd_sent_cancel(struct ternd_object *context, struct ternd_sent *sent);
+/** The driver has not taken it: it ends in its turn. */
 void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent);
 /** Puts into the ring what has room. */
 void ternd_completions_flush(struct ternd_session *s);

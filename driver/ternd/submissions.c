@@ -3,7 +3,7 @@
  * The submission ring of a client. An entry is copied, header first and then all of it, before it is looked at; of
  * what the client says about positions only the tail is taken, and it must be possible. An entry that the library would
  * not write ends the session. One that the driver refuses puts its process in error (C9): its fence still ends after
- * all before it.
+ * all before it. But one that came by a request is refused there if there is no room for what it uses.
  *
  * Nothing is waited for while entries are taken. What was submitted begins when all are: by this thread, if the
  * device's thread sleeps, so that a small dispatch wakes no other thread of ternd.
@@ -18,13 +18,16 @@
 
 #define SIZE_MAX_PACKETS (1u << 20)
 
-static void submit(struct ternd_session *s, const struct tern_wire_entry *e, const uint8_t *payload, const char *label)
+static int submit(struct ternd_session *s, const struct tern_wire_entry *e, const uint8_t *payload, const char *label,
+                  bool *absent)
 {
     const bool null = e->op == TERN_WIRE_ENTRY_NULL;
+    const uint8_t *data = payload + tern_wire_round(e->size);
+    int r = -EINVAL;
     struct ternd_object *o = ternd_object_get(s, e->object, TERND_CONTEXT);
     if (!o) {
         ternd_session_break(s, "it submits to context %u, which it does not have", e->object);
-        return;
+        return r;
     }
     if (e->fence != o->fence + 1) {
         ternd_session_break(s, "it submits fence %llu after %llu", (unsigned long long)e->fence,
@@ -37,14 +40,21 @@ static void submit(struct ternd_session *s, const struct tern_wire_entry *e, con
         goto put;
     }
     o->fence++;
-    const int r = tern_os_submit_quietly(o->it, null ? NULL : payload, e->size, payload + tern_wire_round(e->size),
-                                         e->data, label);
-    if (r) {
+    r = absent && !null ? tern_os_submit_data(o->it, payload, e->size, data, e->data, label, NULL)
+                        : tern_os_submit_quietly(o->it, null ? NULL : payload, e->size, data, e->data, label);
+    if (absent) {
+        *absent = tern_os_process_absent(o->proc->it);
+    }
+    if (r == -ENOSPC && absent) {
+        o->fence--;
+        ternd_sent_cancel(o, sent);
+    } else if (r) {
         tern_os_process_abort(o->proc->it, tern_last_error());
         ternd_sent_refuse(o, sent);
     }
 put:
     ternd_object_put(o);
+    return r == -ENOSPC ? r : 0;
 }
 
 static void destroy(struct ternd_session *s, uint32_t handle, enum ternd_kind kind)
@@ -75,18 +85,18 @@ static bool sound(const struct tern_wire_entry *e)
         e->length == sizeof *e + tern_wire_round(e->size) + tern_wire_round(e->data) + tern_wire_round(e->label);
 }
 
-void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size)
+int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size, bool *absent)
 {
     struct tern_wire_entry e;
     char label[TERN_WIRE_LABEL_MAX + 1];
     if (size < sizeof e) {
         ternd_session_break(s, "an entry of %zu bytes", size);
-        return;
+        return -EINVAL;
     }
     memcpy(&e, entry, sizeof e);
     if (e.length != size || !sound(&e)) {
         ternd_session_break(s, "the lengths of an entry of %zu bytes do not fit it", size);
-        return;
+        return -EINVAL;
     }
     const uint8_t *payload = entry + sizeof e;
     memcpy(label, payload + tern_wire_round(e.size) + tern_wire_round(e.data), e.label);
@@ -94,8 +104,7 @@ void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t 
     switch (e.op) {
     case TERN_WIRE_ENTRY_SUBMIT:
     case TERN_WIRE_ENTRY_NULL:
-        submit(s, &e, payload, e.label ? label : NULL);
-        break;
+        return submit(s, &e, payload, e.label ? label : NULL, absent);
     case TERN_WIRE_ENTRY_ALLOCATION_DESTROY:
         destroy(s, e.object, TERND_ALLOCATION);
         break;
@@ -108,6 +117,7 @@ void ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t 
     default:
         ternd_session_break(s, "an entry of kind %u, which there is not", e.op);
     }
+    return 0;
 }
 
 void ternd_submissions_take(struct ternd_session *s)
@@ -132,7 +142,7 @@ void ternd_submissions_take(struct ternd_session *s)
         tern_ring_get(s->submissions, TERN_WIRE_SUBMISSION_BYTES, s->head, s->scratch, length);
         s->head += length;
         atomic_store_explicit(&r->head, s->head, memory_order_release);
-        ternd_submissions_do(s, s->scratch, length);
+        ternd_submissions_do(s, s->scratch, length, NULL);
     }
     pthread_mutex_unlock(&s->ring);
     tern_os_device_drive(s->ternd->dev);

@@ -24,7 +24,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 3u
+#define TERN_WIRE_VERSION 4u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -80,7 +80,9 @@ enum tern_wire_op {
     TERN_WIRE_CONTEXT_PRIORITY, /* value: band, weight */
     TERN_WIRE_CONTEXT_QUERY,    /* -> slot: struct tern_context_stats */
     TERN_WIRE_CONTEXT_RESIDENCY, /* value: 1, count (slot: addresses); or 0: all of the process */
-    TERN_WIRE_CONTEXT_SUBMIT,   /* value[0] size; slot: an entry of the submission ring that is too large for it */
+    /* value[0] size; slot: a submission, as an entry of the submission ring, which is too large for it or may be
+     * refused: then nothing has happened */
+    TERN_WIRE_CONTEXT_SUBMIT,
     TERN_WIRE_FENCE_CREATE,     /* value[0] -> object, value[0] address */
     TERN_WIRE_FENCE_VALUE,      /* -> value[0] */
     TERN_WIRE_FENCE_SIGNAL,     /* value[0] */
@@ -103,6 +105,8 @@ struct tern_wire_reply {
     uint32_t op;       /**< Of the request. */
     int32_t status;    /**< 0, or -errno and the sentence in text. */
     uint32_t object;
+    uint32_t absent;   /**< Some memory of the object's process is not on the device: a submission may be refused. */
+    uint32_t reserved;
     uint64_t value[2];
     char text[512];
 };

@@ -206,7 +206,7 @@ static bool make_room_for_signals(struct tern_job *job)
     return !n || job->signals;
 }
 
-/** Queues the job, if there is one: NULL, for lack of memory. quiet: the device thread is not woken. */
+/** Queues the job, if there is one: NULL, for lack of memory. quiet: tern_os_submit_quietly. */
 static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
@@ -220,7 +220,7 @@ static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint
     }
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_check(c->proc);
-    r = r || job->null ? r : tern_residency_check(c);
+    r = r || job->null || quiet ? r : tern_residency_check(c);
     if (!r && job->data_size && !c->data) {
         r = tern_error(-EINVAL, "context '%s' takes no data before tern_context_take_data", c->name);
     }
@@ -340,6 +340,14 @@ uint64_t tern_os_context_ended(struct tern_context *c)
     uint64_t ended = c->ended;
     pthread_mutex_unlock(&c->proc->dev->lock);
     return ended;
+}
+
+bool tern_os_process_absent(const struct tern_process *proc)
+{
+    pthread_mutex_lock(&proc->dev->lock);
+    const bool absent = proc->absent != 0;
+    pthread_mutex_unlock(&proc->dev->lock);
+    return absent;
 }
 
 void tern_os_device_trust(struct tern_device *dev)

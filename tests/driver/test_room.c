@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What cannot be on the device at once is refused by tern_submit, which changes nothing: also through ternd. */
+#include "fixture.h"
+
+#define MIB (1u << 20)
+
+static int setup_small(void **state)
+{
+    (void)state;
+    dev = open_or_skip("small,mem=16M,host=48M,timeout=200000");
+    b.size = 0;
+    return 0;
+}
+
+static atomic_uint told;
+
+static void count(void *user, const struct tern_completion *c)
+{
+    (void)user;
+    told++;
+    assert_int_equal(c->fence, told);
+    assert_int_equal(c->result, TERN_COMPLETED);
+}
+
+static void refused(struct tern_context *c, const char *why)
+{
+    uint64_t fence = 77;
+    assert_int_equal(tern_submit(c, b.w, b.size, "refused", &fence), -ENOSPC);
+    assert_int_equal(fence, 77);
+    if (!strstr(tern_last_error(), why)) {
+        print_error("'%s'\n", tern_last_error());
+        fail();
+    }
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct tern_process *p = process("much");
+    struct tern_allocation *a[3];
+    struct tern_context *c[2];
+    struct tern_completion_queue *q;
+    struct tern_completion got[4] = {{.size = sizeof *got}};
+    ok(tern_completion_queue_create(dev, &q));
+    const struct tern_context_desc d[2] = {{.size = sizeof *d, .engine = -1, .completed = count},
+                                           {.size = sizeof *d, .engine = -1, .completions = q}};
+    for (int i = 0; i < 2; i++) {
+        ok(tern_context_create(p, &d[i], &c[i]));
+        assert_int_equal(tern_pkt_nop_pack(&(struct tern_pkt_nop){0}, work_add(&b, 1)), 0);
+        assert_int_equal(work_submit(&b, c[i], "fits"), 1);
+    }
+    for (int i = 0; i < 3; i++) {
+        a[i] = memory(p, 8 * MIB, TERN_MEM_READ | TERN_MEM_WRITE);
+    }
+    const uint32_t last = tern_allocation_address(a[2]);
+    for (int i = 0; i < 2; i++) {
+        ok(tern_wait(c[i], 1, -1));
+        b.size = 0;
+        work_fill(&b, last, MIB, 0x5a);
+        for (int k = 0; k < 20; k++) {
+            refused(c[i], "24576 KiB");
+        }
+        assert_int_equal(tern_context_ended(c[i]), 1);
+        ok(tern_submit_null(c[i], "null", NULL)); /* uses nothing */
+        ok(tern_context_set_residency(c[i], &last, 1));
+        assert_int_equal(work_submit(&b, c[i], "one"), 3);
+        ok(tern_wait(c[i], 3, -1));
+        ok(tern_process_status(p, NULL));
+    }
+    expect_bytes(a[2], 0, MIB, 0x5a);
+    assert_int_equal(tern_completion_queue_take(q, got, 4), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(got[i].fence, i + 1);
+    }
+    ok(tern_context_set_residency(c[0], NULL, 0)); /* all again: as soon as they fit, it is taken */
+    work_fill(&b, last, MIB, 0x6b);
+    refused(c[0], "tern_context_set_residency");
+    tern_allocation_destroy(a[0]);
+    tern_allocation_destroy(a[1]);
+    ok(tern_wait(c[0], work_submit(&b, c[0], "all"), -1));
+    expect_bytes(a[2], 0, MIB, 0x6b);
+    tern_allocation_destroy(a[2]);
+    tern_context_destroy(c[0]);
+    tern_context_destroy(c[1]);
+    ok(tern_completion_queue_destroy(q));
+    ok(tern_process_destroy(p));
+}
+
+/** Two processes that have not room beside each other: neither is refused, whatever was evicted when. */
+static void test_taken_turns(void **state)
+{
+    (void)state;
+    struct tern_process *p[2];
+    struct tern_context *c[2];
+    struct tern_allocation *a[2];
+    for (int i = 0; i < 2; i++) {
+        p[i] = process("turns");
+        c[i] = context(p[i], -1);
+        a[i] = memory(p[i], 10 * MIB, TERN_MEM_READ | TERN_MEM_WRITE);
+    }
+    for (unsigned round = 1; round <= 3; round++) {
+        uint64_t fence[2];
+        for (unsigned i = 0; i < 2; i++) {
+            b.size = 0;
+            work_fill(&b, tern_allocation_address(a[i]), 10 * MIB, (uint8_t)(2 * round + i));
+            fence[i] = work_submit(&b, c[i], "turn");
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            ok(tern_wait(c[i], fence[i], -1));
+            expect_bytes(a[i], 0, 10 * MIB, (uint8_t)(2 * round + i));
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        tern_allocation_destroy(a[i]);
+        tern_context_destroy(c[i]);
+        ok(tern_process_destroy(p[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_refused, setup_small, teardown),
+        cmocka_unit_test_setup_teardown(test_taken_turns, setup_small, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -35,9 +35,10 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem
         error = rt_map_command_create(queue, mem, map, false, n_waits, waits, &c);
         error = rt_check_enqueue(error, c, blocking, event);
         if (error != CL_SUCCESS) {
-            rt_map_free(rt_map_take(mem, pointer));
+            rt_map_cancel(mem, map);
             pointer = NULL;
         }
+        rt_map_drop(map);
     }
     rt_error_set(errcode_ret, error);
     return pointer;

@@ -164,8 +164,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool 
         error = rt_map_command_create(queue, mem, map, false, n_waits, waits, &c);
         error = rt_check_enqueue(error, c, blocking, event);
         if (error != CL_SUCCESS) {
-            rt_map_free(rt_map_take(mem, pointer));
+            rt_map_cancel(mem, map);
         }
+        rt_map_drop(map);
     }
     rt_object_drop(mem);
     return error;

@@ -22,6 +22,7 @@ cl_int rt_map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t size,
         }
         map->pointer = (char *)map->block + lead;
     }
+    atomic_init(&map->refs, 2);
     map->offset = offset;
     map->size = size;
     map->flags = flags;
@@ -45,8 +46,25 @@ void rt_map_return(cl_mem mem, struct rt_map *map)
     pthread_mutex_unlock(&mem->context->lock);
 }
 
-void rt_map_free(struct rt_map *map)
+void rt_map_cancel(cl_mem mem, struct rt_map *map)
 {
-    free(map->block);
-    free(map);
+    pthread_mutex_lock(&mem->context->lock);
+    const bool there = rt_maps_remove(&mem->maps, map);
+    pthread_mutex_unlock(&mem->context->lock);
+    if (there) {
+        rt_map_drop(map);
+    }
+}
+
+void rt_map_hold(struct rt_map *map)
+{
+    atomic_fetch_add(&map->refs, 1);
+}
+
+void rt_map_drop(struct rt_map *map)
+{
+    if (atomic_fetch_sub(&map->refs, 1) == 1) {
+        free(map->block);
+        free(map);
+    }
 }

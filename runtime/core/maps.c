@@ -72,6 +72,21 @@ struct rt_map *rt_maps_take(struct rt_maps *s, const void *pointer)
     return NULL;
 }
 
+bool rt_maps_remove(struct rt_maps *s, const struct rt_map *map)
+{
+    struct rt_map **at = chain_of(s, map->pointer);
+    while (*at != NULL && *at != map) {
+        at = &(*at)->next;
+        s->steps++;
+    }
+    if (*at == NULL) {
+        return false;
+    }
+    *at = map->next;
+    s->n--;
+    return true;
+}
+
 struct rt_map *rt_maps_empty(struct rt_maps *s)
 {
     for (; s->swept < (s->chains == NULL ? 1 : s->n_chains); s->swept++) {

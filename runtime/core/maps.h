@@ -7,6 +7,7 @@
 #ifndef RT_MAPS_H
 #define RT_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ struct rt_maps {
 void rt_maps_put(struct rt_maps *s, struct rt_map *map);
 /** The mapping with this pointer, which leaves the set (of several, the youngest); NULL: there is none. */
 struct rt_map *rt_maps_take(struct rt_maps *s, const void *pointer);
+/** This mapping leaves the set. False: it is not there. */
+bool rt_maps_remove(struct rt_maps *s, const struct rt_map *map);
 /** Any mapping, which leaves the set; NULL: it is empty, and holds no memory any more. Nothing is put before that. */
 struct rt_map *rt_maps_empty(struct rt_maps *s);
 

@@ -23,8 +23,10 @@ struct rt_mem_hook {
     struct rt_mem_hook *next;
 };
 
-/** One mapping: from the map call until the unmap command has run. */
+/** One mapping: from the map call until the unmap command has run. Counted: an unmapping that the application puts
+ *  before its mapping, or makes in another thread meanwhile, does not free what the map command still uses. */
 struct rt_map {
+    atomic_uint refs;
     void *pointer;     /**< What the application has. */
     void *block;       /**< malloc'ed memory behind it; NULL: the caller's own. */
     size_t offset;     /**< In the buffer that was mapped. */
@@ -71,12 +73,15 @@ uint32_t rt_mem_address(cl_mem mem);
 cl_int rt_mem_read(cl_mem mem, size_t offset, void *data, size_t size);
 cl_int rt_mem_write(cl_mem mem, size_t offset, const void *data, size_t size);
 
-/** A new mapping, counted. CL_OUT_OF_HOST_MEMORY. */
+/** A new mapping, in the buffer's set; the caller has a reference too. CL_OUT_OF_HOST_MEMORY. */
 cl_int rt_map_create(cl_mem mem, cl_map_flags flags, size_t offset, size_t size, struct rt_map **out);
-/** Takes the mapping with this pointer from the buffer; NULL: there is none. */
+/** Takes the mapping with this pointer from the buffer, and its reference; NULL: there is none. */
 struct rt_map *rt_map_take(cl_mem mem, const void *pointer);
 /** Puts back what rt_map_take gave. */
 void rt_map_return(cl_mem mem, struct rt_map *map);
-void rt_map_free(struct rt_map *map);
+/** It came to nothing: takes it from the buffer, if it is still there. */
+void rt_map_cancel(cl_mem mem, struct rt_map *map);
+void rt_map_hold(struct rt_map *map);
+void rt_map_drop(struct rt_map *map);
 
 #endif

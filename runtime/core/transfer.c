@@ -83,16 +83,16 @@ static cl_int unmap_run(struct rt_command *c)
     return rt_mem_write(m->mem, m->map->offset, m->map->pointer, m->map->size);
 }
 
-static void unmap_clear(struct rt_command *c)
+static void map_clear(struct rt_command *c)
 {
     struct mapping *m = (struct mapping *)c;
     if (m->map != NULL) {
-        rt_map_free(m->map);
+        rt_map_drop(m->map);
     }
 }
 
-static const struct rt_command_ops map_ops = {.run = map_run};
-static const struct rt_command_ops unmap_ops = {.run = unmap_run, .clear = unmap_clear};
+static const struct rt_command_ops map_ops = {.run = map_run, .clear = map_clear};
+static const struct rt_command_ops unmap_ops = {.run = unmap_run, .clear = map_clear};
 
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out)
@@ -109,6 +109,9 @@ cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *
     if (error != CL_SUCCESS) {
         rt_command_free(&m->base);
         return error;
+    }
+    if (!unmap) {
+        rt_map_hold(map);
     }
     m->mem = mem;
     m->map = map;

@@ -11,7 +11,7 @@
 cl_int rt_transfer_create(cl_command_queue queue, cl_command_type type, cl_mem mem, bool to_host,
                           const size_t region[3], const struct rt_side *buffer, const struct rt_side *host_side,
                           void *host, cl_uint n_waits, const cl_event *waits, struct rt_command **out);
-/** Brings a mapping up to date (map), or writes it back and frees it (unmap; takes it over if it succeeds). */
+/** Brings a mapping up to date (map), or writes it back (unmap; takes the reference over if it succeeds). */
 cl_int rt_map_command_create(cl_command_queue queue, cl_mem mem, struct rt_map *map, bool unmap, cl_uint n_waits,
                              const cl_event *waits, struct rt_command **out);
 /** Does nothing when its turn comes. all: after everything before it; fence: before everything behind it. */

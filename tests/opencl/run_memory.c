@@ -319,9 +319,35 @@ static void test_destructor_callbacks(void **state)
     assert_string_equal(order, "yx"); /* last registered first */
 }
 
+/** In an out-of-order queue, an unmapping may come before its mapping: the runtime still has what both need. */
+static void test_unmapped_too_early(void **state)
+{
+    (void)state;
+    cl_mem m = clt_buffer(1 << 20, NULL);
+    cl_command_queue q = clCreateCommandQueue(clt_context, clt_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+                                              &clt_error);
+    MADE(q);
+    for (unsigned i = 0; i < 8; i++) {
+        cl_event gate = clCreateUserEvent(clt_context, &clt_error), mapped, unmapped;
+        void *p = clEnqueueMapBuffer(q, m, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, 1 << 20, 1, &gate, &mapped,
+                                     &clt_error);
+        MADE(p);
+        OK(clEnqueueUnmapMemObject(q, m, p, 0, NULL, &unmapped));
+        OK(clWaitForEvents(1, &unmapped));
+        OK(clSetUserEventStatus(gate, CL_COMPLETE));
+        OK(clWaitForEvents(1, &mapped));
+        OK(clReleaseEvent(gate));
+        OK(clReleaseEvent(mapped));
+        OK(clReleaseEvent(unmapped));
+    }
+    OK(clReleaseCommandQueue(q));
+    OK(clReleaseMemObject(m));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unmapped_too_early),
         cmocka_unit_test(test_partial_transfers), cmocka_unit_test(test_fresh_memory),
         cmocka_unit_test(test_copy),              cmocka_unit_test(test_fill),
         cmocka_unit_test(test_write_between_atomics),

@@ -416,11 +416,17 @@ static void test_order(void **state)
           CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     FAILS(clEnqueueSVMUnmap(q, p, 0, NULL, NULL), CL_INVALID_VALUE); /* it was not mapped */
     FAILS(clEnqueueSVMMemcpy(q, CL_TRUE, p, r, 4, 1, &never, NULL), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    cl_event late = clCreateUserEvent(clt_context, &clt_error); /* an unmapping before its mapping */
+    OK(clEnqueueSVMMap(q, CL_FALSE, CL_MAP_READ, p, N * sizeof *p, 1, &late, NULL));
+    OK(clEnqueueSVMUnmap(q, p, 0, NULL, NULL));
+    OK(clEnqueueSVMMemFill(q, r, &one, sizeof one, 4, 0, NULL, NULL));
+    clSVMFree(clt_context, p);
+    OK(clSetUserEventStatus(late, CL_COMPLETE));
     OK(clFinish(q));
+    OK(clReleaseEvent(late));
     for (unsigned i = 0; i < LENGTH(e); i++) {
         OK(clReleaseEvent(e[i]));
     }
-    clSVMFree(clt_context, p);
     clSVMFree(clt_context, r);
     OK(clReleaseEvent(never));
     OK(clReleaseEvent(gate));

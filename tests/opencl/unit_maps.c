@@ -26,6 +26,10 @@ static void test_against_a_table(void **state)
             rt_maps_put(&s, &maps[i]);
             order[i] = ++clock;
             n++;
+        } else if (clt_random(&seed) % 4 == 0) {
+            assert_int_equal(rt_maps_remove(&s, &maps[i]), order[i] != 0);
+            n -= order[i] != 0;
+            order[i] = 0;
         } else {
             struct rt_map *want = NULL;
             for (unsigned k = 0; k < FEW; k++) {

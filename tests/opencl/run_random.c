@@ -2,10 +2,12 @@
 /**
  * Random commands on several queues, in order and out of order, against the same done on the host one after the other.
  * Each command waits for the events of those before it that touch the same buffer, and for no others, so that what is
- * independent may overlap. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the length.
+ * independent may overlap. Half of the buffers are made of shared virtual memory, whose own calls take their turns with
+ * those of buffers. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the length.
  */
 #include "clt.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +15,7 @@ enum { BUFFERS = 4, BYTES = 3000, QUEUES = 3 };
 
 struct model {
     cl_mem mem;
+    unsigned char *svm; /**< The same bytes; NULL: it is a plain buffer. */
     unsigned char bytes[BYTES];
     cl_event last; /**< Of the last command that touched it; NULL: none. */
 };
@@ -25,6 +28,12 @@ static uint32_t seed;
 static size_t below(size_t n)
 {
     return clt_random(&seed) % n;
+}
+
+/** By the pointer, this time? */
+static bool by_pointer(const struct model *m)
+{
+    return m->svm != NULL && below(2) == 0;
 }
 
 /** The events to wait for, before a command on one or two buffers. */
@@ -58,7 +67,11 @@ static void step_write(cl_command_queue q, struct model *m)
     for (size_t i = 0; i < size; i++) {
         m->bytes[at + i] = data[i] = (unsigned char)clt_random(&seed);
     }
-    OK(clEnqueueWriteBuffer(q, m->mem, CL_TRUE, at, size, data, n, n > 0 ? waits : NULL, &e));
+    if (by_pointer(m)) {
+        OK(clEnqueueSVMMemcpy(q, CL_TRUE, m->svm + at, data, size, n, n > 0 ? waits : NULL, &e));
+    } else {
+        OK(clEnqueueWriteBuffer(q, m->mem, CL_TRUE, at, size, data, n, n > 0 ? waits : NULL, &e));
+    }
     touched(m, e);
     OK(clReleaseEvent(e));
 }
@@ -69,7 +82,11 @@ static void step_read(cl_command_queue q, struct model *m)
     cl_event waits[2];
     const cl_uint n = waits_of(m, NULL, waits);
     const size_t at = below(BYTES), size = below(BYTES - at) + 1;
-    OK(clEnqueueReadBuffer(q, m->mem, CL_TRUE, at, size, data, n, n > 0 ? waits : NULL, NULL));
+    if (by_pointer(m)) {
+        OK(clEnqueueSVMMemcpy(q, CL_TRUE, data, m->svm + at, size, n, n > 0 ? waits : NULL, NULL));
+    } else {
+        OK(clEnqueueReadBuffer(q, m->mem, CL_TRUE, at, size, data, n, n > 0 ? waits : NULL, NULL));
+    }
     assert_memory_equal(data, m->bytes + at, size);
 }
 
@@ -86,7 +103,11 @@ static void step_fill(cl_command_queue q, struct model *m)
     for (size_t i = 0; i < count * length; i++) {
         m->bytes[at * length + i] = pattern[i % length];
     }
-    OK(clEnqueueFillBuffer(q, m->mem, pattern, length, at * length, count * length, n, n > 0 ? waits : NULL, &e));
+    if (by_pointer(m)) {
+        OK(clEnqueueSVMMemFill(q, m->svm + at * length, pattern, length, count * length, n, n > 0 ? waits : NULL, &e));
+    } else {
+        OK(clEnqueueFillBuffer(q, m->mem, pattern, length, at * length, count * length, n, n > 0 ? waits : NULL, &e));
+    }
     touched(m, e);
     OK(clReleaseEvent(e));
 }
@@ -97,13 +118,15 @@ static void step_copy(cl_command_queue q, struct model *from, struct model *to)
     const cl_uint n = waits_of(from, to, waits);
     const size_t src = below(BYTES), dst = below(BYTES), most = BYTES - (src > dst ? src : dst), size = below(most) + 1;
     const size_t apart = src > dst ? src - dst : dst - src;
+    const cl_int error = to->svm != NULL && by_pointer(from)
+        ? clEnqueueSVMMemcpy(q, CL_FALSE, to->svm + dst, from->svm + src, size, n, n > 0 ? waits : NULL, &e)
+        : clEnqueueCopyBuffer(q, from->mem, to->mem, src, dst, size, n, n > 0 ? waits : NULL, &e);
     if (from == to && apart < size) {
-        FAILS(clEnqueueCopyBuffer(q, from->mem, to->mem, src, dst, size, n, n > 0 ? waits : NULL, &e),
-              CL_MEM_COPY_OVERLAP);
+        FAILS(error, CL_MEM_COPY_OVERLAP);
         return;
     }
+    OK(error);
     memmove(to->bytes + dst, from->bytes + src, size);
-    OK(clEnqueueCopyBuffer(q, from->mem, to->mem, src, dst, size, n, n > 0 ? waits : NULL, &e));
     touched(from, e);
     touched(to, e);
     OK(clReleaseEvent(e));
@@ -138,14 +161,21 @@ static void step_map(cl_command_queue q, struct model *m)
     cl_event waits[2], e;
     const cl_uint n = waits_of(m, NULL, waits);
     const size_t at = below(BYTES), size = below(BYTES - at) + 1;
-    unsigned char *p = clEnqueueMapBuffer(q, m->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at, size, n,
-                                          n > 0 ? waits : NULL, NULL, &clt_error);
-    MADE(p);
+    const bool shared = by_pointer(m);
+    unsigned char *p = m->svm + at;
+    if (shared) {
+        OK(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, p, size, n, n > 0 ? waits : NULL, NULL));
+    } else {
+        p = clEnqueueMapBuffer(q, m->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at, size, n, n > 0 ? waits : NULL, NULL,
+                               &clt_error);
+        MADE(p);
+        assert_true(m->svm == NULL || p == m->svm + at);
+    }
     assert_memory_equal(p, m->bytes + at, size);
     for (size_t i = 0; i < size; i += 7) {
         m->bytes[at + i] = p[i] = (unsigned char)clt_random(&seed);
     }
-    OK(clEnqueueUnmapMemObject(q, m->mem, p, 0, NULL, &e));
+    OK(shared ? clEnqueueSVMUnmap(q, p, 0, NULL, &e) : clEnqueueUnmapMemObject(q, m->mem, p, 0, NULL, &e));
     touched(m, e);
     OK(clReleaseEvent(e));
 }
@@ -157,6 +187,9 @@ static void step_kernel(cl_command_queue q, struct model *m)
     const size_t at = below(BYTES), size = below(BYTES - at) + 1;
     const cl_uchar v = (cl_uchar)clt_random(&seed);
     clt_args(adder, 2, ARG(m->mem), ARG(v));
+    if (by_pointer(m)) {
+        OK(clSetKernelArgSVMPointer(adder, 0, m->svm));
+    }
     OK(clEnqueueNDRangeKernel(q, adder, 1, &at, &size, NULL, n, n > 0 ? waits : NULL, &e));
     for (size_t i = 0; i < size; i++) {
         m->bytes[at + i] = (unsigned char)(m->bytes[at + i] + v + (at + i) % 5);
@@ -194,7 +227,13 @@ static void test_random(void **state)
         MADE(queues[i]);
     }
     for (int i = 0; i < BUFFERS; i++) {
-        buffers[i].mem = clt_buffer(BYTES, buffers[i].bytes);
+        buffers[i].svm = i % 2 == 0 ? NULL : clSVMAlloc(clt_context, 0, BYTES, 0);
+        if (buffers[i].svm != NULL) {
+            buffers[i].mem = clCreateBuffer(clt_context, CL_MEM_USE_HOST_PTR, BYTES, buffers[i].svm, &clt_error);
+            MADE(buffers[i].mem);
+        } else {
+            buffers[i].mem = clt_buffer(BYTES, buffers[i].bytes);
+        }
     }
     for (unsigned long n = steps != NULL ? strtoul(steps, NULL, 0) : 120; n > 0; n--) {
         step();
@@ -210,6 +249,7 @@ static void test_random(void **state)
             OK(clReleaseEvent(buffers[i].last));
         }
         OK(clReleaseMemObject(buffers[i].mem));
+        clSVMFree(clt_context, buffers[i].svm);
     }
     for (int i = 0; i < QUEUES; i++) {
         OK(clReleaseCommandQueue(queues[i]));

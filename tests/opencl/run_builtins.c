@@ -291,6 +291,34 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t size, vo
 }
 
 /** Beyond its buffer: the application is told, by the executor's name; other contexts go on. */
+/** An executor has the pointers of shared virtual memory as kernels have them, into the middle too. */
+static void test_shared_memory(void **state)
+{
+    (void)state;
+    cl_kernel k = saxpy();
+    const cl_float two = 2;
+    cl_float *p = clSVMAlloc(clt_context, 0, 4096, 0);
+    assert_non_null(p);
+    OK(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, p, 4096, 0, NULL, NULL));
+    for (int i = 0; i < 1024; i++) {
+        p[i] = (cl_float)i;
+    }
+    OK(clEnqueueSVMUnmap(clt_queue, p, 0, NULL, NULL));
+    OK(clSetKernelArg(k, 0, sizeof two, &two));
+    OK(clSetKernelArgSVMPointer(k, 1, p + 64));
+    OK(clSetKernelArgSVMPointer(k, 2, p + 512));
+    clt_run(k, 100, 0);
+    OK(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, p, 4096, 0, NULL, NULL));
+    for (int i = 0; i < 1024; i++) {
+        assert_float_equal(p[i], (cl_float)(i >= 512 && i < 612 ? i + 2 * (i - 512 + 64) : i), 0);
+    }
+    OK(clEnqueueSVMUnmap(clt_queue, p, 0, NULL, NULL));
+    OK(clFinish(clt_queue));
+    clSVMFree(clt_context, p);
+    FAILS(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &(size_t){1}, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    OK(clReleaseKernel(k));
+}
+
 static void test_fault(void **state)
 {
     (void)state;
@@ -330,7 +358,8 @@ int main(void)
         cmocka_unit_test(test_the_device_lists_them), cmocka_unit_test(test_names_refused),
         cmocka_unit_test(test_the_program),           cmocka_unit_test(test_the_kernel),
         cmocka_unit_test(test_arguments_refused),     cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_results),               cmocka_unit_test(test_fault),
+        cmocka_unit_test(test_results),               cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_fault),
     };
     return cmocka_run_group_tests_name("run_builtins", tests, clt_open, clt_close);
 }

@@ -207,6 +207,7 @@ module pte_walker #(
       else if (empty_i[w]) waits_o[w] <= 1'b0;
       if (done_o[w] && !waits_o[w] && !join_i[w]) state_q[3*w+:3] <= FREE;
       if (rst_i) state_q[3*w+:3] <= FREE;
+      if (rst_i) waits_o[w] <= 1'b0;
     end
   end
 

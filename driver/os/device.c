@@ -279,6 +279,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     dev->api = &tern_os_api;
     dev->policy = *policy;
     tern_list_init(&dev->processes);
+    tern_list_init(&dev->users);
     tern_list_init(&dev->retiring);
     tern_list_init(&dev->completion_queues);
     tern_list_init(&dev->pager.contexts);

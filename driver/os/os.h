@@ -39,6 +39,13 @@ struct tern_partition {
     uint32_t making;    /**< Allocations that are just being mapped. */
 };
 
+/** A user of the device, while it has processes. */
+struct tern_user {
+    struct tern_list node;
+    uint32_t uid, count;
+    struct tern_sched_user sched;
+};
+
 struct tern_device {
     const struct tern_api *api; /**< tern_os_api, as in each object of tern.h. */
     struct tern_policy policy;
@@ -58,7 +65,7 @@ struct tern_device {
     uint64_t paging_fence[TERN_ENGINES_MAX];
     struct tern_partition partition;
     struct tern_pager pager;
-    struct tern_list processes;
+    struct tern_list processes, users;
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
     /** How many frees; looked: at how many, to see whether they can begin. */
     uint64_t frees_asked, frees_begun, frees_looked;

@@ -252,11 +252,11 @@ static bool drive(struct tern_device *dev)
     return false;
 }
 
-void tern_os_device_drive(struct tern_device *dev)
+void tern_os_device_drive(struct tern_device *dev, bool here)
 {
     pthread_mutex_lock(&dev->lock);
     bool done = false;
-    if (dev->kick && dev->idle && !dev->driven && !tern_kmd_concurrent(&dev->kmd)) {
+    if (here && dev->kick && dev->idle && !dev->driven && !tern_kmd_concurrent(&dev->kmd)) {
         dev->driven = true;
         dev->idle = false;
         done = drive(dev);

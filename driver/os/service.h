@@ -8,6 +8,7 @@
 /** Whose a process is, where processes are of several users. */
 struct tern_owner {
     uint32_t uid;  /**< What processes of one user have done is not held against another's of the same name. */
+    uint32_t share; /**< What all its processes weigh together, of TERN_WEIGHT_NORMAL; 0: each weighs 1 by itself. */
     char text[24]; /**< Behind the name in statistics and traces. */
 };
 
@@ -29,10 +30,10 @@ void tern_os_device_trust(struct tern_device *dev);
 int tern_os_submit_quietly(struct tern_context *ctx, const void *packets, size_t size, const void *data,
                            size_t data_size, const char *label);
 /**
- * What was submitted quietly goes on. If the device thread sleeps, and device time passes only while a thread lets it,
- * this thread does its work for about 0.1 ms, callbacks included, or until all is done; else, and after that, the
- * device thread does.
+ * What was submitted quietly goes on. here: if the device thread sleeps, and device time passes only while a thread
+ * lets it, this thread does its work for about 0.1 ms, callbacks included, or until all is done; for which it may wait
+ * until others do not use the device. Else, and after that, the device thread does.
  */
-void tern_os_device_drive(struct tern_device *dev);
+void tern_os_device_drive(struct tern_device *dev, bool here);
 
 #endif

@@ -45,6 +45,7 @@ static const struct {
     {"calls", false, false, 1, TERN_WIRE_CONNECTIONS_MAX},
     {"focus", false, true, 0, 1},
     {"realtime", false, true, 0, 1},
+    {"share", false, false, 1, TERN_WEIGHT_MAX},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -167,7 +168,8 @@ static int read_key(struct reader *r, struct section *s)
         key++;
     }
     if (key == KEYS) {
-        return bad(r, at, "'%s' is none of memory, queue, contexts, connections, calls, focus and realtime", name);
+        return bad(r, at, "'%s' is none of memory, queue, contexts, connections, calls, focus, realtime and share",
+                   name);
     }
     if (!s) {
         return bad(r, at, "a section must come first: [default], [user NAME] or [group NAME]");
@@ -271,7 +273,7 @@ static bool member(const gid_t *groups, int n, uint32_t gid)
 
 void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_limits *out)
 {
-    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0};
+    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL};
     gid_t groups[256];
     int n = 0;
     struct passwd entry, *u = NULL;
@@ -294,7 +296,7 @@ void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_
     }
     *out = (struct ternd_limits){
         .memory = value[0], .queue = value[1], .contexts = (uint32_t)value[2], .connections = (uint32_t)value[3],
-        .calls = (uint32_t)value[4], .focus = value[5], .realtime = value[6]};
+        .calls = (uint32_t)value[4], .focus = value[5], .realtime = value[6], .share = (uint32_t)value[7]};
 }
 
 void ternd_limits_free(struct ternd_limits_file *f)

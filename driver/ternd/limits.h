@@ -14,6 +14,7 @@ struct ternd_limits {
     uint32_t connections; /**< All programs of the user together. */
     uint32_t calls;       /**< Calls of a program that are under way at a time. */
     bool focus, realtime; /**< May have contexts in this band. */
+    uint32_t share;       /**< Of the engines, all processes of the user together. */
 };
 
 struct ternd_limits_file;

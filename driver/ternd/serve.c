@@ -363,7 +363,7 @@ static int context_submit(struct request *r)
     pthread_mutex_lock(&r->session->ring);
     const int e = ternd_submissions_do(r->session, entry, size, &absent);
     pthread_mutex_unlock(&r->session->ring);
-    tern_os_device_drive(r->session->ternd->dev);
+    tern_os_device_drive(r->session->ternd->dev, false);
     free(entry);
     r->reply->absent = absent;
     return e;
@@ -440,7 +440,7 @@ void ternd_serve(struct ternd_session *s, const void *message, size_t size, void
         return;
     }
     q.text[sizeof q.text - 1] = '\0';
-    ternd_submissions_take(s);
+    ternd_submissions_take(s, false);
     struct request r = {.session = s, .q = &q, .reply = reply, .slot = slot};
     const int e = serve(&r);
     reply->op = q.op;

@@ -174,8 +174,8 @@ void ternd_context_end(struct ternd_object *o);
 int ternd_process_end(struct ternd_object *o);
 
 /* submissions.c */
-/** Takes all that is in the ring. */
-void ternd_submissions_take(struct ternd_session *s);
+/** Takes all that is in the ring. drive: and does the device's work, as tern_os_device_drive. */
+void ternd_submissions_take(struct ternd_session *s, bool drive);
 /** Does an entry, which the client cannot change any more, with session->ring held. absent: NULL, or it is a submission
  *  that may be refused, with -errno, and *absent is what its process then is (tern_os_process_absent). */
 int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t size, bool *absent);

@@ -100,6 +100,7 @@ int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const
     s->user = ternd_user_get(t, who->uid);
     int r = s->user ? 0 : tern_error_memory("a user");
     if (!r) {
+        s->owner.share = s->user->limits.share;
         s->limits = s->user->limits;
         r = getrandom(s->token, sizeof s->token, 0) == sizeof s->token ? 0 : tern_error(-EIO, "there is no randomness");
     }
@@ -117,7 +118,7 @@ void ternd_session_run(struct ternd_session *s)
 {
     bool there = true;
     while (there && !s->broken) {
-        ternd_submissions_take(s);
+        ternd_submissions_take(s, true);
         ternd_completions_flush(s);
         pthread_mutex_lock(&s->ring);
         const bool sleeps = tern_ring_sleeps(&s->shared->submissions, s->head, TERN_WIRE_MESSAGE);

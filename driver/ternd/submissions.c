@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The submission ring of a client. An entry is copied, header first and then all of it, before it is looked at; of
- * what the client says about positions only the tail is taken, and it must be possible. An entry that the library would
- * not write ends the session. One that the driver refuses puts its process in error (C9): its fence still ends after
- * all before it. But one that came by a request is refused there if there is no room for what it uses.
+ * what the client says about positions only the tail is taken, and it must be possible. An entry that the library
+ * would not write ends the session. One that the driver refuses puts its process in error (C9): its fence still ends
+ * after all before it. But one that came by a request is refused there if there is no room for what it uses.
  *
- * Nothing is waited for while entries are taken. What was submitted begins when all are: by this thread, if the
- * device's thread sleeps, so that a small dispatch wakes no other thread of ternd.
+ * Nothing is waited for while entries are taken. What was submitted begins when all are: by the session's thread, if
+ * the device's sleeps, so that a small dispatch wakes no other thread of ternd. A thread of a call does not wait for
+ * that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -120,7 +121,7 @@ int ternd_submissions_do(struct ternd_session *s, const uint8_t *entry, size_t s
     return 0;
 }
 
-void ternd_submissions_take(struct ternd_session *s)
+void ternd_submissions_take(struct ternd_session *s, bool drive)
 {
     struct tern_wire_ring *r = &s->shared->submissions;
     pthread_mutex_lock(&s->ring);
@@ -145,5 +146,5 @@ void ternd_submissions_take(struct ternd_session *s)
         ternd_submissions_do(s, s->scratch, length, NULL);
     }
     pthread_mutex_unlock(&s->ring);
-    tern_os_device_drive(s->ternd->dev);
+    tern_os_device_drive(s->ternd->dev, drive);
 }

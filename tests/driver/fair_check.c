@@ -53,6 +53,18 @@ static const char *add_contexts(const struct tern_sched_process *p, uint32_t b, 
     return NULL;
 }
 
+/** How many processes of the user have live contexts in the band. */
+static uint32_t processes_of(const struct tern_sched *s, const struct tern_sched_user *u, uint32_t b)
+{
+    uint32_t n = 0;
+    TERN_LIST_EACH(node, &s->processes)
+    {
+        const struct tern_sched_process *p = TERN_LIST_ENTRY(node, struct tern_sched_process, node);
+        n += p->user == u && p->weight[b];
+    }
+    return n;
+}
+
 /** all: over the processes of the band. */
 static const char *check_process(const struct tern_sched *s, const struct tern_sched_process *p, uint32_t b,
                                  struct sums *all)
@@ -66,6 +78,11 @@ static const char *check_process(const struct tern_sched *s, const struct tern_s
     if (!r && weight != p->weight[b]) {
         return wrong("I3: the weight of a process is not that of its contexts", 0, b);
     }
+    const uint32_t n = p->user ? processes_of(s, p->user, b) : 0;
+    if (p->user && n != p->user->processes[b]) {
+        return wrong("I3: a user has another number of live processes", 0, b);
+    }
+    const double all_weight = p->user && n ? p->user->share / 100.0 / n : 1;
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         const struct tern_fair_group *g = &p->group[b][e];
         const bool queued = g->entity.queue == &s->engine[e].band[b].queue;
@@ -80,7 +97,7 @@ static const char *check_process(const struct tern_sched *s, const struct tern_s
         }
         all->ready[e] += sums.ready[e] != 0;
         all->live[e] += sums.live[e];
-        all->load[e] += weight ? (double)sums.weight[e] / (double)weight : 0;
+        all->load[e] += weight ? all_weight * (double)sums.weight[e] / (double)weight : 0;
     }
     return r;
 }

@@ -13,6 +13,7 @@
 #define JOBS 40
 
 static struct tern_sched_process procs[PROCESSES]; /* 0: paging; 1, 2: misbehave; the others do not */
+static struct tern_sched_user users[2];
 static struct client clients[CLIENTS];
 static struct mock_work work[CLIENTS][JOBS];
 static bool completed[CLIENTS][JOBS];
@@ -43,8 +44,12 @@ static void begin(void)
     mock_init(&m, 1 + pick(3), &config);
     m.save_cycles = pick(2) ? 0 : pick(200);
     m.restore_cycles = pick(2) ? 0 : pick(200);
+    for (int u = 0; u < 2; u++) {
+        users[u] = (struct tern_sched_user){.share = 1 + pick(1000)};
+    }
     for (int p = 0; p < PROCESSES; p++) {
         tern_sched_process_init(&m.sched, &procs[p], p == 0);
+        procs[p].user = p && pick(3) ? &users[pick(2)] : NULL;
     }
     for (int i = 0; i < CLIENTS; i++) {
         int p = process_of(i);

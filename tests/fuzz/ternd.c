@@ -149,7 +149,7 @@ static void step(struct ternd_session *s, struct input *in, void *slot, uint64_t
         bytes(in, slot, byte(in) * 4u);
         break;
     default:
-        ternd_submissions_take(s);
+        ternd_submissions_take(s, false);
         ternd_completions_flush(s);
     }
 }

@@ -26,6 +26,8 @@ static struct sockaddr_un served_at;
 static int served_listener;
 static pthread_t served_thread;
 static struct ternd_limits_file *served_limits;
+static const char *served_config = "small,mem=64M,timeout=200000";
+static uid_t (*served_uid)(pid_t pid); /**< Whose the programs are, to ternd; NULL: whose they are. */
 static uint32_t pages_before;
 static unsigned descriptors_before;
 
@@ -52,6 +54,7 @@ static void *served_connection(void *user)
     struct ucred who;
     socklen_t size = sizeof who;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+    who.uid = served_uid ? served_uid(who.pid) : who.uid;
     ternd_connection(&server, fd, &who);
     pthread_mutex_lock(&server.lock);
     server.connections--;
@@ -126,7 +129,7 @@ static inline int serve_with(const char *limits)
     snprintf(served_at.sun_path, sizeof served_at.sun_path, "%s/sock", served_folder);
     ok(ternd_limits_read(limits, &served_limits));
     struct tern_device *dev;
-    ok_or_skip(tern_os_device_open("model", "small,mem=64M,timeout=200000", &dev));
+    ok_or_skip(tern_os_device_open("model", served_config, &dev));
     ok(ternd_create(&server, dev, served_limits));
     served_listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(served_listener, (struct sockaddr *)&served_at, sizeof served_at), 0);

@@ -100,8 +100,49 @@ static int make_flushes(struct tern_process *proc)
     return r ? tern_error_memory("a process") : 0;
 }
 
+static struct tern_user *find_user(const struct tern_device *dev, uint32_t uid)
+{
+    TERN_LIST_EACH(node, &dev->users)
+    {
+        struct tern_user *u = TERN_LIST_ENTRY(node, struct tern_user, node);
+        if (u->uid == uid) {
+            return u;
+        }
+    }
+    return NULL;
+}
+
+/** The process is one of the user's, which is made with its first. */
+static int join_user(struct tern_device *dev, const struct tern_owner *owner, struct tern_process *proc)
+{
+    struct tern_user *u = owner->share ? find_user(dev, owner->uid) : NULL;
+    if (owner->share && !u) {
+        u = calloc(1, sizeof *u);
+        if (!u) {
+            return tern_error_memory("a user");
+        }
+        u->uid = owner->uid;
+        u->sched.share = owner->share;
+        tern_list_append(&dev->users, &u->node);
+    }
+    if (u) {
+        u->count++;
+        proc->sched.user = &u->sched;
+    }
+    return 0;
+}
+
+static void leave_user(struct tern_process *proc)
+{
+    struct tern_user *u = proc->sched.user ? TERN_LIST_ENTRY(proc->sched.user, struct tern_user, sched) : NULL;
+    if (u && --u->count == 0) {
+        tern_list_remove(&u->node);
+        free(u);
+    }
+}
+
 /** Takes a place among the device's processes (A2). */
-static int enter(struct tern_device *dev, struct tern_process *proc)
+static int enter(struct tern_device *dev, const struct tern_owner *owner, struct tern_process *proc)
 {
     if (dev->lost) {
         return tern_error(-EIO, "%s", dev->lost_why);
@@ -114,6 +155,11 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
         return r;
     }
     tern_sched_process_init(&dev->sched, &proc->sched, false);
+    r = join_user(dev, owner, proc);
+    if (r) {
+        tern_sched_process_fini(&proc->sched);
+        return r;
+    }
     dev->process_count++;
     proc->id = ++dev->next_process;
     tern_list_append(&dev->processes, &proc->node);
@@ -123,6 +169,7 @@ static int enter(struct tern_device *dev, struct tern_process *proc)
 static void leave(struct tern_device *dev, struct tern_process *proc)
 {
     tern_sched_process_fini(&proc->sched);
+    leave_user(proc);
     tern_list_remove(&proc->node);
     dev->process_count--;
     tern_observer_changed(dev);
@@ -158,7 +205,7 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
     snprintf(proc->shown, sizeof proc->shown, *owner->text ? "%.63s (%.23s)" : "%.63s", proc->name, owner->text);
     proc->owner = owner->uid;
     pthread_mutex_lock(&dev->lock);
-    int r = enter(dev, proc);
+    int r = enter(dev, owner, proc);
     if (r) {
         goto unlock;
     }

@@ -2,11 +2,12 @@
 /**
  * Section 7 of docs/scheduling.md: on which engine a context queues, if it is not bound to one.
  *
- * A context's *part* is what its weight is of its process's in the band. When a clock leads by a quantum of the engine
- * behind, a context goes from there to the one that leads, and keeps its place: it runs until it has caught up. By this
- * alone three equal contexts get two thirds of two engines each; loads only say which context, and keep one that would
- * meet a greater load there until the lead is twice that. A lead is legitimate where nothing can be done: one context
- * deserves more than an engine, others are bound. Then it is forgotten, but for some quanta.
+ * A context's *part* is what its weight is of its process's in the band, times what the process weighs. When a clock
+ * leads by a quantum of the engine behind, a context goes from there to the one that leads, and keeps its place: it
+ * runs until it has caught up. By this alone three equal contexts get two thirds of two engines each; loads only say
+ * which context, and keep one that would meet a greater load there until the lead is twice that. A lead is legitimate
+ * where nothing can be done: one context deserves more than an engine, others are bound. Then it is forgotten, but for
+ * some quanta.
  * Clocks jump by the chunks of contexts: so what has moved runs before it moves again, and what an engine is about to
  * run stays.
  *
@@ -20,11 +21,6 @@
 #define LEAD 1             /* quanta */
 #define LEAD_FORCES 2
 #define LEAD_MOST 8
-
-static uint64_t part_of(const struct tern_sched_context *c)
-{
-    return tern_fair_load(c->weight, c->process, c->band);
-}
 
 /** Of this band and those above. */
 static uint64_t load(const struct tern_sched_engine *e, uint32_t band)
@@ -62,7 +58,7 @@ uint32_t tern_sched_select_engine(const struct tern_sched *s, const struct tern_
 static bool fits(const struct tern_sched_context *c, const struct tern_sched_engine *from,
                  const struct tern_sched_engine *to, bool strictly)
 {
-    const uint64_t then = load(to, c->band) + part_of(c), now = load(from, c->band);
+    const uint64_t then = load(to, c->band) + tern_fair_load(c), now = load(from, c->band);
     return strictly ? then + ALIKE < now : then <= now + ALIKE;
 }
 
@@ -80,7 +76,7 @@ static struct tern_sched_context *chosen(const struct tern_sched_engine *from, c
     if (fits(first, from, to, false) || fits(oldest, from, to, false)) {
         return fits(first, from, to, false) ? first : oldest;
     }
-    return part_of(first) <= part_of(oldest) ? first : oldest;
+    return tern_fair_load(first) <= tern_fair_load(oldest) ? first : oldest;
 }
 
 /** What a quantum adds to the engine's clock, and no less than to that of one with the load 1. */
@@ -115,7 +111,7 @@ static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t 
         return false; /* first it shall run where it is */
     }
     if (!idle && !fits(c, from, to, !both)) {
-        const bool most_of_it = 2 * part_of(c) > load(from, band) + ALIKE;
+        const bool most_of_it = 2 * tern_fair_load(c) > load(from, band) + ALIKE;
         if (!both || most_of_it || lead <= tern_fair_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
             return false;
         }

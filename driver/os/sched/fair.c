@@ -96,16 +96,58 @@ static struct weight context_weight(const struct tern_sched_context *c)
     return (struct weight){c->weight, TERN_WEIGHT_NORMAL};
 }
 
+/** What a process weighs on all engines: its part of what its user does. */
+static struct weight process_weight(const struct tern_sched_process *p, uint32_t band)
+{
+    const struct tern_sched_user *u = p->user;
+    const uint32_t n = u && u->processes[band] ? u->processes[band] : 1;
+    return u ? (struct weight){u->share, (int64_t)TERN_WEIGHT_NORMAL * n} : (struct weight){1, 1};
+}
+
 /** What of the weights of all live contexts of the process is on this engine: nothing counts as all. */
-static struct weight group_weight(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
+static struct weight group_part(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
 {
     const uint64_t here = p->group[band][engine].queue.load;
     return here ? (struct weight){(int64_t)here, (int64_t)p->weight[band]} : (struct weight){1, 1};
 }
 
-uint64_t tern_fair_load(uint64_t weight, const struct tern_sched_process *p, uint32_t band)
+static struct weight group_weight(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
+{
+    const struct weight all = process_weight(p, band), part = group_part(p, band, engine);
+    return (struct weight){all.part * part.part, all.whole * part.whole};
+}
+
+/** As if the process weighed 1. */
+static uint64_t load_of(uint64_t weight, const struct tern_sched_process *p, uint32_t band)
 {
     return p->weight[band] ? weight * TERN_FAIR_LOAD_ONE / p->weight[band] : 0;
+}
+
+static uint64_t weighted(uint64_t load, const struct tern_sched_process *p, uint32_t band)
+{
+    const struct weight w = process_weight(p, band);
+    return load * (uint64_t)w.part / (uint64_t)w.whole;
+}
+
+uint64_t tern_fair_load(const struct tern_sched_context *c)
+{
+    return weighted(load_of(c->weight, c->process, c->band), c->process, c->band);
+}
+
+/** What the process, or all of its user's, add to the load of an engine. */
+static uint64_t load_on(const struct tern_sched_process *p, uint32_t band, uint32_t engine)
+{
+    return p->user ? weighted(p->user->load[band][engine], p, band)
+                   : load_of(p->group[band][engine].queue.load, p, band);
+}
+
+/** The process has weight in the band, or not, from now on. */
+static void count_process(const struct tern_sched_process *p, uint32_t band, bool had)
+{
+    const bool has = p->weight[band] != 0;
+    if (p->user && has != had) {
+        p->user->processes[band] += has ? 1u : -1u;
+    }
 }
 
 /** So much weight more, or less, is live where the context is. */
@@ -113,13 +155,21 @@ static void add_weight(struct tern_sched *s, const struct tern_sched_context *c,
 {
     struct tern_sched_process *p = c->process;
     const uint32_t band = c->band;
+    const bool had = p->weight[band] != 0;
     for (uint32_t e = 0; e < s->engines; e++) {
-        s->engine[e].band[band].queue.load -= tern_fair_load(p->group[band][e].queue.load, p, band);
+        s->engine[e].band[band].queue.load -= load_on(p, band, e);
+        if (p->user) {
+            p->user->load[band][e] -= load_of(p->group[band][e].queue.load, p, band);
+        }
     }
     tern_fair_group_of(c)->queue.load += (uint64_t)more;
     p->weight[band] += (uint64_t)more;
+    count_process(p, band, had);
     for (uint32_t e = 0; e < s->engines; e++) {
-        s->engine[e].band[band].queue.load += tern_fair_load(p->group[band][e].queue.load, p, band);
+        if (p->user) {
+            p->user->load[band][e] += load_of(p->group[band][e].queue.load, p, band);
+        }
+        s->engine[e].band[band].queue.load += load_on(p, band, e);
     }
 }
 
@@ -140,20 +190,21 @@ static void place(struct tern_sched *s, uint32_t band, const struct tern_fair_qu
                   int64_t ahead, struct weight w)
 {
     const int64_t quantum = (int64_t)s->config.band[band].quantum;
-    const int64_t most = tern_fair_times(tern_fair_times(quantum, TERN_FAIR_LAG_MAX * TERN_FAIR_SCALE), w.whole) /
-                         w.part;
+    const __int128 all = (__int128)tern_fair_times(quantum, TERN_FAIR_LAG_MAX * TERN_FAIR_SCALE) * w.whole / w.part;
+    const int64_t most = all < (int64_t)1 << 60 ? (int64_t)all : (int64_t)1 << 60;
     e->vruntime = q->min_vruntime + (ahead > most ? most : ahead < -most ? -most : ahead);
     reposition(e);
 }
 
-/** Its weight was `was` and is `is`: its lag stays the same in cycles. */
+/** Its weight was `was` and is `is`, or both are such parts of `of`: its lag stays the same in cycles. */
 static void reweight(struct tern_sched *s, uint32_t band, const struct tern_fair_queue *q, struct tern_fair_entity *e,
-                     struct weight was, struct weight is)
+                     struct weight was, struct weight is, struct weight of)
 {
     const __int128 more = (__int128)was.part * is.whole, less = (__int128)was.whole * is.part;
     const int64_t ahead = e->vruntime - q->min_vruntime;
     if (more != less && ahead) {
-        place(s, band, q, e, (int64_t)(ahead * more / less), is);
+        place(s, band, q, e, (int64_t)(ahead * more / less),
+              (struct weight){is.part * of.part, is.whole * of.whole});
     }
 }
 
@@ -165,14 +216,14 @@ static void reweight_groups(struct tern_sched *s, const struct tern_sched_contex
 {
     for (uint32_t e = 0; e < s->engines; e++) {
         reweight(s, c->band, &s->engine[e].band[c->band].queue, &c->process->group[c->band][e].entity, was[e],
-                 group_weight(c->process, c->band, e));
+                 group_part(c->process, c->band, e), process_weight(c->process, c->band));
     }
 }
 
-static void group_weights(const struct tern_sched *s, const struct tern_sched_context *c, struct weight *out)
+static void group_parts(const struct tern_sched *s, const struct tern_sched_context *c, struct weight *out)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
-        out[e] = group_weight(c->process, c->band, e);
+        out[e] = group_part(c->process, c->band, e);
     }
 }
 
@@ -181,13 +232,14 @@ void tern_fair_set_weight(struct tern_sched *s, struct tern_sched_context *c, ui
     struct weight groups[TERN_ENGINES_MAX];
     const struct weight was = context_weight(c);
     const bool live = c->live;
-    group_weights(s, c, groups);
+    group_parts(s, c, groups);
     tern_fair_dequeue(s, c);
     if (live) {
         count_live(s, c, false);
     }
     c->weight = weight;
-    reweight(s, c->band, &tern_fair_group_of(c)->queue, &c->entity, was, context_weight(c));
+    reweight(s, c->band, &tern_fair_group_of(c)->queue, &c->entity, was, context_weight(c),
+             (struct weight){1, 1});
     if (live) {
         count_live(s, c, true);
         reweight_groups(s, c, groups);
@@ -243,7 +295,7 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
     if (live == c->live) {
         return;
     }
-    group_weights(s, c, groups);
+    group_parts(s, c, groups);
     if (live) {
         join(s, c->engine, c->band);
         if (g->queue.live == 0) {
@@ -370,9 +422,11 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
 {
     struct tern_sched_process *p = c->process;
     struct tern_fair_group *g = tern_fair_group_of(c);
-    const int64_t all = (int64_t)p->weight[c->band], normal = TERN_WEIGHT_NORMAL, weight = c->weight;
+    const struct weight w = process_weight(p, c->band);
+    const __int128 all = (__int128)p->weight[c->band] * w.whole, normal = (__int128)TERN_WEIGHT_NORMAL * w.part;
+    const int64_t weight = c->weight;
     const int64_t ahead = c->entity.vruntime - avg_vruntime(g);
-    int64_t at = g->entity.vruntime + (int64_t)((__int128)ahead * all / normal);
+    int64_t at = g->entity.vruntime + (int64_t)(ahead * all / normal);
     int64_t mean = mean_with(g->entity.vruntime, at, -weight, g->queue.load);
     count_live(s, c, false);
     place_group(s, c, mean);
@@ -382,7 +436,7 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     c->moved = true;
     at += band_of(s, c)->offset;
     g = tern_fair_group_of(c);
-    const int64_t vruntime = avg_vruntime(g) + (int64_t)((__int128)(at - g->entity.vruntime) * normal / all);
+    const int64_t vruntime = avg_vruntime(g) + (int64_t)((at - g->entity.vruntime) * normal / all);
     mean = mean_with(g->entity.vruntime, at, weight, g->queue.load);
     if (g->queue.live == 0) {
         g->entity.order = ++s->order; /* two of one vruntime and one order would be one to the tree */

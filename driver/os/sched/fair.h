@@ -102,8 +102,8 @@ void tern_fair_set_weight(struct tern_sched *s, struct tern_sched_context *c, ui
 void tern_fair_set_band(struct tern_sched *s, struct tern_sched_context *c, uint32_t band);
 void tern_fair_migrate(struct tern_sched *s, struct tern_sched_context *c, uint32_t engine);
 
-/** What a weight adds to the load of a queue of processes. */
-uint64_t tern_fair_load(uint64_t weight, const struct tern_sched_process *p, uint32_t band);
+/** What the context's weight adds to the load of a queue of processes. */
+uint64_t tern_fair_load(const struct tern_sched_context *c);
 /** The clock of the engine (section 7). */
 static inline int64_t tern_fair_clock(const struct tern_fair_band *b)
 {

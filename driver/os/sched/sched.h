@@ -172,11 +172,19 @@ struct tern_sched_signal {
     uint32_t address;
 };
 
+/** The processes of a user, which weigh together as much as it may have, however many there are. */
+struct tern_sched_user {
+    uint32_t share;                              /**< Of TERN_WEIGHT_NORMAL; 1 to TERN_WEIGHT_MAX. */
+    uint32_t processes[TERN_BANDS];              /**< That have live contexts. */
+    uint64_t load[TERN_BANDS][TERN_ENGINES_MAX]; /**< Of all its processes, as if each weighed 1. */
+};
+
 struct tern_sched_process {
     bool system;        /**< Paging: before all others, never in error. Set after init, before the first context. */
     bool error;         /**< Its jobs are aborted. */
     uint32_t faults;    /**< Chunks of it that faulted, or were guilty of a reset. */
     struct tern_sched *sched;
+    struct tern_sched_user *user; /**< NULL: it weighs 1. Set as system is. */
     struct tern_list node, contexts; /**< contexts: those with jobs. */
     struct tern_list signalled;      /**< In the scheduler's list while the fences of its waits are to be read again. */
     struct tern_sched_waits waits;   /**< Its contexts that wait, by address, value, age. */

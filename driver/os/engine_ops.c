@@ -210,6 +210,13 @@ static bool op_resident(void *user, struct tern_sched_context *context, struct t
     return tern_residency_ready(TERN_CONTEXT_OF(context), job);
 }
 
+static bool op_page(void *user, struct tern_sched_context *context, struct tern_job *job,
+                    const struct tern_indication *ind)
+{
+    (void)user;
+    return tern_demand_request(TERN_CONTEXT_OF(context), job, ind->va);
+}
+
 static void op_fault(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind)
 {
     struct tern_device *dev = user;
@@ -237,4 +244,5 @@ const struct tern_sched_ops tern_engine_ops = {
     .stuck = tern_tdr_stuck,
     .event = tern_observer_event,
     .resident = op_resident,
+    .page = op_page,
 };

@@ -37,6 +37,7 @@ struct rig {
 };
 
 static struct rig rig;
+static bool rig_no_page_requests; /* of devices that are opened from now on */
 static struct tern_device *dev;
 static struct work b;
 
@@ -53,6 +54,9 @@ static inline int rig_read32(struct tern_hal *h, uint32_t offset, uint32_t *valu
     int r = rig.real->ops->read32(rig.real, offset, value);
     if (e < TERN_ENGINES_MAX && offset == TERN_REG_ENGINE_STATUS(e) && rig.held >> e & 1) {
         *value |= TERN_ENGINE_STATUS_RESET_MASK;
+    }
+    if (offset == TERN_REG_DEV_CONFIG1 && rig_no_page_requests) {
+        *value &= ~TERN_DEV_CONFIG1_PAGE_REQUESTS_MASK;
     }
     *value = rig.gone ? UINT32_MAX : *value;
     return r;

@@ -531,12 +531,27 @@ static void test_random(void **state)
     rig_done();
 }
 
+/** Devices are such that kernels cannot wait for pages; and as they are. */
+static int no_page_requests(void **state)
+{
+    (void)state;
+    rig_no_page_requests = true;
+    return 0;
+}
+
+static int page_requests(void **state)
+{
+    rig_no_page_requests = *state != NULL;
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream),   cmocka_unit_test(test_alternate), cmocka_unit_test(test_endless),
-        cmocka_unit_test(test_too_much), cmocka_unit_test(test_zero),      cmocka_unit_test(test_dirty),
-        cmocka_unit_test(test_pins),     cmocka_unit_test(test_room_for_contexts),
+        cmocka_unit_test(test_zero),       cmocka_unit_test(test_dirty),     cmocka_unit_test(test_room_for_contexts),
+        cmocka_unit_test_setup_teardown(test_too_much, no_page_requests, page_requests),
+        cmocka_unit_test_setup_teardown(test_pins, no_page_requests, page_requests),
         cmocka_unit_test(test_being_made), cmocka_unit_test(test_no_stale_translation),
         cmocka_unit_test(test_made_later), cmocka_unit_test(test_random),
     };

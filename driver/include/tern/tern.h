@@ -263,14 +263,17 @@ TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offse
 
 /*
  * The sum of allocations may be more than device memory (A6): what work uses is brought to the device before it runs,
- * and what has not been used for longest goes to the host. Without recoverable page faults the driver must know what
- * that is: all allocations of the process, unless its context says less. Host access does not bring anything in.
+ * and what has not been used for longest goes to the host. That is all allocations of the process, unless its context
+ * says less. What cannot be there at once kernels may use all the same if the device has page requests: they stop where
+ * they reach what is absent, and go on when it has been brought; only what copies, fills, fences and user executors of
+ * a buffer name must be there at once. Host access does not bring anything in.
  */
 
 /**
  * What submissions to this context use from now on: the allocations that hold these addresses (count of them, copied;
  * in any order, several in one allocation too), besides those that are always there, fences and the driver's own.
- * NULL: all of its process. Work that reaches another one that is evicted ends with a fault. Does not block. -EFAULT:
+ * NULL: all of its process. Work that reaches another one that is evicted ends with a fault, unless it is
+ * a kernel's and the device has page requests. Does not block. -EFAULT:
  * no allocation is there, and nothing has changed; -ENOMEM; -EIO: the process was killed.
  */
 TERN_API int tern_context_set_residency(struct tern_context *ctx, const uint32_t *addresses, uint32_t count);
@@ -373,7 +376,8 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  * most 1 MiB. label (copied; may be NULL): names the work in faults and traces, e.g. the kernel. *fence (may be NULL):
  * its fence id, 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
  * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM; -ENOSPC: what it uses
- * (tern_context_set_residency) is more than device memory. Does not block.
+ * (tern_context_set_residency), or with page requests what its packets name, is more than device memory. Does not
+ * block.
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
                          uint64_t *fence);

@@ -53,17 +53,27 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
     return r || !a->unmap ? -ENOMEM : 0;
 }
 
-/** It has addresses, and reads zero; its blocks get pages when they are used. */
-static int make_absent(struct tern_allocation *a, struct tern_paging *unmap)
+/** It has addresses, and reads zero; its blocks get pages when they are used. -ENOSPC: not even tables. */
+static int make_absent(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                       struct tern_new_tables *tables)
 {
+    int r = 0;
+    tern_paging_free(map);
     tern_paging_free(unmap);
-    for (uint32_t i = 0; i < a->block_count; i++) { /* a line each, to be replaced when it is mapped */
-        tern_paging_nop(unmap);
+    for (uint32_t i = 0; !r && i < a->block_count; i++) { /* a line each, to be replaced when it is mapped */
+        if (a->proc->dev->kmd.page_requests) {
+            r = tern_map_absent(&a->blocks[i], map, unmap, tables);
+        } else {
+            tern_paging_nop(unmap);
+        }
         a->blocks[i].on_host = true;
     }
     tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
-    const int r = tern_paging_error(unmap);
-    return r ? r : make_jobs(a, unmap);
+    r = r ? r : tern_paging_error(unmap);
+    if (r) {
+        tern_map_undo(a, tables);
+    }
+    return r;
 }
 
 static void all_resident(struct tern_allocation *a)
@@ -89,10 +99,8 @@ static int map(struct tern_allocation *a, uint32_t address)
     }
     r = tern_blocks_make(a);
     r = r ? r : tern_map_prepare(a, &in, &out, &tables);
-    if (r == -ENOSPC && a->movable && tern_pager_start(a->proc->dev) == 0) {
-        r = make_absent(a, &out);
-        goto range;
-    }
+    const bool absent = r == -ENOSPC && a->movable && tern_pager_start(a->proc->dev) == 0;
+    r = absent ? make_absent(a, &in, &out, &tables) : r;
     if (r) {
         goto range;
     }
@@ -101,11 +109,11 @@ static int map(struct tern_allocation *a, uint32_t address)
     part->making++;
     r = r ? r : tern_paging_run(a->proc, &in, "map");
     part->making--;
-    if (!r) {
+    if (!r && !absent) {
         all_resident(a);
-    } else if (r != -EIO) {
+    } else if (r && r != -EIO) {
         tern_map_undo(a, &tables);
-    } else if (resets != a->proc->dev->tdr.adapter_resets) {
+    } else if (r && resets != a->proc->dev->tdr.adapter_resets) {
         tern_map_give_pages(a);
     }
 range:
@@ -169,11 +177,13 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
            tern_frees_wait(frees, r == -ENOSPC ? a->pages : 0);
 }
 
-/** Makes room on the device for what is to stay there. */
+/** Makes room on the device for what is to stay there: pages, or tables that say that pages are absent. */
 static bool evict_for(const struct tern_allocation *a)
 {
-    return !a->movable && tern_pages_free_count(a->proc->partition->pages) < a->pages + 4 &&
-           tern_pager_make_room(a->proc) == 0;
+    const uint32_t least = !a->movable                         ? a->pages + 4
+                           : a->proc->dev->kmd.page_requests ? a->pages / TERN_PAGES_SPAN + 2
+                                                               : 0;
+    return tern_pages_free_count(a->proc->partition->pages) < least && tern_pager_make_room(a->proc) == 0;
 }
 
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,

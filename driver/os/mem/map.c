@@ -92,15 +92,36 @@ static int take_large(struct tern_block *b, struct tern_paging *map)
     return 0;
 }
 
-void tern_map_clear(const struct tern_block *b, struct tern_paging *unmap)
+/** All entries of a block. */
+static void set_all(const struct tern_block *b, struct tern_paging *p, uint32_t entry)
 {
     const struct tern_process *proc = b->a->proc;
     const uint32_t va = b->a->va + b->first, region = va / TERN_PAGES_SPAN;
     if (proc->tables[region]) {
-        tern_paging_entries(unmap, proc->tables[region], va % TERN_PAGES_SPAN, b->pages, 0, 0);
+        tern_paging_entries(p, proc->tables[region], va % TERN_PAGES_SPAN, b->pages, entry, 0);
     } else {
-        tern_paging_entries(unmap, proc->root, region, 1, 0, 0);
+        tern_paging_entries(p, proc->root, region, 1, entry, 0);
     }
+}
+
+void tern_map_clear(const struct tern_block *b, struct tern_paging *unmap)
+{
+    set_all(b, unmap, 0);
+}
+
+void tern_map_leave(const struct tern_block *b, struct tern_paging *unmap)
+{
+    set_all(b, unmap, b->a->proc->dev->kmd.page_requests ? TERN_PTE_ABSENT_MASK : 0);
+}
+
+int tern_map_absent(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
+                    struct tern_new_tables *tables)
+{
+    const uint32_t region = (b->a->va + b->first) / TERN_PAGES_SPAN;
+    const int r = b->pages < TERN_PAGES_SPAN ? table(b->a->proc, region, map, tables) : 0;
+    tern_map_leave(b, map);
+    tern_map_clear(b, unmap);
+    return r;
 }
 
 void tern_map_retire_line(struct tern_block *b, const struct tern_paging *unmap)

@@ -124,6 +124,11 @@ int tern_map_block(struct tern_block *b, struct tern_paging *map, struct tern_pa
                    struct tern_new_tables *tables);
 /** Records what takes a block that is mapped out of its process's tables. A line. */
 void tern_map_clear(const struct tern_block *b, struct tern_paging *unmap);
+/** The same of one that is to be absent: where the device can, its kernels may ask for it. A line. */
+void tern_map_leave(const struct tern_block *b, struct tern_paging *unmap);
+/** Records that a new block is absent, and what undoes that, a line. -ENOSPC: there is no page for a table. */
+int tern_map_absent(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
+                    struct tern_new_tables *tables);
 /** Puts that line into the job that unmaps the allocation. */
 void tern_map_retire_line(struct tern_block *b, const struct tern_paging *unmap);
 /** All blocks of an allocation, and the flush at the end of unmap. */

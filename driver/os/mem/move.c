@@ -106,31 +106,33 @@ static void begin(struct tern_allocation *a)
 
 /* ----------------------------------------------------------------- to the host */
 
-/** Takes work that may use it off the engines, and keeps it off. */
-static void hold_users(const struct tern_allocation *a)
+/** Takes work that needs it off the engines, and keeps it off. */
+static void hold_users(const struct tern_block *b)
 {
-    struct tern_sched *s = &a->proc->dev->sched;
-    TERN_LIST_EACH(node, &a->proc->contexts)
+    struct tern_process *proc = b->a->proc;
+    struct tern_sched *s = &proc->dev->sched;
+    TERN_LIST_EACH(node, &proc->contexts)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_sched_engine *e = &s->engine[c->sched.engine];
         bool there = false;
         for (uint32_t i = 0; i < e->n; i++) {
-            there = there || (e->inflight[i].context == &c->sched && tern_residency_uses(e->inflight[i].job, a));
+            there = there || (e->inflight[i].context == &c->sched && tern_demand_needs(e->inflight[i].job, b));
         }
         tern_sched_context_recheck(s, &c->sched, there);
     }
-    tern_device_kick(a->proc->dev);
+    tern_device_kick(proc->dev);
 }
 
-static bool on_engine(const struct tern_allocation *a)
+static bool on_engine(const struct tern_block *b)
 {
-    const struct tern_device *dev = a->proc->dev;
+    const struct tern_process *proc = b->a->proc;
+    const struct tern_device *dev = proc->dev;
     for (uint32_t k = 0; k < dev->kmd.engines; k++) {
         const struct tern_sched_engine *e = &dev->sched.engine[k];
         for (uint32_t i = 0; i < e->n; i++) {
             const struct tern_sched_context *c = e->inflight[i].context;
-            if (c->process == &a->proc->sched && tern_residency_uses(e->inflight[i].job, a)) {
+            if (c->process == &proc->sched && tern_demand_needs(e->inflight[i].job, b)) {
                 return true;
             }
         }
@@ -151,7 +153,7 @@ static int make_jobs(const struct tern_block *b, struct tern_job **unmap, struct
 {
     const struct tern_allocation *a = b->a;
     struct tern_paging clear = {0}, forget = {0};
-    tern_map_clear(b, &clear);
+    tern_map_leave(b, &clear);
     tern_paging_flush(&clear, a->proc->root, a->va + b->first, b->pages);
     tern_paging_flush(&forget, a->proc->root, a->va + b->first, b->pages);
     bool all = !tern_paging_error(&clear) && !tern_paging_error(&forget);
@@ -184,8 +186,8 @@ int tern_move_out(struct tern_block *b)
         goto end;
     }
     tern_residency_set(b, false);
-    hold_users(a);
-    while (on_engine(a) && !dev->lost) {
+    hold_users(b);
+    while (on_engine(b) && !dev->lost) {
         dev->frees_waiters++;
         pthread_cond_wait(&dev->changed, &dev->lock);
         dev->frees_waiters--;

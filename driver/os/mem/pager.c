@@ -101,13 +101,13 @@ static struct demand demand_of(struct tern_process *proc)
     return d;
 }
 
-static struct price price_of(const struct tern_allocation *a, const struct demand *d)
+static struct price price_of(const struct tern_block *b, const struct demand *d)
 {
+    const struct tern_allocation *a = b->a;
     const struct tern_process *proc = a->proc;
     const bool named = a->wanted.decision == proc->dev->pager.decisions;
     const bool all = d->all && a->born < d->last && (!a->asked || a->retire_seq >= d->first);
-    const uint64_t brought = TERN_FIRST_BLOCK(&a->here)->used;
-    struct price p = {.in_use = named || all, .band = d->band, .in_process = a->used > brought ? a->used : brought};
+    struct price p = {.in_use = named || all, .band = d->band, .in_process = a->used > b->used ? a->used : b->used};
     if (p.in_use) {
         p.band = named ? a->wanted.band : 0;
         p.band = all && d->all_band > p.band ? d->all_band : p.band;
@@ -137,10 +137,31 @@ struct search {
     const struct tern_process *proc; /* that wants room, for work in this band; */
     const struct tern_job *job;      /* what the job uses stays. NULL: none */
     uint32_t band;
-    struct tern_allocation *best;
+    uint32_t wanted;                 /* a page that stays as well; 0: none */
+    struct tern_block *best;
     struct price least;
     bool later; /* there is one that may only later */
 };
+
+/** The block of the allocation that was brought first, of those that may go; NULL: none. */
+static struct tern_block *oldest(struct search *s, const struct tern_allocation *a)
+{
+    const bool own = s->job && a->proc == s->proc;
+    if (own && !s->job->needs && tern_residency_uses(s->job, a)) {
+        return NULL;
+    }
+    TERN_LIST_EACH(node, &a->here)
+    {
+        struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
+        const bool stays = tern_demand_keeps(b);
+        a->proc->dev->pager.looked++;
+        s->later = s->later || stays;
+        if (!stays && !(own && (tern_demand_needs(s->job, b) || s->wanted - a->va - b->first < b->pages))) {
+            return b;
+        }
+    }
+    return NULL;
+}
 
 /** The allocations are in order of use, and no block is older than its allocation's use: as soon as one that nobody
  *  wants is older than the next allocation, no later one is better. */
@@ -155,19 +176,19 @@ static void search_process(struct search *s, struct tern_process *p)
         if (found && a->used >= own.in_process) {
             break;
         }
-        p->dev->pager.looked++;
-        if (s->job && p == s->proc && tern_residency_uses(s->job, a)) {
+        struct tern_block *const b = oldest(s, a);
+        if (!b) {
             continue;
         }
-        const struct price price = price_of(a, &d);
+        const struct price price = price_of(b, &d);
         if (!price.in_use && (!found || price.in_process < own.in_process)) {
             own = price;
             found = true;
         }
-        if (price.in_use && !had_stay(p, price.band, s->band)) {
+        if (price.in_use && !(p == s->proc && s->job && s->job->needs) && !had_stay(p, price.band, s->band)) {
             s->later = true;
         } else if (!s->best || cheaper(&price, &s->least)) {
-            s->best = a;
+            s->best = b;
             s->least = price;
         }
     }
@@ -175,9 +196,9 @@ static void search_process(struct search *s, struct tern_process *p)
 
 /** The cheapest block that may go; *later: there is one that may only later. for_job: what it uses stays. */
 static struct tern_block *victim(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
-                                 uint32_t band, bool *later)
+                                 uint32_t band, uint32_t wanted, bool *later)
 {
-    struct search s = {.proc = proc, .job = job, .band = band};
+    struct search s = {.proc = proc, .job = job, .band = band, .wanted = wanted};
     dev->pager.decisions++;
     s.later = !tern_list_empty(&dev->retiring) || dev->partition.making;
     TERN_LIST_EACH(node, &dev->processes)
@@ -185,30 +206,32 @@ static struct tern_block *victim(struct tern_device *dev, const struct tern_proc
         search_process(&s, TERN_LIST_ENTRY(node, struct tern_process, node));
     }
     *later = s.later;
-    return s.best ? TERN_FIRST_BLOCK(&s.best->here) : NULL;
+    return s.best;
 }
 
 /** Makes room: AGAIN, something went; LATER; NOTHING_TO_DO: nothing can go, or (*r) memory of the host is lacking. */
 static enum outcome make_room(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
-                              uint32_t band, int *r)
+                              uint32_t band, uint32_t wanted, int *r)
 {
     bool later;
-    struct tern_block *b = victim(dev, proc, job, band, &later);
+    struct tern_block *b = victim(dev, proc, job, band, wanted, &later);
     if (!b) {
         *r = -ENOSPC;
         return later ? LATER : NOTHING_TO_DO;
     }
+    b->a->proc->robbed = b->a->proc->robbed || b->a->proc != proc;
     *r = tern_move_out(b);
     return *r == -ENOMEM ? NOTHING_TO_DO : AGAIN;
 }
 
 /** Brings a block in, or makes room for it. */
-static enum outcome bring(struct tern_block *b, const struct tern_job *job, uint32_t band, int *r)
+static enum outcome bring(struct tern_block *b, const struct tern_job *job, uint32_t band, uint32_t wanted, int *r)
 {
     struct tern_process *proc = b->a->proc;
     struct tern_device *dev = proc->dev;
     *r = tern_pages_free_count(proc->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
-    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, r) : NOTHING_TO_DO;
+    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, wanted, r)
+                                                          : NOTHING_TO_DO;
 }
 
 /* -------------------------------------------------------------- calls that wait */
@@ -234,9 +257,9 @@ static enum outcome grant(struct tern_device *dev, struct wish *w)
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
     enum outcome o = NOTHING_TO_DO;
     if (!r && w->a && !is_whole(w->a)) {
-        o = bring(TERN_FIRST_BLOCK(&w->a->away), NULL, TERN_BAND_NORMAL, &r);
+        o = bring(TERN_FIRST_BLOCK(&w->a->away), NULL, TERN_BAND_NORMAL, 0, &r);
     } else if (!r && !w->a) {
-        o = make_room(dev, w->proc, NULL, TERN_BAND_NORMAL, &r);
+        o = make_room(dev, w->proc, NULL, TERN_BAND_NORMAL, 0, &r);
     }
     if (o == LATER) {
         return LATER;
@@ -292,7 +315,7 @@ static struct tern_context *most_urgent(struct tern_device *dev)
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         const struct tern_job *job = held_for(c);
         next = node->next;
-        if (!job || !tern_residency_missing(c->proc, job)) {
+        if (!job || !tern_residency_missing(c, job)) {
             tern_list_remove(&c->absent);
             tern_sched_context_recheck(&dev->sched, &c->sched, false);
             tern_device_kick(dev);
@@ -316,24 +339,33 @@ static void give_up(struct tern_context *c, int r)
     tern_process_fail(c->proc, &f);
 }
 
+/** Then its kernels are to ask for it, if they can. */
+static bool settle_for_less(const struct tern_context *c)
+{
+    struct tern_job *job = held_for(c);
+    return c->proc->dev->kmd.page_requests && !job->needs && tern_demand_begin(c->proc, job) == 0;
+}
+
 static enum outcome serve(struct tern_device *dev, struct tern_context *c)
 {
     struct tern_process *proc = c->proc;
     struct tern_job *job = held_for(c);
     const uint32_t band = c->sched.band;
-    struct tern_block *b = tern_residency_missing(proc, job);
+    struct tern_block *b = tern_residency_missing(c, job);
     struct tern_set *set = job->set; /* may outlive the job: a killed one ends meanwhile */
     if (set) {
         set->refs++;
     }
-    const struct tern_job like = {.set = set, .seq = job->seq};
+    struct tern_needs needs = job->needs ? *job->needs : (struct tern_needs){0};
+    const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
     const uint64_t before = dev->pager.brought;
     int r = 0;
     proc->making++; /* nor does the process end */
-    enum outcome o = bring(b, &like, band, &r);
-    if (dev->pager.brought != before) {
+    enum outcome o = bring(b, &like, band, c->wanted.page, &r);
+    if (dev->pager.brought != before && (!like.needs || proc->robbed || !proc->paged)) {
         proc->paged = dev->sched.now ? dev->sched.now : 1;
         proc->began = 0;
+        proc->robbed = false;
     }
     tern_set_release(set);
     tern_process_leave(proc);
@@ -342,7 +374,10 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
         TERN_LIST_EACH(node, &dev->pager.contexts)
         {
             if (TERN_LIST_ENTRY(node, struct tern_context, absent) == c && held_for(c)) {
-                give_up(c, r);
+                o = settle_for_less(c) ? AGAIN : o;
+                if (o != AGAIN) {
+                    give_up(c, r);
+                }
                 break;
             }
         }

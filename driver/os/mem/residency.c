@@ -132,18 +132,21 @@ static bool names(const struct tern_set *set, const struct tern_allocation *a)
     return low < set->count && set->address[low] / TERN_PAGE - a->va < a->pages;
 }
 
-bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a)
+bool tern_residency_may_use(const struct tern_job *job, const struct tern_allocation *a)
 {
-    if (a->born >= job->seq || (a->asked && a->retire_seq < job->seq)) {
-        return false; /* it was not there, or not any more */
-    }
-    return !job->set || names(job->set, a);
+    return a->born < job->seq && !(a->asked && a->retire_seq < job->seq);
 }
 
-struct tern_block *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job)
+bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a)
+{
+    return tern_residency_may_use(job, a) && (!job->set || names(job->set, a));
+}
+
+/** A block of its working set that is absent, or NULL. */
+static struct tern_block *missing_of_set(const struct tern_process *proc, const struct tern_job *job)
 {
     const uint32_t n = job->set ? job->set->count : proc->va.n;
-    for (uint32_t i = 0; i < n && proc->absent; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const uint32_t address = job->set ? job->set->address[i] : proc->va.range[i].first * TERN_PAGE;
         const struct tern_allocation *a = tern_residency_at(proc, address);
         if (a && !tern_list_empty(&a->away) && tern_residency_uses(job, a)) {
@@ -151,6 +154,18 @@ struct tern_block *tern_residency_missing(const struct tern_process *proc, const
         }
     }
     return NULL;
+}
+
+struct tern_block *tern_residency_missing(const struct tern_context *c, const struct tern_job *job)
+{
+    const struct tern_process *proc = c->proc;
+    uint64_t pages = 0;
+    if (!proc->absent) {
+        return NULL;
+    }
+    struct tern_block *b = job->needs ? tern_demand_missing(proc, job, &pages) : missing_of_set(proc, job);
+    struct tern_block *const wanted = b ? NULL : tern_demand_wanted(c);
+    return wanted && !wanted->resident ? wanted : b;
 }
 
 /** Recency: of each allocation that is named, or of all. */
@@ -176,7 +191,9 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
     if (!proc->dev->pager.started) { /* everything fits */
         return true;
     }
-    if (!tern_residency_missing(proc, job)) {
+    tern_demand_look(c);
+    if (!tern_residency_missing(c, job)) {
+        tern_demand_ready(c);
         use(proc, job);
         tern_list_remove(&c->absent);
         return true;
@@ -188,22 +205,36 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
     return false;
 }
 
-int tern_residency_check(const struct tern_context *c)
+/** Pages that the context's next submission uses, but for those that are pinned. */
+static uint64_t pages_of_set(const struct tern_context *c)
+{
+    uint64_t pages = c->set ? 0 : c->proc->movable;
+    for (uint32_t i = 0; c->set && i < c->set->count; i++) {
+        const struct tern_allocation *a = tern_residency_at(c->proc, c->set->address[i]);
+        pages += a && !a->pins ? a->pages : 0;
+    }
+    return pages;
+}
+
+int tern_residency_check(const struct tern_context *c, struct tern_job *job)
 {
     const struct tern_process *proc = c->proc;
     const uint64_t most = (uint64_t)tern_pages_free_count(proc->partition->pages) + proc->partition->movable;
-    uint64_t pages = c->set ? 0 : proc->movable;
-    if (!proc->absent) {
-        return 0;
-    }
-    for (uint32_t i = 0; c->set && i < c->set->count; i++) {
-        const struct tern_allocation *a = tern_residency_at(proc, c->set->address[i]);
-        pages += a && !a->pins ? a->pages : 0;
+    uint64_t pages = proc->absent ? pages_of_set(c) : 0;
+    if (pages > most && proc->dev->kmd.page_requests) {
+        const int r = tern_demand_begin(proc, job);
+        if (r) {
+            return r;
+        }
+        const struct tern_job now = {.needs = job->needs, .seq = proc->seq + 1};
+        pages = 0;
+        tern_demand_missing(proc, &now, &pages);
     }
     return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB, and device memory has "
                                           "%llu KiB for them: %s", c->name,
-                                          c->set ? "allocations" : "all allocations of its process,", (ull)pages * 4,
-                                          (ull)most * 4, c->set ? "it cannot run" : "it must name those that it uses "
+                                          job->needs || c->set ? "allocations" : "all allocations of its process,",
+                                          (ull)pages * 4, (ull)most * 4,
+                                          job->needs || c->set ? "it cannot run" : "it must name those that it uses "
                                           "(tern_context_set_residency)");
 }
 

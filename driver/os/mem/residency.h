@@ -7,7 +7,8 @@
  * those that are pinned (tern_allocation_make_resident) always stay.
  *
  * Working set of a job: what its context named before (tern_context_set_residency), else all that its process had when
- * it was submitted, because an engine cannot wait for a page in the middle of a kernel. The scheduler asks before it
+ * it was submitted. If that cannot be there at once, kernels of devices with page requests stop where they need a page
+ * and go on when it is there, and the job's set is what else its packets name (demand.c). The scheduler asks before it
  * dispatches (tern_residency_ready). If something is absent, the context is not dispatched but queued for the *pager*,
  * a thread of its own, and other contexts run. Thus nothing is evicted that work on an engine may use: the pager marks
  * the block absent, work that needs its allocation is cut and held like suspended work, and only when none is on an
@@ -35,6 +36,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "os/mem/pages.h"
 
 struct tern_allocation;
 struct tern_block;
@@ -50,6 +52,18 @@ struct tern_set {
     uint32_t address[];
 };
 
+/** What of its memory a job needs before it runs, if its kernels ask for the rest: a bit for 4 MiB of addresses. */
+struct tern_needs {
+    uint32_t region[TERN_PAGES_SPAN / 32];
+};
+
+/** The page that the work of a context has asked for. dev->lock. */
+struct tern_wanted {
+    uint32_t page;   /**< Of the address space; 0: none. */
+    uint64_t cycles; /**< What the context had run when it asked: its block stays until that is more, */
+    uint64_t ready;  /**< or a while after the context could go on: since then; 0: not yet. */
+};
+
 /** The thread that moves blocks, and what it has to do. dev->lock. */
 struct tern_pager {
     pthread_t thread;
@@ -61,6 +75,7 @@ struct tern_pager {
     uint64_t decisions;        /**< Counts choices of victims, */
     uint64_t looked;           /**< and what was looked at for them: allocations, contexts, names in sets. */
     uint64_t evicted, brought; /**< Pages, since the device was opened. */
+    uint64_t requests;         /**< Of kernels for pages. */
 };
 
 /* pager.c; with dev->lock held */
@@ -84,10 +99,13 @@ int tern_move_in(struct tern_block *b);
 bool tern_residency_ready(struct tern_context *c, struct tern_job *job);
 /** May work of the job use the allocation? */
 bool tern_residency_uses(const struct tern_job *job, const struct tern_allocation *a);
-/** A block that the job may use and that is absent, or NULL. */
-struct tern_block *tern_residency_missing(const struct tern_process *proc, const struct tern_job *job);
-/** Can all that the context's next submission uses be resident at once? -ENOSPC says how much it is. */
-int tern_residency_check(const struct tern_context *c);
+/** The same, had it named the allocation: was it there, and is it not destroyed? */
+bool tern_residency_may_use(const struct tern_job *job, const struct tern_allocation *a);
+/** A block that is absent and must be there before the context goes on with the job, or NULL. */
+struct tern_block *tern_residency_missing(const struct tern_context *c, const struct tern_job *job);
+/** Can all that the context's next submission uses be resident at once? If not, its kernels are to ask for it; -ENOSPC:
+ *  they cannot, or what must be there before is too much: says how much it is. -ENOMEM. */
+int tern_residency_check(const struct tern_context *c, struct tern_job *job);
 /** The pages that were taken (sign 1) for a block, or are given back (-1), can be made free by eviction. */
 void tern_residency_count(struct tern_block *b, int sign);
 /** A block is on the device and mapped, or no longer so. */
@@ -105,5 +123,23 @@ void tern_residency_leave(struct tern_allocation *a);
 /** It is no more. */
 void tern_residency_remove(struct tern_allocation *a);
 void tern_set_release(struct tern_set *set);
+
+/* demand.c; with dev->lock held */
+/** The job's kernels are to ask for their pages: finds out what it needs before. -ENOMEM. */
+int tern_demand_begin(const struct tern_process *proc, struct tern_job *job);
+/** Must the block be there while the job is on an engine? */
+bool tern_demand_needs(const struct tern_job *job, const struct tern_block *b);
+/** Of such a job: the first block that it needs and that is absent, or NULL. Adds what it needs to *pages. */
+struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job, uint64_t *pages);
+/** The job, which the context was running, asks for the page at an address. False: it has none there. */
+bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t address);
+/** The block that the context's work has asked for, or NULL. */
+struct tern_block *tern_demand_wanted(const struct tern_context *c);
+/** Forgets what the context has asked for, if it has run since that came. */
+void tern_demand_look(struct tern_context *c);
+/** All that it waited for is there. */
+void tern_demand_ready(struct tern_context *c);
+/** Does it stay for now, because work that asked for it has not run since? */
+bool tern_demand_keeps(const struct tern_block *b);
 
 #endif

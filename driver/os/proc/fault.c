@@ -49,7 +49,7 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
 static bool evicted(const struct tern_process *proc, uint32_t address)
 {
     const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
-    return a && a->movable && a->block_count && !tern_block_of(a, address / TERN_PAGE - a->va)->resident;
+    return a && a->movable && !a->asked && a->block_count && !tern_block_of(a, address / TERN_PAGE - a->va)->resident;
 }
 
 /** The access and what was wrong with it, for faults that are about an address; else the
@@ -62,6 +62,7 @@ static void say_what(struct tern_fault *f, const struct tern_process *proc, cons
     const char *access = (f->has_item ? by_kernel : by_engine)[f->access & 3];
     switch (f->code) {
     case TERN_FAULT_PAGE:
+    case TERN_FAULT_PAGE_ABSENT: /* of what cannot wait for it */
         say(f, "%s 0x%08x, which is %s", access, f->address,
             evicted(proc, f->address) ? "evicted, and not in the working set of the context" : "not mapped");
         say_near(f, proc, f->address);

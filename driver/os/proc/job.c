@@ -41,6 +41,7 @@ void tern_job_free(struct tern_job *job)
 {
     if (job) {
         tern_set_release(job->set);
+        free(job->needs);
         free(job->signals);
         free(job);
     }

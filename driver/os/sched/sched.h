@@ -256,7 +256,8 @@ struct tern_job {
     void (*done)(struct tern_job *job); /**< The caller's: how an internal job ends. */
     void *user;
     const char *label;
-    struct tern_set *set; /**< The caller's: the memory that it uses. */
+    struct tern_set *set; /**< The caller's: the memory that it uses; */
+    struct tern_needs *needs; /**< and, if its kernels ask for that page by page, what is to be there before. */
     struct tern_sched_signal *signals; /**< The caller's: room for tern_job_signals of them; NULL: no inheritance. */
     uint32_t signal_count;
     uint32_t data_size; /**< Bytes of data behind the packets, a multiple of a line: each chunk takes them along. */

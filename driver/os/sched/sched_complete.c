@@ -319,7 +319,8 @@ static int indicated(struct tern_sched *s, uint32_t engine, const struct tern_sc
     if (ind->kind == TERN_SCHED_PREEMPTED && e->preemption) {
         return preempted(s, engine, ind);
     }
-    if (!e->n || ind->fence != e->inflight[0].id || ind->kind == TERN_SCHED_PREEMPTED) {
+    if (!e->n || ind->fence != e->inflight[0].id || ind->kind == TERN_SCHED_PREEMPTED ||
+        ind->kind < TERN_SCHED_COMPLETED || ind->kind > TERN_SCHED_RETURNED) {
         return tern_error(-EPROTO, "engine %u indicates fence %llu (kind %d), but %llu is the oldest submitted", engine,
                           (ull)ind->fence, (int)ind->kind, (ull)(e->n ? e->inflight[0].id : 0));
     }

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Kernels that use more than the device has: they ask for their pages while they run (os/mem/demand.c). */
+#include "free_pages.h"
+#include "rig.h"
+
+#define MIB (1u << 20)
+
+static const char *const small = "small,mem=32M,host=224M,quantum=20000,timeout=200000";
+
+/** Each work-item adds its number to every word of its own: arguments are source, target, how many, bytes between. */
+static const uint32_t code_stream[] = {
+    0x00052303, 0x00452383, 0x00852283, 0x00c52e03, /* lw t1, 0(a0); lw t2, 4(a0); lw t0, 8(a0); lw t3, 12(a0) */
+    0xcd002f73, 0x206f4333, 0x207f43b3,             /* csrr t5, global_id_x; sh2add t1, t5, t1; sh2add t2, t5, t2 */
+    0x00032e83, 0x01ee8eb3, 0x01d3a023,             /* again: lw t4, 0(t1); add t4, t4, t5; sw t4, 0(t2) */
+    0x01c30333, 0x01c383b3, 0xfff28293,             /* add t1, t1, t3; add t2, t2, t3; addi t0, t0, -1 */
+    0xfe0294e3, 0x0000100b,                         /* bnez t0, again; exit */
+};
+
+/** Each adds up words of the source at random places, and adds its number to the same places of another array:
+ *  arguments are source, sums, how many, mask of offsets, the other. */
+static const uint32_t code_gather[] = {
+    0x00052303, 0x00452383, 0x00852283, 0x00c52e03, /* lw t1, 0(a0); lw t2, 4(a0); lw t0, 8(a0); lw t3, 12(a0) */
+    0xcd002f73, 0x01052783,                         /* csrr t5, global_id_x; lw a5, 16(a0) */
+    0x207f43b3, 0x00000f93, 0x000f0593,             /* sh2add t2, t5, t2; li t6, 0; mv a1, t5 */
+    0x19660637, 0x60d60613,                         /* lui a2, 0x19660; addi a2, a2, 0x60d */
+    0x3c6ef6b7, 0x35f68693,                         /* lui a3, 0x3c6ef; addi a3, a3, 0x35f */
+    0x02c585b3, 0x00d585b3,                         /* again: mul a1, a1, a2; add a1, a1, a3 */
+    0x01c5f733, 0x00670733,                         /* and a4, a1, t3; add a4, a4, t1 */
+    0x00072e83, 0x01df8fb3, 0x40670733, 0x00f70733, /* lw t4, 0(a4); add t6, t6, t4; sub a4, a4, t1; add a4, a4, a5 */
+    0x01e7202f, 0xfff28293, 0xfc029ce3,             /* amoadd.w zero, t5, (a4); addi t0, t0, -1; bnez t0, again */
+    0x01f3a023, 0x0000100b,                         /* sw t6, 0(t2); exit */
+};
+
+/** Stores its number to argument 0. */
+static const uint32_t code_store[] = {0x00052303, 0xcd002f73, 0x01e32023, 0x0000100b};
+
+#define ITEMS 64u
+
+static uint32_t value_of(uint32_t i)
+{
+    return i * 0x9e3779b1u;
+}
+
+/** Two arrays, half of the bytes each; the first is filled. */
+struct arrays {
+    struct tern_allocation *from, *to;
+    uint32_t bytes;
+};
+
+static void arrays_open(struct arrays *x, struct actor *a, uint32_t bytes)
+{
+    uint32_t piece[MIB / 4];
+    x->bytes = bytes / 2;
+    ok(tern_allocation_create(a->p, x->bytes, TERN_MEM_WRITE, 0, &x->from));
+    ok(tern_allocation_create(a->p, x->bytes, TERN_MEM_WRITE, 0, &x->to));
+    for (uint32_t at = 0; at < x->bytes; at += MIB) {
+        for (uint32_t i = 0; i < MIB / 4; i++) {
+            piece[i] = value_of(at / 4 + i);
+        }
+        ok(tern_allocation_write(x->from, at, piece, MIB));
+    }
+}
+
+static void arrays_close(struct arrays *x)
+{
+    tern_allocation_destroy(x->from);
+    tern_allocation_destroy(x->to);
+}
+
+static uint64_t stream(struct actor *a, const struct arrays *x, const char *label)
+{
+    actor_set(a, 0, tern_allocation_address(x->from));
+    actor_set(a, 1, tern_allocation_address(x->to));
+    actor_set(a, 2, x->bytes / 4 / ITEMS);
+    actor_set(a, 3, 4 * ITEMS);
+    actor_dispatch(a, ITEMS);
+    return work_submit(&b, a->c, label);
+}
+
+static void expect_streamed(const struct arrays *x)
+{
+    uint32_t piece[MIB / 4];
+    for (uint32_t at = 0; at < x->bytes; at += MIB) {
+        ok(tern_allocation_read(x->to, at, piece, MIB));
+        for (uint32_t i = 0; i < MIB / 4; i++) {
+            if (piece[i] != value_of(at / 4 + i) + i % ITEMS) {
+                fail_msg("word %u is 0x%08x, not 0x%08x", at / 4 + i, piece[i], value_of(at / 4 + i) + i % ITEMS);
+            }
+        }
+    }
+}
+
+static uint64_t requests(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint64_t n = dev->pager.requests;
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+/** Opens a device that has page requests, or skips the test. */
+static void open_device(const char *config)
+{
+    rig_open(config, NULL);
+    if (!dev->kmd.page_requests && !rig_no_page_requests) {
+        print_message("skipped: the device has no page requests\n");
+        rig_done();
+        exit(77);
+    }
+}
+
+/** Device time that the stream takes. */
+static uint64_t run_stream(const char *config, uint32_t bytes, uint64_t *asked)
+{
+    struct actor a;
+    struct arrays x;
+    open_device(config);
+    actor_open(&a, "stream", -1, code_stream, sizeof code_stream);
+    arrays_open(&x, &a, bytes);
+    const uint64_t before = tern_device_time(dev);
+    ok(tern_wait(a.c, stream(&a, &x, "stream"), PATIENCE));
+    const uint64_t took = tern_device_time(dev) - before;
+    expect_streamed(&x);
+    *asked = requests();
+    arrays_close(&x);
+    actor_close(&a);
+    rig_done();
+    return took;
+}
+
+/** One kernel that streams through twice and four times the memory: right, and in at most three times the time. */
+static void test_stream(void **state)
+{
+    (void)state;
+    uint64_t none, asked;
+    for (uint32_t times = 2; times <= 4; times += 2) {
+        const uint64_t resident = run_stream("small,mem=256M", times * 32 * MIB, &none);
+        const uint64_t took = run_stream(small, times * 32 * MIB, &asked);
+        print_message("%u times the memory: %llu cycles, %llu page requests; resident %llu\n", times,
+                      (unsigned long long)took, (unsigned long long)asked, (unsigned long long)resident);
+        assert_int_equal(none, 0);
+        assert_in_range(asked, times * 8, times * 8 * 4);
+        assert_true(took <= 3 * resident);
+    }
+}
+
+/** At random places of twice the memory: each access asks for its block; no bit differs. */
+static void test_gather(void **state)
+{
+    (void)state;
+    enum { N = 16, STEPS = 6 };
+    struct actor a;
+    struct arrays x;
+    uint32_t sum[N], want[N] = {0}, v;
+    open_device("small,mem=16M");
+    actor_open(&a, "gather", -1, code_gather, sizeof code_gather);
+    arrays_open(&x, &a, 32 * MIB);
+    const uint32_t args[] = {tern_allocation_address(x.from), tern_allocation_address(a.data), STEPS, x.bytes - 4,
+                             tern_allocation_address(x.to)};
+    ok(tern_allocation_write(a.args, 0, args, sizeof args));
+    actor_dispatch(&a, N);
+    ok(tern_wait(a.c, work_submit(&b, a.c, "gather"), PATIENCE));
+    ok(tern_allocation_read(a.data, 0, sum, sizeof sum));
+    uint32_t *added = calloc(x.bytes / 4, 4);
+    assert_non_null(added);
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t k = 0, r = i; k < STEPS; k++) {
+            r = r * 0x1966060du + 0x3c6ef35fu;
+            want[i] += value_of((r & (x.bytes - 4)) / 4);
+            added[(r & (x.bytes - 4)) / 4] += i;
+        }
+        assert_int_equal(sum[i], want[i]);
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        for (uint32_t k = 0, r = i; k < STEPS; k++) {
+            r = r * 0x1966060du + 0x3c6ef35fu;
+            ok(tern_allocation_read(x.to, r & (x.bytes - 4), &v, 4));
+            assert_int_equal(v, added[(r & (x.bytes - 4)) / 4]);
+        }
+    }
+    free(added);
+    print_message("%llu page requests\n", (unsigned long long)requests());
+    assert_true(requests() > 20);
+    arrays_close(&x);
+    actor_close(&a);
+    rig_done();
+}
+
+/** Copies and fills do not wait for pages: what they name is there before, whatever kernels need besides. */
+static void test_packets(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct arrays x;
+    struct tern_allocation *copy;
+    uint64_t fence;
+    open_device(small);
+    actor_open(&a, "packets", -1, code_stream, sizeof code_stream);
+    arrays_open(&x, &a, 40 * MIB);
+    ok(tern_allocation_create(a.p, 4 * MIB, TERN_MEM_WRITE, 0, &copy));
+    const uint32_t to = tern_allocation_address(x.to);
+    actor_set(&a, 0, tern_allocation_address(x.from));
+    actor_set(&a, 1, to);
+    actor_set(&a, 2, x.bytes / 4 / ITEMS);
+    actor_set(&a, 3, 4 * ITEMS);
+    actor_dispatch(&a, ITEMS);
+    work_copy(&b, tern_allocation_address(copy), to + 5 * MIB, 3 * MIB); /* of two blocks */
+    work_fill(&b, tern_allocation_address(copy) + 3 * MIB, MIB, 0x77);
+    ok(tern_wait(a.c, work_submit(&b, a.c, "kernel, copy, fill"), PATIENCE));
+    expect_streamed(&x);
+    uint32_t got[1024], want[1024];
+    for (uint32_t at = 0; at < 3 * MIB; at += sizeof got) {
+        ok(tern_allocation_read(copy, at, got, sizeof got));
+        ok(tern_allocation_read(x.to, 5 * MIB + at, want, sizeof want));
+        assert_memory_equal(got, want, sizeof got);
+    }
+    ok(tern_allocation_read(copy, 4 * MIB - 4, got, 4));
+    assert_int_equal(got[0], 0x77777777);
+    work_copy(&b, to, tern_allocation_address(x.from), x.bytes); /* cannot be there at once */
+    assert_int_equal(tern_submit(a.c, b.w, b.size, "copy", &fence), -ENOSPC);
+    expect_says(tern_last_error(), "it cannot run");
+    b.size = 0;
+    tern_allocation_destroy(copy);
+    arrays_close(&x);
+    actor_close(&a);
+    rig_done();
+}
+
+/** Two processes, each with more than the device: both end, and both are right. */
+static void test_two(void **state)
+{
+    (void)state;
+    struct actor a[2];
+    struct arrays x[2];
+    uint64_t fence[2];
+    open_device(small);
+    const uint32_t pages = free_pages(dev);
+    for (int i = 0; i < 2; i++) {
+        actor_open(&a[i], i ? "one" : "other", -1, code_stream, sizeof code_stream);
+        arrays_open(&x[i], &a[i], 40 * MIB);
+    }
+    for (int i = 0; i < 2; i++) {
+        fence[i] = stream(&a[i], &x[i], "stream");
+    }
+    for (int i = 0; i < 2; i++) {
+        ok(tern_wait(a[i].c, fence[i], PATIENCE));
+        expect_streamed(&x[i]);
+        arrays_close(&x[i]);
+        actor_close(&a[i]);
+    }
+    assert_int_equal(free_pages(dev), pages);
+    rig_done();
+}
+
+/** A violation is one still, and ends only its process: of a null pointer, beyond an allocation, of one that may not be
+ *  written, of one that was destroyed before. */
+static void test_violations(void **state)
+{
+    (void)state;
+    struct actor good;
+    struct arrays x;
+    open_device(small);
+    actor_open(&good, "good", -1, code_stream, sizeof code_stream);
+    arrays_open(&x, &good, 40 * MIB);
+    const uint64_t fence = stream(&good, &x, "stream");
+    for (int kind = 0; kind < 4; kind++) {
+        struct actor a;
+        struct tern_allocation *large, *only;
+        actor_open(&a, "bad", -1, code_store, sizeof code_store);
+        ok(tern_allocation_create(a.p, 24 * MIB, TERN_MEM_WRITE, 0, &large));
+        ok(tern_allocation_create(a.p, 4 * MIB, TERN_MEM_READ, 0, &only));
+        const uint32_t end = tern_allocation_address(only) + 4 * MIB, at = tern_allocation_address(only);
+        const uint32_t where[] = {0, end, at, tern_allocation_address(large)};
+        actor_set(&a, 0, where[kind]);
+        if (kind == 3) {
+            tern_allocation_destroy(large);
+        }
+        actor_dispatch(&a, 1);
+        assert_int_equal(tern_wait(a.c, work_submit(&b, a.c, "store"), PATIENCE), -EIO);
+        const struct tern_fault f = fault_of(&a);
+        assert_int_equal(f.code, kind == 2 ? TERN_FAULT_PROTECTION : TERN_FAULT_PAGE);
+        assert_int_equal(f.address, where[kind]);
+        expect_says(f.message, kind == 2 ? "may not be written" : "is not mapped");
+        if (kind != 3) {
+            tern_allocation_destroy(large);
+        }
+        tern_allocation_destroy(only);
+        actor_close(&a);
+    }
+    ok(tern_wait(good.c, fence, PATIENCE));
+    expect_streamed(&x);
+    arrays_close(&x);
+    actor_close(&good);
+    rig_done();
+}
+
+/** Until the actor's work waits for a page that cannot come yet, since copies stop at the gate. */
+static void until_waits(struct actor *a)
+{
+    rig.gated = true;
+    until(rig.at_gate);
+    pthread_mutex_lock(&dev->lock);
+    assert_int_equal(a->c->sched.state, TERN_SCHED_ABSENT);
+    pthread_mutex_unlock(&dev->lock);
+}
+
+enum meanwhile { KILL, DESTROY, SUSPEND, RESET, EVERYTHING };
+
+/** While it waits for a page: its process is killed; what it waits for is destroyed; it is suspended; engines are
+ *  reset. */
+static void test_meanwhile(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"kill", "destroy", "suspend", "reset"};
+    for (enum meanwhile what = KILL; what < EVERYTHING; what++) {
+        struct actor a, spin;
+        struct arrays x;
+        uint64_t hold = 0;
+        open_device(small);
+        const uint32_t pages = free_pages(dev);
+        print_message("%s\n", names[what]);
+        open_spin(&spin, "spin", 0);
+        actor_open(&a, "waits", 1, code_stream, sizeof code_stream);
+        arrays_open(&x, &a, 64 * MIB); /* nothing of it is there at first */
+        const uint64_t spins_on = actor_spin(&spin);
+        spins(&spin);
+        rig.deaf = what == RESET;
+        const uint64_t fence = stream(&a, &x, "stream");
+        if (what != RESET) {
+            until_waits(&a);
+        }
+        switch (what) {
+        case KILL:
+            rig.gated = false;
+            tern_process_kill(a.p);
+            break;
+        case DESTROY:
+            arrays_close(&x);
+            break;
+        case SUSPEND:
+            hold = actor_suspend(&a);
+            break;
+        default:
+            until(rig.resets); /* engine 0 is to forget what is evicted for the page, and does not stop */
+            rig.deaf = 0;
+            break;
+        }
+        rig.gated = false;
+        if (what == SUSPEND) {
+            spins(&spin);
+            assert_int_not_equal(tern_context_ended(a.c), fence);
+            actor_resume(&a, hold);
+        }
+        assert_int_equal(tern_wait(a.c, fence, PATIENCE), what == KILL ? -EIO : 0);
+        if (what == SUSPEND || what == RESET) {
+            expect_streamed(&x);
+        }
+        actor_set(&spin, 0, 1);
+        assert_int_equal(tern_wait(spin.c, spins_on, PATIENCE), what == RESET ? -EIO : 0);
+        if (what != DESTROY) {
+            arrays_close(&x);
+        }
+        actor_close(&a);
+        actor_close(&spin);
+        assert_int_equal(free_pages(dev), pages);
+        rig_done();
+    }
+}
+
+/** A device that cannot do it refuses such work, as ever, and entries of what is absent are none. */
+static void test_without(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct arrays x;
+    uint64_t fence;
+    rig_no_page_requests = true;
+    open_device(small);
+    actor_open(&a, "without", -1, code_stream, sizeof code_stream);
+    arrays_open(&x, &a, 40 * MIB);
+    actor_dispatch(&a, ITEMS);
+    assert_int_equal(tern_submit(a.c, b.w, b.size, "stream", &fence), -ENOSPC);
+    expect_says(tern_last_error(), "tern_context_set_residency");
+    arrays_close(&x);
+    actor_close(&a);
+    rig_done();
+    rig_no_page_requests = false;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stream),     cmocka_unit_test(test_gather),    cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_two),        cmocka_unit_test(test_violations), cmocka_unit_test(test_meanwhile),
+        cmocka_unit_test(test_without),
+    };
+    return cmocka_run_group_tests_name("page_requests", tests, NULL, NULL);
+}

@@ -249,8 +249,15 @@ static void test_list(void **state)
     assert_int_equal(*sum, 63 * 64 / 2 + 64 * 1000);
     unmap(sum);
     OK(clSetKernelExecInfo(walk, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
-    OK(clFinish(clt_queue));
+    cl_event gate = clCreateUserEvent(clt_context, &clt_error); /* a command keeps what it is said to reach */
+    MADE(gate);
+    OK(clEnqueueNDRangeKernel(clt_queue, clone, 1, NULL, &(size_t){1}, NULL, 1, &gate, NULL));
     clSVMFree(clt_context, b);
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    map(CL_MAP_READ, sum, sizeof *sum);
+    assert_int_equal(*sum, -(63 * 64 / 2 + 64 * 1000)); /* the walk before has negated them */
+    unmap(sum);
+    OK(clReleaseEvent(gate));
     OK(clSetKernelArgSVMPointer(clone, 0, NULL));
     clt_run(clone, 1, 0); /* what it reached has been freed: not an error, if it is not used */
     clSVMFree(clt_context, a);

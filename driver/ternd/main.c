@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,6 +130,7 @@ static int run(const struct options *o)
     struct ternd_listener listener;
     sigset_t ends;
     struct rlimit files;
+    umask(077); /* traces, statistics and crash dumps have what all clients do */
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);

@@ -13,6 +13,8 @@ import tempfile
 import time
 import unittest
 
+from daemon import Ternd
+
 TERND, TERN = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
 del sys.argv[1:3]
 UNITS = pathlib.Path(__file__).resolve().parents[2] / "driver/ternd/systemd"
@@ -31,11 +33,10 @@ class Life(unittest.TestCase):
 
     def start(self, *args, **env):
         """A ternd that listens."""
-        daemon = subprocess.Popen([TERND, "--socket", str(self.socket), *args], env=self.environment(**env),
-                                  stderr=subprocess.PIPE, text=True)
-        self.addCleanup(daemon.communicate)
+        daemon = Ternd(TERND, self.socket, *args, env=self.environment(**env))
+        self.addCleanup(daemon.log.close)
         self.addCleanup(daemon.kill)
-        self.assertIn(f"at {self.socket}", daemon.stderr.readline())
+        self.assertTrue(daemon.listens, daemon.said())
         return daemon
 
     def fails(self, status, *args, **env):
@@ -51,11 +52,9 @@ class Life(unittest.TestCase):
         return subprocess.run([TERN, "info", "--json"], env=environment, capture_output=True, text=True, check=False)
 
     def end(self, daemon, how=signal.SIGTERM):
-        daemon.send_signal(how)
-        _, said = daemon.communicate(timeout=60)
-        self.assertEqual(daemon.returncode, 0, said)
+        self.assertEqual(daemon.end(how), 0, daemon.said())
         self.assertEqual(list(self.folder.glob("sock*")), [])
-        return said
+        return daemon.said()
 
     def test_arguments(self):
         for args in ["--socket"], ["--nonsense"], ["more"], ["--limits"]:
@@ -114,7 +113,6 @@ class Life(unittest.TestCase):
     def test_stale_socket_is_replaced(self):
         daemon = self.start()
         daemon.kill()
-        daemon.wait()
         self.assertTrue(self.socket.exists())
         r = self.info(TERND_SOCKET=str(self.socket))
         self.assertIn("cannot be reached: Connection refused", r.stderr)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ternd for a test: started, listening, and ended as it should."""
+import signal
+import subprocess
+import tempfile
+import time
+
+
+class Ternd:
+    """Runs `ternd --socket SOCKET ARGS`; more: what subprocess.Popen takes. It listens, or has ended (`listens`)."""
+
+    def __init__(self, ternd, socket, *args, **more):
+        self.log = tempfile.TemporaryFile("w+", encoding="utf-8")
+        self.process = subprocess.Popen([ternd, "--socket", str(socket), *args], stderr=self.log, **more)
+        while f"at {socket}\n" not in self.said() and self.process.poll() is None:
+            time.sleep(0.01)
+
+    @property
+    def listens(self):
+        return self.process.poll() is None
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def said(self):
+        """Its messages so far."""
+        self.log.flush()
+        with open(f"/proc/self/fd/{self.log.fileno()}", encoding="utf-8") as log:  # at its beginning
+            return log.read()
+
+    def end(self, how=signal.SIGTERM, patience=60):
+        """Its status; None: it does not end by this, and was killed."""
+        self.process.send_signal(how)
+        try:
+            return self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()

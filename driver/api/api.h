@@ -37,6 +37,11 @@
     CALL(int, allocation_create, (struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address, \
           struct tern_allocation **out), \
          proc, (proc, size, flags, address, out)) \
+    CALL(int, allocation_export, (struct tern_allocation *alloc, uint32_t flags, uint8_t handle[TERN_HANDLE_BYTES]), \
+         alloc, (alloc, flags, handle)) \
+    CALL(int, allocation_import, (struct tern_process *proc, const uint8_t handle[TERN_HANDLE_BYTES], \
+          uint32_t flags, uint32_t address, struct tern_allocation **out), \
+         proc, (proc, handle, flags, address, out)) \
     END(void, allocation_destroy, (struct tern_allocation *alloc), alloc, (alloc)) \
     CALL(uint32_t, allocation_address, (const struct tern_allocation *alloc), alloc, (alloc)) \
     CALL(uint64_t, allocation_size, (const struct tern_allocation *alloc), alloc, (alloc)) \

@@ -12,10 +12,9 @@
 
 /* ------------------------------------------------------------------ allocations */
 
-int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_t flags, uint32_t address,
-                                  struct tern_allocation **out)
+/** An allocation that ternd makes by a request to the process. */
+static int make(struct tern_process *p, uint32_t op, const uint64_t values[3], struct tern_allocation **out)
 {
-    const uint64_t values[3] = {size, flags, address};
     struct tern_wire_reply reply;
     int r = tern_client_check(p->dev);
     if (r) {
@@ -25,7 +24,7 @@ int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_
     if (!a) {
         return tern_error_memory("an allocation");
     }
-    r = tern_call(p->dev, TERN_WIRE_ALLOCATION_CREATE, p->handle, values, NULL, &reply);
+    r = tern_call(p->dev, op, p->handle, values, NULL, &reply);
     if (r) {
         free(a);
         return r;
@@ -42,6 +41,33 @@ int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_
     pthread_mutex_unlock(&p->dev->lock);
     *out = a;
     return 0;
+}
+
+int tern_client_allocation_create(struct tern_process *p, uint64_t size, uint32_t flags, uint32_t address,
+                                  struct tern_allocation **out)
+{
+    return make(p, TERN_WIRE_ALLOCATION_CREATE, (const uint64_t[3]){size, flags, address}, out);
+}
+
+_Static_assert(TERN_HANDLE_BYTES == 2 * sizeof(uint64_t), "a handle is two values");
+
+int tern_client_allocation_import(struct tern_process *p, const uint8_t handle[TERN_HANDLE_BYTES], uint32_t flags,
+                                  uint32_t address, struct tern_allocation **out)
+{
+    uint64_t values[3] = {(uint64_t)address << 32 | flags};
+    memcpy(values + 1, handle, TERN_HANDLE_BYTES);
+    return make(p, TERN_WIRE_ALLOCATION_IMPORT, values, out);
+}
+
+int tern_client_allocation_export(struct tern_allocation *a, uint32_t flags, uint8_t handle[TERN_HANDLE_BYTES])
+{
+    const uint64_t values[3] = {flags};
+    struct tern_wire_reply reply;
+    const int r = tern_call(a->proc->dev, TERN_WIRE_ALLOCATION_EXPORT, a->handle, values, NULL, &reply);
+    if (!r) {
+        memcpy(handle, reply.value, TERN_HANDLE_BYTES);
+    }
+    return r;
 }
 
 void tern_client_allocation_destroy(struct tern_allocation *a)

@@ -281,6 +281,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     tern_list_init(&dev->processes);
     tern_list_init(&dev->users);
     tern_list_init(&dev->retiring);
+    tern_list_init(&dev->partition.shared);
+    tern_share_init(dev);
     tern_list_init(&dev->completion_queues);
     tern_list_init(&dev->pager.contexts);
     tern_list_init(&dev->pager.wishes);

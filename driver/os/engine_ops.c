@@ -189,7 +189,7 @@ static int op_fence_value(void *user, const struct tern_sched_context *context, 
     }
     const struct tern_process *proc = TERN_PROCESS_OF(context->process);
     const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
-    const struct tern_block *b = a && a->block_count ? tern_block_of(a, address / TERN_PAGE - a->va) : NULL;
+    const struct tern_block *b = a && a->mem ? tern_block_of(a, address / TERN_PAGE - a->va) : NULL;
     if (!b || (!b->run_count && !b->on_host) || !(a->flags & (TERN_MEM_READ | TERN_MEM_WRITE))) {
         return 0;
     }

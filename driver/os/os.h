@@ -37,6 +37,7 @@ struct tern_partition {
     uint32_t committed; /**< Pages of all allocations that may be evicted, wherever they are: at most count + host. */
     uint32_t movable;   /**< Pages that such allocations have on the device. */
     uint32_t making;    /**< Allocations that are just being mapped. */
+    struct tern_list shared; /**< Memories that several allocations map, if some of them may be evicted. */
 };
 
 /** A user of the device, while it has processes. */
@@ -64,6 +65,7 @@ struct tern_device {
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
     struct tern_partition partition;
+    struct tern_list exports[TERN_EXPORT_BUCKETS]; /**< Handles of memories (share.c). */
     struct tern_pager pager;
     struct tern_list processes, users;
     struct tern_list retiring; /**< Frees that have begun (retire.c). */
@@ -110,7 +112,8 @@ struct tern_process {
     /* Residency (residency.h) */
     uint32_t movable;   /**< Pages of its allocations that may be evicted and are not pinned, wherever they are. */
     uint32_t absent;    /**< Blocks of its allocations that are not on the device. */
-    struct tern_list by_use; /**< Allocations of which something may be evicted, least recently used first. */
+    struct tern_demand demand; /**< The pager's, while it decides. */
+    struct tern_list by_use; /**< Memories that it alone maps and that may be evicted, least recently used first. */
     uint64_t used;      /**< By dev->pager.uses: when work that may use all of it was last let go. */
     uint64_t paged;     /**< Device time at which something was last brought in for it; 0: never. */
     uint64_t began;     /**< And, plus 1, at which work of it was then first submitted; 0: not yet. */

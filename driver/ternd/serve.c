@@ -200,6 +200,40 @@ static int allocation_create(struct request *r)
     return e ? cancel(o, e) : 0;
 }
 
+static int allocation_export(struct request *r)
+{
+    const uint64_t flags = r->q->value[0];
+    if (flags > UINT32_MAX) {
+        return tern_error(-EINVAL, "export flags 0x%llx", (unsigned long long)flags);
+    }
+    return tern_os_allocation_export(r->object->it, (uint32_t)flags, (uint8_t *)r->reply->value);
+}
+
+/** How much it is is known when it is there; then it counts for this user, too, whoever made it. */
+static int allocation_import(struct request *r)
+{
+    const uint64_t how = r->q->value[0];
+    uint8_t handle[TERN_HANDLE_BYTES];
+    struct tern_allocation *it;
+    struct ternd_object *o;
+    memcpy(handle, r->q->value + 1, sizeof handle);
+    int e = tern_os_allocation_import(r->object->it, handle, (uint32_t)how, (uint32_t)(how >> 32), &it);
+    if (e) {
+        return e;
+    }
+    e = begin(r, TERND_ALLOCATION, tern_os_allocation_size(it), &o);
+    if (!e) {
+        r->reply->value[0] = tern_os_allocation_address(it);
+        r->reply->value[1] = tern_os_allocation_size(it);
+        e = add(r, o, it);
+        e = e ? cancel(o, e) : 0;
+    }
+    if (e) {
+        tern_os_allocation_destroy(it);
+    }
+    return e;
+}
+
 static int copy(struct request *r, bool write)
 {
     const uint64_t offset = r->q->value[0], size = r->q->value[1];
@@ -392,6 +426,8 @@ static const struct {
     [TERN_WIRE_ALLOCATION_WRITE] = {TERND_ALLOCATION, allocation_write},
     [TERN_WIRE_ALLOCATION_RESIDENT] = {TERND_ALLOCATION, allocation_resident},
     [TERN_WIRE_ALLOCATION_EVICT] = {TERND_ALLOCATION, allocation_evict},
+    [TERN_WIRE_ALLOCATION_EXPORT] = {TERND_ALLOCATION, allocation_export},
+    [TERN_WIRE_ALLOCATION_IMPORT] = {TERND_PROCESS, allocation_import},
     [TERN_WIRE_CONTEXT_CREATE] = {TERND_PROCESS, context_create},
     [TERN_WIRE_CONTEXT_DESTROY] = {TERND_CONTEXT, context_destroy},
     [TERN_WIRE_CONTEXT_TAKE_DATA] = {TERND_CONTEXT, context_take_data},

@@ -87,6 +87,8 @@ enum tern_wire_op {
     TERN_WIRE_FENCE_VALUE,      /* -> value[0] */
     TERN_WIRE_FENCE_SIGNAL,     /* value[0] */
     TERN_WIRE_FENCE_WAIT,       /* value: wanted, ms */
+    TERN_WIRE_ALLOCATION_EXPORT, /* value[0] flags -> value: the handle */
+    TERN_WIRE_ALLOCATION_IMPORT, /* of a process; value: flags and address << 32, the handle -> as CREATE */
     TERN_WIRE_OPS
 };
 

@@ -57,8 +57,8 @@ static uint32_t here(struct tern_allocation *a)
 {
     uint32_t bits = 0;
     pthread_mutex_lock(&dev->lock);
-    for (uint32_t i = 0; i < a->block_count; i++) {
-        bits |= (uint32_t)a->blocks[i].resident << i;
+    for (uint32_t i = 0; i < a->mem->block_count; i++) {
+        bits |= (uint32_t)a->mem->blocks[i].resident << i;
     }
     pthread_mutex_unlock(&dev->lock);
     return bits;
@@ -67,7 +67,7 @@ static uint32_t here(struct tern_allocation *a)
 static void move(struct tern_allocation *a, uint32_t block, bool in)
 {
     pthread_mutex_lock(&dev->lock);
-    ok(in ? tern_move_in(&a->blocks[block]) : tern_move_out(&a->blocks[block]));
+    ok(in ? tern_move_in(&a->mem->blocks[block]) : tern_move_out(&a->mem->blocks[block]));
     pthread_mutex_unlock(&dev->lock);
 }
 
@@ -80,7 +80,7 @@ static void test_in_parts(void **state)
     struct tern_process *p = process("parts"), *q = process("other");
     struct tern_context *c = context(p), *d = context(q);
     struct tern_allocation *a = memory(p, 8 * MIB), *k = memory(p, 4 * MIB), *o = memory(q, 4 * MIB);
-    assert_int_equal(a->block_count, 2);
+    assert_int_equal(a->mem->block_count, 2);
     use(c, a, 0xa1);
     use(c, k, 0xb2);
     ok(tern_process_dirty(p, tern_allocation_address(a), 8 * MIB, true, bits));

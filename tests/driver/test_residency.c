@@ -307,12 +307,12 @@ static void test_no_stale_translation(void **state)
     }
     const uint64_t before = tern_allocation_physical(u.a[0], 0, &n);
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_out(&u.a[0]->blocks[0])); /* there is no pager yet that could */
+    ok(tern_move_out(&u.a[0]->mem->blocks[0])); /* there is no pager yet that could */
     pthread_mutex_unlock(&dev->lock);
     ok(tern_allocation_create(u.p, size, TERN_MEM_WRITE, 0, &other));
     assert_int_equal(tern_allocation_physical(other, 0, &n), before);
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_in(&u.a[0]->blocks[0]));
+    ok(tern_move_in(&u.a[0]->mem->blocks[0]));
     pthread_mutex_unlock(&dev->lock);
     expect(u.a[0], 1);
     for (int e = 0; e < 2; e++) {
@@ -354,7 +354,7 @@ static void test_being_made(void **state)
     user_open(&u, "wants", 1, 12 * MIB);
     ok(tern_process_create(dev, "makes", &m.p));
     pthread_mutex_lock(&dev->lock);
-    ok(tern_move_out(&u.a[0]->blocks[0]));
+    ok(tern_move_out(&u.a[0]->mem->blocks[0]));
     ok(tern_pager_start(dev));
     pthread_mutex_unlock(&dev->lock);
     for (int e = 0; e < 2; e++) {
@@ -373,7 +373,7 @@ static void test_being_made(void **state)
     expect(u.a[0], 5);
     expect(m.a, 0);
     pthread_mutex_lock(&dev->lock);
-    assert_int_equal(m.p->absent, !m.a->blocks[0].resident);
+    assert_int_equal(m.p->absent, !m.a->mem->blocks[0].resident);
     pthread_mutex_unlock(&dev->lock);
     tern_allocation_destroy(m.a);
     ok(tern_process_destroy(m.p));
@@ -401,7 +401,7 @@ static void test_pins(void **state)
     assert_int_equal(tern_allocation_evict(u.a[1]), -EINVAL);
     work_run(&b, other.c, "room");
     ok(tern_allocation_make_resident(u.a[1])); /* comes back */
-    assert_true(tern_list_empty(&u.a[1]->away));
+    assert_true(tern_list_empty(&u.a[1]->mem->away));
     assert_int_equal(tern_allocation_make_resident(other.a[0]), -ENOSPC);
     ok(tern_allocation_evict(u.a[1]));
     ok(tern_allocation_make_resident(other.a[0]));

@@ -138,7 +138,10 @@ static void *live_watched(void *arg)
     watched = true;
     const int r = live(victim);
     watched = false;
-    assert_true(r == 0 || r == -EIO);
+    if (r && r != -EIO) {
+        print_error("%d: %s\n", r, tern_last_error());
+        abort();
+    }
     return NULL;
 }
 

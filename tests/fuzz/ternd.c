@@ -23,6 +23,7 @@ static const uint64_t values[] = {
     1ull << 32, 1ull << 40, UINT64_MAX, UINT64_MAX - 4095, (uint64_t)INT64_MAX, 7, 100};
 
 static struct ternd server;
+static uint64_t exported[2]; /* the latest handle */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -94,7 +95,13 @@ static void request(struct ternd_session *s, struct input *in, void *slot, bool 
         q.length = (uint32_t)size;
     }
     end_waits(s, &q);
+    if (q.op == TERN_WIRE_ALLOCATION_IMPORT && !q.value[1]) { /* nobody guesses one */
+        memcpy(q.value + 1, exported, sizeof exported);
+    }
     ternd_serve(s, &q, size, slot, &reply);
+    if (q.op == TERN_WIRE_ALLOCATION_EXPORT && !reply.status) {
+        memcpy(exported, reply.value, sizeof exported);
+    }
     must(reply.length >= offsetof(struct tern_wire_reply, text) && reply.length <= sizeof reply);
 }
 

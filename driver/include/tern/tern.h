@@ -247,6 +247,28 @@ TERN_API int tern_process_dirty(struct tern_process *proc, uint32_t address, uin
  */
 TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
                                     struct tern_allocation **out);
+
+#define TERN_HANDLE_BYTES 16
+
+/**
+ * A handle by which any process on the device, of any program and user that has it, may map the same memory: 128 random
+ * bits, to be kept as secret as the memory is. flags (TERN_MEM_*) are the most that it gives, not more than the
+ * allocation has; the same flags give the same handle again. It names nothing any more as soon as the allocation is
+ * destroyed, or its process killed; mappings that were made by then stay. Does not block. -EINVAL: flags; -EACCES: more
+ * than the allocation has, or it was itself imported; -ENOMEM; -EIO: process in error, or no random numbers.
+ */
+TERN_API int tern_allocation_export(struct tern_allocation *alloc, uint32_t flags, uint8_t handle[TERN_HANDLE_BYTES]);
+/**
+ * Maps the memory of a handle into the process, as an allocation like others, with flags of those that the handle
+ * gives. The memory lives, and a user's limit counts it, as long as that user maps it, whoever made it. What a process
+ * writes, others that map it see once its work has ended (fences order it, S3). address as in tern_allocation_create;
+ * but memory within one aligned 4 MiB of addresses where it was made must lie within one, and other memory at the same
+ * distance from a multiple of 4 MiB. Host access, too, has only the rights of flags (-EACCES). Blocks as
+ * tern_allocation_create does, and for a copy of 4 MiB of this memory. -ENOENT: no memory has this handle, or not any
+ * more; -EACCES: it does not give flags; -EINVAL: flags or address; -EEXIST, -ENOSPC, -ENOMEM, -EIO as there.
+ */
+TERN_API int tern_allocation_import(struct tern_process *proc, const uint8_t handle[TERN_HANDLE_BYTES],
+                                    uint32_t flags, uint32_t address, struct tern_allocation **out);
 /** Unmaps and frees once all work submitted before this call has ended. Does not block. */
 TERN_API void tern_allocation_destroy(struct tern_allocation *alloc);
 TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc);

@@ -19,7 +19,8 @@ void tern_allocation_free(struct tern_allocation *a)
         free(a->flush[e]);
     }
     free(a->unmap);
-    tern_blocks_free(a);
+    free(a->unseen);
+    tern_memory_drop(a);
     free(a);
 }
 
@@ -57,78 +58,155 @@ static int make_jobs(struct tern_allocation *a, const struct tern_paging *unmap)
 static int make_absent(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                        struct tern_new_tables *tables)
 {
-    int r = 0;
+    for (uint32_t i = 0; i < a->mem->block_count; i++) {
+        a->mem->blocks[i].on_host = true;
+    }
     tern_paging_free(map);
     tern_paging_free(unmap);
-    for (uint32_t i = 0; !r && i < a->block_count; i++) { /* a line each, to be replaced when it is mapped */
-        if (a->proc->dev->kmd.page_requests) {
-            r = tern_map_absent(&a->blocks[i], map, unmap, tables);
-        } else {
-            tern_paging_nop(unmap);
-        }
-        a->blocks[i].on_host = true;
-    }
-    tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
-    r = r ? r : tern_paging_error(unmap);
-    if (r) {
-        tern_map_undo(a, tables);
-    }
-    return r;
+    return tern_map_resident(a, map, unmap, tables);
 }
 
-static void all_resident(struct tern_allocation *a)
+static void all_resident(struct tern_memory *m)
 {
-    for (uint32_t i = 0; i < a->block_count; i++) {
-        tern_residency_set(&a->blocks[i], true);
+    for (uint32_t i = 0; i < m->block_count; i++) {
+        tern_residency_set(&m->blocks[i], true);
+    }
+}
+
+static void free_jobs(struct tern_allocation *a)
+{
+    free(a->unmap);
+    a->unmap = NULL;
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+        free(a->flush[e]);
+        a->flush[e] = NULL;
     }
 }
 
 /**
- * Address range, pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and the pages stay
- * taken for good. But if that was a reset of all engines, these have forgotten all translations, and the pages are
- * free; tables go with the process.
+ * A new memory for addresses: pages, tables, entries; all or nothing, unless -EIO: then the process is in error, and
+ * the pages stay taken for good. But if that was a reset of all engines, these have forgotten all translations, and the
+ * pages are free; tables go with the process.
  */
-static int map(struct tern_allocation *a, uint32_t address)
+static int map_new(struct tern_allocation *a, bool movable)
 {
     struct tern_paging in = {0}, out = {0};
     struct tern_new_tables tables = {0};
-    struct tern_partition *const part = a->proc->partition;
-    int r = a->movable && !tern_residency_may_commit(a->proc, a->pages) ? -ENOSPC : take_range(a, address);
-    if (r) {
-        return r;
-    }
-    r = tern_blocks_make(a);
+    struct tern_device *dev = a->proc->dev;
+    int r = tern_memory_make(a, movable);
     r = r ? r : tern_map_prepare(a, &in, &out, &tables);
-    const bool absent = r == -ENOSPC && a->movable && tern_pager_start(a->proc->dev) == 0;
+    const bool absent = r == -ENOSPC && movable && tern_pager_start(dev) == 0;
     r = absent ? make_absent(a, &in, &out, &tables) : r;
     if (r) {
-        goto range;
+        goto end;
     }
-    const uint32_t resets = a->proc->dev->tdr.adapter_resets;
+    const uint32_t resets = dev->tdr.adapter_resets;
     r = make_jobs(a, &out);
-    part->making++;
+    dev->partition.making++;
     r = r ? r : tern_paging_run(a->proc, &in, "map");
-    part->making--;
+    dev->partition.making--;
     if (!r && !absent) {
-        all_resident(a);
+        all_resident(a->mem);
     } else if (r && r != -EIO) {
-        tern_map_undo(a, &tables);
-    } else if (r && resets != a->proc->dev->tdr.adapter_resets) {
-        tern_map_give_pages(a);
+        tern_memory_give(a->mem, false);
+        tern_map_undo(a->proc, &tables);
+    } else if (r) {
+        a->failed = resets == dev->tdr.adapter_resets;
     }
-range:
-    if (r) {
-        tern_vaspace_give(&a->proc->va, a->va);
-        tern_blocks_free(a);
-        free(a->unmap);
-        a->unmap = NULL;
-        for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
-            free(a->flush[e]);
-            a->flush[e] = NULL;
+end:
+    tern_paging_free(&in);
+    tern_paging_free(&out);
+    return r;
+}
+
+/** Maps a memory that is there, while nothing of it moves. -EIO: its pages are never given to others. */
+static int map_shared(struct tern_allocation *a, struct tern_memory *m)
+{
+    struct tern_paging in = {0}, out = {0};
+    struct tern_new_tables tables = {0};
+    struct tern_device *dev = a->proc->dev;
+    tern_memory_join(m, a);
+    m->moving = true;
+    int r = tern_share_watch(m);
+    r = r ? r : tern_map_resident(a, &in, &out, &tables);
+    if (!r) {
+        const uint32_t resets = dev->tdr.adapter_resets;
+        r = make_jobs(a, &out);
+        dev->partition.making++;
+        r = r ? r : tern_paging_run(a->proc, &in, "import");
+        dev->partition.making--;
+        if (r && r != -EIO) {
+            tern_map_undo(a->proc, &tables);
         }
+        a->failed = r == -EIO && resets == dev->tdr.adapter_resets;
     }
     tern_paging_free(&in);
     tern_paging_free(&out);
+    return r;
+}
+
+/** Where it may lie so that each block is within 4 MiB, as it is where it was made. */
+static int take_range_for(struct tern_allocation *a, const struct tern_memory *m, uint32_t address)
+{
+    struct tern_vaspace *va = &a->proc->va;
+    uint32_t align = 1;
+    if (address) {
+        const uint32_t first = address / TERN_PAGE, last = first + m->pages - 1;
+        const bool fits = m->block_count == 1 ? first / TERN_PAGES_SPAN == last / TERN_PAGES_SPAN
+                                              : first % TERN_PAGES_SPAN == m->offset;
+        return fits ? take_range(a, address)
+                    : tern_error(-EINVAL, "address 0x%08x: this memory can lie only %s", address, m->block_count == 1 ?
+                                 "within an aligned 4 MiB" : "where it lies to a multiple of 4 MiB as it was made");
+    }
+    if (m->block_count > 1) {
+        return tern_vaspace_take_offset(va, m->pages, TERN_PAGES_SPAN, m->offset, a, &a->va);
+    }
+    while (align < m->pages) {
+        align *= 2;
+    }
+    return tern_vaspace_take(va, m->pages, align, TERN_PLACE_LOW, a, &a->va);
+}
+
+/** What mappings that end meanwhile wait for. */
+static void moved(struct tern_memory *m)
+{
+    struct tern_device *dev = m->dev;
+    m->moving = false;
+    TERN_LIST_EACH(node, &dev->processes)
+    {
+        tern_retire_look(TERN_LIST_ENTRY(node, struct tern_process, node));
+    }
+    pthread_cond_broadcast(&dev->changed);
+}
+
+static int map(struct tern_allocation *a, const struct tern_allocation_want *want, bool movable)
+{
+    struct tern_memory *m = NULL;
+    int r = want->handle ? tern_share_find(a->proc->dev, want->handle, a->flags, &m) : 0;
+    r = r || m || !movable || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
+    if (!r && m) {
+        a->pages = m->pages;
+        r = take_range_for(a, m, want->address);
+    } else if (!r) {
+        r = take_range(a, want->address);
+    }
+    if (r) {
+        return r;
+    }
+    r = m ? map_shared(a, m) : map_new(a, movable);
+    if (r) {
+        tern_vaspace_give(&a->proc->va, a->va);
+        free_jobs(a);
+        if (a->mem) {
+            tern_memory_leave(a);
+        }
+    }
+    if (m) {
+        moved(m);
+    }
+    if (r) {
+        tern_memory_drop(a);
+    }
     return r;
 }
 
@@ -177,12 +255,14 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
            tern_frees_wait(frees, r == -ENOSPC ? a->pages : 0);
 }
 
-/** Makes room on the device for what is to stay there: pages, or tables that say that pages are absent. */
-static bool evict_for(const struct tern_allocation *a)
+/** Makes room on the device for what is to stay there: pages, or tables, also those that say that pages are absent. */
+static bool evict_for(const struct tern_allocation *a, bool movable)
 {
-    const uint32_t least = !a->movable                         ? a->pages + 4
-                           : a->proc->dev->kmd.page_requests ? a->pages / TERN_PAGES_SPAN + 2
-                                                               : 0;
+    const uint32_t regions = a->pages / TERN_PAGES_SPAN;
+    const uint32_t least = a->imported                       ? regions + 4
+                           : !movable                        ? a->pages + 4
+                           : a->proc->dev->kmd.page_requests ? regions + 2
+                                                             : 0;
     return tern_pages_free_count(a->proc->partition->pages) < least && tern_pager_make_room(a->proc) == 0;
 }
 
@@ -193,6 +273,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
         return -ENODEV;
     }
     struct tern_device *dev = proc->dev;
+    const bool movable = !want->internal && !want->stays && dev->partition.host;
     uint64_t pages = want->size / TERN_PAGE + (want->size % TERN_PAGE != 0);
     struct tern_allocation *a = calloc(1, sizeof *a);
     if (!a) {
@@ -204,12 +285,11 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->internal = want->internal;
     a->low = want->low;
     a->born = UINT64_MAX; /* until it is there */
-    a->movable = !want->internal && !want->stays && dev->partition.host;
+    a->imported = want->handle;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
-    tern_list_init(&a->by_use);
-    tern_list_init(&a->here);
-    tern_list_init(&a->away);
+    tern_list_init(&a->mapping);
+    tern_list_init(&a->exports);
     pthread_mutex_lock(&dev->lock);
     const struct tern_frees frees = tern_frees_now(proc);
     int r = tern_process_enter(proc);
@@ -220,9 +300,9 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     }
     do {
         r = tern_process_check(proc);
-        r = r ? r : map(a, want->address);
+        r = r ? r : map(a, want, movable);
     } while (((r == -ENOSPC || r == -EEXIST) && wait_for_space(a, want->address, r, &frees)) ||
-             (r == -ENOSPC && evict_for(a)));
+             (r == -ENOSPC && evict_for(a, movable)));
     if (r) {
         r = explain(r, a, want->address);
         if (r == -EIO) { /* its tables are in doubt: no more work may use them */
@@ -246,13 +326,9 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     return r;
 }
 
-int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
-                              struct tern_allocation **out)
+int tern_allocation_check(uint32_t flags, uint32_t address)
 {
     const uint32_t known = TERN_MEM_READ | TERN_MEM_WRITE | TERN_MEM_EXEC;
-    if (!size) {
-        return tern_error(-EINVAL, "an allocation of 0 bytes");
-    }
     if (!flags || flags & ~known) {
         return tern_error(-EINVAL, "allocation flags 0x%x: some of read, write, exec are needed, and nothing else",
                           flags);
@@ -262,8 +338,15 @@ int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t
         return tern_error(-EINVAL, "address 0x%08x is not a multiple of 4096 in [0x%x000, 0x%x000)", address,
                           TERN_VA_FIRST, TERN_VA_END);
     }
-    struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
-    return tern_allocation_make(proc, &want, out);
+    return 0;
+}
+
+int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
+                              struct tern_allocation **out)
+{
+    const int r = size ? tern_allocation_check(flags, address) : tern_error(-EINVAL, "an allocation of 0 bytes");
+    const struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
+    return r ? r : tern_allocation_make(proc, &want, out);
 }
 
 void tern_os_allocation_destroy(struct tern_allocation *a)
@@ -303,7 +386,7 @@ struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint
 /** Bytes of one block, where it is: *n of them. */
 static int transfer_piece(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, size_t size, uint64_t *n)
 {
-    struct tern_device *dev = b->a->proc->dev;
+    struct tern_device *dev = b->m->dev;
     int r = 0;
     offset -= (uint64_t)b->first * TERN_PAGE;
     if (b->on_host) {
@@ -332,6 +415,10 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
         return tern_error(-EFAULT, "bytes [%llu, +%zu) reach beyond the allocation of %llu bytes at 0x%08x",
                           (unsigned long long)offset, size, (unsigned long long)tern_os_allocation_size(a),
                           tern_os_allocation_address(a));
+    }
+    if (a->imported && !(a->flags & (write ? TERN_MEM_WRITE : TERN_MEM_READ | TERN_MEM_WRITE))) {
+        return tern_error(-EACCES, "the memory at 0x%08x was imported without the right to %s it",
+                          tern_os_allocation_address(a), write ? "write" : "read");
     }
     tern_ticket_lock(&dev->hal_lock);
     for (uint64_t held = 0; !r && size;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Blocks: their pages on the device, and what they are on the host. */
+/** A memory and its blocks: pages on the device, and what they are on the host. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,37 +7,70 @@
 #include "base/error.h"
 #include "os/os.h"
 
-int tern_blocks_make(struct tern_allocation *a)
+int tern_memory_make(struct tern_allocation *a, bool movable)
 {
     const uint32_t count = (a->va + a->pages - 1) / TERN_PAGES_SPAN - a->va / TERN_PAGES_SPAN + 1;
-    a->blocks = calloc(count, sizeof *a->blocks);
-    if (!a->blocks) {
+    struct tern_memory *m = calloc(1, sizeof *m);
+    struct tern_block *blocks = calloc(count, sizeof *blocks);
+    if (!m || !blocks) {
+        free(m);
+        free(blocks);
         return -ENOMEM;
     }
-    a->block_count = count;
+    *m = (struct tern_memory){.dev = a->proc->dev, .partition = a->proc->partition, .pages = a->pages,
+                              .offset = a->va % TERN_PAGES_SPAN, .blocks = blocks, .block_count = count,
+                              .movable = movable};
+    tern_list_init(&m->mappings);
+    tern_list_init(&m->by_use);
+    tern_list_init(&m->here);
+    tern_list_init(&m->away);
     for (uint32_t i = 0, first = 0; i < count; i++) {
-        struct tern_block *b = &a->blocks[i];
+        struct tern_block *b = &blocks[i];
         const uint32_t room = TERN_PAGES_SPAN - (a->va + first) % TERN_PAGES_SPAN, left = a->pages - first;
-        *b = (struct tern_block){.a = a, .first = first, .pages = left < room ? left : room};
-        tern_list_append(&a->away, &b->node);
+        *b = (struct tern_block){.m = m, .first = first, .pages = left < room ? left : room};
+        tern_list_append(&m->away, &b->node);
         first += b->pages;
     }
+    tern_memory_join(m, a);
     return 0;
 }
 
-void tern_blocks_free(struct tern_allocation *a)
+void tern_memory_join(struct tern_memory *m, struct tern_allocation *a)
 {
-    for (uint32_t i = 0; i < a->block_count; i++) {
-        free(a->blocks[i].runs);
-        free(a->blocks[i].at);
-        free(a->blocks[i].host);
-        free(a->blocks[i].written);
+    a->mem = m;
+    m->refs++;
+    m->mapping_count++;
+    tern_list_append(&m->mappings, &a->mapping);
+}
+
+void tern_memory_leave(struct tern_allocation *a)
+{
+    struct tern_memory *m = a->mem;
+    tern_list_remove(&a->mapping);
+    m->failed = m->failed || a->failed;
+    if (--m->mapping_count == 0 && (!m->failed || m->dev->lost)) {
+        tern_memory_give(m, true);
     }
-    free(a->blocks);
-    a->blocks = NULL;
-    a->block_count = 0;
-    tern_list_init(&a->here);
-    tern_list_init(&a->away);
+    if (m->failed) {
+        tern_list_remove(&m->by_use);
+    }
+}
+
+void tern_memory_drop(struct tern_allocation *a)
+{
+    struct tern_memory *m = a->mem;
+    a->mem = NULL;
+    if (!m || --m->refs) {
+        return;
+    }
+    for (uint32_t i = 0; i < m->block_count; i++) {
+        free(m->blocks[i].runs);
+        free(m->blocks[i].at);
+        free(m->blocks[i].host);
+        free(m->blocks[i].written);
+    }
+    free(m->blocks);
+    free(m);
 }
 
 int tern_block_add(struct tern_block *b, const struct tern_run *run)
@@ -65,11 +98,19 @@ int tern_block_add(struct tern_block *b, const struct tern_run *run)
 
 void tern_block_give(struct tern_block *b, bool dirty)
 {
+    tern_residency_count(b, -1);
     for (uint32_t i = 0; i < b->run_count; i++) {
         b->runs[i].dirty = b->runs[i].dirty || dirty;
-        tern_pages_give(b->a->proc->partition->pages, &b->runs[i]);
+        tern_pages_give(b->m->partition->pages, &b->runs[i]);
     }
     b->run_count = 0;
+}
+
+void tern_memory_give(struct tern_memory *m, bool dirty)
+{
+    for (uint32_t i = 0; i < m->block_count; i++) {
+        tern_block_give(&m->blocks[i], dirty);
+    }
 }
 
 uint64_t tern_block_physical(const struct tern_block *b, uint64_t offset, uint64_t *contiguous)

@@ -107,11 +107,10 @@ int tern_demand_begin(const struct tern_process *proc, struct tern_job *job)
     return 0;
 }
 
-bool tern_demand_needs(const struct tern_job *job, const struct tern_block *b)
+bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b)
 {
-    return !job->needs ? tern_residency_uses(job, b->a)
-                       : tern_residency_may_use(job, b->a) &&
-                             has_region(job->needs, (b->a->va + b->first) / TERN_PAGES_SPAN);
+    return !job->needs ? tern_residency_uses(job, a)
+                       : tern_residency_may_use(job, a) && has_region(job->needs, (a->va + b->first) / TERN_PAGES_SPAN);
 }
 
 /** The first range in use that reaches beyond the page, or NULL. */
@@ -134,12 +133,12 @@ struct tern_block *tern_demand_missing(const struct tern_process *proc, const st
         for (; r && r < proc->va.range + proc->va.n && r->first < end; r++) {
             const struct tern_allocation *a = r->owner;
             const uint32_t first = r->first < end - TERN_PAGES_SPAN ? end - TERN_PAGES_SPAN : r->first;
-            if (!a->movable || a->begun || !tern_residency_may_use(job, a)) {
+            if (!a->mem || !a->mem->movable || a->begun || !tern_residency_may_use(job, a)) {
                 continue;
             }
             struct tern_block *b = tern_block_of(a, first - a->va);
             missing = missing || b->resident ? missing : b;
-            *pages += a->pins ? 0 : b->pages;
+            *pages += a->mem->pins ? 0 : b->pages;
         }
     }
     return missing;
@@ -191,16 +190,26 @@ void tern_demand_ready(struct tern_context *c)
     c->wanted.ready = c->wanted.page && !c->wanted.ready ? now + !now : c->wanted.ready;
 }
 
-bool tern_demand_keeps(const struct tern_block *b)
+/** Of one mapping of it. */
+static bool keeps(const struct tern_allocation *a, const struct tern_block *b)
 {
-    const struct tern_process *proc = b->a->proc;
-    TERN_LIST_EACH(node, &proc->contexts)
+    TERN_LIST_EACH(node, &a->proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        if (c->wanted.page - b->a->va - b->first < b->pages && c->wanted.page && c->wanted.ready && !has_run(c) &&
-            !tern_list_empty(&c->sched.jobs) && !proc->sched.error) {
+        if (c->wanted.page - a->va - b->first < b->pages && c->wanted.page && c->wanted.ready && !has_run(c) &&
+            !tern_list_empty(&c->sched.jobs) && !a->proc->sched.error) {
             return true;
         }
     }
     return false;
+}
+
+bool tern_demand_keeps(const struct tern_block *b)
+{
+    bool any = false;
+    TERN_LIST_EACH(node, &b->m->mappings)
+    {
+        any = any || keeps(TERN_LIST_ENTRY(node, struct tern_allocation, mapping), b);
+    }
+    return any;
 }

@@ -43,60 +43,71 @@ static int table(struct tern_process *proc, uint32_t region, struct tern_paging 
     return 0;
 }
 
-/** Takes the next run of small pages, at page `done` of the block, and records its entries. *count: pages done. */
-static int take_small(struct tern_block *b, uint32_t done, struct tern_paging *map, uint32_t *count)
+/** Can it be a superpage in some process? */
+static bool may_be_large(const struct tern_block *b)
 {
-    const struct tern_allocation *a = b->a;
-    struct tern_pages *pages = a->proc->partition->pages;
-    const uint32_t va = a->va + b->first + done;
-    struct tern_run run;
-    int r = tern_pages_take(pages, b->pages - done, &run);
-    if (r) {
-        return r;
+    bool may = false;
+    TERN_LIST_EACH(node, &b->m->mappings)
+    {
+        const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        may = may || !a->proc->tables[(a->va + b->first) / TERN_PAGES_SPAN];
     }
-    r = tern_block_add(b, &run);
-    if (r) {
-        tern_pages_give(pages, &run);
-        return r;
-    }
-    if (run.dirty && !b->host) {
-        tern_paging_scrub(map, run.page, run.count);
-    }
-    tern_paging_entries(map, a->proc->tables[va / TERN_PAGES_SPAN], va % TERN_PAGES_SPAN, run.count,
-                        pte(run.page, a->flags), PTE_STEP);
-    *count = run.count;
-    return 0;
+    return may && b->pages == TERN_PAGES_SPAN;
 }
 
-/** A superpage, if it can be one. -ENOSPC: it cannot. */
-static int take_large(struct tern_block *b, struct tern_paging *map)
+int tern_map_take(struct tern_block *b, struct tern_paging *scrub)
 {
-    const struct tern_allocation *a = b->a;
-    struct tern_process *proc = a->proc;
-    const uint32_t region = (a->va + b->first) / TERN_PAGES_SPAN;
+    struct tern_pages *pages = b->m->partition->pages;
     struct tern_run run;
-    int r = b->pages < TERN_PAGES_SPAN || proc->tables[region] ? -ENOSPC
-                                                               : tern_pages_take_large(proc->partition->pages, &run);
+    int r = 0;
+    for (uint32_t done = 0; !r && done < b->pages; done += run.count) {
+        r = !done && may_be_large(b) ? tern_pages_take_large(pages, &run) : -ENOSPC;
+        r = r ? tern_pages_take(pages, b->pages - done, &run) : 0;
+        if (r) {
+            break;
+        }
+        r = tern_block_add(b, &run);
+        if (r) {
+            tern_pages_give(pages, &run);
+        } else if (run.dirty && !b->host) {
+            tern_paging_scrub(scrub, run.page, run.count);
+        }
+    }
+    tern_residency_count(b, 1);
+    r = r ? r : tern_paging_error(scrub);
     if (r) {
-        return r;
+        tern_block_give(b, false);
     }
-    r = tern_block_add(b, &run);
-    if (r) {
-        tern_pages_give(proc->partition->pages, &run);
-        return r;
+    return r;
+}
+
+int tern_map_enter(struct tern_allocation *a, const struct tern_block *b, struct tern_paging *map,
+                   struct tern_paging *unmap, struct tern_new_tables *tables)
+{
+    struct tern_process *proc = a->proc;
+    const uint32_t va = a->va + b->first, region = va / TERN_PAGES_SPAN;
+    if (b->runs[0].count == TERN_PAGES_SPAN && !proc->tables[region]) {
+        tern_paging_entries(map, proc->root, region, 1, pte(b->runs[0].page, a->flags), 0);
+    } else {
+        const int r = table(proc, region, map, tables);
+        for (uint32_t i = 0; !r && i < b->run_count; i++) {
+            tern_paging_entries(map, proc->tables[region], (va + b->at[i]) % TERN_PAGES_SPAN, b->runs[i].count,
+                                pte(b->runs[i].page, a->flags), PTE_STEP);
+        }
+        if (r) {
+            return r;
+        }
     }
-    if (run.dirty && !b->host) {
-        tern_paging_scrub(map, run.page, run.count);
-    }
-    tern_paging_entries(map, proc->root, region, 1, pte(run.page, a->flags), 0);
-    return 0;
+    tern_map_clear(a, b, unmap);
+    const int r = tern_paging_error(map);
+    return r ? r : tern_paging_error(unmap);
 }
 
 /** All entries of a block. */
-static void set_all(const struct tern_block *b, struct tern_paging *p, uint32_t entry)
+static void set_all(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *p, uint32_t entry)
 {
-    const struct tern_process *proc = b->a->proc;
-    const uint32_t va = b->a->va + b->first, region = va / TERN_PAGES_SPAN;
+    const struct tern_process *proc = a->proc;
+    const uint32_t va = a->va + b->first, region = va / TERN_PAGES_SPAN;
     if (proc->tables[region]) {
         tern_paging_entries(p, proc->tables[region], va % TERN_PAGES_SPAN, b->pages, entry, 0);
     } else {
@@ -104,97 +115,80 @@ static void set_all(const struct tern_block *b, struct tern_paging *p, uint32_t 
     }
 }
 
-void tern_map_clear(const struct tern_block *b, struct tern_paging *unmap)
+void tern_map_clear(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap)
 {
-    set_all(b, unmap, 0);
+    set_all(a, b, unmap, 0);
 }
 
-void tern_map_leave(const struct tern_block *b, struct tern_paging *unmap)
+void tern_map_leave(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap)
 {
-    set_all(b, unmap, b->a->proc->dev->kmd.page_requests ? TERN_PTE_ABSENT_MASK : 0);
+    set_all(a, b, unmap, a->proc->dev->kmd.page_requests ? TERN_PTE_ABSENT_MASK : 0);
 }
 
-int tern_map_absent(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
-                    struct tern_new_tables *tables)
+/** Records that a new mapping of a block is absent, and what undoes that, a line. */
+static int enter_absent(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *map,
+                        struct tern_paging *unmap, struct tern_new_tables *tables)
 {
-    const uint32_t region = (b->a->va + b->first) / TERN_PAGES_SPAN;
-    const int r = b->pages < TERN_PAGES_SPAN ? table(b->a->proc, region, map, tables) : 0;
-    tern_map_leave(b, map);
-    tern_map_clear(b, unmap);
+    const uint32_t region = (a->va + b->first) / TERN_PAGES_SPAN;
+    if (!a->proc->dev->kmd.page_requests) { /* to be replaced when it is mapped */
+        tern_paging_nop(unmap);
+        return 0;
+    }
+    const int r = b->pages < TERN_PAGES_SPAN ? table(a->proc, region, map, tables) : 0;
+    tern_map_leave(a, b, map);
+    tern_map_clear(a, b, unmap);
     return r;
 }
 
-void tern_map_retire_line(struct tern_block *b, const struct tern_paging *unmap)
+void tern_map_retire_line(struct tern_allocation *a, const struct tern_block *b, const struct tern_paging *unmap)
 {
-    memcpy(b->a->unmap->packets + (b - b->a->blocks) * (TERN_PKT_LINE_BYTES / 4), unmap->words, TERN_PKT_LINE_BYTES);
-}
-
-int tern_map_block(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
-                   struct tern_new_tables *tables)
-{
-    int r = take_large(b, map);
-    if (r == -ENOSPC) {
-        r = table(b->a->proc, (b->a->va + b->first) / TERN_PAGES_SPAN, map, tables);
-        for (uint32_t done = 0, n = 0; !r && done < b->pages; done += n) {
-            r = take_small(b, done, map, &n);
-        }
-    }
-    tern_map_clear(b, unmap);
-    tern_residency_count(b, 1);
-    r = r ? r : tern_paging_error(map);
-    r = r ? r : tern_paging_error(unmap);
-    if (r) {
-        tern_map_undo_block(b, tables);
-    }
-    return r;
+    memcpy(a->unmap->packets + (b - b->m->blocks) * (TERN_PKT_LINE_BYTES / 4), unmap->words, TERN_PKT_LINE_BYTES);
 }
 
 int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                      struct tern_new_tables *tables)
 {
     int r = 0;
-    for (uint32_t i = 0; !r && i < a->block_count; i++) {
-        r = tern_map_block(&a->blocks[i], map, unmap, tables);
+    for (uint32_t i = 0; !r && i < a->mem->block_count; i++) {
+        r = tern_map_take(&a->mem->blocks[i], map);
+        r = r ? r : tern_map_enter(a, &a->mem->blocks[i], map, unmap, tables);
     }
     tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
     r = r ? r : tern_paging_error(unmap);
     if (r) {
-        tern_map_undo(a, tables);
+        tern_memory_give(a->mem, false);
+        tern_map_undo(a->proc, tables);
     }
     return r;
 }
 
-static void give(struct tern_block *b, bool dirty)
+int tern_map_resident(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                      struct tern_new_tables *tables)
 {
-    tern_residency_count(b, -1);
-    tern_block_give(b, dirty);
-}
-
-static void undo_table(struct tern_process *proc, uint32_t region, const struct tern_new_tables *tables)
-{
-    if (proc->tables[region] && tables->made[region / 32] >> region % 32 & 1) {
-        struct tern_run run = {proc->tables[region], 1, tables->dirty[region / 32] >> region % 32 & 1};
-        tern_pages_give(proc->partition->pages, &run);
-        proc->tables[region] = 0;
+    int r = 0;
+    for (uint32_t i = 0; !r && i < a->mem->block_count; i++) {
+        const struct tern_block *b = &a->mem->blocks[i];
+        if (b->resident) {
+            r = tern_map_enter(a, b, map, unmap, tables);
+        } else {
+            r = enter_absent(a, b, map, unmap, tables);
+        }
     }
-}
-
-void tern_map_undo_block(struct tern_block *b, const struct tern_new_tables *tables)
-{
-    give(b, false);
-    undo_table(b->a->proc, (b->a->va + b->first) / TERN_PAGES_SPAN, tables);
-}
-
-void tern_map_undo(struct tern_allocation *a, const struct tern_new_tables *tables)
-{
-    for (uint32_t i = 0; i < a->block_count; i++) {
-        tern_map_undo_block(&a->blocks[i], tables);
+    tern_paging_flush(unmap, a->proc->root, a->va, a->pages);
+    r = r ? r : tern_paging_error(unmap);
+    if (r) {
+        tern_map_undo(a->proc, tables);
     }
+    return r;
 }
 
-void tern_map_give_pages(struct tern_allocation *a)
+void tern_map_undo(struct tern_process *proc, const struct tern_new_tables *tables)
 {
-    for (uint32_t i = 0; i < a->block_count; i++) {
-        give(&a->blocks[i], true);
+    for (uint32_t region = 0; region < TERN_PAGES_SPAN; region++) {
+        if (proc->tables[region] && tables->made[region / 32] >> region % 32 & 1) {
+            struct tern_run run = {proc->tables[region], 1, tables->dirty[region / 32] >> region % 32 & 1};
+            tern_pages_give(proc->partition->pages, &run);
+            proc->tables[region] = 0;
+        }
     }
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of a process: allocations, each a row of blocks.
+ * Memory and how processes have it:
  *
- *     pages of the address space   | 4 MiB | 4 MiB | 4 MiB | 4 MiB |
- *     allocation                       [=======================]
- *     blocks                           [b0 ][  b1   ][  b2  ][b3 ]
+ *     process 1                       process 2
+ *     allocation --------\       /--- allocation        an allocation: addresses of a process that map a memory
+ *                         memory                        a memory: pages on the device, or bytes on the host
+ *                [ b0 ][  b1   ][  b2  ][b3 ]            its blocks
  *
- * A *block* is what an allocation has of one aligned 4 MiB of its addresses: what one second-level table or one
- * superpage maps. It is the unit of residency: brought and evicted by itself, with its own runs of pages and bytes on
- * the host. Smaller blocks would make superpages impossible, larger ones would not: but a copy of 4 MiB is what the
- * hal lock is held for at once. A job uses allocations, so recency of use is of an allocation; a block has the order
- * in which it was brought.
+ * A *memory* is mapped by the allocation that made it and by those that import it (share.c), and lives until the last
+ * of them has gone. A *block* is what a memory has of one aligned 4 MiB of addresses: what one second-level table or
+ * one superpage maps, in each process that maps it. It is the unit of residency: brought and evicted by itself, with
+ * its own runs of pages and bytes on the host, in all its processes at once. Smaller blocks would make superpages
+ * impossible, larger ones would not: but a copy of 4 MiB is what the hal lock is held for at once. A job uses
+ * allocations, so recency of use is of a memory; a block has the order in which it was brought.
  */
 #ifndef TERN_OS_MEMORY_H
 #define TERN_OS_MEMORY_H
@@ -25,12 +27,15 @@
 
 struct tern_allocation;
 struct tern_api;
+struct tern_device;
+struct tern_memory;
+struct tern_partition;
 struct tern_process;
 
 struct tern_block {
-    struct tern_list node; /**< In a->here or a->away. */
-    struct tern_allocation *a;
-    uint32_t first, pages; /**< Of the allocation. */
+    struct tern_list node; /**< In m->here or m->away. */
+    struct tern_memory *m;
+    uint32_t first, pages; /**< Of the memory. */
     struct tern_run *runs; /**< In order of address; constant but while it is moved. */
     uint32_t *at;          /**< First page, within the block, of each run. */
     uint32_t run_count, run_capacity;
@@ -41,27 +46,45 @@ struct tern_block {
     uint32_t *written; /**< hal_lock. A bit a page, to be joined with those of the device (D7); NULL: none. */
 };
 
+struct tern_memory {
+    struct tern_device *dev;
+    struct tern_partition *partition;
+    uint32_t refs; /**< Allocations, also those of which nothing but the host's memory is left. */
+    struct tern_list mappings; /**< Allocations that map it. */
+    uint32_t mapping_count;
+    uint32_t leaving;          /**< Those of them of which the free has begun. */
+    uint32_t pages, offset;    /**< offset: of its first page in the 4 MiB of addresses where it was made. */
+    struct tern_block *blocks; /**< In order of address; constant once there. */
+    uint32_t block_count;
+    /* Residency (residency.h) */
+    bool there;       /**< It is made, and no longer just being mapped for the first time. */
+    bool movable;     /**< May be evicted, unless pinned. */
+    bool moving;      /**< The pager is about a block of it, or it is being imported: no mapping of it is freed now. */
+    bool failed;      /**< Some engine may still reach its pages, which are never given to others. */
+    uint32_t pins;    /**< tern_allocation_make_resident, of all mappings. */
+    uint32_t taken;   /**< Pages that it has on the device. */
+    uint64_t used;    /**< By dev->pager.uses: when work that names it was last let go. */
+    struct tern_list by_use; /**< In proc->by_use, or partition->shared, if some of it may be evicted. */
+    struct tern_list here;   /**< Blocks that are resident, in the order in which they were brought; */
+    struct tern_list away;   /**< and those that are not. */
+};
+
 struct tern_allocation {
     const struct tern_api *api;
     struct tern_list node; /**< In proc->allocations, then proc->retired, then dev->retiring; or proc->remains. */
     struct tern_process *proc;
+    struct tern_memory *mem;
+    struct tern_list mapping; /**< In mem->mappings. */
     uint32_t va, pages, flags;
-    struct tern_block *blocks; /**< In order of address; constant once there. */
-    uint32_t block_count;
     bool internal, low;
-    bool counted; /**< Among proc->children: the user has not destroyed it. */
-    bool gone;    /**< Its pages were given back, because its process was killed. */
-    /* Residency (residency.h) */
-    bool movable;     /**< May be evicted, unless pinned. */
-    bool moving;      /**< The pager is about a block of it: it is not freed now. */
-    uint32_t pins;    /**< tern_allocation_make_resident. */
-    uint32_t taken;   /**< Pages that it has on the device. */
-    uint64_t born;    /**< proc->seq when it was made: jobs that are older do not use it. */
-    uint64_t used;    /**< By dev->pager.uses: when work that names it was last let go. */
-    struct tern_list by_use; /**< In proc->by_use, if some of it may be evicted. */
-    struct tern_list here;   /**< Blocks that are resident, in the order in which they were brought; */
-    struct tern_list away;   /**< and those that are not. */
-    struct { /**< How work that could run uses it: the pager's, while it decides (pager.c). */
+    bool counted;  /**< Among proc->children: the user has not destroyed it. */
+    bool gone;     /**< Its pages were given back, because its process was killed. */
+    bool imported; /**< Another one made the memory. */
+    struct tern_list exports; /**< Handles by which others may import its memory. */
+    uint32_t *unseen;         /**< Pages that were reported as written to other mappings only. NULL: never shared. */
+    uint32_t pins;
+    uint64_t born; /**< proc->seq when it was made: jobs that are older do not use it. */
+    struct {       /**< How work that could run uses it: the pager's, while it decides (pager.c). */
         uint64_t decision;
         uint32_t band;
     } wanted;
@@ -77,7 +100,7 @@ struct tern_allocation {
 /** The block with this page of the allocation. */
 static inline struct tern_block *tern_block_of(const struct tern_allocation *a, uint32_t page)
 {
-    return &a->blocks[(a->va + page) / TERN_PAGES_SPAN - a->va / TERN_PAGES_SPAN];
+    return &a->mem->blocks[(a->va + page) / TERN_PAGES_SPAN - a->va / TERN_PAGES_SPAN];
 }
 
 /* allocation.c */
@@ -87,21 +110,31 @@ struct tern_allocation_want {
     bool internal; /**< The driver's own, */
     bool low;      /**< but among those of the process, not at the end of its addresses. */
     bool stays;    /**< Never evicted, as the internal ones are not. */
+    const uint8_t *handle; /**< Of the memory that it is to map, instead of a new one of a size; or NULL. */
 };
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
                          struct tern_allocation **out);
+/** What a call may ask for: -EINVAL. */
+int tern_allocation_check(uint32_t flags, uint32_t address);
 void tern_allocation_free(struct tern_allocation *a);
 /** The allocation of a process that holds the page of its address space, or NULL. With dev->lock held. */
 struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint32_t page);
 
 /* block.c */
-/** The blocks of an allocation that has addresses, none of them resident. -ENOMEM. */
-int tern_blocks_make(struct tern_allocation *a);
-void tern_blocks_free(struct tern_allocation *a);
+/** A memory for an allocation that has addresses, its first mapping; no block is resident. -ENOMEM. */
+int tern_memory_make(struct tern_allocation *a, bool movable);
+/** Another mapping of it. */
+void tern_memory_join(struct tern_memory *m, struct tern_allocation *a);
+/** A mapping less; with the last the pages are given back. */
+void tern_memory_leave(struct tern_allocation *a);
+/** The allocation forgets it; with the last it is freed. */
+void tern_memory_drop(struct tern_allocation *a);
 /** Appends pages that follow those that the block has. -ENOMEM: they stay the caller's. */
 int tern_block_add(struct tern_block *b, const struct tern_run *run);
 /** Gives its pages back; dirty: they may have been written. */
 void tern_block_give(struct tern_block *b, bool dirty);
+/** Gives all pages of a memory back. */
+void tern_memory_give(struct tern_memory *m, bool dirty);
 /** Physical address of a byte of the block, and how many follow it contiguously. It has pages. */
 uint64_t tern_block_physical(const struct tern_block *b, uint64_t offset, uint64_t *contiguous);
 /** The same of an allocation. */
@@ -118,27 +151,42 @@ int tern_block_host_make(struct tern_block *b);
 struct tern_new_tables {
     uint32_t made[TERN_PAGES_SPAN / 32], dirty[TERN_PAGES_SPAN / 32];
 };
-/** Takes pages and a table for a block and records what maps it: pages are scrubbed, unless the host has what they are
- *  to hold; and what unmaps it, a line. -ENOSPC, -ENOMEM: nothing is taken. */
-int tern_map_block(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
-                   struct tern_new_tables *tables);
-/** Records what takes a block that is mapped out of its process's tables. A line. */
-void tern_map_clear(const struct tern_block *b, struct tern_paging *unmap);
+/** Takes pages for a block: they are scrubbed, unless the host has what they are to hold. -ENOSPC, -ENOMEM: nothing is
+ *  taken. */
+int tern_map_take(struct tern_block *b, struct tern_paging *scrub);
+/** Takes a table if need be, and records what maps a block in one of its processes; and what unmaps it, a line.
+ *  -ENOSPC, -ENOMEM: tables may be made. */
+int tern_map_enter(struct tern_allocation *a, const struct tern_block *b, struct tern_paging *map,
+                   struct tern_paging *unmap, struct tern_new_tables *tables);
+/** Records what takes a block that is mapped out of a process's tables. A line. */
+void tern_map_clear(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap);
 /** The same of one that is to be absent: where the device can, its kernels may ask for it. A line. */
-void tern_map_leave(const struct tern_block *b, struct tern_paging *unmap);
-/** Records that a new block is absent, and what undoes that, a line. -ENOSPC: there is no page for a table. */
-int tern_map_absent(struct tern_block *b, struct tern_paging *map, struct tern_paging *unmap,
-                    struct tern_new_tables *tables);
+void tern_map_leave(const struct tern_allocation *a, const struct tern_block *b, struct tern_paging *unmap);
 /** Puts that line into the job that unmaps the allocation. */
-void tern_map_retire_line(struct tern_block *b, const struct tern_paging *unmap);
-/** All blocks of an allocation, and the flush at the end of unmap. */
+void tern_map_retire_line(struct tern_allocation *a, const struct tern_block *b, const struct tern_paging *unmap);
+/** Takes pages for all of a new memory, maps it, and ends unmap with the flush. */
 int tern_map_prepare(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
                      struct tern_new_tables *tables);
-/** Undoes either, as long as the paging buffer was not submitted. */
-void tern_map_undo_block(struct tern_block *b, const struct tern_new_tables *tables);
-void tern_map_undo(struct tern_allocation *a, const struct tern_new_tables *tables);
-/** Gives all pages of an allocation back, dirty. */
-void tern_map_give_pages(struct tern_allocation *a);
+/** Maps those blocks of a memory that are resident, or none; and ends unmap with the flush. -ENOSPC, -ENOMEM: no tables
+ *  are left. */
+int tern_map_resident(struct tern_allocation *a, struct tern_paging *map, struct tern_paging *unmap,
+                      struct tern_new_tables *tables);
+/** Gives new tables back, as long as the paging buffer was not submitted. */
+void tern_map_undo(struct tern_process *proc, const struct tern_new_tables *tables);
+
+/* share.c; with dev->lock held */
+#define TERN_EXPORT_BUCKETS 256u
+void tern_share_init(struct tern_device *dev);
+/** The memory that a handle names, if it grants as much as flags want. Waits until it is not being moved. -ENOENT,
+ *  -EACCES, with sentences. */
+int tern_share_find(struct tern_device *dev, const uint8_t *handle, uint32_t flags, struct tern_memory **out);
+/** What every mapping needs to know which pages it has not reported as written yet. -ENOMEM. */
+int tern_share_watch(struct tern_memory *m);
+/** Pages [page, + count), of those from bit `at` of bits on, were reported to one mapping: the others have not. */
+void tern_share_written(const struct tern_allocation *a, uint32_t page, uint32_t count, uint32_t at,
+                        const uint32_t *bits);
+/** Its handles name nothing any more. */
+void tern_share_end(struct tern_allocation *a);
 
 /* retire.c; with dev->lock held */
 void tern_retire(struct tern_allocation *a);

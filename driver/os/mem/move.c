@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Moving a block between device and host (residency.h). What may go wrong is done first: host memory and paging
- * buffers are made before anything has changed. A process that is killed or in error meanwhile waits for the end of the
- * move, which then does not copy.
+ * buffers are made before anything has changed. A block moves in all processes that map its memory. One that is killed
+ * or in error meanwhile waits for the end of the move, which does not copy if there is no other.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void fail(struct tern_process *proc, const char *what)
 /** Pages of the block that lie side by side from `page` on, to or from the host, with the hal lock held: *count. */
 static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *count)
 {
-    struct tern_device *dev = b->a->proc->dev;
+    struct tern_device *dev = b->m->dev;
     uint64_t row;
     const uint64_t at = tern_block_physical(b, (uint64_t)page * TERN_PAGE, &row);
     uint32_t n = (uint32_t)(row / TERN_PAGE);
@@ -40,21 +40,35 @@ static int copy_run(struct tern_block *b, bool in, uint32_t page, uint32_t *coun
     return r;
 }
 
-/** Copies the block; the lock is released meanwhile. -EIO: killed, or the device is lost. */
+/** Is there a process that may still use it? */
+static bool wanted(const struct tern_memory *m)
+{
+    TERN_LIST_EACH(node, &m->mappings)
+    {
+        if (!TERN_LIST_ENTRY(node, struct tern_allocation, mapping)->proc->killed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Copies the block; the lock is released meanwhile. -EIO: nobody wants it, or the device is lost. */
 static int copy(struct tern_block *b, bool in)
 {
-    struct tern_process *proc = b->a->proc;
-    struct tern_device *dev = proc->dev;
+    struct tern_device *dev = b->m->dev;
+    if (!wanted(b->m)) {
+        return tern_error(-EIO, "the process was killed");
+    }
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
-    int r = proc->killed ? tern_error(-EIO, "the process was killed") : 0;
+    int r = 0;
     for (uint32_t done = 0, n; !r && done < b->pages; done += n) {
         r = copy_run(b, in, done, &n);
     }
     b->on_host = r ? b->on_host : !in;
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
-    if (r && !proc->killed) {
+    if (r) {
         tern_device_lose(dev, tern_last_error());
     }
     return r;
@@ -63,7 +77,7 @@ static int copy(struct tern_block *b, bool in)
 /** Nothing of it is on the device any more, as far as host access is concerned. */
 static void all_on_host(struct tern_block *b)
 {
-    struct tern_device *dev = b->a->proc->dev;
+    struct tern_device *dev = b->m->dev;
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
     b->on_host = true;
@@ -74,7 +88,7 @@ static void all_on_host(struct tern_block *b)
 /** And nothing on the host: 0; or 1: the host has just written to what was zero, and that is to be copied. */
 static int all_on_device(struct tern_block *b)
 {
-    struct tern_device *dev = b->a->proc->dev;
+    struct tern_device *dev = b->m->dev;
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
     const int more = b->host && b->on_host;
@@ -88,28 +102,81 @@ static int all_on_device(struct tern_block *b)
     return more;
 }
 
-/** A free that was asked for meanwhile can begin. */
-static void done(struct tern_allocation *a)
+/* --------------------------------------------------------------------- mappings */
+
+/** What a move does in one process. */
+struct part {
+    struct tern_allocation *a;
+    struct tern_process *proc;
+    bool skip; /* its tables are in doubt, and no work of it runs */
+    struct tern_new_tables tables;
+    struct tern_paging line;
+    struct tern_job *job, *flush[TERN_ENGINES_MAX];
+};
+
+struct move {
+    struct tern_block *b;
+    uint32_t n;
+    struct part part[];
+};
+
+/** No mapping comes or goes until the end, and no process of them is killed to its end. NULL: no memory. */
+static struct move *begin(struct tern_block *b)
 {
-    struct tern_process *proc = a->proc;
-    a->moving = false;
-    tern_retire_look(proc);
-    tern_process_leave(proc);
-    pthread_cond_broadcast(&proc->dev->changed);
+    struct tern_memory *m = b->m;
+    struct move *v = calloc(1, sizeof *v + m->mapping_count * sizeof v->part[0]);
+    if (!v) {
+        tern_error_memory("a move");
+        return NULL;
+    }
+    v->b = b;
+    m->moving = true;
+    TERN_LIST_EACH(node, &m->mappings)
+    {
+        struct part *p = &v->part[v->n++];
+        p->a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        p->proc = p->a->proc;
+        p->skip = p->a->failed || p->a->begun;
+        p->proc->making++;
+    }
+    return v;
 }
 
-static void begin(struct tern_allocation *a)
+/** Frees that were asked for meanwhile can begin. */
+static void end(struct move *v)
 {
-    a->moving = true;
-    a->proc->making++; /* it is not killed to its end before this is over */
+    struct tern_device *dev = v->b->m->dev;
+    v->b->m->moving = false;
+    for (uint32_t i = 0; i < v->n; i++) {
+        struct part *p = &v->part[i];
+        tern_paging_free(&p->line);
+        tern_job_free(p->job);
+        for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
+            tern_job_free(p->flush[e]);
+        }
+        tern_retire_look(p->proc);
+        tern_process_leave(p->proc);
+    }
+    pthread_cond_broadcast(&dev->changed);
+    free(v);
+}
+
+/** Paging buffers did not run to their ends: some engine may still reach the pages. */
+static void fail_all(struct move *v, const char *what)
+{
+    v->b->m->failed = true;
+    for (uint32_t i = 0; i < v->n; i++) {
+        v->part[i].a->failed = true;
+        fail(v->part[i].proc, what);
+    }
 }
 
 /* ----------------------------------------------------------------- to the host */
 
 /** Takes work that needs it off the engines, and keeps it off. */
-static void hold_users(const struct tern_block *b)
+static void hold_users(const struct tern_allocation *a, const struct tern_block *b)
 {
-    struct tern_process *proc = b->a->proc;
+    struct tern_process *proc = a->proc;
     struct tern_sched *s = &proc->dev->sched;
     TERN_LIST_EACH(node, &proc->contexts)
     {
@@ -117,22 +184,22 @@ static void hold_users(const struct tern_block *b)
         const struct tern_sched_engine *e = &s->engine[c->sched.engine];
         bool there = false;
         for (uint32_t i = 0; i < e->n; i++) {
-            there = there || (e->inflight[i].context == &c->sched && tern_demand_needs(e->inflight[i].job, b));
+            there = there || (e->inflight[i].context == &c->sched && tern_demand_needs(e->inflight[i].job, a, b));
         }
         tern_sched_context_recheck(s, &c->sched, there);
     }
     tern_device_kick(proc->dev);
 }
 
-static bool on_engine(const struct tern_block *b)
+static bool on_engine(const struct tern_allocation *a, const struct tern_block *b)
 {
-    const struct tern_process *proc = b->a->proc;
+    const struct tern_process *proc = a->proc;
     const struct tern_device *dev = proc->dev;
     for (uint32_t k = 0; k < dev->kmd.engines; k++) {
         const struct tern_sched_engine *e = &dev->sched.engine[k];
         for (uint32_t i = 0; i < e->n; i++) {
             const struct tern_sched_context *c = e->inflight[i].context;
-            if (c->process == &proc->sched && tern_demand_needs(e->inflight[i].job, b)) {
+            if (c->process == &proc->sched && tern_demand_needs(e->inflight[i].job, a, b)) {
                 return true;
             }
         }
@@ -140,124 +207,190 @@ static bool on_engine(const struct tern_block *b)
     return false;
 }
 
-static void free_jobs(struct tern_job *unmap, struct tern_job **flush)
+/** What takes the block out of the tables, and makes all engines forget it. */
+static int make_jobs(struct move *v)
 {
-    tern_job_free(unmap);
-    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
-        tern_job_free(flush[e]);
+    const struct tern_block *b = v->b;
+    bool all = true;
+    for (uint32_t i = 0; all && i < v->n; i++) {
+        struct part *p = &v->part[i];
+        struct tern_paging clear = {0}, forget = {0};
+        tern_map_leave(p->a, b, &clear);
+        tern_paging_flush(&clear, p->proc->root, p->a->va + b->first, b->pages);
+        tern_paging_flush(&forget, p->proc->root, p->a->va + b->first, b->pages);
+        all = !tern_paging_error(&clear) && !tern_paging_error(&forget);
+        p->job = all ? tern_job_create(clear.words, clear.size, "evict") : NULL;
+        all = p->job != NULL;
+        for (uint32_t e = 0; all && e < b->m->dev->kmd.engines; e++) {
+            p->flush[e] = tern_job_create(forget.words, forget.size, "evict");
+            all = p->flush[e] != NULL;
+        }
+        tern_paging_free(&clear);
+        tern_paging_free(&forget);
     }
+    return all ? 0 : tern_error_memory("paging buffers of an eviction");
 }
 
-/** What takes the block out of the tables, and makes all engines forget it. */
-static int make_jobs(const struct tern_block *b, struct tern_job **unmap, struct tern_job **flush)
+static bool in_use(const struct move *v)
 {
-    const struct tern_allocation *a = b->a;
-    struct tern_paging clear = {0}, forget = {0};
-    tern_map_leave(b, &clear);
-    tern_paging_flush(&clear, a->proc->root, a->va + b->first, b->pages);
-    tern_paging_flush(&forget, a->proc->root, a->va + b->first, b->pages);
-    bool all = !tern_paging_error(&clear) && !tern_paging_error(&forget);
-    *unmap = all ? tern_job_create(clear.words, clear.size, "evict") : NULL;
-    all = *unmap != NULL;
-    for (uint32_t e = 0; all && e < a->proc->dev->kmd.engines; e++) {
-        flush[e] = tern_job_create(forget.words, forget.size, "evict");
-        all = flush[e] != NULL;
+    bool on = false;
+    for (uint32_t i = 0; i < v->n; i++) {
+        on = on || on_engine(v->part[i].a, v->b);
     }
-    tern_paging_free(&clear);
-    tern_paging_free(&forget);
-    return all ? 0 : tern_error_memory("paging buffers of an eviction");
+    return on;
+}
+
+/** In one process after the other. -EIO. */
+static int unmap(struct move *v)
+{
+    int r = 0;
+    for (uint32_t i = 0; !r && i < v->n; i++) {
+        struct part *p = &v->part[i];
+        if (!p->skip) {
+            r = tern_paging_run_job(p->proc, p->job);
+            p->job = NULL;
+            r = r ? r : tern_paging_run_all(v->b->m->dev, p->flush);
+        }
+    }
+    return r;
 }
 
 int tern_move_out(struct tern_block *b)
 {
-    struct tern_allocation *a = b->a;
-    struct tern_process *proc = a->proc;
-    struct tern_device *dev = proc->dev;
-    struct tern_job *unmap = NULL, *flush[TERN_ENGINES_MAX] = {0};
+    struct tern_device *dev = b->m->dev;
     const uint32_t resets = dev->tdr.adapter_resets;
-    begin(a);
+    struct move *v = begin(b);
+    if (!v) {
+        return -ENOMEM;
+    }
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
     int r = tern_block_host_make(b);
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
-    r = r ? r : make_jobs(b, &unmap, flush);
+    r = r ? r : make_jobs(v);
     if (r) {
         goto end;
     }
     tern_residency_set(b, false);
-    hold_users(b);
-    while (on_engine(b) && !dev->lost) {
+    for (uint32_t i = 0; i < v->n; i++) {
+        hold_users(v->part[i].a, b);
+    }
+    while (in_use(v) && !dev->lost) {
         dev->frees_waiters++;
         pthread_cond_wait(&dev->changed, &dev->lock);
         dev->frees_waiters--;
     }
-    r = tern_paging_run_job(proc, unmap);
-    unmap = NULL;
-    r = r ? r : tern_paging_run_all(dev, flush);
-    if (r && !dev->lost && resets == dev->tdr.adapter_resets) { /* some engine may still reach the pages */
-        a->failed = true;
+    r = unmap(v);
+    if (r && !dev->lost && resets == dev->tdr.adapter_resets) {
+        fail_all(v, "evicted");
         tern_residency_set(b, true);
-        fail(proc, "evicted");
         goto end;
     }
     if (copy(b, false)) { /* it is not read again */
         all_on_host(b);
     }
     dev->pager.evicted += b->pages;
-    tern_residency_count(b, -1);
     tern_block_give(b, true);
     r = 0;
 end:
-    free_jobs(unmap, flush);
-    done(a);
+    end(v);
     return r;
 }
 
 /* --------------------------------------------------------------- to the device */
 
+/** -EIO: no process of it can work any more. */
+static int check(const struct move *v)
+{
+    int r = -EIO;
+    for (uint32_t i = 0; r && i < v->n; i++) {
+        r = v->part[i].skip ? r : tern_process_check(v->part[i].proc);
+    }
+    return r;
+}
+
+/** Takes pages and tables. The first buffer that runs scrubs the pages. -ENOSPC, -ENOMEM: nothing is taken. */
+static int prepare(struct move *v)
+{
+    struct tern_paging in = {0};
+    int r = tern_map_take(v->b, &in);
+    if (r) {
+        tern_paging_free(&in);
+        return r;
+    }
+    for (uint32_t i = 0; !r && i < v->n; i++) {
+        struct part *p = &v->part[i];
+        if (!p->skip) {
+            r = tern_map_enter(p->a, v->b, &in, &p->line, &p->tables);
+            p->job = r ? NULL : tern_job_create(in.words, in.size, "page in");
+            r = r || p->job ? r : tern_error_memory("a paging buffer of memory that is to be resident");
+            in.size = 0;
+        }
+    }
+    tern_paging_free(&in);
+    return r;
+}
+
+static void undo(struct move *v)
+{
+    tern_block_give(v->b, false);
+    for (uint32_t i = 0; i < v->n; i++) {
+        tern_map_undo(v->part[i].proc, &v->part[i].tables);
+    }
+}
+
+/** Maps it in one process after the other. -EIO. */
+static int map(struct move *v)
+{
+    int r = 0;
+    for (uint32_t i = 0; !r && i < v->n; i++) {
+        struct part *p = &v->part[i];
+        if (!p->skip) {
+            r = tern_paging_run_job(p->proc, p->job);
+            p->job = NULL;
+        }
+    }
+    return r;
+}
+
 int tern_move_in(struct tern_block *b)
 {
-    struct tern_allocation *a = b->a;
-    struct tern_process *proc = a->proc;
-    struct tern_device *dev = proc->dev;
-    struct tern_paging in = {0}, out = {0};
-    struct tern_new_tables tables = {0};
-    struct tern_job *map = NULL;
+    struct tern_device *dev = b->m->dev;
     const uint32_t resets = dev->tdr.adapter_resets;
-    begin(a);
-    int r = tern_process_check(proc);
-    r = r ? r : tern_map_block(b, &in, &out, &tables);
+    struct move *v = begin(b);
+    if (!v) {
+        return -ENOMEM;
+    }
+    int r = check(v);
     if (r) {
         goto end;
     }
-    map = tern_job_create(in.words, in.size, "page in");
-    if (!map) {
-        tern_map_undo_block(b, &tables);
-        r = tern_error_memory("a paging buffer of memory that is to be resident");
+    r = prepare(v);
+    if (r) {
+        undo(v);
         goto end;
     }
     r = b->host ? copy(b, true) : 0; /* before work can reach the pages, which hold other data */
     if (r) {
         all_on_host(b);
-        tern_map_undo_block(b, &tables);
+        undo(v);
         goto end;
     }
-    r = tern_paging_run_job(proc, map);
-    map = NULL;
+    r = map(v);
     while (all_on_device(b) && copy(b, true) == 0) {
     }
-    tern_map_retire_line(b, &out);
-    tern_residency_set(b, true);
-    if (r && !dev->lost && resets == dev->tdr.adapter_resets) {
-        a->failed = true;
-        fail(proc, "brought in");
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (!v->part[i].skip) {
+            tern_map_retire_line(v->part[i].a, b, &v->part[i].line);
+        }
     }
+    if (r && !dev->lost && resets == dev->tdr.adapter_resets) {
+        fail_all(v, "brought in");
+    }
+    tern_residency_set(b, true);
     dev->pager.brought += b->pages;
 end:
-    tern_job_free(map);
-    tern_paging_free(&in);
-    tern_paging_free(&out);
-    done(a);
+    end(v);
     return r;
 }

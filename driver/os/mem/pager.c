@@ -47,17 +47,8 @@ static bool cheaper(const struct price *a, const struct price *b)
                                 : a->in_process < b->in_process;
 }
 
-/** How work of a process that is on an engine, or would be put there next, uses its memory. What such work names is
- *  marked in the allocations; the rest is about work that names nothing, and uses all that was there for it. */
-struct demand {
-    uint32_t band;     /* The highest of the process's contexts, */
-    bool all;          /* and of work that uses all: */
-    uint32_t all_band;
-    uint64_t first, last; /* submitted as, by proc->seq */
-};
-
 static void mark(struct tern_device *dev, struct tern_process *proc, const struct tern_job *job, uint32_t band,
-                 struct demand *d)
+                 struct tern_demand *d)
 {
     const struct tern_set *set = job->set;
     if (!set) {
@@ -77,10 +68,10 @@ static void mark(struct tern_device *dev, struct tern_process *proc, const struc
     }
 }
 
-static struct demand demand_of(struct tern_process *proc)
+static struct tern_demand demand_of(struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
-    struct demand d = {0};
+    struct tern_demand d = {0};
     TERN_LIST_EACH(node, &proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
@@ -101,13 +92,15 @@ static struct demand demand_of(struct tern_process *proc)
     return d;
 }
 
-static struct price price_of(const struct tern_block *b, const struct demand *d)
+/** To the process of one mapping. */
+static struct price price_of(const struct tern_allocation *a, const struct tern_block *b)
 {
-    const struct tern_allocation *a = b->a;
     const struct tern_process *proc = a->proc;
+    const struct tern_demand *d = &proc->demand;
     const bool named = a->wanted.decision == proc->dev->pager.decisions;
     const bool all = d->all && a->born < d->last && (!a->asked || a->retire_seq >= d->first);
-    struct price p = {.in_use = named || all, .band = d->band, .in_process = a->used > b->used ? a->used : b->used};
+    const uint64_t used = a->mem->used > b->used ? a->mem->used : b->used;
+    struct price p = {.in_use = named || all, .band = d->band, .in_process = used};
     if (p.in_use) {
         p.band = named ? a->wanted.band : 0;
         p.band = all && d->all_band > p.band ? d->all_band : p.band;
@@ -143,53 +136,80 @@ struct search {
     bool later; /* there is one that may only later */
 };
 
-/** The block of the allocation that was brought first, of those that may go; NULL: none. */
-static struct tern_block *oldest(struct search *s, const struct tern_allocation *a)
+/** Must it stay for the job that room is made for? block NULL: all of the memory. */
+static bool needed(const struct search *s, const struct tern_memory *m, const struct tern_block *b)
 {
-    const bool own = s->job && a->proc == s->proc;
-    if (own && !s->job->needs && tern_residency_uses(s->job, a)) {
+    TERN_LIST_EACH(node, &m->mappings)
+    {
+        const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        const bool own = s->job && a->proc == s->proc;
+        if (own && (b ? tern_demand_needs(s->job, a, b) || s->wanted - a->va - b->first < b->pages
+                      : !s->job->needs && tern_residency_uses(s->job, a))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** The block of the memory that was brought first, of those that may go; NULL: none. */
+static struct tern_block *oldest_of(struct search *s, const struct tern_memory *m)
+{
+    if (needed(s, m, NULL)) {
         return NULL;
     }
-    TERN_LIST_EACH(node, &a->here)
+    TERN_LIST_EACH(node, &m->here)
     {
         struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
         const bool stays = tern_demand_keeps(b);
-        a->proc->dev->pager.looked++;
+        m->dev->pager.looked++;
         s->later = s->later || stays;
-        if (!stays && !(own && (tern_demand_needs(s->job, b) || s->wanted - a->va - b->first < b->pages))) {
+        if (!stays && !needed(s, m, b)) {
             return b;
         }
     }
     return NULL;
 }
 
-/** The allocations are in order of use, and no block is older than its allocation's use: as soon as one that nobody
- *  wants is older than the next allocation, no later one is better. */
+/** A memory that may go if all its mappings let it: it is as dear as to the process to which it is dearest. */
+static struct price consider(struct search *s, struct tern_memory *m)
+{
+    struct tern_block *const b = oldest_of(s, m);
+    struct price dearest = {.in_use = !b};
+    bool stays = m->moving;
+    if (!b) {
+        return dearest;
+    }
+    TERN_LIST_EACH(node, &m->mappings)
+    {
+        const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        const struct price price = price_of(a, b);
+        const bool own = a->proc == s->proc && s->job && s->job->needs;
+        stays = stays || (price.in_use && !own && !had_stay(a->proc, price.band, s->band));
+        dearest = cheaper(&dearest, &price) ? price : dearest;
+    }
+    if (stays) {
+        s->later = true;
+    } else if (!s->best || cheaper(&dearest, &s->least)) {
+        s->best = b;
+        s->least = dearest;
+    }
+    return dearest;
+}
+
+/** What one process maps, in order of use; no block is older than its memory's use: as soon as one that nobody wants
+ *  is older than the next memory, no later one is better. */
 static void search_process(struct search *s, struct tern_process *p)
 {
-    const struct demand d = demand_of(p);
-    struct price own = {0};
-    bool found = false;
+    uint64_t oldest = UINT64_MAX;
     TERN_LIST_EACH(node, &p->by_use)
     {
-        struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, by_use);
-        if (found && a->used >= own.in_process) {
+        struct tern_memory *m = TERN_LIST_ENTRY(node, struct tern_memory, by_use);
+        if (m->used >= oldest) {
             break;
         }
-        struct tern_block *const b = oldest(s, a);
-        if (!b) {
-            continue;
-        }
-        const struct price price = price_of(b, &d);
-        if (!price.in_use && (!found || price.in_process < own.in_process)) {
-            own = price;
-            found = true;
-        }
-        if (price.in_use && !(p == s->proc && s->job && s->job->needs) && !had_stay(p, price.band, s->band)) {
-            s->later = true;
-        } else if (!s->best || cheaper(&price, &s->least)) {
-            s->best = b;
-            s->least = price;
+        const struct price price = consider(s, m);
+        if (!price.in_use && price.in_process < oldest) {
+            oldest = price.in_process;
         }
     }
 }
@@ -203,7 +223,16 @@ static struct tern_block *victim(struct tern_device *dev, const struct tern_proc
     s.later = !tern_list_empty(&dev->retiring) || dev->partition.making;
     TERN_LIST_EACH(node, &dev->processes)
     {
+        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
+        p->demand = demand_of(p);
+    }
+    TERN_LIST_EACH(node, &dev->processes)
+    {
         search_process(&s, TERN_LIST_ENTRY(node, struct tern_process, node));
+    }
+    TERN_LIST_EACH(node, &dev->partition.shared)
+    {
+        consider(&s, TERN_LIST_ENTRY(node, struct tern_memory, by_use));
     }
     *later = s.later;
     return s.best;
@@ -219,19 +248,26 @@ static enum outcome make_room(struct tern_device *dev, const struct tern_process
         *r = -ENOSPC;
         return later ? LATER : NOTHING_TO_DO;
     }
-    b->a->proc->robbed = b->a->proc->robbed || b->a->proc != proc;
+    TERN_LIST_EACH(node, &b->m->mappings)
+    {
+        struct tern_process *other = TERN_LIST_ENTRY(node, struct tern_allocation, mapping)->proc;
+        other->robbed = other->robbed || other != proc;
+    }
     *r = tern_move_out(b);
     return *r == -ENOMEM ? NOTHING_TO_DO : AGAIN;
 }
 
-/** Brings a block in, or makes room for it. */
-static enum outcome bring(struct tern_block *b, const struct tern_job *job, uint32_t band, uint32_t wanted, int *r)
+/** Brings a block in for a process, or makes room for it. */
+static enum outcome bring(struct tern_process *proc, struct tern_block *b, const struct tern_job *job, uint32_t band,
+                          uint32_t wanted, int *r)
 {
-    struct tern_process *proc = b->a->proc;
     struct tern_device *dev = proc->dev;
-    *r = tern_pages_free_count(proc->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
-    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, wanted, r)
-                                                          : NOTHING_TO_DO;
+    if (b->m->moving) { /* it is being imported: that ends */
+        *r = 0;
+        return LATER;
+    }
+    *r = tern_pages_free_count(b->m->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
+    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, wanted, r) : NOTHING_TO_DO;
 }
 
 /* -------------------------------------------------------------- calls that wait */
@@ -249,7 +285,7 @@ static void fulfil(struct tern_device *dev, struct wish *w, int r)
 
 static bool is_whole(const struct tern_allocation *a)
 {
-    return tern_list_empty(&a->away);
+    return tern_list_empty(&a->mem->away);
 }
 
 static enum outcome grant(struct tern_device *dev, struct wish *w)
@@ -257,7 +293,7 @@ static enum outcome grant(struct tern_device *dev, struct wish *w)
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
     enum outcome o = NOTHING_TO_DO;
     if (!r && w->a && !is_whole(w->a)) {
-        o = bring(TERN_FIRST_BLOCK(&w->a->away), NULL, TERN_BAND_NORMAL, 0, &r);
+        o = bring(w->proc, TERN_FIRST_BLOCK(&w->a->mem->away), NULL, TERN_BAND_NORMAL, 0, &r);
     } else if (!r && !w->a) {
         o = make_room(dev, w->proc, NULL, TERN_BAND_NORMAL, 0, &r);
     }
@@ -361,7 +397,7 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
     const uint64_t before = dev->pager.brought;
     int r = 0;
     proc->making++; /* nor does the process end */
-    enum outcome o = bring(b, &like, band, c->wanted.page, &r);
+    enum outcome o = bring(proc, b, &like, band, c->wanted.page, &r);
     if (dev->pager.brought != before && (!like.needs || proc->robbed || !proc->paged)) {
         proc->paged = dev->sched.now ? dev->sched.now : 1;
         proc->began = 0;

@@ -14,50 +14,82 @@ typedef unsigned long long ull;
 
 void tern_residency_count(struct tern_block *b, int sign)
 {
-    struct tern_allocation *a = b->a;
+    struct tern_memory *m = b->m;
     if (b->run_count) {
         const uint32_t pages = (uint32_t)sign * b->pages;
-        a->taken += pages;
-        a->proc->partition->movable += a->movable && !a->pins ? pages : 0;
+        m->taken += pages;
+        m->partition->movable += m->movable && !m->pins ? pages : 0;
     }
 }
 
-/** Puts it among what may be evicted, as most recently used, or takes it out. */
-static void place(struct tern_allocation *a)
+static struct tern_allocation *first_mapping(const struct tern_memory *m)
 {
-    const bool may_go = a->movable && !a->pins && !a->begun && !a->failed && !tern_list_empty(&a->here) &&
-                        a->born != UINT64_MAX;
+    return TERN_LIST_ENTRY(m->mappings.next, struct tern_allocation, mapping);
+}
+
+/** The list that it is in while some of it may be evicted. */
+static struct tern_list *order_of(const struct tern_memory *m)
+{
+    return m->mapping_count > 1 ? &m->partition->shared : &first_mapping(m)->proc->by_use;
+}
+
+/** Puts it among what may be evicted, as most recently used, or takes it out. */
+static void place(struct tern_memory *m)
+{
+    const bool may_go = m->there && m->movable && !m->pins && !m->leaving && m->mapping_count && !m->failed &&
+                        !tern_list_empty(&m->here);
     if (!may_go) {
-        tern_list_remove(&a->by_use);
-    } else if (tern_list_empty(&a->by_use)) {
-        a->used = ++a->proc->dev->pager.uses;
-        tern_list_append(&a->proc->by_use, &a->by_use);
+        tern_list_remove(&m->by_use);
+    } else if (tern_list_empty(&m->by_use)) {
+        m->used = ++m->dev->pager.uses;
+        tern_list_append(order_of(m), &m->by_use);
     }
 }
 
 void tern_residency_set(struct tern_block *b, bool resident)
 {
-    struct tern_allocation *a = b->a;
-    if (b->resident != resident) {
-        const bool there = a->movable && a->born != UINT64_MAX;
-        b->resident = resident;
-        b->used = ++a->proc->dev->pager.uses;
-        tern_list_remove(&b->node);
-        tern_list_append(resident ? &a->here : &a->away, &b->node);
-        a->proc->absent += !there ? 0 : resident ? -1u : 1u;
-        place(a);
+    struct tern_memory *m = b->m;
+    if (b->resident == resident) {
+        return;
     }
+    b->resident = resident;
+    b->used = ++m->dev->pager.uses;
+    tern_list_remove(&b->node);
+    tern_list_append(resident ? &m->here : &m->away, &b->node);
+    TERN_LIST_EACH(node, &m->mappings)
+    {
+        const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        a->proc->absent += !m->movable || a->born == UINT64_MAX ? 0 : resident ? -1u : 1u;
+    }
+    place(m);
 }
 
 /** Blocks that are not on the device. */
-static uint32_t absent(const struct tern_allocation *a)
+static uint32_t absent(const struct tern_memory *m)
 {
     uint32_t n = 0;
-    TERN_LIST_EACH(node, &a->away)
+    TERN_LIST_EACH(node, &m->away)
     {
         n++;
     }
     return n;
+}
+
+/** Pins: so many more, or fewer. */
+static void pin(struct tern_memory *m, uint32_t more)
+{
+    const bool was = m->pins;
+    m->pins += more;
+    if (m->movable && was != (m->pins != 0)) {
+        const uint32_t sign = was ? 1 : -1u;
+        m->partition->movable += sign * m->taken;
+        TERN_LIST_EACH(node, &m->mappings)
+        {
+            const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+            a->proc->movable += a->asked || a->born == UINT64_MAX ? 0 : sign * m->pages;
+        }
+    }
+    place(m);
 }
 
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages)
@@ -74,32 +106,48 @@ uint32_t tern_residency_left(const struct tern_partition *p)
 
 void tern_residency_add(struct tern_allocation *a)
 {
-    if (a->movable) {
-        a->proc->partition->committed += a->pages;
-        a->proc->movable += a->pages;
-        a->proc->absent += absent(a);
+    struct tern_memory *m = a->mem;
+    tern_list_remove(&m->by_use); /* perhaps it is shared from now on */
+    if (m->movable) {
+        m->partition->committed += m->there ? 0 : m->pages;
+        a->proc->movable += m->pins ? 0 : m->pages;
+        a->proc->absent += absent(m);
         a->born = a->proc->seq;
-        place(a);
     }
+    m->there = true;
+    place(m);
 }
 
 void tern_residency_leave(struct tern_allocation *a)
 {
-    if (a->movable && !a->pins) {
+    if (a->mem->movable && !a->mem->pins) {
         a->proc->movable -= a->pages;
     }
 }
 
+void tern_residency_begin(struct tern_allocation *a)
+{
+    a->mem->leaving++;
+    place(a->mem);
+}
+
 void tern_residency_remove(struct tern_allocation *a)
 {
-    if (a->movable) {
-        a->proc->partition->committed -= a->pages;
-        const uint32_t n = absent(a);
+    struct tern_memory *m = a->mem;
+    m->leaving--;
+    if (m->movable) {
+        const uint32_t n = absent(m);
         a->proc->absent -= n;
         if (n) {
-            pthread_cond_signal(&a->proc->dev->pager.wake); /* perhaps it was what a set lacked */
+            pthread_cond_signal(&m->dev->pager.wake); /* perhaps it was what a set lacked */
+        }
+        if (m->mapping_count == 1) {
+            m->partition->committed -= m->pages;
         }
     }
+    tern_memory_leave(a);
+    tern_list_remove(&m->by_use); /* perhaps it is no longer shared */
+    pin(m, -a->pins);
 }
 
 /* ---------------------------------------------------------------------- sets */
@@ -114,7 +162,7 @@ void tern_set_release(struct tern_set *set)
 struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address)
 {
     struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
-    return a && a->movable && !a->begun ? a : NULL;
+    return a && a->mem && a->mem->movable && !a->begun ? a : NULL;
 }
 
 /** Does the set, which is in order, name the allocation? */
@@ -149,8 +197,8 @@ static struct tern_block *missing_of_set(const struct tern_process *proc, const 
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t address = job->set ? job->set->address[i] : proc->va.range[i].first * TERN_PAGE;
         const struct tern_allocation *a = tern_residency_at(proc, address);
-        if (a && !tern_list_empty(&a->away) && tern_residency_uses(job, a)) {
-            return TERN_FIRST_BLOCK(&a->away);
+        if (a && !tern_list_empty(&a->mem->away) && tern_residency_uses(job, a)) {
+            return TERN_FIRST_BLOCK(&a->mem->away);
         }
     }
     return NULL;
@@ -177,10 +225,10 @@ static void use(struct tern_process *proc, const struct tern_job *job)
     }
     for (uint32_t i = 0; job->set && i < job->set->count; i++) {
         struct tern_allocation *a = tern_residency_at(proc, job->set->address[i]);
-        if (a && !tern_list_empty(&a->by_use)) {
-            a->used = now;
-            tern_list_remove(&a->by_use);
-            tern_list_append(&proc->by_use, &a->by_use);
+        if (a && !tern_list_empty(&a->mem->by_use)) {
+            a->mem->used = now;
+            tern_list_remove(&a->mem->by_use);
+            tern_list_append(order_of(a->mem), &a->mem->by_use);
         }
     }
 }
@@ -211,7 +259,7 @@ static uint64_t pages_of_set(const struct tern_context *c)
     uint64_t pages = c->set ? 0 : c->proc->movable;
     for (uint32_t i = 0; c->set && i < c->set->count; i++) {
         const struct tern_allocation *a = tern_residency_at(c->proc, c->set->address[i]);
-        pages += a && !a->pins ? a->pages : 0;
+        pages += a && !a->mem->pins ? a->pages : 0;
     }
     return pages;
 }
@@ -292,13 +340,9 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_enter(a->proc);
     if (!r) {
-        if (a->movable && !a->pins) { /* from here on it is not evicted */
-            a->proc->movable -= a->pages;
-            a->proc->partition->movable -= a->taken;
-        }
         a->pins++;
-        place(a);
-        r = tern_list_empty(&a->away) ? 0 : tern_pager_bring(a);
+        pin(a->mem, 1); /* from here on it is not evicted */
+        r = tern_list_empty(&a->mem->away) ? 0 : tern_pager_bring(a);
         tern_process_leave(a->proc);
     }
     pthread_mutex_unlock(&dev->lock);
@@ -319,10 +363,11 @@ int tern_os_allocation_evict(struct tern_allocation *a)
     pthread_mutex_lock(&dev->lock);
     if (!a->pins) {
         r = tern_error(-EINVAL, "the allocation at 0x%08x is evicted more often than made resident", a->va * TERN_PAGE);
-    } else if (--a->pins == 0 && a->movable) {
-        a->proc->movable += a->pages;
-        a->proc->partition->movable += a->taken;
-        place(a);
+    } else {
+        a->pins--;
+        if (!a->gone) {
+            pin(a->mem, -1u);
+        }
         pthread_cond_signal(&dev->pager.wake);
     }
     pthread_mutex_unlock(&dev->lock);

@@ -2,9 +2,9 @@
 /**
  * Residency (A6): allocations go to host memory and come back, so that their sum may be more than the device has.
  *
- * Unit: a block, what an allocation has of 4 MiB of addresses (memory.h). Evicted, its bytes are in host memory, its
- * entries are invalid and its addresses stay its own. Those of the driver (DMA buffers, save areas, tables, fences) and
- * those that are pinned (tern_allocation_make_resident) always stay.
+ * Unit: a block, what a memory has of 4 MiB of addresses (memory.h), in all processes that map it. Evicted, its bytes
+ * are in host memory, its entries are invalid and its addresses stay its own. Those of the driver (DMA buffers, save
+ * areas, tables, fences) and those that are pinned (tern_allocation_make_resident) always stay.
  *
  * Working set of a job: what its context named before (tern_context_set_residency), else all that its process had when
  * it was submitted. If that cannot be there at once, kernels of devices with page requests stop where they need a page
@@ -18,7 +18,8 @@
  * important owner first, then least recently used, of one allocation first what was brought first; else what runnable
  * work uses that has had its *stay*: `stay` cycles since it began to run after it was brought in (times 8 for NORMAL
  * against FOCUS, and never for what else is less important). So processes whose sets exclude each other take turns, and
- * none is evicted before it has got on.
+ * none is evicted before it has got on. What several processes map is as dear as it is to the one to which it is
+ * dearest.
  *
  * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
  * of use until one is found that no work wants: it does not depend on the number of blocks, nor, but for those that are
@@ -45,6 +46,17 @@ struct tern_device;
 struct tern_job;
 struct tern_partition;
 struct tern_process;
+
+/**
+ * How work of a process that is on an engine, or would be put there next, uses its memory. What such work names is
+ * marked in the allocations; the rest is about work that names nothing, and uses all that was there for it.
+ */
+struct tern_demand {
+    uint32_t band;        /**< The highest of the process's contexts, */
+    bool all;             /**< and of work that uses all: */
+    uint32_t all_band;
+    uint64_t first, last; /**< submitted as, by proc->seq */
+};
 
 /** Addresses in the allocations that work uses. dev->lock. */
 struct tern_set {
@@ -120,7 +132,9 @@ uint32_t tern_residency_left(const struct tern_partition *p);
 void tern_residency_add(struct tern_allocation *a);
 /** It was destroyed: what is submitted from now on does not use it. */
 void tern_residency_leave(struct tern_allocation *a);
-/** It is no more. */
+/** Its free begins. */
+void tern_residency_begin(struct tern_allocation *a);
+/** It maps its memory no more. */
 void tern_residency_remove(struct tern_allocation *a);
 void tern_set_release(struct tern_set *set);
 
@@ -128,7 +142,7 @@ void tern_set_release(struct tern_set *set);
 /** The job's kernels are to ask for their pages: finds out what it needs before. -ENOMEM. */
 int tern_demand_begin(const struct tern_process *proc, struct tern_job *job);
 /** Must the block be there while the job is on an engine? */
-bool tern_demand_needs(const struct tern_job *job, const struct tern_block *b);
+bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b);
 /** Of such a job: the first block that it needs and that is absent, or NULL. Adds what it needs to *pages. */
 struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job, uint64_t *pages);
 /** The job, which the context was running, asks for the page at an address. False: it has none there. */

@@ -26,7 +26,6 @@ static void finish(struct tern_allocation *a)
 {
     struct tern_process *proc = a->proc;
     if (!a->failed || proc->dev->lost) {
-        tern_map_give_pages(a);
         tern_vaspace_give(&proc->va, a->va);
     }
     tern_residency_remove(a);
@@ -74,7 +73,7 @@ static void begin(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;
     tern_list_remove(&a->node);
-    tern_list_remove(&a->by_use);
+    tern_residency_begin(a);
     if (dev->lost) {
         finish(a);
         return;
@@ -95,7 +94,7 @@ static void begin(struct tern_allocation *a)
 static bool unused(const struct tern_allocation *a)
 {
     const struct tern_list *jobs = &a->proc->jobs;
-    return !a->moving &&
+    return !a->mem->moving &&
            (tern_list_empty(jobs) || TERN_LIST_ENTRY(jobs->next, struct tern_job, live)->seq > a->retire_seq);
 }
 
@@ -116,6 +115,7 @@ void tern_retire(struct tern_allocation *a)
     a->retire_seq = a->proc->seq;
     a->asked = ++a->proc->dev->frees_asked;
     tern_residency_leave(a);
+    tern_share_end(a);
     a->proc->retiring++;
     tern_list_remove(&a->node);
     tern_list_append(&a->proc->retired, &a->node);
@@ -161,7 +161,7 @@ static uint64_t pages_of(const struct tern_frees *f, const struct tern_list *lis
     {
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, node);
         if (tern_frees_has(f, a)) {
-            pages += a->pages;
+            pages += a->mem->mapping_count == 1 ? a->pages : 0;
             *any = true;
         }
     }

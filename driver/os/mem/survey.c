@@ -66,44 +66,64 @@ int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, b
     return r;
 }
 
-/** What the host knows of pages of a block: of those that are or were evicted. */
-static void add_written(struct tern_block *b, uint32_t page, uint32_t pages, bool clear, uint32_t at,
-                        uint32_t *bits)
+/** What the host knows of pages: of those that are or were evicted, or that were told to others. */
+static void add_written(uint32_t *written, uint32_t page, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
-    for (uint32_t i = 0; b->written && i < pages; i++) {
-        uint32_t *const word = &b->written[(page + i) / 32], bit = 1u << (page + i) % 32;
+    for (uint32_t i = 0; written && i < pages; i++) {
+        uint32_t *const word = &written[(page + i) / 32], bit = 1u << (page + i) % 32;
         bits[(at + i) / 32] |= *word & bit ? 1u << (at + i) % 32 : 0;
         *word &= clear ? ~bit : UINT32_MAX;
     }
 }
 
+/** Where pages are. */
+struct place {
+    struct tern_allocation *a;
+    uint32_t page, pages; /* of the allocation */
+    uint64_t physical;    /* 0: on the host */
+};
+
 /**
- * Where *pages pages from address on lie in device memory, all in one allocation; *pages: so many of them in a row. 0:
- * they are on the host. Adds what the host knows of them.
+ * Where at most `pages` pages from address on lie, all in one allocation: so many of them in a row. Adds what the host
+ * knows of them.
  */
-static int locate(struct tern_process *proc, uint32_t address, uint32_t *pages, uint64_t *physical, bool clear,
-                  uint32_t at, uint32_t *bits)
+static int locate(struct tern_process *proc, uint32_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits,
+                  struct place *out)
 {
     struct tern_device *dev = proc->dev;
     pthread_mutex_lock(&dev->lock);
     int r = proc->killed || dev->lost ? tern_process_check(proc) : 0;
-    const struct tern_range *range = r ? NULL : tern_vaspace_find(&proc->va, address / TERN_PAGE);
-    struct tern_allocation *a = range && counts(range->owner) ? range->owner : NULL;
-    uint32_t within = a ? address / TERN_PAGE - a->va : 0;
-    if (!r && (!a || within >= a->pages || *pages > a->pages - within)) {
-        r = tern_error(-EFAULT, "%u pages at 0x%08x do not lie in one allocation of process '%s'", *pages, address,
+    struct tern_allocation *a = r ? NULL : tern_allocation_at(proc, address / TERN_PAGE);
+    a = a && counts(a) ? a : NULL;
+    const uint32_t page = a ? address / TERN_PAGE - a->va : 0;
+    if (!r && (!a || pages > a->pages - page)) {
+        r = tern_error(-EFAULT, "%u pages at 0x%08x do not lie in one allocation of process '%s'", pages, address,
                        proc->name);
     }
     if (!r) {
-        struct tern_block *b = tern_block_of(a, within);
-        within -= b->first;
-        uint64_t row = (uint64_t)(b->pages - within) * TERN_PAGE;
-        *physical = b->on_host ? 0 : tern_block_physical(b, (uint64_t)within * TERN_PAGE, &row);
-        *pages = row / TERN_PAGE < *pages ? (uint32_t)(row / TERN_PAGE) : *pages;
-        add_written(b, within, *pages, clear, at, bits);
+        struct tern_block *b = tern_block_of(a, page);
+        uint64_t row = (uint64_t)(b->pages - (page - b->first)) * TERN_PAGE;
+        *out = (struct place){.a = a, .page = page};
+        out->physical = b->on_host ? 0 : tern_block_physical(b, (uint64_t)(page - b->first) * TERN_PAGE, &row);
+        out->pages = row / TERN_PAGE < pages ? (uint32_t)(row / TERN_PAGE) : pages;
+        add_written(b->written, page - b->first, out->pages, clear, at, bits);
     }
     pthread_mutex_unlock(&dev->lock);
     return r;
+}
+
+/** What was cleared for one mapping is kept for others; and what others cleared before is told to this one. */
+static void share(struct tern_process *proc, uint32_t address, const struct place *p, bool clear, uint32_t at,
+                  uint32_t *bits)
+{
+    pthread_mutex_lock(&proc->dev->lock);
+    if (tern_allocation_at(proc, address / TERN_PAGE) == p->a && counts(p->a) && p->a->unseen) { /* it may be gone */
+        if (clear) {
+            tern_share_written(p->a, p->page, p->pages, at, bits);
+        }
+        add_written(p->a->unseen, p->page, p->pages, clear, at, bits);
+    }
+    pthread_mutex_unlock(&proc->dev->lock);
 }
 
 int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t bytes, bool clear, uint32_t *bits)
@@ -125,10 +145,13 @@ int tern_os_process_dirty(struct tern_process *proc, uint32_t address, uint32_t 
     memset(bits, 0, (pages + 31) / 32 * sizeof *bits);
     tern_ticket_lock(&dev->hal_lock); /* until the end: pages are not freed meanwhile (kill.c) */
     for (uint32_t at = 0, n; !r && at < pages; at += n) {
-        uint64_t physical;
-        n = pages - at;
-        r = locate(proc, address + at * TERN_PAGE, &n, &physical, clear, at, bits);
-        r = r || !physical ? r : tern_survey_ask(dev, physical, n, clear, at, bits);
+        struct place p = {0};
+        r = locate(proc, address + at * TERN_PAGE, pages - at, clear, at, bits, &p);
+        n = p.pages;
+        r = r || !p.physical ? r : tern_survey_ask(dev, p.physical, n, clear, at, bits);
+        if (!r) {
+            share(proc, address + at * TERN_PAGE, &p, clear, at, bits);
+        }
     }
     tern_ticket_unlock(&dev->hal_lock);
     return r;

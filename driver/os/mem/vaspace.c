@@ -55,15 +55,16 @@ static int insert(struct tern_vaspace *v, uint32_t i, struct tern_range r)
     return 0;
 }
 
-int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, enum tern_place place, void *owner,
-                      uint32_t *first)
+/** Takes `count` pages from one that is `offset` more than a multiple of `align` on. */
+static int take(struct tern_vaspace *v, uint32_t count, uint32_t align, uint32_t offset, enum tern_place place,
+                void *owner, uint32_t *first)
 {
     for (uint32_t k = 0; k <= v->n; k++) {
         uint32_t i = place == TERN_PLACE_LOW ? k : v->n - k, from, to;
         gap(v, i, &from, &to);
-        from = (from + align - 1) & ~(align - 1);
+        from += (offset - from) & (align - 1);
         if (from < to && count <= to - from) {
-            uint32_t at = place == TERN_PLACE_LOW ? from : (to - count) & ~(align - 1);
+            uint32_t at = place == TERN_PLACE_LOW ? from : to - count - ((to - count - offset) & (align - 1));
             int r = insert(v, i, (struct tern_range){at, count, owner});
             if (!r) {
                 *first = at;
@@ -72,6 +73,18 @@ int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, en
         }
     }
     return -ENOSPC;
+}
+
+int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, enum tern_place place, void *owner,
+                      uint32_t *first)
+{
+    return take(v, count, align, 0, place, owner, first);
+}
+
+int tern_vaspace_take_offset(struct tern_vaspace *v, uint32_t count, uint32_t align, uint32_t offset, void *owner,
+                             uint32_t *first)
+{
+    return take(v, count, align, offset, TERN_PLACE_LOW, owner, first);
 }
 
 int tern_vaspace_take_at(struct tern_vaspace *v, uint32_t first, uint32_t count, void *owner)

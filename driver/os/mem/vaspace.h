@@ -30,6 +30,9 @@ void tern_vaspace_free(struct tern_vaspace *v);
  */
 int tern_vaspace_take(struct tern_vaspace *v, uint32_t count, uint32_t align, enum tern_place place, void *owner,
                       uint32_t *first);
+/** The same, as low as possible, from a page on that is `offset` more than a multiple of `align`. */
+int tern_vaspace_take_offset(struct tern_vaspace *v, uint32_t count, uint32_t align, uint32_t offset, void *owner,
+                             uint32_t *first);
 /** Takes exactly [first, first + count). -EEXIST: some of it is taken; -ENOSPC: outside of the space; -ENOMEM. */
 int tern_vaspace_take_at(struct tern_vaspace *v, uint32_t first, uint32_t count, void *owner);
 void tern_vaspace_give(struct tern_vaspace *v, uint32_t first);

@@ -49,7 +49,7 @@ static void say_near(struct tern_fault *f, const struct tern_process *proc, uint
 static bool evicted(const struct tern_process *proc, uint32_t address)
 {
     const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
-    return a && a->movable && !a->asked && a->block_count && !tern_block_of(a, address / TERN_PAGE - a->va)->resident;
+    return a && a->mem && a->mem->movable && !a->asked && !tern_block_of(a, address / TERN_PAGE - a->va)->resident;
 }
 
 /** The access and what was wrong with it, for faults that are about an address; else the

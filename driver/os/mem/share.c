@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Handles: what a process needs to know to map the memory of another one. A handle is 128 random bits, and whoever has
+ * it may import, wherever it came from; it ends with the allocation that was exported. The alternative, a descriptor,
+ * cannot pass through everything that connects two programs, and is no better guarded once it was passed
+ * (docs/decisions/sharing.md).
+ *
+ * A look-up compares all of each handle of a bucket, so that its time does not tell how much of a guess was right.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/error.h"
+#include "os/os.h"
+#include "os/proc/inherit.h"
+
+struct export {
+    struct tern_list node; /* in its bucket */
+    struct tern_list own;  /* in a->exports */
+    struct tern_allocation *a;
+    uint32_t access;
+    uint8_t handle[TERN_HANDLE_BYTES];
+};
+
+void tern_share_init(struct tern_device *dev)
+{
+    for (uint32_t i = 0; i < TERN_EXPORT_BUCKETS; i++) {
+        tern_list_init(&dev->exports[i]);
+    }
+}
+
+/** With what a flag implies. */
+static uint32_t access_of(uint32_t flags)
+{
+    return flags & TERN_MEM_WRITE ? flags | TERN_MEM_READ : flags;
+}
+
+static const struct export *look_up(const struct tern_device *dev, const uint8_t *handle)
+{
+    const struct tern_list *bucket = &dev->exports[handle[0]];
+    const struct export *found = NULL;
+    TERN_LIST_EACH(node, bucket)
+    {
+        const struct export *e = TERN_LIST_ENTRY(node, struct export, node);
+        unsigned differ = 0;
+        for (int i = 0; i < TERN_HANDLE_BYTES; i++) {
+            differ |= (unsigned)(e->handle[i] ^ handle[i]);
+        }
+        found = differ ? found : e;
+    }
+    return found;
+}
+
+int tern_share_find(struct tern_device *dev, const uint8_t *handle, uint32_t flags, struct tern_memory **out)
+{
+    const struct export *e;
+    while ((e = look_up(dev, handle)) && e->a->mem->moving) {
+        pthread_cond_wait(&dev->changed, &dev->lock);
+    }
+    if (!e) {
+        return tern_error(-ENOENT, "no memory is exported by this handle");
+    }
+    if (access_of(flags) & ~e->access) {
+        return tern_error(-EACCES, "the handle gives less than flags 0x%x ask for", flags);
+    }
+    *out = e->a->mem;
+    return 0;
+}
+
+int tern_share_watch(struct tern_memory *m)
+{
+    const uint32_t words = (m->pages + 31) / 32;
+    TERN_LIST_EACH(node, &m->mappings)
+    {
+        struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        if (!a->unseen) {
+            a->unseen = calloc(words, sizeof *a->unseen);
+            if (!a->unseen) {
+                return -ENOMEM;
+            }
+            if (a->imported) { /* what was written before, nobody has told it */
+                memset(a->unseen, 0xff, words * sizeof *a->unseen);
+            }
+        }
+    }
+    return 0;
+}
+
+void tern_share_written(const struct tern_allocation *a, uint32_t page, uint32_t count, uint32_t at,
+                        const uint32_t *bits)
+{
+    TERN_LIST_EACH(node, &a->mem->mappings)
+    {
+        struct tern_allocation *other = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
+        for (uint32_t i = 0; other != a && other->unseen && i < count; i++) {
+            const uint32_t bit = bits[(at + i) / 32] >> (at + i) % 32 & 1u;
+            other->unseen[(page + i) / 32] |= bit << (page + i) % 32;
+        }
+    }
+}
+
+static void end(struct export *e)
+{
+    tern_list_remove(&e->node);
+    tern_list_remove(&e->own);
+    free(e);
+}
+
+void tern_share_end(struct tern_allocation *a)
+{
+    while (!tern_list_empty(&a->exports)) {
+        end(TERN_LIST_ENTRY(a->exports.next, struct export, own));
+    }
+}
+
+/* --------------------------------------------------------------------- calls */
+
+static const uint32_t known = TERN_MEM_READ | TERN_MEM_WRITE | TERN_MEM_EXEC;
+
+/** The allocation's handle for this access, or NULL. */
+static struct export *exported(const struct tern_allocation *a, uint32_t access)
+{
+    TERN_LIST_EACH(node, &a->exports)
+    {
+        struct export *e = TERN_LIST_ENTRY(node, struct export, own);
+        if (e->access == access) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/** With dev->lock held; *made is used or stays the caller's. */
+static int export(struct tern_allocation *a, uint32_t access, struct export **made, uint8_t *handle)
+{
+    struct tern_device *dev = a->proc->dev;
+    const struct export *e = exported(a, access);
+    int r = tern_process_check(a->proc);
+    if (!r && a->imported) {
+        r = tern_error(-EACCES, "the allocation at 0x%08x was imported: only the one that made the memory is exported",
+                       a->va * TERN_PAGE);
+    } else if (!r && access & ~access_of(a->flags)) {
+        r = tern_error(-EACCES, "the allocation at 0x%08x has flags 0x%x, and cannot be exported with more",
+                       a->va * TERN_PAGE, a->flags);
+    } else if (!r && !e) {
+        (*made)->a = a;
+        (*made)->access = access;
+        tern_list_append(&dev->exports[(*made)->handle[0]], &(*made)->node);
+        tern_list_append(&a->exports, &(*made)->own);
+        e = *made;
+        *made = NULL;
+    }
+    if (!r) {
+        memcpy(handle, e->handle, TERN_HANDLE_BYTES);
+    }
+    return r;
+}
+
+int tern_os_allocation_export(struct tern_allocation *a, uint32_t flags, uint8_t handle[TERN_HANDLE_BYTES])
+{
+    struct tern_device *dev = a->proc->dev;
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    if (!flags || flags & ~known) {
+        return tern_error(-EINVAL, "export flags 0x%x: some of read, write, exec are needed, and nothing else", flags);
+    }
+    struct export *e = calloc(1, sizeof *e);
+    if (!e) {
+        return tern_error_memory("a handle");
+    }
+    ssize_t n;
+    do {
+        n = getrandom(e->handle, sizeof e->handle, 0);
+    } while (n < 0 && errno == EINTR);
+    int r = n == sizeof e->handle ? 0 : tern_error(-EIO, "the system has no random numbers for a handle");
+    if (!r) {
+        pthread_mutex_lock(&dev->lock);
+        r = export(a, access_of(flags), &e, handle);
+        pthread_mutex_unlock(&dev->lock);
+    }
+    free(e);
+    return r;
+}
+
+int tern_os_allocation_import(struct tern_process *proc, const uint8_t handle[TERN_HANDLE_BYTES], uint32_t flags,
+                              uint32_t address, struct tern_allocation **out)
+{
+    const int r = tern_allocation_check(flags, address);
+    const struct tern_allocation_want want = {.flags = flags, .address = address, .handle = handle};
+    return r ? r : tern_allocation_make(proc, &want, out);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Memory that several processes map: rights, ends in any order, moves, dirty bits. */
+#include "free_pages.h"
+#include "rig.h"
+
+#define MIB (1u << 20)
+#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
+
+static const char *const small = "small,mem=16M,quantum=20000,timeout=200000";
+
+struct user {
+    struct tern_process *p;
+    struct tern_context *c;
+};
+
+static struct user user(const char *name)
+{
+    const struct tern_context_desc d = {.size = sizeof d, .name = name, .engine = -1};
+    struct user u;
+    ok(tern_process_create(dev, name, &u.p));
+    ok(tern_context_create(u.p, &d, &u.c));
+    return u;
+}
+
+static void leave(struct user *u)
+{
+    tern_context_destroy(u->c);
+    ok(tern_process_destroy(u->p));
+}
+
+static struct tern_allocation *memory(const struct user *u, uint32_t bytes, uint32_t flags)
+{
+    struct tern_allocation *a;
+    ok(tern_allocation_create(u->p, bytes, flags, 0, &a));
+    return a;
+}
+
+static struct tern_allocation *import(const struct user *u, const uint8_t *handle, uint32_t flags)
+{
+    struct tern_allocation *a;
+    ok(tern_allocation_import(u->p, handle, flags, 0, &a));
+    return a;
+}
+
+/** Work that names the allocation and sets bytes of it. Its result. */
+static int fill(const struct user *u, struct tern_allocation *a, uint32_t from, uint32_t bytes, uint8_t value)
+{
+    const uint32_t at = tern_allocation_address(a);
+    uint64_t fence = 0;
+    ok(tern_context_set_residency(u->c, &at, 1));
+    work_fill(&b, at + from, bytes, value);
+    ok(tern_submit(u->c, b.w, b.size, "fill", &fence));
+    b.size = 0;
+    return tern_wait(u->c, fence, PATIENCE);
+}
+
+static void expect(struct tern_allocation *a, uint64_t offset, uint32_t size, uint8_t value)
+{
+    uint8_t *got = malloc(size);
+    assert_non_null(got);
+    ok(tern_allocation_read(a, offset, got, size));
+    for (size_t i = 0; i < size; i++) {
+        if (got[i] != value) {
+            fail_msg("byte %zu is %u and not %u", (size_t)offset + i, got[i], value);
+        }
+    }
+    free(got);
+}
+
+static void expect_nothing_left(uint32_t pages)
+{
+    assert_int_equal(free_pages(dev), pages);
+    pthread_mutex_lock(&dev->lock);
+    assert_int_equal(dev->partition.committed, 0);
+    assert_int_equal(dev->partition.movable, 0);
+    assert_true(tern_list_empty(&dev->partition.shared));
+    for (uint32_t i = 0; i < TERN_EXPORT_BUCKETS; i++) {
+        assert_true(tern_list_empty(&dev->exports[i]));
+    }
+    pthread_mutex_unlock(&dev->lock);
+}
+
+static void expect_refused(const struct user *u, const uint8_t *handle, uint32_t flags, uint32_t address, int why,
+                           const char *says)
+{
+    struct tern_allocation *a = NULL;
+    assert_int_equal(tern_allocation_import(u->p, handle, flags, address, &a), why);
+    assert_null(a);
+    if (!strstr(tern_last_error(), says)) {
+        fail_msg("'%s' does not say '%s'", tern_last_error(), says);
+    }
+}
+
+/** A handle gives what was exported, to whoever has it, until its allocation is destroyed. */
+static void test_rights(void **state)
+{
+    (void)state;
+    static const char *const unknown = "no memory is exported by this handle";
+    uint8_t rw[16], ro[16], again[16], wrong[16];
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    struct user p = user("makes"), q = user("uses");
+    struct tern_allocation *a = memory(&p, 3 * 4096, RW), *w, *r;
+    assert_int_equal(tern_allocation_export(a, 0, rw), -EINVAL);
+    assert_int_equal(tern_allocation_export(a, 8, rw), -EINVAL);
+    assert_int_equal(tern_allocation_export(a, TERN_MEM_EXEC, rw), -EACCES);
+    ok(tern_allocation_export(a, TERN_MEM_WRITE, rw));
+    ok(tern_allocation_export(a, TERN_MEM_READ, ro));
+    ok(tern_allocation_export(a, RW, again));
+    assert_memory_equal(rw, again, 16);
+    assert_memory_not_equal(rw, ro, 16);
+    w = import(&q, rw, RW);
+    r = import(&q, ro, TERN_MEM_READ);
+    assert_int_equal(tern_allocation_size(w), 3 * 4096);
+    expect_refused(&q, ro, TERN_MEM_WRITE, 0, -EACCES, "gives less");
+    expect_refused(&q, ro, TERN_MEM_READ | TERN_MEM_EXEC, 0, -EACCES, "gives less");
+    expect_refused(&q, rw, 0, 0, -EINVAL, "flags");
+    expect_refused(&q, rw, RW, 4097, -EINVAL, "multiple of 4096");
+    expect_refused(&q, rw, RW, tern_allocation_address(r), -EEXIST, "overlap");
+    for (int i = 0; i < 128; i += 13) { /* of the same bucket, and of others */
+        memcpy(wrong, rw, 16);
+        wrong[i / 8] ^= (uint8_t)(1u << i % 8);
+        expect_refused(&q, wrong, RW, 0, -ENOENT, unknown);
+    }
+    assert_int_equal(tern_allocation_export(w, TERN_MEM_READ, again), -EACCES);
+    assert_int_equal(fill(&p, a, 0, 4096, 1), 0);
+    assert_int_equal(fill(&q, w, 4096, 4096, 2), 0);
+    expect(r, 0, 4096, 1);
+    expect(a, 4096, 4096, 2);
+    expect(r, 4096, 4096, 2);
+    expect(w, 8192, 4096, 0);
+    ok(tern_allocation_write(w, 8192, "w", 1));
+    assert_int_equal(tern_allocation_write(r, 8192, "r", 1), -EACCES);
+    assert_int_equal(fill(&q, r, 0, 64, 3), -EIO); /* only reads */
+    expect_says(tern_last_error(), "may not be written");
+    expect(a, 0, 4096, 1);
+    assert_int_equal(fill(&p, a, 0, 4096, 4), 0); /* the maker lost nothing by that */
+    expect(a, 0, 4096, 4);
+    tern_allocation_destroy(a);
+    struct user s = user("late");
+    expect_refused(&s, rw, RW, 0, -ENOENT, unknown);
+    expect_refused(&s, ro, TERN_MEM_READ, 0, -ENOENT, unknown);
+    leave(&s);
+    expect(w, 0, 4096, 4); /* what is mapped stays */
+    tern_allocation_destroy(w);
+    tern_allocation_destroy(r);
+    leave(&p);
+    leave(&q);
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+/** Memory that may be executed is exported so only if it is asked for, and what is only executed cannot be read. */
+static void test_exec(void **state)
+{
+    (void)state;
+    uint8_t handle[16], x[16], got;
+    rig_open(small, NULL);
+    struct user p = user("code"), q = user("runs");
+    struct tern_allocation *a = memory(&p, 4096, RW | TERN_MEM_EXEC);
+    ok(tern_allocation_export(a, TERN_MEM_READ, handle));
+    ok(tern_allocation_export(a, TERN_MEM_EXEC, x));
+    expect_refused(&q, handle, TERN_MEM_EXEC, 0, -EACCES, "gives less");
+    expect_refused(&q, x, TERN_MEM_READ, 0, -EACCES, "gives less");
+    struct tern_allocation *e = import(&q, x, TERN_MEM_EXEC);
+    assert_int_equal(tern_allocation_read(e, 0, &got, 1), -EACCES);
+    tern_allocation_destroy(e);
+    tern_allocation_destroy(a);
+    leave(&p);
+    leave(&q);
+    rig_done();
+}
+
+/** Who made it, who imports it, twice too, and who is killed: the pages go with the last of them, and not before. */
+static void test_ends(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    for (int i = 0; i < 24; i++) {
+        struct user p = user("makes"), q = user("uses");
+        struct tern_allocation *a = memory(&p, i % 2 ? 5 * MIB : 8192, RW);
+        ok(tern_allocation_export(a, RW, handle));
+        struct tern_allocation *one = import(&q, handle, RW), *two = import(&q, handle, TERN_MEM_READ);
+        assert_int_not_equal(tern_allocation_address(one), tern_allocation_address(two));
+        assert_int_equal(fill(&p, a, 4096, 4096, (uint8_t)(i + 1)), 0);
+        switch (i / 2 % 4) {
+        case 0:
+            tern_allocation_destroy(a);
+            leave(&p);
+            expect(two, 4096, 4096, (uint8_t)(i + 1));
+            assert_int_equal(fill(&q, one, 4096, 4096, 77), 0);
+            expect(two, 4096, 4096, 77);
+            tern_allocation_destroy(one);
+            expect(two, 4096, 4096, 77);
+            tern_allocation_destroy(two);
+            leave(&q);
+            break;
+        case 1:
+            ok(tern_process_kill(p.p));
+            expect_refused(&q, handle, RW, 0, -ENOENT, "no memory");
+            assert_int_equal(tern_allocation_read(a, 0, handle, 1), -EIO);
+            expect(two, 4096, 4096, (uint8_t)(i + 1));
+            assert_int_equal(fill(&q, one, 4096, 4096, 78), 0);
+            expect(two, 4096, 4096, 78);
+            leave(&p);
+            tern_allocation_destroy(one);
+            tern_allocation_destroy(two);
+            leave(&q);
+            break;
+        case 2:
+            ok(tern_process_kill(q.p));
+            expect(a, 4096, 4096, (uint8_t)(i + 1));
+            assert_int_equal(fill(&p, a, 4096, 4096, 79), 0);
+            expect(a, 4096, 4096, 79);
+            tern_allocation_destroy(a);
+            leave(&p);
+            leave(&q);
+            break;
+        default:
+            ok(tern_process_kill(q.p));
+            ok(tern_process_kill(p.p));
+            leave(&q);
+            leave(&p);
+        }
+        expect_nothing_left(pages);
+        struct user s = user("next"); /* nobody finds what was in it (A7) */
+        struct tern_allocation *n = memory(&s, 6 * MIB, RW);
+        expect(n, 0, 6 * MIB, 0);
+        tern_allocation_destroy(n);
+        leave(&s);
+    }
+    rig_done();
+}
+
+/** Where it may lie: each block of it is mapped by one table or superpage in each process. */
+static void test_places(void **state)
+{
+    (void)state;
+    uint8_t tiny[16], large[16];
+    struct tern_allocation *a;
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    struct user p = user("makes"), q = user("uses");
+    struct tern_allocation *t = memory(&p, 5 * 4096, RW), *l;
+    ok(tern_allocation_create(p.p, 6 * MIB, RW, 0x01203000, &l)); /* 4 MiB + 2 MiB + 3 pages from 0x01000000 on */
+    ok(tern_allocation_export(t, RW, tiny));
+    ok(tern_allocation_export(l, RW, large));
+    expect_refused(&q, tiny, RW, 0x023fd000, -EINVAL, "within an aligned 4 MiB");
+    ok(tern_allocation_import(q.p, tiny, RW, 0x023fb000, &a));
+    tern_allocation_destroy(a);
+    expect_refused(&q, large, RW, 0x02204000, -EINVAL, "multiple of 4 MiB");
+    ok(tern_allocation_import(q.p, large, RW, 0x02203000, &a));
+    struct tern_allocation *n = import(&q, large, RW);
+    assert_int_equal(tern_allocation_address(n) % (4 * MIB), 0x203000);
+    assert_int_equal(fill(&q, a, 0, 6 * MIB, 0x5a), 0);
+    expect(n, 0, 6 * MIB, 0x5a);
+    expect(l, 0, 6 * MIB, 0x5a);
+    work_copy(&b, tern_allocation_address(n), tern_allocation_address(n) + 3 * MIB, 3 * MIB);
+    work_run(&b, q.c, "copy");
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(n);
+    tern_allocation_destroy(l);
+    tern_allocation_destroy(t);
+    leave(&p);
+    leave(&q);
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+static uint32_t written(const struct user *u, struct tern_allocation *a, bool clear)
+{
+    uint32_t bits[2 * 256 / 32], n = 0;
+    ok(tern_process_dirty(u->p, tern_allocation_address(a), 2 * MIB, clear, bits));
+    for (uint32_t i = 0; i < 2 * 256; i++) {
+        n += bits[i / 32] >> i % 32 & 1;
+    }
+    return n;
+}
+
+/** What one process has asked for, and cleared, another one is still told (D7), wherever the pages are. */
+static void test_dirty(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    rig_open(small, NULL);
+    struct user p = user("makes"), q = user("uses");
+    struct tern_allocation *a = memory(&p, 2 * MIB, RW), *i;
+    assert_int_equal(fill(&p, a, 0, 3 * 4096, 1), 0);
+    assert_int_equal(written(&p, a, true), 3);
+    ok(tern_allocation_export(a, RW, handle));
+    i = import(&q, handle, RW);
+    assert_int_equal(written(&q, i, true), 512); /* it may have been written before */
+    assert_int_equal(written(&q, i, false), 0);
+    for (int round = 0; round < 4; round++) {
+        assert_int_equal(fill(&q, i, 0, 5 * 4096, 2), 0);
+        if (round & 1) {
+            pthread_mutex_lock(&dev->lock);
+            ok(tern_move_out(&a->mem->blocks[0]));
+            pthread_mutex_unlock(&dev->lock);
+        }
+        assert_int_equal(written(&p, a, true), 5);
+        assert_int_equal(written(&p, a, true), 0);
+        if (round & 2) {
+            pthread_mutex_lock(&dev->lock);
+            ok(tern_pager_start(dev));
+            pthread_mutex_unlock(&dev->lock);
+            assert_int_equal(fill(&p, a, 8 * 4096, 64, 2), 0);
+            assert_int_equal(written(&p, a, false), 1);
+            assert_int_equal(written(&q, i, false), 6);
+            assert_int_equal(written(&p, a, true), 1);
+        }
+        assert_int_equal(written(&q, i, true), round & 2 ? 6 : 5);
+        assert_int_equal(written(&q, i, true), 0);
+        assert_int_equal(written(&p, a, true), 0);
+        pthread_mutex_lock(&dev->lock);
+        ok(a->mem->blocks[0].resident ? 0 : tern_move_in(&a->mem->blocks[0]));
+        pthread_mutex_unlock(&dev->lock);
+    }
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(i);
+    leave(&p);
+    leave(&q);
+    rig_done();
+}
+
+/** It is evicted from all its processes at once, whose work finds it again where it comes back. */
+static void test_moves(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    struct user p = user("makes"), q = user("uses"), o = user("other");
+    struct tern_allocation *a = memory(&p, 6 * MIB, RW), *i, *late, *large = memory(&o, 12 * MIB, RW);
+    ok(tern_allocation_export(a, RW, handle));
+    i = import(&q, handle, RW);
+    for (int round = 0; round < 6; round++) {
+        assert_int_equal(fill(&p, a, 0, 6 * MIB, (uint8_t)(round + 1)), 0);
+        assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xee), 0);
+        assert_false(a->mem->blocks[0].resident);
+        late = import(&p, handle, TERN_MEM_READ); /* while it is away */
+        expect(i, 0, 6 * MIB, (uint8_t)(round + 1));
+        assert_int_equal(fill(&q, i, 2 * MIB, 3 * MIB, (uint8_t)(round + 100)), 0);
+        assert_true(a->mem->blocks[0].resident && a->mem->blocks[1].resident);
+        expect(a, 0, 2 * MIB, (uint8_t)(round + 1));
+        expect(late, 2 * MIB, 3 * MIB, (uint8_t)(round + 100));
+        expect(large, 0, 12 * MIB, 0xee);
+        work_copy(&b, tern_allocation_address(a), tern_allocation_address(late) + 2 * MIB, MIB); /* maps what came */
+        const uint32_t set[] = {tern_allocation_address(a), tern_allocation_address(late)};
+        ok(tern_context_set_residency(p.c, set, 2));
+        ok(tern_wait(p.c, work_submit(&b, p.c, "copy"), PATIENCE));
+        expect(i, 0, MIB, (uint8_t)(round + 100));
+        tern_allocation_destroy(late);
+    }
+    tern_allocation_destroy(a);
+    assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xdd), 0);
+    expect(i, 2 * MIB, 3 * MIB, 105);
+    tern_allocation_destroy(i);
+    tern_allocation_destroy(large);
+    leave(&p);
+    leave(&q);
+    leave(&o);
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+/** Waits for frees. */
+static void unmapped(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    while (!tern_list_empty(&dev->retiring)) {
+        pthread_cond_wait(&dev->changed, &dev->lock);
+    }
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/** A victim is as dear as to the process to which it is dearest; and a pin of either keeps it. */
+static void test_price(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    rig_open(small, NULL);
+    struct user p = user("idle"), q = user("focus"), o = user("other");
+    struct tern_allocation *a = memory(&p, 4 * MIB, RW), *mine = memory(&o, 4 * MIB, RW), *i, *want;
+    ok(tern_allocation_export(a, RW, handle));
+    i = import(&q, handle, RW);
+    ok(tern_context_set_priority(p.c, TERN_BAND_IDLE, 0));
+    ok(tern_context_set_priority(q.c, TERN_BAND_FOCUS, 0));
+    assert_int_equal(fill(&p, a, 0, 4 * MIB, 1), 0);
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    want = memory(&o, 8 * MIB, RW);
+    assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
+    assert_true(a->mem->blocks[0].resident); /* used longest ago, but of a process in FOCUS, too */
+    assert_false(mine->mem->blocks[0].resident);
+    tern_allocation_destroy(i);
+    unmapped();
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_false(a->mem->blocks[0].resident); /* now only of one in IDLE */
+    i = import(&q, handle, RW);
+    ok(tern_allocation_make_resident(i));
+    assert_true(a->mem->blocks[0].resident);
+    assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_true(a->mem->blocks[0].resident);
+    tern_allocation_destroy(i); /* with its pin */
+    unmapped();
+    ok(tern_allocation_make_resident(want));
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_false(a->mem->blocks[0].resident);
+    ok(tern_allocation_evict(want));
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(mine);
+    tern_allocation_destroy(want);
+    leave(&p);
+    leave(&q);
+    leave(&o);
+    rig_done();
+}
+
+/* ---------------------------------------------------------------------- at once */
+
+#define SIDES 3u
+#define PART (2u * MIB)
+
+struct side {
+    struct user u;
+    struct tern_allocation *all, *own;
+    pthread_t thread;
+    uint32_t n;
+};
+
+/** Its part of the memory that all have, and memory of its own, over and over, while others evict both. */
+static void *work_side(void *arg)
+{
+    struct side *s = arg;
+    static __thread struct work w;
+    uint8_t got[64];
+    for (uint32_t k = 0; k < 12; k++) {
+        const uint8_t value = (uint8_t)(k * SIDES + s->n + 1);
+        const uint32_t set[] = {tern_allocation_address(s->all), tern_allocation_address(s->own)};
+        uint64_t fence = 0;
+        w.size = 0;
+        work_fill(&w, set[0] + s->n * PART, PART, value);
+        work_copy(&w, set[1], set[0] + s->n * PART, PART);
+        ok(tern_context_set_residency(s->u.c, set, 2));
+        ok(tern_submit(s->u.c, w.w, w.size, "part", &fence));
+        ok(tern_wait(s->u.c, fence, PATIENCE));
+        for (uint32_t at = 0; at < PART; at += 61 * 64) {
+            ok(tern_allocation_read(k % 2 ? s->all : s->own, (k % 2 ? s->n * PART : 0) + at, got, 64));
+            for (int i = 0; i < 64; i++) {
+                if (got[i] != value) {
+                    print_error("side %u, round %u: %u and not %u\n", s->n, k, got[i], value);
+                    abort();
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+static void test_at_once(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    struct side s[SIDES];
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    for (uint32_t i = 0; i < SIDES; i++) {
+        s[i] = (struct side){.u = user("side"), .n = i};
+        s[i].own = memory(&s[i].u, 4 * MIB, RW);
+        if (i == 0) {
+            s[0].all = memory(&s[0].u, SIDES * PART, RW);
+            ok(tern_allocation_export(s[0].all, RW, handle));
+        } else {
+            s[i].all = import(&s[i].u, handle, RW);
+        }
+    }
+    for (uint32_t i = 0; i < SIDES; i++) {
+        assert_int_equal(pthread_create(&s[i].thread, NULL, work_side, &s[i]), 0);
+    }
+    for (uint32_t i = 0; i < SIDES; i++) {
+        pthread_join(s[i].thread, NULL);
+    }
+    for (uint32_t i = 0; i < SIDES; i++) {
+        tern_allocation_destroy(s[i].all);
+        tern_allocation_destroy(s[i].own);
+        leave(&s[i].u);
+    }
+    assert_true(dev->pager.evicted > 0);
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rights), cmocka_unit_test(test_exec),  cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_places), cmocka_unit_test(test_dirty), cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_price),  cmocka_unit_test(test_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/children.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/thread.h"
@@ -162,11 +163,9 @@ int tern_client_device_close(struct tern_device *dev)
     }
     const bool queues = !tern_list_empty(&dev->queues);
     pthread_mutex_unlock(&dev->lock);
-    if (queues) {
-        return tern_error(-EBUSY, "the device has completion queues left: destroy them first");
-    }
-    if (left) {
-        return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
+    const int r = tern_children_of_device(queues, left);
+    if (r) {
+        return r;
     }
     shutdown(dev->session, SHUT_RDWR);
     pthread_join(dev->thread, NULL);

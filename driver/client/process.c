@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/children.h"
 #include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -188,8 +189,7 @@ int tern_client_process_destroy(struct tern_process *p)
     if (p->killed) {
         free_objects(p);
     } else if (p->children) {
-        const int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first",
-                                 p->name, p->children);
+        const int r = tern_children_of_process(p->name, p->children);
         pthread_mutex_unlock(&dev->lock);
         return r;
     }

@@ -11,13 +11,11 @@
 
 #include "base/completions.h"
 #include "base/error.h"
+#include "base/submission.h"
 #include "client/client.h"
 #include "tern/tern_spec.h"
 #include "wire/ring.h"
 #include "wire/socket.h"
-
-#define SUBMIT_MAX (1u << 20)
-#define ARGS_WORD 2u /* struct tern_pkt_dispatch */
 
 struct piece {
     const void *bytes;
@@ -117,22 +115,6 @@ static void take_back(struct tern_context *c, uint64_t cost)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Does each dispatch name a place in the data? */
-static int check_data(const uint32_t *packets, uint32_t size, uint32_t data_size)
-{
-    for (uint32_t at = 0, bytes; data_size && at < size; at += bytes) {
-        const uint32_t opcode = packets[at / 4] & TERN_PKT_OPCODE_MASK;
-        bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
-        bytes = !bytes || bytes > size - at ? TERN_PKT_LINE_BYTES : bytes;
-        const uint32_t offset = packets[at / 4 + ARGS_WORD];
-        if (opcode == TERN_PKT_DISPATCH && offset >= data_size) {
-            return tern_error(-EINVAL, "the dispatch at byte %u has its arguments at byte %u of %u bytes of data", at,
-                              offset, data_size);
-        }
-    }
-    return 0;
-}
-
 static int submit(struct tern_context *c, uint32_t op, const struct piece pieces[3], uint64_t *fence)
 {
     struct tern_device *dev = c->proc->dev;
@@ -180,14 +162,7 @@ static int submit(struct tern_context *c, uint32_t op, const struct piece pieces
 int tern_client_submit_data(struct tern_context *c, const void *packets, size_t size, const void *data,
                             size_t data_size, const char *label, uint64_t *fence)
 {
-    if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
-        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
-                          SUBMIT_MAX);
-    }
-    if (data_size > TERN_DATA_MAX) {
-        return tern_error(-EINVAL, "%zu bytes of data with a DMA buffer: %u are the most", data_size, TERN_DATA_MAX);
-    }
-    int r = check_data(packets, (uint32_t)size, (uint32_t)data_size);
+    int r = tern_submission_check(packets, size, data_size);
     if (!r && data_size && !atomic_load(&c->takes_data)) {
         r = tern_client_check(c->proc->dev);
         r = r ? r : tern_client_process_check(c->proc);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/children.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "os/proc/inherit.h"
@@ -362,11 +363,9 @@ int tern_os_device_close(struct tern_device *dev)
     uint32_t left = dev->process_count;
     const bool queues = !tern_list_empty(&dev->completion_queues);
     pthread_mutex_unlock(&dev->lock);
-    if (queues) {
-        return tern_error(-EBUSY, "the device has completion queues left: destroy them first");
-    }
-    if (left) {
-        return tern_error(-EBUSY, "the device has %u process%s left: destroy them first", left, left == 1 ? "" : "es");
+    const int r = tern_children_of_device(queues, left);
+    if (r) {
+        return r;
     }
     tern_fork_forget(&dev->fork);
     tern_pager_stop(dev);

@@ -211,8 +211,6 @@ int tern_paging_run_job(struct tern_process *proc, struct tern_job *job);
 int tern_paging_run_all(struct tern_device *dev, struct tern_job **jobs);
 
 /* data.c */
-/** Does each dispatch of the job name a place in its data, which are `size` bytes? -EINVAL. */
-int tern_data_check(const struct tern_job *job, uint32_t size);
 /** Copies a chunk's packets as its engine is to get them: offsets into the data have become addresses. */
 void tern_data_resolve(const struct tern_chunk *s, uint32_t *out);
 

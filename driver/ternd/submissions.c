@@ -14,10 +14,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/submission.h"
 #include "ternd/server.h"
 #include "wire/ring.h"
-
-#define SIZE_MAX_PACKETS (1u << 20)
 
 static int submit(struct ternd_session *s, const struct tern_wire_entry *e, const uint8_t *payload, const char *label,
                   bool *absent)
@@ -82,7 +81,7 @@ static void abort_process(struct ternd_session *s, uint32_t handle, const char *
 /** The lengths of its parts are possible, and their sum is its own. */
 static bool sound(const struct tern_wire_entry *e)
 {
-    return e->size <= SIZE_MAX_PACKETS && e->data <= TERN_DATA_MAX && e->label <= TERN_WIRE_LABEL_MAX &&
+    return e->size <= TERN_SUBMISSION_MAX && e->data <= TERN_DATA_MAX && e->label <= TERN_WIRE_LABEL_MAX &&
         e->length == sizeof *e + tern_wire_round(e->size) + tern_wire_round(e->data) + tern_wire_round(e->label);
 }
 

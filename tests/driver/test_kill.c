@@ -1,62 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Processes that are killed at any moment leave no page, no object and no queue entry behind, and their own calls end.
- *
- * The sweep counts what the victim's thread does in the driver: each lock that it takes, each wait, each allocation of
- * host memory. In run n another thread kills the process at event n, beside the victim's thread, until a run has none.
  */
 #include <poll.h>
-#include <semaphore.h>
 
 #include "free_pages.h"
 #include "base/completions.h"
-#include "rig.h"
-
-static __thread bool watched;
-static atomic_long events, at_event;
-static sem_t now;
-
-/** The victim's thread does something: is it time? It then gives the killer a moment to come as far as it can. */
-static void event(void)
-{
-    if (watched && atomic_fetch_add(&events, 1) == atomic_load(&at_event)) {
-        sem_post(&now);
-        nap();
-    }
-}
-
-int __real_pthread_mutex_lock(pthread_mutex_t *m);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
-int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
-int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
-{
-    event();
-    return __real_pthread_mutex_lock(m);
-}
-
-int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
-{
-    event();
-    return __real_pthread_cond_wait(c, m);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    event();
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    event();
-    return __real_calloc(n, size);
-}
+#include "moments.h"
 
 /* ------------------------------------------------------------- what is left */
 
@@ -263,22 +213,11 @@ static void test_callback(void **state)
 
 /* -------------------------------------------------------------------- sweep */
 
-static struct tern_process *victim;
 static struct tern_completion_queue *queue;
 
-static void *killer(void *arg)
-{
-    (void)arg;
-    while (sem_wait(&now)) {
-    }
-    ok(tern_process_kill(victim));
-    return NULL;
-}
-
 /** All that a process does; what fails because it was killed is skipped. Nothing waits for ever, or the test does. */
-static void *live(void *arg)
+static int live(struct tern_process *p)
 {
-    (void)arg;
     struct tern_context *c = NULL, *second = NULL;
     struct tern_allocation *a = NULL, *large = NULL;
     struct tern_fence *f = NULL;
@@ -286,14 +225,13 @@ static void *live(void *arg)
     uint8_t data[256] = {0};
     uint64_t fence, value;
     const struct tern_context_desc d = {.size = sizeof d, .engine = -1, .completions = queue};
-    watched = true;
     w.size = 0;
-    int r = tern_allocation_create(victim, sizeof data, TERN_MEM_WRITE, 0, &a);
-    r = r ? r : tern_context_create(victim, &d, &c);
+    int r = tern_allocation_create(p, sizeof data, TERN_MEM_WRITE, 0, &a);
+    r = r ? r : tern_context_create(p, &d, &c);
     r = r ? r : tern_context_take_data(c);
-    r = r ? r : tern_fence_create(victim, 1, &f);
-    r = r ? r : tern_context_create(victim, &d, &second);
-    r = r ? r : tern_allocation_create(victim, 5u << 20, TERN_MEM_WRITE, 0, &large);
+    r = r ? r : tern_fence_create(p, 1, &f);
+    r = r ? r : tern_context_create(p, &d, &second);
+    r = r ? r : tern_allocation_create(p, 5u << 20, TERN_MEM_WRITE, 0, &large);
     if (!r) {
         work_fill(&w, tern_allocation_address(large), 4u << 20, 0x5a);
         work_wait(&w, tern_fence_address(f), 2);
@@ -313,37 +251,23 @@ static void *live(void *arg)
         r = r ? r : tern_submit_null(c, "last", NULL);
         r = r ? r : tern_wait(c, fence + 1, -1);
     }
-    assert_true(r == 0 || r == -EIO);
-    watched = false;
     tern_fence_destroy(f);
-    return NULL;
+    return r;
 }
 
 static void test_any_moment(void **state)
 {
     (void)state;
     struct actor works;
-    long n = -1, seen;
+    long n = -1;
+    bool was;
     rig_open("small,mem=64M,quantum=2000", NULL);
     open_mix(&works, "works", -1);
     const uint32_t pages = free_pages(dev);
     ok(tern_completion_queue_create(dev, &queue));
     do {
-        n++;
-        pthread_t lives, kills;
-        sem_init(&now, 0, 0);
-        atomic_store(&events, 0);
-        atomic_store(&at_event, n);
         const uint64_t mix = actor_mix(&works, 20);
-        ok(tern_process_create(dev, "victim", &victim));
-        assert_int_equal(pthread_create(&kills, NULL, killer, NULL), 0);
-        assert_int_equal(pthread_create(&lives, NULL, live, NULL), 0);
-        pthread_join(lives, NULL);
-        seen = atomic_load(&events);
-        if (seen <= n) {
-            sem_post(&now);
-        }
-        pthread_join(kills, NULL);
+        was = killed_at(++n, live);
         struct pollfd ready = {.fd = tern_completion_queue_fd(queue), .events = POLLIN};
         struct tern_completion done = {.size = sizeof done};
         assert_int_equal(poll(&ready, 1, 0), 0);
@@ -352,9 +276,8 @@ static void test_any_moment(void **state)
         ok(tern_process_destroy(victim));
         assert_int_equal(queue->users, 0);
         expect_mix(&works, mix);
-        sem_destroy(&now);
-    } while (seen > n);
-    print_message("killed at each of %ld events\n", n);
+    } while (was);
+    print_message("killed at each of %ld moments\n", n);
     assert_true(n > 40);
     ok(tern_completion_queue_destroy(queue));
     actor_close(&works);

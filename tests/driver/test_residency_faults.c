@@ -4,70 +4,17 @@
  * every allocation of host memory fails once, every access to the device fails once, engines do not stop. Nothing is
  * left behind, and those who had no part in it have right results.
  */
-#include <semaphore.h>
-
 #include "free_pages.h"
-#include "rig.h"
+#include "moments.h"
 
 #define MIB (1u << 20)
 
-static __thread bool watched;
-static atomic_long events, at_event;
-static atomic_long failing = -1; /* allocations until one fails; < 0: none does */
-static sem_t now;
-
-/** The victim's thread does something: is it time? It then gives the killer a moment to come as far as it can. */
-static void event(void)
-{
-    if (watched && atomic_fetch_add(&events, 1) == atomic_load(&at_event)) {
-        sem_post(&now);
-        nap();
-    }
-}
-
-static bool fails(void)
-{
-    return atomic_load(&failing) >= 0 && atomic_fetch_sub(&failing, 1) == 0;
-}
-
-int __real_pthread_mutex_lock(pthread_mutex_t *m);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m);
-int __real_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
-int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
-{
-    event();
-    return __real_pthread_mutex_lock(m);
-}
-
-int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
-{
-    event();
-    return __real_pthread_cond_wait(c, m);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    event();
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    event();
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
 void *__wrap_realloc(void *p, size_t size)
 {
-    return fails() ? NULL : __real_realloc(p, size);
+    return allocation_fails() ? NULL : __real_realloc(p, size);
 }
 
 static void expect_nothing_left(uint32_t pages)
@@ -121,60 +68,23 @@ static int live(struct tern_process *p)
 
 /* --------------------------------------------------------------------- killed */
 
-static struct tern_process *victim;
-
-static void *killer(void *arg)
-{
-    (void)arg;
-    while (sem_wait(&now)) {
-    }
-    ok(tern_process_kill(victim));
-    return NULL;
-}
-
-static void *live_watched(void *arg)
-{
-    (void)arg;
-    watched = true;
-    const int r = live(victim);
-    watched = false;
-    if (r && r != -EIO) {
-        print_error("%d: %s\n", r, tern_last_error());
-        abort();
-    }
-    return NULL;
-}
-
 static void test_killed(void **state)
 {
     (void)state;
     struct actor works;
     struct tern_allocation *large;
-    long n = -1, seen;
+    long n = -1;
+    bool was;
     rig_open("small,mem=16M,quantum=20000", NULL);
     open_mix(&works, "works", -1);
     ok(tern_allocation_create(works.p, 5 * MIB, TERN_MEM_WRITE, 0, &large));
     do {
-        n++;
-        pthread_t lives, kills;
-        sem_init(&now, 0, 0);
-        atomic_store(&events, 0);
-        atomic_store(&at_event, n);
         const uint64_t mix = actor_mix(&works, 20);
-        ok(tern_process_create(dev, "victim", &victim));
-        assert_int_equal(pthread_create(&kills, NULL, killer, NULL), 0);
-        assert_int_equal(pthread_create(&lives, NULL, live_watched, NULL), 0);
-        pthread_join(lives, NULL);
-        seen = atomic_load(&events);
-        if (seen <= n) {
-            sem_post(&now);
-        }
-        pthread_join(kills, NULL);
+        was = killed_at(++n, live);
         ok(tern_process_destroy(victim));
         expect_mix(&works, mix);
-        sem_destroy(&now);
-    } while (seen > n);
-    print_message("killed at each of %ld events\n", n);
+    } while (was);
+    print_message("killed at each of %ld moments\n", n);
     assert_true(n > 40);
     tern_allocation_destroy(large);
     actor_close(&works);
@@ -182,19 +92,9 @@ static void test_killed(void **state)
     rig_open("small,mem=16M", NULL); /* and with nobody else, by count */
     const uint32_t pages = free_pages(dev);
     for (long k = 0; k < n; k += 7) {
-        pthread_t lives, kills;
-        sem_init(&now, 0, 0);
-        atomic_store(&events, 0);
-        atomic_store(&at_event, k);
-        ok(tern_process_create(dev, "victim", &victim));
-        assert_int_equal(pthread_create(&kills, NULL, killer, NULL), 0);
-        assert_int_equal(pthread_create(&lives, NULL, live_watched, NULL), 0);
-        pthread_join(lives, NULL);
-        sem_post(&now);
-        pthread_join(kills, NULL);
+        killed_at(k, live);
         ok(tern_process_destroy(victim));
         expect_nothing_left(pages);
-        sem_destroy(&now);
     }
     rig_done();
 }
@@ -236,23 +136,16 @@ static void test_lost(void **state)
 {
     (void)state;
     for (int k = 0; k < 12; k++) {
-        struct tern_process *p;
-        pthread_t lives;
-        rig_open("small,mem=16M,quantum=20000", NULL);
-        ok(tern_process_create(dev, "lost", &p));
-        victim = p;
-        sem_init(&now, 0, 0);
-        atomic_store(&events, 0);
-        atomic_store(&at_event, 24 + 5 * k);
-        assert_int_equal(pthread_create(&lives, NULL, live_watched, NULL), 0);
         struct timespec t;
+        rig_open("small,mem=16M,quantum=20000", NULL);
+        const pthread_t lives = moments_begin(24 + 5 * k, live);
         clock_gettime(CLOCK_REALTIME, &t);
-        t.tv_sec += 1; /* or it ended with fewer events */
+        t.tv_sec += 1; /* or it ended with fewer moments */
         sem_timedwait(&now, &t);
         rig.gone = true;
         pthread_join(lives, NULL);
-        ok(tern_process_kill(p));
-        ok(tern_process_destroy(p));
+        ok(tern_process_kill(victim));
+        ok(tern_process_destroy(victim));
         sem_destroy(&now);
         rig_done();
     }

@@ -122,15 +122,21 @@ static void test_timeout_that_never_ends(void **state)
     assert_int_equal(clients[1].ended, clients[1].submitted);
 }
 
+/** One engine; client 0 pages, in packets of so many cycles. */
+static void restart_paging(uint64_t cost)
+{
+    restart(1);
+    tern_sched_process_fini(&procs[0]);
+    tern_sched_process_init(&m.sched, &procs[0], true);
+    client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, cost);
+}
+
 /** A paging job fails while chunks of it and of the next are requeued: only its own are dropped. */
 static void test_chunks_of_the_next_job_stay(void **state)
 {
     (void)state;
     struct client *c = &clients[0];
-    restart(1);
-    tern_sched_process_fini(&procs[0]);
-    tern_sched_process_init(&m.sched, &procs[0], true);
-    client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 500);
+    restart_paging(500);
     c->work.fault_at = 0;
     struct tern_job *first = client_submit(c, 300), *second = client_submit(c, 1); /* two chunks and one */
     config.depth = 1;
@@ -161,10 +167,7 @@ static void test_rest_of_a_faulted_job(void **state)
 {
     (void)state;
     struct client *c = &clients[0];
-    restart(1);
-    tern_sched_process_fini(&procs[0]);
-    tern_sched_process_init(&m.sched, &procs[0], true);
-    client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, 500);
+    restart_paging(500);
     c->work.fault_at = 0;
     client_submit(c, 700);
     run(600);
@@ -180,10 +183,7 @@ static void test_paging_lost_after_a_resumption(void **state)
     (void)state;
     struct client *c = &clients[0];
     config.timeout = TIMEOUT;
-    restart(1);
-    tern_sched_process_fini(&procs[0]);
-    tern_sched_process_init(&m.sched, &procs[0], true);
-    client_init(c, &procs[0], 0, TERN_BAND_NORMAL, TERN_WEIGHT_NORMAL, MOCK_HANG);
+    restart_paging(MOCK_HANG);
     client_submit(c, 1);
     run(TIMEOUT + 1500); /* paging that runs so long is preempted, and goes on */
     assert_true(m.resumed == 1 && m.queue[0].running);

@@ -12,13 +12,12 @@
 #include "base/completions.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "base/submission.h"
 #include "base/wait.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/service.h"
-
-#define SUBMIT_MAX (1u << 20)
 
 static int check_weight(uint32_t weight)
 {
@@ -260,19 +259,11 @@ int tern_os_submit(struct tern_context *c, const void *packets, size_t size, con
 static int submit_data(struct tern_context *c, const void *packets, size_t size, const void *data, size_t data_size,
                        const char *label, bool quiet, uint64_t *fence)
 {
-    if (size < TERN_PKT_LINE_BYTES || size > SUBMIT_MAX || size % TERN_PKT_LINE_BYTES) {
-        return tern_error(-EINVAL, "a DMA buffer of %zu bytes: a multiple of 64, from 64 to %u, is needed", size,
-                          SUBMIT_MAX);
-    }
-    if (data_size > TERN_DATA_MAX) {
-        return tern_error(-EINVAL, "%zu bytes of data with a DMA buffer: %u are the most", data_size, TERN_DATA_MAX);
-    }
-    struct tern_job *job = tern_job_create_data(packets, (uint32_t)size, data, (uint32_t)data_size, label);
-    int r = job ? tern_data_check(job, (uint32_t)data_size) : 0;
+    const int r = tern_submission_check(packets, size, data_size);
     if (r) {
-        tern_job_free(job);
         return r;
     }
+    struct tern_job *job = tern_job_create_data(packets, (uint32_t)size, data, (uint32_t)data_size, label);
     return submit(c, job, quiet, fence);
 }
 

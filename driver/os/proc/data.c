@@ -23,20 +23,6 @@
 
 _Static_assert(TERN_DATA_MAX == TERN_DATA_PAGES * TERN_PAGE, "they fit their place");
 
-int tern_data_check(const struct tern_job *job, uint32_t size)
-{
-    uint32_t bytes;
-    for (uint32_t at = 0; size && at < job->size; at += bytes) {
-        const uint32_t opcode = tern_job_packet(job, at, &bytes);
-        const uint32_t offset = job->packets[at / 4 + ARGS_WORD];
-        if (opcode == TERN_PKT_DISPATCH && offset >= size) {
-            return tern_error(-EINVAL, "the dispatch at byte %u has its arguments at byte %u of %u bytes of data", at,
-                              offset, size);
-        }
-    }
-    return 0;
-}
-
 /** Where the data are in the address space of the chunk's process. */
 static uint32_t address(const struct tern_chunk *s)
 {

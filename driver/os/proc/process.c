@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/children.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "os/proc/inherit.h"
@@ -266,8 +267,7 @@ int tern_os_process_destroy(struct tern_process *proc)
     if (proc->killed) {
         tern_process_free_objects(proc);
     } else if (proc->children) {
-        int r = tern_error(-EBUSY, "process '%s' has %u contexts, allocations or fences left: destroy them first",
-                           proc->name, proc->children);
+        const int r = tern_children_of_process(proc->name, proc->children);
         pthread_mutex_unlock(&dev->lock);
         return r;
     } else {

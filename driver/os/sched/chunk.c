@@ -3,16 +3,12 @@
  * Where a job is split: at packet boundaries; before every fence_wait that is not the first packet left, so that waits
  * keep no engine; behind fence_signals, so that a context that waits for them is woken at once.
  */
+#include "base/submission.h"
 #include "os/sched/sched.h"
 
 uint32_t tern_job_packet(const struct tern_job *job, uint32_t at, uint32_t *bytes)
 {
-    uint32_t opcode = job->packets[at / 4] & TERN_PKT_OPCODE_MASK;
-    *bytes = tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES;
-    if (!*bytes || *bytes > job->size - at) { /* the engine will fault at it, and run nothing behind it */
-        *bytes = TERN_PKT_LINE_BYTES;
-    }
-    return opcode;
+    return tern_packet_at(job->packets, job->size, at, bytes);
 }
 
 uint32_t tern_chunk_split(const struct tern_job *job, uint32_t start, uint32_t *packets)

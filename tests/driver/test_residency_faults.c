@@ -31,8 +31,13 @@ static void expect_nothing_left(uint32_t pages)
  * A process that uses two halves of more memory than there is, each by a context of its own, in turn and at once, and
  * the host's access to both. 0, or the first error.
  */
+static uint8_t lent[TERN_HANDLE_BYTES]; /* of memory of another process */
+static bool lends;
+
 static int live(struct tern_process *p)
 {
+    struct tern_allocation *other = NULL, *again = NULL;
+    uint8_t handle[TERN_HANDLE_BYTES];
     struct tern_context *c[2] = {NULL, NULL};
     struct tern_allocation *a[2] = {NULL, NULL};
     struct tern_context_desc d = {.size = sizeof d, .engine = -1};
@@ -52,6 +57,10 @@ static int live(struct tern_process *p)
         r = tern_submit(c[i % 2], w.w, w.size, "fill", &fence[i % 2]);
         r = r ? r : tern_allocation_read(a[(i + 1) % 2], MIB, got, 1);
     }
+    r = r ? r : tern_allocation_export(a[1], TERN_MEM_WRITE, handle);
+    r = r ? r : tern_allocation_import(p, handle, TERN_MEM_READ, 0, &again);
+    r = r || !lends ? r : tern_allocation_import(p, lent, TERN_MEM_WRITE, 0, &other);
+    r = r || !lends ? r : tern_allocation_write(other, 4096, "seen", 5);
     r = r ? r : tern_allocation_make_resident(a[0]);
     r = r ? r : tern_allocation_evict(a[0]);
     for (int i = 0; !r && i < 2; i++) {
@@ -59,6 +68,10 @@ static int live(struct tern_process *p)
         r = r ? r : tern_allocation_read(a[i], 9 * MIB - 1, &got[i], 1);
         assert_true(r || got[i] == i + 3);
     }
+    r = r ? r : tern_allocation_read(again, 9 * MIB - 1, got, 1);
+    assert_true(r || got[0] == 4);
+    tern_allocation_destroy(other);
+    tern_allocation_destroy(again);
     for (int i = 0; i < 2; i++) {
         tern_context_destroy(c[i]);
         tern_allocation_destroy(a[i]);
@@ -78,6 +91,8 @@ static void test_killed(void **state)
     rig_open("small,mem=16M,quantum=20000", NULL);
     open_mix(&works, "works", -1);
     ok(tern_allocation_create(works.p, 5 * MIB, TERN_MEM_WRITE, 0, &large));
+    ok(tern_allocation_export(large, TERN_MEM_WRITE, lent));
+    lends = true;
     do {
         const uint64_t mix = actor_mix(&works, 20);
         was = killed_at(++n, live);
@@ -86,6 +101,10 @@ static void test_killed(void **state)
     } while (was);
     print_message("killed at each of %ld moments\n", n);
     assert_true(n > 40);
+    char note[5];
+    ok(tern_allocation_read(large, 4096, note, sizeof note));
+    assert_memory_equal(note, "seen", sizeof note);
+    lends = false;
     tern_allocation_destroy(large);
     actor_close(&works);
     rig_done();

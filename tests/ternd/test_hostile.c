@@ -240,6 +240,15 @@ static void test_values_out_of_range(void **state)
         {TERN_WIRE_ALLOCATION_CREATE, p, {4096, 1ull << 32 | 1, 0}, -EINVAL},
         {TERN_WIRE_ALLOCATION_CREATE, p, {4096, 1, 1ull << 32}, -EINVAL},
         {TERN_WIRE_ALLOCATION_CREATE, p, {big, 1, 0}, -ENOSPC},
+        {TERN_WIRE_ALLOCATION_EXPORT, m, {0}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_EXPORT, m, {1ull << 32 | 1}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_EXPORT, m, {TERN_MEM_EXEC}, -EACCES},
+        {TERN_WIRE_ALLOCATION_EXPORT, p, {1}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_IMPORT, m, {1}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_IMPORT, p, {0}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_IMPORT, p, {1ull << 32 | 1}, -EINVAL},
+        {TERN_WIRE_ALLOCATION_IMPORT, p, {1}, -ENOENT},
+        {TERN_WIRE_ALLOCATION_IMPORT, p, {1, big, big}, -ENOENT},
         {TERN_WIRE_PROCESS_DIRTY, p, {1ull << 32, 4096, 0}, -EINVAL},
         {TERN_WIRE_PROCESS_DIRTY, p, {0x10000, big, 0}, -EINVAL},
         {TERN_WIRE_PROCESS_DIRTY, p, {0x10000, 4u << 20, 0}, -EFAULT},
@@ -510,6 +519,10 @@ static void test_limits(void **state)
     assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_CREATE, p, 65537, rw, 0, NULL), -ENOSPC);
     const uint32_t m = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 61440, rw, 0);
     assert_int_equal(raw_call(&other, TERN_WIRE_ALLOCATION_CREATE, q, 4097, rw, 0, NULL), -ENOSPC);
+    struct tern_wire_reply handle; /* what is imported counts as well */
+    assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_EXPORT, m, rw, 0, 0, &handle), 0);
+    assert_int_equal(raw_call(&other, TERN_WIRE_ALLOCATION_IMPORT, q, rw, handle.value[0], handle.value[1], NULL),
+                     -ENOSPC);
     raw_make(&other, TERN_WIRE_FENCE_CREATE, q, 0, 0, 0); /* a page too */
     assert_int_equal(raw_call(&r, TERN_WIRE_FENCE_CREATE, p, 0, 0, 0, NULL), -ENOSPC);
     const struct tern_wire_entry e = {

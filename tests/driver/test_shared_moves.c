@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Memory that several processes map is evicted and brought for all of them at once, and as dear as to the dearest. */
+#include "tables.h"
+#include "users.h"
+
+#define BLOCK 1024u /* pages */
+
+/** It is evicted from all its processes at once, whose work finds it again where it comes back. */
+static void test_moves(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    struct user p = user("makes"), q = user("uses"), o = user("other");
+    struct tern_allocation *a = memory(&p, 6 * MIB, RW), *i, *late, *large = memory(&o, 12 * MIB, RW);
+    ok(tern_allocation_export(a, RW, handle));
+    i = import(&q, handle, RW);
+    for (int round = 0; round < 6; round++) {
+        assert_int_equal(fill(&p, a, 0, 6 * MIB, (uint8_t)(round + 1)), 0);
+        assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xee), 0);
+        assert_false(a->mem->blocks[0].resident);
+        uint32_t large_pages; /* no table of either has the block any more */
+        assert_int_equal(mapped(p.p, tern_allocation_address(a), BLOCK, &large_pages), 0);
+        assert_int_equal(mapped(q.p, tern_allocation_address(i), BLOCK, &large_pages), 0);
+        late = import(&p, handle, TERN_MEM_READ); /* while it is away */
+        expect(i, 0, 6 * MIB, (uint8_t)(round + 1));
+        assert_int_equal(fill(&q, i, 2 * MIB, 3 * MIB, (uint8_t)(round + 100)), 0);
+        assert_true(a->mem->blocks[0].resident && a->mem->blocks[1].resident);
+        expect(a, 0, 2 * MIB, (uint8_t)(round + 1));
+        expect(late, 2 * MIB, 3 * MIB, (uint8_t)(round + 100));
+        expect(large, 0, 12 * MIB, 0xee);
+        work_copy(&b, tern_allocation_address(a), tern_allocation_address(late) + 2 * MIB, MIB); /* maps what came */
+        const uint32_t set[] = {tern_allocation_address(a), tern_allocation_address(late)};
+        ok(tern_context_set_residency(p.c, set, 2));
+        ok(tern_wait(p.c, work_submit(&b, p.c, "copy"), PATIENCE));
+        expect(i, 0, MIB, (uint8_t)(round + 100));
+        tern_allocation_destroy(late);
+    }
+    tern_allocation_destroy(a);
+    assert_int_equal(fill(&o, large, 0, 12 * MIB, 0xdd), 0);
+    expect(i, 2 * MIB, 3 * MIB, 105);
+    tern_allocation_destroy(i);
+    tern_allocation_destroy(large);
+    leave(&p);
+    leave(&q);
+    leave(&o);
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+struct importer {
+    const struct user *u;
+    const uint8_t *handle;
+    struct tern_allocation *a;
+};
+
+static void *import_thread(void *arg)
+{
+    struct importer *m = arg;
+    m->a = import(m->u, m->handle, RW);
+    return NULL;
+}
+
+/** An import in the middle of a move waits for it: what came meanwhile it maps as well. */
+static void test_import_in_a_move(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    pthread_t thread;
+    rig_open(small, NULL);
+    struct user p = user("makes"), q = user("uses");
+    struct importer m = {.u = &q, .handle = handle};
+    struct tern_allocation *a = memory(&p, 4 * MIB, RW);
+    ok(tern_allocation_export(a, RW, handle));
+    assert_int_equal(fill(&p, a, 0, 4 * MIB, 6), 0);
+    pthread_mutex_lock(&dev->lock);
+    ok(tern_move_out(&a->mem->blocks[0]));
+    ok(tern_pager_start(dev));
+    pthread_mutex_unlock(&dev->lock);
+    rig.gated = true;
+    const uint32_t at = tern_allocation_address(a);
+    ok(tern_context_set_residency(p.c, &at, 1));
+    work_fill(&b, at, 64, 7);
+    const uint64_t fence = work_submit(&b, p.c, "brings");
+    until(rig.at_gate);
+    assert_int_equal(pthread_create(&thread, NULL, import_thread, &m), 0);
+    for (int i = 0; i < 50; i++) {
+        nap();
+    }
+    rig.gated = false;
+    pthread_join(thread, NULL);
+    ok(tern_wait(p.c, fence, PATIENCE));
+    assert_int_equal(fill(&q, m.a, 64, 64, 8), 0);
+    expect(a, 0, 64, 7);
+    expect(a, 64, 64, 8);
+    expect(m.a, 128, 4 * MIB - 128, 6);
+    tern_allocation_destroy(m.a);
+    tern_allocation_destroy(a);
+    leave(&p);
+    leave(&q);
+    rig_done();
+}
+
+/** Waits for frees. */
+static void unmapped(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    while (!tern_list_empty(&dev->retiring)) {
+        pthread_cond_wait(&dev->changed, &dev->lock);
+    }
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/** A victim is as dear as to the process to which it is dearest; and a pin of either keeps it. */
+static void test_price(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    rig_open(small, NULL);
+    struct user p = user("idle"), q = user("focus"), o = user("other");
+    struct tern_allocation *a = memory(&p, 4 * MIB, RW), *mine = memory(&o, 4 * MIB, RW), *i, *want;
+    ok(tern_allocation_export(a, RW, handle));
+    i = import(&q, handle, RW);
+    ok(tern_context_set_priority(p.c, TERN_BAND_IDLE, 0));
+    ok(tern_context_set_priority(q.c, TERN_BAND_FOCUS, 0));
+    assert_int_equal(fill(&p, a, 0, 4 * MIB, 1), 0);
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    want = memory(&o, 8 * MIB, RW);
+    assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
+    assert_true(a->mem->blocks[0].resident); /* used longest ago, but of a process in FOCUS, too */
+    assert_false(mine->mem->blocks[0].resident);
+    tern_allocation_destroy(i);
+    unmapped();
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_false(a->mem->blocks[0].resident); /* now only of one in IDLE */
+    i = import(&q, handle, RW);
+    ok(tern_allocation_make_resident(i));
+    assert_true(a->mem->blocks[0].resident);
+    assert_int_equal(fill(&o, want, 0, 8 * MIB, 3), 0);
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_true(a->mem->blocks[0].resident);
+    tern_allocation_destroy(i); /* with its pin */
+    unmapped();
+    ok(tern_allocation_make_resident(want));
+    assert_int_equal(fill(&o, mine, 0, 4 * MIB, 2), 0);
+    assert_false(a->mem->blocks[0].resident);
+    ok(tern_allocation_evict(want));
+    tern_allocation_destroy(a);
+    tern_allocation_destroy(mine);
+    tern_allocation_destroy(want);
+    leave(&p);
+    leave(&q);
+    leave(&o);
+    rig_done();
+}
+
+/* ---------------------------------------------------------------------- at once */
+
+#define SIDES 3u
+#define PART (2u * MIB)
+
+struct side {
+    struct user u;
+    struct tern_allocation *all, *own;
+    pthread_t thread;
+    uint32_t n;
+};
+
+/** Its part of the memory that all have, and memory of its own, over and over, while others evict both. */
+static void *work_side(void *arg)
+{
+    struct side *s = arg;
+    static __thread struct work w;
+    uint8_t got[64];
+    for (uint32_t k = 0; k < 12; k++) {
+        const uint8_t value = (uint8_t)(k * SIDES + s->n + 1);
+        const uint32_t set[] = {tern_allocation_address(s->all), tern_allocation_address(s->own)};
+        uint64_t fence = 0;
+        w.size = 0;
+        work_fill(&w, set[0] + s->n * PART, PART, value);
+        work_copy(&w, set[1], set[0] + s->n * PART, PART);
+        ok(tern_context_set_residency(s->u.c, set, 2));
+        ok(tern_submit(s->u.c, w.w, w.size, "part", &fence));
+        ok(tern_wait(s->u.c, fence, PATIENCE));
+        for (uint32_t at = 0; at < PART; at += 61 * 64) {
+            ok(tern_allocation_read(k % 2 ? s->all : s->own, (k % 2 ? s->n * PART : 0) + at, got, 64));
+            for (int i = 0; i < 64; i++) {
+                if (got[i] != value) {
+                    print_error("side %u, round %u: %u and not %u\n", s->n, k, got[i], value);
+                    abort();
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+static void test_at_once(void **state)
+{
+    (void)state;
+    uint8_t handle[16];
+    struct side s[SIDES];
+    rig_open(small, NULL);
+    const uint32_t pages = free_pages(dev);
+    for (uint32_t i = 0; i < SIDES; i++) {
+        s[i] = (struct side){.u = user("side"), .n = i};
+        s[i].own = memory(&s[i].u, 4 * MIB, RW);
+        if (i == 0) {
+            s[0].all = memory(&s[0].u, SIDES * PART, RW);
+            ok(tern_allocation_export(s[0].all, RW, handle));
+        } else {
+            s[i].all = import(&s[i].u, handle, RW);
+        }
+    }
+    for (uint32_t i = 0; i < SIDES; i++) {
+        assert_int_equal(pthread_create(&s[i].thread, NULL, work_side, &s[i]), 0);
+    }
+    for (uint32_t i = 0; i < SIDES; i++) {
+        pthread_join(s[i].thread, NULL);
+    }
+    for (uint32_t i = 0; i < SIDES; i++) {
+        tern_allocation_destroy(s[i].all);
+        tern_allocation_destroy(s[i].own);
+        leave(&s[i].u);
+    }
+    assert_true(dev->pager.evicted > 0);
+    expect_nothing_left(pages);
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_import_in_a_move),
+        cmocka_unit_test(test_price),
+        cmocka_unit_test(test_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -160,6 +160,31 @@ static void test_many_users(void **state)
     finish(56);
 }
 
+/** Comparisons that a chunk costs, of processes that sleep and wake up all the time. */
+static double decisions(int processes, int of_users)
+{
+    restart(1);
+    for (int i = 0; i < processes; i++) {
+        if (of_users) {
+            belong(i, 1, i % of_users);
+        }
+        client_init(&clients[i], &procs[i], 0, TERN_BAND_NORMAL, 100, 100 + 37u * (unsigned)(i % 20));
+        client_flood(&clients[i], 1);
+    }
+    run(4000000);
+    const double each = (double)m.sched.comparisons / (double)m.sched.engine[0].next_id;
+    finish(processes);
+    return each;
+}
+
+static void test_decisions_cost_the_same(void **state)
+{
+    (void)state;
+    const double without = decisions(200, 0), few = decisions(200, 2), many = decisions(200, 50);
+    printf("comparisons a chunk, 200 processes: %.1f without users, %.1f with 2, %.1f with 50\n", without, few, many);
+    assert_true(few <= 1.2 * without && many <= 1.2 * without);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +193,7 @@ int main(void)
         cmocka_unit_test_setup(test_processes_that_sleep, setup_users),
         cmocka_unit_test_setup(test_within, setup_users),
         cmocka_unit_test_setup(test_many_users, setup_users),
+        cmocka_unit_test_setup(test_decisions_cost_the_same, setup_users),
     };
     return cmocka_run_group_tests_name("sched_users", tests, NULL, NULL);
 }

@@ -282,6 +282,34 @@ static void test_entries_that_are_wrong(void **state)
     disconnected(&r);
 }
 
+/** However it says that it sleeps on its completions, it has them, is woken once at most, and nothing else happens. */
+static void test_sleeps_as_it_likes(void **state)
+{
+    (void)state;
+    const uint32_t how[] = {TERN_WIRE_AWAKE, TERN_WIRE_MESSAGE, TERN_WIRE_FUTEX, 3, UINT32_MAX};
+    struct raw r = raw_open();
+    const uint32_t p = raw_make(&r, TERN_WIRE_PROCESS_CREATE, 0, 0, 0, 0);
+    struct tern_wire_entry e = {.length = sizeof e, .op = TERN_WIRE_ENTRY_NULL,
+                                .object = raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 1)};
+    for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+        char byte[8];
+        atomic_store(&r.shared->completions.sleeping, how[i]);
+        e.fence = i + 1;
+        raw_put(&r, &e, NULL, 0);
+        while (atomic_load(&r.shared->completions.tail) != i + 1 || atomic_load(&r.shared->completions.sleeping)) {
+            nap();
+        }
+        const bool message = how[i] != TERN_WIRE_AWAKE && how[i] != TERN_WIRE_FUTEX;
+        assert_int_equal(raw_call(&r, TERN_WIRE_TIME, 0, 0, 0, 0, NULL), 0);
+        if (message) {
+            assert_int_equal(recv(r.session, byte, sizeof byte, 0), 1);
+        }
+        assert_int_equal(recv(r.session, byte, sizeof byte, MSG_DONTWAIT), -1);
+    }
+    raw_close(&r);
+    nothing_left();
+}
+
 /** Twice the same, while another works with it. */
 static void test_destroyed_twice(void **state)
 {
@@ -451,6 +479,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_tail_that_is_impossible, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_nobody_reads_messages, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_entries_that_are_wrong, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_sleeps_as_it_likes, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_destroyed_twice, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_head_that_is_impossible, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_flood, serve, serve_end),

@@ -144,46 +144,78 @@ static void test_stream(void **state)
     }
 }
 
-/** At random places of twice the memory: each access asks for its block; no bit differs. */
-static void test_gather(void **state)
+enum { GATHER_ITEMS = 16, STEPS = 6, ACCESSES = 2 * GATHER_ITEMS * STEPS };
+
+/** Where work-item i goes in its step k, given where it went before. */
+static uint32_t place(uint32_t *r, uint32_t bytes)
 {
-    (void)state;
-    enum { N = 16, STEPS = 6 };
-    struct actor a;
-    struct arrays x;
-    uint32_t sum[N], want[N] = {0}, v;
-    open_device("small,mem=16M");
-    actor_open(&a, "gather", -1, code_gather, sizeof code_gather);
-    arrays_open(&x, &a, 32 * MIB);
-    const uint32_t args[] = {tern_allocation_address(x.from), tern_allocation_address(a.data), STEPS, x.bytes - 4,
-                             tern_allocation_address(x.to)};
-    ok(tern_allocation_write(a.args, 0, args, sizeof args));
-    actor_dispatch(&a, N);
-    ok(tern_wait(a.c, work_submit(&b, a.c, "gather"), PATIENCE));
-    ok(tern_allocation_read(a.data, 0, sum, sizeof sum));
-    uint32_t *added = calloc(x.bytes / 4, 4);
+    *r = *r * 0x1966060du + 0x3c6ef35fu;
+    return *r & (bytes - 4);
+}
+
+static uint64_t gather(struct actor *a, const struct arrays *x)
+{
+    const uint32_t args[] = {tern_allocation_address(x->from), tern_allocation_address(a->data), STEPS, x->bytes - 4,
+                             tern_allocation_address(x->to)};
+    ok(tern_allocation_write(a->args, 0, args, sizeof args));
+    actor_dispatch(a, GATHER_ITEMS);
+    return work_submit(&b, a->c, "gather");
+}
+
+static void expect_gathered(struct actor *a, const struct arrays *x)
+{
+    uint32_t sum[GATHER_ITEMS], v, *added = calloc(x->bytes / 4, 4);
     assert_non_null(added);
-    for (uint32_t i = 0; i < N; i++) {
+    ok(tern_allocation_read(a->data, 0, sum, sizeof sum));
+    for (uint32_t i = 0; i < GATHER_ITEMS; i++) {
+        uint32_t want = 0;
         for (uint32_t k = 0, r = i; k < STEPS; k++) {
-            r = r * 0x1966060du + 0x3c6ef35fu;
-            want[i] += value_of((r & (x.bytes - 4)) / 4);
-            added[(r & (x.bytes - 4)) / 4] += i;
+            const uint32_t at = place(&r, x->bytes);
+            want += value_of(at / 4);
+            added[at / 4] += i;
         }
-        assert_int_equal(sum[i], want[i]);
+        assert_int_equal(sum[i], want);
     }
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < GATHER_ITEMS; i++) {
         for (uint32_t k = 0, r = i; k < STEPS; k++) {
-            r = r * 0x1966060du + 0x3c6ef35fu;
-            ok(tern_allocation_read(x.to, r & (x.bytes - 4), &v, 4));
-            assert_int_equal(v, added[(r & (x.bytes - 4)) / 4]);
+            const uint32_t at = place(&r, x->bytes);
+            ok(tern_allocation_read(x->to, at, &v, 4));
+            assert_int_equal(v, added[at / 4]);
         }
     }
     free(added);
-    print_message("%llu page requests\n", (unsigned long long)requests());
-    assert_true(requests() > 20);
-    arrays_close(&x);
-    actor_close(&a);
-    rig_done();
+}
+
+/** At random places of twice the memory, and of eight times with room for one block: each access asks for its block
+ *  once at most, also if another process does the same. */
+static void test_gather(void **state)
+{
+    (void)state;
+    static const char *const config[] = {"small,mem=16M", "small,mem=8M,host=120M"};
+    for (int n = 1; n <= 2; n++) {
+        struct actor a[2];
+        struct arrays x[2];
+        uint64_t fence[2];
+        open_device(config[n - 1]);
+        for (int i = 0; i < n; i++) {
+            actor_open(&a[i], "gather", i, code_gather, sizeof code_gather);
+            arrays_open(&x[i], &a[i], 32 * MIB);
+        }
+        for (int i = 0; i < n; i++) {
+            fence[i] = gather(&a[i], &x[i]);
+        }
+        for (int i = 0; i < n; i++) {
+            ok(tern_wait(a[i].c, fence[i], PATIENCE));
+            expect_gathered(&a[i], &x[i]);
+        }
+        print_message("%s: %llu page requests\n", config[n - 1], (unsigned long long)requests());
+        assert_in_range(requests(), 20, 2 * n * ACCESSES);
+        for (int i = 0; i < n; i++) {
+            arrays_close(&x[i]);
+            actor_close(&a[i]);
+        }
+        rig_done();
+    }
 }
 
 /** Copies and fills do not wait for pages: what they name is there before, whatever kernels need besides. */
@@ -249,6 +281,31 @@ static void test_two(void **state)
         actor_close(&a[i]);
     }
     assert_int_equal(free_pages(dev), pages);
+    rig_done();
+}
+
+/** What streams through more than the device has leaves room when it has had its stay, however often it asks. */
+static void test_stay(void **state)
+{
+    (void)state;
+    struct actor a, other;
+    struct arrays x;
+    struct tern_allocation *set;
+    open_device("small,mem=32M,host=224M,stay=1000000,timeout=200000");
+    actor_open(&a, "streams", 0, code_stream, sizeof code_stream);
+    open_mix(&other, "waits", 1);
+    arrays_open(&x, &a, 128 * MIB);
+    ok(tern_allocation_create(other.p, 24 * MIB, TERN_MEM_WRITE, 0, &set));
+    const uint64_t fence = stream(&a, &x, "stream");
+    run_mix(&other, 10);
+    assert_int_equal(tern_context_ended(a.c), 0);
+    ok(tern_wait(a.c, fence, PATIENCE));
+    expect_streamed(&x);
+    assert_true(stats(&a).cycles > 8000000);
+    tern_allocation_destroy(set);
+    arrays_close(&x);
+    actor_close(&a);
+    actor_close(&other);
     rig_done();
 }
 
@@ -391,8 +448,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stream),     cmocka_unit_test(test_gather),    cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_two),        cmocka_unit_test(test_violations), cmocka_unit_test(test_meanwhile),
-        cmocka_unit_test(test_without),
+        cmocka_unit_test(test_two),        cmocka_unit_test(test_stay),      cmocka_unit_test(test_violations),
+        cmocka_unit_test(test_meanwhile),  cmocka_unit_test(test_without),
     };
     return cmocka_run_group_tests_name("page_requests", tests, NULL, NULL);
 }

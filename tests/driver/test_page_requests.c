@@ -186,8 +186,27 @@ static void expect_gathered(struct actor *a, const struct arrays *x)
     free(added);
 }
 
+/** Another context of the same process, on the other engine, with arguments, stacks and results of its own. */
+static void actor_twin(struct actor *twin, const struct actor *of)
+{
+    const struct tern_context_desc d = {.size = sizeof d, .name = "twin", .engine = 1};
+    *twin = *of;
+    ok(tern_context_create(of->p, &d, &twin->c));
+    ok(tern_allocation_create(of->p, 4096, TERN_MEM_WRITE, 0, &twin->args));
+    ok(tern_allocation_create(of->p, 1u << 18, TERN_MEM_WRITE, 0, &twin->stack));
+    ok(tern_allocation_create(of->p, 4096, TERN_MEM_WRITE, 0, &twin->data));
+}
+
+static void twin_close(struct actor *twin)
+{
+    tern_context_destroy(twin->c);
+    tern_allocation_destroy(twin->args);
+    tern_allocation_destroy(twin->stack);
+    tern_allocation_destroy(twin->data);
+}
+
 /** At random places of twice the memory, and of eight times with room for one block: each access asks for its block
- *  once at most, also if another process does the same. */
+ *  once at most, also if another context does the same. */
 static void test_gather(void **state)
 {
     (void)state;
@@ -198,7 +217,11 @@ static void test_gather(void **state)
         uint64_t fence[2];
         open_device(config[n - 1]);
         for (int i = 0; i < n; i++) {
-            actor_open(&a[i], "gather", i, code_gather, sizeof code_gather);
+            if (i) {
+                actor_twin(&a[i], &a[0]);
+            } else {
+                actor_open(&a[i], "gather", 0, code_gather, sizeof code_gather);
+            }
             arrays_open(&x[i], &a[i], 32 * MIB);
         }
         for (int i = 0; i < n; i++) {
@@ -210,9 +233,9 @@ static void test_gather(void **state)
         }
         print_message("%s: %llu page requests\n", config[n - 1], (unsigned long long)requests());
         assert_in_range(requests(), 20, 2 * n * ACCESSES);
-        for (int i = 0; i < n; i++) {
+        for (int i = n; i--;) {
             arrays_close(&x[i]);
-            actor_close(&a[i]);
+            (i ? twin_close : actor_close)(&a[i]);
         }
         rig_done();
     }
@@ -284,6 +307,16 @@ static void test_two(void **state)
     rig_done();
 }
 
+/** Until the actor's work waits for a page that cannot come yet, since copies stop at the gate. */
+static void until_waits(struct actor *a)
+{
+    rig.gated = true;
+    until(rig.at_gate);
+    pthread_mutex_lock(&dev->lock);
+    assert_int_equal(a->c->sched.state, TERN_SCHED_ABSENT);
+    pthread_mutex_unlock(&dev->lock);
+}
+
 /** What streams through more than the device has leaves room when it has had its stay, however often it asks. */
 static void test_stay(void **state)
 {
@@ -295,9 +328,18 @@ static void test_stay(void **state)
     actor_open(&a, "streams", 0, code_stream, sizeof code_stream);
     open_mix(&other, "waits", 1);
     arrays_open(&x, &a, 128 * MIB);
-    ok(tern_allocation_create(other.p, 24 * MIB, TERN_MEM_WRITE, 0, &set));
+    ok(tern_allocation_create(other.p, 30 * MIB, TERN_MEM_WRITE, 0, &set));
+    actor_set(&other, 0, 10);
+    actor_set(&other, 1, tern_allocation_address(other.data));
     const uint64_t fence = stream(&a, &x, "stream");
-    run_mix(&other, 10);
+    until_waits(&a);
+    actor_dispatch(&other, MIX_ITEMS);
+    const uint64_t waits = work_submit(&b, other.c, "mix");
+    rig.gated = false;
+    ok(tern_wait(other.c, waits, PATIENCE));
+    const uint64_t ran = stats(&a).cycles;
+    print_message("%llu cycles before it leaves room\n", (unsigned long long)ran);
+    assert_in_range(ran, 500000, 6000000);
     assert_int_equal(tern_context_ended(a.c), 0);
     ok(tern_wait(a.c, fence, PATIENCE));
     expect_streamed(&x);
@@ -349,16 +391,6 @@ static void test_violations(void **state)
     arrays_close(&x);
     actor_close(&good);
     rig_done();
-}
-
-/** Until the actor's work waits for a page that cannot come yet, since copies stop at the gate. */
-static void until_waits(struct actor *a)
-{
-    rig.gated = true;
-    until(rig.at_gate);
-    pthread_mutex_lock(&dev->lock);
-    assert_int_equal(a->c->sched.state, TERN_SCHED_ABSENT);
-    pthread_mutex_unlock(&dev->lock);
 }
 
 enum meanwhile { KILL, DESTROY, SUSPEND, RESET, EVERYTHING };

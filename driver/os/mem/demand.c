@@ -170,6 +170,11 @@ struct tern_block *tern_demand_wanted(const struct tern_context *c)
     return a ? tern_block_of(a, c->wanted.page - a->va) : NULL;
 }
 
+bool tern_demand_waits(const struct tern_context *c)
+{
+    return c->wanted.page && !tern_list_empty(&c->absent);
+}
+
 /** Has it run since its page came, or had time enough to? */
 static bool has_run(const struct tern_context *c)
 {
@@ -190,14 +195,20 @@ void tern_demand_ready(struct tern_context *c)
     c->wanted.ready = c->wanted.page && !c->wanted.ready ? now + !now : c->wanted.ready;
 }
 
+/** It is on an engine, or nothing keeps it from one but others that are there. */
+static bool may_run(const struct tern_sched_context *s)
+{
+    return s->inflight || s->state == TERN_SCHED_READY || !tern_list_empty(&s->update);
+}
+
 /** Of one mapping of it. */
 static bool keeps(const struct tern_allocation *a, const struct tern_block *b)
 {
     TERN_LIST_EACH(node, &a->proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        if (c->wanted.page - a->va - b->first < b->pages && c->wanted.page && c->wanted.ready && !has_run(c) &&
-            !tern_list_empty(&c->sched.jobs) && !a->proc->sched.error) {
+        if (c->wanted.page && c->wanted.page - a->va - b->first < b->pages && c->wanted.ready && may_run(&c->sched) &&
+            !has_run(c)) {
             return true;
         }
     }

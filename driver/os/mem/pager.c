@@ -77,7 +77,8 @@ static struct tern_demand demand_of(struct tern_process *proc)
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_sched_context *s = &c->sched;
         const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
-        const bool idle = tern_list_empty(&s->jobs) || (known && s->state != TERN_SCHED_READY && !s->inflight);
+        const bool runs = s->state == TERN_SCHED_READY || s->inflight || tern_demand_waits(c);
+        const bool idle = tern_list_empty(&s->jobs) || (known && !runs);
         const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
         d.band = s->band > d.band ? s->band : d.band;
         dev->pager.looked++;
@@ -343,22 +344,27 @@ static struct tern_job *held_for(const struct tern_context *c)
                                                              : tern_sched_next_job(s);
 }
 
-/** Lets go those for whom all is there, and takes out those that want nothing any more. The most urgent of the rest. */
-static struct tern_context *most_urgent(struct tern_device *dev)
+/** Lets go those for whom all is there, and takes out those that want nothing any more. The most urgent of the rest;
+ *  asks: of those that wait for a page. */
+static struct tern_context *most_urgent(struct tern_device *dev, bool asks)
 {
     struct tern_context *best = NULL;
+    bool there = false;
     for (struct tern_list *node = dev->pager.contexts.next, *next; node != &dev->pager.contexts; node = next) {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         const struct tern_job *job = held_for(c);
         next = node->next;
         if (!job || !tern_residency_missing(c, job)) {
             tern_list_remove(&c->absent);
+            tern_demand_ready(c);
             tern_sched_context_recheck(&dev->sched, &c->sched, false);
             tern_device_kick(dev);
-        } else if (!best || c->sched.band > best->sched.band) {
+        } else if ((!best || c->sched.band > best->sched.band) && (!asks || tern_demand_waits(c))) {
             best = c;
         }
+        there = there || (c == dev->pager.goes_on && !tern_list_empty(&c->absent));
     }
+    dev->pager.goes_on = there ? dev->pager.goes_on : NULL;
     return best;
 }
 
@@ -428,8 +434,15 @@ static enum outcome step(struct tern_device *dev)
     if (!tern_list_empty(&dev->pager.wishes)) {
         return grant(dev, TERN_LIST_ENTRY(dev->pager.wishes.next, struct wish, node));
     }
-    struct tern_context *c = most_urgent(dev);
-    return c && !dev->lost ? serve(dev, c) : NOTHING_TO_DO;
+    struct tern_context *const best = most_urgent(dev, false), *c = dev->pager.goes_on ? dev->pager.goes_on : best;
+    enum outcome o = c && !dev->lost ? serve(dev, c) : NOTHING_TO_DO;
+    if (o == LATER && c == best && (c = most_urgent(dev, true))) {
+        /* what keeps memory in its stay may be held itself, for a page: that comes, or its stay never ends */
+        dev->pager.goes_on = c;
+        o = serve(dev, c);
+    }
+    dev->pager.goes_on = o == AGAIN ? dev->pager.goes_on : NULL;
+    return o;
 }
 
 static void *pager(void *arg)

@@ -82,6 +82,7 @@ struct tern_pager {
     pthread_cond_t wake;
     bool started, stop;
     struct tern_list contexts; /**< Held because something is absent, oldest first. */
+    struct tern_context *goes_on; /**< The one of them whose page comes before what is more urgent; NULL: none. */
     struct tern_list wishes;   /**< Of calls that wait: for pages, or for an allocation. */
     uint64_t uses;             /**< Counts uses: what recency is told by. */
     uint64_t decisions;        /**< Counts choices of victims, */
@@ -149,6 +150,8 @@ struct tern_block *tern_demand_missing(const struct tern_process *proc, const st
 bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t address);
 /** The block that the context's work has asked for, or NULL. */
 struct tern_block *tern_demand_wanted(const struct tern_context *c);
+/** Is the context held while its work waits for a page? */
+bool tern_demand_waits(const struct tern_context *c);
 /** Forgets what the context has asked for, if it has run since that came. */
 void tern_demand_look(struct tern_context *c);
 /** All that it waited for is there. */

@@ -8,7 +8,8 @@
  * To wake a thread costs more than a small command. So the worker is left out where that makes no difference: the
  * thread that appends a quick command (command.h) with nothing before it that has not started submits it, and a thread
  * that waits for the queue finishes a quick command that completed and that no callback waits for. It is then woken by
- * the device's thread. The application's functions are called by the worker only.
+ * the device's thread; of a client of ternd by ternd itself, since it waits in the driver (rt_queue_wait_locked). The
+ * application's functions are called by the worker only.
  *
  * In order: commands start in the order of appending. Out of order: any command whose events have ended may start, in
  * that order among those, except across a barrier; so a command that waits for the application never holds up others.

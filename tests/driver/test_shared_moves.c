@@ -102,6 +102,64 @@ static void test_import_in_a_move(void **state)
     rig_done();
 }
 
+/** Is work of the process on an engine? */
+static bool runs(const struct tern_process *p)
+{
+    for (uint32_t e = 0; e < dev->kmd.engines; e++) {
+        const struct tern_sched_engine *engine = &dev->sched.engine[e];
+        for (uint32_t i = 0; i < engine->n; i++) {
+            if (engine->inflight[i].context->process == &p->sched) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/** Nothing is unmapped under work of a process that imported it: if its engine does not stop, that is reset first. */
+static void test_in_use(void **state)
+{
+    (void)state;
+    const struct tern_context_desc d = {.size = sizeof d, .engine = 1};
+    struct tern_fault f = {.size = sizeof f};
+    uint8_t handle[16];
+    struct user p, q;
+    rig_open(small, NULL);
+    p = user("makes");
+    ok(tern_process_create(dev, "uses", &q.p));
+    ok(tern_context_create(q.p, &d, &q.c));
+    struct tern_allocation *a = memory(&p, 2 * MIB, RW), *i; /* in small pages, each of which is looked up */
+    ok(tern_allocation_export(a, RW, handle));
+    i = import(&q, handle, RW);
+    for (int n = 0; n < 60; n++) {
+        work_fill(&b, tern_allocation_address(i), 2 * MIB, (uint8_t)(n + 1));
+    }
+    rig.deaf_to = q.c->id;
+    rig.deaf = 2;
+    const uint64_t fence = work_submit(&b, q.c, "fills");
+    pthread_mutex_lock(&dev->lock);
+    ok(tern_pager_start(dev));
+    while (!runs(q.p) && q.c->ended < fence) {
+        pthread_mutex_unlock(&dev->lock);
+        nap();
+        pthread_mutex_lock(&dev->lock);
+    }
+    ok(tern_move_out(&a->mem->blocks[0]));
+    pthread_mutex_unlock(&dev->lock);
+    rig.deaf = 0;
+    assert_int_equal(tern_wait(q.c, fence, PATIENCE), -EIO);
+    assert_int_equal(tern_process_status(q.p, &f), -EIO);
+    assert_int_equal(f.code, TERN_FAULT_TIMEOUT);
+    assert_int_equal(rig.resets, 1);
+    assert_int_equal(fill(&p, a, 0, 2 * MIB, 99), 0); /* the other one lost nothing */
+    expect(a, 0, 2 * MIB, 99);
+    tern_allocation_destroy(i);
+    tern_allocation_destroy(a);
+    leave(&p);
+    leave(&q);
+    rig_done();
+}
+
 /** Waits for frees. */
 static void unmapped(void)
 {
@@ -234,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_import_in_a_move),
+        cmocka_unit_test(test_in_use),
         cmocka_unit_test(test_price),
         cmocka_unit_test(test_at_once),
     };

@@ -58,6 +58,12 @@ static void test_rights(void **state)
     expect(a, 0, 4096, 1);
     assert_int_equal(fill(&p, a, 0, 4096, 4), 0); /* the maker lost nothing by that */
     expect(a, 0, 4096, 4);
+    struct tern_allocation_info info[8] = {{.size = sizeof *info}};
+    const int n = tern_process_allocations(q.p, info, 8);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(info[i].shared, !info[i].driver);
+    }
+    assert_int_equal(tern_process_allocations(p.p, info, 8), n - 1);
     tern_allocation_destroy(a);
     struct user s = user("late");
     expect_refused(&s, rw, RW, 0, -ENOENT, unknown);

@@ -215,6 +215,7 @@ struct tern_allocation_info {
     uint64_t bytes;   /**< A multiple of 4 KiB. */
     uint32_t flags;   /**< TERN_MEM_*. */
     bool driver;      /**< Not by tern_allocation_create or tern_fence_create: DMA buffers of a context. */
+    bool shared;      /**< Other allocations, perhaps of other processes, map the same memory. */
 };
 /**
  * Its allocations, lowest address first, without those that were destroyed: at most max into out, whose elements are of

@@ -34,7 +34,8 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
         if (n < max) {
             const struct tern_allocation_info info = {
                 .address = a->va * TERN_PAGE, .bytes = tern_os_allocation_size(a), .flags = a->flags,
-                .driver = a->internal};
+                .driver = a->internal,
+                .shared = a->mem && a->mem->mapping_count > 1};
             r = tern_sized_give_at(out, stride, n, &info, sizeof info);
         }
         n++;

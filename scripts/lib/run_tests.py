@@ -139,7 +139,8 @@ def bare(t):
 
 THREADS = (r"^driver\.(completions|device|fault|app|kill|preempt|published|space|survey|tdr|threads|wait)$|"
            r"^opencl\.(api|run|app)_|"
-           r"^ternd\.(hostile|gone|soak|driver_(threads|completions)|opencl_run_(events|threads|races|callbacks))$")
+           r"^ternd\.(hostile|gone|soak|driver_(threads|waits|completions)|"
+           r"opencl_run_(events|threads|races|callbacks))$")
 
 
 def tsan(t):

@@ -32,7 +32,7 @@ struct tern_hw_entry {
     uint32_t size;    /**< Bytes. */
     uint32_t root;    /**< Page number of the root table. */
     uint32_t context; /**< For traces. */
-    uint32_t save;    /**< Page number of the context-save area. */
+    uint32_t save;    /**< Page number of the context-save area's first page. */
     bool paging;
     bool resume;      /**< Goes on from the save area; buffer and size are those of the submission that was cut. */
     bool null;        /**< Completes without being run (C10). */

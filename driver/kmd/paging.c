@@ -5,6 +5,7 @@
 
 #include "kmd/kmd.h"
 
+#define LIST_FIRST (TERN_PKT_LINE_BYTES / 4) /* word of a save area's first page: behind its header */
 #define SCRUB_PAGES_MAX 128u /* a packet cannot be cut: about 8,000 cycles at most to the next boundary */
 
 /** Room for one packet; NULL if memory ran out, now or before. */
@@ -100,5 +101,16 @@ void tern_paging_context_init(struct tern_paging *p, uint32_t save)
     struct tern_pkt_context_init c = {.save = save};
     if (w) {
         added(p, tern_pkt_context_init_pack(&c, w), TERN_PKT_CONTEXT_INIT_LINES);
+    }
+}
+
+void tern_paging_context_pages(struct tern_paging *p, uint32_t save, uint32_t at, uint32_t page, uint32_t count)
+{
+    const uint32_t before = at ? 0 : 1; /* the first page is not in the list */
+    if (count > before) {
+        tern_paging_entries(p, save, LIST_FIRST + at + before - 1, count - before,
+                            (page + before) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK |
+                                TERN_PTE_WRITE_MASK,
+                            1u << TERN_PTE_PPN_SHIFT);
     }
 }

@@ -29,6 +29,9 @@ void tern_paging_flush(struct tern_paging *p, uint32_t root, uint32_t first, uin
 void tern_paging_flush_all(struct tern_paging *p);
 /** Nothing, in a line. */
 void tern_paging_nop(struct tern_paging *p);
+/** Makes the context-save area whose first page is `save` empty. */
 void tern_paging_context_init(struct tern_paging *p, uint32_t save);
+/** Pages [page, page + count) are the area's at-th and those behind it (its list of pages: docs/spec/context.yaml). */
+void tern_paging_context_pages(struct tern_paging *p, uint32_t save, uint32_t at, uint32_t page, uint32_t count);
 
 #endif

@@ -9,6 +9,7 @@
 
 #define ID 0x5445524eu
 #define LINES_PER_PAGE (TERN_PAGE / TERN_PKT_LINE_BYTES)
+#define SAVE_PAGES_MAX (TERN_PAGES_LARGE - 15u) /* the list of all but the first fits in that, behind the header */
 
 static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *value, size_t n)
 {
@@ -42,7 +43,7 @@ static int plausible(const struct tern_kmd *k)
         {"pages of memory", k->mem_pages, 1, PAGES_MAX},
         {"bits of a physical address", k->pa_bits, 13, 34},
         {"as log2 of the bytes of a dirty page", k->dirty_page_log2, 12, 34},
-        {"pages to save a context", k->save_pages, 1, TERN_PAGES_LARGE},
+        {"pages to save a context", k->save_pages, 1, SAVE_PAGES_MAX},
         {"user executors", k->executors, 0, TERN_EXECUTORS},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

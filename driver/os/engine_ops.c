@@ -73,7 +73,7 @@ static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_c
     entry->size += PREFIX;
     entry->root = c->proc->root;
     entry->context = c->id;
-    entry->save = c->save.page;
+    entry->save = c->save[0].page;
     return r;
 }
 

@@ -135,7 +135,8 @@ struct tern_context {
     struct tern_completion_queue *completions;
     struct tern_allocation *arena; /**< Two slots; the device may read it. */
     struct tern_allocation *data;  /**< Places for the data of two chunks; NULL: not asked for. */
-    struct tern_run save;
+    struct tern_run *save;  /**< The pages of the context-save area, in order; */
+    uint32_t save_runs;     /**< none: they are given back. */
     struct tern_set *set;   /**< What its submissions use from now on; NULL: all of the process. */
     struct tern_wanted wanted; /**< What its work has asked for. */
     struct tern_list absent; /**< In dev->pager.contexts while its next work is not resident. */

@@ -14,7 +14,7 @@
 // share one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a
 // fetch of about 80 cycles in each, and would have to guess whether a packet writes the one after it.
 module command_processor #(
-    parameter int SAVE_LINES = 64  // of a context-save area
+    parameter int SAVE_LINES = 200  // of a context-save area
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -88,15 +88,16 @@ module command_processor #(
     output logic [  27:0] req_line_o,
     output logic [ 511:0] req_wdata_o,
     output logic [  63:0] req_be_o,
-    output logic [   6:0] req_tag_o,
+    output logic [   7:0] req_tag_o,
     input  logic          rsp_valid_i,
-    input  logic [   6:0] rsp_tag_i,
+    input  logic [   7:0] rsp_tag_i,
     input  logic [ 511:0] rsp_data_i,
     input  logic [   7:0] rsp_fault_i
 `ifdef FORMAL
     , output logic [3:0] f_state_o, output logic f_fence_stopped_o, output logic f_saved_o
 `endif
 );
+  localparam int LIST_LINES = ((SAVE_LINES + 63) / 64 + 14) / 16;  // an entry for each page but the first
   localparam logic [3:0] S_IDLE = 4'd0, S_BEGIN = 4'd1, S_LOAD = 4'd2, S_BOUNDARY = 4'd3, S_FETCH = 4'd4,
       S_CHECK = 4'd5, S_CHECK2 = 4'd6, S_DECIDE = 4'd7, S_EXEC = 4'd9, S_FENCE = 4'd10, S_PTE = 4'd11,
       S_TLB = 4'd12, S_INIT = 4'd13, S_SAVE = 4'd14, S_INDICATE = 4'd15;
@@ -299,7 +300,8 @@ module command_processor #(
   logic [27:0] fetch_line, fence_line, pte_line, ctx_line, x_line;
   logic [511:0] fence_wdata, pte_wdata, ctx_wdata, x_wdata;
   logic [63:0] fence_be, pte_be;
-  logic [5:0] pte_tag, x_tag;
+  logic [5:0] pte_tag;
+  logic [6:0] x_tag;
   assign unit_rsp = rsp_valid_i && rsp_tag_i[6];
 
   always_comb begin
@@ -309,7 +311,7 @@ module command_processor #(
     req_line_o = x_line;
     req_wdata_o = x_wdata;
     req_be_o = '1;
-    req_tag_o = {1'b0, x_tag};
+    req_tag_o = {x_tag[6], 1'b0, x_tag[5:0]};
     x_ready = 1'b0;
     case (state_q)
       S_FENCE: begin
@@ -319,7 +321,7 @@ module command_processor #(
         req_line_o = fence_line;
         req_wdata_o = fence_wdata;
         req_be_o = fence_be;
-        req_tag_o = 7'h40;
+        req_tag_o = 8'h40;
       end
       S_PTE: begin
         req_valid_o = pte_valid;
@@ -328,14 +330,14 @@ module command_processor #(
         req_line_o = pte_line;
         req_wdata_o = pte_wdata;
         req_be_o = pte_be;
-        req_tag_o = {1'b1, pte_tag};
+        req_tag_o = {2'b01, pte_tag};
       end
       S_LOAD, S_INIT, S_SAVE: begin
         req_valid_o = ctx_valid;
         req_op_o = ctx_write ? tern_pkg::MEM_WRITE : tern_pkg::MEM_READ;
         req_line_o = ctx_line;
         req_wdata_o = ctx_wdata;
-        req_tag_o = 7'h40;
+        req_tag_o = 8'h40;
       end
       default:
       if (fetch_valid) begin
@@ -343,7 +345,7 @@ module command_processor #(
         req_op_o = tern_pkg::MEM_READ;
         req_phys_o = 1'b0;
         req_line_o = fetch_line;
-        req_tag_o = {6'b100000, fetch_tag};
+        req_tag_o = {7'b0100000, fetch_tag};
       end else x_ready = req_ready_i;
     endcase
   end
@@ -377,7 +379,7 @@ module command_processor #(
       .req_wdata_o(pte_wdata), .req_be_o(pte_be), .req_tag_o(pte_tag), .rsp_valid_i(unit_rsp && state_q == S_PTE),
       .rsp_tag_i(rsp_tag_i[5:0]), .rsp_fault_i
   );
-  cp_context #(.SAVE_LINES(SAVE_LINES)) u_context (
+  cp_context #(.SAVE_LINES(SAVE_LINES - LIST_LINES)) u_context (
       .clk_i, .rst_i, .start_i(begins_q && (state_q == S_LOAD || state_q == S_INIT || state_q == S_SAVE)),
       .op_i(state_q == S_INIT ? 2'd0 : state_q == S_SAVE ? 2'd1 : 2'd2),
       .page_i(state_q == S_INIT ? packet[tern_spec_pkg::PKT_CONTEXT_INIT_SAVE_LSB+:22] : head_save_i),
@@ -386,7 +388,7 @@ module command_processor #(
       .lines_o(ctx_lines), .req_valid_o(ctx_valid), .req_ready_i, .req_write_o(ctx_write), .req_line_o(ctx_line),
       .req_wdata_o(ctx_wdata), .rsp_valid_i(unit_rsp), .rsp_data_i, .rsp_fault_i
   );
-  cp_execute u_execute (
+  cp_execute #(.LIST_LINES(LIST_LINES)) u_execute (
       .clk_i, .rst_i, .fetch_i(begins_q && state_q == S_BOUNDARY && restores_q && !cut),
       .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i),
       .lines_i(ctx_lines), .start_i(begins_q && state_q == S_EXEC), .resume_i(restores_q), .root_i(head_root_i),
@@ -398,6 +400,6 @@ module command_processor #(
       .exec_stopped_i, .save_valid_i, .save_ready_o, .save_data_i, .save_last_i, .restore_valid_o, .restore_ready_i,
       .restore_data_o, .restore_last_o, .req_valid_o(x_valid), .req_ready_i(x_ready), .req_write_o(x_write),
       .req_line_o(x_line), .req_wdata_o(x_wdata), .req_tag_o(x_tag), .rsp_valid_i(rsp_valid_i && !rsp_tag_i[6]),
-      .rsp_tag_i(rsp_tag_i[5:0]), .rsp_data_i, .rsp_fault_i
+      .rsp_tag_i({rsp_tag_i[7], rsp_tag_i[5:0]}), .rsp_data_i, .rsp_fault_i
   );
 endmodule

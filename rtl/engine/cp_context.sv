@@ -8,7 +8,7 @@
 // lines_o are the saved ones. All this stays until the next start. All accesses are physical.
 // This is what preemption saves of the command processor itself: one line.
 module cp_context #(
-    parameter int SAVE_LINES = 64  // of the area, this one included
+    parameter int SAVE_LINES = 64  // of the area without its list, this one included
 ) (
     input  logic         clk_i,
     input  logic         rst_i,

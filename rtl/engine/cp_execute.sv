@@ -10,7 +10,9 @@
 // is left. select_o opens the executor's memory channel, which is closed while its state moves: then the command
 // processor's is open, and what the executor asks for already waits.
 // What preemption saves is on the streams; of this unit itself nothing.
-module cp_execute (
+module cp_execute #(
+    parameter int LIST_LINES = 1  // of the list of an area's pages
+) (
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         fetch_i,
@@ -56,9 +58,9 @@ module cp_execute (
     output logic         req_write_o,
     output logic [ 27:0] req_line_o,
     output logic [511:0] req_wdata_o,
-    output logic [  5:0] req_tag_o,
+    output logic [  6:0] req_tag_o,
     input  logic         rsp_valid_i,
-    input  logic [  5:0] rsp_tag_i,
+    input  logic [  6:0] rsp_tag_i,
     input  logic [511:0] rsp_data_i,
     input  logic [  7:0] rsp_fault_i
 );
@@ -121,7 +123,7 @@ module cp_execute (
     end
   end
 
-  cp_stream u_stream (
+  cp_stream #(.LIST_LINES(LIST_LINES)) u_stream (
       .clk_i, .rst_i, .start_i(fetch_i || stopped), .save_i(stopped), .page_i, .lines_i, .go_i,
       .restore_i(state_q == S_RESTORE), .clear_i, .sent_o(sent), .given_o(given), .settled_o, .lines_o, .fault_o(fault),
       .code_o, .save_valid_i, .save_ready_o, .save_data_i, .save_last_i, .restore_valid_o, .restore_ready_i,

@@ -11,7 +11,7 @@ module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
-    parameter int SAVE_LINES = 1635,  // of a context-save area
+    parameter int SAVE_LINES = 1637,  // of a context-save area
     parameter int TAG_W    = 11,  // towards memory
     parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
 ) (
@@ -100,7 +100,7 @@ module engine #(
   logic [1:0] ind_kind, ind_access, cp_op;
   logic [7:0] ind_fault, rsp_fault;
   logic [5:0] ind_lane, ind_warp;
-  logic [6:0] cp_tag;
+  logic [7:0] cp_tag;
   logic [31:0] ind_va, ind_pc, ind_offset, ind_info;
   logic [63:0] ind_begin, cp_be;
   logic [2:0] exec_active, exec_select, exec_rst, exec_start, exec_ready, exec_stop, exec_done, exec_fault,
@@ -154,7 +154,7 @@ module engine #(
       .flush_all_o(tlb_all), .flush_root_o(tlb_root), .flush_first_o(tlb_first), .flush_count_o(tlb_count),
       .req_valid_o(cp_valid), .req_ready_i(c_ready[0]), .req_op_o(cp_op), .req_phys_o(cp_phys), .req_line_o(cp_line),
       .req_wdata_o(cp_wdata), .req_be_o(cp_be), .req_tag_o(cp_tag), .rsp_valid_i(c_rsp_valid[0]),
-      .rsp_tag_i(rsp_tag[6:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
+      .rsp_tag_i(rsp_tag[7:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
 
   // Executors
@@ -234,7 +234,7 @@ module engine #(
       .select_i(exec_select), .paging_i(head_paging), .phys_i(cp_phys), .c_req_valid_i({x_valid, cp_valid}),
       .c_req_ready_o(c_ready), .c_req_op_i({x_op, cp_op}), .c_req_amo_i(simt_amo), .c_req_exec_i(simt_exec),
       .c_req_line_i({x_line, cp_line}), .c_req_wdata_i({x_wdata, cp_wdata}), .c_req_be_i({x_be, cp_be}),
-      .c_req_tag_i({x_tag, 1'b0, cp_tag}), .c_rsp_valid_o(c_rsp_valid), .req_valid_o(m_valid), .req_ready_i(m_ready),
+      .c_req_tag_i({x_tag, cp_tag}), .c_rsp_valid_o(c_rsp_valid), .req_valid_o(m_valid), .req_ready_i(m_ready),
       .req_bypass_o(m_bypass), .req_op_o(m_op), .req_amo_o(m_amo), .req_exec_o(m_exec), .req_line_o(m_line),
       .req_wdata_o(m_wdata), .req_be_o(m_be), .req_tag_o(m_tag), .rsp_valid_i(rsp_valid), .rsp_client_i(rsp_tag[9:8])
   );

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Context-save areas (docs/spec/context.yaml): their lines, and the header, which is written
- * last. Addresses are physical. */
+/** Context-save areas (docs/spec/context.yaml): their lines, in the pages that their list names, and the header, which
+ *  is written last. Addresses are physical. */
 #include "model.h"
 
-static uint64_t address(const struct lines *s)
-{
-    return s->page * PAGE + (uint64_t)s->next * LINE;
-}
+#define LINES_PER_PAGE (PAGE / LINE)
+#define NAMES_A_PAGE (TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK)
 
 /** A fault names the area, not its line: the hardware has many lines under way at once. */
 static void check(const struct lines *s, bool done)
@@ -16,22 +14,45 @@ static void check(const struct lines *s, bool done)
     }
 }
 
+/** Where the next line is, if there is no fault yet. False: there is one, of that access. */
+static bool place(const struct lines *s, uint32_t access, uint64_t *at)
+{
+    const uint32_t line = s->next ? LIST_LINES + s->next : 0, page = line / LINES_PER_PAGE;
+    const uint64_t first = s->page * PAGE;
+    uint32_t entry = 0;
+    if (s->f->code) {
+        return false;
+    }
+    *at = first + (uint64_t)line % LINES_PER_PAGE * LINE;
+    if (page) {
+        check(s, memory_read(&s->e->dev->mem, &s->e->physical, first + LINE + (page - 1) * sizeof entry, &entry,
+                             sizeof entry, s->f));
+        if (!s->f->code && (entry & ~TERN_PTE_PPN_MASK) != NAMES_A_PAGE) {
+            *s->f = (struct fault){.code = TERN_FAULT_CONTEXT_INVALID, .access = access, .va = (uint32_t)first};
+        }
+        *at += (uint64_t)(entry >> TERN_PTE_PPN_SHIFT) * PAGE - first;
+    }
+    return !s->f->code;
+}
+
 void lines_put(struct lines *s, const void *line)
 {
-    if (!s->f->code) {
-        check(s, memory_write(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
+    uint64_t at;
+    if (place(s, ACCESS_WRITE, &at)) {
+        check(s, memory_write(&s->e->dev->mem, &s->e->physical, at, line, LINE, s->f));
     }
     s->next++;
 }
 
 void lines_get(struct lines *s, void *line)
 {
+    uint64_t at;
     memset(line, 0, LINE);
     if (s->next >= s->end && !s->f->code) {
         s->f->code = TERN_FAULT_CONTEXT_INVALID;
     }
-    if (!s->f->code) {
-        check(s, memory_read(&s->e->dev->mem, &s->e->physical, address(s), line, LINE, s->f));
+    if (place(s, ACCESS_READ, &at)) {
+        check(s, memory_read(&s->e->dev->mem, &s->e->physical, at, line, LINE, s->f));
     }
     s->next++;
 }
@@ -93,7 +114,7 @@ bool context_load(struct engine *e, struct tern_ctx *c, struct fault *f)
     bool ok = tern_ctx_unpack(c, header) == 0 && c->magic == TERN_CTX_MAGIC_VALUE && c->state == TERN_CTX_STATE_SAVED &&
               (c->executor == TERN_CTX_EXECUTOR_NONE
                    ? c->lines == 0
-                   : c->executor <= TERN_CTX_EXECUTOR_USER && c->lines >= 1 && c->lines < SAVE_LINES);
+                   : c->executor <= TERN_CTX_EXECUTOR_USER && c->lines >= 1 && c->lines < STATE_LINES);
     f->code = ok ? TERN_FAULT_NONE : TERN_FAULT_CONTEXT_INVALID;
     return ok;
 }

@@ -120,13 +120,16 @@ void space_flush(struct space *s);
 #define MASK_LINES ((WARPS + 15u) / 16u)
 #define PENDING 8u
 #define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
-#define SAVE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
-                    PENDING * (1u + 3u * VECTOR_LINES))
+/** Header and state; and with an entry of the list, 16 a line, for each of their pages but the first. */
+#define STATE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
+                     PENDING * (1u + 3u * VECTOR_LINES))
+#define LIST_LINES ((STATE_LINES - PAGE / LINE + 1022u) / 1023u)
+#define SAVE_LINES (STATE_LINES + LIST_LINES)
 
 struct engine;
 
-/** The lines of a context-save area behind its header, one after the other. The first fault stays in f; from then on,
- *  lines are not written, and those that are read are zero. */
+/** The header (0) and the state (from 1 on) of a context-save area, one line after the other, wherever its pages are.
+ *  The first fault stays in f; from then on, lines are not written, and those that are read are zero. */
 struct lines {
     struct engine *e;
     uint64_t page;

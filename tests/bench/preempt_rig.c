@@ -81,6 +81,29 @@ static int build(const struct rig_source *sources, unsigned n, struct tc_image *
     return r;
 }
 
+/** The k-th page of the context-save area: every second one behind its first, the last one lowest. */
+static uint32_t save_page(const struct rig *r, uint32_t k)
+{
+    return SAVE / TERN_PAGE + (k ? 2 * (r->kmd.save_pages - k) : 0);
+}
+
+/** Where its header (0) is, and the lines of its state. */
+static uint32_t save_line(const struct rig *r, uint32_t line)
+{
+    const uint32_t at = line ? line + (r->kmd.save_pages + 14) / 16 : 0;
+    return save_page(r, at / (TERN_PAGE / LINE)) * TERN_PAGE + at % (TERN_PAGE / LINE) * LINE;
+}
+
+static int write_list(struct rig *r)
+{
+    uint32_t list[TERN_PAGES_LARGE] = {0};
+    for (uint32_t k = 1; k < r->kmd.save_pages; k++) {
+        list[k - 1] = save_page(r, k) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK |
+                      TERN_PTE_WRITE_MASK;
+    }
+    return rig_write(r, SAVE + LINE, list, (r->kmd.save_pages + 14) / 16 * (size_t)LINE);
+}
+
 int rig_open(const struct tern_config *config, const struct rig_source *sources, unsigned n, struct rig *out)
 {
     struct rig r = {0};
@@ -94,7 +117,7 @@ int rig_open(const struct tern_config *config, const struct rig_source *sources,
         e = fail(-ENOTSUP, "this device does not stop in the middle of a kernel");
         goto close;
     }
-    if (r.kmd.save_pages * TERN_PAGE > BUFFER - SAVE || r.kmd.mem_pages < END / TERN_PAGE) {
+    if (2 * r.kmd.save_pages * TERN_PAGE > BUFFER - SAVE || r.kmd.mem_pages < END / TERN_PAGE) {
         e = fail(-ENOSPC, "this device has too little memory, or too large contexts");
         goto close;
     }
@@ -103,6 +126,7 @@ int rig_open(const struct tern_config *config, const struct rig_source *sources,
         goto close;
     }
     e = map_all(&r);
+    e = e ? e : write_list(&r);
     e = e ? e : rig_write(&r, CODE, r.image.data, r.image.filled);
     if (e) {
         goto image;
@@ -317,7 +341,7 @@ static int register_bytes(struct rig *r, const struct tern_ctx_simt_head *head, 
         line += 2 * vector;
         for (uint32_t k = 0; !e && k < 4; k++) {
             if (scalars[k] >> w & 1) {
-                e = rig_read(r, SAVE + line * LINE, word, r->kmd.lanes * 4);
+                e = rig_read(r, save_line(r, line), word, r->kmd.lanes * 4);
                 for (uint32_t i = 0; i < r->kmd.lanes; i++) {
                     registers += word[i] != 0;
                 }
@@ -337,7 +361,10 @@ int rig_saved(struct rig *r, struct rig_saved *out)
     struct tern_ctx c;
     struct tern_ctx_simt_head head;
     struct tern_pkt_dispatch d;
-    int e = rig_read(r, SAVE, line, sizeof line);
+    int e = 0;
+    for (uint32_t i = 0; !e && i < 4; i++) {
+        e = rig_read(r, save_line(r, i), line[i], LINE);
+    }
     e = e ? e : rig_read(r, BUFFER, packet, sizeof packet);
     if (e) {
         return e;

@@ -67,12 +67,12 @@ static void test_pages_basic(void **state)
 
 #define PAGES 5000u
 
-/** Is there a row of so many unused pages within a chunk? */
-static bool has_row(const uint8_t *used, uint32_t want)
+/** Is there an unused chunk of 4 MiB? */
+static bool has_chunk(const uint8_t *used)
 {
     for (uint32_t i = 0, n = 0; i < PAGES; i++) {
         n = used[i] ? 0 : i % 1024 ? n + 1 : 1;
-        if (n == want) {
+        if (n == 1024) {
             return true;
         }
     }
@@ -102,16 +102,15 @@ static void test_pages_random(void **state)
             tern_pages_give(p, &held[k]);
             held[k] = held[--n];
         } else {
-            bool large = rand() % 8 == 0, span = rand() % 4 == 0;
+            bool large = rand() % 8 == 0;
             uint32_t want = large ? 1024 : 1 + (uint32_t)rand() % 300;
-            int r = large ? tern_pages_take_large(p, &held[n]) : span ? tern_pages_take_span(p, want, &held[n])
-                                                                      : tern_pages_take(p, want, &held[n]);
+            int r = large ? tern_pages_take_large(p, &held[n]) : tern_pages_take(p, want, &held[n]);
             if (r) {
                 assert_int_equal(r, -ENOSPC);
-                assert_true(large || span ? !has_row(used, want) : taken == PAGES);
+                assert_true(large ? !has_chunk(used) : taken == PAGES);
                 continue;
             }
-            assert_true(held[n].count >= 1 && held[n].count <= want && (!span || held[n].count == want));
+            assert_true(held[n].count >= 1 && held[n].count <= want);
             assert_int_equal(held[n].page / 1024, (held[n].page + held[n].count - 1) / 1024);
             assert_true(!large || (held[n].page % 1024 == 0 && held[n].count == 1024));
             bool any = false;
@@ -119,7 +118,7 @@ static void test_pages_random(void **state)
                 assert_false(used[held[n].page + j]);
                 used[held[n].page + j] = 1;
                 any = any || dirty[held[n].page + j];
-                assert_true(large || span || dirty[held[n].page + j] == held[n].dirty);
+                assert_true(large || dirty[held[n].page + j] == held[n].dirty);
             }
             assert_int_equal(any, held[n].dirty);
             taken += held[n++].count;

@@ -26,7 +26,6 @@
 struct held {
     struct tern_run *run;
     uint32_t runs, pages;
-    bool row; /* a context-save area */
 };
 
 static uint64_t state;
@@ -90,7 +89,6 @@ static void mark(const struct tern_run *r, uint8_t is)
 
 static struct {
     uint64_t could, large; /* 4 MiB of address that could be a superpage, and that were */
-    uint64_t rows, no_row;
     double whole, scrap, runs; /* of what is free, what lies in whole 4 MiB; of all memory, what is free elsewhere */
     uint32_t looks;
 } figure;
@@ -116,8 +114,7 @@ static void give(struct tern_pages *p, struct held *h)
 /** As map.c takes them: 4 MiB where the address is aligned, which is so from the beginning of large ones. */
 static bool take(struct tern_pages *p, struct held *h)
 {
-    h->row = below(20) == 0;
-    h->pages = h->row ? 26 : size_of();
+    h->pages = below(20) ? size_of() : 26; /* a context-save area */
     h->runs = 0;
     h->run = NULL;
     const bool aligned = h->pages >= CHUNK;
@@ -130,13 +127,10 @@ static bool take(struct tern_pages *p, struct held *h)
         const bool large = wanted && tern_pages_take_large(p, r) == 0;
         figure.could += wanted;
         figure.large += large;
-        int got = large ? 0 : h->row ? tern_pages_take_span(p, left, r) : tern_pages_take(p, left < room ? left : room,
-                                                                                         r);
-        figure.rows += h->row;
-        figure.no_row += h->row && got;
+        int got = large ? 0 : tern_pages_take(p, left < room ? left : room, r);
         if (got) {
             assert_int_equal(got, -ENOSPC);
-            assert_true(h->row || tern_pages_free_count(p) == 0);
+            assert_int_equal(tern_pages_free_count(p), 0);
             give(p, h);
             return false;
         }
@@ -188,15 +182,12 @@ static void day(uint64_t seed)
         }
     }
     printf("seed %llu: %u allocations; of free memory at 80 to 90 %% load %.1f %% lie in whole 4 MiB, %.1f %% of all "
-           "is free elsewhere; %.2f %% of superpages that addresses allow; %llu of %llu rows of 26 pages failed; "
-           "%.2f runs each\n",
+           "is free elsewhere; %.2f %% of superpages that addresses allow; %.2f runs each\n",
            (unsigned long long)seed, taken, 100 * figure.whole / figure.looks, 100 * figure.scrap / figure.looks,
-           100.0 * (double)figure.large / (double)figure.could, (unsigned long long)figure.no_row,
-           (unsigned long long)figure.rows, figure.runs / taken);
+           100.0 * (double)figure.large / (double)figure.could, figure.runs / taken);
     assert_true(figure.whole / figure.looks >= 0.68);
     assert_true(figure.scrap / figure.looks <= 0.05);
     assert_true((double)figure.large >= 0.985 * (double)figure.could);
-    assert_int_equal(figure.no_row, 0);
     while (n) {
         give(p, &held[--n]);
     }

@@ -483,6 +483,56 @@ static void test_realtime_needs_privilege(void **state)
     rig_done();
 }
 
+/* ------------------------------------------------------ save areas in scattered pages */
+
+/** No two free pages lie side by side: contexts are made all the same, and their work is cut and goes on. */
+static void test_scattered(void **state)
+{
+    (void)state;
+    enum { ACTORS = 3, PAGES = (64 << 20) / 4096 };
+    static struct tern_run held[PAGES];
+    struct actor a[ACTORS];
+    uint64_t fence[ACTORS];
+    uint32_t n = 0, preempted = 0;
+    rig_open(CONFIG, NULL);
+    pthread_mutex_lock(&dev->lock);
+    struct tern_pages *pages = dev->partition.pages;
+    while (n < PAGES && tern_pages_take(pages, 1, &held[n]) == 0) {
+        n++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (held[i].page % 2) {
+            tern_pages_give(pages, &held[i]);
+            held[i].count = 0;
+        }
+    }
+    pthread_mutex_unlock(&dev->lock);
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        open_mix(&a[i], "scattered", 0);
+        assert_int_equal(a[i].c->save_runs, dev->kmd.save_pages);
+        a[i].local_bytes = 8192; /* its state is more than two pages */
+    }
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        fence[i] = actor_mix(&a[i], 300 + i);
+    }
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        expect_mix(&a[i], fence[i]);
+        preempted += (uint32_t)stats(&a[i]).preempted;
+    }
+    assert_true(preempted > 0);
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        actor_close(&a[i]);
+    }
+    pthread_mutex_lock(&dev->lock);
+    for (uint32_t i = 0; i < n; i++) {
+        if (held[i].count) {
+            tern_pages_give(pages, &held[i]);
+        }
+    }
+    pthread_mutex_unlock(&dev->lock);
+    rig_done();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_fence_nobody_signals), cmocka_unit_test(test_limit),
         cmocka_unit_test(test_schedules_repeat), cmocka_unit_test(test_paging_does_not_wait),
         cmocka_unit_test(test_null), cmocka_unit_test(test_realtime_needs_privilege),
+        cmocka_unit_test(test_scattered),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
 }

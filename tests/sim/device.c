@@ -46,6 +46,47 @@ int device_teardown(void **state)
     return 0;
 }
 
+/* ---------------------------------------------------------------- save areas */
+
+static uint32_t save_pages(struct device *d)
+{
+    return (reg_read(d, TERN_REG_DEV_SAVE_LINES) + PAGE / LINE - 1) / (PAGE / LINE);
+}
+
+static uint64_t page_of_save(uint32_t pages, uint64_t save, uint32_t k)
+{
+    return save / PAGE + (k ? 2 * (pages - k) : 0);
+}
+
+uint32_t save_entry(uint64_t page)
+{
+    return (uint32_t)page << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK | TERN_PTE_WRITE_MASK;
+}
+
+void save_make(struct device *d, uint64_t save)
+{
+    uint32_t list[PAGE / 4 - 16] = {0};
+    const uint32_t pages = save_pages(d);
+    assert_true(pages - 1 <= sizeof list / 4);
+    for (uint32_t k = 1; k < pages; k++) {
+        list[k - 1] = save_entry(page_of_save(pages, save, k));
+    }
+    assert_int_equal(api->mem_write(d->sim, save + LINE, list, (pages - 1 + 15) / 16 * (uint64_t)LINE), 0);
+}
+
+uint64_t save_line(struct device *d, uint64_t save, uint32_t line)
+{
+    const uint32_t pages = save_pages(d), at = line ? line + (pages - 1 + 15) / 16 : 0;
+    return page_of_save(pages, save, at / (PAGE / LINE)) * PAGE + (uint64_t)at % (PAGE / LINE) * LINE;
+}
+
+int save_setup(void **state)
+{
+    device_setup(state);
+    save_make(*state, SAVE);
+    return 0;
+}
+
 uint32_t next_random(uint32_t *state)
 {
     *state ^= *state << 13;

@@ -17,6 +17,7 @@
 
 #define PAGE 4096u
 #define LINE 64u
+#define SAVE 0x00900000u /* physical: first page of a context-save area; see save_line */
 
 #define SOON 1000000u /* cycles: nothing here takes longer */
 
@@ -53,6 +54,16 @@ int device_teardown(void **state);
 uint32_t next_random(uint32_t *state);
 uint64_t load64(struct device *d, uint64_t address);
 void store64(struct device *d, uint64_t address, uint64_t v);
+/** Writes the list of a context-save area of as many pages as the device needs, every second one above its first page,
+ *  the last one lowest. */
+void save_make(struct device *d, uint64_t save);
+/** Where its header (0) is, and the lines of its state (from 1 on). */
+uint64_t save_line(struct device *d, uint64_t save, uint32_t line);
+/** For cmocka: the same as device_setup, and the area at SAVE has a list of its pages. */
+int save_setup(void **state);
+/** An entry of such a list that names a page. */
+uint32_t save_entry(uint64_t page);
+
 /** Makes memory zero: on a device as it is synthesised it is not so from the beginning. */
 void clear(struct device *d, uint64_t address, size_t size);
 void expect(struct indication i, uint32_t kind, uint32_t fault, uint64_t fence);

@@ -12,7 +12,6 @@
 #define BUFFER1 0x00410000u
 #define DATA 0x01000000u
 #define OTHER 0x01800000u
-#define SAVE 0x00900000u
 #define FENCE 0x00a00000u
 #define ROOT_A 0x00b00u /* page numbers */
 #define ROOT_B 0x00b10u

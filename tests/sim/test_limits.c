@@ -9,7 +9,7 @@
 #define BUFFER0 0x00100000u
 #define BUFFER1 0x00110000u
 #define FENCE 0x00200000u
-#define SAVE 0x00210000u
+#define AREA 0x00210000u
 #define DATA 0x00300000u
 #define ROOT 0x00b00u
 #define VA 0x00400000u
@@ -28,9 +28,9 @@ static void test_stop_at_buffer(void **state)
     struct device *d = *state;
     packet_wait(d, FENCE, 5);
     packet_signal(d, FENCE + 8, 2);
-    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 10, .save = SAVE / PAGE, .flags = PAGING}, BUFFER0);
+    submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 10, .save = AREA / PAGE, .flags = PAGING}, BUFFER0);
     packet_signal(d, FENCE + 16, 3);
-    submit(d, 0, (struct submission){.buffer = BUFFER1, .fence = 11, .save = SAVE / PAGE, .flags = PAGING}, BUFFER1);
+    submit(d, 0, (struct submission){.buffer = BUFFER1, .fence = 11, .save = AREA / PAGE, .flags = PAGING}, BUFFER1);
     assert_int_equal(api->step(d->sim, 3000, NULL), 0);
     preempt(d, TERN_ENGINE_COMMAND_GRANULARITY_BUFFER);
     assert_int_equal(api->step(d->sim, 3000, NULL), 0);
@@ -44,7 +44,7 @@ static void test_stop_at_buffer(void **state)
     assert_true(i.offset == 0 && i.begin == 0);
     assert_int_equal(load64(d, FENCE + 8), 2);
     assert_int_equal(load64(d, FENCE + 16), 0);
-    assert_int_equal(load64(d, SAVE), 0); /* nothing was saved */
+    assert_int_equal(load64(d, AREA), 0); /* nothing was saved */
     assert_int_equal(reg_read(d, TERN_REG_ENGINE_STATUS(0)), 0);
     packet_nop(d);
     submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = 12, .flags = PAGING}, BUFFER0);
@@ -58,7 +58,7 @@ static void test_finer_stop(void **state)
     for (uint32_t g = TERN_ENGINE_COMMAND_GRANULARITY_PACKET; g <= TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION; g++) {
         packet_nop(d);
         packet_wait(d, FENCE, 5);
-        submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = g, .save = SAVE / PAGE, .flags = PAGING}, BUFFER0);
+        submit(d, 0, (struct submission){.buffer = BUFFER0, .fence = g, .save = AREA / PAGE, .flags = PAGING}, BUFFER0);
         assert_int_equal(api->step(d->sim, 3000, NULL), 0);
         preempt(d, TERN_ENGINE_COMMAND_GRANULARITY_BUFFER);
         assert_int_equal(api->step(d->sim, 1000, NULL), 0);

@@ -403,13 +403,13 @@ int main(int argc, char **argv)
         return 77;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_kinds, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_few_frames, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_crossed, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_queue, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_first_level, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_violation, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_others, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_all_kinds, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_few_frames, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_crossed, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_queue, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_first_level, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_violation, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_others, save_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("page_requests", tests, NULL, NULL) ? 1 : 0;
 }

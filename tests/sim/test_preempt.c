@@ -157,7 +157,7 @@ static void test_granularity(void **state)
         struct tern_ctx_simt_head h = {0};
         if (seen.kind == TERN_ENGINE_IND_INFO_KIND_PREEMPTED) {
             assert_int_equal(header(d).executor, TERN_CTX_EXECUTOR_SIMT);
-            assert_int_equal(api->mem_read(d->sim, SAVE + LINE, line, sizeof line), 0);
+            assert_int_equal(api->mem_read(d->sim, save_line(d, SAVE, 1), line, sizeof line), 0);
             assert_int_equal(tern_ctx_simt_head_unpack(&h, line), 0);
             assert_int_equal(h.lanes, lanes(d));
             if (round) {
@@ -213,9 +213,9 @@ static void test_refused(void **state)
         uint32_t warps = reg_read(d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
         struct tern_ctx_simt_head h = {.lanes = c.lines == 3 ? lanes(d) ^ 24u : lanes(d), .warps = warps, .ended = 1};
         tern_ctx_simt_head_pack(&h, line);
-        assert_int_equal(api->mem_write(d->sim, SAVE + LINE, line, sizeof line), 0);
+        assert_int_equal(api->mem_write(d->sim, save_line(d, SAVE, 1), line, sizeof line), 0);
         memset(line, 0, sizeof line);
-        assert_int_equal(api->mem_write(d->sim, SAVE + 2 * LINE, line, sizeof line), 0);
+        assert_int_equal(api->mem_write(d->sim, save_line(d, SAVE, 2), line, sizeof line), 0);
         c.offset = DISPATCH_AT;
         put_header(d, c);
         s.fence = i;
@@ -232,8 +232,13 @@ static void test_refused(void **state)
 static void test_bad_area(void **state)
 {
     struct device *d = *state;
-    static const uint32_t pages[] = {(64u << 20) / PAGE, 0x003fffffu, 0x700u, 0x6ffu /* its header alone is well */};
+    static const uint32_t pages[] = {(64u << 20) / PAGE, 0x003fffffu, 0x700u, 0x6ffu /* its first page is well */};
     for (uint32_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        uint32_t list[LINE];
+        for (uint32_t k = 0; k < LINE; k++) {
+            list[k] = save_entry(0x700u);
+        }
+        assert_int_equal(api->mem_write(d->sim, 0x6ffu * PAGE + LINE, list, sizeof list), 0);
         build_kernel(d);
         submit(d, 0, (struct submission){.buffer = VA, .root = ROOT, .fence = 1, .save = pages[i]}, BASE);
         assert_int_equal(api->step(d->sim, 1000, NULL), 0);
@@ -254,7 +259,7 @@ struct area {
 
 static void put_line(struct area *a, const uint32_t *words)
 {
-    assert_int_equal(api->mem_write(a->d->sim, SAVE + a->line++ * LINE, words, LINE), 0);
+    assert_int_equal(api->mem_write(a->d->sim, save_line(a->d, SAVE, a->line++), words, LINE), 0);
 }
 
 static void put_vector(struct area *a, uint32_t n, const uint32_t *v)
@@ -521,6 +526,7 @@ static int setup_bad_area(void **state)
     }
     device_open(d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_error_base = 0x700u * PAGE,
                                              .dram_error_bytes = PAGE});
+    save_make(d, SAVE);
     *state = d;
     return 0;
 }
@@ -536,16 +542,16 @@ int main(int argc, char **argv)
         return 77;
     }
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_mover, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_user, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_kernel, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_granularity, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_refused, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_mover, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_user, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_kernel, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_granularity, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_refused, save_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_bad_area, setup_bad_area, device_teardown),
-        cmocka_unit_test_setup_teardown(test_pending, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_fault_at_once, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_forgets, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_dump, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_pending, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_fault_at_once, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_forgets, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_dump, save_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL) ? 1 : 0;
 }

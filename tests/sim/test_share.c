@@ -29,6 +29,7 @@ static uint64_t cycles_beside(const uint32_t *loop, size_t size)
 {
     static struct device d;
     device_open(&d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_writes = 8});
+    save_make(&d, SAVE);
     const uint32_t code[] = {
         csrr(T0, 0xcd0), lw(T1, 0, A0), lw(T2, 4, A0), sh2add(T1, T0, T1), sh2add(T2, T0, T2), lw(T3, 0, T1),
         sw(T0, 0, T2), addi(T2, T2, 2047), sw(T3, 1, T2), lw(T4, 1024, T1), sw(T4, 2045, T2), EXIT,
@@ -56,6 +57,7 @@ static uint64_t stop_beside(const uint32_t *loop, size_t size)
 {
     static struct device d;
     device_open(&d, &(struct tern_sim_config){.mem_bytes = 64u << 20, .dram_writes = 8});
+    save_make(&d, SAVE);
     const uint32_t code[] = {csrr(T2, 0xcd0), lw(T0, 4, A0), sh2add(T0, T2, T0), sw(T2, 0, T0), J_BACK};
     prepare(&d, ROOT, 0, code, sizeof code);
     if (loop) {

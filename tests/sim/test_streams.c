@@ -17,9 +17,17 @@ struct area {
     uint8_t bytes[AREA_MAX];
 };
 
+static uint32_t lines_of(struct device *d)
+{
+    const uint32_t most = reg_read(d, TERN_REG_DEV_SAVE_LINES) - PAGE / LINE; /* less than its list */
+    return most < AREA_MAX / LINE ? most : AREA_MAX / LINE;
+}
+
 static void read_area(struct device *d, struct area *a)
 {
-    assert_int_equal(api->mem_read(d->sim, SAVE, a->bytes, sizeof a->bytes), 0);
+    for (uint32_t i = 0; i < lines_of(d); i++) {
+        assert_int_equal(api->mem_read(d->sim, save_line(d, SAVE, i), a->bytes + i * LINE, LINE), 0);
+    }
 }
 
 static bool empty_line(const struct area *a, uint32_t line)
@@ -44,8 +52,10 @@ static struct submission of_kernel(struct device *d, uint64_t fence)
 /** The kernel in its middle on engine 0, with an empty area, a null buffer behind it, and a request to stop. */
 static struct submission stop_kernel(struct device *d)
 {
-    static const struct area none;
-    assert_int_equal(api->mem_write(d->sim, SAVE, none.bytes, sizeof none.bytes), 0);
+    static const uint8_t none[LINE];
+    for (uint32_t i = 0; i < lines_of(d); i++) {
+        assert_int_equal(api->mem_write(d->sim, save_line(d, SAVE, i), none, LINE), 0);
+    }
     build_kernel(d);
     struct submission s = of_kernel(d, 1);
     submit(d, 0, s, BASE);
@@ -212,9 +222,9 @@ int main(int argc, char **argv)
     }
     takes_time = strstr(argv[1], "_rtl_");
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_preempt_in_save, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_reset_in_save, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_restore, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_preempt_in_save, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_reset_in_save, save_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_restore, save_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("streams", tests, NULL, NULL) ? 1 : 0;
 }

@@ -6,7 +6,6 @@
 
 #include "kernel.h"
 
-#define SAVE 0x00900000u /* physical: a context-save area */
 #define DISPATCH_AT 128u /* in the buffer of build_kernel: behind a fill */
 enum { GROUP = TERN_ENGINE_COMMAND_GRANULARITY_GROUP, INSTRUCTION = TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION };
 enum { ITEMS = 200, LOCAL = 48, LOCAL_BYTES = 4096 };

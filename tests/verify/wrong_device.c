@@ -77,12 +77,15 @@ static int mem_read(struct tern_sim *sim, uint64_t address, void *data, size_t s
 /** A buffer that is to go on in the middle of a packet: one bit of the last line of its state. */
 static int write32(struct tern_sim *sim, uint32_t offset, uint32_t value)
 {
-    uint32_t engine = (offset - TERN_REG_ENGINE_SUB_FLAGS(0)) / 0x400u, save, header[16], word;
+    uint32_t engine = (offset - TERN_REG_ENGINE_SUB_FLAGS(0)) / 0x400u, save, lines, entry, header[16], word;
     if (mutant == RESUME_LOSES && offset == TERN_REG_ENGINE_SUB_FLAGS(engine) &&
         (value & TERN_ENGINE_SUB_FLAGS_RESUME_MASK)) {
         model->read32(sim, TERN_REG_ENGINE_SUB_SAVE(engine), &save);
         model->mem_read(sim, save * 4096ull, header, sizeof header);
-        uint64_t last = save * 4096ull + header[4] * 64ull;
+        model->read32(sim, TERN_REG_DEV_SAVE_LINES, &lines);
+        const uint32_t at = header[4] + ((lines + 63) / 64 - 1 + 15) / 16; /* behind header and list */
+        model->mem_read(sim, save * 4096ull + 64 + (at / 64 - 1) * 4ull, &entry, sizeof entry);
+        uint64_t last = (at / 64 ? entry >> TERN_PTE_PPN_SHIFT : save) * 4096ull + at % 64 * 64ull;
         if (header[4]) {
             model->mem_read(sim, last, &word, sizeof word);
             word ^= 1u << 4;

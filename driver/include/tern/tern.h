@@ -384,8 +384,8 @@ TERN_API int tern_completion_queue_fd(const struct tern_completion_queue *queue)
 TERN_API int tern_completion_queue_take(struct tern_completion_queue *queue, struct tern_completion *out, uint32_t max);
 
 /**
- * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area in a
- * row of pages: 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being
+ * In the band NORMAL. Costs 32 KiB of device memory for buffers on their way to an engine, and a context-save area:
+ * 104 KiB on the default device. Blocks until the device has made them ready, or for memory that is being
  * freed. -EINVAL: engine, weight, flags, a queue of another device, or both a queue and a callback; -EIO: process in
  * error; -ENOMEM; -ENOSPC.
  */

@@ -202,7 +202,8 @@ bool tern_frees_has(const struct tern_frees *f, const struct tern_allocation *a)
 /** Waits until one of them may have ended. false: with all that they give there will not be so many
  * free pages; or none will end. */
 bool tern_frees_wait(const struct tern_frees *f, uint64_t pages);
-/** Pages in a row, waiting for such frees if need be. what: for the sentence. -ENOSPC, -EIO. */
-int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out);
+/** `count` pages, in as many runs (room for `count` of them), waiting for such frees if need be. what: for the
+ *  sentence. -ENOSPC, -EIO. */
+int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out, uint32_t *runs);
 
 #endif

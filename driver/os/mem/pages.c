@@ -274,57 +274,6 @@ int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out)
     return 0;
 }
 
-/** The free block that begins at the page; false: it is used, or the block begins before. */
-static bool block_at(const struct tern_pages *p, uint32_t page, struct block *out)
-{
-    const uint32_t aligned = page % TERN_PAGES_SPAN ? (uint32_t)__builtin_ctz(page) : LARGEST;
-    for (uint32_t o = 0; o <= aligned; o++) {
-        *out = (struct block){page, o};
-        if (is_free(p, *out)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/** First page of a row across blocks; NONE: there is none. */
-static uint32_t find_row(const struct tern_pages *p, uint32_t count)
-{
-    struct block b;
-    for (uint32_t page = 0, n = 0; page < p->count;) {
-        const bool is = block_at(p, page, &b);
-        n = page % TERN_PAGES_SPAN ? n : 0;
-        n = is ? n + (1u << b.order) : 0;
-        page += is ? 1u << b.order : 1;
-        if (n >= count) {
-            return page - n;
-        }
-    }
-    return NONE;
-}
-
-int tern_pages_take_span(struct tern_pages *p, uint32_t count, struct tern_run *out)
-{
-    uint32_t order = order_within(count), first = NONE;
-    struct block b;
-    for (order += 1u << order < count; order < TERN_PAGES_ORDERS && first == NONE; order++) {
-        first = lowest(p, order, &b) ? b.page : NONE;
-    }
-    if (first == NONE) {
-        first = count <= p->free ? find_row(p, count) : NONE;
-    }
-    if (first == NONE) {
-        return -ENOSPC;
-    }
-    for (uint32_t page = first; page < first + count; page = b.page + (1u << b.order)) {
-        block_at(p, page, &b);
-        carve(p, b, page, first + count - page);
-    }
-    p->free -= count;
-    *out = (struct tern_run){first, count, any_dirty(p, first, count)};
-    return 0;
-}
-
 void tern_pages_give(struct tern_pages *p, const struct tern_run *run)
 {
     for (uint32_t w = run->page / 64; w * 64 < run->page + run->count; w++) {

@@ -22,7 +22,7 @@
 
 struct tern_pages;
 
-#define TERN_PAGES_SPAN 1024u /**< The longest row of pages. */
+#define TERN_PAGES_SPAN 1024u /**< The longest run of pages. */
 #define TERN_PAGES_ORDERS 11u /**< Blocks of 2^0 to 2^10 pages. */
 
 /** Pages that lie side by side within 4 MiB, aligned; dirty: some of them may not read zero. */
@@ -41,11 +41,6 @@ uint32_t tern_pages_free_blocks(const struct tern_pages *p, uint32_t order);
 int tern_pages_take_large(struct tern_pages *p, struct tern_run *out);
 /** 1 to `want` pages, all clean or all dirty: as many as lie side by side where they fit best. -ENOSPC. */
 int tern_pages_take(struct tern_pages *p, uint32_t want, struct tern_run *out);
-/**
- * Exactly `count` pages in a row, 1 to TERN_PAGES_SPAN; dirty if any of them is. -ENOSPC: no such row is free within
- * 4 MiB. Finding that, or a row across blocks, takes O(n).
- */
-int tern_pages_take_span(struct tern_pages *p, uint32_t count, struct tern_run *out);
 /** Gives a run, or a part of one, back, dirty as run->dirty says. */
 void tern_pages_give(struct tern_pages *p, const struct tern_run *run);
 

@@ -184,17 +184,29 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
     return true;
 }
 
-int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out)
+/** Takes `count` pages, if so many are free: then any will do. -ENOSPC. */
+static int take(struct tern_pages *p, uint32_t count, struct tern_run *out, uint32_t *runs)
+{
+    uint32_t taken = 0, n = 0;
+    if (tern_pages_free_count(p) < count) {
+        return -ENOSPC;
+    }
+    for (; taken < count; taken += out[n++].count) {
+        tern_pages_take(p, count - taken, &out[n]);
+    }
+    *runs = n;
+    return 0;
+}
+
+int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what, struct tern_run *out, uint32_t *runs)
 {
     struct tern_device *dev = proc->dev;
     const struct tern_frees frees = tern_frees_now(proc);
     int r;
     do {
-        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why)
-                      : tern_pages_take_span(proc->partition->pages, count, out);
+        r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : take(proc->partition->pages, count, out, runs);
     } while (r == -ENOSPC && (tern_frees_wait(&frees, count) || tern_pager_make_room(proc) == 0));
-    return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s in a row, and %u are free "
-                                     "here and there", what, count, count == 1 ? "" : "s",
-                                     tern_pages_free_count(proc->partition->pages))
+    return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s, and %u are free", what, count,
+                                     count == 1 ? "" : "s", tern_pages_free_count(proc->partition->pages))
                         : r;
 }

@@ -59,7 +59,7 @@ static void show_chunk(FILE *out, const struct tern_chunk *s, const struct tern_
         const struct tern_context *c = TERN_CONTEXT_OF(s->context);
         fprintf(out, "process '%s', context '%s' (%u), buffer %llu (%s), fence %llu, save area at page %u",
                 c->proc->name, c->name, c->id, (unsigned long long)s->job->fence, s->job->label ? s->job->label
-                : "without label", (unsigned long long)s->id, c->save.page);
+                : "without label", (unsigned long long)s->id, c->save[0].page);
     }
     fprintf(out, ", bytes %u to %u of %u%s\n", s->start, s->start + s->size, s->job->size,
             s->resume ? ", resumed" : "");

@@ -26,28 +26,45 @@ static int check_weight(uint32_t weight)
                                     : 0;
 }
 
-/** The context-save area, made empty by an engine. dev->lock held. */
+static void give_save(struct tern_context *c)
+{
+    for (uint32_t i = 0; i < c->save_runs; i++) {
+        c->save[i].dirty = true;
+        tern_pages_give(c->proc->partition->pages, &c->save[i]);
+    }
+    c->save_runs = 0;
+}
+
+/** The context-save area, in whatever pages are free, made empty by an engine. dev->lock held. */
 static int make_save(struct tern_context *c)
 {
-    struct tern_device *dev = c->proc->dev;
+    const uint32_t pages = c->proc->dev->kmd.save_pages;
     struct tern_paging p = {0};
     int r = tern_process_check(c->proc);
     if (r) {
         return r;
     }
-    r = tern_retire_take(c->proc, dev->kmd.save_pages, "a context-save area", &c->save);
+    c->save = calloc(pages, sizeof *c->save);
+    if (!c->save) {
+        return tern_error_memory("a context-save area");
+    }
+    r = tern_retire_take(c->proc, pages, "a context-save area", c->save, &c->save_runs);
     if (r) {
         return r;
     }
-    if (c->save.dirty) {
-        tern_paging_scrub(&p, c->save.page, c->save.count);
+    for (uint32_t i = 0; i < c->save_runs; i++) {
+        if (c->save[i].dirty) {
+            tern_paging_scrub(&p, c->save[i].page, c->save[i].count);
+        }
     }
-    tern_paging_context_init(&p, c->save.page);
+    tern_paging_context_init(&p, c->save[0].page);
+    for (uint32_t i = 0, at = 0; i < c->save_runs; at += c->save[i++].count) {
+        tern_paging_context_pages(&p, c->save[0].page, at, c->save[i].page, c->save[i].count);
+    }
     r = tern_paging_run(c->proc, &p, "context");
     tern_paging_free(&p);
     if (r) {
-        c->save.dirty = true;
-        tern_pages_give(c->proc->partition->pages, &c->save);
+        give_save(c);
     }
     return r;
 }
@@ -106,6 +123,7 @@ int tern_os_context_create(struct tern_process *proc, const struct tern_context_
         if (c->arena) {
             tern_retire(c->arena);
         }
+        free(c->save);
         free(c);
     } else {
         tern_sched_context_init(&dev->sched, &c->sched, &proc->sched, desc->engine < 0 ? TERN_ENGINE_ANY : desc->engine,
@@ -158,8 +176,7 @@ void tern_context_take_pages(struct tern_context *c)
     if (!c->gone) {
         c->gone = true;
         tern_list_remove(&c->absent);
-        c->save.dirty = true;
-        tern_pages_give(c->proc->partition->pages, &c->save);
+        give_save(c);
         if (c->data) {
             tern_retire(c->data);
         }
@@ -177,6 +194,7 @@ void tern_context_free(struct tern_context *c)
     if (c->completions) {
         c->completions->users--;
     }
+    free(c->save);
     free(c);
 }
 

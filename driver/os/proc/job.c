@@ -52,6 +52,7 @@ struct tern_job *tern_job_clean(struct tern_device *dev, uint32_t engine)
     struct tern_paging p = {0};
     tern_paging_flush_all(&p);
     tern_paging_context_init(&p, tern_system_save(dev, engine));
+    tern_paging_context_pages(&p, tern_system_save(dev, engine), 0, tern_system_save(dev, engine), dev->kmd.save_pages);
     struct tern_job *job = tern_paging_error(&p) ? NULL : tern_job_create(p.words, p.size, "start");
     tern_paging_free(&p);
     return job;

@@ -70,7 +70,8 @@ static int make_root(struct tern_process *proc)
 {
     struct tern_paging p = {0};
     struct tern_run run;
-    int r = tern_retire_take(proc, 1, "a page table", &run);
+    uint32_t runs;
+    int r = tern_retire_take(proc, 1, "a page table", &run, &runs);
     if (r) {
         return r;
     }

@@ -69,18 +69,23 @@ module tb;
   logic restoring = 1'b0, in_vain = 1'b0, dropped = 1'b0;
 
   // A context: 64 pages from page 64 * (its number + 1) on: fence, buffer, from +2 on a page for each packet's lines;
-  // +32: save area. Pages 1 and 2 are root tables.
+  // +32: save area, its pages in the order of `place`. Pages 1 and 2 are root tables.
   function automatic int page(input int c); return 64 * (c + 1); endfunction
   function automatic int fence_line(input int c); return 64 * page(c); endfunction
   function automatic int buffer_line(input int c); return 64 * (page(c) + 1); endfunction
   function automatic int out_line(input int c, input int p); return 64 * (page(c) + 2 + p); endfunction
   function automatic int save_line(input int c); return 64 * (page(c) + 32); endfunction
+  function automatic int place(input int k); return k == 0 ? 0 : k == 1 ? 3 : k == 2 ? 1 : 6; endfunction
+  // a line of state, from 1 on: behind the header and a line of list
+  function automatic int state_line(input int c, n); return save_line(c) + 64 * place((n + 1) / 64) + (n + 1) % 64;
+  endfunction
 
   typedef enum {NOP, DISPATCH, COPY, USER, SIGNAL, WAIT, STAMP, BARRIER, BROKEN} kind_t;
   kind_t kind[CONTEXTS][PACKETS];
   int packets[CONTEXTS], steps[CONTEXTS][PACKETS], start[CONTEXTS][PACKETS+1];
   logic [31:0] mark[CONTEXTS][PACKETS];   // seed of an executor's packet
-  logic saved[CONTEXTS], queued[CONTEXTS], changed[CONTEXTS];  // changed: somebody has been at its save area
+  // changed: somebody has been at its save area; listed: at the list
+  logic saved[CONTEXTS], queued[CONTEXTS], changed[CONTEXTS], listed[CONTEXTS];
   int at[CONTEXTS], executor[CONTEXTS], at_root[CONTEXTS];     // of the saved header
 
   // Submissions that have not been indicated, oldest first
@@ -90,7 +95,7 @@ module tb;
   int faulted_fence[int];                   // of a fence, the line that memory refused
   // how often things happened
   typedef enum {COMPLETED, CANCELLED, BETWEEN, INSIDE, FAULTED, RESETS, DROPPED, LOST, SPILLED, IN_VAIN, RESET_SAVE,
-                RESET_RESTORE,
+                RESET_RESTORE, UNLISTED,
     THINGS} thing_t;
   int tally[THINGS] = '{default: 0};
 
@@ -134,11 +139,12 @@ module tb;
   task automatic build(input int c, input int n, input int only, input int length);
     int line = buffer_line(c);
     packets[c] = n;
-    for (int i = fence_line(c); i < save_line(c) + SAVE_LINES; i++) begin
+    for (int i = fence_line(c); i < save_line(c) + 7 * 64; i++) begin
       mem.data[i] = '0;
       mem.writes[i] = 0;
     end
-    for (int i = 0; i < SAVE_LINES; i++) for (int w = 0; w < 16; w++) mem.data[save_line(c)+i][32*w+:32] = $urandom;
+    for (int i = 0; i < 7 * 64; i++) for (int w = 0; w < 16; w++) mem.data[save_line(c)+i][32*w+:32] = $urandom;
+    for (int k = 1; k < 4; k++) mem.data[save_line(c)+1][32*(k-1)+:32] = {22'(page(c) + 32 + place(k)), 10'd7};
     for (int p = 0; p < n; p++) begin
       logic [1023:0] l = '0;
       int two = 0;
@@ -184,7 +190,7 @@ module tb;
     end
     start[c][n] = 64 * (line - buffer_line(c));
     at_root[c] = 1 + $urandom_range(1);
-    {saved[c], queued[c], changed[c], anew[c]} = '0;
+    {saved[c], queued[c], changed[c], listed[c], anew[c]} = '0;
     at[c] = 0;
     executor[c] = 0;
   endtask
@@ -309,7 +315,10 @@ module tb;
           while (p < packets[c] && start[c][p] != to) p++;
           tally[FAULTED]++;
           case (info[15:8])
-            FAULT_CONTEXT_INVALID: good = changed[c] && saved[c] && va == 0;
+            FAULT_CONTEXT_INVALID: begin
+              good = changed[c] && saved[c] && va == (listed[c] ? 32'(64 * save_line(c)) : 32'd0);
+              tally[UNLISTED] += listed[c];
+            end
             FAULT_PACKET_UNKNOWN: good = p < packets[c] && kind[c][p] == BROKEN;
             FAULT_EXECUTOR: good = p < packets[c] && executor_of(kind[c][p]) != 0 && va == mark[c][p] && mark[c][p][4];
             FAULT_BUS_ERROR:
@@ -358,7 +367,8 @@ module tb;
   // Somebody writes into a save area
   task automatic meddle(input int c);
     int l = save_line(c);
-    case ($urandom_range(7))
+    int what = mem.data[l][159:128] > 62 && $urandom_range(3) != 0 ? 8 : $urandom_range(7);
+    case (what)
       0: mem.data[l][7:0] = ~mem.data[l][7:0];
       1: mem.data[l][33] = 1'b1;
       2: mem.data[l][103:96] = 8'((executor[c] + 1) % 4);
@@ -366,10 +376,15 @@ module tb;
       4: mem.data[l][159:128] = executor[c] != 0 && $urandom_range(1) != 0 ? 32'd0 : 32'd200 + $urandom_range(100000);
       5: mem.data[l][159:128] = mem.data[l][159:128] + 1;
       6: mem.data[l][160+$urandom_range(351)] = 1'b1;
+      8: begin  // the list, where it is needed
+        int bit_ = $urandom_range(9);
+        mem.data[l+1][bit_] = !mem.data[l+1][bit_];
+        listed[c] = 1'b1;
+      end
       default:
       if (executor[c] != 0) begin
-        int line = l + 1 + $urandom_range(mem.data[l][159:128] - 1), place = 128 + $urandom_range(383);
-        mem.data[line][place] = !mem.data[line][place];
+        int line = state_line(c, 1 + $urandom_range(mem.data[l][159:128] - 1)), bit_ = 128 + $urandom_range(383);
+        mem.data[line][bit_] = !mem.data[line][bit_];
       end else mem.data[l][95:64] = start[c][packets[c]];
     endcase
     changed[c] = 1'b1;
@@ -442,7 +457,7 @@ module tb;
     case ($urandom_range(15))
       0, 1, 2, 3:
       if (!queued[c]) begin
-        if (saved[c] && !changed[c] && $urandom_range(25) == 0) meddle(c);
+        if (saved[c] && !changed[c] && $urandom_range(mem.data[save_line(c)][159:128] > 62 ? 3 : 25) == 0) meddle(c);
         if (executor[c] != 0 && $urandom_range(7) == 0) mem.bad = save_line(c) + 1 + $urandom_range(40);
         submit(c);
       end
@@ -483,7 +498,7 @@ module tb;
       anew[c] = 1'b1;
       queued[c] = 1'b0;
     end
-    for (int n = 0; n < rounds || sub_fence.size() != 0; ) begin
+    for (int n = 0; n < rounds || sub_fence.size() != 0 || resets || post_addr.size() != 0; ) begin
       logic directed = x <= int'(USER);
       go();
       commands();

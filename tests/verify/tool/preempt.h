@@ -34,7 +34,8 @@ extern const struct embedded_kernel embedded_kernels[]; /**< The last one has no
 /** One buffer, ready to be loaded into a device. scene.submit[0] is it. */
 struct work {
     struct scene scene;
-    uint64_t save, save_bytes;   /**< The context-save area. */
+    uint64_t save, save_bytes;   /**< The context-save area, wherever its list puts it, */
+    uint32_t save_lines;         /**< and of its lines header and state. */
     /** Private memory: it is the same only if all groups run in the slots they would have had. */
     uint64_t stack, stack_bytes;
     bool resident;               /**< All groups fit at once. */
@@ -82,8 +83,10 @@ uint32_t machine_register(struct machine *m, uint32_t offset);
 
 /* --------------------------------------------------------- preempt_state.c */
 
-/** Whether two context-save areas hold the same state of a dispatch without unfinished memory instructions, with the
- *  same slots, live and fresh warps. False: text says where they first differ. */
+/** The header and the state of an area of the scene, one line after the other, out of its pages. */
+void state_gather(const uint32_t *pages, uint32_t lines, uint32_t *out);
+/** Whether two context-save areas, gathered, hold the same state of a dispatch without unfinished memory instructions,
+ *  with the same slots, live and fresh warps. False: text says where they first differ. */
 bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t *second, char *text, size_t size);
 
 /* --------------------------------------------------------- preempt_point.c */

@@ -186,8 +186,8 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
     const bool gathers = strcmp(row->name, "gather") == 0;
     const uint32_t args[16] = {DATA_VA + IN, DATA_VA + OUT, gathers ? IN_BYTES / 4 : longer ? row->arg_long : row->arg};
     struct scene *s = &out->scene;
-    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)save_lines * LINE, .stack = STACK,
-                         .stack_bytes = IN - STACK, .faults = row->faults};
+    *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)SAVE_PAGES * PAGE, .save_lines = save_lines,
+                         .stack = STACK, .stack_bytes = IN - STACK, .faults = row->faults};
     if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK ||
         SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;

@@ -199,7 +199,7 @@ static bool cut(const struct arena *a, struct machine *m, uint32_t engine, uint3
     *resume = true;
     m->backend->api->mem_read(m->sim, a->work.save, words, sizeof words);
     if (tern_ctx_unpack(&c, words) || c.magic != TERN_CTX_MAGIC_VALUE || c.state != TERN_CTX_STATE_SAVED ||
-        c.offset != o.offset || c.lines >= a->work.save_bytes / LINE) {
+        c.offset != o.offset || c.lines >= a->work.save_lines) {
         say(t, "%s: no valid header in the save area\n", what);
         return false;
     }
@@ -218,20 +218,23 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
 {
     const struct tern_sim_api *api = m->backend->api;
     uint64_t bytes = a->work.save_bytes;
-    uint32_t *before = calloc(2, bytes), *after = before ? before + bytes / 4 : NULL;
+    uint32_t *pages = calloc(3, bytes), *before = pages ? pages + bytes / 4 : NULL;
+    uint32_t *after = pages ? before + bytes / 4 : NULL;
     struct tern_ctx_simt_head first, second;
     struct tern_ctx header;
     bool begun = false, more = true;
-    if (!before) {
+    if (!pages) {
         return true;
     }
-    api->mem_read(m->sim, a->work.save, before, bytes);
+    api->mem_read(m->sim, a->work.save, pages, bytes);
+    state_gather(pages, a->work.save_lines, before);
     uint32_t issued = machine_register(m, TERN_REG_ENGINE_CNT_ISSUE(engine));
     machine_submit(m, engine, true);
     machine_step(m, 1 + cycle * 37 % 500);
     more = cut(a, m, engine, TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION, what, &begun, t);
     if (more && begun && machine_register(m, TERN_REG_ENGINE_CNT_ISSUE(engine)) == issued) {
-        api->mem_read(m->sim, a->work.save, after, bytes);
+        api->mem_read(m->sim, a->work.save, pages, bytes);
+        state_gather(pages, a->work.save_lines, after);
         tern_ctx_unpack(&header, before);
         tern_ctx_simt_head_unpack(&first, before + LINE / 4);
         tern_ctx_simt_head_unpack(&second, after + LINE / 4);
@@ -243,7 +246,7 @@ static bool saved_again(const struct arena *a, struct machine *m, uint32_t engin
             more = false;
         }
     }
-    free(before);
+    free(pages);
     return more;
 }
 

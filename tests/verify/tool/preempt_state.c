@@ -65,6 +65,16 @@ static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint
     }
 }
 
+void state_gather(const uint32_t *pages, uint32_t lines, uint32_t *out)
+{
+    const uint32_t per_page = PAGE / LINE, n = (lines + per_page - 1) / per_page;
+    const uint32_t list_lines = (n - 1 + LINE_WORDS - 1) / LINE_WORDS;
+    for (uint32_t i = 0; i < lines - list_lines; i++) {
+        const uint32_t at = i ? i + list_lines : 0, page = at / per_page ? SAVE_PAGES - at / per_page : 0;
+        memcpy(out + i * LINE_WORDS, pages + (page * per_page + at % per_page) * LINE_WORDS, LINE);
+    }
+}
+
 bool state_same(const struct geometry *g, const uint32_t *first, const uint32_t *second, char *text, size_t size)
 {
     const uint32_t *area[2] = {first, second}, mask_lines = (g->warps + LINE_WORDS - 1) / LINE_WORDS;

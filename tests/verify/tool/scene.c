@@ -86,8 +86,22 @@ static int grow(void **array, uint32_t count, size_t each)
     return 0;
 }
 
+/** The list of a context-save area: the SAVE_PAGES pages from its first on, but the last one first. */
+static void put_list(struct scene *s, uint32_t save)
+{
+    uint32_t list[SAVE_PAGES] = {0};
+    for (uint32_t k = 1; k < SAVE_PAGES; k++) {
+        list[k - 1] = (save + SAVE_PAGES - k) << TERN_PTE_PPN_SHIFT | TERN_PTE_VALID_MASK | TERN_PTE_READ_MASK |
+                      TERN_PTE_WRITE_MASK;
+    }
+    if (save && save + SAVE_PAGES <= s->mem_bytes / PAGE) {
+        scene_put(s, (uint64_t)save * PAGE + LINE, list, sizeof list);
+    }
+}
+
 int scene_submit(struct scene *s, const struct submit *sub)
 {
+    put_list(s, sub->save);
     check(sub->engine < ENGINES, "a submission to an engine that there is not");
     void *array = s->submit;
     int r = grow(&array, s->submits, sizeof *s->submit);

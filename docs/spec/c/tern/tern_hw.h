@@ -41,7 +41,8 @@
 #define TERN_REG_DEV_MEM_PAGES 0x0018u /* ro: Device memory in 4 KiB pages; it starts at physical address 0. */
 #define TERN_REG_DEV_IRQ_STATUS 0x001cu /* ro: Bit e: the indication FIFO of engine e is not empty. */
 #define TERN_REG_DEV_IRQ_ENABLE 0x0020u /* rw: Bit e: engine e may raise the interrupt. */
-#define TERN_REG_DEV_SAVE_LINES 0x0024u /* ro: 64-byte lines of the largest context-save area, its header included. */
+/* ro: 64-byte lines of the largest context-save area, its header and its list of pages included. */
+#define TERN_REG_DEV_SAVE_LINES 0x0024u
 #define TERN_REG_DEV_TIME_LO 0x0028u /* ro: Cycles since reset, low half; reading it latches time_hi. */
 #define TERN_REG_DEV_TIME_HI 0x002cu /* ro: High half, as latched by the last read of time_lo. */
 
@@ -101,7 +102,8 @@
 /* rw: Page number of the root page table (A1); it is the tag of the address space in the TLBs. */
 #define TERN_REG_ENGINE_SUB_ROOT(i) (0x1024u + (i) * 0x400u)
 #define TERN_REG_ENGINE_SUB_CONTEXT(i) (0x1028u + (i) * 0x400u) /* rw: Context id, for tracing. */
-#define TERN_REG_ENGINE_SUB_SAVE(i) (0x102cu + (i) * 0x400u) /* rw: Page number (physical) of the context-save area. */
+/* rw: Page number (physical) of the context-save area's first page. */
+#define TERN_REG_ENGINE_SUB_SAVE(i) (0x102cu + (i) * 0x400u)
 #define TERN_REG_ENGINE_SUB_FLAGS(i) (0x1030u + (i) * 0x400u) /* rw: Flags of the submission. */
 #define TERN_ENGINE_SUB_FLAGS_PAGING_SHIFT 0u
 #define TERN_ENGINE_SUB_FLAGS_PAGING_MASK 0x00000001u

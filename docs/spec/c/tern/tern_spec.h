@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0x12a50a59u
+#define TERN_SPEC_HASH 0x2eb6b831u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -641,9 +641,10 @@ static inline int tern_pkt_tlb_flush_unpack(struct tern_pkt_tlb_flush *s, const 
     return 0;
 }
 
-/** Make a context-save area empty (context.yaml). Privileged: paging buffers only. */
+/** Make a context-save area empty (context.yaml); its list of pages is written by pte_update. Privileged: paging
+ * buffers only. */
 struct tern_pkt_context_init {
-    uint32_t save; /**< Page number of the area. */
+    uint32_t save; /**< Page number of the area's first page. */
 };
 
 /** Packs into w[16]. 0, or -EINVAL if a value does not fit its field (w is then untouched). */

@@ -393,6 +393,7 @@ module command_processor #(
       .go_i(state_q != S_BOUNDARY && !(state_q == S_FETCH && (begins_q || fetch_valid))), .page_i(head_save_i),
       .lines_i(ctx_lines), .start_i(begins_q && state_q == S_EXEC), .resume_i(restores_q), .root_i(head_root_i),
       .exec_i({number == 2'd3, number == 2'd2, number == 2'd1}), .paging_i(head_paging_i),
+      .forget_i(flush_valid_o && (flush_all_o || flush_count_o == '0)),
       .clear_i(state_q == S_INDICATE || state_q == S_IDLE), .saved_o(x_saved), .lost_o(x_lost),
       .dropped_o(x_dropped), .settled_o(x_settled), .bad_o(x_bad), .code_o(x_code), .lines_o(x_lines),
       .stop_i(stop_i && stop_gran_i[1]), .active_o(exec_active_o), .select_o(exec_select_o), .exec_rst_o, .exec_start_o,

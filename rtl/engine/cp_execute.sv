@@ -24,6 +24,7 @@ module cp_execute #(
     input  logic         resume_i,
     input  logic [ 21:0] root_i,
     input  logic         paging_i,
+    input  logic         forget_i,    // a whole address space ends: another process may get its root
     input  logic         clear_i,
     output logic         saved_o,
     output logic         lost_o,
@@ -117,6 +118,7 @@ module cp_execute #(
         if (exec_q[0]) dispatched_q <= 1'b0;  // what it had scrubbed is forgotten
       end
     endcase
+    if (forget_i) dispatched_q <= 1'b0;
     if (rst_i) begin
       state_q <= S_IDLE;
       dispatched_q <= 1'b0;

@@ -41,6 +41,7 @@ static void tlb_flush(struct engine *e, const uint32_t *w, struct fault *f)
         f->code = TERN_FAULT_PACKET_BOUNDS;
     } else {
         space_flush(&e->space);
+        e->simt.clean = e->simt.clean && !p.all && p.count; /* another process may get the root */
     }
 }
 

@@ -144,13 +144,11 @@ static void find_nothing(struct device *d, uint32_t root)
     }
 }
 
-/* A7: neither of what was there at power-on, nor of what another process leaves. */
-static void test_scrub(void **state)
+/* Fills registers and local memory. */
+static void leave_much(struct device *d, uint32_t root)
 {
-    struct device *d = *state;
     enum { N = 64 };
     uint32_t spill[64] = {0}, n = 0;
-    find_nothing(d, ROOT);
     for (uint32_t r = T0; r < 32; r++) {
         spill[n++] = lui(r, 0xdeadb000u);
     }
@@ -159,9 +157,30 @@ static void test_scrub(void **state)
     spill[n++] = sh2add(T1, T0, T1);
     spill[n++] = sw(T2, 0, T1);
     spill[n++] = EXIT;
-    launch(d, ROOT, spill, sizeof spill, (struct range){{N, 1, 1}, {N, 1, 1}, N * 4});
+    launch(d, root, spill, sizeof spill, (struct range){{N, 1, 1}, {N, 1, 1}, N * 4});
     expect_completed(d, 0, 1);
+}
+
+/* A7: neither of what was there at power-on, nor of what another process leaves. */
+static void test_scrub(void **state)
+{
+    struct device *d = *state;
+    find_nothing(d, ROOT);
+    leave_much(d, ROOT);
     find_nothing(d, ROOT + 0x10);
+}
+
+/* A7: the process has ended, and another has got the page of its root table; or all processes have. */
+static void test_scrub_root_again(void **state)
+{
+    struct device *d = *state;
+    for (uint32_t all = 0; all < 2; all++) {
+        const struct tern_pkt_tlb_flush flush = {.all = all, .root = all ? 0 : ROOT};
+        leave_much(d, ROOT);
+        assert_int_equal(tern_pkt_tlb_flush_pack(&flush, packet(d, 1)), 0);
+        run_paging(d);
+        find_nothing(d, ROOT);
+    }
 }
 
 /* A reset in the middle of a kernel that never ends; then a normal one runs. */
@@ -191,6 +210,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_private_atomic, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_faults, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_scrub, device_setup, device_teardown),
+        cmocka_unit_test_setup_teardown(test_scrub_root_again, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_reset_kernel, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("kernels", tests, NULL, NULL) ? 1 : 0;

@@ -48,9 +48,9 @@ int device_teardown(void **state)
 
 /* ---------------------------------------------------------------- save areas */
 
-static uint32_t save_pages(struct device *d)
+static uint32_t save_pages(const struct device *d)
 {
-    return (reg_read(d, TERN_REG_DEV_SAVE_LINES) + PAGE / LINE - 1) / (PAGE / LINE);
+    return (d->save_lines + PAGE / LINE - 1) / (PAGE / LINE);
 }
 
 static uint64_t page_of_save(uint32_t pages, uint64_t save, uint32_t k)
@@ -66,6 +66,7 @@ uint32_t save_entry(uint64_t page)
 void save_make(struct device *d, uint64_t save)
 {
     uint32_t list[PAGE / 4 - 16] = {0};
+    d->save_lines = reg_read(d, TERN_REG_DEV_SAVE_LINES);
     const uint32_t pages = save_pages(d);
     assert_true(pages - 1 <= sizeof list / 4);
     for (uint32_t k = 1; k < pages; k++) {
@@ -74,7 +75,7 @@ void save_make(struct device *d, uint64_t save)
     assert_int_equal(api->mem_write(d->sim, save + LINE, list, (pages - 1 + 15) / 16 * (uint64_t)LINE), 0);
 }
 
-uint64_t save_line(struct device *d, uint64_t save, uint32_t line)
+uint64_t save_line(const struct device *d, uint64_t save, uint32_t line)
 {
     const uint32_t pages = save_pages(d), at = line ? line + (pages - 1 + 15) / 16 : 0;
     return page_of_save(pages, save, at / (PAGE / LINE)) * PAGE + (uint64_t)at % (PAGE / LINE) * LINE;

@@ -32,6 +32,7 @@ struct device {
     uint32_t words[64 * 1024];
     uint32_t used; /* words */
     uint32_t root[64], roots;
+    uint32_t save_lines; /* dev.save_lines, once save_make has read it: on the RTL, reading takes time */
 };
 
 struct indication {
@@ -57,8 +58,8 @@ void store64(struct device *d, uint64_t address, uint64_t v);
 /** Writes the list of a context-save area of as many pages as the device needs, every second one above its first page,
  *  the last one lowest. */
 void save_make(struct device *d, uint64_t save);
-/** Where its header (0) is, and the lines of its state (from 1 on). */
-uint64_t save_line(struct device *d, uint64_t save, uint32_t line);
+/** Where the header (0) of such an area is, and the lines of its state (from 1 on). */
+uint64_t save_line(const struct device *d, uint64_t save, uint32_t line);
 /** For cmocka: the same as device_setup, and the area at SAVE has a list of its pages. */
 int save_setup(void **state);
 /** An entry of such a list that names a page. */

@@ -17,9 +17,9 @@ struct area {
     uint8_t bytes[AREA_MAX];
 };
 
-static uint32_t lines_of(struct device *d)
+static uint32_t lines_of(const struct device *d)
 {
-    const uint32_t most = reg_read(d, TERN_REG_DEV_SAVE_LINES) - PAGE / LINE; /* less than its list */
+    const uint32_t most = d->save_lines - PAGE / LINE; /* less than its list */
     return most < AREA_MAX / LINE ? most : AREA_MAX / LINE;
 }
 

@@ -251,8 +251,8 @@ static struct one leave(uint32_t last)
     return v;
 }
 
-/** The victim has ended, and its root table's page is that of the attacker, which looks into registers and local
- *  memory before it has written there. */
+/** The attacker looks into registers and local memory before it has written there: after the victim, which goes on; or
+ *  which has ended, and whose root table's page is the attacker's now. */
 static void test_local_memory_and_registers(void **state)
 {
     (void)state;
@@ -267,21 +267,31 @@ static void test_local_memory_and_registers(void **state)
         code[n++] = sw(5, 1, 4 * (32 + i));
     }
     code[n++] = EXIT;
-    struct one v = leave(EXIT);
-    work_run(&b, v.c, "leave");
-    const uint32_t root = v.p->root;
-    end(&v);
-    struct one a = begin("attacker", code, sizeof code);
-    assert_int_equal(a.p->root, root);
-    dispatch();
-    work_run(&b, a.c, "look");
-    ok(tern_allocation_read(a.own, 0, got, sizeof got));
-    for (uint32_t i = 0; i < 32 + LOCAL_WORDS / 2; i++) {
-        if (i != 2 && i != 10) { /* the stack and the arguments, which are the attacker's own */
-            assert_int_equal(got[i], 0);
+    for (int ended = 0; ended < 2; ended++) {
+        struct one v = leave(EXIT), a;
+        const uint32_t root = v.p->root;
+        if (!ended) {
+            a = begin("attacker", code, sizeof code);
+        }
+        work_run(&b, v.c, "leave");
+        if (ended) {
+            end(&v);
+            a = begin("attacker", code, sizeof code);
+            assert_int_equal(a.p->root, root);
+        }
+        dispatch();
+        work_run(&b, a.c, "look");
+        ok(tern_allocation_read(a.own, 0, got, sizeof got));
+        for (uint32_t i = 0; i < 32 + LOCAL_WORDS / 2; i++) {
+            if (i != 2 && i != 10) { /* the stack and the arguments, which are the attacker's own */
+                assert_int_equal(got[i], 0);
+            }
+        }
+        end(&a);
+        if (!ended) {
+            end(&v);
         }
     }
-    end(&a);
 }
 
 /** No page of another process's in all of the memory that a process can get. */

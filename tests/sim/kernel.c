@@ -36,12 +36,17 @@ void peek(struct device *d, uint32_t offset, void *data, size_t size)
     assert_int_equal(api->mem_read(d->sim, BASE + offset, data, size), 0);
 }
 
-void launch(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r)
+void launch_mapped(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r)
 {
     const uint32_t args[] = {VA + IN, VA + OUT};
     poke(d, ARGS, args, sizeof args);
     poke(d, CODE, code, size);
-    map(d, root, VA, BASE, PAGES, RWX);
     packet_dispatch(d, r);
     submit(d, 0, (struct submission){.buffer = VA, .fence = 1, .root = root}, BASE);
+}
+
+void launch(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r)
+{
+    map(d, root, VA, BASE, PAGES, RWX);
+    launch_mapped(d, root, code, size, r);
 }

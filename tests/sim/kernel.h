@@ -86,6 +86,8 @@ void peek(struct device *d, uint32_t offset, void *data, size_t size);
 /** Code and arguments into memory, the address space (page 0 of it holds the DMA buffer),
  * and the dispatch submitted. */
 void launch(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
+/** The same in an address space that is there already: no paging buffer runs. */
+void launch_mapped(struct device *d, uint32_t root, const uint32_t *code, size_t size, struct range r);
 #define LAUNCH(d, code, ...) launch(d, ROOT, code, sizeof code, (struct range){__VA_ARGS__})
 
 #endif

@@ -132,14 +132,16 @@ static void find_nothing(struct device *d, uint32_t root)
     reveal[m++] = sh2add(12, A0, 12);
     reveal[m++] = lw(12, 0, 12);
     reveal[m++] = sw(12, 1024, 11);
+    reveal[m++] = csrr(12, 0x003); /* fcsr: rounding mode and flags */
+    reveal[m++] = sw(12, 1280, 11);
     reveal[m++] = EXIT;
-    uint32_t out[21 * N];
+    uint32_t out[22 * N];
     memset(out, 0xff, sizeof out);
     poke(d, OUT, out, sizeof out);
-    launch(d, root, reveal, sizeof reveal, (struct range){{N, 1, 1}, {N, 1, 1}, N * 4});
+    launch_mapped(d, root, reveal, sizeof reveal, (struct range){{N, 1, 1}, {N, 1, 1}, N * 4});
     expect_completed(d, 0, 1);
     peek(d, OUT, out, sizeof out);
-    for (uint32_t i = 0; i < 21 * N; i++) {
+    for (uint32_t i = 0; i < 22 * N; i++) {
         assert_int_equal(out[i], 0);
     }
 }
@@ -152,12 +154,14 @@ static void leave_much(struct device *d, uint32_t root)
     for (uint32_t r = T0; r < 32; r++) {
         spill[n++] = lui(r, 0xdeadb000u);
     }
+    spill[n++] = addi(T0, ZERO, 0x7f);
+    spill[n++] = itype(0x73, 1, ZERO, T0, 0x003); /* csrrw fcsr */
     spill[n++] = csrr(T0, 0xcc0);
     spill[n++] = lui(T1, TERN_WIN_LOCAL_BASE);
     spill[n++] = sh2add(T1, T0, T1);
     spill[n++] = sw(T2, 0, T1);
     spill[n++] = EXIT;
-    launch(d, root, spill, sizeof spill, (struct range){{N, 1, 1}, {N, 1, 1}, N * 4});
+    launch_mapped(d, root, spill, sizeof spill, (struct range){{N, 1, 1}, {N, 1, 1}, N * 4});
     expect_completed(d, 0, 1);
 }
 
@@ -165,6 +169,8 @@ static void leave_much(struct device *d, uint32_t root)
 static void test_scrub(void **state)
 {
     struct device *d = *state;
+    map(d, ROOT, VA, BASE, PAGES, RWX);
+    map(d, ROOT + 0x10, VA, BASE, PAGES, RWX);
     find_nothing(d, ROOT);
     leave_much(d, ROOT);
     find_nothing(d, ROOT + 0x10);
@@ -174,6 +180,7 @@ static void test_scrub(void **state)
 static void test_scrub_root_again(void **state)
 {
     struct device *d = *state;
+    map(d, ROOT, VA, BASE, PAGES, RWX);
     for (uint32_t all = 0; all < 2; all++) {
         const struct tern_pkt_tlb_flush flush = {.all = all, .root = all ? 0 : ROOT};
         leave_much(d, ROOT);

@@ -109,6 +109,37 @@ static void test_objects_of_others(void **state)
     nothing_left();
 }
 
+static uid_t said_to_be;
+
+static uid_t pretend(pid_t pid)
+{
+    (void)pid;
+    return said_to_be;
+}
+
+/** Calls, and so a slot of its memory, of a session that another user has, or whose token is not known. */
+static void test_slots_of_others(void **state)
+{
+    (void)state;
+    struct tern_wire_hello h = good_hello(TERN_WIRE_CALLS);
+    struct tern_wire_welcome w;
+    served_uid = pretend;
+    said_to_be = 1000;
+    struct raw victim = raw_open();
+    for (unsigned bit = 0; bit <= 8 * sizeof h.token; bit++) {
+        const bool knows = bit == 8 * sizeof h.token;
+        memcpy(h.token, victim.welcome.token, sizeof h.token);
+        h.token[knows ? 0 : bit / 8] ^= knows ? 0 : (uint8_t)(1u << bit % 8);
+        said_to_be = knows ? 1001 : 1000;
+        const int fd = reach(&h, sizeof h, &w, NULL);
+        assert_int_equal(w.status, -EAGAIN);
+        close(fd);
+    }
+    raw_close(&victim);
+    nothing_left();
+    served_uid = NULL;
+}
+
 static void test_values_out_of_range(void **state)
 {
     (void)state;
@@ -474,6 +505,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_hello, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_requests_of_wrong_form, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_objects_of_others, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_slots_of_others, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_values_out_of_range, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_gone_in_a_call, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_tail_that_is_impossible, serve, serve_end),

@@ -132,6 +132,11 @@ def fuzz(t):
     t.step("what reads foreign bytes, 60 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", t.jobs], lines)
 
 
+def attacks(t):
+    t.step("protections of processes from each other, each removed: its test fails", "attacks",
+           ["tests/attacks/run", "--tier", "quick", "-j", t.jobs], lines)
+
+
 def bare(t):
     t.step("a bare Debian builds Tern and runs a kernel", "bare", ["tests/scripts/bare-root"], whole_or_skipped,
            {"JOBS": t.jobs})
@@ -234,6 +239,7 @@ def nightly(t):
                    ["tests/ternd/soak", str(BUILD / "bin/ternd"), str(BUILD / "tests/ternd_soak_client"),
                     str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "600",
                     "--harm", harm], whole)
+    t.step("all protections, each removed: its test fails", "nightly-attacks", ["tests/attacks/run", "-j", JOBS], lines)
     night = str(int(time.time() // 86400))
     if t.step(f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",
               "nightly-mutate-auto",
@@ -267,6 +273,7 @@ SIDE_BY_SIDE = [
     {"rtl": rtl},
     {"sanitize": sanitize, "tsan": tsan},
     {"fuzz": fuzz},
+    {"attacks": attacks},
     {"bare": bare},
     {"static": static},
 ]

@@ -281,30 +281,41 @@ static void test_packets(void **state)
     rig_done();
 }
 
-/** Two processes, each with more than the device: both end, and both are right. */
+/** Two processes, each with more than the device: both end, and both are right; also if one has all the memory and a
+ *  stay without an end, and asks for pages while the other waits for it. */
 static void test_two(void **state)
 {
     (void)state;
-    struct actor a[2];
-    struct arrays x[2];
-    uint64_t fence[2];
-    open_device(small);
-    const uint32_t pages = free_pages(dev);
-    for (int i = 0; i < 2; i++) {
-        actor_open(&a[i], i ? "one" : "other", -1, code_stream, sizeof code_stream);
-        arrays_open(&x[i], &a[i], 40 * MIB);
+    static const char *const config[] = {"small,mem=32M,host=112M,timeout=200000",
+                                         "small,mem=32M,host=112M,stay=100000000000,timeout=200000"};
+    const struct tern_context_desc d = {.size = sizeof d, .engine = -1};
+    for (int k = 0; k < 2; k++) {
+        struct actor a[2];
+        struct arrays x[2];
+        uint64_t fence[2];
+        open_device(config[k]);
+        const uint32_t pages = free_pages(dev);
+        for (int i = 0; i < 2; i++) {
+            actor_open(&a[i], i ? "one" : "other", -1, code_stream, sizeof code_stream);
+            arrays_open(&x[i], &a[i], 40 * MIB);
+        }
+        for (int i = 0; i < 2; i++) {
+            fence[i] = stream(&a[i], &x[i], "stream");
+        }
+        for (int i = 0; i < 4; i++) { /* what always stays finds room */
+            struct tern_context *c;
+            ok(tern_context_create(a[1].p, &d, &c));
+            tern_context_destroy(c);
+        }
+        for (int i = 0; i < 2; i++) {
+            ok(tern_wait(a[i].c, fence[i], PATIENCE));
+            expect_streamed(&x[i]);
+            arrays_close(&x[i]);
+            actor_close(&a[i]);
+        }
+        assert_int_equal(free_pages(dev), pages);
+        rig_done();
     }
-    for (int i = 0; i < 2; i++) {
-        fence[i] = stream(&a[i], &x[i], "stream");
-    }
-    for (int i = 0; i < 2; i++) {
-        ok(tern_wait(a[i].c, fence[i], PATIENCE));
-        expect_streamed(&x[i]);
-        arrays_close(&x[i]);
-        actor_close(&a[i]);
-    }
-    assert_int_equal(free_pages(dev), pages);
-    rig_done();
 }
 
 /** Until the actor's work waits for a page that cannot come yet, since copies stop at the gate. */

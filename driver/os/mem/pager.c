@@ -344,9 +344,8 @@ static struct tern_job *held_for(const struct tern_context *c)
                                                              : tern_sched_next_job(s);
 }
 
-/** Lets go those for whom all is there, and takes out those that want nothing any more. The most urgent of the rest;
- *  asks: of those that wait for a page. */
-static struct tern_context *most_urgent(struct tern_device *dev, bool asks)
+/** Lets go those for whom all is there, and takes out those that want nothing any more. The most urgent of the rest. */
+static struct tern_context *most_urgent(struct tern_device *dev)
 {
     struct tern_context *best = NULL;
     bool there = false;
@@ -359,7 +358,7 @@ static struct tern_context *most_urgent(struct tern_device *dev, bool asks)
             tern_demand_ready(c);
             tern_sched_context_recheck(&dev->sched, &c->sched, false);
             tern_device_kick(dev);
-        } else if ((!best || c->sched.band > best->sched.band) && (!asks || tern_demand_waits(c))) {
+        } else if (!best || c->sched.band > best->sched.band) {
             best = c;
         }
         there = there || (c == dev->pager.goes_on && !tern_list_empty(&c->absent));
@@ -429,20 +428,35 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /* ------------------------------------------------------------------------ thread */
 
+/** What is the most urgent waits for the stay of others. They may be held themselves, for a page, and run only when
+ *  that comes: the first for which something can be done. LATER: nothing was done, and the lock was held. */
+static enum outcome serve_pages(struct tern_device *dev, const struct tern_context *but)
+{
+    TERN_LIST_EACH(node, &dev->pager.contexts)
+    {
+        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
+        const bool waits = c != but && !dev->lost && tern_demand_waits(c) && held_for(c) &&
+                           tern_residency_missing(c, held_for(c));
+        const enum outcome o = waits ? serve(dev, c) : LATER;
+        if (o != LATER) {
+            dev->pager.goes_on = c;
+            return o;
+        }
+    }
+    return LATER;
+}
+
 static enum outcome step(struct tern_device *dev)
 {
+    enum outcome o;
     if (!tern_list_empty(&dev->pager.wishes)) {
-        return grant(dev, TERN_LIST_ENTRY(dev->pager.wishes.next, struct wish, node));
+        o = grant(dev, TERN_LIST_ENTRY(dev->pager.wishes.next, struct wish, node));
+        return o == LATER ? serve_pages(dev, NULL) : o;
     }
-    struct tern_context *const best = most_urgent(dev, false), *c = dev->pager.goes_on ? dev->pager.goes_on : best;
-    enum outcome o = c && !dev->lost ? serve(dev, c) : NOTHING_TO_DO;
-    if (o == LATER && c == best && (c = most_urgent(dev, true))) {
-        /* what keeps memory in its stay may be held itself, for a page: that comes, or its stay never ends */
-        dev->pager.goes_on = c;
-        o = serve(dev, c);
-    }
-    dev->pager.goes_on = o == AGAIN ? dev->pager.goes_on : NULL;
-    return o;
+    struct tern_context *const best = most_urgent(dev), *const first = dev->pager.goes_on, *c = first ? first : best;
+    o = c && !dev->lost ? serve(dev, c) : NOTHING_TO_DO;
+    dev->pager.goes_on = o == AGAIN ? first : NULL;
+    return o != LATER ? o : first ? AGAIN : serve_pages(dev, c);
 }
 
 static void *pager(void *arg)

@@ -154,8 +154,15 @@ static inline int serve_end(void **state)
     shutdown(served_listener, SHUT_RDWR);
     pthread_join(served_thread, NULL);
     close(served_listener);
+    served_uid = NULL;
+    pthread_mutex_lock(&server.lock);
+    TERN_LIST_EACH(node, &server.sessions) /* of a test that failed */
+    {
+        ternd_session_break(TERN_LIST_ENTRY(node, struct ternd_session, node), "the test has ended");
+    }
+    pthread_mutex_unlock(&server.lock);
     while (served_connections()) {
-        nap(); /* of a test that failed, or does not ask whether anything is left */
+        nap(); /* of a test that does not ask whether anything is left */
     }
     ok(tern_os_device_close(server.dev));
     ternd_destroy(&server);

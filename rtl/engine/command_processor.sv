@@ -57,6 +57,7 @@ module command_processor #(
     output logic [   2:0] exec_stop_o,
     input  logic          exec_done_i,
     input  logic          exec_stopped_i,
+    input  logic          exec_request_i,   // it stopped because a page is absent: exec_fault_* tell which access
     input  logic          exec_fault_i,
     input  logic [   7:0] exec_fault_code_i,
     input  logic [   1:0] exec_fault_access_i,
@@ -224,13 +225,17 @@ module command_processor #(
       end
       S_EXEC: begin
         restores_q <= 1'b0;
-        if (exec_fault_i) begin
-          refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
+        if (exec_fault_i || (exec_stopped_i && exec_request_i)) begin
+          fault_q <= exec_fault_code_i;
+          access_q <= exec_fault_access_i;
+          va_q <= exec_fault_va_i;
           pc_q <= exec_fault_pc_i;
           warp_q <= exec_fault_warp_i;
           group_q <= exec_fault_group_i;
           lane_q <= exec_fault_lane_i;
-        end else if (exec_done_i) packet_ended();
+        end
+        if (exec_done_i) packet_ended();
+        else if (exec_fault_i) refuse_access(exec_fault_code_i, exec_fault_access_i, exec_fault_va_i);
         else if (x_lost) refuse_save(x_code, 2'd0);
         else if (x_dropped) state_q <= S_INDICATE;
         else if (x_saved) begin
@@ -254,8 +259,10 @@ module command_processor #(
       else if (!begins_q && ctx_done) packet_ended();
       S_SAVE:
       if (!begins_q && x_settled && (ctx_fault || ctx_done)) begin
-        if (ctx_fault || x_bad) refuse_save(ctx_fault ? ctx_code : x_code, 2'd1);
-        else begin
+        if (ctx_fault || x_bad) begin
+          refuse_save(ctx_fault ? ctx_code : x_code, 2'd1);
+          {lane_q, warp_q, group_q, pc_q} <= '0;
+        end else begin
           kind_q <= tern_spec_pkg::REG_ENGINE_IND_INFO_KIND_PREEMPTED;
           state_q <= S_INDICATE;
         end

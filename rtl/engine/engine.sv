@@ -11,7 +11,7 @@ module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
-    parameter int SAVE_LINES = 1637,  // of a context-save area
+    parameter int SAVE_LINES = 1729,  // of a context-save area
     parameter int TAG_W    = 11,  // towards memory
     parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
 ) (
@@ -53,7 +53,7 @@ module engine #(
   logic [IND_W-1:0] ind, ind_head;
   logic [4:0] counter_select;
   logic [63:0] counter;
-  logic stop;
+  logic stop, page_request;
   logic [1:0] stop_gran;
   logic [5:0] dbg_warp;
   logic [31:0] dbg_pc, dbg_lanes;
@@ -85,8 +85,8 @@ module engine #(
   assign irq_o = ind_head_valid;
 
   engine_stop u_stop (
-      .clk_i, .rst_i(queue_rst), .preempt_i(preempt), .gran_i(granularity), .queued_i(|queued), .stop_o(stop),
-      .gran_o(stop_gran)
+      .clk_i, .rst_i(queue_rst), .preempt_i(preempt), .gran_i(granularity), .request_i(|exec_stopped && page_request),
+      .queued_i(|queued), .stop_o(stop), .gran_o(stop_gran)
   );
 
   // Reset: of the engine alone, or with the device
@@ -139,7 +139,8 @@ module engine #(
       .stop_i(stop), .stop_gran_i(stop_gran), .busy_o(busy), .exec_active_o(exec_active), .exec_select_o(exec_select),
       .exec_rst_o(exec_rst), .exec_start_o(exec_start), .exec_ready_i(exec_ready), .exec_packet_o(packet),
       .exec_resume_o(resume), .exec_scrub_o(scrub), .exec_flush_o(flush), .exec_stop_o(exec_stop),
-      .exec_done_i(|exec_done), .exec_stopped_i(|exec_stopped), .exec_fault_i(|exec_fault),
+      .exec_done_i(|exec_done), .exec_stopped_i(|exec_stopped), .exec_request_i(page_request),
+      .exec_fault_i(|exec_fault),
       .exec_fault_code_i(exec_active[0] ? fault_code[7:0] : exec_active[1] ? fault_code[15:8] : fault_code[23:16]),
       .exec_fault_access_i(exec_active[0] ? fault_access[1:0] : exec_active[1] ? fault_access[3:2] : fault_access[5:4]),
       .exec_fault_va_i(exec_active[0] ? fault_va[31:0] : exec_active[1] ? fault_va[63:32] : fault_va[95:64]),
@@ -156,6 +157,9 @@ module engine #(
       .req_wdata_o(cp_wdata), .req_be_o(cp_be), .req_tag_o(cp_tag), .rsp_valid_i(c_rsp_valid[0]),
       .rsp_tag_i(rsp_tag[7:0]), .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault)
   );
+
+  logic pass;  // the MMU lets a request pass
+  logic [CLIENT_TAG_W-1:0] pass_tag;
 
   // Executors
   logic unused;
@@ -183,14 +187,16 @@ module engine #(
       .fault_access_o(fault_access[1:0]), .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc),
       .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
       .dbg_warp_i(dbg_warp), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(exec_stop[0]),
-      .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]),
+      .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]), .page_request_o(page_request),
       .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
       .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]), .restore_ready_o(restore_ready[0]),
       .restore_data_i(restore_data), .restore_last_i(restore_last),
       .flush_i(flush), .req_valid_o(x_valid[1]), .req_ready_i(c_ready[1]), .req_op_o(x_op[1:0]),
       .req_amo_o(simt_amo), .req_exec_o(simt_exec), .req_line_o(x_line[27:0]), .req_wdata_o(x_wdata[511:0]),
       .req_be_o(x_be[63:0]), .req_tag_o(x_tag[7:0]), .rsp_valid_i(c_rsp_valid[1]), .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
+      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .pass_i(pass && pass_tag[9:8] == 2'd1),
+      .pass_tag_i(pass_tag[7:0]),
+      .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
       .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
       .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
   );
@@ -239,12 +245,14 @@ module engine #(
       .req_wdata_o(m_wdata), .req_be_o(m_be), .req_tag_o(m_tag), .rsp_valid_i(rsp_valid), .rsp_client_i(rsp_tag[9:8])
   );
   mmu #(.TAG_W(CLIENT_TAG_W)) u_mmu (
-      .clk_i, .rst_i(queue_rst), .root_ppn_i(head_root), .bypass_i(m_bypass), .block_i(block), .mem_pages_i,
+      .clk_i, .rst_i(queue_rst), .root_ppn_i(head_root), .bypass_i(m_bypass), .block_i(block),
+      .hold_absent_i(exec_select[0]), .mem_pages_i,
       .busy_o(mmu_busy), .ev_hit_o(ev_tlb_hit), .ev_miss_o(ev_tlb_miss), .flush_valid_i(tlb_valid),
       .flush_ready_o(tlb_ready), .flush_all_i(tlb_all), .flush_root_i(tlb_root), .flush_first_i(tlb_first),
       .flush_count_i(tlb_count), .req_valid_i(m_valid), .req_ready_o(m_ready), .req_op_i(m_op), .req_amo_i(m_amo),
       .req_exec_i(m_exec), .req_line_i(m_line), .req_wdata_i(m_wdata), .req_be_i(m_be), .req_tag_i(m_tag),
-      .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault),
+      .pass_o(pass), .pass_tag_o(pass_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
+      .rsp_fault_o(rsp_fault),
       .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o,
       .mem_req_be_o, .mem_req_tag_o, .mem_rsp_valid_i, .mem_rsp_tag_i, .mem_rsp_data_i, .mem_rsp_fault_i
   );

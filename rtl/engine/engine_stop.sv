@@ -4,12 +4,14 @@
 // Contract: preempt_i (a pulse) with gran_i while something is queued (queued_i) raises stop_o with gran_o; both hold,
 // so what waits behind the buffer that is cut is cancelled, until nothing is queued. Meanwhile a request with a finer
 // granularity counts, one with a coarser changes nothing. A request that finds the queue empty is forgotten: nothing is
-// left to stop. Preemption saves nothing of it.
+// left to stop. request_i (a pulse): the buffer at the head has been cut because a page is absent, as a preemption of
+// the finest granularity would have. Preemption saves nothing of it.
 module engine_stop (
     input  logic       clk_i,
     input  logic       rst_i,
     input  logic       preempt_i,
     input  logic [1:0] gran_i,
+    input  logic       request_i,
     input  logic       queued_i,
     output logic       stop_o,
     output logic [1:0] gran_o
@@ -22,7 +24,8 @@ module engine_stop (
 
   always_ff @(posedge clk_i) begin
     if (preempt_i && (!stop_q || gran_i > gran_q)) gran_q <= gran_i;
-    stop_q <= (stop_q || preempt_i) && queued_i;
+    if (request_i) gran_q <= 2'd3;
+    stop_q <= (stop_q || preempt_i || request_i) && queued_i;
     if (rst_i) stop_q <= 1'b0;
   end
 endmodule

@@ -6,7 +6,8 @@
 // the fabric on a hit. A miss waits aside (mmu_park) for its walk (pte_walker), and what comes behind it goes on; so
 // does whatever is for a page that is being walked, so that requests of one page keep their order. A write passes
 // nothing that waits, but for that. No room aside, or no walk free: those behind wait. Root table and bypass come with
-// each request.
+// each request. Once a page was absent while hold_absent_i, no further translated request is done until hold_absent_i
+// falls: each is refused as if its page were absent. pass_*, at latest with the answer: this one will be done.
 // Stages: A takes and looks up, B checks; or C, whose walk is done; then the output register. It takes page-table reads
 // first, then C, then B: each comes from a request that came through B, so B waits for few.
 // Tags by root table, not by a small address-space number: nobody has to hand out numbers, and nothing is flushed at a
@@ -24,6 +25,7 @@ module mmu #(
     input  logic [     21:0] root_ppn_i,
     input  logic             bypass_i,
     input  logic             block_i,
+    input  logic             hold_absent_i,  // one absent page, and all else is refused as if absent
     input  logic [     22:0] mem_pages_i,
     output logic             busy_o,
     output logic             ev_hit_o,
@@ -44,6 +46,8 @@ module mmu #(
     input  logic [    511:0] req_wdata_i,
     input  logic [     63:0] req_be_i,
     input  logic [TAG_W-1:0] req_tag_i,
+    output logic             pass_o,
+    output logic [TAG_W-1:0] pass_tag_o,
     output logic             rsp_valid_o,
     output logic [TAG_W-1:0] rsp_tag_o,
     output logic [    511:0] rsp_data_o,
@@ -150,10 +154,19 @@ module mmu #(
   );
   assign c_load = !c_valid_q || c_go;
 
+  // After an absent page: what came behind must not be done before what was refused.
+  logic refusing_q, b_local, c_local, b_miss;
+  logic [7:0] b_fault, c_fault, b_check, c_check;
+  always_ff @(posedge clk_i) begin
+    refusing_q <= hold_absent_i && !rst_i &&
+        (refusing_q || (c_go && c_fault == tern_spec_pkg::FAULT_PAGE_ABSENT));
+    pass_o <= ((c_go && c_fault == tern_spec_pkg::FAULT_NONE) || (b_sent && b_fault == tern_spec_pkg::FAULT_NONE)) &&
+        !rst_i;
+    pass_tag_o <= c_valid_q ? c_tag : b_tag_q;
+  end
+
   // What becomes of the request in B, and of that in C. A walk that found a fault gets no further requests: by now
   // the page may be there.
-  logic b_local, c_local, b_miss;
-  logic [7:0] b_fault, c_fault, b_check, c_check;
   mmu_check u_b_check (.op_i(b_op_q), .exec_i(b_exec_q), .pte_i(pte), .fault_o(b_check));
   mmu_check u_c_check (.op_i(c_op), .exec_i(c_exec), .pte_i(c_pte_q), .fault_o(c_check));
   assign b_plain = b_bypass_q || |b_line_q[27:26];
@@ -161,14 +174,16 @@ module mmu #(
   assign b_walk = b_walk_q & live;
   assign b_target = |b_walk ? b_walk : open_walk;
   assign b_joins = b_target & {WALKS{b_parked}};
-  assign b_parks = b_miss || (!b_plain && |b_walk);
+  assign b_parks = (b_miss || (!b_plain && |b_walk)) && !refusing_q;
   // A write passes nothing that waits: two addresses of one space may be one line of memory, and a load before a store
   // to it gets what was there before.
   assign b_held = b_op_q != tern_pkg::MEM_READ && |(live & (b_plain ? '1 : ~b_walk_q));
   assign b_parked = b_valid_q && b_parks && !b_held && room && (|b_walk ? !(|(b_walk & failed)) : open_ready);
-  assign b_fault = b_bypass_q ? tern_spec_pkg::FAULT_NONE : |b_line_q[27:26] ? tern_spec_pkg::FAULT_PAGE : b_check;
+  assign b_fault = b_bypass_q ? tern_spec_pkg::FAULT_NONE : refusing_q ? tern_spec_pkg::FAULT_PAGE_ABSENT :
+      |b_line_q[27:26] ? tern_spec_pkg::FAULT_PAGE : b_check;
   assign b_local = b_fault != tern_spec_pkg::FAULT_NONE || (!b_bypass_q && pte[tern_spec_pkg::PTE_ZERO_LSB]);
-  assign c_fault = c_fault_q != tern_spec_pkg::FAULT_NONE ? c_fault_q : c_check;
+  assign c_fault = refusing_q ? tern_spec_pkg::FAULT_PAGE_ABSENT :
+      c_fault_q != tern_spec_pkg::FAULT_NONE ? c_fault_q : c_check;
   assign c_local = c_fault != tern_spec_pkg::FAULT_NONE || c_pte_q[tern_spec_pkg::PTE_ZERO_LSB];
 
   // Local answers wait for a cycle in which the fabric does not answer; nothing passes meanwhile, so there will be one.

@@ -27,7 +27,8 @@ module pte_decode (
       (zero ? |ppn : beyond) ||
       (first_i && rwx && |ppn[9:0]);          // misaligned superpage
 
-  assign fault_o = !pte_i[tern_spec_pkg::PTE_VALID_LSB] ? tern_spec_pkg::FAULT_PAGE :
+  assign fault_o = !pte_i[tern_spec_pkg::PTE_VALID_LSB] ?
+      (pte_i[tern_spec_pkg::PTE_ABSENT_LSB] ? tern_spec_pkg::FAULT_PAGE_ABSENT : tern_spec_pkg::FAULT_PAGE) :
       malformed ? tern_spec_pkg::FAULT_PTE_MALFORMED : tern_spec_pkg::FAULT_NONE;
   assign pointer_o = fault_o == tern_spec_pkg::FAULT_NONE && !rwx;
   assign leaf_o = fault_o == tern_spec_pkg::FAULT_NONE && rwx;

@@ -66,7 +66,7 @@ module simt_context #(
     input  logic                lmem_ready_i,
     input  logic                lmem_valid_i,
     input  logic [511:0]        lmem_data_i,
-    input  logic [3:0]          pend_count_i,
+    input  logic [4:0]          pend_count_i,
     input  logic                pend_valid_i,
     output logic                pend_ready_o,
     input  logic [255:0]        pend_record_i,
@@ -96,7 +96,8 @@ module simt_context #(
 );
 
   logic             walk_valid, walk_second, walk_last, record_end, save_step, restore_step, saving_q;
-  logic [3:0]       kind, restore_pending;
+  logic [3:0]       kind;
+  logic [4:0]       restore_pending;
   logic [WW-1:0]    index, at_index;
   logic [31:0]      regs;
   logic [VECTORS-1:0] scalars;

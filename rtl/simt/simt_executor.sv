@@ -7,9 +7,10 @@
 // of registers.yaml. A stop of granularity 3 (instruction): nothing is picked or launched any more, nor soon cut into
 // lines; when pipeline, dispatcher and LSU have settled, within some hundred cycles of memory's last answer,
 // simt_context streams the state, and all is reset as after a fault. Of 2 (group): no further group is taken, and that
-// happens when the last one here has ended. A resume streams the state in, while the dispatcher launches the resident
-// groups again; then every warp chooses its lanes. State saved at preemption: see simt_core, simt_lsu, simt_dispatch
-// and simt_groups. The packet comes again.
+// happens when the last one here has ended. A page that is absent (fault page_absent on the memory channel) stops as 3
+// does, at once; stopped_valid_o then comes with the access in fault_*. A resume streams the state in, while the
+// dispatcher launches the resident groups again; then every warp chooses its lanes. State saved at preemption: see
+// simt_core, simt_lsu, simt_dispatch and simt_groups. The packet comes again.
 //
 // Caches hold virtual addresses without a tag of their address space and are emptied at each start: that costs two
 // misses and spares every other engine's writer a message to here.
@@ -45,6 +46,7 @@ module simt_executor #(
     input  logic          stop_req_i,
     input  logic [1:0]    stop_gran_i,
     output logic          stopped_valid_o,
+    output logic          page_request_o,   // with stopped_valid_o: because a page is absent, see fault_*
     output logic          save_valid_o,
     input  logic          save_ready_i,
     output logic [511:0]  save_data_o,
@@ -68,6 +70,8 @@ module simt_executor #(
     input  logic [7:0]    rsp_tag_i,
     input  logic [511:0]  rsp_data_i,
     input  logic [7:0]    rsp_fault_i,
+    input  logic          pass_i,           // the request of this tag will be done
+    input  logic [7:0]    pass_tag_i,
     // events
     output logic          ev_issue_o,
     output logic [5:0]    ev_lanes_o,
@@ -106,13 +110,14 @@ module simt_executor #(
   logic [6:0]    linger_q;        // until the LSU begins no more lines: what it need not save is brought back sooner
   // cycles since the core was last busy: a barrier, an end take four to be seen everywhere
   logic [2:0]    quiet_q;
-  logic          fault;
+  // a page is absent; the dispatcher has ended; the core waits for the LSU to have room
+  logic          fault, request, request_q, ended_q, crowded, wait_q;
 
   assign start_ready_o = state_q == IDLE;
   assign start         = start_valid_i && start_ready_o;
   assign kill          = state_q == KILL;
   assign restoring     = state_q == RESTORE;
-  assign halt          = state_q == HALT || state_q == SAVE || restoring;
+  assign halt          = state_q == HALT || state_q == SAVE || restoring || wait_q;
   assign soon          = stop_req_i && stop_gran_i[1];
   assign now           = stop_req_i && stop_gran_i == 2'd3;
   assign scrub_start   = (state_q == CHECK && check_done && check_ok && !resume_q && scrub_need)
@@ -124,9 +129,11 @@ module simt_executor #(
     fault_valid_o   <= 1'b0;
     stopped_valid_o <= 1'b0;
     quiet_q         <= (core_busy || state_q != HALT) ? '0 : quiet_q + {2'b0, !(&quiet_q)};
-    linger_q        <= state_q != HALT ? LINGER : (pend_count == '0 && quiet_q[1]) ? '0
+    linger_q        <= state_q != HALT ? LINGER : request_q || (pend_count == '0 && quiet_q[1]) ? '0
                                                                                    : linger_q - {6'b0, linger_q != '0};
     scrubbed_q      <= restoring && (scrubbed_q || local_done);
+    ended_q         <= state_q != CHECK && (ended_q || dispatch_done);
+    wait_q          <= (restoring || wait_q) && crowded;
     case (state_q)
       IDLE:
         if (start) begin
@@ -156,17 +163,18 @@ module simt_executor #(
         end
       RESTORE:
         if ((bad && all_in) || fault) state_q <= KILL;    // what was cut goes on beside the rest of the work
-        else if (all_back) state_q <= RUN;
+        else if (all_back) state_q <= request_q ? HALT : RUN;
       REFUSE: if (all_in) state_q <= KILL;
       RUN:
         if (fault) state_q <= KILL;
+        else if (request_q) state_q <= HALT;
         else if (dispatch_done) state_q <= DRAIN;
         // what came back must have gone on so far that the LSU has room for what the core still issues
-        else if ((now || (soon && empty)) && pend_count <= 4'd5) state_q <= HALT;
+        else if ((now || (soon && empty)) && pend_count <= 6'd5) state_q <= HALT;
       HALT:
         if (fault) state_q <= KILL;
-        else if (dispatch_done) state_q <= DRAIN;
-        else if ((&quiet_q) && settled && lsu_settled && ic_idle) begin
+        else if ((dispatch_done || ended_q) && !request_q) state_q <= DRAIN;
+        else if ((&quiet_q) && (settled || ended_q) && lsu_settled && ic_idle) begin
           stopped_valid_o <= 1'b1;
           saved_q         <= 1'b1;
           state_q         <= SAVE;
@@ -174,6 +182,7 @@ module simt_executor #(
       SAVE: if (save_valid_o && save_ready_i && save_last_o) state_q <= KILL;
       DRAIN:
         if (fault) state_q <= KILL;
+        else if (request_q) state_q <= HALT;
         else if (core_idle && lsu_idle && ic_idle) begin
           done_valid_o <= 1'b1;
           state_q      <= IDLE;
@@ -206,7 +215,17 @@ module simt_executor #(
   logic [WW-1:0] fault_warp_q, fault_member;
   logic [95:0]   fault_group;
 
-  assign fault = lsu_fault || core_fault;
+  assign fault   = lsu_fault || (core_fault && core_fault_code != tern_spec_pkg::FAULT_PAGE_ABSENT);
+  // The page to report is the first one; what is refused behind it may have another. Which client had it is known from
+  // the answers: that of a fetch takes longer.
+  logic absent, first_fetch_q, refused_q;
+  assign request = !first_fetch_q ? absent : core_fault && core_fault_code == tern_spec_pkg::FAULT_PAGE_ABSENT;
+  assign page_request_o = request_q;
+  always_ff @(posedge clk_i) begin
+    refused_q <= state_q != CHECK && (refused_q || (rsp_valid_i && rsp_fault_i == tern_spec_pkg::FAULT_PAGE_ABSENT));
+    if (!refused_q) first_fetch_q <= rsp_tag_i[7];
+    request_q <= state_q != CHECK && state_q != IDLE && !rst_i && (request_q || (refused_q && request));
+  end
 
   always_ff @(posedge clk_i)
     if (state_q == CHECK) begin
@@ -218,9 +237,10 @@ module simt_executor #(
       fault_named_q  <= 1'b0;
     end else if (restoring && bad) begin
       fault_code_o <= tern_spec_pkg::FAULT_CONTEXT_INVALID;
-    end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) && fault) begin
+    end else if ((restoring || state_q == RUN || state_q == DRAIN || state_q == HALT) &&
+                 (fault || (refused_q && request && !request_q))) begin
       fault_named_q <= 1'b1;
-      if (lsu_fault) begin
+      if (lsu_fault || (!fault && !first_fetch_q)) begin
         fault_code_o   <= lsu_fault_code;
         fault_access_o <= lsu_fault_access;
         fault_va_o     <= lsu_fault_va;
@@ -291,7 +311,8 @@ module simt_executor #(
       .put_i(rep_put), .put_warp_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_WARP_LSB +: WW]),
       .put_group_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_GROUP_X_LSB +: 96]),
       .put_member_i(rep_record[tern_spec_pkg::CTX_SIMT_PENDING_MEMBER_LSB +: WW]), .gen_o(warp_gen),
-      .gen_i(state_q == SAVE ? pend_gen : fault_gen_q), .warp_i(state_q == SAVE ? pend_warp : fault_warp_q),
+      .gen_i(state_q == SAVE && !stopped_valid_o ? pend_gen : fault_gen_q),
+      .warp_i(state_q == SAVE && !stopped_valid_o ? pend_warp : fault_warp_q),
       .group_o(fault_group), .member_o(fault_member)
   );
 
@@ -325,7 +346,8 @@ module simt_executor #(
   logic [LANES*32-1:0] look_lanes, look_pcs, look_scalars, look_regs, put_vector, pend_addr, pend_data, pend_cmp,
     rep_addr, rep_data, rep_cmp;
   logic [LANES-1:0]    look_running, pend_mask, pend_private;
-  logic [3:0]          put_kind, pend_count, pend_amo;
+  logic [5:0]          pend_count;
+  logic [3:0]          put_kind, pend_amo;
   logic [4:0]          look_first, put_rd, pend_rd;
   logic [511:0]        put_line, lmem_data;
   logic [9:0]          lmem_line;
@@ -368,7 +390,7 @@ module simt_executor #(
       .look_scalars_i(look_scalars), .look_regs_i(look_regs), .put_o(put), .put_kind_o(put_kind),
       .put_index_o(put_index), .put_rd_o(put_rd), .put_line_o(put_line), .put_vector_o(put_vector),
       .lmem_read_o(lmem_read), .lmem_write_o(lmem_write), .lmem_line_o(lmem_line), .lmem_ready_i(lmem_ready),
-      .lmem_valid_i(lmem_valid), .lmem_data_i(lmem_data), .pend_count_i(pend_count), .pend_valid_i(pend_valid),
+      .lmem_valid_i(lmem_valid), .lmem_data_i(lmem_data), .pend_count_i(pend_count[4:0]), .pend_valid_i(pend_valid),
       .pend_ready_o(pend_ready), .pend_record_i(pend_record), .pend_addr_i(pend_addr), .pend_data_i(pend_data),
       .pend_cmp_i(pend_cmp), .rep_valid_o(rep_valid), .rep_ready_i(rep_ready), .rep_put_o(rep_put),
       .rep_record_o(rep_record), .rep_addr_o(rep_addr), .rep_data_o(rep_data), .rep_cmp_o(rep_cmp), .slots_i(slots),
@@ -482,7 +504,8 @@ module simt_executor #(
       .lmem_rdata_o(lmem_data), .wb_valid_o(wb_valid), .wb_ready_i(wb_ready),
       .wb_warp_o(wb_warp), .wb_rd_o(wb_rd), .wb_mask_o(wb_mask), .wb_data_o(wb_data), .wb_last_o(wb_last),
       .gen_i(warp_gen), .launch_hold_o(lsu_launch_hold), .warp_busy_o(lsu_busy), .inv_i(inv || flush_i || check_q),
-      .fault_valid_o(lsu_fault), .fault_code_o(lsu_fault_code), .fault_access_o(lsu_fault_access),
+      .fault_valid_o(lsu_fault), .absent_o(absent), .crowded_o(crowded), .pass_i(pass_i && !pass_tag_i[7]),
+      .pass_tag_i(pass_tag_i[6:0]), .fault_code_o(lsu_fault_code), .fault_access_o(lsu_fault_access),
       .fault_va_o(lsu_fault_va), .fault_pc_o(lsu_fault_pc), .fault_gen_o(lsu_fault_gen), .fault_warp_o(lsu_fault_warp),
       .fault_lane_o(lsu_fault_lane), .kill_i(kill), .idle_o(lsu_idle), .scrub_i(scrub), .scrub_first_i(scrub_first),
       .scrub_end_i(scrub_end), .scrub_busy_o(lsu_scrub), .ev_l1_hit_o, .ev_l1_miss_o, .mem_req_valid_o(lm_valid),

@@ -5,7 +5,8 @@
 // Contract: r_fault_i (with R's valid), x_bad_rm_i and b_misaligned_i speak of an instruction in that stage; fetch_* of
 // a warp that has none, barrier_* of a group that none can go on in. fault_o is a pulse in B, with code, address, pc,
 // warp and the lowest lane concerned. When two come in one cycle, the instruction wins: the dispatch ends with either.
-// State saved at preemption: none; a fault ends the dispatch.
+// A fetch comes last: its page may only be absent, which ends nothing. State saved at preemption: none; a fault ends
+// the dispatch.
 //
 // All instructions report from B, so that faults come in program order of their warp and one lane encoder serves them.
 
@@ -67,18 +68,18 @@ module simt_fault #(
         code_o = tern_spec_pkg::FAULT_MISALIGNED;
         va_o   = b_misaligned_va_i;
         lanes  = b_misaligned_i;
-      end else if (fetch_i) begin
-        code_o = fetch_code_i;
-        va_o   = fetch_pc_i;
-        pc_o   = fetch_pc_i;
-        warp_o = fetch_warp_i;
-        lanes  = fetch_mask_i;
       end else if (barrier_i) begin
         code_o = tern_spec_pkg::FAULT_BARRIER_DIVERGENCE;
         va_o   = barrier_pc_i;
         pc_o   = barrier_pc_i;
         warp_o = barrier_warp_i;
         lanes  = {{(LANES-1){1'b0}}, 1'b1} << barrier_lane_i;
+      end else if (fetch_i) begin
+        code_o = fetch_code_i;
+        va_o   = fetch_pc_i;
+        pc_o   = fetch_pc_i;
+        warp_o = fetch_warp_i;
+        lanes  = fetch_mask_i;
       end else fault_o = 1'b0;
     end
     lane_o = '0;

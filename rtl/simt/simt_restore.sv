@@ -37,7 +37,7 @@ module simt_restore #(
     output logic [WARPS-1:0]    slots_o,
     output logic [WARPS-1:0]    live_o,
     output logic [WARPS-1:0]    fresh_o,
-    output logic [3:0]          pending_o,
+    output logic [4:0]          pending_o,
     output logic [127:0]        scalars_o,        // 32 warps a vector
     output logic                has_data_o,
     output logic                has_cmp_o,
@@ -77,7 +77,7 @@ module simt_restore #(
 
   // head
   logic [WARPS-1:0] slots_q, live_q, fresh_q, todo_q;
-  logic [3:0]       pending_q;
+  logic [4:0]       pending_q;
   logic [127:0]     scalars_q;
   logic             next_ended_q, geometry;
   logic [191:0]     next_q;
@@ -133,7 +133,7 @@ module simt_restore #(
     end
     if (step_o && walk_kind_i == simt_core_pkg::LINE_HEAD) begin
       if (!geometry) bad_q <= 1'b1;
-      pending_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 4];
+      pending_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_PENDING_LSB +: 5];
       scalars_q    <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB +: 128];
       slots_q      <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_SLOTS_LSB +: WARPS];
       live_q       <= line_q[tern_spec_pkg::CTX_SIMT_HEAD_LIVE_LSB +: WARPS];

@@ -21,7 +21,7 @@ module simt_walk #(
     input  logic             start_i,
     input  logic [WARPS-1:0] slots_i,
     input  logic [WARPS-1:0] live_i,
-    input  logic [3:0]       pending_i,
+    input  logic [4:0]       pending_i,
     input  logic [VECTORS-1:0] scalars_i,
     input  logic [31:0]      regs_i,
     input  logic [10:0]      local_lines_i,   // of a slot
@@ -49,7 +49,7 @@ module simt_walk #(
   logic [4:0]       rd_q;
   logic [9:0]       line_q;
   logic [10:0]      count_q;                // lines of the slot that are left
-  logic [3:0]       pending_q;
+  logic [4:0]       pending_q;
   logic             second_q, part_end, place_q;
   // of all slots' lines; at the end of a vector: of the warp's
   logic             slots_end, local_end, after_pcs, warp_end;
@@ -75,7 +75,7 @@ module simt_walk #(
     to_local   = (slots_i != '0 && local_lines_i != '0) ? simt_core_pkg::LINE_LOCAL : to_warps;
     to_slots   = (slots_i != '0) ? simt_core_pkg::LINE_SLOT : to_warps;
     to_regs    = (regs_q != '0) ? simt_core_pkg::LINE_REG : (left_q != '0) ? simt_core_pkg::LINE_LANES : to_pending;
-    to_record  = (pending_q == 4'd1) ? simt_core_pkg::LINE_END : simt_core_pkg::LINE_PENDING;
+    to_record  = (pending_q == 5'd1) ? simt_core_pkg::LINE_END : simt_core_pkg::LINE_PENDING;
     next       = kind_q;
     case (kind_q)
       simt_core_pkg::LINE_HEAD:    next = simt_core_pkg::LINE_MASKS;
@@ -141,7 +141,7 @@ module simt_walk #(
       count_q   <= count_q - 11'd1;
       if (kind_q == simt_core_pkg::LINE_LANES) {scalars_q, regs_q} <= {scalars_i, regs_i[31:1], 1'b0};
       if (kind_q == simt_core_pkg::LINE_MASKS) pending_q <= pending_i;
-      if (kind_q >= simt_core_pkg::LINE_ADDR && (next == simt_core_pkg::LINE_PENDING)) pending_q <= pending_q - 4'd1;
+      if (kind_q >= simt_core_pkg::LINE_ADDR && (next == simt_core_pkg::LINE_PENDING)) pending_q <= pending_q - 5'd1;
       if (kind_q == simt_core_pkg::LINE_MASKS) index_q <= index_q + 1'b1;
       if (kind_q >= simt_core_pkg::LINE_LANES && kind_q != simt_core_pkg::LINE_PENDING) second_q <= !part_end;
       if (to_scalars) begin
@@ -176,7 +176,7 @@ module simt_walk #(
   // lines that are shown, and a walk begins when none is under way. The lines of a vector that there are two
   // of are counted at the first.
   (* anyconst *) logic [WARPS-1:0] f_slots, f_live;
-  (* anyconst *) logic [3:0] f_pending;
+  (* anyconst *) logic [4:0] f_pending;
   (* anyconst *) logic [10:0] f_lines;
   (* anyconst *) logic [WW-1:0] f_pick;
   (* anyconst *) logic [31:0] f_regs;      // of that warp
@@ -223,7 +223,7 @@ module simt_walk #(
     assume (rst_i || !f_start_q);
     assume (!start_i || kind_q == simt_core_pkg::LINE_END);
     assume (!step_i || valid_o);
-    assume (f_pending <= 4'd8 && f_lines <= 11'(1024 / WARPS) && local_lines_i == f_lines);
+    assume (f_pending <= 5'd31 && f_lines <= 11'(1024 / WARPS) && local_lines_i == f_lines);
     if (kind_q != simt_core_pkg::LINE_HEAD && kind_q != simt_core_pkg::LINE_END)
       assume (slots_i == f_slots && live_i == f_live && pending_i == f_pending);
     if (index_q == f_pick) assume (regs_i == f_regs && scalars_i == f_scalars);
@@ -234,7 +234,7 @@ module simt_walk #(
         assert (kind_q == simt_core_pkg::LINE_END);
         assert (f_slot_q == 2'(f_want_slot) && f_local_q == (f_want_slot ? f_lines : '0));
         assert (f_lanes_q == 2'(f_want_warp) && f_pcs_q == f_lanes_q);
-        assert (f_vector_q == 2'(f_want_vector) && f_reg_q == 2'(f_want_reg) && f_records_q == 5'(f_pending));
+        assert (f_vector_q == 2'(f_want_vector) && f_reg_q == 2'(f_want_reg) && f_records_q == f_pending);
       end
       // lines of local memory are the slot's own, in order
       if (valid_o && kind_q == simt_core_pkg::LINE_LOCAL && index_q == f_pick)
@@ -289,7 +289,7 @@ module simt_walk #(
         assert (f_lanes_q == 2'(f_want_warp) && f_pcs_q == f_lanes_q && f_vector_q == 2'(f_want_vector) &&
                 f_reg_q == 2'(f_want_reg));
         assert (pending_q != '0 && pending_q <= f_pending);
-        assert (f_records_q + 5'(pending_q) == 5'(f_pending) + 5'(kind_q != simt_core_pkg::LINE_PENDING));
+        assert (6'(f_records_q) + 6'(pending_q) == 6'(f_pending) + 6'(kind_q != simt_core_pkg::LINE_PENDING));
       end
       assert (kind_q <= simt_core_pkg::LINE_END);
       if (kind_q != simt_core_pkg::LINE_END) assert (LAST_PART || !second_q);

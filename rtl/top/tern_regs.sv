@@ -123,6 +123,7 @@ module tern_regs #(
           read[tern_spec_pkg::REG_DEV_CONFIG1_MEM_CLEAR_LSB] = MEM_CLEAR;
           read[tern_spec_pkg::REG_DEV_CONFIG1_PREEMPT_GRAN_LSB+:2] = GRAN;
           read[tern_spec_pkg::REG_DEV_CONFIG1_EXECUTORS_LSB+:5] = 5'(tern_spec_pkg::USER_EXECUTORS);
+          read[tern_spec_pkg::REG_DEV_CONFIG1_PAGE_REQUESTS_LSB] = 1'b1;
         end
         tern_spec_pkg::REG_DEV_CLOCK_HZ: read = 32'(CLOCK_HZ);
         tern_spec_pkg::REG_DEV_MEM_PAGES: read = {9'b0, mem_pages_i};

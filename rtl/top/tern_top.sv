@@ -76,7 +76,7 @@ module tern_top #(
   localparam int VECTOR = (LANES + 15) / 16;  // lines of a word a lane
   // docs/spec/context.yaml: header, head, masks, slots, local memory, warps, memory instructions that are not finished
   localparam int STATE_LINES =
-      2 + (WARPS + 15) / 16 + WARPS + LMEM_KIB * 16 + WARPS * (33 + 32 / LANES) * VECTOR + 8 * (1 + 3 * VECTOR);
+      2 + (WARPS + 15) / 16 + WARPS + LMEM_KIB * 16 + WARPS * (33 + 32 / LANES) * VECTOR + 31 * (1 + 3 * VECTOR);
   // and an entry of the list, 16 a line, for each of their pages but the first
   localparam int SAVE_LINES = STATE_LINES + (STATE_LINES - 64 + 1022) / 1023;
 

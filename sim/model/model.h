@@ -118,7 +118,7 @@ void space_flush(struct space *s);
 #define SAVE_CYCLES 150u /* of a save or a restore, besides one a line */
 #define VECTOR_LINES ((LANES + 15u) / 16u)
 #define MASK_LINES ((WARPS + 15u) / 16u)
-#define PENDING 8u
+#define PENDING 31u
 #define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
 /** Header and state; and with an entry of the list, 16 a line, for each of their pages but the first. */
 #define STATE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \

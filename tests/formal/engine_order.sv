@@ -5,9 +5,9 @@
 //
 // Submissions carry the numbers 0, 1, 2 ... (modulo 16) of the doorbells that were taken. Whatever the driver, the
 // units and the executors do: at most two are queued; indications come in order and each exactly once; a pop finds
-// room; a buffer is indicated preempted only if somebody asked, and unbegun only if it never ran; what waited when a
-// request came is cancelled; a request holds until nothing is queued, at the finest granularity asked for; a reset
-// loses what is queued, and nothing else, and ends soon after memory has answered.
+// room; a buffer is indicated preempted only if somebody asked or a page was absent, and unbegun only if it never ran;
+// what waited when a request came is cancelled; a request holds until nothing is queued, at the finest granularity
+// asked for; a reset loses what is queued, and nothing else, and ends soon after memory has answered.
 module engine_order (
     input logic         clk_i,
     input logic         rst_i,
@@ -19,6 +19,7 @@ module engine_order (
     input logic         read_i,        // the driver takes an indication
     input logic         drain_busy_i,  // memory owes answers
     input logic         exec_done_i,
+    input logic         request_i,     // an executor stops because a page is absent
     input logic         exec_fault_i
 );
   logic [3:0] number_q, next_ind_q, ind_head;
@@ -47,24 +48,26 @@ module engine_order (
       .head_o(ind_head), .pop_i(read_i), .f_entries_o(entries)
   );
   engine_stop u_stop (
-      .clk_i, .rst_i(queue_rst), .preempt_i, .gran_i, .queued_i(|count), .stop_o(stop), .gran_o(gran)
+      .clk_i, .rst_i(queue_rst), .preempt_i, .gran_i, .request_i, .queued_i(|count), .stop_o(stop), .gran_o(gran)
   );
   command_processor u_cp (
       .clk_i, .rst_i(queue_rst), .time_i(64'd1), .head_valid_i(head_valid), .head_buffer_i(head[127:64]),
       .head_size_i(head[159:128]), .head_root_i(head[181:160]), .head_save_i(head[203:182]), .head_paging_i(head[204]),
       .head_resume_i(head[205]), .head_null_i(head[206]), .ind_valid_o(cp_ind_valid), .ind_kind_o(kind),
       .ind_offset_o(offset), .ind_begin_o(begin_time), .stop_i(stop), .stop_gran_i(gran), .busy_o(busy),
-      .exec_ready_i('0), .exec_done_i, .exec_stopped_i(1'b0), .exec_fault_i, .exec_fault_code_i('0),
+      .exec_ready_i('0), .exec_done_i, .exec_stopped_i(request_i), .exec_request_i(request_i), .exec_fault_i,
+      .exec_fault_code_i('0),
       .exec_fault_access_i('0), .exec_fault_va_i('0), .exec_fault_pc_i('0), .exec_fault_warp_i('0),
       .exec_fault_group_i('0), .exec_fault_lane_i('0), .save_valid_i(1'b0), .save_data_i('0), .save_last_i(1'b0),
       .restore_ready_i(1'b0), .flush_ready_i(1'b1), .req_ready_i(1'b0), .rsp_valid_i(1'b0), .rsp_tag_i('0),
       .rsp_data_i('0), .rsp_fault_i('0), .f_state_o(state), .f_fence_stopped_o(fence_stopped), .f_saved_o(saved)
   );
   // Its states, by what they mean here
-  logic idle, boundary, fetching, saving, indicating;
+  logic idle, boundary, fetching, executing, saving, indicating;
   assign idle = state == 4'd0;
   assign boundary = state == 4'd3;
   assign fetching = state == 4'd4;
+  assign executing = state == 4'd9;
   assign saving = state == 4'd14;
   assign indicating = state == 4'd15;
   assign ending = cp_ind_valid && !queue_rst;
@@ -72,8 +75,10 @@ module engine_order (
   // The rules, said again: room in the queue and for the indication, and no reset under way.
   assign taken = doorbell_i && !resetting && count < 2 && count + pending < 4;
 
-  logic doorbell_q, taken_q, asked_q, boundary_q;
-  logic [1:0] asked_gran_q, wait_q;
+  logic doorbell_q, taken_q, asked_q, boundary_q, ask;
+  logic [1:0] asked_gran_q, wait_q, ask_gran;
+  assign ask = preempt_i || request_i;
+  assign ask_gran = request_i ? 2'd3 : gran_i;
   logic cancel_q, cancel_head_q;  // the second of the queue; the first
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
@@ -88,12 +93,12 @@ module engine_order (
 
     // A request counts for all that is queued when it comes
     if (queue_rst || count == 0) {asked_q, asked_gran_q} <= '0;
-    else if (preempt_i) {asked_q, asked_gran_q} <= {1'b1, asked_q && asked_gran_q > gran_i ? asked_gran_q : gran_i};
+    else if (ask) {asked_q, asked_gran_q} <= {1'b1, asked_q && asked_gran_q > ask_gran ? asked_gran_q : ask_gran};
     // what waits behind another then
     if (queue_rst) {cancel_q, cancel_head_q} <= '0;
     else begin
-      if (ending) {cancel_q, cancel_head_q} <= {1'b0, cancel_q || (preempt_i && count == 2)};
-      else if (preempt_i && count == 2) cancel_q <= 1'b1;
+      if (ending) {cancel_q, cancel_head_q} <= {1'b0, cancel_q || (ask && count == 2)};
+      else if (ask && count == 2) cancel_q <= 1'b1;
     end
     wait_q <= block && !drain_busy_i && !queue_rst ? wait_q + 1'b1 : '0;
     boundary_q <= boundary && stop && gran != 2'd0;
@@ -104,6 +109,7 @@ module engine_order (
     // the units' contracts: they stop only if told
     if (fence_stopped) assume (stop && gran != 2'd0);
     if (saved) assume (stop && gran[1]);
+    if (request_i) assume (executing && !exec_done_i && !exec_fault_i && !saved);
     if (fresh_q) assert (queue_rst || !started_q);
     else if (started_q) begin
       assert (count <= 2);

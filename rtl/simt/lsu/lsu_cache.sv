@@ -8,7 +8,8 @@
 // writes through, updates the L1 if the line is in, installs it if it writes all of it, and closes the fill. An atomic
 // takes the line out. Answered fills are served before hits; they go into the L1 when no store or atomic leaves T1.
 // clear_i forgets all lines. request_note_o in T1, request_push_o in T2. Nothing here makes an answer wait: every fill
-// has a place for its data. Preemption saves nothing of it: it drains.
+// has a place for its data. With cut_i nothing takes effect any more: what is in the stages leaves T1 with drop_o,
+// unless drop_hold_i. Preemption saves nothing of it: it drains.
 module lsu_cache #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -39,6 +40,10 @@ module lsu_cache #(
     input  logic [31:0]         in_pair_i,
     input  logic [LANES*6-1:0]  in_offset_i,
     input  logic [LANES*32-1:0] in_data_i,
+    // after a refused line
+    input  logic                cut_i,
+    input  logic                drop_hold_i,
+    output logic                drop_o,         // with access_end_o, note_mask_o
     // requests
     input  logic                write_room_i,
     input  logic [5:0]          write_slot_i,
@@ -47,6 +52,7 @@ module lsu_cache #(
     output logic                request_write_o,
     output logic                access_end_o,   // with note_*: the last line of its instruction
     output logic [6:0]          note_tag_o,
+    output logic [LANES-1:0]    note_mask_o,
     output logic [1:0]          note_access_o,
     output logic [WW-1:0]       note_warp_o,
     output logic [LW-1:0]       note_lane_o,
@@ -155,16 +161,19 @@ module lsu_cache #(
     if (rst_i) t1_valid_q <= 1'b0;
   end
 
-  assign load = t1_valid_q && t1_op_q == simt_op_pkg::LSU_LOAD;
-  assign store = t1_valid_q && t1_op_q == simt_op_pkg::LSU_STORE;
-  assign amo = t1_valid_q && t1_op_q == simt_op_pkg::LSU_AMO;
+  logic t1_live;
+  assign t1_live = t1_valid_q && !cut_i;
+  assign load = t1_live && t1_op_q == simt_op_pkg::LSU_LOAD;
+  assign store = t1_live && t1_op_q == simt_op_pkg::LSU_STORE;
+  assign amo = t1_live && t1_op_q == simt_op_pkg::LSU_AMO;
+  assign drop_o = t1_valid_q && cut_i && !drop_hold_i;
   assign serve = serve_valid && piece_credit_i;
   // Each on its own: whether a load goes on is known late, and the write port of the tags is not its affair.
   assign store_go = store && write_room_i && request_room_i;
   assign amo_go = amo && fill_room && wait_room && request_room_i;
   assign load_go = load && (hit ? piece_credit_i && !serve_valid : wait_room &&
                             (match || (fill_room && request_room_i)));
-  assign t1_go = store_go || amo_go || load_go;
+  assign t1_go = store_go || amo_go || load_go || drop_o;
   // One write port each for tags and data. An atomic that waits for a free fill must not keep the fills from ending.
   assign install = install_valid && !store_go && !amo_go;
 
@@ -175,6 +184,7 @@ module lsu_cache #(
   assign request_note_o = request_write_o || alloc;
   assign note_tag_o = store ? {1'b1, write_slot_i} : 7'(alloc_fill);
   // The numbers of registers.yaml: 0 read, 1 write, 3 atomic.
+  assign note_mask_o = t1_mask_q;
   assign note_access_o = store ? 2'd1 : amo ? 2'd3 : 2'd0;
   assign note_warp_o = t1_warp_q;
   assign note_lane_o = t1_lane_q;

@@ -6,10 +6,10 @@
 // one. Of lanes of a store with the same address only the highest is in out_merge_o: it wins. Lanes of an atomic
 // instruction with the same address go in accesses of their own, lowest first; compare-and-swap, LR and SC go one lane
 // at a time, with out_pair_o: the value to compare with, or the hardware thread.
-// With freeze_i no access goes out. The instruction in hand, with the lanes that are left, is then offered on pend_*,
-// oldest first, once settled_i allows it; pend_count_o tells how many are here. The queue has places that only freezing
-// opens: NORMAL + 1 instructions may be here when it begins, and 2^DEPTH_LOG2 + 1 find room.
-// State that preemption saves: all of it, on pend_*.
+// With freeze_i no access goes out. The lanes that are left of the instruction in hand are then offered on pend_*,
+// oldest first, once settled_i allows it; pend_count_o tells how many are here, and lsu_retain what they are. The queue
+// has places that only freezing opens: NORMAL + 1 instructions may be here when it begins, and 2^DEPTH_LOG2 + 1 find
+// room. State that preemption saves: which lanes are left, on pend_*.
 //
 // Which lanes share a line is found for all pairs before the loop over lines starts, so the loop itself is short: a
 // leader compared with all lanes in the loop would take two cycles a line.
@@ -30,8 +30,6 @@ module lsu_coalesce #(
     input  logic [2:0]          in_op_i,
     input  logic [3:0]          in_amo_i,
     input  logic [1:0]          in_size_i,
-    input  logic                in_unsigned_i,
-    input  logic [4:0]          in_rd_i,
     input  logic [WW-1:0]       in_warp_i,
     input  logic [ENTRY_W-1:0]  in_entry_i,
     input  logic [31:0]         in_pc_i,
@@ -57,20 +55,15 @@ module lsu_coalesce #(
     output logic [31:0]         out_pair_o,
     output logic [LANES*6-1:0]  out_offset_o,   // in the line
     output logic [LANES*32-1:0] out_data_o,
-    // what is left, while frozen: with op, amo, size, warp, pc and data of out_*
+    // what is left, while frozen
     output logic                loading_o,      // the oldest comes into hand in this cycle
     input  logic                settled_i,      // not while loading_o: then pend_valid_o is pend_count_o != 0
-    output logic [3:0]          pend_count_o,
+    output logic [5:0]          pend_count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
-    output logic                pend_unsigned_o,
-    output logic [4:0]          pend_rd_o,
-    output logic [LANES-1:0]    pend_mask_o,
-    output logic [LANES-1:0]    pend_private_o,
-    output logic [LANES*32-1:0] pend_addr_o,
-    output logic [LANES*32-1:0] pend_cmp_o
+    output logic [LANES-1:0]    pend_mask_o
 );
-  localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32 + 1 + 5;
+  localparam int META_W = 3 + 4 + 2 + WW + ENTRY_W + 32;
 
   // Queue
   logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
@@ -90,7 +83,7 @@ module lsu_coalesce #(
   always_ff @(posedge clk_i) begin
     if (push_i) begin
       wr_q <= wr_q + 1'b1;
-      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i, in_unsigned_i, in_rd_i};
+      queue_meta[wr] <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i};
       queue_mask[wr] <= {in_private_i, in_mask_i};
       queue_addr[wr] <= in_addr_i;
       if (in_op_i != simt_op_pkg::LSU_LOAD) queue_data[wr] <= in_data_i;
@@ -172,7 +165,7 @@ module lsu_coalesce #(
     end
   end
 
-  assign {out_op_o, out_amo_o, out_size_o, out_warp_o, out_entry_o, out_pc_o, pend_unsigned_o, pend_rd_o} = meta_q;
+  assign {out_op_o, out_amo_o, out_size_o, out_warp_o, out_entry_o, out_pc_o} = meta_q;
   assign out_valid_o = valid_q && !freeze_i;
   assign out_mask_o = lead | (single ? '0 : rest_q & row & ~blocked);
   assign out_merge_o = out_mask_o & ~(out_op_o == simt_op_pkg::LSU_STORE ? shadow_q : '0);
@@ -185,15 +178,12 @@ module lsu_coalesce #(
 
   assign loading_o = some && !valid_q;
   assign pend_valid_o = valid_q && freeze_i && settled_i;
-  assign pend_count_o = 4'((DEPTH_LOG2 + 1)'(wr_q - rd_q)) + 4'(valid_q);
+  assign pend_count_o = 6'((DEPTH_LOG2 + 1)'(wr_q - rd_q)) + 6'(valid_q);
   assign pend_mask_o = rest_q;
-  assign pend_private_o = private_q & rest_q;
-  assign pend_addr_o = addr_q;
-  assign pend_cmp_o = cmp_q;
 
 `ifdef FORMAL
   // For any one instruction, by its number: every lane is served once, by one line access or as pending, in
-  // order, whatever freeze_i does; what is offered of it is what came in; of a store's lanes the highest at
+  // order, whatever freeze_i does; of a store's lanes the highest at
   // each address is merged. Assumed: room_o is asked one cycle before, and no instruction is without lanes.
   // A reset may come at any time.
   (* anyconst *) logic [3:0] f_pick;
@@ -222,7 +212,7 @@ module lsu_coalesce #(
     if (push_i && f_number_q == f_pick) begin
       {f_private_q, f_mask_q, f_left_q} <= {in_private_i, in_mask_i, in_mask_i};
       {f_addr_q, f_data_q, f_cmp_q} <= {in_addr_i, in_data_i, in_cmp_i};
-      f_meta_q <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i, in_unsigned_i, in_rd_i};
+      f_meta_q <= {in_op_i, in_amo_i, in_size_i, in_warp_i, in_entry_i, in_pc_i};
     end else if (f_mine) f_left_q <= f_left_q & ~f_done;
     if (rst_i) begin
       f_left_q <= '0;
@@ -255,7 +245,7 @@ module lsu_coalesce #(
       assert (f_count <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
       if (f_thawed_q) assert (4'(f_count) + 4'(f_room_q) <= 4'(NORMAL) + 4'(room_o));
       if (f_room_q) assert (f_count < (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
-      assert (pend_count_o == 4'(f_count) + 4'(valid_q));
+      assert (pend_count_o == 6'(f_count) + 6'(valid_q));
       assert (!(out_valid_o && freeze_i) && !(pend_valid_o && !(freeze_i && settled_i)));
       if (freeze_i && settled_i) assert (pend_valid_o == (pend_count_o != '0));
       if (f_held_q && freeze_i && settled_i) assert (pend_valid_o);
@@ -276,8 +266,7 @@ module lsu_coalesce #(
         if (go) for (int i = 0; i < LANES; i++)
           if (out_mask_o[i]) assert (f_addr_q[i*32+6+:26] == out_addr_o[31:6] &&
                                      out_offset_o[i*6+:6] == f_addr_q[i*32+:6]);
-        if (took) assert (pend_mask_o == f_left_q && pend_private_o == (f_private_q & f_left_q) &&
-                          pend_addr_o == f_addr_q);
+        if (took) assert (pend_mask_o == f_left_q);
         if (f_op == simt_op_pkg::LSU_STORE) assert (f_kept && (!go || f_won));
       end
     end

@@ -4,9 +4,10 @@
 // Contract: push_i adds a request (room_o: there is room for one more than is on its way): reads and atomics under the
 // fill's number, writes under write_slot_o (write_room_o), taken with write_i one cycle before the push. note_i stores
 // what a fault of that tag would report. Answers: fill_valid_o with the data; written_o for a write, with its warp; a
-// refused request shows only as fault_valid_o, one cycle later, and its tag stays taken until rst_i. idle_o: all
-// requests have been answered. rst_i forgets slots and notes; hard_rst_i also the requests: those that have been pushed
-// must leave, because a channel does not take back what it has offered.
+// refused request shows only as fault_valid_o, one cycle later, or as absent_o if its page is absent, and its tag
+// (fault_tag_o) stays taken until rst_i. idle_o: all requests have been answered. rst_i forgets slots and notes;
+// hard_rst_i also the requests: those that have been pushed must leave, because a channel does not take back what it
+// has offered.
 // Preemption saves nothing of it: it drains.
 module lsu_flight #(
     parameter int LANES = 16,
@@ -50,6 +51,8 @@ module lsu_flight #(
     output logic              written_gen_o,
     output logic [WW-1:0]     written_warp_o,
     output logic              fault_valid_o,
+    output logic              absent_o,
+    output logic [6:0]        fault_tag_o,
     output logic [7:0]        fault_code_o,
     output logic [1:0]        fault_access_o,
     output logic [31:0]       fault_va_o,
@@ -120,8 +123,9 @@ module lsu_flight #(
       .out_valid_o(write_room_o), .out_ready_i(write_i), .out_data_o(write_slot_o)
   );
 
-  // A fault: its note, then the address that the kernel used, which for the private window is computed backwards.
-  logic refused_q, private_q;
+  // A fault: its note, then the address that the kernel used, which for the private window is computed backwards. For a
+  // page that is absent the address of the page itself.
+  logic refused_q, absent_q, private_q;
   logic [31:0] addr_q, base_q, offset;
 
   assign offset = addr_q - base_q;
@@ -131,16 +135,20 @@ module lsu_flight #(
     if (note_i)
       notes[note_tag_i] <= {note_access_i, note_gen_i, note_warp_i, note_lane_i, note_private_i, note_addr_i,
                             note_pc_i};
-    refused_q <= mem_rsp_valid_i && mem_rsp_fault_i != '0;
+    refused_q <= mem_rsp_valid_i && mem_rsp_fault_i != '0 && mem_rsp_fault_i != tern_spec_pkg::FAULT_PAGE_ABSENT;
+    absent_q <= mem_rsp_valid_i && mem_rsp_fault_i == tern_spec_pkg::FAULT_PAGE_ABSENT;
     if (mem_rsp_valid_i && mem_rsp_fault_i != '0) begin
       fault_code_o <= mem_rsp_fault_i;
+      fault_tag_o <= mem_rsp_tag_i;
       {fault_access_o, fault_gen_o, fault_warp_o, fault_lane_o, private_q, addr_q, fault_pc_o} <= notes[mem_rsp_tag_i];
       base_q <= stack_i + (32'(written_warp_o) << (stack_log2_i + 5'(LW)));
     end
-    if (rst_i) refused_q <= 1'b0;
+    if (rst_i) {refused_q, absent_q} <= '0;
   end
   assign fault_valid_o = refused_q;
-  assign fault_va_o = private_q ? tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : addr_q;
+  assign absent_o = absent_q;
+  assign fault_va_o = private_q && !absent_q ?
+      tern_spec_pkg::WIN_PRIVATE_BASE | 32'({offset[31:2+LW], offset[1:0]}) : addr_q;
 
 `ifndef SYNTHESIS
   logic live_q = 1'b0;  // there was a reset

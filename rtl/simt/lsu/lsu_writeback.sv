@@ -3,7 +3,7 @@
 //
 // Contract: begin_i notes warp, register and lanes of an entry. Pieces a_* and b_* are taken in turn; wb_* is a
 // channel; wb_last_o marks the piece after which no lane of the entry is missing. end_o, at that time, frees the entry.
-// Preemption saves nothing of it: it drains.
+// left_mask_o: lanes that entry left_entry_i misses. Preemption saves nothing of it: it drains.
 module lsu_writeback #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
@@ -27,6 +27,8 @@ module lsu_writeback #(
     input  logic [ENTRY_W-1:0]  b_entry_i,
     input  logic [LANES-1:0]    b_mask_i,
     input  logic [LANES*32-1:0] b_data_i,
+    input  logic [ENTRY_W-1:0]  left_entry_i,
+    output logic [LANES-1:0]    left_mask_o,
     output logic                end_o,
     output logic [ENTRY_W-1:0]  end_entry_o,
     output logic [WW-1:0]       end_warp_o,
@@ -51,6 +53,7 @@ module lsu_writeback #(
   assign end_entry_o = pick_b ? b_entry_i : a_entry_i;
   assign mask = pick_b ? b_mask_i : a_mask_i;
   assign left = missing[end_entry_o] & ~mask;
+  assign left_mask_o = missing[left_entry_i];
   assign end_o = take && left == '0;
   assign end_warp_o = who[end_entry_o][5+:WW];
 

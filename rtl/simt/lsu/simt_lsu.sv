@@ -11,13 +11,15 @@
 // afterwards the LSU is as after reset, the local memory apart. inv_i forgets the L1, and so does every 4096th
 // cycle after. scrub_* and lmem_*: lsu_rows. An L1 hit or a local access comes back 10 or 9 cycles after its issue;
 // whole lines and free banks go one a cycle. freeze_i, up until kill_i or until nothing is pending, begins no more
-// lines; three more instructions find room. All else goes on, until settled_o: only instructions with lanes whose
-// lines were not begun are left, for pend_* to read and iss_raw_i to issue again after a kill. A line that is
-// refused meanwhile shows as fault_* before settled_o.
-// If the three come at once, that takes at most 6 requests to memory (the queue's 4, T0, T1), its latency M, and 64
-// pieces that waited for its lines, every second one of local memory; or 8 instructions of 3 * LANES cycles there. If
-// memory and core take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages.
-// State that preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
+// lines; three more instructions find room, after a kill 31. All else goes on, until settled_o: only instructions with
+// lanes whose lines were not begun are left, for pend_* to read and iss_raw_i to issue again after a kill. A line that
+// is refused meanwhile shows as fault_* before settled_o. If its page is absent, it shows as absent_o with the fields
+// of fault_*; the LSU is frozen from then on, and what was refused is pending too. pass_*, at latest with the answer,
+// tells which requests will be done; memory refuses all others once it has refused one for its page, until kill_i. If
+// the three come at once, that takes at most 6 requests to memory (the queue's 4, T0, T1), its latency M, and 64 pieces
+// that waited for its lines, every second one of local memory; or 8 instructions of 3 * LANES cycles there. If memory
+// and core take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages. State that
+// preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
 module simt_lsu #(
     parameter int LANES = 16,     // 8, 16 or 32
     parameter int WARPS = 16,     // a power of two, 4 to 32
@@ -68,6 +70,7 @@ module simt_lsu #(
     input  logic [10:0]         scrub_end_i,
     output logic                scrub_busy_o,
     output logic                fault_valid_o,
+    output logic                absent_o,
     output logic [7:0]          fault_code_o,
     output logic [1:0]          fault_access_o,
     output logic [31:0]         fault_va_o,
@@ -80,7 +83,8 @@ module simt_lsu #(
     // preemption
     input  logic                freeze_i,
     output logic                settled_o,
-    output logic [3:0]          pend_count_o,
+    output logic                crowded_o,      // more is pending than room can be promised beside
+    output logic [5:0]          pend_count_o,
     output logic                pend_valid_o,
     input  logic                pend_ready_i,
     output logic [2:0]          pend_op_o,
@@ -89,7 +93,7 @@ module simt_lsu #(
     output logic                pend_unsigned_o,
     output logic [4:0]          pend_rd_o,
     output logic [WW-1:0]       pend_warp_o,
-    output logic                pend_gen_o,     // its warp's generation; it holds the warp's next launch
+    output logic                pend_gen_o,     // its warp's generation
     output logic [LANES-1:0]    pend_mask_o,
     output logic [LANES-1:0]    pend_private_o,
     output logic [31:0]         pend_pc_o,
@@ -116,7 +120,9 @@ module simt_lsu #(
     input  logic                mem_rsp_valid_i,
     input  logic [6:0]          mem_rsp_tag_i,
     input  logic [511:0]        mem_rsp_data_i,
-    input  logic [7:0]          mem_rsp_fault_i
+    input  logic [7:0]          mem_rsp_fault_i,
+    input  logic                pass_i,         // the request of this tag will be done
+    input  logic [6:0]          pass_tag_i
 );
   localparam int ENTRY_W = 6;
   localparam int FILL_W = 5;
@@ -144,13 +150,13 @@ module simt_lsu #(
   end
 
   // ------------------------------------------------------------------ issue
-  logic entry_valid, global_room, local_room, take;
+  logic entry_valid, global_room, retain_room, local_room, take;
   logic [ENTRY_W-1:0] entry, end_entry;
   logic end_valid, end_q, unused_ready;
   logic [ENTRY_W-1:0] end_entry_q;
   logic [WW:0] end_warp, end_warp_q;  // {generation, warp}
 
-  assign iss_ready_o = start_q[6] && entry_valid && global_room && local_room;
+  assign iss_ready_o = start_q[6] && entry_valid && global_room && retain_room && local_room;
   assign take = iss_valid_i && iss_ready_o && !soft_rst;
 
   // An entry is used again one cycle after its last piece, when the piece is at wb_*.
@@ -216,20 +222,40 @@ module simt_lsu #(
   logic [LANES*6-1:0] c_offset;
   logic [LANES*32-1:0] c_data;
 
-  lsu_coalesce #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_coalesce (
-      .clk_i, .rst_i(soft_rst), .freeze_i, .loading_o(c_loading), .settled_i(settled_o), .push_i(|a_global),
-      .room_o(global_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q), .in_size_i(a_size_q), .in_unsigned_i(a_unsigned_q),
-      .in_rd_i(a_rd_q), .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global),
-      .in_private_i(a_private), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .out_valid_o(c_valid),
+  // Lines that were refused because their page is absent: nothing is begun any more.
+  logic f_absent, cut, cut_q, settle, retain_ready, unused_valid;
+  logic [6:0] f_fault_tag;
+  logic [5:0] c_pend_count;
+  logic [LANES-1:0] c_pend_mask;
+  assign cut = cut_q || f_absent;
+  always_ff @(posedge clk_i) cut_q <= cut && !soft_rst;
+
+  lsu_coalesce #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W), .DEPTH_LOG2(5)) u_coalesce (
+      .clk_i, .rst_i(soft_rst), .freeze_i(freeze_i || cut), .loading_o(c_loading), .settled_i(settle),
+      .push_i(|a_global), .room_o(global_room), .in_op_i(a_op_q), .in_amo_i(a_amo_q), .in_size_i(a_size_q),
+      .in_warp_i(a_warp_q), .in_entry_i(a_entry_q), .in_pc_i(a_pc_q), .in_mask_i(a_global), .in_private_i(a_private),
+      .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q), .out_valid_o(c_valid),
       .out_ready_i(c_ready), .out_last_o(c_last), .out_op_o(c_op), .out_amo_o(c_amo), .out_size_o(c_size),
       .out_warp_o(c_warp), .out_entry_o(c_entry), .out_pc_o(c_pc), .out_mask_o(c_mask), .out_merge_o(c_merge),
       .out_lane_o(c_lane), .out_addr_o(c_addr), .out_private_o(c_private), .out_pair_o(c_pair), .out_offset_o(c_offset),
-      .out_data_o(c_data), .pend_count_o, .pend_valid_o, .pend_ready_i, .pend_unsigned_o, .pend_rd_o, .pend_mask_o,
-      .pend_private_o, .pend_addr_o, .pend_cmp_o
+      .out_data_o(c_data), .pend_count_o(c_pend_count), .pend_valid_o(unused_valid),
+      .pend_ready_i(pend_ready_i && !cut), .pend_mask_o(c_pend_mask)
   );
-  assign {pend_op_o, pend_amo_o, pend_size_o, pend_warp_o, pend_pc_o, pend_data_o} = {c_op, c_amo, c_size, c_warp,
-                                                                                      c_pc, c_data};
-  assign pend_gen_o = gen_i[c_warp];
+
+  logic [ENTRY_W-1:0] left_entry;
+  logic [LANES-1:0] left_mask, note_mask;
+  logic drop;
+  lsu_retain #(.LANES(LANES), .WARPS(WARPS), .ENTRY_W(ENTRY_W)) u_retain (
+      .clk_i, .rst_i(soft_rst), .freeze_i(freeze_i || cut), .room_o(retain_room), .crowded_o, .push_i(|a_global),
+      .in_meta_i({a_op_q, a_amo_q, a_size_q, a_unsigned_q, a_rd_q, gen_i[a_warp_q], a_warp_q, a_pc_q, a_entry_q}),
+      .in_mask_i(a_global), .in_private_i(a_private), .in_addr_i(a_addr), .in_data_i(a_data_q), .in_cmp_i(a_cmp_q),
+      .note_i(note), .note_tag_i(note_tag), .note_mask_i(note_mask), .drop_i(drop), .end_i(access_end), .pass_i,
+      .pass_tag_i, .refuse_i(f_absent), .refuse_tag_i(f_fault_tag), .settle_i(settle), .cut_i(cut),
+      .rest_count_i(c_pend_count), .rest_mask_i(c_pend_mask), .left_entry_o(left_entry), .left_mask_i(left_mask),
+      .ready_o(retain_ready), .count_o(pend_count_o), .pend_valid_o, .pend_ready_i,
+      .pend_meta_o({pend_op_o, pend_amo_o, pend_size_o, pend_unsigned_o, pend_rd_o, pend_gen_o, pend_warp_o,
+                    pend_pc_o}), .pend_mask_o, .pend_private_o, .pend_addr_o, .pend_data_o, .pend_cmp_o
+  );
 
   logic write_room, request_room, note, request_write, access_end, note_private, push, fill_valid, written;
   logic [5:0] write_slot;
@@ -251,9 +277,11 @@ module simt_lsu #(
       .clk_i, .rst_i(soft_rst), .clear_i(clear), .in_valid_i(c_valid), .in_ready_o(c_ready), .in_last_i(c_last),
       .in_op_i(c_op), .in_amo_i(c_amo), .in_size_i(c_size), .in_warp_i(c_warp), .in_entry_i(c_entry), .in_pc_i(c_pc),
       .in_mask_i(c_mask), .in_merge_i(c_merge), .in_lane_i(c_lane), .in_addr_i(c_addr), .in_private_i(c_private),
-      .in_pair_i(c_pair), .in_offset_i(c_offset), .in_data_i(c_data), .write_room_i(write_room),
+      .in_pair_i(c_pair), .in_offset_i(c_offset), .in_data_i(c_data), .cut_i(cut), .drop_hold_i(f_absent),
+      .drop_o(drop), .write_room_i(write_room),
       .write_slot_i(write_slot), .request_room_i(request_room), .request_note_o(note), .request_write_o(request_write),
-      .access_end_o(access_end), .note_tag_o(note_tag), .note_access_o(note_access), .note_warp_o(note_warp),
+      .access_end_o(access_end), .note_tag_o(note_tag), .note_mask_o(note_mask), .note_access_o(note_access),
+      .note_warp_o(note_warp),
       .note_lane_o(note_lane), .note_addr_o(note_addr), .note_private_o(note_private), .note_pc_o(note_pc),
       .request_push_o(push), .request_op_o(push_op), .request_amo_o(push_amo), .request_line_o(push_line),
       .request_wdata_o(push_wdata), .request_be_o(push_be), .request_tag_o(push_tag), .fill_valid_i(fill_valid),
@@ -277,6 +305,7 @@ module simt_lsu #(
       .push_op_i(push_op), .push_amo_i(push_amo), .push_line_i(push_line), .push_wdata_i(push_wdata),
       .push_be_i(push_be), .push_tag_i(push_tag), .fill_valid_o(fill_valid), .fill_o(fill), .fill_data_o(fill_data),
       .written_o(written), .written_gen_o(written_gen), .written_warp_o(written_warp), .fault_valid_o(f_fault),
+      .absent_o(f_absent), .fault_tag_o(f_fault_tag),
       .fault_code_o(f_fault_code), .fault_access_o(f_fault_access), .fault_va_o(f_fault_va), .fault_pc_o(f_fault_pc),
       .fault_gen_o(f_fault_gen), .fault_warp_o(f_fault_warp), .fault_lane_o(f_fault_lane), .idle_o(flight_idle),
       .mem_req_valid_o, .mem_req_ready_i, .mem_req_op_o, .mem_req_amo_o, .mem_req_line_o, .mem_req_wdata_o,
@@ -338,21 +367,25 @@ module simt_lsu #(
       .clk_i, .rst_i(soft_rst), .begin_i(a_result), .begin_entry_i(a_entry_q),
       .begin_warp_i({gen_i[a_warp_q], a_warp_q}), .begin_rd_i(a_rd_q), .begin_mask_i(a_mask), .a_valid_i(m_valid),
       .a_take_o(m_take), .a_entry_i(m_entry), .a_mask_i(m_mask), .a_data_i(m_data), .b_valid_i(l_valid),
-      .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data), .end_o(end_valid),
+      .b_take_o(l_take), .b_entry_i(l_entry), .b_mask_i(l_mask), .b_data_i(l_data),
+      .left_entry_i(left_entry), .left_mask_o(left_mask), .end_o(end_valid),
       .end_entry_o(end_entry), .end_warp_o(end_warp), .wb_valid_o, .wb_ready_i, .wb_warp_o({wb_gen, wb_warp_o}),
       .wb_rd_o, .wb_mask_o, .wb_data_o, .wb_last_o
   );
 
-  // What memory refused is older than what is refused here.
+  // What memory refused is older than what is refused here. A fault comes before an absent page.
+  logic f_first;
+  assign f_first = f_fault || !a_fault;
   assign fault_valid_o = (f_fault || a_fault) && !soft_rst;
-  assign fault_code_o = f_fault ? f_fault_code : a_fault_code;
-  assign fault_access_o = f_fault ? f_fault_access :
+  assign absent_o = f_absent && !a_fault && !soft_rst;
+  assign fault_code_o = f_first ? f_fault_code : a_fault_code;
+  assign fault_access_o = f_first ? f_fault_access :
       a_op_q == simt_op_pkg::LSU_AMO ? 2'd3 : a_op_q == simt_op_pkg::LSU_STORE ? 2'd1 : 2'd0;
-  assign fault_va_o = f_fault ? f_fault_va : a_fault_va;
-  assign fault_pc_o = f_fault ? f_fault_pc : a_pc_q;
-  assign fault_gen_o = f_fault ? f_fault_gen : gen_i[a_warp_q];
-  assign fault_warp_o = f_fault ? f_fault_warp : a_warp_q;
-  assign fault_lane_o = f_fault ? f_fault_lane : a_fault_lane;
+  assign fault_va_o = f_first ? f_fault_va : a_fault_va;
+  assign fault_pc_o = f_first ? f_fault_pc : a_pc_q;
+  assign fault_gen_o = f_first ? f_fault_gen : gen_i[a_warp_q];
+  assign fault_warp_o = f_first ? f_fault_warp : a_warp_q;
+  assign fault_lane_o = f_first ? f_fault_lane : a_fault_lane;
 
   // Results and writes are counted by {generation, warp}: a fence waits for those of its own, and a warp may be
   // launched again once all it has begun is noted with its generation, and nothing is left of the one before.
@@ -386,7 +419,7 @@ module simt_lsu #(
   assign warp_busy_o = busy_now | busy_queue | busy_local | busy_address;
   assign launch_hold_o = busy_before | busy_queue | busy_address;
   assign idle_o = flight_idle && (soft_rst || (cache_idle && (warp_busy_o | busy_before) == '0 && !wb_valid_o));
-  assign settled_o = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_fault &&
-    pieces_idle &&
-      local_pieces_idle && local_idle && !wb_valid_o;
+  assign settle = freeze_i && !soft_rst && !a_valid_q && !c_loading && cache_idle && flight_idle && !f_fault &&
+      !f_absent && pieces_idle && local_pieces_idle && local_idle && !wb_valid_o;
+  assign settled_o = settle && retain_ready;
 endmodule

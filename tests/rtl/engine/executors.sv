@@ -206,7 +206,8 @@ module simt_executor #(
     output logic req_valid_o, input logic req_ready_i, output logic [1:0] req_op_o, output logic [3:0] req_amo_o,
     output logic req_exec_o, output logic [27:0] req_line_o, output logic [511:0] req_wdata_o,
     output logic [63:0] req_be_o, output logic [7:0] req_tag_o, input logic rsp_valid_i, input logic [7:0] rsp_tag_i,
-    input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i, output logic ev_issue_o,
+    input logic [511:0] rsp_data_i, input logic [7:0] rsp_fault_i, input logic pass_i, input logic [7:0] pass_tag_i,
+    output logic page_request_o, ev_issue_o,
     output logic [5:0] ev_lanes_o, output logic ev_stall_use_o, ev_stall_unit_o, ev_stall_idle_o,
     output logic [5:0] ev_fma_o, output logic ev_l1_hit_o, ev_l1_miss_o, ev_ic_miss_o
 );

@@ -27,8 +27,12 @@ module tb;
   logic mem_valid, mem_ready = 0, mem_rsp_valid = 0;
   logic [TAG_W:0] mem_tag, mem_rsp_tag = '0;
 
+  logic hold = 0, pass;
+  logic [TAG_W-1:0] pass_tag;
+
   mmu #(.TAG_W(TAG_W), .TLB_ENTRIES(16), .CACHE_LOG2(5)) dut (
       .clk_i(clk), .rst_i(rst), .root_ppn_i(root_ppn), .bypass_i(bypass), .block_i(block), .mem_pages_i(23'(PAGES)),
+      .hold_absent_i(hold), .pass_o(pass), .pass_tag_o(pass_tag),
       .busy_o(busy), .ev_hit_o(ev_hit), .ev_miss_o(ev_miss), .flush_valid_i(flush_valid), .flush_ready_o(flush_ready),
       .flush_all_i(flush_all), .flush_root_i(flush_root), .flush_first_i(flush_first), .flush_count_i(flush_count),
       .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_exec_i(req_exec),
@@ -48,6 +52,7 @@ module tb;
 
   // in flight, by tag
   bit p_busy[0:TAGS-1], p_pass[0:TAGS-1], p_sent[0:TAGS-1];
+  bit p_fits[0:TAGS-1], p_told[0:TAGS-1];  // its translation permits it; pass_o has said so
   int p_order[0:TAGS-1];
   logic [22:0] p_space[0:TAGS-1];  // bypass, root
   logic [7:0] p_fault[0:TAGS-1];
@@ -57,6 +62,8 @@ module tb;
   logic [511:0] p_wdata[0:TAGS-1], p_data[0:TAGS-1];
   logic [63:0] p_be[0:TAGS-1];
   int in_flight = 0, answered = 0, order = 0, hits = 0, misses = 0, walks = 0;
+  bit refusing = 0;  // since a page was absent while hold_absent_i
+  int refused = 0, swept = 0;
   int fault_count[0:255], zeros = 0, passed = 0, supers = 0;
 
   // ---- reference walk
@@ -84,7 +91,7 @@ module tb;
     if (bad_line(root, vpn[19:10])) fault = tern_spec_pkg::FAULT_BUS_ERROR;
     else begin
       pte = word_at(root, vpn[19:10]);
-      if (!pte[0]) fault = tern_spec_pkg::FAULT_PAGE;
+      if (!pte[0]) fault = pte[9] ? tern_spec_pkg::FAULT_PAGE_ABSENT : tern_spec_pkg::FAULT_PAGE;
       else if ((pte & 32'h2f0) != 0 || pte[3:1] == 3'b010 || pte[3:1] == 3'b110)
         fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
       else if (pte[3:1] == 0) begin
@@ -92,7 +99,7 @@ module tb;
         else if (bad_line(pte[31:10], vpn[9:0])) fault = tern_spec_pkg::FAULT_BUS_ERROR;
         else begin
           pte = word_at(pte[31:10], vpn[9:0]);
-          if (!pte[0]) fault = tern_spec_pkg::FAULT_PAGE;
+          if (!pte[0]) fault = pte[9] ? tern_spec_pkg::FAULT_PAGE_ABSENT : tern_spec_pkg::FAULT_PAGE;
           else if ((pte & 32'h2f0) != 0 || pte[3:1] == 3'b010 || pte[3:1] == 3'b110 || pte[3:1] == 0)
             fault = tern_spec_pkg::FAULT_PTE_MALFORMED;
         end
@@ -129,8 +136,8 @@ module tb;
     else if (first && k < 94) pte = {12'($urandom_range(4)), 10'b0, 6'b0, xwr, 1'b1};
     else if (first && k < 97) pte = {22'd0, 1'b0, 1'b1, 4'b0, xwr, 1'b1};  // zero superpage
     case (k)
-      0: pte[0] = 0;
-      1: pte = 0;
+      0, 16, 17, 18: {pte[9], pte[0]} = 2'b10;
+      1: pte = $urandom_range(1) == 0 ? 0 : pte & ~32'd1;
       2: pte[4+$urandom_range(3)] = 1;
       3: pte[9] = 1;
       4: pte[3:1] = 3'b010;
@@ -226,6 +233,8 @@ module tb;
     p_pass[t] = fault == 0 && !zero;
     if (p_pass[t]) passed++;
     p_sent[t] = 0;
+    p_fits[t] = fault == 0;
+    p_told[t] = 0;
     p_fault[t] = fault;
     p_virtual[t] = req_line;
     p_space[t] = {bypass, root_ppn};
@@ -240,10 +249,31 @@ module tb;
     in_flight++;
   endtask
 
+  task automatic told();
+    int t;
+    t = int'(pass_tag);
+    if (!p_busy[t] || p_told[t] || !p_fits[t] || (refusing && !p_space[t][22]))
+      $fatal(1, "line %h passes: busy %0d, told %0d, fits %0d, refusing %0d", p_virtual[t], p_busy[t], p_told[t],
+             p_fits[t], refusing);
+    p_told[t] = 1;
+  endtask
+
   task automatic check();
     int t;
     t = int'(rsp_tag);
     if (!p_busy[t]) $fatal(1, "answer to nobody");
+    if (hold && rsp_fault == tern_spec_pkg::FAULT_PAGE_ABSENT && !p_told[t]) begin
+      if (!refusing && p_fault[t] != rsp_fault) $fatal(1, "line %h refused though no page was absent", p_virtual[t]);
+      refusing = 1;
+      refused++;
+      swept += int'(p_fault[t] != rsp_fault);
+      p_busy[t] = 0;
+      in_flight--;
+      answered++;
+      return;
+    end
+    if (refusing && !p_told[t]) $fatal(1, "line %h is not refused behind an absent page", p_virtual[t]);
+    if (p_told[t] != p_fits[t]) $fatal(1, "line %h: told %0d that it passes", p_virtual[t], p_told[t]);
     if (rsp_fault != p_fault[t])
       $fatal(1, "line %h op %0d: fault %0d, not %0d", p_virtual[t], p_op[t], rsp_fault, p_fault[t]);
     if (p_pass[t] && !p_sent[t]) $fatal(1, "line %h answered without memory", p_virtual[t]);
@@ -317,6 +347,7 @@ module tb;
   always @(posedge clk) if (!rst) begin
     now++;
     if (busy != (in_flight != 0)) $fatal(1, "busy is %0d with %0d in flight", busy, in_flight);
+    if (pass) told();
     if (rsp_valid) check();
     if (req_valid && req_ready) accept();
     memory();
@@ -415,7 +446,15 @@ module tb;
       for (int j = 0; j < 100; j++) change($urandom_range(7) == 0, 1);
       phase(RANDOM, 1500, "after new mappings");
       for (int j = 0; j < 40; j++) change($urandom_range(7) == 0, 0);
+      for (int j = 0; j < 20; j++) begin
+        @(negedge clk) hold = 1;
+        phase(RANDOM, 40 + int'($urandom_range(60)), "until an absent page");
+        @(negedge clk) hold = 0;
+        refusing = 0;
+      end
     end
+    $display("  refused %0d, of these with their pages there %0d", refused, swept);
+    if (refused - swept < 50 || swept < 100) $fatal(1, "too little was refused");
     for (int i = 0; i < 256; i++) if (fault_count[i] != 0) $display("  fault %0d: %0d", i, fault_count[i]);
     $display("  zeros %0d, passed %0d, in superpages %0d", zeros, passed, supers);
     if (zeros < 10 || passed < 1000 || supers < 10) $fatal(1, "too little was tried");

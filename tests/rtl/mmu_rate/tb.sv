@@ -22,7 +22,8 @@ module tb;
   logic [63:0] mem_be;
 
   mmu #(.TAG_W(TAG_W)) dut (
-      .clk_i(clk), .rst_i(rst), .root_ppn_i(root), .bypass_i(1'b0), .block_i(1'b0), .mem_pages_i(23'(PAGES)),
+      .clk_i(clk), .rst_i(rst), .root_ppn_i(root), .bypass_i(1'b0), .block_i(1'b0),
+      .hold_absent_i(1'b0), .pass_o(), .pass_tag_o(), .mem_pages_i(23'(PAGES)),
       .busy_o(busy), .ev_hit_o(ev_hit), .ev_miss_o(ev_miss), .flush_valid_i(flush), .flush_ready_o(flush_ready),
       .flush_all_i(1'b1), .flush_root_i('0), .flush_first_i('0), .flush_count_i('0), .req_valid_i(req_valid),
       .req_ready_o(req_ready), .req_op_i(tern_pkg::MEM_READ), .req_amo_i('0), .req_exec_i(1'b0), .req_line_i(line),

@@ -137,7 +137,7 @@
     in_local = at[31:28] == 4'he;
     a = in_local ? at[27:0] : at;
     lenient = 1'b1;
-    repeat (300) @(posedge clk);  // reservations of the random streams are old
+    repeat (8300) @(posedge clk);  // reservations of the random streams are old (HOLD_LOG2 of lsu_reserve)
     #1;
     one(tern_pkg::AMO_SC, 1, 2, at, 32'd1);
     if (result[2*32+:32] != 1) error("SC without LR stores");

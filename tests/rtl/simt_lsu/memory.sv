@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory behind a memory channel, as unkind as its rules allow: requests take effect in a random order but for those to
 // one line, and answers come in a random order after that. Each request waits for at least delay_i cycles.
+// Before it takes effect each request passes, in a random order again: then its page is there. If it is in `absent`,
+// the request is refused, and so is all that has not passed, until the bench clears `refusing`.
 //
 // Lines LINES and above answer with a page fault. Byte contents are `bytes`, for the bench to read and to change.
 module memory #(
@@ -21,13 +23,18 @@ module memory #(
     output logic         rsp_valid_o,
     output logic [6:0]   rsp_tag_o,
     output logic [511:0] rsp_data_o,
-    output logic [7:0]   rsp_fault_o
+    output logic [7:0]   rsp_fault_o,
+    output logic         pass_o,
+    output logic [6:0]   pass_tag_o
 );
   localparam int SLOTS = 128;
 
   logic [7:0] bytes[0:LINES*64-1];
 
-  logic busy[SLOTS], done[SLOTS];
+  logic busy[SLOTS], passed[SLOTS], done[SLOTS];
+  logic absent[LINES/64];     // pages
+  logic refusing = 1'b0;
+  int unsigned refused = 0;
   int unsigned stamp[SLOTS];  // order of acceptance
   int unsigned at[SLOTS];
   logic [1:0] op[SLOTS];
@@ -109,10 +116,39 @@ module memory #(
     data[s] = old;
   endtask
 
+  // The oldest of the requests whose page may be looked up, or a random one.
+  function automatic int choose_pass();
+    int found = -1, seen = 0;
+    for (int s = 0; s < SLOTS; s++) if (busy[s] && !passed[s]) begin
+      logic blocked;
+      blocked = 1'b0;
+      for (int t = 0; t < SLOTS; t++)
+        if (busy[t] && !passed[t] && line[t] == line[s] && stamp[t] < stamp[s]) blocked = 1'b1;
+      if (!blocked) begin
+        seen++;
+        if (orderly_i ? (found < 0 || stamp[s] < stamp[found]) : bench_random::next() % seen == 0) found = s;
+      end
+    end
+    return found;
+  endfunction
+
+  task automatic pass(input int s);
+    passed[s] = 1'b1;
+    refusing = refusing || (line[s] < 28'(LINES) && absent[int'(line[s])/64]);
+    if (refusing) begin
+      done[s] = 1'b1;
+      fault[s] = tern_spec_pkg::FAULT_PAGE_ABSENT;
+      refused++;
+    end else if (line[s] < 28'(LINES)) begin
+      pass_o <= 1'b1;
+      pass_tag_o <= tag[s];
+    end
+  endtask
+
   // The oldest of the requests that may take effect, or a random one.
   function automatic int choose(input logic effect);
     int found = -1, seen = 0;
-    for (int s = 0; s < SLOTS; s++) if (busy[s] && done[s] != effect) begin
+    for (int s = 0; s < SLOTS; s++) if (busy[s] && passed[s] && done[s] != effect) begin
       logic blocked;
       blocked = effect && now < at[s] + delay_i;
       if (effect) for (int t = 0; t < SLOTS; t++)
@@ -129,11 +165,13 @@ module memory #(
     int s;
     now = now + 1;
     rsp_valid_o <= 1'b0;
+    pass_o <= 1'b0;
     rsp_data_o <= {16{32'hdeadbeef}};
     if (req_valid_i && req_ready_o) begin
       s = 0;
       while (busy[s]) s++;
       busy[s] = 1'b1;
+      passed[s] = 1'b0;
       done[s] = 1'b0;
       stamp[s] = next_stamp;
       at[s] = now;
@@ -156,6 +194,10 @@ module memory #(
       endcase
     end
     if (orderly_i || bench_random::next() % 4 != 0) begin
+      s = choose_pass();
+      if (s >= 0) pass(s);
+    end
+    if (orderly_i || bench_random::next() % 4 != 0) begin
       s = choose(1'b1);
       if (s >= 0) begin
         perform(s);
@@ -175,6 +217,7 @@ module memory #(
     req_ready_o <= orderly_i || bench_random::next() % 3 != 0;
     if (rst_i) begin
       for (int t = 0; t < SLOTS; t++) busy[t] = 1'b0;
+      for (int p = 0; p < LINES / 64; p++) absent[p] = 1'b0;
       reserved = 1'b0;
       errors = 0;
       now = 0;

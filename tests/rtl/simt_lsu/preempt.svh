@@ -2,7 +2,7 @@
 // Preemption of simt_lsu, part of module tb: freeze at any cycle, read out what is pending, kill, issue it again.
 
   // ------------------------------------------------------------------ what was issued, by pc
-  localparam int LOG = 64;
+  localparam int LOG = 1024;
   logic [2:0] log_op[LOG];
   logic [3:0] log_amo[LOG];
   logic [1:0] log_size[LOG];
@@ -42,6 +42,11 @@
   // Each cycle: note what is issued, raise freeze_i when it is time, launch warps, watch the
   // channel of pending instructions.
   task automatic watch_preemption();
+    if (absent && !kill) begin
+      if (!cut) check_request();
+      cut = 1'b1;
+      if (!freeze && freeze_in == 0) freeze_in = 1 + bench_random::next() % 3;
+    end
     if (iss_valid && iss_ready && !kill) begin
       note_issued();
       last_taken = cycle;
@@ -53,10 +58,11 @@
         if (!launch_hold[w] && !(iss_valid && int'(iss_warp) == w) && bench_random::next() % 4 == 0) gen[w] <= !gen[w];
     launching = preempting && !put_away && !kill;
     if (settled && (wb_valid || mem_req_valid || mem_rsp_valid || fault_valid)) error("settled, but something goes on");
-    if (settled && pend_valid != (pend_count != '0)) error("what is pending is not offered at once");
+    if (settled && pend_valid != (pend_count != '0) && !(cut && !pend_valid))
+      error("what is pending is not offered at once");
     if (settled && !freeze) error("settled though not frozen");
     if (pend_valid && !settled) error("something is offered before all has settled");
-    if (int'(pend_count) > 8) error("more than 8 instructions are pending");
+    if (int'(pend_count) > (cut ? 31 : 8)) error($sformatf("%0d instructions are pending", pend_count));
     // the executor takes nothing as long as the core has something to come in
     if (offered && freeze && !kill &&
         (!pend_valid || offer_q != pending_head() || offer_data_q != {pend_addr, pend_data, pend_cmp}))
@@ -83,15 +89,15 @@
 
   // ------------------------------------------------------------------ what is pending
   int saved = 0;
-  logic [2:0] saved_op[16];
-  logic [3:0] saved_amo[16];
-  logic [1:0] saved_size[16];
-  logic saved_unsigned[16];
-  logic [4:0] saved_rd[16];
-  logic [WW-1:0] saved_warp[16];
-  logic [31:0] saved_pc[16];
-  logic [L-1:0] saved_mask[16], saved_private[16];
-  logic [L*32-1:0] saved_addr[16], saved_data[16], saved_cmp[16];
+  logic [2:0] saved_op[64];
+  logic [3:0] saved_amo[64];
+  logic [1:0] saved_size[64];
+  logic saved_unsigned[64];
+  logic [4:0] saved_rd[64];
+  logic [WW-1:0] saved_warp[64];
+  logic [31:0] saved_pc[64];
+  logic [L-1:0] saved_mask[64], saved_private[64];
+  logic [L*32-1:0] saved_addr[64], saved_data[64], saved_cmp[64];
 
   // The record that is offered says of its lanes what was issued, and no lane of it has had its result.
   task automatic check_record();
@@ -117,7 +123,7 @@
 
   task automatic settle();
     int limit;
-    limit = orderly && busy_wb_ready ? settle_limit() : 3000;
+    limit = orderly && busy_wb_ready ? settle_limit() + (cut ? 40 : 0) : 3000;
     while (!settled && cycle - last_taken <= limit + 1) @(posedge clk);
     #1;
     if (!settled) error($sformatf("not settled after %0d cycles", limit));
@@ -132,16 +138,20 @@
   endfunction
 
   task automatic read_pending();
-    int count, results_pending;
+    int count, results_pending, waited;
     count = int'(pend_count);
-    if (count > most_pending) most_pending = count;
+    if (cut && count > most_cut) most_cut = count;
+    if (!cut && count > most_pending) most_pending = count;
     saved = 0;
     results_pending = 0;
+    waited = 0;
     while (saved < count && errors == 0) begin
+      waited++;
+      if (waited > 1000) error("what is pending is not offered");
       pend_ready = bench_random::next() % 2 == 0;
       @(posedge clk);
-      if (!pend_valid) error("fewer instructions are pending than said");
-      if (pend_ready) begin
+      if (!pend_valid && !cut) error("fewer instructions are pending than said");
+      if (pend_ready && pend_valid) begin
         check_record();
         {saved_op[saved], saved_amo[saved], saved_size[saved], saved_unsigned[saved], saved_rd[saved],
          saved_warp[saved], saved_pc[saved]} = {pend_op, pend_amo, pend_size, pend_unsigned, pend_rd,
@@ -205,7 +215,7 @@
     end
     settle();
     preemptions++;
-    if (how == THAW) begin  // as if nothing had happened
+    if (how == THAW && !cut) begin  // as if nothing had happened
       freeze = 1'b0;
       drain();
     end else if (!fault_seen) begin
@@ -220,6 +230,7 @@
           move_line(line, 1'b1);
         end
       end
+      if (cut) bring();
       replay();
     end
     preempt_call = 1'b0;
@@ -236,14 +247,68 @@
     int r;
     r = bench_random::next() % 16;
     preempt(r == 0 ? THAW : r == 1 ? LOCAL_TOO : PENDING, bench_random::next() % 4);
+    catch_up();
     // again, before that is done
     if (preempting && bench_random::next() % 4 == 0) freeze_in = 1 + bench_random::next() % 10;
   endtask
 
+  // After a page request the core waits for room; it has nothing to come in then.
+  task automatic catch_up();
+    while (crowded || cut) begin
+      @(posedge clk);
+      #1;
+      if (freeze) preempt(PENDING, 0);
+    end
+  endtask
+
   task automatic stop_preempting();
     preempting = 1'b0;
-    freeze_in = 0;
+    if (!cut) freeze_in = 0;
     if (freeze) random_preemption();
+  endtask
+
+  // ------------------------------------------------------------------ absent pages
+  logic cut = 1'b0, evicting = 1'b0;  // a page request since the last kill; pages go away at random
+  int requests = 0, most_cut = 0, wanted = 0;
+
+  // A page request names a lane of an instruction that was issued. Its page is noted.
+  task automatic check_request();
+    int e, a;
+    e = int'(fault_pc >> 2) % LOG;
+    requests++;
+    a = int'(fault_va);
+    wanted = a / 4096;
+    if (fault_code != tern_spec_pkg::FAULT_PAGE_ABSENT || fault_valid || log_pc[e] != fault_pc ||
+        log_warp[e] != fault_warp || !log_mask[e][fault_lane] || log_addr[e][int'(fault_lane)*32+:32] != a ||
+        fault_access != (log_op[e] == AMO ? 2'd3 : 2'(log_op[e])))
+      error($sformatf("page request %0d of pc %h lane %0d at %h is wrong", fault_code, fault_pc, fault_lane, fault_va));
+  endtask
+
+  // The page of the request comes; if it was there, and another was asked for first, all come. Others may go.
+  task automatic bring();
+    logic all;
+    all = !u_memory.absent[wanted];
+    for (int p = 0; p < LINES / 64; p++)
+      if (all || p == wanted) u_memory.absent[p] = 1'b0;
+      else if (evicting && bench_random::next() % 64 == 0) u_memory.absent[p] = 1'b1;
+    u_memory.refusing = 1'b0;
+    cut = 1'b0;
+  endtask
+
+  // From now on pages go away, or all come back.
+  task automatic evict(input logic on);
+    evicting = on;
+    drain_requests();
+    for (int p = 0; p < LINES / 64; p++) u_memory.absent[p] = on && bench_random::next() % 4 == 0;
+  endtask
+
+  // Until nothing is under way, pages are brought as they are asked for.
+  task automatic drain_requests();
+    do begin
+      @(posedge clk);
+      #1;
+      if (freeze) preempt(PENDING, 0);
+    end while (!idle || cut);
   endtask
 
   // ------------------------------------------------------------------ local memory by lines

@@ -34,10 +34,12 @@ module tb #(
   logic [L*32-1:0] wb_data;
   logic [W-1:0] warp_busy, launch_hold, gen = '0;
   logic inv = 1'b0, kill = 1'b0, idle, scrub = 1'b0, scrub_busy;
-  logic fault_valid, ev_hit, ev_miss;
+  logic fault_valid, absent, crowded, ev_hit, ev_miss, pass;
+  logic [6:0] pass_tag;
   logic [10:0] scrub_first = '0, scrub_end = 11'd1024;
   logic freeze = 1'b0, settled, pend_valid, pend_ready = 1'b0, pend_unsigned, pend_gen;
-  logic [3:0] pend_count, pend_amo;
+  logic [5:0] pend_count;
+  logic [3:0] pend_amo;
   logic [2:0] pend_op;
   logic [1:0] pend_size;
   logic [4:0] pend_rd;
@@ -80,7 +82,9 @@ module tb #(
       .pend_addr_o(pend_addr), .pend_data_o(pend_data), .pend_cmp_o(pend_cmp), .lmem_read_i(lmem_read),
       .lmem_write_i(lmem_write), .lmem_line_i(lmem_line), .lmem_wdata_i(lmem_wdata), .lmem_ready_o(lmem_ready),
       .lmem_valid_o(lmem_valid), .lmem_rdata_o(lmem_rdata), .scrub_i(scrub), .scrub_first_i(scrub_first),
-      .scrub_end_i(scrub_end), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .fault_code_o(fault_code),
+      .scrub_end_i(scrub_end), .scrub_busy_o(scrub_busy), .fault_valid_o(fault_valid), .absent_o(absent),
+      .crowded_o(crowded),
+      .pass_i(pass), .pass_tag_i(pass_tag), .fault_code_o(fault_code),
       .fault_access_o(fault_access), .fault_va_o(fault_va), .fault_pc_o(fault_pc), .fault_warp_o(fault_warp),
       .fault_lane_o(fault_lane), .ev_l1_hit_o(ev_hit), .ev_l1_miss_o(ev_miss), .mem_req_valid_o(mem_req_valid),
       .mem_req_ready_i(mem_req_ready), .mem_req_op_o(mem_req_op), .mem_req_amo_o(mem_req_amo),
@@ -92,7 +96,8 @@ module tb #(
       .clk_i(clk), .rst_i(rst), .delay_i(delay), .orderly_i(orderly), .req_valid_i(mem_req_valid),
       .req_ready_o(mem_req_ready), .req_op_i(mem_req_op), .req_amo_i(mem_req_amo), .req_line_i(mem_req_line),
       .req_wdata_i(mem_req_wdata), .req_be_i(mem_req_be), .req_tag_i(mem_req_tag), .rsp_valid_o(mem_rsp_valid),
-      .rsp_tag_o(mem_rsp_tag), .rsp_data_o(mem_rsp_data), .rsp_fault_o(mem_rsp_fault)
+      .rsp_tag_o(mem_rsp_tag), .rsp_data_o(mem_rsp_data), .rsp_fault_o(mem_rsp_fault), .pass_o(pass),
+      .pass_tag_o(pass_tag)
   );
 
   // ------------------------------------------------------------------ reference
@@ -391,8 +396,10 @@ module tb #(
       orderly = r % 4 == 3;
       busy_wb_ready = r % 2 == 0 || r % 8 == 7;
       preempting = r != 0;
+      if (r % 4 >= 2) evict(1'b1);
       random_round(count, r % 2 == 1);
       stop_preempting();
+      evict(1'b0);
       $display("round %0d: cycle %0d, delay %0d, %0d requests", r, cycle, delay, u_memory.accepted);
       if (r % 3 == 2) begin  // in the middle of it, and of a preemption
         freeze = 1'b1;
@@ -407,7 +414,10 @@ module tb #(
       if (fault_seen) error($sformatf("fault %0d at %h of pc %h", seen_code, seen_va, seen_pc));
     end
     $display("random: %0d results in %0d cycles, %0d hits, %0d misses", results, cycle, hits, misses);
-    if (most_pending != 8) error($sformatf("at most %0d instructions were pending at once", most_pending));
+    if (most_pending != 8 || most_cut < 9)
+      error($sformatf("at most %0d instructions were pending at once, %0d after a refusal", most_pending, most_cut));
+    if (requests < 20) error("few page requests");
+    $display("%0d page requests, %0d refusals", requests, u_memory.refused);
     directed();
     errors += u_memory.errors;
     if (errors == 0) $display("PASS");

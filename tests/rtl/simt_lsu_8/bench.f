@@ -8,6 +8,6 @@ rtl/simt/lsu/lsu_address.sv rtl/simt/lsu/lsu_coalesce.sv rtl/simt/lsu/lsu_merge.
 rtl/simt/lsu/lsu_lines.sv rtl/simt/lsu/lsu_fills.sv rtl/simt/lsu/lsu_cache.sv rtl/simt/lsu/lsu_flight.sv
 rtl/simt/lsu/lsu_extract.sv rtl/simt/lsu/lsu_pieces.sv rtl/simt/lsu/lsu_pick.sv rtl/simt/lsu/lsu_bank.sv
 rtl/simt/lsu/lsu_reserve.sv rtl/simt/lsu/lsu_rows.sv rtl/simt/lsu/lsu_local.sv rtl/simt/lsu/lsu_writeback.sv
-rtl/simt/lsu/lsu_pending.sv
+rtl/simt/lsu/lsu_pending.sv rtl/simt/lsu/lsu_retain.sv
 rtl/simt/lsu/simt_lsu.sv
 tests/rtl/simt_lsu/random.sv tests/rtl/simt_lsu/memory.sv tests/rtl/simt_lsu/tb.sv

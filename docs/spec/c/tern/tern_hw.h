@@ -300,7 +300,7 @@ static inline int tern_ctx_unpack(struct tern_ctx *s, const uint32_t *w)
 struct tern_ctx_simt_head {
     uint32_t lanes; /**< Geometry: another device's is refused (context_invalid). */
     uint32_t warps; /**< Geometry. */
-    uint32_t pending; /**< Memory instructions that are not finished, at most 8. */
+    uint32_t pending; /**< Memory instructions that are not finished, at most 31. */
     uint32_t slots; /**< Group slots in use: some warp of the group has not ended. */
     uint32_t live; /**< Warps that have been launched and have not ended. */
     uint32_t fresh; /**< Warps of groups in slots that have not been launched yet. */

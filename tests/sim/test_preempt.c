@@ -193,13 +193,13 @@ static void test_refused(void **state)
     struct device *d = *state;
     uint32_t most = reg_read(d, TERN_REG_DEV_SAVE_LINES), line[16];
     const struct tern_ctx cases[] = {
-        {.executor = TERN_CTX_EXECUTOR_MOVER, .lines = 1},          /* of a dispatch */
-        {.executor = TERN_CTX_EXECUTOR_USER, .lines = 1},
+        {.executor = TERN_CTX_EXECUTOR_MOVER, .lines = 2},          /* of a dispatch */
+        {.executor = TERN_CTX_EXECUTOR_USER, .lines = 2},
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 0},
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = most + 1},
         {.executor = TERN_CTX_EXECUTOR_NONE, .lines = 1},
         {.executor = 4, .lines = 1},
-        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 3},           /* geometry of another device */
+        {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 2},           /* geometry of another device */
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 1},           /* less than its head says; then more */
         {.executor = TERN_CTX_EXECUTOR_SIMT, .lines = 4},
     };
@@ -211,7 +211,7 @@ static void test_refused(void **state)
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tern_ctx c = cases[i];
         uint32_t warps = reg_read(d, TERN_REG_DEV_CONFIG0) >> TERN_DEV_CONFIG0_WARPS_SHIFT & 255u;
-        struct tern_ctx_simt_head h = {.lanes = c.lines == 3 ? lanes(d) ^ 24u : lanes(d), .warps = warps, .ended = 1};
+        struct tern_ctx_simt_head h = {.lanes = i == 6 ? lanes(d) ^ 24u : lanes(d), .warps = warps, .ended = 1};
         tern_ctx_simt_head_pack(&h, line);
         assert_int_equal(api->mem_write(d->sim, save_line(d, SAVE, 1), line, sizeof line), 0);
         memset(line, 0, sizeof line);

@@ -235,7 +235,7 @@ module cp_stream #(
   logic [511:0] f_data_q, f_ring_data;
   logic [35:0] f_was_q;
   logic [2:0] f_is;                                       // of that line: shown, answered, in the ring
-  logic f_gave_q, f_last_q, f_state, f_there, f_wait;
+  logic f_gave_q, f_last_q, f_state, f_there, f_wait, f_rsp_state;
   // the list: lines of it that were asked for, are unanswered; that entry's line has come, and says this; how long ago
   logic [2:0] f_list_asked_q, f_list_owes;
   logic [LIST_LINES-1:0] f_list_owed_q;
@@ -244,6 +244,7 @@ module cp_stream #(
   logic [1:0] f_late_q;
 
   assign f_next = f_asked_q + 1'b1;
+  assign f_rsp_state = rsp_valid_i && !rsp_tag_i[6];
   assign f_state = req_valid_o && !req_tag_o[6];
   assign f_picked = f_state && req_ready_i && f_next == f_pick;
   assign f_popped = f_passed_q + 16'(have_q);
@@ -266,9 +267,9 @@ module cp_stream #(
 
     if (f_state && req_ready_i) f_asked_q <= f_next;
     if (f_state && req_ready_i && !req_write_o) f_owed_q[req_tag_o[FLIGHT_LOG2-1:0]] <= 1'b1;
-    if (rsp_state && f_job_q != J_SAVE) f_owed_q[rsp_tag_i[FLIGHT_LOG2-1:0]] <= 1'b0;
+    if (f_rsp_state && f_job_q != J_SAVE) f_owed_q[rsp_tag_i[FLIGHT_LOG2-1:0]] <= 1'b0;
     f_owes_q <= f_owes_q + (FLIGHT_LOG2 + 1)'(accepted && req_write_o) -
-      (FLIGHT_LOG2 + 1)'(rsp_state && f_job_q == J_SAVE);
+      (FLIGHT_LOG2 + 1)'(f_rsp_state && f_job_q == J_SAVE);
     if (dropped) f_dropped_q <= f_dropped_q + 1'b1;
     if (dropped && !f_bad_q) {f_bad_q, f_code_q} <= {1'b1, tern_spec_pkg::FAULT_CONTEXT_INVALID};
     if (rsp_valid_i && (f_job_q == J_SAVE || rsp_list) && |rsp_fault_i) {f_bad_q, f_code_q} <= {1'b1, rsp_fault_i};
@@ -278,7 +279,7 @@ module cp_stream #(
       if (f_passed_q + 1'b1 == f_pick) f_data_q <= save_data_i;
     end
     if (f_picked && f_job_q == J_RESTORE) {f_asked_it_q, f_tag_q} <= {1'b1, req_tag_o[FLIGHT_LOG2-1:0]};
-    if (rsp_state && f_job_q == J_RESTORE && f_asked_it_q && !f_has_it_q && rsp_tag_i[5:0] == 6'(f_tag_q))
+    if (f_rsp_state && f_job_q == J_RESTORE && f_asked_it_q && !f_has_it_q && rsp_tag_i[5:0] == 6'(f_tag_q))
       {f_has_it_q, f_fault_q, f_data_q} <= {1'b1, rsp_fault_i, rsp_data_i};
 
     if (accepted && !f_state) begin
@@ -307,7 +308,7 @@ module cp_stream #(
     assume (!f_clearing_q || clear_i);
     assume (!f_going_q || go_i);
     assume (!rsp_list || (rsp_tag_i[5:0] < 6'(LIST_LINES) && f_list_owed_q[rsp_tag_i[ROW_W-1:0]]));
-    assume (!rsp_state || (f_job_q == J_SAVE ? f_owes_q != '0 :
+    assume (!f_rsp_state || (f_job_q == J_SAVE ? f_owes_q != '0 :
         rsp_tag_i[5:0] < 7'(DEPTH) && f_owed_q[rsp_tag_i[FLIGHT_LOG2-1:0]]));
     if (start_i) begin
       assume (settled_o && !clear_i && (save_i || (lines_i != '0 && 32'(lines_i) <= CAPACITY)));

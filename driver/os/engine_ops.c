@@ -217,6 +217,13 @@ static bool op_page(void *user, struct tern_sched_context *context, struct tern_
     return tern_demand_request(TERN_CONTEXT_OF(context), job, ind->va);
 }
 
+/** What is not there, kernels may reach, whatever else their work needs. */
+static bool op_returns(void *user, const struct tern_sched_context *context)
+{
+    const struct tern_device *dev = user;
+    return dev->kmd.page_requests && TERN_PROCESS_OF(context->process)->absent != 0;
+}
+
 static void op_fault(void *user, uint32_t engine, struct tern_job *job, const struct tern_indication *ind)
 {
     struct tern_device *dev = user;
@@ -245,4 +252,5 @@ const struct tern_sched_ops tern_engine_ops = {
     .event = tern_observer_event,
     .resident = op_resident,
     .page = op_page,
+    .returns = op_returns,
 };

@@ -54,7 +54,8 @@ static void test_shared(void **state)
     for (cl_uint i = 0; i < LENGTH(a); i++) {
         a[i] = clSVMAlloc(clt_context, 0, INTS * 4, 0);
         assert_non_null(a[i]);
-        OK(clEnqueueSVMMemFill(clt_queue, a[i], &(cl_uint){i + 1}, 4, INTS * 4, 0, NULL, NULL));
+        OK(clEnqueueSVMMemFill(clt_queue, a[i] + 5, &(cl_uint){i + 1}, 4, 4, 0, NULL, NULL));
+        OK(clEnqueueSVMMemFill(clt_queue, a[i] + INTS - 1, &(cl_uint){i + 1}, 4, 4, 0, NULL, NULL));
     }
     OK(clSetKernelArgSVMPointer(k, 0, list));
     OK(clSetKernelArg(k, 1, sizeof two, &two));

@@ -157,6 +157,10 @@ struct tern_sched_ops {
      *  is no such page for it, and this is a fault. May be NULL: there are no such engines. */
     bool (*page)(void *user, struct tern_sched_context *context, struct tern_job *job,
                  const struct tern_indication *ind);
+    /** May work of the context come back just now, to wait for a page? Then nothing of it is dispatched behind that: an
+     *  engine that has given it back is empty, and would run what comes next at once, before it and into its save area.
+     *  May be NULL: it never does. */
+    bool (*returns)(void *user, const struct tern_sched_context *context);
 };
 
 /* ------------------------------------------------------------------ objects */

@@ -142,6 +142,9 @@ static struct tern_chunk take_front(struct tern_sched *s, uint32_t engine, uint6
     if (run) {
         account(s, engine, &chunk, begin, end);
     }
+    if (!c->inflight && c->state == TERN_SCHED_ABSENT) {
+        tern_sched_update_later(s, c);
+    }
     e->n--;
     e->inflight[0] = e->inflight[1];
     e->front_since = run ? end : s->now;

@@ -174,6 +174,12 @@ static bool resident(const struct tern_sched *s, struct tern_sched_context *c, s
     return !s->ops->resident || c->process->system || job->null || s->ops->resident(s->user, c, job);
 }
 
+/** Would it be behind work of its own that may come back? It waits until that has left the engine (take_front). */
+static bool is_early(const struct tern_sched *s, const struct tern_sched_context *c)
+{
+    return c->inflight && s->ops->returns && !c->process->system && s->ops->returns(s->user, c);
+}
+
 int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
 {
     struct tern_job *const next = tern_sched_next_job(c);
@@ -191,7 +197,7 @@ int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
         }
         state = r ? TERN_SCHED_WAITING : TERN_SCHED_READY;
     }
-    if (state == TERN_SCHED_READY && !resident(s, c, next)) {
+    if (state == TERN_SCHED_READY && (is_early(s, c) || !resident(s, c, next))) {
         state = TERN_SCHED_ABSENT;
     }
     if (state == TERN_SCHED_WAITING && (w.address != c->wait_address || w.value != c->wait_value)) {

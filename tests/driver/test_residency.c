@@ -288,51 +288,6 @@ static void test_dirty(void **state)
     rig_done();
 }
 
-/** No engine reaches the pages where an allocation was before it went. */
-static void test_no_stale_translation(void **state)
-{
-    (void)state;
-    struct user u;
-    struct tern_context *c[2];
-    struct tern_allocation *fillers[256], *other;
-    const uint32_t size = 4096; /* the model remembers one translation */
-    uint32_t taken = 0;
-    uint64_t n;
-    rig_open(small, NULL);
-    user_open(&u, "moves", 1, size);
-    for (int e = 0; e < 2; e++) {
-        const struct tern_context_desc d = {.size = sizeof d, .engine = e};
-        ok(tern_context_create(u.p, &d, &c[e]));
-        work_fill(&b, at(&u, 0), size, 1);
-        work_run(&b, c[e], "fill");
-    }
-    const uint64_t before = tern_allocation_physical(u.a[0], 0, &n);
-    pthread_mutex_lock(&dev->lock);
-    ok(tern_move_out(&u.a[0]->mem->blocks[0])); /* there is no pager yet that could */
-    pthread_mutex_unlock(&dev->lock);
-    do { /* until one has its page */
-        assert_true(taken < sizeof fillers / sizeof *fillers);
-        ok(tern_allocation_create(u.p, size, TERN_MEM_WRITE, 0, &other));
-        fillers[taken++] = other;
-    } while (tern_allocation_physical(other, 0, &n) != before);
-    pthread_mutex_lock(&dev->lock);
-    ok(tern_move_in(&u.a[0]->mem->blocks[0]));
-    pthread_mutex_unlock(&dev->lock);
-    expect(u.a[0], 1);
-    for (int e = 0; e < 2; e++) {
-        work_fill(&b, at(&u, 0), size, (uint8_t)(e + 2));
-        work_run(&b, c[e], "fill");
-        expect(u.a[0], (uint8_t)(e + 2));
-        expect(other, 0);
-        tern_context_destroy(c[e]);
-    }
-    while (taken) {
-        tern_allocation_destroy(fillers[--taken]);
-    }
-    user_close(&u);
-    rig_done();
-}
-
 struct maker {
     struct tern_process *p;
     struct tern_allocation *a;
@@ -558,8 +513,7 @@ int main(void)
         cmocka_unit_test(test_zero),       cmocka_unit_test(test_dirty),     cmocka_unit_test(test_room_for_contexts),
         cmocka_unit_test_setup_teardown(test_too_much, no_page_requests, page_requests),
         cmocka_unit_test_setup_teardown(test_pins, no_page_requests, page_requests),
-        cmocka_unit_test(test_being_made), cmocka_unit_test(test_no_stale_translation),
-        cmocka_unit_test(test_made_later), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_made_later), cmocka_unit_test(test_random), cmocka_unit_test(test_being_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -269,6 +269,7 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *s)
     check(s->context->process->system || !MOCK_CONTEXT(s->context)->absent, "a submission of what waits for a page");
     check(s->context->affinity == TERN_ENGINE_ANY || s->context->affinity == (int32_t)engine,
           "a bound context elsewhere");
+    mock_advance(m, m->post);
     check(s->id > q->last_completed, "an id that has completed");
     check(q->n == 0 || s->id > q->chunk[0].id, "ids out of order");
     check(q->n == 0 || q->chunk[0].context != s->context || q->chunk[0].slot != s->slot, "two chunks in one slot");
@@ -404,6 +405,13 @@ static bool op_resident(void *user, struct tern_sched_context *c, struct tern_jo
     return !MOCK_CONTEXT(c)->absent;
 }
 
+static bool op_returns(void *user, const struct tern_sched_context *c)
+{
+    const struct mock *m = user;
+    (void)c;
+    return m->returns;
+}
+
 static bool op_page(void *user, struct tern_sched_context *c, struct tern_job *job, const struct tern_indication *ind)
 {
     struct mock *m = user;
@@ -435,6 +443,7 @@ static const struct tern_sched_ops ops = {
     .event = op_event,
     .resident = op_resident,
     .page = op_page,
+    .returns = op_returns,
 };
 
 void mock_init(struct mock *m, uint32_t engines, const struct tern_sched_config *config)

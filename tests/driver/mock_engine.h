@@ -64,6 +64,8 @@ struct mock {
     uint32_t resets, preemptions, finer, faults, stucks, deepest, reads; /**< reads: of fences. */
     uint64_t asked;          /**< Pages that were asked for. */
     bool no_page;            /**< There is none of those that are asked for. */
+    bool returns;            /**< All work may come back for a page, which the scheduler is told. */
+    uint64_t post;           /**< Cycles that pass before a submission has reached the queue. */
     uint64_t resumed, moved; /**< Chunks that went on; that did so on another engine. */
     uint32_t later;          /**< How often a reset is put off. */
     int fail;                /**< If not 0, what every operation returns. */

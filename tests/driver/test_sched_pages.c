@@ -91,6 +91,23 @@ static void test_behind(void **state)
     judge();
 }
 
+/* It asks while the context's next work is on its way to the engine, which would be empty then: that must not go yet. */
+static void test_asks_just_then(void **state)
+{
+    (void)state;
+    m.returns = true;
+    m.post = 5;
+    clients[ASKS].work.asks = 1;
+    client_submit(&clients[ASKS], 1);
+    client_submit(&clients[ASKS], 1);
+    run(2 * COST);
+    assert_int_equal(m.asked, 1);
+    assert_int_equal(clients[ASKS].ended, 0);
+    page_comes();
+    judge();
+    assert_int_equal(m.asked, 1);
+}
+
 /* A request to stop crosses it: for what is more urgent, or for paging. */
 static void test_crossed(void **state)
 {
@@ -190,7 +207,7 @@ static void test_reset(void **state)
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup(name, setup)
-    const struct CMUnitTest tests[] = {T(test_others_run), T(test_behind), T(test_crossed), T(test_suspended),
-                                       T(test_death),      T(test_no_page), T(test_reset)};
+    const struct CMUnitTest tests[] = {T(test_others_run), T(test_behind),    T(test_asks_just_then), T(test_crossed),
+                                       T(test_suspended),  T(test_death),     T(test_no_page),        T(test_reset)};
     return cmocka_run_group_tests_name("sched_pages", tests, NULL, NULL);
 }

@@ -276,8 +276,8 @@ TERN_API uint32_t tern_allocation_address(const struct tern_allocation *alloc);
 TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);
 /**
  * Host access, at once: the caller orders it against submitted work. Waits for copies of others, 4 MiB of each at a
- * time, not for work. -EFAULT: beyond the allocation; -EIO: the device is lost; -ENOMEM: host memory for one that is
- * evicted.
+ * time, not for work. -EFAULT: beyond the allocation; -EACCES: it was imported without this right; -EIO: the device is
+ * lost; -ENOMEM: host memory for one that is evicted.
  */
 TERN_API int tern_allocation_read(struct tern_allocation *alloc, uint64_t offset, void *data, size_t size);
 TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size);

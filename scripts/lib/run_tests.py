@@ -239,6 +239,7 @@ def nightly(t):
                    ["tests/ternd/soak", str(BUILD / "bin/ternd"), str(BUILD / "tests/ternd_soak_client"),
                     str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "600",
                     "--harm", harm], whole)
+    t.step("proofs and all their mutants", "nightly-formal", ["tests/formal/run", "-j", JOBS, "--slow"], lines)
     t.step("all protections, each removed: its test fails", "nightly-attacks", ["tests/attacks/run", "-j", JOBS], lines)
     night = str(int(time.time() // 86400))
     if t.step(f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",

@@ -91,7 +91,7 @@ static void test_behind(void **state)
     judge();
 }
 
-/* It asks while the context's next work is on its way to the engine, which would be empty then: that must not go yet. */
+/* It asks while the context's next work would be on its way to the engine, which is empty then. */
 static void test_asks_just_then(void **state)
 {
     (void)state;

@@ -23,6 +23,7 @@
 #include "os/mem/residency.h"
 #include "os/sched/policy.h"
 #include "os/sched/sched.h"
+#include "os/service.h"
 #include "os/tdr.h"
 #include "os/mem/vaspace.h"
 
@@ -111,6 +112,8 @@ struct tern_process {
     uint32_t retiring, paging_engine, paging_out;
     /* Residency (residency.h) */
     uint32_t movable;   /**< Pages of its allocations that may be evicted and are not pinned, wherever they are. */
+    uint32_t sparse;    /**< Its sparse allocations that were not destroyed. */
+    struct tern_account account; /**< For what they commit. */
     uint32_t absent;    /**< Blocks of its allocations that are not on the device. */
     struct tern_demand demand; /**< The pager's, while it decides. */
     struct tern_list by_use; /**< Memories that it alone maps and that may be evicted, least recently used first. */

@@ -5,11 +5,20 @@
 
 #include "tern/tern.h"
 
+/** Who counts what sparse memory of a process has committed; NULL: nobody. Called with locks of the driver held: they
+ *  call nothing of it, and do not wait. */
+struct tern_account {
+    int (*take)(void *user, uint64_t bytes); /**< -ENOSPC, with a sentence. */
+    void (*give)(void *user, uint64_t bytes);
+    void *user;
+};
+
 /** Whose a process is, where processes are of several users. */
 struct tern_owner {
     uint32_t uid;  /**< What processes of one user have done is not held against another's of the same name. */
     uint32_t share; /**< What all its processes weigh together, of TERN_WEIGHT_NORMAL; 0: each weighs 1 by itself. */
     char text[24]; /**< Behind the name in statistics and traces. */
+    struct tern_account account; /**< Lives until its processes have ended. */
 };
 
 /** tern_process_create for a client. owner: copied. */

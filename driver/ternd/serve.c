@@ -13,6 +13,7 @@
 #include "ternd/server.h"
 
 #define PAGE 4096u
+#define SPARSE_BYTES (2 * PAGE) /* tables of its two ends; the rest counts when it is committed */
 
 struct request {
     struct ternd_session *session;
@@ -184,7 +185,8 @@ static int allocation_create(struct request *r)
     if (flags > UINT32_MAX || address > UINT32_MAX) {
         return tern_error(-EINVAL, "an allocation beyond the address space");
     }
-    int e = begin(r, TERND_ALLOCATION, size > UINT64_MAX - PAGE ? size : (size + PAGE - 1) / PAGE * PAGE, &o);
+    const uint64_t whole = size > UINT64_MAX - PAGE ? size : (size + PAGE - 1) / PAGE * PAGE;
+    int e = begin(r, TERND_ALLOCATION, flags & TERN_MEM_SPARSE ? SPARSE_BYTES : whole, &o);
     if (e) {
         return e;
     }

@@ -19,6 +19,7 @@
 #define TERND_SERVER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -35,7 +36,7 @@ struct ternd_user {
     struct ternd_limits limits;
     uint32_t connections, contexts; /**< Now. */
     uint32_t refusals;              /**< Connections beyond the limit that are being refused. */
-    uint64_t memory;                /**< Bytes of device memory. */
+    _Atomic uint64_t memory;        /**< Bytes of device memory; without ternd->lock. */
 };
 
 struct ternd {
@@ -142,6 +143,8 @@ int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint
 /** May it wait for the hello of a connection too many, to tell why that is refused? Only a few at a time. */
 bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u);
 void ternd_user_refusal_end(struct ternd *t, struct ternd_user *u);
+/** The user's account for what sparse memory commits. Takes no lock. */
+struct tern_account ternd_user_account(struct ternd_user *u);
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 
 /* session.c */

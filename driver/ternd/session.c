@@ -101,6 +101,7 @@ int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const
     int r = s->user ? 0 : tern_error_memory("a user");
     if (!r) {
         s->owner.share = s->user->limits.share;
+        s->owner.account = ternd_user_account(s->user);
         s->limits = s->user->limits;
         r = getrandom(s->token, sizeof s->token, 0) == sizeof s->token ? 0 : tern_error(-EIO, "there is no randomness");
     }

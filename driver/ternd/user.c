@@ -2,6 +2,7 @@
 /** Accounts of users: what all programs of each have together. An account stays: there are few users. */
 #include <errno.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,21 +45,45 @@ struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
     return u;
 }
 
+/** Without a lock: sparse memory is counted while the driver holds its own. */
+static int take_memory(void *user, uint64_t bytes)
+{
+    struct ternd_user *u = user;
+    uint64_t used = atomic_load(&u->memory);
+    do {
+        if (bytes > u->limits.memory - used) {
+            return tern_error(-ENOSPC, "%llu KiB of device memory would be more than user %u may have: %llu of %llu "
+                              "KiB are in use", (unsigned long long)bytes >> 10, (unsigned)u->uid,
+                              (unsigned long long)used >> 10, (unsigned long long)u->limits.memory >> 10);
+        }
+    } while (!atomic_compare_exchange_weak(&u->memory, &used, used + bytes));
+    return 0;
+}
+
+static void give_memory(void *user, uint64_t bytes)
+{
+    struct ternd_user *u = user;
+    atomic_fetch_sub(&u->memory, bytes);
+}
+
+struct tern_account ternd_user_account(struct ternd_user *u)
+{
+    return (struct tern_account){.take = take_memory, .give = give_memory, .user = u};
+}
+
 int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections)
 {
     const struct ternd_limits *l = &u->limits;
     int r = 0;
     pthread_mutex_lock(&t->lock);
-    if (memory > l->memory - u->memory) {
-        r = tern_error(-ENOSPC, "%llu KiB of device memory would be more than user %u may have: %llu of %llu KiB are "
-                       "in use", (unsigned long long)memory >> 10, (unsigned)u->uid,
-                       (unsigned long long)u->memory >> 10, (unsigned long long)l->memory >> 10);
-    } else if (contexts > l->contexts - u->contexts) {
+    if (contexts > l->contexts - u->contexts) {
         r = tern_error(-ENOSPC, "user %u has %u contexts, and may have no more", (unsigned)u->uid, u->contexts);
     } else if (connections > l->connections - u->connections) {
         r = tern_error(-EAGAIN, "user %u has %u connections, and may have no more", (unsigned)u->uid, u->connections);
     } else {
-        u->memory += memory;
+        r = take_memory(u, memory);
+    }
+    if (!r) {
         u->contexts += contexts;
         u->connections += connections;
     }
@@ -69,7 +94,7 @@ int ternd_user_take(struct ternd *t, struct ternd_user *u, uint64_t memory, uint
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections)
 {
     pthread_mutex_lock(&t->lock);
-    u->memory -= memory;
+    give_memory(u, memory);
     u->contexts -= contexts;
     u->connections -= connections;
     pthread_mutex_unlock(&t->lock);

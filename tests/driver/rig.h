@@ -257,6 +257,15 @@ static const uint32_t code_mix[] = {
     0x0000100b,                         /* exit */
 };
 
+/** Each work-item adds its number to every word of its own: arguments are source, target, how many, bytes between. */
+static const uint32_t code_stream[] = {
+    0x00052303, 0x00452383, 0x00852283, 0x00c52e03, /* lw t1, 0(a0); lw t2, 4(a0); lw t0, 8(a0); lw t3, 12(a0) */
+    0xcd002f73, 0x206f4333, 0x207f43b3,             /* csrr t5, global_id_x; sh2add t1, t5, t1; sh2add t2, t5, t2 */
+    0x00032e83, 0x01ee8eb3, 0x01d3a023,             /* again: lw t4, 0(t1); add t4, t4, t5; sw t4, 0(t2) */
+    0x01c30333, 0x01c383b3, 0xfff28293,             /* add t1, t1, t3; add t2, t2, t3; addi t0, t0, -1 */
+    0xfe0294e3, 0x0000100b,                         /* bnez t0, again; exit */
+};
+
 /** Counts to argument 0, and stores to address 0 in its last instruction. */
 static const uint32_t code_trap[] = {
     0x00052f03, 0x00000313, 0x00130313, /* lw t5, 0(a0); li t1, 0; again: addi t1, t1, 1 */

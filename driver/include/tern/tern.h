@@ -238,11 +238,23 @@ TERN_API int tern_process_dirty(struct tern_process *proc, uint32_t address, uin
 #define TERN_MEM_READ 1u  /**< The device may read. */
 #define TERN_MEM_WRITE 2u /**< The device may write; implies read. */
 #define TERN_MEM_EXEC 4u  /**< The device may execute. */
+/**
+ * Of tern_allocation_create: addresses, and nothing else yet. What it has of an aligned 4 MiB of addresses, a block, is
+ * committed when it is first used: by a kernel that reaches it; before work runs by what its other packets name, a
+ * copy's source too, and all of an allocation that a user executor is given; by tern_allocation_write; all of it by
+ * tern_allocation_make_resident. From then on until the allocation is freed it counts like other memory. It reads zero
+ * before and after. If there is no room then, in device and host memory or in what the user may have, a call that uses
+ * it fails (-ENOSPC), and of work its process is in error (TERN_FAULT_MEMORY). Work that is submitted while its process
+ * has sparse memory asks for the pages that its kernels reach, whatever its working set. A sparse allocation may be
+ * larger than device and host memory. It cannot be exported.
+ */
+#define TERN_MEM_SPARSE 8u
 
 /**
  * Device memory, zero-filled (A7), mapped into the process; rounded up to pages. address: 0 (the driver chooses, 4 KiB
  * aligned), or the virtual address wanted (4 KiB aligned, in [64 KiB, 3.5 GiB - 64 KiB)).
  * -ENOSPC: device memory or address space; -ENOMEM: of the host; -EINVAL: size 0 or flags; -EEXIST: address taken;
+ * -ENOTSUP: sparse, on a device without page requests or with no host memory for what is evicted (key host);
  * -EIO: process in error. Blocks until the page tables are written, or for memory that is being freed. -EEXIST comes at
  * once if anything there is in use.
  */
@@ -256,7 +268,8 @@ TERN_API int tern_allocation_create(struct tern_process *proc, uint64_t size, ui
  * bits, to be kept as secret as the memory is. flags (TERN_MEM_*) are the most that it gives, not more than the
  * allocation has; the same flags give the same handle again. It names nothing any more as soon as the allocation is
  * destroyed, or its process killed; mappings that were made by then stay. Does not block. -EINVAL: flags; -EACCES: more
- * than the allocation has, or it was itself imported; -ENOMEM; -EIO: process in error, or no random numbers.
+ * than the allocation has, or it was itself imported; -ENOTSUP: it is sparse; -ENOMEM; -EIO: process in error, or no
+ * random numbers.
  */
 TERN_API int tern_allocation_export(struct tern_allocation *alloc, uint32_t flags, uint8_t handle[TERN_HANDLE_BYTES]);
 /**
@@ -277,7 +290,7 @@ TERN_API uint64_t tern_allocation_size(const struct tern_allocation *alloc);
 /**
  * Host access, at once: the caller orders it against submitted work. Waits for copies of others, 4 MiB of each at a
  * time, not for work. -EFAULT: beyond the allocation; -EACCES: it was imported without this right; -EIO: the device is
- * lost; -ENOMEM: host memory for one that is evicted.
+ * lost; -ENOMEM: host memory for one that is evicted; -ENOSPC: writes to sparse memory that cannot be committed.
  */
 TERN_API int tern_allocation_read(struct tern_allocation *alloc, uint64_t offset, void *data, size_t size);
 TERN_API int tern_allocation_write(struct tern_allocation *alloc, uint64_t offset, const void *data, size_t size);

@@ -24,6 +24,11 @@ void tern_allocation_free(struct tern_allocation *a)
     free(a);
 }
 
+static bool is_sparse(const struct tern_allocation *a)
+{
+    return a->flags & TERN_MEM_SPARSE;
+}
+
 static int take_range(struct tern_allocation *a, uint32_t address)
 {
     struct tern_vaspace *va = &a->proc->va;
@@ -93,9 +98,13 @@ static int map_new(struct tern_allocation *a, bool movable)
     struct tern_paging in = {0}, out = {0};
     struct tern_new_tables tables = {0};
     struct tern_device *dev = a->proc->dev;
+    const bool sparse = is_sparse(a);
     int r = tern_memory_make(a, movable);
-    r = r ? r : tern_map_prepare(a, &in, &out, &tables);
-    const bool absent = r == -ENOSPC && movable && tern_pager_start(dev) == 0;
+    if (!r) {
+        a->mem->sparse = sparse;
+        r = sparse ? tern_pager_start(dev) : tern_map_prepare(a, &in, &out, &tables);
+    }
+    const bool absent = !r ? sparse : r == -ENOSPC && !sparse && movable && tern_pager_start(dev) == 0;
     r = absent ? make_absent(a, &in, &out, &tables) : r;
     if (r) {
         goto end;
@@ -183,7 +192,7 @@ static int map(struct tern_allocation *a, const struct tern_allocation_want *wan
 {
     struct tern_memory *m = NULL;
     int r = want->handle ? tern_share_find(a->proc->dev, want->handle, a->flags, &m) : 0;
-    r = r || m || !movable || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
+    r = r || m || !movable || is_sparse(a) || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
     if (!r && m) {
         a->pages = m->pages;
         r = take_range_for(a, m, want->address);
@@ -220,6 +229,10 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
         return tern_error(r, "process '%s': %u pages at 0x%08x overlap another allocation", a->proc->name,
                           a->pages, address);
     case -ENOSPC:
+        if (is_sparse(a)) {
+            return tern_error(r, "process '%s': its address space has no room for %llu KiB, or device memory none for "
+                              "their tables", a->proc->name, (ull)a->pages * 4);
+        }
         snprintf(host, sizeof host, " and %llu KiB of the host for what is evicted,",
                  (ull)tern_residency_left(part) * 4);
         return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %llu of %llu KiB are free,%s or the "
@@ -252,14 +265,15 @@ static bool wait_for_space(const struct tern_allocation *a, uint32_t address, in
 {
     const uint32_t first = address ? address / TERN_PAGE : TERN_VA_FIRST;
     return a->pages <= TERN_VA_END - first && (r == -ENOSPC || will_be_free(a, address, frees)) &&
-           tern_frees_wait(frees, r == -ENOSPC ? a->pages : 0);
+           tern_frees_wait(frees, r == -ENOSPC && !is_sparse(a) ? a->pages : 0);
 }
 
 /** Makes room on the device for what is to stay there: pages, or tables, also those that say that pages are absent. */
 static bool evict_for(const struct tern_allocation *a, bool movable)
 {
     const uint32_t regions = a->pages / TERN_PAGES_SPAN;
-    const uint32_t least = a->imported                       ? regions + 4
+    const uint32_t least = is_sparse(a)                      ? 4
+                           : a->imported                     ? regions + 4
                            : !movable                        ? a->pages + 4
                            : a->proc->dev->kmd.page_requests ? regions + 2
                                                              : 0;
@@ -341,10 +355,20 @@ int tern_allocation_check(uint32_t flags, uint32_t address)
     return 0;
 }
 
+static int check_sparse(const struct tern_device *dev)
+{
+    return !dev->kmd.page_requests  ? tern_error(-ENOTSUP, "sparse memory needs a device with page requests")
+           : !dev->partition.host ? tern_error(-ENOTSUP, "sparse memory needs host memory for what is evicted (key "
+                                               "host), and there is none")
+                                    : 0;
+}
+
 int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t flags, uint32_t address,
                               struct tern_allocation **out)
 {
-    const int r = size ? tern_allocation_check(flags, address) : tern_error(-EINVAL, "an allocation of 0 bytes");
+    int r = size ? tern_allocation_check(flags & ~TERN_MEM_SPARSE, address)
+                 : tern_error(-EINVAL, "an allocation of 0 bytes");
+    r = r || !(flags & TERN_MEM_SPARSE) ? r : check_sparse(proc->dev);
     const struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
     return r ? r : tern_allocation_make(proc, &want, out);
 }
@@ -383,7 +407,17 @@ struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint
     return r && page - r->first < r->count ? r->owner : NULL;
 }
 
-/** Bytes of one block, where it is: *n of them. */
+/** Commits a block of sparse memory that the host is about to write. hal_lock is held. */
+static int commit(struct tern_block *b)
+{
+    struct tern_device *dev = b->m->dev;
+    pthread_mutex_lock(&dev->lock);
+    const int r = tern_sparse_commit(b);
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+/** Bytes of one block, where it is: *n of them. -ENOMEM, -ENOSPC: not written; else the device is lost. */
 static int transfer_piece(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, size_t size, uint64_t *n)
 {
     struct tern_device *dev = b->m->dev;
@@ -393,7 +427,8 @@ static int transfer_piece(struct tern_block *b, bool write, uint64_t offset, uin
         *n = (uint64_t)b->pages * TERN_PAGE - offset;
         *n = *n < size ? *n : size;
         if (write) {
-            r = tern_block_host_write(b, offset, data, *n);
+            r = b->m->sparse ? commit(b) : 0;
+            r = r ? r : tern_block_host_write(b, offset, data, *n);
         } else {
             tern_block_host_read(b, offset, data, *n);
         }
@@ -439,7 +474,7 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
         }
     }
     tern_ticket_unlock(&dev->hal_lock);
-    if (r && r != -ENOMEM) {
+    if (r && r != -ENOMEM && r != -ENOSPC) {
         pthread_mutex_lock(&dev->lock);
         tern_device_lose(dev, tern_last_error());
         pthread_mutex_unlock(&dev->lock);

@@ -40,6 +40,7 @@ struct tern_block {
     uint32_t *at;          /**< First page, within the block, of each run. */
     uint32_t run_count, run_capacity;
     bool resident;     /**< It is on the device and mapped. */
+    bool committed;    /**< Of sparse memory: it counts (sparse.c). */
     uint64_t used;     /**< By dev->pager.uses: when it was brought. */
     bool on_host;      /**< hal_lock. Its bytes are on the host, not in its pages. */
     uint8_t *host;     /**< hal_lock. NULL: pages on the host read zero. */
@@ -59,6 +60,8 @@ struct tern_memory {
     /* Residency (residency.h) */
     bool there;       /**< It is made, and no longer just being mapped for the first time. */
     bool movable;     /**< May be evicted, unless pinned. */
+    bool sparse;      /**< Its blocks count when they are first used (sparse.c). */
+    uint32_t committed; /**< Pages of it in partition->committed. */
     bool moving;      /**< The pager is about a block of it, or it is being imported: no mapping of it is freed now. */
     bool failed;      /**< Some engine may still reach its pages, which are never given to others. */
     uint32_t pins;    /**< tern_allocation_make_resident, of all mappings. */
@@ -145,6 +148,16 @@ void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *dat
 int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *data, uint64_t size);
 /** Memory for them, once. -ENOMEM. */
 int tern_block_host_make(struct tern_block *b);
+
+/* sparse.c; with dev->lock held */
+/** A block of sparse memory that is not committed? */
+bool tern_sparse_lacks(const struct tern_block *b);
+/** Commits such a block; of others nothing is to be done. -ENOSPC, with a sentence; -EIO: its process was killed. */
+int tern_sparse_commit(struct tern_block *b);
+/** Commits all of a memory that is not, or nothing. -ENOSPC. */
+int tern_sparse_commit_all(struct tern_memory *m);
+/** The last mapping goes: what was committed no longer counts for the user. */
+void tern_sparse_end(struct tern_memory *m);
 
 /* map.c; with dev->lock held */
 /** Second-level tables that a call made: a bit a region. */

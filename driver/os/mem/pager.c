@@ -267,6 +267,10 @@ static enum outcome bring(struct tern_process *proc, struct tern_block *b, const
         *r = 0;
         return LATER;
     }
+    *r = tern_sparse_commit(b);
+    if (*r) {
+        return *r == -ENOSPC && !tern_list_empty(&dev->retiring) ? LATER : NOTHING_TO_DO;
+    }
     *r = tern_pages_free_count(b->m->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
     return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, wanted, r) : NOTHING_TO_DO;
 }
@@ -367,15 +371,22 @@ static struct tern_context *most_urgent(struct tern_device *dev)
     return best;
 }
 
-/** Its set cannot be resident: the process is in error. */
+/** Its set cannot be resident, or something of it not be committed: the process is in error. */
 static void give_up(struct tern_context *c, int r)
 {
     const struct tern_partition *part = c->proc->partition;
+    const struct tern_block *b = tern_residency_missing(c, held_for(c));
     struct tern_fault f = {.code = TERN_FAULT_MEMORY, .fence = held_for(c)->fence};
-    snprintf(f.message, sizeof f.message, "process '%.40s': the memory that the work of context '%.40s' uses cannot be "
-             "on the device at once: %llu of %llu KiB can be evicted or are free%s%.200s", c->proc->name, c->name,
-             (ull)(part->movable + tern_pages_free_count(part->pages)) * 4, (ull)part->count * 4,
-             r == -ENOSPC ? "" : "; ", r == -ENOSPC ? "" : tern_last_error());
+    if (b && tern_sparse_lacks(b)) {
+        f.address = c->wanted.page * TERN_PAGE;
+        snprintf(f.message, sizeof f.message, "process '%.40s': work of context '%.40s' uses memory for which there is "
+                 "no room: %.320s", c->proc->name, c->name, tern_last_error());
+    } else {
+        snprintf(f.message, sizeof f.message, "process '%.40s': the memory that the work of context '%.40s' uses "
+                 "cannot be on the device at once: %llu of %llu KiB can be evicted or are free%s%.200s", c->proc->name,
+                 c->name, (ull)(part->movable + tern_pages_free_count(part->pages)) * 4, (ull)part->count * 4,
+                 r == -ENOSPC ? "" : "; ", r == -ENOSPC ? "" : tern_last_error());
+    }
     tern_list_remove(&c->absent);
     tern_process_fail(c->proc, &f);
 }

@@ -109,7 +109,11 @@ void tern_residency_add(struct tern_allocation *a)
     struct tern_memory *m = a->mem;
     tern_list_remove(&m->by_use); /* perhaps it is shared from now on */
     if (m->movable) {
-        m->partition->committed += m->there ? 0 : m->pages;
+        if (!m->there && !m->sparse) {
+            m->committed = m->pages;
+            m->partition->committed += m->pages;
+        }
+        a->proc->sparse += m->sparse;
         a->proc->movable += m->pins ? 0 : m->pages;
         a->proc->absent += absent(m);
         a->born = a->proc->seq;
@@ -123,6 +127,7 @@ void tern_residency_leave(struct tern_allocation *a)
     if (a->mem->movable && !a->mem->pins) {
         a->proc->movable -= a->pages;
     }
+    a->proc->sparse -= a->mem->sparse;
 }
 
 void tern_residency_begin(struct tern_allocation *a)
@@ -142,7 +147,8 @@ void tern_residency_remove(struct tern_allocation *a)
             pthread_cond_signal(&m->dev->pager.wake); /* perhaps it was what a set lacked */
         }
         if (m->mapping_count == 1) {
-            m->partition->committed -= m->pages;
+            m->partition->committed -= m->committed;
+            tern_sparse_end(m);
         }
     }
     tern_memory_leave(a);
@@ -190,14 +196,14 @@ bool tern_residency_uses(const struct tern_job *job, const struct tern_allocatio
     return tern_residency_may_use(job, a) && (!job->set || names(job->set, a));
 }
 
-/** A block of its working set that is absent, or NULL. */
+/** A block of its working set that is absent, or NULL: none of sparse memory, which only jobs with needs may use. */
 static struct tern_block *missing_of_set(const struct tern_process *proc, const struct tern_job *job)
 {
     const uint32_t n = job->set ? job->set->count : proc->va.n;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t address = job->set ? job->set->address[i] : proc->va.range[i].first * TERN_PAGE;
         const struct tern_allocation *a = tern_residency_at(proc, address);
-        if (a && !tern_list_empty(&a->mem->away) && tern_residency_uses(job, a)) {
+        if (a && !a->mem->sparse && !tern_list_empty(&a->mem->away) && tern_residency_uses(job, a)) {
             return TERN_FIRST_BLOCK(&a->mem->away);
         }
     }
@@ -268,12 +274,12 @@ int tern_residency_check(const struct tern_context *c, struct tern_job *job)
 {
     const struct tern_process *proc = c->proc;
     const uint64_t most = (uint64_t)tern_pages_free_count(proc->partition->pages) + proc->partition->movable;
-    uint64_t pages = proc->absent ? pages_of_set(c) : 0;
-    if (pages > most && proc->dev->kmd.page_requests) {
-        const int r = tern_demand_begin(proc, job);
-        if (r) {
-            return r;
-        }
+    uint64_t pages = proc->absent && !job->needs ? pages_of_set(c) : 0;
+    const int r = pages > most && proc->dev->kmd.page_requests ? tern_demand_begin(proc, job) : 0;
+    if (r) {
+        return r;
+    }
+    if (job->needs && proc->absent) {
         const struct tern_job now = {.needs = job->needs, .seq = proc->seq + 1};
         pages = 0;
         tern_demand_missing(proc, &now, &pages);
@@ -342,7 +348,8 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     if (!r) {
         a->pins++;
         pin(a->mem, 1); /* from here on it is not evicted */
-        r = tern_list_empty(&a->mem->away) ? 0 : tern_pager_bring(a);
+        r = tern_sparse_commit_all(a->mem);
+        r = r || tern_list_empty(&a->mem->away) ? r : tern_pager_bring(a);
         tern_process_leave(a->proc);
     }
     pthread_mutex_unlock(&dev->lock);

@@ -161,7 +161,7 @@ static uint64_t pages_of(const struct tern_frees *f, const struct tern_list *lis
     {
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, node);
         if (tern_frees_has(f, a)) {
-            pages += a->mem->mapping_count == 1 ? a->pages : 0;
+            pages += a->mem->mapping_count > 1 ? 0 : a->mem->sparse ? a->mem->committed : a->pages;
             *any = true;
         }
     }

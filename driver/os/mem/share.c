@@ -141,6 +141,9 @@ static int export(struct tern_allocation *a, uint32_t access, struct export **ma
     if (!r && a->imported) {
         r = tern_error(-EACCES, "the allocation at 0x%08x was imported: only the one that made the memory is exported",
                        a->va * TERN_PAGE);
+    } else if (!r && a->mem->sparse) {
+        r = tern_error(-ENOTSUP, "the allocation at 0x%08x is sparse, and sparse memory cannot be exported",
+                       a->va * TERN_PAGE);
     } else if (!r && access & ~access_of(a->flags)) {
         r = tern_error(-EACCES, "the allocation at 0x%08x has flags 0x%x, and cannot be exported with more",
                        a->va * TERN_PAGE, a->flags);

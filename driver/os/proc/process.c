@@ -206,6 +206,7 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
     snprintf(proc->name, sizeof proc->name, "%s", name ? name : "unnamed");
     snprintf(proc->shown, sizeof proc->shown, *owner->text ? "%.63s (%.23s)" : "%.63s", proc->name, owner->text);
     proc->owner = owner->uid;
+    proc->account = owner->account;
     pthread_mutex_lock(&dev->lock);
     int r = enter(dev, owner, proc);
     if (r) {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Sparse memory (TERN_MEM_SPARSE): addresses that promise nothing. A block of it is *committed* when it is first
+ * wanted on the device (pager.c) or written by the host (allocation.c), and stays so until the memory is freed: from
+ * then on it counts like a block of any other memory, against what device and host have together and against what its
+ * user may have. All work of a process with sparse memory asks for pages (demand.c), so that what nobody touches stays
+ * uncommitted.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+typedef unsigned long long ull;
+
+static struct tern_allocation *mapping_of(const struct tern_memory *m)
+{
+    return TERN_LIST_ENTRY(m->mappings.next, struct tern_allocation, mapping);
+}
+
+/** What the promise to this process lacks: -ENOSPC. */
+static int take(struct tern_process *proc, uint32_t pages)
+{
+    const struct tern_partition *part = proc->partition;
+    if (!tern_residency_may_commit(proc, pages)) {
+        return tern_error(-ENOSPC, "of %llu KiB of the device and of the host for what is evicted %llu are left",
+                          (ull)(part->count + part->host) * 4, (ull)(part->count + part->host - part->committed) * 4);
+    }
+    return proc->account.take ? proc->account.take(proc->account.user, (uint64_t)pages * TERN_PAGE) : 0;
+}
+
+/** Pages of the allocation for which there is no room. */
+static int lacks(const struct tern_allocation *a, uint32_t first, uint32_t pages)
+{
+    char why[200];
+    snprintf(why, sizeof why, "%s", tern_last_error());
+    return tern_error(-ENOSPC, "%llu KiB of sparse memory at 0x%08x cannot be committed: %s; destroy other "
+                      "allocations, or touch less of this one", (ull)pages * 4, (a->va + first) * TERN_PAGE, why);
+}
+
+static void count(struct tern_memory *m, uint32_t pages)
+{
+    m->committed += pages;
+    m->partition->committed += pages;
+}
+
+bool tern_sparse_lacks(const struct tern_block *b)
+{
+    return b->m->sparse && !b->committed;
+}
+
+int tern_sparse_commit(struct tern_block *b)
+{
+    struct tern_memory *m = b->m;
+    if (!tern_sparse_lacks(b)) {
+        return 0;
+    }
+    if (!m->mapping_count) {
+        return tern_error(-EIO, "the process was killed, and its memory is gone");
+    }
+    const struct tern_allocation *a = mapping_of(m);
+    if (take(a->proc, b->pages)) {
+        return lacks(a, b->first, b->pages);
+    }
+    b->committed = true;
+    count(m, b->pages);
+    return 0;
+}
+
+int tern_sparse_commit_all(struct tern_memory *m)
+{
+    const struct tern_allocation *a = mapping_of(m);
+    const uint32_t pages = m->sparse ? m->pages - m->committed : 0;
+    if (pages && take(a->proc, pages)) {
+        return lacks(a, 0, pages);
+    }
+    for (uint32_t i = 0; pages && i < m->block_count; i++) {
+        m->blocks[i].committed = true;
+    }
+    count(m, pages);
+    return 0;
+}
+
+void tern_sparse_end(struct tern_memory *m)
+{
+    const struct tern_process *proc = mapping_of(m)->proc;
+    if (m->sparse && proc->account.give) {
+        proc->account.give(proc->account.user, (uint64_t)m->committed * TERN_PAGE);
+    }
+}

@@ -43,8 +43,8 @@ static void gone(struct tern_allocation *s, uint32_t pages)
 
 #define ITEMS 64u
 
-/** A kernel of 64 work-items reads a word each at so many places of one allocation, `stride` apart, adds its number, and
- *  stores it to as many places of another. */
+/** A kernel of 64 work-items reads a word each at so many places of one allocation, `stride` apart, adds its number,
+ *  and stores it to as many places of another. */
 static uint64_t stream(struct actor *a, uint32_t from, uint32_t to, uint32_t places, uint32_t stride)
 {
     actor_set(a, 0, from);

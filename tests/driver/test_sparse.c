@@ -114,6 +114,26 @@ static void test_kernel(void **state)
     rig_done();
 }
 
+/** Though all of it would fit on the device: of it, too, only what is touched is committed. */
+static void test_fits(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct tern_allocation *s;
+    uint64_t fence;
+    open_device(small);
+    actor_open(&a, "fits", -1, code_stream, sizeof code_stream);
+    sparse_open(&a, 16 * MIB, &s);
+    const uint32_t before = committed(), at = tern_allocation_address(s);
+    ok(tern_submit_null(a.c, "null", &fence));
+    ok(tern_wait(a.c, stream(&a, at + 5 * MIB, at + 6 * MIB, 1, 4), PATIENCE));
+    assert_int_equal(committed(), before + BLOCK_PAGES);
+    expect_words(s, 6 * MIB, true);
+    gone(s, before);
+    actor_close(&a);
+    rig_done();
+}
+
 /** What copies and fills name is committed before they run; by work that does not use it, nothing; what cannot be on
  *  the device at once is refused. */
 static void test_packets(void **state)
@@ -312,8 +332,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernel),  cmocka_unit_test(test_packets), cmocka_unit_test(test_host),
-        cmocka_unit_test(test_no_room), cmocka_unit_test(test_kill),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_kernel),  cmocka_unit_test(test_fits), cmocka_unit_test(test_packets),
+        cmocka_unit_test(test_host),    cmocka_unit_test(test_no_room), cmocka_unit_test(test_kill),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("sparse", tests, NULL, NULL);
 }

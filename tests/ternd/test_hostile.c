@@ -137,7 +137,7 @@ static void test_slots_of_others(void **state)
     for (unsigned bit = 0; bit <= 8 * sizeof h.token; bit++) {
         const bool knows = bit == 8 * sizeof h.token;
         memcpy(h.token, victim.welcome.token, sizeof h.token);
-        h.token[knows ? 0 : bit / 8] ^= knows ? 0 : (uint8_t)(1u << bit % 8);
+        h.token[knows ? 0 : bit / 8] ^= (uint8_t)(knows ? 0 : 1u << bit % 8);
         said_to_be = knows ? 1001 : 1000;
         const int fd = reach(&h, sizeof h, &w, NULL);
         assert_int_equal(w.status, -EAGAIN);

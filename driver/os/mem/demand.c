@@ -13,7 +13,6 @@
 
 #define REGION ((uint64_t)TERN_PAGES_SPAN * TERN_PAGE)
 #define ALL_ADDRESSES (1ull << 32)
-#define UNBEGUN_STAYS 8u
 
 static bool has_region(const struct tern_needs *n, uint32_t region)
 {
@@ -179,9 +178,9 @@ bool tern_demand_waits(const struct tern_context *c)
 static bool has_run(const struct tern_context *c)
 {
     const struct tern_device *dev = c->proc->dev;
-    const uint64_t stay = dev->policy.stay ? dev->policy.stay : dev->sched.config.band[c->sched.band].quantum;
+    const uint64_t stay = tern_residency_stay(dev, c->sched.band);
     return c->sched.stats.cycles != c->wanted.cycles ||
-           (c->wanted.ready && dev->sched.now - c->wanted.ready >= UNBEGUN_STAYS * stay);
+           (c->wanted.ready && dev->sched.now - c->wanted.ready >= TERN_UNBEGUN_STAYS * stay);
 }
 
 void tern_demand_look(struct tern_context *c)

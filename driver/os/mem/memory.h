@@ -100,6 +100,12 @@ struct tern_allocation {
 
 #define TERN_FIRST_BLOCK(list) TERN_LIST_ENTRY((list)->next, struct tern_block, node)
 
+/** Its first mapping; it has one. */
+static inline struct tern_allocation *tern_memory_first(const struct tern_memory *m)
+{
+    return TERN_LIST_ENTRY(m->mappings.next, struct tern_allocation, mapping);
+}
+
 /** The block with this page of the allocation. */
 static inline struct tern_block *tern_block_of(const struct tern_allocation *a, uint32_t page)
 {

@@ -13,8 +13,7 @@
 
 typedef unsigned long long ull;
 
-#define FOCUS_STAYS 8u   /* how much longer FOCUS stays if NORMAL wants its place (S1) */
-#define UNBEGUN_STAYS 8u /* work that does not come to run although it could loses its place after so many */
+#define FOCUS_STAYS 8u /* how much longer FOCUS stays if NORMAL wants its place (S1) */
 
 /** A call that waits. */
 struct wish {
@@ -115,7 +114,7 @@ static bool had_stay(const struct tern_process *proc, uint32_t theirs, uint32_t 
 {
     const struct tern_device *dev = proc->dev;
     const uint64_t now = dev->sched.now;
-    uint64_t stay = dev->policy.stay ? dev->policy.stay : dev->sched.config.band[theirs].quantum;
+    uint64_t stay = tern_residency_stay(dev, theirs);
     if (theirs > wants) {
         if (theirs != TERN_BAND_FOCUS || wants != TERN_BAND_NORMAL) {
             return false;
@@ -123,7 +122,7 @@ static bool had_stay(const struct tern_process *proc, uint32_t theirs, uint32_t 
         stay *= FOCUS_STAYS;
     }
     return theirs < wants || !proc->paged || (proc->began ? now + 1 - proc->began >= stay
-                                                              : now - proc->paged >= UNBEGUN_STAYS * stay);
+                                                              : now - proc->paged >= TERN_UNBEGUN_STAYS * stay);
 }
 
 /** What victim() looks for, and has found. */

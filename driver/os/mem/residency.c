@@ -22,15 +22,10 @@ void tern_residency_count(struct tern_block *b, int sign)
     }
 }
 
-static struct tern_allocation *first_mapping(const struct tern_memory *m)
-{
-    return TERN_LIST_ENTRY(m->mappings.next, struct tern_allocation, mapping);
-}
-
 /** The list that it is in while some of it may be evicted. */
 static struct tern_list *order_of(const struct tern_memory *m)
 {
-    return m->mapping_count > 1 ? &m->partition->shared : &first_mapping(m)->proc->by_use;
+    return m->mapping_count > 1 ? &m->partition->shared : &tern_memory_first(m)->proc->by_use;
 }
 
 /** Puts it among what may be evicted, as most recently used, or takes it out. */
@@ -90,6 +85,11 @@ static void pin(struct tern_memory *m, uint32_t more)
         }
     }
     place(m);
+}
+
+uint64_t tern_residency_stay(const struct tern_device *dev, uint32_t band)
+{
+    return dev->policy.stay ? dev->policy.stay : dev->sched.config.band[band].quantum;
 }
 
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages)

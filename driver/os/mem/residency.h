@@ -39,6 +39,8 @@
 #include "base/list.h"
 #include "os/mem/pages.h"
 
+#define TERN_UNBEGUN_STAYS 8u /**< Work that does not come to run although it could loses its place after so many. */
+
 struct tern_allocation;
 struct tern_block;
 struct tern_context;
@@ -125,6 +127,8 @@ void tern_residency_count(struct tern_block *b, int sign);
 void tern_residency_set(struct tern_block *b, bool resident);
 /** The movable allocation of the process at an address that is not gone, or NULL. */
 struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address);
+/** Cycles that work of a band keeps its memory while others want it. */
+uint64_t tern_residency_stay(const struct tern_device *dev, uint32_t band);
 /** May so many pages more be promised? */
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages);
 /** Pages of the host that have not been promised. */

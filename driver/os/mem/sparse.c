@@ -14,11 +14,6 @@
 
 typedef unsigned long long ull;
 
-static struct tern_allocation *mapping_of(const struct tern_memory *m)
-{
-    return TERN_LIST_ENTRY(m->mappings.next, struct tern_allocation, mapping);
-}
-
 /** What the promise to this process lacks: -ENOSPC. */
 static int take(struct tern_process *proc, uint32_t pages)
 {
@@ -59,7 +54,7 @@ int tern_sparse_commit(struct tern_block *b)
     if (!m->mapping_count) {
         return tern_error(-EIO, "the process was killed, and its memory is gone");
     }
-    const struct tern_allocation *a = mapping_of(m);
+    const struct tern_allocation *a = tern_memory_first(m);
     if (take(a->proc, b->pages)) {
         return lacks(a, b->first, b->pages);
     }
@@ -70,7 +65,7 @@ int tern_sparse_commit(struct tern_block *b)
 
 int tern_sparse_commit_all(struct tern_memory *m)
 {
-    const struct tern_allocation *a = mapping_of(m);
+    const struct tern_allocation *a = tern_memory_first(m);
     const uint32_t pages = m->sparse ? m->pages - m->committed : 0;
     if (pages && take(a->proc, pages)) {
         return lacks(a, 0, pages);
@@ -84,7 +79,7 @@ int tern_sparse_commit_all(struct tern_memory *m)
 
 void tern_sparse_end(struct tern_memory *m)
 {
-    const struct tern_process *proc = mapping_of(m)->proc;
+    const struct tern_process *proc = tern_memory_first(m)->proc;
     if (m->sparse && proc->account.give) {
         proc->account.give(proc->account.user, (uint64_t)m->committed * TERN_PAGE);
     }

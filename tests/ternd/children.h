@@ -4,6 +4,7 @@
 #define CHILDREN_H
 
 #include <fcntl.h>
+#include <stdatomic.h>
 
 #include "served.h"
 
@@ -51,6 +52,28 @@ static inline void ended(struct client *c, int want)
     assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
     assert_int_equal(status, want);
     close(c->says);
+}
+
+/** Waits until the test has come to a step. */
+static inline void until_step(const atomic_uint *now, unsigned step)
+{
+    while (*now < step) {
+        nap();
+    }
+}
+
+/** Bytes of device memory that count for the user; UINT64_MAX: ternd does not know him. */
+static inline uint64_t account(uid_t uid)
+{
+    uint64_t memory = UINT64_MAX;
+    pthread_mutex_lock(&server.lock);
+    TERN_LIST_EACH(node, &server.users)
+    {
+        const struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
+        memory = u->uid == uid ? u->memory : memory;
+    }
+    pthread_mutex_unlock(&server.lock);
+    return memory;
 }
 
 /** In a client: a failed assertion is the end of it. */

@@ -25,13 +25,6 @@ static uid_t uid_of(pid_t pid)
     return pid == table->maker ? MAKER : IMPORTER;
 }
 
-static void until_step(unsigned step)
-{
-    while (table->step < step) {
-        nap();
-    }
-}
-
 static int fill(struct tern_context *c, struct tern_allocation *a, uint32_t from, uint32_t bytes, uint8_t value)
 {
     uint64_t fence = 0;
@@ -60,7 +53,7 @@ static void make(void)
     must(tern_allocation_export(a, TERN_MEM_READ, table->ro) == 0);
     must(fill(ctx, a, 0, SIZE, 1) == 0);
     say('m');
-    until_step(2);
+    until_step(&table->step, 2);
     must_be(a, 4096, 2); /* what the other one wrote; */
     must_be(a, 8192, 1); /* what it had no right to write */
     must(fill(ctx, a, 8192, 4096, 3) == 0); /* and this one goes on */
@@ -93,7 +86,7 @@ static void import(void)
     wrong[7] ^= 1;
     must(tern_allocation_import(p, wrong, RW, 0, &own) == -ENOENT);
     say('i');
-    until_step(4); /* who made it is dead */
+    until_step(&table->step, 4); /* who made it is dead */
     must_be(w, 8192, 3);
     must_be(w, 4096, 2);
     must(fill(ctx, w, 0, SIZE, 4) == 0);
@@ -103,23 +96,10 @@ static void import(void)
     tern_context_destroy(c);
     must(tern_process_destroy(wild) == 0);
     say('e');
-    until_step(5);
+    until_step(&table->step, 5);
     must_be(w, 0, 4);
     tern_allocation_destroy(w);
     client_close();
-}
-
-static uint64_t account(uid_t uid)
-{
-    uint64_t memory = UINT64_MAX;
-    pthread_mutex_lock(&server.lock);
-    TERN_LIST_EACH(node, &server.users)
-    {
-        const struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
-        memory = u->uid == uid ? u->memory : memory;
-    }
-    pthread_mutex_unlock(&server.lock);
-    return memory;
 }
 
 static void test_shared(void **state)

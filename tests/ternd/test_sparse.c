@@ -13,20 +13,13 @@
 
 /** Shared with the clients. */
 static struct {
-    atomic_int step;
+    atomic_uint step;
     atomic_int modest;
 } *table;
 
 static uid_t uid_of(pid_t pid)
 {
     return pid == table->modest ? MODEST : GREEDY;
-}
-
-static void until_step(int step)
-{
-    while (table->step < step) {
-        nap();
-    }
 }
 
 static int fill(struct tern_allocation *a, uint32_t offset, uint8_t value)
@@ -50,14 +43,14 @@ static void greedy(void)
     must(tern_allocation_create(other, 16 * MIB, RW | TERN_MEM_SPARSE, 0, &t) == 0);
     must(tern_allocation_create(p, 512 * MIB, RW | TERN_MEM_SPARSE, 0, &s) == 0);
     say('s');
-    until_step(1);
+    until_step(&table->step, 1);
     for (uint32_t i = 0; i < 3; i++) {
         must(fill(s, 100 * i * MIB, (uint8_t)(i + 1)) == 0);
     }
     must(tern_allocation_write(s, 400 * MIB, &value, 1) == 0);
     must(tern_allocation_write(t, 0, &value, 1) == 0);
     say('f');
-    until_step(2);
+    until_step(&table->step, 2);
     must(tern_allocation_write(s, 500 * MIB, &value, 1) == -ENOSPC);
     must(strstr(tern_last_error(), "would be more than user 70001 may have"));
     must(tern_process_status(p, &f) == 0);
@@ -73,7 +66,7 @@ static void greedy(void)
     must(tern_allocation_write(t, 4096, &value, 1) == 0);
     tern_allocation_destroy(s);
     say('e');
-    until_step(3);
+    until_step(&table->step, 3);
     tern_context_destroy(ctx);
     must(tern_process_destroy(p) == 0);
     tern_allocation_destroy(t);
@@ -97,19 +90,6 @@ static void modest(void)
     }
     tern_allocation_destroy(s);
     client_close();
-}
-
-static uint64_t account(uid_t uid)
-{
-    uint64_t memory = UINT64_MAX;
-    pthread_mutex_lock(&server.lock);
-    TERN_LIST_EACH(node, &server.users)
-    {
-        const struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
-        memory = u->uid == uid ? u->memory : memory;
-    }
-    pthread_mutex_unlock(&server.lock);
-    return memory;
 }
 
 static void test_limit(void **state)

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clt.h"
+#include "child.h"
 
 #define N 1024u
 
@@ -61,41 +61,6 @@ static void finish_all(void)
     OK(clReleaseMemObject(buffer));
     OK(clReleaseKernel(kernel));
     OK(clReleaseProgram(program));
-}
-
-/** Runs in a child; what that says on stderr goes to `said`. Its status. */
-static int in_child(void (*run)(void), char *said, size_t size)
-{
-    int status;
-    int fd[2];
-    size_t n = 0;
-    assert_int_equal(pipe(fd), 0);
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(30);
-        dup2(fd[1], STDERR_FILENO);
-        close(fd[0]);
-        close(fd[1]);
-        run();
-        exit(0); /* with what the libraries do at the end */
-    }
-    close(fd[1]);
-    for (ssize_t r; (r = read(fd[0], said + n, size - 1 - n)) > 0;) {
-        n += (size_t)r;
-    }
-    said[n] = '\0';
-    close(fd[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
-
-/** It must have ended by itself, with 0. */
-static void ended_well(int status, const char *said)
-{
-    if (status != 0) {
-        fail_msg("the child ended with %#x and said: %s", status, said);
-    }
 }
 
 #define REFUSED_IN_CHILD(call) refused((call), #call)
@@ -198,7 +163,7 @@ static void test_every_call(void **state)
     char said[4096];
     (void)state;
     make_all();
-    const int status = in_child(call_and_release, said, sizeof said);
+    const int status = in_child(call_and_release, 30, said, sizeof said);
     finish_all();
     ended_well(status, said);
     const char *line = strstr(said, "was forked from one that had opened the device");
@@ -211,7 +176,7 @@ static void test_nothing_is_said_of_releases(void **state)
     char said[4096];
     (void)state;
     make_all();
-    const int status = in_child(release_everything, said, sizeof said);
+    const int status = in_child(release_everything, 30, said, sizeof said);
     finish_all();
     ended_well(status, said);
     assert_string_equal(said, "");
@@ -252,7 +217,7 @@ static void test_at_any_moment(void **state)
     assert_int_equal(pthread_create(&thread, NULL, work_on, NULL), 0);
     int status = 0;
     for (int i = 0; i < 100 && status == 0; i++) {
-        status = in_child(finish_and_release, said, sizeof said);
+        status = in_child(finish_and_release, 30, said, sizeof said);
     }
     atomic_store(&over, true);
     pthread_join(thread, NULL);

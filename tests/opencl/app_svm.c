@@ -11,36 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clt.h"
+#include "child.h"
 
 #define MIB ((size_t)1 << 20)
 
-/** Runs in a child, which fails by cmocka's messages and an exit code; what it says on stderr goes to `said`. */
-static void in_child(void (*run)(void), char *said, size_t size)
+/** Runs in a child, which fails by an exit code. */
+static void must_end_well(void (*run)(void), char *said, size_t size)
 {
-    int status, fd[2];
-    size_t n = 0;
-    assert_int_equal(pipe(fd), 0);
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(60);
-        dup2(fd[1], STDERR_FILENO);
-        close(fd[0]);
-        close(fd[1]);
-        run();
-        exit(0);
-    }
-    close(fd[1]);
-    for (ssize_t r; (r = read(fd[0], said + n, size - 1 - n)) > 0;) {
-        n += (size_t)r;
-    }
-    said[n] = '\0';
-    close(fd[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (status != 0) {
-        fail_msg("the child ended with %#x and said: %s", status, said);
-    }
+    ended_well(in_child(run, 60, said, size), said);
 }
 
 #define MUST(condition) \
@@ -179,11 +157,11 @@ static void test_absent(void **state)
 {
     (void)state;
     char said[4096];
-    in_child(without_low_addresses, said, sizeof said);
+    must_end_well(without_low_addresses, said, sizeof said);
     assert_string_equal(said, "");
-    in_child(by_setting, said, sizeof said);
+    must_end_well(by_setting, said, sizeof said);
     assert_string_equal(said, "");
-    in_child(by_bad_setting, said, sizeof said);
+    must_end_well(by_bad_setting, said, sizeof said);
     assert_non_null(strstr(said, "TERN_CL_SVM is 0 or 1; got 'yes'"));
 }
 
@@ -191,11 +169,11 @@ static void test_little(void **state)
 {
     (void)state;
     char said[4096];
-    in_child(with_few_addresses, said, sizeof said);
+    must_end_well(with_few_addresses, said, sizeof said);
     assert_non_null(strstr(said, "no addresses below 4 GiB"));
-    in_child(with_little_memory, said, sizeof said);
+    must_end_well(with_little_memory, said, sizeof said);
     assert_non_null(strstr(said, "the host refuses the memory"));
-    in_child(with_device_addresses_taken, said, sizeof said);
+    must_end_well(with_device_addresses_taken, said, sizeof said);
     assert_non_null(strstr(said, "no addresses below 4 GiB"));
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The fields of a record: a CBOR map (RFC 8949) of names to numbers, texts, bytes and arrays of numbers. */
+#ifndef TERN_STREAM_FIELDS_H
+#define TERN_STREAM_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stream/stream.h"
+
+enum tern_field_kind { TERN_FIELD_U64, TERN_FIELD_TEXT, TERN_FIELD_BYTES, TERN_FIELD_U64S, TERN_FIELD_OTHER };
+
+/** A field, as it lies in the bytes of a record. */
+struct tern_field {
+    const char *name;           /* not ended by NUL */
+    size_t name_length;
+    enum tern_field_kind kind;  /* OTHER: well-formed, and nothing that this version knows */
+    uint64_t value;             /* U64 */
+    const unsigned char *data;  /* TEXT, BYTES: what they are; U64S: the first element, in CBOR; OTHER: the item */
+    size_t size;                /* TEXT, BYTES: bytes; U64S: elements; OTHER: bytes of the item */
+};
+
+/** All fields of n bytes, which must be one map and nothing more. NULL, or what is wrong with it. */
+const char *tern_fields_parse(const unsigned char *bytes, size_t n, struct tern_field fields[TERN_RECORD_FIELDS],
+                              unsigned *count);
+/** The elements of a field of the kind U64S. */
+void tern_field_u64s(const struct tern_field *f, uint64_t *values);
+
+#endif

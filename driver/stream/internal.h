@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A stream's insides. What is written and what is read keep different parts of it. */
+#ifndef TERN_STREAM_INTERNAL_H
+#define TERN_STREAM_INTERNAL_H
+
+#include "stream/fields.h"
+#include "stream/format.h"
+#include "stream/link.h"
+#include "stream/stream.h"
+
+/** One of a stream's links, and where it is in its records. */
+struct tern_stream_link {
+    struct tern_link bytes;
+    bool begun, ended;   /* its header, its last record went over it */
+    uint64_t next;       /* number of its next record */
+    uint64_t barriers;   /* that went over it */
+};
+
+/** What is allocated for a record that was read, until the next one. */
+struct tern_stream_piece {
+    struct tern_stream_piece *next;
+    uint64_t data[];
+};
+
+struct tern_stream {
+    bool writes, ended;
+    int failed;                   /* the first error, with its sentence */
+    char sentence[512];
+    struct tern_stream_header header;
+    struct tern_stream_link links[TERN_STREAM_LINKS];
+    unsigned n, current;          /* links; the one of the record */
+    struct tern_link_wait wait;
+    struct tern_stream_counts counts;
+
+    /* the record that is written or was read */
+    bool open;
+    struct tern_record_head head;
+    unsigned char *body;          /* reading: the fields; writing: room for the head, then the fields */
+    size_t size, room;
+    unsigned fields;              /* written, or read */
+
+    /* reading */
+    struct tern_field field[TERN_RECORD_FIELDS];
+    struct tern_stream_piece *pieces;
+
+    struct tern_stream_pages *pages; /* pages.c */
+};
+
+/** Makes the stream fail with a sentence, if it has not failed before; returns its error. `of` the record, or not. */
+int tern_stream_fail(struct tern_stream *s, bool of_record, int error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/** The stream's error again, its sentence being this thread's last; 0. */
+int tern_stream_failed(const struct tern_stream *s);
+int tern_stream_new(const int *fds, unsigned n, bool writes, struct tern_stream **out);
+void tern_stream_pages_free(struct tern_stream_pages *p);
+/** Bytes that hold until the next record, 8-byte aligned; NULL: the stream has failed. */
+void *tern_stream_piece(struct tern_stream *s, size_t bytes);
+const struct tern_field *tern_stream_field(const struct tern_stream *s, const char *name);
+
+#endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Independent checks of the demo's results: `edges BEFORE AFTER` and `eigen MATRIX RESULT`. Exit 0 if they agree."""
+import pathlib
 import sys
 
 import numpy as np
@@ -21,8 +22,9 @@ def edges(before, after):
 
 
 def eigen(matrix, result):
-    rows = [x for x in open(matrix) if not x.startswith("%")]
-    symmetric = "symmetric" in open(matrix).readline()
+    lines = pathlib.Path(matrix).read_text().splitlines()
+    rows = [x for x in lines if not x.startswith("%")]
+    symmetric = "symmetric" in lines[0]
     n = int(rows[0].split()[0])
     a = np.zeros((n, n))
     for text in rows[1:]:
@@ -33,7 +35,7 @@ def eigen(matrix, result):
                 a[int(c) - 1, int(r) - 1] = float(v)
     values = np.linalg.eigvals(a)
     want = float(values[np.argmax(abs(values))].real)
-    got = float(open(result).read())
+    got = float(pathlib.Path(result).read_text())
     far = abs(got - want) / abs(want)
     if far > 2e-4:
         print(f"eigen: {got} instead of {want} (relative difference {far:.1e})")

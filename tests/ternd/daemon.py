@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ternd for a test: started, listening, and ended as it should."""
+import json
+import pathlib
 import signal
 import subprocess
 import tempfile
@@ -28,6 +30,17 @@ class Ternd:
         self.log.flush()
         with open(f"/proc/self/fd/{self.log.fileno()}", encoding="utf-8") as log:  # at its beginning
             return log.read()
+
+    def holds(self, tern, environment):
+        """What clients may not leave behind, or take away; None: it was looked at while it opened its device. The
+        environment is its own: XDG_RUNTIME_DIR is where it has its statistics."""
+        proc = pathlib.Path(f"/proc/{self.pid}")
+        top = subprocess.run([tern, "top", "--once", "--json"], check=True, env=environment, stdout=subprocess.PIPE,
+                             text=True)
+        devices = json.loads(top.stdout)["devices"]
+        return devices and {"descriptors": len(list((proc / "fd").iterdir())),
+                            "threads": len(list((proc / "task").iterdir())), "processes": devices[0]["processes"],
+                            "contexts": devices[0]["contexts_alive"], "free memory": devices[0]["memory_free"]}
 
     def end(self, how=signal.SIGTERM, patience=60):
         """Its status; None: it does not end by this, and was killed."""

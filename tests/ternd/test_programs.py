@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenCL programs that know nothing of ternd, many at once and of several users: all right, and nothing is left.
+
+The programs are clinfo and the demo (tests/demo), whose results are checked by others' programs: hashlib, NumPy, and
+OpenBLAS in the demo itself. They begin at once: ternd is stopped until each has reached it.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import PIL.Image
+
+from daemon import Ternd
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts/lib"))
+import demo_check
+
+TERND, TERN, DEMO, ICD = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:5])
+del sys.argv[1:5]
+DEMOS = 16
+USERS = {"plain": 70011, "small share": 70012, "little memory": 70013, "few contexts": 70014}
+PATIENCE = 120
+
+
+def make_inputs(folder):
+    """Small ones: files, a picture and a matrix."""
+    (folder / "files").mkdir(mode=0o755)
+    for i in range(1, 5):
+        (folder / "files" / str(i)).write_bytes(bytes(i * k % 256 for k in range(100 * i)))
+    pixels = bytes((7 * x + 3 * y * c) % 256 for y in range(48) for x in range(64) for c in (1, 2, 3))
+    PIL.Image.frombytes("RGB", (64, 48), pixels).save(folder / "photo.jpg")
+    n = 24
+    rows = [f"{i} {i} {i}.5" for i in range(1, n + 1)] + [f"{i + 1} {i} 0.25" for i in range(1, n)]
+    (folder / "matrix.mtx").write_text("\n".join(["%%MatrixMarket matrix coordinate real symmetric",
+                                                  f"{n} {n} {len(rows)}", *rows, ""]))
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o755)
+        make_inputs(self.folder)
+        self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
+        self.socket = self.folder / "sock"
+        self.cache = self.folder / "cache"  # of compiled kernels
+
+    def serve(self, *args):
+        environment = {**self.plain, "XDG_RUNTIME_DIR": str(self.folder)}
+        daemon = Ternd(TERND, self.socket, "--backend", "model", *args, env=environment)
+        self.addCleanup(daemon.log.close)
+        self.addCleanup(daemon.kill)
+        self.assertTrue(daemon.listens, daemon.said())
+        daemon.look = lambda: daemon.holds(TERN, environment)
+        self.until(daemon.look, daemon.said)
+        return daemon
+
+    def until(self, condition, why):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, why())
+            time.sleep(0.01)
+
+    def start(self, argv, cache, **who):
+        environment = {**self.plain, "TERND_SOCKET": str(self.socket), "OCL_ICD_VENDORS": ICD,
+                       "TERN_CACHE_DIR": str(cache), "OPENBLAS_NUM_THREADS": "1"}
+        p = subprocess.Popen([str(x) for x in argv], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, **who)
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        return p
+
+    def demo(self, output, **who):
+        return self.start([DEMO, "--folder", self.folder / "files", "--photo", self.folder / "photo.jpg", "--matrix",
+                           self.folder / "matrix.mtx", "--kernels", ROOT / "tests/demo", "--output", output],
+                          **{"cache": self.cache, **who})
+
+    def begin_at_once(self, daemon, starts):
+        """The programs, each of which has reached ternd before any is let in."""
+        def reached():
+            lines = [x.split() for x in pathlib.Path("/proc/net/unix").read_text().splitlines()]
+            return sum(x[5:6] == ["02"] and x[-1].startswith(str(self.socket)) for x in lines)  # not yet accepted
+        os.kill(daemon.pid, signal.SIGSTOP)
+        programs = [start() for start in starts]
+        try:
+            self.until(lambda: reached() == len(programs),
+                       lambda: f"{reached()} of {len(programs)} programs reached ternd")
+        finally:
+            os.kill(daemon.pid, signal.SIGCONT)
+        return programs
+
+    def expect_demo(self, program, output):
+        out, err = program.communicate(timeout=PATIENCE)
+        self.assertEqual(program.returncode, 0, out + err)
+        self.assertIn("differs from the BLAS by", out)
+        for line in (output / "sha256.txt").read_text().splitlines():
+            digest, name = line.split(maxsplit=1)
+            self.assertEqual(digest, hashlib.sha256(pathlib.Path(name).read_bytes()).hexdigest())
+        self.assertTrue(demo_check.edges(output / "before.png", output / "after.png"))
+        self.assertTrue(demo_check.eigen(self.folder / "matrix.mtx", output / "eigen.txt"))
+
+    def output(self, name, uid=None):
+        folder = self.folder / name
+        folder.mkdir()
+        if uid is not None:
+            os.chown(folder, uid, uid)
+        return folder
+
+    def test_clinfo_and_demos_at_once(self):
+        self.cache = os.environ.get("TERN_CACHE_DIR", self.cache)
+        daemon = self.serve()
+        outputs = [self.output(f"of-{i}") for i in range(DEMOS)]
+        before = daemon.look()
+        starts = [lambda o=o: self.demo(o) for o in outputs] + [lambda: self.start(["clinfo", "--json"], self.cache)]
+        *demos, clinfo = self.begin_at_once(daemon, starts)
+        for program, output in zip(demos, outputs):
+            self.expect_demo(program, output)
+        said, err = clinfo.communicate(timeout=PATIENCE)
+        self.assertEqual((clinfo.returncode, err), (0, ""))
+        said = json.loads(said)
+        self.assertEqual([p["CL_PLATFORM_NAME"] for p in said["platforms"]], ["Tern"])
+        self.assertEqual([d["CL_DEVICE_AVAILABLE"] for d in said["devices"][0]["online"]], [True])
+        self.until(lambda: daemon.look() == before, lambda: f"{before} before, {daemon.look()} after")
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to run programs of several users")
+    def test_users_at_once(self):
+        """Each has its own limits, and what one may not have no other one notices."""
+        limits = self.folder / "limits"
+        limits.write_text(f"[user {USERS['small share']}]\nshare = 10\n"
+                          f"[user {USERS['little memory']}]\nmemory = 8K\n"
+                          f"[user {USERS['few contexts']}]\ncontexts = 1\n")
+        refused = {"little memory": f"would be more than user {USERS['little memory']} may have: 8 of 8 KiB are in use",
+                   "few contexts": f"no queue: user {USERS['few contexts']} has 1 contexts, and may have no more"}
+        daemon = self.serve("--limits", str(limits))
+        self.expect_demo(self.demo(self.output("first")), self.folder / "first")  # what is compiled others need not
+        before = daemon.look()
+        starts, outputs = [], {}
+        for user, uid in USERS.items():
+            cache = self.folder / f"cache of {user}"
+            shutil.copytree(self.cache, cache)
+            for path in [cache, *cache.rglob("*")]:
+                os.chown(path, uid, uid)
+            for i in range(1 if user in refused else 2):
+                outputs[user, i] = self.output(f"{user} {i}", uid)
+                starts.append(lambda o=outputs[user, i], uid=uid, cache=cache: self.demo(
+                    o, cache=cache, user=uid, group=uid, extra_groups=[]))
+        for (user, i), program in zip(outputs, self.begin_at_once(daemon, starts)):
+            if user not in refused:
+                self.expect_demo(program, outputs[user, i])
+            else:
+                out, err = program.communicate(timeout=PATIENCE)
+                self.assertEqual(program.returncode, 1, out + err)
+                self.assertIn(refused[user], err)
+        self.until(lambda: daemon.look() == before, lambda: f"{before} before, {daemon.look()} after")
+        self.assertEqual(daemon.end(), 0, daemon.said())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -23,6 +23,15 @@
          dev, (dev, engine, out)) \
     CALL(int, process_create, (struct tern_device *dev, const char *name, struct tern_process **out), \
          dev, (dev, name, out)) \
+    CALL(int, process_create_in, (struct tern_device *dev, const char *partition, const char *name, \
+          struct tern_process **out), \
+         dev, (dev, partition, name, out)) \
+    CALL(int, partition_create, (struct tern_device *dev, const struct tern_partition_desc *desc), dev, (dev, desc)) \
+    CALL(int, partition_resize, (struct tern_device *dev, const char *name, uint64_t memory_bytes), \
+         dev, (dev, name, memory_bytes)) \
+    CALL(int, partition_destroy, (struct tern_device *dev, const char *name), dev, (dev, name)) \
+    CALL(int, partition_list, (struct tern_device *dev, struct tern_partition_info *out, uint32_t max), \
+         dev, (dev, out, max)) \
     CALL(int, process_destroy, (struct tern_process *proc), proc, (proc)) \
     CALL(int, process_kill, (struct tern_process *proc), proc, (proc)) \
     CALL(int, process_status, (struct tern_process *proc, struct tern_fault *fault), proc, (proc, fault)) \

@@ -71,6 +71,11 @@ static void free_device(struct tern_device *dev)
     free(dev);
 }
 
+static const char *one_of(const char *value)
+{
+    return value && *value ? value : NULL;
+}
+
 static int open_at(const char *path, struct tern_device **out)
 {
     struct tern_device *dev = calloc(1, sizeof *dev);
@@ -99,6 +104,8 @@ static int open_at(const char *path, struct tern_device **out)
         goto fail;
     }
     dev->info = welcome.info;
+    const char *own = one_of(secure_getenv("TERN_PARTITION"));
+    snprintf(dev->partition, sizeof dev->partition, "%s", own ? own : "");
     snprintf(dev->info.service, sizeof dev->info.service, "%s", path);
     r = map(dev, memory, &welcome);
     close(memory);
@@ -119,11 +126,6 @@ static int open_at(const char *path, struct tern_device **out)
 fail:
     free_device(dev);
     return r;
-}
-
-static const char *one_of(const char *value)
-{
-    return value && *value ? value : NULL;
 }
 
 int tern_client_device_open(const char *backend, const char *config, struct tern_device **out)

@@ -13,11 +13,23 @@
 
 int tern_client_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
 {
+    return tern_client_process_create_in(dev, NULL, name, out);
+}
+
+int tern_client_process_create_in(struct tern_device *dev, const char *partition, const char *name,
+                                  struct tern_process **out)
+{
     struct tern_wire_reply reply;
+    uint64_t where[3] = {0};
     int r = tern_client_check(dev);
     if (r) {
         return r;
     }
+    const char *const in = partition && *partition ? partition : dev->partition;
+    if (strlen(in) >= sizeof where) {
+        return tern_error(-ENOENT, "the device has no partition '%.60s'", in);
+    }
+    memcpy(where, in, strlen(in));
     struct tern_process *p = calloc(1, sizeof *p);
     if (!p) {
         return tern_error_memory("a process");
@@ -28,7 +40,7 @@ int tern_client_process_create(struct tern_device *dev, const char *name, struct
     tern_list_init(&p->allocations);
     tern_list_init(&p->fences);
     snprintf(p->name, sizeof p->name, "%s", name ? name : "unnamed");
-    r = tern_call(dev, TERN_WIRE_PROCESS_CREATE, 0, NULL, p->name, &reply);
+    r = tern_call(dev, TERN_WIRE_PROCESS_CREATE, 0, where, p->name, &reply);
     if (r) {
         free(p);
         return r;

@@ -212,7 +212,7 @@ static void free_device(struct tern_device *dev)
     pthread_cond_destroy(&dev->wake);
     pthread_mutex_destroy(&dev->lock);
     tern_ticket_lock_destroy(&dev->hal_lock);
-    tern_pages_destroy(dev->partition.pages);
+    tern_partition_end(dev);
     free(dev->host_dirty);
     free(dev);
 }
@@ -281,12 +281,9 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     dev->policy = *policy;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->users);
-    tern_list_init(&dev->retiring);
-    tern_list_init(&dev->partition.shared);
+    tern_list_init(&dev->partitions);
     tern_share_init(dev);
     tern_list_init(&dev->completion_queues);
-    tern_list_init(&dev->pager.contexts);
-    tern_list_init(&dev->pager.wishes);
     int r = init_locks(dev);
     if (r) {
         free(dev);
@@ -304,13 +301,12 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     }
     dev->host_dirty = calloc((dev->kmd.mem_pages + 31) / 32, 4);
     r = dev->host_dirty
-        ? tern_pages_create(dev->kmd.mem_pages, reserved, dev->kmd.mem_clear, &dev->partition.pages)
+        ? tern_partition_begin(dev, reserved, dev->kmd.mem_pages, dev->kmd.mem_clear)
         : -ENOMEM;
     if (r) {
         r = tern_error_memory("the page allocator");
         goto fail;
     }
-    dev->partition.count = tern_pages_free_count(dev->partition.pages);
     dev->partition.host = host_pages(dev);
     fill_info(dev);
     init_sched(dev);
@@ -325,6 +321,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
         tern_pump_stop(dev);
         goto fail;
     }
+    const char *own = secure_getenv("TERN_PARTITION");
+    snprintf(dev->own_partition, sizeof dev->own_partition, "%s", own ? own : "");
     *out = dev;
     return 0;
 fail:

@@ -21,6 +21,7 @@
 #include "os/mem/memory.h"
 #include "os/mem/pages.h"
 #include "os/mem/residency.h"
+#include "os/part/partition.h"
 #include "os/sched/policy.h"
 #include "os/sched/sched.h"
 #include "os/service.h"
@@ -29,17 +30,6 @@
 
 #define TERN_DATA_PAGES 2u    /**< Place for the data that go with a chunk. */
 #define TERN_SLOT_PAGES 4u    /**< Place for one chunk in device memory: a line of prefix and TERN_CHUNK_BYTES. */
-
-/** A part of device memory with an allocator of its own. All that a process has of memory comes from one. */
-struct tern_partition {
-    struct tern_pages *pages;
-    uint32_t count;     /**< Pages that there are to give. */
-    uint32_t host;      /**< Pages of the host that may hold what was evicted. */
-    uint32_t committed; /**< Pages of all allocations that may be evicted, wherever they are: at most count + host. */
-    uint32_t movable;   /**< Pages that such allocations have on the device. */
-    uint32_t making;    /**< Allocations that are just being mapped. */
-    struct tern_list shared; /**< Memories that several allocations map, if some of them may be evicted. */
-};
 
 /** A user of the device, while it has processes. */
 struct tern_user {
@@ -65,11 +55,12 @@ struct tern_device {
     struct tern_tdr tdr;
     struct tern_sched_context paging[TERN_ENGINES_MAX];
     uint64_t paging_fence[TERN_ENGINES_MAX];
-    struct tern_partition partition;
+    struct tern_partition partition; /**< The default one. */
+    struct tern_list partitions;
+    char own_partition[64]; /**< TERN_PARTITION: of processes that name none; empty: the default one. */
     struct tern_list exports[TERN_EXPORT_BUCKETS]; /**< Handles of memories (share.c). */
     struct tern_pager pager;
     struct tern_list processes, users;
-    struct tern_list retiring; /**< Frees that have begun (retire.c). */
     /** How many frees; looked: at how many, to see whether they can begin. */
     uint64_t frees_asked, frees_begun, frees_looked;
     uint32_t frees_waiters;    /**< Threads in tern_frees_wait, or in suspend.c: woken after each round. */
@@ -96,6 +87,7 @@ struct tern_process {
     struct tern_list remains;     /**< Allocations without pages, because it was killed. */
     struct tern_device *dev;
     struct tern_partition *partition;
+    struct tern_list member; /**< In partition->processes. */
     char name[64];
     char shown[96]; /**< In statistics and traces: with its owner. */
     uint32_t owner; /**< A user, where processes are of several. */
@@ -142,7 +134,7 @@ struct tern_context {
     uint32_t save_runs;     /**< none: they are given back. */
     struct tern_set *set;   /**< What its submissions use from now on; NULL: all of the process. */
     struct tern_wanted wanted; /**< What its work has asked for. */
-    struct tern_list absent; /**< In dev->pager.contexts while its next work is not resident. */
+    struct tern_list absent; /**< In partition->absent while its next work is not resident. */
     uint32_t id;
     uint64_t submitted, ended, first_bad;
     bool gone; /**< Its pages were given back. */

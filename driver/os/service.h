@@ -18,12 +18,15 @@ struct tern_owner {
     uint32_t uid;  /**< What processes of one user have done is not held against another's of the same name. */
     uint32_t share; /**< What all its processes weigh together, of TERN_WEIGHT_NORMAL; 0: each weighs 1 by itself. */
     char text[24]; /**< Behind the name in statistics and traces. */
+    const char *partition; /**< That the process is in; NULL: the default one. */
     struct tern_account account; /**< Lives until its processes have ended. */
 };
 
-/** tern_process_create for a client. owner: copied. */
+/** tern_process_create_in for a client. owner: copied. */
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
                                struct tern_process **out);
+/** tern_partition_create for a client: owner is what tern_partition_list says. */
+int tern_os_partition_create_for(struct tern_device *dev, const struct tern_partition_desc *desc, uint32_t owner);
 
 /** Is memory of the process evicted, or not there yet? Only then does tern_submit refuse for lack of room. */
 bool tern_os_process_absent(const struct tern_process *proc);

@@ -25,13 +25,16 @@ struct section {
     enum which which;
     uint32_t id;
     uint32_t set; /* bits of keys */
-    uint64_t value[8];
+    uint64_t value[10];
+    char partition[TERN_PARTITION_NAME];
 };
 
 struct ternd_limits_file {
     struct section *section;
     size_t count;
 };
+
+#define PARTITION 9 /* the key whose value is a name */
 
 static const struct {
     const char *name;
@@ -46,6 +49,8 @@ static const struct {
     {"focus", false, true, 0, 1},
     {"realtime", false, true, 0, 1},
     {"share", false, false, 1, TERN_WEIGHT_MAX},
+    {"partitions", false, true, 0, 1},
+    [PARTITION] = {"partition", false, false, 0, 0},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -168,7 +173,8 @@ static int read_key(struct reader *r, struct section *s)
         key++;
     }
     if (key == KEYS) {
-        return bad(r, at, "'%s' is none of memory, queue, contexts, connections, calls, focus, realtime and share",
+        return bad(r, at, "'%s' is none of memory, queue, contexts, connections, calls, focus, realtime, share, "
+                   "partitions and partition",
                    name);
     }
     if (!s) {
@@ -185,7 +191,12 @@ static int read_key(struct reader *r, struct section *s)
     skip(r);
     at = r->at;
     word(r, value, sizeof value);
-    if (!keys[key].yes_no) {
+    if (key == PARTITION) {
+        if (!*value || strlen(value) >= sizeof s->partition) {
+            return bad(r, at, "a partition's name has 1 to %zu characters", sizeof s->partition - 1);
+        }
+        memcpy(s->partition, value, sizeof s->partition);
+    } else if (!keys[key].yes_no) {
         const int e = number(r, at, value, key, &s->value[key]);
         if (e) {
             return e;
@@ -273,7 +284,8 @@ static bool member(const gid_t *groups, int n, uint32_t gid)
 
 void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_limits *out)
 {
-    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL};
+    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL, 0, 0};
+    const char *partition = "";
     gid_t groups[256];
     int n = 0;
     struct passwd entry, *u = NULL;
@@ -292,11 +304,14 @@ void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_
             for (size_t k = 0; is && k < KEYS; k++) {
                 value[k] = s->set >> k & 1 ? s->value[k] : value[k];
             }
+            partition = is && s->set >> PARTITION & 1 ? s->partition : partition;
         }
     }
     *out = (struct ternd_limits){
         .memory = value[0], .queue = value[1], .contexts = (uint32_t)value[2], .connections = (uint32_t)value[3],
-        .calls = (uint32_t)value[4], .focus = value[5], .realtime = value[6], .share = (uint32_t)value[7]};
+        .calls = (uint32_t)value[4], .focus = value[5], .realtime = value[6], .share = (uint32_t)value[7],
+        .partitions = value[8]};
+    memcpy(out->partition, partition, strlen(partition));
 }
 
 void ternd_limits_free(struct ternd_limits_file *f)

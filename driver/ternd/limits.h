@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tern/tern.h"
+
 struct ternd_limits {
     uint64_t memory;      /**< Bytes of device memory, all processes of the user together. */
     uint64_t queue;       /**< Bytes of ternd's memory for unfinished submissions of a program. */
@@ -15,6 +17,8 @@ struct ternd_limits {
     uint32_t calls;       /**< Calls of a program that are under way at a time. */
     bool focus, realtime; /**< May have contexts in this band. */
     uint32_t share;       /**< Of the engines, all processes of the user together. */
+    bool partitions;      /**< May make partitions, and change those that it has made. */
+    char partition[TERN_PARTITION_NAME]; /**< That its processes are in; empty: the default one. */
 };
 
 struct ternd_limits_file;

@@ -68,7 +68,12 @@ static int process_create(struct request *r)
 {
     struct tern_process *it;
     struct ternd_object *o = ternd_object_create(r->session, NULL, TERND_PROCESS);
-    int e = o ? tern_os_process_create_for(r->session->ternd->dev, r->q->text, &r->session->owner, &it) : -ENOMEM;
+    char where[sizeof r->q->value + 1] = {0};
+    memcpy(where, r->q->value, sizeof r->q->value);
+    struct tern_owner owner = r->session->owner;
+    owner.partition = *where ? where : r->session->limits.partition;
+    int e = !o ? -ENOMEM : *where ? ternd_partition_may_use(r->session, where) : 0;
+    e = e ? e : tern_os_process_create_for(r->session->ternd->dev, r->q->text, &owner, &it);
     if (e) {
         free(o);
         return e;
@@ -149,6 +154,28 @@ static int process_dirty(struct request *r)
     }
     free(bits);
     return e;
+}
+
+/* ------------------------------------------------------------------ partitions */
+
+static int partition_create(struct request *r)
+{
+    return ternd_partition_create(r->session, r->q);
+}
+
+static int partition_resize(struct request *r)
+{
+    return ternd_partition_resize(r->session, r->q);
+}
+
+static int partition_destroy(struct request *r)
+{
+    return ternd_partition_destroy(r->session, r->q);
+}
+
+static int partition_list(struct request *r)
+{
+    return ternd_partition_list(r->session, r->q, r->slot, &r->reply->value[0]);
 }
 
 /* ------------------------------------------------------------------ allocations, fences */
@@ -437,6 +464,10 @@ static const struct {
     [TERN_WIRE_CONTEXT_RESIDENCY] = {TERND_CONTEXT, context_residency},
     [TERN_WIRE_CONTEXT_QUERY] = {TERND_CONTEXT, context_query},
     [TERN_WIRE_CONTEXT_SUBMIT] = {TERND_ANY, context_submit},
+    [TERN_WIRE_PARTITION_CREATE] = {TERND_ANY, partition_create},
+    [TERN_WIRE_PARTITION_RESIZE] = {TERND_ANY, partition_resize},
+    [TERN_WIRE_PARTITION_DESTROY] = {TERND_ANY, partition_destroy},
+    [TERN_WIRE_PARTITION_LIST] = {TERND_ANY, partition_list},
     [TERN_WIRE_FENCE_CREATE] = {TERND_PROCESS, fence_create},
     [TERN_WIRE_FENCE_VALUE] = {TERND_FENCE, fence_value},
     [TERN_WIRE_FENCE_SIGNAL] = {TERND_FENCE, fence_signal},

@@ -195,6 +195,14 @@ void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent);
 /** Puts into the ring what has room. */
 void ternd_completions_flush(struct ternd_session *s);
 
+/* partition.c: requests about partitions. -errno with a sentence; -EACCES: the user may not. q->text has an end. */
+/** May the program have processes in the partition of this name? */
+int ternd_partition_may_use(const struct ternd_session *s, const char *name);
+int ternd_partition_create(struct ternd_session *s, const struct tern_wire_request *q);
+int ternd_partition_resize(struct ternd_session *s, const struct tern_wire_request *q);
+int ternd_partition_destroy(struct ternd_session *s, const struct tern_wire_request *q);
+int ternd_partition_list(struct ternd_session *s, const struct tern_wire_request *q, void *slot, uint64_t *count);
+
 /* serve.c */
 /** Does a request of `size` bytes and fills the reply; slot: of the connection. */
 void ternd_serve(struct ternd_session *s, const void *message, size_t size, void *slot, struct tern_wire_reply *reply);

@@ -24,7 +24,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 4u
+#define TERN_WIRE_VERSION 5u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -61,7 +61,7 @@ enum tern_wire_op {
     TERN_WIRE_TIME,             /* -> value[0] */
     TERN_WIRE_TIME_SEEN,        /* -> value[0] */
     TERN_WIRE_COUNTERS,         /* value[0] engine -> slot: struct tern_engine_counters */
-    TERN_WIRE_PROCESS_CREATE,   /* text name -> object */
+    TERN_WIRE_PROCESS_CREATE,   /* value: its partition's name, empty: the user's own; text name -> object */
     TERN_WIRE_PROCESS_DESTROY,
     TERN_WIRE_PROCESS_KILL,
     TERN_WIRE_PROCESS_STATUS,   /* -> slot: struct tern_fault */
@@ -89,6 +89,10 @@ enum tern_wire_op {
     TERN_WIRE_FENCE_WAIT,       /* value: wanted, ms */
     TERN_WIRE_ALLOCATION_EXPORT, /* value[0] flags -> value: the handle */
     TERN_WIRE_ALLOCATION_IMPORT, /* of a process; value: flags and address << 32, the handle -> as CREATE */
+    TERN_WIRE_PARTITION_CREATE,  /* value: memory, host; text name */
+    TERN_WIRE_PARTITION_RESIZE,  /* value[0] memory; text name */
+    TERN_WIRE_PARTITION_DESTROY, /* text name */
+    TERN_WIRE_PARTITION_LIST,    /* value[0] most -> value[0] how many, slot: struct tern_partition_info[] */
     TERN_WIRE_OPS
 };
 

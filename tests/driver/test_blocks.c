@@ -121,7 +121,7 @@ static void destroy_wait(struct tern_allocation *a)
 {
     tern_allocation_destroy(a);
     pthread_mutex_lock(&dev->lock);
-    while (!tern_list_empty(&dev->retiring)) {
+    while (!tern_list_empty(&dev->partition.retiring)) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     pthread_mutex_unlock(&dev->lock);

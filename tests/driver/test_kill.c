@@ -15,7 +15,7 @@ static void expect_nothing_left(uint32_t pages)
     assert_int_equal(free_pages(dev), pages);
     pthread_mutex_lock(&dev->lock);
     assert_true(tern_list_empty(&dev->processes));
-    assert_true(tern_list_empty(&dev->retiring));
+    assert_true(tern_list_empty(&dev->partition.retiring));
     assert_int_equal(dev->process_count, 0);
     assert_int_equal(dev->fence_waiters, 0);
     assert_int_equal(dev->frees_waiters, 0);

@@ -21,9 +21,9 @@ static void expect_nothing_left(uint32_t pages)
 {
     assert_int_equal(free_pages(dev), pages);
     pthread_mutex_lock(&dev->lock);
-    assert_true(tern_list_empty(&dev->retiring));
-    assert_true(tern_list_empty(&dev->pager.contexts));
-    assert_true(tern_list_empty(&dev->pager.wishes));
+    assert_true(tern_list_empty(&dev->partition.retiring));
+    assert_true(tern_list_empty(&dev->partition.absent));
+    assert_true(tern_list_empty(&dev->partition.wishes));
     pthread_mutex_unlock(&dev->lock);
 }
 

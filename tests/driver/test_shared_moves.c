@@ -164,7 +164,7 @@ static void test_in_use(void **state)
 static void unmapped(void)
 {
     pthread_mutex_lock(&dev->lock);
-    while (!tern_list_empty(&dev->retiring)) {
+    while (!tern_list_empty(&dev->partition.retiring)) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
     pthread_mutex_unlock(&dev->lock);

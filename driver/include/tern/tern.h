@@ -141,6 +141,58 @@ TERN_API int tern_device_counters(struct tern_device *dev, uint32_t engine, stru
 /** Why the last call on this thread failed: one sentence, never NULL, valid until the next failing call. */
 TERN_API const char *tern_last_error(void);
 
+/* --------------------------------------------------------------- partitions */
+
+#define TERN_PARTITION_NAME 24           /**< Bytes of a name, with its end. */
+#define TERN_PARTITION_DEFAULT "default" /**< The name of the one that is always there. */
+#define TERN_PARTITION_HOST UINT64_MAX   /**< As much for each byte of memory as the default partition has. */
+
+/** What a partition is to be. */
+struct tern_partition_desc {
+    uint32_t size;
+    char name[TERN_PARTITION_NAME]; /**< 1 to 23 letters, digits, '.', '_', '-'. */
+    uint64_t memory_bytes;          /**< Device memory, a multiple of 4 KiB, at least 256 KiB. */
+    uint64_t host_bytes; /**< Host memory for what is evicted, a multiple of 4 KiB; or TERN_PARTITION_HOST. */
+};
+/**
+ * A partition is a virtual instance of the device (M2): device memory of its own, which need not be contiguous, host
+ * memory for what is evicted from that, and processes (tern_process_create_in), which use no other. The device begins
+ * with one, "default", that has everything; what others have is taken from its free memory, and comes back. None takes
+ * memory from another, and none sees what another's memory held. Does not block. -EINVAL: name or sizes; -EEXIST: there
+ * is one of this name; -ENOSPC: the default one has not so much free memory, or needs it for what it has promised;
+ * -ENOMEM; -EIO: the device is lost. Through ternd: -EACCES: the user may not.
+ */
+TERN_API int tern_partition_create(struct tern_device *dev, const struct tern_partition_desc *desc);
+/**
+ * Gives one that has no processes so much memory, and host memory in proportion. -ENOENT: there is none of this name;
+ * -EINVAL: it is the default one, or size; -EBUSY: it has processes, or memory that the device has lost; -ENOSPC,
+ * -ENOMEM as above. Does not block. Through ternd: -EACCES.
+ */
+TERN_API int tern_partition_resize(struct tern_device *dev, const char *name, uint64_t memory_bytes);
+/**
+ * Ends one that has no processes: its memory goes back to the default one. -ENOENT: there is none of this name;
+ * -EINVAL: it is the default one; -EBUSY: it has processes; -ENOMEM. Does not block. Through ternd: -EACCES.
+ */
+TERN_API int tern_partition_destroy(struct tern_device *dev, const char *name);
+
+/** What a partition is, and what of it is in use. */
+struct tern_partition_info {
+    uint32_t size;
+    char name[TERN_PARTITION_NAME];
+    uint64_t memory_bytes;    /**< Device memory, */
+    uint64_t free_bytes;      /**< and what of it is free. */
+    uint64_t committed_bytes; /**< Of allocations that may be evicted, wherever they are. */
+    uint64_t host_bytes;      /**< Host memory for what is evicted. */
+    uint32_t ranges;          /**< Contiguous pieces of its device memory. */
+    uint32_t processes;
+    uint32_t owner;           /**< Through ternd: the user that made it. */
+};
+/**
+ * The partitions in the order in which they were made, the default one first: at most max into out, whose elements are
+ * of out[0].size bytes each. How many there are, which may be more than max. Does not block.
+ */
+TERN_API int tern_partition_list(struct tern_device *dev, struct tern_partition_info *out, uint32_t max);
+
 /* ---------------------------------------------------------------- processes */
 
 /** A fault, as reported to its process (F1). */
@@ -170,12 +222,19 @@ struct tern_fault {
 #define TERN_FAULT_MEMORY 262u  /**< What its work uses could not be brought to the device at once. */
 
 /**
- * An address space. name (copied) appears in messages. Blocks until its root table is written, or for memory that is
+ * An address space, in the partition that the environment TERN_PARTITION named when the device was opened, else in the
+ * default one. name (copied) appears in messages. Blocks until its root table is written, or for memory that is
  * being freed. -EBUSY: a single-use device is taken; -ENOMEM; -ENOSPC: device memory; -EIO: the device is lost, or all
- * of it was reset meanwhile. -EACCES: work of processes of this name made engines be reset five times within ten
- * minutes; the message says how long it is refused.
+ * of it was reset meanwhile; -ENOENT: there is no such partition. -EACCES: work of processes of this name
+ * made engines be reset five times within ten minutes; the message says how long it is refused.
  */
 TERN_API int tern_process_create(struct tern_device *dev, const char *name, struct tern_process **out);
+/**
+ * The same in a partition, or (NULL) in that of tern_process_create. -EBUSY, -ENOMEM, -ENOSPC, -EIO, -ENOENT, -EACCES
+ * as there; through ternd -EACCES, too, if the user may not have processes in it.
+ */
+TERN_API int tern_process_create_in(struct tern_device *dev, const char *partition, const char *name,
+                                    struct tern_process **out);
 /** Ends it. Blocks until its frees have ended and engines have forgotten it. -EBUSY: contexts, allocations or fences
  * are left, and it was not killed. Of one that was, it frees these as well, and does not wait for the device. */
 TERN_API int tern_process_destroy(struct tern_process *proc);
@@ -279,7 +338,8 @@ TERN_API int tern_allocation_export(struct tern_allocation *alloc, uint32_t flag
  * but memory within one aligned 4 MiB of addresses where it was made must lie within one, and other memory at the same
  * distance from a multiple of 4 MiB. Host access, too, has only the rights of flags (-EACCES). Blocks as
  * tern_allocation_create does, and for a copy of 4 MiB of this memory. -ENOENT: no memory has this handle, or not any
- * more; -EACCES: it does not give flags; -EINVAL: flags or address; -EEXIST, -ENOSPC, -ENOMEM, -EIO as there.
+ * more; -EACCES: it does not give flags; -EXDEV: it is of another partition; -EINVAL: flags or
+ * address; -EEXIST, -ENOSPC, -ENOMEM, -EIO as there.
  */
 TERN_API int tern_allocation_import(struct tern_process *proc, const uint8_t handle[TERN_HANDLE_BYTES],
                                     uint32_t flags, uint32_t address, struct tern_allocation **out);

@@ -111,9 +111,9 @@ static int map_new(struct tern_allocation *a, bool movable)
     }
     const uint32_t resets = dev->tdr.adapter_resets;
     r = make_jobs(a, &out);
-    dev->partition.making++;
+    a->proc->partition->making++;
     r = r ? r : tern_paging_run(a->proc, &in, "map");
-    dev->partition.making--;
+    a->proc->partition->making--;
     if (!r && !absent) {
         all_resident(a->mem);
     } else if (r && r != -EIO) {
@@ -141,9 +141,9 @@ static int map_shared(struct tern_allocation *a, struct tern_memory *m)
     if (!r) {
         const uint32_t resets = dev->tdr.adapter_resets;
         r = make_jobs(a, &out);
-        dev->partition.making++;
+        a->proc->partition->making++;
         r = r ? r : tern_paging_run(a->proc, &in, "import");
-        dev->partition.making--;
+        a->proc->partition->making--;
         if (r && r != -EIO) {
             tern_map_undo(a->proc, &tables);
         }
@@ -191,7 +191,7 @@ static void moved(struct tern_memory *m)
 static int map(struct tern_allocation *a, const struct tern_allocation_want *want, bool movable)
 {
     struct tern_memory *m = NULL;
-    int r = want->handle ? tern_share_find(a->proc->dev, want->handle, a->flags, &m) : 0;
+    int r = want->handle ? tern_share_find(a->proc, want->handle, a->flags, &m) : 0;
     r = r || m || !movable || is_sparse(a) || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
     if (!r && m) {
         a->pages = m->pages;
@@ -221,7 +221,6 @@ static int map(struct tern_allocation *a, const struct tern_allocation_want *wan
 
 static int explain(int r, const struct tern_allocation *a, uint32_t address)
 {
-    const struct tern_device *dev = a->proc->dev;
     const struct tern_partition *part = a->proc->partition;
     char host[80];
     switch (r) {
@@ -233,11 +232,12 @@ static int explain(int r, const struct tern_allocation *a, uint32_t address)
             return tern_error(r, "process '%s': its address space has no room for %llu KiB, or device memory none for "
                               "their tables", a->proc->name, (ull)a->pages * 4);
         }
+        const uint64_t all = part == &a->proc->dev->partition ? a->proc->dev->kmd.mem_pages : part->count;
         snprintf(host, sizeof host, " and %llu KiB of the host for what is evicted,",
                  (ull)tern_residency_left(part) * 4);
         return tern_error(r, "process '%s': %llu KiB of device memory do not fit: %llu of %llu KiB are free,%s or the "
                           "address space is full", a->proc->name, (ull)a->pages * 4,
-                          (ull)tern_pages_free_count(part->pages) * 4, (ull)(dev->info.memory_bytes >> 10),
+                          (ull)tern_pages_free_count(part->pages) * 4, (ull)all * 4,
                           part->host ? host : "");
     case -ENOMEM:
         return tern_error_memory("an allocation");
@@ -287,7 +287,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
         return -ENODEV;
     }
     struct tern_device *dev = proc->dev;
-    const bool movable = !want->internal && !want->stays && dev->partition.host;
+    const bool movable = !want->internal && !want->stays && proc->partition->host;
     uint64_t pages = want->size / TERN_PAGE + (want->size % TERN_PAGE != 0);
     struct tern_allocation *a = calloc(1, sizeof *a);
     if (!a) {
@@ -355,11 +355,11 @@ int tern_allocation_check(uint32_t flags, uint32_t address)
     return 0;
 }
 
-static int check_sparse(const struct tern_device *dev)
+static int check_sparse(const struct tern_process *proc)
 {
-    return !dev->kmd.page_requests  ? tern_error(-ENOTSUP, "sparse memory needs a device with page requests")
-           : !dev->partition.host ? tern_error(-ENOTSUP, "sparse memory needs host memory for what is evicted (key "
-                                               "host), and there is none")
+    return !proc->dev->kmd.page_requests ? tern_error(-ENOTSUP, "sparse memory needs a device with page requests")
+           : !proc->partition->host ? tern_error(-ENOTSUP, "sparse memory needs host memory for what is evicted (key "
+                                                 "host), and there is none")
                                     : 0;
 }
 
@@ -368,7 +368,7 @@ int tern_os_allocation_create(struct tern_process *proc, uint64_t size, uint32_t
 {
     int r = size ? tern_allocation_check(flags & ~TERN_MEM_SPARSE, address)
                  : tern_error(-EINVAL, "an allocation of 0 bytes");
-    r = r || !(flags & TERN_MEM_SPARSE) ? r : check_sparse(proc->dev);
+    r = r || !(flags & TERN_MEM_SPARSE) ? r : check_sparse(proc);
     const struct tern_allocation_want want = {.size = size, .flags = flags, .address = address};
     return r ? r : tern_allocation_make(proc, &want, out);
 }

@@ -74,7 +74,7 @@ struct tern_memory {
 
 struct tern_allocation {
     const struct tern_api *api;
-    struct tern_list node; /**< In proc->allocations, then proc->retired, then dev->retiring; or proc->remains. */
+    struct tern_list node; /**< In proc->allocations, then proc->retired, then partition->retiring; or proc->remains. */
     struct tern_process *proc;
     struct tern_memory *mem;
     struct tern_list mapping; /**< In mem->mappings. */
@@ -196,9 +196,9 @@ void tern_map_undo(struct tern_process *proc, const struct tern_new_tables *tabl
 /* share.c; with dev->lock held */
 #define TERN_EXPORT_BUCKETS 256u
 void tern_share_init(struct tern_device *dev);
-/** The memory that a handle names, if it grants as much as flags want. Waits until it is not being moved. -ENOENT,
- *  -EACCES, with sentences. */
-int tern_share_find(struct tern_device *dev, const uint8_t *handle, uint32_t flags, struct tern_memory **out);
+/** The memory that a handle names, if it grants the process as much as flags want. Waits until it is not being moved.
+ *  -ENOENT, -EACCES, -EXDEV, with sentences. */
+int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint32_t flags, struct tern_memory **out);
 /** What every mapping needs to know which pages it has not reported as written yet. -ENOMEM. */
 int tern_share_watch(struct tern_memory *m);
 /** Pages [page, + count), of those from bit `at` of bits on, were reported to one mapping: the others have not. */

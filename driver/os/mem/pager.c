@@ -218,19 +218,20 @@ static void search_process(struct search *s, struct tern_process *p)
 static struct tern_block *victim(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
                                  uint32_t band, uint32_t wanted, bool *later)
 {
+    const struct tern_partition *part = proc->partition;
     struct search s = {.proc = proc, .job = job, .band = band, .wanted = wanted};
     dev->pager.decisions++;
-    s.later = !tern_list_empty(&dev->retiring) || dev->partition.making;
-    TERN_LIST_EACH(node, &dev->processes)
+    s.later = !tern_list_empty(&part->retiring) || part->making;
+    TERN_LIST_EACH(node, &part->processes)
     {
-        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, node);
+        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, member);
         p->demand = demand_of(p);
     }
-    TERN_LIST_EACH(node, &dev->processes)
+    TERN_LIST_EACH(node, &part->processes)
     {
-        search_process(&s, TERN_LIST_ENTRY(node, struct tern_process, node));
+        search_process(&s, TERN_LIST_ENTRY(node, struct tern_process, member));
     }
-    TERN_LIST_EACH(node, &dev->partition.shared)
+    TERN_LIST_EACH(node, &part->shared)
     {
         consider(&s, TERN_LIST_ENTRY(node, struct tern_memory, by_use));
     }
@@ -268,7 +269,7 @@ static enum outcome bring(struct tern_process *proc, struct tern_block *b, const
     }
     *r = tern_sparse_commit(b);
     if (*r) {
-        return *r == -ENOSPC && !tern_list_empty(&dev->retiring) ? LATER : NOTHING_TO_DO;
+        return *r == -ENOSPC && !tern_list_empty(&proc->partition->retiring) ? LATER : NOTHING_TO_DO;
     }
     *r = tern_pages_free_count(b->m->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
     return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, wanted, r) : NOTHING_TO_DO;
@@ -318,7 +319,7 @@ static int wish(struct tern_process *proc, struct tern_allocation *a)
     if (r) {
         return r;
     }
-    tern_list_append(&dev->pager.wishes, &w.node);
+    tern_list_append(&proc->partition->wishes, &w.node);
     pthread_cond_signal(&dev->pager.wake);
     while (!w.done) {
         pthread_cond_wait(&dev->changed, &dev->lock);
@@ -348,11 +349,11 @@ static struct tern_job *held_for(const struct tern_context *c)
 }
 
 /** Lets go those for whom all is there, and takes out those that want nothing any more. The most urgent of the rest. */
-static struct tern_context *most_urgent(struct tern_device *dev)
+static struct tern_context *most_urgent(struct tern_device *dev, struct tern_partition *part)
 {
     struct tern_context *best = NULL;
     bool there = false;
-    for (struct tern_list *node = dev->pager.contexts.next, *next; node != &dev->pager.contexts; node = next) {
+    for (struct tern_list *node = part->absent.next, *next; node != &part->absent; node = next) {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         const struct tern_job *job = held_for(c);
         next = node->next;
@@ -364,9 +365,9 @@ static struct tern_context *most_urgent(struct tern_device *dev)
         } else if (!best || c->sched.band > best->sched.band) {
             best = c;
         }
-        there = there || (c == dev->pager.goes_on && !tern_list_empty(&c->absent));
+        there = there || (c == part->goes_on && !tern_list_empty(&c->absent));
     }
-    dev->pager.goes_on = there ? dev->pager.goes_on : NULL;
+    part->goes_on = there ? part->goes_on : NULL;
     return best;
 }
 
@@ -400,6 +401,7 @@ static bool settle_for_less(const struct tern_context *c)
 static enum outcome serve(struct tern_device *dev, struct tern_context *c)
 {
     struct tern_process *proc = c->proc;
+    struct tern_partition *part = proc->partition; /* lives as long as the process, which `making` keeps */
     struct tern_job *job = held_for(c);
     const uint32_t band = c->sched.band;
     struct tern_block *b = tern_residency_missing(c, job);
@@ -422,7 +424,7 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
     tern_process_leave(proc);
     pthread_cond_broadcast(&dev->changed);
     if (o == NOTHING_TO_DO && r != -EIO) { /* with the lock released meanwhile: is it still held? */
-        TERN_LIST_EACH(node, &dev->pager.contexts)
+        TERN_LIST_EACH(node, &part->absent)
         {
             if (TERN_LIST_ENTRY(node, struct tern_context, absent) == c && held_for(c)) {
                 o = settle_for_less(c) ? AGAIN : o;
@@ -440,33 +442,61 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
 
 /** What is the most urgent waits for the stay of others. They may be held themselves, for a page, and run only when
  *  that comes: the first for which something can be done. LATER: nothing was done, and the lock was held. */
-static enum outcome serve_pages(struct tern_device *dev, const struct tern_context *but)
+static enum outcome serve_pages(struct tern_device *dev, struct tern_partition *part, const struct tern_context *but)
 {
-    TERN_LIST_EACH(node, &dev->pager.contexts)
+    TERN_LIST_EACH(node, &part->absent)
     {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         const bool waits = c != but && !dev->lost && tern_demand_waits(c) && held_for(c) &&
                            tern_residency_missing(c, held_for(c));
         const enum outcome o = waits ? serve(dev, c) : LATER;
         if (o != LATER) {
-            dev->pager.goes_on = c;
+            part->goes_on = c;
             return o;
         }
     }
     return LATER;
 }
 
-static enum outcome step(struct tern_device *dev)
+static enum outcome step(struct tern_device *dev, struct tern_partition *part)
 {
     enum outcome o;
-    if (!tern_list_empty(&dev->pager.wishes)) {
-        o = grant(dev, TERN_LIST_ENTRY(dev->pager.wishes.next, struct wish, node));
-        return o == LATER ? serve_pages(dev, NULL) : o;
+    if (!tern_list_empty(&part->wishes)) {
+        o = grant(dev, TERN_LIST_ENTRY(part->wishes.next, struct wish, node));
+        return o == LATER ? serve_pages(dev, part, NULL) : o;
     }
-    struct tern_context *const best = most_urgent(dev), *const first = dev->pager.goes_on, *c = first ? first : best;
+    struct tern_context *const best = most_urgent(dev, part), *const first = part->goes_on, *c = first ? first : best;
     o = c && !dev->lost ? serve(dev, c) : NOTHING_TO_DO;
-    dev->pager.goes_on = o == AGAIN ? first : NULL;
-    return o != LATER ? o : first ? AGAIN : serve_pages(dev, c);
+    part->goes_on = o == AGAIN ? first : NULL;
+    return o != LATER ? o : first ? AGAIN : serve_pages(dev, part, c);
+}
+
+/** The partition that was looked at longest ago. */
+static struct tern_partition *next_partition(const struct tern_device *dev)
+{
+    struct tern_partition *next = NULL;
+    TERN_LIST_EACH(node, &dev->partitions)
+    {
+        struct tern_partition *p = TERN_LIST_ENTRY(node, struct tern_partition, node);
+        next = next && next->paged <= p->paged ? next : p;
+    }
+    return next;
+}
+
+/** One move for the first partition that has one to make; then others come first. */
+static enum outcome look(struct tern_device *dev)
+{
+    const uint64_t round = ++dev->pager.rounds;
+    enum outcome all = NOTHING_TO_DO;
+    for (struct tern_partition *p; p = next_partition(dev), p->paged != round;) {
+        p->paged = round;
+        const enum outcome o = step(dev, p);
+        if (o == AGAIN) {
+            return o;
+        }
+        all = o == LATER ? LATER : all;
+    }
+    return all;
 }
 
 static void *pager(void *arg)
@@ -474,7 +504,7 @@ static void *pager(void *arg)
     struct tern_device *dev = arg;
     pthread_mutex_lock(&dev->lock);
     while (!dev->pager.stop) {
-        switch (step(dev)) {
+        switch (look(dev)) {
         case AGAIN:
             break;
         case LATER:

@@ -253,7 +253,7 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
         return true;
     }
     if (tern_list_empty(&c->absent)) {
-        tern_list_append(&proc->dev->pager.contexts, &c->absent);
+        tern_list_append(&proc->partition->absent, &c->absent);
         pthread_cond_signal(&proc->dev->pager.wake);
     }
     return false;

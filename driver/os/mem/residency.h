@@ -14,7 +14,8 @@
  * the block absent, work that needs its allocation is cut and held like suspended work, and only when none is on an
  * engine, entries are cleared and flushed, bytes are copied to the host, and the pages are free, dirty (A7).
  *
- * Order: the highest band first, then by age; one context's set at a time. Victims: what no runnable work uses, least
+ * Partitions are served in turn, each by itself. Order: the highest band first, then by age; one context's set at a
+ * time. Victims, of the same partition: what no runnable work uses, least
  * important owner first, then least recently used, of one allocation first what was brought first; else what runnable
  * work uses that has had its *stay*: `stay` cycles since it began to run after it was brought in (times 8 for NORMAL
  * against FOCUS, and never for what else is less important). So processes whose sets exclude each other take turns, and
@@ -78,14 +79,12 @@ struct tern_wanted {
     uint64_t ready;  /**< or a while after the context could go on: since then; 0: not yet. */
 };
 
-/** The thread that moves blocks, and what it has to do. dev->lock. */
+/** The thread that moves blocks; what it has to do is in the partitions. dev->lock. */
 struct tern_pager {
     pthread_t thread;
     pthread_cond_t wake;
     bool started, stop;
-    struct tern_list contexts; /**< Held because something is absent, oldest first. */
-    struct tern_context *goes_on; /**< The one of them whose page comes before what is more urgent; NULL: none. */
-    struct tern_list wishes;   /**< Of calls that wait: for pages, or for an allocation. */
+    uint64_t rounds;           /**< In each it looks at partitions until there is something to do for one. */
     uint64_t uses;             /**< Counts uses: what recency is told by. */
     uint64_t decisions;        /**< Counts choices of victims, */
     uint64_t looked;           /**< and what was looked at for them: allocations, contexts, names in sets. */

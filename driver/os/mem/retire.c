@@ -82,7 +82,7 @@ static void begin(struct tern_allocation *a)
     a->unmap = NULL;
     a->begun = ++dev->frees_begun;
     a->pending = 1;
-    tern_list_append(&dev->retiring, &a->node);
+    tern_list_append(&a->proc->partition->retiring, &a->node);
     job->done = unmapped;
     job->user = a;
     uint32_t engine = tern_paging_engine(a->proc);
@@ -173,7 +173,7 @@ bool tern_frees_wait(const struct tern_frees *f, uint64_t pages)
     struct tern_device *dev = f->own->dev;
     bool any = false;
     const struct tern_partition *part = f->own->partition;
-    uint64_t sum = tern_pages_free_count(part->pages) + tern_residency_left(part) + pages_of(f, &dev->retiring, &any);
+    uint64_t sum = tern_pages_free_count(part->pages) + tern_residency_left(part) + pages_of(f, &part->retiring, &any);
     sum += will_begin(f->own) ? pages_of(f, &f->own->retired, &any) : 0;
     if (!any || sum < pages) {
         return false;

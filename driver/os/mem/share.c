@@ -53,8 +53,9 @@ static const struct export *look_up(const struct tern_device *dev, const uint8_t
     return found;
 }
 
-int tern_share_find(struct tern_device *dev, const uint8_t *handle, uint32_t flags, struct tern_memory **out)
+int tern_share_find(const struct tern_process *proc, const uint8_t *handle, uint32_t flags, struct tern_memory **out)
 {
+    struct tern_device *dev = proc->dev;
     const struct export *e;
     while ((e = look_up(dev, handle)) && e->a->mem->moving) {
         pthread_cond_wait(&dev->changed, &dev->lock);
@@ -64,6 +65,10 @@ int tern_share_find(struct tern_device *dev, const uint8_t *handle, uint32_t fla
     }
     if (access_of(flags) & ~e->access) {
         return tern_error(-EACCES, "the handle gives less than flags 0x%x ask for", flags);
+    }
+    if (e->a->mem->partition != proc->partition) { /* its pages, and what evicts them, are the other partition's */
+        return tern_error(-EXDEV, "the memory is of the partition '%s', and the process of '%s'",
+                          e->a->mem->partition->name, proc->partition->name);
     }
     *out = e->a->mem;
     return 0;

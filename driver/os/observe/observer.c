@@ -141,7 +141,12 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
 
 static uint64_t free_bytes(const struct tern_device *dev)
 {
-    return (uint64_t)tern_pages_free_count(dev->partition.pages) * 4096;
+    uint64_t pages = 0;
+    TERN_LIST_EACH(node, &dev->partitions)
+    {
+        pages += tern_pages_free_count(TERN_LIST_ENTRY(node, struct tern_partition, node)->pages);
+    }
+    return pages * 4096;
 }
 
 static void publish(struct tern_device *dev, uint64_t now)

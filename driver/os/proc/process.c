@@ -146,6 +146,10 @@ static void leave_user(struct tern_process *proc)
 /** Takes a place among the device's processes (A2). */
 static int enter(struct tern_device *dev, const struct tern_owner *owner, struct tern_process *proc)
 {
+    struct tern_partition *part = tern_partition_find(dev, owner->partition);
+    if (!part) {
+        return -ENOENT;
+    }
     if (dev->lost) {
         return tern_error(-EIO, "%s", dev->lost_why);
     }
@@ -165,6 +169,7 @@ static int enter(struct tern_device *dev, const struct tern_owner *owner, struct
     dev->process_count++;
     proc->id = ++dev->next_process;
     tern_list_append(&dev->processes, &proc->node);
+    tern_partition_join(part, proc);
     return 0;
 }
 
@@ -173,13 +178,21 @@ static void leave(struct tern_device *dev, struct tern_process *proc)
     tern_sched_process_fini(&proc->sched);
     leave_user(proc);
     tern_list_remove(&proc->node);
+    tern_partition_leave(proc);
     dev->process_count--;
     tern_observer_changed(dev);
 }
 
 int tern_os_process_create(struct tern_device *dev, const char *name, struct tern_process **out)
 {
-    return tern_os_process_create_for(dev, name, &(struct tern_owner){0}, out);
+    return tern_os_process_create_in(dev, NULL, name, out);
+}
+
+int tern_os_process_create_in(struct tern_device *dev, const char *partition, const char *name,
+                              struct tern_process **out)
+{
+    const struct tern_owner owner = {.partition = partition ? partition : dev->own_partition};
+    return tern_os_process_create_for(dev, name, &owner, out);
 }
 
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
@@ -194,8 +207,8 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
     }
     proc->api = &tern_os_api;
     proc->dev = dev;
-    proc->partition = &dev->partition;
     tern_list_init(&proc->node);
+    tern_list_init(&proc->member);
     tern_list_init(&proc->contexts);
     tern_list_init(&proc->fences);
     tern_list_init(&proc->allocations);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Ranges of partitions (ranges.h). Pages move only while they are free: runs are taken from one allocator, the lists of
+ * ranges get room for them, and only then, when nothing can fail any more, they go to the other allocator.
+ */
+#include "os/part/ranges.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/os.h"
+
+typedef unsigned long long ull;
+
+/* -------------------------------------------------------------------- lists */
+
+/** Room for so many ranges more. */
+static int reserve(struct tern_partition *p, uint32_t more)
+{
+    if (p->range_count + more > p->range_room) {
+        const uint32_t room = p->range_count + more;
+        struct tern_run *ranges = realloc(p->ranges, room * sizeof *ranges);
+        if (!ranges) {
+            return -ENOMEM;
+        }
+        p->ranges = ranges;
+        p->range_room = room;
+    }
+    return 0;
+}
+
+/** The first range that does not end before the page. */
+static uint32_t place_of(const struct tern_partition *p, uint32_t page)
+{
+    uint32_t low = 0, high = p->range_count;
+    while (low < high) {
+        const uint32_t mid = low + (high - low) / 2;
+        if (p->ranges[mid].page + p->ranges[mid].count < page) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
+/** Puts `n` ranges in the place of `was`. */
+static void splice(struct tern_partition *p, uint32_t i, uint32_t was, const struct tern_run *by, uint32_t n)
+{
+    memmove(&p->ranges[i + n], &p->ranges[i + was], (p->range_count - i - was) * sizeof *p->ranges);
+    memcpy(&p->ranges[i], by, n * sizeof *by);
+    p->range_count += n - was;
+}
+
+/** A run of no range: one more, or part of those beside it. */
+static void add(struct tern_partition *p, const struct tern_run *run)
+{
+    const uint32_t i = place_of(p, run->page);
+    struct tern_run all = {.page = run->page, .count = run->count};
+    uint32_t was = 0;
+    if (i < p->range_count && p->ranges[i].page + p->ranges[i].count == run->page) {
+        all.page = p->ranges[i].page;
+        all.count += p->ranges[i].count;
+        was++;
+    }
+    if (i + was < p->range_count && p->ranges[i + was].page == run->page + run->count) {
+        all.count += p->ranges[i + was].count;
+        was++;
+    }
+    splice(p, i, was, &all, 1);
+}
+
+/** A run of one range. */
+static void cut(struct tern_partition *p, const struct tern_run *run)
+{
+    uint32_t i = place_of(p, run->page), n = 0;
+    i += p->ranges[i].page + p->ranges[i].count == run->page; /* that one ends just there */
+    const uint32_t first = p->ranges[i].page, end = first + p->ranges[i].count, after = run->page + run->count;
+    struct tern_run left[2];
+    if (run->page > first) {
+        left[n++] = (struct tern_run){.page = first, .count = run->page - first};
+    }
+    if (after < end) {
+        left[n++] = (struct tern_run){.page = after, .count = end - after};
+    }
+    splice(p, i, 1, left, n);
+}
+
+/* --------------------------------------------------------------------- runs */
+
+struct runs {
+    struct tern_run *run;
+    uint32_t count, room;
+};
+
+static void give_all(struct tern_pages *to, const struct runs *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        tern_pages_give(to, &r->run[i]);
+    }
+}
+
+/** So many of the free pages, superpages first. They are free no more. -ENOMEM: they are. */
+static int take(struct tern_pages *from, uint32_t pages, struct runs *out)
+{
+    *out = (struct runs){0};
+    while (pages) {
+        if (out->count == out->room) {
+            struct tern_run *more = realloc(out->run, (out->room * 2 + 64) * sizeof *more);
+            if (!more) {
+                give_all(from, out);
+                free(out->run);
+                return -ENOMEM;
+            }
+            out->run = more;
+            out->room = out->room * 2 + 64;
+        }
+        struct tern_run *run = &out->run[out->count++];
+        if (pages < TERN_PAGES_SPAN || tern_pages_take_large(from, run)) {
+            tern_pages_take(from, pages, run); /* there are as many */
+        }
+        pages -= run->count;
+    }
+    return 0;
+}
+
+static int move(struct tern_partition *from, struct tern_partition *to, uint32_t pages, uint32_t host)
+{
+    struct runs runs;
+    int r = take(from->pages, pages, &runs);
+    if (r) {
+        return tern_error_memory("ranges of a partition");
+    }
+    r = reserve(to, runs.count);
+    r = r ? r : reserve(from, runs.count);
+    if (r) {
+        give_all(from->pages, &runs);
+        free(runs.run);
+        return tern_error_memory("ranges of a partition");
+    }
+    for (uint32_t i = 0; i < runs.count; i++) {
+        cut(from, &runs.run[i]);
+        add(to, &runs.run[i]);
+    }
+    give_all(to->pages, &runs);
+    free(runs.run);
+    from->count -= pages;
+    from->host -= host;
+    to->count += pages;
+    to->host += host;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- calls */
+
+/** A process whose work may be refused, or fail, if its partition has so many pages less. NULL: there is none. */
+static const struct tern_process *needing(const struct tern_partition *p, uint32_t pages)
+{
+    const uint64_t most = (uint64_t)tern_pages_free_count(p->pages) + p->movable;
+    TERN_LIST_EACH(node, &p->processes)
+    {
+        const struct tern_process *proc = TERN_LIST_ENTRY(node, struct tern_process, member);
+        if (proc->movable > most - pages) {
+            return proc;
+        }
+    }
+    return NULL;
+}
+
+int tern_ranges_grow(struct tern_device *dev, struct tern_partition *p, uint32_t pages, uint32_t host)
+{
+    struct tern_partition *from = &dev->partition;
+    const uint32_t free_pages = tern_pages_free_count(from->pages);
+    if (pages > free_pages) {
+        return tern_error(-ENOSPC, "%llu KiB of memory: the partition '%s' has %llu KiB, of which %llu are free",
+                          (ull)pages * 4, from->name, (ull)from->count * 4, (ull)free_pages * 4);
+    }
+    if (host > from->host) {
+        return tern_error(-ENOSPC, "%llu KiB of host memory: the partition '%s' has %llu KiB", (ull)host * 4,
+                          from->name, (ull)from->host * 4);
+    }
+    if (from->committed > (uint64_t)from->count - pages + from->host - host) {
+        return tern_error(-ENOSPC, "the partition '%s' would have %llu KiB on the device and %llu on the host, and has "
+                          "promised %llu", from->name, (ull)(from->count - pages) * 4, (ull)(from->host - host) * 4,
+                          (ull)from->committed * 4);
+    }
+    const struct tern_process *proc = needing(from, pages);
+    if (proc) {
+        return tern_error(-ENOSPC, "process '%s' of the partition '%s' has %llu KiB that its work may use at once, and "
+                          "%llu KiB would be left for them", proc->shown, from->name, (ull)proc->movable * 4,
+                          (ull)(free_pages + from->movable - pages) * 4);
+    }
+    return move(from, p, pages, host);
+}
+
+int tern_ranges_shrink(struct tern_device *dev, struct tern_partition *p, uint32_t pages, uint32_t host)
+{
+    const uint32_t free_pages = tern_pages_free_count(p->pages);
+    if (pages > free_pages) {
+        return tern_error(-EBUSY, "the partition '%s' has %llu KiB free, fewer than %llu", p->name,
+                          (ull)free_pages * 4, (ull)pages * 4);
+    }
+    return move(p, &dev->partition, pages, host);
+}

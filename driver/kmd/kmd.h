@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What knows registers: probing a device, its engines' HW queues and indications, counters, the dirty plane.
+ * What knows registers: probing a device, its engines' HW queues and indications, counters, the dirty plane and the
+ * memory bases on it (base.h).
  *
  * State: what was read at probing, and of each engine what is needed to keep the rules of preemption (P3-P5, F3;
  * engine.c). No locks, no policy: the caller serialises (os/: the hal lock). Every function gives 0 or -errno of
@@ -16,6 +17,7 @@
 
 #include "base/iovec.h"
 #include "base/keys.h"
+#include "kmd/base.h"
 #include "tern/tern.h"
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
@@ -87,6 +89,7 @@ struct tern_kmd {
     bool page_requests;    /**< A kernel stops at an absent page until it is there, instead of a fault. */
     struct tern_kmd_engine engine[TERN_ENGINES_MAX];
     struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
+    struct tern_bases bases;
 };
 
 /* ------------------------------------------------------------------ reach.c */
@@ -107,8 +110,9 @@ struct tern_kmd_about {
     uint32_t latency, bandwidth, reads, writes, refresh, refresh_cycles, stall;
 };
 void tern_kmd_about(const struct tern_kmd *kmd, struct tern_kmd_about *out);
-/** Device memory by physical address, past the device's ports: sets no dirty bit. -EIO. Several pieces are written in
- *  order, and are there before the doorbell of a later tern_kmd_submit. */
+/** Device memory by physical address, past the device's ports and its dirty plane: what is written, every started
+ *  basis is told (D7), also if it fails. -EIO. Several pieces are written in order, and are there before the doorbell
+ *  of a later tern_kmd_submit. */
 int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t size);
 int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t n);
 /** Waits for the interrupt, at most `cycles` of device time: 1, it is raised, or tern_kmd_wake was called; 0, the time
@@ -179,6 +183,7 @@ int tern_kmd_time(struct tern_kmd *kmd, uint64_t *cycles);
 int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_counters *out);
 
 /**
+ * The dirty plane as the hardware has it; for base.c, who follows memory has a basis (base.h).
  * Dirty bits of pages [first, first + count), pages of 1 << dirty_page_log2 bytes, from bit 0 of bits on (D2, D3, D6);
  * clear: atomically with the copy. A range of any length: one command per 8192 pages. -EINVAL: beyond memory.
  */

@@ -79,6 +79,9 @@ int tern_kmd_read(struct tern_kmd *kmd, uint64_t address, void *data, size_t siz
 
 int tern_kmd_write(struct tern_kmd *kmd, const struct tern_iovec *pieces, size_t n)
 {
+    for (size_t i = 0; i < n; i++) {
+        tern_bases_wrote(kmd, pieces[i].address, pieces[i].size);
+    }
     size_t first = 0; /* of those that the hal writes, in one call as far as they lie side by side */
     int r = 0;
     for (size_t i = 0; !r && i <= n; i++) {

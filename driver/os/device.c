@@ -18,14 +18,6 @@
 
 /* ------------------------------------------------------------- memory, time */
 
-static void mark_written(struct tern_device *dev, uint64_t address, size_t size)
-{
-    uint32_t log2 = dev->kmd.dirty_page_log2;
-    for (uint64_t p = address >> log2; size && p <= (address + size - 1) >> log2; p++) {
-        dev->host_dirty[p / 32] |= 1u << p % 32;
-    }
-}
-
 int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size_t size)
 {
     return tern_kmd_read(&dev->kmd, address, data, size);
@@ -33,22 +25,7 @@ int tern_device_read(struct tern_device *dev, uint64_t address, void *data, size
 
 int tern_device_write(struct tern_device *dev, const struct tern_iovec *pieces, size_t n)
 {
-    const int r = tern_kmd_write(&dev->kmd, pieces, n);
-    for (size_t i = 0; !r && i < n; i++) {
-        mark_written(dev, pieces[i].address, pieces[i].size);
-    }
-    return r;
-}
-
-int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
-{
-    int r = tern_kmd_dirty(&dev->kmd, first, count, clear, bits);
-    for (uint32_t i = 0; !r && i < count; i++) {
-        uint32_t *word = &dev->host_dirty[(first + i) / 32], bit = (first + i) % 32;
-        bits[i / 32] |= (*word >> bit & 1u) << i % 32;
-        *word &= clear ? ~(1u << bit) : UINT32_MAX;
-    }
-    return r;
+    return tern_kmd_write(&dev->kmd, pieces, n);
 }
 
 uint64_t tern_os_device_time(struct tern_device *dev)
@@ -213,7 +190,7 @@ static void free_device(struct tern_device *dev)
     pthread_mutex_destroy(&dev->lock);
     tern_ticket_lock_destroy(&dev->hal_lock);
     tern_partition_end(dev);
-    free(dev->host_dirty);
+    tern_bases_free(&dev->kmd);
     free(dev);
 }
 
@@ -271,6 +248,16 @@ static void init_sched(struct tern_device *dev)
     }
 }
 
+/** The basis of tern_survey_ask: all memory, from the beginning. */
+static int follow_memory(struct tern_device *dev)
+{
+    struct tern_dirty_caps caps;
+    tern_kmd_dirty_caps(&dev->kmd, &caps);
+    const struct tern_base_range all = {caps.segment[0].address, caps.segment[0].bytes};
+    const int r = tern_base_create(&dev->kmd, &all, 1, &dev->survey);
+    return r ? r : tern_base_start_late(&dev->kmd, dev->survey);
+}
+
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out)
 {
     struct tern_device *dev = calloc(1, sizeof *dev);
@@ -299,10 +286,11 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
                        reserved + 64, dev->kmd.engines);
         goto fail;
     }
-    dev->host_dirty = calloc((dev->kmd.mem_pages + 31) / 32, 4);
-    r = dev->host_dirty
-        ? tern_partition_begin(dev, reserved, dev->kmd.mem_pages, dev->kmd.mem_clear)
-        : -ENOMEM;
+    r = follow_memory(dev);
+    if (r) {
+        goto fail;
+    }
+    r = tern_partition_begin(dev, reserved, dev->kmd.mem_pages, dev->kmd.mem_clear);
     if (r) {
         r = tern_error_memory("the page allocator");
         goto fail;

@@ -44,7 +44,7 @@ struct tern_device {
     struct tern_device_info info; /**< Constant once open. */
     struct tern_kmd kmd;          /**< hal_lock; constant but for the hal. */
     struct tern_ticket_lock hal_lock;
-    uint32_t *host_dirty;         /**< hal_lock. Bits of pages that the host wrote (D7). */
+    uint64_t survey;              /**< Constant. The memory basis of survey.c. */
     _Atomic uint64_t now;         /**< The latest device time that was read; it never goes back. */
 
     pthread_mutex_t lock;
@@ -177,9 +177,6 @@ void tern_device_wake(struct tern_device *dev);
 /** The same but for the signal of dev->wake, which the caller gives when it has released dev->lock. A thread that is
  *  woken before that goes to sleep again, on the lock: for calls that are made often. */
 void tern_device_note(struct tern_device *dev);
-/** Dirty bits of the device and of the host together; clear is atomic against both (D2, D7). Pages as in info. With
- *  hal_lock held. */
-int tern_device_dirty(struct tern_device *dev, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
 
 /* pump.c */
 int tern_pump_start(struct tern_device *dev);

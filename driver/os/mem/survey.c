@@ -47,20 +47,20 @@ int tern_os_process_allocations(struct tern_process *proc, struct tern_allocatio
 /** Bits of pages of 4 KiB that lie side by side, from bit `at` of bits on. */
 int tern_survey_ask(struct tern_device *dev, uint64_t address, uint32_t pages, bool clear, uint32_t at, uint32_t *bits)
 {
-    uint32_t got[PIECE / 32];
-    const uint64_t unit = dev->info.dirty_page_bytes;
+    uint8_t got[PIECE / 8];
+    const uint64_t unit = 1ull << dev->kmd.dirty_page_log2;
     const uint64_t most = PIECE * unit / TERN_PAGE > 1 ? PIECE * unit / TERN_PAGE - 1 : 1;
     int r = 0;
     for (uint32_t n; !r && pages; pages -= n, at += n, address += (uint64_t)n * TERN_PAGE) {
         n = pages < most ? pages : (uint32_t)most;
         const uint64_t first = address / unit, last = (address + (uint64_t)n * TERN_PAGE - 1) / unit;
-        memset(got, 0, sizeof got);
-        r = tern_device_dirty(dev, (uint32_t)first, (uint32_t)(last - first + 1), clear, got);
+        const struct tern_base_part part = {0, first * unit, (last - first + 1) * unit};
+        r = tern_base_query(&dev->kmd, dev->survey, &part, clear, got, 0);
         for (uint64_t u = first; !r && u <= last; u++) {
             for (uint64_t p = u * unit < address ? address : u * unit; p < (u + 1) * unit && p < address +
                  (uint64_t)n * TERN_PAGE; p += TERN_PAGE - p % TERN_PAGE) {
                 const uint32_t i = at + (uint32_t)((p - address) / TERN_PAGE);
-                bits[i / 32] |= (got[(u - first) / 32] >> (u - first) % 32 & 1u) << i % 32;
+                bits[i / 32] |= ((uint32_t)got[(u - first) / 8] >> (u - first) % 8 & 1u) << i % 32;
             }
         }
     }

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Memory bases: who follows which pages, and bits on their way from the plane to all of them (base.h). */
+#include "kmd/base.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kmd/bits.h"
+#include "kmd/kmd.h"
+
+/** Pages that lie side by side in memory, and in the bits of their basis from `at` on. */
+struct piece {
+    uint32_t first, count, at;
+};
+
+struct tern_base {
+    struct tern_base *next;
+    uint64_t id, starts;
+    uint32_t n, pages;  /**< Ranges; pages of all of them. */
+    struct piece *piece, *sorted; /**< In the order of creation; by address. */
+    uint32_t *bits;     /**< Of pages that were written, as far as nobody has cleared them here. Of a started one. */
+};
+
+static uint64_t page_bytes(const struct tern_kmd *kmd)
+{
+    return 1ull << kmd->dirty_page_log2;
+}
+
+/** Pages of the device, the last one perhaps not whole. */
+static uint64_t device_pages(const struct tern_kmd *kmd)
+{
+    return ((uint64_t)kmd->mem_pages * TERN_PAGE + page_bytes(kmd) - 1) >> kmd->dirty_page_log2;
+}
+
+void tern_kmd_dirty_caps(const struct tern_kmd *kmd, struct tern_dirty_caps *out)
+{
+    *out = (struct tern_dirty_caps){.supported = true, .performant = true, .segments = 1};
+    out->segment[0].bytes = device_pages(kmd) << kmd->dirty_page_log2;
+    out->segment[0].page_bytes = page_bytes(kmd);
+}
+
+/* ------------------------------------------------------------- to every basis */
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/** The first piece, by address, that ends beyond a page. */
+static uint32_t find_piece(const struct tern_base *b, uint32_t page)
+{
+    uint32_t low = 0, high = b->n;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (b->sorted[middle].first + b->sorted[middle].count > page) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+/** Pages of the device were written, those whose bits are set, all if NULL: adds them to every started basis. */
+static void tell_all(struct tern_kmd *kmd, uint32_t first, uint32_t count, const uint32_t *written)
+{
+    for (struct tern_base *b = kmd->bases.first; b; b = b->next) {
+        if (!b->starts) {
+            continue;
+        }
+        for (uint32_t i = find_piece(b, first); i < b->n && b->sorted[i].first < first + count; i++) {
+            const struct piece *p = &b->sorted[i];
+            const uint32_t from = most(first, p->first), to = least(first + count, p->first + p->count);
+            if (written) {
+                tern_bits_add(b->bits, p->at + (from - p->first), written, from - first, to - from);
+            } else {
+                tern_bits_set(b->bits, p->at + (from - p->first), to - from);
+            }
+        }
+    }
+}
+
+void tern_bases_wrote(struct tern_kmd *kmd, uint64_t address, size_t size)
+{
+    const uint64_t pages = device_pages(kmd), first = address >> kmd->dirty_page_log2;
+    if (size && first < pages) {
+        const uint64_t last = (address + size - 1) >> kmd->dirty_page_log2;
+        tell_all(kmd, (uint32_t)first, (uint32_t)((last < pages ? last : pages - 1) - first + 1), NULL);
+    }
+}
+
+/** Takes the bits of these pages out of the plane, at most kmd->bases.taken_pages. */
+static int take(struct tern_kmd *kmd, uint32_t first, uint32_t count)
+{
+    uint32_t *const taken = kmd->bases.taken;
+    const int r = tern_kmd_dirty(kmd, first, count, true, taken);
+    if (r) { /* which ones it has cleared is not known */
+        tell_all(kmd, first, count, NULL);
+    } else if (tern_bits_any(taken, count)) {
+        tell_all(kmd, first, count, taken);
+    }
+    return r;
+}
+
+/** The same with pages of a basis, by their places in its bits. */
+static int take_of(struct tern_kmd *kmd, const struct tern_base *b, uint32_t at, uint32_t count)
+{
+    int r = 0;
+    for (uint32_t i = 0; !r && i < b->n; i++) {
+        const struct piece *p = &b->piece[i];
+        const uint32_t from = most(at, p->at), to = least(at + count, p->at + p->count);
+        if (from < to) {
+            r = take(kmd, p->first + (from - p->at), to - from);
+        }
+    }
+    return r;
+}
+
+/* ------------------------------------------------------------------ creation */
+
+static void free_base(struct tern_base *b)
+{
+    if (b) {
+        free(b->piece);
+        free(b->sorted);
+        free(b->bits);
+        free(b);
+    }
+}
+
+static int check_range(const struct tern_kmd *kmd, const struct tern_base_range *range, uint32_t i)
+{
+    const uint64_t page = page_bytes(kmd), memory = device_pages(kmd) * page;
+    const unsigned long long address = range->address, bytes = range->bytes;
+    if (!bytes) {
+        return tern_error(-EINVAL, "range %u of a memory basis is empty", i);
+    }
+    if (address % page || bytes % page) {
+        return tern_error(-EDOM, "range %u of a memory basis, %llu bytes at 0x%llx, is not of whole pages of %llu",
+                          i, bytes, address, (unsigned long long)page);
+    }
+    if (address >= memory || bytes > memory - address) {
+        return tern_error(-ERANGE, "range %u of a memory basis, %llu bytes at 0x%llx, is not in the %llu bytes of the "
+                                   "device", i, bytes, address, (unsigned long long)memory);
+    }
+    return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const uint32_t x = ((const struct piece *)a)->first, y = ((const struct piece *)b)->first;
+    return x < y ? -1 : x > y;
+}
+
+static int check_overlap(const struct tern_base *b)
+{
+    for (uint32_t i = 1; i < b->n; i++) {
+        const struct piece *p = &b->sorted[i - 1], *q = &b->sorted[i];
+        if (q->first < p->first + p->count) {
+            return tern_error(-EEXIST, "two ranges of a memory basis overlap: pages %u to %u, and page %u", p->first,
+                              p->first + p->count - 1, q->first);
+        }
+    }
+    return 0;
+}
+
+/** Its pieces: they overlap (-EEXIST), or pages can be counted in 32 bits. */
+static int fill_base(struct tern_base *b, const struct tern_kmd *kmd, const struct tern_base_range *ranges)
+{
+    uint32_t pages = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->piece[i] = (struct piece){(uint32_t)(ranges[i].address >> kmd->dirty_page_log2),
+                                     (uint32_t)(ranges[i].bytes >> kmd->dirty_page_log2), 0};
+    }
+    memcpy(b->sorted, b->piece, b->n * sizeof *b->piece);
+    qsort(b->sorted, b->n, sizeof *b->sorted, by_address);
+    const int r = check_overlap(b);
+    for (uint32_t i = 0; !r && i < b->n; i++) {
+        b->piece[i].at = pages;
+        pages += b->piece[i].count;
+    }
+    memcpy(b->sorted, b->piece, b->n * sizeof *b->piece);
+    qsort(b->sorted, b->n, sizeof *b->sorted, by_address);
+    b->pages = pages;
+    return r;
+}
+
+/** Room for the bits of one range on their way. */
+static int reserve(struct tern_bases *all, const struct tern_base *b)
+{
+    uint32_t pages = all->taken_pages;
+    for (uint32_t i = 0; i < b->n; i++) {
+        pages = most(pages, b->piece[i].count);
+    }
+    uint32_t *const taken = pages > all->taken_pages ? realloc(all->taken, tern_bits_bytes(pages)) : all->taken;
+    if (!taken) {
+        return -ENOMEM;
+    }
+    all->taken = taken;
+    all->taken_pages = pages;
+    return 0;
+}
+
+int tern_base_create(struct tern_kmd *kmd, const struct tern_base_range *ranges, uint32_t n, uint64_t *id)
+{
+    if (!n) {
+        return tern_error(-EINVAL, "a memory basis has at least one range");
+    }
+    int r = 0;
+    for (uint32_t i = 0; !r && i < n; i++) {
+        r = check_range(kmd, &ranges[i], i);
+    }
+    if (r) {
+        return r;
+    }
+    struct tern_base *b = calloc(1, sizeof *b);
+    if (b) {
+        b->n = n;
+        b->piece = calloc(n, sizeof *b->piece);
+        b->sorted = calloc(n, sizeof *b->sorted);
+    }
+    if (!b || !b->piece || !b->sorted) {
+        r = tern_error_memory("a memory basis");
+        goto fail;
+    }
+    r = fill_base(b, kmd, ranges);
+    if (r) {
+        goto fail;
+    }
+    b->bits = calloc(1, tern_bits_bytes(b->pages));
+    if (!b->bits || reserve(&kmd->bases, b)) {
+        r = tern_error_memory("the bits of a memory basis");
+        goto fail;
+    }
+    b->id = ++kmd->bases.last_id;
+    b->next = kmd->bases.first;
+    kmd->bases.first = b;
+    *id = b->id;
+    return 0;
+fail:
+    free_base(b);
+    return r;
+}
+
+/** Where the list has it; NULL (-EBADF): it does not, and the sentence is set. */
+static struct tern_base **find(struct tern_kmd *kmd, uint64_t id)
+{
+    struct tern_base **at = &kmd->bases.first;
+    while (*at && (*at)->id != id) {
+        at = &(*at)->next;
+    }
+    if (!*at) {
+        const char *why = id && id <= kmd->bases.last_id ? "was destroyed" : "was never made";
+        tern_error(-EBADF, "memory basis %llu %s", (unsigned long long)id, why);
+        return NULL;
+    }
+    return at;
+}
+
+int tern_base_destroy(struct tern_kmd *kmd, uint64_t id)
+{
+    struct tern_base **const at = find(kmd, id), *const b = at ? *at : NULL;
+    if (!b) {
+        return -EBADF;
+    }
+    if (b->starts) {
+        return tern_error(-EBUSY, "memory basis %llu is started: stop it before it is destroyed",
+                          (unsigned long long)id);
+    }
+    *at = b->next;
+    free_base(b);
+    return 0;
+}
+
+void tern_bases_free(struct tern_kmd *kmd)
+{
+    for (struct tern_base *b = kmd->bases.first, *next; b; b = next) {
+        next = b->next;
+        free_base(b);
+    }
+    free(kmd->bases.taken);
+    kmd->bases = (struct tern_bases){0};
+}
+
+/* ------------------------------------------------------------------ tracking */
+
+static void begin(struct tern_base *b)
+{
+    memset(b->bits, 0, tern_bits_bytes(b->pages));
+    b->starts = 1;
+}
+
+int tern_base_start(struct tern_kmd *kmd, uint64_t id)
+{
+    struct tern_base **const at = find(kmd, id), *const b = at ? *at : NULL;
+    if (!b) {
+        return -EBADF;
+    }
+    if (b->starts) {
+        b->starts++;
+        return 0;
+    }
+    const int r = take_of(kmd, b, 0, b->pages); /* others get what was written before */
+    if (!r) {
+        begin(b);
+    }
+    return r;
+}
+
+int tern_base_start_late(struct tern_kmd *kmd, uint64_t id)
+{
+    struct tern_base **const at = find(kmd, id), *const b = at ? *at : NULL;
+    if (!b) {
+        return -EBADF;
+    }
+    if (b->starts) {
+        return tern_error(-EALREADY, "memory basis %llu is started already", (unsigned long long)id);
+    }
+    begin(b);
+    return 0;
+}
+
+/** *out: NULL on failure. */
+static int find_started(struct tern_kmd *kmd, uint64_t id, struct tern_base **out)
+{
+    struct tern_base **const at = find(kmd, id);
+    *out = at && (*at)->starts ? *at : NULL;
+    if (!at) {
+        return -EBADF;
+    }
+    return *out ? 0 : tern_error(-ENOENT, "memory basis %llu is not started", (unsigned long long)id);
+}
+
+int tern_base_stop(struct tern_kmd *kmd, uint64_t id)
+{
+    struct tern_base *b;
+    const int r = find_started(kmd, id, &b);
+    if (b) {
+        b->starts--;
+    }
+    return r;
+}
+
+/* ------------------------------------------------------------------- queries */
+
+/** A part, in the bits of its basis. */
+struct place {
+    uint32_t at, count;
+};
+
+static int resolve(const struct tern_kmd *kmd, const struct tern_base *b, const struct tern_base_part *part,
+                   struct place *out)
+{
+    const uint64_t page = page_bytes(kmd), offset = part->offset, bytes = part->bytes;
+    const bool all = part->range == TERN_BASE_ALL;
+    if (!all && part->range >= b->n) {
+        return tern_error(-ENXIO, "range %u of memory basis %llu, which has %u", part->range,
+                          (unsigned long long)b->id, b->n);
+    }
+    if (offset % page || bytes % page) {
+        return tern_error(-EDOM, "a query of %llu bytes from offset %llu on is not of whole pages of %llu bytes",
+                          (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)page);
+    }
+    const uint64_t size = (all ? b->pages : b->piece[part->range].count) * page;
+    if (offset > size || bytes > size - offset || (!bytes && offset == size)) {
+        return tern_error(-ERANGE, "a query of %llu bytes from offset %llu on ends beyond the %llu bytes that it is of",
+                          (unsigned long long)bytes, (unsigned long long)offset, (unsigned long long)size);
+    }
+    out->at = (all ? 0 : b->piece[part->range].at) + (uint32_t)(offset / page);
+    out->count = (uint32_t)((bytes ? bytes : size - offset) / page);
+    return 0;
+}
+
+/** Where the bits are that a query gives; they are complete. */
+static int look(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, struct tern_base **b,
+                struct place *p)
+{
+    int r = find_started(kmd, id, b);
+    r = r ? r : resolve(kmd, *b, part, p);
+    return r ? r : take_of(kmd, *b, p->at, p->count);
+}
+
+int tern_base_query(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, bool clear, void *bits,
+                    uint64_t at)
+{
+    struct tern_base *b;
+    struct place p = {0};
+    const int r = look(kmd, id, part, &b, &p);
+    if (!r) {
+        tern_bits_give(b->bits, p.at, p.count, bits, at);
+    }
+    if (!r && clear) {
+        tern_bits_clear(b->bits, p.at, p.count);
+    }
+    return r;
+}
+
+int tern_base_count(struct tern_kmd *kmd, uint64_t id, const struct tern_base_part *part, uint64_t *count)
+{
+    struct tern_base *b;
+    struct place p = {0};
+    const int r = look(kmd, id, part, &b, &p);
+    if (!r) {
+        *count = tern_bits_count(b->bits, p.at, p.count);
+    }
+    return r;
+}

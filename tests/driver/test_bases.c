@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Memory bases (D1, D3-D7) on a plane that is an array: every error, and random sets of them beside an oracle. */
+#include "bases.h"
+#include "hal/hal.h"
+
+#define GIB (1ull << 30)
+
+/* ------------------------------------------------------------------ the device */
+
+static struct {
+    uint8_t *dirty; /* the plane, a byte a page */
+    uint32_t pages, commands;
+    int fail; /* a command with this number fails, when it has done half; from 1 on, 0: none does */
+    bool bad_memory;
+} plane;
+
+/** Stands for the hardware: what dirty.c makes of it. */
+int __wrap_tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
+int __wrap_tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
+{
+    (void)kmd;
+    assert_true(count && first < plane.pages && count <= plane.pages - first);
+    plane.commands++;
+    const bool fails = plane.fail && --plane.fail == 0;
+    memset(bits, 0xa5, (count + 31) / 32 * 4); /* what is beyond count is not defined */
+    for (uint32_t i = 0; i < (fails ? count / 2 : count); i++) {
+        bits[i / 32] &= ~(1u << i % 32);
+        bits[i / 32] |= (uint32_t)plane.dirty[first + i] << i % 32;
+        plane.dirty[first + i] = clear ? 0 : plane.dirty[first + i];
+    }
+    if (fails) { /* what was cleared is known to nobody */
+        memset(bits, 0, (count + 31) / 32 * 4);
+    }
+    return fails ? -EIO : 0;
+}
+
+static uint8_t window[8192]; /* mapped, at its own physical address */
+#define WINDOW 0x20000u
+
+static int memory_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
+{
+    (void)hal;
+    (void)pieces;
+    (void)n;
+    return plane.bad_memory ? -EIO : 0;
+}
+
+static void *memory_map(struct tern_hal *hal, uint64_t address, size_t size)
+{
+    (void)hal;
+    return address >= WINDOW && address + size <= WINDOW + sizeof window ? window + (address - WINDOW) : NULL;
+}
+
+static struct tern_kmd kmd;
+
+static void open_device(uint32_t mem_pages, uint32_t page_log2)
+{
+    static const struct tern_hal_ops ops = {.mem_write = memory_write, .map = memory_map};
+    static struct tern_hal hal = {.ops = &ops};
+    kmd = (struct tern_kmd){.hal = &hal, .mem_pages = mem_pages, .dirty_page_log2 = page_log2};
+    plane.pages = (uint32_t)(((uint64_t)mem_pages * 4096 + (1ull << page_log2) - 1) >> page_log2);
+    plane.dirty = calloc(plane.pages, 1);
+    assert_non_null(plane.dirty);
+    plane.commands = 0;
+    plane.fail = 0;
+    plane.bad_memory = false;
+}
+
+static void close_device(void)
+{
+    tern_bases_free(&kmd);
+    free(plane.dirty);
+}
+
+static void host_writes(uint64_t address, size_t size)
+{
+    static const uint8_t data[1 << 17];
+    assert_true(size <= sizeof data);
+    bases_ok(tern_kmd_write(&kmd, &(struct tern_iovec){address, data, size}, 1), "write");
+}
+
+#define refused(call, error, sentence) refused_at((call), error, sentence, #call, __LINE__)
+static void refused_at(int r, int error, const char *sentence, const char *what, int line)
+{
+    if (r != error || !strstr(tern_last_error(), sentence)) {
+        fail_msg("line %d: %s: %d, '%s', not %d and '%s'", line, what, r, tern_last_error(), error, sentence);
+    }
+}
+
+static uint64_t make(uint64_t address, uint64_t bytes)
+{
+    uint64_t id = 0;
+    bases_ok(tern_base_create(&kmd, &(struct tern_base_range){address, bytes}, 1, &id), "create");
+    return id;
+}
+
+static uint64_t made_and_started(uint64_t address, uint64_t bytes)
+{
+    const uint64_t id = make(address, bytes);
+    bases_ok(tern_base_start(&kmd, id), "start");
+    return id;
+}
+
+static const struct tern_base_part all = {.range = TERN_BASE_ALL};
+
+static uint64_t count(uint64_t id)
+{
+    uint64_t n = UINT64_MAX;
+    bases_ok(tern_base_count(&kmd, id, &all, &n), "count");
+    return n;
+}
+
+static uint64_t take(uint64_t id) /* of at most 64 pages */
+{
+    uint64_t bits = 0;
+    bases_ok(tern_base_query(&kmd, id, &all, true, &bits, 0), "query");
+    return bits;
+}
+
+/* --------------------------------------------------------------------- errors */
+
+static void test_caps(void **state)
+{
+    (void)state;
+    struct tern_dirty_caps caps;
+    open_device(1000, 16); /* not a multiple of the page */
+    tern_kmd_dirty_caps(&kmd, &caps);
+    assert_true(caps.supported && caps.performant);
+    assert_int_equal(caps.segments, 1);
+    assert_int_equal(caps.segment[0].address, 0);
+    assert_int_equal(caps.segment[0].page_bytes, 65536);
+    assert_int_equal(caps.segment[0].bytes, 63 * 65536);
+    const uint64_t id = made_and_started(0, caps.segment[0].bytes);
+    host_writes(999 * 4096 + 4095, 1);
+    assert_int_equal(take(id), 1ull << 62);
+    close_device();
+}
+
+static void test_create_errors(void **state)
+{
+    (void)state;
+    const uint64_t end = 1024 * 4096;
+    uint64_t id = 77;
+    open_device(1024, 12);
+    refused(tern_base_create(&kmd, NULL, 0, &id), -EINVAL, "at least one range");
+    const struct {
+        struct tern_base_range range[3];
+        int error;
+        const char *sentence;
+    } bad[] = {
+        {{{0, 4096}, {8192, 0}, {4096, 4096}}, -EINVAL, "range 1 of a memory basis is empty"},
+        {{{0, 4096}, {4096, 4096}, {8193, 4096}}, -EDOM, "range 2"},
+        {{{0, 4097}, {8192, 4096}, {16384, 4096}}, -EDOM, "range 0"},
+        {{{0, 4096}, {end, 4096}, {4096, 4096}}, -ERANGE, "range 1"},
+        {{{0, 4096}, {end - 4096, 8192}, {4096, 4096}}, -ERANGE, "range 1"},
+        {{{0, 4096}, {8192, UINT64_MAX - 4095}, {4096, 4096}}, -ERANGE, "range 1"},
+        {{{UINT64_MAX - 4095, 4096}, {0, 4096}, {4096, 4096}}, -ERANGE, "range 0"},
+        {{{40960, 8192}, {0, 4096}, {45056, 4096}}, -EEXIST, "pages 10 to 11, and page 11"},
+        {{{0, end}, {8192, 4096}, {4096, 4096}}, -EEXIST, "overlap"},
+        {{{4096, 4096}, {0, 4096}, {4096, 4096}}, -EEXIST, "overlap"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        refused(tern_base_create(&kmd, bad[i].range, 3, &id), bad[i].error, bad[i].sentence);
+    }
+    assert_int_equal(id, 77);
+    assert_null(kmd.bases.first);
+    assert_int_equal(make(0, end), 1); /* ranges that touch, too: */
+    const struct tern_base_range touch[] = {{8192, 4096}, {0, 4096}, {4096, 4096}};
+    bases_ok(tern_base_create(&kmd, touch, 3, &id), "create");
+    assert_int_equal(id, 2);
+    assert_int_equal(plane.commands, 0);
+    close_device();
+}
+
+static void test_life_errors(void **state)
+{
+    (void)state;
+    uint64_t n = 5;
+    uint8_t bits = 0xa5;
+    open_device(1024, 12);
+    refused(tern_base_destroy(&kmd, 0), -EBADF, "basis 0 was never made");
+    refused(tern_base_start(&kmd, 1), -EBADF, "basis 1 was never made");
+    const uint64_t id = make(0, 8192), other = make(0, 8192);
+    refused(tern_base_stop(&kmd, id), -ENOENT, "is not started");
+    refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
+    refused(tern_base_count(&kmd, id, &all, &n), -ENOENT, "is not started");
+    bases_ok(tern_base_start(&kmd, id), "start");
+    refused(tern_base_start_late(&kmd, id), -EALREADY, "is started already");
+    refused(tern_base_destroy(&kmd, id), -EBUSY, "stop it before");
+    bases_ok(tern_base_stop(&kmd, id), "stop");
+    refused(tern_base_stop(&kmd, id), -ENOENT, "is not started");
+    refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -ENOENT, "is not started");
+    bases_ok(tern_base_destroy(&kmd, id), "destroy");
+    refused(tern_base_destroy(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_base_start(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_base_start_late(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_base_stop(&kmd, id), -EBADF, "was destroyed");
+    refused(tern_base_query(&kmd, id, &all, true, &bits, 0), -EBADF, "was destroyed");
+    refused(tern_base_count(&kmd, id, &all, &n), -EBADF, "was destroyed");
+    bases_ok(tern_base_destroy(&kmd, other), "destroy");
+    assert_int_equal(make(0, 8192), other + 1); /* names do not come again */
+    assert_int_equal(bits, 0xa5);
+    assert_int_equal(n, 5);
+    close_device();
+}
+
+static void test_query_errors(void **state)
+{
+    (void)state;
+    const struct tern_base_range ranges[] = {{40960, 8192}, {0, 16384}};
+    const struct {
+        struct tern_base_part part;
+        int error;
+    } bad[] = {
+        {{2, 0, 0}, -ENXIO},          {{TERN_BASE_ALL - 1, 0, 4096}, -ENXIO}, {{0, 1, 0}, -EDOM},
+        {{0, 0, 4095}, -EDOM},        {{TERN_BASE_ALL, 2048, 4096}, -EDOM},   {{0, 0, 12288}, -ERANGE},
+        {{0, 8192, 0}, -ERANGE},      {{0, 12288, 0}, -ERANGE},               {{0, 4096, 8192}, -ERANGE},
+        {{1, 4096, UINT64_MAX - 4095}, -ERANGE}, {{TERN_BASE_ALL, 24576, 0}, -ERANGE},
+        {{TERN_BASE_ALL, 4096, 24576}, -ERANGE}, {{1, UINT64_MAX - 4095, 4096}, -ERANGE},
+    };
+    uint64_t id, n = 5;
+    uint8_t bits[4] = {1, 2, 3, 4};
+    open_device(1024, 12);
+    bases_ok(tern_base_create(&kmd, ranges, 2, &id), "create");
+    bases_ok(tern_base_start(&kmd, id), "start");
+    host_writes(0, 65536);
+    plane.commands = 0;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (tern_base_query(&kmd, id, &bad[i].part, true, bits, 0) != bad[i].error ||
+            tern_base_count(&kmd, id, &bad[i].part, &n) != bad[i].error) {
+            fail_msg("case %zu: %s", i, tern_last_error());
+        }
+    }
+    refused(tern_base_query(&kmd, id, &(struct tern_base_part){9, 0, 0}, true, bits, 0), -ENXIO, "range 9 of memory");
+    refused(tern_base_query(&kmd, id, &(struct tern_base_part){0, 3, 0}, true, bits, 0), -EDOM, "whole pages of 4096");
+    refused(tern_base_query(&kmd, id, &(struct tern_base_part){0, 8192, 0}, true, bits, 0), -ERANGE, "the 8192 bytes");
+    assert_memory_equal(bits, "\1\2\3\4", 4);
+    assert_int_equal(n, 5);
+    assert_int_equal(plane.commands, 0);
+    assert_int_equal(count(id), 6);
+    close_device();
+}
+
+/* ----------------------------------------------------------------- what bits say */
+
+static void test_starts(void **state)
+{
+    (void)state;
+    open_device(64, 12);
+    plane.dirty[3] = 1; /* before */
+    host_writes(5 * 4096, 1);
+    const uint64_t late = make(0, 64 * 4096);
+    bases_ok(tern_base_start_late(&kmd, late), "start");
+    host_writes(6 * 4096, 1);
+    const uint64_t id = made_and_started(0, 64 * 4096);
+    assert_int_equal(take(id), 0);
+    assert_int_equal(take(late), 1 << 3 | 1 << 6); /* the start of another took what it had not seen */
+    plane.dirty[7] = 1;
+    host_writes(11 * 4096, 1);
+    bases_ok(tern_base_start(&kmd, id), "start"); /* nested: nothing of the outer one is lost */
+    assert_int_equal(count(id), 2);
+    bases_ok(tern_base_stop(&kmd, id), "stop");
+    bases_ok(tern_base_stop(&kmd, late), "stop"); /* nor by the stop of another */
+    plane.dirty[8] = 1;
+    host_writes(9 * 4096, 1);
+    assert_int_equal(take(id), 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11);
+    host_writes(10 * 4096, 1);
+    bases_ok(tern_base_stop(&kmd, id), "stop");
+    bases_ok(tern_base_start(&kmd, id), "start"); /* begins anew */
+    assert_int_equal(take(id), 0);
+    close_device();
+}
+
+/** Ranges in any order, joined without gaps, to any bit of a buffer. */
+static void test_order(void **state)
+{
+    (void)state;
+    const struct tern_base_range ranges[] = {{40 * 4096, 3 * 4096}, {0, 13 * 4096}, {32 * 4096, 4096}};
+    uint64_t id;
+    open_device(64, 12);
+    bases_ok(tern_base_create(&kmd, ranges, 3, &id), "create");
+    bases_ok(tern_base_start(&kmd, id), "start");
+    plane.dirty[40] = plane.dirty[42] = plane.dirty[0] = plane.dirty[12] = plane.dirty[13] = plane.dirty[43] = 1;
+    host_writes(33 * 4096 - 1, 1);
+    const uint32_t want = 1u << 0 | 1u << 2 | 1u << 3 | 1u << 15 | 1u << 16; /* 17 bits */
+    for (uint32_t at = 0; at < 40; at++) {
+        for (int background = 0; background < 2; background++) {
+            uint8_t raw[11];
+            memset(raw, background ? 0xff : 0, sizeof raw);
+            bases_ok(tern_base_query(&kmd, id, &all, false, raw + 1, at), "query");
+            for (uint32_t i = 0; i < sizeof raw * 8; i++) {
+                const bool bit = raw[i / 8] >> i % 8 & 1, mine = i >= at + 8 && i < at + 8 + 17;
+                assert_int_equal(bit, mine ? want >> (i - at - 8) & 1 : (uint32_t)background);
+            }
+        }
+    }
+    assert_int_equal(plane.dirty[13] && plane.dirty[43], true); /* nobody's */
+    close_device();
+}
+
+/** Host writes through the hal and through the map, of any length and in several pieces; also one that fails. */
+static void test_host_writes(void **state)
+{
+    (void)state;
+    static const uint8_t data[3 * 4096];
+    open_device(64, 12);
+    const uint64_t id = made_and_started(0, 64 * 4096), part = made_and_started(2 * 4096, 4096);
+    const struct tern_iovec pieces[] = {{4095, data, 1},
+                                        {2 * 4096 - 1, data, 2},
+                                        {5 * 4096, data, 0},
+                                        {WINDOW + 4090, data, 12},
+                                        {60 * 4096, data, 8192}};
+    bases_ok(tern_kmd_write(&kmd, pieces, 5), "write");
+    assert_int_equal(take(id), 1 | 1 << 1 | 1 << 2 | 3ull << 32 | 3ull << 60);
+    assert_int_equal(take(part), 1);
+    plane.bad_memory = true;
+    assert_int_equal(tern_kmd_write(&kmd, pieces, 1), -EIO);
+    assert_int_equal(take(id), 1);
+    host_writes(WINDOW, 1); /* mapped: the hal is not asked */
+    assert_int_equal(take(id), 1ull << 32);
+    close_device();
+}
+
+/** The cases of Linux's tests of iommufd: sizes, buffers that are not aligned, reading without clearing, and again. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    open_device(GIB / 4096, 12);
+    for (uint32_t size = 8192; size <= 256u << 20; size *= 2) {
+        const uint32_t pages = size / 4096;
+        struct bases random = {.random = size};
+        const uint32_t first = bases_random(&random, 65536);
+        uint8_t *const got = calloc(pages / 8 + 9, 1), *const want = calloc(pages / 8 + 9, 1);
+        const uint64_t id = made_and_started(first * 4096ull, size);
+        for (uint32_t at = 0; at < 17; at += size > 1u << 24 ? 13 : 1) {
+            memset(got, 0xff, pages / 8 + 9);
+            memset(want, 0xff, pages / 8 + 9);
+            for (uint32_t i = 0; i < pages; i++) {
+                const bool dirty = i % 8 < 2 || bases_random(&random, 16) == 0;
+                plane.dirty[first + i] = dirty;
+                want[(at + i) / 8] &= (uint8_t)~(!dirty << (at + i) % 8);
+            }
+            for (int again = 0; again < 2; again++) { /* a copy changes nothing */
+                bases_ok(tern_base_query(&kmd, id, &all, again, got, at), "query");
+                assert_memory_equal(got, want, pages / 8 + 9);
+            }
+            memset(got, 0, pages / 8 + 9);
+            memset(want, 0, pages / 8 + 9);
+            bases_ok(tern_base_query(&kmd, id, &all, true, got, at), "query");
+            assert_memory_equal(got, want, pages / 8 + 9);
+        }
+        bases_ok(tern_base_stop(&kmd, id), "stop");
+        bases_ok(tern_base_destroy(&kmd, id), "destroy");
+        free(got);
+        free(want);
+    }
+    close_device();
+}
+
+/** 8 GiB split four ways: each has 2 GiB, also as four parts of one basis (D3). */
+static void test_four_ways(void **state)
+{
+    (void)state;
+    static uint8_t bits[2 * GIB / 4096 / 8];
+    struct tern_base_range ranges[4];
+    uint64_t id[4], one;
+    open_device(8 * GIB / 4096, 12);
+    for (uint32_t i = 0; i < 4; i++) {
+        ranges[i] = (struct tern_base_range){i * 2 * GIB, 2 * GIB};
+        id[i] = made_and_started(ranges[i].address, ranges[i].bytes);
+    }
+    bases_ok(tern_base_create(&kmd, ranges, 4, &one), "create");
+    bases_ok(tern_base_start(&kmd, one), "start");
+    for (uint32_t turn = 0; turn < 4; turn++) {
+        for (uint32_t i = 0; i < 4; i++) { /* at the borders, and inside */
+            const uint64_t first = i * 2 * GIB / 4096;
+            plane.dirty[first] = plane.dirty[first + 100 + i] = 1;
+            host_writes((i + 1) * 2 * GIB - 1, 1);
+        }
+        const struct tern_base_part part = {turn, 0, 0};
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(count(id[i]), 3); /* those of before are gone by their own query only */
+        }
+        bases_ok(tern_base_query(&kmd, id[turn], &all, true, bits, 0), "query");
+        assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
+        assert_int_equal(count(id[turn]), 0);
+        memset(bits, 0xff, sizeof bits);
+        bases_ok(tern_base_query(&kmd, one, &part, true, bits, 0), "query");
+        assert_true(bits[0] == 1 && bits[(100 + turn) / 8] == 1 << (100 + turn) % 8 && bits[sizeof bits - 1] == 0x80);
+        assert_int_equal(count(one), 9);
+        for (uint32_t i = 0; i < 4; i++) {
+            bases_ok(tern_base_query(&kmd, one, &(struct tern_base_part){i, 0, 0}, true, bits, 0), "query");
+            assert_int_equal(count(one), 9 - 3 * (i < turn ? i + 1 : i));
+        }
+    }
+    close_device();
+}
+
+/** A hal that fails in the middle: nobody loses a bit, and the caller's memory is as it was. */
+static void test_failures(void **state)
+{
+    (void)state;
+    const struct tern_base_range ranges[] = {{0, 16 * 4096}, {32 * 4096, 16 * 4096}};
+    for (int at = 1; at <= 2; at++) {
+        for (int start = 0; start < 2; start++) {
+            uint64_t id, bits = 0x1234;
+            open_device(64, 12);
+            const uint64_t other = made_and_started(0, 64 * 4096);
+            bases_ok(tern_base_create(&kmd, ranges, 2, &id), "create");
+            if (!start) {
+                bases_ok(tern_base_start(&kmd, id), "start");
+            }
+            plane.dirty[0] = plane.dirty[5] = plane.dirty[33] = plane.dirty[40] = 1;
+            plane.fail = at;
+            assert_int_equal(start ? tern_base_start(&kmd, id) : tern_base_query(&kmd, id, &all, true, &bits, 0), -EIO);
+            assert_int_equal(bits, 0x1234);
+            const uint64_t dirty = 1ull | 1ull << 5 | 1ull << 33 | 1ull << 40;
+            assert_int_equal(take(other) & dirty, dirty);
+            if (start) {
+                refused(tern_base_stop(&kmd, id), -ENOENT, "is not started");
+            } else {
+                const uint64_t mine = 1ull | 1ull << 5 | 1ull << 17 | 1ull << 24;
+                assert_int_equal(take(id) & mine, mine);
+            }
+            close_device();
+        }
+    }
+}
+
+/** Sets of bases that overlap, beside writes of all kinds, of pages of several sizes. */
+static void test_random(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t mem_pages, page_log2, steps;
+    } devices[] = {{300, 12, 20000}, {5000, 12, 10000}, {3003, 13, 5000}, {4096, 16, 5000}, {65536, 21, 5000}};
+    for (uint32_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+        struct bases s;
+        open_device(devices[d].mem_pages, devices[d].page_log2);
+        bases_open(&s, &kmd, 0, plane.pages, 1 + d);
+        for (uint32_t i = 0; i < devices[d].steps; i++) {
+            const uint32_t page = bases_random(&s, plane.pages), most = plane.pages - page;
+            const uint32_t n = 1 + bases_random(&s, bases_random(&s, 8) || most < 9 ? (most < 9 ? most : 9) : most);
+            if (bases_random(&s, 2)) {
+                memset(plane.dirty + page, 1, n);
+                bases_wrote(&s, page, n);
+            } else {
+                const uint64_t at = page * s.page + bases_random(&s, (uint32_t)s.page);
+                const size_t size = 1 + bases_random(&s, 1 << 16);
+                const uint64_t last = (at + size - 1) / s.page;
+                host_writes(at, size); /* perhaps beyond the end: the hal's to refuse */
+                bases_wrote(&s, page, (uint32_t)((last < plane.pages ? last : plane.pages - 1) - page + 1));
+            }
+            bases_step(&s);
+        }
+        bases_close(&s);
+        close_device();
+    }
+}
+
+/** While nothing is started, writes and the plane are left alone; a started one is asked for its own pages only. */
+static void test_cost(void **state)
+{
+    (void)state;
+    open_device(GIB / 4096, 12);
+    const uint64_t id = make(0, 1 << 20);
+    plane.dirty[3] = 1;
+    host_writes(0, 65536);
+    assert_int_equal(plane.commands, 0);
+    bases_ok(tern_base_start(&kmd, id), "start");
+    assert_int_equal(plane.commands, 1);
+    host_writes(4096, 1);
+    plane.dirty[GIB / 4096 - 1] = 1;
+    assert_int_equal(count(id), 1);
+    assert_int_equal(plane.commands, 2); /* one for each range, whatever its length */
+    assert_int_equal(plane.dirty[GIB / 4096 - 1], 1);
+    close_device();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_caps),         cmocka_unit_test(test_create_errors), cmocka_unit_test(test_life_errors),
+        cmocka_unit_test(test_query_errors), cmocka_unit_test(test_starts),        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_host_writes),  cmocka_unit_test(test_sizes),         cmocka_unit_test(test_four_ways),
+        cmocka_unit_test(test_failures),     cmocka_unit_test(test_random),        cmocka_unit_test(test_cost),
+    };
+    return cmocka_run_group_tests_name("bases", tests, NULL, NULL);
+}

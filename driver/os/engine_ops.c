@@ -16,7 +16,7 @@
 #include "os/tdr.h"
 
 #define SLOT_BYTES (TERN_SLOT_PAGES * TERN_PAGE)
-#define PREFIX TERN_PKT_LINE_BYTES
+#define PREFIX TERN_CHUNK_PREFIX
 
 /** The pieces of a chunk: its prefix, what lies in each run of the arena's pages, and data. */
 struct pieces {
@@ -50,6 +50,11 @@ static int write_chunk(const struct tern_context *c, const struct tern_chunk *s,
             s->job->data_size);
     }
     return r ? r : tern_device_write(c->proc->dev, p.piece, p.n);
+}
+
+int tern_chunk_write(const struct tern_chunk *s)
+{
+    return write_chunk(TERN_CONTEXT_OF(s->context), s, (uint64_t)s->slot * SLOT_BYTES);
 }
 
 static int prepare(struct tern_device *dev, uint32_t engine, const struct tern_chunk *s, struct tern_hw_entry *entry)

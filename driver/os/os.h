@@ -30,6 +30,7 @@
 
 #define TERN_DATA_PAGES 2u    /**< Place for the data that go with a chunk. */
 #define TERN_SLOT_PAGES 4u    /**< Place for one chunk in device memory: a line of prefix and TERN_CHUNK_BYTES. */
+#define TERN_CHUNK_PREFIX TERN_PKT_LINE_BYTES
 
 /** A user of the device, while it has processes. */
 struct tern_user {
@@ -116,6 +117,7 @@ struct tern_process {
     struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
     uint64_t seq;
+    uint64_t shift; /**< What it is told of times is so much more than the device's: it was on one of later time. */
     struct tern_job *flush[TERN_ENGINES_MAX]; /**< For its end, made ahead so that ending cannot fail. */
 };
 
@@ -182,11 +184,17 @@ void tern_device_note(struct tern_device *dev);
 int tern_pump_start(struct tern_device *dev);
 void tern_pump_stop(struct tern_device *dev);
 extern const struct tern_sched_ops tern_engine_ops; /* engine_ops.c */
+/** Writes a chunk where an engine is to find it, though it goes on from a save area: it was cut on another device. With
+ *  hal_lock held. */
+int tern_chunk_write(const struct tern_chunk *s);
 
 /* job.c; with dev->lock held */
 struct tern_job *tern_job_create(const void *packets, uint32_t size, const char *label);
 struct tern_job *tern_job_create_data(const void *packets, uint32_t size, const void *data, uint32_t data_size,
                                       const char *label);
+/** Room for the scheduler to index the job's fence_signals, so that a context that waits for one lends the job its
+ *  band. False: no memory. */
+bool tern_job_make_room(struct tern_job *job);
 void tern_job_free(struct tern_job *job);
 /** The paging buffer with which an engine begins: no translation of an earlier owner, a valid
  * context-save area. NULL: no memory. */
@@ -214,7 +222,14 @@ int tern_process_check(struct tern_process *proc);
  *  held. */
 void tern_process_end(struct tern_process *proc);
 
-/* context.c; with dev->lock held, and no work of it left */
+/* context.c */
+/** tern_context_create with the driver's memory of it at addresses that are given, or 0; and tern_context_take_data. */
+int tern_context_make(struct tern_process *proc, const struct tern_context_desc *desc, uint32_t arena_address,
+                      struct tern_context **out);
+int tern_context_make_data(struct tern_context *c, uint32_t address);
+/** The pages of its save area, in order: kmd.save_pages of them. */
+void tern_context_save_pages(const struct tern_context *c, uint32_t *page);
+/* With dev->lock held, and no work of it left: */
 /** Gives its pages back, once. */
 void tern_context_take_pages(struct tern_context *c);
 /** Takes it out of its process and its queue, and frees it. */

@@ -131,9 +131,9 @@ static void deliver_user(struct tern_device *dev, struct tern_job *job)
         .fence = job->fence,
         .result = job->result,
         .engine = job->engine,
-        .submitted = job->submitted,
-        .begin = job->begin,
-        .end = job->end,
+        .submitted = job->submitted + c->proc->shift,
+        .begin = job->begun ? job->begin + c->proc->shift : 0,
+        .end = job->begun ? job->end + c->proc->shift : 0,
         .user = c->user,
     };
     if (job->result == TERN_COMPLETED) {
@@ -159,7 +159,9 @@ static bool deliver(struct tern_device *dev)
     bool any = false;
     while ((job = tern_sched_ended(&dev->sched))) {
         any = true;
-        tern_device_saw(dev, job->end);
+        if ((int64_t)job->end > 0) { /* else it ran before time 0: on another device */
+            tern_device_saw(dev, job->end);
+        }
         tern_observer_ended(dev, job);
         if (job->done) {
             job->done(job);

@@ -190,7 +190,10 @@ static void moved(struct tern_memory *m)
 
 static int map(struct tern_allocation *a, const struct tern_allocation_want *want, bool movable)
 {
-    struct tern_memory *m = NULL;
+    struct tern_memory *m = want->memory;
+    while (m && m->moving) {
+        pthread_cond_wait(&m->dev->changed, &m->dev->lock);
+    }
     int r = want->handle ? tern_share_find(a->proc, want->handle, a->flags, &m) : 0;
     r = r || m || !movable || is_sparse(a) || tern_residency_may_commit(a->proc, a->pages) ? r : -ENOSPC;
     if (!r && m) {
@@ -299,7 +302,7 @@ int tern_allocation_make(struct tern_process *proc, const struct tern_allocation
     a->internal = want->internal;
     a->low = want->low;
     a->born = UINT64_MAX; /* until it is there */
-    a->imported = want->handle;
+    a->imported = want->handle || want->memory;
     a->pages = pages > TERN_VA_END ? TERN_VA_END : (uint32_t)pages;
     tern_list_init(&a->node);
     tern_list_init(&a->mapping);

@@ -120,6 +120,7 @@ struct tern_allocation_want {
     bool low;      /**< but among those of the process, not at the end of its addresses. */
     bool stays;    /**< Never evicted, as the internal ones are not. */
     const uint8_t *handle; /**< Of the memory that it is to map, instead of a new one of a size; or NULL. */
+    struct tern_memory *memory; /**< The same by the memory itself, which has another mapping that stays; or NULL. */
 };
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,
                          struct tern_allocation **out);
@@ -204,6 +205,11 @@ int tern_share_watch(struct tern_memory *m);
 /** Pages [page, + count), of those from bit `at` of bits on, were reported to one mapping: the others have not. */
 void tern_share_written(const struct tern_allocation *a, uint32_t page, uint32_t count, uint32_t at,
                         const uint32_t *bits);
+/** How many handles it has; and each of them: what it gives. */
+uint32_t tern_share_count(const struct tern_allocation *a);
+uint32_t tern_share_get(const struct tern_allocation *a, uint32_t i, uint8_t handle[TERN_HANDLE_BYTES]);
+/** A handle that it had elsewhere. -EEXIST: it names memory of this device; -ENOMEM. */
+int tern_share_restore(struct tern_allocation *a, uint32_t access, const uint8_t handle[TERN_HANDLE_BYTES]);
 /** Its handles name nothing any more. */
 void tern_share_end(struct tern_allocation *a);
 

@@ -113,6 +113,46 @@ static void end(struct export *e)
     free(e);
 }
 
+uint32_t tern_share_count(const struct tern_allocation *a)
+{
+    uint32_t n = 0;
+    TERN_LIST_EACH(node, &a->exports)
+    {
+        n++;
+    }
+    return n;
+}
+
+uint32_t tern_share_get(const struct tern_allocation *a, uint32_t i, uint8_t handle[TERN_HANDLE_BYTES])
+{
+    const struct tern_list *node = a->exports.next;
+    for (; i; i--) {
+        node = node->next;
+    }
+    const struct export *e = TERN_LIST_ENTRY(node, struct export, own);
+    memcpy(handle, e->handle, TERN_HANDLE_BYTES);
+    return e->access;
+}
+
+int tern_share_restore(struct tern_allocation *a, uint32_t access, const uint8_t handle[TERN_HANDLE_BYTES])
+{
+    struct tern_device *dev = a->proc->dev;
+    if (look_up(dev, handle)) {
+        return tern_error(-EEXIST, "the allocation at 0x%08x was exported by a handle that names other memory here",
+                          a->va * TERN_PAGE);
+    }
+    struct export *e = calloc(1, sizeof *e);
+    if (!e) {
+        return tern_error_memory("a handle");
+    }
+    e->a = a;
+    e->access = access;
+    memcpy(e->handle, handle, TERN_HANDLE_BYTES);
+    tern_list_append(&dev->exports[handle[0]], &e->node);
+    tern_list_append(&a->exports, &e->own);
+    return 0;
+}
+
 void tern_share_end(struct tern_allocation *a)
 {
     while (!tern_list_empty(&a->exports)) {

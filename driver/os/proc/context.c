@@ -69,7 +69,22 @@ static int make_save(struct tern_context *c)
     return r;
 }
 
+void tern_context_save_pages(const struct tern_context *c, uint32_t *page)
+{
+    for (uint32_t i = 0; i < c->save_runs; i++) {
+        for (uint32_t k = 0; k < c->save[i].count; k++) {
+            *page++ = c->save[i].page + k;
+        }
+    }
+}
+
 int tern_os_context_create(struct tern_process *proc, const struct tern_context_desc *desc, struct tern_context **out)
+{
+    return tern_context_make(proc, desc, 0, out);
+}
+
+int tern_context_make(struct tern_process *proc, const struct tern_context_desc *desc, uint32_t arena_address,
+                      struct tern_context **out)
 {
     struct tern_device *dev = proc->dev;
     struct tern_context_desc d;
@@ -108,7 +123,8 @@ int tern_os_context_create(struct tern_process *proc, const struct tern_context_
     tern_list_init(&c->absent);
     snprintf(c->name, sizeof c->name, "%s", desc->name ? desc->name : "unnamed");
     struct tern_allocation_want arena = {
-        .size = 2ull * TERN_SLOT_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .internal = true};
+        .size = 2ull * TERN_SLOT_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .address = arena_address,
+        .internal = true};
     pthread_mutex_lock(&dev->lock);
     r = tern_process_enter(proc);
     pthread_mutex_unlock(&dev->lock);
@@ -145,9 +161,14 @@ int tern_os_context_create(struct tern_process *proc, const struct tern_context_
 
 int tern_os_context_take_data(struct tern_context *c)
 {
+    return tern_context_make_data(c, 0);
+}
+
+int tern_context_make_data(struct tern_context *c, uint32_t address)
+{
     struct tern_device *dev = c->proc->dev;
-    const struct tern_allocation_want want = {
-        .size = 2ull * TERN_DATA_PAGES * TERN_PAGE, .flags = TERN_MEM_READ, .internal = true, .low = true};
+    const struct tern_allocation_want want = {.size = 2ull * TERN_DATA_PAGES * TERN_PAGE, .flags = TERN_MEM_READ,
+                                              .address = address, .internal = true, .low = true};
     struct tern_allocation *data = NULL;
     if (tern_inherit_check(dev)) {
         return -ENODEV;
@@ -214,15 +235,6 @@ void tern_os_context_destroy(struct tern_context *c)
     pthread_mutex_unlock(&dev->lock);
 }
 
-/** Room for the scheduler to index the job's fence_signals, so that a context that waits
- * for one lends the job its band. False: no memory. */
-static bool make_room_for_signals(struct tern_job *job)
-{
-    const uint32_t n = tern_job_signals(job, NULL);
-    job->signals = n ? calloc(n, sizeof *job->signals) : NULL;
-    return !n || job->signals;
-}
-
 /** Queues the job, if there is one: NULL, for lack of memory. quiet: tern_os_submit_quietly. */
 static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint64_t *fence)
 {
@@ -231,7 +243,7 @@ static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint
         tern_job_free(job);
         return -ENODEV;
     }
-    if (!job || !make_room_for_signals(job)) {
+    if (!job || !tern_job_make_room(job)) {
         tern_job_free(job);
         return tern_error_memory("a DMA buffer");
     }

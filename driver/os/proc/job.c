@@ -37,6 +37,13 @@ struct tern_job *tern_job_create_data(const void *packets, uint32_t size, const 
     return job;
 }
 
+bool tern_job_make_room(struct tern_job *job)
+{
+    const uint32_t n = tern_job_signals(job, NULL);
+    job->signals = n ? calloc(n, sizeof *job->signals) : NULL;
+    return !n || job->signals;
+}
+
 void tern_job_free(struct tern_job *job)
 {
     if (job) {

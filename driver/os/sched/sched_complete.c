@@ -105,7 +105,8 @@ static void begin_job(struct tern_sched_context *c, struct tern_job *job, uint64
     if (job->begun) {
         return;
     }
-    uint64_t waited = begin > job->submitted ? begin - job->submitted : 0;
+    const int64_t since = (int64_t)(begin - job->submitted); /* submitted may be before time 0: on another device */
+    uint64_t waited = since > 0 ? (uint64_t)since : 0;
     job->begin = begin;
     job->begun = true;
     c->stats.waited += waited;

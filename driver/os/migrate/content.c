@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Bytes of a memory, on the device or on the host; the pager may move blocks meanwhile. */
+#include "os/migrate/image.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+
+/** The hal lock is held for at most so much. */
+#define PIECE (1u << 20)
+
+static struct tern_block *block_of(const struct tern_memory *m, uint32_t page)
+{
+    return &m->blocks[(m->offset + page) / TERN_PAGES_SPAN];
+}
+
+static int commit(struct tern_block *b)
+{
+    struct tern_device *dev = b->m->dev;
+    pthread_mutex_lock(&dev->lock);
+    const int r = tern_sparse_commit(b);
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+/** Bytes that lie side by side, with the hal lock held: *n of them. */
+static int copy(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, uint64_t size, uint64_t *n)
+{
+    struct tern_device *dev = b->m->dev;
+    int r = 0;
+    *n = (uint64_t)b->pages * TERN_PAGE - offset;
+    if (b->on_host) {
+        *n = *n < size ? *n : size;
+        if (write) {
+            r = b->m->sparse ? commit(b) : 0;
+            return r ? r : tern_block_host_write(b, offset, data, *n);
+        }
+        tern_block_host_read(b, offset, data, *n);
+        return 0;
+    }
+    if (!b->run_count) {
+        return tern_error(-EIO, "the process was killed, and its memory is gone");
+    }
+    const uint64_t at = tern_block_physical(b, offset, n);
+    *n = *n < size ? *n : size;
+    return write ? tern_device_write(dev, &(struct tern_iovec){at, data, *n}, 1) : tern_device_read(dev, at, data, *n);
+}
+
+static int transfer(struct tern_memory *m, bool write, uint32_t page, uint32_t count, uint8_t *data)
+{
+    uint64_t at = (uint64_t)page * TERN_PAGE, left = (uint64_t)count * TERN_PAGE;
+    int r = 0;
+    while (!r && left) {
+        tern_ticket_lock(&m->dev->hal_lock);
+        for (uint64_t held = 0, n; !r && left && held < PIECE; held += n) {
+            struct tern_block *b = block_of(m, (uint32_t)(at / TERN_PAGE));
+            n = 0;
+            r = copy(b, write, at - (uint64_t)b->first * TERN_PAGE, data, left < PIECE ? left : PIECE, &n);
+            at += n;
+            data += n;
+            left -= n;
+        }
+        tern_ticket_unlock(&m->dev->hal_lock);
+    }
+    return r;
+}
+
+int tern_content_read(struct tern_memory *m, uint32_t page, uint32_t count, void *data)
+{
+    return transfer(m, false, page, count, data);
+}
+
+int tern_content_write(struct tern_memory *m, uint32_t page, uint32_t count, const void *data)
+{
+    return transfer(m, true, page, count, (uint8_t *)(uintptr_t)data);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/migrate/end.h"
+
+#include <stdlib.h>
+
+#include "base/completions.h"
+#include "os/os.h"
+
+static void silence(struct tern_context *c)
+{
+    c->completed = NULL;
+    TERN_LIST_EACH(node, &c->sched.jobs)
+    {
+        struct tern_job *job = TERN_LIST_ENTRY(node, struct tern_job, node);
+        free(job->user); /* the completion that was to come */
+        job->user = NULL;
+    }
+    if (c->completions) {
+        c->completions->users--;
+        c->completions = NULL;
+    }
+}
+
+void tern_migrate_silence(struct tern_process *proc)
+{
+    pthread_mutex_lock(&proc->dev->lock);
+    TERN_LIST_EACH(node, &proc->contexts)
+    {
+        silence(TERN_LIST_ENTRY(node, struct tern_context, node));
+    }
+    pthread_mutex_unlock(&proc->dev->lock);
+}

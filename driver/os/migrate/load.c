@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The target's side: image, checks, objects, contents, work; then run, or as if nothing had come. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/completions.h"
+#include "base/error.h"
+#include "os/migrate/end.h"
+#include "os/migrate/migrate.h"
+#include "os/migrate/records.h"
+
+struct tern_loading {
+    struct tern_device *dev;
+    struct tern_image *image;
+};
+
+/* ---------------------------------------------------------------------- contents */
+
+static int read_pages(const struct tern_image *image, struct tern_stream *s)
+{
+    struct tern_pages pages;
+    struct tern_page_run run;
+    int r = tern_get_pages(s, image->memory_count - 1, TERN_VA_END, &pages);
+    while (!r && tern_pages_next(&pages, &run)) {
+        const struct tern_image_memory *m = &image->memories[pages.memory];
+        if (run.first > m->pages || run.count > m->pages - run.first) {
+            return tern_record_refuse(s, "pages %llu and %llu more of memory %llu, which has %u",
+                                      (unsigned long long)run.first, (unsigned long long)run.count,
+                                      (unsigned long long)pages.memory, m->pages);
+        }
+        if (run.data) { /* what is zero is so since it was made, and is sent once */
+            r = tern_content_write(m->real, (uint32_t)run.first, (uint32_t)run.count, run.data);
+        }
+    }
+    return r;
+}
+
+/** All that is left; `next` is the type of the record that has been read, or 0. */
+static int read_contents(const struct tern_image *image, struct tern_stream *s, uint32_t next)
+{
+    enum tern_record_type type = (enum tern_record_type)next;
+    int r = next != 0;
+    for (; r > 0; r = tern_record_next(s, &type)) {
+        if (type != TERN_RECORD_PAGES || !image->memory_count) {
+            return tern_record_refuse(s, "a %s is not expected here", tern_record_name(type));
+        }
+        r = read_pages(image, s);
+        if (r) {
+            return r;
+        }
+    }
+    return r;
+}
+
+/* -------------------------------------------------------------------------- time */
+
+/** Times that a process is told never go back. */
+static void shift_times(const struct tern_image *image, struct tern_device *dev)
+{
+    const uint64_t now = tern_os_device_time(dev), then = image->device.time;
+    for (uint32_t i = 0; i < image->process_count; i++) {
+        image->processes[i].real->shift = then > now ? then - now : 0;
+    }
+}
+
+/* ---------------------------------------------------------------------------- work */
+
+/** Completions of what is queued can be told. -ENOMEM. */
+static int reserve(struct tern_context *c, const struct tern_context_desc *d)
+{
+    int r = 0;
+    pthread_mutex_lock(&c->proc->dev->lock);
+    TERN_LIST_EACH(node, &c->sched.jobs)
+    {
+        struct tern_job *job = TERN_LIST_ENTRY(node, struct tern_job, node);
+        job->user = d->completions && !r ? tern_completion_reserve(c->proc->id) : NULL;
+        r = r || job->user || !d->completions ? r : tern_error_memory("a completion");
+    }
+    c->completions = d->completions;
+    c->completed = d->completed;
+    c->user = d->user;
+    if (c->completions) {
+        c->completions->users++;
+    }
+    pthread_mutex_unlock(&c->proc->dev->lock);
+    return r;
+}
+
+static int attach(const struct tern_image *image, const struct tern_migrate_owner *owner)
+{
+    int r = 0;
+    for (uint32_t i = 0; i < image->process_count; i++) {
+        const struct tern_image_process *p = &image->processes[i];
+        for (uint32_t k = 0; !r && k < p->context_count; k++) {
+            struct tern_context_desc d = {.size = sizeof d};
+            if (owner && owner->context) {
+                owner->context(owner->user, p->id, p->contexts[k].id, &d);
+            }
+            r = reserve(p->contexts[k].real, &d);
+        }
+    }
+    return r;
+}
+
+/* --------------------------------------------------------------------------- calls */
+
+static int load(struct tern_loading *l, const char *partition, struct tern_stream *s,
+                const struct tern_migrate_owner *owner)
+{
+    uint32_t next = 0;
+    int r = tern_image_read_device(s, l->dev, partition, &l->image);
+    r = r ? r : tern_image_read(l->image, s, l->dev, &next);
+    r = r ? r : tern_image_check(l->image, l->dev);
+    r = r ? r : tern_restore_space(l->image, l->dev, partition);
+    r = r ? r : read_contents(l->image, s, next);
+    if (r) {
+        return r;
+    }
+    shift_times(l->image, l->dev);
+    r = tern_restore_work(l->image);
+    return r ? r : attach(l->image, owner);
+}
+
+int tern_migrate_load(struct tern_device *dev, const char *partition, struct tern_stream *s,
+                      const struct tern_migrate_owner *owner, struct tern_loading **out)
+{
+    struct tern_loading *l = calloc(1, sizeof *l);
+    if (!l) {
+        return tern_error_memory("a migration");
+    }
+    l->dev = dev;
+    const int r = load(l, partition, s, owner);
+    if (r) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", tern_last_error());
+        tern_migrate_drop(l);
+        return tern_error(r, "%s", why);
+    }
+    *out = l;
+    return 0;
+}
+
+static void free_loading(struct tern_loading *l)
+{
+    tern_image_free(l->image);
+    free(l);
+}
+
+void tern_migrate_commit(struct tern_loading *l)
+{
+    for (uint32_t i = 0; i < l->image->process_count; i++) {
+        const struct tern_image_process *p = &l->image->processes[i];
+        const int r = p->suspended ? 0 : tern_os_process_resume(p->real);
+        (void)r; /* the device is lost: the processes are in error, as their owner sees */
+    }
+    free_loading(l);
+}
+
+void tern_migrate_drop(struct tern_loading *l)
+{
+    for (uint32_t i = 0; l->image && i < l->image->process_count; i++) {
+        struct tern_process *proc = l->image->processes[i].real;
+        if (proc) {
+            tern_migrate_silence(proc);
+            int r = tern_os_process_kill(proc);
+            r = r ? r : tern_os_process_destroy(proc);
+            (void)r; /* it is in no child of a fork, and no callback */
+        }
+    }
+    free_loading(l);
+}
+
+/* ------------------------------------------------------------------- what was loaded */
+
+uint32_t tern_loading_count(const struct tern_loading *l)
+{
+    return l->image->process_count;
+}
+
+struct tern_process *tern_loading_process(const struct tern_loading *l, uint32_t i, uint32_t *number)
+{
+    if (i >= l->image->process_count) {
+        return NULL;
+    }
+    *number = l->image->processes[i].id;
+    return l->image->processes[i].real;
+}
+
+struct tern_context *tern_loading_context(const struct tern_loading *l, uint32_t process, uint32_t i, uint32_t *number)
+{
+    const struct tern_image_process *p = &l->image->processes[process];
+    if (i >= p->context_count) {
+        return NULL;
+    }
+    *number = p->contexts[i].id;
+    return p->contexts[i].real;
+}
+
+static const struct tern_image_allocation *find(const struct tern_loading *l, uint32_t process, uint32_t address)
+{
+    const struct tern_image_process *p = &l->image->processes[process];
+    for (uint32_t i = 0; i < p->allocation_count; i++) {
+        if (p->allocations[i].va * TERN_PAGE == address && !p->allocations[i].retired) {
+            return &p->allocations[i];
+        }
+    }
+    return NULL;
+}
+
+struct tern_allocation *tern_loading_allocation(const struct tern_loading *l, uint32_t process, uint32_t address)
+{
+    const struct tern_image_allocation *a = find(l, process, address);
+    return a && !a->fence ? a->real : NULL;
+}
+
+struct tern_fence *tern_loading_fence(const struct tern_loading *l, uint32_t process, uint32_t address)
+{
+    const struct tern_image_allocation *a = find(l, process, address);
+    struct tern_process *proc = l->image->processes[process].real;
+    TERN_LIST_EACH(node, &proc->fences)
+    {
+        struct tern_fence *f = TERN_LIST_ENTRY(node, struct tern_fence, node);
+        if (a && a->fence && f->page == a->real) {
+            return f;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Processes move to another device of the same geometry, in the middle of their kernels, or into a file and back
+ * (docs/migration.md).
+ *
+ *     source                                      target
+ *     tern_migrate_stop(procs)                    tern_migrate_load(dev, stream)
+ *     tern_migrate_write(m, stream)   - - - - ->  tern_migrate_commit(l)     they run here from now on
+ *     tern_migrate_end(m)            <- - - - -   acknowledged
+ *
+ * Until the target runs them, the source can go on: tern_migrate_go_on. Until then they have no effect on the target's
+ * owner but the memory that they take, and tern_migrate_drop gives that back.
+ *
+ * Blocking: all of them, for engines, copies and the stream; not for work. Nothing else may be called for the
+ * processes while they are saved, by whoever; other processes notice nothing but the time of copies.
+ */
+#ifndef TERN_OS_MIGRATE_MIGRATE_H
+#define TERN_OS_MIGRATE_MIGRATE_H
+
+#include "stream/stream.h"
+#include "tern/tern.h"
+
+/* ---------------------------------------------------------------------- the source */
+
+struct tern_saving;
+/**
+ * Stops the processes, at least one, all of one device: as tern_process_suspend. They must be all that share memory
+ * with any of them. -EBUSY: others do; -EIO, -ENOMEM. On failure they go on.
+ */
+int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern_saving **out);
+/** Writes all of them, and the stream's end. On failure they are still stopped. The stream's errors; -EIO: those of
+ *  the device. */
+int tern_migrate_write(struct tern_saving *m, struct tern_stream *s);
+/** They go on here (those that were not suspended before). Frees m. */
+void tern_migrate_go_on(struct tern_saving *m);
+/** They are on the target now: killed here, without a completion of what they still had queued. Frees m. */
+void tern_migrate_end(struct tern_saving *m);
+
+/* ---------------------------------------------------------------------- the target */
+
+/** Where completions of a context go from now on: fills completed and user, or completions. May be NULL. */
+struct tern_migrate_owner {
+    void (*context)(void *user, uint32_t process, uint32_t context, struct tern_context_desc *desc);
+    void *user;
+};
+
+struct tern_loading;
+/**
+ * Reads a stream to its end and makes its processes in a partition (NULL: the default one). They do not run yet.
+ * -ENOENT: there is no such partition; -EPROTO: what was read is damaged, or is of
+ * a device that this one cannot replace; -ENOSPC, -ENOMEM, -EEXIST: a handle of theirs names memory here; -EPERM: the
+ * band REALTIME; -EIO. On failure the device is as it was.
+ */
+int tern_migrate_load(struct tern_device *dev, const char *partition, struct tern_stream *s,
+                      const struct tern_migrate_owner *owner, struct tern_loading **out);
+/** They run; the objects are the caller's as if it had made them. Frees l. */
+void tern_migrate_commit(struct tern_loading *l);
+/** As if they had never been loaded. Frees l. */
+void tern_migrate_drop(struct tern_loading *l);
+
+/* What was loaded, by the numbers of the source, until commit or drop; NULL: there is none. */
+uint32_t tern_loading_count(const struct tern_loading *l);
+/** The i-th process; its number, the source's, in *number. */
+struct tern_process *tern_loading_process(const struct tern_loading *l, uint32_t i, uint32_t *number);
+/** The i-th context of that, and its number there. */
+struct tern_context *tern_loading_context(const struct tern_loading *l, uint32_t process, uint32_t i, uint32_t *number);
+/** What is at an address in the i-th process. */
+struct tern_allocation *tern_loading_allocation(const struct tern_loading *l, uint32_t process, uint32_t address);
+struct tern_fence *tern_loading_fence(const struct tern_loading *l, uint32_t process, uint32_t address);
+
+#endif

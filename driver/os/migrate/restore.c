@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * From an image to processes: by the functions that make objects for everybody, each at its old address. So what they
+ * refuse is refused here, and what was made is undone as the end of a process is. Pages are wherever there are some;
+ * tables and lists of pages are new.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "os/migrate/image.h"
+#include "os/service.h"
+
+/** The memory of the first mapping is new, the others map it too. */
+static int make_allocation(struct tern_image *image, struct tern_image_process *p, struct tern_image_allocation *a)
+{
+    struct tern_image_memory *m = &image->memories[a->memory];
+    const struct tern_allocation_want want = {.size = (uint64_t)m->pages * TERN_PAGE, .flags = a->flags,
+                                              .address = a->va * TERN_PAGE, .stays = m->stays, .memory = m->real};
+    const int r = tern_allocation_make(p->real, &want, &a->real);
+    if (!r) {
+        m->real = a->real->mem;
+        a->real->imported = a->imported;
+        a->real->born = m->real->movable ? a->born : UINT64_MAX;
+    }
+    return r;
+}
+
+/** It is a fence of the process. */
+static int make_fence(struct tern_process *proc, struct tern_allocation *page)
+{
+    struct tern_fence *f = calloc(1, sizeof *f);
+    if (!f) {
+        return tern_error_memory("a fence");
+    }
+    f->api = &tern_os_api;
+    f->page = page;
+    tern_list_append(&proc->fences, &f->node);
+    return 0;
+}
+
+static int commit_blocks(const struct tern_image_memory *m)
+{
+    int r = 0;
+    for (uint32_t i = 0; !r && m->sparse && i < m->blocks; i++) {
+        r = m->committed[i / 32] >> i % 32 & 1 ? tern_sparse_commit(&m->real->blocks[i]) : 0;
+    }
+    return r;
+}
+
+/** What else an allocation is. */
+static int finish_allocation(const struct tern_image *image, const struct tern_image_process *p,
+                             const struct tern_image_allocation *a)
+{
+    struct tern_device *dev = p->real->dev;
+    pthread_mutex_lock(&dev->lock);
+    int r = tern_process_check(p->real);
+    r = r || !a->fence ? r : make_fence(p->real, a->real);
+    r = r ? r : commit_blocks(&image->memories[a->memory]);
+    for (uint32_t i = 0; !r && i < a->export_count; i++) {
+        r = tern_share_restore(a->real, a->exports[i].access, a->exports[i].handle);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+static int make_process(struct tern_image *image, struct tern_image_process *p, struct tern_device *dev,
+                        const char *partition)
+{
+    const struct tern_owner owner = {.partition = partition};
+    int r = tern_os_process_create_for(dev, p->name, &owner, &p->real);
+    r = r ? r : tern_os_process_suspend(p->real);
+    for (uint32_t i = 0; !r && i < p->allocation_count; i++) {
+        r = make_allocation(image, p, &p->allocations[i]);
+        r = r ? r : finish_allocation(image, p, &p->allocations[i]);
+    }
+    return r;
+}
+
+int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition)
+{
+    int r = 0;
+    for (uint32_t i = 0; !r && i < image->process_count; i++) {
+        r = make_process(image, &image->processes[i], dev, partition);
+    }
+    return r;
+}

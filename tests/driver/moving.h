@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Processes on one device that go on on another: both of them, streams between them, and what is loaded. */
+#ifndef MOVING_H
+#define MOVING_H
+
+#include "free_pages.h"
+#include "os/migrate/migrate.h"
+#include "pausing.h"
+#include "rig.h"
+
+/** Takes single pages of a device, with gaps between them, so that what comes lies elsewhere and in pieces. */
+struct taken {
+    struct tern_run run[4096];
+    uint32_t n;
+};
+
+static inline void scatter(struct tern_device *d, struct taken *t, uint32_t most)
+{
+    struct tern_run gap[4096];
+    uint32_t gaps = 0;
+    t->n = 0;
+    pthread_mutex_lock(&d->lock);
+    while (t->n < most && tern_pages_take(d->partition.pages, 1, &t->run[t->n]) == 0) {
+        t->n++;
+        if (tern_pages_take(d->partition.pages, 1 + t->n % 3, &gap[gaps]) == 0) {
+            gaps++;
+        }
+    }
+    while (gaps) {
+        tern_pages_give(d->partition.pages, &gap[--gaps]);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+static inline void gather(struct tern_device *d, struct taken *t)
+{
+    pthread_mutex_lock(&d->lock);
+    while (t->n) {
+        tern_pages_give(d->partition.pages, &t->run[--t->n]);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+/** The device that work moves to, while `dev` is the one that it comes from; and of the same backend unless the
+ *  environment names another. */
+static struct tern_device *there;
+static struct pausing *here;
+
+static inline void open_there(const char *config)
+{
+    const char *other = getenv("TERN_TEST_THERE");
+    ok_or_skip(tern_device_open(other ? other : getenv("TERN_BACKEND"), config, &there));
+}
+
+static inline void open_both(const char *config)
+{
+    b.size = 0;
+    here = pausing_open(NULL, config, &dev);
+    open_there(config);
+}
+
+static inline void close_both(void)
+{
+    ok(tern_device_close(there));
+    ok(tern_device_close(dev));
+}
+
+/** A stream in memory, of the processes; they are stopped. */
+static inline struct tern_stream *saved(struct tern_process *const *procs, uint32_t n, struct tern_saving **m)
+{
+    struct tern_stream *s;
+    ok(tern_migrate_stop(procs, n, m));
+    ok(tern_stream_write_memory(&s));
+    ok(tern_migrate_write(*m, s));
+    return s;
+}
+
+/** Loads what was written. */
+static inline struct tern_loading *loaded(struct tern_device *to, const struct tern_stream *from,
+                                          const struct tern_migrate_owner *owner)
+{
+    struct tern_loading *l;
+    struct tern_stream *s;
+    size_t n;
+    const void *bytes = tern_stream_memory(from, &n);
+    ok(tern_stream_read_memory(bytes, n, &s));
+    ok(tern_migrate_load(to, NULL, s, owner, &l));
+    tern_stream_close(s);
+    return l;
+}
+
+/** Processes that are on their way: not running here any more, nor there yet. */
+struct journey {
+    struct tern_saving *saving;
+    struct tern_stream *stream;
+    struct tern_loading *loading;
+};
+
+static inline struct journey depart(struct tern_process *const *procs, uint32_t n,
+                                    const struct tern_migrate_owner *owner)
+{
+    struct journey j;
+    j.stream = saved(procs, n, &j.saving);
+    j.loading = loaded(there, j.stream, owner);
+    return j;
+}
+
+/** They run there, and the device here forgets them; what it left of them is to be destroyed. */
+static inline void arrive(struct journey *j)
+{
+    tern_migrate_commit(j->loading);
+    tern_migrate_end(j->saving);
+    tern_stream_close(j->stream);
+}
+
+/** What is left here of a process that has moved. */
+static inline void forget(struct tern_process *p)
+{
+    assert_int_equal(tern_process_status(p, NULL), -EIO);
+    ok(tern_process_destroy(p));
+}
+
+/** The actor as it is on the other device: what it was here is gone. */
+static inline void actor_follow(struct actor *a, const struct tern_loading *l, uint32_t i)
+{
+    uint32_t number;
+    struct actor to = *a;
+    to.p = tern_loading_process(l, i, &number);
+    assert_int_equal(number, a->p->id);
+    to.c = tern_loading_context(l, i, 0, &number);
+    assert_int_equal(number, a->c->id);
+    to.code = tern_loading_allocation(l, i, tern_allocation_address(a->code));
+    to.args = tern_loading_allocation(l, i, tern_allocation_address(a->args));
+    to.stack = tern_loading_allocation(l, i, tern_allocation_address(a->stack));
+    to.data = tern_loading_allocation(l, i, tern_allocation_address(a->data));
+    assert_true(to.code && to.args && to.stack && to.data);
+    *a = to;
+}
+
+#endif

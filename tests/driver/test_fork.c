@@ -91,12 +91,15 @@ static void call_everything(struct all *o)
     struct tern_fault fault = {.size = sizeof fault};
     uint64_t value = 0;
     uint32_t bits[1];
+    const uint32_t at = tern_allocation_address(o->a);
+    uint8_t handle[TERN_HANDLE_BYTES] = {0};
 
     if (!tern_device_inherited(dev)) {
         _exit(2);
     }
     tern_device_query(dev, &info); /* what does not change can be asked */
     tern_device_time(dev);
+    tern_device_time_seen(dev);
     tern_context_query(o->c, &stats);
     if (info.engines == 0 || tern_context_ended(o->c) != 0 || tern_allocation_size(o->a) != 65536) {
         _exit(3);
@@ -107,6 +110,11 @@ static void call_everything(struct all *o)
     REFUSED(tern_allocation_create(o->p, 4096, TERN_MEM_READ, 0, &a));
     REFUSED(tern_allocation_read(o->a, 0, &value, sizeof value));
     REFUSED(tern_allocation_write(o->a, 0, &value, sizeof value));
+    REFUSED(tern_allocation_export(o->a, TERN_MEM_READ, handle));
+    REFUSED(tern_allocation_import(o->p, handle, TERN_MEM_READ, 0, &a));
+    REFUSED(tern_allocation_make_resident(o->a));
+    REFUSED(tern_allocation_evict(o->a));
+    REFUSED(tern_context_set_residency(o->c, &at, 1));
     REFUSED(tern_context_create(o->p, &desc, &c));
     REFUSED(tern_context_set_priority(o->c, TERN_BAND_IDLE, 0));
     REFUSED(tern_submit(o->c, b.w, b.size, "child", &value));

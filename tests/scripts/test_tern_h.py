@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern.h names each error that a call gives, and each of its structs begins with its size.
+"""tern.h names each error that a call gives, each of its structs begins with its size, and forks are tried with each.
 
 Errors are looked for in driver/os: those that a function names itself, and those of the functions that it calls. A call
 that gives an error which its comment does not name fails here; so does an exception below that is needed no more.
@@ -105,6 +105,11 @@ class Header(unittest.TestCase):
                     wrong.append(f"{name}: -{error} is not in its comment")
         self.assertEqual(wrong, [])
         self.assertEqual(needed, set(EXCEPTIONS))
+
+    def test_forks(self):
+        """The child of a fork tries each call."""
+        tried = (ROOT / "tests/driver/test_fork.c").read_text()
+        self.assertEqual([c for c in declared() if f"{c}(" not in tried], [])
 
     def test_sizes(self):
         structs = re.findall(r"^struct (tern_\w+) \{\n(.*)$", HEADER, re.M)

@@ -81,11 +81,12 @@ __kernel void atomics(__global const uint *in, volatile __global uint *out, uint
 
 /** Compare and swap on words that a work-item has alone, four at a time of which none waits for another, in global and
  *  in local memory. Each lane compares with a value of its own: what is there, or that with one bit changed, in all
- *  positions over lanes and turns. */
+ *  positions over lanes and turns. If there are few, each word has a line of memory to itself: then the requests are so
+ *  many that some wait when a stop comes to its end. */
 __kernel void swaps(__global const uint *in, volatile __global uint *out, uint turns)
 {
     volatile __local uint words[4 * MOST];
-    size_t i = get_global_id(0), n = get_global_size(0);
+    size_t i = get_global_id(0), n = get_global_size(0), apart = n <= 128 ? 16 : 1;
     uint l = get_local_id(0), size = get_local_size(0), v = in[i], sum = 0, there[8], expect[8], old[8];
     for (uint k = 0; k < 4; k++) {
         there[k] = 0;
@@ -97,7 +98,7 @@ __kernel void swaps(__global const uint *in, volatile __global uint *out, uint t
             expect[k] = there[k] ^ (l + k + turn & 1 ? one : 0);
         }
         for (uint k = 0; k < 4; k++) {
-            old[k] = atomic_cmpxchg(&out[(1 + k) * n + i], expect[k], v + k);
+            old[k] = atomic_cmpxchg(&out[((1 + k) * n + i) * apart], expect[k], v + k);
         }
         for (uint k = 4; k < 8; k++) {
             old[k] = atomic_cmpxchg(&words[(k - 4) * size + l], expect[k], v + k);
@@ -213,14 +214,22 @@ __kernel void many(__global const uint *in, __global uint *out, uint unused)
     out[get_global_id(0)] = tile[get_local_size(0) - 1 - l] + (uint)get_group_id(0);
 }
 
-/** Chains of reads all over the input, a page a step. */
+/** Reads all over the input: chains of them, a page a step; then so many that wait for nothing that some have not begun
+ *  when a stop comes to its end. The number of words is a power of two. */
 __kernel void gather(__global const uint *in, __global uint *out, uint words)
 {
+    __global const uchar *bytes = (__global const uchar *)in;
+    __global const short *halves = (__global const short *)in;
     size_t i = get_global_id(0);
     uint v = i * 2654435761u, sum = 0;
-    for (uint k = 0; k < 4; k++) {
+    for (uint k = 0; k < 2; k++) {
         v = in[v % words] + k;
-        sum += v + ((__global const uchar *)in)[v % (words * 4)] - ((__global const short *)in)[v % (words * 2)];
+        sum += v + bytes[v % (words * 4)] - halves[v % (words * 2)];
+    }
+#pragma unroll
+    for (uint k = 0; k < 4; k++) {
+        v = v * 1664525u + 1013904223u;
+        sum = sum * 3 + bytes[v & (words * 4 - 1)] - halves[v >> 3 & (words * 2 - 1)];
     }
     out[i] = sum;
 }

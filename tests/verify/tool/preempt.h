@@ -40,6 +40,7 @@ struct work {
     uint64_t stack, stack_bytes;
     bool resident;               /**< All groups fit at once. */
     bool faults;                 /**< It ends with a fault. */
+    uint32_t bandwidth;          /**< Of the device's memory, bytes a cycle; 0: the default. */
 };
 
 uint32_t work_count(void);

@@ -24,37 +24,40 @@
 #define DATA_VA 0x20000000u
 #define IN_BYTES (OUT - IN)
 #define STACK_LOG2 9u
+#define SLOW 8u
 
 enum what { A_KERNEL, A_COPY, A_FILL, A_USER };
 
-/* A group is so many full warps, but for `missing` work-items at the end of the range in x. */
+/* A group is so many full warps, but for `missing` work-items at the end of the range in x. With `slow` memory takes
+ * eight cycles and more for a line: so when the executor has waited long enough for its lines to begin (LINGER in
+ * simt_executor), some have not, and memory instructions are cut. */
 static const struct row {
     const char *name;
     enum what what;
     uint8_t warps, groups, missing, groups_long, arg, arg_long, boxed;
-    bool faults;
+    bool faults, slow;
 } rows[] = {
-    {"divergence", A_KERNEL, 1, 3, 3, 60, 2, 20, 0, false},
-    {"barriers", A_KERNEL, 2, 2, 0, 40, 0, 0, 0, false},
-    {"locals", A_KERNEL, 2, 2, 0, 30, 2, 6, 0, false},
-    {"atomics", A_KERNEL, 2, 1, 5, 30, 0, 0, 0, false},
-    {"swaps", A_KERNEL, 2, 2, 0, 30, 2, 5, 0, false},
-    {"floats", A_KERNEL, 1, 3, 1, 60, 2, 6, 0, false},
-    {"calls", A_KERNEL, 1, 3, 2, 60, 0, 0, 0, false},
-    {"stack", A_KERNEL, 1, 2, 0, 30, 4, 12, 0, false},
-    {"lock", A_KERNEL, 1, 2, 6, 12, 0, 0, 0, false},
-    {"bytes", A_KERNEL, 1, 3, 0, 60, 4, 8, 0, false},
-    {"partial", A_KERNEL, 1, 2, 1, 6, 0, 0, 1, false},
-    {"many", A_KERNEL, 1, 20, 3, 200, 0, 0, 0, false},
-    {"gather", A_KERNEL, 1, 3, 0, 60, 0, 0, 0, false},
-    {"flags", A_KERNEL, 1, 3, 0, 60, 2, 9, 0, false},
-    {"chain", A_KERNEL, 1, 2, 5, 8, 0, 0, 0, false},
-    {"scatter", A_KERNEL, 1, 2, 0, 20, 64, 64, 0, false},
-    {"late", A_KERNEL, 2, 2, 0, 20, 2, 6, 0, false},
-    {"parted", A_KERNEL, 2, 1, 0, 1, 12, 90, 0, true},
-    {"copy", A_COPY, 0, 0, 0, 0, 0, 0, 0, false},
-    {"fill", A_FILL, 0, 0, 0, 0, 0, 0, 0, false},
-    {"user", A_USER, 0, 0, 0, 0, 0, 0, 0, false},
+    {"divergence", A_KERNEL, 1, 3, 3, 60, 2, 20, 0, false, false},
+    {"barriers", A_KERNEL, 2, 2, 0, 40, 0, 0, 0, false, false},
+    {"locals", A_KERNEL, 2, 2, 0, 30, 2, 6, 0, false, false},
+    {"atomics", A_KERNEL, 2, 1, 5, 30, 0, 0, 0, false, false},
+    {"swaps", A_KERNEL, 2, 2, 0, 30, 2, 5, 0, false, true},
+    {"floats", A_KERNEL, 1, 3, 1, 60, 2, 6, 0, false, false},
+    {"calls", A_KERNEL, 1, 3, 2, 60, 0, 0, 0, false, false},
+    {"stack", A_KERNEL, 1, 2, 0, 30, 4, 12, 0, false, false},
+    {"lock", A_KERNEL, 1, 2, 6, 12, 0, 0, 0, false, false},
+    {"bytes", A_KERNEL, 1, 3, 0, 60, 4, 8, 0, false, false},
+    {"partial", A_KERNEL, 1, 2, 1, 6, 0, 0, 1, false, false},
+    {"many", A_KERNEL, 1, 20, 3, 200, 0, 0, 0, false, false},
+    {"gather", A_KERNEL, 1, 3, 0, 60, 0, 0, 0, false, true},
+    {"flags", A_KERNEL, 1, 3, 0, 60, 2, 9, 0, false, false},
+    {"chain", A_KERNEL, 1, 2, 5, 8, 0, 0, 0, false, false},
+    {"scatter", A_KERNEL, 1, 2, 0, 20, 64, 64, 0, false, false},
+    {"late", A_KERNEL, 2, 2, 0, 20, 2, 6, 0, false, false},
+    {"parted", A_KERNEL, 2, 1, 0, 1, 12, 90, 0, true, false},
+    {"copy", A_COPY, 0, 0, 0, 0, 0, 0, 0, false, false},
+    {"fill", A_FILL, 0, 0, 0, 0, 0, 0, 0, false, false},
+    {"user", A_USER, 0, 0, 0, 0, 0, 0, 0, false, false},
 };
 
 uint32_t work_count(void)
@@ -187,7 +190,8 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
     const uint32_t args[16] = {DATA_VA + IN, DATA_VA + OUT, gathers ? IN_BYTES / 4 : longer ? row->arg_long : row->arg};
     struct scene *s = &out->scene;
     *out = (struct work){.save = SAVE, .save_bytes = (uint64_t)SAVE_PAGES * PAGE, .save_lines = save_lines,
-                         .stack = STACK, .stack_bytes = IN - STACK, .faults = row->faults};
+                         .stack = STACK, .stack_bytes = IN - STACK, .faults = row->faults,
+                         .bandwidth = row->slow ? SLOW : 0};
     if (embedded_size > STACK - CODE || g->lanes * g->warps << STACK_LOG2 > IN - STACK ||
         SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;

@@ -31,7 +31,8 @@ uint32_t machine_register(struct machine *m, uint32_t offset)
 int machine_open(const struct backend *b, uint32_t mutant, const struct work *w, const uint8_t *memory,
                  struct machine *out)
 {
-    const struct tern_sim_config config = {.mem_bytes = w->scene.mem_bytes, .mutant = mutant};
+    const struct tern_sim_config config = {.mem_bytes = w->scene.mem_bytes, .mutant = mutant,
+                                           .dram_bandwidth = w->bandwidth};
     *out = (struct machine){.backend = b, .work = w};
     int r = b->api->create(&config, &out->sim);
     for (uint64_t p = 0; p < w->scene.mem_bytes / PAGE && !r; p++) {

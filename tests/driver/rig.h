@@ -37,7 +37,7 @@ struct rig {
 };
 
 static struct rig rig;
-static bool rig_no_page_requests; /* of devices that are opened from now on */
+static bool rig_no_page_requests, rig_old_memory; /* of devices that are opened from now on */
 static struct tern_device *dev;
 static struct work b;
 
@@ -57,6 +57,9 @@ static inline int rig_read32(struct tern_hal *h, uint32_t offset, uint32_t *valu
     }
     if (offset == TERN_REG_DEV_CONFIG1 && rig_no_page_requests) {
         *value &= ~TERN_DEV_CONFIG1_PAGE_REQUESTS_MASK;
+    }
+    if (offset == TERN_REG_DEV_CONFIG1 && rig_old_memory) { /* not known to read zero */
+        *value &= ~TERN_DEV_CONFIG1_MEM_CLEAR_MASK;
     }
     *value = rig.gone ? UINT32_MAX : *value;
     return r;

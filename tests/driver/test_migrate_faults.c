@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Migrations that fail (M3, M5): streams that are cut off, damaged, or say what cannot be; memory that is lacking;
+ * readers that go away. Whatever happens, the source goes on and ends right, and nothing is left on the target.
+ */
+#include <fcntl.h>
+
+#include "moving.h"
+
+#define CONFIG "small,mem=32M,timeout=200000"
+#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
+
+/* ------------------------------------------------------------------- what goes wrong */
+
+static __thread bool watched;
+static long failing = -1; /* allocations of the thread that is watched until one fails; < 0: none does */
+static long twisting = -1; /* which number is changed; < 0: none is */
+static long numbers;      /* that were put */
+static uint64_t twist;
+
+static bool fails(void)
+{
+    return watched && failing >= 0 && failing-- == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void __real_tern_put_u64(struct tern_stream *s, const char *name, uint64_t value);
+void __wrap_tern_put_u64(struct tern_stream *s, const char *name, uint64_t value);
+void __real_tern_put_u64s(struct tern_stream *s, const char *name, const uint64_t *values, size_t count);
+void __wrap_tern_put_u64s(struct tern_stream *s, const char *name, const uint64_t *values, size_t count);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+/** A number as it is to be written. */
+static uint64_t twisted(uint64_t value)
+{
+    if (numbers++ != twisting) {
+        return value;
+    }
+    return twist < 3 ? (const uint64_t[]){0, UINT64_MAX, value + 1}[twist] : value ^ 1ull << twist % 64;
+}
+
+void __wrap_tern_put_u64(struct tern_stream *s, const char *name, uint64_t value)
+{
+    __real_tern_put_u64(s, name, twisted(value));
+}
+
+void __wrap_tern_put_u64s(struct tern_stream *s, const char *name, const uint64_t *values, size_t count)
+{
+    uint64_t copy[256];
+    assert_true(count <= sizeof copy / sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = twisted(values[i]);
+    }
+    __real_tern_put_u64s(s, name, copy, count);
+}
+
+/* ----------------------------------------------------------------------- the scene */
+
+/** Two processes that share memory: one counts, in the middle of its kernel; one has a queue that waits for a fence. */
+static struct scene {
+    struct actor counts, waits;
+    struct tern_process *procs[2];
+    struct tern_allocation *shared, *sparse, *gone;
+    struct tern_fence *gate;
+    uint64_t spin, last;
+    uint32_t pages; /* of the device without them */
+} scene;
+
+static void scene_open(void)
+{
+    struct scene *s = &scene;
+    uint8_t handle[TERN_HANDLE_BYTES];
+    uint32_t at;
+    b.size = 0;
+    here = pausing_open(NULL, CONFIG, &dev);
+    s->pages = free_pages(dev);
+    open_spin(&s->counts, "counts", 0);
+    open_mix(&s->waits, "waits", -1);
+    s->procs[0] = s->counts.p;
+    s->procs[1] = s->waits.p;
+    ok(tern_allocation_export(s->counts.args, RW, handle));
+    ok(tern_allocation_import(s->waits.p, handle, TERN_MEM_READ, 0, &s->shared));
+    ok(tern_allocation_create(s->waits.p, 8 << 20, RW | TERN_MEM_SPARSE, 0x40000000, &s->sparse));
+    ok(tern_allocation_write(s->sparse, 5 << 20, "here", 4));
+    ok(tern_allocation_make_resident(s->waits.data));
+    ok(tern_allocation_create(s->waits.p, 4096, RW, 0, &s->gone));
+    ok(tern_fence_create(s->waits.p, 0, &s->gate));
+    ok(tern_context_take_data(s->waits.c));
+    at = tern_allocation_address(s->sparse);
+    ok(tern_context_set_residency(s->waits.c, &at, 1));
+    work_wait(&b, tern_fence_address(s->gate), 1);
+    work_fill(&b, at, 4096, 7);
+    work_signal(&b, tern_fence_address(s->gate), 2);
+    work_submit(&b, s->waits.c, "fills");
+    ok(tern_context_set_residency(s->waits.c, NULL, 0));
+    ok(tern_submit_null(s->waits.c, NULL, NULL));
+    s->last = actor_mix(&s->waits, 20);
+    tern_allocation_destroy(s->gone);
+    s->spin = actor_spin(&s->counts);
+    spins(&s->counts);
+}
+
+static void scene_ends_right(void)
+{
+    struct scene *s = &scene;
+    uint64_t value;
+    spins(&s->counts);
+    actor_set(&s->counts, 0, 1);
+    ok(tern_wait(s->counts.c, s->spin, PATIENCE));
+    ok(tern_fence_signal(s->gate, 1));
+    expect_mix(&s->waits, s->last);
+    ok(tern_fence_value(s->gate, &value));
+    assert_int_equal(value, 2);
+    uint8_t got[4];
+    ok(tern_allocation_read(s->sparse, 4095, got, 2));
+    assert_true(got[0] == 7 && got[1] == 0);
+    ok(tern_allocation_read(s->sparse, 5 << 20, got, 4));
+    assert_memory_equal(got, "here", 4);
+    ok(tern_allocation_read(s->shared, 4, got, 4));
+    assert_int_equal(got[0], 1);
+}
+
+static void scene_close(void)
+{
+    struct scene *s = &scene;
+    tern_allocation_destroy(s->shared);
+    tern_allocation_destroy(s->sparse);
+    tern_fence_destroy(s->gate);
+    ok(tern_allocation_evict(s->waits.data));
+    actor_close(&s->waits);
+    actor_close(&s->counts);
+    assert_int_equal(free_pages(dev), s->pages);
+    ok(tern_device_close(dev));
+}
+
+/** The target as it was: no page, process or promise of memory more. */
+static void expect_clean(uint32_t pages)
+{
+    assert_int_equal(free_pages(there), pages);
+    pthread_mutex_lock(&there->lock);
+    assert_int_equal(there->process_count, 0);
+    assert_int_equal(there->partition.committed, 0);
+    assert_int_equal(there->partition.movable, 0);
+    assert_true(tern_list_empty(&there->partition.shared));
+    for (uint32_t i = 0; i < TERN_EXPORT_BUCKETS; i++) {
+        assert_true(tern_list_empty(&there->exports[i]));
+    }
+    pthread_mutex_unlock(&there->lock);
+}
+
+static int load_bytes(const void *bytes, size_t n, struct tern_loading **l)
+{
+    struct tern_stream *s;
+    ok(tern_stream_read_memory(bytes, n, &s));
+    watched = true;
+    const int r = tern_migrate_load(there, NULL, s, NULL, l);
+    watched = false;
+    tern_stream_close(s);
+    return r;
+}
+
+/* ------------------------------------------------------------------------ the tests */
+
+/** A stream that ends too early, at any byte, or of which a byte is wrong. */
+static void test_cut_off(void **state)
+{
+    (void)state;
+    struct tern_saving *m;
+    struct tern_loading *l;
+    size_t n;
+    scene_open();
+    open_there(CONFIG);
+    const uint32_t pages = free_pages(there);
+    struct tern_stream *s = saved(scene.procs, 2, &m);
+    const char *bytes = tern_stream_memory(s, &n);
+    char *copy = malloc(n);
+    assert_non_null(copy);
+    memcpy(copy, bytes, n);
+    print_message("a stream of %zu bytes\n", n);
+    uint32_t seed = 1;
+    for (uint32_t i = 0; i < 120; i++) {
+        seed = seed * 1664525 + 1013904223;
+        const size_t at = i < 40 ? n * i / 40 : (size_t)(((uint64_t)seed * n) >> 32);
+        const int r = load_bytes(bytes, at, &l);
+        if (r != -EIO && r != -EPROTO) {
+            fail_msg("a stream of %zu of %zu bytes: %d", at, n, r);
+        }
+        copy[at] ^= (char)(1u << seed % 8);
+        const int wrong = load_bytes(copy, n, &l);
+        copy[at] ^= (char)(1u << seed % 8);
+        if (wrong != -EPROTO && wrong != -EIO) {
+            fail_msg("bit %u of byte %zu is wrong: %d", seed % 8, at, wrong);
+        }
+        expect_clean(pages);
+    }
+    free(copy);
+    tern_migrate_drop(loaded(there, s, NULL)); /* and the whole one, which is given up */
+    expect_clean(pages);
+    tern_stream_close(s);
+    tern_migrate_go_on(m);
+    scene_ends_right();
+    scene_close();
+    ok(tern_device_close(there));
+}
+
+/** Whoever reads the stream stops at some byte, or is gone. */
+static void test_reader_goes(void **state)
+{
+    (void)state;
+    scene_open();
+    for (uint32_t i = 0; i < 12; i++) {
+        int fd[2];
+        struct tern_saving *m;
+        struct tern_stream *s;
+        static char filler[65536];
+        assert_int_equal(pipe(fd), 0);
+        assert_true(fcntl(fd[1], F_SETPIPE_SZ, 65536) >= 65536);
+        if (i) { /* room for some of it */
+            assert_true(write(fd[1], filler, 65536 - 4096 * i) > 0);
+        } else {
+            close(fd[0]);
+        }
+        ok(tern_migrate_stop(scene.procs, 2, &m));
+        ok(tern_stream_write_fd(fd[1], &s));
+        tern_stream_timeout(s, 1);
+        assert_int_equal(tern_migrate_write(m, s), i ? -ETIMEDOUT : -EPIPE);
+        tern_stream_close(s);
+        tern_migrate_go_on(m);
+        close(fd[1]);
+        if (i) {
+            close(fd[0]);
+        }
+        spins(&scene.counts);
+    }
+    scene_ends_right();
+    scene_close();
+}
+
+static int write_once(void)
+{
+    struct tern_saving *m;
+    struct tern_stream *s;
+    watched = true;
+    int r = tern_migrate_stop(scene.procs, 2, &m);
+    if (!r) {
+        r = tern_stream_write_memory(&s);
+        if (!r) {
+            r = tern_migrate_write(m, s);
+            tern_stream_close(s);
+        }
+        watched = false;
+        tern_migrate_go_on(m);
+    }
+    watched = false;
+    return r;
+}
+
+/** Memory of the host is lacking, once, at each allocation. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    struct tern_saving *m;
+    struct tern_loading *l;
+    size_t n;
+    long tries = 0;
+    scene_open();
+    open_there(CONFIG);
+    const uint32_t pages = free_pages(there);
+    for (int r = -1; r; tries++) {
+        failing = tries;
+        r = write_once();
+        assert_true(!r || r == -ENOMEM);
+    }
+    print_message("%ld allocations of the source", tries - 1);
+    failing = -1;
+    struct tern_stream *s = saved(scene.procs, 2, &m);
+    const void *bytes = tern_stream_memory(s, &n);
+    tries = 0;
+    for (int r = -1; r; tries++) {
+        failing = tries;
+        r = load_bytes(bytes, n, &l);
+        failing = -1;
+        if (r && r != -ENOMEM) {
+            fail_msg("allocation %ld fails: %d, %s", tries, r, tern_last_error());
+        }
+        if (!r) {
+            tern_migrate_drop(l);
+        }
+        expect_clean(pages);
+    }
+    print_message(", %ld of the target\n", tries - 1);
+    tern_stream_close(s);
+    tern_migrate_go_on(m);
+    scene_ends_right();
+    scene_close();
+    ok(tern_device_close(there));
+}
+
+/** Any number of the stream is another one: it is refused, or the processes are such as may be. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    enum { KINDS = 3 };
+    static const uint64_t kinds[KINDS] = {1, 2, 12};
+    uint32_t refused = 0, taken = 0;
+    long fields = 1;
+    scene_open();
+    open_there(CONFIG);
+    const uint32_t pages = free_pages(there);
+    struct tern_saving *m;
+    ok(tern_migrate_stop(scene.procs, 2, &m));
+    for (long i = 0; i < fields; i++) {
+        for (uint32_t k = 0; k < KINDS; k++) {
+            struct tern_loading *l;
+            struct tern_stream *s;
+            size_t n;
+            twisting = i;
+            twist = kinds[k];
+            numbers = 0;
+            ok(tern_stream_write_memory(&s));
+            ok(tern_migrate_write(m, s));
+            twisting = -1;
+            fields = numbers;
+            const void *bytes = tern_stream_memory(s, &n);
+            if (load_bytes(bytes, n, &l)) {
+                refused++;
+            } else { /* it runs as it can, and is killed */
+                struct tern_process *p[2] = {NULL};
+                uint32_t number;
+                taken++;
+                for (uint32_t w = 0; w < tern_loading_count(l); w++) {
+                    p[w] = tern_loading_process(l, w, &number);
+                }
+                tern_migrate_commit(l);
+                for (uint32_t w = 0; w < 2 && p[w]; w++) {
+                    ok(tern_process_kill(p[w]));
+                    ok(tern_process_destroy(p[w]));
+                }
+            }
+            expect_clean(pages);
+            tern_stream_close(s);
+        }
+    }
+    tern_migrate_go_on(m);
+    print_message("%ld numbers, %u times refused, %u times harmless\n", fields, refused, taken);
+    assert_true(refused > taken / 2);
+    scene_ends_right();
+    scene_close();
+    ok(tern_device_close(there));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_reader_goes), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests_name("migrate_faults", tests, NULL, NULL);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Writes a migration stream to standard output, the same bytes each time: `example`, that of docs/migration-stream.md;
- * `kinds`, fields of all kinds and pages of all encodings.
+ * `kinds`, fields of all kinds and many pages; `packed`, pages that are compressed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +64,19 @@ static void kinds(struct tern_stream *s)
     rounds(s);
 }
 
+/** Four pages that are compressed: zeros, two with content, one of them as before. */
+static void packed(struct tern_stream *s)
+{
+    static unsigned char pages[4][TERN_PAGE_BYTES];
+    tern_stream_remember(s);
+    tern_stream_compress(s, 1);
+    memset(pages[1], 1, sizeof pages[1]);
+    memset(pages[3], 3, sizeof pages[3]);
+    tern_put_pages(s, 1, 0, 4, pages);
+    pages[3][7] = 4;
+    tern_put_pages(s, 1, 0, 4, pages);
+}
+
 int main(int argc, char **argv)
 {
     struct tern_stream *s;
@@ -72,7 +85,9 @@ int main(int argc, char **argv)
     }
     tern_stream_identify(s, 0x0123456789abcdef);
     s->header.spec = 0x12345678;
-    strcmp(argv[1], "example") == 0 ? example(s) : kinds(s);
+    void (*const write_sample)(struct tern_stream *) = strcmp(argv[1], "example") == 0 ? example
+        : strcmp(argv[1], "packed") == 0 ? packed : kinds;
+    write_sample(s);
     const int r = tern_stream_end(s);
     size_t n;
     const void *data = tern_stream_memory(s, &n);

@@ -25,34 +25,53 @@ static int over_link(struct tern_stream *s, void *to, size_t n, size_t *got)
                                             (unsigned long long)s->links[s->current].bytes.bytes);
 }
 
-static int read_header(struct tern_stream *s)
+/** The header of a descriptor's stream, which may be any of the links. */
+static int read_header(struct tern_stream *s, unsigned link, struct tern_stream_header *h)
 {
-    struct tern_stream_link *l = &s->links[s->current];
-    struct tern_stream_header h;
     unsigned char bytes[TERN_HEADER_BYTES];
     size_t got;
+    s->current = link;
     int r = over_link(s, bytes, sizeof bytes, &got);
     if (r) {
         return r;
     }
-    const char *wrong = tern_header_unpack(bytes, &h);
-    bool first = true;
-    for (unsigned i = 0; i < s->n; i++) {
-        first = first && !s->links[i].begun;
-    }
-    if (!wrong && h.links != s->n) {
-        return tern_stream_fail(s, false, -EPROTO, "it has %u links, of which %u are here", h.links, s->n);
-    }
-    wrong = wrong ? wrong
-        : h.link != s->current ? "the links are not in the order in which they were written"
-        : h.next != l->next    ? "the link does not begin with the record that comes next"
-        : !first && (h.id != s->header.id || h.spec != s->header.spec) ? "the links are not of one migration"
-                                                                       : NULL;
+    const char *wrong = tern_header_unpack(bytes, h);
     if (wrong) {
         return tern_stream_fail(s, false, -EPROTO, "%s", wrong);
     }
-    s->header = h;
-    l->begun = true;
+    return h->links == s->n
+        ? 0 : tern_stream_fail(s, false, -EPROTO, "it has %u links, and %u are here", h->links, s->n);
+}
+
+/** All headers; then the links are in their order, in whichever the descriptors are. */
+static int read_headers(struct tern_stream *s)
+{
+    struct tern_link bytes[TERN_STREAM_LINKS];
+    bool there[TERN_STREAM_LINKS] = {0};
+    int r = 0;
+    for (unsigned i = 0; i < s->n && !r; i++) {
+        struct tern_stream_header h = {0};
+        r = read_header(s, i, &h);
+        if (r) {
+            return r;
+        }
+        const bool known = s->known || i > 0;
+        const char *wrong = there[h.link] ? "a link is there twice"
+            : known && (h.id != s->header.id || h.spec != s->header.spec) ? "the links are not of one migration"
+            : h.next != s->links[h.link].next ? "a link does not begin with the record that comes next"
+                                              : NULL;
+        if (wrong) {
+            return tern_stream_fail(s, false, -EPROTO, "%s", wrong);
+        }
+        there[h.link] = true;
+        bytes[h.link] = s->links[i].bytes;
+        s->header = h;
+    }
+    for (unsigned i = 0; i < s->n; i++) {
+        s->links[i].bytes = bytes[i];
+        s->links[i].begun = true;
+    }
+    s->known = true;
     return 0;
 }
 
@@ -85,8 +104,7 @@ static int read_record(struct tern_stream *s)
     unsigned char bytes[TERN_HEAD_BYTES];
     size_t got;
     s->head.type = 0;
-    int r = l->begun ? 0 : read_header(s);
-    r = r ? r : over_link(s, bytes, sizeof bytes, &got);
+    int r = over_link(s, bytes, sizeof bytes, &got);
     if (r) {
         return r;
     }
@@ -128,26 +146,81 @@ static void forget_record(struct tern_stream *s)
     }
 }
 
+/** The link of the next record: one that has bytes, has not ended, and is not held at a barrier. */
+static int choose(struct tern_stream *s)
+{
+    struct tern_link *links[TERN_STREAM_LINKS];
+    const char *why = "";
+    unsigned left = 0, held = 0;
+    for (unsigned i = 0; i < s->n; i++) {
+        held += s->links[i].held;
+        left += !s->links[i].ended;
+    }
+    if (held == s->n) { /* all have reached it */
+        held = 0;
+        for (unsigned i = 0; i < s->n; i++) {
+            s->links[i].held = false;
+        }
+    }
+    if (held == left) {
+        return tern_stream_fail(s, false, -EPROTO, "some links end before a barrier that others have");
+    }
+    for (unsigned i = 0; i < s->n; i++) {
+        links[i] = s->links[i].ended || s->links[i].held ? NULL : &s->links[i].bytes;
+    }
+    const int r = s->n == 1 ? 0 : tern_link_any(links, s->n, POLLIN, s->current, &s->wait, &why);
+    if (r < 0) {
+        return tern_stream_fail(s, false, r, "cannot be read: %s", why);
+    }
+    s->current = (unsigned)r;
+    return 0;
+}
+
+/** Records of the stream's own. true: the record was one. */
+static bool own_record(struct tern_stream *s)
+{
+    struct tern_stream_link *l = &s->links[s->current];
+    if (s->head.type == TERN_RECORD_END) {
+        (void)tern_get_u64(s, "records", l->next, l->next);
+        l->ended = true;
+        s->ended = !s->failed;
+        for (unsigned i = 0; i < s->n; i++) {
+            s->ended = s->ended && s->links[i].ended;
+        }
+    } else if (s->head.type == TERN_RECORD_BARRIER) {
+        (void)tern_get_u64(s, "count", l->barriers, l->barriers);
+        l->barriers++;
+        l->held = true;
+    } else {
+        if (s->current && s->head.type != TERN_RECORD_PAGES) {
+            tern_stream_fail(s, true, -EPROTO, "only pages go over other links than link 0");
+        }
+        return !tern_record_name(s->head.type);
+    }
+    return true;
+}
+
 int tern_record_next(struct tern_stream *s, enum tern_record_type *type)
 {
     if (!s->failed && s->writes) {
         tern_stream_fail(s, false, -EINVAL, "a stream that is written cannot be read");
     }
-    while (!s->failed && !s->ended) {
+    if (!s->failed || tern_stream_error_of_link(s->failed)) {
         forget_record(s);
-        if (read_record(s)) {
+    }
+    while (!s->failed && !s->ended) {
+        if ((!s->links[0].begun && read_headers(s)) || choose(s) || read_record(s)) {
             break;
         }
         s->open = true;
-        if (s->head.type == TERN_RECORD_END) {
-            const uint64_t before = s->links[s->current].next;
-            (void)tern_get_u64(s, "records", before, before);
-            forget_record(s);
-            s->ended = !s->failed;
-        } else if (tern_record_name(s->head.type)) {
-            *type = (enum tern_record_type)s->head.type;
-            return 1;
+        if (!own_record(s)) {
+            break;
         }
+        forget_record(s);
+    }
+    if (!s->failed && s->open) {
+        *type = (enum tern_record_type)s->head.type;
+        return 1;
     }
     return tern_stream_failed(s);
 }

@@ -32,7 +32,7 @@ int tern_stream_failed(const struct tern_stream *s)
 
 int tern_stream_fail(struct tern_stream *s, bool of_record, int error, const char *format, ...)
 {
-    if (!s->failed) {
+    if (!s->failed || (tern_stream_lost(s) && !tern_stream_error_of_link(error))) {
         va_list args;
         size_t at = (size_t)snprintf(s->sentence, sizeof s->sentence, "migration stream: ");
         const char *name = tern_record_name(s->head.type);
@@ -62,6 +62,7 @@ int tern_stream_new(const int *fds, unsigned n, bool writes, struct tern_stream 
     }
     s->writes = writes;
     s->n = n;
+    s->kept_end = &s->kept;
     s->wait = (struct tern_link_wait){.timeout = -1, .cancel = -1};
     s->header = (struct tern_stream_header){.major = TERN_FORMAT_MAJOR, .minor = TERN_FORMAT_MINOR,
                                             .spec = TERN_SPEC_HASH, .links = (uint16_t)n};
@@ -137,6 +138,7 @@ void tern_stream_close(struct tern_stream *s)
     for (unsigned i = 0; i < s->n; i++) {
         tern_link_free(&s->links[i].bytes);
     }
+    tern_stream_drop_kept(s, NULL, NULL);
     tern_stream_pages_free(s->pages);
     free(s->body);
     free(s);

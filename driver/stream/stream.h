@@ -103,6 +103,29 @@ void tern_stream_identify(struct tern_stream *s, uint64_t id);
 uint64_t tern_stream_id(const struct tern_stream *s);
 uint32_t tern_stream_spec(const struct tern_stream *s);
 
+/* --- several links, and links that are lost */
+
+/**
+ * Over several links, records keep their order, but for pages: those between two other records go over whichever link
+ * takes them, and may be read in another order. The descriptors of both sides need not be in the same order.
+ *
+ * A writer that keeps records can go on when its links are lost (-EIO, -EPIPE, -ETIMEDOUT): tern_stream_resume takes
+ * new descriptors, and for each link the number of the record that the reader wants next. A record whose
+ * tern_record_end failed so is kept and sent then; of tern_put_pages, the whole call is to be made again. Of what is
+ * kept the oldest goes when it is more than `bytes`. 0: nothing is kept, the default.
+ */
+void tern_stream_keep(struct tern_stream *s, size_t bytes);
+/** Numbers of the records that come next, of all links: what a reader tells its writer. */
+void tern_stream_numbers(const struct tern_stream *s, uint64_t *next);
+/** The reader has all records before these: they need not be kept. */
+void tern_stream_acknowledged(struct tern_stream *s, const uint64_t *next);
+/**
+ * The same stream over as many new descriptors. A reader's `next` is NULL; it goes on with the record after the last
+ * that it returned, and takes only links of its migration. -ESTALE: records that the reader lacks are not kept: the
+ * migration must start anew; -EPROTO: the reader cannot have these. Both leave the stream as it was.
+ */
+int tern_stream_resume(struct tern_stream *s, const int *fds, const uint64_t *next);
+
 /* --- writing */
 
 int tern_record_begin(struct tern_stream *s, enum tern_record_type type);

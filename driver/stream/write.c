@@ -11,6 +11,12 @@
 #define ITEM_HEAD 9u                             /* bytes of a CBOR item's head, at most */
 #define FRONT (TERN_HEAD_BYTES + ITEM_HEAD)      /* what is put in front of the fields when their number is known */
 
+/** It has failed, and nothing that is written is of any use. */
+static bool dead(const struct tern_stream *s)
+{
+    return s->failed && !tern_stream_lost(s);
+}
+
 /** Room for n more bytes of the record; NULL: the stream has failed. */
 static unsigned char *reserve(struct tern_stream *s, size_t n)
 {
@@ -35,7 +41,7 @@ static unsigned char *reserve(struct tern_stream *s, size_t n)
 static bool name(struct tern_stream *s, const char *text)
 {
     const size_t n = strnlen(text, TERN_FIELD_NAME + 1);
-    if (s->failed) {
+    if (dead(s)) {
         return false;
     }
     if (!s->open || n < 1 || n > TERN_FIELD_NAME || s->fields == TERN_RECORD_FIELDS) {
@@ -100,21 +106,39 @@ void tern_put_u64s(struct tern_stream *s, const char *field, const uint64_t *val
     if (to) {
         s->size += cbor_encode_array_start(count, to, ITEM_HEAD);
     }
-    for (size_t i = 0; to && i < count && !s->failed; i++) {
+    for (size_t i = 0; to && i < count && !dead(s); i++) {
         put_number(s, values[i]);
     }
 }
 
-static int begin(struct tern_stream *s, unsigned type, unsigned flags)
+int tern_stream_write_link(struct tern_stream *s, unsigned link, const void *data, size_t n)
 {
-    if (s->failed) {
-        return tern_stream_failed(s);
+    const char *why = "";
+    const int r = tern_link_write(&s->links[link].bytes, &s->wait, data, n, &why);
+    s->current = link;
+    return r ? tern_stream_fail(s, true, r, "cannot be written: %s", why) : 0;
+}
+
+int tern_stream_write_headers(struct tern_stream *s)
+{
+    int r = 0;
+    for (unsigned i = 0; i < s->n && !r; i++) {
+        struct tern_stream_link *l = &s->links[i];
+        unsigned char header[TERN_HEADER_BYTES];
+        if (!l->begun) {
+            s->header.link = (uint16_t)i;
+            s->header.next = l->next;
+            tern_header_pack(&s->header, header);
+            r = tern_stream_write_link(s, i, header, sizeof header);
+            l->begun = !r;
+        }
     }
-    if (!s->writes || s->open || s->ended) {
-        return tern_stream_fail(s, false, -EINVAL, "a record begins where none can: %s",
-                                !s->writes ? "the stream is read" : s->open ? "the one before has not ended"
-                                                                            : "the stream has ended");
-    }
+    return r;
+}
+
+/** The record's fields begin. */
+static int open_record(struct tern_stream *s, unsigned type, unsigned flags)
+{
     s->head = (struct tern_record_head){.type = (uint16_t)type, .flags = (uint16_t)flags};
     s->fields = 0;
     s->size = 0;
@@ -131,38 +155,61 @@ static int begin(struct tern_stream *s, unsigned type, unsigned flags)
     return 0;
 }
 
-static int over_link(struct tern_stream *s, const void *data, size_t n)
+/** The open record goes over a link. If that is lost, it is kept at least. */
+static int send_record(struct tern_stream *s, unsigned link)
 {
-    const char *why = "";
-    const int r = tern_link_write(&s->links[s->current].bytes, &s->wait, data, n, &why);
-    return r ? tern_stream_fail(s, true, r, "cannot be written: %s", why) : 0;
-}
-
-/** The open record goes over the current link. */
-static int send_record(struct tern_stream *s)
-{
-    struct tern_stream_link *l = &s->links[s->current];
-    unsigned char map[ITEM_HEAD], header[TERN_HEADER_BYTES];
+    unsigned char map[ITEM_HEAD];
     const size_t map_bytes = cbor_encode_map_start(s->fields, map, sizeof map);
-    unsigned char *fields = s->body + FRONT - map_bytes;
+    unsigned char *fields = s->body + FRONT - map_bytes, *head = fields - TERN_HEAD_BYTES;
+    s->current = link;
     memcpy(fields, map, map_bytes);
     s->head.length = (uint32_t)(s->size - FRONT + map_bytes);
-    s->head.number = l->next;
-    tern_head_pack(&s->head, fields, fields - TERN_HEAD_BYTES);
-    int r = 0;
-    if (!l->begun) {
-        s->header.link = (uint16_t)s->current;
-        s->header.next = l->next;
-        tern_header_pack(&s->header, header);
-        r = over_link(s, header, sizeof header);
-        l->begun = !r;
+    s->head.number = s->links[link].next;
+    tern_head_pack(&s->head, fields, head);
+    tern_stream_keep_record(s, head, TERN_HEAD_BYTES + s->head.length);
+    if (!s->failed && !tern_stream_write_headers(s)) {
+        tern_stream_write_link(s, link, head, TERN_HEAD_BYTES + s->head.length);
     }
-    r = r ? r : over_link(s, fields - TERN_HEAD_BYTES, TERN_HEAD_BYTES + s->head.length);
-    if (!r) {
-        l->next++;
-        s->counts.records++;
+    s->links[link].next++;
+    s->counts.records++;
+    return tern_stream_failed(s);
+}
+
+/** A record of the stream's own over each link, with one field. */
+static int over_all(struct tern_stream *s, enum tern_record_type type)
+{
+    for (unsigned i = 0; i < s->n && !dead(s); i++) {
+        struct tern_stream_link *l = &s->links[i];
+        s->current = i;
+        if (!open_record(s, type, 0)) {
+            tern_put_u64(s, type == TERN_RECORD_END ? "records" : "count",
+                         type == TERN_RECORD_END ? l->next : l->barriers++);
+            s->open = false;
+            if (!dead(s)) {
+                send_record(s, i);
+            }
+        }
     }
-    return r;
+    s->current = 0;
+    return tern_stream_failed(s);
+}
+
+static int begin(struct tern_stream *s, unsigned type, unsigned flags)
+{
+    if (dead(s)) {
+        return tern_stream_failed(s);
+    }
+    if (!s->writes || s->open || s->ended) {
+        return tern_stream_fail(s, false, -EINVAL, "a record begins where none can: %s",
+                                !s->writes ? "the stream is read" : s->open ? "the one before has not ended"
+                                                                            : "the stream has ended");
+    }
+    const bool pages = type == TERN_RECORD_PAGES;
+    if (s->n > 1 && s->in_pages != pages) {
+        over_all(s, TERN_RECORD_BARRIER);
+    }
+    s->in_pages = pages;
+    return dead(s) ? tern_stream_failed(s) : open_record(s, type, flags);
 }
 
 int tern_record_begin(struct tern_stream *s, enum tern_record_type type)
@@ -175,26 +222,42 @@ int tern_record_begin_skippable(struct tern_stream *s, unsigned type)
     return begin(s, type, TERN_HEAD_SKIPPABLE);
 }
 
+/** The link that the open record goes over: pages take the next one that does not make them wait. */
+static unsigned choose(struct tern_stream *s)
+{
+    struct tern_link *links[TERN_STREAM_LINKS];
+    const char *why = "";
+    if (!s->in_pages || s->n == 1 || s->failed) {
+        return 0;
+    }
+    for (unsigned i = 0; i < s->n; i++) {
+        links[i] = &s->links[i].bytes;
+    }
+    const int r = tern_link_any(links, s->n, POLLOUT, s->current, &s->wait, &why);
+    if (r < 0) {
+        tern_stream_fail(s, true, r, "cannot be written: %s", why);
+    }
+    return r < 0 ? 0 : (unsigned)r;
+}
+
 int tern_record_end(struct tern_stream *s)
 {
-    if (!s->failed && !s->open) {
+    if (!dead(s) && !s->open) {
         tern_stream_fail(s, false, -EINVAL, "a record ends that has not begun");
     }
     s->open = false;
-    return s->failed ? tern_stream_failed(s) : send_record(s);
+    return dead(s) ? tern_stream_failed(s) : send_record(s, choose(s));
 }
 
 int tern_stream_end(struct tern_stream *s)
 {
-    int r = 0;
-    for (s->current = 0; s->current < s->n && !r; s->current++) {
-        r = begin(s, TERN_RECORD_END, 0);
-        if (!r) {
-            tern_put_u64(s, "records", s->links[s->current].next);
-            r = tern_record_end(s);
-        }
+    if (dead(s)) {
+        return tern_stream_failed(s);
     }
-    s->current = 0;
-    s->ended = !r;
+    if (!s->writes || s->open || s->ended) {
+        return tern_stream_fail(s, false, -EINVAL, "the stream cannot end here");
+    }
+    const int r = over_all(s, TERN_RECORD_END);
+    s->ended = !dead(s);
     return r;
 }

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The migration stream over several links: order, and links that are lost and made again. */
+#include "stream_rig.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PAGES = 500, ROUNDS = 4 };
+
+static unsigned char source[ROUNDS][PAGES][TERN_PAGE_BYTES], target[PAGES][TERN_PAGE_BYTES];
+
+struct ends {
+    int to[TERN_STREAM_LINKS], from[TERN_STREAM_LINKS];
+    unsigned n;
+};
+
+/** n links; their readers' ends in another order. */
+static struct ends connect_all(unsigned n, bool sockets)
+{
+    struct ends e = {.n = n};
+    for (unsigned i = 0; i < n; i++) {
+        int fds[2];
+        ok(sockets ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) : pipe(fds));
+        e.from[n - 1 - i] = fds[0];
+        e.to[i] = fds[1];
+    }
+    return e;
+}
+
+static void close_all(const int *fds, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        close(fds[i]);
+    }
+}
+
+/** Rounds of all pages, a record between them that tells which one it is. */
+static void write_rounds(struct tern_stream *s)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        tern_record_begin(s, TERN_RECORD_ROUND);
+        tern_put_u64(s, "round", round);
+        ok(tern_record_end(s));
+        ok(tern_put_pages(s, 1, 0, PAGES, source[round]));
+    }
+    tern_record_begin(s, TERN_RECORD_STATE);
+    ok(tern_record_end(s));
+    ok(tern_stream_end(s));
+}
+
+static void *write_thread(void *ends)
+{
+    const struct ends *e = ends;
+    struct tern_stream *s;
+    ok(tern_stream_write_fds(e->to, e->n, &s));
+    write_rounds(s);
+    tern_stream_close(s);
+    return NULL;
+}
+
+static void apply(struct tern_stream *s)
+{
+    struct tern_pages p;
+    struct tern_page_run run;
+    ok(tern_get_pages(s, 1, PAGES - 1, &p));
+    while (tern_pages_next(&p, &run)) {
+        if (run.data) {
+            memcpy(target[run.first], run.data, run.count * TERN_PAGE_BYTES);
+        } else {
+            memset(target[run.first], 0, run.count * TERN_PAGE_BYTES);
+        }
+    }
+}
+
+/** What a reader has seen. */
+struct seen {
+    unsigned rounds;
+    bool state;
+};
+
+/** Reads to the end or to an error. At each record between pages, all pages are as the round before left them. */
+static int read_rounds(struct tern_stream *s, struct seen *seen)
+{
+    enum tern_record_type type;
+    int r;
+    while ((r = tern_record_next(s, &type)) == 1) {
+        if (type == TERN_RECORD_PAGES) {
+            assert_false(seen->state);
+            apply(s);
+            continue;
+        }
+        if (seen->rounds) {
+            assert_memory_equal(target, source[seen->rounds - 1], sizeof target);
+        }
+        if (type == TERN_RECORD_ROUND) {
+            assert_int_equal(tern_get_u64(s, "round", 0, ROUNDS), seen->rounds);
+            seen->rounds++;
+        } else {
+            assert_int_equal(type, TERN_RECORD_STATE);
+            seen->state = true;
+        }
+    }
+    return r;
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    static const unsigned counts[] = {1, 2, 3, TERN_STREAM_LINKS};
+    for (size_t i = 0; i < 2 * sizeof counts / sizeof counts[0]; i++) {
+        struct ends e = connect_all(counts[i / 2], i % 2);
+        struct tern_stream *s;
+        struct seen seen = {0};
+        pthread_t thread;
+        memset(target, 0xee, sizeof target);
+        ok(pthread_create(&thread, NULL, write_thread, &e));
+        ok(tern_stream_read_fds(e.from, e.n, &s));
+        ok(read_rounds(s, &seen));
+        assert_int_equal(seen.rounds, ROUNDS);
+        assert_true(seen.state);
+        ok(pthread_join(thread, NULL));
+        tern_stream_close(s);
+        close_all(e.from, e.n);
+        close_all(e.to, e.n);
+    }
+}
+
+/** All of a stream over two links in files, then two of the same link, or links of two streams, or too few. */
+static void test_wrong_links(void **state)
+{
+    (void)state;
+    char names[4][32];
+    int fds[4];
+    enum tern_record_type type;
+    struct tern_stream *s;
+    for (int i = 0; i < 4; i++) {
+        snprintf(names[i], sizeof names[i], "/tmp/tern-links-XXXXXX");
+        fds[i] = mkstemp(names[i]);
+        unlink(names[i]);
+    }
+    for (int i = 0; i < 4; i += 2) {
+        ok(tern_stream_write_fds(fds + i, 2, &s));
+        tern_record_begin(s, TERN_RECORD_STATE);
+        ok(tern_record_end(s));
+        ok(tern_put_pages(s, 1, 0, PAGES, source[0]));
+        ok(tern_stream_end(s));
+        tern_stream_close(s);
+    }
+    const struct {
+        int fds[2];
+        unsigned n;
+        const char *sentence;
+    } cases[] = {
+        {{fds[0], fds[0]}, 2, NULL}, /* one file twice: its second header is no header */
+        {{fds[0], fds[2]}, 2, "a link is there twice"},
+        {{fds[0], fds[3]}, 2, "the links are not of one migration"},
+        {{fds[0]}, 1, "it has 2 links, and 1 are here"},
+        {{fds[1], fds[0]}, 2, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int k = 0; k < 4; k++) {
+            lseek(fds[k], 0, SEEK_SET);
+        }
+        ok(tern_stream_read_fds(cases[i].fds, cases[i].n, &s));
+        int r;
+        while ((r = tern_record_next(s, &type)) == 1) {
+        }
+        const bool good = cases[i].sentence && !*cases[i].sentence;
+        assert_int_equal(r, good ? 0 : -EPROTO);
+        if (r && cases[i].sentence) {
+            assert_non_null(strstr(tern_last_error(), cases[i].sentence));
+        }
+        tern_stream_close(s);
+    }
+    assert_int_equal(tern_stream_read_fds(fds, 0, &s), -EINVAL);
+    assert_int_equal(tern_stream_read_fds(fds, TERN_STREAM_LINKS + 1, &s), -EINVAL);
+    close_all(fds, 4);
+}
+
+/** Links between writer and reader that are all cut once a number of bytes went over them, with a thread each. */
+struct relay {
+    struct ends in, out; /* from the writer, to the reader */
+    unsigned n;
+    atomic_size_t left;  /* bytes */
+    pthread_t threads[TERN_STREAM_LINKS];
+    atomic_uint started;
+};
+
+static void cut(struct relay *y)
+{
+    for (unsigned i = 0; i < y->n; i++) {
+        shutdown(y->in.from[i], SHUT_RDWR);
+        shutdown(y->out.to[i], SHUT_RDWR);
+    }
+}
+
+static bool pass(int to, const char *data, size_t n)
+{
+    ssize_t r = 0;
+    for (; n && r >= 0; n -= (size_t)(r > 0 ? r : 0), data += r > 0 ? r : 0) {
+        r = send(to, data, n, MSG_NOSIGNAL);
+    }
+    return r >= 0;
+}
+
+static void *relay_thread(void *arg)
+{
+    struct relay *y = arg;
+    const unsigned i = atomic_fetch_add(&y->started, 1);
+    char buffer[10000];
+    ssize_t n;
+    while ((n = recv(y->in.from[i], buffer, sizeof buffer, 0)) > 0) {
+        size_t left = atomic_load(&y->left), take;
+        do {
+            take = (size_t)n < left ? (size_t)n : left;
+        } while (!atomic_compare_exchange_weak(&y->left, &left, left - take));
+        if (!pass(y->out.to[i], buffer, take) || take < (size_t)n) {
+            cut(y);
+            return NULL;
+        }
+    }
+    shutdown(y->out.to[i], SHUT_WR);
+    return NULL;
+}
+
+static void start(struct relay *y, unsigned n, size_t bytes)
+{
+    *y = (struct relay){.in = connect_all(n, true), .out = connect_all(n, true), .n = n, .left = bytes};
+    for (unsigned i = 0; i < n; i++) {
+        ok(pthread_create(&y->threads[i], NULL, relay_thread, y));
+    }
+}
+
+static void stop(struct relay *y)
+{
+    for (unsigned i = 0; i < y->n; i++) {
+        ok(pthread_join(y->threads[i], NULL));
+    }
+    close_all(y->in.from, y->n);
+    close_all(y->out.to, y->n);
+}
+
+/** The reader's side, which tells what it has when its links are lost. */
+struct side {
+    struct tern_stream *s;
+    struct seen seen;
+    int result;
+};
+
+static void *read_thread(void *arg)
+{
+    struct side *side = arg;
+    side->result = read_rounds(side->s, &side->seen);
+    return NULL;
+}
+
+/** Everything that is written once; again from `at` when the links were lost. Returns what it is at. */
+static int write_from(struct tern_stream *s, unsigned *at)
+{
+    int r = 0;
+    for (; *at < 2 * ROUNDS + 2 && !r; *at += !r || *at % 2 == 0 || *at > 2 * ROUNDS) {
+        if (*at == 2 * ROUNDS + 1) {
+            r = tern_stream_end(s);
+        } else if (*at % 2) {
+            r = tern_put_pages(s, 1, 0, PAGES, source[*at / 2]);
+        } else {
+            tern_record_begin(s, *at == 2 * ROUNDS ? TERN_RECORD_STATE : TERN_RECORD_ROUND);
+            tern_put_u64(s, "round", *at / 2);
+            r = tern_record_end(s);
+        }
+    }
+    return r;
+}
+
+static void lost_links(unsigned n, uint64_t seed)
+{
+    struct relay y;
+    struct tern_stream *w;
+    struct side side = {0};
+    pthread_t thread;
+    unsigned at = 0, cuts = 0;
+    memset(target, 0xee, sizeof target);
+    size_t bytes = 1 + (size_t)(seed * 0x9e3779b97f4a7c15u >> 44);
+    start(&y, n, bytes);
+    ok(tern_stream_write_fds(y.in.to, n, &w));
+    tern_stream_keep(w, 64u << 20);
+    ok(tern_stream_read_fds(y.out.from, n, &side.s));
+    ok(pthread_create(&thread, NULL, read_thread, &side));
+    for (;; cuts++) {
+        int r = write_from(w, &at);
+        for (unsigned i = 0; i < n && !r; i++) {
+            shutdown(y.in.to[i], SHUT_WR);
+        }
+        ok(pthread_join(thread, NULL));
+        stop(&y);
+        close_all(y.in.to, n);
+        close_all(y.out.from, n);
+        if (side.result == 0) {
+            break;
+        }
+        assert_int_equal(side.result, -EIO);
+        uint64_t next[TERN_STREAM_LINKS];
+        tern_stream_numbers(side.s, next);
+        bytes = bytes * 3 / 2 + 1;
+        start(&y, n, bytes);
+        ok(tern_stream_resume(side.s, y.out.from, NULL));
+        ok(pthread_create(&thread, NULL, read_thread, &side));
+        if (cuts % 2) {
+            tern_stream_acknowledged(w, next);
+        }
+        r = tern_stream_resume(w, y.in.to, next);
+        assert_true(r == 0 || r == -EPIPE);
+    }
+    if (!cuts || side.seen.rounds != ROUNDS || !side.seen.state) {
+        fail_msg("%u links, seed %llu: %u cuts, %u rounds", n, (unsigned long long)seed, cuts, side.seen.rounds);
+    }
+    tern_stream_close(w);
+    tern_stream_close(side.s);
+}
+
+static void test_lost_links(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        lost_links(1, seed);
+        lost_links(3, seed);
+    }
+}
+
+/** What is not kept any more cannot be sent again; what was not sent cannot be there; the stream stays as it is. */
+static void test_not_kept(void **state)
+{
+    (void)state;
+    struct ends e = connect_all(1, true), other = connect_all(1, true);
+    struct tern_stream *w;
+    ok(tern_stream_write_fds(e.to, 1, &w));
+    tern_stream_keep(w, 3000);
+    for (unsigned i = 0; i < 5; i++) { /* of which two fit */
+        tern_record_begin(w, TERN_RECORD_STATE);
+        tern_put_bytes(w, "area", source, 1000);
+        ok(tern_record_end(w));
+    }
+    assert_int_equal(tern_stream_resume(w, other.to, (uint64_t[]){2}), -ESTALE);
+    assert_string_equal(tern_last_error(), "records of link 0 from 2 on are not kept any more: "
+                                           "the migration must start anew");
+    assert_int_equal(tern_stream_resume(w, other.to, (uint64_t[]){6}), -EPROTO);
+    ok(tern_stream_resume(w, other.to, (uint64_t[]){3}));
+    ok(tern_stream_end(w));
+    tern_stream_close(w);
+    close_all(e.to, 1);
+    close_all(e.from, 1);
+    /* a reader of another stream does not take it: it begins with record 3 */
+    struct tern_stream *r;
+    enum tern_record_type type;
+    ok(tern_stream_read_fds(other.from, 1, &r));
+    assert_int_equal(tern_record_next(r, &type), -EPROTO);
+    assert_non_null(strstr(tern_last_error(), "a link does not begin with the record that comes next"));
+    tern_stream_close(r);
+    close_all(other.to, 1);
+    close_all(other.from, 1);
+}
+
+int main(void)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < PAGES; i++) {
+            memset(source[round][i], (int)((round * 7 + i) % 5 ? round * 31 + i : 0), TERN_PAGE_BYTES);
+        }
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order), cmocka_unit_test(test_wrong_links), cmocka_unit_test(test_lost_links),
+        cmocka_unit_test(test_not_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -67,9 +67,18 @@ static void fill(const struct preempt_arg *a, uint8_t *to)
     }
 }
 
-/** Puts the arguments' values into their block; *bytes: of all buffers, *local: of local memory. */
-static int lay_out(const struct rig *r, const struct preempt_case *c, const struct tc_kernel *k, uint8_t *block,
-                   uint32_t *bytes, uint32_t *local)
+void preempt_fill(const struct preempt_case *c, uint8_t *to)
+{
+    for (uint32_t n = 0; n < PREEMPT_ARGS && c->args[n].kind != ARG_END; n++) {
+        if (is_buffer(&c->args[n])) {
+            fill(&c->args[n], to);
+            to += aligned(c->args[n].value, TERN_PAGE);
+        }
+    }
+}
+
+int preempt_lay_out(const struct rig *r, const struct preempt_case *c, const struct tc_kernel *k, uint8_t *block,
+                    uint32_t *bytes, uint32_t *local)
 {
     uint32_t n = 0;
     *bytes = 0;
@@ -102,7 +111,7 @@ int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene
     struct rig_range range = c->range;
     struct preempt_scene s = {.rig = r};
     uint8_t args[256] = {0};
-    int e = k && k->args_size <= sizeof args ? lay_out(r, c, k, args, &s.bytes, &range.local_bytes) : -ENOENT;
+    int e = k && k->args_size <= sizeof args ? preempt_lay_out(r, c, k, args, &s.bytes, &range.local_bytes) : -ENOENT;
     if (e) {
         fprintf(stderr, "tern bench preempt: %s: no such kernel, or not with these arguments\n", c->kernel);
         return e;
@@ -115,13 +124,7 @@ int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene
         scene_close(&s);
         return -ENOMEM;
     }
-    uint32_t at = 0;
-    for (uint32_t n = 0; n < k->n_args; n++) {
-        if (is_buffer(&c->args[n])) {
-            fill(&c->args[n], before + at);
-            at += aligned(c->args[n].value, TERN_PAGE);
-        }
-    }
+    preempt_fill(c, before);
     e = rig_write(r, r->data + s.bytes, before, s.bytes);
     e = e ? e : rig_dispatch(r, k, &range, args, r->data + 2 * s.bytes);
     free(before);

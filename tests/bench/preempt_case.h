@@ -35,6 +35,13 @@ struct preempt_scene {
     uint32_t bytes;        /**< Of all buffers. */
 };
 
+/** Puts the arguments' values into their block, buffers from r->data on; *bytes: of all buffers, *local: of local
+ *  memory. -EINVAL: the kernel has others. */
+int preempt_lay_out(const struct rig *r, const struct preempt_case *c, const struct tc_kernel *k, uint8_t *block,
+                    uint32_t *bytes, uint32_t *local);
+/** What the buffers hold before. */
+void preempt_fill(const struct preempt_case *c, uint8_t *to);
+
 /** Lays the case out; before each run, scene_reset. */
 int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene *out);
 void scene_close(struct preempt_scene *s);

@@ -171,11 +171,10 @@ int rig_read(struct rig *r, uint32_t address, void *data, size_t bytes)
     return e ? fail(e, "reading device memory") : 0;
 }
 
-int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args,
-                 uint32_t stack)
+int rig_pack(const struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, uint32_t args,
+             uint32_t stack, uint32_t *packet)
 {
     uint32_t groups[3] = {1, 1, 1}, edge[3] = {1, 1, 1}, global[3] = {1, 1, 1}, local[3] = {1, 1, 1}, stack_log2 = 6;
-    uint32_t packet[TERN_PKT_DISPATCH_LINES * LINE / 4];
     for (uint32_t i = 0; i < range->dims; i++) {
         global[i] = range->global[i];
         local[i] = range->local[i];
@@ -191,7 +190,7 @@ int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig
         slots = r->kmd.local_bytes / range->local_bytes;
     }
     const struct tern_pkt_dispatch d = {
-        .entry = kernel->entry, .args = ARGS, .work_dim = range->dims, .group_warps = warps, .group_slots = slots,
+        .entry = kernel->entry, .args = args, .work_dim = range->dims, .group_warps = warps, .group_slots = slots,
         .stack_log2 = stack_log2, .local_bytes = range->local_bytes, .stack = stack,
         .global_x = global[0], .global_y = global[1], .global_z = global[2],
         .local_x = local[0], .local_y = local[1], .local_z = local[2],
@@ -202,8 +201,19 @@ int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig
         tern_pkt_dispatch_pack(&d, packet)) {
         return fail(-EINVAL, "a dispatch that does not fit the device");
     }
+    return 0;
+}
+
+int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args,
+                 uint32_t stack)
+{
+    uint32_t packet[TERN_PKT_DISPATCH_LINES * LINE / 4];
+    int e = rig_pack(r, kernel, range, ARGS, stack, packet);
+    if (e) {
+        return e;
+    }
     r->size = sizeof packet;
-    int e = rig_write(r, ARGS, args, kernel->args_size);
+    e = rig_write(r, ARGS, args, kernel->args_size);
     return e ? e : rig_write(r, BUFFER, packet, sizeof packet);
 }
 

@@ -45,6 +45,9 @@ int rig_open(const struct tern_config *config, const struct rig_source *sources,
 void rig_close(struct rig *r);
 
 const struct tc_kernel *rig_kernel(const struct rig *r, const char *name);
+/** A dispatch of this kernel, whose private memory begins at `stack`. -EINVAL: it does not fit the device. */
+int rig_pack(const struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, uint32_t args,
+             uint32_t stack, uint32_t *packet);
 /** The buffer becomes a dispatch of this kernel; stack: where its private memory begins. */
 int rig_dispatch(struct rig *r, const struct tc_kernel *kernel, const struct rig_range *range, const void *args,
                  uint32_t stack);

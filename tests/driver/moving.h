@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes on one device that go on on another: both of them, streams between them, and what is loaded. */
+/** Processes on one device, `dev`, that go on on another: both of them, streams between them, and what is loaded. For
+ *  programs that have dev and b, of rig.h or fixture.h. */
 #ifndef MOVING_H
 #define MOVING_H
 
 #include "free_pages.h"
 #include "os/migrate/migrate.h"
 #include "pausing.h"
-#include "rig.h"
 
 /** Takes single pages of a device, with gaps between them, so that what comes lies elsewhere and in pieces. */
 struct taken {
@@ -118,23 +118,6 @@ static inline void forget(struct tern_process *p)
 {
     assert_int_equal(tern_process_status(p, NULL), -EIO);
     ok(tern_process_destroy(p));
-}
-
-/** The actor as it is on the other device: what it was here is gone. */
-static inline void actor_follow(struct actor *a, const struct tern_loading *l, uint32_t i)
-{
-    uint32_t number;
-    struct actor to = *a;
-    to.p = tern_loading_process(l, i, &number);
-    assert_int_equal(number, a->p->id);
-    to.c = tern_loading_context(l, i, 0, &number);
-    assert_int_equal(number, a->c->id);
-    to.code = tern_loading_allocation(l, i, tern_allocation_address(a->code));
-    to.args = tern_loading_allocation(l, i, tern_allocation_address(a->args));
-    to.stack = tern_loading_allocation(l, i, tern_allocation_address(a->stack));
-    to.data = tern_loading_allocation(l, i, tern_allocation_address(a->data));
-    assert_true(to.code && to.args && to.stack && to.data);
-    *a = to;
 }
 
 #endif

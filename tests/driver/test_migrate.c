@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Processes that are stopped in the middle and go on on another device (M1-M4): same results, nothing left behind. */
-#include "moving.h"
+#include "moving_actors.h"
 
 #define CONFIG "small,mem=64M,timeout=200000"
 

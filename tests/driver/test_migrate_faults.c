@@ -5,7 +5,7 @@
  */
 #include <fcntl.h>
 
-#include "moving.h"
+#include "moving_actors.h"
 
 #define CONFIG "small,mem=32M,timeout=200000"
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Memory of processes that move: evicted, sparse, shared; and what the target must have of it (M3). */
-#include "moving.h"
+#include "moving_actors.h"
 
 #define MIB (1u << 20)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
@@ -144,6 +144,11 @@ static void test_shared(void **state)
     arrive(&j);
     forget(before[0]);
     forget(before[1]);
+    static uint32_t bits[6 * MIB / 4096 / 32];
+    ok(tern_process_dirty(makes.p, tern_allocation_address(made), 6 * MIB, false, bits));
+    for (uint32_t i = 0; i < 6 * MIB / 4096; i++) { /* what came is dirty, what is zero is not */
+        assert_int_equal(bits[i / 32] >> i % 32 & 1, i == 5 * MIB / 4096);
+    }
     ok(tern_allocation_read(used, 5 * MIB, got, 7));
     assert_string_equal((const char *)got, "shared");
     assert_int_equal(tern_allocation_write(used, 0, "x", 1), -EACCES);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * OpenCL kernels that are stopped at random cycles and end on another device (M1): the bytes are those of a run without
+ * a stop. The kernels are those that `tern bench preempt` stops; TERN_TEST_CUTS says how often each is.
+ */
+#include "fixture.h"
+
+#include "bench/preempt_case.h"
+#include "moving.h"
+
+#define CONFIG "small,mem=64M,timeout=2000000"
+#define CODE 0x00400000u
+#define DATA 0x01000000u
+#define ARGS 0x02000000u
+#define STACK 0x02100000u
+#define STACK_BYTES (1u << 20)
+#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
+
+static struct tc_image image;
+static uint32_t seed = 20260101;
+
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525 + 1013904223;
+    return seed >> 8;
+}
+
+static void read_source(const char *path, struct tc_blob *out)
+{
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    out->data = malloc(1 << 20);
+    assert_non_null(out->data);
+    out->size = fread(out->data, 1, 1 << 20, f);
+    assert_true(fclose(f) == 0 && out->size > 0);
+}
+
+static int build(void **state)
+{
+    (void)state;
+    static const char *const path[] = {TERN_BENCH_KERNELS, TERN_BENCH_PREEMPT_KERNELS};
+    struct tc_blob module[2], object;
+    char *log = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct tc_blob source;
+        read_source(path[i], &source);
+        assert_int_equal(tc_compile(source.data, source.size, "", NULL, 0, &module[i], &log), 0);
+        free(log);
+        free(source.data);
+    }
+    assert_int_equal(tc_link(module, 2, "", 0, &object, &log), 0);
+    free(log);
+    assert_int_equal(tc_load(&object, CODE, &image, &log), 0);
+    free(log);
+    free(module[0].data);
+    free(module[1].data);
+    free(object.data);
+    return 0;
+}
+
+static int drop_build(void **state)
+{
+    (void)state;
+    tc_image_free(&image);
+    return 0;
+}
+
+static const struct tc_kernel *kernel_of(const struct preempt_case *c)
+{
+    for (size_t i = 0; i < image.kernels.n; i++) {
+        if (strcmp(image.kernels.kernels[i].name, c->kernel) == 0) {
+            return &image.kernels.kernels[i];
+        }
+    }
+    fail_msg("there is no kernel %s", c->kernel);
+    return NULL;
+}
+
+/** A kernel in a process, ready to run. */
+struct program {
+    struct tern_process *p;
+    struct tern_context *c;
+    struct tern_allocation *code, *data, *args, *stack;
+    uint32_t bytes;
+};
+
+static struct tern_allocation *memory_at(struct tern_process *p, uint64_t size, uint32_t flags, uint32_t address)
+{
+    struct tern_allocation *a;
+    ok(tern_allocation_create(p, size, flags, address, &a));
+    return a;
+}
+
+static void program_open(struct program *o, const struct preempt_case *c, uint32_t *packet)
+{
+    struct rig shape = {.kmd = dev->kmd, .data = DATA};
+    struct rig_range range = c->range;
+    const struct tc_kernel *k = kernel_of(c);
+    uint8_t args[256] = {0};
+    assert_true(k->args_size <= sizeof args);
+    assert_int_equal(preempt_lay_out(&shape, c, k, args, &o->bytes, &range.local_bytes), 0);
+    assert_int_equal(rig_pack(&shape, k, &range, ARGS, STACK, packet), 0);
+    o->p = process(c->kernel);
+    o->c = context(o->p, -1);
+    o->code = memory_at(o->p, image.size, RW | TERN_MEM_EXEC, CODE);
+    o->data = memory_at(o->p, o->bytes, RW, DATA);
+    o->args = memory_at(o->p, sizeof args, RW, ARGS);
+    o->stack = memory_at(o->p, STACK_BYTES, RW, STACK);
+    uint8_t *before = calloc(1, o->bytes);
+    assert_non_null(before);
+    preempt_fill(c, before);
+    ok(tern_allocation_write(o->code, 0, image.data, image.filled));
+    ok(tern_allocation_write(o->args, 0, args, sizeof args));
+    ok(tern_allocation_write(o->data, 0, before, o->bytes));
+    free(before);
+}
+
+static void program_follow(struct program *o, const struct tern_loading *l)
+{
+    uint32_t n;
+    o->p = tern_loading_process(l, 0, &n);
+    o->c = tern_loading_context(l, 0, 0, &n);
+    o->code = tern_loading_allocation(l, 0, CODE);
+    o->data = tern_loading_allocation(l, 0, DATA);
+    o->args = tern_loading_allocation(l, 0, ARGS);
+    o->stack = tern_loading_allocation(l, 0, STACK);
+}
+
+/** Its bytes, which the caller frees; and it is gone. */
+static uint8_t *program_end(struct program *o)
+{
+    uint8_t *bytes = malloc(o->bytes);
+    assert_non_null(bytes);
+    ok(tern_wait(o->c, 1, 600000));
+    ok(tern_allocation_read(o->data, 0, bytes, o->bytes));
+    tern_context_destroy(o->c);
+    tern_allocation_destroy(o->code);
+    tern_allocation_destroy(o->data);
+    tern_allocation_destroy(o->args);
+    tern_allocation_destroy(o->stack);
+    ok(tern_process_destroy(o->p));
+    return bytes;
+}
+
+static uint64_t ran_cycles(struct tern_context *c)
+{
+    struct tern_context_stats s = {.size = sizeof s};
+    ok(tern_wait(c, 1, 600000));
+    ok(tern_context_query(c, &s));
+    return s.cycles;
+}
+
+/** One move, at a random cycle of a run that takes so many. */
+static bool move_once(const struct preempt_case *c, uint64_t cycles, const uint8_t *want)
+{
+    struct program o;
+    static struct taken taken;
+    const uint32_t cut = (uint32_t)(next_random() % (cycles + 400));
+    uint32_t packet[TERN_PKT_DISPATCH_LINES * 16];
+    program_open(&o, c, packet);
+    scatter(there, &taken, next_random() % 2000);
+    struct tern_process *before = o.p;
+    pausing_set(here, dev, o.p, cut);
+    ok(tern_submit(o.c, packet, sizeof packet, c->kernel, NULL));
+    pausing_await(here, o.c);
+    struct journey j = depart(&o.p, 1, NULL);
+    const bool middle = o.c->sched.requeued_count && o.c->sched.requeued[0].resume;
+    program_follow(&o, j.loading);
+    arrive(&j);
+    forget(before);
+    uint8_t *got = program_end(&o);
+    gather(there, &taken);
+    for (uint32_t i = 0; i < o.bytes; i++) {
+        if (got[i] != want[i]) {
+            fail_msg("%s, moved %u cycles after its submission: byte 0x%x is 0x%02x, and 0x%02x without a move",
+                     c->kernel, cut, i, got[i], want[i]);
+        }
+    }
+    free(got);
+    return middle;
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    const char *text = getenv("TERN_TEST_CUTS");
+    const uint32_t cuts = text ? (uint32_t)atoi(text) : 3;
+    uint32_t middle = 0;
+    open_both(CONFIG);
+    for (unsigned i = 0; i < preempt_n_cases; i++) {
+        const struct preempt_case *c = &preempt_cases[i];
+        struct program alone;
+        uint32_t packet[TERN_PKT_DISPATCH_LINES * 16];
+        if (strcmp(c->kernel, "gather") == 0) { /* 6 MiB, each time */
+            continue;
+        }
+        program_open(&alone, c, packet);
+        ok(tern_submit(alone.c, packet, sizeof packet, c->kernel, NULL));
+        const uint64_t cycles = ran_cycles(alone.c);
+        uint8_t *want = program_end(&alone);
+        for (uint32_t k = 0; k < cuts; k++) {
+            middle += move_once(c, cycles, want);
+        }
+        free(want);
+    }
+    print_message("%u of %u moves in the middle of a kernel\n", middle, (preempt_n_cases - 1) * cuts);
+    assert_true(middle > (preempt_n_cases - 1) * cuts / 2);
+    close_both();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_kernels, build, drop_build),
+    };
+    return cmocka_run_group_tests_name("migrate_kernels", tests, NULL, NULL);
+}

@@ -29,6 +29,8 @@
     CALL(int, partition_create, (struct tern_device *dev, const struct tern_partition_desc *desc), dev, (dev, desc)) \
     CALL(int, partition_resize, (struct tern_device *dev, const char *name, uint64_t memory_bytes), \
          dev, (dev, name, memory_bytes)) \
+    CALL(int, partition_set_share, (struct tern_device *dev, const char *name, uint32_t share), \
+         dev, (dev, name, share)) \
     CALL(int, partition_destroy, (struct tern_device *dev, const char *name), dev, (dev, name)) \
     CALL(int, partition_list, (struct tern_device *dev, struct tern_partition_info *out, uint32_t max), \
          dev, (dev, out, max)) \

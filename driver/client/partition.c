@@ -15,14 +15,20 @@ int tern_client_partition_create(struct tern_device *dev, const struct tern_part
     if (!r && strnlen(d.name, sizeof d.name) == sizeof d.name) {
         r = tern_error(-EINVAL, "the name of a partition does not end");
     }
-    return r ? r : tern_call(dev, TERN_WIRE_PARTITION_CREATE, 0, (uint64_t[]){d.memory_bytes, d.host_bytes, 0}, d.name,
-                             NULL);
+    return r ? r : tern_call(dev, TERN_WIRE_PARTITION_CREATE, 0, (uint64_t[]){d.memory_bytes, d.host_bytes, d.share},
+                             d.name, NULL);
 }
 
 int tern_client_partition_resize(struct tern_device *dev, const char *name, uint64_t memory_bytes)
 {
     const int r = tern_client_check(dev);
     return r ? r : tern_call(dev, TERN_WIRE_PARTITION_RESIZE, 0, (uint64_t[]){memory_bytes, 0, 0}, name, NULL);
+}
+
+int tern_client_partition_set_share(struct tern_device *dev, const char *name, uint32_t share)
+{
+    const int r = tern_client_check(dev);
+    return r ? r : tern_call(dev, TERN_WIRE_PARTITION_SHARE, 0, (uint64_t[]){share, 0, 0}, name, NULL);
 }
 
 int tern_client_partition_destroy(struct tern_device *dev, const char *name)

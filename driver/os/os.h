@@ -32,9 +32,10 @@
 #define TERN_SLOT_PAGES 4u    /**< Place for one chunk in device memory: a line of prefix and TERN_CHUNK_BYTES. */
 #define TERN_CHUNK_PREFIX TERN_PKT_LINE_BYTES
 
-/** A user of the device, while it has processes. */
+/** A user of a partition, while it has processes there. */
 struct tern_user {
     struct tern_list node;
+    const struct tern_partition *partition;
     uint32_t uid, count;
     struct tern_sched_user sched;
 };

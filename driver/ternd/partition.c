@@ -53,7 +53,8 @@ static int may_change(const struct ternd_session *s, const char *name)
 
 int ternd_partition_create(struct ternd_session *s, const struct tern_wire_request *q)
 {
-    struct tern_partition_desc d = {.size = sizeof d, .memory_bytes = q->value[0], .host_bytes = q->value[1]};
+    struct tern_partition_desc d = {.size = sizeof d, .memory_bytes = q->value[0], .host_bytes = q->value[1],
+                                    .share = q->value[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)q->value[2]};
     if (!privileged(s) && !s->limits.partitions) {
         return tern_error(-EACCES, "user %u may not make partitions (key partitions of ternd's limits)",
                           (unsigned)s->uid);
@@ -67,6 +68,14 @@ int ternd_partition_resize(struct ternd_session *s, const struct tern_wire_reque
 {
     const int r = may_change(s, q->text);
     return r ? r : tern_os_partition_resize(s->ternd->dev, q->text, q->value[0]);
+}
+
+int ternd_partition_set_share(struct ternd_session *s, const struct tern_wire_request *q)
+{
+    const uint64_t share = q->value[0];
+    const int r = may_change(s, q->text);
+    return r ? r : tern_os_partition_set_share(s->ternd->dev, q->text,
+                                               share > UINT32_MAX ? UINT32_MAX : (uint32_t)share);
 }
 
 int ternd_partition_destroy(struct ternd_session *s, const struct tern_wire_request *q)

@@ -168,6 +168,11 @@ static int partition_resize(struct request *r)
     return ternd_partition_resize(r->session, r->q);
 }
 
+static int partition_set_share(struct request *r)
+{
+    return ternd_partition_set_share(r->session, r->q);
+}
+
 static int partition_destroy(struct request *r)
 {
     return ternd_partition_destroy(r->session, r->q);
@@ -466,6 +471,7 @@ static const struct {
     [TERN_WIRE_CONTEXT_SUBMIT] = {TERND_ANY, context_submit},
     [TERN_WIRE_PARTITION_CREATE] = {TERND_ANY, partition_create},
     [TERN_WIRE_PARTITION_RESIZE] = {TERND_ANY, partition_resize},
+    [TERN_WIRE_PARTITION_SHARE] = {TERND_ANY, partition_set_share},
     [TERN_WIRE_PARTITION_DESTROY] = {TERND_ANY, partition_destroy},
     [TERN_WIRE_PARTITION_LIST] = {TERND_ANY, partition_list},
     [TERN_WIRE_FENCE_CREATE] = {TERND_PROCESS, fence_create},

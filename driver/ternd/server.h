@@ -200,6 +200,7 @@ void ternd_completions_flush(struct ternd_session *s);
 int ternd_partition_may_use(const struct ternd_session *s, const char *name);
 int ternd_partition_create(struct ternd_session *s, const struct tern_wire_request *q);
 int ternd_partition_resize(struct ternd_session *s, const struct tern_wire_request *q);
+int ternd_partition_set_share(struct ternd_session *s, const struct tern_wire_request *q);
 int ternd_partition_destroy(struct ternd_session *s, const struct tern_wire_request *q);
 int ternd_partition_list(struct ternd_session *s, const struct tern_wire_request *q, void *slot, uint64_t *count);
 

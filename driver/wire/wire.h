@@ -89,8 +89,9 @@ enum tern_wire_op {
     TERN_WIRE_FENCE_WAIT,       /* value: wanted, ms */
     TERN_WIRE_ALLOCATION_EXPORT, /* value[0] flags -> value: the handle */
     TERN_WIRE_ALLOCATION_IMPORT, /* of a process; value: flags and address << 32, the handle -> as CREATE */
-    TERN_WIRE_PARTITION_CREATE,  /* value: memory, host; text name */
+    TERN_WIRE_PARTITION_CREATE,  /* value: memory, host, share; text name */
     TERN_WIRE_PARTITION_RESIZE,  /* value[0] memory; text name */
+    TERN_WIRE_PARTITION_SHARE,   /* value[0] share; text name */
     TERN_WIRE_PARTITION_DESTROY, /* text name */
     TERN_WIRE_PARTITION_LIST,    /* value[0] most -> value[0] how many, slot: struct tern_partition_info[] */
     TERN_WIRE_OPS

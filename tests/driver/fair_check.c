@@ -85,7 +85,7 @@ static const char *check_process(const struct tern_sched *s, const struct tern_s
     const double all_weight = p->user && n ? p->user->share / 100.0 / n : 1;
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         const struct tern_fair_group *g = &p->group[b][e];
-        const bool queued = g->entity.queue == &s->engine[e].band[b].queue;
+        const bool queued = g->entity.queue == &p->partition->on[e].band[b].queue;
         if (in_order(RB_ROOT(&g->queue.tree), &g->queue, NULL, NULL) != sums.ready[e] || queued != !!sums.ready[e]) {
             return wrong("I1: contexts of a process are out of order", e, b);
         }
@@ -102,39 +102,83 @@ static const char *check_process(const struct tern_sched *s, const struct tern_s
     return r;
 }
 
-static const char *check_band(const struct tern_sched *s, uint32_t e, uint32_t b, const struct sums *all,
-                              struct fair_seen *seen)
+static const char *check_band(const struct tern_sched_partition *part, uint32_t e, uint32_t b, const struct sums *all,
+                              int64_t *seen)
 {
-    const struct tern_fair_queue *q = &s->engine[e].band[b].queue;
+    const struct tern_fair_queue *q = &part->on[e].band[b].queue;
     const double load = (double)q->load / (double)TERN_FAIR_LOAD_ONE;
     if (in_order(RB_ROOT(&q->tree), q, NULL, NULL) != all->ready[e]) {
         return wrong("I1: processes are out of order", e, b);
     }
-    if (q->min_vruntime < seen->min_vruntime[e][b]) {
+    if (q->min_vruntime < *seen) {
         return wrong("I2: min_vruntime has fallen", e, b);
     }
     if (q->live != all->live[e] || load < all->load[e] - 1e-6 || load > all->load[e] + 1e-6) {
         return wrong("I3: the load of an engine is not the weight of its processes", e, b);
     }
-    seen->min_vruntime[e][b] = q->min_vruntime;
+    *seen = q->min_vruntime;
+    return NULL;
+}
+
+/** What is counted of a partition on each engine, over its bands but for paging. */
+struct counted {
+    uint32_t live[TERN_ENGINES_MAX], ready[TERN_ENGINES_MAX];
+};
+
+static const char *check_partition(const struct tern_sched *s, const struct tern_sched_partition *part, uint32_t number,
+                                   struct fair_seen *seen, struct counted *counted)
+{
+    const char *r = NULL;
+    for (uint32_t b = 0; !r && b < TERN_BANDS; b++) {
+        struct sums all = {0};
+        for (const struct tern_list *node = s->processes.next; !r && node != &s->processes; node = node->next) {
+            const struct tern_sched_process *p = TERN_LIST_ENTRY(node, struct tern_sched_process, node);
+            r = p->partition == part ? check_process(s, p, b, &all) : r;
+            seen->due++;
+        }
+        for (uint32_t e = 0; !r && e < s->engines; e++) {
+            r = check_band(part, e, b, &all, &seen->min_vruntime[number][e][b]);
+            seen->due += all.live[e];
+            counted->live[e] += b == TERN_BAND_PAGING ? 0 : all.live[e];
+            counted->ready[e] += b == TERN_BAND_PAGING ? 0 : all.ready[e];
+        }
+    }
+    return r;
+}
+
+static const char *check_engine(const struct tern_sched *s, uint32_t e, uint32_t partitions, struct fair_seen *seen)
+{
+    const struct tern_fair_queue *q = &s->engine[e].parts;
+    if (in_order(RB_ROOT(&q->tree), q, NULL, NULL) != partitions) {
+        return wrong("I1: partitions are out of order", e, 0);
+    }
+    if (q->min_vruntime < seen->min_of_partitions[e]) {
+        return wrong("I2: min_vruntime of the partitions has fallen", e, 0);
+    }
+    seen->min_of_partitions[e] = q->min_vruntime;
     return NULL;
 }
 
 const char *fair_check(const struct tern_sched *s, struct fair_seen *seen)
 {
     const char *r = NULL;
+    uint32_t number = 0, queued[TERN_ENGINES_MAX] = {0};
     seen->due = seen->runs + 1;
-    for (uint32_t b = 0; !r && b < TERN_BANDS; b++) {
-        struct sums all = {0};
-        for (const struct tern_list *node = s->processes.next; !r && node != &s->processes; node = node->next) {
-            const struct tern_sched_process *p = TERN_LIST_ENTRY(node, struct tern_sched_process, node);
-            r = check_process(s, p, b, &all);
-            seen->due++;
-        }
+    for (const struct tern_list *n = s->partitions.next; !r && n != &s->partitions; n = n->next) {
+        const struct tern_sched_partition *part = TERN_LIST_ENTRY(n, struct tern_sched_partition, node);
+        struct counted counted = {0};
+        r = check_partition(s, part, number++ % FAIR_PARTITIONS, seen, &counted);
         for (uint32_t e = 0; !r && e < s->engines; e++) {
-            r = check_band(s, e, b, &all, seen);
-            seen->due += all.live[e];
+            const struct tern_sched_part *on = &part->on[e];
+            const bool in = on->entity.queue == &s->engine[e].parts;
+            if (on->live != counted.live[e] || on->groups != counted.ready[e] || in != !!counted.ready[e]) {
+                r = wrong("I1: a partition with something ready cannot be picked, or another can", e, 0);
+            }
+            queued[e] += in;
         }
+    }
+    for (uint32_t e = 0; !r && e < s->engines; e++) {
+        r = check_engine(s, e, queued[e], seen);
     }
     return r;
 }

@@ -6,8 +6,11 @@
 #include "os/sched/sched.h"
 
 /** What was seen the last time; zeroed with the scheduler. */
+#define FAIR_PARTITIONS 5 /* of which it is remembered what was seen */
+
 struct fair_seen {
-    int64_t min_vruntime[TERN_ENGINES_MAX][TERN_BANDS];
+    int64_t min_vruntime[FAIR_PARTITIONS][TERN_ENGINES_MAX][TERN_BANDS];
+    int64_t min_of_partitions[TERN_ENGINES_MAX];
     uint64_t runs, due; /**< Runs of the scheduler so far; the one after which it is looked at again. */
 };
 

@@ -299,6 +299,110 @@ static void test_bystander(void **state)
     rig_done();
 }
 
+/** An actor in a partition. */
+static void open_in(struct actor *a, const char *partition, const uint32_t *code, size_t size, const char *name)
+{
+    snprintf(dev->own_partition, sizeof dev->own_partition, "%s", partition); /* as TERN_PARTITION */
+    actor_open(a, name, 0, code, size);
+    dev->own_partition[0] = '\0';
+}
+
+/** A partition whose work faults, never ends, is killed, or makes the engine be reset: in another every result is
+ *  right, nothing is aborted, and no memory changes (M5). */
+static void test_misbehaviour(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tern-part-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    setenv("TERN_CRASH_DIR", folder, 1);
+    struct actor good, bad;
+    uint64_t fence[8];
+    rig_open("small,mem=64M,quantum=2000,timeout=20000", NULL);
+    ok(create("a", 16 * MIB, 0));
+    ok(create("b", 16 * MIB, 0));
+    open_in(&good, "b", code_mix, sizeof code_mix, "good");
+    const uint64_t was_free = info("b").free_bytes;
+    for (int round = 0; round < 4; round++) {
+        if (round == 0) {
+            open_in(&bad, "a", code_trap, sizeof code_trap, "traps");
+        } else {
+            open_in(&bad, "a", code_spin, sizeof code_spin, "spins");
+        }
+        uint64_t f = 0;
+        if (round == 0) {
+            actor_set(&bad, 0, 100);
+            actor_dispatch(&bad, 16);
+            f = work_submit(&b, bad.c, "trap");
+        } else {
+            f = actor_spin(&bad);
+            spins(&bad);
+        }
+        rig.deaf_to = round == 3 ? bad.c->id : 0;
+        rig.deaf = round == 3;
+        for (int i = 0; i < 8; i++) { /* all of the same: the last result is everybody's */
+            fence[i] = actor_mix(&good, 50 + (uint32_t)round);
+        }
+        if (round == 1) {
+            ok(tern_process_kill(bad.p));
+        } else if (round == 2) {
+            tern_process_abort(bad.p, "test");
+        }
+        for (int i = 0; i < 8; i++) {
+            ok(tern_wait(good.c, fence[i], PATIENCE));
+        }
+        expect_mixed(&good);
+        if (round != 1) {
+            assert_int_equal(tern_wait(bad.c, f, PATIENCE), -EIO);
+            ok(tern_process_kill(bad.p));
+        }
+        rig.deaf = 0;
+        ok(tern_process_destroy(bad.p));
+        assert_true(info("a").free_bytes == 16 * MIB && info("b").free_bytes == was_free);
+        assert_int_equal(tern_process_status(good.p, NULL), 0);
+    }
+    assert_int_equal(dev->sched.engine[0].resets, 1);
+    assert_int_equal(stats(&good).completed, 32);
+    assert_true(info("b").cycles > 0);
+    actor_close(&good);
+    ok(tern_partition_destroy(dev, "a"));
+    ok(tern_partition_destroy(dev, "b"));
+    rig_done();
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    unsetenv("TERN_CRASH_DIR");
+}
+
+/** A user's processes in two partitions do not weigh together; a share is changed at any time. */
+static void test_shares(void **state)
+{
+    (void)state;
+    struct tern_process *p[3];
+    struct tern_partition_desc d = {.size = sizeof d, .name = "a", .memory_bytes = MIB, .share = TERN_WEIGHT_MAX + 1};
+    rig_open(small, NULL);
+    assert_int_equal(tern_partition_create(dev, &d), -EINVAL);
+    d.share = 300;
+    ok(tern_partition_create(dev, &d));
+    assert_true(info("a").share == 300 && info("default").share == 100);
+    struct tern_owner owner = {.uid = 1000, .share = 200, .partition = "a"};
+    ok(tern_os_process_create_for(dev, "p", &owner, &p[0]));
+    ok(tern_os_process_create_for(dev, "q", &owner, &p[1]));
+    owner.partition = NULL;
+    ok(tern_os_process_create_for(dev, "r", &owner, &p[2]));
+    assert_true(p[0]->sched.user == p[1]->sched.user && p[0]->sched.user != p[2]->sched.user);
+    assert_true(p[0]->sched.partition == find("a")->sched && p[2]->sched.partition == &dev->sched.main);
+    assert_int_equal(tern_partition_set_share(dev, "a", 0), -EINVAL);
+    assert_int_equal(tern_partition_set_share(dev, "a", TERN_WEIGHT_MAX + 1), -EINVAL);
+    assert_int_equal(tern_partition_set_share(dev, "b", 1), -ENOENT);
+    ok(tern_partition_set_share(dev, "a", 7));
+    ok(tern_partition_set_share(dev, "default", 1000));
+    assert_true(info("a").share == 7 && info("default").share == 1000);
+    for (int i = 0; i < 3; i++) {
+        ok(tern_process_destroy(p[i]));
+    }
+    ok(tern_partition_destroy(dev, "a"));
+    rig_done();
+}
+
 /** Memory is shared within a partition only. */
 static void test_shared(void **state)
 {
@@ -399,7 +503,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors), cmocka_unit_test(test_ranges), cmocka_unit_test(test_no_leak),
         cmocka_unit_test(test_bystander), cmocka_unit_test(test_shared), cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_room_to_come_back),
+        cmocka_unit_test(test_room_to_come_back), cmocka_unit_test(test_misbehaviour),
+        cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void become(struct tern_sched_context *x, enum tern_sched_state state)
 /** The engine runs for so many cycles whom it should. */
 static struct tern_sched_context *run(uint32_t engine, int64_t cycles)
 {
-    struct tern_sched_context *x = tern_fair_pick(&s.engine[engine].band[BAND]);
+    struct tern_sched_context *x = tern_fair_pick(&s.main.on[engine].band[BAND]);
     if (x) {
         tern_fair_dispatched(&s, x, cycles);
         tern_fair_returned(&s, x);
@@ -156,7 +156,7 @@ static double service(const struct tern_sched_process *of)
     double sum = 0;
     for (uint32_t e = 0; e < ENGINES; e++) {
         const struct tern_fair_group *g = group(of, e);
-        sum += g->queue.load ? weight_of(of, e) * (double)(g->entity.vruntime - s.engine[e].band[BAND].offset) : 0;
+        sum += g->queue.load ? weight_of(of, e) * (double)(g->entity.vruntime - s.main.on[e].band[BAND].offset) : 0;
     }
     return sum / TERN_FAIR_SCALE;
 }
@@ -185,7 +185,7 @@ static void test_lag_where_it_is_placed(void **state)
             become(x, TERN_SCHED_READY);
             assert_true(x->entity.vruntime >= group(x->process, x->engine)->queue.min_vruntime);
             if (group(x->process, x->engine)->queue.live == 1) {
-                const struct tern_fair_queue *processes = &s.engine[x->engine].band[BAND].queue;
+                const struct tern_fair_queue *processes = &s.main.on[x->engine].band[BAND].queue;
                 assert_true(ahead(processes, &group(x->process, x->engine)->entity, 1) >= 0);
             }
         } else if (what == 0) {
@@ -201,7 +201,7 @@ static void test_lag_where_it_is_placed(void **state)
             const struct tern_fair_group *g = group(x->process, x->engine);
             const double mine = ahead(&g->queue, &x->entity, x->weight / 100.0);
             const double weight = weight_of(x->process, x->engine);
-            const double its = ahead(&s.engine[x->engine].band[BAND].queue, &g->entity, weight);
+            const double its = ahead(&s.main.on[x->engine].band[BAND].queue, &g->entity, weight);
             far += fabs(mine) > most / 2 || fabs(its) > most / 2;
             if (moves && (fabs(mine) > most || fabs(its) > most)) {
                 fail_msg("step %d: a context that moved is %.0f ahead, its process %.0f", i, mine, its);
@@ -227,13 +227,13 @@ static void test_weights_keep_lags(void **state)
         run(pick(2), 1 + pick(5000));
         const double was = ahead(mine, &x->entity, x->weight / 100.0);
         for (uint32_t e = 0; e < 2; e++) {
-            before[e] = ahead(&s.engine[e].band[BAND].queue, &group(x->process, e)->entity, weight_of(x->process, e));
+            before[e] = ahead(&s.main.on[e].band[BAND].queue, &group(x->process, e)->entity, weight_of(x->process, e));
         }
         tern_fair_set_weight(&s, x, 1 + pick(1000));
         check();
         assert_true(fabs(ahead(mine, &x->entity, x->weight / 100.0) - was) <= 1);
         for (uint32_t e = 0; e < 2; e++) {
-            const struct tern_fair_queue *in = &s.engine[e].band[BAND].queue;
+            const struct tern_fair_queue *in = &s.main.on[e].band[BAND].queue;
             assert_true(fabs(ahead(in, &group(x->process, e)->entity, weight_of(x->process, e)) - before[e]) <= 1);
         }
         owed += fabs(was) > 100;
@@ -255,16 +255,16 @@ static void test_clocks_of_engines(void **state)
     }
     become(&c[6], TERN_SCHED_EMPTY);
     become(&c[6], TERN_SCHED_READY);
-    assert_int_equal(tern_fair_clock(&s.engine[1].band[BAND]), tern_fair_clock(&s.engine[0].band[BAND]));
+    assert_int_equal(tern_fair_clock(&s.main.on[1].band[BAND]), tern_fair_clock(&s.main.on[0].band[BAND]));
     run(0, 5000);
     run(0, 5000);
     become(&c[7], TERN_SCHED_READY);
-    assert_true(tern_fair_clock(&s.engine[1].band[BAND]) < tern_fair_clock(&s.engine[0].band[BAND]));
-    assert_int_equal(tern_fair_clock(&s.engine[2].band[BAND]), tern_fair_clock(&s.engine[0].band[BAND]));
+    assert_true(tern_fair_clock(&s.main.on[1].band[BAND]) < tern_fair_clock(&s.main.on[0].band[BAND]));
+    assert_int_equal(tern_fair_clock(&s.main.on[2].band[BAND]), tern_fair_clock(&s.main.on[0].band[BAND]));
     for (int i = 0; i < 100; i++) {
         run(1, 1000);
         tern_sched_balance(&s, 1);
-        const int64_t lead = tern_fair_clock(&s.engine[1].band[BAND]) - tern_fair_clock(&s.engine[0].band[BAND]);
+        const int64_t lead = tern_fair_clock(&s.main.on[1].band[BAND]) - tern_fair_clock(&s.main.on[0].band[BAND]);
         assert_true(lead <= 8 * 1000 * TERN_FAIR_SCALE);
         assert_true(i < 20 || lead == 8 * 1000 * TERN_FAIR_SCALE);
     }
@@ -279,12 +279,12 @@ static void test_moves_keep_service(void **state)
     for (int i = 0; i < CONTEXTS; i++) {
         become(&c[i], TERN_SCHED_READY);
     }
-    s.engine[1].band[BAND].offset = 987654 * TERN_FAIR_SCALE;
+    s.main.on[1].band[BAND].offset = 987654 * TERN_FAIR_SCALE;
     for (int i = 0; i < 20000; i++) {
         struct tern_sched_context *x = &c[pick(CONTEXTS)];
         run(pick(2), 1 + pick(5000));
         const uint32_t there = 1 - x->engine;
-        if (pick(4) || !s.engine[there].band[BAND].queue.live || s.engine[x->engine].band[BAND].queue.live < 2) {
+        if (pick(4) || !s.main.on[there].band[BAND].queue.live || s.main.on[x->engine].band[BAND].queue.live < 2) {
             continue;
         }
         const double before = service(x->process);

@@ -169,7 +169,7 @@ static void test_who_comes_and_goes(void **state)
             for (int p = 0; p < 2; p++) {
                 for (int e = 0; e < 2; e++) {
                     const struct tern_fair_group *s = &procs[p].group[TERN_BAND_NORMAL][e];
-                    const struct tern_fair_queue *in = &m.sched.engine[e].band[TERN_BAND_NORMAL].queue;
+                    const struct tern_fair_queue *in = &m.sched.main.on[e].band[TERN_BAND_NORMAL].queue;
                     const uint64_t all = procs[p].weight[TERN_BAND_NORMAL];
                     const int64_t off = s->entity.vruntime - in->min_vruntime;
                     const double rate = s->queue.live ? (double)all / (double)s->queue.load : 1;

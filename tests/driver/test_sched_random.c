@@ -12,8 +12,9 @@
 #define PROCESSES 6
 #define JOBS 40
 
+static struct tern_sched_partition parts[2];
 static struct tern_sched_process procs[PROCESSES]; /* 0: paging; 1, 2: misbehave; the others do not */
-static struct tern_sched_user users[2];
+static struct tern_sched_user users[6];
 static struct client clients[CLIENTS];
 static struct mock_work work[CLIENTS][JOBS];
 static bool completed[CLIENTS][JOBS];
@@ -44,12 +45,17 @@ static void begin(void)
     mock_init(&m, 1 + pick(3), &config);
     m.save_cycles = pick(2) ? 0 : pick(200);
     m.restore_cycles = pick(2) ? 0 : pick(200);
-    for (int u = 0; u < 2; u++) {
+    for (int u = 0; u < 6; u++) {
         users[u] = (struct tern_sched_user){.share = 1 + pick(1000)};
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        tern_sched_partition_init(&m.sched, &parts[i], 1 + pick(1000));
     }
     for (int p = 0; p < PROCESSES; p++) {
         tern_sched_process_init(&m.sched, &procs[p], p == 0);
-        procs[p].user = p && pick(3) ? &users[pick(2)] : NULL;
+        procs[p].partition = p && pick(3) ? &parts[pick(2)] : &m.sched.main;
+        const uint32_t of = procs[p].partition == &parts[0] ? 1 : procs[p].partition == &parts[1] ? 2 : 0;
+        procs[p].user = p && pick(3) ? &users[2 * of + pick(2)] : NULL; /* users are of a partition */
     }
     for (int i = 0; i < CLIENTS; i++) {
         int p = process_of(i);
@@ -157,7 +163,8 @@ static void judge(void)
         const struct tern_sched_engine *engine = &m.sched.engine[e];
         uint32_t counted = 0;
         for (uint32_t b = 0; b < TERN_BANDS; b++) {
-            counted += engine->band[b].queue.live;
+            counted += m.sched.main.on[e].band[b].queue.live + parts[0].on[e].band[b].queue.live +
+                       parts[1].on[e].band[b].queue.live;
         }
         assert_int_equal(counted, live[e]);
         if (waits[e] && !engine->preemption && !engine->preempt_now) {
@@ -166,7 +173,9 @@ static void judge(void)
         if (!engine->n && !engine->preemption) { /* nobody who may move waits behind another elsewhere */
             for (uint32_t f = 0; f < m.sched.engines; f++) {
                 for (uint32_t b = 0; b < TERN_BANDS; b++) {
-                    assert_true(live[f] < 2 || tern_list_empty(&m.sched.engine[f].band[b].movable));
+                    assert_true(live[f] < 2 || (tern_list_empty(&m.sched.main.on[f].band[b].movable) &&
+                                                tern_list_empty(&parts[0].on[f].band[b].movable) &&
+                                                tern_list_empty(&parts[1].on[f].band[b].movable)));
                 }
             }
         }

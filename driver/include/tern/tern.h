@@ -153,12 +153,14 @@ struct tern_partition_desc {
     char name[TERN_PARTITION_NAME]; /**< 1 to 23 letters, digits, '.', '_', '-'. */
     uint64_t memory_bytes;          /**< Device memory, a multiple of 4 KiB, at least 256 KiB. */
     uint64_t host_bytes; /**< Host memory for what is evicted, a multiple of 4 KiB; or TERN_PARTITION_HOST. */
+    uint32_t share;      /**< Of each engine beside other partitions, 1 to TERN_WEIGHT_MAX; 0: TERN_WEIGHT_NORMAL. */
 };
 /**
  * A partition is a virtual instance of the device (M2): device memory of its own, which need not be contiguous, host
  * memory for what is evicted from that, and processes (tern_process_create_in), which use no other. The device begins
  * with one, "default", that has everything; what others have is taken from its free memory, and comes back. None takes
- * memory from another, and none sees what another's memory held. Does not block. -EINVAL: name or sizes; -EEXIST: there
+ * memory from another, and none sees what another's memory held. On each engine on which several have work each gets
+ * its share, in whatever bands that is. Does not block. -EINVAL: name, sizes or share; -EEXIST: there
  * is one of this name; -ENOSPC: the default one has not so much free memory, or needs it for what it has promised;
  * -ENOMEM; -EIO: the device is lost. Through ternd: -EACCES: the user may not.
  */
@@ -169,11 +171,13 @@ TERN_API int tern_partition_create(struct tern_device *dev, const struct tern_pa
  * -ENOMEM as above. Does not block. Through ternd: -EACCES.
  */
 TERN_API int tern_partition_resize(struct tern_device *dev, const char *name, uint64_t memory_bytes);
-/**
- * Ends one that has no processes: its memory goes back to the default one. -ENOENT: there is none of this name;
- * -EINVAL: it is the default one; -EBUSY: it has processes; -ENOMEM. Does not block. Through ternd: -EACCES.
- */
+/** Ends one that has no processes: its memory goes back to the default one. -ENOENT: there is none of this name;
+ *  -EINVAL: it is the default one; -EBUSY: it has processes; -ENOMEM. Does not block. Through ternd: -EACCES. */
 TERN_API int tern_partition_destroy(struct tern_device *dev, const char *name);
+
+/** Another share from now on, of any partition. -ENOENT: there is none of this name; -EINVAL: share. Does not block.
+ *  Through ternd: -EACCES. */
+TERN_API int tern_partition_set_share(struct tern_device *dev, const char *name, uint32_t share);
 
 /** What a partition is, and what of it is in use. */
 struct tern_partition_info {
@@ -186,6 +190,8 @@ struct tern_partition_info {
     uint32_t ranges;          /**< Contiguous pieces of its device memory. */
     uint32_t processes;
     uint32_t owner;           /**< Through ternd: the user that made it. */
+    uint32_t share;
+    uint64_t cycles;          /**< That its work has run, on all engines. */
 };
 /**
  * The partitions in the order in which they were made, the default one first: at most max into out, whose elements are

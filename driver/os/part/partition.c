@@ -34,6 +34,14 @@ static void free_memory(struct tern_partition *p)
     free(p->ranges);
 }
 
+/** One that is in no list; with dev->lock held, if it has been in one. */
+static void free_partition(struct tern_partition *p)
+{
+    free_memory(p);
+    free(p->sched);
+    free(p);
+}
+
 int tern_partition_begin(struct tern_device *dev, uint32_t first, uint32_t end, bool clean)
 {
     struct tern_partition *p = &dev->partition;
@@ -45,6 +53,7 @@ int tern_partition_begin(struct tern_device *dev, uint32_t first, uint32_t end, 
     p->ranges[0] = (struct tern_run){.page = first, .count = end - first};
     p->range_count = p->range_room = 1;
     p->count = end - first;
+    p->sched = &dev->sched.main;
     tern_list_append(&dev->partitions, &p->node);
     return 0;
 }
@@ -55,8 +64,7 @@ void tern_partition_end(struct tern_device *dev)
         struct tern_partition *p = TERN_LIST_ENTRY(dev->partitions.next, struct tern_partition, node);
         tern_list_remove(&p->node);
         if (p != &dev->partition) {
-            free_memory(p);
-            free(p);
+            free_partition(p);
         }
     }
     free_memory(&dev->partition);
@@ -110,6 +118,12 @@ static int pages_of(uint64_t bytes, const char *what, uint32_t least, uint32_t *
     return 0;
 }
 
+static int check_share(uint32_t share)
+{
+    return share && share <= TERN_WEIGHT_MAX ? 0 : tern_error(-EINVAL, "the share %u of a partition: 1 to %u", share,
+                                                              TERN_WEIGHT_MAX);
+}
+
 /** Host memory for so many pages more: as they say, or as much for each page as the default partition has. */
 static int host_of(const struct tern_device *dev, uint64_t bytes, uint32_t pages, uint32_t *out)
 {
@@ -150,12 +164,18 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
     int r = tern_sized_take(&d, sizeof d, desc);
     r = r ? r : check_name(d.name, sizeof d.name);
     r = r ? r : pages_of(d.memory_bytes, "a partition", TERN_PARTITION_LEAST, &pages);
+    d.share = d.share ? d.share : TERN_WEIGHT_NORMAL;
+    r = r ? r : check_share(d.share);
     if (r) {
         return r;
     }
     struct tern_partition *p = calloc(1, sizeof *p);
-    if (!p || tern_pages_create(dev->kmd.mem_pages, dev->kmd.mem_pages, false, &p->pages)) {
-        free(p);
+    if (!p) {
+        return tern_error_memory("a partition");
+    }
+    p->sched = calloc(1, sizeof *p->sched);
+    if (!p->sched || tern_pages_create(dev->kmd.mem_pages, dev->kmd.mem_pages, false, &p->pages)) {
+        free_partition(p);
         return tern_error_memory("a partition");
     }
     init(p, d.name);
@@ -171,12 +191,12 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
     r = r ? r : tern_ranges_grow(dev, p, pages, host);
     if (!r) {
         tern_list_append(&dev->partitions, &p->node);
+        tern_sched_partition_init(&dev->sched, p->sched, d.share);
         p = NULL;
     }
     pthread_mutex_unlock(&dev->lock);
     if (p) {
-        free_memory(p);
-        free(p);
+        free_partition(p);
     }
     return r;
 }
@@ -208,6 +228,25 @@ int tern_os_partition_resize(struct tern_device *dev, const char *name, uint64_t
     return r;
 }
 
+int tern_os_partition_set_share(struct tern_device *dev, const char *name, uint32_t share)
+{
+    if (tern_inherit_check(dev)) {
+        return -ENODEV;
+    }
+    const int r = check_share(share);
+    if (r) {
+        return r;
+    }
+    pthread_mutex_lock(&dev->lock);
+    struct tern_partition *p = tern_partition_find(dev, name);
+    if (p) {
+        tern_sched_partition_set(&dev->sched, p->sched, share);
+        tern_device_kick(dev);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return p ? 0 : -ENOENT;
+}
+
 int tern_os_partition_destroy(struct tern_device *dev, const char *name)
 {
     struct tern_partition *p;
@@ -219,8 +258,8 @@ int tern_os_partition_destroy(struct tern_device *dev, const char *name)
     r = r ? r : tern_ranges_shrink(dev, p, tern_pages_free_count(p->pages), p->host);
     if (!r) {
         tern_list_remove(&p->node);
-        free_memory(p);
-        free(p);
+        tern_sched_partition_fini(p->sched);
+        free_partition(p);
     }
     pthread_mutex_unlock(&dev->lock);
     return r;
@@ -236,6 +275,8 @@ static struct tern_partition_info info_of(const struct tern_partition *p)
         .ranges = p->range_count,
         .processes = p->process_count,
         .owner = p->owner,
+        .share = p->sched->share,
+        .cycles = p->sched->cycles,
     };
     memcpy(info.name, p->name, sizeof info.name);
     return info;

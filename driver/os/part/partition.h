@@ -23,7 +23,9 @@
 #include "tern/tern.h"
 
 struct tern_context;
+struct tern_device;
 struct tern_process;
+struct tern_sched_partition;
 
 #define TERN_PARTITION_LEAST 64u /**< Pages of the smallest. */
 
@@ -31,6 +33,7 @@ struct tern_process;
 struct tern_partition {
     struct tern_list node; /**< In dev->partitions. */
     char name[TERN_PARTITION_NAME];
+    struct tern_sched_partition *sched; /**< Its share of the engines; of the default one, the scheduler's first. */
     uint32_t owner;             /**< The user that made it, where there are several. */
     struct tern_list processes; /**< By proc->member. */
     uint32_t process_count;

@@ -102,12 +102,12 @@ static int make_flushes(struct tern_process *proc)
     return r ? tern_error_memory("a process") : 0;
 }
 
-static struct tern_user *find_user(const struct tern_device *dev, uint32_t uid)
+static struct tern_user *find_user(const struct tern_device *dev, const struct tern_partition *part, uint32_t uid)
 {
     TERN_LIST_EACH(node, &dev->users)
     {
         struct tern_user *u = TERN_LIST_ENTRY(node, struct tern_user, node);
-        if (u->uid == uid) {
+        if (u->uid == uid && u->partition == part) {
             return u;
         }
     }
@@ -115,15 +115,17 @@ static struct tern_user *find_user(const struct tern_device *dev, uint32_t uid)
 }
 
 /** The process is one of the user's, which is made with its first. */
-static int join_user(struct tern_device *dev, const struct tern_owner *owner, struct tern_process *proc)
+static int join_user(struct tern_device *dev, const struct tern_owner *owner, const struct tern_partition *part,
+                     struct tern_process *proc)
 {
-    struct tern_user *u = owner->share ? find_user(dev, owner->uid) : NULL;
+    struct tern_user *u = owner->share ? find_user(dev, part, owner->uid) : NULL;
     if (owner->share && !u) {
         u = calloc(1, sizeof *u);
         if (!u) {
             return tern_error_memory("a user");
         }
         u->uid = owner->uid;
+        u->partition = part;
         u->sched.share = owner->share;
         tern_list_append(&dev->users, &u->node);
     }
@@ -161,7 +163,8 @@ static int enter(struct tern_device *dev, const struct tern_owner *owner, struct
         return r;
     }
     tern_sched_process_init(&dev->sched, &proc->sched, false);
-    r = join_user(dev, owner, proc);
+    proc->sched.partition = part->sched;
+    r = join_user(dev, owner, part, proc);
     if (r) {
         tern_sched_process_fini(&proc->sched);
         return r;

@@ -22,32 +22,72 @@
 #define LEAD_FORCES 2
 #define LEAD_MOST 8
 
-/** Of this band and those above. */
-static uint64_t load(const struct tern_sched_engine *e, uint32_t band)
+/** A partition on an engine. */
+struct side {
+    const struct tern_sched *s;
+    struct tern_sched_engine *engine;
+    struct tern_sched_part *part;
+    const struct tern_fair_queue *paging; /* of all partitions */
+};
+
+static struct side side_of(struct tern_sched *s, struct tern_sched_partition *p, uint32_t engine)
 {
-    uint64_t sum = 0;
-    for (uint32_t b = band; b < TERN_BANDS; b++) {
-        sum += e->band[b].queue.load;
+    return (struct side){s, &s->engine[engine], &p->on[engine], &s->main.on[engine].band[TERN_BAND_PAGING].queue};
+}
+
+/** Of this band and those above. */
+static uint64_t load(const struct side *e, uint32_t band)
+{
+    uint64_t sum = e->paging->load;
+    for (uint32_t b = band; b < TERN_BAND_PAGING; b++) {
+        sum += e->part->band[b].queue.load;
     }
     return sum;
 }
 
-static uint32_t present(const struct tern_sched_engine *e, uint32_t band)
+static uint32_t present(const struct side *e, uint32_t band)
 {
-    uint32_t n = 0;
-    for (uint32_t b = band; b < TERN_BANDS; b++) {
-        n += e->band[b].queue.live;
+    uint32_t n = e->paging->live;
+    for (uint32_t b = band; b < TERN_BAND_PAGING; b++) {
+        n += e->part->band[b].queue.live;
     }
     return n;
 }
 
-uint32_t tern_sched_select_engine(const struct tern_sched *s, const struct tern_sched_context *c)
+/** Of all partitions. */
+static uint32_t present_in_all(const struct side *e)
+{
+    const ptrdiff_t engine = e->engine - e->s->engine;
+    uint32_t n = e->paging->live;
+    TERN_LIST_EACH(node, &e->s->partitions)
+    {
+        n += TERN_LIST_ENTRY(node, struct tern_sched_partition, node)->on[engine].live;
+    }
+    return n;
+}
+
+/** Partitions that have something there, but for this one. */
+static uint32_t others(const struct side *e)
+{
+    const ptrdiff_t engine = e->engine - e->s->engine;
+    uint32_t n = 0;
+    TERN_LIST_EACH(node, &e->s->partitions)
+    {
+        const struct tern_sched_part *p = &TERN_LIST_ENTRY(node, struct tern_sched_partition, node)->on[engine];
+        n += p != e->part && p->live;
+    }
+    return n;
+}
+
+uint32_t tern_sched_select_engine(struct tern_sched *s, const struct tern_sched_context *c)
 {
     uint32_t best = c->engine;
     for (uint32_t e = 0; e < s->engines && c->affinity == TERN_ENGINE_ANY; e++) {
-        const struct tern_sched_engine *here = &s->engine[e], *there = &s->engine[best];
-        const uint64_t a = load(here, c->band), b = load(there, c->band);
-        if (a + ALIKE < b || (a < b + ALIKE && load(here, 0) + ALIKE < load(there, 0))) {
+        const struct side here = side_of(s, c->process->partition, e), there = side_of(s, c->process->partition, best);
+        const uint64_t a = load(&here, c->band), b = load(&there, c->band);
+        const uint64_t all_a = load(&here, 0), all_b = load(&there, 0);
+        if (a + ALIKE < b || (a < b + ALIKE && all_a + ALIKE < all_b) ||
+            (a < b + ALIKE && all_a < all_b + ALIKE && others(&here) < others(&there))) {
             best = e;
         }
     }
@@ -55,8 +95,7 @@ uint32_t tern_sched_select_engine(const struct tern_sched *s, const struct tern_
 }
 
 /** Would the context have no more beside it there than it has here? strictly: less. */
-static bool fits(const struct tern_sched_context *c, const struct tern_sched_engine *from,
-                 const struct tern_sched_engine *to, bool strictly)
+static bool fits(const struct tern_sched_context *c, const struct side *from, const struct side *to, bool strictly)
 {
     const uint64_t then = load(to, c->band) + tern_fair_load(c), now = load(from, c->band);
     return strictly ? then + ALIKE < now : then <= now + ALIKE;
@@ -64,12 +103,11 @@ static bool fits(const struct tern_sched_context *c, const struct tern_sched_eng
 
 /** The one furthest behind, or the one that has waited longest, or if neither fits the lighter: what
  * goes to the other engine. */
-static struct tern_sched_context *chosen(const struct tern_sched_engine *from, const struct tern_sched_engine *to,
-                                         uint32_t band)
+static struct tern_sched_context *chosen(const struct side *from, const struct side *to, uint32_t band)
 {
-    const struct tern_list *list = &from->band[band].movable;
+    const struct tern_list *list = &from->part->band[band].movable;
     struct tern_sched_context *oldest = TERN_LIST_ENTRY(list->next, struct tern_sched_context, movable);
-    struct tern_sched_context *first = tern_fair_pick(&from->band[band]);
+    struct tern_sched_context *first = tern_fair_pick(&from->part->band[band]);
     if (tern_list_empty(&first->movable)) {
         return oldest;
     }
@@ -80,7 +118,7 @@ static struct tern_sched_context *chosen(const struct tern_sched_engine *from, c
 }
 
 /** What a quantum adds to the engine's clock, and no less than to that of one with the load 1. */
-static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_engine *e, uint32_t band)
+static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_part *e, uint32_t band)
 {
     const int64_t quantum = tern_fair_times((int64_t)s->config.band[band].quantum, TERN_FAIR_SCALE);
     const int64_t whole = (int64_t)(TERN_FAIR_LOAD_ONE / ALIKE);
@@ -88,30 +126,32 @@ static int64_t quantum_of(const struct tern_sched *s, const struct tern_sched_en
     return part_here < whole ? tern_fair_times(quantum, whole) / part_here : quantum;
 }
 
-/** Lets a context go from an engine to another, if it should. */
-static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t band)
+/** Lets a context of the partition go from an engine to another, if it should. */
+static bool give(struct tern_sched *s, struct tern_sched_partition *p, uint32_t giver, uint32_t taker, uint32_t band)
 {
-    struct tern_sched_engine *from = &s->engine[giver], *to = &s->engine[taker];
+    const struct side from_side = side_of(s, p, giver), to_side = side_of(s, p, taker);
+    struct tern_sched_part *from = from_side.part, *to = to_side.part;
     const uint64_t quantum = s->config.band[band].quantum;
     const int64_t unit = quantum_of(s, from, band), most = tern_fair_times(LEAD_MOST, unit);
-    const bool idle = !present(to, 0), both = from->band[band].queue.live && to->band[band].queue.live;
+    const bool idle = !present_in_all(&to_side), both = from->band[band].queue.live && to->band[band].queue.live;
     int64_t lead = tern_fair_clock(&to->band[band]) - tern_fair_clock(&from->band[band]);
     if (both && lead > most) {
         from->band[band].offset -= lead - most;
         lead = most;
     }
-    if (!from->n || tern_list_empty(&from->band[band].movable) || present(from, idle ? 0 : band) < 2) {
+    if (!from_side.engine->n || tern_list_empty(&from->band[band].movable) ||
+        (idle ? present_in_all(&from_side) : present(&from_side, band)) < 2) {
         return false; /* it will run next; or it is the only one there */
     }
     if (both && !idle && lead <= tern_fair_times(LEAD, unit)) {
         return false;
     }
-    struct tern_sched_context *c = chosen(from, to, band);
+    struct tern_sched_context *c = chosen(&from_side, &to_side, band);
     if (!idle && c->moved && lead < most) {
         return false; /* first it shall run where it is */
     }
-    if (!idle && !fits(c, from, to, !both)) {
-        const bool most_of_it = 2 * tern_fair_load(c) > load(from, band) + ALIKE;
+    if (!idle && !fits(c, &from_side, &to_side, !both)) {
+        const bool most_of_it = 2 * tern_fair_load(c) > load(&from_side, band) + ALIKE;
         if (!both || most_of_it || lead <= tern_fair_times(LEAD_FORCES, unit) || s->now - to->balanced < quantum) {
             return false;
         }
@@ -121,13 +161,24 @@ static bool give(struct tern_sched *s, uint32_t giver, uint32_t taker, uint32_t 
     return true;
 }
 
-bool tern_sched_balance(struct tern_sched *s, uint32_t engine)
+static bool balance(struct tern_sched *s, struct tern_sched_partition *p, uint32_t engine)
 {
     for (uint32_t b = TERN_BAND_PAGING; b-- > 0;) {
         for (uint32_t f = 0; f < s->engines; f++) {
-            if (f != engine && (give(s, f, engine, b) || give(s, engine, f, b))) {
+            if (f != engine && (give(s, p, f, engine, b) || give(s, p, engine, f, b))) {
                 return true;
             }
+        }
+    }
+    return false;
+}
+
+bool tern_sched_balance(struct tern_sched *s, uint32_t engine)
+{
+    TERN_LIST_EACH(node, &s->partitions)
+    {
+        if (balance(s, TERN_LIST_ENTRY(node, struct tern_sched_partition, node), engine)) {
+            return true;
         }
     }
     return false;

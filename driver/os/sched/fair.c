@@ -65,9 +65,14 @@ struct tern_fair_group *tern_fair_group_of(const struct tern_sched_context *c)
     return &c->process->group[c->band][c->engine];
 }
 
-static struct tern_fair_band *band_of(struct tern_sched *s, const struct tern_sched_context *c)
+struct tern_sched_part *tern_fair_part_of(const struct tern_sched_context *c)
 {
-    return &s->engine[c->engine].band[c->band];
+    return &c->process->partition->on[c->engine];
+}
+
+static struct tern_fair_band *band_of(const struct tern_sched_context *c)
+{
+    return &tern_fair_part_of(c)->band[c->band];
 }
 
 static struct tern_sched_context *context_of(const struct tern_fair_entity *e)
@@ -90,6 +95,11 @@ static uint64_t next_order(struct tern_sched *s, const struct tern_sched_context
 struct weight {
     int64_t part, whole;
 };
+
+static struct weight part_weight(uint32_t share)
+{
+    return (struct weight){share, TERN_WEIGHT_NORMAL};
+}
 
 static struct weight context_weight(const struct tern_sched_context *c)
 {
@@ -157,7 +167,7 @@ static void add_weight(struct tern_sched *s, const struct tern_sched_context *c,
     const uint32_t band = c->band;
     const bool had = p->weight[band] != 0;
     for (uint32_t e = 0; e < s->engines; e++) {
-        s->engine[e].band[band].queue.load -= load_on(p, band, e);
+        p->partition->on[e].band[band].queue.load -= load_on(p, band, e);
         if (p->user) {
             p->user->load[band][e] -= load_of(p->group[band][e].queue.load, p, band);
         }
@@ -169,7 +179,7 @@ static void add_weight(struct tern_sched *s, const struct tern_sched_context *c,
         if (p->user) {
             p->user->load[band][e] += load_of(p->group[band][e].queue.load, p, band);
         }
-        s->engine[e].band[band].queue.load += load_on(p, band, e);
+        p->partition->on[e].band[band].queue.load += load_on(p, band, e);
     }
 }
 
@@ -180,7 +190,8 @@ static void count_live(struct tern_sched *s, struct tern_sched_context *c, bool 
     const int sign = live ? 1 : -1;
     g->sum += (__int128)(c->entity.vruntime - g->queue.min_vruntime) * c->weight * sign;
     g->queue.live += (uint32_t)sign;
-    band_of(s, c)->queue.live += (uint32_t)sign;
+    band_of(c)->queue.live += (uint32_t)sign;
+    tern_fair_part_of(c)->live += c->band == TERN_BAND_PAGING ? 0 : (uint32_t)sign;
     add_weight(s, c, sign * (int64_t)c->weight);
     c->live = live;
 }
@@ -215,8 +226,9 @@ static void reweight(struct tern_sched *s, uint32_t band, const struct tern_fair
 static void reweight_groups(struct tern_sched *s, const struct tern_sched_context *c, const struct weight *was)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
-        reweight(s, c->band, &s->engine[e].band[c->band].queue, &c->process->group[c->band][e].entity, was[e],
-                 group_part(c->process, c->band, e), process_weight(c->process, c->band));
+        const struct tern_fair_queue *q = &c->process->partition->on[e].band[c->band].queue;
+        reweight(s, c->band, q, &c->process->group[c->band][e].entity, was[e], group_part(c->process, c->band, e),
+                 process_weight(c->process, c->band));
     }
 }
 
@@ -257,6 +269,7 @@ static int64_t vruntime_of(int64_t cycles, struct weight w)
 void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
+    struct tern_sched_part *part = tern_fair_part_of(c);
     (void)s;
     if (c->band == TERN_BAND_PAGING || !cycles) {
         return; /* paging runs in the order of its ids */
@@ -265,26 +278,34 @@ void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_
     c->entity.vruntime += more;
     g->sum += (__int128)more * c->weight;
     g->entity.vruntime += vruntime_of(cycles, group_weight(c->process, c->band, c->engine));
+    part->entity.vruntime += vruntime_of(cycles, part_weight(c->process->partition->share));
     reposition(&c->entity);
     reposition(&g->entity);
+    reposition(&part->entity);
 }
 
 /* ---------------------------------------------------------------- 4. place */
 
-/** The engine gets a context of the band: if it is the first, its clock is set to the fastest other's (section 7). */
-static void join(struct tern_sched *s, uint32_t engine, uint32_t band)
+/** A partition gets a context on the engine: if it is the first of its band there, the clock is set to the fastest
+ *  other's (section 7). */
+static void join(struct tern_sched *s, struct tern_sched_partition *p, uint32_t engine, uint32_t band)
 {
-    struct tern_fair_band *here = &s->engine[engine].band[band];
+    struct tern_sched_part *part = &p->on[engine];
+    struct tern_fair_band *here = &part->band[band];
     bool any = false;
     int64_t now = 0;
     for (uint32_t e = 0; e < s->engines && !here->queue.live; e++) {
-        const struct tern_fair_band *there = &s->engine[e].band[band];
+        const struct tern_fair_band *there = &p->on[e].band[band];
         if (e != engine && there->queue.live) {
             now = any && tern_fair_before(tern_fair_clock(there), now) ? now : tern_fair_clock(there);
             any = true;
         }
     }
     here->offset = any ? here->queue.min_vruntime - now : here->offset;
+    if (!part->live) { /* of partitions, too, sleep earns nothing */
+        raise(&part->entity.vruntime, s->engine[engine].parts.min_vruntime);
+        part->entity.order = ++s->order;
+    }
 }
 
 /** Counts it as live on its engine, or not. What wakes up is not behind min_vruntime, and behind its equals. */
@@ -297,9 +318,9 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
     }
     group_parts(s, c, groups);
     if (live) {
-        join(s, c->engine, c->band);
+        join(s, c->process->partition, c->engine, c->band);
         if (g->queue.live == 0) {
-            raise(&g->entity.vruntime, band_of(s, c)->queue.min_vruntime);
+            raise(&g->entity.vruntime, band_of(c)->queue.min_vruntime);
             g->entity.order = ++s->order;
         }
         raise(&c->entity.vruntime, g->queue.min_vruntime);
@@ -309,22 +330,37 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
     reweight_groups(s, c, groups);
 }
 
-static void list_movable(struct tern_sched *s, struct tern_sched_context *c)
+static void list_movable(struct tern_sched_context *c)
 {
     if (c->state == TERN_SCHED_READY && c->affinity == TERN_ENGINE_ANY && !c->inflight) {
-        tern_list_append(&band_of(s, c)->movable, &c->movable);
+        tern_list_append(&band_of(c)->movable, &c->movable);
+    }
+}
+
+/** One process more, or less, of its partition can be picked on its engine. */
+static void count_group(struct tern_sched *s, const struct tern_sched_context *c, int sign)
+{
+    struct tern_sched_part *part = tern_fair_part_of(c);
+    if (c->band == TERN_BAND_PAGING) {
+        return;
+    }
+    part->groups += (uint32_t)sign;
+    if (part->groups && !part->entity.queue) {
+        insert(&s->engine[c->engine].parts, &part->entity);
+    } else if (!part->groups) {
+        take_out(&part->entity);
     }
 }
 
 void tern_fair_dequeue(struct tern_sched *s, struct tern_sched_context *c)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    (void)s;
     if (c->entity.queue) {
         take_out(&c->entity);
         tern_list_remove(&c->movable);
         if (RB_EMPTY(&g->queue.tree)) {
             take_out(&g->entity);
+            count_group(s, c, -1);
         }
     }
 }
@@ -335,14 +371,34 @@ void tern_fair_enqueue(struct tern_sched *s, struct tern_sched_context *c)
     set_live(s, c, c->state == TERN_SCHED_READY || c->inflight);
     if (c->state == TERN_SCHED_READY) {
         insert(&g->queue, &c->entity);
-        list_movable(s, c);
+        list_movable(c);
         if (!g->entity.queue) {
-            insert(&band_of(s, c)->queue, &g->entity);
+            insert(&band_of(c)->queue, &g->entity);
+            count_group(s, c, 1);
         }
     }
 }
 
+void tern_fair_set_share(struct tern_sched *s, struct tern_sched_partition *p, uint32_t share)
+{
+    const uint32_t was = p->share;
+    p->share = share;
+    for (uint32_t e = 0; e < s->engines; e++) {
+        struct tern_fair_entity *it = &p->on[e].entity;
+        const int64_t ahead = it->vruntime - s->engine[e].parts.min_vruntime;
+        it->vruntime = s->engine[e].parts.min_vruntime + (int64_t)((__int128)ahead * was / share);
+        reposition(it);
+    }
+}
+
 /* ----------------------------------------------------------------- 5. pick */
+
+struct tern_sched_part *tern_fair_pick_part(const struct tern_sched_engine *e)
+{
+    struct tern_fair_tree parts = e->parts.tree;
+    const struct tern_fair_entity *first = RB_MIN(tern_fair_tree, &parts);
+    return first ? TERN_LIST_ENTRY(first, struct tern_sched_part, entity) : NULL;
+}
 
 struct tern_sched_context *tern_fair_pick(const struct tern_fair_band *b)
 {
@@ -358,15 +414,20 @@ struct tern_sched_context *tern_fair_pick(const struct tern_fair_band *b)
 bool tern_fair_behind(const struct tern_sched_context *a, const struct tern_sched_context *b)
 {
     const struct tern_fair_group *p = tern_fair_group_of(a), *q = tern_fair_group_of(b);
-    return p == q ? !tern_fair_before(b->entity.vruntime, a->entity.vruntime)
-                  : !tern_fair_before(q->entity.vruntime, p->entity.vruntime);
+    const struct tern_sched_part *of_a = tern_fair_part_of(a), *of_b = tern_fair_part_of(b);
+    return of_a != of_b ? !tern_fair_before(of_b->entity.vruntime, of_a->entity.vruntime)
+           : p == q ? !tern_fair_before(b->entity.vruntime, a->entity.vruntime)
+                    : !tern_fair_before(q->entity.vruntime, p->entity.vruntime);
 }
 
 void tern_fair_raise_min(struct tern_sched *s, const struct tern_sched_context *c)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
     const int64_t min = g->queue.min_vruntime;
-    raise(&band_of(s, c)->queue.min_vruntime, g->entity.vruntime);
+    if (c->band != TERN_BAND_PAGING) {
+        raise(&s->engine[c->engine].parts.min_vruntime, tern_fair_part_of(c)->entity.vruntime);
+    }
+    raise(&band_of(c)->queue.min_vruntime, g->entity.vruntime);
     raise(&g->queue.min_vruntime, c->entity.vruntime);
     g->sum -= (__int128)(g->queue.min_vruntime - min) * (int64_t)g->queue.load;
 }
@@ -380,8 +441,12 @@ void tern_fair_dispatched(struct tern_sched *s, struct tern_sched_context *c, in
     c->entity.order = next_order(s, c);
     c->moved = false;
     c->inflight++;
+    if (c->band != TERN_BAND_PAGING) {
+        tern_fair_part_of(c)->entity.order = ++s->order;
+    }
     tern_fair_charge(s, c, cycles);
     reposition(&g->entity);
+    reposition(&tern_fair_part_of(c)->entity);
     tern_fair_enqueue(s, c);
 }
 
@@ -389,7 +454,7 @@ void tern_fair_returned(struct tern_sched *s, struct tern_sched_context *c)
 {
     c->inflight--;
     set_live(s, c, c->state == TERN_SCHED_READY || c->inflight);
-    list_movable(s, c);
+    list_movable(c);
 }
 
 /* -------------------------------------------------------------- 6. migrate */
@@ -410,7 +475,7 @@ static int64_t avg_vruntime(const struct tern_fair_group *g)
 static void place_group(struct tern_sched *s, const struct tern_sched_context *c, int64_t vruntime)
 {
     struct tern_fair_group *g = tern_fair_group_of(c);
-    const struct tern_fair_queue *q = &band_of(s, c)->queue;
+    const struct tern_fair_queue *q = &band_of(c)->queue;
     place(s, c->band, q, &g->entity, vruntime - q->min_vruntime, group_weight(c->process, c->band, c->engine));
 }
 
@@ -430,11 +495,11 @@ static void move_live(struct tern_sched *s, struct tern_sched_context *c, uint32
     int64_t mean = mean_with(g->entity.vruntime, at, -weight, g->queue.load);
     count_live(s, c, false);
     place_group(s, c, mean);
-    at -= band_of(s, c)->offset;
-    join(s, engine, c->band);
+    at -= band_of(c)->offset;
+    join(s, p->partition, engine, c->band);
     c->engine = engine;
     c->moved = true;
-    at += band_of(s, c)->offset;
+    at += band_of(c)->offset;
     g = tern_fair_group_of(c);
     const int64_t vruntime = avg_vruntime(g) + (int64_t)((at - g->entity.vruntime) * normal / all);
     mean = mean_with(g->entity.vruntime, at, weight, g->queue.load);

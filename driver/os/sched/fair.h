@@ -3,8 +3,9 @@
  * Fair sharing of one engine's cycles by virtual runtime, and of all engines' by migration: docs/scheduling.md is the
  * text to this file and to fair.c, section by section.
  *
- * Two levels, as CFS has them for task groups: each band of each engine has a queue of processes, each process on it a
- * queue of contexts. Both are a tern_fair_queue of tern_fair_entity. Nothing here knows chunks, packets or preemption.
+ * Three levels, as CFS has them for task groups: each engine has a queue of partitions, each partition on it a queue of
+ * processes for each band, each process a queue of contexts. All are a tern_fair_queue of tern_fair_entity.
+ * Nothing here knows chunks, packets or preemption.
  */
 #ifndef TERN_OS_SCHED_FAIR_H
 #define TERN_OS_SCHED_FAIR_H
@@ -16,6 +17,8 @@
 struct tern_sched;
 struct tern_sched_context;
 struct tern_sched_engine;
+struct tern_sched_part;
+struct tern_sched_partition;
 struct tern_sched_process;
 
 /* vruntime counts 16ths of a cycle of an entity of weight 1 */
@@ -50,7 +53,7 @@ struct tern_fair_group {
     __int128 sum; /**< Of weight * (vruntime - queue.min_vruntime) of its live contexts. */
 };
 
-/** One band of one engine. */
+/** One band of a partition on one engine. */
 struct tern_fair_band {
     struct tern_fair_queue queue; /**< Its processes. */
     int64_t offset;               /**< min_vruntime less this is the engine's clock, comparable between engines. */
@@ -80,11 +83,18 @@ static inline int64_t tern_fair_times(int64_t a, int64_t b)
     return product > most ? most : product < -most ? -most : product;
 }
 
+/** Its partition has another share: its lag on each engine stays the same in cycles. */
+void tern_fair_set_share(struct tern_sched *s, struct tern_sched_partition *p, uint32_t share);
+
+/** Its partition on its engine. */
+struct tern_sched_part *tern_fair_part_of(const struct tern_sched_context *c);
+/** The partition of the engine with a ready context, paging not counted, and the least vruntime, or NULL. */
+struct tern_sched_part *tern_fair_pick_part(const struct tern_sched_engine *e);
 struct tern_fair_group *tern_fair_group_of(const struct tern_sched_context *c);
 
 /** The ready context of the band with the least vruntime, of the process with the least, or NULL. */
 struct tern_sched_context *tern_fair_pick(const struct tern_fair_band *b);
-/** Would `a` be picked before `b`, of the same band and engine? Of equals: yes. */
+/** Would `a` be picked before `b`, of the same engine, and of the same band or of another partition? Of equals: yes. */
 bool tern_fair_behind(const struct tern_sched_context *a, const struct tern_sched_context *b);
 /** It has been picked, is in flight and charged with what it will probably take. */
 void tern_fair_dispatched(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles);
@@ -92,7 +102,7 @@ void tern_fair_dispatched(struct tern_sched *s, struct tern_sched_context *c, in
 void tern_fair_returned(struct tern_sched *s, struct tern_sched_context *c);
 /** It has run for more cycles than it was charged with, or (negative) for fewer. */
 void tern_fair_charge(struct tern_sched *s, struct tern_sched_context *c, int64_t cycles);
-/** min_vruntime of both levels rises to this context's: it is picked, or keeps the engine at the end of a quantum. */
+/** min_vruntime of all levels rises to this context's: it is picked, or keeps the engine at the end of a quantum. */
 void tern_fair_raise_min(struct tern_sched *s, const struct tern_sched_context *c);
 
 /** Out of the trees and back: around a change of c->state or c->requeued. Back in, it is placed if it was not live. */

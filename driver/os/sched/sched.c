@@ -22,19 +22,40 @@ void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, voi
     }
     tern_list_init(&s->ended);
     tern_list_init(&s->processes);
+    tern_list_init(&s->partitions);
     tern_list_init(&s->update);
     tern_list_init(&s->signalled);
     for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
         s->engine[e].next_id = 1;
+        s->engine[e].parts.comparisons = &s->comparisons;
+    }
+    tern_sched_partition_init(s, &s->main, TERN_WEIGHT_NORMAL);
+}
+
+void tern_sched_partition_init(struct tern_sched *s, struct tern_sched_partition *p, uint32_t share)
+{
+    *p = (struct tern_sched_partition){.share = share};
+    for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
         for (uint32_t b = 0; b < TERN_BANDS; b++) {
-            tern_fair_band_init(&s->engine[e].band[b], &s->comparisons);
+            tern_fair_band_init(&p->on[e].band[b], &s->comparisons);
         }
     }
+    tern_list_append(&s->partitions, &p->node);
+}
+
+void tern_sched_partition_fini(struct tern_sched_partition *p)
+{
+    tern_list_remove(&p->node);
+}
+
+void tern_sched_partition_set(struct tern_sched *s, struct tern_sched_partition *p, uint32_t share)
+{
+    tern_fair_set_share(s, p, share);
 }
 
 void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p, bool system)
 {
-    *p = (struct tern_sched_process){.sched = s, .system = system};
+    *p = (struct tern_sched_process){.sched = s, .system = system, .partition = &s->main};
     tern_list_init(&p->contexts);
     tern_list_init(&p->signalled);
     tern_list_append(&s->processes, &p->node);
@@ -218,7 +239,7 @@ static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool 
         return 0;
     }
     *more = tern_sched_balance(s, engine) || *more;
-    struct tern_sched_context *c = tern_bands_pick(e);
+    struct tern_sched_context *c = tern_bands_pick(s, engine);
     *more = c || *more;
     return c ? dispatch(s, engine, c) : 0;
 }
@@ -273,15 +294,20 @@ static uint64_t forced_after(const struct tern_sched *s, const struct tern_sched
 enum rival { NO_RIVAL, SAME_BAND, HIGHER_BAND };
 
 /** Should another context, which is ready or behind the front in the HW queue, run instead of the front? */
-static enum rival find_rival(const struct tern_sched_engine *e)
+static enum rival find_rival(const struct tern_sched *s, uint32_t engine)
 {
+    const struct tern_sched_engine *e = &s->engine[engine];
     const struct tern_sched_context *front = e->inflight[0].context;
-    const struct tern_sched_context *other[] = {tern_bands_pick(e), e->n > 1 ? e->inflight[1].context : NULL};
-    const uint32_t rank = tern_bands_rank(e, front->band);
+    const struct tern_sched_part *part = tern_fair_part_of(front);
+    const struct tern_sched_context *other[] = {tern_bands_pick(s, engine), tern_bands_pick_of(part),
+                                                e->n > 1 ? e->inflight[1].context : NULL};
+    const uint32_t rank = tern_bands_rank(part, front->band);
     enum rival rival = NO_RIVAL;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         if (other[i] && other[i] != front) {
-            const uint32_t its = tern_bands_rank(e, other[i]->band);
+            const bool paging = other[i]->band == TERN_BAND_PAGING || front->band == TERN_BAND_PAGING;
+            const bool comparable = paging || tern_fair_part_of(other[i]) == part; /* bands are, in a partition */
+            const uint32_t its = comparable ? tern_bands_rank(part, other[i]->band) : rank;
             if (its > rank) {
                 return HIGHER_BAND;
             }
@@ -292,9 +318,9 @@ static enum rival find_rival(const struct tern_sched_engine *e)
 }
 
 /** What is ready is not to wait for the grace period. */
-static bool urgent(const struct tern_sched_engine *e)
+static bool urgent(const struct tern_sched *s, uint32_t engine)
 {
-    const struct tern_sched_context *best = tern_bands_pick(e);
+    const struct tern_sched_context *best = tern_bands_pick(s, engine);
     return best && best->band >= TERN_BAND_REALTIME;
 }
 
@@ -306,7 +332,7 @@ static int check_answer(struct tern_sched *s, uint32_t engine)
         return tern_sched_reset(s, engine);
     }
     if (e->granularity != TERN_ENGINE_COMMAND_GRANULARITY_INSTRUCTION) {
-        return s->now >= e->grace_end || e->preempt_now || urgent(e) ? preempt(s, engine, 0) : 0;
+        return s->now >= e->grace_end || e->preempt_now || urgent(s, engine) ? preempt(s, engine, 0) : 0;
     }
     return s->now - e->preempt_since >= s->config.timeout ? tern_sched_reset(s, engine) : 0;
 }
@@ -314,7 +340,7 @@ static int check_answer(struct tern_sched *s, uint32_t engine)
 static int check_preempt(struct tern_sched *s, uint32_t engine)
 {
     struct tern_sched_engine *e = &s->engine[engine];
-    tern_bands_serve(s, e);
+    tern_bands_serve(s, engine);
     if (e->preemption) {
         return check_answer(s, engine);
     }
@@ -328,11 +354,11 @@ static int check_preempt(struct tern_sched *s, uint32_t engine)
     if (due) {
         charge_front(s, e, ran);
     }
-    const enum rival rival = find_rival(e);
+    const enum rival rival = find_rival(s, engine);
     e->forced = !paging && ran >= forced_after(s, e);
     if (e->preempt_now || e->forced || rival == HIGHER_BAND || (due && rival == SAME_BAND && !paging) ||
         (paging && ran >= s->config.timeout)) {
-        const bool at_once = e->preempt_now || e->forced || paging || urgent(e);
+        const bool at_once = e->preempt_now || e->forced || paging || urgent(s, engine);
         e->forced = e->forced && rival == NO_RIVAL;
         e->preemptions++;
         tern_sched_emit(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
@@ -385,7 +411,7 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
     }
     const uint64_t forced = forced_after(s, e);
     uint64_t at = forced == UINT64_MAX ? forced : e->front_since + forced;
-    if (tern_bands_pick(e) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
+    if (tern_bands_pick(s, engine) || (e->n > 1 && e->inflight[1].context != e->inflight[0].context)) {
         at = least(at, e->quantum_end);
     }
     return least(at, tern_bands_due(s, e));

@@ -6,8 +6,9 @@
  * *chunks* (chunk.c), and a chunk is what an HW queue takes: packets up to the next fence_wait, past the next
  * fence_signal, at most TERN_CHUNK_BYTES. So an unsatisfied wait keeps no engine (S3), a signal is indicated at once,
  * and device memory for buffers is bounded while SW queues are not (C2).
- * What runs: docs/scheduling.md. The highest band that is ready, but NORMAL keeps its share of what FOCUS takes (S1);
- * within a band the process of the least vruntime, all with the same weight; of it the context of the least vruntime.
+ * What runs: docs/scheduling.md. The partition of the least vruntime; of it the highest band that is ready, but NORMAL
+ * keeps its share of what FOCUS takes (S1); within a band the process of the least vruntime, all with the same weight;
+ * of it the context of the least vruntime.
  * Preemption: when a quantum has passed and another entity would be picked, or a higher band is ready. A preempted
  * chunk is requeued in its context and goes on by `resume`, perhaps on another engine. The timeout is on the answer to
  * a preemption only (F2): long work that can be preempted runs as long as it likes.
@@ -34,6 +35,7 @@
 struct tern_job;
 struct tern_sched;
 struct tern_sched_context;
+struct tern_sched_partition;
 struct tern_sched_process;
 
 /* ------------------------------------------------------------------ configuration */
@@ -176,7 +178,25 @@ struct tern_sched_signal {
     uint32_t address;
 };
 
-/** The processes of a user, which weigh together as much as it may have, however many there are. */
+/** A partition on one engine. */
+struct tern_sched_part {
+    struct tern_fair_entity entity; /**< In the engine's queue while a context of it, but for paging, is ready. */
+    struct tern_fair_band band[TERN_BANDS];
+    uint32_t live, groups; /**< Contexts that are live; processes that can be picked, each once a band. */
+    int64_t budget;        /**< Of NORMAL's server (bands.c), in cycles times percent. */
+    bool serving;          /**< NORMAL goes before FOCUS. */
+    uint64_t balanced;     /**< When it last took a context that left it with more load than the other (balance.c). */
+};
+
+/** What has a share of each engine, whatever others do: bands, users and processes are compared within it only. */
+struct tern_sched_partition {
+    uint32_t share;        /**< Of TERN_WEIGHT_NORMAL; 1 to TERN_WEIGHT_MAX. */
+    uint64_t cycles;       /**< Run, on all engines. */
+    struct tern_list node; /**< In the scheduler. */
+    struct tern_sched_part on[TERN_ENGINES_MAX];
+};
+
+/** The processes of a user in a partition, which weigh together as much as it may have, however many there are. */
 struct tern_sched_user {
     uint32_t share;                              /**< Of TERN_WEIGHT_NORMAL; 1 to TERN_WEIGHT_MAX. */
     uint32_t processes[TERN_BANDS];              /**< That have live contexts. */
@@ -188,6 +208,7 @@ struct tern_sched_process {
     bool error;         /**< Its jobs are aborted. */
     uint32_t faults;    /**< Chunks of it that faulted, or were guilty of a reset. */
     struct tern_sched *sched;
+    struct tern_sched_partition *partition; /**< The first one, unless it is set, as system is. */
     struct tern_sched_user *user; /**< NULL: it weighs 1. Set as system is. */
     struct tern_list node, contexts; /**< contexts: those with jobs. */
     struct tern_list signalled;      /**< In the scheduler's list while the fences of its waits are to be read again. */
@@ -269,7 +290,7 @@ struct tern_job {
 };
 
 struct tern_sched_engine {
-    struct tern_fair_band band[TERN_BANDS];
+    struct tern_fair_queue parts; /**< The partitions, but for paging, which is in the first one and goes before all. */
     struct tern_chunk inflight[TERN_HW_QUEUE]; /**< What is in the HW queue; [0], the *front*, runs. */
     uint32_t n;
     uint64_t next_id, last_completed;
@@ -281,9 +302,6 @@ struct tern_sched_engine {
     bool preempt_now;       /**< A chunk in flight must leave: its process is in error, or its context suspended. */
     bool resetting;         /**< A reset has begun; until it is over nothing is asked of the engine. */
     uint64_t reset_since;
-    int64_t budget;         /**< Of NORMAL's server (bands.c), in cycles times percent. */
-    bool serving;           /**< NORMAL goes before FOCUS. */
-    uint64_t balanced;      /**< When it last took a context that left it with more load than the other (balance.c). */
     uint64_t resets, preemptions, busy;
 };
 
@@ -296,10 +314,11 @@ struct tern_sched {
     uint32_t pending;      /**< Jobs that have not ended. */
     uint32_t paging_lost;  /**< Paging chunks lost to resets (F4). */
     uint64_t comparisons;  /**< In trees: what decisions cost. */
-    struct tern_list ended, processes;
+    struct tern_list ended, processes, partitions;
     struct tern_list update;    /**< Contexts whose state is to be found anew in the next run. */
     struct tern_list signalled; /**< Processes with contexts that wait, whose fences may have been written. */
     struct tern_sched_engine engine[TERN_ENGINES_MAX];
+    struct tern_sched_partition main; /**< The first partition. */
 };
 
 /* ------------------------------------------------------------------ calls */
@@ -307,6 +326,11 @@ struct tern_sched {
 /** config NULL: the default. */
 void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, void *user, uint32_t engines,
                      const struct tern_sched_config *config);
+void tern_sched_partition_init(struct tern_sched *s, struct tern_sched_partition *p, uint32_t share);
+/** No process is in it. */
+void tern_sched_partition_fini(struct tern_sched_partition *p);
+/** Another share from now on. */
+void tern_sched_partition_set(struct tern_sched *s, struct tern_sched_partition *p, uint32_t share);
 void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p, bool system);
 /** Its contexts have no jobs. */
 void tern_sched_process_fini(struct tern_sched_process *p);

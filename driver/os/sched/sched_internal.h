@@ -7,23 +7,25 @@
 
 #define TERN_RESET_POLL 1024u /* cycles after which it is asked again whether a reset is over */
 
-/* bands.c: which band */
+/* bands.c: which partition, and which band */
 
-/** Order of bands on an engine now: higher is first. */
-uint32_t tern_bands_rank(const struct tern_sched_engine *e, uint32_t band);
+/** Order of bands of a partition on an engine now: higher is first. */
+uint32_t tern_bands_rank(const struct tern_sched_part *p, uint32_t band);
 /** The ready context that the engine should run, or NULL. */
-struct tern_sched_context *tern_bands_pick(const struct tern_sched_engine *e);
+struct tern_sched_context *tern_bands_pick(const struct tern_sched *s, uint32_t engine);
+/** The same, were there no other partition. */
+struct tern_sched_context *tern_bands_pick_of(const struct tern_sched_part *p);
 /** A chunk of the band has run for so many cycles: what that adds to NORMAL's budget, or takes. */
-void tern_bands_account(const struct tern_sched *s, struct tern_sched_engine *e, uint32_t band, uint64_t cycles);
-/** NORMAL begins to go before FOCUS, or ceases to. */
-void tern_bands_serve(const struct tern_sched *s, struct tern_sched_engine *e);
+void tern_bands_account(const struct tern_sched *s, struct tern_sched_part *p, uint32_t band, uint64_t cycles);
+/** In partitions NORMAL begins to go before FOCUS, or ceases to. */
+void tern_bands_serve(struct tern_sched *s, uint32_t engine);
 /** When the budget of the engine, which is not empty, will next change that; UINT64_MAX: it will not. */
 uint64_t tern_bands_due(const struct tern_sched *s, const struct tern_sched_engine *e);
 
 /* balance.c: on which engine */
 
 /** Where a context that becomes ready should queue. */
-uint32_t tern_sched_select_engine(const struct tern_sched *s, const struct tern_sched_context *c);
+uint32_t tern_sched_select_engine(struct tern_sched *s, const struct tern_sched_context *c);
 /** Before a dispatch on the engine: may move a ready context from another engine to it, or the reverse; then true. */
 bool tern_sched_balance(struct tern_sched *s, uint32_t engine);
 

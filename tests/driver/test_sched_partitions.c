@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Partitions: each gets its share of each engine that it has work on, whatever others do (M5; scheduling.md, 2). */
+#include "floods.h"
+
+static struct tern_sched_partition parts[3];
+
+/** Partition i has the share; the last of them is for processes that do not say which is theirs. */
+static void share_out(int n, const uint32_t *share)
+{
+    for (int i = 0; i < n; i++) {
+        tern_sched_partition_init(&m.sched, &parts[i], share[i]);
+    }
+}
+
+static void belong(int first, int n, int part)
+{
+    for (int i = first; i < first + n; i++) {
+        procs[i].partition = &parts[part];
+    }
+}
+
+static uint64_t sum(int first, int n)
+{
+    uint64_t cycles = 0;
+    for (int i = first; i < first + n; i++) {
+        cycles += got(i);
+    }
+    return cycles;
+}
+
+/** However many contexts they have, of whatever length, on one engine or two. */
+static void test_shares(void **state)
+{
+    (void)state;
+    const uint64_t cost[] = {200, 3000, 150000};
+    for (uint32_t engines = 1; engines <= 2; engines++) {
+        for (int k = 0; k < 3; k++) {
+            restart(engines);
+            share_out(2, (const uint32_t[]){100, 300});
+            belong(0, 9, 0);
+            belong(9, 2, 1);
+            for (int i = 0; i < 11; i++) {
+                flood(i, i, TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, i < 9 ? cost[k] : 3000);
+            }
+            run(1000 * QUANTUM);
+            near_ratio(sum(9, 2), sum(0, 9), 3, 0.02);
+            for (int i = 0; i < 9; i++) { /* within a partition as ever */
+                near_ratio(got(i), sum(0, 9), 1.0 / 9, 0.1);
+            }
+            finish(11);
+        }
+    }
+}
+
+/** FOCUS and REALTIME of one partition take nothing of another's share, and go first in their own. */
+static void test_bands(void **state)
+{
+    (void)state;
+    for (int engines = 1; engines <= 2; engines++) {
+        restart((uint32_t)engines);
+        share_out(2, (const uint32_t[]){100, 100});
+        belong(0, 6, 0);
+        belong(6, 4, 1);
+        for (int i = 0; i < 6; i++) {
+            const uint32_t bands[] = {TERN_BAND_NORMAL, TERN_BAND_FOCUS, TERN_BAND_REALTIME};
+            flood(i, i, i % engines, bands[i / 2], 100, 5000);
+        }
+        for (int i = 6; i < 10; i++) {
+            flood(i, i, i % engines, i < 8 ? TERN_BAND_NORMAL : TERN_BAND_IDLE, 100, 900);
+        }
+        run(1000 * QUANTUM);
+        near_ratio(sum(0, 6), sum(6, 4), 1, 0.02);
+        near_ratio(sum(4, 2), sum(0, 6), 1, 0.02); /* REALTIME has all of the first's, */
+        near_ratio(sum(6, 2), sum(6, 4), 1, 0.02); /* and NORMAL of the second's */
+        finish(10);
+    }
+}
+
+/** In each partition NORMAL keeps its tenth of what FOCUS takes there (S1). */
+static void test_normal_keeps_a_tenth(void **state)
+{
+    (void)state;
+    restart(1);
+    share_out(2, (const uint32_t[]){100, 200});
+    belong(0, 2, 0);
+    belong(2, 2, 1);
+    for (int i = 0; i < 4; i++) {
+        flood(i, i, 0, i % 2 ? TERN_BAND_NORMAL : TERN_BAND_FOCUS, 100, 3000);
+    }
+    run(2000 * QUANTUM);
+    near_ratio(sum(2, 2), sum(0, 2), 2, 0.02);
+    assert_true(10 * got(1) >= sum(0, 2) && 10 * got(3) >= sum(2, 2));
+    assert_true(5 * got(1) < sum(0, 2) && 5 * got(3) < sum(2, 2));
+    finish(4);
+}
+
+/** What one does not use, others get; and sleep earns nothing. */
+static void test_sleep(void **state)
+{
+    (void)state;
+    restart(1);
+    share_out(3, (const uint32_t[]){100, 300, 100});
+    for (int i = 0; i < 3; i++) {
+        belong(i, 1, i);
+    }
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 3000);
+    flood(2, 2, 0, TERN_BAND_NORMAL, 100, 3000);
+    run(400 * QUANTUM);
+    near_ratio(got(0), got(2), 1, 0.02);
+    assert_true(m.queue[0].idle < QUANTUM);
+    const uint64_t before = got(0) + got(2);
+    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000); /* the second partition begins */
+    run(400 * QUANTUM);
+    near_ratio(got(1), got(0) + got(2) - before, 1.5, 0.03);
+    finish(3);
+}
+
+/** Nothing of a partition waits longer than a quantum of each other one. */
+static void test_latency(void **state)
+{
+    (void)state;
+    restart(1);
+    share_out(3, (const uint32_t[]){1000, 1, 100});
+    belong(0, 20, 0);
+    belong(20, 1, 1);
+    belong(21, 1, 2);
+    for (int i = 0; i < 20; i++) {
+        flood(i, i, 0, TERN_BAND_FOCUS, 100, 30 * QUANTUM);
+    }
+    flood(20, 20, 0, TERN_BAND_FOCUS, 100, 30 * QUANTUM);
+    run(50 * QUANTUM);
+    for (int i = 0; i < 20; i++) {
+        struct client *c = &clients[21];
+        client_init(c, &procs[21], 0, TERN_BAND_NORMAL, 100, 500);
+        const uint64_t at = m.now;
+        client_submit(c, 1);
+        while (!c->ended) {
+            run(QUANTUM / 8);
+            if (m.now - at > 3 * QUANTUM) {
+                fail_msg("it has waited for %llu cycles", (unsigned long long)(m.now - at));
+            }
+        }
+        run((uint64_t)(i + 1) * QUANTUM);
+    }
+    finish(21);
+}
+
+/** A share that changes while all run; a partition that is slowed down and let go. */
+static void test_changes(void **state)
+{
+    (void)state;
+    restart(2);
+    share_out(2, (const uint32_t[]){100, 100});
+    belong(0, 2, 0);
+    belong(2, 2, 1);
+    for (int i = 0; i < 4; i++) {
+        flood(i, i, i % 2, TERN_BAND_NORMAL, 100, 2000);
+    }
+    const uint32_t share[] = {100, 5, 1000, 100};
+    for (size_t k = 0; k < sizeof share / sizeof *share; k++) {
+        tern_sched_partition_set(&m.sched, &parts[1], share[k]);
+        const uint64_t a = sum(0, 2), b = sum(2, 2);
+        run(3000 * QUANTUM);
+        near_ratio(sum(2, 2) - b, sum(0, 2) - a, share[k] / 100.0, 0.03);
+    }
+    finish(4);
+}
+
+/** An engine that has nothing takes what waits, of any partition. */
+static void test_work_conserving(void **state)
+{
+    (void)state;
+    restart(2);
+    share_out(2, (const uint32_t[]){100, 900});
+    belong(0, 2, 0);
+    belong(2, 1, 1);
+    flood(0, 0, TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 3000);
+    flood(2, 2, 0, TERN_BAND_NORMAL, 100, 3000);
+    run(200 * QUANTUM);
+    assert_true(m.queue[0].idle < 2 * QUANTUM && m.queue[1].idle < 2 * QUANTUM);
+    finish(3);
+}
+
+/** The example of docs/scheduling.md. */
+static void test_the_example(void **state)
+{
+    (void)state;
+    restart(1);
+    share_out(2, (const uint32_t[]){100, 300});
+    belong(0, 2, 0);
+    belong(2, 2, 1);
+    flood(0, 0, 0, TERN_BAND_FOCUS, 100, 1000);
+    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 1000);
+    flood(2, 2, 0, TERN_BAND_NORMAL, 100, 1000);
+    flood(3, 3, 0, TERN_BAND_NORMAL, 300, 1000);
+    run(4000 * QUANTUM);
+    const double all = (double)(sum(0, 4)), want[] = {0.22, 0.03, 0.375, 0.375};
+    for (int i = 0; i < 4; i++) {
+        assert_true(fabs((double)got(i) / all - want[i]) < 0.01);
+    }
+    finish(4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_shares, setup), cmocka_unit_test_setup(test_bands, setup),
+        cmocka_unit_test_setup(test_normal_keeps_a_tenth, setup), cmocka_unit_test_setup(test_sleep, setup),
+        cmocka_unit_test_setup(test_latency, setup), cmocka_unit_test_setup(test_changes, setup),
+        cmocka_unit_test_setup(test_work_conserving, setup), cmocka_unit_test_setup(test_the_example, setup),
+    };
+    return cmocka_run_group_tests_name("sched_partitions", tests, NULL, NULL);
+}

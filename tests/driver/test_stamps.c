@@ -194,10 +194,10 @@ static void test_random(void **state)
 /* --------------------------------------------------------------------- stamps */
 
 /**
- * Arguments: end, stamp, address, bytes between, log2 of stays. Each work-item has a page in each of 8 rows, and stores
- * to one of them until it goes to the next, items at different times: the stamp of now in bits 31:20, below them how
- * often it has stored. So a page never has a word twice, and the last store to it before a long rest is one whose bit
- * no other store makes up for. It reads the stamp, past the caches, before each 8 stores.
+ * Arguments: end, stamp, address, bytes between, log2 of stays. Each work-item has a page in each of 256 rows, and
+ * stores to one after another, some times each: the stamp of now in bits 31:20, below them how often it has stored. So
+ * a page never has a word twice, and most of the time it rests: no later store makes up for a bit that was lost. It
+ * reads the stamp, past the caches, before each 8 stores.
  */
 static const uint32_t code_stamp[] = {
     0x00852303, 0x00c52383, 0xcd002e73, /* lw t1, 8(a0); lw t2, 12(a0); csrr t3, global_id_x */
@@ -205,7 +205,7 @@ static const uint32_t code_stamp[] = {
     0x005e1f13, 0x00000293, 0x00450693, /* slli t5, t3, 5; li t0, 0; addi a3, a0, 4 */
     0x1006a62f, 0x01461613, 0x00800793, /* again: lr.w a2, (a3); slli a2, a2, 20; li a5, 8 */
     0x01e28eb3, 0x00bedeb3, 0x00000013, /* store: add t4, t0, t5; srl t4, t4, a1; nop */
-    0x007efe93, 0x027e8eb3, 0x006e8eb3, /* andi t4, t4, 7; mul t4, t4, t2; add t4, t4, t1 */
+    0x0ffefe93, 0x027e8eb3, 0x006e8eb3, /* andi t4, t4, 255; mul t4, t4, t2; add t4, t4, t1 */
     0x00128293, 0x00c29713, 0x00c75713, /* addi t0, t0, 1; slli a4, t0, 12; srli a4, a4, 12 */
     0x00c76733, 0x00eea023, 0xfff78793, /* or a4, a4, a2; sw a4, 0(t4); addi a5, a5, -1 */
     0xfc0798e3, 0x1005272f, 0xfa070ee3, /* bnez a5, store; lr.w a4, (a0); beqz a4, again */
@@ -213,12 +213,12 @@ static const uint32_t code_stamp[] = {
 };
 
 #define ITEMS 64u
-#define ROWS 8u
+#define ROWS 256u
 #define HOST_PAGES 16u
 #define ENGINES 2u
 #define HOT (ENGINES * ITEMS * ROWS + HOST_PAGES)
-#define STAY 12u /* log2 of stores of an item: a few queries */
-#define STAY_RTL 5u
+#define STAY 6u /* log2 of stores to a page: some go by between two queries, not all */
+#define STAY_RTL 0u
 #define APART 4000u /* cycles between queries, at least: more than 8 stores of all work-items take */
 
 static struct {
@@ -368,8 +368,8 @@ static void test_stamps(void **state)
         actor_dispatch(&stamps.actor[e], ITEMS);
         fence[e] = work_submit(&b, stamps.actor[e].c, "stamps");
     }
-    for (uint32_t i = 0; i < turns(600, 60); i++) {
-        struct watch *w = &watch[i % n];
+    for (uint32_t i = 0; i < turns(240, 40); i++) {
+        struct watch *w = &watch[i % 2 ? n - 1 - i / 2 % 2 : i / 2 % n]; /* the largest most often */
         meanwhile(&random);
         const bool whole = bases_random(&random, 2);
         const uint32_t first = whole ? 0 : bases_random(&random, w->pages);

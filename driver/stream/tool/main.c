@@ -18,29 +18,38 @@ int usage_error(const char *format, ...)
     return USAGE;
 }
 
-static void help(FILE *to)
-{
-    fprintf(to, "usage: tern migrate inspect [--json] FILE\n\n"
-                "Shows a migration stream: its header, its records with their fields, what is damaged, and totals.\n"
-                "FILE: a file with a stream; -: standard input.\n\n"
-                "  --json   one JSON object\n"
-                "Exit status: 0 the stream is whole, 1 it is damaged or cut off, 2 wrong usage.\n");
-}
+static const char text[] =
+    "usage: tern migrate inspect [--json] FILE\n"
+    "       tern migrate relay --listen|--connect HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME]\n\n"
+    "inspect shows a migration stream: its header, records with their fields, what is damaged, and totals.\n"
+    "FILE: a file with a stream; -: standard input.\n"
+    "  --json      one JSON object\n\n"
+    "relay connects standard input and output to one TLS connection, on which both sides show certificates.\n"
+    "  --listen    wait for a connection at this address; port 0: any, which is printed\n"
+    "  --connect   make one\n"
+    "  --cert      this side's certificate, and those up to the authority\n"
+    "  --key       its key\n"
+    "  --ca        the authorities of the other side\n"
+    "  --name      what the other side's certificate must name; by default the host that is connected to\n\n"
+    "Exit status: 0 done, 1 a stream is damaged or cut off, or a connection failed, 2 wrong usage.\n";
 
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
-        help(stderr);
+        fputs(text, stderr);
         return USAGE;
     }
     for (int i = 1; i < argc && i < 3; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            help(stdout);
+            fputs(text, stdout);
             return DONE;
         }
     }
     if (strcmp(argv[1], "inspect") == 0) {
         return inspect_command(argc - 1, argv + 1);
+    }
+    if (strcmp(argv[1], "relay") == 0) {
+        return relay_command(argc - 1, argv + 1);
     }
     return usage_error("unknown command '%s'", argv[1]);
 }

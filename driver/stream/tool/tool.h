@@ -18,6 +18,9 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** tern migrate inspect */
 int inspect_command(int argc, char **argv);
 
+/** tern migrate relay */
+int relay_command(int argc, char **argv);
+
 /** A file or a pipe that is looked at from its beginning to its end. */
 struct input {
     int fd;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** TLS connections (tls.h): files, addresses, handshakes, and sentences for what goes wrong in them. */
+#include "tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+#define HANDSHAKE_MS 10000 /* for which the other side may be silent */
+#define ALERTS 1000        /* OpenSSL's reasons from here on are what the other side said */
+
+static void say(const char *what, const char *why)
+{
+    fprintf(stderr, "tern migrate: %s: %s\n", what, why);
+}
+
+/** OpenSSL's first reason, all of which are forgotten. */
+static const char *reason(void)
+{
+    const unsigned long e = ERR_get_error();
+    ERR_clear_error();
+    const char *text = ERR_SYSTEM_ERROR(e) ? strerror(ERR_GET_REASON(e)) : ERR_reason_error_string(e);
+    return text ? text : "unknown reason";
+}
+
+static int no_passphrase(char *to, int size, int writes, void *user)
+{
+    (void)to;
+    (void)size;
+    (void)writes;
+    (void)user;
+    return -1; /* a key that needs one is refused: nobody may be there to type it */
+}
+
+SSL_CTX *tls_context(const struct tls_options *o)
+{
+    SSL_CTX *c = SSL_CTX_new(o->listens ? TLS_server_method() : TLS_client_method());
+    const char *what = "TLS";
+    bool good = c && SSL_CTX_set_min_proto_version(c, TLS1_3_VERSION) == 1;
+    if (good) {
+        SSL_CTX_set_default_passwd_cb(c, no_passphrase);
+        SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+        SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+        SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
+        SSL_CTX_set_num_tickets(c, 0); /* each connection shows certificates */
+    }
+    good = good && (what = o->cert, SSL_CTX_use_certificate_chain_file(c, o->cert) == 1);
+    good = good && (what = o->key, SSL_CTX_use_PrivateKey_file(c, o->key, SSL_FILETYPE_PEM) == 1);
+    good = good && (what = o->ca, SSL_CTX_load_verify_file(c, o->ca) == 1);
+    if (!good) {
+        say(what, reason());
+        SSL_CTX_free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void tls_say(SSL *ssl, const char *peer, int result)
+{
+    const int error = errno, kind = SSL_get_error(ssl, result);
+    const unsigned long e = ERR_peek_error();
+    const long verified = SSL_get_verify_result(ssl);
+    if (kind == SSL_ERROR_SSL && verified != X509_V_OK) {
+        fprintf(stderr, "tern migrate: %s: its certificate is refused: %s\n", peer,
+                X509_verify_cert_error_string(verified));
+        ERR_clear_error();
+    } else if (kind == SSL_ERROR_SSL && ERR_GET_REASON(e) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+        say(peer, "the connection was cut off");
+        ERR_clear_error();
+    } else if (kind == SSL_ERROR_SSL && ERR_GET_LIB(e) == ERR_LIB_SSL && ERR_GET_REASON(e) > ALERTS) {
+        fprintf(stderr, "tern migrate: %s: it refuses this side: %s\n", peer, reason());
+    } else if (kind == SSL_ERROR_SSL) {
+        say(peer, reason());
+    } else {
+        fprintf(stderr, "tern migrate: %s: the connection was cut off%s%s\n", peer, error ? ": " : "",
+                error ? strerror(error) : "");
+    }
+}
+
+void tls_free(SSL *ssl)
+{
+    if (ssl) {
+        close(SSL_get_fd(ssl));
+        SSL_free(ssl);
+    }
+}
+
+/** HOST:PORT or [ADDRESS]:PORT, taken apart; false: it is neither. */
+static bool split(const char *address, char host[256], const char **port)
+{
+    const char *colon = strrchr(address, ':');
+    const bool bracket = address[0] == '[' && colon && colon > address + 1 && colon[-1] == ']';
+    const char *from = bracket ? address + 1 : address;
+    const size_t n = colon ? (size_t)(colon - from) - bracket : 0;
+    if (!colon || !colon[1] || n >= 256 || (!bracket && memchr(address, ':', n))) {
+        return false;
+    }
+    memcpy(host, from, n);
+    host[n] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+static int listen_on(const struct addrinfo *a)
+{
+    const int one = 1, s = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+    if (s >= 0 && (setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) || bind(s, a->ai_addr, a->ai_addrlen) ||
+                   listen(s, 16))) {
+        const int error = errno;
+        close(s);
+        errno = error;
+        return -1;
+    }
+    return s;
+}
+
+static int connect_to(const struct addrinfo *a)
+{
+    const int s = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+    if (s >= 0 && connect(s, a->ai_addr, a->ai_addrlen)) {
+        const int error = errno;
+        close(s);
+        errno = error;
+        return -1;
+    }
+    return s;
+}
+
+/** A socket that is connected or listens; negative: said why. */
+static int reach(const struct tls_options *o, char host[256])
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = o->listens ? AI_PASSIVE : 0};
+    struct addrinfo *all = NULL;
+    const char *port;
+    int s = -1;
+    if (!split(o->address, host, &port)) {
+        say(o->address, "this is not HOST:PORT");
+        return -1;
+    }
+    const int r = getaddrinfo(*host ? host : NULL, port, &hints, &all);
+    if (r) {
+        say(o->address, gai_strerror(r));
+        return -1;
+    }
+    for (const struct addrinfo *a = all; a && s < 0; a = a->ai_next) {
+        s = o->listens ? listen_on(a) : connect_to(a);
+    }
+    if (s < 0) {
+        say(o->address, strerror(errno));
+    }
+    freeaddrinfo(all);
+    return s;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/** The name that the other side's certificate must have: of a host, or an address. */
+static bool expect(SSL *ssl, const char *name)
+{
+    X509_VERIFY_PARAM *p = SSL_get0_param(ssl);
+    if (!name) {
+        return true;
+    }
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return X509_VERIFY_PARAM_set1_ip_asc(p, name) == 1 || SSL_set1_host(ssl, name) == 1;
+}
+
+/** Certificates of both sides over a connected socket, which it takes. NULL: said why not. */
+static SSL *handshake(SSL_CTX *context, const struct tls_options *o, int s, const char *name, const char *peer)
+{
+    SSL *ssl = SSL_new(context);
+    const int64_t end = now_ms() + HANDSHAKE_MS;
+    if (fcntl(s, F_SETFL, O_NONBLOCK) || !ssl || !SSL_set_fd(ssl, s) || !expect(ssl, name)) {
+        say(peer, "the host is out of memory for the connection");
+        close(s);
+        SSL_free(ssl);
+        return NULL;
+    }
+    for (;;) {
+        errno = 0;
+        const int r = o->listens ? SSL_accept(ssl) : SSL_connect(ssl);
+        const int kind = r == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl, r);
+        const int64_t left = end - now_ms();
+        struct pollfd p = {.fd = s, .events = kind == SSL_ERROR_WANT_WRITE ? POLLOUT : POLLIN};
+        if (r == 1) {
+            return ssl;
+        }
+        if (kind != SSL_ERROR_WANT_READ && kind != SSL_ERROR_WANT_WRITE) {
+            tls_say(ssl, peer, r);
+            break;
+        }
+        if (left <= 0 || poll(&p, 1, (int)left) == 0) {
+            say(peer, "it was silent for 10 s");
+            break;
+        }
+    }
+    tls_free(ssl);
+    return NULL;
+}
+
+static void say_where(int s)
+{
+    struct sockaddr_storage a;
+    socklen_t n = sizeof a;
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    if (getsockname(s, (struct sockaddr *)&a, &n) == 0 &&
+        getnameinfo((struct sockaddr *)&a, n, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
+        fprintf(stderr, strchr(host, ':') ? "listening on [%s]:%s\n" : "listening on %s:%s\n", host, port);
+    }
+}
+
+SSL *tls_open(SSL_CTX *context, const struct tls_options *o)
+{
+    char host[256];
+    const int s = reach(o, host);
+    SSL *ssl = NULL;
+    if (s < 0) {
+        return NULL;
+    }
+    if (!o->listens) {
+        return handshake(context, o, s, o->name ? o->name : host, o->address);
+    }
+    say_where(s);
+    while (!ssl) { /* one that is refused does not keep others out */
+        struct sockaddr_storage a;
+        socklen_t n = sizeof a;
+        char peer[NI_MAXHOST] = "the other side";
+        const int c = accept4(s, (struct sockaddr *)&a, &n, SOCK_CLOEXEC);
+        if (c >= 0) {
+            getnameinfo((struct sockaddr *)&a, n, peer, sizeof peer, NULL, 0, NI_NUMERICHOST);
+            ssl = handshake(context, o, c, o->name, peer);
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            say(o->address, strerror(errno));
+            break;
+        }
+    }
+    close(s);
+    return ssl;
+}

@@ -36,12 +36,13 @@ class Command(unittest.TestCase):
         self.assertEqual((j["cases"], j["differences"]), (40, []))
         self.assertGreater(j["warp_instructions"], 1000)
         self.assertGreater(j["indications"], 40)
+        self.assertGreater(j["page_requests"], 5)
         self.assertGreater(j["cycles"], j["warp_instructions"] / 2)  # two engines, at most one instruction a cycle each
         self.assertGreater(j["cpu_seconds"], 0)
         self.assertFalse(self.out.exists())
         text = self.verify("--rtl", "wrong_small", "--seeds", "20").stdout
         self.assertIn(f"40 cases, {j['warp_instructions']} warp instructions, {j['indications']} indications, "
-                      f"{j['faults']} of them faults", text)
+                      f"{j['faults']} of them faults, {j['page_requests']} page requests", text)
         self.assertIn("no difference", text)
 
     def test_difference(self):

@@ -50,6 +50,7 @@ int case_compare(const struct test_case *c, const struct pair *p, struct cover *
                                                                           : rtl.end.instructions,
             .indications = rtl.end.count,
             .faults = faults(&rtl.end),
+            .requests = rtl.end.requests,
             .cycles = rtl.end.cycles,
             .difference = d,
         };

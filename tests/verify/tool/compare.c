@@ -119,10 +119,16 @@ static void compare_indications(const struct side *a, const struct side *b, stru
     }
 }
 
-/** Where a preemption that the scene asked for leaves its state: the area of each submission. */
-static bool saves(const struct scene *s, uint64_t page)
+/** What of memory may differ. cut: buffers were cut; the state of one is in its save area. */
+struct open {
+    const struct scene *scene;
+    bool cut;
+};
+
+static bool saves(const struct open *x, uint64_t page)
 {
-    for (uint32_t i = 0; s->stop_every && i < s->submits; i++) {
+    const struct scene *s = x->scene;
+    for (uint32_t i = 0; x->cut && i < s->submits; i++) {
         if (page - s->submit[i].save < SAVE_PAGES) {
             return true;
         }
@@ -130,25 +136,27 @@ static bool saves(const struct scene *s, uint64_t page)
     return false;
 }
 
-static bool open_byte(const struct scene *s, uint64_t address)
+static bool open_byte(const struct open *x, uint64_t address)
 {
+    const struct scene *s = x->scene;
     for (uint32_t i = 0; i < s->opens; i++) {
         if (address - s->open[i].first < s->open[i].bytes) {
             return true;
         }
     }
-    return saves(s, address / PAGE);
+    return saves(x, address / PAGE);
 }
 
-static bool open_dirty(const struct scene *s, uint64_t page)
+static bool open_dirty(const struct open *x, uint64_t page)
 {
+    const struct scene *s = x->scene;
     for (uint32_t i = 0; i < s->opens; i++) {
         const struct open_range *o = &s->open[i];
         if (o->dirty && o->bytes && o->first < (page + 1) * PAGE && o->first + o->bytes > page * PAGE) {
             return true;
         }
     }
-    return saves(s, page);
+    return saves(x, page);
 }
 
 /** One byte a page. */
@@ -178,20 +186,20 @@ static int read_dirty(const struct scene *s, struct side *d, uint8_t *dirty)
 }
 
 /** The first difference of a page, from `at` on; PAGE if there is none. */
-static uint32_t differs_at(const struct scene *s, uint64_t page, const uint8_t *x, const uint8_t *y, uint32_t at)
+static uint32_t differs_at(const struct open *o, uint64_t page, const uint8_t *x, const uint8_t *y, uint32_t at)
 {
-    while (at < PAGE && (x[at] == y[at] || open_byte(s, page * PAGE + at))) {
+    while (at < PAGE && (x[at] == y[at] || open_byte(o, page * PAGE + at))) {
         at++;
     }
     return at;
 }
 
-static void show_bytes(const struct scene *s, uint64_t address, const uint8_t *x, const uint8_t *y,
+static void show_bytes(const struct open *o, uint64_t address, const uint8_t *x, const uint8_t *y,
                        struct difference *out)
 {
     char a[4 * SHOWN] = "", b[4 * SHOWN] = "";
     for (uint32_t i = 0; i < SHOWN && address % PAGE + i < PAGE; i++) {
-        bool open = open_byte(s, address + i);
+        bool open = open_byte(o, address + i);
         snprintf(a + 3 * i, sizeof a - 3 * i, open ? " .." : " %02x", x[address % PAGE + i]);
         snprintf(b + 3 * i, sizeof b - 3 * i, open ? " .." : " %02x", y[address % PAGE + i]);
     }
@@ -199,9 +207,10 @@ static void show_bytes(const struct scene *s, uint64_t address, const uint8_t *x
     out->address = out->kind == DIFF_MEMORY ? address : out->address;
 }
 
-static int compare_memory(const struct scene *s, struct side *a, struct side *b, const uint8_t *dirty_a,
+static int compare_memory(const struct open *o, struct side *a, struct side *b, const uint8_t *dirty_a,
                           const uint8_t *dirty_b, bool every_page, struct difference *out)
 {
+    const struct scene *s = o->scene;
     uint8_t x[PAGE], y[PAGE];
     uint64_t bytes = 0;
     int r = 0;
@@ -214,9 +223,9 @@ static int compare_memory(const struct scene *s, struct side *a, struct side *b,
         if (r || memcmp(x, y, PAGE) == 0) {
             continue;
         }
-        for (uint32_t at = differs_at(s, p, x, y, 0); at < PAGE; at = differs_at(s, p, x, y, at + 1)) {
+        for (uint32_t at = differs_at(o, p, x, y, 0); at < PAGE; at = differs_at(o, p, x, y, at + 1)) {
             if (bytes++ == 0) {
-                show_bytes(s, p * PAGE + at, x, y, out);
+                show_bytes(o, p * PAGE + at, x, y, out);
             }
         }
     }
@@ -226,11 +235,11 @@ static int compare_memory(const struct scene *s, struct side *a, struct side *b,
     return r;
 }
 
-static void compare_dirty(const struct scene *s, const uint8_t *a, const uint8_t *b, struct difference *out)
+static void compare_dirty(const struct open *o, const uint8_t *a, const uint8_t *b, struct difference *out)
 {
     uint64_t pages = 0;
-    for (uint64_t p = 0; p < s->mem_bytes / PAGE; p++) {
-        if (a[p] != b[p] && !open_dirty(s, p) && pages++ == 0) {
+    for (uint64_t p = 0; p < o->scene->mem_bytes / PAGE; p++) {
+        if (a[p] != b[p] && !open_dirty(o, p) && pages++ == 0) {
             say(out, DIFF_DIRTY, "dirty bit of the page at 0x%09llx: expected %u, got %u\n",
                 (unsigned long long)(p * PAGE), a[p], b[p]);
             out->address = out->kind == DIFF_DIRTY ? p * PAGE : out->address;
@@ -260,8 +269,9 @@ int compare(const struct scene *s, struct side *expected, struct side *got, bool
     if (a || b) {
         say(&d, DIFF_ENDING, "dirty plane: expected \"%s\", got \"%s\"\n", strerror(-a), strerror(-b));
     }
-    int r = compare_memory(s, expected, got, dirty, other, every_page, &d);
-    compare_dirty(s, dirty, other, &d);
+    const struct open open = {.scene = s, .cut = s->stop_every || expected->end.cut_count || got->end.cut_count};
+    int r = compare_memory(&open, expected, got, dirty, other, every_page, &d);
+    compare_dirty(&open, dirty, other, &d);
     free(dirty);
     if (r == 0) {
         *out = d;

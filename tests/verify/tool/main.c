@@ -34,9 +34,10 @@ static int tell(const struct options *o, const struct pair *p, const struct camp
         }
     }
     if (!o->json) {
-        printf("%llu cases, %llu warp instructions, %llu indications, %llu of them faults, compared in %.1f s: ",
+        printf("%llu cases, %llu warp instructions, %llu indications, %llu of them faults, "
+               "%llu page requests, compared in %.1f s: ",
                (unsigned long long)c->cases, (unsigned long long)c->instructions, (unsigned long long)c->indications,
-               (unsigned long long)c->faults, c->seconds);
+               (unsigned long long)c->faults, (unsigned long long)c->requests, c->seconds);
         printf("%s", c->interrupted ? "interrupted: " : "");
         printf(c->failures ? "%u differ%s\n" : "no difference\n", c->failures + c->more,
                c->failures + c->more == 1 ? "s" : "");

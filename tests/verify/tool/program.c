@@ -109,7 +109,7 @@ static int map_traps(struct space *a, const struct plan *p, struct rng *r)
         big | v | w, big | v | w | x, big | v | rd | z, page | v | z, beyond | v, beyond | v | rd | w | x};
     const uint32_t second[] = {page | v, page | v | w, page | v | w | x, page | v | rd | reserved, page | v | rd | z,
                                page | v | rd | w | x | reserved, page | v | z};
-    uint32_t absent = rng_next(r) & ~(v | TERN_PTE_ABSENT_MASK); /* not every device has page requests */
+    uint32_t absent = rng_next(r) & ~v; /* with the absent bit or without: the driver knows of no page */
     int result = space_entry(a, REGION_HOLE, false, rng_one_in(r, 2) ? absent : 0);
     result = result ? result : space_entry(a, REGION_BAD_FIRST, true,
                                            first[rng_below(r, sizeof first / sizeof *first)]);
@@ -223,6 +223,10 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
         if ((result = map_kernel(a, &p, k, fault[k], &r))) {
             goto end;
         }
+    }
+    if ((result = space_absent_tables(a)) ||
+        ((p.absent || faults) && (result = scene_paging(out, (uint64_t)space_pages(a, 1) * PAGE)))) {
+        goto end;
     }
     out->code = space_physical(a, REGION_CODE, 0);
     out->code_bytes = c.n * 4;

@@ -80,6 +80,7 @@ struct plan {
     uint32_t pair_va, pair_page;
     bool physical;                    /* no translation: the addresses are physical, in paging buffers */
     uint32_t stop_every;              /* as in the scene */
+    uint32_t absent;                  /* one page in so many is absent until a kernel asks for it; 0: none */
 };
 
 void plan_make(uint64_t seed, const struct geometry *g, struct plan *p);
@@ -212,6 +213,8 @@ int space_entry(struct space *a, uint32_t region, bool first, uint32_t entry);
 void space_put(struct space *a, uint32_t region, uint32_t offset, const void *data, uint32_t bytes);
 /** Maps the pages of program_pairs.c, and fills them. */
 void space_pairs(struct space *a);
+/** Makes some of the second-level tables absent as a whole; but not that of the buffers. */
+int space_absent_tables(struct space *a);
 /** Physical address of an offset of a mapped region. */
 uint64_t space_physical(const struct space *a, uint32_t region, uint32_t offset);
 

@@ -8,6 +8,7 @@
 #include "program.h"
 
 #define PLAN_STREAM (1ull << 32)
+#define PAGES_STREAM (PLAN_STREAM + 1)
 #define SLOT (2u * PAGE * 1024u)  /* room for one region: two entries of the first level */
 #define PAIR_PAGES 0x3c00u         /* physical; with one bit changed they lie in the upper three quarters of memory */
 #define SLOTS 446u                /* below the windows; neither the first nor the last is used */
@@ -231,6 +232,8 @@ void plan_make(uint64_t seed, const struct geometry *g, struct plan *p)
     plan_kernels(&r, g, many, fault, p);
     plan_sizes(p);
     p->physical = rng_one_in(&r, 12);
+    struct rng pages = rng_of(seed, PAGES_STREAM);
+    p->absent = !p->physical && rng_one_in(&pages, 3) ? 1 + rng_below(&pages, 9) : 0;
     p->pair_page = PAIR_PAGES + rng_below(&r, 256);
     if (p->physical) {
         plan_physical(&r, p);

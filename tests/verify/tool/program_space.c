@@ -10,6 +10,7 @@
 #include "program.h"
 
 #define BIG (PAGE * 1024u)
+#define MOST_ABSENT 24u /* pages: each that is asked for is a stop */
 
 struct area {
     uint32_t va, pages;
@@ -20,6 +21,9 @@ struct space {
     struct scene *scene;
     const struct plan *plan;
     struct rng random;
+    struct rng absent;   /* which pages are */
+    uint32_t absents;
+    int error;           /* of scene_absent */
     uint32_t next, top;  /* pages: [next, top) are free */
     uint32_t root;
     uint32_t table[1024];
@@ -42,6 +46,7 @@ int space_make(struct scene *s, const struct plan *p, struct space **out)
     a->scene = s;
     a->plan = p;
     a->random = rng_of(p->seed, 1ull << 33);
+    a->absent = rng_of(p->seed, (1ull << 33) + 1);
     a->next = p->physical ? (p->va[REGION_CODE] + p->bytes[REGION_CODE]) / PAGE : 1 + rng_below(&a->random, 64);
     a->top = 7 * 1024; /* all pairs are above */
     a->root = space_pages(a, 1);
@@ -75,6 +80,19 @@ static void put_pte(struct space *a, uint32_t table, uint32_t index, uint32_t va
     scene_put(a->scene, (uint64_t)table * PAGE + index * 4u, &value, 4);
 }
 
+/** The entry of a page that a kernel may have to ask for. */
+static void put_page(struct space *a, uint32_t region, uint32_t table, uint32_t index, uint32_t value)
+{
+    const uint32_t one_in = a->plan->absent;
+    if (one_in && region != REGION_BUFFER && a->absents < MOST_ABSENT && rng_one_in(&a->absent, one_in)) {
+        int r = scene_absent(a->scene, (uint64_t)table * PAGE + index * 4u, value);
+        a->error = a->error ? a->error : r;
+        a->absents++;
+    } else {
+        put_pte(a, table, index, value);
+    }
+}
+
 /** The second-level table that translates va. */
 static uint32_t table_of(struct space *a, uint32_t va)
 {
@@ -93,9 +111,9 @@ static void enter(struct space *a, uint32_t region, uint32_t flags)
     for (uint32_t i = 0; i < r->pages; i++) {
         uint32_t va = r->va + i * PAGE;
         if (!big) {
-            put_pte(a, table_of(a, va), va / PAGE % 1024, pte(r->page[i], flags));
+            put_page(a, region, table_of(a, va), va / PAGE % 1024, pte(r->page[i], flags));
         } else if (i == 0 || va % BIG == 0) {
-            put_pte(a, a->root, va / BIG, pte(r->page[i] & ~1023u, flags));
+            put_page(a, region, a->root, va / BIG, pte(r->page[i] & ~1023u, flags));
         }
     }
 }
@@ -202,6 +220,18 @@ void space_pairs(struct space *a)
         pairs_fill(a->plan, page, words);
         scene_put(a->scene, (uint64_t)page * PAGE, words, sizeof words);
     }
+}
+
+int space_absent_tables(struct space *a)
+{
+    const uint32_t one_in = a->plan->absent, buffers = a->plan->va[REGION_BUFFER] / BIG;
+    for (uint32_t i = 0; one_in && i < 1024; i++) {
+        if (a->table[i] && i != buffers && rng_one_in(&a->absent, one_in)) {
+            int r = scene_absent(a->scene, (uint64_t)a->root * PAGE + i * 4u, pte(a->table[i], 0));
+            a->error = a->error ? a->error : r;
+        }
+    }
+    return a->error;
 }
 
 uint64_t space_physical(const struct space *a, uint32_t region, uint32_t offset)

@@ -10,11 +10,15 @@
  * to the other engine, if that has nothing to do, and is not stopped there. What waits at a gate is asked to stop, more
  * and more finely, until it is cut there; then the gate opens. Each time that a buffer is cut it is left alone for
  * longer: to go on takes time, too. In one case in four memory pushes back.
+ *
+ * A kernel that asks for a page is cut, too: it goes on when a buffer of the driver has brought the page (pager.c).
+ * Where that may happen, buffers are submitted only to an empty HW queue, two at once: one that came when the first has
+ * just been cut would run before it goes on.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "verify.h"
+#include "pager.h"
 
 /** One engine's work: submit[of[i]], of which [ended, submitted) are in the HW queue; the first `again` of those were
  *  taken back. */
@@ -22,7 +26,10 @@ struct queue {
     uint32_t *of;
     bool *begun;
     uint32_t count, ended, submitted, again;
-    bool stopping, foreign; /* foreign: other work is between two parts */
+    bool stopping;
+    bool brings;            /* a page, by the packet `words`, before its first buffer goes on */
+    uint32_t words[16];
+    uint32_t between;       /* buffers of others that are in the HW queue, between two parts */
     bool away, received;    /* its first buffer is at the other engine; that of the other one is here */
     uint32_t granularity; /* of the stop */
     uint32_t cuts;        /* of the first buffer, in a row */
@@ -42,6 +49,7 @@ struct runner {
     uint64_t open;      /* gates, by number */
     struct ending end;
     uint32_t cut_room;
+    struct pager pager;
 };
 
 #define HW_QUEUE 2u
@@ -159,7 +167,7 @@ static void submit(struct runner *r, uint32_t e)
 static bool leave(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e], *other = &r->queue[!e];
-    bool idle = other->ended == other->submitted && !other->foreign && !other->away && !other->stopping;
+    bool idle = other->ended == other->submitted && !other->between && !other->away && !other->stopping;
     if (!r->s->roams || !idle || !q->begun[q->ended] || !rng_one_in(&q->random, 3)) {
         return false;
     }
@@ -167,6 +175,19 @@ static bool leave(struct runner *r, uint32_t e)
     q->submitted = q->ended + 1;
     q->away = other->received = true;
     return true;
+}
+
+/** Has the engine write the entry of the page that was asked for. */
+static void bring(struct runner *r, uint32_t e)
+{
+    struct queue *q = &r->queue[e];
+    const struct submit s = {.buffer = r->s->paging + e * LINE, .size = LINE,
+                             .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
+    int error = r->api->mem_write(r->sim, s.buffer, q->words, LINE);
+    r->end.error = r->end.error ? r->end.error : error;
+    q->brings = false;
+    q->between++;
+    ring(r, e, &s, false);
 }
 
 static void feed(struct runner *r, uint32_t e)
@@ -178,8 +199,11 @@ static void feed(struct runner *r, uint32_t e)
     if (q->again && q->ended + q->again == q->submitted) {
         q->submitted = q->ended;
         q->again = 0;
-        q->foreign = r->s->foreign.size && !leave(r, e) && rng_one_in(&q->random, 2);
-        if (q->foreign) {
+        if (q->brings) {
+            bring(r, e);
+        }
+        if (r->s->foreign.size && (q->between || !leave(r, e)) && rng_one_in(&q->random, 2)) {
+            q->between++;
             ring(r, e, &r->s->foreign, false);
         }
     }
@@ -187,7 +211,10 @@ static void feed(struct runner *r, uint32_t e)
         q->stopping = false;
         q->stop_at = draw_stop(r, q);
     }
-    while (!q->stopping && !q->again && !q->foreign && !q->away && q->submitted < q->count &&
+    if (r->s->asks && q->submitted != q->ended) {
+        return;
+    }
+    while (!q->stopping && !q->again && !q->between && !q->away && q->submitted < q->count &&
            q->submitted - q->ended < HW_QUEUE) {
         submit(r, e);
     }
@@ -247,8 +274,8 @@ static int take(struct runner *r, uint32_t e)
         }
         seen.engine = !e;
     }
-    if (q->foreign) {
-        q->foreign = false;
+    if (q->between) {
+        q->between--;
         seen.submit = r->s->submits;
         r->end.error = seen.kind == TERN_ENGINE_IND_INFO_KIND_COMPLETED ? r->end.error : -EPROTO;
         return keep_cut(r, &seen);
@@ -264,6 +291,10 @@ static int take(struct runner *r, uint32_t e)
             int error = open_gate(r, gate);
             r->end.error = r->end.error ? r->end.error : error;
         }
+        if (seen.fault == TERN_FAULT_PAGE_ABSENT) {
+            int error = pager_request(&r->pager, seen.submit, seen.va, &q->brings, q->words);
+            r->end.error = r->end.error ? r->end.error : error;
+        }
         q->begun[q->ended + q->again] |= seen.begin != 0;
         q->cuts += q->again == 0;
         q->again++;
@@ -271,7 +302,7 @@ static int take(struct runner *r, uint32_t e)
     }
     q->seen[q->ended++] = seen;
     q->cuts = 0;
-    return 0;
+    return pager_ended(&r->pager, seen.submit);
 }
 
 static int collect(struct runner *r, uint32_t e)
@@ -448,6 +479,7 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
         goto out;
     }
     result = watch && watch->observer ? b->api->observe(r.sim, watch->observer, watch->user) : 0;
+    r.pager = (struct pager){.scene = s, .api = b->api, .sim = r.sim};
     r.start = now(&r);
     result = result ? result : load(&r);
     result = result ? result : run(&r);
@@ -456,6 +488,7 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
     }
     if (result == 0) {
         gather(&r);
+        r.end.requests = r.pager.requests;
         *sim = r.sim;
         *out = r.end;
         r.sim = NULL;
@@ -471,6 +504,7 @@ out:
         b->api->destroy(r.sim);
     }
     ending_free(&r.end);
+    pager_free(&r.pager);
     return result;
 }
 

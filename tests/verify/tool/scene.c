@@ -60,6 +60,7 @@ void scene_free(struct scene *s)
     free(s->submit);
     free(s->open);
     free(s->gate);
+    free(s->absent);
     *s = (struct scene){0};
 }
 
@@ -122,6 +123,28 @@ int scene_gate(struct scene *s, const struct gate *gate)
         s->gate[s->gates++] = *gate;
     }
     return r;
+}
+
+int scene_absent(struct scene *s, uint64_t at, uint32_t entry)
+{
+    const uint32_t keep = TERN_PTE_VALID_MASK | TERN_PTE_ABSENT_MASK;
+    const uint32_t absent = (entry * 0x9e3779b1u & ~keep) | TERN_PTE_ABSENT_MASK;
+    void *array = s->absent;
+    int r = grow(&array, s->absents, sizeof *s->absent);
+    s->absent = array;
+    if (r == 0) {
+        s->absent[s->absents++] = (struct absent){.at = at, .entry = entry};
+        scene_put(s, at, &absent, sizeof absent);
+        r = scene_open(s, at, sizeof absent, OPEN_PAGING, true);
+    }
+    return r;
+}
+
+int scene_paging(struct scene *s, uint64_t physical)
+{
+    s->paging = physical;
+    s->asks = true;
+    return scene_open(s, physical, PAGE, OPEN_PAGING, false);
 }
 
 int scene_open(struct scene *s, uint64_t first, uint64_t bytes, enum open_reason reason, bool dirty)

@@ -465,6 +465,7 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
     stream_space_init(st);
     stream_kernel_init(st);
     st->error = scene_foreign(out, g, FOREIGN);
+    st->error = st->error || !st->plan.faults ? st->error : scene_paging(out, PAGING);
     for (uint32_t i = 0; i < st->plan.buffers; i++) {
         enum buffer_kind kind = st->plan.buffer[i].kind;
         if (kind == BUFFER_USER || kind == BUFFER_PAGING) {

@@ -42,6 +42,7 @@ enum { RNG_BUFFER = 0x1000, RNG_SPACE = 0x2000, RNG_PAGE = 0x3000, RNG_PLAN = 0x
 #define BUFFER_PAGES 0x00140000u
 #define DATA(e) (0x00400000u * (1u + (e)))
 #define FOREIGN 0x00c00000u
+#define PAGING 0x00c20000u
 #define SAVE_OF_OTHER_ROOTS 0x00c40000u
 #define SAVES 0x01000000u /* SAVE_PAGES for each place of a buffer */
 /* page numbers, from which those of the page tables differ in one bit; above SAVES with any */

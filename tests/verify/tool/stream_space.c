@@ -30,7 +30,7 @@ uint32_t stream_bad_pte(struct stream *st, struct rng *r, bool first)
     uint32_t good = pte(DATA(0), R | W); /* 4 MiB aligned: good in both levels */
     switch (rng_below(r, 9)) {
     case 0:
-        return rng_next(r) & ~(V | TERN_PTE_ABSENT_MASK); /* not every device has page requests */
+        return rng_next(r) & ~V; /* absent, too: the driver knows of no page */
     case 1:
         return pte(DATA(0), W | (rng_one_in(r, 2) ? X : 0));
     case 2:

@@ -79,6 +79,7 @@ enum open_reason {
     OPEN_STACK,      /**< Private memory: which hardware thread runs a work-item is the device's affair. */
     OPEN_FAULTED,    /**< Written by work that faulted: how far its other work-items, or its copy, came is open. */
     OPEN_TIME,       /**< A timestamp. */
+    OPEN_PAGING,     /**< An entry of a page that is absent at the beginning: who asks for it is the device's affair. */
 };
 
 /** Physical memory that may differ; its dirty bits too if dirty is set. */
@@ -95,6 +96,12 @@ struct gate {
     uint64_t physical, value;
 };
 
+/** A page-table entry, of either level, that is absent until work asks for it; then the driver makes it `entry`. */
+struct absent {
+    uint64_t at; /**< Physical. */
+    uint32_t entry;
+};
+
 struct scene {
     uint64_t seed;            /**< Of the case. */
     /** Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
@@ -107,6 +114,10 @@ struct scene {
     uint32_t opens;
     struct gate *gate;
     uint32_t gates;
+    bool asks;                /**< Kernels may meet absent entries. */
+    struct absent *absent;
+    uint32_t absents;
+    uint64_t paging;          /**< A page that nobody else has, for the driver's buffers. */
     /** Physical place of the programs, for the disassembler; the virtual address is code_va. */
     uint64_t code, code_bytes;
     uint32_t code_va;
@@ -130,6 +141,10 @@ int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical);
 void scene_put(struct scene *s, uint64_t physical, const void *data, size_t bytes);
 int scene_submit(struct scene *s, const struct submit *sub);
 int scene_gate(struct scene *s, const struct gate *gate);
+/** Puts an absent entry, whose other bits say nothing, for the driver to make `entry`. */
+int scene_absent(struct scene *s, uint64_t at, uint32_t entry);
+/** Gives the driver a page, which is needed if work may meet absent entries. */
+int scene_paging(struct scene *s, uint64_t physical);
 int scene_open(struct scene *s, uint64_t first, uint64_t bytes, enum open_reason reason, bool dirty);
 /** One line that names an item, for the report ("copy 96x3 bytes, engine 1"). */
 void case_item_text(const struct test_case *c, const struct geometry *g, uint32_t item, char *out, size_t size);
@@ -158,6 +173,7 @@ struct ending {
     /** Preempted indications, foreign work, ends on another engine, in order of time. Not compared. */
     struct seen *cuts;
     uint32_t cut_count;
+    uint64_t requests;     /**< Pages that kernels asked for. */
     bool hung;             /**< The limit was passed. */
     uint64_t cycles, instructions; /**< Device cycles; warp instructions (counters). */
     int error;             /**< 0, or -errno of a failed register access. */
@@ -238,6 +254,7 @@ void pair_close(struct pair *p);
 /** What one case gave. */
 struct verdict {
     uint64_t instructions, indications, faults;
+    uint64_t requests;     /**< For pages, of the RTL's kernels. */
     uint64_t cycles;       /**< Of the RTL. */
     struct difference difference;
 };

@@ -99,6 +99,17 @@ static void test_exec(void **state)
     rig_done();
 }
 
+/** Another process writes all the memory that it can get: nothing of what is mapped is in that. */
+static void stranger(uint32_t pages, uint32_t mapped)
+{
+    struct user s = user("stranger");
+    assert_true(free_pages(dev) + mapped <= pages);
+    struct tern_allocation *n = memory(&s, (free_pages(dev) - 64) * 4096, RW);
+    assert_int_equal(fill(&s, n, 0, (uint32_t)tern_allocation_size(n), 0xee), 0);
+    tern_allocation_destroy(n);
+    leave(&s);
+}
+
 /** Who made it, who imports it, twice too, and who is killed: the pages go with the last of them, and not before. */
 static void test_ends(void **state)
 {
@@ -117,6 +128,7 @@ static void test_ends(void **state)
         case 0:
             tern_allocation_destroy(a);
             leave(&p);
+            stranger(pages, (uint32_t)tern_allocation_size(two) / 4096);
             expect(two, 4096, 4096, (uint8_t)(i + 1));
             assert_int_equal(fill(&q, one, 4096, 4096, 77), 0);
             expect(two, 4096, 4096, 77);
@@ -129,6 +141,7 @@ static void test_ends(void **state)
             ok(tern_process_kill(p.p));
             expect_refused(&q, handle, RW, 0, -ENOENT, "no memory");
             assert_int_equal(tern_allocation_read(a, 0, handle, 1), -EIO);
+            stranger(pages, (uint32_t)tern_allocation_size(two) / 4096);
             expect(two, 4096, 4096, (uint8_t)(i + 1));
             assert_int_equal(fill(&q, one, 4096, 4096, 78), 0);
             expect(two, 4096, 4096, 78);

@@ -99,6 +99,17 @@ static void test_wrong_frees(void **state)
     clSVMFree(clt_context, a);
     FAILS(clEnqueueSVMUnmap(clt_queue, a, 0, NULL, NULL), CL_INVALID_VALUE);
     FAILS(clEnqueueSVMMap(clt_queue, CL_TRUE, CL_MAP_READ, a, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+
+    cl_event gate = clCreateUserEvent(clt_context, &clt_error);
+    MADE(gate);
+    a = clSVMAlloc(clt_context, 0, SIZE, 0);
+    OK(clEnqueueSVMMemFill(clt_queue, a, &here, sizeof here, SIZE, 1, &gate, NULL));
+    clSVMFree(clt_context, a); /* a command has it still, and nobody else */
+    FAILS(clEnqueueSVMMap(clt_queue, CL_FALSE, CL_MAP_READ, a, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    clSVMFree(clt_context, a);
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    OK(clFinish(clt_queue));
+    OK(clReleaseEvent(gate));
 }
 
 static void test_map(void **state)

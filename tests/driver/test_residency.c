@@ -330,6 +330,9 @@ static void test_being_made(void **state)
     until(!tern_list_empty(&u.c->absent) || tern_context_ended(u.c) >= fence);
     pthread_join(makes, NULL);
     rig.deaf = 0;
+    for (int e = 0; e < 2; e++) {
+        actor_set(&spin[e], 0, 1); /* it ends, if no request that it did not hear had it reset */
+    }
     ok(tern_wait(u.c, fence, PATIENCE));
     expect(u.a[0], 5);
     expect(m.a, 0);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "os/mem/box.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/tdr.h"
@@ -44,6 +45,9 @@ static int write_chunk(const struct tern_context *c, const struct tern_chunk *s,
     uint32_t words[TERN_CHUNK_BYTES / 4 + PREFIX / 4];
     int r = tern_pkt_barrier_pack(&(struct tern_pkt_barrier){0}, words);
     tern_data_resolve(s, words + PREFIX / 4);
+    if (s->box.size[0]) {
+        tern_box_apply(&s->box, s->job->packets[s->start / 4] & TERN_PKT_OPCODE_MASK, words + PREFIX / 4);
+    }
     add(&p, c->arena, offset, words, PREFIX + s->size);
     if (s->job->data_size) {
         add(&p, c->data, (uint64_t)s->slot * TERN_DATA_PAGES * TERN_PAGE, s->job->packets + s->job->size / 4,

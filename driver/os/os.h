@@ -136,7 +136,8 @@ struct tern_context {
     struct tern_run *save;  /**< The pages of the context-save area, in order; */
     uint32_t save_runs;     /**< none: they are given back. */
     struct tern_set *set;   /**< What its submissions use from now on; NULL: all of the process. */
-    struct tern_wanted wanted; /**< What its work has asked for. */
+    struct tern_wanted wanted; /**< What its work has asked for, */
+    struct tern_claim claim;   /**< and of what its packets name. */
     struct tern_list absent; /**< In partition->absent while its next work is not resident. */
     uint32_t id;
     uint64_t submitted, ended, first_bad;

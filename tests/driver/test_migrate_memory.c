@@ -96,6 +96,67 @@ static void test_sparse(void **state)
     more_than_there_is(true);
 }
 
+/** A copy and a fill of more than the device has go on between their parts, wherever they are stopped. */
+static void test_parts(void **state)
+{
+    (void)state;
+    enum { BYTES = 12 * MIB };
+    static uint32_t words[MIB / 4], got[MIB / 4];
+    bool parted[2] = {false};
+    for (uint32_t when = 90000; when <= 590000; when += 100000) {
+        struct actor a;
+        struct tern_allocation *from, *to;
+        open_both("small,mem=16M,host=64M,quantum=20000");
+        actor_open(&a, "parts", -1, code_stream, sizeof code_stream);
+        struct tern_process *before = a.p;
+        ok(tern_allocation_create(a.p, BYTES, RW, 0, &from));
+        ok(tern_allocation_create(a.p, BYTES, RW, 0, &to));
+        for (uint32_t at = 0; at < BYTES; at += MIB) {
+            for (uint32_t i = 0; i < MIB / 4; i++) {
+                words[i] = (at + i) * 0x9e3779b1u;
+            }
+            ok(tern_allocation_write(from, at, words, MIB));
+        }
+        struct tern_pkt_fill fill = {.dst_lo = tern_allocation_address(from) + 5, .width = BYTES - 5, .rows = 1,
+                                     .slices = 1};
+        for (uint32_t i = 0; i < 64; i++) {
+            ((uint8_t *)fill.pattern)[i] = (uint8_t)i;
+        }
+        work_copy(&b, tern_allocation_address(to), tern_allocation_address(from), BYTES);
+        ok(tern_pkt_fill_pack(&fill, work_add(&b, 2)));
+        pausing_set(here, dev, a.p, when);
+        const uint64_t fence = work_submit(&b, a.c, "copy, fill");
+        pausing_await(here, a.c);
+        assert_true(here->paused);
+        const struct tern_job *job = TERN_LIST_ENTRY(a.c->sched.jobs.next, struct tern_job, node);
+        print_message("at %u: byte %u, part of %u bytes from %u\n", when, job->sent, job->last.size[0],
+                      job->last.from[0]);
+        parted[job->sent != 0] = parted[job->sent != 0] || job->last.size[0];
+        struct journey j = depart(&a.p, 1, NULL);
+        actor_follow(&a, j.loading, 0);
+        from = tern_loading_allocation(j.loading, 0, tern_allocation_address(from));
+        to = tern_loading_allocation(j.loading, 0, tern_allocation_address(to));
+        arrive(&j);
+        forget(before);
+        ok(tern_wait(a.c, fence, PATIENCE));
+        for (uint32_t at = 0; at < BYTES; at += MIB) {
+            ok(tern_allocation_read(to, at, got, MIB));
+            for (uint32_t i = 0; i < MIB / 4; i++) {
+                assert_int_equal(got[i], (at + i) * 0x9e3779b1u);
+            }
+            ok(tern_allocation_read(from, at, got, MIB));
+            for (uint32_t i = at ? 0 : 5; i < MIB; i++) {
+                assert_int_equal(((uint8_t *)got)[i], (at + i - 5) % 64);
+            }
+        }
+        tern_allocation_destroy(from);
+        tern_allocation_destroy(to);
+        actor_close(&a);
+        close_both();
+    }
+    assert_true(parted[0] && parted[1]); /* of the copy, and of the fill */
+}
+
 /** Two processes that map the same memory move together, and not apart; its handle gives it there, and here no more. */
 static void test_shared(void **state)
 {
@@ -269,7 +330,8 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_evicted),  cmocka_unit_test(test_sparse), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_evicted), cmocka_unit_test(test_sparse),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_shared),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests_name("migrate_memory", tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "clt.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define BUFFERS 12u
 #define INTS (1u << 20) /* 4 MiB each, on a device of 16 */
@@ -77,12 +78,63 @@ static void test_shared(void **state)
     OK(clReleaseKernel(k));
 }
 
+/** Commands of which each uses more than the device has for them, 16 MiB: copies, fills and transfers of the largest
+ *  buffers that there are, in a row, in boxes, and of shared memory. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { ROW = 4096, PATTERN = 128 };
+    cl_mem m[2];
+    cl_ulong most;
+    cl_uint pattern[PATTERN / 4];
+    OK(clGetDeviceInfo(clt_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL));
+    const size_t size = (size_t)most / ROW * ROW, rows = size / ROW;
+    cl_uint *has = malloc(size), *got = calloc(1, size);
+    cl_uint *svm[2] = {clSVMAlloc(clt_context, 0, size, 0), clSVMAlloc(clt_context, 0, size, 0)};
+    assert_true(has && got && svm[0] && svm[1] && size >= 8u << 20);
+    for (cl_uint i = 0; i < size / 4; i++) {
+        has[i] = i * 2654435761u;
+    }
+    memcpy(pattern, has, sizeof pattern);
+    for (unsigned i = 0; i < LENGTH(m); i++) {
+        m[i] = clCreateBuffer(clt_context, 0, size, NULL, &clt_error);
+        MADE(m[i]);
+    }
+    OK(clEnqueueWriteBuffer(clt_queue, m[0], CL_TRUE, 0, size, has, 0, NULL, NULL));
+    OK(clEnqueueCopyBuffer(clt_queue, m[0], m[1], 0, 12, size - 12, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(clt_queue, m[1], CL_TRUE, 12, size - 12, got, 0, NULL, NULL));
+    assert_memory_equal(got, has, size - 12);
+    OK(clEnqueueFillBuffer(clt_queue, m[1], pattern, sizeof pattern, 0, size, 0, NULL, NULL));
+    const size_t from[3] = {0}, to[3] = {ROW / 2, 0, 0}, box[3] = {ROW / 2, rows, 1}; /* halves of rows change places */
+    OK(clEnqueueCopyBufferRect(clt_queue, m[0], m[1], from, to, box, ROW, 0, ROW, 0, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(clt_queue, m[1], CL_TRUE, 0, size, got, 0, NULL, NULL));
+    for (size_t y = 0; y < rows; y++) {
+        for (size_t x = 0; x < ROW / 4; x++) {
+            assert_int_equal(got[y * ROW / 4 + x], x < ROW / 8 ? pattern[x % (PATTERN / 4)]
+                                                               : has[y * ROW / 4 + x - ROW / 8]);
+        }
+    }
+    OK(clEnqueueSVMMemFill(clt_queue, svm[0], pattern, sizeof pattern, size, 0, NULL, NULL));
+    OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, svm[1], svm[0], size, 0, NULL, NULL));
+    OK(clEnqueueSVMMemcpy(clt_queue, CL_TRUE, got, svm[1], size, 0, NULL, NULL));
+    for (size_t i = 0; i < size / 4; i++) {
+        assert_int_equal(got[i], pattern[i % (PATTERN / 4)]);
+    }
+    for (unsigned i = 0; i < LENGTH(m); i++) {
+        OK(clReleaseMemObject(m[i]));
+        clSVMFree(clt_context, svm[i]);
+    }
+    free(has);
+    free(got);
+}
+
 int main(void)
 {
     const char *config = getenv("TERN_CONFIG");
     char text[256];
     snprintf(text, sizeof text, "%s,mem=16M", config == NULL ? "default" : config);
     setenv("TERN_CONFIG", text, 1);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_shared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_shared),
+                                       cmocka_unit_test(test_large)};
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -76,7 +76,8 @@ struct tern_device_info {
     uint32_t executors;
     /** The socket of the ternd that owns the device for many programs; empty: it is in this process. */
     char service[108];
-    uint64_t resident_bytes;   /**< Of these, what can be on the device at once: what one DMA buffer may use. */
+    uint64_t resident_bytes;   /**< Of these, what can be on the device at once: what one DMA buffer may use, or,
+                                    with page requests, one call of a user executor. */
 };
 
 /**
@@ -478,8 +479,8 @@ TERN_API void tern_context_destroy(struct tern_context *ctx);
  * most 1 MiB. label (copied; may be NULL): names the work in faults and traces, e.g. the kernel. *fence (may be NULL):
  * its fence id, 1, 2, 3... per context (C9). Never refused for length of the queue (C2).
  * -EINVAL: size; -EIO: process in error (nothing is queued); -ENOMEM; -ENOSPC: what it uses
- * (tern_context_set_residency), or with page requests what its packets name, is more than device memory. Does not
- * block.
+ * (tern_context_set_residency), or with page requests what one of its packets names, is more than device memory; but
+ * copies and fills run in parts there. Does not block.
  */
 TERN_API int tern_submit(struct tern_context *ctx, const void *packets, size_t size, const char *label,
                          uint64_t *fence);

@@ -1,115 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Kernels that ask for their pages (docs/spec/pte.yaml), on devices that can: a job of which not all can be on the
- * device at once runs with what its copies, fills, fences and user executors name, which cannot wait; its kernels stop
- * at the first access to a block that is absent, their context waits for it like any whose memory is not there, and
- * goes on. The block stays until the context has run, so that each stop is behind the one before (residency.h).
+ * device at once runs with what its copies, fills, fences and user executors name, which cannot wait (steps.c); its
+ * kernels stop at the first access to a block that is absent, their context waits for it like any whose memory is not
+ * there, and goes on. The block stays until the context has run, so that each stop is behind the one before
+ * (residency.h); and so does what the packets of a chunk name, until it has ended or run for a stay.
  */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/error.h"
 #include "os/os.h"
-
-#define REGION ((uint64_t)TERN_PAGES_SPAN * TERN_PAGE)
-#define ALL_ADDRESSES (1ull << 32)
-
-static bool has_region(const struct tern_needs *n, uint32_t region)
-{
-    return n->region[region / 32] >> region % 32 & 1u;
-}
-
-/** Bytes [first, end); what lies beyond the address space is a fault of the packet. */
-static void need(struct tern_needs *n, uint64_t first, uint64_t end)
-{
-    end = end < ALL_ADDRESSES ? end : ALL_ADDRESSES;
-    for (uint64_t r = first / REGION; first < end && r <= (end - 1) / REGION; r++) {
-        n->region[r / 32] |= 1u << r % 32;
-    }
-}
-
-/** A box of a copy or fill: from its first byte to its last. */
-static void need_box(struct tern_needs *n, uint32_t at, const uint32_t size[3], uint64_t row, uint64_t slice)
-{
-    if (size[0] && size[1] && size[2]) {
-        need(n, at, at + (size[2] - 1) * slice + (size[1] - 1) * row + size[0]);
-    }
-}
-
-/** How far it reaches an executor alone knows: all of the allocation. */
-static void need_allocation(struct tern_needs *n, const struct tern_process *proc, uint32_t address)
-{
-    const struct tern_allocation *a = tern_allocation_at(proc, address / TERN_PAGE);
-    if (a) {
-        need(n, (uint64_t)a->va * TERN_PAGE, (uint64_t)(a->va + a->pages) * TERN_PAGE);
-    }
-}
-
-static void need_arguments(struct tern_needs *n, const struct tern_process *proc, const uint32_t *packet)
-{
-    struct tern_pkt_user_call p;
-    const struct tern_executor *x = tern_pkt_user_call_unpack(&p, packet) ? NULL : tern_executor(p.executor);
-    for (uint32_t i = 0; x && i < x->n_args; i++) {
-        if (x->args[i].pointer) {
-            need_allocation(n, proc, p.payload[x->args[i].word]);
-        }
-    }
-}
-
-/** What a packet names, but for what kernels alone use. A packet that is not well-formed needs nothing: it faults. */
-static void need_packet(struct tern_needs *n, const struct tern_process *proc, uint32_t opcode, const uint32_t *packet)
-{
-    struct tern_pkt_copy c;
-    struct tern_pkt_fill f;
-    struct tern_pkt_fence_wait w; /* fence_signal and timestamp have their address there as well */
-    switch (opcode) {
-    case TERN_PKT_COPY:
-        if (!tern_pkt_copy_unpack(&c, packet)) {
-            const uint32_t size[3] = {c.width, c.rows, c.slices};
-            need_box(n, c.src_lo, size, c.src_row, c.src_slice);
-            need_box(n, c.dst_lo, size, c.dst_row, c.dst_slice);
-        }
-        break;
-    case TERN_PKT_FILL:
-        if (!tern_pkt_fill_unpack(&f, packet)) {
-            need_box(n, f.dst_lo, (const uint32_t[]){f.width, f.rows, f.slices}, f.dst_row, f.dst_slice);
-        }
-        break;
-    case TERN_PKT_FENCE_WAIT:
-    case TERN_PKT_FENCE_SIGNAL:
-    case TERN_PKT_TIMESTAMP:
-        if (!tern_pkt_fence_wait_unpack(&w, packet)) {
-            need(n, w.address_lo, w.address_lo + 8ull);
-        }
-        break;
-    case TERN_PKT_USER_CALL:
-        need_arguments(n, proc, packet);
-        break;
-    default:
-        break;
-    }
-}
-
-int tern_demand_begin(const struct tern_process *proc, struct tern_job *job)
-{
-    struct tern_needs *n = calloc(1, sizeof *n);
-    if (!n) {
-        return tern_error_memory("what a DMA buffer needs");
-    }
-    for (uint32_t at = 0, bytes; at < job->size; at += bytes) {
-        const uint32_t opcode = tern_job_packet(job, at, &bytes);
-        if (bytes == tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES) {
-            need_packet(n, proc, opcode, &job->packets[at / 4]);
-        }
-    }
-    job->needs = n;
-    return 0;
-}
 
 bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b)
 {
     return !job->needs ? tern_residency_uses(job, a)
-                       : tern_residency_may_use(job, a) && has_region(job->needs, (a->va + b->first) / TERN_PAGES_SPAN);
+                       : tern_residency_may_use(job, a) &&
+                             tern_needs_region(job->needs, (a->va + b->first) / TERN_PAGES_SPAN);
 }
 
 /** The first range in use that reaches beyond the page, or NULL. */
@@ -120,13 +23,16 @@ static const struct tern_range *range_from(const struct tern_vaspace *va, uint32
     return r < va->range + va->n ? r : NULL;
 }
 
-struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job, uint64_t *pages)
+struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job,
+                                       const struct tern_needs *needs, uint64_t *pages)
 {
     struct tern_block *missing = NULL;
     for (uint32_t region = 0; region < TERN_PAGES_SPAN; region++) {
         const uint32_t end = (region + 1) * TERN_PAGES_SPAN;
         const struct tern_range *r = NULL;
-        if (has_region(job->needs, region)) {
+        if (!needs->region[region / 32]) {
+            region |= 31;
+        } else if (tern_needs_region(needs, region)) {
             r = range_from(&proc->va, region * TERN_PAGES_SPAN);
         }
         for (; r && r < proc->va.range + proc->va.n && r->first < end; r++) {
@@ -190,8 +96,17 @@ void tern_demand_look(struct tern_context *c)
 
 void tern_demand_ready(struct tern_context *c)
 {
-    const uint64_t now = c->proc->dev->sched.now;
-    c->wanted.ready = c->wanted.page && !c->wanted.ready ? now + !now : c->wanted.ready;
+    const uint64_t now = c->proc->dev->sched.now, ready = now + !now;
+    c->wanted.ready = c->wanted.page && !c->wanted.ready ? ready : c->wanted.ready;
+    if (!c->claim.ready) {
+        c->claim.ready = ready;
+        c->claim.cycles = c->sched.stats.cycles;
+    }
+}
+
+void tern_demand_claim(struct tern_context *c, uint64_t chunk)
+{
+    c->claim = c->claim.chunk == chunk ? c->claim : (struct tern_claim){.chunk = chunk};
 }
 
 /** It is on an engine, or nothing keeps it from one but others that are there. */
@@ -200,26 +115,48 @@ static bool may_run(const struct tern_sched_context *s)
     return s->inflight || s->state == TERN_SCHED_READY || !tern_list_empty(&s->update);
 }
 
+static uint64_t cycles_of(const struct tern_context *c)
+{
+    const struct tern_sched *s = &c->proc->dev->sched;
+    const struct tern_sched_engine *e = &s->engine[c->sched.engine];
+    const bool runs = e->n && e->inflight[0].context == &c->sched && s->now > e->front_since;
+    return c->sched.stats.cycles + (runs ? s->now - e->front_since : 0);
+}
+
+/** Does the context's work, whose packets name the block, keep it from work of a band? */
+static bool claims(const struct tern_context *c, const struct tern_allocation *a, const struct tern_block *b,
+                   uint32_t band)
+{
+    const struct tern_device *dev = c->proc->dev;
+    const uint64_t stay = tern_residency_stay(dev, c->sched.band), ran = cycles_of(c) - c->claim.cycles;
+    const struct tern_job *job = tern_list_empty(&c->sched.jobs)
+                                     ? NULL : TERN_LIST_ENTRY(c->sched.jobs.next, struct tern_job, node);
+    if (!job || !job->needs || !c->claim.ready || !tern_demand_needs(job, a, b)) {
+        return false;
+    }
+    return ran ? ran < stay && band <= c->sched.band : dev->sched.now - c->claim.ready < TERN_UNBEGUN_STAYS * stay;
+}
+
 /** Of one mapping of it. */
-static bool keeps(const struct tern_allocation *a, const struct tern_block *b)
+static bool keeps(const struct tern_allocation *a, const struct tern_block *b, uint32_t band)
 {
     TERN_LIST_EACH(node, &a->proc->contexts)
     {
         const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        if (c->wanted.page && c->wanted.page - a->va - b->first < b->pages && c->wanted.ready && may_run(&c->sched) &&
-            !has_run(c)) {
+        const bool wanted = c->wanted.page && c->wanted.page - a->va - b->first < b->pages && c->wanted.ready;
+        if (((wanted && !has_run(c)) || claims(c, a, b, band)) && may_run(&c->sched)) {
             return true;
         }
     }
     return false;
 }
 
-bool tern_demand_keeps(const struct tern_block *b)
+bool tern_demand_keeps(const struct tern_block *b, uint32_t band)
 {
     bool any = false;
     TERN_LIST_EACH(node, &b->m->mappings)
     {
-        any = any || keeps(TERN_LIST_ENTRY(node, struct tern_allocation, mapping), b);
+        any = any || keeps(TERN_LIST_ENTRY(node, struct tern_allocation, mapping), b, band);
     }
     return any;
 }

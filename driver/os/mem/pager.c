@@ -160,7 +160,7 @@ static struct tern_block *oldest_of(struct search *s, const struct tern_memory *
     TERN_LIST_EACH(node, &m->here)
     {
         struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
-        const bool stays = tern_demand_keeps(b);
+        const bool stays = tern_demand_keeps(b, s->band);
         m->dev->pager.looked++;
         s->later = s->later || stays;
         if (!stays && !needed(s, m, b)) {
@@ -392,10 +392,14 @@ static void give_up(struct tern_context *c, int r)
 }
 
 /** Then its kernels are to ask for it, if they can. */
-static bool settle_for_less(const struct tern_context *c)
+static bool settle_for_less(struct tern_context *c)
 {
     struct tern_job *job = held_for(c);
-    return c->proc->dev->kmd.page_requests && !job->needs && tern_demand_begin(c->proc, job) == 0;
+    if (!c->proc->dev->kmd.page_requests || job->needs || tern_demand_begin(job)) {
+        return false;
+    }
+    tern_steps_plan(c, job);
+    return true;
 }
 
 static enum outcome serve(struct tern_device *dev, struct tern_context *c)

@@ -217,7 +217,7 @@ struct tern_block *tern_residency_missing(const struct tern_context *c, const st
     if (!proc->absent) {
         return NULL;
     }
-    struct tern_block *b = job->needs ? tern_demand_missing(proc, job, &pages) : missing_of_set(proc, job);
+    struct tern_block *b = job->needs ? tern_demand_missing(proc, job, job->needs, &pages) : missing_of_set(proc, job);
     struct tern_block *const wanted = b ? NULL : tern_demand_wanted(c);
     return wanted && !wanted->resident ? wanted : b;
 }
@@ -242,6 +242,9 @@ static void use(struct tern_process *proc, const struct tern_job *job)
 bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
 {
     struct tern_process *proc = c->proc;
+    if (job->needs) {
+        tern_steps_plan(c, job);
+    }
     if (!proc->dev->pager.started) { /* everything fits */
         return true;
     }
@@ -252,6 +255,7 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
         tern_list_remove(&c->absent);
         return true;
     }
+    c->claim.ready = 0;
     if (tern_list_empty(&c->absent)) {
         tern_list_append(&proc->partition->absent, &c->absent);
         pthread_cond_signal(&proc->dev->pager.wake);
@@ -275,19 +279,18 @@ int tern_residency_check(const struct tern_context *c, struct tern_job *job)
     const struct tern_process *proc = c->proc;
     const uint64_t most = (uint64_t)tern_pages_free_count(proc->partition->pages) + proc->partition->movable;
     uint64_t pages = proc->absent && !job->needs ? pages_of_set(c) : 0;
-    const int r = pages > most && proc->dev->kmd.page_requests ? tern_demand_begin(proc, job) : 0;
+    const int r = pages > most && proc->dev->kmd.page_requests ? tern_demand_begin(job) : 0;
     if (r) {
         return r;
     }
     if (job->needs && proc->absent) {
-        const struct tern_job now = {.needs = job->needs, .seq = proc->seq + 1};
-        pages = 0;
-        tern_demand_missing(proc, &now, &pages);
+        job->seq = proc->seq + 1; /* as it will be */
+        pages = tern_steps_largest(proc, job, most);
     }
-    return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB, and device memory has "
-                                          "%llu KiB for them: %s", c->name,
+    return pages <= most ? 0 : tern_error(-ENOSPC, "context '%s': its work uses %s of %llu KiB%s, and device memory "
+                                          "has %llu KiB for them: %s", c->name,
                                           job->needs || c->set ? "allocations" : "all allocations of its process,",
-                                          (ull)pages * 4, (ull)most * 4,
+                                          (ull)pages * 4, job->needs ? " in one packet" : "", (ull)most * 4,
                                           job->needs || c->set ? "it cannot run" : "it must name those that it uses "
                                           "(tern_context_set_residency)");
 }

@@ -8,11 +8,12 @@
  *
  * Working set of a job: what its context named before (tern_context_set_residency), else all that its process had when
  * it was submitted. If that cannot be there at once, kernels of devices with page requests stop where they need a page
- * and go on when it is there, and the job's set is what else its packets name (demand.c). The scheduler asks before it
- * dispatches (tern_residency_ready). If something is absent, the context is not dispatched but queued for the *pager*,
- * a thread of its own, and other contexts run. Thus nothing is evicted that work on an engine may use: the pager marks
- * the block absent, work that needs its allocation is cut and held like suspended work, and only when none is on an
- * engine, entries are cleared and flushed, bytes are copied to the host, and the pages are free, dirty (A7).
+ * and go on when it is there (demand.c), and the job runs step by step: the set is what else the packets of its next
+ * chunk name (steps.c). The scheduler asks before it dispatches (tern_residency_ready). If something is absent, the
+ * context is not dispatched but queued for the *pager*, a thread of its own, and other contexts run. Thus nothing is
+ * evicted that work on an engine may use: the pager marks the block absent, work that needs its allocation is cut and
+ * held like suspended work, and only when none is on an engine, entries are cleared and flushed, bytes are copied to
+ * the host, and the pages are free, dirty (A7).
  *
  * Partitions are served in turn, each by itself. Order: the highest band first, then by age; one context's set at a
  * time. Victims, of the same partition: what no runnable work uses, least
@@ -67,16 +68,30 @@ struct tern_set {
     uint32_t address[];
 };
 
-/** What of its memory a job needs before it runs, if its kernels ask for the rest: a bit for 4 MiB of addresses. */
+/** What of its memory a job needs for what it has on an engine and what comes next, if its kernels ask for the rest: a
+ *  bit for 4 MiB of addresses. */
 struct tern_needs {
     uint32_t region[TERN_PAGES_SPAN / 32];
 };
+
+static inline bool tern_needs_region(const struct tern_needs *n, uint32_t region)
+{
+    return n->region[region / 32] >> region % 32 & 1u;
+}
 
 /** The page that the work of a context has asked for. dev->lock. */
 struct tern_wanted {
     uint32_t page;   /**< Of the address space; 0: none. */
     uint64_t cycles; /**< What the context had run when it asked: its block stays until that is more, */
     uint64_t ready;  /**< or a while after the context could go on: since then; 0: not yet. */
+};
+
+/** What the next chunk of a context needs stays from when all of it was there until the chunk has ended, or the context
+ *  has run for a stay since; if it has not run, for a while. dev->lock. */
+struct tern_claim {
+    uint64_t chunk;  /**< By its order in the context; */
+    uint64_t cycles; /**< what the context had run, */
+    uint64_t ready;  /**< and device time, when all was there; 0: it is not. */
 };
 
 /** The thread that moves blocks; what it has to do is in the partitions. dev->lock. */
@@ -143,12 +158,14 @@ void tern_residency_remove(struct tern_allocation *a);
 void tern_set_release(struct tern_set *set);
 
 /* demand.c; with dev->lock held */
-/** The job's kernels are to ask for their pages: finds out what it needs before. -ENOMEM. */
-int tern_demand_begin(const struct tern_process *proc, struct tern_job *job);
+/** The job's kernels are to ask for their pages; what else it needs is planned step by step. -ENOMEM. */
+int tern_demand_begin(struct tern_job *job);
 /** Must the block be there while the job is on an engine? */
 bool tern_demand_needs(const struct tern_job *job, const struct tern_allocation *a, const struct tern_block *b);
-/** Of such a job: the first block that it needs and that is absent, or NULL. Adds what it needs to *pages. */
-struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job, uint64_t *pages);
+/** Of what such a job needs: the first block that is absent, or NULL. Adds all of it, but for what is pinned, to
+ *  *pages. */
+struct tern_block *tern_demand_missing(const struct tern_process *proc, const struct tern_job *job,
+                                       const struct tern_needs *needs, uint64_t *pages);
 /** The job, which the context was running, asks for the page at an address. False: it has none there. */
 bool tern_demand_request(struct tern_context *c, struct tern_job *job, uint32_t address);
 /** The block that the context's work has asked for, or NULL. */
@@ -157,9 +174,19 @@ struct tern_block *tern_demand_wanted(const struct tern_context *c);
 bool tern_demand_waits(const struct tern_context *c);
 /** Forgets what the context has asked for, if it has run since that came. */
 void tern_demand_look(struct tern_context *c);
+/** The context's next chunk is this one: what was claimed for another no longer counts. */
+void tern_demand_claim(struct tern_context *c, uint64_t chunk);
 /** All that it waited for is there. */
 void tern_demand_ready(struct tern_context *c);
-/** Does it stay for now, because work that asked for it has not run since? */
-bool tern_demand_keeps(const struct tern_block *b);
+/** Does it stay for now, though work of this band wants room, because work that asked for it has not run since, or
+ *  packets that name it have not had their time? */
+bool tern_demand_keeps(const struct tern_block *b, uint32_t band);
+
+/* steps.c; with dev->lock held */
+/** Decides what the next chunk of a job with needs is (job->cut), unless one is to run again; and finds what the job
+ *  needs for that and for what it has on an engine. */
+void tern_steps_plan(struct tern_context *c, struct tern_job *job);
+/** Of the steps that a job with needs can be cut into, pages of the largest. */
+uint64_t tern_steps_largest(const struct tern_process *proc, const struct tern_job *job, uint64_t enough);
 
 #endif

@@ -190,7 +190,8 @@ static int capture_job(const struct tern_process *proc, const struct tern_job *j
     *out = (struct tern_image_job){.fence = job->fence, .seq = job->seq, .submitted = job->submitted + shift,
                                    .begin = job->begun ? job->begin + shift : 0,
                                    .end = job->begun ? job->end + shift : 0, .cycles = job->cycles, .sent = job->sent,
-                                   .begun = job->begun, .null = job->null, .asks = job->needs != NULL};
+                                   .begun = job->begun, .null = job->null, .asks = job->needs != NULL,
+                                   .last = job->last};
     out->job = tern_job_create_data(job->packets, job->size, job->packets + job->size / 4, job->data_size, job->label);
     return out->job ? tern_image_set(job->set, &out->set) : tern_error_memory("an image");
 }
@@ -214,7 +215,8 @@ static void capture_chunk(struct tern_image_context *out, const struct tern_cont
 {
     struct tern_image_chunk *to = &out->chunk[out->chunk_count++];
     *to = (struct tern_image_chunk){.seq = s->seq, .save_cycles = s->save_cycles, .start = s->start,
-                                    .resume_at = s->resume_at, .preempted_on = s->preempted_on,
+                                    .size = s->size, .box = s->box, .more = s->more, .resume_at = s->resume_at,
+                                    .preempted_on = s->preempted_on,
                                     .preemptions = s->preemptions, .resume = s->resume};
     TERN_LIST_EACH(node, &c->sched.jobs)
     {

@@ -4,9 +4,11 @@
  * addresses that overlap, memory that does not fit, handles that are taken.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/submission.h"
+#include "os/mem/box.h"
 #include "os/migrate/image.h"
 
 typedef unsigned long long ull;
@@ -160,23 +162,55 @@ static bool is_packet(const struct tern_job *job, uint32_t at)
     return from == at && at < job->size;
 }
 
+/** May a chunk of the job begin there? One with needs is cut as memory allows (os/mem/steps.c). */
+static bool is_begin(const struct tern_image_job *j, uint32_t at)
+{
+    return j->asks ? is_packet(j->job, at) : is_split(j->job, at);
+}
+
+/** A part of the packet there, of which `more` says whether it is the last. */
+static bool is_part(const struct tern_image_job *j, uint32_t at, const struct tern_box *p, bool more)
+{
+    struct tern_boxes b;
+    uint32_t bytes, behind[3];
+    const uint32_t opcode = tern_job_packet(j->job, at, &bytes);
+    bool is = j->asks && is_packet(j->job, at) && bytes == tern_pkt_lines(opcode) * TERN_PKT_LINE_BYTES &&
+              tern_boxes_of(opcode, &j->job->packets[at / 4], &b), whole = true;
+    for (int d = 0; is && d < 3; d++) { /* what is not the whole of a dimension is of one row, or one slice */
+        is = p->size[d] && p->from[d] < b.size[d] && p->size[d] <= b.size[d] - p->from[d] && (whole || p->size[d] == 1);
+        whole = whole && p->size[d] == b.size[d];
+    }
+    return is && tern_box_behind(&b, p, behind) == more;
+}
+
+/** Its bytes are packets that can be in one chunk, or one of which it is a part. */
+static bool is_cut(const struct tern_image_job *j, const struct tern_image_chunk *s)
+{
+    uint32_t packets, bytes;
+    const uint32_t most = tern_chunk_split(j->job, s->start, &packets);
+    tern_job_packet(j->job, s->start, &bytes);
+    if (s->box.size[0]) {
+        return s->size == bytes && is_part(j, s->start, &s->box, s->more);
+    }
+    return !s->more && (s->size == most || (j->asks && s->size && s->size < most &&
+                                            is_packet(j->job, s->start + s->size)));
+}
+
 /** A chunk, and where what comes behind it begins. */
-static const char *bad_chunk(const struct tern_image_context *c, uint32_t i, uint32_t job, uint32_t start,
-                             const struct tern_job *real, uint32_t *size)
+static const char *bad_chunk(const struct tern_image_context *c, uint32_t i, uint32_t job, uint32_t start)
 {
     const struct tern_image_chunk *s = &c->chunk[i];
-    uint32_t packets;
-    if (s->job != job || s->start != start || !is_split(real, start) ||
+    const struct tern_image_job *j = &c->jobs[job];
+    if (s->job != job || s->start != start || !is_begin(j, start) || !is_cut(j, s) ||
         s->seq != c->chunks - (c->chunk_count - 1 - i) || !s->seq || s->preempted_on >= TERN_ENGINES_MAX) {
         return "a chunk that does not follow the one before";
     }
-    *size = tern_chunk_split(real, start, &packets);
     if (!s->resume) {
         return NULL;
     }
     const bool here = c->save.offset == s->resume_at + TERN_CHUNK_PREFIX || (!s->resume_at && !c->save.offset);
-    if (i || !c->jobs[job].begun || !c->save.saved || c->jobs[job].null || s->resume_at >= *size || !here ||
-        !is_packet(real, start + s->resume_at)) {
+    if (i || !j->begun || !c->save.saved || j->null || s->resume_at >= s->size || !here ||
+        !is_packet(j->job, start + s->resume_at)) {
         return "a chunk that cannot go on from its save area";
     }
     return NULL;
@@ -203,29 +237,50 @@ static int check_job(const struct tern_image_process *p, const struct tern_image
     return 0;
 }
 
+/** Is the part that was put into a chunk last, of the packet where the job is sent to, one? last: that chunk, if it has
+ *  not ended. */
+static bool is_last_part(const struct tern_image_job *j, const struct tern_image_chunk *last)
+{
+    if (last && (last->more ? memcmp(&j->last, &last->box, sizeof j->last) != 0 : j->last.size[0] != 0)) {
+        return false;
+    }
+    return !j->last.size[0] || is_part(j, j->sent, &j->last, true);
+}
+
 /** Up to where its work was handed to engines: chunks that came back, then what was never split. */
 static int check_chunks(const struct tern_image_context *c)
 {
     uint32_t job = 0, at = c->chunk_count ? c->chunk[0].start : c->job_count ? c->jobs[0].sent : 0;
+    const struct tern_image_chunk *last = NULL;
     for (uint32_t i = 0; i < c->chunk_count; i++) {
-        uint32_t size = 0;
-        const char *bad = job < c->job_count
-            ? bad_chunk(c, i, job, at, c->jobs[job].job, &size) : "more chunks than jobs";
+        const struct tern_image_chunk *s = &c->chunk[i];
+        const char *bad = job < c->job_count ? bad_chunk(c, i, job, at) : "more chunks than jobs";
+        uint32_t next[3];
+        struct tern_boxes b;
+        if (!bad && last && last->more) { /* of one packet, too */
+            const uint32_t *word = &c->jobs[job].job->packets[at / 4];
+            bad = tern_boxes_of(word[0] & TERN_PKT_OPCODE_MASK, word, &b) && tern_box_behind(&b, &last->box, next) &&
+                  !memcmp(next, s->box.from, sizeof next) ? NULL : "a part of a packet that does not follow another";
+        }
         if (bad) {
             return bad_work(c, bad);
         }
-        at += size;
+        last = s;
+        at += s->more ? 0 : s->size;
         if (at == c->jobs[job].job->size) {
-            if (c->jobs[job].sent != at) {
+            if (c->jobs[job].sent != at || c->jobs[job].last.size[0]) {
                 return bad_work(c, "a job that is sent to another byte than its chunks");
             }
             job++;
             at = 0;
+            last = NULL;
         }
     }
     for (uint32_t i = job; i < c->job_count; i++) {
+        const struct tern_image_job *j = &c->jobs[i];
         const uint32_t sent = i == job ? at : 0;
-        if (c->jobs[i].sent != sent || (sent && !is_split(c->jobs[i].job, sent))) {
+        if (j->sent != sent || (sent && !is_begin(j, sent)) || !is_last_part(j, i == job ? last : NULL) ||
+            (j->last.size[0] && i != job)) {
             return bad_work(c, "a job that is sent to another byte than its chunks");
         }
     }

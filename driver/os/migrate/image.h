@@ -42,7 +42,7 @@ struct tern_image_memory {
 };
 
 #define TERN_IMAGE_EXPORTS 8u     /**< Of an allocation: rights differ. */
-#define TERN_IMAGE_CHUNK_WORDS 8u /**< Fields of a chunk. */
+#define TERN_IMAGE_CHUNK_WORDS 16u /**< Fields of a chunk. */
 
 struct tern_image_export {
     uint8_t handle[TERN_HANDLE_BYTES];
@@ -71,18 +71,20 @@ struct tern_image_set {
 struct tern_image_job {
     uint64_t fence, seq, submitted, begin, end, cycles;
     uint32_t sent;
+    struct tern_box last; /**< As the job has it. */
     bool begun, null;
     bool asks;            /**< Its kernels ask for their pages. */
     struct tern_image_set set;
     struct tern_job *job; /**< Packets, data and label, and nothing else yet; NULL once it is submitted. */
 };
 
-/** A chunk that left an HW queue before its end. Where it lies in its job follows from its order. */
+/** A chunk that left an HW queue before its end. */
 struct tern_image_chunk {
     uint64_t seq, save_cycles;
     uint32_t job;    /**< Index. */
-    uint32_t start, resume_at, preempted_on, preemptions;
-    bool resume;
+    uint32_t start, size, resume_at, preempted_on, preemptions;
+    struct tern_box box;
+    bool resume, more;
 };
 
 struct tern_image_context {

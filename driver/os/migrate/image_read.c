@@ -249,6 +249,13 @@ static void get_stats(struct reader *v, struct tern_sched_stats *t)
     }
 }
 
+/** Six numbers. */
+static struct tern_box box_of(const uint64_t *k)
+{
+    return (struct tern_box){.from = {(uint32_t)k[0], (uint32_t)k[1], (uint32_t)k[2]},
+                             .size = {(uint32_t)k[3], (uint32_t)k[4], (uint32_t)k[5]}};
+}
+
 static int get_chunks(struct reader *v, struct tern_image_context *c)
 {
     size_t n = 0;
@@ -257,15 +264,16 @@ static int get_chunks(struct reader *v, struct tern_image_context *c)
         return tern_record_refuse(v->s, "field chunks has %zu numbers", n);
     }
     for (size_t i = 0; i < n; i += TERN_IMAGE_CHUNK_WORDS, k += TERN_IMAGE_CHUNK_WORDS) {
-        for (int w = 1; w < 7; w++) {
-            if (k[w] > INT32_MAX) {
+        for (uint32_t w = 1; w < TERN_IMAGE_CHUNK_WORDS; w++) {
+            if (k[w] > (w < 10 ? INT32_MAX : UINT32_MAX) && w != 7) {
                 return tern_record_refuse(v->s, "field chunks has %llu", (unsigned long long)k[w]);
             }
         }
         c->chunk[c->chunk_count++] = (struct tern_image_chunk){
             .seq = k[0], .job = (uint32_t)k[1], .start = (uint32_t)k[2], .resume = k[3] != 0,
             .resume_at = (uint32_t)k[4], .preempted_on = (uint32_t)k[5], .preemptions = (uint32_t)k[6],
-            .save_cycles = k[7] < INT64_MAX / 8 ? k[7] : INT64_MAX / 8};
+            .save_cycles = k[7] < INT64_MAX / 8 ? k[7] : INT64_MAX / 8, .size = (uint32_t)k[8], .more = k[9] != 0,
+            .box = box_of(k + 10)};
     }
     return tern_record_bad(v->s);
 }
@@ -339,6 +347,16 @@ static int read_job(struct reader *v)
     j->end = get_any(v, "end");
     j->cycles = tern_get_u64(v->s, "cycles", 0, INT64_MAX);
     j->sent = get(v, "sent", 0, TERN_SUBMISSION_MAX);
+    size_t n = 0;
+    const uint64_t *last = tern_get_u64s(v->s, "last_part", 6, &n);
+    if (!tern_record_bad(v->s) && n) {
+        for (size_t i = 0; i < 6; i++) {
+            if (n != 6 || last[i] > UINT32_MAX) {
+                return tern_record_refuse(v->s, "field last_part has %zu numbers, or too large ones", n);
+            }
+        }
+        j->last = box_of(last);
+    }
     j->null = get_bool(v, "null");
     j->asks = get_bool(v, "asks_for_pages");
     const bool named = tern_has(v->s, "label");

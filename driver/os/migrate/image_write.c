@@ -111,6 +111,8 @@ static int put_set(struct tern_stream *s, const struct tern_image_set *set)
     return 0;
 }
 
+#define BOX(b) (b).from[0], (b).from[1], (b).from[2], (b).size[0], (b).size[1], (b).size[2]
+
 static int write_job(const struct tern_image_job *j, struct tern_stream *s)
 {
     const struct tern_job *job = j->job;
@@ -123,6 +125,7 @@ static int write_job(const struct tern_image_job *j, struct tern_stream *s)
     tern_put_u64(s, "end", j->end);
     tern_put_u64(s, "cycles", j->cycles);
     tern_put_u64(s, "sent", j->sent);
+    tern_put_u64s(s, "last_part", (const uint64_t[]){BOX(j->last)}, j->last.size[0] ? 6 : 0);
     tern_put_u64(s, "null", j->null);
     tern_put_u64(s, "asks_for_pages", j->asks);
     if (job->label) {
@@ -149,7 +152,8 @@ static void put_chunks(struct tern_stream *s, const struct tern_image_context *c
     for (uint32_t i = 0; i < c->chunk_count; i++) {
         const struct tern_image_chunk *k = &c->chunk[i];
         const uint64_t one[TERN_IMAGE_CHUNK_WORDS] = {k->seq, k->job, k->start, k->resume, k->resume_at,
-                                                      k->preempted_on, k->preemptions, k->save_cycles};
+                                                      k->preempted_on, k->preemptions, k->save_cycles,
+                                                      k->size, k->more, BOX(k->box)};
         memcpy(number + i * TERN_IMAGE_CHUNK_WORDS, one, sizeof one);
     }
     tern_put_u64s(s, "chunks", number, (size_t)c->chunk_count * TERN_IMAGE_CHUNK_WORDS);

@@ -75,7 +75,7 @@ static int prepare_job(const struct tern_process *proc, struct tern_image_job *f
 {
     struct tern_job *job = from->job;
     int r = tern_job_make_room(job) ? 0 : tern_error_memory("a DMA buffer");
-    r = r || (!from->asks && !proc->sparse) || from->null ? r : tern_demand_begin(proc, job);
+    r = r || (!from->asks && !proc->sparse) || from->null ? r : tern_demand_begin(job);
     return r ? r : make_set(&from->set, &job->set);
 }
 
@@ -128,6 +128,7 @@ static void submit(struct tern_process *proc, struct entry *e)
     job->end = from->begun ? from->end - shift : 0;
     job->cycles = from->cycles;
     job->sent = from->sent;
+    job->last = from->last;
     from->job = NULL;
 }
 
@@ -150,8 +151,11 @@ static void put_chunks(const struct tern_image_context *c)
                                   .slot = !(from->seq % TERN_HW_QUEUE), .resume = from->resume, .resubmitted = true,
                                   .resume_at = from->resume_at, .preempted_on = from->preempted_on,
                                   .preemptions = from->preemptions, .save_cycles = from->save_cycles,
-                                  .seq = from->seq};
-        to->size = tern_chunk_split(to->job, to->start, &to->packets);
+                                  .seq = from->seq, .size = from->size, .box = from->box, .more = from->more};
+        for (uint32_t at = 0, bytes; at < to->size; at += bytes) {
+            tern_job_packet(to->job, to->start + at, &bytes);
+            to->packets++;
+        }
     }
     s->requeued_count = c->chunk_count;
 }

@@ -192,7 +192,7 @@ void tern_sched_emit(struct tern_sched *s, enum tern_sched_event_kind kind, uint
         s->ops->event(s->user, &(struct tern_sched_event){
             .kind = kind, .engine = engine, .time = time, .context = c, .process = c ? c->process : NULL,
             .job = job ? job->fence : 0, .offset = chunk->start, .band = c ? c->band : 0,
-            .last = chunk->size && chunk->start + chunk->size == job->size});
+            .last = chunk->size && tern_chunk_is_last(chunk)});
     }
 }
 
@@ -209,8 +209,17 @@ static struct tern_chunk next_chunk(struct tern_sched_context *c)
     struct tern_job *job = tern_sched_next_job(c);
     chunk = (struct tern_chunk){.context = c, .job = job, .start = job->sent, .seq = ++c->chunks};
     chunk.slot = !(chunk.seq % TERN_HW_QUEUE);
-    chunk.size = tern_chunk_split(job, job->sent, &chunk.packets);
-    job->sent += chunk.size;
+    if (job->cut.size) {
+        chunk.size = job->cut.size;
+        chunk.packets = job->cut.packets;
+        chunk.box = job->cut.box;
+        chunk.more = job->cut.more;
+    } else {
+        chunk.size = tern_chunk_split(job, job->sent, &chunk.packets);
+    }
+    job->sent += chunk.more ? 0 : chunk.size;
+    job->last = chunk.more ? chunk.box : (struct tern_box){0};
+    job->cut = (struct tern_cut){0};
     return chunk;
 }
 

@@ -4,8 +4,9 @@
  *
  * Model. A context is an entity with one SW queue of jobs (DMA buffers), which run in order. A job is split into
  * *chunks* (chunk.c), and a chunk is what an HW queue takes: packets up to the next fence_wait, past the next
- * fence_signal, at most TERN_CHUNK_BYTES. So an unsatisfied wait keeps no engine (S3), a signal is indicated at once,
- * and device memory for buffers is bounded while SW queues are not (C2).
+ * fence_signal, at most TERN_CHUNK_BYTES; fewer, or a part of a copy, if the caller wants it (struct tern_cut). So an
+ * unsatisfied wait keeps no engine (S3), a signal is indicated at once, and device memory for buffers is bounded while
+ * SW queues are not (C2).
  * What runs: docs/scheduling.md. The partition of the least vruntime; of it the highest band that is ready, but NORMAL
  * keeps its share of what FOCUS takes (S1); within a band the process of the least vruntime, all with the same weight;
  * of it the context of the least vruntime.
@@ -61,12 +62,26 @@ void tern_sched_config_default(struct tern_sched_config *out);
 
 /* ------------------------------------------------------------------ the engines' side */
 
-/** Consecutive packets of a job, in an HW queue or to be submitted to one again. */
+/** Of the box of a copy or fill packet, a part: bytes of a row, rows, slices; from where, and how many. */
+struct tern_box {
+    uint32_t from[3], size[3];
+};
+
+/** What of a job the next chunk is, if that is not for chunk.c to say. */
+struct tern_cut {
+    uint32_t size, packets; /**< Bytes of the job; 0: chunk.c says. */
+    struct tern_box box;    /**< Of its only packet; no size: all packets are whole. */
+    bool more;              /**< Of that packet there is more, for the next chunk. */
+};
+
+/** Consecutive packets of a job, in an HW queue or to be submitted to one again; or a part of one packet. */
 struct tern_chunk {
     struct tern_sched_context *context;
     struct tern_job *job;
     uint32_t start, size; /**< Bytes of the job. */
     uint32_t packets;
+    struct tern_box box;  /**< As in its cut, */
+    bool more;            /**< likewise. */
     uint32_t slot;        /**< 0 or 1: buffer of the context for the packets; the chunk's until it ends. */
     uint64_t id;          /**< Fence id in the HW queue. Paging keeps it when it is requeued (P6). */
     bool resume;          /**< Goes on from the context-save area; its packets are still in its slot. */
@@ -283,6 +298,8 @@ struct tern_job {
     const char *label;
     struct tern_set *set; /**< The caller's: the memory that it uses; */
     struct tern_needs *needs; /**< and, if its kernels ask for that page by page, what is to be there before. */
+    struct tern_cut cut;      /**< The next chunk; the caller's, in its operation `resident`. */
+    struct tern_box last;     /**< Of the packet at `sent`: the part that was put into a chunk last; no size: none. */
     struct tern_sched_signal *signals; /**< The caller's: room for tern_job_signals of them; NULL: no inheritance. */
     uint32_t signal_count;
     uint32_t data_size; /**< Bytes of data behind the packets, a multiple of a line: each chunk takes them along. */
@@ -386,5 +403,10 @@ uint32_t tern_job_packet(const struct tern_job *job, uint32_t at, uint32_t *byte
 uint32_t tern_job_signals(const struct tern_job *job, struct tern_sched_signal *out);
 /** The oldest job that is not split to its end, or NULL. */
 struct tern_job *tern_sched_next_job(const struct tern_sched_context *c);
+/** Is it the last of its job? */
+static inline bool tern_chunk_is_last(const struct tern_chunk *chunk)
+{
+    return chunk->start + chunk->size == chunk->job->size && !chunk->more;
+}
 
 #endif

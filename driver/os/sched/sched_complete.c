@@ -218,7 +218,7 @@ static void complete(struct tern_sched *s, uint32_t engine, const struct tern_ch
     tern_sched_emit(s, TERN_EV_COMPLETED, engine, chunk, end);
     if (failed(chunk)) {
         abort_job(s, job);
-    } else if (chunk->start + chunk->size == job->size) {
+    } else if (tern_chunk_is_last(chunk)) {
         begin_job(chunk->context, job, end); /* null: it has not run */
         job->end = end;
         end_job(s, job, TERN_COMPLETED);

@@ -22,6 +22,7 @@
 static const struct {
     const char *name, *summary;
 } suites[] = {
+    {"migrate", "what following the pages that kernels write costs"},
     {"preempt", "how long stopping and resuming a kernel takes, and what it costs"},
     {"sched", "how fairly and how fast the scheduler shares the engines"},
     {"submit", "what a dispatch costs the host, in round trips between threads"},

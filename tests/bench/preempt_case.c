@@ -113,7 +113,7 @@ int scene_open(struct rig *r, const struct preempt_case *c, struct preempt_scene
     uint8_t args[256] = {0};
     int e = k && k->args_size <= sizeof args ? preempt_lay_out(r, c, k, args, &s.bytes, &range.local_bytes) : -ENOENT;
     if (e) {
-        fprintf(stderr, "tern bench preempt: %s: no such kernel, or not with these arguments\n", c->kernel);
+        fprintf(stderr, "tern bench %s: %s: no such kernel, or not with these arguments\n", rig_suite, c->kernel);
         return e;
     }
     uint8_t *before = calloc(1, s.bytes);

@@ -27,9 +27,11 @@
 #define SLICE 1000000u
 #define POLLS 100000u
 
+const char *rig_suite = "preempt";
+
 static int fail(int r, const char *what)
 {
-    fprintf(stderr, "tern bench preempt: %s (%s)\n", what, strerror(-r));
+    fprintf(stderr, "tern bench %s: %s (%s)\n", rig_suite, what, strerror(-r));
     return r;
 }
 
@@ -71,7 +73,7 @@ static int build(const struct rig_source *sources, unsigned n, struct tc_image *
         r = tc_load(&object, CODE, out, &log);
     }
     if (r) {
-        fprintf(stderr, "tern bench preempt: the kernels do not build: %s\n", log ? log : strerror(-r));
+        fprintf(stderr, "tern bench %s: the kernels do not build: %s\n", rig_suite, log ? log : strerror(-r));
     }
     for (unsigned i = 0; i < n && i < 4; i++) {
         free(modules[i].data);
@@ -329,7 +331,8 @@ int rig_wait(struct rig *r, uint32_t engine, struct tern_indication *out)
         return got ? got : hung(r, engine, "the engine neither ends nor stops");
     }
     if (out->kind == TERN_ENGINE_IND_INFO_KIND_FAULTED) {
-        fprintf(stderr, "tern bench preempt: fault %u at address 0x%08x, pc 0x%08x\n", out->fault, out->va, out->pc);
+        fprintf(stderr, "tern bench %s: fault %u at address 0x%08x, pc 0x%08x\n", rig_suite, out->fault, out->va,
+                out->pc);
         return -EIO;
     }
     return 0;

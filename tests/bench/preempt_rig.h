@@ -26,6 +26,9 @@ struct rig {
     uint32_t issued[TERN_ENGINES_MAX]; /**< cnt_issue when the engine was last told to run. */
 };
 
+/** Whose messages these are: "preempt", or the name of another suite. */
+extern const char *rig_suite;
+
 struct rig_source {
     const char *text, *end;
 };

@@ -59,7 +59,7 @@ class Install(cli.Case):
         for command in re.findall(r"^  (\w+) ", out, flags=re.M):
             self.assertTrue((self.prefix / f"share/man/man1/tern-{command}.1").exists(), command)
             self.run_it(command, "--help")
-        for suite in ("preempt", "sched", "submit"):
+        for suite in ("migrate", "preempt", "sched", "submit"):
             self.run_it("bench", suite, "--help")
 
 

@@ -76,6 +76,7 @@ class Tern(Case):
         self.fails(2, "--version takes nothing but --json", "--version", "--yaml")
         self.fails(2, "unknown argument '--jason'", "info", "--jason")
         self.fails(2, "there is no bench 'vecad'", "bench", "vecad")
+        self.fails(2, "unknown argument '--slow'", "bench", "migrate", "--slow")
         self.fails(2, "unknown argument '--slow'", "bench", "sched", "--slow")
         self.fails(2, "--contexts takes a number from 1 to 1024, not '0'", "bench", "sched", "--contexts", "0")
         self.fails(2, "--quantum takes a number from 1000 to 1000000, not ''", "bench", "sched", "--quantum")
@@ -109,6 +110,7 @@ class Tern(Case):
                      ["bench", "--list", "--json"],
                      ["bench", "--json", "copy-1m"], ["top", "--json"], ["top", "--once", "--json"],
                      ["run", "x.cl", "--list", "--json"],
+                     ["bench", "migrate", "--json", "--quick"],
                      ["bench", "preempt", "--json", "--requests", "2", "--kernel", "saxpy"],
                      ["bench", "submit", "--json", "--count", "20"],
                      ["run", "x.cl", "--global", "1", "--json", "--time", "--quiet", "1"],

@@ -16,6 +16,7 @@ static const struct {
     const char *summary;
 } commands[] = {
     {"info", cmd_info, "what the device is"},
+    {"partition", cmd_partition, "parts of a device with memory and a share of their own"},
     {"run", cmd_run, "run a kernel of an OpenCL C file"},
     {"top", cmd_top, "show what engines and contexts do, live"},
     {"trace", cmd_trace, "run a program and record what the scheduler does"},
@@ -40,7 +41,7 @@ static void help(FILE *out)
 {
     fprintf(out, "usage: tern <command> [options]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
     }
     external_list(out, is_here);
     fprintf(out, "\ntern <command> --help says more, tern help <command> all; tern --version [--json] prints "

@@ -93,6 +93,7 @@ static void call_everything(struct all *o)
     uint32_t bits[1];
     const uint32_t at = tern_allocation_address(o->a);
     uint8_t handle[TERN_HANDLE_BYTES] = {0};
+    const struct tern_partition_desc part = {.size = sizeof part, .name = "child", .memory_bytes = 1u << 20};
 
     if (!tern_device_inherited(dev)) {
         _exit(2);
@@ -106,6 +107,12 @@ static void call_everything(struct all *o)
     }
     REFUSED(tern_device_counters(dev, 0, &counters));
     REFUSED(tern_process_create(dev, "child", &p));
+    REFUSED(tern_process_create_in(dev, "default", "child", &p));
+    REFUSED(tern_partition_create(dev, &part));
+    REFUSED(tern_partition_resize(dev, "child", 1u << 20));
+    REFUSED(tern_partition_set_share(dev, "child", 1));
+    REFUSED(tern_partition_destroy(dev, "child"));
+    REFUSED(tern_partition_list(dev, NULL, 0));
     REFUSED(tern_process_status(o->p, &fault));
     REFUSED(tern_allocation_create(o->p, 4096, TERN_MEM_READ, 0, &a));
     REFUSED(tern_allocation_read(o->a, 0, &value, sizeof value));

@@ -10,6 +10,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,8 +32,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct ternd_limits_file *limits;
     (void)argc;
     (void)argv;
+    char path[] = "/tmp/tern-fuzz-XXXXXX";
+    const int fd = mkstemp(path);
+    must(fd >= 0 && dprintf(fd, "[default]\npartitions = yes\n") > 0 && !close(fd));
     open_model();
-    must(ternd_limits_read(NULL, &limits) == 0);
+    must(ternd_limits_read(path, &limits) == 0 && !unlink(path));
     ternd_log_level = 0;
     must(ternd_create(&server, dev, limits) == 0);
     return 0;
@@ -74,6 +79,27 @@ static void end_waits(struct ternd_session *s, struct tern_wire_request *q)
     }
 }
 
+/** Names of partitions are few, so that they are met again. */
+static void name_partition(struct tern_wire_request *q, size_t *size)
+{
+    if (q->op == TERN_WIRE_PROCESS_CREATE) {
+        q->value[0] = q->value[0] % 4 == 1 ? 'a' : q->value[0] % 4 == 2 ? 'b' : q->value[0];
+        q->value[1] = q->value[2] = 0;
+    } else if (q->op >= TERN_WIRE_PARTITION_CREATE && q->op < TERN_WIRE_OPS && *size > sizeof *q - sizeof q->text) {
+        q->text[0] = (char)('a' + q->text[0] % 2);
+        q->text[1] = '\0';
+    }
+}
+
+/** Those that the input has made. */
+static void destroy_partitions(void)
+{
+    for (const char *name = "a\0b"; *name; name += 2) {
+        const int r = tern_os_partition_destroy(dev, name);
+        must(r == 0 || r == -ENOENT);
+    }
+}
+
 static void request(struct ternd_session *s, struct input *in, void *slot, bool raw)
 {
     struct tern_wire_request q = {0};
@@ -93,6 +119,7 @@ static void request(struct ternd_session *s, struct input *in, void *slot, bool 
         bytes(in, q.text, text);
         size += text;
         q.length = (uint32_t)size;
+        name_partition(&q, &size);
     }
     end_waits(s, &q);
     if (q.op == TERN_WIRE_ALLOCATION_IMPORT && !q.value[1]) { /* nobody guesses one */
@@ -180,6 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     close(ends[0]);
     close(ends[1]);
     must(!u->memory && !u->contexts && tern_list_empty(&server.sessions));
+    destroy_partitions();
     nothing_lost();
     return 0;
 }

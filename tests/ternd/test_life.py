@@ -85,6 +85,56 @@ class Life(unittest.TestCase):
             self.assertEqual((said["service"], said["backend"], said["config"]), (str(self.socket), "model", "small"))
             self.assertIn("ends on", self.end(daemon, how))
 
+    def test_partitions(self):
+        """tern partition, and a program in one."""
+        def run(status, *args, **more):
+            r = subprocess.run([TERN, *args], env=self.environment(TERND_SOCKET=str(self.socket), **more),
+                               capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(r.returncode, status, r.stderr)
+            return r.stdout if status == 0 else r.stderr
+
+        def partitions():
+            return {p["name"]: p for p in json.loads(run(0, "partition", "--json"))["partitions"]}
+
+        daemon = self.start("--config", "small,mem=64M")
+        before = partitions()
+        self.assertEqual((list(before), before["default"]["processes"]), (["default"], 0))
+        run(0, "partition", "create", "video", "--memory", "16M", "--host", "8M", "--share", "300")
+        made = partitions()["video"]
+        self.assertEqual([made[k] for k in ("memory_bytes", "free_bytes", "host_bytes", "share", "owner")],
+                         [16 << 20, 16 << 20, 8 << 20, 300, os.getuid()])
+        self.assertRegex(run(0, "partition"),
+                         r"name +memory K .*\ndefault .*\nvideo +16384 +16384 +8192 +0 +0 +300 +0\n")
+        code = self.folder / "a.cl"
+        code.write_text("kernel void f(global int *x) { x[get_global_id(0)] = 7; }\n")
+        icd = {"OCL_ICD_VENDORS": str(pathlib.Path(TERN).parents[1] / "tern.icd")}
+        run(0, "run", str(code), "--global", "64", "zeros:64", TERN_PARTITION="video", **icd)
+        self.assertGreater(partitions()["video"]["cycles"], 0)
+        self.assertIn("no partition 'none'", run(1, "run", str(code), "--global", "64", "zeros:64",
+                                                 TERN_PARTITION="none", **icd))
+        run(0, "partition", "share", "video", "--share", "7")
+        run(0, "partition", "resize", "video", "--memory", "4M")
+        now = partitions()["video"]
+        self.assertEqual([now[k] for k in ("memory_bytes", "share")], [4 << 20, 7])
+        for args, why in ((["create", "video", "--memory", "4M"], "there is a partition"),
+                          (["create", "v" * 24, "--memory", "4M"], "1 to 23 characters"),
+                          (["create", "more", "--memory", "1G"], "of which"),
+                          (["resize", "none", "--memory", "4M"], "no partition 'none'"),
+                          (["destroy", "default"], "cannot be changed")):
+            self.assertIn(why, run(1, "partition", *args))
+        for args in (["create"], ["create", "a"], ["create", "a", "--memory", "x"], ["create", "a", "--share", "5"],
+                     ["resize", "a"], ["resize", "a", "--memory", "4M", "--share", "5"], ["share", "a"],
+                     ["share", "a", "--share", "0"], ["share", "a", "--share", "1001"], ["destroy"], ["list", "a"],
+                     ["destroy", "a", "b"], ["destroy", "a", "--json"], ["nonsense"], ["--nonsense"]):
+            self.assertIn("see tern partition --help", run(2, "partition", *args))
+        run(0, "partition", "destroy", "video")
+        self.assertEqual(partitions()["default"]["free_bytes"], before["default"]["free_bytes"])
+        self.end(daemon)
+        own = subprocess.run([TERN, "partition", "destroy", "a"], env=self.environment(), capture_output=True,
+                             text=True, check=False)
+        self.assertEqual(own.returncode, 1)
+        self.assertIn("this program's own", own.stderr)
+
     def test_is_found_at_its_standard_place(self):
         (self.folder / "tern").mkdir()
         self.socket = self.folder / "tern" / "ternd.sock"

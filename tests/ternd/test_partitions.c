@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Partitions through ternd: who may do what, requests that no library would send, and what stays when clients go. */
+#include "raw.h"
+
+#define MIB (1u << 20)
+
+static _Atomic uid_t said_to_be;
+
+static uid_t pretend(pid_t pid)
+{
+    (void)pid;
+    return said_to_be;
+}
+
+enum { ROOT = 0, NOBODY = 61000, MAKER = 61001, TENANT = 61002 };
+
+static int serve_tenants(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/ternd-limits-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd, "[user %d]\npartitions = yes\n[user %d]\npartition = a\n", MAKER, TENANT);
+    close(fd);
+    const int r = serve_with(path);
+    unlink(path);
+    served_uid = pretend;
+    said_to_be = ROOT;
+    return r;
+}
+
+static struct raw as(uid_t uid)
+{
+    said_to_be = uid;
+    return raw_open();
+}
+
+/** A request with a text. */
+static int call(struct raw *r, uint32_t op, const char *text, uint64_t v0, uint64_t v1, uint64_t v2,
+                struct tern_wire_reply *reply)
+{
+    struct tern_wire_reply own;
+    struct tern_wire_request q = {.op = op, .value = {v0, v1, v2}};
+    const size_t n = strnlen(text, sizeof q.text); /* of all bytes that there are, it has no end */
+    memcpy(q.text, text, n);
+    q.length = (uint32_t)(offsetof(struct tern_wire_request, text) + n);
+    reply = reply ? reply : &own;
+    if (tern_socket_send(r->calls, &q, q.length, -1, true)) {
+        return -ECONNRESET;
+    }
+    return tern_socket_receive(r->calls, reply, sizeof *reply, NULL) > 0 ? reply->status : -ECONNRESET;
+}
+
+static int create(struct raw *r, const char *name, uint64_t memory, uint64_t host, uint64_t share)
+{
+    return call(r, TERN_WIRE_PARTITION_CREATE, name, memory, host, share, NULL);
+}
+
+/** A process in a partition: its number; or -errno. */
+static int process_in(struct raw *r, const char *partition)
+{
+    uint64_t where[3] = {0};
+    struct tern_wire_reply reply;
+    memcpy(where, partition, strnlen(partition, sizeof where));
+    const int e = call(r, TERN_WIRE_PROCESS_CREATE, "p", where[0], where[1], where[2], &reply);
+    return e ? e : (int)reply.object;
+}
+
+static int end(struct raw *r, int process)
+{
+    return raw_call(r, TERN_WIRE_PROCESS_DESTROY, (uint32_t)process, 0, 0, 0, NULL);
+}
+
+static struct tern_partition_info info(struct raw *r, const char *name)
+{
+    struct tern_partition_info all[8] = {{0}};
+    struct tern_wire_reply reply;
+    assert_int_equal(call(r, TERN_WIRE_PARTITION_LIST, "", 8, 0, 0, &reply), 0);
+    assert_in_range(reply.value[0], 1, 8);
+    memcpy(all, raw_slot(r), reply.value[0] * sizeof *all);
+    for (uint64_t i = 0; i < reply.value[0]; i++) {
+        if (!strcmp(all[i].name, name)) {
+            return all[i];
+        }
+    }
+    return (struct tern_partition_info){0};
+}
+
+static void test_rights(void **state)
+{
+    (void)state;
+    struct raw root = as(ROOT), nobody = as(NOBODY), maker = as(MAKER), tenant = as(TENANT);
+    assert_int_equal(process_in(&tenant, ""), -ENOENT); /* its own is not there yet */
+    assert_int_equal(create(&root, "a", 4 * MIB, 0, 300), 0);
+    assert_int_equal(create(&root, "a", 4 * MIB, 0, 300), -EEXIST);
+    assert_true(info(&nobody, "a").share == 300 && info(&nobody, "a").owner == ROOT);
+
+    assert_int_equal(create(&nobody, "b", MIB, 0, 0), -EACCES);
+    assert_int_equal(call(&nobody, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), -EACCES);
+    assert_int_equal(call(&nobody, TERN_WIRE_PARTITION_RESIZE, "a", MIB, 0, 0, NULL), -EACCES);
+    assert_int_equal(call(&nobody, TERN_WIRE_PARTITION_SHARE, "a", 1, 0, 0, NULL), -EACCES);
+    assert_int_equal(call(&nobody, TERN_WIRE_PARTITION_SHARE, "default", 1, 0, 0, NULL), -EACCES);
+    assert_int_equal(process_in(&nobody, "a"), -EACCES);
+    const int own = process_in(&nobody, "default");
+    assert_true(own > 0);
+    assert_int_equal(end(&nobody, own), 0);
+
+    assert_int_equal(create(&maker, "mine", 2 * MIB, MIB, 50), 0);
+    assert_int_equal(info(&maker, "mine").owner, MAKER);
+    assert_int_equal(process_in(&nobody, "mine"), -EACCES);
+    assert_int_equal(process_in(&maker, "a"), -EACCES);
+    assert_int_equal(call(&maker, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), -EACCES);
+    assert_int_equal(call(&maker, TERN_WIRE_PARTITION_SHARE, "default", 1, 0, 0, NULL), -EACCES);
+    assert_int_equal(call(&maker, TERN_WIRE_PARTITION_SHARE, "mine", 1000, 0, 0, NULL), 0);
+    assert_int_equal(call(&maker, TERN_WIRE_PARTITION_RESIZE, "mine", MIB, 0, 0, NULL), 0);
+    const int in = process_in(&maker, "mine");
+    assert_true(in > 0 && info(&root, "mine").processes == 1);
+    assert_int_equal(call(&maker, TERN_WIRE_PARTITION_DESTROY, "mine", 0, 0, 0, NULL), -EBUSY);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_RESIZE, "mine", 2 * MIB, 0, 0, NULL), -EBUSY);
+
+    const int t = process_in(&tenant, "");
+    assert_true(t > 0 && info(&root, "a").processes == 1);
+    assert_int_equal(process_in(&tenant, "default"), -EACCES);
+    assert_int_equal(process_in(&tenant, "mine"), -EACCES);
+    assert_int_equal(process_in(&root, "nowhere"), -ENOENT);
+
+    raw_close(&maker); /* its processes end, its partition stays */
+    raw_close(&tenant);
+    while (info(&root, "mine").processes || info(&root, "a").processes) {
+        nap();
+    }
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_DESTROY, "mine", 0, 0, 0, NULL), 0);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), 0);
+    raw_close(&root);
+    raw_close(&nobody);
+    nothing_left();
+}
+
+/** What the program has of the partition's memory is that much, and comes back with it. */
+static void test_memory(void **state)
+{
+    (void)state;
+    const uint32_t rw = TERN_MEM_READ | TERN_MEM_WRITE;
+    struct raw root = as(ROOT), tenant = as(TENANT);
+    uint8_t handle[TERN_HANDLE_BYTES];
+    struct tern_wire_reply reply;
+    assert_int_equal(create(&root, "a", 4 * MIB, 0, 100), 0);
+    const int t = process_in(&tenant, ""), other = process_in(&root, "default");
+    assert_true(t > 0 && other > 0);
+    assert_int_equal(raw_call(&tenant, TERN_WIRE_ALLOCATION_CREATE, (uint32_t)t, 4 * MIB, rw, 0, NULL), -ENOSPC);
+    const uint32_t m = raw_make(&tenant, TERN_WIRE_ALLOCATION_CREATE, (uint32_t)t, 2 * MIB, rw, 0);
+    assert_int_equal(raw_call(&tenant, TERN_WIRE_ALLOCATION_EXPORT, m, rw, 0, 0, &reply), 0);
+    memcpy(handle, reply.value, sizeof handle);
+    assert_int_equal(raw_call(&root, TERN_WIRE_ALLOCATION_IMPORT, (uint32_t)other, rw, reply.value[0], reply.value[1],
+                              NULL), -EXDEV);
+    raw_close(&tenant);
+    while (info(&root, "a").free_bytes != 4 * MIB) {
+        nap();
+    }
+    assert_int_equal(end(&root, other), 0);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), 0);
+    raw_close(&root);
+    nothing_left();
+}
+
+/** Names and values that no library would send. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    struct raw root = as(ROOT);
+    char longest[256];
+    struct tern_wire_reply reply;
+    memset(longest, 'x', sizeof longest);
+    const char *const names[] = {"", "\xff\xfe", "a b", "../a", "%s%n", longest, "default"};
+    const uint64_t values[] = {0, 1, 4095, 4097, UINT32_MAX, 1ull << 40, UINT64_MAX, UINT64_MAX - 4095};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            assert_true(create(&root, names[n], values[i], values[i], values[i]) < 0);
+            assert_true(call(&root, TERN_WIRE_PARTITION_RESIZE, names[n], values[i], 0, 0, NULL) < 0);
+        }
+        assert_true(call(&root, TERN_WIRE_PARTITION_DESTROY, names[n], 0, 0, 0, NULL) < 0);
+    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        assert_true(create(&root, "a", values[i], 0, 100) < 0);
+        assert_true(create(&root, "a", MIB, values[i] ? values[i] : 1, 100) < 0 ||
+                    values[i] == UINT64_MAX); /* TERN_PARTITION_HOST */
+        call(&root, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL);
+        assert_true(create(&root, "a", MIB, 0, values[i] < 2 ? 1001 : values[i]) < 0);
+        assert_int_equal(call(&root, TERN_WIRE_PARTITION_SHARE, "default", values[i] == 1 ? 0 : values[i], 0, 0, NULL),
+                         -EINVAL);
+    }
+    assert_int_equal(process_in(&root, longest), -ENOENT); /* 24 bytes without an end */
+    assert_int_equal(process_in(&root, "\x01"), -ENOENT);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_LIST, "", UINT64_MAX, 0, 0, &reply), 0);
+    assert_int_equal(reply.value[0], 1);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_LIST, "", 0, 0, 0, &reply), 0);
+    assert_int_equal(reply.value[0], 1);
+    raw_close(&root);
+    nothing_left();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_rights, serve_tenants, serve_end),
+        cmocka_unit_test_setup_teardown(test_memory, serve_tenants, serve_end),
+        cmocka_unit_test_setup_teardown(test_hostile, serve_tenants, serve_end),
+    };
+    return cmocka_run_group_tests_name("partitions", tests, NULL, NULL);
+}

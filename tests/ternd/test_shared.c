@@ -18,6 +18,7 @@ static struct {
     uint8_t rw[TERN_HANDLE_BYTES], ro[TERN_HANDLE_BYTES];
     atomic_int maker;
     atomic_uint step; /**< Of the test: clients do what it says. */
+    uint32_t more;    /**< Bytes that are not on the device unless something goes. */
 } *table;
 
 static uid_t uid_of(pid_t pid)
@@ -174,6 +175,82 @@ static void test_importers_die(void **state)
     nothing_left();
 }
 
+/** Work that names one allocation, and sets all of it. */
+static void fill_all(struct tern_allocation *a, uint8_t value)
+{
+    const uint32_t at = tern_allocation_address(a);
+    must(tern_context_set_residency(ctx, &at, 1) == 0);
+    must(fill(ctx, a, 0, (uint32_t)tern_allocation_size(a), value) == 0);
+    must_be(a, 0, value);
+    must_be(a, (uint32_t)tern_allocation_size(a) - 4096, value);
+}
+
+/** Uses it without an end: what it has on the engine is a kernel that loops. */
+static void hold_on(void)
+{
+    static const uint32_t loop[] = {0x0000006f};
+    struct tern_allocation *w, *code, *stack;
+    uint64_t fence = 0;
+    uint8_t got = 0;
+    client_open(1, NULL);
+    must(tern_allocation_import(p, table->rw, RW, 0, &w) == 0);
+    must(tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_EXEC, 0, &code) == 0);
+    must(tern_allocation_create(p, 4096, RW, 0, &stack) == 0);
+    must(tern_allocation_write(code, 0, loop, sizeof loop) == 0);
+    b.size = 0;
+    work_fill(&b, tern_allocation_address(w), 4096, 5);
+    work_dispatch(&b, tern_allocation_address(code), tern_allocation_address(stack));
+    must(tern_submit(ctx, b.w, b.size, "holds", &fence) == 0);
+    while (got != 5) {
+        must(tern_allocation_read(w, 0, &got, 1) == 0);
+    }
+    say('h');
+    pause();
+}
+
+static void need_room(void)
+{
+    struct tern_allocation *a, *more;
+    table->maker = getpid();
+    client_open(0, NULL);
+    must(tern_allocation_create(p, SIZE, RW, 0, &a) == 0);
+    must(tern_allocation_export(a, RW, table->rw) == 0);
+    fill_all(a, 1);
+    say('m');
+    until_step(&table->step, 1);
+    must(tern_allocation_create(p, table->more, RW, 0, &more) == 0);
+    fill_all(more, 7); /* what is shared has gone to the host */
+    fill_all(a, 8);    /* and comes back */
+    must_be(more, 0, 7);
+    say('c');
+    until_step(&table->step, 2);
+    tern_allocation_destroy(more);
+    tern_allocation_destroy(a);
+    client_close();
+}
+
+/** One that maps memory, has work that uses it, and is stopped, delays nobody: the memory goes, and comes back. */
+static void test_importer_is_stopped(void **state)
+{
+    (void)state;
+    int status;
+    struct client maker = start(need_room);
+    heard(&maker, 'm');
+    struct client importer = start(hold_on);
+    heard(&importer, 'h');
+    assert_int_equal(kill(importer.pid, SIGSTOP), 0);
+    assert_int_equal(waitpid(importer.pid, &status, WUNTRACED), importer.pid);
+    table->more = (free_pages(server.dev) + 512) * 4096;
+    table->step = 1;
+    heard(&maker, 'c');
+    assert_true(server.dev->pager.evicted > 0);
+    table->step = 2;
+    ended(&maker, 0);
+    assert_int_equal(kill(importer.pid, SIGKILL), 0);
+    ended(&importer, SIGKILL);
+    nothing_left();
+}
+
 static int serve_users(void **state)
 {
     table = mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -194,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_shared, serve_users, serve_users_end),
         cmocka_unit_test_setup_teardown(test_importers_die, serve_users, serve_users_end),
+        cmocka_unit_test_setup_teardown(test_importer_is_stopped, serve_users, serve_users_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

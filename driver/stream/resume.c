@@ -79,6 +79,40 @@ void tern_stream_numbers(const struct tern_stream *s, uint64_t *next)
     }
 }
 
+int tern_put_numbers(struct tern_stream *answers, enum tern_record_type type, const struct tern_stream *reader)
+{
+    uint64_t next[TERN_STREAM_LINKS];
+    tern_stream_numbers(reader, next);
+    tern_record_begin(answers, type);
+    if (reader->known) {
+        tern_put_u64(answers, "migration", reader->header.id);
+    }
+    tern_put_u64s(answers, "next", next, reader->n);
+    return tern_record_end(answers);
+}
+
+int tern_get_numbers(struct tern_stream *answers, const struct tern_stream *writer, uint64_t *next)
+{
+    size_t n;
+    const bool known = tern_has(answers, "migration");
+    const uint64_t id = known ? tern_get_u64(answers, "migration", 0, UINT64_MAX) : writer->header.id;
+    const uint64_t *told = tern_get_u64s(answers, "next", TERN_STREAM_LINKS, &n);
+    if (!tern_record_bad(answers) && (id != writer->header.id || n != writer->n)) {
+        return tern_record_refuse(answers, "it is of migration %016llx with %zu links, not of %016llx with %u",
+                                  (unsigned long long)id, n, (unsigned long long)writer->header.id, writer->n);
+    }
+    for (size_t i = 0; i < n && !tern_record_bad(answers); i++) {
+        if (told[i] > (known ? writer->links[i].next : 0)) {
+            tern_record_refuse(answers, "the reader has record %llu of link %zu, which was not sent",
+                               (unsigned long long)told[i] - 1, i);
+        }
+    }
+    if (!tern_record_bad(answers)) {
+        memcpy(next, told, n * sizeof *next);
+    }
+    return tern_record_bad(answers);
+}
+
 /** Whether all records from those numbers on are kept, without gaps. */
 static int have_kept(const struct tern_stream *s, const uint64_t *next)
 {

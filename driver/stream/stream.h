@@ -117,6 +117,13 @@ uint32_t tern_stream_spec(const struct tern_stream *s);
 void tern_stream_keep(struct tern_stream *s, size_t bytes);
 /** Numbers of the records that come next, of all links: what a reader tells its writer. */
 void tern_stream_numbers(const struct tern_stream *s, uint64_t *next);
+/**
+ * These numbers as a record of another stream, that of the answers: `ready` on a connection that is made again,
+ * `acknowledged` now and then. The reader of answers gets them from the record; those of another migration, or of
+ * records that the writer has not sent, make it bad.
+ */
+int tern_put_numbers(struct tern_stream *answers, enum tern_record_type type, const struct tern_stream *reader);
+int tern_get_numbers(struct tern_stream *answers, const struct tern_stream *writer, uint64_t *next);
 /** The reader has all records before these: they need not be kept. */
 void tern_stream_acknowledged(struct tern_stream *s, const uint64_t *next);
 /**

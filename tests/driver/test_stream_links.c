@@ -275,6 +275,21 @@ static int write_from(struct tern_stream *s, unsigned *at)
     return r;
 }
 
+/** What a reader has, as its writer is told. */
+static void answered(const struct tern_stream *r, const struct tern_stream *w, uint64_t *next)
+{
+    struct tern_stream *answers = writer();
+    ok(tern_put_numbers(answers, TERN_RECORD_READY, r));
+    struct bytes b = take(answers);
+    answers = reader(b);
+    enum tern_record_type type;
+    assert_int_equal(tern_record_next(answers, &type), 1);
+    assert_int_equal(type, TERN_RECORD_READY);
+    ok(tern_get_numbers(answers, w, next));
+    tern_stream_close(answers);
+    free(b.data);
+}
+
 static void lost_links(unsigned n, uint64_t seed)
 {
     struct relay y;
@@ -303,7 +318,7 @@ static void lost_links(unsigned n, uint64_t seed)
         }
         assert_int_equal(side.result, -EIO);
         uint64_t next[TERN_STREAM_LINKS];
-        tern_stream_numbers(side.s, next);
+        answered(side.s, w, next);
         bytes = bytes * 3 / 2 + 1;
         start(&y, n, bytes);
         ok(tern_stream_resume(side.s, y.out.from, NULL));
@@ -363,6 +378,55 @@ static void test_not_kept(void **state)
     close_all(other.from, 1);
 }
 
+/** Answers that are not this migration's, or of what was not sent. */
+static void test_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t id, next[2];
+        size_t n;
+        const char *sentence;
+    } cases[] = {
+        {8, {0, 0}, 2, NULL}, {8, {1, 0}, 2, NULL}, {0, {0, 0}, 2, NULL},
+        {9, {0, 0}, 2, "it is of migration 0000000000000009 with 2 links, not of 0000000000000008 with 2"},
+        {8, {0}, 1, "with 1 links"}, {8, {2, 0}, 2, "the reader has record 1 of link 0, which was not sent"},
+        {8, {1, 1}, 2, "the reader has record 0 of link 1, which was not sent"},
+        {0, {1, 0}, 2, "the reader has record 0 of link 0, which was not sent"},
+    };
+    struct ends e = connect_all(2, true);
+    struct tern_stream *w;
+    ok(tern_stream_write_fds(e.to, 2, &w));
+    tern_stream_identify(w, 8);
+    tern_record_begin(w, TERN_RECORD_STATE);
+    ok(tern_record_end(w));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tern_stream *answers = writer();
+        uint64_t got[TERN_STREAM_LINKS] = {77, 77};
+        tern_record_begin(answers, TERN_RECORD_ACKNOWLEDGED);
+        if (cases[i].id) { /* else it has read no header */
+            tern_put_u64(answers, "migration", cases[i].id);
+        }
+        tern_put_u64s(answers, "next", cases[i].next, cases[i].n);
+        ok(tern_record_end(answers));
+        struct bytes b = take(answers);
+        answers = reader(b);
+        next(answers, TERN_RECORD_ACKNOWLEDGED);
+        const int r = tern_get_numbers(answers, w, got);
+        assert_int_equal(r, cases[i].sentence ? -EPROTO : 0);
+        if (r) {
+            assert_non_null(strstr(tern_last_error(), cases[i].sentence));
+            assert_int_equal(got[0], 77);
+        } else {
+            assert_memory_equal(got, cases[i].next, sizeof cases[i].next);
+        }
+        tern_stream_close(answers);
+        free(b.data);
+    }
+    tern_stream_close(w);
+    close_all(e.to, 2);
+    close_all(e.from, 2);
+}
+
 int main(void)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -372,7 +436,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order), cmocka_unit_test(test_wrong_links), cmocka_unit_test(test_lost_links),
-        cmocka_unit_test(test_not_kept),
+        cmocka_unit_test(test_not_kept), cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

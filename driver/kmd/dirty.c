@@ -1,63 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The dirty plane: commands of at most 8192 pages, read out of the window. */
+/**
+ * The dirty plane. The device writes what it finds to memory (docs/spec/registers.yaml, block dirty): a bitmap of the
+ * blocks of 512 pages that have a dirty one, then a line of bits for each block, of which only those in the bitmap are
+ * read.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "hal/hal.h"
+#include "kmd/bits.h"
 #include "kmd/kmd.h"
 
-#define PAGES_MAX 8192u
-#define BUSY_POLLS 100000
+#define LINE 64u    /* bytes */
+#define BLOCK 512u  /* pages of a line */
+#define AT_ONCE 64u /* lines */
+#define BUSY_POLLS 1000000
 
-static int command(struct tern_kmd *k, uint32_t first, uint32_t count, bool clear)
+static uint32_t lines_for(uint64_t n)
+{
+    return (uint32_t)((n + BLOCK - 1) / BLOCK);
+}
+
+static uint64_t device_pages(const struct tern_kmd *kmd)
+{
+    return ((uint64_t)kmd->mem_pages * TERN_PAGE + (1ull << kmd->dirty_page_log2) - 1) >> kmd->dirty_page_log2;
+}
+
+uint32_t tern_kmd_dirty_area(const struct tern_kmd *kmd)
+{
+    const uint32_t blocks = lines_for(device_pages(kmd));
+    return (lines_for(blocks) + blocks) * LINE;
+}
+
+/** status: of the command's end. */
+static int command(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t op, uint32_t *status)
 {
     struct tern_hal *hal = k->hal;
-    uint32_t status = TERN_DIRTY_STATUS_BUSY_MASK;
     const struct tern_hal_write writes[] = {
         {TERN_REG_DIRTY_FIRST, first},
         {TERN_REG_DIRTY_COUNT, count},
-        {TERN_REG_DIRTY_COMMAND, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR : TERN_DIRTY_COMMAND_OP_QUERY},
+        {TERN_REG_DIRTY_TARGET_LO, (uint32_t)k->dirty_area},
+        {TERN_REG_DIRTY_TARGET_HI, (uint32_t)(k->dirty_area >> 32)},
+        {TERN_REG_DIRTY_COMMAND, op},
     };
     int r = hal->ops->write32(hal, writes, sizeof writes / sizeof *writes);
-    for (int i = 0; !r && status & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
+    *status = TERN_DIRTY_STATUS_BUSY_MASK;
+    for (int i = 0; !r && *status & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
         if (i == BUSY_POLLS) {
             return tern_error(-EIO, "the dirty plane does not end its query of %u pages from page %u", count, first);
         }
-        r = hal->ops->read32(hal, TERN_REG_DIRTY_STATUS, &status);
+        r = hal->ops->read32(hal, TERN_REG_DIRTY_STATUS, status);
     }
-    if (!r && status & TERN_DIRTY_STATUS_ERROR_MASK) {
+    if (!r && *status & TERN_DIRTY_STATUS_ERROR_MASK) {
         r = tern_error(-EINVAL, "the dirty plane refused a query of %u pages from page %u", count, first);
+    }
+    return r;
+}
+
+static int check_range(const struct tern_kmd *kmd, uint32_t first, uint32_t count)
+{
+    const uint64_t pages = device_pages(kmd);
+    if (first > pages || count > pages - first) {
+        return tern_error(-EINVAL, "dirty query of %u pages from page %u, but the device has %llu", count, first,
+                          (unsigned long long)pages);
+    }
+    return 0;
+}
+
+/** Lines that the bitmap names, as many at a time as lie side by side. Needs no memory of the host's: what has been
+ *  cleared would be lost with it. */
+static int collect(struct tern_kmd *k, uint32_t first, uint32_t count, uint32_t *bits)
+{
+    const uint32_t block = first / BLOCK, blocks = (first + count - 1) / BLOCK - block + 1;
+    const uint32_t end = first + count; /* at most 2^22 */
+    const uint64_t lines_at = k->dirty_area + (uint64_t)lines_for(blocks) * LINE;
+    uint32_t lines[AT_ONCE][LINE / 4], named[LINE / 4]; /* named: of BLOCK blocks */
+    int r = 0;
+    for (uint32_t b = 0, n; !r && b < blocks; b += n ? n : 1) {
+        r = b % BLOCK ? 0 : tern_kmd_read(k, k->dirty_area + b / BLOCK * LINE, named, LINE);
+        const uint32_t left = blocks - b < BLOCK - b % BLOCK ? blocks - b : BLOCK - b % BLOCK;
+        for (n = 0; !r && n < AT_ONCE && n < left && tern_bits_get(named, b % BLOCK + n, 1); n++) {
+        }
+        r = n ? tern_kmd_read(k, lines_at + (uint64_t)b * LINE, lines, (size_t)n * LINE) : r;
+        for (uint32_t i = 0; !r && i < n; i++) {
+            const uint32_t start = (block + b + i) * BLOCK, from = start < first ? first : start,
+                           to = start + BLOCK < end ? start + BLOCK : end;
+            tern_bits_add(bits, from - first, lines[i], from - start, to - from);
+        }
     }
     return r;
 }
 
 int tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits)
 {
-    uint64_t pages = ((uint64_t)kmd->mem_pages * TERN_PAGE + (1ull << kmd->dirty_page_log2) - 1) >>
-        kmd->dirty_page_log2;
-    if (first > pages || count > pages - first) {
-        return tern_error(-EINVAL, "dirty query of %u pages from page %u, but the device has %llu", count, first,
-                          (unsigned long long)pages);
+    uint32_t status;
+    int r = check_range(kmd, first, count);
+    if (r) {
+        return r;
     }
-    memset(bits, 0, (count + 31ull) / 32 * 4);
-    for (uint32_t done = 0, n; done < count; done += n) {
-        uint32_t at = first + done, skew = at % 32;
-        n = count - done < PAGES_MAX ? count - done : PAGES_MAX;
-        int r = command(kmd, at, n, clear);
-        if (r) {
-            return r;
-        }
-        for (uint32_t i = 0, word = 0; i < n; i++) {
-            uint32_t bit = skew + i, to = done + i;
-            if (i == 0 || bit % 32 == 0) {
-                r = kmd->hal->ops->read32(kmd->hal, TERN_REG_DIRTY_WINDOW_WORD(bit / 32), &word);
-                if (r) {
-                    return r;
-                }
-            }
-            bits[to / 32] |= (word >> bit % 32 & 1u) << to % 32;
-        }
+    memset(bits, 0, tern_bits_bytes(count));
+    r = command(kmd, first, count, clear ? TERN_DIRTY_COMMAND_OP_QUERY_CLEAR : TERN_DIRTY_COMMAND_OP_QUERY, &status);
+    r = r || !count ? r : collect(kmd, first, count, bits);
+    if (!r && status & TERN_DIRTY_STATUS_BUS_ERROR_MASK) {
+        r = tern_error(-EIO, "memory refused the dirty bits of some of %u pages from page %u", count, first);
     }
-    return 0;
+    return r;
+}
+
+int tern_kmd_dirty_count(struct tern_kmd *kmd, uint32_t first, uint32_t count, uint32_t *dirty)
+{
+    uint32_t status;
+    int r = check_range(kmd, first, count);
+    r = r ? r : command(kmd, first, count, TERN_DIRTY_COMMAND_OP_COUNT, &status);
+    return r ? r : kmd->hal->ops->read32(kmd->hal, TERN_REG_DIRTY_FOUND, dirty);
 }

@@ -86,6 +86,9 @@ struct tern_kmd {
     uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
     uint32_t executors;    /**< User executors of an engine: of id 0 to executors - 1. */
     bool single_use, mem_clear;
+    /** Physical address of tern_kmd_dirty_area bytes, 64-byte aligned, for the dirty plane alone; the owner of memory
+     *  sets it. */
+    uint64_t dirty_area;
     bool page_requests;    /**< A kernel stops at an absent page until it is there, instead of a fault. */
     struct tern_kmd_engine engine[TERN_ENGINES_MAX];
     struct tern_engine_counters base[TERN_ENGINES_MAX]; /**< As they stood at probing. */
@@ -185,8 +188,14 @@ int tern_kmd_counters(struct tern_kmd *kmd, uint32_t engine, struct tern_engine_
 /**
  * The dirty plane as the hardware has it; for base.c, who follows memory has a basis (base.h).
  * Dirty bits of pages [first, first + count), pages of 1 << dirty_page_log2 bytes, from bit 0 of bits on (D2, D3, D6);
- * clear: atomically with the copy. A range of any length: one command per 8192 pages. -EINVAL: beyond memory.
+ * clear: atomically with the copy. One command of the device, which puts its result into the area at kmd->dirty_area.
+ * -EINVAL: beyond memory. -EIO: also if memory refuses a part of the result. Then bits are those that came; the pages
+ * of the others are dirty as before, or, of blocks that it could not name, all are.
  */
 int tern_kmd_dirty(struct tern_kmd *kmd, uint32_t first, uint32_t count, bool clear, uint32_t *bits);
+/** How many of these pages are dirty; changes nothing. -EINVAL: beyond memory. */
+int tern_kmd_dirty_count(struct tern_kmd *kmd, uint32_t first, uint32_t count, uint32_t *dirty);
+/** Bytes that the area must have for all memory. */
+uint32_t tern_kmd_dirty_area(const struct tern_kmd *kmd);
 
 #endif

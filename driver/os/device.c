@@ -280,7 +280,8 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     if (r) {
         goto fail;
     }
-    uint32_t reserved = dev->kmd.engines * tern_system_pages(dev);
+    const uint32_t reserved = tern_reserved_pages(dev);
+    dev->kmd.dirty_area = (uint64_t)dev->kmd.engines * tern_system_pages(dev) * TERN_PAGE;
     if (dev->kmd.mem_pages < reserved + 64) {
         r = tern_error(-EINVAL, "the device has %u pages of memory; %u is the least for %u engines", dev->kmd.mem_pages,
                        reserved + 64, dev->kmd.engines);

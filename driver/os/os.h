@@ -159,7 +159,7 @@ static inline void tern_device_saw(struct tern_device *dev, uint64_t time)
     }
 }
 /** The pages of an engine for paging buffers: two slots, then a context-save area. They lie
- * at the beginning of memory. */
+ * at the beginning of memory; behind those of the last engine lies the area of the dirty plane (kmd.h). */
 static inline uint32_t tern_system_pages(const struct tern_device *dev)
 {
     return 2 * TERN_SLOT_PAGES + dev->kmd.save_pages;
@@ -167,6 +167,11 @@ static inline uint32_t tern_system_pages(const struct tern_device *dev)
 static inline uint32_t tern_system_save(const struct tern_device *dev, uint32_t engine)
 {
     return engine * tern_system_pages(dev) + 2 * TERN_SLOT_PAGES;
+}
+/** Pages at the beginning of memory that are the driver's own. */
+static inline uint32_t tern_reserved_pages(const struct tern_device *dev)
+{
+    return dev->kmd.engines * tern_system_pages(dev) + (tern_kmd_dirty_area(&dev->kmd) + TERN_PAGE - 1) / TERN_PAGE;
 }
 int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy, struct tern_device **out);
 /** Device memory by physical address, with hal_lock held: -EIO. What the host writes is recorded (D7). */

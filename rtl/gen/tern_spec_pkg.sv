@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'h3a305a0c;
+  localparam logic [31:0] SPEC_HASH = 32'hb5d3a53f;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -47,22 +47,22 @@ package tern_spec_pkg;
   // registers: dirty; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DIRTY_FIRST = 14'h100;
   localparam logic [13:0] REG_DIRTY_COUNT = 14'h104;
-  localparam logic [13:0] REG_DIRTY_COMMAND = 14'h108;
+  localparam logic [13:0] REG_DIRTY_TARGET_LO = 14'h108;
+  localparam logic [13:0] REG_DIRTY_TARGET_HI = 14'h10c;
+  localparam logic [13:0] REG_DIRTY_COMMAND = 14'h110;
   localparam int REG_DIRTY_COMMAND_OP_LSB = 0;
   localparam int REG_DIRTY_COMMAND_OP_W = 2;
   localparam logic [1:0] REG_DIRTY_COMMAND_OP_QUERY = 2'h1;
   localparam logic [1:0] REG_DIRTY_COMMAND_OP_QUERY_CLEAR = 2'h2;
-  localparam logic [13:0] REG_DIRTY_STATUS = 14'h10c;
+  localparam logic [1:0] REG_DIRTY_COMMAND_OP_COUNT = 2'h3;
+  localparam logic [13:0] REG_DIRTY_STATUS = 14'h114;
   localparam int REG_DIRTY_STATUS_BUSY_LSB = 0;
   localparam int REG_DIRTY_STATUS_BUSY_W = 1;
   localparam int REG_DIRTY_STATUS_ERROR_LSB = 1;
   localparam int REG_DIRTY_STATUS_ERROR_W = 1;
-
-  // registers: dirty_window; byte addresses; a register of a repeated block is relative to its base
-  localparam logic [13:0] REG_DIRTY_WINDOW_BASE = 14'h800;
-  localparam int REG_DIRTY_WINDOW_STRIDE = 4;
-  localparam int REG_DIRTY_WINDOW_COUNT = 512;
-  localparam logic [13:0] REG_DIRTY_WINDOW_WORD = 14'h0;
+  localparam int REG_DIRTY_STATUS_BUS_ERROR_LSB = 2;
+  localparam int REG_DIRTY_STATUS_BUS_ERROR_W = 1;
+  localparam logic [13:0] REG_DIRTY_FOUND = 14'h118;
 
   // registers: engine; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_ENGINE_BASE = 14'h1000;

@@ -1,47 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dirty-bitplane: one bit per 2^PAGE_LOG2 bytes of device memory (D1-D3), set by every write, read and cleared by
-// commands of the dirty register block.
+// The dirty-bitplane of a memory port: a bit for each page (D1-D3), set by every write, read and changed by the
+// accesses of dirty_command; and a mark for each line of LINE bits, so that a command need not read a line without one.
 //
-// Contract: set_valid_i and set_ready_o: from now on the page counts as written; every command that reads the bit later
-// finds it, and it stays until a query_clear of a range with this page has reported it. A write is marked after memory
-// has taken it and before it is answered: marked earlier, a query_clear between the two would lose it. A command copies
-// one word of 32 bits in each cycle in which no write comes, or when it has waited for PATIENCE cycles; it clears a
-// word's bits in the same access that reports them. After reset the plane clears itself, and set_ready_o is low until
-// then. One access a cycle, three stages, read-modify-write: one set of memory blocks with one read and one write port.
-// A word that is still in the pipe is forwarded, so writes to one page follow each other without a gap. Preemption
-// saves nothing of it: the plane belongs to the memory, not to a context.
+// Contract: set_valid_i and set_ready_o: from now on the page counts as written. A write is marked after memory has
+// taken it and before it is answered: marked earlier, a query_clear between the two would lose it. An access reports a
+// word's bits within its mask, two cycles later, and clears or sets the bits of the mask in the same operation; it is
+// taken in a cycle in which no write comes, or when it has waited for PATIENCE cycles. The accesses to a line come
+// together, its first word with acc_first_i, its last with acc_last_i. Between two lines a line without a mark has no
+// bit set, but for writes of the last three cycles; after an access to a line it has a mark only if it has a bit set.
+// After reset the plane clears itself, and set_ready_o is low until then. One access a cycle, three stages,
+// read-modify-write: one set of memory blocks with one read and one write port. A word that is still in the pipe is
+// forwarded, so writes to one page follow each other without a gap. Marks change where the words are written, so both
+// change in the same order. Preemption saves nothing of it: the plane belongs to the memory, not to a context.
 module dirty_plane #(
-    parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that there is room for
-    parameter int PAGE_LOG2 = 12,
-    parameter int PATIENCE  = 15
+    parameter int UNITS    = 1 << 20,  // bits of the plane
+    parameter int LINE     = 512,      // bits of a mark
+    parameter int WORD     = 128,      // bits of an access; divides LINE
+    parameter int TAG_W    = 1,
+    parameter int PATIENCE = 15
 ) (
-    input  logic        clk_i,
-    input  logic        rst_i,
-    input  logic [22:0] mem_pages_i,   // 4 KiB pages of the device
-    input  logic        set_valid_i,
-    output logic        set_ready_o,
-    input  logic [21:0] set_page_i,    // 4 KiB page
-    input  logic        cmd_valid_i,   // pulse; ignored while busy
-    input  logic [ 1:0] cmd_op_i,
-    input  logic [31:0] cmd_first_i,
-    input  logic [31:0] cmd_count_i,
-    output logic        busy_o,
-    output logic        error_o,
-    input  logic [ 8:0] window_addr_i,
-    output logic [31:0] window_data_o  // one cycle later
+    input  logic             clk_i,
+    input  logic             rst_i,
+    input  logic             set_valid_i,
+    output logic             set_ready_o,
+    input  logic [     21:0] set_unit_i,
+    // accesses of commands
+    input  logic             acc_valid_i,
+    output logic             acc_ready_o,
+    input  logic             acc_first_i,  // word of its line
+    input  logic             acc_last_i,
+    input  logic             acc_clear_i,
+    input  logic             acc_set_i,
+    input  logic [     21:0] acc_word_i,
+    input  logic [ WORD-1:0] acc_mask_i,
+    input  logic [TAG_W-1:0] acc_tag_i,
+    output logic             got_valid_o,
+    output logic [ WORD-1:0] got_data_o,
+    output logic [TAG_W-1:0] got_tag_o,
+    // marks of lines 64 * look_i and on, at once
+    input  logic [     15:0] look_i,
+    output logic [     63:0] marks_o
 );
-  localparam int UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);  // bits of the plane
-  localparam int WORDS = (UNITS + 31) / 32;
+  localparam int LINES = (UNITS + LINE - 1) / LINE;
+  localparam int PER = LINE / WORD;  // words of a line
+  localparam int WORDS = LINES * PER;
+  localparam int BLOCKS = (LINES + 63) / 64;
+  localparam int WORD_LOG2 = $clog2(WORD);
+  localparam int PER_LOG2 = $clog2(PER);
   localparam int ADDR_W = WORDS > 1 ? $clog2(WORDS) : 1;
+  localparam int BLOCK_W = BLOCKS > 1 ? $clog2(BLOCKS) : 1;
+  localparam int WAIT_W = $clog2(PATIENCE + 1);
 
   generate
-    if (PAGE_LOG2 < 12 || PAGE_LOG2 > 30 || MEM_PAGES < 1 || MEM_PAGES > (1 << 22)) begin : g_check
-      $error("dirty_plane: PAGE_LOG2 or MEM_PAGES out of range");
+    if (UNITS < 1 || UNITS > (1 << 22) || WORD < 2 || WORD != 1 << WORD_LOG2 || PER != 1 << PER_LOG2) begin : g_check
+      $error("dirty_plane: UNITS, LINE or WORD out of range");
     end
   endgenerate
 
-  logic [31:0] plane[0:WORDS-1];
-  logic [31:0] window[0:511];
+  logic [WORD-1:0] plane[0:WORDS-1];
+  logic [63:0] marks[0:BLOCKS-1];
 
   // Clearing after reset
   logic clearing_q;
@@ -56,105 +73,70 @@ module dirty_plane #(
     end
   end
 
-  // Command: words [word_q, last_word_q] of the plane, to window words slot_q and on
-  logic copying_q, clears_q, take_query, refuse;
-  logic [ADDR_W-1:0] word_q, last_word_q;
-  logic [8:0] slot_q;
-  logic [9:0] window_words_q;  // that hold the last result; the others read zero
-  logic [4:0] first_bit_q, last_bit_q;
-  logic [31:0] range, units;
-  logic [32:0] range_end;
+  // Stage 0: writes first, unless an access has lost its patience. Memory is read.
+  logic [WAIT_W-1:0] waited_q;
+  logic impatient_q, take_set, take_acc;
+  logic [ADDR_W-1:0] addr_0, set_word;
+  logic [WORD-1:0] set_mask;
 
-  assign units = ({9'b0, mem_pages_i} + 32'((1 << (PAGE_LOG2 - 12)) - 1)) >> (PAGE_LOG2 - 12);
-  assign range_end = {1'b0, cmd_first_i} + {1'b0, cmd_count_i};
-  assign refuse = (cmd_op_i != 2'd1 && cmd_op_i != 2'd2) || cmd_count_i > 32'd8192 || range_end > {1'b0, units};
-  assign range = (slot_q == '0 ? 32'hffffffff << first_bit_q : 32'hffffffff) &
-      (word_q == last_word_q ? 32'hffffffff >> ~last_bit_q : 32'hffffffff);
-
-  always_ff @(posedge clk_i) begin
-    if (cmd_valid_i && !busy_o) begin
-      error_o <= refuse;
-      if (!refuse) begin
-        copying_q <= cmd_count_i != '0;
-        clears_q <= cmd_op_i == 2'd2;
-        word_q <= ADDR_W'(cmd_first_i >> 5);
-        last_word_q <= ADDR_W'((range_end - 33'd1) >> 5);
-        first_bit_q <= cmd_first_i[4:0];
-        last_bit_q <= 5'(range_end - 33'd1);
-        slot_q <= '0;
-        window_words_q <= '0;
-      end
-    end
-    if (take_query) begin
-      copying_q <= word_q != last_word_q;
-      word_q <= word_q + 1'b1;
-      slot_q <= slot_q + 1'b1;
-      window_words_q <= {1'b0, slot_q} + 10'd1;
-    end
-    if (rst_i) begin
-      copying_q <= 1'b0;
-      error_o <= 1'b0;
-      window_words_q <= '0;
-    end
-  end
-
-  // Stage 0: writes first, unless the query has lost its patience. Memory is read.
-  logic [$clog2(PATIENCE+1)-1:0] waited_q;
-  logic impatient_q, take_set;
-  logic [ADDR_W-1:0] addr_0;
-  logic [21:0] set_unit;
-
-  assign set_unit = set_page_i >> (PAGE_LOG2 - 12);
+  assign set_word = ADDR_W'(set_unit_i >> WORD_LOG2);
+  assign set_mask = WORD'(1) << WORD_LOG2'(set_unit_i);
   assign set_ready_o = !clearing_q && !impatient_q;
+  assign acc_ready_o = !clearing_q && (!set_valid_i || impatient_q);
   assign take_set = set_valid_i && set_ready_o;
-  assign take_query = copying_q && !clearing_q && (!set_valid_i || impatient_q);
-  assign addr_0 = take_query ? word_q : ADDR_W'(set_unit >> 5);
+  assign take_acc = acc_valid_i && acc_ready_o;
+  assign addr_0 = take_acc ? ADDR_W'(acc_word_i) : set_word;
 
   always_ff @(posedge clk_i) begin
-    if (take_query || !copying_q) {impatient_q, waited_q} <= '0;
+    if (take_acc || !acc_valid_i) {impatient_q, waited_q} <= '0;
     else if (!impatient_q) begin
-      impatient_q <= waited_q == ($clog2(PATIENCE + 1))'(PATIENCE - 1);
+      impatient_q <= waited_q == WAIT_W'(PATIENCE - 1);
       waited_q <= waited_q + 1'b1;
     end
     if (rst_i) {impatient_q, waited_q} <= '0;
   end
 
   // Stage 1: forward what is newer than what was read. Stage 2: modify, write. Stage 3: what was written last.
-  logic valid_1_q, valid_2_q, valid_3_q, query_1_q, query_2_q;
+  logic valid_1_q, valid_2_q, valid_3_q, acc_1_q, acc_2_q, set_1_q, set_2_q, clear_1_q, clear_2_q;
+  logic first_1_q, first_2_q, last_1_q, last_2_q;
   logic [ADDR_W-1:0] addr_1_q, addr_2_q, addr_3_q;
-  logic [31:0] read_1_q, set_1_q, range_1_q, clear_1_q;
-  logic [31:0] old_2_q, set_2_q, range_2_q, clear_2_q, new_2, new_3_q;
-  logic [8:0] slot_1_q, slot_2_q;
+  logic [WORD-1:0] read_1_q, mask_1_q, old_2_q, mask_2_q, new_2, new_3_q;
+  logic [TAG_W-1:0] tag_1_q, tag_2_q;
 
-  assign new_2 = (old_2_q & ~clear_2_q) | set_2_q;
-  assign busy_o = copying_q || (valid_1_q && query_1_q) || (valid_2_q && query_2_q);
+  assign new_2 = set_2_q ? old_2_q | mask_2_q : clear_2_q ? old_2_q & ~mask_2_q : old_2_q;
+  assign got_valid_o = valid_2_q && acc_2_q;
+  assign got_data_o = old_2_q & mask_2_q;
+  assign got_tag_o = tag_2_q;
 
   always_ff @(posedge clk_i) begin
-    valid_1_q <= take_set || take_query;
-    if (take_set || take_query) begin
+    valid_1_q <= take_set || take_acc;
+    if (take_set || take_acc) begin
       read_1_q <= plane[addr_0];
       addr_1_q <= addr_0;
-      query_1_q <= take_query;
-      slot_1_q <= slot_q;
-      set_1_q <= take_set ? 32'd1 << set_unit[4:0] : '0;
-      range_1_q <= range;
-      clear_1_q <= take_query && clears_q ? range : '0;
+      acc_1_q <= take_acc;
+      set_1_q <= take_set || acc_set_i;
+      clear_1_q <= take_acc && acc_clear_i;
+      first_1_q <= take_acc && acc_first_i;
+      last_1_q <= take_acc && acc_last_i;
+      mask_1_q <= take_acc ? acc_mask_i : set_mask;
+      tag_1_q <= acc_tag_i;
     end
     valid_2_q <= valid_1_q;
     if (valid_1_q) begin
       old_2_q <= valid_2_q && addr_2_q == addr_1_q ? new_2 : valid_3_q && addr_3_q == addr_1_q ? new_3_q : read_1_q;
       addr_2_q <= addr_1_q;
-      query_2_q <= query_1_q;
-      slot_2_q <= slot_1_q;
+      acc_2_q <= acc_1_q;
       set_2_q <= set_1_q;
-      range_2_q <= range_1_q;
       clear_2_q <= clear_1_q;
+      first_2_q <= first_1_q;
+      last_2_q <= last_1_q;
+      mask_2_q <= mask_1_q;
+      tag_2_q <= tag_1_q;
     end
     valid_3_q <= valid_2_q;
     if (valid_2_q) begin
       addr_3_q <= addr_2_q;
       new_3_q <= new_2;
-      if (query_2_q) window[slot_2_q] <= old_2_q & range_2_q;
     end
     if (clearing_q) plane[clear_q] <= '0;
     else if (valid_2_q) plane[addr_2_q] <= new_2;
@@ -165,50 +147,95 @@ module dirty_plane #(
     end
   end
 
-  // Window
-  logic [31:0] window_q;
-  logic blank_q;
-  assign window_data_o = blank_q ? '0 : window_q;
+  // Marks: a write sets its line's; the first access to a line takes the mark, the last one gives it back if a bit is
+  // set in one of the words as they were left.
+  logic left_q, left;  // in the words before; with this one
+  logic [BLOCK_W-1:0] block_2;
+  logic [63:0] mark_2;
+  assign block_2 = BLOCK_W'(addr_2_q >> (PER_LOG2 + 6));
+  assign mark_2 = 64'd1 << 6'(addr_2_q >> PER_LOG2);
+  assign left = (left_q && !first_2_q) || new_2 != '0;
+  assign marks_o = look_i < 16'(BLOCKS) ? marks[BLOCK_W'(look_i)] : '0;
+
   always_ff @(posedge clk_i) begin
-    window_q <= window[window_addr_i];
-    blank_q  <= {1'b0, window_addr_i} >= window_words_q;
+    if (got_valid_o) left_q <= left;
+    if (clearing_q) begin
+      if ({1'b0, clear_q} < (ADDR_W + 1)'(BLOCKS)) marks[BLOCK_W'(clear_q)] <= '0;
+    end else if (valid_2_q)
+      marks[block_2] <= (marks[block_2] & ~(first_2_q ? mark_2 : '0)) |
+          (!acc_2_q || (last_2_q && left) ? mark_2 : '0);
   end
 
+  logic unused;
+  assign unused = &{1'b0, acc_word_i};
+
 `ifdef FORMAL
-  // One page, whichever: owed_q says that it was written and no query_clear has reported it since. Then its bit is in
-  // the memory or in the pipe, the report of a query_clear contains it (no write is lost), and only such a report takes
-  // it away. clean_q says that it was not written since it was cleared: then it is not reported.
+  // One page, whichever: owed_q says that it was written and no access has cleared it since. Then its bit is in the
+  // memory or in the pipe, an access that reports it reports it set (no write is lost), and only one that clears it
+  // takes it away. clean_q says that it was neither written nor set since it was cleared: then it is not reported.
   (* anyconst *) logic [21:0] page;
   logic started_q = 1'b0, owed_q = 1'b0, clean_q = 1'b0;
   logic [ADDR_W-1:0] p_word;
-  logic [4:0] p_bit;
-  logic sets_0, asks_0, hit_1, hit_2, hit_3, p_newest, p_pending;
-  assign p_word = ADDR_W'(page >> (PAGE_LOG2 - 12) >> 5);
-  assign p_bit = 5'(page >> (PAGE_LOG2 - 12));
-  assign sets_0 = take_set && set_unit == page >> (PAGE_LOG2 - 12);
-  assign asks_0 = take_query && word_q == p_word && range[p_bit];
+  logic [WORD_LOG2-1:0] p_bit;
+  logic sets_0, asks_0, hit_1, hit_2, hit_3, p_newest, p_pending, p_mark, p_read;
+  assign p_word = ADDR_W'(page >> WORD_LOG2);
+  assign p_bit = WORD_LOG2'(page);
+  assign sets_0 = (take_set && set_unit_i == page) ||
+      (take_acc && acc_set_i && ADDR_W'(acc_word_i) == p_word && acc_mask_i[p_bit]);
+  assign asks_0 = take_acc && !acc_set_i && ADDR_W'(acc_word_i) == p_word && acc_mask_i[p_bit];
   assign hit_1 = valid_1_q && addr_1_q == p_word;
   assign hit_2 = valid_2_q && addr_2_q == p_word;
   assign hit_3 = valid_3_q && addr_3_q == p_word;
+  assign p_mark = marks[BLOCK_W'(page >> (WORD_LOG2 + PER_LOG2 + 6))][6'(page >> (WORD_LOG2 + PER_LOG2))];
+  assign p_read = plane[p_word][p_bit];
   // The bit as it will be when the pipe has drained
-  assign p_newest = hit_2 ? new_2[p_bit] : plane[p_word][p_bit];
-  assign p_pending = hit_1 ? (p_newest && !clear_1_q[p_bit]) || set_1_q[p_bit] : p_newest;
+  assign p_newest = hit_2 ? new_2[p_bit] : p_read;
+  assign p_pending = !hit_1 || !mask_1_q[p_bit] ? p_newest : set_1_q || (p_newest && !clear_1_q);
 
+  // Accesses come line by line: next is the word that must follow while a line is open, as seen before stage 0, before
+  // stage 1 (o1, n1), before stage 2 (o2, n2) and behind it.
+  logic open_q, open_2_q, o1, o2, line_1, line_2, mine, passed;
+  logic [ADDR_W-1:0] next_q, next_2_q, n1, n2;
+  assign line_1 = valid_1_q && acc_1_q;
+  assign line_2 = valid_2_q && acc_2_q;
+  assign o2 = line_2 ? !last_2_q : open_2_q;
+  assign n2 = line_2 ? addr_2_q + 1'b1 : next_2_q;
+  assign o1 = line_1 ? !last_1_q : o2;
+  assign n1 = line_1 ? addr_1_q + 1'b1 : n2;
+  // of the page's line: its first word has passed stage 2 and its last has not; and so has the page's own
+  assign mine = open_2_q && next_2_q >> PER_LOG2 == p_word >> PER_LOG2;
+  assign passed = next_2_q > p_word;
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
     if (sets_0) begin
       owed_q  <= 1'b1;
       clean_q <= 1'b0;
-    end else if (asks_0 && clears_q) begin
+    end else if (asks_0 && acc_clear_i) begin
       owed_q  <= 1'b0;
       clean_q <= 1'b1;
+    end
+    if (take_acc) begin
+      open_q <= !acc_last_i;
+      next_q <= ADDR_W'(acc_word_i) + 1'b1;
+    end
+    if (line_2) begin
+      open_2_q <= o2;
+      next_2_q <= n2;
     end
     if (rst_i) begin
       owed_q  <= 1'b0;
       clean_q <= 1'b0;
+      open_q  <= 1'b0;
+      open_2_q <= 1'b0;
     end
   end
-  // What the query in stage 0 will report is what is pending now.
+  function automatic logic starts(input logic [ADDR_W-1:0] word);
+    starts = (word & ADDR_W'(PER - 1)) == '0;
+  endfunction
+  function automatic logic finishes(input logic [ADDR_W-1:0] word);
+    finishes = (word & ADDR_W'(PER - 1)) == ADDR_W'(PER - 1);
+  endfunction
+  // What an access in stage 0 will report is what is pending now.
   logic asks_1_q, asks_2_q, told_1_q, told_2_q;
   always_ff @(posedge clk_i) begin
     asks_1_q <= asks_0;
@@ -222,23 +249,38 @@ module dirty_plane #(
   end
   always_comb begin
     assume (rst_i == !started_q);
-    assume (page >> (PAGE_LOG2 - 12) < UNITS);
-    assume ({1'b0, set_page_i} < mem_pages_i && mem_pages_i <= 23'(MEM_PAGES));
+    assume (page < UNITS && set_unit_i < UNITS);
+    assume (acc_word_i < WORDS && !(acc_set_i && acc_clear_i));
+    assume (acc_first_i == starts(ADDR_W'(acc_word_i)) && acc_last_i == finishes(ADDR_W'(acc_word_i)));
+    assume (open_q ? ADDR_W'(acc_word_i) == next_q : acc_first_i);
     if (started_q) begin
       // at the report
-      if (asks_2_q) assert (valid_2_q && query_2_q && addr_2_q == p_word && range_2_q[p_bit]);
-      if (asks_2_q) assert (old_2_q[p_bit] == told_2_q);
-      if (asks_1_q) assert (valid_1_q && query_1_q && addr_1_q == p_word && range_1_q[p_bit]);
+      if (asks_2_q) assert (valid_2_q && acc_2_q && addr_2_q == p_word && mask_2_q[p_bit]);
+      if (asks_2_q) assert (got_data_o[p_bit] == told_2_q);
+      if (asks_1_q) assert (valid_1_q && acc_1_q && addr_1_q == p_word && mask_1_q[p_bit]);
       if (asks_1_q) assert (told_1_q == p_newest);
       // what is owed is pending, what is clean is not; nothing else changes the bit
       if (owed_q) assert (p_pending);
       if (clean_q) assert (!p_pending);
+      // a line with a bit set has its mark, unless its words are being read: then it comes back
+      if (!clearing_q && p_read && !mine) assert (p_mark);
+      if (!clearing_q && p_read && mine && passed) assert (p_mark || left_q);
       // induction: what the pipe holds
-      if (hit_3) assert (new_3_q[p_bit] == plane[p_word][p_bit]);
-      if (hit_2) assert (old_2_q[p_bit] == plane[p_word][p_bit]);
-      if (hit_1) assert (read_1_q[p_bit] == plane[p_word][p_bit] || hit_2 || hit_3);
-      if (valid_1_q && hit_1 && set_1_q[p_bit]) assert (!query_1_q);
-      if (clearing_q) assert (!valid_1_q && !valid_2_q && !owed_q && !clean_q);
+      if (hit_3) assert (new_3_q[p_bit] == p_read);
+      if (hit_2) assert (old_2_q[p_bit] == p_read);
+      if (hit_1) assert (read_1_q[p_bit] == p_read || hit_2 || hit_3);
+      if (valid_1_q && !acc_1_q) assert (set_1_q && !clear_1_q && !first_1_q && !last_1_q);
+      if (valid_2_q && !acc_2_q) assert (set_2_q && !clear_2_q && !first_2_q && !last_2_q);
+      if (valid_1_q) assert (addr_1_q < WORDS);
+      if (valid_2_q) assert (addr_2_q < WORDS);
+      if (line_1) assert (first_1_q == starts(addr_1_q) && last_1_q == finishes(addr_1_q));
+      if (line_2) assert (first_2_q == starts(addr_2_q) && last_2_q == finishes(addr_2_q));
+      if (line_2) assert (open_2_q ? addr_2_q == next_2_q : first_2_q);
+      if (line_1) assert (o2 ? addr_1_q == n2 : first_1_q);
+      assert (open_q == o1 && (!o1 || next_q == n1));
+      if (open_2_q) assert (next_2_q < WORDS && !starts(next_2_q));
+      if (clearing_q) assert (clear_q <= p_word || !p_read);
+      if (clearing_q) assert (!valid_1_q && !valid_2_q && !owed_q && !clean_q && !open_q && !open_2_q);
     end
   end
 `endif

@@ -7,6 +7,9 @@
 // mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
 // atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
 // writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
+// The lines that a dirty command writes are a third user of the write port, in cycles in which the others leave it, or
+// once they have waited for DIRTY_PATIENCE cycles; they set no dirty bit, and do not pass the gate: no engine may use
+// the target of a command while it goes on.
 // A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
 // Preemption saves nothing of it: an engine's channel is drained first.
 module mem_fabric #(
@@ -14,7 +17,8 @@ module mem_fabric #(
     parameter int TAG_W     = 11,
     parameter int PAGE_LOG2 = 12,       // bytes of a dirty bit
     parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that the dirty plane has room for
-    parameter int ID_W      = 6
+    parameter int ID_W      = 6,
+    parameter int DIRTY_WORD = 128      // bits of the dirty plane that an access reads
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -40,10 +44,11 @@ module mem_fabric #(
     input  logic [              1:0] dirty_op_i,
     input  logic [             31:0] dirty_first_i,
     input  logic [             31:0] dirty_count_i,
+    input  logic [             63:0] dirty_target_i,
     output logic                     dirty_busy_o,
     output logic                     dirty_error_o,
-    input  logic [              8:0] dirty_addr_i,
-    output logic [             31:0] dirty_data_o,
+    output logic                     dirty_bus_error_o,
+    output logic [             31:0] dirty_found_o,
     // AXI4 master
     output logic                     m_axi_arvalid_o,
     input  logic                     m_axi_arready_i,
@@ -78,11 +83,14 @@ module mem_fabric #(
   localparam int HASH_W = 11;
   localparam int ENG_W = 3;
   localparam int META_W = ENG_W + TAG_W + HASH_W;  // of a request in flight
+  localparam int DIRTY_PATIENCE = 15;
+  localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
+  localparam int DIRTY_TAG_W = 16;
   localparam logic [1:0] REFUSED = 2'd3;           // class, after MEM_READ, MEM_WRITE, MEM_ATOMIC
 
   generate
-    if (ENGINES < 1 || ENGINES > 8 || ID_W < 6) begin : g_check
-      $error("mem_fabric: ENGINES or ID_W out of range");
+    if (ENGINES < 1 || ENGINES > 8 || ID_W < 6 || PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_check
+      $error("mem_fabric: ENGINES, ID_W or PAGE_LOG2 out of range");
     end
   endgenerate
 
@@ -202,10 +210,10 @@ module mem_fabric #(
   logic [META_W:0] r_meta;
 
   always_ff @(posedge clk_i) begin
-    plain_valid_q <= wr_plain;
-    if (wr_plain) begin
-      plain_line_q <= wr_line;
-      plain_be_q <= wr_be;
+    plain_valid_q <= wr_plain || (out_asks && wr_port_ready);
+    if (wr_plain || out_asks) begin
+      plain_line_q <= out_asks ? out_line : wr_line;
+      plain_be_q <= out_asks ? '1 : wr_be;
     end
     if (rst_i) plain_valid_q <= 1'b0;
   end
@@ -241,24 +249,38 @@ module mem_fabric #(
       .rerror_i(m_axi_rresp_i[1])
   );
 
-  // Writes: those of the atomic unit first, one at a time if engines wait; meta {1, engine, record} is one of those.
-  logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error;
-  logic [META_W:0] b_meta;
+  // Writes: those of the atomic unit first, one at a time if engines wait; meta {01, engine, record} is one of those.
+  // Lines of a dirty command when neither has one, or when they have waited; meta {1, slot} is one of those.
+  logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error, b_out;
+  logic [META_W+1:0] b_meta;
   logic [21:0] b_page;
-  assign wt_asks = wt_valid && wt_first;
-  assign wr_free = wr_port_ready && !wt_asks;
+  logic out_valid, out_asks;
+  logic [3:0] out_waited_q, out_slot, out_bank;
+  logic [27:0] out_line;
+  logic [511:0] out_data;
+  assign out_bank = out_line[3:0] ^ out_line[9:6];
+  assign out_asks = out_valid && !bank_full[out_bank] &&
+      (!(wt_valid || wr_waits) || out_waited_q == 4'(DIRTY_PATIENCE));
+  assign wt_asks = wt_valid && wt_first && !out_asks;
+  assign wr_free = wr_port_ready && !wt_asks && !out_asks;
   assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
-  assign wt_ready = wr_port_ready && wt_first && !bank_full[wt_bank];
+  assign wt_ready = wr_port_ready && wt_first && !out_asks && !bank_full[wt_bank];
+  always_ff @(posedge clk_i)
+    if (!out_valid || (out_asks && wr_port_ready)) out_waited_q <= '0;
+    else if (out_waited_q != 4'(DIRTY_PATIENCE)) out_waited_q <= out_waited_q + 1'b1;
   mem_turn u_wr_turn (
       .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain),
       .first_o(wt_first)
   );
-  axi_write #(.META_W(META_W + 1), .ID_W(ID_W)) u_write (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i((wt_asks && !bank_full[wt_bank]) || wr_plain),
-      .req_ready_o(wr_port_ready), .bank_full_o(bank_full), .req_bank_i(wt_asks ? wt_bank : wr_bank),
-      .req_line_i(wt_asks ? wt_line : wr_line), .req_data_i(wt_asks ? wt_data : wr_wdata),
-      .req_be_i(wt_asks ? wt_be : wr_be),
-      .req_meta_i(wt_asks ? {1'b1, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {1'b0, wr_meta}),
+  axi_write #(.META_W(META_W + 2), .ID_W(ID_W)) u_write (
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i(out_asks || (wt_asks && !bank_full[wt_bank]) || wr_plain),
+      .req_ready_o(wr_port_ready), .bank_full_o(bank_full),
+      .req_bank_i(out_asks ? out_bank : wt_asks ? wt_bank : wr_bank),
+      .req_line_i(out_asks ? out_line : wt_asks ? wt_line : wr_line),
+      .req_data_i(out_asks ? out_data : wt_asks ? wt_data : wr_wdata),
+      .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_be),
+      .req_meta_i(out_asks ? {2'b10, META_W'(out_slot)} :
+                  wt_asks ? {2'b01, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {2'b00, wr_meta}),
       .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
       .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
       .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),
@@ -281,7 +303,8 @@ module mem_fabric #(
   logic c_valid, c_direct, b_goes, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
   logic [META_W-ENG_W-1:0] c_meta;
   logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // known sooner than the rest of an atomic's meta
-  assign b_goes = b_valid && set_ready;
+  assign b_out = b_valid && b_meta[META_W+1];
+  assign b_goes = b_valid && !b_out && set_ready;
   assign c_direct = direct_valid && (!b_goes || !c_last_direct_q);
   assign c_valid = direct_valid || b_goes;
   assign c_atomic = c_direct || b_meta[META_W];
@@ -293,7 +316,7 @@ module mem_fabric #(
   assign c_hash = c_meta[HASH_W-1:0];
   assign c_error = !c_direct && b_error;
   assign c_done = c_valid && c_wins;
-  assign b_ready = c_done && !c_direct;
+  assign b_ready = (c_done && !c_direct) || b_out;
   assign direct_ready = c_done && c_direct;
 
   // What ended: reads
@@ -352,10 +375,29 @@ module mem_fabric #(
     end
   end
 
-  dirty_plane #(.MEM_PAGES(MEM_PAGES), .PAGE_LOG2(PAGE_LOG2)) u_dirty (
-      .clk_i, .rst_i, .mem_pages_i, .set_valid_i(c_done && !c_direct), .set_ready_o(set_ready), .set_page_i(b_page),
-      .cmd_valid_i(dirty_valid_i), .cmd_op_i(dirty_op_i), .cmd_first_i(dirty_first_i), .cmd_count_i(dirty_count_i),
-      .busy_o(dirty_busy_o), .error_o(dirty_error_o), .window_addr_i(dirty_addr_i), .window_data_o(dirty_data_o)
+  // The dirty plane of this port, and what carries out commands
+  logic acc_valid, acc_ready, acc_first, acc_last, acc_clear, acc_set, got_valid;
+  logic [21:0] acc_word;
+  logic [DIRTY_WORD-1:0] acc_mask, got_data;
+  logic [DIRTY_TAG_W-1:0] acc_tag, got_tag;
+  logic [15:0] look;
+  logic [63:0] marks;
+  dirty_plane #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .TAG_W(DIRTY_TAG_W)) u_plane (
+      .clk_i, .rst_i, .set_valid_i(c_done && !c_direct), .set_ready_o(set_ready),
+      .set_unit_i(b_page >> (PAGE_LOG2 - 12)), .acc_valid_i(acc_valid), .acc_ready_o(acc_ready),
+      .acc_first_i(acc_first), .acc_last_i(acc_last), .acc_clear_i(acc_clear), .acc_set_i(acc_set),
+      .acc_word_i(acc_word), .acc_mask_i(acc_mask), .acc_tag_i(acc_tag), .got_valid_o(got_valid),
+      .got_data_o(got_data), .got_tag_o(got_tag), .look_i(look), .marks_o(marks)
+  );
+  dirty_command #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .PAGE_LOG2(PAGE_LOG2), .TAG_W(DIRTY_TAG_W)) u_dirty (
+      .clk_i, .rst_i, .mem_pages_i, .cmd_valid_i(dirty_valid_i), .cmd_op_i(dirty_op_i), .cmd_first_i(dirty_first_i),
+      .cmd_count_i(dirty_count_i), .cmd_target_i(dirty_target_i), .busy_o(dirty_busy_o), .error_o(dirty_error_o),
+      .bus_error_o(dirty_bus_error_o), .found_o(dirty_found_o), .acc_valid_o(acc_valid), .acc_ready_i(acc_ready),
+      .acc_first_o(acc_first), .acc_last_o(acc_last), .acc_clear_o(acc_clear), .acc_set_o(acc_set),
+      .acc_word_o(acc_word), .acc_mask_o(acc_mask), .acc_tag_o(acc_tag), .got_valid_i(got_valid),
+      .got_data_i(got_data), .got_tag_i(got_tag), .look_o(look), .marks_i(marks), .wr_valid_o(out_valid),
+      .wr_ready_i(out_asks && wr_port_ready), .wr_line_o(out_line), .wr_data_o(out_data), .wr_slot_o(out_slot),
+      .done_valid_i(b_out), .done_slot_i(b_meta[3:0]), .done_error_i(b_error)
   );
 
   logic unused;

@@ -2,12 +2,11 @@
 // The device's registers (docs/spec/registers.yaml) behind an AXI4-Lite slave of 16 KiB.
 //
 // Contract: one access at a time, reads and writes in turn; every access is answered, with OKAY, within a few cycles; a
-// write takes all four bytes, and its answer comes when its effect shows, in the interrupt line too. The blocks dev,
-// dirty and dirty_window are here; an engine's block is in the engine, which answers reg_addr_o combinationally. The
+// write takes all four bytes, and its answer comes when its effect shows, in the interrupt line too. The blocks dev
+// and dirty are here; an engine's block is in the engine, which answers reg_addr_o combinationally. The
 // device time counts cycles since reset. irq_o is a level.
 // Preemption saves nothing of it.
-// A cycle between address and data gives the dirty window its memory's read, and keeps the
-// read multiplexer off the bus.
+// A cycle between address and data keeps the read multiplexer off the bus.
 module tern_regs #(
     parameter int ENGINES      = 2,
     parameter int LANES        = 16,
@@ -50,10 +49,11 @@ module tern_regs #(
     output logic [           1:0] dirty_op_o,
     output logic [          31:0] dirty_first_o,
     output logic [          31:0] dirty_count_o,
+    output logic [          63:0] dirty_target_o,
     input  logic                  dirty_busy_i,
     input  logic                  dirty_error_i,
-    output logic [           8:0] dirty_addr_o,
-    input  logic [          31:0] dirty_data_i
+    input  logic                  dirty_bus_error_i,
+    input  logic [          31:0] dirty_found_i
 );
   localparam logic [1:0] S_IDLE = 2'd0, S_WAIT = 2'd1, S_DO = 2'd2, S_ANSWER = 2'd3;
   localparam logic [2:0] SETTLE = 3'd4;  // cycles from a write to the interrupt line
@@ -66,7 +66,7 @@ module tern_regs #(
   logic write_q;
   logic [13:0] addr_q;
   logic [31:0] wdata_q, rdata_q, read;
-  logic [63:0] time_q;
+  logic [63:0] time_q, target_q;
   logic [31:0] time_hi_q, first_q, count_q;
   logic [ENGINES-1:0] enable_q;
   logic [1:0] op_q;
@@ -82,11 +82,11 @@ module tern_regs #(
   assign engine_at = addr_q[12:10] - tern_spec_pkg::REG_ENGINE_BASE[12:10];
   assign reg_addr_o = addr_q[9:0];
   assign reg_wdata_o = wdata_q;
-  assign dirty_addr_o = addr_q[10:2];
   assign dirty_valid_o = command_q;
   assign dirty_op_o = op_q;
   assign dirty_first_o = first_q;
   assign dirty_count_o = count_q;
+  assign dirty_target_o = target_q;
   assign time_o = time_q;
   assign irq_o = irq_q;
   assign awready_o = state_q == S_IDLE && wvalid_i && awvalid_i && !(arvalid_i && write_q);
@@ -104,8 +104,7 @@ module tern_regs #(
     read = '0;
     if (is_engine) begin
       for (int e = 0; e < ENGINES; e++) if (engine_at == 3'(e)) read = reg_rdata_i[32*e+:32];
-    end else if (addr_q[13:11] == tern_spec_pkg::REG_DIRTY_WINDOW_BASE[13:11]) read = dirty_data_i;
-    else
+    end else
       case (addr_q)
         tern_spec_pkg::REG_DEV_ID: read = IDENTITY;
         tern_spec_pkg::REG_DEV_VERSION: read = VERSION;
@@ -137,7 +136,11 @@ module tern_regs #(
         tern_spec_pkg::REG_DIRTY_STATUS: begin
           read[tern_spec_pkg::REG_DIRTY_STATUS_BUSY_LSB] = dirty_busy_i;
           read[tern_spec_pkg::REG_DIRTY_STATUS_ERROR_LSB] = dirty_error_i;
+          read[tern_spec_pkg::REG_DIRTY_STATUS_BUS_ERROR_LSB] = dirty_bus_error_i;
         end
+        tern_spec_pkg::REG_DIRTY_TARGET_LO: read = target_q[31:0];
+        tern_spec_pkg::REG_DIRTY_TARGET_HI: read = target_q[63:32];
+        tern_spec_pkg::REG_DIRTY_FOUND: read = dirty_found_i;
         default: ;
       endcase
   end
@@ -165,6 +168,8 @@ module tern_regs #(
             tern_spec_pkg::REG_DEV_IRQ_ENABLE: enable_q <= wdata_q[ENGINES-1:0];
             tern_spec_pkg::REG_DIRTY_FIRST: first_q <= wdata_q;
             tern_spec_pkg::REG_DIRTY_COUNT: count_q <= wdata_q;
+            tern_spec_pkg::REG_DIRTY_TARGET_LO: target_q[31:0] <= wdata_q;
+            tern_spec_pkg::REG_DIRTY_TARGET_HI: target_q[63:32] <= wdata_q;
             tern_spec_pkg::REG_DIRTY_COMMAND: begin
               command_q <= 1'b1;
               op_q <= wdata_q[tern_spec_pkg::REG_DIRTY_COMMAND_OP_LSB+:2];
@@ -184,6 +189,7 @@ module tern_regs #(
       time_hi_q <= '0;
       first_q <= '0;
       count_q <= '0;
+      target_q <= '0;
       enable_q <= '0;
       command_q <= 1'b0;
       irq_q <= 1'b0;

@@ -88,12 +88,11 @@ module tern_top #(
 
   logic [ENGINES-1:0] reg_write, irq, idle, ev_rd, ev_wr, req_valid, req_ready, rsp_valid;
   logic [9:0] reg_addr;
-  logic [31:0] reg_wdata, dirty_first, dirty_count, dirty_data;
+  logic [31:0] reg_wdata, dirty_first, dirty_count, dirty_found;
   logic [32*ENGINES-1:0] reg_rdata;
-  logic [63:0] now;
-  logic dirty_valid, dirty_busy, dirty_error;
+  logic [63:0] now, dirty_target;
+  logic dirty_valid, dirty_busy, dirty_error, dirty_bus_error;
   logic [1:0] dirty_op;
-  logic [8:0] dirty_addr;
   logic [2*ENGINES-1:0] req_op;
   logic [4*ENGINES-1:0] req_amo;
   logic [28*ENGINES-1:0] req_line;
@@ -116,8 +115,9 @@ module tern_top #(
       .arready_o(s_axi_arready_o), .araddr_i(s_axi_araddr_i), .rvalid_o(s_axi_rvalid_o), .rready_i(s_axi_rready_i),
       .rdata_o(s_axi_rdata_o), .reg_write_o(reg_write), .reg_addr_o(reg_addr), .reg_wdata_o(reg_wdata),
       .reg_rdata_i(reg_rdata), .irq_i(irq), .irq_o, .time_o(now), .dirty_valid_o(dirty_valid), .dirty_op_o(dirty_op),
-      .dirty_first_o(dirty_first), .dirty_count_o(dirty_count), .dirty_busy_i(dirty_busy),
-      .dirty_error_i(dirty_error), .dirty_addr_o(dirty_addr), .dirty_data_i(dirty_data)
+      .dirty_first_o(dirty_first), .dirty_count_o(dirty_count), .dirty_target_o(dirty_target),
+      .dirty_busy_i(dirty_busy), .dirty_error_i(dirty_error), .dirty_bus_error_i(dirty_bus_error),
+      .dirty_found_i(dirty_found)
   );
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
@@ -139,8 +139,9 @@ module tern_top #(
       .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag),
       .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd),
       .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op), .dirty_first_i(dirty_first),
-      .dirty_count_i(dirty_count), .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error), .dirty_addr_i(dirty_addr),
-      .dirty_data_o(dirty_data), .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o,
+      .dirty_count_i(dirty_count), .dirty_target_i(dirty_target), .dirty_busy_o(dirty_busy),
+      .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error), .dirty_found_o(dirty_found),
+      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_arid_o, .m_axi_araddr_o, .m_axi_arlen_o,
       .m_axi_arsize_o, .m_axi_arburst_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rid_i, .m_axi_rdata_i,
       .m_axi_rresp_i, .m_axi_rlast_i, .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awid_o, .m_axi_awaddr_o,
       .m_axi_awlen_o, .m_axi_awsize_o, .m_axi_awburst_o, .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o,

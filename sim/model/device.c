@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The device at its API: registers, time, dirty window. */
+/** The device at its API: registers, time, the dirty plane. */
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -9,6 +9,7 @@
 #define ACCESS_CYCLES 4u
 #define CLOCK_HZ 250000000u
 #define VERSION 0x000100u
+#define LINE_PAGES 512u /* whose dirty bits are a line */
 
 static uint32_t dev_read(struct tern_sim *d, uint32_t off)
 {
@@ -53,28 +54,52 @@ static uint32_t dev_read(struct tern_sim *d, uint32_t off)
         return d->dirty_count;
     case TERN_REG_DIRTY_STATUS:
         return d->dirty_error ? TERN_DIRTY_STATUS_ERROR_MASK : 0;
+    case TERN_REG_DIRTY_TARGET_LO:
+        return (uint32_t)d->dirty_target;
+    case TERN_REG_DIRTY_TARGET_HI:
+        return (uint32_t)(d->dirty_target >> 32);
+    case TERN_REG_DIRTY_FOUND:
+        return d->dirty_found;
     default:
-        break;
+        return 0;
     }
-    if (off >= TERN_REG_DIRTY_WINDOW_WORD(0) && off < TERN_REG_DIRTY_WINDOW_WORD(512)) {
-        return d->dirty_window[(off - TERN_REG_DIRTY_WINDOW_WORD(0)) / 4];
-    }
-    return 0;
+}
+
+/** A line of a result: as any write, but it makes no page dirty. */
+static void dirty_put(struct tern_sim *d, uint64_t at, const uint8_t *line)
+{
+    memcpy(d->mem.data + at, line, LINE);
+    memory_unreserve(&d->mem, at, LINE);
 }
 
 static void dirty_command(struct tern_sim *d, uint32_t op)
 {
-    uint64_t first = d->dirty_first, count = d->dirty_count;
-    d->dirty_error = count > 8192 || first + count > d->mem.bytes / PAGE || op < 1 || op > 2;
-    if (d->dirty_error) {
-        return;
-    }
-    memset(d->dirty_window, 0, sizeof d->dirty_window);
-    for (uint64_t p = first; p < first + count; p++) {
-        uint64_t bit = p - (first & ~31ull);
-        d->dirty_window[bit / 32] |= (uint32_t)d->mem.dirty[p] << bit % 32;
-        if (op == TERN_DIRTY_COMMAND_OP_QUERY_CLEAR) {
-            d->mem.dirty[p] = 0;
+    const uint64_t first = d->dirty_first, end = first + d->dirty_count, target = d->dirty_target;
+    const uint64_t from = first / LINE_PAGES, blocks = end == first ? 0 : (end - 1) / LINE_PAGES - from + 1;
+    const uint64_t names = (blocks + LINE_PAGES - 1) / LINE_PAGES, bytes = (names + blocks) * LINE;
+    const bool writes = op != TERN_DIRTY_COMMAND_OP_COUNT;
+    d->dirty_found = 0;
+    d->dirty_error = op < 1 || end > d->mem.bytes / PAGE ||
+                     (writes && (target % LINE || target > d->mem.bytes || bytes > d->mem.bytes - target));
+    uint8_t name[LINE] = {0};
+    for (uint64_t b = 0; b < blocks && !d->dirty_error; b++) {
+        const uint64_t start = (from + b) * LINE_PAGES;
+        const uint32_t before = d->dirty_found;
+        uint8_t line[LINE] = {0};
+        for (uint64_t p = start < first ? first : start; p < end && p < start + LINE_PAGES; p++) {
+            line[(p - start) / 8] |= (uint8_t)(d->mem.dirty[p] << (p - start) % 8);
+            d->dirty_found += d->mem.dirty[p];
+            d->mem.dirty[p] = op == TERN_DIRTY_COMMAND_OP_QUERY_CLEAR ? 0 : d->mem.dirty[p];
+        }
+        if (d->dirty_found != before) {
+            name[b % LINE_PAGES / 8] |= (uint8_t)(1u << b % 8);
+            if (writes) {
+                dirty_put(d, target + (names + b) * LINE, line);
+            }
+        }
+        if (writes && (b + 1 == blocks || (b + 1) % LINE_PAGES == 0)) {
+            dirty_put(d, target + b / LINE_PAGES * LINE, name);
+            memset(name, 0, sizeof name);
         }
     }
 }
@@ -90,6 +115,12 @@ static void dev_write(struct tern_sim *d, uint32_t off, uint32_t v)
         break;
     case TERN_REG_DIRTY_COUNT:
         d->dirty_count = v;
+        break;
+    case TERN_REG_DIRTY_TARGET_LO:
+        d->dirty_target = (d->dirty_target & ~(uint64_t)UINT32_MAX) | v;
+        break;
+    case TERN_REG_DIRTY_TARGET_HI:
+        d->dirty_target = (uint64_t)v << 32 | (uint32_t)d->dirty_target;
         break;
     case TERN_REG_DIRTY_COMMAND:
         dirty_command(d, v & TERN_DIRTY_COMMAND_OP_MASK);

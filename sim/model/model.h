@@ -340,9 +340,9 @@ struct tern_sim {
     struct engine engine[ENGINES];
     uint64_t time;
     uint32_t time_hi, irq_enable;
-    uint32_t dirty_first, dirty_count;
+    uint32_t dirty_first, dirty_count, dirty_found;
+    uint64_t dirty_target;
     bool dirty_error;
-    uint32_t dirty_window[512];
     tern_sim_observer observer; /* NULL: none */
     void *observer_user;
     fenv_t callers;  /* of the thread in the call that goes on, if */

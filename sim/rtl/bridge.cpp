@@ -221,7 +221,7 @@ int create(const tern_sim_config *config, tern_sim **out)
     }
     s->top->rst_i = 0;
     s->cycle();
-    auto &clearing = s->top->rootp->tern_top__DOT__u_fabric__DOT__u_dirty__DOT__clearing_q;
+    auto &clearing = s->top->rootp->tern_top__DOT__u_fabric__DOT__u_plane__DOT__clearing_q;
 #ifdef TERN_OLD_CONTENTS
     while (clearing) {
         s->cycle();

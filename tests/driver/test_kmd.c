@@ -257,43 +257,80 @@ static void test_preempt_and_reset(void **state)
     assert_non_null(strstr(tern_last_error(), "engine 0"));
 }
 
-static void expect_dirty(uint32_t first, uint32_t count, uint32_t op)
+/** A command whose result goes to the window that the mock device maps. */
+static void expect_dirty(uint32_t first, uint32_t count, uint32_t op, uint32_t status)
 {
+    kmd.dirty_area = MOCK_WINDOW;
     expect_write(TERN_REG_DIRTY_FIRST, first);
     expect_write(TERN_REG_DIRTY_COUNT, count);
+    expect_write(TERN_REG_DIRTY_TARGET_LO, MOCK_WINDOW);
+    expect_write(TERN_REG_DIRTY_TARGET_HI, 0);
     expect_write(TERN_REG_DIRTY_COMMAND, op);
     expect_read(TERN_REG_DIRTY_STATUS, TERN_DIRTY_STATUS_BUSY_MASK);
-    expect_read(TERN_REG_DIRTY_STATUS, 0);
+    expect_read(TERN_REG_DIRTY_STATUS, status);
 }
 
 static void test_dirty(void **state)
 {
     (void)state;
-    uint32_t bits[512];
-    expect_dirty(40, 50, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR); /* window bit 8 is page 40 */
-    expect_read(TERN_REG_DIRTY_WINDOW_WORD(0), 1u << 8 | 1u << 31);
-    expect_read(TERN_REG_DIRTY_WINDOW_WORD(1), 1u);
+    static uint32_t bits[65536 / 32];
+    memset(mock_window, 0xff, sizeof mock_window);
+    memset(mock_window, 0, 128);
+    mock_window[0] = 1; /* block 0 has some: pages 40, 63, 64 */
+    mock_window[8] = 1ull << 40 | 1ull << 63;
+    mock_window[9] = 1;
+    expect_dirty(40, 50, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR, 0);
     assert_int_equal(tern_kmd_dirty(&kmd, 40, 50, true, bits), 0);
-    expect_calls(5); /* one for the three registers of a command */
+    expect_calls(3); /* one for the five registers of a command */
     assert_int_equal(bits[0], 1u | 1u << 23 | 1u << 24);
     assert_int_equal(bits[1], 0);
-    expect_dirty(1, 8192, TERN_DIRTY_COMMAND_OP_QUERY); /* longer than a command: two */
-    for (uint32_t w = 0; w < 257; w++) {
-        expect_read(TERN_REG_DIRTY_WINDOW_WORD(w), w == 256 ? 1 : 0);
+
+    memset(mock_window, 0, 128); /* pages 500 to 1099 are of blocks 0 to 2; what is there of block 1 is old */
+    mock_window[0] = 1 | 4;
+    mock_window[15] = 1ull << 63;
+    memset(&mock_window[24], 0, 64);
+    mock_window[25] = 1ull << 11;
+    expect_dirty(500, 600, TERN_DIRTY_COMMAND_OP_QUERY, 0);
+    assert_int_equal(tern_kmd_dirty(&kmd, 500, 600, false, bits), 0);
+    for (uint32_t i = 0; i < 19; i++) {
+        assert_int_equal(bits[i], i == 0 ? 1u << 11 : i == 18 ? 1u << 23 : 0); /* pages 511 and 1099 */
     }
-    expect_dirty(8193, 7, TERN_DIRTY_COMMAND_OP_QUERY);
-    expect_read(TERN_REG_DIRTY_WINDOW_WORD(0), 0x80);
-    assert_int_equal(tern_kmd_dirty(&kmd, 1, 8199, false, bits), 0);
-    assert_int_equal(bits[255], 1u << 31); /* page 8192 */
-    assert_int_equal(bits[256], 1u << 6);  /* page 8199 */
+
+    mock_window[0] = 0; /* all memory, with something in the last two blocks only: they are read at once */
+    mock_window[1] = 3ull << 62;
+    expect_dirty(0, 65536, TERN_DIRTY_COMMAND_OP_QUERY, 0);
+    expect_mem_read(MOCK_WINDOW + 64 * (1 + 126), 0x80);
+    assert_int_equal(tern_kmd_dirty(&kmd, 0, 65536, false, bits), 0);
+    for (uint32_t i = 0; i < 65536 / 32; i++) {
+        assert_int_equal(bits[i], i / 16 < 126 ? 0 : 0x80808080u);
+    }
+    assert_int_equal(tern_kmd_dirty_area(&kmd), 64 * (1 + 128));
+    expect_nothing_more();
+}
+
+static void test_dirty_errors(void **state)
+{
+    (void)state;
+    uint32_t bits[4] = {0}, dirty = 7;
+    expect_dirty(3, 1000, TERN_DIRTY_COMMAND_OP_COUNT, 0);
+    expect_read(TERN_REG_DIRTY_FOUND, 77);
+    assert_int_equal(tern_kmd_dirty_count(&kmd, 3, 1000, &dirty), 0);
+    assert_int_equal(dirty, 77);
+    expect_dirty(65536, 0, TERN_DIRTY_COMMAND_OP_QUERY, 0); /* nothing is asked, so nothing is read */
+    assert_int_equal(tern_kmd_dirty(&kmd, 65536, 0, false, bits), 0);
     expect_nothing_more();
     assert_int_equal(tern_kmd_dirty(&kmd, 65536, 1, false, bits), -EINVAL);
     assert_int_equal(tern_kmd_dirty(&kmd, 65530, 7, false, bits), -EINVAL);
-    expect_write(TERN_REG_DIRTY_FIRST, 0);
-    expect_write(TERN_REG_DIRTY_COUNT, 1);
-    expect_write(TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
-    expect_read(TERN_REG_DIRTY_STATUS, TERN_DIRTY_STATUS_ERROR_MASK);
+    assert_int_equal(tern_kmd_dirty_count(&kmd, 65530, 7, &dirty), -EINVAL);
+    expect_dirty(0, 1, TERN_DIRTY_COMMAND_OP_QUERY, TERN_DIRTY_STATUS_ERROR_MASK);
     assert_int_equal(tern_kmd_dirty(&kmd, 0, 1, false, bits), -EINVAL);
+    memset(mock_window, 0, 128);
+    mock_window[0] = 1;
+    mock_window[8] = 6;
+    expect_dirty(0, 100, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR, TERN_DIRTY_STATUS_BUS_ERROR_MASK);
+    assert_int_equal(tern_kmd_dirty(&kmd, 0, 100, true, bits), -EIO);
+    assert_int_equal(bits[0], 6); /* what came was cleared */
+    expect_nothing_more();
 }
 
 static void test_paging_packets(void **state)
@@ -340,6 +377,7 @@ int main(void)
         cmocka_unit_test_setup(test_poll, setup),
         cmocka_unit_test_setup(test_preempt_and_reset, setup),
         cmocka_unit_test_setup(test_dirty, setup),
+        cmocka_unit_test_setup(test_dirty_errors, setup),
         cmocka_unit_test_setup(test_paging_packets, setup),
     };
     return cmocka_run_group_tests_name("kmd", tests, NULL, NULL);

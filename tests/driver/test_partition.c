@@ -100,7 +100,7 @@ static void expect(struct tern_allocation *a, uint8_t value)
 /** Each page of the device that is not the engines' is in a range of one partition; free pages are in its ranges. */
 static void check_ranges(void)
 {
-    const uint32_t reserved = dev->kmd.engines * tern_system_pages(dev), end = dev->kmd.mem_pages;
+    const uint32_t reserved = tern_reserved_pages(dev), end = dev->kmd.mem_pages;
     uint8_t *seen = calloc(end, 1);
     assert_non_null(seen);
     pthread_mutex_lock(&dev->lock);

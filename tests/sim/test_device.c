@@ -376,40 +376,6 @@ static void test_reset(void **state)
     assert_int_equal(load64(d, DATA + (1 << 20)), 0);
 }
 
-static uint32_t dirty(struct device *d, uint32_t first, uint32_t count, uint32_t op)
-{
-    reg_write(d, TERN_REG_DIRTY_FIRST, first);
-    reg_write(d, TERN_REG_DIRTY_COUNT, count);
-    reg_write(d, TERN_REG_DIRTY_COMMAND, op);
-    uint32_t s;
-    for (int i = 0; (s = reg_read(d, TERN_REG_DIRTY_STATUS)) & TERN_DIRTY_STATUS_BUSY_MASK; i++) {
-        assert_true(i < 10000);
-        assert_int_equal(api->step(d->sim, 10, NULL), 0);
-    }
-    return s;
-}
-
-/* D1-D3, D6, D7 */
-static void test_dirty(void **state)
-{
-    struct device *d = *state;
-    packet_fill(d, DATA + 3 * PAGE + 100, PAGE, 1); /* pages 3 and 4 */
-    packet_copy(d, DATA + 40 * PAGE, DATA, 1);
-    run_paging(d);
-    uint32_t first = DATA / PAGE;
-    assert_int_equal(dirty(d, first + 1, 40, TERN_DIRTY_COMMAND_OP_QUERY), 0);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0x18);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(1)), 0x100);
-    assert_int_equal(dirty(d, first + 4, 30, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR), 0);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0x10);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(1)), 0);
-    assert_int_equal(dirty(d, first, 64, TERN_DIRTY_COMMAND_OP_QUERY), 0);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0x08);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(1)), 0x100);
-    assert_int_equal(dirty(d, (64u << 20) / PAGE - 1, 2, TERN_DIRTY_COMMAND_OP_QUERY), TERN_DIRTY_STATUS_ERROR_MASK);
-    assert_int_equal(dirty(d, 0, 8193, TERN_DIRTY_COMMAND_OP_QUERY), TERN_DIRTY_STATUS_ERROR_MASK);
-}
-
 /* pte_copy, entries with a step, timestamp */
 static void test_paging_packets(void **state)
 {
@@ -484,35 +450,6 @@ static void test_user_faults(void **state)
     }
 }
 
-/* D1 for a user executor: exactly the pages that it has written; and the executors that a device has (config1). */
-static void test_user_dirty(void **state)
-{
-    struct device *d = *state;
-    const uint32_t first = OTHER / PAGE, n = reg_read(d, TERN_REG_DEV_CONFIG1);
-    clear(d, DATA, 4 * PAGE);
-    clear(d, OTHER, 8 * PAGE);
-    assert_int_equal(dirty(d, DATA / PAGE, 4, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR), 0);
-    assert_int_equal(dirty(d, first, 8, TERN_DIRTY_COMMAND_OP_QUERY_CLEAR), 0);
-    struct tern_pkt_user_call p = {
-        .payload = {[TERN_USER_SAXPY_N] = PAGE / 4 + 2, [TERN_USER_SAXPY_X] = DATA,
-                    [TERN_USER_SAXPY_Y] = OTHER + 3 * PAGE - 4}};
-    assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
-    run_paging(d);
-    assert_int_equal(dirty(d, first, 8, TERN_DIRTY_COMMAND_OP_QUERY), 0);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)) >> first % 32 & 0xff, 0x1c); /* pages 2 to 4 */
-    assert_int_equal(dirty(d, DATA / PAGE, 4, TERN_DIRTY_COMMAND_OP_QUERY), 0);
-    assert_int_equal(reg_read(d, TERN_REG_DIRTY_WINDOW_WORD(0)), 0);
-
-    assert_int_equal((n & TERN_DEV_CONFIG1_EXECUTORS_MASK) >> TERN_DEV_CONFIG1_EXECUTORS_SHIFT, TERN_EXECUTORS);
-    static const uint32_t absent[] = {TERN_EXECUTORS, 127, 128, 255};
-    for (uint32_t i = 0; i < sizeof absent / sizeof *absent; i++) {
-        p.executor = absent[i];
-        assert_int_equal(tern_pkt_user_call_pack(&p, packet(d, 2)), 0);
-        submit(d, 0, (struct submission){.buffer = BUFFER0, .flags = PAGING, .fence = i}, BUFFER0);
-        expect(indication(d, 0, SOON), TERN_ENGINE_IND_INFO_KIND_FAULTED, TERN_FAULT_PACKET_BOUNDS, i);
-    }
-}
-
 int main(int argc, char **argv)
 {
     int refused = library_load(argc, argv);
@@ -532,11 +469,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_preempt_resume, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_preempt_edges, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_reset, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_dirty, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_paging_packets, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_user_saxpy, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_user_faults, device_setup, device_teardown),
-        cmocka_unit_test_setup_teardown(test_user_dirty, device_setup, device_teardown),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL) ? 1 : 0;
 }

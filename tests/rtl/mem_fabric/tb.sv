@@ -8,6 +8,7 @@
 module tb;
   localparam int N = 3, TAG_W = 8, LINES = 16384, ERR_RD = LINES - 128, ERR_WR = LINES - 64;
   localparam int PAGES = LINES / 64, SHARED = 24;  // the first lines are shared
+  localparam int RESULT = ERR_RD - 64;             // a page that only dirty commands write
   localparam longint BASE = 64'h40_0000_0000;
 
   logic clk = 0, rst = 1;
@@ -21,10 +22,10 @@ module tb;
   logic [64*N-1:0] req_be;
   logic [TAG_W*N-1:0] req_tag, rsp_tag;
   logic [8*N-1:0] rsp_fault;
-  logic dirty_valid = 0, dirty_busy, dirty_error;
+  logic dirty_valid = 0, dirty_busy, dirty_error, dirty_bus_error;
   logic [1:0] dirty_op = 0;
-  logic [31:0] dirty_first = 0, dirty_count = 0, dirty_data;
-  logic [8:0] dirty_addr = 0;
+  logic [31:0] dirty_first = 0, dirty_count = 0, dirty_found;
+  logic [63:0] dirty_target = 0;
   logic arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
   logic [5:0] arid, rid, awid, bid;
   logic [63:0] araddr, awaddr, wstrb;
@@ -39,8 +40,9 @@ module tb;
       .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
       .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
       .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op),
-      .dirty_first_i(dirty_first), .dirty_count_i(dirty_count), .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error),
-      .dirty_addr_i(dirty_addr), .dirty_data_o(dirty_data), .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
+      .dirty_first_i(dirty_first), .dirty_count_i(dirty_count), .dirty_target_i(dirty_target),
+      .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error),
+      .dirty_found_o(dirty_found), .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
       .m_axi_arid_o(arid), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen), .m_axi_arsize_o(arsize),
       .m_axi_arburst_o(arburst), .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rid_i(rid),
       .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(awvalid),
@@ -130,6 +132,7 @@ module tb;
         else if (r < 98) line = LINES + int'($urandom_range(1 << 26));
         else line = (1 << 28) - 1 - int'($urandom_range(1000));
         while (line < LINES && line % N != e) line++;
+        if (line >= RESULT && line < ERR_RD) line -= 64 * N;
         if (line >= LINES - N && line < LINES) line = SHARED + N + e - (SHARED % N);
         r = int'($urandom_range(9));
         op = r < 4 ? tern_pkg::MEM_READ : r < 7 ? tern_pkg::MEM_WRITE : tern_pkg::MEM_ATOMIC;
@@ -271,30 +274,38 @@ module tb;
 
   // Dirty commands run beside the traffic. A page written after the end of the last report
   // of it must be reported later.
-  int report_end[0:PAGES-1], queries = 0;
+  int report_end[0:PAGES-1], queries = 0, refused_queries = 0;
   bit query_run = 0, query_busy = 0;
 
   task automatic query(int first, int count);
-    int page;
+    int line, found;
+    bit bad;
+    bad = $urandom_range(9) == 0;  // memory refuses the bitmap, the line too
+    line = bad ? ERR_RD + 10 : RESULT + int'($urandom_range(62));
+    memory.mem[line] = '0;
     dirty_valid <= 1;
     dirty_op <= 2'd2;
     dirty_first <= 32'(first);
     dirty_count <= 32'(count);
+    dirty_target <= 64'(line) * 64;
     @(posedge clk);
     dirty_valid <= 0;
     @(posedge clk);
     while (dirty_busy) @(posedge clk);
-    if (dirty_error) $fatal(1, "dirty command refused");
-    for (int w = 0; w <= PAGES / 32; w++) begin
-      dirty_addr <= 9'(w);
-      repeat (2) @(posedge clk);
-      for (int b = 0; b < 32; b++) if (dirty_data[b]) begin
-        page = first / 32 * 32 + w * 32 + b;
+    if (dirty_error || dirty_bus_error != (bad && count != 0)) $fatal(1, "dirty command: error, bus error");
+    found = 0;
+    if (!bad && count != 0) begin
+      if (memory.mem[line] > 512'd1) $fatal(1, "bitmap is %h", memory.mem[line]);
+      if (memory.mem[line][0]) for (int page = 0; page < 512; page++) if (memory.mem[line+1][page]) begin
         if (page < first || page >= first + count) $fatal(1, "page %0d reported, not in %0d, %0d", page, first, count);
+        if (page == RESULT / 64) $fatal(1, "the result's own page is reported");
         report_end[page] = memory.now;
+        found++;
       end
+      if (int'(dirty_found) != found) $fatal(1, "%0d pages found, %0d reported", dirty_found, found);
     end
     queries++;
+    if (bad) refused_queries++;
   endtask
 
   // Once the traffic stands, everything written must have been reported, and nothing is left.
@@ -302,8 +313,11 @@ module tb;
     int since;
     query_run = 0;
     while (query_busy) @(posedge clk);
-    query(0, PAGES);
-    for (int l = 0; l < LINES; l++) if (memory.effect_time[l] > report_end[l/64])
+    do begin  // until memory has taken it
+      since = refused_queries;
+      query(0, PAGES);
+    end while (refused_queries != since);
+    for (int l = 0; l < ERR_RD; l++) if (l < RESULT && memory.effect_time[l] > report_end[l/64])
       $fatal(1, "page %0d: written at %0d, last reported %0d", l / 64, memory.effect_time[l], report_end[l/64]);
     since = memory.now;
     query(0, PAGES);
@@ -372,7 +386,7 @@ module tb;
       query_run = 1;
       phase(RANDOM, 6000, "random");
       all_reported();
-      for (int l = SHARED; l < ERR_RD; l++) if (memory.mem[l] != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
+      for (int l = SHARED; l < RESULT; l++) if (memory.mem[l] != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
       for (int l = 0; l < SHARED; l++) for (int t = 0; t < 65536; t++) ticket_seen[l][t] = 0;
       for (int l = 0; l < SHARED; l++) begin
         memory.mem[l] = '0;
@@ -407,8 +421,8 @@ module tb;
     phase(READS_WRITES, 4000, "one reads, one writes a stream");
     phase(HOT, 4000, "atomics, one line");
     phase(SPREAD, 4000, "atomics, 16 lines");
-    $display("in flight at most %0d reads, %0d writes; longest wait %0d; %0d dirty queries", memory.most_reads,
-             memory.most_writes, longest, queries);
+    $display("in flight at most %0d reads, %0d writes; longest wait %0d; %0d dirty queries, %0d refused",
+             memory.most_reads, memory.most_writes, longest, queries, refused_queries);
     $display("PASS");
     $finish;
   end

@@ -19,8 +19,8 @@ module tb;
   logic [64*N-1:0] req_be;
   logic [TAG_W*N-1:0] req_tag, rsp_tag;
   logic [8*N-1:0] rsp_fault;
-  logic dirty_busy, dirty_error;
-  logic [31:0] dirty_data;
+  logic dirty_busy, dirty_error, dirty_bus_error;
+  logic [31:0] dirty_found;
   logic arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
   logic [5:0] arid, rid, awid, bid;
   logic [63:0] araddr, awaddr, wstrb;
@@ -35,8 +35,9 @@ module tb;
       .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
       .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
       .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(1'b0), .dirty_op_i('0),
-      .dirty_first_i('0), .dirty_count_i('0), .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error),
-      .dirty_addr_i('0), .dirty_data_o(dirty_data), .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
+      .dirty_first_i('0), .dirty_count_i('0), .dirty_target_i('0), .dirty_busy_o(dirty_busy),
+      .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error), .dirty_found_o(dirty_found),
+      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
       .m_axi_arid_o(arid), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen), .m_axi_arsize_o(arsize),
       .m_axi_arburst_o(arburst), .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rid_i(rid),
       .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(awvalid),

@@ -350,16 +350,16 @@ static void advance(struct runner *r)
     r->end.error = r->end.error ? r->end.error : error;
 }
 
-/** Asks for dirty bits while work goes on, and at once again, as a driver may that saves memory page by
- *  page. Nothing comes of it: what was asked is not cleared, a range beyond memory is refused, and so is a
- *  question before the answer. */
+/** Counts dirty pages while work goes on, and at once again, as a driver may that wants to know how fast it writes.
+ *  Nothing comes of it: a range beyond memory is refused, and so is a question before the answer. Not a query: the
+ *  scene has no memory for its result. */
 static void ask(struct runner *r, struct rng *random)
 {
     uint32_t pages = (uint32_t)(r->s->mem_bytes / PAGE), count = 1 + rng_below(random, 8192);
     put(r, TERN_REG_DIRTY_FIRST, rng_below(random, pages));
     put(r, TERN_REG_DIRTY_COUNT, count);
-    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
-    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_QUERY);
+    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
+    put(r, TERN_REG_DIRTY_COMMAND, TERN_DIRTY_COMMAND_OP_COUNT);
 }
 
 static int run(struct runner *r)

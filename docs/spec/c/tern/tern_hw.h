@@ -46,25 +46,28 @@
 #define TERN_REG_DEV_TIME_LO 0x0028u /* ro: Cycles since reset, low half; reading it latches time_hi. */
 #define TERN_REG_DEV_TIME_HI 0x002cu /* ro: High half, as latched by the last read of time_lo. */
 
-/* dirty: The dirty-bitplane (D1-D3). A command copies bits [first, first + count) into the window. */
+/* dirty: The dirty-bitplane (D1-D3). A command writes bits of pages to device memory (docs/hardware/memory.md). */
 #define TERN_REG_DIRTY_FIRST 0x0100u /* rw: First page (in units of one dirty bit). */
-/* rw: Pages, 0 to 8192; more, or a range beyond memory, is refused with dirty.status.error. */
-#define TERN_REG_DIRTY_COUNT 0x0104u
-#define TERN_REG_DIRTY_COMMAND 0x0108u /* wo: Start. */
+#define TERN_REG_DIRTY_COUNT 0x0104u /* rw: Pages; 0 is a range. */
+/* rw: Physical address of the result, 64-byte aligned, low half; op count ignores it. No engine may use these lines
+ * while the command goes on; they do not become dirty. */
+#define TERN_REG_DIRTY_TARGET_LO 0x0108u
+#define TERN_REG_DIRTY_TARGET_HI 0x010cu /* rw: High half. */
+#define TERN_REG_DIRTY_COMMAND 0x0110u /* wo: Start, with the values that the registers have now. Ignored while busy. */
 #define TERN_DIRTY_COMMAND_OP_SHIFT 0u
 #define TERN_DIRTY_COMMAND_OP_MASK 0x00000003u
 #define TERN_DIRTY_COMMAND_OP_QUERY 1u
 #define TERN_DIRTY_COMMAND_OP_QUERY_CLEAR 2u
-#define TERN_REG_DIRTY_STATUS 0x010cu /* ro: State of the last command. */
+#define TERN_DIRTY_COMMAND_OP_COUNT 3u
+#define TERN_REG_DIRTY_STATUS 0x0114u /* ro: State of the last command. */
 #define TERN_DIRTY_STATUS_BUSY_SHIFT 0u
 #define TERN_DIRTY_STATUS_BUSY_MASK 0x00000001u
 #define TERN_DIRTY_STATUS_ERROR_SHIFT 1u
 #define TERN_DIRTY_STATUS_ERROR_MASK 0x00000002u
-
-/* dirty_window: Result of the last dirty command. Bit 0 of word 0 is page first rounded down to 32; bits outside the
- * range read zero. */
-#define TERN_REG_DIRTY_WINDOW_COUNT 512u
-#define TERN_REG_DIRTY_WINDOW_WORD(i) (0x0800u + (i) * 0x4u) /* ro: 32 pages, least significant bit first (D6). */
+#define TERN_DIRTY_STATUS_BUS_ERROR_SHIFT 2u
+#define TERN_DIRTY_STATUS_BUS_ERROR_MASK 0x00000004u
+/* ro: Dirty pages that the last command has found in its range; zero if it was refused. */
+#define TERN_REG_DIRTY_FOUND 0x0118u
 
 /* engine: One engine. Blocks beyond dev.config0.engines read zero. */
 #define TERN_REG_ENGINE_COUNT 8u

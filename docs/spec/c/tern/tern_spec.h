@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TERN_SPEC_HASH 0x3a305a0cu
+#define TERN_SPEC_HASH 0xb5d3a53fu
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u

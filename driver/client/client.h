@@ -31,7 +31,7 @@ struct tern_connection {
 struct tern_device {
     const struct tern_api *api;
     struct tern_device_info info;  /**< Constant once open, as is what follows. */
-    char partition[64];            /**< TERN_PARTITION; empty: the user's own. */
+    char partition[64];            /**< TERN_PARTITION; empty: that of the user. */
     uint8_t token[16];
     int session;                   /**< The connection of the session. */
     struct tern_wire_shared *shared;

@@ -33,6 +33,7 @@ static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern
     int got = -1;
     memcpy(hello.token, dev->token, sizeof hello.token);
     snprintf(hello.program, sizeof hello.program, "%s", program_invocation_short_name);
+    memcpy(hello.partition, dev->partition, sizeof hello.partition);
     int r = tern_socket_send(fd, &hello, sizeof hello, -1, true);
     /* a refusal may have come before the hello, and the connection be closed */
     ssize_t n = r && r != -EPIPE && r != -ECONNRESET ? r : tern_socket_receive(fd, welcome, sizeof *welcome, &got);

@@ -95,6 +95,8 @@ static int open_at(const char *path, struct tern_device **out)
         goto fail;
     }
     snprintf(dev->info.service, sizeof dev->info.service, "%s", path);
+    const char *own = one_of(secure_getenv("TERN_PARTITION"));
+    snprintf(dev->partition, sizeof dev->partition, "%s", own ? own : "");
     r = init_locks(dev);
     if (r) {
         goto fail;
@@ -104,8 +106,6 @@ static int open_at(const char *path, struct tern_device **out)
         goto fail;
     }
     dev->info = welcome.info;
-    const char *own = one_of(secure_getenv("TERN_PARTITION"));
-    snprintf(dev->partition, sizeof dev->partition, "%s", own ? own : "");
     snprintf(dev->info.service, sizeof dev->info.service, "%s", path);
     r = map(dev, memory, &welcome);
     close(memory);

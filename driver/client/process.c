@@ -25,7 +25,7 @@ int tern_client_process_create_in(struct tern_device *dev, const char *partition
     if (r) {
         return r;
     }
-    const char *const in = partition && *partition ? partition : dev->partition;
+    const char *const in = partition ? partition : "";
     if (strlen(in) >= sizeof where) {
         return tern_error(-ENOENT, "the device has no partition '%.60s'", in);
     }

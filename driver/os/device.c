@@ -119,25 +119,48 @@ void tern_device_lose(struct tern_device *dev, const char *why)
     tern_device_kick(dev);
 }
 
+/** What a process has room for in the partition. */
+static void fill_room(const struct tern_device *dev, const struct tern_partition *p, struct tern_device_info *out)
+{
+    const uint64_t space = TERN_VA_END - TERN_VA_FIRST;
+    uint64_t pages = p->count, whole = p == &dev->partition ? dev->kmd.mem_pages : p->count;
+    /* tables, arenas and save areas of a modest process */
+    const uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * dev->kmd.save_pages;
+    pages = pages > tables ? pages - tables : 0;
+    const uint64_t all = pages + p->host;
+    TERN_LIST_EACH(node, &dev->partitions)
+    {
+        const struct tern_partition *other = TERN_LIST_ENTRY(node, struct tern_partition, node);
+        whole -= p == &dev->partition && other != p ? other->count : 0;
+    }
+    out->memory_bytes = whole * TERN_PAGE;
+    out->allocatable_bytes = (all < space - 64 ? all : space - 64) * TERN_PAGE;
+    out->resident_bytes = (pages < space - 64 ? pages : space - 64) * TERN_PAGE;
+}
+
+int tern_os_device_query_in(struct tern_device *dev, const char *partition, struct tern_device_info *out)
+{
+    struct tern_device_info info = dev->info;
+    pthread_mutex_lock(&dev->lock);
+    const struct tern_partition *p = tern_partition_find(dev, partition);
+    if (p) {
+        fill_room(dev, p, &info);
+    }
+    pthread_mutex_unlock(&dev->lock);
+    return p ? tern_sized_give(out, &info, sizeof info) : -ENOENT;
+}
+
 static void fill_info(struct tern_device *dev)
 {
     const struct tern_kmd *k = &dev->kmd;
     struct tern_kmd_about about;
     tern_kmd_about(k, &about);
-    uint64_t pages = tern_pages_free_count(dev->partition.pages), space = TERN_VA_END - TERN_VA_FIRST;
-    /* tables, arenas and save areas of a modest process */
-    uint64_t tables = pages / TERN_PAGES_LARGE + 16 + 2 * k->save_pages;
-    pages = pages > tables ? pages - tables : 0;
-    const uint64_t all = pages + dev->partition.host;
     dev->info = (struct tern_device_info){
         .version = k->version,
         .engines = k->engines,
         .lanes = k->lanes,
         .warps = k->warps,
         .local_bytes = k->local_bytes,
-        .memory_bytes = (uint64_t)k->mem_pages * TERN_PAGE,
-        .allocatable_bytes = (all < space - 64 ? all : space - 64) * TERN_PAGE,
-        .resident_bytes = (pages < space - 64 ? pages : space - 64) * TERN_PAGE,
         .clock_hz = k->clock_hz,
         .dirty_page_bytes = k->dirty_page_log2 < 32 ? 1u << k->dirty_page_log2 : 1u << 31,
         .single_use = k->single_use,
@@ -151,6 +174,7 @@ static void fill_info(struct tern_device *dev)
         .memory_refresh_cycles = about.refresh_cycles,
         .memory_stall = about.stall,
     };
+    fill_room(dev, &dev->partition, &dev->info);
     snprintf(dev->info.memory, sizeof dev->info.memory, "%s", about.memory);
     snprintf(dev->info.backend, sizeof dev->info.backend, "%s", about.backend);
     snprintf(dev->info.config, sizeof dev->info.config, "%s", about.config);

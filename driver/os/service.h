@@ -25,6 +25,8 @@ struct tern_owner {
 /** tern_process_create_in for a client. owner: copied. */
 int tern_os_process_create_for(struct tern_device *dev, const char *name, const struct tern_owner *owner,
                                struct tern_process **out);
+/** tern_device_query for a client whose processes are in this partition (NULL: the default one). -ENOENT. */
+int tern_os_device_query_in(struct tern_device *dev, const char *partition, struct tern_device_info *out);
 /** tern_partition_create for a client: owner is what tern_partition_list says. */
 int tern_os_partition_create_for(struct tern_device *dev, const struct tern_partition_desc *desc, uint32_t owner);
 

@@ -52,7 +52,7 @@ static void run_session(struct ternd *t, int fd, const struct ucred *who, const 
     memcpy(w->token, s->token, sizeof w->token);
     w->connections = s->limits.calls;
     w->queue = s->limits.queue;
-    w->info = t->info;
+    w->info = s->info;
     if (tern_socket_send(fd, w, sizeof *w, s->memory, false) == 0) {
         ternd_session_run(s);
     }

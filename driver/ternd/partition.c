@@ -44,6 +44,19 @@ int ternd_partition_may_use(const struct ternd_session *s, const char *name)
                      "ternd's limits)", (unsigned)s->uid, name, own);
 }
 
+int ternd_partition_choose(struct ternd_session *s, const struct tern_wire_hello *hello)
+{
+    char name[sizeof hello->partition + 1] = {0};
+    memcpy(name, hello->partition, sizeof hello->partition);
+    if (*name && ternd_partition_may_use(s, name)) {
+        return -EPERM; /* clients take -EACCES for a socket that they may not use, */
+    }
+    memcpy(s->partition, *name ? name : s->limits.partition, sizeof s->partition - 1);
+    s->info.size = sizeof s->info;
+    const int r = tern_os_device_query_in(s->ternd->dev, *name ? name : s->limits.partition, &s->info);
+    return r == -ENOENT ? -EINVAL : r; /* and this for one where nobody listens */
+}
+
 static int may_change(const struct ternd_session *s, const char *name)
 {
     return privileged(s) || (s->limits.partitions && owns(s, name))

@@ -71,7 +71,7 @@ static int process_create(struct request *r)
     char where[sizeof r->q->value + 1] = {0};
     memcpy(where, r->q->value, sizeof r->q->value);
     struct tern_owner owner = r->session->owner;
-    owner.partition = *where ? where : r->session->limits.partition;
+    owner.partition = *where ? where : r->session->partition;
     int e = !o ? -ENOMEM : *where ? ternd_partition_may_use(r->session, where) : 0;
     e = e ? e : tern_os_process_create_for(r->session->ternd->dev, r->q->text, &owner, &it);
     if (e) {

@@ -87,6 +87,8 @@ struct ternd_session {
     struct ternd *ternd;
     struct ternd_user *user;
     struct ternd_limits limits; /**< Constant, as is what follows. */
+    char partition[TERN_PARTITION_NAME]; /**< Of its processes; empty: the default one. */
+    struct tern_device_info info;        /**< As programs in it see the device. */
     pid_t pid;
     uid_t uid;
     struct tern_owner owner;
@@ -196,6 +198,9 @@ void ternd_sent_refuse(struct ternd_object *context, struct ternd_sent *sent);
 void ternd_completions_flush(struct ternd_session *s);
 
 /* partition.c: requests about partitions. -errno with a sentence; -EACCES: the user may not. q->text has an end. */
+/** Finds the partition of the session: that of the hello, if its user may be there, else the user's. -EINVAL: there is
+ *  none of this name; -EPERM. */
+int ternd_partition_choose(struct ternd_session *s, const struct tern_wire_hello *hello);
 /** May the program have processes in the partition of this name? */
 int ternd_partition_may_use(const struct ternd_session *s, const char *name);
 int ternd_partition_create(struct ternd_session *s, const struct tern_wire_request *q);

@@ -105,6 +105,7 @@ int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const
         s->limits = s->user->limits;
         r = getrandom(s->token, sizeof s->token, 0) == sizeof s->token ? 0 : tern_error(-EIO, "there is no randomness");
     }
+    r = r ? r : ternd_partition_choose(s, hello);
     r = r ? r : make_memory(s);
     r = r ? r : enter(s);
     if (r) {

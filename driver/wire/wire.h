@@ -24,7 +24,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 5u
+#define TERN_WIRE_VERSION 6u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -40,6 +40,7 @@ struct tern_wire_hello {
     uint32_t kind;      /**< enum tern_wire_kind. */
     uint8_t token[16];  /**< CALLS: of the session. */
     char program[32];   /**< SESSION: for messages. */
+    char partition[64]; /**< SESSION: of its processes, unless they name another; empty: the user's own. */
 };
 
 /** Its answer. The first four members are so in every version; a refusal has nothing else. */
@@ -61,7 +62,7 @@ enum tern_wire_op {
     TERN_WIRE_TIME,             /* -> value[0] */
     TERN_WIRE_TIME_SEEN,        /* -> value[0] */
     TERN_WIRE_COUNTERS,         /* value[0] engine -> slot: struct tern_engine_counters */
-    TERN_WIRE_PROCESS_CREATE,   /* value: its partition's name, empty: the user's own; text name -> object */
+    TERN_WIRE_PROCESS_CREATE,   /* value: its partition's name, empty: the session's; text name -> object */
     TERN_WIRE_PROCESS_DESTROY,
     TERN_WIRE_PROCESS_KILL,
     TERN_WIRE_PROCESS_STATUS,   /* -> slot: struct tern_fault */

@@ -14,7 +14,6 @@ GENERAL = {"ENODEV", "E2BIG"}  # said of all calls, at the top
 
 # What is named below a call, and never comes out of it: why.
 EXCEPTIONS = {
-    ("tern_device_open", "EPERM"): "a file of statistics or trace that cannot be written is warned of",
     ("tern_device_open", "EMLINK"): "likewise",
     ("tern_process_destroy", "EIO"): "its tables are given up all the same",
     ("tern_allocation_make_resident", "EINVAL"): "it takes its own pin back",

@@ -110,6 +110,7 @@ class Life(unittest.TestCase):
         icd = {"OCL_ICD_VENDORS": str(pathlib.Path(TERN).parents[1] / "tern.icd")}
         run(0, "run", str(code), "--global", "64", "zeros:64", TERN_PARTITION="video", **icd)
         self.assertGreater(partitions()["video"]["cycles"], 0)
+        self.assertEqual(json.loads(run(0, "info", "--json", TERN_PARTITION="video"))["memory_bytes"], 16 << 20)
         self.assertIn("no partition 'none'", run(1, "run", str(code), "--global", "64", "zeros:64",
                                                  TERN_PARTITION="none", **icd))
         run(0, "partition", "share", "video", "--share", "7")

@@ -29,6 +29,22 @@ static int serve_tenants(void **state)
     return r;
 }
 
+/** What becomes of a hello of this user that names a partition; 0: *info is what the program is told. */
+static int hello_of(uid_t uid, const char *partition, struct tern_device_info *out)
+{
+    struct tern_wire_hello h = good_hello(TERN_WIRE_SESSION);
+    struct tern_wire_welcome w;
+    int memory = -1;
+    said_to_be = uid;
+    memcpy(h.partition, partition, strnlen(partition, sizeof h.partition));
+    close(reach(&h, sizeof h, &w, &memory));
+    close(memory);
+    if (w.status == 0 && out) {
+        *out = w.info;
+    }
+    return w.status;
+}
+
 static struct raw as(uid_t uid)
 {
     said_to_be = uid;
@@ -89,11 +105,12 @@ static struct tern_partition_info info(struct raw *r, const char *name)
 static void test_rights(void **state)
 {
     (void)state;
-    struct raw root = as(ROOT), nobody = as(NOBODY), maker = as(MAKER), tenant = as(TENANT);
-    assert_int_equal(process_in(&tenant, ""), -ENOENT); /* its own is not there yet */
+    struct raw root = as(ROOT), nobody = as(NOBODY), maker = as(MAKER);
+    assert_int_equal(hello_of(TENANT, "", NULL), -EINVAL); /* its own is not there yet */
     assert_int_equal(create(&root, "a", 4 * MIB, 0, 300), 0);
     assert_int_equal(create(&root, "a", 4 * MIB, 0, 300), -EEXIST);
     assert_true(info(&nobody, "a").share == 300 && info(&nobody, "a").owner == ROOT);
+    struct raw tenant = as(TENANT);
 
     assert_int_equal(create(&nobody, "b", MIB, 0, 0), -EACCES);
     assert_int_equal(call(&nobody, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), -EACCES);
@@ -141,10 +158,11 @@ static void test_memory(void **state)
 {
     (void)state;
     const uint32_t rw = TERN_MEM_READ | TERN_MEM_WRITE;
-    struct raw root = as(ROOT), tenant = as(TENANT);
+    struct raw root = as(ROOT);
     uint8_t handle[TERN_HANDLE_BYTES];
     struct tern_wire_reply reply;
     assert_int_equal(create(&root, "a", 4 * MIB, 0, 100), 0);
+    struct raw tenant = as(TENANT);
     const int t = process_in(&tenant, ""), other = process_in(&root, "default");
     assert_true(t > 0 && other > 0);
     assert_int_equal(raw_call(&tenant, TERN_WIRE_ALLOCATION_CREATE, (uint32_t)t, 4 * MIB, rw, 0, NULL), -ENOSPC);
@@ -160,6 +178,45 @@ static void test_memory(void **state)
     assert_int_equal(end(&root, other), 0);
     assert_int_equal(call(&root, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), 0);
     raw_close(&root);
+    nothing_left();
+}
+
+/** A program sees the memory of its partition, which it names, or which is its user's. */
+static void test_hello(void **state)
+{
+    (void)state;
+    struct tern_device_info whole, part, left;
+    char longest[64];
+    memset(longest, 'x', sizeof longest);
+    struct raw root = as(ROOT), maker = as(MAKER);
+    assert_int_equal(hello_of(ROOT, "", &whole), 0);
+    assert_int_equal(whole.memory_bytes, 64 * MIB);
+    assert_int_equal(create(&root, "a", 8 * MIB, 2 * MIB, 0), 0);
+    assert_int_equal(create(&maker, "mine", 16 * MIB, 0, 0), 0);
+    const struct {
+        uid_t uid;
+        const char *name;
+        uint64_t bytes; /* 0: refused */
+        int error;
+    } who[] = {
+        {ROOT, "a", 8 * MIB, 0}, {ROOT, "mine", 16 * MIB, 0}, {TENANT, "", 8 * MIB, 0}, {TENANT, "a", 8 * MIB, 0},
+        {MAKER, "mine", 16 * MIB, 0}, {MAKER, "a", 0, -EPERM}, {NOBODY, "mine", 0, -EPERM},
+        {TENANT, "default", 0, -EPERM}, {ROOT, "none", 0, -EINVAL}, {NOBODY, "none", 0, -EPERM},
+        {ROOT, longest, 0, -EINVAL},
+    };
+    for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
+        assert_int_equal(hello_of(who[i].uid, who[i].name, &part), who[i].error);
+        assert_true(!who[i].bytes || (part.memory_bytes == who[i].bytes && part.resident_bytes < who[i].bytes));
+    }
+    assert_int_equal(hello_of(TENANT, "", &part), 0);
+    assert_int_equal(part.allocatable_bytes - part.resident_bytes, 2 * MIB);
+    assert_int_equal(hello_of(NOBODY, "", &left), 0);
+    assert_int_equal(left.memory_bytes, 40 * MIB);
+    assert_true(left.resident_bytes < whole.resident_bytes - 23 * MIB);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_DESTROY, "a", 0, 0, 0, NULL), 0);
+    assert_int_equal(call(&root, TERN_WIRE_PARTITION_DESTROY, "mine", 0, 0, 0, NULL), 0);
+    raw_close(&root);
+    raw_close(&maker);
     nothing_left();
 }
 
@@ -204,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rights, serve_tenants, serve_end),
         cmocka_unit_test_setup_teardown(test_memory, serve_tenants, serve_end),
+        cmocka_unit_test_setup_teardown(test_hello, serve_tenants, serve_end),
         cmocka_unit_test_setup_teardown(test_hostile, serve_tenants, serve_end),
     };
     return cmocka_run_group_tests_name("partitions", tests, NULL, NULL);

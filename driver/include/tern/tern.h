@@ -100,8 +100,9 @@ struct tern_device_info {
  *
  * The device may be that of a ternd (docs/ternd.md), which owns it for many programs. If TERND_SOCKET names its socket,
  * it is that one's, as ternd was told to open it, and backend and config are not looked at; -ECONNREFUSED: there is no
- * ternd; -EPROTO: one of another version; -EBUSY: the device is single-use and taken; -EAGAIN: it is full. Else, if
- * neither an argument nor the environment says which backend and config, one is looked for at /run/tern/ternd.sock and
+ * ternd; -EPROTO: one of another version; -EBUSY: the device is single-use and taken; -EAGAIN: it is full; -EINVAL,
+ * -EPERM: it has no partition as TERN_PARTITION says, or not for this user. Else, if neither an argument nor the
+ * environment says which backend and config, one is looked for at /run/tern/ternd.sock and
  * $XDG_RUNTIME_DIR/tern/ternd.sock. Else the device is opened in this process. A program of more privileges than its
  * user's does not look at the environment. If that ternd dies, all calls fail with -EIO, and all waits end.
  */
@@ -176,8 +177,7 @@ TERN_API int tern_partition_resize(struct tern_device *dev, const char *name, ui
  *  -EINVAL: it is the default one; -EBUSY: it has processes; -ENOMEM. Does not block. Through ternd: -EACCES. */
 TERN_API int tern_partition_destroy(struct tern_device *dev, const char *name);
 
-/** Another share from now on, of any partition. -ENOENT: there is none of this name; -EINVAL: share. Does not block.
- *  Through ternd: -EACCES. */
+/** Another share from now on. -ENOENT: there is no such partition; -EINVAL: share. Through ternd: -EACCES. */
 TERN_API int tern_partition_set_share(struct tern_device *dev, const char *name, uint32_t share);
 
 /** What a partition is, and what of it is in use. */

@@ -71,6 +71,7 @@ struct tern_device {
     /** Counts steps of device time, runs of the scheduler and host writes: what a fence waiter watches. */
     uint64_t progress;
     uint32_t fence_waiters, next_context, next_process;
+    uint64_t next_memory;
     struct tern_list completion_queues;
     struct tern_fork fork;
     struct tern_observer *observer; /**< Trace and statistics; NULL: neither is on. */

@@ -19,7 +19,8 @@ int tern_memory_make(struct tern_allocation *a, bool movable)
     }
     *m = (struct tern_memory){.dev = a->proc->dev, .partition = a->proc->partition, .pages = a->pages,
                               .offset = a->va % TERN_PAGES_SPAN, .blocks = blocks, .block_count = count,
-                              .movable = movable};
+                              .movable = movable,
+                              .number = ++a->proc->dev->next_memory};
     tern_list_init(&m->mappings);
     tern_list_init(&m->by_use);
     tern_list_init(&m->here);
@@ -60,7 +61,14 @@ void tern_memory_drop(struct tern_allocation *a)
 {
     struct tern_memory *m = a->mem;
     a->mem = NULL;
-    if (!m || --m->refs) {
+    if (m) {
+        tern_memory_release(m);
+    }
+}
+
+void tern_memory_release(struct tern_memory *m)
+{
+    if (--m->refs) {
         return;
     }
     for (uint32_t i = 0; i < m->block_count; i++) {
@@ -160,6 +168,7 @@ int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *dat
 {
     const int r = tern_block_host_make(b);
     if (!r) {
+        b->changes++;
         memcpy(b->host + offset, data, size);
         for (uint64_t p = offset / TERN_PAGE; p <= (offset + size - 1) / TERN_PAGE; p++) {
             b->written[p / 32] |= 1u << p % 32;

@@ -45,12 +45,14 @@ struct tern_block {
     bool on_host;      /**< hal_lock. Its bytes are on the host, not in its pages. */
     uint8_t *host;     /**< hal_lock. NULL: pages on the host read zero. */
     uint32_t *written; /**< hal_lock. A bit a page, to be joined with those of the device (D7); NULL: none. */
+    uint64_t changes;  /**< hal_lock. Counts its moves and writes to its bytes on the host: what no dirty bit tells. */
 };
 
 struct tern_memory {
     struct tern_device *dev;
     struct tern_partition *partition;
-    uint32_t refs; /**< Allocations, also those of which nothing but the host's memory is left. */
+    uint64_t number; /**< On the device, by age: no other memory ever has it. */
+    uint32_t refs; /**< Allocations, also those of which nothing but the host's memory is left; and who follows it. */
     struct tern_list mappings; /**< Allocations that map it. */
     uint32_t mapping_count;
     uint32_t leaving;          /**< Those of them of which the free has begun. */
@@ -139,6 +141,8 @@ void tern_memory_join(struct tern_memory *m, struct tern_allocation *a);
 void tern_memory_leave(struct tern_allocation *a);
 /** The allocation forgets it; with the last it is freed. */
 void tern_memory_drop(struct tern_allocation *a);
+/** Whoever has added to refs forgets it. */
+void tern_memory_release(struct tern_memory *m);
 /** Appends pages that follow those that the block has. -ENOMEM: they stay the caller's. */
 int tern_block_add(struct tern_block *b, const struct tern_run *run);
 /** Gives its pages back; dirty: they may have been written. */

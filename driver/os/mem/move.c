@@ -66,6 +66,7 @@ static int copy(struct tern_block *b, bool in)
         r = copy_run(b, in, done, &n);
     }
     b->on_host = r ? b->on_host : !in;
+    b->changes++;
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
     if (r) {
@@ -81,6 +82,7 @@ static void all_on_host(struct tern_block *b)
     pthread_mutex_unlock(&dev->lock);
     tern_ticket_lock(&dev->hal_lock);
     b->on_host = true;
+    b->changes++;
     tern_ticket_unlock(&dev->hal_lock);
     pthread_mutex_lock(&dev->lock);
 }
@@ -94,6 +96,7 @@ static int all_on_device(struct tern_block *b)
     const int more = b->host && b->on_host;
     if (!more) {
         b->on_host = false;
+        b->changes++;
         free(b->host);
         b->host = NULL;
     }

@@ -15,6 +15,7 @@ struct capture {
     struct tern_image *image;
     struct tern_process *const *procs;
     uint32_t n;
+    bool work; /* contexts too, and what was destroyed while work uses it */
 };
 
 /* --------------------------------------------------------------------- at rest */
@@ -122,9 +123,11 @@ static int capture_memory(struct capture *v, struct tern_memory *m, uint32_t *in
         image->memories = more;
     }
     struct tern_image_memory *out = &image->memories[image->memory_count];
-    *out = (struct tern_image_memory){.pages = m->pages, .sparse = m->sparse, .real = m,
+    *out = (struct tern_image_memory){.slot = image->memory_count, .number = m->number, .pages = m->pages,
+                                      .sparse = m->sparse, .real = m,
                                       .stays = !m->movable && m->partition->host};
     *index = image->memory_count++;
+    image->slots = image->memory_count;
     if (out->stays || m->pins) {
         image->device.resident += m->pages;
     } else {
@@ -175,7 +178,8 @@ static int capture_allocations(struct capture *v, struct tern_image_process *out
     int r = 0;
     for (uint32_t i = 0; !r && i < va->n; i++) {
         const struct tern_allocation *a = va->range[i].owner;
-        if (!a->internal) {
+        const bool there = v->work ? !tern_list_empty(&a->node) : !a->asked && !tern_list_empty(&a->node);
+        if (!a->internal && there) {
             r = capture_allocation(v, a, &out->allocations[out->allocation_count++]);
         }
     }
@@ -273,7 +277,7 @@ static int capture_process(struct capture *v, struct tern_process *proc, struct 
                                        .seq = proc->seq, .real = proc};
     snprintf(out->name, sizeof out->name, "%s", proc->name);
     const int r = capture_allocations(v, out, proc);
-    return r ? r : capture_contexts(v, out, proc);
+    return r || !v->work ? r : capture_contexts(v, out, proc);
 }
 
 /* ------------------------------------------------------------------ save areas */
@@ -323,10 +327,10 @@ static void describe(const struct tern_device *dev, struct tern_image_device *ou
                                       .time = seen > dev->sched.now ? seen : dev->sched.now};
 }
 
-int tern_capture(struct tern_process *const *procs, uint32_t n, struct tern_image **out)
+int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struct tern_image **out)
 {
     struct tern_device *dev = procs[0]->dev;
-    struct capture v = {.procs = procs, .n = n};
+    struct capture v = {.procs = procs, .n = n, .work = work};
     uint64_t shift = 0;
     v.image = calloc(1, sizeof *v.image);
     if (!v.image) {
@@ -335,7 +339,7 @@ int tern_capture(struct tern_process *const *procs, uint32_t n, struct tern_imag
     v.image->processes = calloc(n, sizeof *v.image->processes);
     int r = v.image->processes ? 0 : tern_error_memory("an image");
     pthread_mutex_lock(&dev->lock);
-    r = r ? r : wait_for_rest(&v);
+    r = r || !work ? r : wait_for_rest(&v);
     describe(dev, &v.image->device);
     for (uint32_t i = 0; !r && i < n; i++) {
         shift = procs[i]->shift > shift ? procs[i]->shift : shift;

@@ -38,12 +38,24 @@ static int copy(struct tern_block *b, bool write, uint64_t offset, uint8_t *data
         tern_block_host_read(b, offset, data, *n);
         return 0;
     }
-    if (!b->run_count) {
-        return tern_error(-EIO, "the process was killed, and its memory is gone");
-    }
     const uint64_t at = tern_block_physical(b, offset, n);
     *n = *n < size ? *n : size;
     return write ? tern_device_write(dev, &(struct tern_iovec){at, data, *n}, 1) : tern_device_read(dev, at, data, *n);
+}
+
+bool tern_content_gone(const struct tern_memory *m)
+{
+    return m->mapping_count == m->leaving;
+}
+
+/** The same, if that is not known. While the hal lock is held, what is there now stays: paging buffers that would free
+ *  it are not submitted. */
+static int check(const struct tern_memory *m)
+{
+    pthread_mutex_lock(&m->dev->lock);
+    const bool gone = tern_content_gone(m);
+    pthread_mutex_unlock(&m->dev->lock);
+    return gone ? tern_error(-ESTALE, "nothing maps the memory any more") : 0;
 }
 
 static int transfer(struct tern_memory *m, bool write, uint32_t page, uint32_t count, uint8_t *data)
@@ -52,6 +64,7 @@ static int transfer(struct tern_memory *m, bool write, uint32_t page, uint32_t c
     int r = 0;
     while (!r && left) {
         tern_ticket_lock(&m->dev->hal_lock);
+        r = check(m);
         for (uint64_t held = 0, n; !r && left && held < PIECE; held += n) {
             struct tern_block *b = block_of(m, (uint32_t)(at / TERN_PAGE));
             n = 0;

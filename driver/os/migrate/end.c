@@ -30,3 +30,13 @@ void tern_migrate_silence(struct tern_process *proc)
     }
     pthread_mutex_unlock(&proc->dev->lock);
 }
+
+void tern_migrate_discard(struct tern_process *proc)
+{
+    if (proc) {
+        tern_migrate_silence(proc);
+        int r = tern_os_process_kill(proc);
+        r = r ? r : tern_os_process_destroy(proc);
+        (void)r; /* it is in no child of a fork, and no callback */
+    }
+}

@@ -49,10 +49,12 @@ void tern_image_free(struct tern_image *image)
     }
     for (uint32_t i = 0; image->memories && i < image->memory_count; i++) {
         free(image->memories[i].committed);
+        free(image->memories[i].filled);
     }
     for (uint32_t i = 0; image->processes && i < image->process_count; i++) {
         free_process(&image->processes[i]);
     }
+    free(image->index_of);
     free(image->memories);
     free(image->processes);
     free(image);

@@ -33,12 +33,15 @@ struct tern_image_device {
 };
 
 struct tern_image_memory {
+    uint32_t slot;         /**< Its number in the stream: the same in a later image of the same processes. */
     uint32_t pages;
     bool stays, sparse;    /**< stays: never evicted. */
     uint32_t blocks;       /**< Of sparse memory, */
     uint32_t *committed;   /**< a bit for each: it is committed. NULL: not sparse. */
     struct tern_memory *real; /**< On this device: what was captured, or what was made. */
+    uint64_t number;       /**< Of `real`, where it was captured. */
     uint32_t mappings, va; /**< How many there are, and the page of the last: found by tern_image_check. */
+    uint32_t *filled;      /**< While it is filled: a bit for each page that may not be zero; or NULL. */
 };
 
 #define TERN_IMAGE_EXPORTS 8u     /**< Of an allocation: rights differ. */
@@ -50,7 +53,7 @@ struct tern_image_export {
 };
 
 struct tern_image_allocation {
-    uint32_t memory;  /**< Index. */
+    uint32_t memory;  /**< Index; in the stream, the slot. */
     uint32_t va, flags; /**< va: page. */
     uint32_t pins;
     uint64_t born;
@@ -123,6 +126,8 @@ struct tern_image {
     struct tern_image_device device;
     uint32_t memory_count, process_count;
     uint32_t expected_memories, expected_processes; /**< While it is read. */
+    uint32_t slots;         /**< That this and earlier images have: they are numbered from 0. */
+    uint32_t *index_of;     /**< A memory's index by its slot; UINT32_MAX: it is gone. */
     struct tern_image_memory *memories;
     struct tern_image_process *processes;
 };
@@ -132,9 +137,9 @@ void tern_image_free(struct tern_image *image);
 int tern_image_set(const struct tern_set *set, struct tern_image_set *out);
 
 /* capture.c */
-/** Of processes that are suspended and that no call changes; each is `making` something. -EBUSY: memory that a process
- *  has is shared with one that is not among them; -ENOMEM; -EIO. */
-int tern_capture(struct tern_process *const *procs, uint32_t n, struct tern_image **out);
+/** Of processes that are suspended and that no call changes; each is `making` something. work false: of their memory
+ *  only, while they run. -EBUSY: memory that a process has is shared with one that is not among them; -ENOMEM; -EIO. */
+int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struct tern_image **out);
 
 /* check.c */
 /** Can a partition of the device take it (M3)? -EPROTO: it is another device; -ENOENT: no partition; -ENOSPC. */
@@ -142,14 +147,24 @@ int tern_image_fits(const struct tern_image_device *need, struct tern_device *de
 /** Is it one that a device could have been in? -EPROTO. */
 int tern_image_check(struct tern_image *image, const struct tern_device *dev);
 
-/* content.c: bytes of a memory, wherever they are */
+/* content.c: bytes of a memory, wherever they are. -ESTALE: nothing maps it any more */
 int tern_content_read(struct tern_memory *m, uint32_t page, uint32_t count, void *data);
+/** It may have no pages any more. With dev->lock held. */
+bool tern_content_gone(const struct tern_memory *m);
 int tern_content_write(struct tern_memory *m, uint32_t page, uint32_t count, const void *data);
 
 /* restore.c */
 /** Makes processes in a partition, and their memory, which reads zero; suspended. On failure what was made has a
  *  `real`. */
 int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition);
+/** What memory is besides, once no other image will come. */
+int tern_restore_memory(const struct tern_image *image);
+/* follow.c */
+/** What an earlier image of the same processes became is what `image` has, where that is the same; the rest goes.
+ *  Before tern_restore_space. */
+void tern_restore_follow(struct tern_image *image, struct tern_image *before);
+/** Memories that an earlier image has keep its slots, the others get new ones. */
+void tern_image_follow(struct tern_image *image, const struct tern_image *before);
 /* restore_work.c */
 /** Their contexts and work, once the memory has its contents. */
 int tern_restore_work(struct tern_image *image);

@@ -82,11 +82,36 @@ int tern_image_read_device(struct tern_stream *s, struct tern_device *dev, const
                            struct tern_image **out)
 {
     enum tern_record_type type;
-    struct reader v = {.s = s};
-    int r = tern_record_next(s, &type);
+    const int r = tern_record_next(s, &type);
     if (r <= 0 || type != TERN_RECORD_DEVICE) {
         return r < 0 ? r : tern_error(-EPROTO, "the stream does not begin with a device");
     }
+    return tern_image_read_again(s, dev, partition, NULL, out);
+}
+
+/** All slots of an earlier image, and that no memory has one yet. -ENOMEM. */
+static int take_slots(struct tern_image *image, uint32_t slots)
+{
+    size_t room = 1;
+    while (room < slots) {
+        room *= 2;
+    }
+    image->index_of = slots ? malloc(room * sizeof *image->index_of) : NULL;
+    image->slots = slots;
+    if (slots && !image->index_of) {
+        return tern_error_memory("an image");
+    }
+    for (uint32_t i = 0; i < slots; i++) {
+        image->index_of[i] = UINT32_MAX;
+    }
+    return 0;
+}
+
+int tern_image_read_again(struct tern_stream *s, struct tern_device *dev, const char *partition,
+                          const struct tern_image *before, struct tern_image **out)
+{
+    struct reader v = {.s = s};
+    int r;
     const struct tern_image_device need = {
         .spec = get(&v, "spec", 0, ANY), .lanes = get(&v, "lanes", 0, ANY), .warps = get(&v, "warps", 0, ANY),
         .local_bytes = get(&v, "local_bytes", 0, ANY), .engines = get(&v, "engines", 0, ANY),
@@ -107,6 +132,26 @@ int tern_image_read_device(struct tern_stream *s, struct tern_device *dev, const
     image->expected_memories = memories;
     image->expected_processes = processes;
     *out = image;
+    return take_slots(image, before ? before->slots : 0);
+}
+
+/** A slot of before that nothing has in this image, or the next one. */
+static int get_slot(struct reader *v, struct tern_image_memory *m)
+{
+    struct tern_image *image = v->image;
+    m->slot = get(v, "number", 0, image->slots);
+    if (tern_record_bad(v->s)) {
+        return tern_record_bad(v->s);
+    }
+    if (m->slot == image->slots) {
+        uint32_t *index;
+        ADD(image->index_of, image->slots, index);
+        *index = UINT32_MAX;
+    }
+    if (image->index_of[m->slot] != UINT32_MAX) {
+        return tern_record_refuse(v->s, "memory %u comes twice", m->slot);
+    }
+    image->index_of[m->slot] = image->memory_count - 1;
     return 0;
 }
 
@@ -115,7 +160,10 @@ static int read_memory(struct reader *v)
     struct tern_image *image = v->image;
     struct tern_image_memory *m;
     ADD(image->memories, image->memory_count, m);
-    get(v, "number", image->memory_count - 1, image->memory_count - 1);
+    const int r = get_slot(v, m);
+    if (r) {
+        return r;
+    }
     m->pages = get(v, "pages", 1, TERN_VA_END);
     m->stays = get_bool(v, "stays");
     m->sparse = get_bool(v, "sparse");
@@ -198,7 +246,8 @@ static int read_mapping(struct reader *v)
     struct tern_image_allocation *a;
     ADD(p->allocations, p->allocation_count, a);
     v->mappings--;
-    a->memory = get(v, "memory", 0, ANY);
+    const uint32_t slot = get(v, "memory", 0, v->image->slots ? v->image->slots - 1 : 0);
+    a->memory = tern_record_bad(v->s) || !v->image->slots ? UINT32_MAX : v->image->index_of[slot];
     a->va = get(v, "page", 0, TERN_VA_END);
     a->flags = get(v, "flags", 0, ANY);
     a->pins = get(v, "pins", 0, ANY);

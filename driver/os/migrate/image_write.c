@@ -30,10 +30,10 @@ static int write_device(const struct tern_image *image, struct tern_stream *s)
     return tern_record_end(s);
 }
 
-static int write_memory(const struct tern_image_memory *m, uint32_t number, struct tern_stream *s)
+static int write_memory(const struct tern_image_memory *m, struct tern_stream *s)
 {
     tern_record_begin(s, TERN_RECORD_MEMORY);
-    tern_put_u64(s, "number", number);
+    tern_put_u64(s, "number", m->slot);
     tern_put_u64(s, "pages", m->pages);
     tern_put_u64(s, "stays", m->stays);
     tern_put_u64(s, "sparse", m->sparse);
@@ -68,12 +68,12 @@ static int write_process(const struct tern_image_process *p, struct tern_stream 
     return tern_record_end(s);
 }
 
-static int write_mapping(const struct tern_image_allocation *a, struct tern_stream *s)
+static int write_mapping(const struct tern_image *image, const struct tern_image_allocation *a, struct tern_stream *s)
 {
     uint8_t handle[TERN_IMAGE_EXPORTS][TERN_HANDLE_BYTES];
     uint64_t access[TERN_IMAGE_EXPORTS];
     tern_record_begin(s, TERN_RECORD_MAPPING);
-    tern_put_u64(s, "memory", a->memory);
+    tern_put_u64(s, "memory", image->memories[a->memory].slot);
     tern_put_u64(s, "page", a->va);
     tern_put_u64(s, "flags", a->flags);
     tern_put_u64(s, "pins", a->pins);
@@ -204,13 +204,13 @@ int tern_image_write(const struct tern_image *image, struct tern_stream *s)
 {
     int r = write_device(image, s);
     for (uint32_t i = 0; !r && i < image->memory_count; i++) {
-        r = write_memory(&image->memories[i], i, s);
+        r = write_memory(&image->memories[i], s);
     }
     for (uint32_t i = 0; !r && i < image->process_count; i++) {
         const struct tern_image_process *p = &image->processes[i];
         r = write_process(p, s);
         for (uint32_t k = 0; !r && k < p->allocation_count; k++) {
-            r = write_mapping(&p->allocations[k], s);
+            r = write_mapping(image, &p->allocations[k], s);
         }
         for (uint32_t k = 0; !r && k < p->context_count; k++) {
             r = write_context(&p->contexts[k], s);

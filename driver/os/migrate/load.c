@@ -12,44 +12,98 @@
 struct tern_loading {
     struct tern_device *dev;
     struct tern_image *image;
+    struct tern_image *before; /* an earlier one, of which something may be left */
 };
 
 /* ---------------------------------------------------------------------- contents */
 
-static int read_pages(const struct tern_image *image, struct tern_stream *s)
+/** Marks pages that may not be zero from now on. -ENOMEM. */
+static int fill(struct tern_image_memory *m, uint32_t first, uint32_t count)
 {
-    struct tern_pages pages;
-    struct tern_page_run run;
-    int r = tern_get_pages(s, image->memory_count - 1, TERN_VA_END, &pages);
-    while (!r && tern_pages_next(&pages, &run)) {
-        const struct tern_image_memory *m = &image->memories[pages.memory];
-        if (run.first > m->pages || run.count > m->pages - run.first) {
-            return tern_record_refuse(s, "pages %llu and %llu more of memory %llu, which has %u",
-                                      (unsigned long long)run.first, (unsigned long long)run.count,
-                                      (unsigned long long)pages.memory, m->pages);
-        }
-        if (run.data) { /* what is zero is so since it was made, and is sent once */
-            r = tern_content_write(m->real, (uint32_t)run.first, (uint32_t)run.count, run.data);
+    m->filled = m->filled ? m->filled : calloc((m->pages + 31) / 32, sizeof *m->filled);
+    for (uint32_t i = first; m->filled && i < first + count; i++) {
+        m->filled[i / 32] |= 1u << i % 32;
+    }
+    return m->filled ? 0 : tern_error_memory("a migration");
+}
+
+/** Of pages that are zero now, those that were not. */
+static int clear(struct tern_image_memory *m, uint32_t first, uint32_t count)
+{
+    static const uint8_t zeros[TERN_PAGE];
+    int r = 0;
+    for (uint32_t i = first; !r && m->filled && i < first + count; i++) {
+        if (m->filled[i / 32] >> i % 32 & 1) {
+            r = tern_content_write(m->real, i, 1, zeros);
+            m->filled[i / 32] &= ~(1u << i % 32);
         }
     }
     return r;
 }
 
-/** All that is left; `next` is the type of the record that has been read, or 0. */
-static int read_contents(const struct tern_image *image, struct tern_stream *s, uint32_t next)
+static int write_run(struct tern_image_memory *m, const struct tern_page_run *run)
+{
+    const uint32_t first = (uint32_t)run->first, count = (uint32_t)run->count;
+    if (!run->data) {
+        return clear(m, first, count);
+    }
+    const int r = fill(m, first, count);
+    return r ? r : tern_content_write(m->real, first, count, run->data);
+}
+
+static int read_pages(const struct tern_image *image, struct tern_stream *s)
+{
+    struct tern_pages pages;
+    struct tern_page_run run;
+    int r = tern_get_pages(s, image->slots - 1, TERN_VA_END, &pages);
+    const uint32_t index = r ? 0 : image->index_of[pages.memory];
+    if (!r && index == UINT32_MAX) {
+        return tern_record_refuse(s, "pages of memory %llu, which is gone", (unsigned long long)pages.memory);
+    }
+    while (!r && tern_pages_next(&pages, &run)) {
+        struct tern_image_memory *m = &image->memories[index];
+        if (run.first > m->pages || run.count > m->pages - run.first) {
+            return tern_record_refuse(s, "pages %llu and %llu more of memory %llu, which has %u",
+                                      (unsigned long long)run.first, (unsigned long long)run.count,
+                                      (unsigned long long)pages.memory, m->pages);
+        }
+        r = write_run(m, &run);
+    }
+    return r;
+}
+
+/** Up to a later image (*again), or the end; `next` is the type of the record that has been read, or 0. */
+static int read_contents(const struct tern_image *image, struct tern_stream *s, uint32_t next, bool *again)
 {
     enum tern_record_type type = (enum tern_record_type)next;
     int r = next != 0;
-    for (; r > 0; r = tern_record_next(s, &type)) {
-        if (type != TERN_RECORD_PAGES || !image->memory_count) {
+    for (*again = false; r > 0; r = tern_record_next(s, &type)) {
+        *again = type == TERN_RECORD_DEVICE;
+        if (*again) {
+            return 0;
+        }
+        if ((type != TERN_RECORD_PAGES || !image->slots) && type != TERN_RECORD_ROUND) {
             return tern_record_refuse(s, "a %s is not expected here", tern_record_name(type));
         }
-        r = read_pages(image, s);
+        r = type == TERN_RECORD_PAGES ? read_pages(image, s) : 0;
         if (r) {
             return r;
         }
     }
     return r;
+}
+
+/** What follows the first record of an image: its processes and their memory, as far as it is known. */
+static int read_space(struct tern_loading *l, const char *partition, struct tern_stream *s, bool *again)
+{
+    uint32_t next = 0;
+    int r = tern_image_read(l->image, s, l->dev, &next);
+    r = r ? r : tern_image_check(l->image, l->dev);
+    if (!r && l->before) {
+        tern_restore_follow(l->image, l->before);
+    }
+    r = r ? r : tern_restore_space(l->image, l->dev, partition);
+    return r ? r : read_contents(l->image, s, next, again);
 }
 
 /* -------------------------------------------------------------------------- time */
@@ -107,12 +161,17 @@ static int attach(const struct tern_image *image, const struct tern_migrate_owne
 static int load(struct tern_loading *l, const char *partition, struct tern_stream *s,
                 const struct tern_migrate_owner *owner)
 {
-    uint32_t next = 0;
+    bool again = false;
     int r = tern_image_read_device(s, l->dev, partition, &l->image);
-    r = r ? r : tern_image_read(l->image, s, l->dev, &next);
-    r = r ? r : tern_image_check(l->image, l->dev);
-    r = r ? r : tern_restore_space(l->image, l->dev, partition);
-    r = r ? r : read_contents(l->image, s, next);
+    r = r ? r : read_space(l, partition, s, &again);
+    while (!r && again) {
+        tern_image_free(l->before);
+        l->before = l->image;
+        l->image = NULL;
+        r = tern_image_read_again(s, l->dev, partition, l->before, &l->image);
+        r = r ? r : read_space(l, partition, s, &again);
+    }
+    r = r ? r : tern_restore_memory(l->image);
     if (r) {
         return r;
     }
@@ -143,6 +202,7 @@ int tern_migrate_load(struct tern_device *dev, const char *partition, struct ter
 static void free_loading(struct tern_loading *l)
 {
     tern_image_free(l->image);
+    tern_image_free(l->before);
     free(l);
 }
 
@@ -156,17 +216,17 @@ void tern_migrate_commit(struct tern_loading *l)
     free_loading(l);
 }
 
+static void drop_image(struct tern_image *image)
+{
+    for (uint32_t i = 0; image && i < image->process_count; i++) {
+        tern_migrate_discard(image->processes[i].real);
+    }
+}
+
 void tern_migrate_drop(struct tern_loading *l)
 {
-    for (uint32_t i = 0; l->image && i < l->image->process_count; i++) {
-        struct tern_process *proc = l->image->processes[i].real;
-        if (proc) {
-            tern_migrate_silence(proc);
-            int r = tern_os_process_kill(proc);
-            r = r ? r : tern_os_process_destroy(proc);
-            (void)r; /* it is in no child of a fork, and no callback */
-        }
-    }
+    drop_image(l->image);
+    drop_image(l->before);
     free_loading(l);
 }
 

@@ -31,6 +31,42 @@ int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern
 /** Writes all of them, and the stream's end. On failure they are still stopped. The stream's errors; -EIO: those of
  *  the device. */
 int tern_migrate_write(struct tern_saving *m, struct tern_stream *s);
+
+/** What to do if the work writes as fast as it is sent. */
+enum tern_migrate_policy {
+    TERN_MIGRATE_GIVE_UP,  /**< -ETIMEDOUT. */
+    TERN_MIGRATE_FORCE,    /**< It is stopped, however long the rest takes. */
+    TERN_MIGRATE_THROTTLE, /**< It is slowed down step by step, up to three quarters; then it is stopped. */
+};
+
+/** A round of the brownout, when it has ended. Times are the host's. */
+struct tern_migrate_round {
+    uint32_t number;      /**< From 1. */
+    uint32_t throttle;    /**< Eighths of the time in which the work stands still. */
+    uint64_t pages;       /**< That were sent, */
+    uint64_t bytes;       /**< in so many bytes of the stream, */
+    uint64_t ns;          /**< and took so long; */
+    uint64_t page_ns;     /**< each. */
+    uint64_t left;        /**< Pages that were written meanwhile, or have moved, */
+    uint64_t expected_ns; /**< and would take so long now. */
+};
+
+struct tern_migrate_limits {
+    uint64_t downtime_ns; /**< What the last pages may take while nothing runs; 0: 300 ms. */
+    uint32_t rounds;      /**< After so many it does not converge; 0: 30. */
+    enum tern_migrate_policy policy;
+    void (*progress)(void *user, const struct tern_migrate_round *round); /**< Between rounds; or NULL. */
+    void *user;
+};
+
+/**
+ * tern_migrate_stop and tern_migrate_write with a brownout before: the processes run, and all may be called for them
+ * but tern_process_suspend and tern_process_resume, while their memory is sent. Then they are stopped, and the rest is
+ * written. On failure they go on. Errors of both; -ENOTSUP: a dirty bit is of more than 4 KiB; -ETIMEDOUT:
+ * TERN_MIGRATE_GIVE_UP.
+ */
+int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern_stream *s,
+                      const struct tern_migrate_limits *limits, struct tern_saving **out);
 /** They go on here (those that were not suspended before). Frees m. */
 void tern_migrate_go_on(struct tern_saving *m);
 /** They are on the target now: killed here, without a completion of what they still had queued. Frees m. */

@@ -21,8 +21,6 @@ static int make_allocation(struct tern_image *image, struct tern_image_process *
     const int r = tern_allocation_make(p->real, &want, &a->real);
     if (!r) {
         m->real = a->real->mem;
-        a->real->imported = a->imported;
-        a->real->born = m->real->movable ? a->born : UINT64_MAX;
     }
     return r;
 }
@@ -56,6 +54,8 @@ static int finish_allocation(const struct tern_image *image, const struct tern_i
     struct tern_device *dev = p->real->dev;
     pthread_mutex_lock(&dev->lock);
     int r = tern_process_check(p->real);
+    a->real->imported = a->imported;
+    a->real->born = a->real->mem->movable ? a->born : UINT64_MAX;
     r = r || !a->fence ? r : make_fence(p->real, a->real);
     r = r ? r : commit_blocks(&image->memories[a->memory]);
     for (uint32_t i = 0; !r && i < a->export_count; i++) {
@@ -69,11 +69,22 @@ static int make_process(struct tern_image *image, struct tern_image_process *p, 
                         const char *partition)
 {
     const struct tern_owner owner = {.partition = partition};
-    int r = tern_os_process_create_for(dev, p->name, &owner, &p->real);
+    int r = p->real ? 0 : tern_os_process_create_for(dev, p->name, &owner, &p->real);
     r = r ? r : tern_os_process_suspend(p->real);
     for (uint32_t i = 0; !r && i < p->allocation_count; i++) {
-        r = make_allocation(image, p, &p->allocations[i]);
-        r = r ? r : finish_allocation(image, p, &p->allocations[i]);
+        r = p->allocations[i].real ? 0 : make_allocation(image, p, &p->allocations[i]);
+    }
+    return r;
+}
+
+int tern_restore_memory(const struct tern_image *image)
+{
+    int r = 0;
+    for (uint32_t i = 0; i < image->process_count; i++) {
+        const struct tern_image_process *p = &image->processes[i];
+        for (uint32_t k = 0; !r && k < p->allocation_count; k++) {
+            r = finish_allocation(image, p, &p->allocations[k]);
+        }
     }
     return r;
 }

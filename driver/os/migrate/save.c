@@ -8,32 +8,32 @@
 #include "os/migrate/end.h"
 #include "os/migrate/migrate.h"
 #include "os/migrate/records.h"
-
-#define PAGES 64u /* read at once */
-
-struct tern_saving {
-    struct tern_device *dev;
-    uint32_t n;
-    struct saved {
-        struct tern_process *proc;
-        bool was; /* suspended, before */
-    } saved[];
-};
+#include "os/migrate/saving.h"
 
 /** Each is `making` from here on: none of them is killed to its end. Those that were are left out. */
-static int stop(struct tern_saving *m, struct tern_process *proc)
+static int hold(struct tern_saving *m, struct tern_process *proc)
 {
     pthread_mutex_lock(&m->dev->lock);
     const int killed = proc->killed ? tern_process_check(proc) : 0;
     if (!killed) {
         proc->making++;
-        m->saved[m->n++] = (struct saved){proc, proc->suspended};
+        m->saved[m->n++] = (struct tern_saved){proc, proc->suspended};
     }
     pthread_mutex_unlock(&m->dev->lock);
-    return killed ? killed : tern_os_process_suspend(proc);
+    return killed;
 }
 
-int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern_saving **out)
+int tern_saving_suspend(struct tern_saving *m, bool all)
+{
+    int r = 0;
+    for (uint32_t i = 0; !r && i < m->n; i++) {
+        r = m->saved[i].was ? 0 : all ? tern_os_process_suspend(m->saved[i].proc)
+                                      : tern_os_process_resume(m->saved[i].proc);
+    }
+    return r;
+}
+
+int tern_saving_open(struct tern_process *const *procs, uint32_t n, struct tern_saving **out)
 {
     struct tern_saving *m = calloc(1, sizeof *m + n * sizeof m->saved[0]);
     if (!m) {
@@ -42,7 +42,7 @@ int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern
     m->dev = procs[0]->dev;
     int r = 0;
     for (uint32_t i = 0; !r && i < n; i++) {
-        r = stop(m, procs[i]);
+        r = hold(m, procs[i]);
     }
     if (r) {
         tern_migrate_go_on(m);
@@ -52,34 +52,34 @@ int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern
     return r;
 }
 
-/** The pages of a memory, but for those that were never committed. */
-static int write_memory(const struct tern_image_memory *m, uint32_t number, struct tern_stream *s, void *buffer)
+int tern_migrate_stop(struct tern_process *const *procs, uint32_t n, struct tern_saving **out)
 {
-    int r = 0;
-    for (uint32_t i = 0; !r && i < m->real->block_count; i++) {
-        const struct tern_block *b = &m->real->blocks[i];
-        const bool there = !m->sparse || m->committed[i / 32] >> i % 32 & 1;
-        for (uint32_t done = 0, n; !r && there && done < b->pages; done += n) {
-            n = b->pages - done < PAGES ? b->pages - done : PAGES;
-            r = tern_content_read(m->real, b->first + done, n, buffer);
-            r = r ? r : tern_put_pages(s, number, b->first + done, n, buffer);
+    struct tern_saving *m;
+    int r = tern_saving_open(procs, n, &m);
+    if (!r) {
+        r = tern_saving_suspend(m, true);
+        if (r) {
+            tern_migrate_go_on(m);
+        } else {
+            *out = m;
         }
     }
     return r;
 }
 
-static int write_contents(const struct tern_image *image, struct tern_stream *s)
+/** All memories of the image that have no slot yet are followed from now on. */
+static int add_memories(struct tern_saving *m, const struct tern_image *image)
 {
-    void *buffer = malloc((size_t)PAGES * TERN_PAGE);
-    int r = buffer ? 0 : tern_error_memory("a migration");
-    for (uint32_t i = 0; !r && i < image->memory_count; i++) {
-        r = write_memory(&image->memories[i], i, s, buffer);
+    int r = 0;
+    pthread_mutex_lock(&m->dev->lock);
+    for (uint32_t i = 0; !r && i < image->memory_count; i++) { /* new slots are in order */
+        r = image->memories[i].slot < m->sender->count ? 0 : tern_sender_add(m->sender, image->memories[i].real);
     }
-    free(buffer);
+    pthread_mutex_unlock(&m->dev->lock);
     return r;
 }
 
-int tern_migrate_write(struct tern_saving *m, struct tern_stream *s)
+int tern_saving_image(struct tern_saving *m, bool work, struct tern_stream *s)
 {
     struct tern_image *image = NULL;
     struct tern_process **procs = malloc(m->n * sizeof *procs);
@@ -89,15 +89,53 @@ int tern_migrate_write(struct tern_saving *m, struct tern_stream *s)
     for (uint32_t i = 0; i < m->n; i++) {
         procs[i] = m->saved[i].proc;
     }
-    int r = tern_capture(procs, m->n, &image);
+    int r = tern_capture(procs, m->n, work, &image);
     for (uint32_t i = 0; !r && i < m->n; i++) {
         image->processes[i].suspended = m->saved[i].was;
     }
+    if (!r && m->image) {
+        tern_image_follow(image, m->image);
+    }
+    r = r ? r : add_memories(m, image);
     r = r ? r : tern_image_write(image, s);
-    r = r ? r : write_contents(image, s);
-    r = r ? r : tern_stream_end(s);
-    tern_image_free(image);
+    tern_image_free(r ? image : m->image);
+    m->image = r ? m->image : image;
     free(procs);
+    return r;
+}
+
+int tern_saving_begin(struct tern_saving *m, struct tern_stream *s)
+{
+    tern_saving_end(m);
+    return tern_sender_begin(m->dev, s, &m->sender);
+}
+
+void tern_saving_end(struct tern_saving *m)
+{
+    tern_sender_end(m->sender);
+    tern_image_free(m->image);
+    m->sender = NULL;
+    m->image = NULL;
+}
+
+/** All that the target has not. */
+static int write_rest(struct tern_saving *m, struct tern_stream *s)
+{
+    int r = tern_saving_image(m, true, s);
+    for (uint32_t i = 0; !r && i < m->image->memory_count; i++) {
+        const uint32_t slot = m->image->memories[i].slot;
+        for (uint32_t k = 0; !r && k < m->sender->memories[slot].m->block_count; k++) {
+            r = tern_sender_send(m->sender, slot, k);
+        }
+    }
+    return r ? r : tern_stream_end(s);
+}
+
+int tern_migrate_write(struct tern_saving *m, struct tern_stream *s)
+{
+    int r = m->sender && m->sender->stream == s ? 0 : tern_saving_begin(m, s);
+    r = r ? r : write_rest(m, s);
+    tern_saving_end(m);
     return r;
 }
 
@@ -110,6 +148,7 @@ static void leave(struct tern_saving *m, uint32_t i)
 
 void tern_migrate_go_on(struct tern_saving *m)
 {
+    tern_saving_end(m);
     for (uint32_t i = 0; i < m->n; i++) {
         const int r = m->saved[i].was ? 0 : tern_os_process_resume(m->saved[i].proc);
         (void)r; /* it is killed, or the device is lost: that is told elsewhere */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "hal/hal.h"
 
+#define DIRTY_AREA 0x00300000u /* physical, for results of the plane: 1 MiB that the rig does not use */
 #define AHEAD 40000u           /* cycles from the end of preparations to the submission */
 #define APART 2000u            /* cycles between queries while a kernel runs */
 
@@ -124,6 +125,7 @@ static int run_alone(const struct tern_config *config, const struct rig_source *
     if (r) {
         return r;
     }
+    x.rig.kmd.dirty_area = DIRTY_AREA;
     r = scene_open(&x.rig, kernel, &x.scene);
     if (!r) {
         x.pages = x.scene.bytes / TERN_PAGE;
@@ -242,6 +244,7 @@ int migrate_query(const struct tern_config *config, bool full, struct migrate_qu
     r = r ? r : tern_kmd_probe(hal, &k);
     r = r ? fail(r) : 0;
     if (!r) {
+        k.dirty_area = DIRTY_AREA;
         r = measure_queries(&k, full, bits, out);
         tern_bases_free(&k);
     }

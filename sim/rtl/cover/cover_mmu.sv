@@ -45,6 +45,7 @@ module cover_mmu #(
     input logic [31:0]            c_pte_q,
     input logic [7:0]             c_fault_q,
     input logic [7:0]             c_fault,
+    input logic                   hold_absent_i,
     input logic                   refusing_q,
     input logic                   local_valid_q,
     input logic                   rsp_mine,
@@ -111,6 +112,14 @@ module cover_mmu #(
   fault_page:           cover property (@(posedge clk_i) waited && c_fault_q == tern_spec_pkg::FAULT_PAGE);
   fault_malformed:      cover property (@(posedge clk_i) waited && c_fault_q == tern_spec_pkg::FAULT_PTE_MALFORMED);
   fault_table_bus:      cover property (@(posedge clk_i) waited && c_fault_q == tern_spec_pkg::FAULT_BUS_ERROR);
+  page_absent:          cover property (@(posedge clk_i) waited && c_fault_q == tern_spec_pkg::FAULT_PAGE_ABSENT &&
+                                        hold_absent_i);
+  absent_not_held:      cover property (@(posedge clk_i) waited && c_fault_q == tern_spec_pkg::FAULT_PAGE_ABSENT &&
+                                        !hold_absent_i);
+  refused_behind:       cover property (@(posedge clk_i) b_sent && refusing_q && !b_plain);
+  refused_aside:        cover property (@(posedge clk_i) c_go && refusing_q &&
+                                        c_fault_q == tern_spec_pkg::FAULT_NONE);
+  refusing_ends:        cover property (@(posedge clk_i) refusing_q && !hold_absent_i);
 
   answer_waits:         cover property (@(posedge clk_i) local_valid_q && rsp_mine);
   fabric_backpressure:  cover property (@(posedge clk_i) mem_req_valid_o && !mem_req_ready_i);

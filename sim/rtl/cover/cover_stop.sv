@@ -5,6 +5,7 @@ module cover_stop (
     input logic       clk_i,
     input logic       preempt_i,
     input logic [1:0] gran_i,
+    input logic       request_i,
     input logic       queued_i,
     input logic       stop_q,
     input logic [1:0] gran_q
@@ -15,6 +16,8 @@ module cover_stop (
   finer:               cover property (@(posedge clk_i) preempt_i && stop_q && gran_i > gran_q);
   not_finer:           cover property (@(posedge clk_i) preempt_i && stop_q && gran_i <= gran_q);
   ends:                cover property (@(posedge clk_i) stop_q && !queued_i);
+  page_request:        cover property (@(posedge clk_i) request_i && !stop_q);
+  page_request_inside: cover property (@(posedge clk_i) request_i && stop_q);
 
 endmodule
 

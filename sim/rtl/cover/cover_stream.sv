@@ -29,8 +29,6 @@ module cover_stream #(
     input logic                    save_ready_o,
     input logic                    restore_valid_o,
     input logic                    restore_ready_i,
-    input logic                    rsp_valid_i,
-    input logic [7:0]              rsp_fault_i,
     input logic                    req_valid_o,
     input logic                    req_ready_i
 );
@@ -48,7 +46,6 @@ module cover_stream #(
   waits_for_the_list:  cover property (@(posedge clk_i) !here_q && !next_valid_q && (write_q ? wait_q : left_q != '0) &&
                                        !rst_i);
   page_missing:        cover property (@(posedge clk_i) dropped || (no_page && restore_i));
-  memory_fails:        cover property (@(posedge clk_i) rsp_valid_i && |rsp_fault_i);
   executor_waits:      cover property (@(posedge clk_i) save_valid_i && !save_ready_o);
   executor_takes_late: cover property (@(posedge clk_i) restore_valid_o && !restore_ready_i);
   reads_ahead:         cover property (@(posedge clk_i) accepted && !write_q && go_i && !restore_i);

@@ -183,6 +183,7 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
     while (count && !r) {
         const unsigned n = count < TERN_PAGES_OF_RECORD ? (unsigned)count : TERN_PAGES_OF_RECORD;
         const struct sort k = sort(s->pages, memory, first, n, from);
+        const uint64_t before = zeros;
         if (k.zeros == n) {
             zeros += n;
         } else {
@@ -194,9 +195,16 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
                 r = r ? r : send_mixed(s, memory, first, n, from, &k);
             }
         }
+        if (r) { /* the other side may not get them before this call is made again */
+            tern_sent_forget(&s->pages->sent, memory, first - before, before + n);
+        }
         first += n;
         count -= n;
         from += (size_t)n * TERN_PAGE_BYTES;
     }
-    return r ? r : send_zeros(s, memory, first - zeros, zeros);
+    r = r ? r : send_zeros(s, memory, first - zeros, zeros);
+    if (r && zeros) {
+        tern_sent_forget(&s->pages->sent, memory, first - zeros, zeros);
+    }
+    return r;
 }

@@ -22,6 +22,9 @@ void tern_sent_free(struct tern_sent *t);
 /** Whether the page is as it was sent last. Otherwise it is sent now, and remembered if there is memory for that. */
 bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const void *data);
 
+/** The pages were not sent after all. */
+void tern_sent_forget(struct tern_sent *t, uint64_t memory, uint64_t first, uint64_t count);
+
 struct tern_stream_pages {
     int level;
     bool remember;

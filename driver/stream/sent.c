@@ -9,7 +9,9 @@
 #define FIRST_ROOM 1024u
 
 struct tern_sent_page {
-    uint64_t memory, page; /* page + 1; 0: the entry is free */
+    uint64_t memory;
+    uint64_t page : 63; /* page + 1; 0: the entry is free */
+    uint64_t known : 1; /* the hash is of what was sent */
     XXH128_hash_t hash;
 };
 
@@ -62,13 +64,22 @@ bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const v
     const XXH128_hash_t hash = XXH3_128bits_withSeed(data, TERN_PAGE_BYTES, t->seed);
     struct tern_sent_page *e = t->room ? find(t, memory, page) : NULL;
     if (e && e->page) {
-        const bool same = XXH128_isEqual(e->hash, hash);
+        const bool same = e->known && XXH128_isEqual(e->hash, hash);
         e->hash = hash;
+        e->known = 1;
         return same;
     }
     if (grow(t)) {
         t->used++;
-        *find(t, memory, page) = (struct tern_sent_page){.memory = memory, .page = page + 1, .hash = hash};
+        *find(t, memory, page) = (struct tern_sent_page){.memory = memory, .page = (page + 1) & INT64_MAX, .known = 1,
+                                                         .hash = hash};
     }
     return false;
+}
+
+void tern_sent_forget(struct tern_sent *t, uint64_t memory, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = 0; t->room && i < count; i++) {
+        find(t, memory, first + i)->known = 0;
+    }
 }

@@ -345,6 +345,42 @@ static void test_lost_links(void **state)
     }
 }
 
+/** Pages that a call did not get to when its link was lost are not taken for sent. */
+static void test_lost_pages(void **state)
+{
+    (void)state;
+    enum { SOME = 200 }; /* three records and a part of one */
+    static unsigned char pages[SOME][TERN_PAGE_BYTES];
+    for (unsigned zeros = 0; zeros <= 2 * TERN_PAGES_OF_RECORD; zeros += TERN_PAGES_OF_RECORD) {
+        struct ends e = connect_all(1, true), again = connect_all(1, true);
+        struct tern_stream *w, *r;
+        enum tern_record_type type;
+        memset(pages, 0, sizeof pages);
+        memset(pages[zeros], 7, sizeof *pages * (SOME - zeros - 1)); /* the last one is zero too */
+        memset(target, 0xee, sizeof target);
+        ok(tern_stream_write_fds(e.to, 1, &w));
+        tern_stream_keep(w, 4u << 20);
+        ok(tern_stream_compress(w, 1)); /* all fits into the socket */
+        ok(tern_stream_remember(w));
+        close_all(e.from, 1);
+        assert_int_equal(tern_put_pages(w, 1, 0, SOME, pages), -EPIPE);
+        ok(tern_stream_resume(w, again.to, (uint64_t[]){0}));
+        ok(tern_put_pages(w, 1, 0, SOME, pages));
+        ok(tern_stream_end(w));
+        tern_stream_close(w);
+        ok(tern_stream_read_fds(again.from, 1, &r));
+        while (tern_record_next(r, &type) == 1) {
+            apply(r);
+        }
+        ok(tern_record_bad(r));
+        assert_memory_equal(target, pages, sizeof pages);
+        tern_stream_close(r);
+        close_all(e.to, 1);
+        close_all(again.to, 1);
+        close_all(again.from, 1);
+    }
+}
+
 /** What is not kept any more cannot be sent again; what was not sent cannot be there; the stream stays as it is. */
 static void test_not_kept(void **state)
 {
@@ -436,7 +472,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order), cmocka_unit_test(test_wrong_links), cmocka_unit_test(test_lost_links),
-        cmocka_unit_test(test_not_kept), cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_lost_pages), cmocka_unit_test(test_not_kept), cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

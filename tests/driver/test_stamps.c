@@ -354,7 +354,7 @@ static void test_stamps(void **state)
     static struct watch watch[sizeof sizes / sizeof *sizes];
     const uint32_t n = sizeof sizes / sizeof *sizes;
     struct bases random = {.random = 1};
-    uint64_t fence[ENGINES];
+    uint64_t fence[ENGINES], bits = 0;
     rig_open("small,mem=512M", NULL);
     stamps.stamp = 1;
     for (uint32_t e = 0; e < ENGINES; e++) {
@@ -400,11 +400,13 @@ static void test_stamps(void **state)
         ok(tern_base_stop(&dev->kmd, w->id));
         ok(tern_base_destroy(&dev->kmd, w->id));
         unlock();
-        if (w->lost || w->spurious || w->stale || w->bits < n) {
+        bits += w->bits;
+        if (w->lost || w->spurious || w->stale) {
             fail_msg("%u pages: of %u bits, %u were lost, %u without a write, %u with an old stamp", w->pages, w->bits,
                      w->lost, w->spurious, w->stale);
         }
     }
+    assert_true(bits > 1000); /* of the largest two, most of them */
     tern_allocation_destroy(stamps.host);
     for (uint32_t e = 0; e < ENGINES; e++) {
         tern_allocation_destroy(stamps.field[e]);

@@ -166,6 +166,7 @@ static void fill_info(struct tern_device *dev)
         .single_use = k->single_use,
         .granularity = k->granularity,
         .executors = k->executors,
+        .page_requests = k->page_requests,
         .memory_latency = about.latency,
         .memory_bandwidth = about.bandwidth,
         .memory_reads = about.reads,

@@ -50,6 +50,7 @@ static void print_text(const struct tern_device_info *i)
     printf("clock              %" PRIu64 " Hz (nominal)\n", i->clock_hz);
     printf("dirty bit covers   %u bytes\n", i->dirty_page_bytes);
     printf("address spaces     %s\n", i->single_use ? "one at a time" : "many");
+    printf("page requests      %s\n", i->page_requests ? "yes: kernels may use more than device memory" : "no");
     printf("work stops at      any %s\n", granularity(i));
     printf("bands             ");
     for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {
@@ -123,6 +124,7 @@ static int print_json(const struct tern_device_info *i)
     }
     cJSON_AddNumberToObject(o, "clock_hz", (double)i->clock_hz);
     cJSON_AddNumberToObject(o, "dirty_page_bytes", i->dirty_page_bytes);
+    cJSON_AddBoolToObject(o, "page_requests", i->page_requests);
     cJSON_AddBoolToObject(o, "single_use", i->single_use);
     cJSON_AddStringToObject(o, "preempt_granularity", granularity(i));
     cJSON_AddItemToObject(o, "bands", cJSON_CreateStringArray(bands, sizeof bands / sizeof bands[0]));

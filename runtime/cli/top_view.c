@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const bands[] = {"idle", "normal", "focus", "realtime"};
-static const char *const states[] = {"idle", "waiting", "queued", "held", "running"};
+static const char *const states[] = {"idle", "waiting", "queued", "held", "running", "paging"};
 #define NAME(names, i) ((i) < sizeof(names) / sizeof(names)[0] ? (names)[i] : "?")
 
 /** A device as it is, and as it was. */
@@ -91,13 +91,14 @@ static void text_contexts(const struct pair *p, void (*line)(void *user, bool he
     char text[240];
     const unsigned n = rows_of(p, rows);
     line(user, true, " CONTEXT PROCESS          NAME             ENGINE BAND     WEIGHT STATE   BUFFERS  RUN %       "
-         "CYCLES       WAITED      LONGEST PREEMPTED");
+         "CYCLES       WAITED      LONGEST PREEMPTED  PAGES");
     for (unsigned i = 0; i < n; i++) {
         const struct tern_stats_context *c = rows[i].c;
         snprintf(text, sizeof text, "%8u %-16.16s %-16.16s %6u %-8s %6u %-7s %7" PRIu64 " %6.1f %12" PRIu64
-                 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64, c->id, c->process_name, c->name, c->engine,
+                 " %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %6" PRIu64, c->id, c->process_name, c->name, c->engine,
                  NAME(bands, c->band), c->weight, NAME(states, c->state), c->queued, percent(rows[i].ran, p->passed),
-                 c->cycles, c->waited, c->longest_wait, c->preempted);
+                 c->cycles, c->waited, c->longest_wait, c->preempted,
+                 c->page_requests);
         line(user, false, text);
     }
     if (p->now->contexts > n) {
@@ -175,6 +176,7 @@ static void json_contexts(const struct pair *p, cJSON *list)
         cJSON_AddNumberToObject(o, "completed", (double)c->completed);
         cJSON_AddNumberToObject(o, "aborted", (double)c->aborted);
         cJSON_AddNumberToObject(o, "preempted", (double)c->preempted);
+        cJSON_AddNumberToObject(o, "page_requests", (double)c->page_requests);
         cJSON_AddNumberToObject(o, "cycles", (double)c->cycles);
         cJSON_AddNumberToObject(o, "waited", (double)c->waited);
         cJSON_AddNumberToObject(o, "longest_wait", (double)c->longest_wait);
@@ -198,6 +200,9 @@ cJSON *top_view_json(const struct top_view *v)
         cJSON_AddNumberToObject(d, "time", (double)p.now->time);
         cJSON_AddNumberToObject(d, "memory_bytes", (double)p.now->memory_bytes);
         cJSON_AddNumberToObject(d, "memory_free", (double)p.now->memory_free);
+        cJSON_AddNumberToObject(d, "page_requests", (double)p.now->page_requests);
+        cJSON_AddNumberToObject(d, "brought_bytes", (double)p.now->brought_bytes);
+        cJSON_AddNumberToObject(d, "evicted_bytes", (double)p.now->evicted_bytes);
         cJSON_AddNumberToObject(d, "processes", p.now->processes);
         cJSON_AddNumberToObject(d, "contexts_alive", p.now->contexts);
         json_engines(&p, cJSON_AddArrayToObject(d, "engines"));

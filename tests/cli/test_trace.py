@@ -26,9 +26,13 @@ class Writer(Case):
             t = Trace(self.made(seed))
             t.check()
             self.assertGreater(len(t.ran()), 300)
-            self.assertEqual({e["args"]["ended"] for e in t.ran()}, {"completed", "preempted", "faulted"})
+            self.assertEqual({e["args"]["ended"] for e in t.ran()},
+                             {"completed", "preempted", "page request", "faulted"})
             self.assertEqual({b["name"] for s in t.states.values() for _, _, b in s},
-                             {"queued", "running", "preempted", "waiting for a fence"})
+                             {"queued", "running", "preempted", "waiting for a fence", "waiting for a page"})
+            asked = [e["args"] for e in t.events if e.get("name") == "page request"]
+            self.assertEqual(len(asked), sum(e.get("args", {}).get("ended") == "page request" for e in t.events))
+            self.assertEqual({a["address"] for a in asked}, {"0x00405000"})
             self.assertIn("a name", t.contexts().values())
 
     def test_a_program_that_exits_leaves_a_whole_file(self):

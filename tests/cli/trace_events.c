@@ -41,7 +41,7 @@ static void tell(enum tern_sched_event_kind kind, struct actor *a, uint32_t engi
                  bool last)
 {
     const struct tern_sched_event e = {.kind = kind, .engine = engine, .time = time, .job = job, .band = 1 + roll(3),
-                                       .last = last};
+                                       .last = last, .address = 0x00405000};
     tern_trace_event(t, &e, a ? &a->who : NULL, roll(5) ? "a \"kernel\"\n" : NULL);
 }
 
@@ -73,7 +73,7 @@ static void run(struct actor *a)
         break;
     case 1:
     case 2:
-        tell(TERN_EV_PREEMPTED, a, engine, end, a->ended + 1, false);
+        tell(roll(2) ? TERN_EV_PREEMPTED : TERN_EV_PAGE_REQUEST, a, engine, end, a->ended + 1, false);
         a->cut = true;
         break;
     case 3:

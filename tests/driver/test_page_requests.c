@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Kernels that use more than the device has: they ask for their pages while they run (os/mem/demand.c). */
 #include "free_pages.h"
+#include "published.h"
 #include "rig.h"
 
 #define MIB (1u << 20)
@@ -453,6 +454,69 @@ static void test_meanwhile(void **state)
     }
 }
 
+static uint64_t told;
+
+static bool as_told(void)
+{
+    return published.page_requests == told && published.contexts == 1 && published.context[0].page_requests == told &&
+           published.evicted_bytes && published.evicted_bytes == dev->pager.evicted * 4096 &&
+           published.brought_bytes && published.brought_bytes == dev->pager.brought * 4096;
+}
+
+/** Requests are counted for the context and the device, and each is in the trace, with its address. */
+static void test_told(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct arrays x;
+    char folder[] = "/tmp/tern-test-XXXXXX", trace[64], line[1024];
+    assert_non_null(mkdtemp(folder));
+    snprintf(trace, sizeof trace, "%s/trace", folder);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    setenv("TERN_TRACE", trace, 1);
+    unsetenv("TERN_STATS");
+    open_device(small);
+    assert_true(dev->info.page_requests);
+    actor_open(&a, "told", -1, code_stream, sizeof code_stream);
+    arrays_open(&x, &a, 64 * MIB);
+    ok(tern_wait(a.c, stream(&a, &x, "stream"), PATIENCE));
+    told = requests();
+    assert_true(told >= 8);
+    assert_int_equal(stats(&a).page_requests, told);
+    if (!published_until(as_told)) {
+        fail_msg("published: %llu page requests, of the context %llu; it made %llu",
+                 (unsigned long long)published.page_requests, (unsigned long long)published.context[0].page_requests,
+                 (unsigned long long)told);
+    }
+    const uint32_t from = tern_allocation_address(x.from), to = tern_allocation_address(x.to), bytes = x.bytes;
+    arrays_close(&x);
+    actor_close(&a);
+    rig_done();
+    FILE *f = fopen(trace, "r");
+    assert_non_null(f);
+    uint64_t marks = 0, places = 0, ends = 0, waits = 0;
+    while (fgets(line, sizeof line, f)) {
+        unsigned address;
+        const char *at = strstr(line, "\"name\":\"page request\"") ? strstr(line, "\"address\":\"0x") : NULL;
+        if (at && sscanf(at, "\"address\":\"%x\"", &address) == 1) {
+            places += address - from < bytes || address - to < bytes; /* or it is one of the actor's own */
+            marks++;
+        }
+        ends += strstr(line, "\"ended\":\"page request\"") != NULL;
+        waits += strstr(line, "\"name\":\"waiting for a page\"") != NULL;
+    }
+    fclose(f);
+    assert_int_equal(marks, told);
+    assert_in_range(places, 2 * bytes / (4 * MIB), told);
+    assert_int_equal(ends, told);
+    assert_int_equal(waits, told);
+    unsetenv("TERN_TRACE");
+    unsetenv("XDG_RUNTIME_DIR");
+    unlink(trace);
+    snprintf(trace, sizeof trace, "%s/tern", folder);
+    assert_int_equal(rmdir(trace) | rmdir(folder), 0);
+}
+
 /** A device that cannot do it refuses such work, as ever, and entries of what is absent are none. */
 static void test_without(void **state)
 {
@@ -462,6 +526,7 @@ static void test_without(void **state)
     uint64_t fence;
     rig_no_page_requests = true;
     open_device(small);
+    assert_false(dev->info.page_requests);
     actor_open(&a, "without", -1, code_stream, sizeof code_stream);
     arrays_open(&x, &a, 40 * MIB);
     actor_dispatch(&a, ITEMS);
@@ -479,6 +544,7 @@ int main(void)
         cmocka_unit_test(test_stream),     cmocka_unit_test(test_gather),    cmocka_unit_test(test_packets),
         cmocka_unit_test(test_two),        cmocka_unit_test(test_stay),      cmocka_unit_test(test_violations),
         cmocka_unit_test(test_meanwhile),  cmocka_unit_test(test_without),
+        cmocka_unit_test(test_told),
     };
     return cmocka_run_group_tests_name("page_requests", tests, NULL, NULL);
 }

@@ -76,8 +76,8 @@ struct tern_device_info {
     uint32_t executors;
     /** The socket of the ternd that owns the device for many programs; empty: it is in this process. */
     char service[108];
-    uint64_t resident_bytes;   /**< Of these, what can be on the device at once: what one DMA buffer may use, or,
-                                    with page requests, one call of a user executor. */
+    uint64_t resident_bytes;   /**< Of these, what can be on the device at once: what a buffer may use (tern_submit). */
+    bool page_requests;        /**< Kernels stop where they need a page that is not there, and go on when it is. */
 };
 
 /**
@@ -95,8 +95,7 @@ struct tern_device_info {
  * three times mem, if not said), stay (cycles that work which runs keeps its memory while others want it; one
  * quantum). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
  * -EPROTO: the device was built from another interface description; -EIO: it does not answer; -ENOMEM; -EAGAIN: a
- * thread cannot be started. tern_last_error() then says what,
- * where and what to do. May take a second.
+ * thread cannot be started. tern_last_error() then says what, where and what to do. May take a second.
  *
  * The device may be that of a ternd (docs/ternd.md), which owns it for many programs. If TERND_SOCKET names its socket,
  * it is that one's, as ternd was told to open it, and backend and config are not looked at; -ECONNREFUSED: there is no
@@ -527,6 +526,7 @@ struct tern_context_stats {
     uint32_t engine;                        /**< Where it is queued, or ran last. */
     uint32_t weight;
     enum tern_band band;                    /**< As set, without what it inherits. */
+    uint64_t page_requests;                 /**< How often a kernel of it stopped because it needed a page (A6). */
 };
 TERN_API int tern_context_query(struct tern_context *ctx, struct tern_context_stats *out);
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
-#define TERN_STATS_VERSION 3u
+#define TERN_STATS_VERSION 4u
 #define TERN_STATS_ENGINES 16u
 #define TERN_STATS_CONTEXTS 512u /**< How many contexts find room; `contexts` counts all. */
 
@@ -34,6 +34,7 @@ enum tern_stats_state {
     TERN_STATS_QUEUED,  /**< Could run, but others do. */
     TERN_STATS_HELD,    /**< Suspended by its owner, or its process is in error. */
     TERN_STATS_RUNNING, /**< Has a buffer in an HW queue. */
+    TERN_STATS_PAGING,  /**< Memory that its next work needs is being brought to the device. */
 };
 
 struct tern_stats_engine {
@@ -58,6 +59,7 @@ struct tern_stats_context {
     uint64_t engine_cycles[TERN_STATS_ENGINES]; /**< and of these on each engine. */
     uint64_t waited;       /**< Cycles from submission to begin, summed. */
     uint64_t longest_wait; /**< The longest of these. */
+    uint64_t page_requests; /**< How often a kernel stopped because it needed a page. */
     char name[32], process_name[32];
 };
 
@@ -71,6 +73,8 @@ struct tern_stats {
     uint64_t time;      /**< Device time; it stands still while nothing runs. */
     uint64_t host_ns;   /**< CLOCK_MONOTONIC of the update. */
     uint64_t memory_bytes, memory_free; /**< Device memory; memory_free: bytes in pages that nothing has. */
+    uint64_t page_requests; /**< Of all contexts that there were. */
+    uint64_t brought_bytes, evicted_bytes; /**< Moved from the host to the device, and back. */
     char backend[16], config[64], program[32];
     uint32_t engines, processes;
     uint32_t contexts;  /**< Alive. */

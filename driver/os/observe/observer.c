@@ -118,8 +118,9 @@ static uint32_t state_of(const struct tern_sched_context *s)
     case TERN_SCHED_WAITING:
         return TERN_STATS_WAITING;
     case TERN_SCHED_SUSPENDED:
-    case TERN_SCHED_ABSENT:
         return TERN_STATS_HELD;
+    case TERN_SCHED_ABSENT:
+        return TERN_STATS_PAGING;
     default:
         return TERN_STATS_IDLE;
     }
@@ -133,6 +134,7 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
         .state = state_of(&c->sched), .process = c->proc->id, .queued = c->submitted - c->ended,
         .submitted = s->submitted, .completed = s->completed, .aborted = s->aborted, .preempted = s->preempted,
         .cycles = s->cycles, .waited = s->waited, .longest_wait = s->longest_wait,
+        .page_requests = s->page_requests,
     };
     memcpy(out->engine_cycles, s->engine_cycles, sizeof s->engine_cycles);
     snprintf(out->name, sizeof out->name, "%.31s", c->name);
@@ -159,6 +161,9 @@ static void publish(struct tern_device *dev, uint64_t now)
         fill_engine(&dev->sched.engine[e], &s->engine[e]);
     }
     s->memory_free = free_bytes(dev);
+    s->page_requests = dev->pager.requests;
+    s->brought_bytes = dev->pager.brought * 4096;
+    s->evicted_bytes = dev->pager.evicted * 4096;
     s->processes = dev->process_count;
     s->contexts = s->listed = 0;
     TERN_LIST_EACH(p, &dev->processes)

@@ -25,8 +25,9 @@
 #define GROUP_DRIVER 2u
 #define GROUP_FIRST 3u
 
-enum state { IDLE, QUEUED, PREEMPTED, WAITING, RUNNING, STATES };
-static const char *const state_names[STATES] = {"", "queued", "preempted", "waiting for a fence", "running"};
+enum state { IDLE, QUEUED, PREEMPTED, WAITING, PAGING, RUNNING, STATES };
+static const char *const state_names[STATES] = {"", "queued", "preempted", "waiting for a fence",
+                                                "waiting for a page", "running"};
 static const char *const band_names[TERN_BANDS] = {"IDLE", "NORMAL", "FOCUS", "REALTIME", "paging"};
 
 /** A context's track. */
@@ -316,7 +317,10 @@ static void stopped(struct tern_trace *t, const struct tern_sched_event *e, cons
         ended(t, k, e->job, e->time);
     }
     const bool more = k->ended != k->submitted;
-    change(t, k, w, !more ? IDLE : k->waiting ? WAITING : e->kind == TERN_EV_PREEMPTED ? PREEMPTED : QUEUED, e->time);
+    const enum state then = e->kind == TERN_EV_PREEMPTED      ? PREEMPTED
+                            : e->kind == TERN_EV_PAGE_REQUEST ? PAGING
+                                                              : QUEUED;
+    change(t, k, w, !more ? IDLE : k->waiting ? WAITING : then, e->time);
 }
 
 static void began(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
@@ -325,6 +329,18 @@ static void began(struct tern_trace *t, const struct tern_sched_event *e, const 
     change(t, k, w, RUNNING, e->time);
     k->begun = e->time;
     k->resumed = e->kind == TERN_EV_RESUMED;
+}
+
+/** It needs a page: which one is told on the context's track. */
+static void asked(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w,
+                  struct track *k, const char *label)
+{
+    char args[96];
+    stopped(t, e, w, k, label, "page request");
+    snprintf(args, sizeof args, "\"address\":\"0x%08x\",\"buffer\":%llu,\"engine\":%u", e->address,
+             (unsigned long long)e->job, e->engine);
+    settle(t, k, w);
+    mark(t, "page request", group(w), track_of(w), e->time > k->last ? e->time : k->last, args);
 }
 
 static void of_engine(struct tern_trace *t, const struct tern_sched_event *e, const struct tern_trace_ctx *w)
@@ -366,6 +382,9 @@ void tern_trace_event(struct tern_trace *t, const struct tern_sched_event *e, co
         break;
     case TERN_EV_PREEMPTED:
         stopped(t, e, ctx, k, label, "preempted");
+        break;
+    case TERN_EV_PAGE_REQUEST:
+        asked(t, e, ctx, k, label);
         break;
     case TERN_EV_WAIT:
     case TERN_EV_WAKE:

@@ -2,8 +2,9 @@
 /**
  * The scheduler's events as a file that ui.perfetto.dev and chrome://tracing open (Chrome trace event format, JSON): a
  * track for each engine, with what ran; one for each context, in its process, with what it did: queued, waiting,
- * running, preempted; an arrow from each submission through all engines that worked on it to its end; a counter of
- * queued buffers. Times are device time: microseconds at clock_hz on the axis, cycles in the arguments.
+ * running, preempted, and which pages it asked for; an arrow from each submission through all engines that worked on it
+ * to its end; a counter of queued buffers. Times are device time: microseconds at clock_hz on the axis, cycles in the
+ * arguments.
  *
  * Written as it happens, so that a process that is killed leaves a trace as well. It has no end, which the format
  * allows of an array without a wrapping object, and its last event may be cut: the kernel ends a write at any page.

@@ -436,6 +436,7 @@ int tern_os_context_query(struct tern_context *c, struct tern_context_stats *out
         .engine = c->sched.engine,
         .weight = c->sched.weight,
         .band = (enum tern_band)c->sched.base_band,
+        .page_requests = s->page_requests,
     };
     memcpy(own.engine_cycles, s->engine_cycles, sizeof own.engine_cycles);
     pthread_mutex_unlock(&c->proc->dev->lock);

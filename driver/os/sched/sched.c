@@ -183,17 +183,29 @@ struct tern_job *tern_sched_ended(struct tern_sched *s)
     return job;
 }
 
-void tern_sched_emit(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
-                     const struct tern_chunk *chunk, uint64_t time)
+static void emit(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine, const struct tern_chunk *chunk,
+                 uint64_t time, uint32_t address)
 {
     if (s->ops->event) {
         const struct tern_sched_context *c = chunk->context;
         const struct tern_job *job = chunk->job;
         s->ops->event(s->user, &(struct tern_sched_event){
             .kind = kind, .engine = engine, .time = time, .context = c, .process = c ? c->process : NULL,
-            .job = job ? job->fence : 0, .offset = chunk->start, .band = c ? c->band : 0,
+            .job = job ? job->fence : 0, .offset = chunk->start, .band = c ? c->band : 0, .address = address,
             .last = chunk->size && tern_chunk_is_last(chunk)});
     }
+}
+
+void tern_sched_emit(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
+                     const struct tern_chunk *chunk, uint64_t time)
+{
+    emit(s, kind, engine, chunk, time, 0);
+}
+
+void tern_sched_emit_page(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk, uint64_t time,
+                          uint32_t address)
+{
+    emit(s, TERN_EV_PAGE_REQUEST, engine, chunk, time, address);
 }
 
 /* ---------------------------------------------------------------- dispatch */

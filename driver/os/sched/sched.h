@@ -124,6 +124,7 @@ enum tern_sched_event_kind {
     TERN_EV_FAULTED,         /**< Its job ended with a fault. */
     TERN_EV_PREEMPT_REQUEST, /**< An engine was asked to stop; context, job: what was in front. */
     TERN_EV_PREEMPTED,       /**< A chunk that had begun was preempted. */
+    TERN_EV_PAGE_REQUEST,    /**< A chunk that had begun stopped by itself: it needs the page at `address`. */
     TERN_EV_RESET,           /**< An engine was reset; context, job: the guilty one, or NULL, 0. */
     TERN_EV_WAIT,            /**< A context waits for a fence from here on. */
     TERN_EV_WAKE,            /**< It does no longer. */
@@ -138,6 +139,7 @@ struct tern_sched_event {
     uint64_t job;    /**< Fence id of the job in its context. */
     uint32_t offset; /**< Of the chunk in the job, bytes. */
     uint32_t band;   /**< The context's now, inherited or its own. */
+    uint32_t address; /**< PAGE_REQUEST: of the access. */
     bool last;
 };
 

@@ -257,12 +257,11 @@ static void move_on(struct tern_sched *s, struct tern_sched_context *c)
 }
 
 /** What ran is saved, and goes on from there. */
-static void was_saved(struct tern_sched *s, uint32_t engine, struct tern_chunk *chunk, uint32_t offset, uint64_t end)
+static void was_saved(uint32_t engine, struct tern_chunk *chunk, uint32_t offset)
 {
     chunk->resume = true;
     chunk->resume_at = offset;
     chunk->preempted_on = engine;
-    tern_sched_emit(s, TERN_EV_PREEMPTED, engine, chunk, end);
 }
 
 static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sched_indication *ind)
@@ -285,7 +284,8 @@ static int preempted(struct tern_sched *s, uint32_t engine, const struct tern_sc
             chunk.preemptions++;
             chunk.save_cycles = ind->end > e->preempt_since ? ind->end - e->preempt_since : 0;
             ran->stats.preempted++;
-            was_saved(s, engine, &chunk, ind->preempted.offset, ind->end);
+            was_saved(engine, &chunk, ind->preempted.offset);
+            tern_sched_emit(s, TERN_EV_PREEMPTED, engine, &chunk, ind->end);
         }
         chunk.id = chunk.context->process->system ? chunk.id : 0; /* P6 */
         requeue(s, &chunk);
@@ -305,7 +305,8 @@ static int returned(struct tern_sched *s, uint32_t engine, const struct tern_sch
     const bool asks = ind->preempted.began && s->ops->page && !c->process->system;
     if (ind->preempted.began) {
         in_job.offset += chunk.start;
-        was_saved(s, engine, &chunk, ind->preempted.offset, ind->end);
+        was_saved(engine, &chunk, ind->preempted.offset);
+        tern_sched_emit_page(s, engine, &chunk, ind->end, in_job.va);
         c->stats.page_requests++;
     }
     if (ind->preempted.began && !failed(&chunk) && !(asks && s->ops->page(s->user, c, chunk.job, &in_job))) {

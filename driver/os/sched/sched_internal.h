@@ -64,6 +64,8 @@ static inline uint64_t tern_sched_front_ran(const struct tern_sched *s, const st
 /** Reports an event of a chunk; of a context: a chunk of no size. */
 void tern_sched_emit(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
                      const struct tern_chunk *chunk, uint64_t time);
+void tern_sched_emit_page(struct tern_sched *s, uint32_t engine, const struct tern_chunk *chunk, uint64_t time,
+                          uint32_t address);
 static inline void tern_sched_emit_job(struct tern_sched *s, enum tern_sched_event_kind kind, uint32_t engine,
                                        struct tern_sched_context *c, struct tern_job *job, uint64_t time)
 {

@@ -32,7 +32,8 @@ static struct tern_offender *look_up(struct tern_tdr *t, const struct tern_proce
     for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
         struct tern_offender *o = &t->offender[i];
         age(o, now);
-        if (o->n && o->owner == proc->owner && !strcmp(o->name, proc->name)) {
+        if (o->n && o->owner == proc->owner && !strcmp(o->name, proc->name) &&
+            !strcmp(o->partition, proc->partition->name)) {
             return o;
         }
     }
@@ -52,6 +53,7 @@ static struct tern_offender *add(struct tern_tdr *t, const struct tern_process *
     spare->n = 0;
     spare->owner = proc->owner;
     snprintf(spare->name, sizeof spare->name, "%s", proc->name);
+    memcpy(spare->partition, proc->partition->name, sizeof spare->partition);
     return spare;
 }
 

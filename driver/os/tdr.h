@@ -35,6 +35,7 @@ struct tern_job;
 
 struct tern_offender {
     char name[64];
+    char partition[TERN_PARTITION_NAME]; /**< Of that name: what is done in one refuses nothing in another (M5). */
     uint32_t owner;             /**< As of the process. */
     uint64_t at[TERN_OFFENCES]; /**< CLOCK_MONOTONIC, ns; oldest first. */
     uint32_t n;

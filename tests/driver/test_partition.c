@@ -361,6 +361,16 @@ static void test_misbehaviour(void **state)
         assert_int_equal(tern_process_status(good.p, NULL), 0);
     }
     assert_int_equal(dev->sched.engine[0].resets, 1);
+    struct tern_offender *o = &dev->tdr.offender[0]; /* what spins, and is refused when it has done so too often */
+    assert_int_equal(o->n, 1);
+    while (o->n < TERN_OFFENCES) {
+        o->at[o->n] = o->at[0];
+        o->n++;
+    }
+    struct tern_process *again;
+    assert_int_equal(tern_process_create_in(dev, "a", "spins", &again), -EACCES);
+    ok(tern_process_create_in(dev, "b", "spins", &again));
+    ok(tern_process_destroy(again));
     assert_int_equal(stats(&good).completed, 32);
     assert_true(info("b").cycles > 0);
     actor_close(&good);

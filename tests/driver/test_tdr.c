@@ -257,6 +257,7 @@ static void test_offenders_are_not_forgotten(void **state)
     clock_gettime(CLOCK_MONOTONIC, &now);
     for (uint32_t i = 0; i < TERN_OFFENDERS; i++) {
         struct tern_offender *o = &dev->tdr.offender[i];
+        snprintf(o->partition, sizeof o->partition, "%s", TERN_PARTITION_DEFAULT);
         snprintf(o->name, sizeof o->name, "offender %u", i);
         for (o->n = 0; o->n < TERN_OFFENCES; o->n++) {
             o->at[o->n] = (uint64_t)now.tv_sec * 1000000000u;

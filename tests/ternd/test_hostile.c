@@ -419,7 +419,7 @@ static void test_owners(void **state)
     assert_non_null(strstr(p->shown, owner));
     assert_int_equal(p->owner, getuid());
     struct tern_offender *o = &server.dev->tdr.offender[0];
-    *o = (struct tern_offender){.name = "wild", .owner = 1000, .n = TERN_OFFENCES};
+    *o = (struct tern_offender){.name = "wild", .partition = "default", .owner = 1000, .n = TERN_OFFENCES};
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     for (uint32_t i = 0; i < TERN_OFFENCES; i++) {

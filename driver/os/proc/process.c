@@ -158,6 +158,7 @@ static int enter(struct tern_device *dev, const struct tern_owner *owner, struct
     if (dev->info.single_use && dev->process_count) {
         return tern_error(-EBUSY, "the device has one address space only, and a process is using it");
     }
+    proc->partition = part;
     int r = tern_tdr_admit(dev, proc);
     if (r) {
         return r;

@@ -24,7 +24,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 6u
+#define TERN_WIRE_VERSION 7u
 
 /* ------------------------------------------------------------- hello, welcome */
 

@@ -387,7 +387,8 @@ static void test_mixed(void **state)
     rig_done();
 }
 
-/** What cannot be cut is refused as ever: on a device that has not room for a block of each side, such a copy. */
+/** What cannot be cut is refused as ever: on a device that has not room for a block of each side, such a copy; what a
+ *  user executor is given. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -397,6 +398,15 @@ static void test_refused(void **state)
     arrays_open(&x, "refused", -1, 12 * MIB);
     work_copy(&b, x.dst, x.src, x.bytes);
     assert_int_equal(tern_submit(x.a.c, b.w, b.size, "copy", &fence), -ENOSPC);
+    expect_says(tern_last_error(), "in one packet");
+    b.size = 0;
+    struct tern_pkt_user_call call = {.executor = 0};
+    const struct tern_executor *e = tern_executor(0);
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* how far it reaches there nobody knows */
+    }
+    ok(tern_pkt_user_call_pack(&call, work_add(&b, 2)));
+    assert_int_equal(tern_submit(x.a.c, b.w, b.size, "call", &fence), -ENOSPC);
     expect_says(tern_last_error(), "in one packet");
     b.size = 0;
     fill_box(&x, &(struct shape){.size = {x.bytes, 1, 1}});

@@ -255,31 +255,38 @@ static void test_reader_goes(void **state)
     scene_close();
 }
 
-static int write_once(void)
+/** Stopped, or (live) with one round before: two images. The processes then go on. */
+static int write_once(bool live, struct tern_stream **out)
 {
+    const struct tern_migrate_limits one = {.downtime_ns = UINT64_MAX};
     struct tern_saving *m;
     struct tern_stream *s;
     watched = true;
-    int r = tern_migrate_stop(scene.procs, 2, &m);
+    int r = tern_stream_write_memory(&s);
+    if (r) {
+        watched = false;
+        return r;
+    }
+    r = live ? tern_migrate_live(scene.procs, 2, s, &one, &m) : tern_migrate_stop(scene.procs, 2, &m);
     if (!r) {
-        r = tern_stream_write_memory(&s);
-        if (!r) {
-            r = tern_migrate_write(m, s);
-            tern_stream_close(s);
-        }
+        r = live ? 0 : tern_migrate_write(m, s);
         watched = false;
         tern_migrate_go_on(m);
     }
     watched = false;
+    if (r) {
+        tern_stream_close(s);
+    } else {
+        *out = s;
+    }
     return r;
 }
 
 /** Memory of the host is lacking, once, at each allocation. */
-static void test_out_of_memory(void **state)
+static void out_of_memory(bool live)
 {
-    (void)state;
-    struct tern_saving *m;
     struct tern_loading *l;
+    struct tern_stream *s = NULL;
     size_t n;
     long tries = 0;
     scene_open();
@@ -287,12 +294,12 @@ static void test_out_of_memory(void **state)
     const uint32_t pages = free_pages(there);
     for (int r = -1; r; tries++) {
         failing = tries;
-        r = write_once();
+        r = write_once(live, &s);
+        failing = -1;
         assert_true(!r || r == -ENOMEM);
+        spins(&scene.counts);
     }
     print_message("%ld allocations of the source", tries - 1);
-    failing = -1;
-    struct tern_stream *s = saved(scene.procs, 2, &m);
     const void *bytes = tern_stream_memory(s, &n);
     tries = 0;
     for (int r = -1; r; tries++) {
@@ -309,58 +316,57 @@ static void test_out_of_memory(void **state)
     }
     print_message(", %ld of the target\n", tries - 1);
     tern_stream_close(s);
-    tern_migrate_go_on(m);
     scene_ends_right();
     scene_close();
     ok(tern_device_close(there));
 }
 
-/** Any number of the stream is another one: it is refused, or the processes are such as may be. */
-static void test_numbers(void **state)
+static void test_out_of_memory(void **state)
 {
     (void)state;
-    enum { KINDS = 3 };
-    static const uint64_t kinds[KINDS] = {1, 2, 12};
+    out_of_memory(false);
+    out_of_memory(true);
+}
+
+/** Any number of the stream is another one, one at a time, each changed in one of three ways: it is refused, or the
+ *  processes are such as may be. */
+static void change_numbers(bool live)
+{
+    static const uint64_t kinds[] = {1, 2, 12};
     uint32_t refused = 0, taken = 0;
     long fields = 1;
     scene_open();
     open_there(CONFIG);
     const uint32_t pages = free_pages(there);
-    struct tern_saving *m;
-    ok(tern_migrate_stop(scene.procs, 2, &m));
     for (long i = 0; i < fields; i++) {
-        for (uint32_t k = 0; k < KINDS; k++) {
-            struct tern_loading *l;
-            struct tern_stream *s;
-            size_t n;
-            twisting = i;
-            twist = kinds[k];
-            numbers = 0;
-            ok(tern_stream_write_memory(&s));
-            ok(tern_migrate_write(m, s));
-            twisting = -1;
-            fields = numbers;
-            const void *bytes = tern_stream_memory(s, &n);
-            if (load_bytes(bytes, n, &l)) {
-                refused++;
-            } else { /* it runs as it can, and is killed */
-                struct tern_process *p[2] = {NULL};
-                uint32_t number;
-                taken++;
-                for (uint32_t w = 0; w < tern_loading_count(l); w++) {
-                    p[w] = tern_loading_process(l, w, &number);
-                }
-                tern_migrate_commit(l);
-                for (uint32_t w = 0; w < 2 && p[w]; w++) {
-                    ok(tern_process_kill(p[w]));
-                    ok(tern_process_destroy(p[w]));
-                }
+        struct tern_loading *l;
+        struct tern_stream *s = NULL;
+        size_t n;
+        twisting = i;
+        twist = kinds[i % 3];
+        numbers = 0;
+        ok(write_once(live, &s));
+        twisting = -1;
+        fields = numbers;
+        const void *bytes = tern_stream_memory(s, &n);
+        if (load_bytes(bytes, n, &l)) {
+            refused++;
+        } else { /* it runs as it can, and is killed */
+            struct tern_process *p[2] = {NULL};
+            uint32_t number;
+            taken++;
+            for (uint32_t w = 0; w < tern_loading_count(l); w++) {
+                p[w] = tern_loading_process(l, w, &number);
             }
-            expect_clean(pages);
-            tern_stream_close(s);
+            tern_migrate_commit(l);
+            for (uint32_t w = 0; w < 2 && p[w]; w++) {
+                ok(tern_process_kill(p[w]));
+                ok(tern_process_destroy(p[w]));
+            }
         }
+        expect_clean(pages);
+        tern_stream_close(s);
     }
-    tern_migrate_go_on(m);
     print_message("%ld numbers, %u times refused, %u times harmless\n", fields, refused, taken);
     assert_true(refused > taken / 2);
     scene_ends_right();
@@ -368,11 +374,23 @@ static void test_numbers(void **state)
     ok(tern_device_close(there));
 }
 
+static void test_numbers(void **state)
+{
+    (void)state;
+    change_numbers(false);
+}
+
+static void test_numbers_live(void **state)
+{
+    (void)state;
+    change_numbers(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cut_off), cmocka_unit_test(test_reader_goes), cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_live),
     };
     return cmocka_run_group_tests_name("migrate_faults", tests, NULL, NULL);
 }

@@ -94,8 +94,9 @@ static void name_partition(struct tern_wire_request *q, size_t *size)
 /** Those that the input has made. */
 static void destroy_partitions(void)
 {
-    for (const char *name = "a\0b"; *name; name += 2) {
-        const int r = tern_os_partition_destroy(dev, name);
+    static const char *const names[] = {"a", "b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const int r = tern_os_partition_destroy(dev, names[i]);
         must(r == 0 || r == -ENOENT);
     }
 }

@@ -51,8 +51,9 @@ class Executors(unittest.TestCase):
             for command in model[1:-1]:
                 self.run_in(d, command)
             said = self.run_in(d, model[-1])
-            self.assertRegex(said, rf"opencl\.executor_{name}\.small .*Passed")
-            self.assertRegex(said, rf"opencl\.executor_{name}\.preempt .*Passed")
+            for test in "opencl.executor", "ternd.opencl_executor":
+                for config in "small", "preempt":
+                    self.assertRegex(said, rf" {test}_{name}\.{config} .*Passed")
             refused = subprocess.run(["scripts/new-executor", name], cwd=d, capture_output=True, text=True, check=False)
             self.assertEqual(refused.returncode, 1)
             self.assertIn("is there already", refused.stderr)

@@ -25,7 +25,7 @@ struct section {
     enum which which;
     uint32_t id;
     uint32_t set; /* bits of keys */
-    uint64_t value[10];
+    uint64_t value[11];
     char partition[TERN_PARTITION_NAME];
 };
 
@@ -34,7 +34,7 @@ struct ternd_limits_file {
     size_t count;
 };
 
-#define PARTITION 9 /* the key whose value is a name */
+#define PARTITION 10 /* the key whose value is a name */
 
 static const struct {
     const char *name;
@@ -50,6 +50,7 @@ static const struct {
     {"realtime", false, true, 0, 1},
     {"share", false, false, 1, TERN_WEIGHT_MAX},
     {"partitions", false, true, 0, 1},
+    {"pinned", true, false, 0, UINT64_MAX >> 1},
     [PARTITION] = {"partition", false, false, 0, 0},
 };
 #define KEYS (sizeof keys / sizeof *keys)
@@ -284,7 +285,8 @@ static bool member(const gid_t *groups, int n, uint32_t gid)
 
 void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_limits *out)
 {
-    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL, 0, 0};
+    uint64_t value[KEYS] = {UINT64_MAX >> 1, 64u << 20, 4096, 1024, 64, 1, uid == 0, TERN_WEIGHT_NORMAL, 0,
+                            TERND_PINNED_DEFAULT, 0};
     const char *partition = "";
     gid_t groups[256];
     int n = 0;
@@ -310,7 +312,7 @@ void ternd_limits_of(const struct ternd_limits_file *f, uid_t uid, struct ternd_
     *out = (struct ternd_limits){
         .memory = value[0], .queue = value[1], .contexts = (uint32_t)value[2], .connections = (uint32_t)value[3],
         .calls = (uint32_t)value[4], .focus = value[5], .realtime = value[6], .share = (uint32_t)value[7],
-        .partitions = value[8]};
+        .partitions = value[8], .pinned = value[9]};
     memcpy(out->partition, partition, strlen(partition));
 }
 

@@ -11,6 +11,7 @@
 
 struct ternd_limits {
     uint64_t memory;      /**< Bytes of device memory, all processes of the user together. */
+    uint64_t pinned;      /**< Of these, bytes that tern_allocation_make_resident keeps on the device. */
     uint64_t queue;       /**< Bytes of ternd's memory for unfinished submissions of a program. */
     uint32_t contexts;    /**< All processes of the user together. */
     uint32_t connections; /**< All programs of the user together. */
@@ -22,6 +23,8 @@ struct ternd_limits {
 };
 
 struct ternd_limits_file;
+
+#define TERND_PINNED_DEFAULT UINT64_MAX /**< The file does not say: the device's memory does (user.c). */
 
 /** path NULL: the defaults for everybody. 0, or -errno with a sentence that names line and column. */
 int ternd_limits_read(const char *path, struct ternd_limits_file **out);

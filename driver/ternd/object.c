@@ -107,6 +107,7 @@ static void finish(struct ternd_object *o)
         tern_os_context_destroy(o->it);
     }
     ternd_user_give(s->ternd, s->user, o->bytes, o->kind == TERND_CONTEXT, 0);
+    ternd_user_unpin(s->user, o->pinned);
     pthread_mutex_lock(&s->lock);
     o->proc->children--;
     pthread_cond_broadcast(&s->changed);

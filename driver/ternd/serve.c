@@ -288,14 +288,44 @@ static int allocation_write(struct request *r)
     return copy(r, true);
 }
 
+/** Of the bytes that its user keeps on the device, those of the allocation no longer count with the last pin. */
+static void unpin(struct ternd_object *o)
+{
+    pthread_mutex_lock(&o->session->lock);
+    if (!--o->pins) {
+        ternd_user_unpin(o->session->user, o->pinned);
+        o->pinned = 0;
+    }
+    pthread_mutex_unlock(&o->session->lock);
+}
+
 static int allocation_resident(struct request *r)
 {
-    return tern_os_allocation_make_resident(r->object->it);
+    struct ternd_object *o = r->object;
+    const uint64_t bytes = tern_os_allocation_size(o->it);
+    pthread_mutex_lock(&o->session->lock);
+    int e = o->pins ? 0 : ternd_user_pin(o->session->user, bytes);
+    if (!e) {
+        o->pinned = bytes;
+        o->pins++;
+    }
+    pthread_mutex_unlock(&o->session->lock);
+    if (!e) {
+        e = tern_os_allocation_make_resident(o->it);
+        if (e) {
+            unpin(o);
+        }
+    }
+    return e;
 }
 
 static int allocation_evict(struct request *r)
 {
-    return tern_os_allocation_evict(r->object->it);
+    const int e = tern_os_allocation_evict(r->object->it);
+    if (!e) {
+        unpin(r->object);
+    }
+    return e;
 }
 
 static int fence_create(struct request *r)

@@ -36,7 +36,9 @@ struct ternd_user {
     struct ternd_limits limits;
     uint32_t connections, contexts; /**< Now. */
     uint32_t refusals;              /**< Connections beyond the limit that are being refused. */
-    _Atomic uint64_t memory;        /**< Bytes of device memory; without ternd->lock. */
+    /* Without ternd->lock: */
+    _Atomic uint64_t memory;        /**< Bytes of device memory, */
+    _Atomic uint64_t pinned;        /**< and those of them that stay on the device. */
 };
 
 struct ternd {
@@ -77,6 +79,8 @@ struct ternd_object {
     bool dead;                  /**< Destroyed by the client: it goes with its last use. */
     bool killed;                /**< Of a process. */
     uint64_t bytes;             /**< Of device memory, counted for the user. */
+    uint64_t pinned;            /**< Of an allocation: bytes of it that are counted as pinned, */
+    uint32_t pins;              /**< and how often it was made resident. */
     uint64_t cookie;            /**< Of a context, and what follows. */
     uint64_t fence;             /**< Of the last submission; session->ring. */
     struct ternd_sent *sent, **sent_end; /**< Oldest first; session->done. */
@@ -147,6 +151,9 @@ bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u);
 void ternd_user_refusal_end(struct ternd *t, struct ternd_user *u);
 /** The user's account for what sparse memory commits. Takes no lock. */
 struct tern_account ternd_user_account(struct ternd_user *u);
+/** What it keeps on the device: 0, or -ENOSPC with a sentence. Takes no lock. */
+int ternd_user_pin(struct ternd_user *u, uint64_t bytes);
+void ternd_user_unpin(struct ternd_user *u, uint64_t bytes);
 void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uint32_t contexts, uint32_t connections);
 
 /* session.c */

@@ -32,6 +32,9 @@ struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
     if (!u && (made = calloc(1, sizeof *made))) {
         made->uid = uid;
         ternd_limits_of(t->limits, uid, &made->limits); /* may ask a server of names: not with the lock */
+        if (made->limits.pinned == TERND_PINNED_DEFAULT && uid) {
+            made->limits.pinned = t->info.memory_bytes / 8;
+        }
         pthread_mutex_lock(&t->lock);
         u = find(t, uid);
         if (!u) {
@@ -45,19 +48,25 @@ struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid)
     return u;
 }
 
+/** Counts bytes up to a limit. what: for the sentence. -ENOSPC. */
+static int take(const struct ternd_user *u, _Atomic uint64_t *count, uint64_t bytes, uint64_t limit, const char *what)
+{
+    uint64_t used = atomic_load(count);
+    do {
+        if (bytes > limit - used) {
+            return tern_error(-ENOSPC, "%llu KiB of %s would be more than user %u may have: %llu of %llu KiB are in "
+                              "use", (unsigned long long)bytes >> 10, what, (unsigned)u->uid,
+                              (unsigned long long)used >> 10, (unsigned long long)limit >> 10);
+        }
+    } while (!atomic_compare_exchange_weak(count, &used, used + bytes));
+    return 0;
+}
+
 /** Without a lock: sparse memory is counted while the driver holds its own. */
 static int take_memory(void *user, uint64_t bytes)
 {
     struct ternd_user *u = user;
-    uint64_t used = atomic_load(&u->memory);
-    do {
-        if (bytes > u->limits.memory - used) {
-            return tern_error(-ENOSPC, "%llu KiB of device memory would be more than user %u may have: %llu of %llu "
-                              "KiB are in use", (unsigned long long)bytes >> 10, (unsigned)u->uid,
-                              (unsigned long long)used >> 10, (unsigned long long)u->limits.memory >> 10);
-        }
-    } while (!atomic_compare_exchange_weak(&u->memory, &used, used + bytes));
-    return 0;
+    return take(u, &u->memory, bytes, u->limits.memory, "device memory");
 }
 
 static void give_memory(void *user, uint64_t bytes)
@@ -98,6 +107,16 @@ void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uin
     u->contexts -= contexts;
     u->connections -= connections;
     pthread_mutex_unlock(&t->lock);
+}
+
+int ternd_user_pin(struct ternd_user *u, uint64_t bytes)
+{
+    return take(u, &u->pinned, bytes, u->limits.pinned, "memory that stays on the device");
+}
+
+void ternd_user_unpin(struct ternd_user *u, uint64_t bytes)
+{
+    atomic_fetch_sub(&u->pinned, bytes);
 }
 
 bool ternd_user_refusal_begin(struct ternd *t, struct ternd_user *u)

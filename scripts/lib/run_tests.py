@@ -239,6 +239,8 @@ def nightly(t):
                    ["tests/ternd/soak", str(BUILD / "bin/ternd"), str(BUILD / "tests/ternd_soak_client"),
                     str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "600",
                     "--harm", harm], whole)
+    t.step("what reads foreign bytes, 20 minutes a fuzzer", "nightly-fuzz",
+           ["tests/fuzz/run", "-j", JOBS, "--seconds", "1200"], lines)
     t.step("proofs and all their mutants", "nightly-formal", ["tests/formal/run", "-j", JOBS, "--slow"], lines)
     t.step("all protections, each removed: its test fails", "nightly-attacks", ["tests/attacks/run", "-j", JOBS], lines)
     night = str(int(time.time() // 86400))

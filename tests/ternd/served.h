@@ -114,6 +114,7 @@ static inline void nothing_left(void)
     {
         const struct ternd_user *u = TERN_LIST_ENTRY(node, struct ternd_user, node);
         assert_int_equal(u->memory, 0);
+        assert_int_equal(u->pinned, 0);
         assert_int_equal(u->contexts, 0);
         assert_int_equal(u->connections, 0);
     }

@@ -462,7 +462,7 @@ static int serve_limited(void **state)
     char path[] = "/tmp/ternd-limits-XXXXXX";
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
-    dprintf(fd, "[default]\nmemory = 64K\ncontexts = 1\nfocus = no\nrealtime = no\ncalls = 1\n");
+    dprintf(fd, "[default]\nmemory = 64K\npinned = 56K\ncontexts = 1\nfocus = no\nrealtime = no\ncalls = 1\n");
     close(fd);
     const int r = serve_with(path);
     unlink(path);
@@ -487,8 +487,19 @@ static void test_limits(void **state)
     assert_int_equal(raw_call(&r, TERN_WIRE_FENCE_CREATE, p, 0, 0, 0, NULL), -ENOSPC);
     const struct tern_wire_entry e = {
         .length = sizeof e, .op = TERN_WIRE_ENTRY_ALLOCATION_DESTROY, .object = m};
+    assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_RESIDENT, m, 0, 0, 0, NULL), -ENOSPC);
     raw_put(&r, &e, NULL, 0);
-    raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 61440, rw, 0); /* and it can be had again */
+    const uint32_t large = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 57344, rw, 0); /* it can be had again, */
+    const uint32_t small = raw_make(&r, TERN_WIRE_ALLOCATION_CREATE, p, 4096, rw, 0);
+    for (int i = 0; i < 2; i++) { /* and stay on the device: which counts once */
+        assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_RESIDENT, large, 0, 0, 0, NULL), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_RESIDENT, small, 0, 0, 0, NULL), -ENOSPC);
+        assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_EVICT, large, 0, 0, 0, NULL), 0);
+    }
+    assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_EVICT, large, 0, 0, 0, NULL), -EINVAL);
+    assert_int_equal(raw_call(&r, TERN_WIRE_ALLOCATION_RESIDENT, small, 0, 0, 0, NULL), 0);
     const uint32_t c = raw_make(&r, TERN_WIRE_CONTEXT_CREATE, p, 0, 0, 0);
     assert_int_equal(raw_call(&other, TERN_WIRE_CONTEXT_CREATE, q, 0, 0, 0, NULL), -ENOSPC);
     assert_int_equal(raw_call(&r, TERN_WIRE_CONTEXT_PRIORITY, c, TERN_BAND_FOCUS, 0, 0, NULL), -EPERM);

@@ -13,6 +13,8 @@
 #include "tern/tern_spec.h"
 #include "wire/socket.h"
 
+#define MOVES 1000u /* of a session, or ms that one may take, while a connection is made */
+
 int tern_client_gone(const struct tern_device *dev)
 {
     return tern_error(-EIO, "ternd at %s is gone: its device and all that was on it are lost to this program",
@@ -65,17 +67,27 @@ static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern
     return r;
 }
 
-int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire_welcome *welcome, int *memory)
+/** Where ternd listens now: false, it is being written. */
+static bool where(struct tern_device *dev, char path[108], uint32_t *moves)
+{
+    const struct tern_wire_shared *shared = dev->shared; /* NULL: there is no session yet */
+    *moves = shared ? atomic_load(&shared->moves) : 0;
+    memcpy(path, *moves ? shared->service : dev->info.service, 108);
+    path[107] = '\0';
+    atomic_thread_fence(memory_order_seq_cst);
+    return !(*moves & 1) && (!shared || atomic_load(&shared->moves) == *moves);
+}
+
+static int connect_to(struct tern_device *dev, const char *path, uint32_t kind, struct tern_wire_welcome *welcome,
+                      int *memory)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    const char *path = dev->info.service;
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     int r;
     if (fd < 0) {
         r = -errno;
         return tern_error(r, "a socket for ternd cannot be made: %s", strerror(-r));
     }
-    _Static_assert(sizeof dev->info.service <= sizeof to.sun_path, "a socket's path fits");
     memcpy(to.sun_path, path, strlen(path));
     do {
         r = connect(fd, (const struct sockaddr *)&to, sizeof to) ? -errno : 0;
@@ -89,4 +101,23 @@ int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire
         close(fd);
     }
     return r ? r : fd;
+}
+
+int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire_welcome *welcome, int *memory)
+{
+    char path[108];
+    uint32_t moves, now = 0;
+    int r = -EAGAIN;
+    _Static_assert(sizeof dev->info.service == sizeof path, "a socket's path fits");
+    for (uint32_t tries = 0; tries < MOVES; tries++) { /* the session may move meanwhile, and be refused where it was */
+        if (!where(dev, path, &moves)) {
+            usleep(1000);
+            continue;
+        }
+        r = connect_to(dev, path, kind, welcome, memory);
+        if (r >= 0 || (where(dev, path, &now) && now == moves)) {
+            break;
+        }
+    }
+    return r;
 }

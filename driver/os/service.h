@@ -20,6 +20,7 @@ struct tern_owner {
     char text[24]; /**< Behind the name in statistics and traces. */
     const char *partition; /**< That the process is in; NULL: the default one. */
     struct tern_account account; /**< Lives until its processes have ended. */
+    uint64_t shift; /**< What it is told of times is so much more than the device's. */
 };
 
 /** tern_process_create_in for a client. owner: copied. */
@@ -29,6 +30,12 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
 int tern_os_device_query_in(struct tern_device *dev, const char *partition, struct tern_device_info *out);
 /** tern_partition_create for a client: owner is what tern_partition_list says. */
 int tern_os_partition_create_for(struct tern_device *dev, const struct tern_partition_desc *desc, uint32_t owner);
+
+/** Numbers of the device, by which a migration names them. */
+uint32_t tern_os_process_number(const struct tern_process *proc);
+uint32_t tern_os_context_number(const struct tern_context *ctx);
+/** Is the process in this partition? */
+bool tern_os_process_is_in(const struct tern_process *proc, const char *partition);
 
 /** Is memory of the process evicted, or not there yet? Only then does tern_submit refuse for lack of room. */
 bool tern_os_process_absent(const struct tern_process *proc);

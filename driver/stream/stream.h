@@ -51,7 +51,10 @@
     X(JOB, 22, "job") \
     X(FENCE, 23, "fence") \
     X(ROUND, 24, "round") \
-    X(STATE, 25, "state")
+    X(STATE, 25, "state") \
+    X(SESSION, 26, "session") \
+    X(OBJECT, 27, "object") \
+    X(CALL, 28, "call")
 
 enum tern_record_type {
 #define X(name, number, text) TERN_RECORD_##name = number,

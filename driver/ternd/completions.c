@@ -72,7 +72,8 @@ static void flush(struct ternd_session *s)
         free(e);
     }
     if (s->tail != before) {
-        atomic_store_explicit(&shared->now, tern_os_device_time_seen(s->ternd->dev), memory_order_relaxed);
+        atomic_store_explicit(&shared->now, tern_os_device_time_seen(s->ternd->dev) + s->shift,
+                              memory_order_relaxed);
         const uint32_t how = tern_ring_wakes(&shared->completions);
         if (how == TERN_WIRE_FUTEX) {
             tern_futex_wake(&shared->completions.sleeping);

@@ -2,6 +2,7 @@
 /** A connection: its hello and welcome, then what it is for. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -35,7 +36,7 @@ static int check_hello(const struct tern_wire_hello *h, ssize_t size)
         return tern_error(-EPROTO, "interface description 0x%08x is needed, not 0x%08x: %s", TERN_SPEC_HASH, h->spec,
                           which);
     }
-    return size == sizeof *h && (h->kind == TERN_WIRE_SESSION || h->kind == TERN_WIRE_CALLS)
+    return size == sizeof *h && h->kind >= TERN_WIRE_SESSION && h->kind <= TERN_WIRE_RECEIVE
         ? 0
         : tern_error(-EPROTO, "the hello is not as this version has it");
 }
@@ -59,31 +60,85 @@ static void run_session(struct ternd *t, int fd, const struct ucred *who, const 
     ternd_session_end(s);
 }
 
-static void run_calls(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
-                      struct tern_wire_welcome *w)
+/** Serves requests until the client has gone, or another ternd does. */
+static void serve_calls(struct ternd_session *s, int fd, uint32_t slot)
 {
     struct tern_wire_request request;
     struct tern_wire_reply reply;
+    void *at = (uint8_t *)s->shared + TERN_WIRE_SLOT_OFFSET + (size_t)slot * TERN_WIRE_SLOT;
+    bool there = true;
+    while (there && !atomic_load(&s->broken)) {
+        ssize_t n = 0;
+        if (s->pending[slot]) { /* from the ternd where it was begun */
+            n = (ssize_t)s->pending[slot]->length;
+            memcpy(&request, s->pending[slot], (size_t)n);
+            free(s->pending[slot]);
+            s->pending[slot] = NULL;
+        } else if (ternd_session_wait(s, fd)) {
+            n = tern_socket_receive(fd, &request, sizeof request, NULL);
+        }
+        if (n == -EMSGSIZE) {
+            ternd_session_break(s, "a request is too long");
+        }
+        there = n > 0;
+        while (there && !ternd_serve(s, &request, (size_t)n, at, &reply)) {
+            s->pending[slot] = &request; /* of which a migration makes a copy */
+            there = ternd_session_park(s, true);
+            s->pending[slot] = NULL;
+        }
+        there = there && !tern_socket_send(fd, &reply, reply.length, -1, false); /* one that takes no replies ends */
+    }
+    ternd_session_detach(s, slot);
+}
+
+void ternd_calls_resume(struct ternd_session *s, int fd, uint32_t slot)
+{
+    if (ternd_session_park(s, false)) {
+        serve_calls(s, fd, slot);
+    } else {
+        free(s->pending[slot]);
+        s->pending[slot] = NULL;
+        ternd_session_detach(s, slot);
+    }
+}
+
+void ternd_session_resume(struct ternd_session *s, int fd)
+{
+    (void)fd;
+    if (ternd_session_park(s, false)) {
+        ternd_session_run(s);
+    }
+    ternd_session_end(s);
+}
+
+static void run_calls(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
+                      struct tern_wire_welcome *w)
+{
     struct ternd_session *s = ternd_session_attach(t, hello->token, who->uid, fd, &w->slot);
     if (!s) {
         tern_error(-EAGAIN, "the session has ended, or has all the connections that it may have");
         refuse(fd, w, -EAGAIN);
         return;
     }
-    void *slot = (uint8_t *)s->shared + TERN_WIRE_SLOT_OFFSET + (size_t)w->slot * TERN_WIRE_SLOT;
     w->connections = s->limits.calls;
-    ssize_t n = tern_socket_send(fd, w, sizeof *w, -1, false) ? 0 : 1;
-    while (n > 0 && !atomic_load(&s->broken)) {
-        n = tern_socket_receive(fd, &request, sizeof request, NULL);
-        if (n == -EMSGSIZE) {
-            ternd_session_break(s, "a request is too long");
-        }
-        if (n > 0) {
-            ternd_serve(s, &request, (size_t)n, slot, &reply);
-            n = tern_socket_send(fd, &reply, reply.length, -1, false) ? 0 : 1; /* a client that takes no replies ends */
-        }
+    if (tern_socket_send(fd, w, sizeof *w, -1, false) == 0) {
+        serve_calls(s, fd, w->slot);
+    } else {
+        ternd_session_detach(s, w->slot);
     }
-    ternd_session_detach(s, w->slot);
+}
+
+/** A migration from here, or to here. */
+static void run_move(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
+                     struct tern_wire_welcome *w)
+{
+    char partition[sizeof hello->partition + 1] = {0};
+    memcpy(partition, hello->partition, sizeof hello->partition);
+    if (who->uid && who->uid != geteuid()) {
+        refuse(fd, w, tern_error(-EPERM, "only root and ternd's own user may move programs"));
+    } else if (tern_socket_send(fd, w, sizeof *w, -1, false) == 0) {
+        (hello->kind == TERN_WIRE_SEND ? ternd_move_send : ternd_move_receive)(t, fd, partition);
+    }
 }
 
 void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
@@ -112,8 +167,10 @@ void ternd_connection(struct ternd *t, int fd, const struct ucred *who)
         refuse(fd, &w, r);
     } else if (!r && hello.kind == TERN_WIRE_SESSION) {
         run_session(t, fd, who, &hello, &w);
-    } else if (!r) {
+    } else if (!r && hello.kind == TERN_WIRE_CALLS) {
         run_calls(t, fd, who, &hello, &w);
+    } else if (!r) {
+        run_move(t, fd, who, &hello, &w);
     }
     close(fd);
     ternd_user_give(t, u, 0, 0, 1);

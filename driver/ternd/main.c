@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/thread.h"
 #include "os/service.h"
 #include "ternd/listen.h"
 #include "ternd/server.h"
@@ -24,66 +23,6 @@ enum { OK = 0, FAILED = 1, USAGE = 2 };
 struct options {
     const char *socket, *backend, *config, *limits;
 };
-
-/** A connection's thread. */
-struct client {
-    struct tern_list node; /* ternd->lock */
-    struct ternd *ternd;
-    int fd, shut;          /* shut: a second descriptor, to end it by */
-    struct ucred who;
-};
-
-static struct tern_list clients = {&clients, &clients}; /* ternd->lock */
-
-static void *serve(void *user)
-{
-    struct client *c = user;
-    struct ternd *t = c->ternd;
-    ternd_connection(t, c->fd, &c->who);
-    pthread_mutex_lock(&t->lock);
-    tern_list_remove(&c->node);
-    t->connections--;
-    pthread_cond_broadcast(&t->left);
-    pthread_mutex_unlock(&t->lock);
-    close(c->shut);
-    free(c);
-    return NULL;
-}
-
-static void begin(struct ternd *t, int fd)
-{
-    struct client *c = calloc(1, sizeof *c);
-    socklen_t size = sizeof c->who;
-    pthread_t thread;
-    int r = c && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->who, &size) == 0 ? 0 : -ENOMEM;
-    if (!r) {
-        c->ternd = t;
-        c->fd = fd;
-        c->shut = dup(fd);
-        r = c->shut < 0 ? -errno : 0;
-    }
-    if (!r) {
-        pthread_mutex_lock(&t->lock);
-        tern_list_append(&clients, &c->node);
-        t->connections++;
-        pthread_mutex_unlock(&t->lock);
-        r = tern_thread_start(&thread, serve, c);
-        if (r) {
-            pthread_mutex_lock(&t->lock);
-            tern_list_remove(&c->node);
-            t->connections--;
-            pthread_mutex_unlock(&t->lock);
-            close(c->shut);
-        } else {
-            pthread_detach(thread);
-        }
-    }
-    if (r) {
-        ternd_log(TERND_WARNING, "a connection cannot be served: %s", strerror(-r));
-        close(fd);
-        free(c);
-    }
-}
 
 /** Until a signal comes: its number. */
 static int accept_all(struct ternd *t, int listener, int signals)
@@ -101,26 +40,13 @@ static int accept_all(struct ternd *t, int listener, int signals)
         if (p[0].revents) {
             const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
             if (fd >= 0) {
-                begin(t, fd);
+                ternd_client_begin(t, fd);
             } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
                 ternd_log(TERND_WARNING, "a connection has to wait: %s", strerror(errno));
                 nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
             }
         }
     }
-}
-
-static void end_all(struct ternd *t)
-{
-    pthread_mutex_lock(&t->lock);
-    while (t->connections) {
-        TERN_LIST_EACH(node, &clients)
-        {
-            shutdown(TERN_LIST_ENTRY(node, struct client, node)->shut, SHUT_RDWR);
-        }
-        pthread_cond_wait(&t->left, &t->lock);
-    }
-    pthread_mutex_unlock(&t->lock);
 }
 
 static int run(const struct options *o)
@@ -130,6 +56,7 @@ static int run(const struct options *o)
     struct ternd_listener listener;
     sigset_t ends;
     struct rlimit files;
+    char here[sizeof t.path];
     umask(077); /* traces, statistics and crash dumps have what all clients do */
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
@@ -157,10 +84,15 @@ static int run(const struct options *o)
         goto end;
     }
     ternd_create(&t, dev, limits);
+    if (*listener.path == '/') { /* else where it is depends on who asks */
+        memcpy(t.path, listener.path, sizeof t.path);
+    } else if (getcwd(here, sizeof here) && strlen(here) + strlen(listener.path) + 1 < sizeof t.path) {
+        strcat(strcat(strcpy(t.path, here), "/"), listener.path);
+    }
     ternd_log(TERND_INFO, "%s, %s, at %s", t.info.backend, t.info.config, listener.path);
     const int signal = accept_all(&t, listener.fd, signals);
     ternd_log(TERND_INFO, "ends on %s", strsignal(signal));
-    end_all(&t);
+    ternd_clients_end(&t);
     ternd_destroy(&t);
     status = tern_os_device_close(dev) ? FAILED : OK;
     if (status) {

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "ternd/server.h"
@@ -50,6 +51,41 @@ static int find_place(struct ternd_session *s, uint32_t *place)
     return 0;
 }
 
+/** With session->lock held. */
+static void connect_process(struct ternd_object *o)
+{
+    if (o->proc) {
+        o->proc->children++;
+    } else {
+        tern_list_append(&o->session->processes, &o->node);
+    }
+}
+
+int ternd_object_place(struct ternd_object *o, uint32_t handle)
+{
+    struct ternd_session *s = o->session;
+    if (!handle || handle > OBJECTS_MAX || (handle <= s->objects && s->object[handle - 1])) {
+        return tern_error(-EEXIST, "object %u is there twice, or cannot be", handle);
+    }
+    if (handle > s->objects) {
+        uint32_t n = s->objects ? s->objects : 16;
+        while (n < handle) {
+            n *= 2;
+        }
+        struct ternd_object **more = realloc(s->object, n * sizeof *more);
+        if (!more) {
+            return tern_error_memory("objects of a program");
+        }
+        memset(more + s->objects, 0, (n - s->objects) * sizeof *more);
+        s->object = more;
+        s->objects = n;
+    }
+    s->object[handle - 1] = o;
+    o->handle = handle;
+    connect_process(o);
+    return 0;
+}
+
 int ternd_object_add(struct ternd_object *o)
 {
     struct ternd_session *s = o->session;
@@ -59,11 +95,7 @@ int ternd_object_add(struct ternd_object *o)
     if (!r) {
         s->object[place] = o;
         o->handle = place + 1;
-        if (o->proc) {
-            o->proc->children++;
-        } else {
-            tern_list_append(&s->processes, &o->node);
-        }
+        connect_process(o);
     }
     pthread_mutex_unlock(&s->lock);
     return r;
@@ -105,6 +137,10 @@ static void finish(struct ternd_object *o)
         tern_os_fence_destroy(o->it);
     } else {
         tern_os_context_destroy(o->it);
+    }
+    for (struct ternd_sent *e = o->sent, *next; e; e = next) { /* what is told elsewhere */
+        next = e->next;
+        free(e);
     }
     ternd_user_give(s->ternd, s->user, o->bytes, o->kind == TERND_CONTEXT, 0);
     ternd_user_unpin(s->user, o->pinned);

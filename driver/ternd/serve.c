@@ -5,6 +5,7 @@
  * the call: a client of several threads may have destroyed it meanwhile.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 #include "ternd/server.h"
 
 #define PAGE 4096u
+#define POSTPONED INT_MIN    /* status of a request that is to be done again */
+#define SLICE_MS 20u         /* of a wait for a fence, after which it may be postponed */
 #define SPARSE_BYTES (2 * PAGE) /* tables of its two ends; the rest counts when it is committed */
 
 struct request {
     struct ternd_session *session;
     struct ternd_object *object;
-    const struct tern_wire_request *q;
+    struct tern_wire_request *q; /* a copy */
     struct tern_wire_reply *reply;
     void *slot;
 };
@@ -33,13 +36,13 @@ static int nop(struct request *r)
 
 static int device_time(struct request *r)
 {
-    r->reply->value[0] = tern_os_device_time(r->session->ternd->dev);
+    r->reply->value[0] = tern_os_device_time(r->session->ternd->dev) + r->session->shift;
     return 0;
 }
 
 static int device_time_seen(struct request *r)
 {
-    r->reply->value[0] = tern_os_device_time_seen(r->session->ternd->dev);
+    r->reply->value[0] = tern_os_device_time_seen(r->session->ternd->dev) + r->session->shift;
     return 0;
 }
 
@@ -72,6 +75,7 @@ static int process_create(struct request *r)
     memcpy(where, r->q->value, sizeof r->q->value);
     struct tern_owner owner = r->session->owner;
     owner.partition = *where ? where : r->session->partition;
+    owner.shift = r->session->shift;
     int e = !o ? -ENOMEM : *where ? ternd_partition_may_use(r->session, where) : 0;
     e = e ? e : tern_os_process_create_for(r->session->ternd->dev, r->q->text, &owner, &it);
     if (e) {
@@ -359,8 +363,18 @@ static int fence_signal(struct request *r)
 
 static int fence_wait(struct request *r)
 {
-    const uint64_t ms = r->q->value[1];
-    return tern_os_fence_wait(r->object->it, r->q->value[0], ms < INT32_MAX ? (int64_t)ms : INT32_MAX);
+    uint64_t *ms = &r->q->value[1];
+    int e;
+    *ms = *ms < INT32_MAX ? *ms : INT32_MAX;
+    do {
+        const uint64_t slice = *ms < SLICE_MS ? *ms : SLICE_MS;
+        e = tern_os_fence_wait(r->object->it, r->q->value[0], (int64_t)slice);
+        *ms -= slice;
+        if (e == -ETIMEDOUT && *ms && atomic_load(&r->session->frozen)) {
+            return POSTPONED;
+        }
+    } while (e == -ETIMEDOUT && *ms && !atomic_load(&r->session->broken));
+    return e;
 }
 
 /* ------------------------------------------------------------------ contexts */
@@ -472,17 +486,18 @@ static int context_submit(struct request *r)
 static const struct {
     enum ternd_kind kind;
     int (*serve)(struct request *r);
+    bool changes; /* not while the session is held */
 } ops[TERN_WIRE_OPS] = {
     [TERN_WIRE_NOP] = {TERND_ANY, nop},
     [TERN_WIRE_TIME] = {TERND_ANY, device_time},
     [TERN_WIRE_TIME_SEEN] = {TERND_ANY, device_time_seen},
     [TERN_WIRE_COUNTERS] = {TERND_ANY, device_counters},
-    [TERN_WIRE_PROCESS_CREATE] = {TERND_ANY, process_create},
-    [TERN_WIRE_PROCESS_DESTROY] = {TERND_PROCESS, process_destroy},
-    [TERN_WIRE_PROCESS_KILL] = {TERND_PROCESS, process_kill},
+    [TERN_WIRE_PROCESS_CREATE] = {TERND_ANY, process_create, true},
+    [TERN_WIRE_PROCESS_DESTROY] = {TERND_PROCESS, process_destroy, true},
+    [TERN_WIRE_PROCESS_KILL] = {TERND_PROCESS, process_kill, true},
     [TERN_WIRE_PROCESS_STATUS] = {TERND_PROCESS, process_status},
-    [TERN_WIRE_PROCESS_SUSPEND] = {TERND_PROCESS, process_suspend},
-    [TERN_WIRE_PROCESS_RESUME] = {TERND_PROCESS, process_resume},
+    [TERN_WIRE_PROCESS_SUSPEND] = {TERND_PROCESS, process_suspend, true},
+    [TERN_WIRE_PROCESS_RESUME] = {TERND_PROCESS, process_resume, true},
     [TERN_WIRE_PROCESS_ALLOCATIONS] = {TERND_PROCESS, process_allocations},
     [TERN_WIRE_PROCESS_DIRTY] = {TERND_PROCESS, process_dirty},
     [TERN_WIRE_ALLOCATION_CREATE] = {TERND_PROCESS, allocation_create},
@@ -523,7 +538,16 @@ static int serve(struct request *r)
             return tern_error(-EINVAL, "this program has no such object as %u", q->object);
         }
     }
+    if (ops[q->op].changes && !ternd_session_change_begin(r->session)) {
+        if (r->object) {
+            ternd_object_put(r->object);
+        }
+        return POSTPONED;
+    }
     const int e = ops[q->op].serve(r);
+    if (ops[q->op].changes) {
+        ternd_session_change_end(r->session);
+    }
     if (r->object) {
         const struct ternd_object *proc = r->object->proc ? r->object->proc : r->object;
         r->reply->absent = tern_os_process_absent(proc->it);
@@ -532,7 +556,7 @@ static int serve(struct request *r)
     return e;
 }
 
-void ternd_serve(struct ternd_session *s, const void *message, size_t size, void *slot, struct tern_wire_reply *reply)
+bool ternd_serve(struct ternd_session *s, void *message, size_t size, void *slot, struct tern_wire_reply *reply)
 {
     struct tern_wire_request q = {0};
     const size_t head = offsetof(struct tern_wire_request, text);
@@ -542,16 +566,21 @@ void ternd_serve(struct ternd_session *s, const void *message, size_t size, void
         ternd_session_break(s, "a request of %zu bytes that says %u", size, q.length);
         reply->status = -EINVAL;
         reply->length = offsetof(struct tern_wire_reply, text);
-        return;
+        return true;
     }
     q.text[sizeof q.text - 1] = '\0';
     ternd_submissions_take(s, false);
     struct request r = {.session = s, .q = &q, .reply = reply, .slot = slot};
     const int e = serve(&r);
+    if (e == POSTPONED) {
+        memcpy(message, &q, size);
+        return false;
+    }
     reply->op = q.op;
     reply->status = e;
     if (e < 0) {
         snprintf(reply->text, sizeof reply->text, "%s", tern_last_error());
     }
     reply->length = (uint32_t)(offsetof(struct tern_wire_reply, text) + strlen(reply->text));
+    return true;
 }

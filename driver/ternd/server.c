@@ -11,6 +11,7 @@ int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_li
     t->limits = limits;
     t->info.size = sizeof t->info;
     tern_list_init(&t->sessions);
+    tern_list_init(&t->clients);
     tern_list_init(&t->users);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->left, NULL);

@@ -49,6 +49,11 @@ struct ternd {
     pthread_cond_t left;            /**< A connection has ended. */
     struct tern_list sessions, users;
     uint32_t connections;
+    struct tern_list clients;       /**< clients.c. */
+    char path[108];                 /**< Where it listens, from the root; empty: its clients are not told. */
+    uint32_t migrations;            /**< Under way, to or from here. */
+    uint32_t leaving;               /**< Sessions that have moved away and are still being forgotten. */
+    bool ending;
 };
 
 enum ternd_kind {
@@ -83,6 +88,7 @@ struct ternd_object {
     uint32_t pins;              /**< and how often it was made resident. */
     uint64_t cookie;            /**< Of a context, and what follows. */
     uint64_t fence;             /**< Of the last submission; session->ring. */
+    uint32_t sent_count;        /**< While it is read from a migration. */
     struct ternd_sent *sent, **sent_end; /**< Oldest first; session->done. */
 };
 
@@ -117,6 +123,16 @@ struct ternd_session {
     bool ending;
     atomic_bool broken;         /**< It is being disconnected. */
 
+    /* freeze.c; session->lock, unless it says otherwise */
+    bool holding;               /**< A migration refers to it: it is not freed. ternd->lock. */
+    bool held;                  /**< No process of it begins, ends, stops or goes on. */
+    atomic_bool frozen;         /**< Nothing is taken from the client. */
+    bool moved;                 /**< It is another ternd's: only what is left here ends. */
+    int freeze;                 /**< An eventfd that can be read while it is frozen, and once it has moved. */
+    uint32_t parked, changing;  /**< Threads that wait for the end of that; that are about to do what held forbids. */
+    struct tern_wire_request *pending[TERN_WIRE_CONNECTIONS_MAX]; /**< What a parked thread of a call was to do. */
+    uint64_t shift;             /**< Constant: what is added to device time that it is told. */
+
     pthread_mutex_t done;
     uint64_t tail;              /**< Of the completion ring. */
     struct ternd_sent *waiting, **waiting_end; /**< Ended, and no room in the ring yet. */
@@ -139,6 +155,24 @@ __attribute__((format(printf, 2, 3))) void ternd_log(int level, const char *form
 /** Serves a connection to its end, and closes it; the thread's whole life. */
 void ternd_connection(struct ternd *t, int fd, const struct ucred *who);
 
+/** A connection that came from another ternd. */
+void ternd_calls_resume(struct ternd_session *s, int fd, uint32_t slot);
+void ternd_session_resume(struct ternd_session *s, int fd);
+
+/* clients.c: connections and their threads */
+/** Serves a connection in a thread of its own. fd is taken. */
+void ternd_client_begin(struct ternd *t, int fd);
+/** The same of a session, or of its slot's calls, that comes from another ternd: ternd_clients_end leaves it alone until
+ *  ternd_clients_own. On failure fd is the caller's. */
+int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t slot);
+/** Connections of the session are this ternd's to end, or another's. */
+void ternd_clients_own(struct ternd_session *s, bool own);
+/** The connection is for a migration, which begins: others are not ended while it lasts. -ESHUTDOWN; and ends. */
+int ternd_client_moves(struct ternd *t, int fd);
+void ternd_client_moved(struct ternd *t);
+/** Ends all, and waits for that. */
+void ternd_clients_end(struct ternd *t);
+
 /* user.c; with ternd->lock held by itself */
 /** The user's account, made when it is first seen. NULL: no memory. */
 struct ternd_user *ternd_user_get(struct ternd *t, uid_t uid);
@@ -159,6 +193,16 @@ void ternd_user_give(struct ternd *t, struct ternd_user *u, uint64_t memory, uin
 /* session.c */
 int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
                          struct ternd_session **out);
+/** One that comes from another ternd, without a descriptor, and frozen. `calls`, `queue`: what it was told. */
+int ternd_session_make(struct ternd *t, const struct ucred *who, const char *program, const char *partition,
+                       uint32_t calls, uint64_t queue, struct ternd_session **out);
+/** Maps its memory, of which nothing is believed. -EPROTO. */
+int ternd_session_map(struct ternd_session *s, int memory);
+/** Among the sessions. -EBUSY; -EEXIST: another one has its token. */
+int ternd_session_enter(struct ternd_session *s);
+void ternd_session_free(struct ternd_session *s);
+/** Its objects are no longer the driver's. */
+void ternd_session_discard(struct ternd_session *s);
 /** Takes submissions until the client has gone. */
 void ternd_session_run(struct ternd_session *s);
 /** Frees all that the client had. */
@@ -170,7 +214,33 @@ struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[
                                            uint32_t *slot);
 void ternd_session_detach(struct ternd_session *s, uint32_t slot);
 
+/* freeze.c: sessions that move to another ternd */
+/** Until there is something to receive; while the session is frozen, the thread waits here. false: it must end. */
+bool ternd_session_wait(struct ternd_session *s, int fd);
+/** Waits while the session is frozen; postponed: or held. false: the thread must end. */
+bool ternd_session_park(struct ternd_session *s, bool postponed);
+/** Something that `held` forbids begins: false, it must be postponed; and ends. */
+bool ternd_session_change_begin(struct ternd_session *s);
+void ternd_session_change_end(struct ternd_session *s);
+/** Processes neither come nor go. -EBUSY: one does, for long; -EIO: it ends. */
+int ternd_session_hold(struct ternd_session *s);
+/** No thread takes anything from the client. The same errors. */
+int ternd_session_freeze(struct ternd_session *s);
+/** It goes on here. */
+void ternd_session_thaw(struct ternd_session *s);
+/** It goes on elsewhere: its threads end, and what is left of it here. */
+void ternd_session_leave(struct ternd_session *s);
+/** Tells the client where its ternd listens. */
+void ternd_session_publish(struct ternd_session *s);
+
+/* move/: migrations (docs/decisions/migration-sessions.md) */
+/** The whole life of a connection of kind SEND or RECEIVE after its welcome. */
+void ternd_move_send(struct ternd *t, int control, const char *partition);
+void ternd_move_receive(struct ternd *t, int control, const char *partition);
+
 /* object.c */
+/** Gives an object that is there its number. -EEXIST, -ENOMEM. */
+int ternd_object_place(struct ternd_object *o, uint32_t handle);
 /** Takes a place in the table; the driver's object is not there yet. NULL: no memory. */
 struct ternd_object *ternd_object_create(struct ternd_session *s, struct ternd_object *proc, enum ternd_kind kind);
 /** It has one, and can be named by the client. 0, or -EIO, -ENOMEM: then it has no number. */
@@ -217,7 +287,8 @@ int ternd_partition_destroy(struct ternd_session *s, const struct tern_wire_requ
 int ternd_partition_list(struct ternd_session *s, const struct tern_wire_request *q, void *slot, uint64_t *count);
 
 /* serve.c */
-/** Does a request of `size` bytes and fills the reply; slot: of the connection. */
-void ternd_serve(struct ternd_session *s, const void *message, size_t size, void *slot, struct tern_wire_reply *reply);
+/** Does a request of `size` bytes and fills the reply; slot: of the connection. false: nothing has happened, and
+ *  `message`, which may have changed, is to be done again once the session goes on. */
+bool ternd_serve(struct ternd_session *s, void *message, size_t size, void *slot, struct tern_wire_reply *reply);
 
 #endif

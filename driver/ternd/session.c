@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -16,33 +18,60 @@
 #include "wire/ring.h"
 #include "wire/socket.h"
 
-/** Memory that cannot shrink under ternd's feet; pages come into being when they are written. */
-static int make_memory(struct ternd_session *s)
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static int map(struct ternd_session *s)
 {
-    const size_t size = tern_wire_shared_bytes(s->limits.calls);
-    s->memory = memfd_create("ternd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->memory < 0 || ftruncate(s->memory, (off_t)size) ||
-        fcntl(s->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
-        return tern_error(-ENOMEM, "shared memory cannot be made: %s", strerror(errno));
-    }
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
+    void *at = mmap(NULL, tern_wire_shared_bytes(s->limits.calls), PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
     if (at == MAP_FAILED) {
         return tern_error(-ENOMEM, "shared memory cannot be mapped: %s", strerror(errno));
     }
     s->shared = at;
     s->submissions = (uint8_t *)at + TERN_WIRE_SUBMISSION_OFFSET;
     s->completions = (void *)((uint8_t *)at + TERN_WIRE_COMPLETION_OFFSET);
-    atomic_store(&s->shared->now, tern_os_device_time_seen(s->ternd->dev));
     return 0;
 }
 
-static void free_session(struct ternd_session *s)
+/** Memory that cannot shrink under ternd's feet; pages come into being when they are written. */
+static int make_memory(struct ternd_session *s)
+{
+    const size_t size = tern_wire_shared_bytes(s->limits.calls);
+    s->memory = memfd_create("ternd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (s->memory < 0 || ftruncate(s->memory, (off_t)size) || fcntl(s->memory, F_ADD_SEALS, SEALS)) {
+        return tern_error(-ENOMEM, "shared memory cannot be made: %s", strerror(errno));
+    }
+    const int r = map(s);
+    if (!r) {
+        atomic_store(&s->shared->now, tern_os_device_time_seen(s->ternd->dev));
+    }
+    return r;
+}
+
+int ternd_session_map(struct ternd_session *s, int memory)
+{
+    struct stat st;
+    s->memory = memory;
+    return fstat(memory, &st) || st.st_size != (off_t)tern_wire_shared_bytes(s->limits.calls) ||
+        (fcntl(memory, F_GET_SEALS) & SEALS) != SEALS
+        ? tern_error(-EPROTO, "what came as the memory that program %d shares with ternd is not that", (int)s->pid)
+        : map(s);
+}
+
+void ternd_session_free(struct ternd_session *s)
 {
     if (s->shared) {
         munmap(s->shared, tern_wire_shared_bytes(s->limits.calls));
     }
     if (s->memory >= 0) {
         close(s->memory);
+    }
+    if (s->freeze >= 0) {
+        close(s->freeze);
+    }
+    while (s->waiting) {
+        struct ternd_sent *e = s->waiting;
+        s->waiting = e->next;
+        free(e);
     }
     free(s->object);
     pthread_mutex_destroy(&s->ring);
@@ -52,64 +81,107 @@ static void free_session(struct ternd_session *s)
     free(s);
 }
 
-/** Among the sessions; a device with one address space has one (A2). */
-static int enter(struct ternd_session *s)
+int ternd_session_enter(struct ternd_session *s)
 {
     struct ternd *t = s->ternd;
     int r = 0;
     pthread_mutex_lock(&t->lock);
-    if (t->info.single_use && !tern_list_empty(&t->sessions)) {
-        const struct ternd_session *other = TERN_LIST_ENTRY(t->sessions.next, struct ternd_session, node);
-        r = tern_error(-EBUSY, "the device has one address space only, and process %d (%s) is using it",
-                       (int)other->pid, other->program);
-    } else {
+    TERN_LIST_EACH(node, &t->sessions)
+    {
+        const struct ternd_session *other = TERN_LIST_ENTRY(node, struct ternd_session, node);
+        if (t->info.single_use) { /* (A2) */
+            r = tern_error(-EBUSY, "the device has one address space only, and process %d (%s) is using it",
+                           (int)other->pid, other->program);
+        } else if (!memcmp(other->token, s->token, sizeof s->token)) {
+            r = tern_error(-EEXIST, "program %d (%s) is here already", (int)other->pid, other->program);
+        }
+    }
+    if (!r) {
         tern_list_append(&t->sessions, &s->node);
     }
     pthread_mutex_unlock(&t->lock);
     return r;
 }
 
-int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
-                         struct ternd_session **out)
+static int init(struct ternd_session *s, struct ternd *t, const struct ucred *who)
 {
-    struct ternd_session *s = calloc(1, sizeof *s);
     char name[16];
-    if (!s) {
-        return tern_error_memory("a session");
-    }
+    pthread_condattr_t attr;
     s->ternd = t;
-    s->connection = fd;
-    s->memory = -1;
+    s->connection = s->memory = -1;
     s->pid = who->pid;
     s->uid = who->uid;
     s->owner.uid = who->uid;
     ternd_user_name(who->uid, name, sizeof name);
     snprintf(s->owner.text, sizeof s->owner.text, "%d %s", (int)who->pid, name);
-    snprintf(s->program, sizeof s->program, "%.*s", (int)strnlen(hello->program, sizeof hello->program),
-             hello->program);
     tern_list_init(&s->node);
     tern_list_init(&s->processes);
     s->waiting_end = &s->waiting;
     pthread_mutex_init(&s->ring, NULL);
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->done, NULL);
-    pthread_cond_init(&s->changed, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &attr);
     for (uint32_t i = 0; i < TERN_WIRE_CONNECTIONS_MAX; i++) {
         s->call[i] = -1;
     }
+    s->freeze = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->user = ternd_user_get(t, who->uid);
-    int r = s->user ? 0 : tern_error_memory("a user");
+    if (s->freeze < 0 || !s->user) {
+        return s->user ? tern_error(-ENOMEM, "an eventfd cannot be made: %s", strerror(errno))
+                       : tern_error_memory("a user");
+    }
+    s->owner.share = s->user->limits.share;
+    s->owner.account = ternd_user_account(s->user);
+    s->limits = s->user->limits;
+    return 0;
+}
+
+int ternd_session_create(struct ternd *t, int fd, const struct ucred *who, const struct tern_wire_hello *hello,
+                         struct ternd_session **out)
+{
+    struct ternd_session *s = calloc(1, sizeof *s);
+    if (!s) {
+        return tern_error_memory("a session");
+    }
+    int r = init(s, t, who);
+    s->connection = fd;
+    snprintf(s->program, sizeof s->program, "%.*s", (int)strnlen(hello->program, sizeof hello->program),
+             hello->program);
     if (!r) {
-        s->owner.share = s->user->limits.share;
-        s->owner.account = ternd_user_account(s->user);
-        s->limits = s->user->limits;
         r = getrandom(s->token, sizeof s->token, 0) == sizeof s->token ? 0 : tern_error(-EIO, "there is no randomness");
     }
     r = r ? r : ternd_partition_choose(s, hello);
     r = r ? r : make_memory(s);
-    r = r ? r : enter(s);
+    r = r ? r : ternd_session_enter(s);
     if (r) {
-        free_session(s);
+        ternd_session_free(s);
+        return r;
+    }
+    *out = s;
+    return 0;
+}
+
+int ternd_session_make(struct ternd *t, const struct ucred *who, const char *program, const char *partition,
+                       uint32_t calls, uint64_t queue, struct ternd_session **out)
+{
+    struct ternd_session *s = calloc(1, sizeof *s);
+    if (!s) {
+        return tern_error_memory("a session");
+    }
+    int r = init(s, t, who);
+    snprintf(s->program, sizeof s->program, "%s", program);
+    snprintf(s->partition, sizeof s->partition, "%s", partition);
+    s->limits.calls = calls;
+    s->limits.queue = queue;
+    s->info.size = sizeof s->info;
+    r = r ? r : tern_os_device_query_in(t->dev, partition, &s->info);
+    s->held = true;
+    atomic_store(&s->frozen, true);
+    r = r || !eventfd_write(s->freeze, 1) ? r : tern_error(-EIO, "an eventfd cannot be written");
+    if (r) {
+        ternd_session_free(s);
         return r;
     }
     *out = s;
@@ -126,7 +198,9 @@ void ternd_session_run(struct ternd_session *s)
         const bool sleeps = tern_ring_sleeps(&s->shared->submissions, s->head, TERN_WIRE_MESSAGE);
         pthread_mutex_unlock(&s->ring);
         if (sleeps) {
-            there = tern_socket_sleep(s->connection);
+            there = ternd_session_wait(s, s->connection) && tern_socket_sleep(s->connection);
+        } else if (atomic_load(&s->frozen)) {
+            there = ternd_session_park(s, false);
         }
     }
 }
@@ -145,14 +219,34 @@ void ternd_session_break(struct ternd_session *s, const char *format, ...)
     }
 }
 
+void ternd_session_discard(struct ternd_session *s)
+{
+    for (uint32_t i = 0; i < s->objects; i++) { /* it is frozen, its threads wait */
+        struct ternd_object *o = s->object[i];
+        if (o) {
+            for (struct ternd_sent *e = o->sent, *next; e; e = next) {
+                next = e->next;
+                free(e);
+            }
+            ternd_user_give(s->ternd, s->user, o->bytes, o->kind == TERND_CONTEXT, 0);
+            free(o);
+        }
+    }
+    pthread_mutex_lock(&s->lock);
+    s->objects = 0;
+    tern_list_init(&s->processes);
+    pthread_mutex_unlock(&s->lock);
+}
+
 /** Ends calls that are under way: what they wait for is their processes' work.
  *  One that is about to make a process or what belongs to it finds that the session ends. */
 static void end_calls(struct ternd_session *s)
 {
     pthread_mutex_lock(&s->lock);
     s->ending = true;
+    pthread_cond_broadcast(&s->changed);
     for (uint32_t i = 0; i < TERN_WIRE_CONNECTIONS_MAX; i++) {
-        if (s->call[i] >= 0) {
+        if (s->call[i] >= 0 && !s->moved) {
             shutdown(s->call[i], SHUT_RDWR);
         }
     }
@@ -184,25 +278,36 @@ void ternd_session_end(struct ternd_session *s)
         o->uses = 1;
         ternd_process_end(o);
     }
-    while (s->waiting) {
-        struct ternd_sent *e = s->waiting;
-        s->waiting = e->next;
-        free(e);
-    }
     pthread_mutex_lock(&t->lock);
+    while (s->holding) {
+        pthread_cond_wait(&t->left, &t->lock);
+    }
     tern_list_remove(&s->node);
+    t->leaving -= s->moved;
+    pthread_cond_broadcast(&t->left);
     pthread_mutex_unlock(&t->lock);
-    free_session(s);
+    ternd_session_free(s);
+}
+
+/** With ternd->lock held. */
+static struct ternd_session *find(const struct ternd *t, const uint8_t token[16], uid_t uid)
+{
+    TERN_LIST_EACH(node, &t->sessions)
+    {
+        struct ternd_session *s = TERN_LIST_ENTRY(node, struct ternd_session, node);
+        if (s->uid == uid && !memcmp(s->token, token, sizeof s->token)) {
+            return s;
+        }
+    }
+    return NULL;
 }
 
 struct ternd_session *ternd_session_attach(struct ternd *t, const uint8_t token[16], uid_t uid, int fd, uint32_t *slot)
 {
-    struct ternd_session *s = NULL;
+    struct ternd_session *s;
     pthread_mutex_lock(&t->lock);
-    TERN_LIST_EACH(node, &t->sessions)
-    {
-        struct ternd_session *at = TERN_LIST_ENTRY(node, struct ternd_session, node);
-        s = at->uid == uid && !memcmp(at->token, token, sizeof at->token) ? at : s;
+    while ((s = find(t, token, uid)) && atomic_load(&s->frozen)) { /* it may go on elsewhere */
+        pthread_cond_wait(&t->left, &t->lock);
     }
     if (s) {
         bool taken = false;

@@ -9,6 +9,10 @@
  * (kind CALLS, with the session's token) carry requests, one at a time, each answered by one reply; each has a slot of
  * the shared memory for what does not fit a message.
  *
+ * A *migration* is a connection of kind SEND to one ternd and of kind RECEIVE to another: after the welcome each gets
+ * one end of a pair of sockets with a struct tern_wire_migrate, over which they speak, and tells what becomes of it in
+ * messages struct tern_wire_progress. When the connection ends, the migration is cancelled.
+ *
  * The shared memory: struct tern_wire_shared, then the bytes of the submission ring, the entries of the completion
  * ring, and the slots. The client may change all of it at any time. ternd keeps its own positions, takes the client's
  * only after checking them, and copies an entry before it checks that.
@@ -24,13 +28,15 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 7u
+#define TERN_WIRE_VERSION 8u
 
 /* ------------------------------------------------------------- hello, welcome */
 
 enum tern_wire_kind {
     TERN_WIRE_SESSION = 1,
     TERN_WIRE_CALLS = 2,
+    TERN_WIRE_SEND = 3,    /**< A partition, named by the hello, moves from here */
+    TERN_WIRE_RECEIVE = 4, /**< or to here; for root and ternd's own user. */
 };
 
 /** The first message of a connection. The first three words are so in every version. */
@@ -53,6 +59,29 @@ struct tern_wire_welcome {
     uint32_t connections; /**< CALLS that a session may have at a time; slots. */
     uint64_t queue;     /**< Bytes that its unfinished submissions may take, as tern_wire_cost counts. */
     struct tern_device_info info;
+};
+
+/* ----------------------------------------------------------------- migrations */
+
+/** With the descriptor of the link. The values are those of struct tern_migrate_limits; RECEIVE: none counts. */
+struct tern_wire_migrate {
+    uint64_t downtime_ns;
+    uint32_t rounds, policy;
+};
+
+enum tern_wire_progress_kind {
+    TERN_WIRE_ROUND = 1, /**< A round has ended. */
+    TERN_WIRE_ENDED = 2, /**< The last message: status. */
+};
+
+struct tern_wire_progress {
+    uint32_t kind;
+    int32_t status;         /**< ENDED: 0, or -errno with the sentence in text. */
+    uint32_t number, throttle; /**< As of struct tern_migrate_round. */
+    uint64_t pages, bytes, ns, left, expected_ns;
+    uint64_t stopped_ns;    /**< ENDED, and what follows: the time in which nothing ran. */
+    uint32_t programs, processes;
+    char text[512];
 };
 
 /* ---------------------------------------------------------- requests, replies */
@@ -149,6 +178,9 @@ struct tern_wire_shared {
     struct tern_wire_ring completions; /**< In entries. */
     alignas(64) _Atomic uint32_t backlog; /**< ternd has completions that had no room: wake it when there is. */
     _Atomic uint64_t now;                 /**< tern_device_time_seen. */
+    /** Where the ternd listens that has the session now, once it has moved. Odd: it is being written. */
+    alignas(64) _Atomic uint32_t moves;
+    char service[108];
 };
 
 enum tern_wire_entry_op {

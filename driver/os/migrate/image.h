@@ -156,7 +156,9 @@ int tern_content_write(struct tern_memory *m, uint32_t page, uint32_t count, con
 /* restore.c */
 /** Makes processes in a partition, and their memory, which reads zero; suspended. On failure what was made has a
  *  `real`. */
-int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition);
+struct tern_migrate_owner;
+int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition,
+                       const struct tern_migrate_owner *owner);
 /** What memory is besides, once no other image will come. */
 int tern_restore_memory(const struct tern_image *image);
 /* follow.c */

@@ -94,7 +94,8 @@ static int read_contents(const struct tern_image *image, struct tern_stream *s, 
 }
 
 /** What follows the first record of an image: its processes and their memory, as far as it is known. */
-static int read_space(struct tern_loading *l, const char *partition, struct tern_stream *s, bool *again)
+static int read_space(struct tern_loading *l, const char *partition, struct tern_stream *s,
+                      const struct tern_migrate_owner *owner, bool *again)
 {
     uint32_t next = 0;
     int r = tern_image_read(l->image, s, l->dev, &next);
@@ -102,7 +103,7 @@ static int read_space(struct tern_loading *l, const char *partition, struct tern
     if (!r && l->before) {
         tern_restore_follow(l->image, l->before);
     }
-    r = r ? r : tern_restore_space(l->image, l->dev, partition);
+    r = r ? r : tern_restore_space(l->image, l->dev, partition, owner);
     return r ? r : read_contents(l->image, s, next, again);
 }
 
@@ -163,13 +164,13 @@ static int load(struct tern_loading *l, const char *partition, struct tern_strea
 {
     bool again = false;
     int r = tern_image_read_device(s, l->dev, partition, &l->image);
-    r = r ? r : read_space(l, partition, s, &again);
+    r = r ? r : read_space(l, partition, s, owner, &again);
     while (!r && again) {
         tern_image_free(l->before);
         l->before = l->image;
         l->image = NULL;
         r = tern_image_read_again(s, l->dev, partition, l->before, &l->image);
-        r = r ? r : read_space(l, partition, s, &again);
+        r = r ? r : read_space(l, partition, s, owner, &again);
     }
     r = r ? r : tern_restore_memory(l->image);
     if (r) {
@@ -178,6 +179,11 @@ static int load(struct tern_loading *l, const char *partition, struct tern_strea
     shift_times(l->image, l->dev);
     r = tern_restore_work(l->image);
     return r ? r : attach(l->image, owner);
+}
+
+int tern_migrate_attach(struct tern_loading *l, const struct tern_migrate_owner *owner)
+{
+    return attach(l->image, owner);
 }
 
 int tern_migrate_load(struct tern_device *dev, const char *partition, struct tern_stream *s,
@@ -254,6 +260,16 @@ struct tern_context *tern_loading_context(const struct tern_loading *l, uint32_t
     }
     *number = p->contexts[i].id;
     return p->contexts[i].real;
+}
+
+uint64_t tern_loading_jobs(const struct tern_loading *l, uint32_t process, uint32_t i)
+{
+    return l->image->processes[process].contexts[i].job_count;
+}
+
+uint64_t tern_loading_shift(const struct tern_loading *l)
+{
+    return l->image->process_count ? l->image->processes[0].real->shift : 0;
 }
 
 static const struct tern_image_allocation *find(const struct tern_loading *l, uint32_t process, uint32_t address)

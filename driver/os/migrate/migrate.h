@@ -17,6 +17,7 @@
 #ifndef TERN_OS_MIGRATE_MIGRATE_H
 #define TERN_OS_MIGRATE_MIGRATE_H
 
+#include "os/service.h"
 #include "stream/stream.h"
 #include "tern/tern.h"
 
@@ -56,6 +57,7 @@ struct tern_migrate_limits {
     uint32_t rounds;      /**< After so many it does not converge; 0: 30. */
     enum tern_migrate_policy policy;
     void (*progress)(void *user, const struct tern_migrate_round *round); /**< Between rounds; or NULL. */
+    int (*stopping)(void *user); /**< The rounds are over: they will be stopped next, unless it fails; or NULL. */
     void *user;
 };
 
@@ -74,8 +76,11 @@ void tern_migrate_end(struct tern_saving *m);
 
 /* ---------------------------------------------------------------------- the target */
 
-/** Where completions of a context go from now on: fills completed and user, or completions. May be NULL. */
+/** Whose they are from now on. All may be NULL. */
 struct tern_migrate_owner {
+    /** Fills what tern_os_process_create_for takes, but the partition. An error ends the migration. */
+    int (*process)(void *user, uint32_t process, struct tern_owner *owner);
+    /** Where completions of a context go: fills completed and user, or completions. */
     void (*context)(void *user, uint32_t process, uint32_t context, struct tern_context_desc *desc);
     void *user;
 };
@@ -89,6 +94,8 @@ struct tern_loading;
  */
 int tern_migrate_load(struct tern_device *dev, const char *partition, struct tern_stream *s,
                       const struct tern_migrate_owner *owner, struct tern_loading **out);
+/** The same for contexts, after what owner->context of tern_migrate_load said: that had no completions. -ENOMEM. */
+int tern_migrate_attach(struct tern_loading *l, const struct tern_migrate_owner *owner);
 /** They run; the objects are the caller's as if it had made them. Frees l. */
 void tern_migrate_commit(struct tern_loading *l);
 /** As if they had never been loaded. Frees l. */
@@ -100,6 +107,10 @@ uint32_t tern_loading_count(const struct tern_loading *l);
 struct tern_process *tern_loading_process(const struct tern_loading *l, uint32_t i, uint32_t *number);
 /** The i-th context of that, and its number there. */
 struct tern_context *tern_loading_context(const struct tern_loading *l, uint32_t process, uint32_t i, uint32_t *number);
+/** Its jobs that have not ended. */
+uint64_t tern_loading_jobs(const struct tern_loading *l, uint32_t process, uint32_t i);
+/** What is added to times that they are told. */
+uint64_t tern_loading_shift(const struct tern_loading *l);
 /** What is at an address in the i-th process. */
 struct tern_allocation *tern_loading_allocation(const struct tern_loading *l, uint32_t process, uint32_t address);
 struct tern_fence *tern_loading_fence(const struct tern_loading *l, uint32_t process, uint32_t address);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "os/migrate/image.h"
+#include "os/migrate/migrate.h"
 #include "os/service.h"
 
 /** The memory of the first mapping is new, the others map it too. */
@@ -66,10 +67,12 @@ static int finish_allocation(const struct tern_image *image, const struct tern_i
 }
 
 static int make_process(struct tern_image *image, struct tern_image_process *p, struct tern_device *dev,
-                        const char *partition)
+                        const char *partition, const struct tern_migrate_owner *whose)
 {
-    const struct tern_owner owner = {.partition = partition};
-    int r = p->real ? 0 : tern_os_process_create_for(dev, p->name, &owner, &p->real);
+    struct tern_owner owner = {0};
+    int r = whose && whose->process && !p->real ? whose->process(whose->user, p->id, &owner) : 0;
+    owner.partition = partition;
+    r = r || p->real ? r : tern_os_process_create_for(dev, p->name, &owner, &p->real);
     r = r ? r : tern_os_process_suspend(p->real);
     for (uint32_t i = 0; !r && i < p->allocation_count; i++) {
         r = p->allocations[i].real ? 0 : make_allocation(image, p, &p->allocations[i]);
@@ -89,11 +92,12 @@ int tern_restore_memory(const struct tern_image *image)
     return r;
 }
 
-int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition)
+int tern_restore_space(struct tern_image *image, struct tern_device *dev, const char *partition,
+                       const struct tern_migrate_owner *owner)
 {
     int r = 0;
     for (uint32_t i = 0; !r && i < image->process_count; i++) {
-        r = make_process(image, &image->processes[i], dev, partition);
+        r = make_process(image, &image->processes[i], dev, partition, owner);
     }
     return r;
 }

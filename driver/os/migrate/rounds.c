@@ -118,6 +118,7 @@ int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern
     r = r ? r : tern_sender_follow(m->sender);
     r = r ? r : tern_saving_image(m, false, s);
     r = r ? r : run_rounds(m, s, limits);
+    r = r || !limits->stopping ? r : limits->stopping(limits->user);
     r = r ? r : tern_saving_suspend(m, true);
     r = r ? r : tern_migrate_write(m, s);
     if (r) {

@@ -364,6 +364,11 @@ uint64_t tern_os_context_ended(struct tern_context *c)
     return ended;
 }
 
+uint32_t tern_os_context_number(const struct tern_context *c)
+{
+    return c->id;
+}
+
 bool tern_os_process_absent(const struct tern_process *proc)
 {
     pthread_mutex_lock(&proc->dev->lock);

@@ -44,6 +44,16 @@ int tern_process_check(struct tern_process *proc)
     return proc->sched.error ? tern_error(-EIO, "the process is in error: %s", proc->fault.message) : 0;
 }
 
+uint32_t tern_os_process_number(const struct tern_process *proc)
+{
+    return proc->id;
+}
+
+bool tern_os_process_is_in(const struct tern_process *proc, const char *partition)
+{
+    return strcmp(proc->partition->name, partition) == 0;
+}
+
 int tern_os_process_status(struct tern_process *proc, struct tern_fault *fault)
 {
     if (tern_inherit_check(proc->dev)) {
@@ -224,6 +234,7 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
     snprintf(proc->shown, sizeof proc->shown, *owner->text ? "%.63s (%.23s)" : "%.63s", proc->name, owner->text);
     proc->owner = owner->uid;
     proc->account = owner->account;
+    proc->shift = owner->shift;
     pthread_mutex_lock(&dev->lock);
     int r = enter(dev, owner, proc);
     if (r) {

@@ -19,8 +19,14 @@ int usage_error(const char *format, ...)
 }
 
 static const char text[] =
-    "usage: tern migrate inspect [--json] FILE\n"
+    "usage: tern migrate --from SOCKET --to SOCKET [--partition NAME] [--downtime MS] [--rounds N] [--policy P]\n"
+    "       tern migrate inspect [--json] FILE\n"
     "       tern migrate relay --listen|--connect HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME]\n\n"
+    "moves the programs of a partition from one ternd to another of this machine, while they run.\n"
+    "  --partition NAME  which, on both; by default 'default'\n"
+    "  --downtime MS     what the last memory may take while they stand still: 300\n"
+    "  --rounds N        after so many rounds it does not converge: 30\n"
+    "  --policy P        what is done then: give-up (the default), force, throttle\n\n"
     "inspect shows a migration stream: its header, records with their fields, what is damaged, and totals.\n"
     "FILE: a file with a stream; -: standard input.\n"
     "  --json      one JSON object\n\n"
@@ -44,6 +50,9 @@ static int dispatch(int argc, char **argv)
             fputs(text, stdout);
             return DONE;
         }
+    }
+    if (strncmp(argv[1], "--", 2) == 0) {
+        return move_command(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "inspect") == 0) {
         return inspect_command(argc - 1, argv + 1);

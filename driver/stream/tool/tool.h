@@ -18,6 +18,9 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** tern migrate inspect */
 int inspect_command(int argc, char **argv);
 
+/** tern migrate --from; the first argument is that. Of ternd/tool/. */
+int move_command(int argc, char **argv);
+
 /** tern migrate relay */
 int relay_command(int argc, char **argv);
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Connections, each with a thread; and how all end. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "ternd/server.h"
+
+struct client {
+    struct tern_list node; /* ternd->lock */
+    struct ternd *ternd;
+    int fd, shut;          /* shut: a second descriptor, to end it by */
+    struct ucred who;
+    struct ternd_session *session; /* of a connection that came from another ternd; and what it is for */
+    bool calls;
+    uint32_t slot;
+    bool moves;            /* it is for a migration; ternd->lock */
+    bool others;           /* it is another ternd's, which has a descriptor of it: not to be ended here. ternd->lock */
+};
+
+static void *serve(void *user)
+{
+    struct client *c = user;
+    struct ternd *t = c->ternd;
+    if (!c->session) {
+        ternd_connection(t, c->fd, &c->who);
+    } else {
+        struct ternd_user *u = c->session->user;
+        if (c->calls) {
+            ternd_calls_resume(c->session, c->fd, c->slot);
+        } else {
+            ternd_session_resume(c->session, c->fd);
+        }
+        close(c->fd);
+        ternd_user_give(t, u, 0, 0, 1);
+    }
+    pthread_mutex_lock(&t->lock);
+    tern_list_remove(&c->node);
+    t->connections--;
+    pthread_cond_broadcast(&t->left);
+    pthread_mutex_unlock(&t->lock);
+    close(c->shut);
+    free(c);
+    return NULL;
+}
+
+/** What `c` says, and a descriptor. 0 or -errno. */
+static int begin(const struct client *as)
+{
+    struct client *c = malloc(sizeof *c);
+    struct ternd *t = as->ternd;
+    socklen_t size = sizeof c->who;
+    pthread_t thread;
+    if (!c) {
+        return -ENOMEM;
+    }
+    *c = *as;
+    int r = getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &c->who, &size) ? -errno : 0;
+    c->shut = r ? -1 : dup(c->fd);
+    r = r || c->shut >= 0 ? r : -errno;
+    if (!r) {
+        pthread_mutex_lock(&t->lock);
+        tern_list_append(&t->clients, &c->node);
+        t->connections++;
+        pthread_mutex_unlock(&t->lock);
+        r = tern_thread_start(&thread, serve, c);
+        if (!r) {
+            pthread_detach(thread);
+            return 0;
+        }
+        pthread_mutex_lock(&t->lock);
+        tern_list_remove(&c->node);
+        t->connections--;
+        pthread_mutex_unlock(&t->lock);
+        close(c->shut);
+    }
+    free(c);
+    return r;
+}
+
+void ternd_client_begin(struct ternd *t, int fd)
+{
+    const int r = begin(&(struct client){.ternd = t, .fd = fd});
+    if (r) {
+        ternd_log(TERND_WARNING, "a connection cannot be served: %s", strerror(-r));
+        close(fd);
+    }
+}
+
+int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t slot)
+{
+    const int r = begin(&(struct client){.ternd = s->ternd, .fd = fd, .session = s, .calls = calls, .slot = slot,
+                                         .others = true});
+    return r ? tern_error(r, "a connection cannot be served: %s", strerror(-r)) : 0;
+}
+
+void ternd_clients_own(struct ternd_session *s, bool own)
+{
+    struct ternd *t = s->ternd;
+    pthread_mutex_lock(&t->lock);
+    TERN_LIST_EACH(node, &t->clients)
+    {
+        struct client *c = TERN_LIST_ENTRY(node, struct client, node);
+        bool of = c->fd == s->connection;
+        for (uint32_t i = 0; i < s->limits.calls; i++) {
+            of = of || (s->call[i] >= 0 && s->call[i] == c->fd);
+        }
+        c->others = of ? !own : c->others;
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+int ternd_client_moves(struct ternd *t, int fd)
+{
+    pthread_mutex_lock(&t->lock);
+    TERN_LIST_EACH(node, &t->clients)
+    {
+        struct client *c = TERN_LIST_ENTRY(node, struct client, node);
+        c->moves = c->moves || c->fd == fd;
+    }
+    t->migrations += !t->ending;
+    const int r = t->ending ? tern_error(-ESHUTDOWN, "ternd is ending") : 0;
+    pthread_mutex_unlock(&t->lock);
+    return r;
+}
+
+void ternd_client_moved(struct ternd *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->migrations--;
+    pthread_cond_broadcast(&t->left);
+    pthread_mutex_unlock(&t->lock);
+}
+
+void ternd_clients_end(struct ternd *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->ending = true;
+    while (t->connections) {
+        TERN_LIST_EACH(node, &t->clients)
+        {
+            const struct client *c = TERN_LIST_ENTRY(node, struct client, node);
+            if (!c->others && (c->moves || !t->migrations)) {
+                shutdown(c->shut, SHUT_RDWR);
+            }
+        }
+        pthread_cond_wait(&t->left, &t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+}

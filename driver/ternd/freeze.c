@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A session that moves to another ternd, as its threads see it. *Held*: it is served, but its processes neither come
+ * nor go; who asks for that waits. *Frozen*: nothing is taken from the client. Its threads wait here, `parked`; what
+ * the client sends stays in its sockets and its ring. Then it is thawed, or it has moved, and its threads end without a
+ * word to the client.
+ *
+ * A thread notices because it polls an eventfd beside its socket. A signal would not cost that call, but could come
+ * between looking at a flag and receiving, and interrupts what else a thread waits for.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "base/error.h"
+#include "base/wait.h"
+#include "ternd/server.h"
+
+#define PATIENCE_MS 5000 /* for calls that are under way */
+
+bool ternd_session_park(struct ternd_session *s, bool postponed)
+{
+    pthread_mutex_lock(&s->lock);
+    s->parked++;
+    pthread_cond_broadcast(&s->changed);
+    while (!s->moved && !s->ending && (atomic_load(&s->frozen) || (postponed && s->held))) {
+        pthread_cond_wait(&s->changed, &s->lock);
+    }
+    s->parked--;
+    const bool stays = !s->moved && !s->ending;
+    pthread_mutex_unlock(&s->lock);
+    return stays;
+}
+
+bool ternd_session_wait(struct ternd_session *s, int fd)
+{
+    struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = s->freeze, .events = POLLIN}};
+    do {
+        const int n = poll(p, 2, -1);
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        if (n > 0 && p[1].revents && !ternd_session_park(s, false)) {
+            return false;
+        }
+        p[0].revents = n > 0 ? p[0].revents : 0;
+    } while (!p[0].revents);
+    return true;
+}
+
+bool ternd_session_change_begin(struct ternd_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const bool may = !s->held;
+    s->changing += may;
+    pthread_mutex_unlock(&s->lock);
+    return may;
+}
+
+void ternd_session_change_end(struct ternd_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->changing--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/** With session->lock held: until none is left of `changing`, or all threads are parked. */
+static int wait_for(struct ternd_session *s, bool all)
+{
+    const struct timespec until = tern_deadline(PATIENCE_MS);
+    int r = 0;
+    while (!r && !s->ending && !atomic_load(&s->broken) && (all ? s->parked != s->calls + 1 : s->changing != 0)) {
+        r = tern_wait_changed(&s->changed, &s->lock, PATIENCE_MS, &until);
+    }
+    if (s->ending || atomic_load(&s->broken)) {
+        return tern_error(-EIO, "program %d (%s) ends", (int)s->pid, s->program);
+    }
+    return r ? tern_error(-EBUSY, "program %d (%s) is in a call that takes longer than %u s", (int)s->pid, s->program,
+                          PATIENCE_MS / 1000)
+             : 0;
+}
+
+int ternd_session_hold(struct ternd_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->held = true;
+    const int r = wait_for(s, false);
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+int ternd_session_freeze(struct ternd_session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    atomic_store(&s->frozen, true);
+    eventfd_write(s->freeze, 1);
+    const int r = wait_for(s, true);
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+/** The migration is over, one way or the other. */
+static void release(struct ternd_session *s)
+{
+    struct ternd *t = s->ternd;
+    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&s->lock);
+    s->held = false;
+    if (!s->moved) {
+        eventfd_t n;
+        atomic_store(&s->frozen, false);
+        eventfd_read(s->freeze, &n);
+    }
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    s->holding = false;
+    pthread_cond_broadcast(&t->left); /* after this it may be gone */
+    pthread_mutex_unlock(&t->lock);
+}
+
+void ternd_session_thaw(struct ternd_session *s)
+{
+    release(s);
+}
+
+void ternd_session_leave(struct ternd_session *s)
+{
+    struct ternd *t = s->ternd;
+    pthread_mutex_lock(&t->lock);
+    pthread_mutex_lock(&s->lock);
+    s->moved = true;
+    t->leaving++;
+    eventfd_write(s->freeze, 1);
+    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&t->lock);
+    release(s);
+}
+
+void ternd_session_publish(struct ternd_session *s)
+{
+    const struct ternd *t = s->ternd;
+    struct tern_wire_shared *shared = s->shared;
+    if (*t->path) {
+        const uint32_t before = atomic_load(&shared->moves) | 1; /* whatever the client has made of it */
+        atomic_store(&shared->moves, before);
+        atomic_thread_fence(memory_order_seq_cst);
+        memcpy(shared->service, t->path, sizeof shared->service);
+        atomic_store(&shared->moves, before + 1 ? before + 1 : 2);
+    }
+}

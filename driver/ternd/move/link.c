@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The link between two ternd, and the connection to whoever asked for the migration (move.h). */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "ternd/move/move.h"
+#include "wire/socket.h"
+
+int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how)
+{
+    int kind = 0;
+    socklen_t size = sizeof kind;
+    m->link = -1;
+    const ssize_t n = tern_socket_receive(m->control, how, sizeof *how, &m->link);
+    return n == (ssize_t)sizeof *how && m->link >= 0 &&
+        getsockopt(m->link, SOL_SOCKET, SO_TYPE, &kind, &size) == 0 && kind == SOCK_STREAM
+        ? 0
+        : tern_error(-EPROTO, "that is no request for a migration");
+}
+
+int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_stream **out)
+{
+    const int r = writes ? tern_stream_write_fd(m->link, out) : tern_stream_read_fd(m->link, out);
+    if (!r) {
+        tern_stream_timeout(*out, TERND_MOVE_PATIENCE_MS);
+        tern_stream_cancel_fd(*out, m->control);
+    }
+    return r;
+}
+
+/** Until the link is ready, or whoever asked has cancelled. */
+static int wait_for(const struct ternd_move *m, short events)
+{
+    struct pollfd p[2] = {{.fd = m->link, .events = events}, {.fd = m->control, .events = POLLIN}};
+    int n;
+    do {
+        n = poll(p, 2, TERND_MOVE_PATIENCE_MS);
+    } while (n < 0 && errno == EINTR);
+    if (n <= 0) {
+        return tern_error(-ETIMEDOUT, "the other ternd takes longer than %u s", TERND_MOVE_PATIENCE_MS / 1000);
+    }
+    return p[0].revents ? 0 : tern_error(-ECANCELED, "the migration was cancelled");
+}
+
+static int broken(int error)
+{
+    return tern_error(error == -ECANCELED || error == -ETIMEDOUT ? error : -EPIPE, "the other ternd has given up");
+}
+
+int ternd_move_send_fd(const struct ternd_move *m, int fd)
+{
+    const char byte = 0;
+    int r;
+    do {
+        r = wait_for(m, POLLOUT);
+        r = r ? r : tern_socket_send(m->link, &byte, sizeof byte, fd, false);
+    } while (r == -EAGAIN);
+    return r == -ECANCELED || r == -ETIMEDOUT || !r ? r : broken(r);
+}
+
+int ternd_move_receive_fd(const struct ternd_move *m, int *fd)
+{
+    char byte;
+    const int r = wait_for(m, POLLIN);
+    if (r) {
+        return r;
+    }
+    *fd = -1;
+    const ssize_t n = tern_socket_receive(m->link, &byte, sizeof byte, fd);
+    return n <= 0 ? broken(-EPIPE) : *fd < 0 ? tern_error(-EPROTO, "a descriptor is missing") : 0;
+}
+
+int ternd_move_taken(const struct ternd_move *m)
+{
+    char byte;
+    int r = wait_for(m, POLLIN);
+    if (r) {
+        shutdown(m->link, SHUT_RD); /* it can be taken no more; but may have been */
+    }
+    ssize_t n;
+    do {
+        n = recv(m->link, &byte, sizeof byte, MSG_DONTWAIT);
+    } while (n < 0 && errno == EINTR);
+    return n == 1 ? 0 : r ? r : broken(-EPIPE);
+}
+
+int ternd_move_take(const struct ternd_move *m)
+{
+    const char byte = 1;
+    const int r = tern_socket_send(m->link, &byte, sizeof byte, -1, false);
+    return r ? broken(r) : 0;
+}
+
+void ternd_move_end(struct ternd_move *m, int status)
+{
+    struct tern_wire_progress p = {.kind = TERN_WIRE_ENDED, .status = status, .stopped_ns = m->stopped_ns,
+                                   .programs = m->n, .processes = m->proc_count};
+    snprintf(p.text, sizeof p.text, "%s", status ? tern_last_error() : "");
+    tern_socket_send(m->control, &p, sizeof p, -1, false);
+    if (m->link >= 0) {
+        close(m->link);
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A partition's programs move from one ternd to another of the same machine (docs/ternd.md, "Migration"). Over the link,
+ * a pair of connected sockets, go
+ *
+ *     source                                               target
+ *     stream: who they are; their sockets and memories ->  makes sessions, frozen
+ *     stream: tern_migrate_live                        ->  tern_migrate_load
+ *     stream: the state of sessions; sockets of calls  ->  gives the sessions what was loaded
+ *                                                      <-  one byte: they are the target's
+ *                                                      <-  one byte: the programs know that
+ *
+ * The first byte decides: before it is sent the target has nothing that it cannot drop, and the source only waits. A source
+ * that gives up closes its reading side first and then looks whether the byte has come: a send to a closed side fails,
+ * so both come to the same result.
+ */
+#ifndef TERND_MOVE_MOVE_H
+#define TERND_MOVE_MOVE_H
+
+#include "os/migrate/migrate.h"
+#include "ternd/server.h"
+
+#define TERND_MOVE_PATIENCE_MS 30000 /* in which a byte must come or go */
+#define TERND_MOVE_SENT_WORDS 3u     /* of a submission: fence, cost, flag: it was refused */
+#define TERND_MOVE_TOLD_WORDS 8u     /* of a completion, as struct tern_wire_completion */
+
+struct ternd_move {
+    struct ternd *t;
+    int control, link;
+    char partition[TERN_PARTITION_NAME + 1];
+    uint32_t n;                       /* sessions */
+    struct ternd_session **sessions;
+    struct tern_process **procs;      /* the source's; of all sessions together */
+    uint32_t proc_count;
+    uint64_t **numbers;               /* the target's: the source's numbers of processes, by session */
+    size_t *number_count;
+    struct tern_loading *loading;
+    struct ternd_arrival {            /* the target's: calls of a session that have no thread yet */
+        uint32_t calls;
+        uint32_t slot[TERN_WIRE_CONNECTIONS_MAX];
+        bool runs;                    /* its own thread is there */
+    } *arrivals;
+    uint64_t stopped_at, stopped_ns;
+};
+
+/* link.c */
+/** Receives what to do, and the link. -errno, without anything taken. */
+int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how);
+/** A stream over the link. */
+int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_stream **out);
+/** A descriptor, with a byte. -ECANCELED, -ETIMEDOUT, -EPIPE. */
+int ternd_move_send_fd(const struct ternd_move *m, int fd);
+int ternd_move_receive_fd(const struct ternd_move *m, int *fd);
+/** The source: has the target taken them? After this it can no more, or has. */
+int ternd_move_taken(const struct ternd_move *m);
+/** The target: they are its, unless this fails; and that the programs know it. */
+int ternd_move_take(const struct ternd_move *m);
+/** Tells whoever asked for the migration how it ended, and closes the link. */
+void ternd_move_end(struct ternd_move *m, int status);
+
+/* write.c, read.c: programs: who they are; state: what they have */
+int ternd_move_write_programs(const struct ternd_move *m);
+int ternd_move_write_state(const struct ternd_move *m);
+int ternd_move_read_programs(struct ternd_move *m);
+int ternd_move_read_state(struct ternd_move *m);
+
+#endif

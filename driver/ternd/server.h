@@ -162,8 +162,8 @@ void ternd_session_resume(struct ternd_session *s, int fd);
 /* clients.c: connections and their threads */
 /** Serves a connection in a thread of its own. fd is taken. */
 void ternd_client_begin(struct ternd *t, int fd);
-/** The same of a session, or of its slot's calls, that comes from another ternd: ternd_clients_end leaves it alone until
- *  ternd_clients_own. On failure fd is the caller's. */
+/** The same of a session, or of its slot's calls, that comes from another ternd: ternd_clients_end leaves it alone
+ *  until ternd_clients_own. On failure fd is the caller's. */
 int ternd_client_resume(struct ternd_session *s, int fd, bool calls, uint32_t slot);
 /** Connections of the session are this ternd's to end, or another's. */
 void ternd_clients_own(struct ternd_session *s, bool own);

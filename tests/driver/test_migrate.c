@@ -209,7 +209,7 @@ static void test_queue(void **state)
         const uint64_t jobs = c->submitted;
         tern_allocation_destroy(gone); /* lives until the work that is queued has ended */
         until(told.n >= 8 + 8 * opened); /* that is where it waits for the gate */
-        const struct tern_migrate_owner owner = {follow_told, &told};
+        const struct tern_migrate_owner owner = {.context = follow_told, .user = &told};
         struct journey j = depart(&p, 1, &owner);
         gate = tern_loading_fence(j.loading, 0, tern_fence_address(gate));
         done = tern_loading_fence(j.loading, 0, tern_fence_address(done));

@@ -47,7 +47,7 @@ static void test_hello(void **state)
     h.spec ^= 1;
     refused(&h, sizeof h, "interface description");
     h = good;
-    h.kind = 3;
+    h.kind = TERN_WIRE_RECEIVE + 1;
     refused(&h, sizeof h, "not as this version has it");
     refused(&good, sizeof good - 4, "not as this version has it");
     char longer[sizeof good + 8] = {0};

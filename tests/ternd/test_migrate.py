@@ -12,8 +12,8 @@ import unittest
 
 from daemon import Ternd
 
-TERND, TERN, CLIENT, ICD = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:5])
-del sys.argv[1:5]
+TERND, TERN, CLIENT, ICD, MOVE_CLIENT = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:6])
+del sys.argv[1:6]
 MIGRATE = str(pathlib.Path(TERN).parent.parent / "lib/tern/tern-migrate")
 PATIENCE = 120
 MOVES = 20
@@ -66,8 +66,8 @@ class Migrate(unittest.TestCase):
             time.sleep(0.02)
 
     def move(self, source, target, *args):
-        return subprocess.run([MIGRATE, "--from", str(source.socket), "--to", str(target.socket), *args], timeout=PATIENCE,
-                              capture_output=True, text=True, check=False)
+        return subprocess.run([MIGRATE, "--from", str(source.socket), "--to", str(target.socket), *args],
+                              timeout=PATIENCE, capture_output=True, text=True, check=False)
 
     def end(self, client):
         client.terminate()
@@ -101,6 +101,83 @@ class Migrate(unittest.TestCase):
         for d in (here, there):
             self.settles(d, before[d])
             self.assertEqual(d.end(), 0, d.said())
+
+    def test_a_target_that_cannot_take_it_says_so_and_the_programs_go_on(self):
+        here, other = self.daemon("a"), self.daemon("b", "default,mem=64M")
+        before = other.holds(TERN, other.environment)
+        client = self.client(here, 3)
+        self.works(here, 1)
+        r = self.move(here, other)
+        self.assertEqual(r.returncode, 1)
+        self.assertRegex(r.stderr, "lanes|warps")
+        self.works(here, 1)
+        for args, text in ((("--partition", "none"), "no program has a process in the partition 'none'"),):
+            r = self.move(here, other, *args)
+            self.assertEqual((r.returncode, r.stdout), (1, ""))
+            self.assertIn(text, r.stderr)
+        r = self.move(here, here)
+        self.assertEqual(r.returncode, 1, r.stdout)
+        self.assertIn("is here already", r.stderr)
+        self.works(here, 1)
+        self.settles(other, before)
+        self.end(client)
+        for d in (here, other):
+            self.assertEqual(d.end(), 0, d.said())
+
+    def test_cancelled_or_its_target_killed_the_programs_go_on(self):
+        here = self.daemon("a")
+        client = self.client(here, 4)
+        self.works(here, 1)
+        for i, how in enumerate((signal.SIGINT, None)):
+            there = self.daemon(f"b{i}")
+            before = there.holds(TERN, there.environment)
+            os.kill(there.pid, signal.SIGSTOP)
+            p = subprocess.Popen([MIGRATE, "--from", str(here.socket), "--to", str(there.socket)], text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(p.communicate)
+            time.sleep(0.2)  # it waits for the target's welcome
+            if how:
+                p.send_signal(how)
+                os.kill(there.pid, signal.SIGCONT)
+                _, err = p.communicate(timeout=PATIENCE)
+                self.assertNotEqual(p.returncode, 0, err)
+                self.settles(there, before)
+                self.assertEqual(there.end(), 0, there.said())
+            else:
+                there.kill()
+                _, err = p.communicate(timeout=PATIENCE)
+                self.assertEqual(p.returncode, 1, err)
+            self.works(here, 1)
+        self.end(client)
+        self.assertEqual(here.end(), 0, here.said())
+
+    def test_fences_callbacks_times_and_calls_follow(self):
+        first, second = self.daemon("a"), self.daemon("b")
+        env = {**self.plain, "TERND_SOCKET": str(first.socket)}
+        p = subprocess.Popen([MOVE_CLIENT], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        here, there = first, second
+
+        def expect(line):
+            got = p.stdout.readline()
+            self.assertEqual(got, line + "\n", p.stderr.read() if not got else here.said())
+
+        expect("begins")
+        for i in range(5):
+            print("m", file=p.stdin, flush=True)
+            expect("ready")
+            r = self.move(here, there)
+            self.assertEqual(r.returncode, 0, f"move {i}: {r.stderr}")
+            if i == 4:
+                self.assertEqual(here.end(), 0, here.said())  # nothing of it is needed any more
+            here, there = there, here
+            print("m", file=p.stdin, flush=True)
+            expect("done")
+        _, err = p.communicate("e\n", timeout=PATIENCE)
+        self.assertEqual(p.returncode, 0, err)
+        self.assertEqual(here.end(), 0, here.said())
 
 
 if __name__ == "__main__":

@@ -15,8 +15,11 @@ int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how)
 {
     int kind = 0;
     socklen_t size = sizeof kind;
+    struct pollfd p = {.fd = m->control, .events = POLLIN};
     m->link = -1;
-    const ssize_t n = tern_socket_receive(m->control, how, sizeof *how, &m->link);
+    const ssize_t n = poll(&p, 1, TERND_MOVE_PATIENCE_MS) > 0
+        ? tern_socket_receive(m->control, how, sizeof *how, &m->link)
+        : -ETIMEDOUT;
     return n == (ssize_t)sizeof *how && m->link >= 0 &&
         getsockopt(m->link, SOL_SOCKET, SO_TYPE, &kind, &size) == 0 && kind == SOCK_STREAM
         ? 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A partition's programs move from one ternd to another of the same machine (docs/ternd.md, "Migration"). Over the link,
- * a pair of connected sockets, go
+ * A partition's programs move from one ternd to another of the same machine (docs/ternd.md, "Migration"). Over the
+ * link, a pair of connected sockets, go
  *
  *     source                                               target
  *     stream: who they are; their sockets and memories ->  makes sessions, frozen
@@ -10,9 +10,9 @@
  *                                                      <-  one byte: they are the target's
  *                                                      <-  one byte: the programs know that
  *
- * The first byte decides: before it is sent the target has nothing that it cannot drop, and the source only waits. A source
- * that gives up closes its reading side first and then looks whether the byte has come: a send to a closed side fails,
- * so both come to the same result.
+ * The first byte decides: before it is sent the target has nothing that it cannot drop, and the source only waits. A
+ * source that gives up closes its reading side first and then looks whether the byte has come: a send to a closed side
+ * fails, so both come to the same result.
  */
 #ifndef TERND_MOVE_MOVE_H
 #define TERND_MOVE_MOVE_H

@@ -81,7 +81,9 @@ static int read_programs(struct ternd_move *m, struct program **programs)
         return r;
     }
     while ((r = tern_record_next(s, &type)) > 0) {
-        r = type == TERN_RECORD_SESSION ? 0 : tern_record_refuse(s, "a %s is not expected here", tern_record_name(type));
+        r = type == TERN_RECORD_SESSION
+            ? 0
+            : tern_record_refuse(s, "a %s is not expected here", tern_record_name(type));
         r = r ? r : grow(m, programs);
         r = r ? r : read_program(m, s, &(*programs)[m->n]);
         if (r) {

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A program whose ternd changes beneath it (test_migrate.py): for each line that it reads it has moved once more. While
+ * it moves, a thread of it waits for a fence, and work of it for another; after it, all must go on: values of fences,
+ * completions in order and once each, times that never go back, memory, new objects, and calls of several threads at a
+ * time, for which new connections are made where it is now. "ready" when it may move; exit status 0: all was right.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "tests/driver/work.h"
+
+#define THREADS 4
+
+static struct work b;
+static struct tern_device *dev;
+static struct tern_process *p;
+static struct tern_context *c;
+static struct tern_fence *gate, *last;
+static struct tern_allocation *a;
+static uint64_t round_number, told, latest;
+
+static void completed(void *user, const struct tern_completion *t)
+{
+    (void)user;
+    assert_int_equal(t->fence, ++told);
+    assert_int_equal(t->result, TERN_COMPLETED);
+    assert_true(t->submitted <= t->begin && t->begin <= t->end && latest <= t->end);
+    latest = t->end;
+}
+
+static void *wait_for_gate(void *user)
+{
+    (void)user;
+    ok(tern_fence_wait(gate, round_number, -1));
+    return NULL;
+}
+
+/** Each has a call under way at the same time as the others. */
+static void *wait_and_work(void *user)
+{
+    struct tern_fence *own;
+    uint64_t value = 0;
+    (void)user;
+    ok(tern_fence_create(p, 7, &own));
+    assert_int_equal(tern_fence_wait(own, 8, 300), -ETIMEDOUT);
+    ok(tern_fence_value(own, &value));
+    assert_int_equal(value, 7);
+    tern_fence_destroy(own);
+    return NULL;
+}
+
+static void one_move(void)
+{
+    pthread_t waits, more[THREADS];
+    struct tern_process *q;
+    char line[16];
+    uint8_t data[64];
+    const uint64_t before = tern_device_time(dev);
+    round_number++;
+    assert_true(latest <= before);
+    latest = before;
+    work_wait(&b, tern_fence_address(gate), round_number);
+    work_fill(&b, tern_allocation_address(a), 8192, (uint8_t)round_number);
+    work_signal(&b, tern_fence_address(last), round_number);
+    const uint64_t fence = work_submit(&b, c, "behind the gate");
+    assert_int_equal(pthread_create(&waits, NULL, wait_for_gate, NULL), 0);
+    puts("ready");
+    fflush(stdout);
+    assert_non_null(fgets(line, sizeof line, stdin));
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&more[i], NULL, wait_and_work, NULL), 0);
+    }
+    const uint64_t after = tern_device_time(dev);
+    assert_true(before <= after);
+    assert_true(tern_device_time_seen(dev) >= before);
+    assert_int_equal(tern_wait(c, fence, 0), -ETIMEDOUT);
+    ok(tern_fence_signal(gate, round_number));
+    ok(tern_wait(c, fence, -1));
+    ok(tern_fence_wait(last, round_number, -1));
+    ok(tern_allocation_read(a, 8192 - sizeof data, data, sizeof data));
+    for (size_t i = 0; i < sizeof data; i++) {
+        assert_int_equal(data[i], (uint8_t)round_number);
+    }
+    pthread_join(waits, NULL);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(more[i], NULL);
+    }
+    ok(tern_process_create(dev, "another", &q)); /* it has the partition's name, and the session's limits, still */
+    ok(tern_process_destroy(q));
+    assert_int_equal(told, fence);
+}
+
+int main(void)
+{
+    const struct tern_context_desc d = {.size = sizeof d, .name = "moves", .engine = -1, .weight = 100,
+                                        .completed = completed};
+    char line[16];
+    ok(tern_device_open(NULL, NULL, &dev));
+    ok(tern_process_create(dev, "moves", &p));
+    ok(tern_allocation_create(p, 8192, TERN_MEM_READ | TERN_MEM_WRITE, 0, &a));
+    ok(tern_fence_create(p, 0, &gate));
+    ok(tern_fence_create(p, 0, &last));
+    ok(tern_context_create(p, &d, &c));
+    puts("begins");
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin) && *line == 'm') {
+        one_move();
+        puts("done");
+        fflush(stdout);
+    }
+    tern_context_destroy(c);
+    tern_fence_destroy(last);
+    tern_fence_destroy(gate);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+    ok(tern_device_close(dev));
+    return 0;
+}

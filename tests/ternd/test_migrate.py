@@ -173,8 +173,12 @@ class Migrate(unittest.TestCase):
             if i == 4:
                 self.assertEqual(here.end(), 0, here.said())  # nothing of it is needed any more
             here, there = there, here
+            descriptors = pathlib.Path(f"/proc/{here.pid}/fd")
+            before = len(list(descriptors.iterdir()))
             print("m", file=p.stdin, flush=True)
             expect("done")
+            if i == 0:  # calls of four threads beside each other, each with a connection, which ternd holds twice
+                self.assertGreater(len(list(descriptors.iterdir())), before + 4)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         self.assertEqual(here.end(), 0, here.said())

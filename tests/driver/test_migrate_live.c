@@ -2,6 +2,8 @@
 /** Processes whose memory is sent while they run (M1): what they write, and what becomes of their memory, meanwhile. */
 #include "moving_actors.h"
 
+#include "os/migrate/image.h"
+
 #define MIB (1u << 20)
 #define RW (TERN_MEM_READ | TERN_MEM_WRITE)
 #define CONFIG "small,mem=64M,timeout=200000"
@@ -349,11 +351,41 @@ static void test_policies(void **state)
     close_both();
 }
 
+static uint32_t references(const struct tern_memory *m)
+{
+    pthread_mutex_lock(&dev->lock);
+    const uint32_t n = m->refs;
+    pthread_mutex_unlock(&dev->lock);
+    return n;
+}
+
+/** What runs may destroy memory between the moment of an image and its use: the image has it as it was then. */
+static void test_destroyed_after_the_image(void **state)
+{
+    (void)state;
+    struct tern_image *image;
+    struct tern_process *p;
+    struct tern_allocation *a;
+    open_both(CONFIG);
+    ok(tern_process_create(dev, "destroys", &p));
+    ok(tern_allocation_create(p, MIB, RW, 0, &a));
+    const struct tern_memory *m = a->mem;
+    ok(tern_capture(&p, 1, false, &image));
+    assert_int_equal(references(m), 2);
+    tern_allocation_destroy(a);
+    until(references(m) == 1); /* the image's: nothing maps it */
+    assert_ptr_equal(image->memories[0].real, m);
+    assert_int_equal(m->pages, MIB / 4096);
+    tern_image_free(image);
+    ok(tern_process_destroy(p));
+    close_both();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_few_are_left), cmocka_unit_test(test_changes), cmocka_unit_test(test_evicted_meanwhile),
-        cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_policies), cmocka_unit_test(test_destroyed_after_the_image),
     };
     return cmocka_run_group_tests_name("migrate_live", tests, NULL, NULL);
 }

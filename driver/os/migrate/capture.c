@@ -126,6 +126,7 @@ static int capture_memory(struct capture *v, struct tern_memory *m, uint32_t *in
     *out = (struct tern_image_memory){.slot = image->memory_count, .number = m->number, .pages = m->pages,
                                       .sparse = m->sparse, .real = m,
                                       .stays = !m->movable && m->partition->host};
+    m->refs++; /* the processes may run, and destroy it at any time after this */
     *index = image->memory_count++;
     image->slots = image->memory_count;
     if (out->stays || m->pins) {
@@ -336,6 +337,7 @@ int tern_capture(struct tern_process *const *procs, uint32_t n, bool work, struc
     if (!v.image) {
         return tern_error_memory("an image");
     }
+    v.image->captured = dev;
     v.image->processes = calloc(n, sizeof *v.image->processes);
     int r = v.image->processes ? 0 : tern_error_memory("an image");
     pthread_mutex_lock(&dev->lock);

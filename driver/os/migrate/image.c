@@ -47,6 +47,13 @@ void tern_image_free(struct tern_image *image)
     if (!image) {
         return;
     }
+    if (image->captured) {
+        pthread_mutex_lock(&image->captured->lock);
+        for (uint32_t i = 0; i < image->memory_count; i++) {
+            tern_memory_release(image->memories[i].real);
+        }
+        pthread_mutex_unlock(&image->captured->lock);
+    }
     for (uint32_t i = 0; image->memories && i < image->memory_count; i++) {
         free(image->memories[i].committed);
         free(image->memories[i].filled);

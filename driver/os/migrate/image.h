@@ -124,6 +124,7 @@ struct tern_image_process {
 
 struct tern_image {
     struct tern_image_device device;
+    struct tern_device *captured; /**< Its memories are kept until it is freed, even if nothing maps them; or NULL. */
     uint32_t memory_count, process_count;
     uint32_t expected_memories, expected_processes; /**< While it is read. */
     uint32_t slots;         /**< That this and earlier images have: they are numbered from 0. */

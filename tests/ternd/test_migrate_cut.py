@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The link between two ternd is cut, or a bit of it is wrong, at any byte: the programs go on, and nothing is left.
+
+    test_migrate_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
+"""
+import os
+import random
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
+from test_migrate import MIGRATE, PATIENCE, TERN, Migrate  # pylint: disable=wrong-import-position
+
+SEND, RECEIVE, TIMES = 3, 4, 6
+HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; what all welcomes begin with
+ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status
+
+
+class Link:
+    """What `tern migrate` does, but that the bytes between the two ternd go through this process."""
+
+    def __init__(self, source, target):
+        self.control = [self.greet(source, SEND), self.greet(target, RECEIVE)]
+        self.ends = []
+        for control in self.control:
+            mine, theirs = socket.socketpair()
+            socket.send_fds(control, [struct.pack("=QII", 0, 0, 0)], [theirs.fileno()])
+            theirs.close()
+            self.ends.append(mine)
+
+    @staticmethod
+    def greet(daemon, kind):
+        version, spec = 0, 0
+        while True:  # a ternd that refuses says what it needs
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            s.connect(str(daemon.socket))
+            s.send(struct.pack(HELLO, 0x6e726554, version, spec, kind, b"", b"", b"default"))
+            _, now, needed, status = struct.unpack_from(FIELDS, s.recv(65536))
+            if status == 0:
+                return s
+            s.close()
+            if (now, needed) == (version, spec):
+                raise AssertionError(f"hello is refused: {status}")
+            version, spec = now, needed
+
+    def run(self, cut=None, wrong=None):
+        """Until both have said how it ended: their statuses, and how many bytes came from the source."""
+        sent, status = 0, {}
+        while len(status) < 2:
+            ready, _, _ = select.select([*self.ends, *(c for i, c in enumerate(self.control) if i not in status)], [],
+                                        [], PATIENCE)
+            if not ready:
+                raise AssertionError("no migration ends")
+            for s in ready:
+                if s in self.control:
+                    message = s.recv(65536)
+                    kind, code = struct.unpack_from(PROGRESS, message) if message else (ENDED, -1)
+                    if kind == ENDED:
+                        status[self.control.index(s)] = code
+                elif s in self.ends:
+                    sent += self.forward(s, sent, cut, wrong)
+        for s in [*self.control, *self.ends]:
+            s.close()
+        return status[0], status[1], sent
+
+    def forward(self, s, sent, cut, wrong):
+        """One piece; how much of it is the source's."""
+        try:
+            data, fds, _, _ = socket.recv_fds(s, 65536, 8)
+        except ConnectionResetError:  # it was closed with something unread
+            data, fds = b"", []
+        first = s is self.ends[0]
+        other = self.ends[first]
+        end = not data
+        if first and cut is not None and sent + len(data) > cut:
+            data, end = data[:max(0, cut - sent)], True
+            while fds:
+                os.close(fds.pop())
+        if first and wrong is not None and sent <= wrong < sent + len(data):
+            at = wrong - sent
+            data = data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1:]
+        try:
+            if fds:  # they came with the last byte
+                other.sendall(data[:-1])
+                socket.send_fds(other, [data[-1:]], fds)
+            else:
+                other.sendall(data)
+        except OSError:
+            end = True
+        for fd in fds:
+            os.close(fd)
+        if end:
+            for e in self.ends:
+                e.close()
+            self.ends = []
+        return len(data) if first else 0
+
+
+class Cut(Migrate):
+    """Instead of the tests that it inherits."""
+
+    test_programs_move_back_and_forth = test_fences_callbacks_times_and_calls_follow = None
+    test_cancelled_or_its_target_killed_the_programs_go_on = None
+    test_a_target_that_cannot_take_it_says_so_and_the_programs_go_on = None
+
+    def test_at_any_byte(self):
+        rng = random.Random(SEED)
+        here, there = self.daemon("a"), self.daemon("b")
+        empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
+        clients = [self.client(here, seed) for seed in (5, 6)]
+        self.works(here, 2)
+        source, target, whole = Link(here, there).run()
+        self.assertEqual((source, target), (0, 0))
+        here, there = there, here
+        for i in range(TIMES):
+            for how in ("cut", "wrong"):
+                at = whole - 1 - i if i < TIMES // 2 else rng.randrange(whole)
+                what = f"{how} at {at} of {whole}, seed {SEED}"
+                self.works(here, 2, 1)
+                source, target, sent = Link(here, there).run(**{how: at})
+                self.assertEqual(source == 0, target == 0, what)
+                if source == 0:  # it was shorter this time; or the byte is one that only brings a descriptor
+                    here, there = there, here
+                    whole = sent
+                self.works(here, 2, 1)
+                self.settles(there, empty[there])
+        for p in clients:
+            self.end(p)
+        for d in (here, there):
+            self.settles(d, empty[d])
+            self.assertEqual(d.end(), 0, d.said())
+
+
+del Migrate
+
+if __name__ == "__main__":
+    unittest.main()

@@ -61,14 +61,15 @@ class Reader(unittest.TestCase):
         self.assertLessEqual(set(table), known)
 
     def test_fields_are_those_of_the_description(self):
-        """All that the driver puts into records of processes, and nothing else."""
+        """All that the driver and ternd put into records of processes and sessions, and nothing else."""
         text = (ROOT / "docs/migration-stream.md").read_text()
         rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (number|numbers|text|bytes) \|",
                           text[text.index("## Records of processes"):text.index("## Several links")], flags=re.M)
         told = {(kind, name) for names, kind in rows for name in re.findall(r"`(\w+)`", names)}
         kinds = {"tern_put_u64": "number", "tern_put_u64s": "numbers", "tern_put_text": "text",
                  "tern_put_bytes": "bytes", "put_bytes_of": "bytes"}
-        put = {(kinds[function], name) for path in (ROOT / "driver/os/migrate").glob("*.c") for function, name in
+        put = {(kinds[function], name) for folder in ("os/migrate", "ternd/move")
+               for path in (ROOT / "driver" / folder).glob("*.c") for function, name in
                re.findall(r"\b(tern_put_\w+|put_bytes_of)\(\w+, \"(\w+)\"", path.read_text())}
         self.assertGreater(len(put), 50)
         self.assertEqual(told, put)

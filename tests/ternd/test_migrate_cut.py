@@ -4,6 +4,7 @@
     test_migrate_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """
 import os
+import pathlib
 import random
 import select
 import socket
@@ -13,10 +14,14 @@ import sys
 import time
 import unittest
 
-SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
-from test_migrate import MIGRATE, PATIENCE, TERN, Migrate  # pylint: disable=wrong-import-position
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "driver"))
+from stream_reader import r32, xxh3  # pylint: disable=wrong-import-position
 
-SEND, RECEIVE, TIMES = 3, 4, 6
+SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
+from test_migrate import MOVE_CLIENT, PATIENCE, TERN, Migrate  # pylint: disable=wrong-import-position
+
+SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 6, 12
+END, OF_SESSIONS = 1, (26, 27, 28)         # types of records
 HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; what all welcomes begin with
 ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status
 
@@ -68,6 +73,9 @@ class Link:
             s.close()
         return status[0], status[1], sent
 
+    def change(self, data):
+        return data
+
     def forward(self, s, sent, cut, wrong):
         """One piece; how much of it is the source's."""
         try:
@@ -85,11 +93,12 @@ class Link:
             at = wrong - sent
             data = data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1:]
         try:
+            change = self.change if first else bytes
             if fds:  # they came with the last byte
-                other.sendall(data[:-1])
+                other.sendall(change(data[:-1]))
                 socket.send_fds(other, [data[-1:]], fds)
             else:
-                other.sendall(data)
+                other.sendall(change(data))
         except OSError:
             end = True
         for fd in fds:
@@ -99,6 +108,38 @@ class Link:
                 e.close()
             self.ends = []
         return len(data) if first else 0
+
+
+class Forgery(Link):
+    """A record of a session, of which a byte is another and all checksums are right."""
+
+    def __init__(self, source, target, which, rng):
+        super().__init__(source, target)
+        self.which, self.rng, self.rest, self.begins, self.done = which, rng, b"", True, None
+
+    def forge(self, record):
+        fields = bytearray(record[32:])
+        at = self.rng.randrange(len(fields))
+        fields[at] = self.rng.choice((0, 1, 0x7f, 0xff, fields[at] ^ 1, fields[at] + 1 & 0xff, self.rng.randrange(256)))
+        self.done = f"byte {at} of record {self.which}"
+        head = record[:16] + struct.pack("<QI", xxh3(bytes(fields)), 0)
+        return head + struct.pack("<I", xxh3(head) & 0xffffffff) + bytes(fields)
+
+    def change(self, data):
+        """What is to be sent for what has come: whole headers and records."""
+        self.rest += data
+        out = b""
+        while True:
+            size = 40 if self.begins else 32 + r32(self.rest, 4)
+            if len(self.rest) < (40 if self.begins else 32) or len(self.rest) < size:
+                return out
+            unit, self.rest = self.rest[:size], self.rest[size:]
+            kind = None if self.begins else int.from_bytes(unit[:2], "little")
+            self.begins = kind == END
+            if kind in OF_SESSIONS:
+                self.which -= 1
+                unit = self.forge(unit) if self.which == 0 else unit
+            out += unit
 
 
 class Cut(Migrate):
@@ -133,6 +174,33 @@ class Cut(Migrate):
             self.end(p)
         for d in (here, there):
             self.settles(d, empty[d])
+            self.assertEqual(d.end(), 0, d.said())
+
+
+    def test_forged_sessions(self):
+        """Whatever the target makes of it, refuses it or not: when the program has gone, nothing of it is left."""
+        rng = random.Random(SEED)
+        here, there = self.daemon("a"), self.daemon("b")
+        empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
+        refused = 0
+        for i in range(FORGERIES):
+            p = subprocess.Popen([MOVE_CLIENT], env={**self.plain, "TERND_SOCKET": str(here.socket)}, text=True,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.addCleanup(p.communicate)
+            self.addCleanup(p.kill)
+            print("m", file=p.stdin, flush=True)
+            self.assertEqual([p.stdout.readline(), p.stdout.readline()], ["begins\n", "ready\n"])
+            forgery = Forgery(here, there, 1 + i % 9, rng)
+            source, target, _ = forgery.run()
+            what = f"{forgery.done}, seed {SEED}: {source}, {target}"
+            self.assertEqual(source == 0, target == 0, what)
+            refused += source != 0
+            p.kill()
+            for d in (here, there):
+                self.assertTrue(d.listens, f"{what}: {d.said()}")
+                self.settles(d, empty[d])
+        self.assertGreater(refused, 0)
+        for d in (here, there):
             self.assertEqual(d.end(), 0, d.said())
 
 

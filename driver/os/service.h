@@ -34,6 +34,8 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
 /** Numbers of the device, by which a migration names them. */
 uint32_t tern_os_process_number(const struct tern_process *proc);
 uint32_t tern_os_context_number(const struct tern_context *ctx);
+/** How often it was made resident, and not evicted. */
+uint32_t tern_os_allocation_pins(const struct tern_allocation *alloc);
 /** Is the process in this partition? */
 bool tern_os_process_is_in(const struct tern_process *proc, const char *partition);
 

@@ -127,6 +127,57 @@ static void take_handle(struct ternd_object *o)
     o->dead = true;
 }
 
+int ternd_object_pin(struct ternd_object *o)
+{
+    const uint64_t bytes = tern_os_allocation_size(o->it);
+    pthread_mutex_lock(&o->session->lock);
+    const int r = o->pins ? 0 : ternd_user_pin(o->session->user, bytes);
+    if (!r) {
+        o->pinned = bytes;
+        o->pins++;
+    }
+    pthread_mutex_unlock(&o->session->lock);
+    return r;
+}
+
+static void unpin(struct ternd_object *o)
+{
+    pthread_mutex_lock(&o->session->lock);
+    if (!--o->pins) {
+        ternd_user_unpin(o->session->user, o->pinned);
+        o->pinned = 0;
+    }
+    pthread_mutex_unlock(&o->session->lock);
+}
+
+int ternd_object_make_resident(struct ternd_object *o)
+{
+    int r = ternd_object_pin(o);
+    if (!r) {
+        r = tern_os_allocation_make_resident(o->it);
+        if (r) {
+            unpin(o);
+        }
+    }
+    return r;
+}
+
+int ternd_object_evict(struct ternd_object *o)
+{
+    const int r = tern_os_allocation_evict(o->it);
+    if (!r) {
+        unpin(o);
+    }
+    return r;
+}
+
+void ternd_object_give(const struct ternd_object *o)
+{
+    struct ternd_session *s = o->session;
+    ternd_user_give(s->ternd, s->user, o->bytes, o->proc && o->kind == TERND_CONTEXT, 0);
+    ternd_user_unpin(s->user, o->pinned);
+}
+
 /** Ends the driver's object, of which no use is left, and forgets it. */
 static void finish(struct ternd_object *o)
 {
@@ -142,8 +193,7 @@ static void finish(struct ternd_object *o)
         next = e->next;
         free(e);
     }
-    ternd_user_give(s->ternd, s->user, o->bytes, o->kind == TERND_CONTEXT, 0);
-    ternd_user_unpin(s->user, o->pinned);
+    ternd_object_give(o);
     pthread_mutex_lock(&s->lock);
     o->proc->children--;
     pthread_cond_broadcast(&s->changed);

@@ -208,7 +208,7 @@ static int begin(struct request *r, enum ternd_kind kind, uint64_t bytes, struct
 
 static int cancel(struct ternd_object *o, int e)
 {
-    ternd_user_give(o->session->ternd, o->session->user, o->bytes, o->kind == TERND_CONTEXT, 0);
+    ternd_object_give(o);
     free(o);
     return e;
 }
@@ -292,44 +292,14 @@ static int allocation_write(struct request *r)
     return copy(r, true);
 }
 
-/** Of the bytes that its user keeps on the device, those of the allocation no longer count with the last pin. */
-static void unpin(struct ternd_object *o)
-{
-    pthread_mutex_lock(&o->session->lock);
-    if (!--o->pins) {
-        ternd_user_unpin(o->session->user, o->pinned);
-        o->pinned = 0;
-    }
-    pthread_mutex_unlock(&o->session->lock);
-}
-
 static int allocation_resident(struct request *r)
 {
-    struct ternd_object *o = r->object;
-    const uint64_t bytes = tern_os_allocation_size(o->it);
-    pthread_mutex_lock(&o->session->lock);
-    int e = o->pins ? 0 : ternd_user_pin(o->session->user, bytes);
-    if (!e) {
-        o->pinned = bytes;
-        o->pins++;
-    }
-    pthread_mutex_unlock(&o->session->lock);
-    if (!e) {
-        e = tern_os_allocation_make_resident(o->it);
-        if (e) {
-            unpin(o);
-        }
-    }
-    return e;
+    return ternd_object_make_resident(r->object);
 }
 
 static int allocation_evict(struct request *r)
 {
-    const int e = tern_os_allocation_evict(r->object->it);
-    if (!e) {
-        unpin(r->object);
-    }
-    return e;
+    return ternd_object_evict(r->object);
 }
 
 static int fence_create(struct request *r)

@@ -248,6 +248,13 @@ int ternd_object_add(struct ternd_object *o);
 /** The client's object of this kind, for use, or NULL. */
 struct ternd_object *ternd_object_get(struct ternd_session *s, uint32_t handle, enum ternd_kind kind);
 void ternd_object_put(struct ternd_object *o);
+/** The driver's calls for an allocation. What stays on the device counts for its user, however often, once: -ENOSPC. */
+int ternd_object_make_resident(struct ternd_object *o);
+int ternd_object_evict(struct ternd_object *o);
+/** It was made resident elsewhere: counts that. -ENOSPC. */
+int ternd_object_pin(struct ternd_object *o);
+/** What it counted for no longer counts for its user. */
+void ternd_object_give(const struct ternd_object *o);
 /** Ends an allocation or a fence: when its last use ends. */
 void ternd_object_drop(struct ternd_object *o);
 /** Ends a context, waiting for its uses and its work. The caller's use ends. */

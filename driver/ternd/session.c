@@ -228,7 +228,7 @@ void ternd_session_discard(struct ternd_session *s)
                 next = e->next;
                 free(e);
             }
-            ternd_user_give(s->ternd, s->user, o->bytes, o->kind == TERND_CONTEXT, 0);
+            ternd_object_give(o);
             free(o);
         }
     }

@@ -363,6 +363,14 @@ int tern_os_allocation_make_resident(struct tern_allocation *a)
     return r;
 }
 
+uint32_t tern_os_allocation_pins(const struct tern_allocation *a)
+{
+    pthread_mutex_lock(&a->proc->dev->lock);
+    const uint32_t pins = a->pins;
+    pthread_mutex_unlock(&a->proc->dev->lock);
+    return pins;
+}
+
 int tern_os_allocation_evict(struct tern_allocation *a)
 {
     struct tern_device *dev = a->proc->dev;

@@ -248,8 +248,11 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
     if (!r) {
         o->bytes = bytes;
         r = o->kind == TERND_CONTEXT ? read_sent(o, in, jobs) : 0;
+        for (uint32_t pins = o->kind == TERND_ALLOCATION ? tern_os_allocation_pins(o->it) : 0; !r && o->pins < pins;) {
+            r = ternd_object_pin(o);
+        }
         if (r) {
-            ternd_user_give(s->ternd, s->user, bytes, o->kind == TERND_CONTEXT, 0);
+            ternd_object_give(o);
         }
     }
     return r;
@@ -275,7 +278,7 @@ static int read_object(struct ternd_move *m, uint32_t i, struct tern_stream *in)
     if (!r) {
         r = ternd_object_place(o, handle);
         if (r) {
-            ternd_user_give(s->ternd, s->user, o->bytes, o->proc && kind == TERND_CONTEXT, 0);
+            ternd_object_give(o);
         }
     }
     for (struct ternd_sent *e = r && o ? o->sent : NULL, *next; e; e = next) {

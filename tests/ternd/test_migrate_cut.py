@@ -203,6 +203,28 @@ class Cut(Migrate):
         for d in (here, there):
             self.assertEqual(d.end(), 0, d.said())
 
+    def test_a_ternd_that_is_asked_to_end_meanwhile(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        client = self.client(here, 8)
+        self.works(here, 1)
+        link = Link(here, there)
+        self.assertTrue(select.select([link.ends[0]], [], [], PATIENCE)[0])  # it sends, and nobody takes that
+        self.assertEqual(there.end(), 0, there.said())
+        for s in [*link.ends, *link.control]:
+            s.close()
+        self.works(here, 1)
+        there = self.daemon("c")
+        empty = there.holds(TERN, there.environment)
+        link = Link(here, there)
+        self.assertTrue(select.select([link.ends[0]], [], [], PATIENCE)[0])
+        self.assertEqual(here.end(), 0, here.said())
+        for s in [*link.ends, *link.control]:
+            s.close()
+        self.settles(there, empty)
+        client.communicate(timeout=PATIENCE)
+        self.assertEqual(client.returncode, 1)  # its ternd is gone
+        self.assertEqual(there.end(), 0, there.said())
+
 
 del Migrate
 

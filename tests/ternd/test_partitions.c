@@ -256,6 +256,23 @@ static void test_hostile(void **state)
     nothing_left();
 }
 
+/** Programs of all users move: that is not for each of them, whatever partitions are its. */
+static void test_moves(void **state)
+{
+    (void)state;
+    static const uid_t users[] = {NOBODY, MAKER, TENANT, ROOT};
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+        for (uint32_t kind = TERN_WIRE_SEND; kind <= TERN_WIRE_RECEIVE; kind++) {
+            struct tern_wire_hello h = good_hello(kind);
+            struct tern_wire_welcome w;
+            said_to_be = users[i];
+            strcpy(h.partition, TERN_PARTITION_DEFAULT);
+            close(reach(&h, sizeof h, &w, NULL));
+            assert_int_equal(w.status, users[i] == ROOT ? 0 : -EPERM);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_memory, serve_tenants, serve_end),
         cmocka_unit_test_setup_teardown(test_hello, serve_tenants, serve_end),
         cmocka_unit_test_setup_teardown(test_hostile, serve_tenants, serve_end),
+        cmocka_unit_test_setup_teardown(test_moves, serve_tenants, serve_end),
     };
     return cmocka_run_group_tests_name("partitions", tests, NULL, NULL);
 }

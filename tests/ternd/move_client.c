@@ -92,7 +92,7 @@ static void one_move(void)
     assert_int_equal(told, fence);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct tern_context_desc d = {.size = sizeof d, .name = "moves", .engine = -1, .weight = 100,
                                         .completed = completed};
@@ -103,6 +103,9 @@ int main(void)
     ok(tern_fence_create(p, 0, &gate));
     ok(tern_fence_create(p, 0, &last));
     ok(tern_context_create(p, &d, &c));
+    if (argc > 1 && !strcmp(argv[1], "focus")) {
+        ok(tern_context_set_priority(c, TERN_BAND_FOCUS, 100));
+    }
     puts("begins");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin) && *line == 'm') {

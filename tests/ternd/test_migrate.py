@@ -26,10 +26,14 @@ class Migrate(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
 
-    def daemon(self, name, config="small,mem=64M"):
+    def daemon(self, name, config="small,mem=64M", limits=None):
         home = self.folder / name
         home.mkdir()
-        d = Ternd(TERND, home / "sock", "--backend", "model", "--config", config,
+        more = []
+        if limits:
+            (home / "limits").write_text(limits)
+            more = ["--limits", str(home / "limits")]
+        d = Ternd(TERND, home / "sock", "--backend", "model", "--config", config, *more,
                   env={**self.plain, "XDG_RUNTIME_DIR": str(home)})
         d.socket, d.environment = home / "sock", {**self.plain, "XDG_RUNTIME_DIR": str(home)}
         self.addCleanup(d.log.close)
@@ -149,6 +153,34 @@ class Migrate(unittest.TestCase):
                 self.assertEqual(p.returncode, 1, err)
             self.works(here, 1)
         self.end(client)
+        self.assertEqual(here.end(), 0, here.said())
+
+    def test_limits_are_those_of_the_target(self):
+        here = self.daemon("a", limits="[default]\nfocus = yes\n")
+        for name, limits, text in (("b", "[default]\nfocus = no\n", "band FOCUS"),
+                                   ("c", "[default]\nfocus = yes\nmemory = 8K\n", "device memory"),
+                                   ("d", "[default]\nfocus = yes\nconnections = 1\n", "connections"),
+                                   ("e", "[default]\nfocus = yes\n", None)):
+            there = self.daemon(name, limits=limits)
+            before = there.holds(TERN, there.environment)
+            p = subprocess.Popen([MOVE_CLIENT, "focus"], env={**self.plain, "TERND_SOCKET": str(here.socket)}, text=True,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(p.communicate)
+            self.addCleanup(p.kill)
+            print("m", file=p.stdin, flush=True)
+            self.assertEqual([p.stdout.readline(), p.stdout.readline()], ["begins\n", "ready\n"])
+            r = self.move(here, there)
+            if text:
+                self.assertEqual(r.returncode, 1, name)
+                self.assertIn(text, r.stderr)
+                self.settles(there, before)
+            else:
+                self.assertEqual(r.returncode, 0, r.stderr)
+            print("m", file=p.stdin, flush=True)
+            self.assertEqual(p.stdout.readline(), "done\n")
+            _, err = p.communicate("e\n", timeout=PATIENCE)
+            self.assertEqual(p.returncode, 0, err)
+            self.assertEqual(there.end(), 0, there.said())
         self.assertEqual(here.end(), 0, here.said())
 
     def test_fences_callbacks_times_and_calls_follow(self):

@@ -145,7 +145,8 @@ class Forgery(Link):
 class Cut(Migrate):
     """Instead of the tests that it inherits."""
 
-    test_programs_move_back_and_forth = test_fences_callbacks_times_and_calls_follow = None
+    test_programs_move_back_and_forth = test_limits_are_those_of_the_target = None
+    test_fences_callbacks_times_and_calls_follow = None
     test_cancelled_or_its_target_killed_the_programs_go_on = None
     test_a_target_that_cannot_take_it_says_so_and_the_programs_go_on = None
 

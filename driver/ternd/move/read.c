@@ -220,6 +220,20 @@ static int read_sent(struct ternd_object *o, struct tern_stream *in, uint64_t jo
                                               (ull)taken);
 }
 
+/** Its user may have it in its band here, too. */
+static int check_band(const struct ternd_object *o)
+{
+    struct tern_context_stats s = {.size = sizeof s};
+    const struct ternd_limits *l = &o->session->limits;
+    const int r = tern_os_context_query(o->it, &s);
+    if (!r && ((s.band == TERN_BAND_REALTIME && !l->realtime) || (s.band == TERN_BAND_FOCUS && !l->focus))) {
+        return tern_error(-EPERM, "program %d has a context in the band %s, which user %u may not have here",
+                          (int)o->session->pid, s.band == TERN_BAND_FOCUS ? "FOCUS" : "REALTIME",
+                          (unsigned)o->session->uid);
+    }
+    return r;
+}
+
 static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, struct ternd_object *o,
                       uint64_t process, uint64_t name)
 {
@@ -247,7 +261,8 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
     r = r ? r : ternd_user_take(s->ternd, s->user, bytes, o->kind == TERND_CONTEXT, 0);
     if (!r) {
         o->bytes = bytes;
-        r = o->kind == TERND_CONTEXT ? read_sent(o, in, jobs) : 0;
+        r = o->kind == TERND_CONTEXT ? check_band(o) : 0;
+        r = r || o->kind != TERND_CONTEXT ? r : read_sent(o, in, jobs);
         for (uint32_t pins = o->kind == TERND_ALLOCATION ? tern_os_allocation_pins(o->it) : 0; !r && o->pins < pins;) {
             r = ternd_object_pin(o);
         }

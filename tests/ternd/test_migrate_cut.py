@@ -20,7 +20,7 @@ from stream_reader import r32, xxh3  # pylint: disable=wrong-import-position
 SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
 from test_migrate import MOVE_CLIENT, PATIENCE, TERN, Migrate  # pylint: disable=wrong-import-position
 
-SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 6, 12
+SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 4, 9
 END, OF_SESSIONS = 1, (26, 27, 28)         # types of records
 HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; what all welcomes begin with
 ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status

@@ -163,8 +163,9 @@ class Migrate(unittest.TestCase):
                                    ("e", "[default]\nfocus = yes\n", None)):
             there = self.daemon(name, limits=limits)
             before = there.holds(TERN, there.environment)
-            p = subprocess.Popen([MOVE_CLIENT, "focus"], text=True, env={**self.plain, "TERND_SOCKET": str(here.socket)},
-                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            env = {**self.plain, "TERND_SOCKET": str(here.socket)}
+            p = subprocess.Popen([MOVE_CLIENT, "focus"], env=env, text=True, stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(p.communicate)
             self.addCleanup(p.kill)
             print("m", file=p.stdin, flush=True)

@@ -127,14 +127,14 @@ static void take_handle(struct ternd_object *o)
     o->dead = true;
 }
 
-int ternd_object_pin(struct ternd_object *o)
+int ternd_object_pin(struct ternd_object *o, uint32_t pins)
 {
     const uint64_t bytes = tern_os_allocation_size(o->it);
     pthread_mutex_lock(&o->session->lock);
     const int r = o->pins ? 0 : ternd_user_pin(o->session->user, bytes);
     if (!r) {
         o->pinned = bytes;
-        o->pins++;
+        o->pins += pins;
     }
     pthread_mutex_unlock(&o->session->lock);
     return r;
@@ -152,7 +152,7 @@ static void unpin(struct ternd_object *o)
 
 int ternd_object_make_resident(struct ternd_object *o)
 {
-    int r = ternd_object_pin(o);
+    int r = ternd_object_pin(o, 1);
     if (!r) {
         r = tern_os_allocation_make_resident(o->it);
         if (r) {

@@ -251,8 +251,8 @@ void ternd_object_put(struct ternd_object *o);
 /** The driver's calls for an allocation. What stays on the device counts for its user, however often, once: -ENOSPC. */
 int ternd_object_make_resident(struct ternd_object *o);
 int ternd_object_evict(struct ternd_object *o);
-/** It was made resident elsewhere: counts that. -ENOSPC. */
-int ternd_object_pin(struct ternd_object *o);
+/** It was made resident so often, here or elsewhere: counts that. -ENOSPC. */
+int ternd_object_pin(struct ternd_object *o, uint32_t pins);
 /** What it counted for no longer counts for its user. */
 void ternd_object_give(const struct ternd_object *o);
 /** Ends an allocation or a fence: when its last use ends. */

@@ -410,38 +410,6 @@ struct tern_allocation *tern_allocation_at(const struct tern_process *proc, uint
     return r && page - r->first < r->count ? r->owner : NULL;
 }
 
-/** Commits a block of sparse memory that the host is about to write. hal_lock is held. */
-static int commit(struct tern_block *b)
-{
-    struct tern_device *dev = b->m->dev;
-    pthread_mutex_lock(&dev->lock);
-    const int r = tern_sparse_commit(b);
-    pthread_mutex_unlock(&dev->lock);
-    return r;
-}
-
-/** Bytes of one block, where it is: *n of them. -ENOMEM, -ENOSPC: not written; else the device is lost. */
-static int transfer_piece(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, size_t size, uint64_t *n)
-{
-    struct tern_device *dev = b->m->dev;
-    int r = 0;
-    offset -= (uint64_t)b->first * TERN_PAGE;
-    if (b->on_host) {
-        *n = (uint64_t)b->pages * TERN_PAGE - offset;
-        *n = *n < size ? *n : size;
-        if (write) {
-            r = b->m->sparse ? commit(b) : 0;
-            r = r ? r : tern_block_host_write(b, offset, data, *n);
-        } else {
-            tern_block_host_read(b, offset, data, *n);
-        }
-        return r;
-    }
-    const uint64_t pa = tern_block_physical(b, offset, n);
-    *n = *n < size ? *n : size;
-    return write ? tern_device_write(dev, &(struct tern_iovec){pa, data, *n}, 1) : tern_device_read(dev, pa, data, *n);
-}
-
 static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint8_t *data, size_t size)
 {
     if (tern_inherit_check(a->proc->dev)) {
@@ -460,12 +428,13 @@ static int transfer(struct tern_allocation *a, bool write, uint64_t offset, uint
     }
     tern_ticket_lock(&dev->hal_lock);
     for (uint64_t held = 0; !r && size;) {
+        struct tern_block *b = tern_block_of(a, (uint32_t)(offset / TERN_PAGE));
         uint64_t n;
         if (a->proc->killed) {
             tern_ticket_unlock(&dev->hal_lock);
             return tern_error(-EIO, "the process was killed, and its memory is gone");
         }
-        r = transfer_piece(tern_block_of(a, (uint32_t)(offset / TERN_PAGE)), write, offset, data, size, &n);
+        r = tern_block_transfer(b, write, offset - (uint64_t)b->first * TERN_PAGE, data, size, &n);
         offset += n;
         data += n;
         size -= n;

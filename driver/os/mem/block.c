@@ -176,3 +176,33 @@ int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *dat
     }
     return r;
 }
+
+/** Commits a block of sparse memory that the host is about to write. hal_lock is held. */
+static int commit(struct tern_block *b)
+{
+    struct tern_device *dev = b->m->dev;
+    pthread_mutex_lock(&dev->lock);
+    const int r = tern_sparse_commit(b);
+    pthread_mutex_unlock(&dev->lock);
+    return r;
+}
+
+int tern_block_transfer(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, uint64_t size, uint64_t *n)
+{
+    struct tern_device *dev = b->m->dev;
+    int r = 0;
+    if (b->on_host) {
+        *n = (uint64_t)b->pages * TERN_PAGE - offset;
+        *n = *n < size ? *n : size;
+        if (write) {
+            r = b->m->sparse ? commit(b) : 0;
+            r = r ? r : tern_block_host_write(b, offset, data, *n);
+        } else {
+            tern_block_host_read(b, offset, data, *n);
+        }
+        return r;
+    }
+    const uint64_t pa = tern_block_physical(b, offset, n);
+    *n = *n < size ? *n : size;
+    return write ? tern_device_write(dev, &(struct tern_iovec){pa, data, *n}, 1) : tern_device_read(dev, pa, data, *n);
+}

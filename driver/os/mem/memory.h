@@ -159,6 +159,9 @@ void tern_block_host_read(const struct tern_block *b, uint64_t offset, void *dat
 int tern_block_host_write(struct tern_block *b, uint64_t offset, const void *data, uint64_t size);
 /** Memory for them, once. -ENOMEM. */
 int tern_block_host_make(struct tern_block *b);
+/** Bytes of the block from `offset` on, wherever they are, at most `size`: *n of them, which lie side by side; what is
+ *  written commits sparse memory. -ENOMEM, -ENOSPC: not written; else the device is lost. */
+int tern_block_transfer(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, uint64_t size, uint64_t *n);
 
 /* sparse.c; with dev->lock held */
 /** A block of sparse memory that is not committed? */

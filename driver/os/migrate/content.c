@@ -14,35 +14,6 @@ static struct tern_block *block_of(const struct tern_memory *m, uint32_t page)
     return &m->blocks[(m->offset + page) / TERN_PAGES_SPAN];
 }
 
-static int commit(struct tern_block *b)
-{
-    struct tern_device *dev = b->m->dev;
-    pthread_mutex_lock(&dev->lock);
-    const int r = tern_sparse_commit(b);
-    pthread_mutex_unlock(&dev->lock);
-    return r;
-}
-
-/** Bytes that lie side by side, with the hal lock held: *n of them. */
-static int copy(struct tern_block *b, bool write, uint64_t offset, uint8_t *data, uint64_t size, uint64_t *n)
-{
-    struct tern_device *dev = b->m->dev;
-    int r = 0;
-    *n = (uint64_t)b->pages * TERN_PAGE - offset;
-    if (b->on_host) {
-        *n = *n < size ? *n : size;
-        if (write) {
-            r = b->m->sparse ? commit(b) : 0;
-            return r ? r : tern_block_host_write(b, offset, data, *n);
-        }
-        tern_block_host_read(b, offset, data, *n);
-        return 0;
-    }
-    const uint64_t at = tern_block_physical(b, offset, n);
-    *n = *n < size ? *n : size;
-    return write ? tern_device_write(dev, &(struct tern_iovec){at, data, *n}, 1) : tern_device_read(dev, at, data, *n);
-}
-
 bool tern_content_gone(const struct tern_memory *m)
 {
     return m->mapping_count == m->leaving;
@@ -68,7 +39,8 @@ static int transfer(struct tern_memory *m, bool write, uint32_t page, uint32_t c
         for (uint64_t held = 0, n; !r && left && held < PIECE; held += n) {
             struct tern_block *b = block_of(m, (uint32_t)(at / TERN_PAGE));
             n = 0;
-            r = copy(b, write, at - (uint64_t)b->first * TERN_PAGE, data, left < PIECE ? left : PIECE, &n);
+            r = tern_block_transfer(b, write, at - (uint64_t)b->first * TERN_PAGE, data, left < PIECE ? left : PIECE,
+                                    &n);
             at += n;
             data += n;
             left -= n;

@@ -263,8 +263,9 @@ static int read_child(struct ternd_move *m, uint32_t i, struct tern_stream *in, 
         o->bytes = bytes;
         r = o->kind == TERND_CONTEXT ? check_band(o) : 0;
         r = r || o->kind != TERND_CONTEXT ? r : read_sent(o, in, jobs);
-        for (uint32_t pins = o->kind == TERND_ALLOCATION ? tern_os_allocation_pins(o->it) : 0; !r && o->pins < pins;) {
-            r = ternd_object_pin(o);
+        const uint32_t pins = o->kind == TERND_ALLOCATION ? tern_os_allocation_pins(o->it) : 0;
+        if (!r && pins) {
+            r = ternd_object_pin(o, pins);
         }
         if (r) {
             ternd_object_give(o);

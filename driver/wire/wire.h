@@ -78,7 +78,7 @@ struct tern_wire_progress {
     uint32_t kind;
     int32_t status;         /**< ENDED: 0, or -errno with the sentence in text. */
     uint32_t number, throttle; /**< As of struct tern_migrate_round. */
-    uint64_t pages, bytes, ns, left, expected_ns;
+    uint64_t pages, bytes, ns, left, expected_ns; /**< ENDED: bytes, of all processes' stream. */
     uint64_t stopped_ns;    /**< ENDED, and what follows: the time in which nothing ran. */
     uint32_t programs, processes;
     char text[512];

@@ -18,7 +18,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "driver"))
 from stream_reader import r32, xxh3  # pylint: disable=wrong-import-position
 
 SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
-from test_migrate import MOVE_CLIENT, PATIENCE, TERN, Migrate  # pylint: disable=wrong-import-position
+from moving import MOVE_CLIENT, PATIENCE, TERN, Moving  # pylint: disable=wrong-import-position
 
 SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 4, 9
 END, OF_SESSIONS = 1, (26, 27, 28)         # types of records
@@ -142,7 +142,7 @@ class Forgery(Link):
             out += unit
 
 
-class Cut(Migrate):
+class Cut(Moving):
     """Instead of the tests that it inherits."""
 
     test_programs_move_back_and_forth = test_limits_are_those_of_the_target = None
@@ -226,8 +226,6 @@ class Cut(Migrate):
         self.assertEqual(client.returncode, 1)  # its ternd is gone
         self.assertEqual(there.end(), 0, there.said())
 
-
-del Migrate
 
 if __name__ == "__main__":
     unittest.main()

@@ -20,13 +20,16 @@ int usage_error(const char *format, ...)
 
 static const char text[] =
     "usage: tern migrate --from SOCKET --to SOCKET [--partition NAME] [--downtime MS] [--rounds N] [--policy P]\n"
+    "                    [--report FILE.html] [--json]\n"
     "       tern migrate inspect [--json] FILE\n"
     "       tern migrate relay --listen|--connect HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME]\n\n"
     "moves the programs of a partition from one ternd to another of this machine, while they run.\n"
     "  --partition NAME  which, on both; by default 'default'\n"
     "  --downtime MS     what the last memory may take while they stand still: 300\n"
     "  --rounds N        after so many rounds it does not converge: 30\n"
-    "  --policy P        what is done then: give-up (the default), force, throttle\n\n"
+    "  --policy P        what is done then: give-up (the default), force, throttle\n"
+    "  --report FILE     write a page of HTML: how it converged, bytes of each round, the timeline\n"
+    "  --json            one JSON object at the end instead of lines\n\n"
     "inspect shows a migration stream: its header, records with their fields, what is damaged, and totals.\n"
     "FILE: a file with a stream; -: standard input.\n"
     "  --json      one JSON object\n\n"

@@ -102,7 +102,7 @@ int ternd_move_take(const struct ternd_move *m)
 void ternd_move_end(struct ternd_move *m, int status)
 {
     struct tern_wire_progress p = {.kind = TERN_WIRE_ENDED, .status = status, .stopped_ns = m->stopped_ns,
-                                   .programs = m->n, .processes = m->proc_count};
+                                   .bytes = m->bytes, .programs = m->n, .processes = m->proc_count};
     snprintf(p.text, sizeof p.text, "%s", status ? tern_last_error() : "");
     tern_socket_send(m->control, &p, sizeof p, -1, false);
     if (m->link >= 0) {

@@ -41,6 +41,7 @@ struct ternd_move {
         bool runs;                    /* its own thread is there */
     } *arrivals;
     uint64_t stopped_at, stopped_ns;
+    uint64_t bytes; /**< Of the processes' stream. */
 };
 
 /* link.c */

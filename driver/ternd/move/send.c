@@ -109,6 +109,7 @@ static int write_processes(struct ternd_move *m, const struct tern_wire_migrate 
     int r = ternd_move_stream(m, true, &s);
     if (!r) {
         r = tern_migrate_live(m->procs, m->proc_count, s, &limits, saving);
+        m->bytes = tern_stream_counts(s).bytes;
         tern_stream_close(s);
     }
     return r;

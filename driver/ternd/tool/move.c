@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern migrate --from --to: gives two ternd the ends of a pair of sockets, and shows what they say. It takes no part in
- * the migration itself; when it ends, the migration is cancelled.
+ * tern migrate --from --to: gives two ternd the ends of a pair of sockets, and shows and reports what they say. It
+ * takes no part in the migration itself; when it ends, the migration is cancelled.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,11 +17,16 @@
 
 #include "stream/tool/tool.h"
 #include "tern/tern_spec.h"
+#include "ternd/tool/report.h"
 #include "wire/socket.h"
 #include "wire/wire.h"
 
+#define DOWNTIME_NS 300000000u
+
 struct options {
     const char *from, *to, *partition;
+    const char *report; /* file; NULL: none */
+    bool json;
     struct tern_wire_migrate how;
 };
 
@@ -66,18 +71,23 @@ static int greet(struct side *s, uint32_t kind, const char *partition)
 
 static void show_round(const struct tern_wire_progress *p)
 {
-    printf("round %-3u %8" PRIu64 " pages %10.1f MiB in %7.1f ms, %8" PRIu64 " left, %7.1f ms to send%s\n", p->number,
-           p->pages, (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left, (double)p->expected_ns / 1e6,
-           p->throttle ? ", throttled" : "");
+    printf("round %-3u %8" PRIu64 " pages %10.1f MiB in %7.1f ms, %8" PRIu64 " left, written at %7.1f MiB/s, %7.1f ms "
+           "to send%s\n", p->number, p->pages, (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left,
+           move_report_rate(p) / 1048576, (double)p->expected_ns / 1e6, p->throttle ? ", throttled" : "");
     fflush(stdout);
 }
 
-static void receive(struct side *s)
+static void receive(struct side *s, struct move_report *report, bool show)
 {
     struct tern_wire_progress p;
     const ssize_t n = tern_socket_receive(s->fd, &p, sizeof p, NULL);
     if (n == (ssize_t)sizeof p && p.kind == TERN_WIRE_ROUND) {
-        show_round(&p);
+        if (!move_report_round(report, &p)) {
+            say("report", strerror(ENOMEM));
+        }
+        if (show) {
+            show_round(&p);
+        }
         return;
     }
     s->ended = true;
@@ -91,7 +101,7 @@ static void receive(struct side *s)
 }
 
 /** Until both have said how it ended, or a signal comes. */
-static bool follow(struct side side[2], int signals)
+static void follow(struct side side[2], int signals, struct move_report *report, bool show)
 {
     while (!side[0].ended || !side[1].ended) {
         struct pollfd p[3] = {{.fd = side[0].ended ? -1 : side[0].fd, .events = POLLIN},
@@ -108,24 +118,63 @@ static bool follow(struct side side[2], int signals)
         }
         for (int i = 0; i < 2; i++) {
             if (p[i].revents) {
-                receive(&side[i]);
+                receive(&side[i], report, show);
             }
         }
     }
-    return side[0].last.status == 0;
 }
 
 /** The source says whether it has moved; why not, the target may know better. */
-static int tell(const struct side side[2], const char *partition)
+static int tell(const struct side side[2], struct move_report *report, bool show)
 {
     const struct tern_wire_progress *from = &side[0].last, *to = &side[1].last;
     const bool lost = from->status == -EPIPE || from->status == -EIO;
-    if (from->status == 0) {
-        printf("partition %s has moved: %u programs, %u processes, which stood still for %.1f ms\n", partition,
-               from->programs, from->processes, (double)from->stopped_ns / 1e6);
+    const struct side *knows = lost && to->status && to->status != -EPIPE ? &side[1] : &side[0];
+    report->end = *from;
+    report->moved = from->status == 0;
+    report->why = knows->last.text;
+    if (!report->moved) {
+        return say(knows->path, report->why);
+    }
+    if (show) {
+        printf("partition %s has moved: %u programs, %u processes, %.1f MiB; they stood still for %.1f ms, in which "
+               "%.1f MiB were sent\n", report->partition, from->programs, from->processes,
+               (double)from->bytes / 1048576, (double)from->stopped_ns / 1e6,
+               (double)move_report_last_bytes(report) / 1048576);
+    }
+    return DONE;
+}
+
+/** The page of HTML is written beside its name, and gets that when it is whole. */
+struct page {
+    char part[4096];
+    FILE *f;
+};
+
+/** Before anything has moved, so that a name that cannot be written costs nothing. */
+static int open_page(struct page *p, const char *path)
+{
+    if (snprintf(p->part, sizeof p->part, "%s.part", path) >= (int)sizeof p->part) {
+        return say(path, strerror(ENAMETOOLONG));
+    }
+    p->f = fopen(p->part, "w");
+    return p->f ? DONE : say(path, strerror(errno));
+}
+
+/** report NULL: there is nothing to tell. */
+static int close_page(struct page *p, const char *path, const struct move_report *report)
+{
+    if (!p->f) {
         return DONE;
     }
-    return lost && to->status && to->status != -EPIPE ? say(side[1].path, to->text) : say(side[0].path, from->text);
+    const bool told = report && move_report_html(report, p->f);
+    const bool written = !fclose(p->f) && told && !rename(p->part, path);
+    if (written) {
+        return DONE;
+    }
+    const int error = errno;
+    unlink(p->part);
+    return report ? say(path, strerror(error)) : DONE;
 }
 
 static int move(const struct options *o)
@@ -138,7 +187,9 @@ static int move(const struct options *o)
     sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, NULL);
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
-    int status = greet(&side[0], TERN_WIRE_SEND, o->partition);
+    struct page page = {.f = NULL};
+    int status = o->report ? open_page(&page, o->report) : DONE;
+    status = status ? status : greet(&side[0], TERN_WIRE_SEND, o->partition);
     status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition);
     if (!status && (signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link))) {
         status = say("sockets", strerror(errno));
@@ -150,9 +201,16 @@ static int move(const struct options *o)
     close(link[0]);
     close(link[1]);
     if (!status) {
-        follow(side, signals);
-        status = tell(side, o->partition);
+        struct move_report report = {.from = o->from, .to = o->to, .partition = o->partition,
+                                     .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
+        follow(side, signals, &report, !o->json);
+        status = tell(side, &report, !o->json);
+        const int told = close_page(&page, o->report, &report);
+        const bool printed = !o->json || move_report_json(&report, stdout);
+        move_report_free(&report);
+        return status ? status : told ? told : printed ? DONE : FAILED;
     }
+    close_page(&page, o->report, NULL);
     return status;
 }
 
@@ -170,8 +228,13 @@ int move_command(int argc, char **argv)
     static const char *const policies[] = {"give-up", "force", "throttle"};
     struct options o = {.partition = TERN_PARTITION_DEFAULT};
     uint64_t n;
-    for (int i = 0; i < argc; i += 2) {
-        const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+    for (int i = 0; i < argc; i++) {
+        const char *name = argv[i];
+        if (!strcmp(name, "--json")) {
+            o.json = true;
+            continue;
+        }
+        const char *value = argv[++i]; /* NULL behind the last one */
         if (!value) {
             return usage_error("a value is missing behind '%s'", name);
         }
@@ -181,6 +244,8 @@ int move_command(int argc, char **argv)
             o.to = value;
         } else if (!strcmp(name, "--partition")) {
             o.partition = value;
+        } else if (!strcmp(name, "--report")) {
+            o.report = value;
         } else if (!strcmp(name, "--downtime") && number(value, 3600000, &n)) {
             o.how.downtime_ns = n * 1000000;
         } else if (!strcmp(name, "--rounds") && number(value, 1000, &n)) {

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`tern migrate --report` and `--json`: both say what happened, and the same."""
+import json
+import re
+import unittest
+import xml.etree.ElementTree as xml
+
+from moving import Moving
+
+
+def texts(element):
+    return ["".join(x.itertext()) for x in element]
+
+
+class Report(Moving):
+    """The daemons' names have characters that HTML and JSON give a meaning."""
+
+    def page(self, path):
+        self.assertFalse(path.with_name(path.name + ".part").exists())
+        return xml.parse(path).getroot()
+
+    def test_rounds_bytes_and_times_are_those_that_were_told(self):
+        here, there = self.daemon('a<b>&"'), self.daemon("c&amp;")
+        clients = [self.client(here, seed) for seed in (1, 2)]
+        self.works(here, 2)
+        path = self.folder / "report.html"
+        r = self.move(here, there, "--report", str(path), "--json")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        told = json.loads(r.stdout)
+        self.assertEqual((told["from"], told["to"]), (str(here.socket), str(there.socket)))
+        self.assertEqual((told["partition"], told["moved"], told["programs"]), ("default", True, 2))
+        self.assertEqual([x["number"] for x in told["rounds"]], list(range(1, len(told["rounds"]) + 1)))
+        self.assertEqual(sum(x["bytes"] for x in told["rounds"]) + told["blackout_bytes"], told["bytes"])
+        for x in told["rounds"]:
+            self.assertGreater(x["bytes"], 0)
+            self.assertAlmostEqual(x["dirty_bytes_per_second"], x["pages_left"] * 4096e9 / x["ns"], delta=1)
+        self.assertGreater(told["blackout_bytes"], 0)
+        self.assertGreater(told["blackout_ns"], 0)
+
+        page = self.page(path)
+        self.assertEqual(texts(page.iter("code")), [str(here.socket), str(there.socket)])
+        self.assertEqual(texts(page.iter("h1")), ["Partition default has moved"])
+        rows = [texts(tr) for tr in page.iter("tr")][1:]
+        self.assertEqual([x[1:5:3] for x in rows[:-1]],
+                         [[str(x["pages"]), str(x["pages_left"])] for x in told["rounds"]])
+        self.assertEqual([x[2] for x in rows], [f"{n / 2**20:.2f}" for n in
+                                                [x["bytes"] for x in told["rounds"]] + [told["blackout_bytes"]]])
+        convergence, sent, times = page.iter("svg")
+        self.assertEqual(len(convergence.find("polyline").get("points").split()), len(told["rounds"]))
+        n = [x["bytes"] for x in told["rounds"]] + [told["blackout_bytes"]]
+        heights = [float(x.get("height")) for x in sent.iter("rect")]
+        for height, bytes_ in zip(heights, n, strict=True):
+            self.assertAlmostEqual(height / max(heights), bytes_ / max(n), delta=0.01)
+        spans = [(float(x.get("x")), float(x.get("width"))) for x in times.iter("rect")]
+        for (x, width), (following, _) in zip(spans, spans[1:]):
+            self.assertAlmostEqual(x + width, following, delta=0.02)
+        ns = [x["ns"] for x in told["rounds"]] + [told["blackout_ns"]]
+        self.assertAlmostEqual(spans[-1][1] / sum(w for _, w in spans), ns[-1] / sum(ns), delta=0.01)
+        for p in clients:
+            self.end(p)
+
+    def test_left_falls_on_the_curve(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        client = self.client(here, 3)
+        self.works(here, 1)
+        path = self.folder / "report.html"
+        told = json.loads(self.move(here, there, "--report", str(path), "--json").stdout)
+        points = next(self.page(path).iter("polyline")).get("points").split()
+        height = {}
+        for point, x in zip(points, told["rounds"], strict=True):
+            height[max(x["pages_left"], 1)] = -float(point.split(",")[1])
+        ordered = [height[x] for x in sorted(height)]
+        self.assertEqual(ordered, sorted(ordered))
+        self.end(client)
+
+    def test_a_refusal_is_reported_with_its_reason(self):
+        here, other = self.daemon("a"), self.daemon("b", "default,mem=64M")
+        client = self.client(here, 4)
+        self.works(here, 1)
+        path = self.folder / "report.html"
+        r = self.move(here, other, "--report", str(path), "--json")
+        self.assertEqual(r.returncode, 1)
+        told = json.loads(r.stdout)
+        self.assertEqual((told["moved"], told["blackout_bytes"], told["blackout_ns"]), (False, 0, 0))
+        self.assertRegex(told["error"], "lanes|warps")
+        self.assertIn(told["error"], r.stderr)
+        page = self.page(path)
+        self.assertEqual(texts(page.iter("h1")), ["Partition default has not moved"])
+        self.assertIn(told["error"], texts(page.iter("p")))
+        self.end(client)
+
+    def test_a_page_that_cannot_be_written_moves_nothing(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        client = self.client(here, 5)
+        self.works(here, 1)
+        r = self.move(here, there, "--report", str(self.folder / "none" / "report.html"))
+        self.assertEqual(r.returncode, 1)
+        self.assertRegex(r.stderr, r"none/report.html: No such file")
+        r = self.move(here, there, "--report", "/dev/full/x" * 400)
+        self.assertEqual((r.returncode, bool(re.search("File name too long", r.stderr))), (1, True))
+        self.assertEqual(len(self.completed(here)), 1)
+        missing = self.folder / "kept.html"
+        r = self.move(here, there, "--partition", "none", "--report", str(missing))
+        self.assertEqual(r.returncode, 1)
+        self.end(client)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -140,6 +140,34 @@ static void test_few_are_left(void **state)
     assert_true(last[0] <= 8 && last[1] <= 8);
 }
 
+static uint64_t steps(void *user)
+{
+    (void)user;
+    static uint64_t now;
+    return now += 5000000;
+}
+
+/** Rounds are judged by the clock that is given: by this one each takes 5 ms. */
+static void test_clock(void **state)
+{
+    (void)state;
+    struct seen seen = {.n = 0};
+    struct actor a;
+    open_both(CONFIG);
+    open_mix(&a, "still", -1);
+    struct tern_process *before = a.p;
+    struct journey j = depart_live(&a.p, 1, &seen, (struct tern_migrate_limits){.clock = steps});
+    assert_int_equal(seen.n, 1);
+    assert_int_equal(seen.round[0].ns, 5000000);
+    assert_int_equal(seen.round[0].page_ns, 5000000 / seen.round[0].pages + 1);
+    actor_follow(&a, j.loading, 0);
+    arrive(&j);
+    forget(before);
+    run_mix(&a, 30);
+    actor_close(&a);
+    close_both();
+}
+
 /* ---------------------------------------------------------------- what changes meanwhile */
 
 static struct changing {
@@ -384,8 +412,9 @@ static void test_destroyed_after_the_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_few_are_left), cmocka_unit_test(test_changes), cmocka_unit_test(test_evicted_meanwhile),
-        cmocka_unit_test(test_policies), cmocka_unit_test(test_destroyed_after_the_image),
+        cmocka_unit_test(test_few_are_left), cmocka_unit_test(test_clock), cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_evicted_meanwhile), cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_destroyed_after_the_image),
     };
     return cmocka_run_group_tests_name("migrate_live", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ enum tern_migrate_policy {
     TERN_MIGRATE_THROTTLE, /**< It is slowed down step by step, up to three quarters; then it is stopped. */
 };
 
-/** A round of the brownout, when it has ended. Times are the host's. */
+/** A round of the brownout, when it has ended. Times are those of the clock of the limits. */
 struct tern_migrate_round {
     uint32_t number;      /**< From 1. */
     uint32_t throttle;    /**< Eighths of the time in which the work stands still. */
@@ -57,6 +57,7 @@ struct tern_migrate_limits {
     uint32_t rounds;      /**< After so many it does not converge; 0: 30. */
     enum tern_migrate_policy policy;
     void (*progress)(void *user, const struct tern_migrate_round *round); /**< Between rounds; or NULL. */
+    uint64_t (*clock)(void *user); /**< Nanoseconds by which rounds are judged, that never go back; NULL: the host's. */
     int (*stopping)(void *user); /**< The rounds are over: they will be stopped next, unless it fails; or NULL. */
     void *user;
 };

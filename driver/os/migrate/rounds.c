@@ -50,16 +50,22 @@ static int write_round(const struct tern_migrate_round *t, struct tern_stream *s
     return tern_record_end(s);
 }
 
-/** One round, and what is left after it. */
-static int do_round(struct tern_saving *m, struct tern_stream *s, struct tern_migrate_round *t)
+static uint64_t now(const struct tern_migrate_limits *l)
 {
-    const uint64_t since = tern_clock_ns(), pages = m->sender->sent, bytes = tern_stream_counts(s).bytes;
+    return l->clock ? l->clock(l->user) : tern_clock_ns();
+}
+
+/** One round, and what is left after it. */
+static int do_round(struct tern_saving *m, struct tern_stream *s, const struct tern_migrate_limits *l,
+                    struct tern_migrate_round *t)
+{
+    const uint64_t since = now(l), pages = m->sender->sent, bytes = tern_stream_counts(s).bytes;
     const uint64_t before = t->page_ns;
     int r = send_round(m, t->throttle);
     t->number++;
     t->pages = m->sender->sent - pages;
     t->bytes = tern_stream_counts(s).bytes - bytes;
-    t->ns = tern_clock_ns() - since;
+    t->ns = now(l) - since;
     t->page_ns = t->pages ? t->ns / t->pages + 1 : before;
     r = r ? r : tern_sender_left(m->sender, &t->left);
     t->expected_ns = t->left * t->page_ns;
@@ -89,7 +95,7 @@ static int run_rounds(struct tern_saving *m, struct tern_stream *s, const struct
     int r = 1;
     while (r > 0) {
         const uint64_t before = t.left;
-        r = do_round(m, s, &t);
+        r = do_round(m, s, l, &t);
         if (!r && l->progress) {
             l->progress(l->user, &t);
         }

@@ -40,6 +40,8 @@ struct tern_stream {
     struct tern_stream_link links[TERN_STREAM_LINKS];
     unsigned n, current;          /* links; the one of the record */
     struct tern_link_wait wait;
+    int (*again)(void *user, struct tern_stream *s, const char **why); /* makes lost links again; or NULL */
+    void *again_user;
     struct tern_stream_counts counts;
 
     /* the record that is written or was read */
@@ -71,6 +73,8 @@ int tern_stream_failed(const struct tern_stream *s);
 bool tern_stream_lost(const struct tern_stream *s);
 /** Whether such an error is one of the link. */
 bool tern_stream_error_of_link(int error);
+/** If links were lost, they are made again, as far as somebody does. 0, or the stream's error. */
+int tern_stream_mend(struct tern_stream *s);
 /** Keeps a record that is written over the current link, and drops the oldest ones. */
 void tern_stream_keep_record(struct tern_stream *s, const void *data, size_t n);
 void tern_stream_drop_kept(struct tern_stream *s, bool (*drop)(const struct tern_stream_kept *k, const uint64_t *next),

@@ -10,9 +10,9 @@
 
 enum tern_pages_encoding { TERN_PAGES_RAW, TERN_PAGES_ZSTD, TERN_PAGES_ZERO };
 
-/** What was sent last of each page: a hash table with open addressing. */
+/** What was sent last of each page, 64 pages beside each other: a hash table with open addressing. */
 struct tern_sent {
-    struct tern_sent_page *pages;
+    struct tern_sent_span **spans;
     size_t room, used; /* room: a power of two, or 0 */
     uint64_t seed;
 };

@@ -210,7 +210,10 @@ int tern_record_next(struct tern_stream *s, enum tern_record_type *type)
     }
     while (!s->failed && !s->ended) {
         if ((!s->links[0].begun && read_headers(s)) || choose(s) || read_record(s)) {
-            break;
+            if (tern_stream_mend(s)) {
+                break;
+            }
+            continue;
         }
         s->open = true;
         if (!own_record(s)) {

@@ -4,6 +4,7 @@
  * as they fit; the reader knows which it has, and says so over whatever connection is made next.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,4 +174,26 @@ int tern_stream_resume(struct tern_stream *s, const int *fds, const uint64_t *ne
     }
     s->failed = 0;
     return s->writes ? write_again(s, next) : 0;
+}
+
+void tern_stream_again(struct tern_stream *s, int (*again)(void *user, struct tern_stream *s, const char **why),
+                       void *user)
+{
+    s->again = again;
+    s->again_user = user;
+}
+
+int tern_stream_mend(struct tern_stream *s)
+{
+    const char *why = "";
+    int r = 0;
+    while (!r && s->again && (s->writes ? tern_stream_lost(s) : tern_stream_error_of_link(s->failed))) {
+        r = s->again(s->again_user, s, &why);
+    }
+    if (r) {
+        const size_t n = strlen(s->sentence);
+        snprintf(s->sentence + n, sizeof s->sentence - n, "; and it was not made again: %s", why);
+        s->failed = r;
+    }
+    return tern_stream_failed(s);
 }

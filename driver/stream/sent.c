@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hashes of pages as they were sent last (pages.h). */
+/** Hashes of pages as they were sent last (pages.h), 64 pages beside each other. */
 #include <stdlib.h>
 #include <xxhash.h>
 
 #include "stream/pages.h"
 #include "stream/stream.h"
 
-#define FIRST_ROOM 1024u
+#define FIRST_ROOM 64u
+#define SPAN 64u
 
-struct tern_sent_page {
-    uint64_t memory;
-    uint64_t page : 63; /* page + 1; 0: the entry is free */
-    uint64_t known : 1; /* the hash is of what was sent */
-    XXH128_hash_t hash;
+/** Of SPAN pages of a memory from a multiple of SPAN on. */
+struct tern_sent_span {
+    uint64_t memory, number; /* number * SPAN is the first page */
+    uint64_t known;          /* a bit for each: its hash is of what was sent */
+    XXH128_hash_t hash[SPAN];
 };
 
 void tern_sent_init(struct tern_sent *t, uint64_t seed)
@@ -22,20 +23,23 @@ void tern_sent_init(struct tern_sent *t, uint64_t seed)
 
 void tern_sent_free(struct tern_sent *t)
 {
-    free(t->pages);
-    t->pages = NULL;
+    for (size_t i = 0; i < t->room; i++) {
+        free(t->spans[i]);
+    }
+    free(t->spans);
+    t->spans = NULL;
     t->room = t->used = 0;
 }
 
-/** The page's entry, or the free one where it would be. */
-static struct tern_sent_page *find(const struct tern_sent *t, uint64_t memory, uint64_t page)
+/** Where the span is, or would be. */
+static struct tern_sent_span **find(const struct tern_sent *t, uint64_t memory, uint64_t number)
 {
-    const uint64_t key[2] = {memory, page};
+    const uint64_t key[2] = {memory, number};
     size_t at = (size_t)XXH3_64bits_withSeed(key, sizeof key, t->seed) & (t->room - 1);
-    while (t->pages[at].page && (t->pages[at].page != page + 1 || t->pages[at].memory != memory)) {
+    while (t->spans[at] && (t->spans[at]->number != number || t->spans[at]->memory != memory)) {
         at = (at + 1) & (t->room - 1);
     }
-    return &t->pages[at];
+    return &t->spans[at];
 }
 
 /** Room for one more, at most three quarters of the table being used. false: no memory. */
@@ -45,41 +49,57 @@ static bool grow(struct tern_sent *t)
         return true;
     }
     struct tern_sent larger = {.room = t->room ? t->room * 2 : FIRST_ROOM, .used = t->used, .seed = t->seed};
-    larger.pages = calloc(larger.room, sizeof *larger.pages);
-    if (!larger.pages) {
+    larger.spans = calloc(larger.room, sizeof *larger.spans);
+    if (!larger.spans) {
         return false;
     }
     for (size_t i = 0; i < t->room; i++) {
-        if (t->pages[i].page) {
-            *find(&larger, t->pages[i].memory, t->pages[i].page - 1) = t->pages[i];
+        if (t->spans[i]) {
+            *find(&larger, t->spans[i]->memory, t->spans[i]->number) = t->spans[i];
         }
     }
-    free(t->pages);
+    free(t->spans);
     *t = larger;
     return true;
+}
+
+/** The page's span, a new one if need be. NULL: no memory. */
+static struct tern_sent_span *span_of(struct tern_sent *t, uint64_t memory, uint64_t page)
+{
+    struct tern_sent_span **at = t->room ? find(t, memory, page / SPAN) : NULL;
+    if (at && *at) {
+        return *at;
+    }
+    struct tern_sent_span *n = grow(t) ? calloc(1, sizeof *n) : NULL;
+    if (n) {
+        n->memory = memory;
+        n->number = page / SPAN;
+        *find(t, memory, n->number) = n;
+        t->used++;
+    }
+    return n;
 }
 
 bool tern_sent_same(struct tern_sent *t, uint64_t memory, uint64_t page, const void *data)
 {
     const XXH128_hash_t hash = XXH3_128bits_withSeed(data, TERN_PAGE_BYTES, t->seed);
-    struct tern_sent_page *e = t->room ? find(t, memory, page) : NULL;
-    if (e && e->page) {
-        const bool same = e->known && XXH128_isEqual(e->hash, hash);
-        e->hash = hash;
-        e->known = 1;
-        return same;
+    struct tern_sent_span *s = span_of(t, memory, page);
+    if (!s) {
+        return false;
     }
-    if (grow(t)) {
-        t->used++;
-        *find(t, memory, page) = (struct tern_sent_page){.memory = memory, .page = (page + 1) & INT64_MAX, .known = 1,
-                                                         .hash = hash};
-    }
-    return false;
+    const uint64_t bit = 1ull << page % SPAN;
+    const bool same = s->known & bit && XXH128_isEqual(s->hash[page % SPAN], hash);
+    s->hash[page % SPAN] = hash;
+    s->known |= bit;
+    return same;
 }
 
 void tern_sent_forget(struct tern_sent *t, uint64_t memory, uint64_t first, uint64_t count)
 {
-    for (uint64_t i = 0; t->room && i < count; i++) {
-        find(t, memory, first + i)->known = 0;
+    for (uint64_t i = first; t->room && i < first + count; i++) {
+        struct tern_sent_span *s = *find(t, memory, i / SPAN);
+        if (s) {
+            s->known &= ~(1ull << i % SPAN);
+        }
     }
 }

@@ -135,6 +135,13 @@ void tern_stream_acknowledged(struct tern_stream *s, const uint64_t *next);
  * migration must start anew; -EPROTO: the reader cannot have these. Both leave the stream as it was.
  */
 int tern_stream_resume(struct tern_stream *s, const int *fds, const uint64_t *next);
+/**
+ * What is done when links are lost, of a stream that is read, or that keeps records. `again`, called by the call that
+ * found it, makes new links and calls tern_stream_resume; 0: that call goes on, as if nothing had been; else the stream
+ * ends with this error, and *why in its sentence. It is called as often as links are lost: how often is its to say.
+ */
+void tern_stream_again(struct tern_stream *s, int (*again)(void *user, struct tern_stream *s, const char **why),
+                       void *user);
 
 /* --- writing */
 
@@ -183,7 +190,7 @@ int tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint6
  * smaller by an eighth is sent as it is. -EINVAL */
 int tern_stream_compress(struct tern_stream *s, int level);
 /** From now on the stream knows of each page what was sent last, by a hash of 128 bits with a random seed; a page takes
- * about 50 bytes. The numbers of memories must stay theirs. */
+ * 17 bytes, 64 pages together. The numbers of memories must stay theirs. */
 int tern_stream_remember(struct tern_stream *s);
 
 /** What a `pages` record has. The pages that tern_pages_next gives are to be written; others of the range stay. */

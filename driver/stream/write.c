@@ -172,7 +172,7 @@ static int send_record(struct tern_stream *s, unsigned link)
     }
     s->links[link].next++;
     s->counts.records++;
-    return tern_stream_failed(s);
+    return tern_stream_mend(s);
 }
 
 /** A record of the stream's own over each link, with one field. */

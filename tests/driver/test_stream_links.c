@@ -3,39 +3,12 @@
 #include "stream_rig.h"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "stream_cuts.h"
 
 enum { PAGES = 500, ROUNDS = 4 };
 
 static unsigned char source[ROUNDS][PAGES][TERN_PAGE_BYTES], target[PAGES][TERN_PAGE_BYTES];
-
-struct ends {
-    int to[TERN_STREAM_LINKS], from[TERN_STREAM_LINKS];
-    unsigned n;
-};
-
-/** n links; their readers' ends in another order. */
-static struct ends connect_all(unsigned n, bool sockets)
-{
-    struct ends e = {.n = n};
-    for (unsigned i = 0; i < n; i++) {
-        int fds[2];
-        ok(sockets ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) : pipe(fds));
-        e.from[n - 1 - i] = fds[0];
-        e.to[i] = fds[1];
-    }
-    return e;
-}
-
-static void close_all(const int *fds, unsigned n)
-{
-    for (unsigned i = 0; i < n; i++) {
-        close(fds[i]);
-    }
-}
 
 /** Rounds of all pages, a record between them that tells which one it is. */
 static void write_rounds(struct tern_stream *s)
@@ -180,69 +153,6 @@ static void test_wrong_links(void **state)
     close_all(fds, 4);
 }
 
-/** Links between writer and reader that are all cut once a number of bytes went over them, with a thread each. */
-struct relay {
-    struct ends in, out; /* from the writer, to the reader */
-    unsigned n;
-    atomic_size_t left;  /* bytes */
-    pthread_t threads[TERN_STREAM_LINKS];
-    atomic_uint started;
-};
-
-static void cut(struct relay *y)
-{
-    for (unsigned i = 0; i < y->n; i++) {
-        shutdown(y->in.from[i], SHUT_RDWR);
-        shutdown(y->out.to[i], SHUT_RDWR);
-    }
-}
-
-static bool pass(int to, const char *data, size_t n)
-{
-    ssize_t r = 0;
-    for (; n && r >= 0; n -= (size_t)(r > 0 ? r : 0), data += r > 0 ? r : 0) {
-        r = send(to, data, n, MSG_NOSIGNAL);
-    }
-    return r >= 0;
-}
-
-static void *relay_thread(void *arg)
-{
-    struct relay *y = arg;
-    const unsigned i = atomic_fetch_add(&y->started, 1);
-    char buffer[10000];
-    ssize_t n;
-    while ((n = recv(y->in.from[i], buffer, sizeof buffer, 0)) > 0) {
-        size_t left = atomic_load(&y->left), take;
-        do {
-            take = (size_t)n < left ? (size_t)n : left;
-        } while (!atomic_compare_exchange_weak(&y->left, &left, left - take));
-        if (!pass(y->out.to[i], buffer, take) || take < (size_t)n) {
-            cut(y);
-            return NULL;
-        }
-    }
-    shutdown(y->out.to[i], SHUT_WR);
-    return NULL;
-}
-
-static void start(struct relay *y, unsigned n, size_t bytes)
-{
-    *y = (struct relay){.in = connect_all(n, true), .out = connect_all(n, true), .n = n, .left = bytes};
-    for (unsigned i = 0; i < n; i++) {
-        ok(pthread_create(&y->threads[i], NULL, relay_thread, y));
-    }
-}
-
-static void stop(struct relay *y)
-{
-    for (unsigned i = 0; i < y->n; i++) {
-        ok(pthread_join(y->threads[i], NULL));
-    }
-    close_all(y->in.from, y->n);
-    close_all(y->out.to, y->n);
-}
-
 /** The reader's side, which tells what it has when its links are lost. */
 struct side {
     struct tern_stream *s;
@@ -275,21 +185,6 @@ static int write_from(struct tern_stream *s, unsigned *at)
     return r;
 }
 
-/** What a reader has, as its writer is told. */
-static void answered(const struct tern_stream *r, const struct tern_stream *w, uint64_t *next)
-{
-    struct tern_stream *answers = writer();
-    ok(tern_put_numbers(answers, TERN_RECORD_READY, r));
-    struct bytes b = take(answers);
-    answers = reader(b);
-    enum tern_record_type type;
-    assert_int_equal(tern_record_next(answers, &type), 1);
-    assert_int_equal(type, TERN_RECORD_READY);
-    ok(tern_get_numbers(answers, w, next));
-    tern_stream_close(answers);
-    free(b.data);
-}
-
 static void lost_links(unsigned n, uint64_t seed)
 {
     struct relay y;
@@ -299,7 +194,7 @@ static void lost_links(unsigned n, uint64_t seed)
     unsigned at = 0, cuts = 0;
     memset(target, 0xee, sizeof target);
     size_t bytes = 1 + (size_t)(seed * 0x9e3779b97f4a7c15u >> 44);
-    start(&y, n, bytes);
+    relay_start(&y, n, bytes);
     ok(tern_stream_write_fds(y.in.to, n, &w));
     tern_stream_keep(w, 64u << 20);
     ok(tern_stream_read_fds(y.out.from, n, &side.s));
@@ -310,7 +205,7 @@ static void lost_links(unsigned n, uint64_t seed)
             shutdown(y.in.to[i], SHUT_WR);
         }
         ok(pthread_join(thread, NULL));
-        stop(&y);
+        relay_stop(&y);
         close_all(y.in.to, n);
         close_all(y.out.from, n);
         if (side.result == 0) {
@@ -320,7 +215,7 @@ static void lost_links(unsigned n, uint64_t seed)
         uint64_t next[TERN_STREAM_LINKS];
         answered(side.s, w, next);
         bytes = bytes * 3 / 2 + 1;
-        start(&y, n, bytes);
+        relay_start(&y, n, bytes);
         ok(tern_stream_resume(side.s, y.out.from, NULL));
         ok(pthread_create(&thread, NULL, read_thread, &side));
         if (cuts % 2) {

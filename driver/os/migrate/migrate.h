@@ -44,8 +44,10 @@ enum tern_migrate_policy {
 struct tern_migrate_round {
     uint32_t number;      /**< From 1. */
     uint32_t throttle;    /**< Eighths of the time in which the work stands still. */
-    uint64_t pages;       /**< That were sent, */
-    uint64_t bytes;       /**< in so many bytes of the stream, */
+    uint64_t pages;       /**< That were looked at, */
+    uint64_t zero, same;  /**< of which so many were zero, or as the target has them: these were not sent; */
+    uint64_t content;     /**< bytes of the others in the stream: fewer than 4,096 each if it compresses; */
+    uint64_t bytes;       /**< and in all so many bytes of the stream, */
     uint64_t ns;          /**< and took so long; */
     uint64_t page_ns;     /**< each. */
     uint64_t left;        /**< Pages that were written meanwhile, or have moved, */
@@ -65,8 +67,9 @@ struct tern_migrate_limits {
 /**
  * tern_migrate_stop and tern_migrate_write with a brownout before: the processes run, and all may be called for them
  * but tern_process_suspend and tern_process_resume, while their memory is sent. Then they are stopped, and the rest is
- * written. On failure they go on. Errors of both; -ENOTSUP: a dirty bit is of more than 4 KiB; -ETIMEDOUT:
- * TERN_MIGRATE_GIVE_UP.
+ * written. Pages that are as they were sent before are not sent again; whether others are compressed is the stream's
+ * (tern_stream_compress), and tern_stream_counts tells what was sent in all. On failure they go on. Errors of both;
+ * -ENOTSUP: a dirty bit is of more than 4 KiB; -ETIMEDOUT: TERN_MIGRATE_GIVE_UP.
  */
 int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern_stream *s,
                       const struct tern_migrate_limits *limits, struct tern_saving **out);

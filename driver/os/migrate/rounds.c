@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Brownout (M1): memory is sent while the work runs, then what it has written meanwhile, round by round, until the rest
+ * Brownout (M1): memory is sent while the work runs, then what it has changed meanwhile, round by round, until the rest
  * takes no longer than the blackout may. How long it takes is judged by what a page of the last round took.
  */
 #include <errno.h>
@@ -59,12 +59,16 @@ static uint64_t now(const struct tern_migrate_limits *l)
 static int do_round(struct tern_saving *m, struct tern_stream *s, const struct tern_migrate_limits *l,
                     struct tern_migrate_round *t)
 {
-    const uint64_t since = now(l), pages = m->sender->sent, bytes = tern_stream_counts(s).bytes;
-    const uint64_t before = t->page_ns;
+    const uint64_t since = now(l), pages = m->sender->sent, before = t->page_ns;
+    const struct tern_stream_counts old = tern_stream_counts(s);
     int r = send_round(m, t->throttle);
+    const struct tern_stream_counts c = tern_stream_counts(s);
     t->number++;
     t->pages = m->sender->sent - pages;
-    t->bytes = tern_stream_counts(s).bytes - bytes;
+    t->zero = c.pages_zero - old.pages_zero;
+    t->same = c.pages_same - old.pages_same;
+    t->content = c.page_bytes - old.page_bytes;
+    t->bytes = c.bytes - old.bytes;
     t->ns = now(l) - since;
     t->page_ns = t->pages ? t->ns / t->pages + 1 : before;
     r = r ? r : tern_sender_left(m->sender, &t->left);
@@ -122,6 +126,7 @@ int tern_migrate_live(struct tern_process *const *procs, uint32_t n, struct tern
     }
     r = tern_saving_begin(m, s);
     r = r ? r : tern_sender_follow(m->sender);
+    r = r ? r : tern_stream_remember(s);
     r = r ? r : tern_saving_image(m, false, s);
     r = r ? r : run_rounds(m, s, limits);
     r = r || !limits->stopping ? r : limits->stopping(limits->user);

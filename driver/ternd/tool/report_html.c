@@ -10,6 +10,7 @@
 #define WIDTH 640.0
 #define HEIGHT 160.0
 #define TOP 12.0
+#define LEAST (MIB / 1000)
 
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -80,10 +81,10 @@ static double slot(const struct move_report *r, size_t i) /* the middle of colum
     return LEFT + WIDTH * ((double)i + 0.5) / (double)(r->n + 1);
 }
 
-/** On an axis of powers of ten from 1 page on. */
+/** On an axis of powers of ten, from LEAST bytes on. */
 static double height_of(double bytes, double decades)
 {
-    const double v = bytes > MOVE_PAGE ? log10(bytes / MOVE_PAGE) : 0;
+    const double v = bytes > LEAST ? log10(bytes / LEAST) : 0;
     return TOP + HEIGHT * (1 - v / decades);
 }
 
@@ -98,16 +99,16 @@ static void column_numbers(const struct move_report *r, FILE *f)
 /** What was left after each round, and what could be sent within the limit at the speed of that round. */
 static void convergence(const struct move_report *r, FILE *f)
 {
-    double most = 10;
+    double most = MIB;
     for (size_t i = 0; i < r->n; i++) {
-        most = fmax(most, fmax((double)r->rounds[i].left, (double)r->rounds[i].pages));
+        most = fmax(most, (double)r->rounds[i].left * MOVE_PAGE);
     }
-    const double decades = ceil(log10(most));
+    const double decades = ceil(log10(most / LEAST));
     chart_begin(f, "Convergence", "MiB that the programs have written while a round was sent, after each round. "
                                   "Dashed: what the last round's speed sends within the limit of the blackout.");
     for (double d = 0; d <= decades; d++) {
-        const double bytes = MOVE_PAGE * pow(10, d);
-        label(f, LEFT - 6, height_of(bytes, decades) + 4, "end", "%.3g", bytes / MIB);
+        const double bytes = LEAST * pow(10, d);
+        label(f, LEFT - 6, height_of(bytes, decades) + 4, "end", "%g", bytes / MIB);
     }
     column_numbers(r, f);
     fputs("<polyline class=\"left\" points=\"", f);

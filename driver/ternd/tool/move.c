@@ -137,10 +137,10 @@ static int tell(const struct side side[2], struct move_report *report, bool show
         return say(knows->path, report->why);
     }
     if (show) {
-        printf("partition %s has moved: %u programs, %u processes, %.1f MiB; they stood still for %.1f ms, in which "
-               "%.1f MiB were sent\n", report->partition, from->programs, from->processes,
-               (double)from->bytes / 1048576, (double)from->stopped_ns / 1e6,
-               (double)move_report_last_bytes(report) / 1048576);
+        printf("partition %s has moved: %u program%s, %u process%s, %.1f MiB; stood still for %.1f ms, "
+               "in which %.3f MiB were sent\n", report->partition, from->programs, from->programs == 1 ? "" : "s",
+               from->processes, from->processes == 1 ? "" : "es", (double)from->bytes / 1048576,
+               (double)from->stopped_ns / 1e6, (double)move_report_last_bytes(report) / 1048576);
     }
     return DONE;
 }

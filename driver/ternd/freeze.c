@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/wait.h"
 #include "ternd/server.h"
+#include "wire/hello.h"
 
 #define PATIENCE_MS 5000 /* for calls that are under way */
 
@@ -141,12 +142,7 @@ void ternd_session_leave(struct ternd_session *s)
 void ternd_session_publish(struct ternd_session *s)
 {
     const struct ternd *t = s->ternd;
-    struct tern_wire_shared *shared = s->shared;
     if (*t->path) {
-        const uint32_t before = atomic_load(&shared->moves) | 1; /* whatever the client has made of it */
-        atomic_store(&shared->moves, before);
-        atomic_thread_fence(memory_order_seq_cst);
-        memcpy(shared->service, t->path, sizeof shared->service);
-        atomic_store(&shared->moves, before + 1 ? before + 1 : 2);
+        tern_hello_publish(s->shared, t->path);
     }
 }

@@ -28,7 +28,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 8u
+#define TERN_WIRE_VERSION 9u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -67,6 +67,28 @@ struct tern_wire_welcome {
 struct tern_wire_migrate {
     uint64_t downtime_ns;
     uint32_t rounds, policy;
+};
+
+/** With each descriptor that goes over the link: what it is. */
+struct tern_wire_descriptor {
+    uint32_t kind;      /**< enum tern_wire_descriptor_kind. */
+    uint32_t session;   /**< From 0. */
+    uint32_t slot;      /**< CALL; else 0. */
+    uint32_t calls;     /**< CONNECTION, MEMORY: how many calls the session may have; else 0. */
+    uint8_t token[16];  /**< CONNECTION: of the session; else zeros. */
+};
+
+enum tern_wire_descriptor_kind {
+    TERN_WIRE_CONNECTION = 1, /**< Of a session. */
+    TERN_WIRE_MEMORY = 2,     /**< That it shares with its ternd. */
+    TERN_WIRE_CALL = 3,       /**< A connection for calls. */
+};
+
+/** Bytes by which both ternd agree, over the link, in this order. */
+enum tern_wire_step {
+    TERN_WIRE_READY = 1, /**< The target has all. */
+    TERN_WIRE_GO = 2,    /**< The source: the programs are the target's. It decides. */
+    TERN_WIRE_TOLD = 3,  /**< The target: the programs know where it listens. */
 };
 
 enum tern_wire_progress_kind {

@@ -21,6 +21,7 @@ SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 
 from moving import MOVE_CLIENT, PATIENCE, TERN, Moving  # pylint: disable=wrong-import-position
 
 SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 4, 9
+STREAMS, WHAT = 3, 32                      # of a migration; bytes of struct tern_wire_descriptor
 END, OF_SESSIONS = 1, (26, 27, 28)         # types of records
 HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; what all welcomes begin with
 ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status
@@ -94,9 +95,9 @@ class Link:
             data = data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1:]
         try:
             change = self.change if first else bytes
-            if fds:  # they came with the last byte
-                other.sendall(change(data[:-1]))
-                socket.send_fds(other, [data[-1:]], fds)
+            if fds:  # they came with the last bytes, which say what they are
+                other.sendall(change(data[:-WHAT]))
+                socket.send_fds(other, [data[-WHAT:]], fds)
             else:
                 other.sendall(change(data))
         except OSError:
@@ -116,6 +117,7 @@ class Forgery(Link):
     def __init__(self, source, target, which, rng):
         super().__init__(source, target)
         self.which, self.rng, self.rest, self.begins, self.done = which, rng, b"", True, None
+        self.streams = 0
 
     def forge(self, record):
         fields = bytearray(record[32:])
@@ -126,7 +128,9 @@ class Forgery(Link):
         return head + struct.pack("<I", xxh3(head) & 0xffffffff) + bytes(fields)
 
     def change(self, data):
-        """What is to be sent for what has come: whole headers and records."""
+        """What is to be sent for what has come: whole headers and records; at last GO."""
+        if self.streams == STREAMS:
+            return data
         self.rest += data
         out = b""
         while True:
@@ -136,10 +140,26 @@ class Forgery(Link):
             unit, self.rest = self.rest[:size], self.rest[size:]
             kind = None if self.begins else int.from_bytes(unit[:2], "little")
             self.begins = kind == END
+            self.streams += self.begins
             if kind in OF_SESSIONS:
                 self.which -= 1
                 unit = self.forge(unit) if self.which == 0 else unit
             out += unit
+
+
+class Lost(Link):
+    """Ends when the source has said that the programs are the target's, and has not told the target."""
+
+    def forward(self, s, sent, cut, wrong):
+        source, target = self.ends
+        if s is target:  # READY; the next byte is GO
+            source.sendall(s.recv(1))
+            source.recv(1)
+            for e in self.ends:
+                e.close()
+            self.ends = []
+            return 1
+        return super().forward(s, sent, cut, wrong)
 
 
 class Cut(Moving):
@@ -161,7 +181,7 @@ class Cut(Moving):
         here, there = there, here
         for i in range(TIMES):
             for how in ("cut", "wrong"):
-                at = whole - 1 - i if i < TIMES // 2 else rng.randrange(whole)
+                at = whole - 2 - i if i < TIMES // 2 else rng.randrange(whole - 1)  # the last is GO
                 what = f"{how} at {at} of {whole}, seed {SEED}"
                 self.works(here, 2, 1)
                 source, target, sent = Link(here, there).run(**{how: at})
@@ -177,6 +197,21 @@ class Cut(Moving):
             self.settles(d, empty[d])
             self.assertEqual(d.end(), 0, d.said())
 
+
+    def test_go_that_is_lost(self):
+        """The source has decided, and the target never hears of it: neither has the programs, which end."""
+        here, there = self.daemon("a"), self.daemon("b")
+        empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
+        client = self.client(here, 7)
+        self.works(here, 1)
+        source, target, _ = Lost(here, there).run()
+        self.assertEqual(source, 0)
+        self.assertNotEqual(target, 0)
+        client.communicate(timeout=PATIENCE)
+        self.assertEqual(client.returncode, 1)
+        for d in (here, there):
+            self.settles(d, empty[d])
+            self.assertEqual(d.end(), 0, d.said())
 
     def test_forged_sessions(self):
         """Whatever the target makes of it, refuses it or not: when the program has gone, nothing of it is left."""

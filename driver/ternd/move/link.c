@@ -55,46 +55,63 @@ static int broken(int error)
     return tern_error(error == -ECANCELED || error == -ETIMEDOUT ? error : -EPIPE, "the other ternd has given up");
 }
 
-int ternd_move_send_fd(const struct ternd_move *m, int fd)
+int ternd_move_send_fd(const struct ternd_move *m, int fd, const struct tern_wire_descriptor *what)
 {
-    const char byte = 0;
     int r;
     do {
         r = wait_for(m, POLLOUT);
-        r = r ? r : tern_socket_send(m->link, &byte, sizeof byte, fd, false);
+        r = r ? r : tern_socket_send(m->link, what, sizeof *what, fd, false); /* so few bytes go whole, or not */
     } while (r == -EAGAIN);
     return r == -ECANCELED || r == -ETIMEDOUT || !r ? r : broken(r);
 }
 
-int ternd_move_receive_fd(const struct ternd_move *m, int *fd)
+int ternd_move_receive_fd(const struct ternd_move *m, const struct tern_wire_descriptor *what, int *fd)
 {
-    char byte;
-    const int r = wait_for(m, POLLIN);
-    if (r) {
-        return r;
+    struct tern_wire_descriptor got = {0};
+    size_t done = 0;
+    int r = 0, first = -1;
+    while (!r && done < sizeof got) {
+        int came = -1;
+        r = wait_for(m, POLLIN);
+        const ssize_t n = r ? 0 : tern_socket_receive(m->link, (uint8_t *)&got + done, sizeof got - done, &came);
+        r = r || n > 0 ? r : broken(-EPIPE);
+        done += n > 0 ? (size_t)n : 0;
+        if (came >= 0 && first >= 0) {
+            close(came);
+        } else if (came >= 0) {
+            first = came;
+        }
     }
-    *fd = -1;
-    const ssize_t n = tern_socket_receive(m->link, &byte, sizeof byte, fd);
-    return n <= 0 ? broken(-EPIPE) : *fd < 0 ? tern_error(-EPROTO, "a descriptor is missing") : 0;
+    if (!r && (first < 0 || memcmp(&got, what, sizeof got))) {
+        r = tern_error(-EPROTO, "a descriptor is missing, or another one than what was announced");
+    }
+    if (r && first >= 0) {
+        close(first);
+    }
+    *fd = r ? -1 : first;
+    return r;
 }
 
-int ternd_move_taken(const struct ternd_move *m)
+int ternd_move_await(const struct ternd_move *m, enum tern_wire_step step)
 {
-    char byte;
+    char byte = 0;
     int r = wait_for(m, POLLIN);
     if (r) {
-        shutdown(m->link, SHUT_RD); /* it can be taken no more; but may have been */
+        shutdown(m->link, SHUT_RD); /* it can be said no more; but may have been */
     }
     ssize_t n;
     do {
         n = recv(m->link, &byte, sizeof byte, MSG_DONTWAIT);
     } while (n < 0 && errno == EINTR);
+    if (n == 1 && byte != (char)step) {
+        return tern_error(-EPROTO, "the other ternd says %d, where %d is expected", byte, (int)step);
+    }
     return n == 1 ? 0 : r ? r : broken(-EPIPE);
 }
 
-int ternd_move_take(const struct ternd_move *m)
+int ternd_move_step(const struct ternd_move *m, enum tern_wire_step step)
 {
-    const char byte = 1;
+    const char byte = (char)step;
     const int r = tern_socket_send(m->link, &byte, sizeof byte, -1, false);
     return r ? broken(r) : 0;
 }

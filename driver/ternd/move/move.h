@@ -7,12 +7,13 @@
  *     stream: who they are; their sockets and memories ->  makes sessions, frozen
  *     stream: tern_migrate_live                        ->  tern_migrate_load
  *     stream: the state of sessions; sockets of calls  ->  gives the sessions what was loaded
- *                                                      <-  one byte: they are the target's
- *                                                      <-  one byte: the programs know that
+ *                                                      <-  a byte, READY: it has all
+ *     a byte, GO: they are the target's                ->  lets them run
+ *                                                      <-  a byte, TOLD: the programs know that
  *
- * The first byte decides: before it is sent the target has nothing that it cannot drop, and the source only waits. A
- * source that gives up closes its reading side first and then looks whether the byte has come: a send to a closed side
- * fails, so both come to the same result.
+ * GO decides: before it comes the target has nothing that it cannot drop, and only waits. A target that gives up closes
+ * its reading side first and then looks whether the byte has come: a send to a closed side fails, so both come to the
+ * same result. If something between the two loses the byte, neither has the programs, and never both.
  */
 #ifndef TERND_MOVE_MOVE_H
 #define TERND_MOVE_MOVE_H
@@ -49,13 +50,13 @@ struct ternd_move {
 int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how);
 /** A stream over the link. */
 int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_stream **out);
-/** A descriptor, with a byte. -ECANCELED, -ETIMEDOUT, -EPIPE. */
-int ternd_move_send_fd(const struct ternd_move *m, int fd);
-int ternd_move_receive_fd(const struct ternd_move *m, int *fd);
-/** The source: has the target taken them? After this it can no more, or has. */
-int ternd_move_taken(const struct ternd_move *m);
-/** The target: they are its, unless this fails; and that the programs know it. */
-int ternd_move_take(const struct ternd_move *m);
+/** A descriptor, and what it is. -ECANCELED, -ETIMEDOUT, -EPIPE; -EPROTO: another one came. */
+int ternd_move_send_fd(const struct ternd_move *m, int fd, const struct tern_wire_descriptor *what);
+int ternd_move_receive_fd(const struct ternd_move *m, const struct tern_wire_descriptor *what, int *fd);
+/** Tells the other ternd of a step. After GO the programs are the target's, unless this fails. */
+int ternd_move_step(const struct ternd_move *m, enum tern_wire_step step);
+/** Until the other ternd says so. If this fails, it cannot any more. */
+int ternd_move_await(const struct ternd_move *m, enum tern_wire_step step);
 /** Tells whoever asked for the migration how it ended, and closes the link. */
 void ternd_move_end(struct ternd_move *m, int status);
 

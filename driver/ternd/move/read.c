@@ -112,8 +112,11 @@ static int receive_program(struct ternd_move *m, uint32_t i, const struct progra
     struct ucred who;
     struct ternd_session *s = NULL;
     int connection = -1, memory = -1;
-    int r = ternd_move_receive_fd(m, &connection);
-    r = r ? r : ternd_move_receive_fd(m, &memory);
+    struct tern_wire_descriptor what = {.kind = TERN_WIRE_CONNECTION, .session = i, .calls = p->calls};
+    memcpy(what.token, p->token, sizeof what.token);
+    int r = ternd_move_receive_fd(m, &what, &connection);
+    what = (struct tern_wire_descriptor){.kind = TERN_WIRE_MEMORY, .session = i, .calls = p->calls};
+    r = r ? r : ternd_move_receive_fd(m, &what, &memory);
     r = r ? r : check_socket(connection, &who);
     r = r ? r : ternd_session_make(t, &who, p->name, p->partition, p->calls, p->queue, &s);
     r = r ? r : ternd_user_take(t, s->user, 0, 0, 1);
@@ -419,7 +422,8 @@ static int receive_calls(struct ternd_move *m, uint32_t i)
     for (uint32_t k = 0; !r && k < a->calls; k++) {
         struct ucred who;
         int fd = -1;
-        r = ternd_move_receive_fd(m, &fd);
+        const struct tern_wire_descriptor what = {.kind = TERN_WIRE_CALL, .session = i, .slot = a->slot[k]};
+        r = ternd_move_receive_fd(m, &what, &fd);
         r = r ? r : check_socket(fd, &who);
         r = r || who.uid == s->uid ? r : tern_error(-EPROTO, "a call is of user %u", (unsigned)who.uid);
         r = r ? r : ternd_user_take(s->ternd, s->user, 0, 0, 1);

@@ -98,7 +98,8 @@ static int receive_all(struct ternd_move *m)
     for (uint32_t i = 0; !r && i < m->n; i++) {
         r = start(m, i);
     }
-    return r ? r : ternd_move_take(m);
+    r = r ? r : ternd_move_step(m, TERN_WIRE_READY);
+    return r ? r : ternd_move_await(m, TERN_WIRE_GO);
 }
 
 static void begin(struct ternd_move *m)
@@ -107,7 +108,7 @@ static void begin(struct ternd_move *m)
     for (uint32_t i = 0; i < m->n; i++) {
         ternd_session_publish(m->sessions[i]);
     }
-    const int told = ternd_move_take(m); /* that the programs know where they are */
+    const int told = ternd_move_step(m, TERN_WIRE_TOLD); /* that the programs know where they are */
     (void)told;                          /* the other ternd is gone */
     tern_migrate_commit(m->loading);
     for (uint32_t i = 0; i < m->n; i++) {

@@ -125,14 +125,15 @@ static int send_all(struct ternd_move *m, const struct tern_wire_migrate *how, s
     r = r ? r : ternd_move_write_programs(m);
     r = r ? r : write_processes(m, how, saving);
     r = r ? r : ternd_move_write_state(m);
-    return r ? r : ternd_move_taken(m);
+    r = r ? r : ternd_move_await(m, TERN_WIRE_READY);
+    return r ? r : ternd_move_step(m, TERN_WIRE_GO);
 }
 
 /** The sessions are the other's. */
 static void leave(struct ternd_move *m, struct tern_saving *saving)
 {
     struct ternd *t = m->t;
-    const int told = ternd_move_taken(m); /* where the programs look for it from now on */
+    const int told = ternd_move_await(m, TERN_WIRE_TOLD); /* where the programs look for it from now on */
     (void)told;                           /* the other ternd has ended meanwhile: so have they */
     tern_migrate_end(saving);
     for (uint32_t i = 0; i < m->n; i++) {

@@ -46,8 +46,12 @@ int ternd_move_write_programs(const struct ternd_move *m)
     r = r ? r : tern_stream_end(to);
     tern_stream_close(to);
     for (uint32_t i = 0; !r && i < m->n; i++) {
-        r = ternd_move_send_fd(m, m->sessions[i]->connection);
-        r = r ? r : ternd_move_send_fd(m, m->sessions[i]->memory);
+        const struct ternd_session *s = m->sessions[i];
+        struct tern_wire_descriptor what = {.kind = TERN_WIRE_CONNECTION, .session = i, .calls = s->limits.calls};
+        const struct tern_wire_descriptor memory = {.kind = TERN_WIRE_MEMORY, .session = i, .calls = s->limits.calls};
+        memcpy(what.token, s->token, sizeof what.token);
+        r = ternd_move_send_fd(m, s->connection, &what);
+        r = r ? r : ternd_move_send_fd(m, s->memory, &memory);
     }
     return r;
 }
@@ -160,11 +164,13 @@ static int write_session(const struct ternd_session *s, uint32_t number, struct 
     return r;
 }
 
-static int send_calls(const struct ternd_move *m, const struct ternd_session *s)
+static int send_calls(const struct ternd_move *m, uint32_t session)
 {
+    const struct ternd_session *s = m->sessions[session];
     int r = 0;
     for (uint32_t i = 0; !r && i < TERN_WIRE_CONNECTIONS_MAX; i++) {
-        r = s->call[i] >= 0 ? ternd_move_send_fd(m, s->call[i]) : 0;
+        const struct tern_wire_descriptor what = {.kind = TERN_WIRE_CALL, .session = session, .slot = i};
+        r = s->call[i] >= 0 ? ternd_move_send_fd(m, s->call[i], &what) : 0;
     }
     return r;
 }
@@ -182,7 +188,7 @@ int ternd_move_write_state(const struct ternd_move *m)
     r = r ? r : tern_stream_end(to);
     tern_stream_close(to);
     for (uint32_t i = 0; !r && i < m->n; i++) {
-        r = send_calls(m, m->sessions[i]);
+        r = send_calls(m, i);
     }
     return r;
 }

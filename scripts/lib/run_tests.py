@@ -265,6 +265,10 @@ def nightly(t):
            lines)
     print("           " + "\n           ".join((LOGS / "nightly-ranges.log").read_text().rstrip().split("\n")[-2:]),
           flush=True)
+    ctest(t, "programs that move between two devices 1,000 times, on the model", "nightly-moves", BUILD,
+          ["-R", r"^driver\.migrate_many$"], {"TERN_TEST_MOVES": "1000"})
+    ctest(t, "programs that move between two devices 20 times, of which one is, or both are, RTL", "nightly-moves-rtl",
+          BUILD, ["-R", r"^driver\.migrate_many\."], {"TERN_TEST_MOVES": "20"})
     ctest(t, "20 million vectors of each floating-point instruction in the model", "nightly-float-model", BUILD,
           ["-R", r"^sim\.float\.model_default"], many)
 

@@ -21,6 +21,11 @@
 static struct tc_image image;
 static uint32_t seed;
 
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define CUTS 20u
+#else
+#define CUTS 200u
+#endif
 #define LATE 3000u /* cycles that a stop and a start may cost */
 
 static uint32_t next_random(void)
@@ -212,7 +217,7 @@ static void test_kernels(void **state)
 {
     (void)state;
     const char *text = getenv("TERN_TEST_CUTS"), *given = getenv("TERN_TEST_SEED");
-    const uint32_t cuts = text ? (uint32_t)atoi(text) : 20;
+    const uint32_t cuts = text ? (uint32_t)atoi(text) : CUTS;
     uint32_t bad = 0;
     seed = given ? (uint32_t)strtoul(given, NULL, 0) : 20260101;
     print_message("seed %u (rerun: TERN_TEST_CUTS=%u TERN_TEST_SEED=%u)\n", seed, cuts, seed);

@@ -21,15 +21,24 @@ int usage_error(const char *format, ...)
 static const char text[] =
     "usage: tern migrate --from SOCKET --to SOCKET [--partition NAME] [--downtime MS] [--rounds N] [--policy P]\n"
     "                    [--report FILE.html] [--json]\n"
+    "       tern migrate --from SOCKET --to tls://HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME] ...\n"
+    "       tern migrate --from SOCKET --to exec:COMMAND [--foreground] ...\n"
+    "       tern migrate serve --to SOCKET [--listen HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME]]\n"
     "       tern migrate inspect [--json] FILE\n"
     "       tern migrate relay --listen|--connect HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME]\n\n"
-    "moves the programs of a partition from one ternd to another of this machine, while they run.\n"
+    "moves the programs of a partition from one ternd to another of this machine, while they run; or to that of\n"
+    "another machine, where tern migrate serve runs: over TLS, or standard input and output of a command (ssh).\n"
+    "Then a process stays on both as long as the programs run, and carries what they say to their ternd.\n"
     "  --partition NAME  which, on both; by default 'default'\n"
     "  --downtime MS     what the last memory may take while they stand still: 300\n"
     "  --rounds N        after so many rounds it does not converge: 30\n"
     "  --policy P        what is done then: give-up (the default), force, throttle\n"
     "  --report FILE     write a page of HTML: how it converged, bytes of each round, the timeline\n"
-    "  --json            one JSON object at the end instead of lines\n\n"
+    "  --json            one JSON object at the end instead of lines\n"
+    "  --foreground      to another machine: do not return before the programs have ended\n"
+    "  --cert, --key, --ca, --name   as of relay\n\n"
+    "serve takes programs from other machines: on standard input and output, or from each connection to --listen.\n"
+    "  --to SOCKET       where the ternd listens that gets them\n\n"
     "inspect shows a migration stream: its header, records with their fields, what is damaged, and totals.\n"
     "FILE: a file with a stream; -: standard input.\n"
     "  --json      one JSON object\n\n"
@@ -59,6 +68,9 @@ static int dispatch(int argc, char **argv)
     }
     if (strcmp(argv[1], "inspect") == 0) {
         return inspect_command(argc - 1, argv + 1);
+    }
+    if (strcmp(argv[1], "serve") == 0) {
+        return serve_command(argc - 1, argv + 1);
     }
     if (strcmp(argv[1], "relay") == 0) {
         return relay_command(argc - 1, argv + 1);

@@ -218,22 +218,30 @@ static int parse(int argc, char **argv, struct tls_options *o)
     return o->cert && o->key && o->ca ? DONE : usage_error("relay needs --cert, --key and --ca");
 }
 
-int relay_command(int argc, char **argv)
+int relay_run(struct ssl_st *ssl, const char *peer)
 {
     static struct relay y;
-    struct tls_options o = {0};
     struct stat st;
+    signal(SIGPIPE, SIG_IGN);
+    y.ssl = ssl;
+    y.peer = peer;
+    y.out_is_socket = fstat(STDOUT_FILENO, &st) == 0 && S_ISSOCK(st.st_mode);
+    const int status = pass(&y);
+    tls_free(ssl);
+    return status;
+}
+
+int relay_command(int argc, char **argv)
+{
+    struct tls_options o = {0};
     int status = parse(argc, argv, &o);
     if (status) {
         return status;
     }
     signal(SIGPIPE, SIG_IGN);
     SSL_CTX *context = tls_context(&o);
-    y.ssl = context ? tls_open(context, &o) : NULL;
-    y.peer = o.address;
-    y.out_is_socket = fstat(STDOUT_FILENO, &st) == 0 && S_ISSOCK(st.st_mode);
-    status = y.ssl ? pass(&y) : FAILED;
-    tls_free(y.ssl);
+    SSL *ssl = context ? tls_open(context, &o) : NULL;
+    status = ssl ? relay_run(ssl, o.address) : FAILED;
     SSL_CTX_free(context);
     return status;
 }

@@ -224,31 +224,47 @@ static void say_where(int s)
     }
 }
 
-SSL *tls_open(SSL_CTX *context, const struct tls_options *o)
+int tls_listen(const struct tls_options *o)
 {
     char host[256];
     const int s = reach(o, host);
-    SSL *ssl = NULL;
-    if (s < 0) {
-        return NULL;
+    if (s >= 0) {
+        say_where(s);
     }
-    if (!o->listens) {
-        return handshake(context, o, s, o->name ? o->name : host, o->address);
-    }
-    say_where(s);
-    while (!ssl) { /* one that is refused does not keep others out */
+    return s;
+}
+
+SSL *tls_accept(SSL_CTX *context, const struct tls_options *o, int listener)
+{
+    for (;;) { /* one that is refused does not keep others out */
         struct sockaddr_storage a;
         socklen_t n = sizeof a;
         char peer[NI_MAXHOST] = "the other side";
-        const int c = accept4(s, (struct sockaddr *)&a, &n, SOCK_CLOEXEC);
+        const int c = accept4(listener, (struct sockaddr *)&a, &n, SOCK_CLOEXEC);
         if (c >= 0) {
             getnameinfo((struct sockaddr *)&a, n, peer, sizeof peer, NULL, 0, NI_NUMERICHOST);
-            ssl = handshake(context, o, c, o->name, peer);
+            SSL *ssl = handshake(context, o, c, o->name, peer);
+            if (ssl) {
+                return ssl;
+            }
         } else if (errno != EINTR && errno != ECONNABORTED) {
             say(o->address, strerror(errno));
-            break;
+            return NULL;
         }
     }
-    close(s);
-    return ssl;
+}
+
+SSL *tls_open(SSL_CTX *context, const struct tls_options *o)
+{
+    char host[256];
+    if (o->listens) {
+        const int s = tls_listen(o);
+        SSL *ssl = s < 0 ? NULL : tls_accept(context, o, s);
+        if (s >= 0) {
+            close(s);
+        }
+        return ssl;
+    }
+    const int s = reach(o, host);
+    return s < 0 ? NULL : handshake(context, o, s, o->name ? o->name : host, o->address);
 }

@@ -18,6 +18,9 @@ struct tls_options {
 SSL_CTX *tls_context(const struct tls_options *o);
 /** Connects, or listens until one side was accepted; the socket does not block. NULL: it failed. */
 SSL *tls_open(SSL_CTX *context, const struct tls_options *o);
+/** Its two halves: listens, and says where; negative: it cannot. Waits until one side is accepted; NULL: it failed. */
+int tls_listen(const struct tls_options *o);
+SSL *tls_accept(SSL_CTX *context, const struct tls_options *o, int listener);
 /** Says what the last call on the connection failed with. */
 void tls_say(SSL *ssl, const char *peer, int result);
 void tls_free(SSL *ssl);

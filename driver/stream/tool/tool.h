@@ -21,8 +21,14 @@ int inspect_command(int argc, char **argv);
 /** tern migrate --from; the first argument is that. Of ternd/tool/. */
 int move_command(int argc, char **argv);
 
+/** tern migrate serve. Of ternd/tool/. */
+int serve_command(int argc, char **argv);
+
 /** tern migrate relay */
 int relay_command(int argc, char **argv);
+/** Standard input and output to and from a connection, which it takes, until both have ended: DONE, FAILED. */
+struct ssl_st;
+int relay_run(struct ssl_st *ssl, const char *peer);
 
 /** A file or a pipe that is looked at from its beginning to its end. */
 struct input {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * tern migrate --from --to: gives two ternd the ends of a pair of sockets, and shows and reports what they say. It
- * takes no part in the migration itself; when it ends, the migration is cancelled.
+ * takes no part in the migration itself; when it ends, the migration is cancelled. To another machine: far.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,23 +12,15 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "stream/tool/tool.h"
-#include "tern/tern_spec.h"
-#include "ternd/tool/report.h"
+#include "ternd/tool/move.h"
+#include "wire/hello.h"
 #include "wire/socket.h"
-#include "wire/wire.h"
 
 #define DOWNTIME_NS 300000000u
-
-struct options {
-    const char *from, *to, *partition;
-    const char *report; /* file; NULL: none */
-    bool json;
-    struct tern_wire_migrate how;
-};
 
 /** One of the two ternd. */
 struct side {
@@ -38,35 +30,25 @@ struct side {
     struct tern_wire_progress last;
 };
 
-static int say(const char *path, const char *why)
+int move_say(const char *where, const char *why)
 {
-    fprintf(stderr, "tern migrate: %s: %s\n", path, why);
+    fprintf(stderr, "tern migrate: %s: %s\n", where, why);
     return FAILED;
 }
 
 /** Connects, and is told whether a migration may begin. */
 static int greet(struct side *s, uint32_t kind, const char *partition)
 {
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    struct tern_wire_hello hello = {.magic = TERN_WIRE_MAGIC, .version = TERN_WIRE_VERSION, .spec = TERN_SPEC_HASH,
-                                    .kind = kind};
-    struct tern_wire_welcome w;
-    if (strlen(s->path) >= sizeof to.sun_path) {
-        return say(s->path, strerror(ENAMETOOLONG));
-    }
-    memcpy(to.sun_path, s->path, strlen(s->path));
+    struct tern_wire_hello hello = tern_hello(kind);
+    struct tern_wire_welcome w = {0};
     memcpy(hello.partition, partition, strlen(partition));
-    s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (s->fd < 0 || connect(s->fd, (const struct sockaddr *)&to, sizeof to)) {
-        return say(s->path, strerror(errno));
+    s->fd = tern_hello_connect(s->path);
+    int r = s->fd < 0 ? s->fd : tern_hello_send(s->fd, &hello);
+    r = s->fd < 0 ? r : tern_hello_check(&w, r ? r : tern_socket_receive(s->fd, &w, sizeof w, NULL), s->path);
+    if (r) {
+        fprintf(stderr, "tern migrate: %s\n", tern_last_error());
     }
-    tern_socket_send(s->fd, &hello, sizeof hello, -1, true); /* a refusal may have come already */
-    const ssize_t n = tern_socket_receive(s->fd, &w, sizeof w, NULL);
-    if (n < (ssize_t)offsetof(struct tern_wire_welcome, token) || w.magic != TERN_WIRE_MAGIC) {
-        return say(s->path, "what listens there is not ternd, or has ended");
-    }
-    w.text[sizeof w.text - 1] = '\0';
-    return w.status ? say(s->path, w.text) : DONE;
+    return r ? FAILED : DONE;
 }
 
 static void show_round(const struct tern_wire_progress *p)
@@ -77,17 +59,22 @@ static void show_round(const struct tern_wire_progress *p)
     fflush(stdout);
 }
 
+void move_round(struct move_report *report, const struct tern_wire_progress *p, bool show)
+{
+    if (!move_report_round(report, p)) {
+        move_say("report", strerror(ENOMEM));
+    }
+    if (show) {
+        show_round(p);
+    }
+}
+
 static void receive(struct side *s, struct move_report *report, bool show)
 {
     struct tern_wire_progress p;
     const ssize_t n = tern_socket_receive(s->fd, &p, sizeof p, NULL);
     if (n == (ssize_t)sizeof p && p.kind == TERN_WIRE_ROUND) {
-        if (!move_report_round(report, &p)) {
-            say("report", strerror(ENOMEM));
-        }
-        if (show) {
-            show_round(&p);
-        }
+        move_round(report, &p, show);
         return;
     }
     s->ended = true;
@@ -125,24 +112,26 @@ static void follow(struct side side[2], int signals, struct move_report *report,
 }
 
 /** The source says whether it has moved; why not, the target may know better. */
-static int tell(const struct side side[2], struct move_report *report, bool show)
+static int decide(const struct side side[2], struct move_report *report)
 {
+    static char why[sizeof side[0].last.text];
     const struct tern_wire_progress *from = &side[0].last, *to = &side[1].last;
     const bool lost = from->status == -EPIPE || from->status == -EIO;
     const struct side *knows = lost && to->status && to->status != -EPIPE ? &side[1] : &side[0];
+    memcpy(why, knows->last.text, sizeof why);
     report->end = *from;
     report->moved = from->status == 0;
-    report->why = knows->last.text;
-    if (!report->moved) {
-        return say(knows->path, report->why);
-    }
-    if (show) {
-        printf("partition %s has moved: %u program%s, %u process%s, %.1f MiB; stood still for %.1f ms, "
-               "in which %.3f MiB were sent\n", report->partition, from->programs, from->programs == 1 ? "" : "s",
-               from->processes, from->processes == 1 ? "" : "es", (double)from->bytes / 1048576,
-               (double)from->stopped_ns / 1e6, (double)move_report_last_bytes(report) / 1048576);
-    }
-    return DONE;
+    report->why = why;
+    return report->moved ? DONE : move_say(knows->path, why);
+}
+
+static void tell(const struct move_report *report)
+{
+    const struct tern_wire_progress *end = &report->end;
+    printf("partition %s has moved: %u program%s, %u process%s, %.1f MiB; stood still for %.1f ms, "
+           "in which %.3f MiB were sent\n", report->partition, end->programs, end->programs == 1 ? "" : "s",
+           end->processes, end->processes == 1 ? "" : "es", (double)end->bytes / 1048576,
+           (double)end->stopped_ns / 1e6, (double)move_report_last_bytes(report) / 1048576);
 }
 
 /** The page of HTML is written beside its name, and gets that when it is whole. */
@@ -155,10 +144,10 @@ struct page {
 static int open_page(struct page *p, const char *path)
 {
     if (snprintf(p->part, sizeof p->part, "%s.part", path) >= (int)sizeof p->part) {
-        return say(path, strerror(ENAMETOOLONG));
+        return move_say(path, strerror(ENAMETOOLONG));
     }
     p->f = fopen(p->part, "w");
-    return p->f ? DONE : say(path, strerror(errno));
+    return p->f ? DONE : move_say(path, strerror(errno));
 }
 
 /** report NULL: there is nothing to tell. */
@@ -174,10 +163,11 @@ static int close_page(struct page *p, const char *path, const struct move_report
     }
     const int error = errno;
     unlink(p->part);
-    return report ? say(path, strerror(error)) : DONE;
+    return report ? move_say(path, strerror(error)) : DONE;
 }
 
-static int move(const struct options *o)
+/** Between two ternd of this machine. */
+static int move_near(const struct move_options *o, struct move_report *report)
 {
     struct side side[2] = {{.path = o->from, .fd = -1}, {.path = o->to, .fd = -1}};
     int link[2] = {-1, -1};
@@ -187,31 +177,45 @@ static int move(const struct options *o)
     sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, NULL);
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
-    struct page page = {.f = NULL};
-    int status = o->report ? open_page(&page, o->report) : DONE;
-    status = status ? status : greet(&side[0], TERN_WIRE_SEND, o->partition);
+    int status = greet(&side[0], TERN_WIRE_SEND, o->partition);
     status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition);
     if (!status && (signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link))) {
-        status = say("sockets", strerror(errno));
+        status = move_say("sockets", strerror(errno));
     }
     for (int i = 0; !status && i < 2; i++) {
         const int r = tern_socket_send(side[i].fd, &o->how, sizeof o->how, link[i], true);
-        status = r ? say(side[i].path, strerror(-r)) : DONE;
+        status = r ? move_say(side[i].path, strerror(-r)) : DONE;
     }
     close(link[0]);
     close(link[1]);
     if (!status) {
-        struct move_report report = {.from = o->from, .to = o->to, .partition = o->partition,
-                                     .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
-        follow(side, signals, &report, !o->json);
-        status = tell(side, &report, !o->json);
-        const int told = close_page(&page, o->report, &report);
-        const bool printed = !o->json || move_report_json(&report, stdout);
-        move_report_free(&report);
-        return status ? status : told ? told : printed ? DONE : FAILED;
+        follow(side, signals, report, !o->json);
+        status = decide(side, report);
     }
-    close_page(&page, o->report, NULL);
     return status;
+}
+
+static int move(const struct move_options *o)
+{
+    struct page page = {.f = NULL};
+    struct far_source *source = NULL;
+    struct move_report report = {.from = o->from, .to = o->to, .partition = o->partition,
+                                 .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
+    int status = o->report ? open_page(&page, o->report) : DONE;
+    if (status) {
+        return status;
+    }
+    status = move_is_far(o->to) ? move_far(o, &report, &source) : move_near(o, &report);
+    const bool tried = report.why != NULL; /* else there is nothing to tell of it */
+    if (report.moved && !o->json) {
+        tell(&report);
+    }
+    const int told = close_page(&page, o->report, tried ? &report : NULL);
+    const bool printed = !o->json || !tried || move_report_json(&report, stdout);
+    move_report_free(&report);
+    status = status ? status : told ? told : printed ? DONE : FAILED;
+    const int stayed = source ? move_far_stay(o, source) : DONE; /* whatever became of the report */
+    return status ? status : stayed;
 }
 
 static bool number(const char *text, uint64_t most, uint64_t *out)
@@ -226,19 +230,22 @@ static bool number(const char *text, uint64_t most, uint64_t *out)
 int move_command(int argc, char **argv)
 {
     static const char *const policies[] = {"give-up", "force", "throttle"};
-    struct options o = {.partition = TERN_PARTITION_DEFAULT};
+    struct move_options o = {.partition = TERN_PARTITION_DEFAULT};
     uint64_t n;
     for (int i = 0; i < argc; i++) {
         const char *name = argv[i];
-        if (!strcmp(name, "--json")) {
-            o.json = true;
+        if (!strcmp(name, "--json") || !strcmp(name, "--foreground")) {
+            *(name[2] == 'j' ? &o.json : &o.foreground) = true;
             continue;
         }
         const char *value = argv[++i]; /* NULL behind the last one */
         if (!value) {
             return usage_error("a value is missing behind '%s'", name);
         }
-        if (!strcmp(name, "--from")) {
+        const char **tls = move_tls_option(&o.tls, name);
+        if (tls) {
+            *tls = value;
+        } else if (!strcmp(name, "--from")) {
             o.from = value;
         } else if (!strcmp(name, "--to")) {
             o.to = value;
@@ -264,5 +271,6 @@ int move_command(int argc, char **argv)
         return usage_error(o.from && o.to ? "'%s' is no name of a partition" : "both --from and --to are needed",
                            o.partition);
     }
-    return move(&o);
+    const int status = move_far_check(&o);
+    return status ? status : move(&o);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Parts of the proxy at the source (far.h): source.c, programs.c, guests.c. */
+#ifndef TERND_FAR_SOURCE_H
+#define TERND_FAR_SOURCE_H
+
+#include "ternd/far/far.h"
+#include "ternd/listen.h"
+
+#define FAR_GUESTS 64u /* connections at a time that are not calls yet */
+
+enum far_ready { FAR_LINK, FAR_SIGNALS, FAR_CONTROL, FAR_TERND, FAR_LISTENER, FAR_GUEST, FAR_CONNECTION, FAR_CALL };
+
+/** A new connection: its hello is awaited, or then the target's answer. */
+struct far_guest {
+    int fd; /* -1: free */
+    bool asked;
+    uint32_t session;
+    uint64_t since;
+};
+
+struct far_source {
+    struct far_link link;
+    struct far_watch watch;
+    const char *to;
+    void (*round)(void *user, const struct tern_wire_progress *p);
+    void *user;
+    int signals;
+    struct ternd_listener listener;
+    char where[108];                  /* it listens, from the root */
+    struct far_guest guest[FAR_GUESTS];
+
+    int control, ternd;               /* the source's ternd: the connection that asked, and what it sends to */
+    bool greeted, ready, gone, ended; /* the target has answered; READY, GO have been said; the source has ended */
+    bool told, cancelled;             /* the target has said how it ended; a signal has come */
+    struct tern_wire_progress last, result;
+    char refused[256];                /* what the proxy itself has given up for */
+
+    uint32_t n;
+    struct far_session **session;
+};
+
+/* programs.c */
+/** A descriptor that came, which is taken: -EPROTO, -ENOMEM. */
+int far_program_add(struct far_source *a, const struct tern_wire_descriptor *what, int fd);
+/** The programs are this proxy's: tells the target where their rings are, and them where it listens. */
+void far_programs_start(struct far_source *a);
+/** Sends what is new in their rings, and says that it sleeps: false, there is more. */
+bool far_programs_pump(struct far_source *a);
+void far_programs_watch(struct far_source *a);
+/** Something has come on the connection, or from a slot's calls. */
+void far_program_ready(struct far_source *a, const struct far_tag *t, int fd);
+/** A frame of a session. */
+void far_program_frame(struct far_source *a, const struct far_frame *f, const uint8_t *bytes);
+void far_program_end(struct far_source *a, uint32_t session, bool tell);
+uint32_t far_programs_left(const struct far_source *a);
+
+/* guests.c */
+void far_guest_accept(struct far_source *a);
+void far_guests_watch(struct far_source *a);
+void far_guest_ready(struct far_source *a, uint32_t id, int fd);
+void far_guest_opened(struct far_source *a, const struct far_frame *f, const struct far_opened *o);
+/** Those of the session, or that have waited too long. */
+void far_guests_end(struct far_source *a, uint32_t session);
+void far_guests_tick(struct far_source *a);
+
+#endif

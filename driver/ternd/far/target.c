@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The proxy at the target (far.h). To the target's ternd it is the other ternd of a migration, with sockets and
+ * memories of its own for each program; what is written into these comes over the link.
+ */
+#include "ternd/far/target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "tern/tern_spec.h"
+#include "wire/hello.h"
+#include "wire/socket.h"
+
+#define TICK_MS 1000
+#define WELCOME_SECONDS 30
+
+/* ------------------------------------------------------------------ the target's ternd */
+
+static void close_ternd(struct far_target *b)
+{
+    if (b->ternd >= 0) {
+        close(b->ternd);
+        b->ternd = -1;
+    }
+    if (b->descriptor >= 0) {
+        close(b->descriptor);
+        b->descriptor = -1;
+    }
+    b->stream.start = b->stream.end;
+}
+
+/** Writes what it takes; the descriptor goes with what is left when it comes to that. */
+static void write_ternd(struct far_target *b)
+{
+    struct far_bytes *w = &b->stream;
+    while (b->ternd >= 0 && far_bytes_left(w)) {
+        if (b->descriptor >= 0) {
+            const int r = tern_socket_send(b->ternd, w->data + w->start, far_bytes_left(w), b->descriptor, false);
+            if (r == -EAGAIN) {
+                return;
+            }
+            close(b->descriptor);
+            b->descriptor = -1;
+            w->start = w->end;
+            if (r) {
+                close_ternd(b);
+            }
+            return;
+        }
+        const ssize_t n = send(b->ternd, w->data + w->start, far_bytes_left(w), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EAGAIN) {
+            return;
+        }
+        if (n < 0 && errno != EINTR) {
+            close_ternd(b); /* it says why on the other connection */
+            return;
+        }
+        w->start += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void queue_ternd(struct far_target *b, const void *bytes, size_t n)
+{
+    if (!far_bytes_room(&b->stream, n)) {
+        far_lose(&b->link, "there is no memory for what comes over it");
+        return;
+    }
+    memcpy(b->stream.data + b->stream.end, bytes, n);
+    b->stream.end += n;
+    write_ternd(b);
+}
+
+static void receive_ternd(struct far_target *b)
+{
+    uint8_t piece[256];
+    const ssize_t n = recv(b->ternd, piece, sizeof piece, MSG_DONTWAIT);
+    if (n <= 0) {
+        close_ternd(b);
+    }
+    if (!b->gone) { /* TOLD is for this proxy's sockets: the source's proxy says its own */
+        far_send(&b->link, (struct far_frame){.type = n > 0 ? FAR_STREAM : FAR_STREAM_END}, piece,
+                 n > 0 ? (size_t)n : 0, NULL, 0);
+    }
+}
+
+static void receive_control(struct far_target *b)
+{
+    struct tern_wire_progress p = {0};
+    const ssize_t n = tern_socket_receive(b->control, &p, sizeof p, NULL);
+    if (n == (ssize_t)sizeof p && p.kind != TERN_WIRE_ENDED) {
+        return;
+    }
+    if (n != (ssize_t)sizeof p) {
+        p = (struct tern_wire_progress){.kind = TERN_WIRE_ENDED, .status = -EIO, .text = "ternd has ended"};
+    }
+    b->ended = true;
+    close(b->control);
+    b->control = -1;
+    far_send(&b->link, (struct far_frame){.type = FAR_RESULT}, &p, sizeof p, NULL, 0);
+}
+
+/** Asks it to receive the partition. */
+static int greet_ternd(struct far_target *b, const char partition[64])
+{
+    const struct timeval patience = {.tv_sec = WELCOME_SECONDS}, none = {0};
+    const struct tern_wire_migrate how = {0};
+    struct tern_wire_hello h = tern_hello(TERN_WIRE_RECEIVE);
+    struct tern_wire_welcome w = {0};
+    int pair[2];
+    memcpy(h.partition, partition, sizeof h.partition);
+    b->control = tern_hello_connect(b->to);
+    if (b->control < 0) {
+        return b->control;
+    }
+    setsockopt(b->control, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    int r = tern_hello_send(b->control, &h);
+    r = tern_hello_check(&w, r ? r : tern_socket_receive(b->control, &w, sizeof w, NULL), b->to);
+    setsockopt(b->control, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+    if (!r && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+        r = tern_error(-errno, "sockets cannot be made: %s", strerror(errno));
+    }
+    if (r) {
+        return r;
+    }
+    b->ternd = pair[0];
+    r = tern_socket_send(b->control, &how, sizeof how, pair[1], true);
+    close(pair[1]);
+    return r ? tern_error(r, "ternd at %s has ended", b->to) : 0;
+}
+
+/* ------------------------------------------------------------------ the link */
+
+static void receive_hello(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+{
+    struct far_hello h = {0}, answer = {.magic = FAR_MAGIC, .version = FAR_VERSION, .wire = TERN_WIRE_VERSION,
+                                        .spec = TERN_SPEC_HASH};
+    int r = f->type == FAR_HELLO && f->length == sizeof h ? 0 : -EPROTO;
+    if (!r) {
+        memcpy(&h, bytes, sizeof h);
+        r = h.magic == FAR_MAGIC ? 0 : -EPROTO;
+    }
+    if (r) {
+        far_lose(&b->link, "what comes over it is not from tern migrate");
+        return;
+    }
+    if (h.version != FAR_VERSION || h.wire != TERN_WIRE_VERSION || h.spec != TERN_SPEC_HASH) {
+        r = tern_error(-EPROTO, "it is of another version: both sides must have the same");
+    }
+    r = r ? r : greet_ternd(b, h.partition);
+    answer.status = r;
+    snprintf(answer.text, sizeof answer.text, "%s", r ? tern_last_error() : "");
+    far_send(&b->link, (struct far_frame){.type = FAR_HELLO}, &answer, sizeof answer, NULL, 0);
+    b->greeted = true;
+    b->ended = r != 0;
+}
+
+static void receive_descriptor(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+{
+    struct tern_wire_descriptor what;
+    int fd = -1;
+    if (f->length != sizeof what || b->gone) {
+        far_lose(&b->link, "what comes over it cannot be: a descriptor of %u bytes", f->length);
+        return;
+    }
+    memcpy(&what, bytes, sizeof what);
+    if (b->ternd < 0) {
+        return; /* it has given up, and says so */
+    }
+    if (far_session_add(b, &what, &fd)) {
+        far_lose(&b->link, "%s", tern_last_error());
+        return;
+    }
+    b->descriptor = fd;
+    queue_ternd(b, &what, sizeof what);
+}
+
+static void receive_frame(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
+{
+    if (!b->greeted) {
+        receive_hello(b, f, bytes);
+    } else if (f->type == FAR_STREAM && !b->gone) {
+        b->gone = far_sessions_left(b) != 0; /* their rings have come: this is GO */
+        if (b->ternd >= 0) {
+            queue_ternd(b, bytes, f->length);
+        }
+    } else if (f->type == FAR_STREAM_END && !b->gone) {
+        close_ternd(b);
+    } else if (f->type == FAR_DESCRIPTOR) {
+        receive_descriptor(b, f, bytes);
+    } else if (f->type >= FAR_START) {
+        far_session_frame(b, f, bytes);
+    } else if (f->type != FAR_ALIVE) {
+        far_lose(&b->link, "what comes over it cannot be: type %u", f->type);
+    }
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+static void ready(struct far_target *b, const struct far_tag *t, const struct pollfd *p)
+{
+    if (t->what == FAR_LINK) {
+        if (p->revents & ~POLLOUT) {
+            far_fill(&b->link);
+        }
+    } else if (t->what == FAR_CONTROL) {
+        receive_control(b);
+    } else if (t->what == FAR_TERND) {
+        if (p->revents & ~POLLOUT && p->fd == b->ternd) {
+            receive_ternd(b);
+        }
+        write_ternd(b);
+    } else {
+        far_session_ready(b, t, p->fd);
+    }
+}
+
+/** Waits once, and does what there is. While ternd does not take the stream, nothing more of it is. */
+static int step(struct far_target *b)
+{
+    struct far_watch *w = &b->watch;
+    struct far_frame f;
+    const uint8_t *bytes;
+    const bool sleeps = far_sessions_pump(b), reads = !far_bytes_left(&b->stream);
+    far_tick(&b->link, reads);
+    far_flush(&b->link);
+    far_watch_begin(w);
+    far_watch_link(w, &b->link, reads, FAR_LINK);
+    far_watch_add(w, b->control, POLLIN, FAR_CONTROL, 0, 0);
+    far_watch_add(w, b->ternd, (short)(POLLIN | (reads ? 0 : POLLOUT)), FAR_TERND, 0, 0);
+    far_sessions_watch(b);
+    const int r = far_watch_wait(w, sleeps ? TICK_MS : 0);
+    for (size_t i = 0; !r && i < w->n; i++) {
+        if (w->fds[i].revents) {
+            ready(b, &w->tags[i], &w->fds[i]);
+        }
+    }
+    while (!b->link.lost && !far_bytes_left(&b->stream) && far_next(&b->link, &f, &bytes)) {
+        receive_frame(b, &f, bytes);
+    }
+    return r;
+}
+
+static void free_target(struct far_target *b)
+{
+    close_ternd(b);
+    if (b->control >= 0) {
+        close(b->control);
+    }
+    for (uint32_t i = 0; i < FAR_OPENS; i++) {
+        if (b->open[i].fd >= 0) {
+            close(b->open[i].fd);
+        }
+    }
+    for (uint32_t i = 0; i < b->n; i++) {
+        far_session_free(b->session[i]);
+    }
+    free(b->session);
+    free(b->stream.data);
+    far_watch_end(&b->watch);
+    far_link_close(&b->link);
+}
+
+int far_target_run(const char *to, int in, int out)
+{
+    struct far_target b = {.control = -1, .ternd = -1, .descriptor = -1};
+    int r = strlen(to) < sizeof b.to ? 0 : tern_error(-ENAMETOOLONG, "%s: %s", to, strerror(ENAMETOOLONG));
+    far_link_open(&b.link, in, out);
+    for (uint32_t i = 0; i < FAR_OPENS; i++) {
+        b.open[i].fd = -1;
+    }
+    memcpy(b.to, to, r ? 0 : strlen(to));
+    while (!r && !b.link.lost) { /* whoever has nothing more to say closes the link: the source */
+        r = step(&b);
+    }
+    if (!r && (!b.gone || far_sessions_left(&b))) {
+        r = tern_error(-EIO, "the link is lost: %s", b.link.why);
+    }
+    free_target(&b);
+    return r;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern migrate to another machine, and tern migrate serve there: the links between their proxies (ternd/far/far.h). A
+ * link is a socket whose other end a child has: a relay of TLS (relay.c), or a command.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "stream/tool/tool.h"
+#include "ternd/far/far.h"
+#include "ternd/tool/move.h"
+
+#define TLS "tls://"
+#define EXEC "exec:"
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool move_is_far(const char *to)
+{
+    return begins(to, TLS) || begins(to, EXEC);
+}
+
+const char **move_tls_option(struct tls_options *o, const char *name)
+{
+    return !strcmp(name, "--cert") ? &o->cert : !strcmp(name, "--key") ? &o->key : !strcmp(name, "--ca") ? &o->ca
+        : !strcmp(name, "--name") ? &o->name : NULL;
+}
+
+int move_far_check(const struct move_options *o)
+{
+    const struct tls_options *t = &o->tls;
+    const bool any = t->cert || t->key || t->ca || t->name;
+    if (o->to && begins(o->to, TLS)) {
+        return t->cert && t->key && t->ca ? DONE : usage_error(TLS " needs --cert, --key and --ca");
+    }
+    return any ? usage_error("--cert, --key, --ca and --name are for --to " TLS "HOST:PORT")
+        : o->foreground && o->to && !move_is_far(o->to) ? usage_error("--foreground is for another machine") : DONE;
+}
+
+/* ------------------------------------------------------------------ links */
+
+/** In the child: the end of the pair is standard input and output. */
+static void become(int end)
+{
+    dup2(end, STDIN_FILENO);
+    dup2(end, STDOUT_FILENO);
+    if (end > STDOUT_FILENO) {
+        close(end);
+    }
+}
+
+static void silence(int fd)
+{
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, fd);
+        close(null);
+    }
+}
+
+/** A child that relays the connection, which it takes, to the socket that is returned; -1: said why not. quiet: what it
+ *  says later has no reader. */
+static int relay(SSL *ssl, const char *peer, bool quiet)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+        move_say(peer, strerror(errno));
+        tls_free(ssl);
+        return -1;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        close(pair[0]);
+        become(pair[1]);
+        setsid(); /* a key of the terminal is for the proxy alone */
+        if (quiet) {
+            silence(STDERR_FILENO);
+        }
+        _exit(relay_run(ssl, peer));
+    }
+    close(pair[1]);
+    tls_free(ssl);
+    if (child < 0) {
+        move_say(peer, strerror(errno));
+        close(pair[0]);
+        return -1;
+    }
+    return pair[0];
+}
+
+static int link_tls(const struct move_options *o)
+{
+    struct tls_options t = o->tls;
+    t.address = o->to + strlen(TLS);
+    SSL_CTX *context = tls_context(&t);
+    SSL *ssl = context ? tls_open(context, &t) : NULL;
+    SSL_CTX_free(context);
+    return ssl ? relay(ssl, t.address, !o->foreground) : -1;
+}
+
+static int link_exec(const char *command)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+        move_say(command, strerror(errno));
+        return -1;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        become(pair[1]);
+        signal(SIGINT, SIG_IGN); /* the proxy says when it ends */
+        signal(SIGHUP, SIG_IGN);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(pair[1]);
+    if (child < 0) {
+        move_say(command, strerror(errno));
+        close(pair[0]);
+        return -1;
+    }
+    return pair[0];
+}
+
+/* ------------------------------------------------------------------ the source */
+
+struct show {
+    struct move_report *report;
+    bool lines;
+};
+
+static void show_round(void *user, const struct tern_wire_progress *p)
+{
+    const struct show *s = user;
+    move_round(s->report, p, s->lines);
+}
+
+int move_far(const struct move_options *o, struct move_report *report, struct far_source **out)
+{
+    static char why[512];
+    struct show show = {.report = report, .lines = !o->json};
+    const int link = begins(o->to, TLS) ? link_tls(o) : link_exec(o->to + strlen(EXEC));
+    if (link < 0) {
+        return FAILED;
+    }
+    signal(SIGPIPE, SIG_IGN);
+    const struct far_source_options so = {.from = o->from, .to = o->to, .partition = o->partition, .how = o->how,
+                                          .in = link, .out = link, .round = show_round, .user = &show};
+    const int r = far_source_move(&so, out, &report->end);
+    snprintf(why, sizeof why, "%s", r ? tern_last_error() : "");
+    report->moved = !r;
+    report->why = why;
+    return r ? move_say(o->from, why) : DONE;
+}
+
+int move_far_stay(const struct move_options *o, struct far_source *s)
+{
+    fflush(stdout);
+    if (!o->foreground) {
+        const pid_t child = fork();
+        if (child > 0) {
+            return DONE; /* with all that is open: it is the child's */
+        }
+        if (child == 0) {
+            setsid();
+            silence(STDIN_FILENO);
+            silence(STDOUT_FILENO);
+            silence(STDERR_FILENO);
+        } /* else this process stays */
+    }
+    return far_source_run(s) ? move_say(o->to, tern_last_error()) : DONE;
+}
+
+/* ------------------------------------------------------------------ the target */
+
+static int run(const char *to, int in, int out)
+{
+    return far_target_run(to, in, out) ? move_say(to, tern_last_error()) : DONE;
+}
+
+/** Each connection in a process of its own, which outlives this one. */
+static int listen_for(const char *to, const struct tls_options *o)
+{
+    SSL_CTX *context = tls_context(o);
+    const int listener = context ? tls_listen(o) : -1;
+    if (listener < 0) {
+        SSL_CTX_free(context);
+        return FAILED;
+    }
+    signal(SIGCHLD, SIG_IGN);
+    for (;;) {
+        SSL *ssl = tls_accept(context, o, listener);
+        const pid_t child = ssl ? fork() : 0;
+        if (!ssl) {
+            break;
+        }
+        if (child == 0) {
+            close(listener);
+            signal(SIGCHLD, SIG_DFL);
+            const int link = relay(ssl, o->address, false);
+            _exit(link < 0 ? FAILED : run(to, link, link));
+        }
+        if (child < 0) {
+            move_say(o->address, strerror(errno));
+        }
+        tls_free(ssl);
+    }
+    close(listener);
+    SSL_CTX_free(context);
+    return FAILED;
+}
+
+int serve_command(int argc, char **argv)
+{
+    struct tls_options o = {0};
+    const char *to = NULL;
+    for (int i = 1; i < argc; i += 2) {
+        const char **at = !strcmp(argv[i], "--to") ? &to : !strcmp(argv[i], "--listen") ? &o.address
+            : move_tls_option(&o, argv[i]);
+        if (!at) {
+            return usage_error("unknown option '%s'", argv[i]);
+        }
+        if (i + 1 == argc || *at) {
+            return usage_error(*at ? "%s is given twice" : "%s needs a value", argv[i]);
+        }
+        *at = argv[i + 1];
+    }
+    if (!to) {
+        return usage_error("serve needs --to, where its ternd listens");
+    }
+    signal(SIGPIPE, SIG_IGN);
+    if (!o.address) {
+        return o.cert || o.key || o.ca || o.name ? usage_error("--cert, --key, --ca and --name are for --listen")
+                                                 : run(to, STDIN_FILENO, STDOUT_FILENO);
+    }
+    if (!o.cert || !o.key || !o.ca) {
+        return usage_error("--listen needs --cert, --key and --ca");
+    }
+    o.listens = true;
+    return listen_for(to, &o);
+}

@@ -37,13 +37,13 @@ int tern_migrate_write(struct tern_saving *m, struct tern_stream *s);
 enum tern_migrate_policy {
     TERN_MIGRATE_GIVE_UP,  /**< -ETIMEDOUT. */
     TERN_MIGRATE_FORCE,    /**< It is stopped, however long the rest takes. */
-    TERN_MIGRATE_THROTTLE, /**< It is slowed down step by step, up to three quarters; then it is stopped. */
+    TERN_MIGRATE_THROTTLE, /**< It gets 3/4, 1/2, 1/4, 1/8 of each engine at most; then it is stopped. */
 };
 
 /** A round of the brownout, when it has ended. Times are those of the clock of the limits. */
 struct tern_migrate_round {
     uint32_t number;      /**< From 1. */
-    uint32_t throttle;    /**< Eighths of the time in which the work stands still. */
+    uint32_t throttle;    /**< Eighths of each engine that the work may not have (os/sched/cap.h). */
     uint64_t pages;       /**< That were looked at, */
     uint64_t zero, same;  /**< of which so many were zero, or as the target has them: these were not sent; */
     uint64_t content;     /**< bytes of the others in the stream: fewer than 4,096 each if it compresses; */

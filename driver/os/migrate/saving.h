@@ -6,11 +6,13 @@
 #include "os/migrate/image.h"
 #include "os/migrate/migrate.h"
 #include "os/migrate/sender.h"
+#include "os/sched/cap.h"
 
 struct tern_saving {
     struct tern_device *dev;
     struct tern_sender *sender; /* of the stream that is written; NULL: none is */
     struct tern_image *image;   /* that was written last to it */
+    struct tern_sched_cap cap;  /* of all of them, while they are slowed down */
     uint32_t n;
     struct tern_saved {
         struct tern_process *proc;

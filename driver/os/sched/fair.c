@@ -332,7 +332,8 @@ static void set_live(struct tern_sched *s, struct tern_sched_context *c, bool li
 
 static void list_movable(struct tern_sched_context *c)
 {
-    if (c->state == TERN_SCHED_READY && c->affinity == TERN_ENGINE_ANY && !c->inflight) {
+    const bool goes = c->affinity == TERN_ENGINE_ANY && !c->process->cap;
+    if (c->state == TERN_SCHED_READY && goes && !c->inflight) {
         tern_list_append(&band_of(c)->movable, &c->movable);
     }
 }

@@ -6,7 +6,8 @@
 
 void tern_sched_config_default(struct tern_sched_config *out)
 {
-    *out = (struct tern_sched_config){.timeout = TERN_TIMEOUT_DEFAULT, .depth = TERN_HW_QUEUE, .normal_percent = 12};
+    *out = (struct tern_sched_config){.timeout = TERN_TIMEOUT_DEFAULT, .cap_slice = TERN_CAP_SLICE,
+                                      .depth = TERN_HW_QUEUE, .normal_percent = 12};
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
         out->band[b].quantum = TERN_QUANTUM_DEFAULT;
     }
@@ -23,6 +24,7 @@ void tern_sched_init(struct tern_sched *s, const struct tern_sched_ops *ops, voi
     tern_list_init(&s->ended);
     tern_list_init(&s->processes);
     tern_list_init(&s->partitions);
+    tern_list_init(&s->caps);
     tern_list_init(&s->update);
     tern_list_init(&s->signalled);
     for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
@@ -58,6 +60,7 @@ void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p,
     *p = (struct tern_sched_process){.sched = s, .system = system, .partition = &s->main};
     tern_list_init(&p->contexts);
     tern_list_init(&p->signalled);
+    tern_list_init(&p->capped);
     tern_list_append(&s->processes, &p->node);
     for (uint32_t b = 0; b < TERN_BANDS; b++) {
         for (uint32_t e = 0; e < TERN_ENGINES_MAX; e++) {
@@ -69,6 +72,7 @@ void tern_sched_process_init(struct tern_sched *s, struct tern_sched_process *p,
 void tern_sched_process_fini(struct tern_sched_process *p)
 {
     tern_list_remove(&p->signalled);
+    tern_list_remove(&p->capped);
     tern_list_remove(&p->node);
 }
 
@@ -165,7 +169,7 @@ bool tern_sched_busy(const struct tern_sched *s)
             return true;
         }
     }
-    return false;
+    return tern_cap_waits(s);
 }
 
 bool tern_sched_pending(const struct tern_sched *s)
@@ -376,11 +380,12 @@ static int check_preempt(struct tern_sched *s, uint32_t engine)
         charge_front(s, e, ran);
     }
     const enum rival rival = find_rival(s, engine);
+    const bool capped = tern_cap_holds(e->inflight[0].context);
     e->forced = !paging && ran >= forced_after(s, e);
-    if (e->preempt_now || e->forced || rival == HIGHER_BAND || (due && rival == SAME_BAND && !paging) ||
+    if (e->preempt_now || e->forced || capped || rival == HIGHER_BAND || (due && rival == SAME_BAND && !paging) ||
         (paging && ran >= s->config.timeout)) {
         const bool at_once = e->preempt_now || e->forced || paging || urgent(s, engine);
-        e->forced = e->forced && rival == NO_RIVAL;
+        e->forced = e->forced && !capped && rival == NO_RIVAL;
         e->preemptions++;
         tern_sched_emit(s, TERN_EV_PREEMPT_REQUEST, engine, &e->inflight[0], s->now);
         return preempt(s, engine, at_once ? 0 : s->config.band[band].grace);
@@ -398,12 +403,15 @@ int tern_sched_run(struct tern_sched *s)
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         r = tern_sched_collect(s, e);
     }
+    tern_cap_count(s);
     r = r ? r : tern_sched_update_all(s);
     for (uint32_t e = 0; !r && e < s->engines; e++) {
         r = check_preempt(s, e);
     }
     r = r ? r : tern_sched_update_all(s); /* a reset has requeued chunks */
-    return r ? r : fill(s);
+    r = r ? r : fill(s);
+    tern_cap_note(s);
+    return r;
 }
 
 /* ---------------------------------------------------------------- deadline */
@@ -440,7 +448,7 @@ static uint64_t due(const struct tern_sched *s, uint32_t engine)
 
 uint64_t tern_sched_deadline(const struct tern_sched *s)
 {
-    uint64_t at = UINT64_MAX;
+    uint64_t at = tern_cap_due(s);
     if (!tern_list_empty(&s->update) || !tern_list_empty(&s->signalled)) {
         return 0;
     }

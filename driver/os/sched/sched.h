@@ -24,6 +24,7 @@
 
 #include "base/list.h"
 #include "kmd/kmd.h"
+#include "os/sched/cap.h"
 #include "os/sched/fair.h"
 
 #define TERN_CHUNK_BYTES (16384u - TERN_PKT_LINE_BYTES)
@@ -54,10 +55,12 @@ struct tern_sched_config {
      * after every 64 preemptions half as often, so that it ends even if a restore takes longer than that.
      */
     uint64_t force_preempt;
+    uint64_t cap_slice;      /**< Cycles that processes with a cap run at once, on an idle engine; > 0. */
     uint32_t depth;          /**< Chunks kept in an HW queue: 2, or 1 to see why 2. */
     uint32_t normal_percent; /**< What NORMAL keeps of an engine that FOCUS floods (S1). */
 };
-/** 2^20 cycles and no grace for each band, depth 2, 12 % (chunks end late: no less than 10), TERN_TIMEOUT_DEFAULT. */
+/** 2^20 cycles and no grace for each band, depth 2, 12 % (chunks end late: no less than 10), TERN_TIMEOUT_DEFAULT,
+ *  TERN_CAP_SLICE. */
 void tern_sched_config_default(struct tern_sched_config *out);
 
 /* ------------------------------------------------------------------ the engines' side */
@@ -227,6 +230,8 @@ struct tern_sched_process {
     struct tern_sched *sched;
     struct tern_sched_partition *partition; /**< The first one, unless it is set, as system is. */
     struct tern_sched_user *user; /**< NULL: it weighs 1. Set as system is. */
+    struct tern_sched_cap *cap;   /**< What it has of engines at most, with others; NULL: what it can get. */
+    struct tern_list capped;      /**< In the cap. */
     struct tern_list node, contexts; /**< contexts: those with jobs. */
     struct tern_list signalled;      /**< In the scheduler's list while the fences of its waits are to be read again. */
     struct tern_sched_waits waits;   /**< Its contexts that wait, by address, value, age. */
@@ -246,13 +251,14 @@ struct tern_sched_stats {
 };
 
 /** Of the next chunk of a context. EMPTY: there is none; SUSPENDED: by tern_sched_context_suspend; ABSENT: memory that
- *  it needs is not on the device. */
+ *  it needs is not on the device; CAPPED: its process has had what it may of the engine. */
 enum tern_sched_state {
     TERN_SCHED_EMPTY,
     TERN_SCHED_READY,
     TERN_SCHED_WAITING,
     TERN_SCHED_SUSPENDED,
     TERN_SCHED_ABSENT,
+    TERN_SCHED_CAPPED,
 };
 
 struct tern_sched_context {
@@ -333,7 +339,7 @@ struct tern_sched {
     uint32_t pending;      /**< Jobs that have not ended. */
     uint32_t paging_lost;  /**< Paging chunks lost to resets (F4). */
     uint64_t comparisons;  /**< In trees: what decisions cost. */
-    struct tern_list ended, processes, partitions;
+    struct tern_list ended, processes, partitions, caps;
     struct tern_list update;    /**< Contexts whose state is to be found anew in the next run. */
     struct tern_list signalled; /**< Processes with contexts that wait, whose fences may have been written. */
     struct tern_sched_engine engine[TERN_ENGINES_MAX];
@@ -386,7 +392,7 @@ int tern_sched_run(struct tern_sched *s);
 uint64_t tern_sched_deadline(const struct tern_sched *s);
 /** Some job has not ended, or a preemption is not answered. */
 bool tern_sched_pending(const struct tern_sched *s);
-/** Something is in an HW queue, or a preemption is not answered. */
+/** Something is in an HW queue, or a preemption is not answered, or a cap holds what could run: time has to pass. */
 bool tern_sched_busy(const struct tern_sched *s);
 /** The next job that has ended, or NULL. It is then the caller's. */
 struct tern_job *tern_sched_ended(struct tern_sched *s);

@@ -131,9 +131,11 @@ void tern_sched_set_state(struct tern_sched *s, struct tern_sched_context *c, en
         set_blocked_on(s, c, NULL);
         tern_sched_emit_job(s, TERN_EV_WAKE, c->engine, c, tern_sched_next_job(c), s->now);
     }
-    if (state == TERN_SCHED_READY && c->state != TERN_SCHED_READY && !c->inflight) {
+    const bool placed = c->state == TERN_SCHED_READY || c->state == TERN_SCHED_CAPPED;
+    if (state == TERN_SCHED_READY && !placed && !c->inflight) {
         tern_fair_migrate(s, c, tern_sched_select_engine(s, c));
     }
+    state = state == TERN_SCHED_READY && tern_cap_holds(c) ? TERN_SCHED_CAPPED : state;
     tern_fair_dequeue(s, c);
     c->state = state;
     tern_fair_enqueue(s, c);
@@ -207,7 +209,7 @@ int tern_sched_update(struct tern_sched *s, struct tern_sched_context *c)
         c->wait_address = w.address;
         c->wait_value = w.value;
     }
-    if (state != c->state) {
+    if (state != c->state || (state == TERN_SCHED_READY && tern_cap_holds(c))) {
         tern_sched_set_state(s, c, state);
     }
     return 0;

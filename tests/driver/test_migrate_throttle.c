@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Work that writes faster than it can be moved gets less of its engine, step by step, though nobody else wants it; and
+ * gets it back however the migration ends. Others notice nothing.
+ */
+#include "moving_actors.h"
+
+#define CONFIG "small,mem=64M,timeout=200000"
+#define PAGES 2048u
+#define TIME 2097152u /* cycles in which it is measured: 8 times what a slice takes under the least part */
+#define SLACK (3 * TERN_CAP_SLICE)
+
+/** Writes a word of one page of PAGES after another, every some thousand cycles, until word 0 is not 0. */
+static const uint32_t code_write[] = {
+    0x00452383, 0x00000293,             /* lw t2, 4(a0); li t0, 0 */
+    0x00c29e93, 0x007e8eb3, 0x005ea023, /* loop: slli t4, t0, 12; add t4, t4, t2; sw t0, 0(t4) */
+    0x00128293, 0x7ff2f293, 0x7d000e13, /* addi t0, t0, 1; andi t0, t0, PAGES - 1; li t3, 2000 */
+    0xfffe0e13, 0xfe0e1ee3,             /* delay: addi t3, t3, -1; bnez t3, delay */
+    0x1005232f, 0xfc030ee3,             /* lr.w t1, (a0); beqz t1, loop */
+    0x0000100b,                         /* exit */
+};
+
+static struct actor writer, other;
+static struct tern_allocation *written;
+
+struct seen {
+    struct tern_migrate_round round[64];
+    uint64_t ran[64]; /* of TIME, after the round */
+    uint32_t n;
+    uint32_t cancel_at; /* this level of throttling ends it; 0: none */
+    int cancel;         /* what happens then: a stream that fails (0), or whoever stops the clients */
+};
+static bool broken, together; /* the stream; the other one runs too */
+
+int __real_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);
+int __wrap_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data);
+
+int __wrap_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first, uint64_t count, const void *data)
+{
+    static uint32_t number;
+    if (!writer.p->suspended) {
+        actor_set(&writer, 7, ++number); /* something is left after each round, however short it is */
+    }
+    return broken ? -EPIPE : __real_tern_put_pages(s, memory, first, count, data);
+}
+
+/** Engine cycles of the context up to the device's time, with what runs. */
+static uint64_t cycles_of(const struct actor *a, uint64_t *now)
+{
+    const struct tern_sched *s = &dev->sched;
+    pthread_mutex_lock(&dev->lock);
+    const struct tern_sched_context *c = &a->c->sched;
+    const struct tern_sched_engine *e = &s->engine[c->engine];
+    const bool runs = e->n && e->inflight[0].context == c && s->now > e->front_since;
+    const uint64_t cycles = c->stats.cycles + (runs ? s->now - e->front_since : 0);
+    *now = s->now;
+    pthread_mutex_unlock(&dev->lock);
+    return cycles;
+}
+
+/** What the writer runs of TIME; the other one, if it runs: all of it. */
+static uint64_t measure(void)
+{
+    uint64_t since, now;
+    const uint64_t w = cycles_of(&writer, &since), o = cycles_of(&other, &now);
+    assert_true(now >= since);
+    until(cycles_of(&writer, &now) && now - since >= TIME);
+    const uint64_t ran = cycles_of(&writer, &now) - w, passed = now - since;
+    const uint64_t others = cycles_of(&other, &now) - o;
+    assert_true(others + SLACK / 8 > passed || !together);
+    return ran * TIME / passed;
+}
+
+static void expect_part(uint64_t ran, uint32_t eighths)
+{
+    const uint64_t want = TIME / TERN_CAP_WHOLE * eighths;
+    if (ran + SLACK < want || ran > want + SLACK) {
+        fail_msg("it ran %llu of %u cycles, not %u eighths", (unsigned long long)ran, TIME, eighths);
+    }
+}
+
+static void note(void *user, const struct tern_migrate_round *r)
+{
+    struct seen *s = user;
+    assert_true(s->n < 64);
+    s->round[s->n] = *r;
+    measure(); /* what ran before the last step ends within this */
+    s->ran[s->n++] = measure();
+    broken = s->cancel_at && r->throttle >= s->cancel_at && !s->cancel;
+}
+
+static int stopping(void *user)
+{
+    const struct seen *s = user;
+    return s->cancel_at ? s->cancel : 0;
+}
+
+static void begin(uint64_t *fence, bool with_other)
+{
+    together = with_other;
+    open_both(CONFIG);
+    actor_open(&writer, "writes", 0, code_write, sizeof code_write);
+    open_spin(&other, "other", 1);
+    ok(tern_allocation_create(writer.p, PAGES * 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &written));
+    actor_set(&writer, 1, tern_allocation_address(written));
+    actor_dispatch(&writer, 1);
+    *fence = work_submit(&b, writer.c, "writes");
+    if (together) {
+        actor_spin(&other);
+        spins(&other);
+    }
+    measure();
+}
+
+static void end(uint64_t fence)
+{
+    actor_set(&writer, 0, 1);
+    ok(tern_wait(writer.c, fence, PATIENCE));
+    tern_allocation_destroy(written);
+    actor_close(&writer);
+    actor_set(&other, 0, 1); /* if it runs */
+    ok(tern_wait(other.c, other.c->submitted, PATIENCE));
+    actor_close(&other);
+    close_both();
+}
+
+/** No cap is left. */
+static void expect_free(const struct tern_process *p)
+{
+    pthread_mutex_lock(&dev->lock);
+    assert_true(tern_list_empty(&dev->sched.caps) && !p->sched.cap);
+    pthread_mutex_unlock(&dev->lock);
+}
+
+/** The part that it has, and what it writes in a round, fall with each step; then it is stopped. */
+static void test_step_by_step(void **state)
+{
+    (void)state;
+    static const uint32_t steps[] = {0, 2, 4, 6, 7};
+    struct seen seen = {.n = 0};
+    const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = 4, .policy = TERN_MIGRATE_THROTTLE,
+                                               .progress = note, .stopping = stopping, .user = &seen};
+    struct tern_migrate_round first = {.number = 0}, last;
+    struct journey j;
+    uint64_t fence;
+    begin(&fence, true);
+    ok(tern_stream_write_memory(&j.stream));
+    ok(tern_migrate_live(&writer.p, 1, j.stream, &limits, &j.saving));
+    uint32_t step = 0;
+    for (uint32_t i = 0; i < seen.n; i++) {
+        step += step < 4 && seen.round[i].throttle == steps[step + 1];
+        assert_int_equal(seen.round[i].throttle, steps[step]);
+        expect_part(seen.ran[i], TERN_CAP_WHOLE - steps[step]);
+        first = step == 0 ? seen.round[i] : first;
+    }
+    last = seen.round[seen.n - 1];
+    assert_int_equal(step, 4);
+    assert_true(seen.n <= 2 * limits.rounds);
+    print_message("pages of a round: %llu, and %llu when it has an eighth\n", (unsigned long long)first.pages,
+                  (unsigned long long)last.pages);
+    assert_true(last.pages * 3 < first.pages); /* a quarter: what it had in the round before */
+    expect_free(writer.p);
+    struct tern_process *before = writer.p;
+    j.loading = loaded(there, j.stream, NULL);
+    actor_follow(&writer, j.loading, 0);
+    written = tern_loading_allocation(j.loading, 0, tern_allocation_address(written));
+    arrive(&j);
+    forget(before);
+    end(fence);
+}
+
+/** A stream that fails, a client that does not stop: it goes on here, and has all of its engine. Nothing else is on
+ *  the device: its time passes all the same while the work must not run. */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    static const int how[] = {0, -EBUSY};
+    uint64_t fence;
+    begin(&fence, false);
+    for (int k = 0; k < 2; k++) {
+        struct seen seen = {.cancel_at = 4, .cancel = how[k]};
+        const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = 3, .policy = TERN_MIGRATE_THROTTLE,
+                                                   .progress = note, .stopping = stopping, .user = &seen};
+        struct tern_saving *m;
+        struct tern_stream *s;
+        ok(tern_stream_write_memory(&s));
+        assert_int_equal(tern_migrate_live(&writer.p, 1, s, &limits, &m), how[k] ? how[k] : -EPIPE);
+        broken = false;
+        assert_true(seen.round[seen.n - 1].throttle >= 4);
+        tern_stream_close(s);
+        expect_free(writer.p);
+        measure();
+        expect_part(measure(), TERN_CAP_WHOLE);
+    }
+    end(fence);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step_by_step), cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests_name("migrate_throttle", tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Caps: processes that may have only a part of each engine, though it is idle then (scheduling.md, 10). */
+#include "floods.h"
+
+static struct tern_sched_cap cap;
+static struct tern_sched_partition other;
+
+/** Processes [first, first + n) have so many eighths from now on. */
+static void capped(int first, int n, uint32_t part)
+{
+    tern_sched_cap_begin(&m.sched, &cap, part);
+    for (int i = first; i < first + n; i++) {
+        tern_sched_cap_add(&m.sched, &cap, &procs[i]);
+    }
+}
+
+static uint64_t sum(int first, int n)
+{
+    uint64_t cycles = 0;
+    for (int i = first; i < first + n; i++) {
+        cycles += got(i);
+    }
+    return cycles;
+}
+
+static void setup_others(void)
+{
+    tern_sched_partition_init(&m.sched, &other, 100);
+}
+
+static const uint64_t lengths[] = {200, 3000, 400000};
+
+/** Nobody else wants the engines: they have the part of each that they may, however long their work is. */
+static void test_alone(void **state)
+{
+    (void)state;
+    for (uint32_t engines = 1; engines <= 3; engines += 2) {
+        for (uint32_t part = 1; part < TERN_CAP_WHOLE; part += 1 + part / 2) { /* 1, 2, 4, 7 */
+            for (int k = 0; k < 6; k++) {
+                const int n = k < 3 ? 6 : (int)engines;
+                restart(engines);
+                for (int i = 0; i < n; i++) {
+                    flood(i, i / 2, i % (int)engines, TERN_BAND_NORMAL, 100, lengths[k % 3]);
+                }
+                capped(0, 3, part);
+                run(20000000);
+                for (uint32_t e = 0; e < engines; e++) {
+                    uint64_t here = 0;
+                    for (int i = (int)e; i < n; i += (int)engines) {
+                        here += got(i);
+                    }
+                    near_ratio(here, 20000000, part / 8.0, 0.02);
+                    assert_true(m.queue[e].idle > 20000000u / 8 * (TERN_CAP_WHOLE - part) / 8 * 7);
+                }
+                tern_sched_cap_end(&m.sched, &cap);
+                finish(n);
+            }
+        }
+    }
+}
+
+/** Work that uses one engine after another has no more of all of them than of one; nor does a context that may go
+ *  anywhere. */
+static void test_one_after_another(void **state)
+{
+    (void)state;
+    for (int bound = 0; bound < 2; bound++) {
+        restart(4);
+        for (int i = 0; i < 4; i++) { /* it is looked at every 100 cycles */
+            client_init(&clients[i], &procs[0], bound ? i : TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 3000);
+        }
+        capped(0, 1, 2);
+        const uint64_t since = m.now;
+        for (int i = 0; m.now - since < 20000000; i = (i + 1) % 4) {
+            client_submit(&clients[i], 1);
+            while (!tern_list_empty(&clients[i].mock.sched.jobs)) {
+                run(100);
+            }
+        }
+        near_ratio(sum(0, 4), m.now - since, 0.25, 0.06);
+        tern_sched_cap_end(&m.sched, &cap);
+        finish(4);
+    }
+}
+
+/** Sleep earns nothing: of the time in which it wants the engine, work has its part. */
+static void test_sleep(void **state)
+{
+    (void)state;
+    restart(1);
+    client_init(&clients[0], &procs[0], 0, TERN_BAND_NORMAL, 100, 3000);
+    capped(0, 1, 2);
+    run(100000);
+    const uint64_t since = m.now;
+    uint64_t slept = 0;
+    while (m.now - since < 20000000) {
+        client_submit(&clients[0], 1);
+        while (!tern_list_empty(&clients[0].mock.sched.jobs)) {
+            run(100);
+        }
+        run(30000);
+        slept += 30000;
+    }
+    near_ratio(got(0), m.now - since - slept, 0.25, 0.06);
+    tern_sched_cap_end(&m.sched, &cap);
+    finish(1);
+}
+
+/** Others get what is free, of their partition or of another; and a share that is less than the cap is what it was. */
+static void others_get_the_rest(bool same, uint32_t part, uint64_t quantum)
+{
+    for (int band = 0; band < 4; band++) {
+        config.band[band].quantum = quantum;
+    }
+    restart(2);
+    setup_others();
+    for (int i = 0; i < 4; i++) { /* the others keep the engine for a quantum at a time */
+        procs[i].partition = i < 2 || same ? &m.sched.main : &other;
+        flood(i, i, i % 2, i < 2 || same ? TERN_BAND_FOCUS : TERN_BAND_NORMAL, 100, i < 2 ? 3000 : 20 * quantum);
+    }
+    capped(0, 2, part);
+    run(1000 * quantum);
+    const double share = part < 4 ? part / 8.0 : 0.5;
+    near_ratio(sum(0, 2), sum(0, 4), share, 0.02);
+    near_ratio(sum(2, 2), 2ull * 1000 * quantum, 1 - share, 0.02);
+    tern_sched_cap_end(&m.sched, &cap);
+    finish(4);
+}
+
+static void test_others_get_the_rest(void **state)
+{
+    (void)state;
+    for (uint32_t part = 1; part < TERN_CAP_WHOLE; part += 1 + part / 2) {
+        for (uint64_t quantum = QUANTUM; quantum <= 10 * QUANTUM; quantum *= 10) {
+            others_get_the_rest(false, part, quantum);
+            others_get_the_rest(true, part, quantum);
+        }
+    }
+}
+
+/** At no time have they had more than their part, a slice and what a wait of one quantum earns. */
+static void test_never_more(void **state)
+{
+    (void)state;
+    restart(1);
+    tern_sched_partition_init(&m.sched, &other, 900);
+    procs[1].partition = &other;
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 400000);
+    capped(0, 1, 4);
+    uint64_t got_at[512], at[512];
+    int n = 0;
+    for (; n < 512; n++) {
+        if (n % 64 == 32) { /* sometimes there is another */
+            flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
+        } else if (n % 64 == 48) {
+            clients[1].refill = 0;
+            run(20000);
+        }
+        at[n] = m.now;
+        got_at[n] = got(0);
+        run(70000);
+    }
+    const uint64_t slack = 3 * TERN_CAP_SLICE + 3000;
+    for (int i = 0; i < n; i++) {
+        for (int k = i + 1; k < n; k++) {
+            if (got_at[k] - got_at[i] > (at[k] - at[i]) / 2 + slack) {
+                fail_msg("%llu of %llu cycles", (unsigned long long)(got_at[k] - got_at[i]),
+                         (unsigned long long)(at[k] - at[i]));
+            }
+        }
+    }
+    tern_sched_cap_end(&m.sched, &cap);
+    finish(2);
+}
+
+/** Another part, and the end: from then on they have what they had before, and claim nothing of what they missed. */
+static void test_changes_and_ends(void **state)
+{
+    (void)state;
+    restart(1);
+    setup_others();
+    procs[1].partition = &other;
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 3000);
+    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
+    capped(0, 1, 1);
+    for (uint32_t part = 1; part < 4; part++) {
+        const uint64_t before = got(0);
+        tern_sched_cap_set(&cap, part);
+        run(2000 * QUANTUM);
+        near_ratio(got(0) - before, 2000 * QUANTUM, part / 8.0, 0.02);
+    }
+    tern_sched_cap_end(&m.sched, &cap);
+    const uint64_t a = got(0), c = got(1);
+    run(20 * QUANTUM);
+    assert_true(got(0) - a < 10 * QUANTUM + 2 * QUANTUM && got(1) - c < 10 * QUANTUM + 2 * QUANTUM);
+    run(1000 * QUANTUM);
+    near_ratio(got(0) - a, got(1) - c, 1, 0.02);
+    clients[1].refill = 0;
+    run(10 * QUANTUM);
+    const uint64_t idle = m.queue[0].idle;
+    run(100 * QUANTUM);
+    assert_int_equal(m.queue[0].idle, idle); /* alone: all of it */
+    finish(2);
+}
+
+/** What ran before, on and on, is not held against it. */
+static void test_begins(void **state)
+{
+    (void)state;
+    restart(1);
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 100 * MS);
+    run(50 * MS);
+    const uint64_t before = got(0), since = m.now;
+    capped(0, 1, 4);
+    run(8 * MS);
+    near_ratio(got(0) - before, m.now - since, 0.5, 0.02);
+    tern_sched_cap_end(&m.sched, &cap);
+    finish(1);
+}
+
+/** What is held by its cap is suspended, aborted and ended like all else; time passes only for what it holds. */
+static void test_held_work_ends(void **state)
+{
+    (void)state;
+    restart(1);
+    flood(0, 0, 0, TERN_BAND_NORMAL, 100, 400000);
+    flood(1, 1, 0, TERN_BAND_NORMAL, 100, 3000);
+    capped(0, 2, 1);
+    run(TERN_CAP_SLICE);
+    while (clients[0].mock.sched.inflight || clients[1].mock.sched.inflight) {
+        run(1000);
+    }
+    assert_int_equal(clients[0].mock.sched.state, TERN_SCHED_CAPPED);
+    assert_true(tern_sched_busy(&m.sched));
+    const uint64_t fence = tern_sched_context_suspend(&m.sched, &clients[0].mock.sched);
+    assert_true(tern_sched_context_suspended(&clients[0].mock.sched, fence));
+    clients[1].refill = 0;
+    procs[1].error = true;
+    tern_sched_abort(&m.sched, &procs[1]);
+    run_once();
+    assert_int_equal(clients[1].results[TERN_ABORTED], clients[1].submitted - clients[1].results[TERN_COMPLETED]);
+    assert_false(tern_sched_busy(&m.sched)); /* all that is left is suspended */
+    assert_true(tern_sched_deadline(&m.sched) > 100 * QUANTUM);
+    assert_true(tern_sched_context_resume(&m.sched, &clients[0].mock.sched, fence));
+    run(10);
+    assert_true(tern_sched_busy(&m.sched));
+    const uint64_t before = got(0);
+    run(4000000);
+    near_ratio(got(0) - before, 4000000, 1 / 8.0, 0.1);
+    clients[0].refill = 0;
+    drain(); /* under the cap */
+    tern_sched_cap_end(&m.sched, &cap);
+    assert_true(tern_list_empty(&m.sched.caps) && tern_list_empty(&procs[0].capped) && !procs[0].cap);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_alone, setup), cmocka_unit_test_setup(test_one_after_another, setup),
+        cmocka_unit_test_setup(test_sleep, setup),
+        cmocka_unit_test_setup(test_others_get_the_rest, setup), cmocka_unit_test_setup(test_never_more, setup),
+        cmocka_unit_test_setup(test_changes_and_ends, setup), cmocka_unit_test_setup(test_held_work_ends, setup),
+        cmocka_unit_test_setup(test_begins, setup),
+    };
+    return cmocka_run_group_tests_name("sched_cap", tests, NULL, NULL);
+}

@@ -3,53 +3,22 @@
 
     test_migrate_far.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
+import re
 import subprocess
+import time
 import unittest
 
-from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERN, Moving
+from far_moving import Far
+from moving import MIGRATE, MOVE_CLIENT, PATIENCE
 
 
-class Far(Moving):
-    def popen(self, args, env=None, **more):
-        p = subprocess.Popen(args, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             env={**self.plain, **(env or {})}, **more)
-        self.addCleanup(p.communicate)
-        self.addCleanup(p.kill)
-        return p
+def openssl(folder, *args):
+    subprocess.run(["openssl", *args], cwd=folder, check=True, capture_output=True)
 
-    @staticmethod
-    def moves(p):
-        """Waits until its programs have moved: false, they have not, and it ends."""
-        while (line := p.stdout.readline()) and "has moved" not in line:
-            pass
-        return bool(line)
 
-    def away(self, source, to, *args):
-        """A migration to another machine, in the foreground; it has moved when this returns."""
-        p = self.popen([MIGRATE, "--from", str(source.socket), "--to", to, "--foreground", *args])
-        if not self.moves(p):
-            p.wait(PATIENCE)
-            self.fail(f"{p.stderr.read()}: {source.said()}")
-        return p
-
-    @staticmethod
-    def pipe(target):
-        return f"exec:exec {MIGRATE} serve --to {target.socket}"
-
-    def ends(self, p, status=0):
-        self.assertEqual(p.wait(PATIENCE), status, p.stderr.read())
-
-    def all_end(self, daemons, empty):
-        for d in daemons:
-            self.settles(d, empty[d])
-            self.assertEqual(d.end(), 0, d.said())
-
-    def pair(self):
-        here, there = self.daemon("a"), self.daemon("b")
-        return here, there, {d: d.holds(TERN, d.environment) for d in (here, there)}
-
+class Programs(Far):
     def test_programs_go_on(self):
-        """Two of them, and their proxies are told apart; when they have ended, so have these."""
+        """Two of them; when they have ended, so have the proxies."""
         here, there, empty = self.pair()
         clients = [self.client(here, seed) for seed in (1, 2)]
         self.works(here, 2)
@@ -63,16 +32,10 @@ class Far(Moving):
         self.all_end((here, there), empty)
 
     def test_fences_callbacks_times_and_calls_follow(self):
-        """There and back, as often as between two ternd of a machine: each time through two proxies more."""
+        """There and back, as between two ternd of a machine: each time through two proxies more."""
         here, there, empty = self.pair()
-        all_ = here, there
-        p = self.popen([MOVE_CLIENT], {"TERND_SOCKET": str(here.socket)}, stdin=subprocess.PIPE)
-
-        def expect(line):
-            got = p.stdout.readline()
-            self.assertEqual(got, line + "\n", p.stderr.read() if not got else here.said())
-
-        expect("begins")
+        daemons = here, there
+        p, expect = self.mover(here)
         proxies = []
         for _ in range(4):
             print("m", file=p.stdin, flush=True)
@@ -85,8 +48,126 @@ class Far(Moving):
         self.assertEqual(p.returncode, 0, err)
         for proxy in proxies:
             self.ends(proxy)
-        self.all_end(all_, empty)
+        self.all_end(daemons, empty)
 
+    def test_they_move_on_within_the_other_machine(self):
+        here, there, empty = self.pair()
+        third = self.daemon("c")
+        empty[third] = self.holds(third)
+        p, expect = self.mover(here)
+        print("m", file=p.stdin, flush=True)
+        expect("ready")
+        proxy = self.away(here, self.pipe(there))
+        r = self.move(there, third)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.settles(there, empty[there])
+        self.assertEqual(there.end(), 0, there.said())  # nothing of it is needed: new calls go to the third
+        print("m", file=p.stdin, flush=True)
+        expect("done")
+        _, err = p.communicate("e\n", timeout=PATIENCE)
+        self.assertEqual(p.returncode, 0, err)
+        self.ends(proxy)
+        self.all_end((here, third), empty)
+
+    def test_a_program_that_is_killed(self):
+        here, there, empty = self.pair()
+        clients = [self.client(here, seed) for seed in (3, 4)]
+        self.works(here, 2)
+        p = self.away(here, self.pipe(there))
+        self.works(there, 2)
+        clients[0].kill()
+        self.works(there, 1)
+        self.end(clients[1])
+        self.ends(p)
+        self.all_end((here, there), empty)
+
+    def test_what_is_lost_is_as_a_ternd_that_has_died(self):
+        """The target's ternd is killed or ended, a proxy killed or ended: calls fail, and nothing waits or is left."""
+        for who in ("ternd", "ternd ends", "source", "source ends", "target"):
+            with self.subTest(who=who):
+                here, there, empty = self.pair()
+                client = self.client(here, 5)
+                self.works(here, 1)
+                wire, source, target = self.over(here, there)
+                self.assertTrue(self.moves(source), source.stderr)
+                self.works(there, 1)
+                if who == "ternd":
+                    there.kill()
+                elif who == "ternd ends":
+                    self.assertEqual(there.end(), 0, there.said())
+                elif who == "source ends":
+                    source.terminate()
+                else:
+                    (source if who == "source" else target).kill()
+                client.communicate(timeout=PATIENCE)
+                self.assertEqual(client.returncode, 1)
+                for p in (source, target):
+                    p.communicate(timeout=PATIENCE)
+                wire.end()
+                self.all_end((here,) if who.startswith("ternd") else (here, there), empty)
+
+    def test_a_target_that_cannot_take_it_says_so(self):
+        here, there = self.daemon("a"), self.daemon("b", "default,mem=64M")
+        before = self.holds(there)
+        client = self.client(here, 6)
+        self.works(here, 1)
+        for to, text in ((self.pipe(there), "lanes|warps"),
+                         (f"exec:exec {MIGRATE} serve --to {self.folder}/none", "none cannot be reached: No such file"),
+                         ("exec:cat", "no tern migrate serve"), ("exec:exit 3", "link to exec:exit 3 is lost"),
+                         ("fd:0", "no number of a connected")):
+            r = self.run_move(here, to)
+            self.assertEqual((r.returncode, "has moved" in r.stdout), (1, False), to)
+            self.assertRegex(r.stderr, text)
+            self.works(here, 1)
+            self.settles(there, before)
+        for args, text in (([], "--cert, --key and --ca"), (["--cert", "x"], "--cert, --key and --ca"),
+                           (["--cert", "x", "--key", "x", "--ca"], "a value is missing")):
+            r = self.run_move(here, "tls://localhost:1", *args)
+            self.assertEqual(r.returncode, 2)
+            self.assertIn(text, r.stderr)
+        self.end(client)
+        for d in (here, there):
+            self.assertEqual(d.end(), 0, d.said())
+
+    def test_over_tls_and_in_the_background(self):
+        """What it needs of a TCP port; and the command returns once the programs have moved."""
+        here, there, empty = self.pair()
+        openssl(self.folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key", "-out",
+                "cert")
+        openssl(self.folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                "2", "-subj", "/CN=other", "-keyout", "other.key", "-out", "other")
+        tls = ["--cert", f"{self.folder}/cert", "--key", f"{self.folder}/key", "--ca", f"{self.folder}/cert"]
+        serve = self.popen([MIGRATE, "serve", "--to", str(there.socket), "--listen", "127.0.0.1:0", *tls])
+        where = re.fullmatch(r"listening on (\S+)\n", serve.stderr.readline())[1]
+        client = self.client(here, 7)
+        self.works(here, 1)
+        r = self.run_move(here, f"tls://{where}", "--cert", f"{self.folder}/other", "--key",
+                          f"{self.folder}/other.key", "--ca", f"{self.folder}/cert")
+        self.assertEqual(r.returncode, 1)
+        self.works(here, 1)
+        for turn in range(2):  # it goes on to listen
+            another = self.client(here, 8 + turn)
+            self.works(here, 2 - turn)
+            r = self.run_move(here, f"tls://{where}", *tls)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn(f"{2 - turn} program", r.stdout)
+            self.works(there, 2)
+            self.end(another)
+        self.end(client)
+        self.settles(there, empty[there])
+        end = time.monotonic() + PATIENCE
+        while list(here.socket.parent.glob("sock.*.lock")):  # the last proxy has gone, too
+            if list(here.socket.parent.glob("sock.*.lock")) == [here.socket.with_name("sock.lock")]:
+                break
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        serve.terminate()
+        serve.wait(PATIENCE)
+        self.all_end((here, there), empty)
+
+
+del Far
 
 if __name__ == "__main__":
     unittest.main()

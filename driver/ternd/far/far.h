@@ -58,10 +58,12 @@ struct far_frame {
     uint64_t now;          /**< T: struct tern_wire_shared.now. */
 };
 
+enum far_side { FAR_SOURCE = 1, FAR_TARGET = 2 };
+
 struct far_hello {
     uint32_t magic, version, wire, spec;
     int32_t status;        /**< T: 0, or -errno and why. */
-    uint32_t reserved;
+    uint32_t side;         /**< enum far_side: whose this is. */
     char partition[64];    /**< S: which moves. */
     char text[256];
 };

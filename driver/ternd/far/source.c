@@ -134,6 +134,9 @@ static int receive_hello(struct far_source *a, const struct far_frame *f, const 
     }
     memcpy(&h, bytes, sizeof h);
     h.text[sizeof h.text - 1] = '\0';
+    if (h.side != FAR_TARGET) {
+        return tern_error(-EPROTO, "%s: what answers is no tern migrate serve", a->to);
+    }
     if (h.magic != FAR_MAGIC || h.version != FAR_VERSION || h.wire != TERN_WIRE_VERSION || h.spec != TERN_SPEC_HASH) {
         return tern_error(-EPROTO, "%s: it is of another version: both sides must have the same", a->to);
     }
@@ -233,7 +236,7 @@ static void take_frames(struct far_source *a)
 static int meet(struct far_source *a, const char *partition)
 {
     struct far_hello h = {.magic = FAR_MAGIC, .version = FAR_VERSION, .wire = TERN_WIRE_VERSION,
-                          .spec = TERN_SPEC_HASH};
+                          .spec = TERN_SPEC_HASH, .side = FAR_SOURCE};
     struct far_frame f;
     const uint8_t *bytes;
     int r = 0;

@@ -140,11 +140,11 @@ static int greet_ternd(struct far_target *b, const char partition[64])
 static void receive_hello(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
 {
     struct far_hello h = {0}, answer = {.magic = FAR_MAGIC, .version = FAR_VERSION, .wire = TERN_WIRE_VERSION,
-                                        .spec = TERN_SPEC_HASH};
+                                        .spec = TERN_SPEC_HASH, .side = FAR_TARGET};
     int r = f->type == FAR_HELLO && f->length == sizeof h ? 0 : -EPROTO;
     if (!r) {
         memcpy(&h, bytes, sizeof h);
-        r = h.magic == FAR_MAGIC ? 0 : -EPROTO;
+        r = h.magic == FAR_MAGIC && h.side == FAR_SOURCE ? 0 : -EPROTO;
     }
     if (r) {
         far_lose(&b->link, "what comes over it is not from tern migrate");

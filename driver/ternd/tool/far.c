@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * tern migrate to another machine, and tern migrate serve there: the links between their proxies (ternd/far/far.h). A
- * link is a socket whose other end a child has: a relay of TLS (relay.c), or a command.
+ * link is a socket whose other end a child has, a relay of TLS (relay.c) or a command; or one that was inherited.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 
 #define TLS "tls://"
 #define EXEC "exec:"
+#define FD "fd:"
 
 static bool begins(const char *text, const char *with)
 {
@@ -27,7 +29,7 @@ static bool begins(const char *text, const char *with)
 
 bool move_is_far(const char *to)
 {
-    return begins(to, TLS) || begins(to, EXEC);
+    return begins(to, TLS) || begins(to, EXEC) || begins(to, FD);
 }
 
 const char **move_tls_option(struct tls_options *o, const char *name)
@@ -132,6 +134,28 @@ static int link_exec(const char *command)
     return pair[0];
 }
 
+/** A socket that whoever started this has connected. */
+static int link_fd(const char *number)
+{
+    char *end;
+    int kind = 0;
+    socklen_t size = sizeof kind;
+    const long fd = strtol(number, &end, 10);
+    if (*number < '0' || *number > '9' || *end || fd > INT_MAX ||
+        getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &kind, &size) || kind != SOCK_STREAM) {
+        move_say(number, "that is no number of a connected stream socket");
+        return -1;
+    }
+    fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+    return (int)fd;
+}
+
+static int link_to(const struct move_options *o)
+{
+    return begins(o->to, TLS) ? link_tls(o) : begins(o->to, FD) ? link_fd(o->to + strlen(FD))
+                                                                : link_exec(o->to + strlen(EXEC));
+}
+
 /* ------------------------------------------------------------------ the source */
 
 struct show {
@@ -149,7 +173,7 @@ int move_far(const struct move_options *o, struct move_report *report, struct fa
 {
     static char why[512];
     struct show show = {.report = report, .lines = !o->json};
-    const int link = begins(o->to, TLS) ? link_tls(o) : link_exec(o->to + strlen(EXEC));
+    const int link = link_to(o);
     if (link < 0) {
         return FAILED;
     }

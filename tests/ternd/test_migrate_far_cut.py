@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The link between two proxies is cut at any byte, or what comes over it is not what it may be.
+
+    test_migrate_far_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
+"""
+import random
+import sys
+import time
+import unittest
+
+SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
+from far_moving import Far  # pylint: disable=wrong-import-position
+from far_wire import FROM_SOURCE, FROM_TARGET, HEAD, START  # pylint: disable=wrong-import-position
+from moving import PATIENCE  # pylint: disable=wrong-import-position
+
+BEFORE, AFTER, FORGERIES = 4, 4, 16
+STREAM, DESCRIPTOR, SUBMISSIONS, REQUEST, OPENED, COMPLETIONS, REPLY = 3, 5, 7, 9, 13, 14, 15
+OF_SOURCE, OF_TARGET = (START, SUBMISSIONS, REQUEST, DESCRIPTOR), (COMPLETIONS, REPLY, OPENED)
+
+
+class Cut(Far):
+    def both_end(self, source, target):
+        """The proxies, by themselves: their exit statuses and messages."""
+        said = [p.communicate(timeout=PATIENCE)[1] for p in (source, target)]
+        return source.returncode, target.returncode, said
+
+    def test_before_the_programs_are_the_target_s(self):
+        """They go on where they are, and the target has nothing of them."""
+        rng = random.Random(SEED)
+        here, there, empty = self.pair()
+        client = self.client(here, 1)
+        self.works(here, 1)
+        wire, source, target = self.over(here, there)
+        self.assertTrue(self.moves(source))
+        whole = wire.begun
+        client.kill()
+        self.both_end(source, target)
+        wire.end()
+        client = self.client(here, 2)
+        for i in range(BEFORE):
+            self.works(here, 1, 1)
+            # of the source any byte; of the target those of its hello and READY
+            cut = {FROM_TARGET: rng.randrange(1, 400)} if i % 2 else {FROM_SOURCE: rng.randrange(1, whole)}
+            what = f"{cut} of {whole}, seed {SEED}"
+            wire, source, target = self.over(here, there, cut=cut)
+            self.assertFalse(self.moves(source), what)
+            a, b, said = self.both_end(source, target)
+            wire.end()
+            self.assertEqual((a, b), (1, 1), f"{what}: {said}")
+            self.assertIn("the link to fd:", said[0], what)
+            self.works(here, 1, 1)
+            self.settles(there, empty[there])
+        self.end(client)
+        self.all_end((here, there), empty)
+
+    def test_go_that_is_lost(self):
+        """The source's proxy has the programs, and the target never hears of it: they find ternd gone."""
+        here, there, empty = self.pair()
+        client = self.client(here, 3)
+        self.works(here, 1)
+        wire, source, target = self.over(here, there, change=lambda way, kind, frame: b"" if kind in (
+            STREAM, START) and wire.begun is not None and way == FROM_SOURCE else frame)
+        self.moves(source)
+        wire.end()
+        client.communicate(timeout=PATIENCE)
+        self.assertEqual(client.returncode, 1)
+        a, b, said = self.both_end(source, target)
+        self.assertEqual((a, b), (1, 1), said)
+        self.all_end((here, there), empty)
+
+    def test_after(self):
+        """At a random moment while three programs work: each finds ternd gone."""
+        rng = random.Random(SEED)
+        for i in range(AFTER):
+            here, there, empty = self.pair()
+            clients = [self.client(here, 10 * i + k) for k in range(2)]
+            mover, expect = self.mover(here)
+            print("m", file=mover.stdin, flush=True)
+            expect("ready")  # and waits for a fence, in a thread
+            wire, source, target = self.over(here, there)
+            self.assertTrue(self.moves(source))
+            time.sleep(rng.random() / 2)
+            wire.end()
+            for p in clients:
+                p.communicate(timeout=PATIENCE)
+                self.assertEqual(p.returncode, 1, f"seed {SEED}, time {i}")
+            print("m", file=mover.stdin, flush=True)
+            mover.communicate(timeout=PATIENCE)
+            self.assertNotEqual(mover.returncode, 0)
+            a, b, said = self.both_end(source, target)
+            self.assertEqual((a, b), (1, 1), said)
+            self.all_end((here, there), empty)
+
+    def forge(self, rng, kinds):
+        """Changes a frame of these kinds: its head, or the first words behind it."""
+        state = {"left": rng.randrange(1, 6), "done": None}
+
+        def change(_, kind, frame):
+            if kind not in kinds or state["done"]:
+                return frame
+            state["left"] -= 1
+            if state["left"] > 0:
+                return frame
+            out = bytearray(frame)
+            word = rng.choice([w for w in range(0, min(len(frame), HEAD.size + 32), 4)])
+            value = rng.choice((0, 1, 0xff, 0x7fffffff, 0xffffffff, rng.randrange(1 << 32)))
+            out[word:word + 4] = value.to_bytes(4, "little")
+            state["done"] = f"word {word // 4} of a frame of type {kind} is {value}"
+            return bytes(out)
+
+        return change, state
+
+    def test_forged(self):
+        """Whatever the two make of it: they end by themselves and with a status, and nothing is left."""
+        rng = random.Random(SEED)
+        here, there, empty = self.pair()
+        lost = 0
+        for i in range(FORGERIES):
+            clients = [self.client(here, 2 * i + k) for k in range(2)]
+            self.works(here, 2, 1)
+            change, state = self.forge(rng, OF_TARGET if i % 2 else OF_SOURCE)
+            wire, source, target = self.over(here, there, change=change)
+            moved = self.moves(source)
+            end = time.monotonic() + 5
+            while moved and not state["done"] and time.monotonic() < end:
+                time.sleep(0.01)
+            for p in clients:
+                p.kill()
+            a, b, said = self.both_end(source, target)
+            wire.end()
+            what = f"{state['done']}, seed {SEED}: {said}"
+            self.assertIn(a, (0, 1), what)
+            self.assertIn(b, (0, 1), what)
+            lost += a or b
+            for d in (here, there):
+                self.assertTrue(d.listens, f"{what}: {d.said()}")
+                self.settles(d, empty[d])
+        self.assertGreater(lost, 0)
+        self.all_end((here, there), empty)
+
+
+del Far
+
+if __name__ == "__main__":
+    unittest.main()

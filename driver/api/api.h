@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions of tern.h as a table, of which there are two: of the driver in this process (os/), and of a client of
- * ternd (client/). A handle of either begins with a pointer to its table, so a program needs not know which it has.
+ * The functions of tern.h and tern_checkpoint.h as a table, of which there are two: of the driver in this process
+ * (os/), and of a client of ternd (client/). A handle of either begins with a pointer to its table, so a program needs
+ * not know which it has.
  *
  * The list is what api.c makes the public functions of, and each side its table; a function that one side lacks does
- * not link. Not in it: tern_device_open, which chooses, and tern_last_error, which both share.
+ * not link. Not in it: tern_device_open, which chooses, tern_last_error, which both share, and those of a checkpoint
+ * that was loaded, which is of a device in this process.
  *
  * CALL(type, name, (parameters), handle, (arguments)); END: the same, for one that ignores a handle that is NULL.
  */
@@ -12,6 +14,7 @@
 #define TERN_API_API_H
 
 #include "tern/tern.h"
+#include "tern/tern_checkpoint.h"
 
 #define TERN_API_FUNCTIONS(CALL, END) \
     CALL(int, device_close, (struct tern_device *dev), dev, (dev)) \
@@ -21,6 +24,9 @@
     CALL(uint64_t, device_time_seen, (const struct tern_device *dev), dev, (dev)) \
     CALL(int, device_counters, (struct tern_device *dev, uint32_t engine, struct tern_engine_counters *out), \
          dev, (dev, engine, out)) \
+    CALL(int, checkpoint_save, (struct tern_device *dev, const char *file), dev, (dev, file)) \
+    CALL(int, checkpoint_load, (struct tern_device *dev, const char *file, struct tern_checkpoint **out), \
+         dev, (dev, file, out)) \
     CALL(int, process_create, (struct tern_device *dev, const char *name, struct tern_process **out), \
          dev, (dev, name, out)) \
     CALL(int, process_create_in, (struct tern_device *dev, const char *partition, const char *name, \

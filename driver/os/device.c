@@ -9,6 +9,7 @@
 #include "base/children.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "os/migrate/autosave.h"
 #include "os/proc/inherit.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
@@ -291,6 +292,7 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
     }
     dev->api = &tern_os_api;
     dev->policy = *policy;
+    dev->hold.at = TERN_HOLD_NEVER;
     tern_list_init(&dev->processes);
     tern_list_init(&dev->users);
     tern_list_init(&dev->partitions);
@@ -330,7 +332,13 @@ int tern_device_open_hal(struct tern_hal *hal, const struct tern_policy *policy,
         goto fail;
     }
     r = clean_engines(dev);
-    r = r ? r : tern_inherit_watch(dev);
+    r = r ? r : tern_autosave_open(dev);
+    if (!r) {
+        r = tern_inherit_watch(dev);
+        if (r) {
+            tern_autosave_close(dev);
+        }
+    }
     if (r) {
         tern_pump_stop(dev);
         goto fail;
@@ -380,6 +388,7 @@ int tern_os_device_close(struct tern_device *dev)
         return r;
     }
     tern_fork_forget(&dev->fork);
+    tern_autosave_close(dev);
     tern_pager_stop(dev);
     tern_pump_stop(dev);
     tern_observer_close(dev);

@@ -98,6 +98,9 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk
         struct tern_process *proc = TERN_PROCESS_OF(chunk->context->process);
         proc->began = proc->began || !proc->paged ? proc->began : dev->sched.now + 1;
     }
+    if (chunk->job->alone) {
+        tern_hold_begins(dev, chunk);
+    }
     r = tern_kmd_submit(&dev->kmd, engine, &entry);
     return r == -EAGAIN ? tern_error(r, "engine %u does not take a buffer, though there should be room", engine) : r;
 }

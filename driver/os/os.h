@@ -22,6 +22,7 @@
 #include "os/mem/pages.h"
 #include "os/mem/residency.h"
 #include "os/part/partition.h"
+#include "os/proc/hold.h"
 #include "os/sched/policy.h"
 #include "os/sched/sched.h"
 #include "os/service.h"
@@ -74,6 +75,9 @@ struct tern_device {
     uint64_t next_memory;
     struct tern_list completion_queues;
     struct tern_fork fork;
+    struct tern_hold hold;
+    struct tern_autosave *autosave; /**< NULL: TERN_CHECKPOINT names no file. */
+    bool saving;                    /**< A checkpoint of its processes is being written. */
     struct tern_observer *observer; /**< Trace and statistics; NULL: neither is on. */
     bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
     bool driven;  /**< A thread of ternd does the device thread's rounds, which sleeps meanwhile (pump.c). */
@@ -104,6 +108,7 @@ struct tern_process {
     atomic_bool killed; /**< tern_process_kill has begun, */
     bool gone;          /**< and has ended: the device knows nothing of it any more. Its objects are memory only. */
     bool suspended;
+    bool held;          /**< Suspended by hold.c, and not by its owner. */
     uint32_t retiring, paging_engine, paging_out;
     /* Residency (residency.h) */
     uint32_t movable;   /**< Pages of its allocations that may be evicted and are not pinned, wherever they are. */
@@ -246,6 +251,8 @@ void tern_context_free(struct tern_context *c);
 /* suspend.c; with dev->lock held */
 /** A new context of a process that may be suspended. */
 void tern_suspend_new(struct tern_context *c);
+/** Each of its contexts is to stop, which takes engines a while. */
+void tern_suspend_begin(struct tern_process *proc);
 
 /* kill.c; with dev->lock held */
 /** A call that makes something for the process, and lets go of the lock meanwhile, begins: 0, or -EIO; and ends. */

@@ -81,6 +81,8 @@ static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
     int r = 0;
     left = left < limit ? left : limit;
     left = left < LOOK_CYCLES ? left : LOOK_CYCLES;
+    limit = tern_hold_left(dev, now);
+    left = left < limit ? left : limit;
     left = left ? left : 1;
     for (uint64_t n; !r && left && !dev->kick; left -= n) {
         n = at_once(dev, left, *step_cycles);
@@ -197,9 +199,11 @@ static void run_sched(struct tern_device *dev)
 static bool look(struct tern_device *dev)
 {
     dev->kick = false;
+    tern_hold_look(dev);
     if (!dev->lost && tern_sched_pending(&dev->sched)) {
         run_sched(dev);
     }
+    tern_hold_look(dev); /* a buffer that it is for may have begun */
     const bool more = deliver(dev) || dev->kick;
     if (dev->frees_waiters) {
         pthread_cond_broadcast(&dev->changed);

@@ -7,8 +7,10 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
+int cmd_checkpoint(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_partition(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);

@@ -128,7 +128,7 @@ void external_list(FILE *out, bool (*skip)(const char *name))
         if (!skip(name) && page_path(name, path)) {
             summary(path, text, sizeof text);
             const bool there = program_path(name, path) && access(path, X_OK) == 0;
-            fprintf(out, "  %-9s %s%s\n", name, text, there ? "" : " (not built)");
+            fprintf(out, "  %-10s %s%s\n", name, text, there ? "" : " (not built)");
         }
         free(found[i]);
     }

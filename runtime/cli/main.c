@@ -15,8 +15,10 @@ static const struct {
     command_fn *run;
     const char *summary;
 } commands[] = {
+    {"checkpoint", cmd_checkpoint, "run a program and save what it has on the device"},
     {"info", cmd_info, "what the device is"},
     {"partition", cmd_partition, "parts of a device with memory and a share of their own"},
+    {"restore", cmd_restore, "let the work of a checkpoint go on"},
     {"run", cmd_run, "run a kernel of an OpenCL C file"},
     {"top", cmd_top, "show what engines and contexts do, live"},
     {"trace", cmd_trace, "run a program and record what the scheduler does"},
@@ -41,7 +43,7 @@ static void help(FILE *out)
 {
     fprintf(out, "usage: tern <command> [options]\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     }
     external_list(out, is_here);
     fprintf(out, "\ntern <command> --help says more, tern help <command> all; tern --version [--json] prints "

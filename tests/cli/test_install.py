@@ -227,7 +227,7 @@ class Driver(cli.Case):
                                check=True).stdout
         offered = {line.split()[-1] for line in names.splitlines() if " A " not in line}
         declared = set()
-        for header in "tern.h", "tern_spec.h":
+        for header in "tern.h", "tern_checkpoint.h", "tern_spec.h":
             text = re.sub(r"/\*.*?\*/", "", (self.prefix / "include" / "tern" / header).read_text(), flags=re.S)
             declared |= set(re.findall(r"^(?:TERN_API )?(?:const )?\w+ \*?(tern_\w+)\(", text, flags=re.M))
             declared |= set(re.findall(r"^(?:TERN_API )?(?:const )?(?:struct |enum )\w+ \*?(tern_\w+)\(", text,
@@ -236,7 +236,7 @@ class Driver(cli.Case):
         self.assertIn("tern_device_open@@TERN_0", offered)
 
     def test_headers_in_cpp(self):
-        self.file("app.cpp", "#include <tern/tern.h>\nint main() { return tern_last_error() == nullptr; }\n")
+        self.file("app.cpp", "#include <tern/tern_checkpoint.h>\nint main() { return tern_last_error() == nullptr; }\n")
         subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "app.cpp", "-o", "app",
                         *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)

@@ -184,8 +184,8 @@ class Programs(Case):
 
         self.assertEqual(run("hello").stdout, "hello\n")
         listed = run("help").stdout
-        self.assertIn("  hello     say hello\n", listed)
-        self.assertIn("  absent    not be there (not built)\n", listed)
+        self.assertIn("  hello      say hello\n", listed)
+        self.assertIn("  absent     not be there (not built)\n", listed)
         missing = run("absent")
         self.assertEqual((missing.returncode, missing.stdout), (1, ""))
         self.assertIn("lib/tern/tern-absent: No such file or directory: this part of Tern was not built",

@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "base/completions.h"
+#include "tern/tern_checkpoint.h"
 
 /** One of everything, with work that is queued behind a fence that nobody has signalled. */
 struct all {
@@ -19,7 +20,22 @@ struct all {
     struct tern_fence *f;
     struct tern_completion_queue *q;
     uint64_t last;
+    struct tern_checkpoint *k; /* of all that; NULL through a ternd, which has none */
 };
+
+/** What the device has, saved and loaded beside it. */
+static struct tern_checkpoint *loaded_again(void)
+{
+    struct tern_checkpoint *k;
+    char folder[] = "/tmp/tern-fork-XXXXXX", file[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/file", folder);
+    ok(tern_checkpoint_save(dev, file));
+    ok(tern_checkpoint_load(dev, file, &k));
+    ok(unlink(file));
+    ok(rmdir(folder));
+    return k;
+}
 
 static struct all make_all(void)
 {
@@ -32,11 +48,15 @@ static struct all make_all(void)
     work_wait(&b, tern_fence_address(o.f), 1);
     work_fill(&b, tern_allocation_address(o.a), 65536, 0x5a);
     ok(tern_submit(o.c, b.w, b.size, "held", &o.last));
+    o.k = getenv("TERND_SOCKET") ? NULL : loaded_again();
     return o;
 }
 
 static void finish_all(struct all *o)
 {
+    if (o->k) {
+        ok(tern_checkpoint_close(o->k));
+    }
     ok(tern_fence_signal(o->f, 1));
     ok(tern_wait(o->c, o->last, -1));
     expect_bytes(o->a, 0, 65536, 0x5a);
@@ -76,6 +96,22 @@ static void refused(int r, const char *what)
     }
 }
 
+static void call_checkpoint(struct tern_checkpoint *k)
+{
+    struct tern_checkpoint_process p = {.size = sizeof p};
+    struct tern_checkpoint_context c = {.size = sizeof c};
+    struct tern_checkpoint_memory m = {.size = sizeof m};
+    enum tern_checkpoint_end end;
+    char byte;
+    REFUSED(tern_checkpoint_process(k, 0, &p));
+    REFUSED(tern_checkpoint_context(k, 0, 0, &c));
+    REFUSED(tern_checkpoint_memory(k, 0, 0, &m));
+    REFUSED(tern_checkpoint_read(k, 0, 0, 0, &byte, 1));
+    REFUSED(tern_checkpoint_start(k, 0));
+    REFUSED(tern_checkpoint_wait(k, -1, &end));
+    REFUSED(tern_checkpoint_close(k));
+}
+
 static void call_everything(struct all *o)
 {
     struct tern_context_desc desc = {.size = sizeof desc, .engine = -1};
@@ -87,6 +123,7 @@ static void call_everything(struct all *o)
     struct tern_allocation *a = NULL;
     struct tern_fence *f = NULL;
     struct tern_completion_queue *q = NULL;
+    struct tern_checkpoint *k = NULL;
     struct tern_completion done = {.size = sizeof done};
     struct tern_fault fault = {.size = sizeof fault};
     uint64_t value = 0;
@@ -113,6 +150,11 @@ static void call_everything(struct all *o)
     REFUSED(tern_partition_set_share(dev, "child", 1));
     REFUSED(tern_partition_destroy(dev, "child"));
     REFUSED(tern_partition_list(dev, NULL, 0));
+    REFUSED(tern_checkpoint_save(dev, "/nowhere"));
+    REFUSED(tern_checkpoint_load(dev, "/nowhere", &k));
+    if (o->k) {
+        call_checkpoint(o->k);
+    }
     REFUSED(tern_process_status(o->p, &fault));
     REFUSED(tern_allocation_create(o->p, 4096, TERN_MEM_READ, 0, &a));
     REFUSED(tern_allocation_read(o->a, 0, &value, sizeof value));
@@ -151,7 +193,7 @@ static void call_everything(struct all *o)
     REFUSED(tern_process_kill(o->p));
     REFUSED(tern_process_destroy(o->p));
     REFUSED(tern_device_close(dev));
-    if (p || c || a || f || q) {
+    if (p || c || a || f || q || k) {
         _exit(4);
     }
 }

@@ -17,7 +17,7 @@ static int hold(struct tern_saving *m, struct tern_process *proc)
     const int killed = proc->killed ? tern_process_check(proc) : 0;
     if (!killed) {
         proc->making++;
-        m->saved[m->n++] = (struct tern_saved){proc, proc->suspended};
+        m->saved[m->n++] = (struct tern_saved){proc, proc->suspended && !proc->held};
     }
     pthread_mutex_unlock(&m->dev->lock);
     return killed;

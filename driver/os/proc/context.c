@@ -270,6 +270,7 @@ static int submit(struct tern_context *c, struct tern_job *job, bool quiet, uint
         if (fence) {
             *fence = job->fence;
         }
+        tern_hold_submitted(dev, c, job);
         tern_sched_submit(&dev->sched, &c->sched, job);
         tern_device_note(dev);
     }

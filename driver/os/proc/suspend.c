@@ -25,6 +25,16 @@ void tern_suspend_new(struct tern_context *c)
     }
 }
 
+void tern_suspend_begin(struct tern_process *proc)
+{
+    proc->suspended = true;
+    TERN_LIST_EACH(node, &proc->contexts)
+    {
+        tern_suspend_new(TERN_LIST_ENTRY(node, struct tern_context, node));
+    }
+    tern_device_kick(proc->dev);
+}
+
 static int check(struct tern_process *proc)
 {
     return proc->killed || proc->dev->lost ? tern_process_check(proc) : 0;
@@ -39,12 +49,7 @@ int tern_os_process_suspend(struct tern_process *proc)
     pthread_mutex_lock(&dev->lock);
     int r = check(proc);
     if (!r && !proc->suspended) {
-        proc->suspended = true;
-        TERN_LIST_EACH(node, &proc->contexts)
-        {
-            tern_suspend_new(TERN_LIST_ENTRY(node, struct tern_context, node));
-        }
-        tern_device_kick(dev);
+        tern_suspend_begin(proc);
     }
     proc->making++; /* it is not killed to its end under the feet of this */
     while (!r && proc->suspended && on_engines(proc)) {
@@ -67,7 +72,7 @@ int tern_os_process_resume(struct tern_process *proc)
     pthread_mutex_lock(&dev->lock);
     const int r = check(proc);
     if (!r && proc->suspended) {
-        proc->suspended = false;
+        proc->suspended = proc->held = false;
         TERN_LIST_EACH(node, &proc->contexts)
         {
             struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);

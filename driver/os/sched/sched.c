@@ -256,6 +256,13 @@ static int dispatch(struct tern_sched *s, uint32_t engine, struct tern_sched_con
     return r ? r : tern_sched_update(s, c);
 }
 
+/** Its next chunk waits until the engine has nothing else. */
+static bool waits_alone(const struct tern_sched_context *c)
+{
+    const struct tern_job *job = c->alone && !c->requeued_count ? tern_sched_next_job(c) : NULL;
+    return job && job->alone;
+}
+
 /** Dispatches one chunk to an engine that has fewer than `depth`, if there is one. more: something has changed. */
 static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool *more)
 {
@@ -265,6 +272,9 @@ static int fill_one(struct tern_sched *s, uint32_t engine, uint32_t depth, bool 
     }
     *more = tern_sched_balance(s, engine) || *more;
     struct tern_sched_context *c = tern_bands_pick(s, engine);
+    if (c && e->n && waits_alone(c)) {
+        return 0;
+    }
     *more = c || *more;
     return c ? dispatch(s, engine, c) : 0;
 }

@@ -272,6 +272,7 @@ struct tern_sched_context {
     uint32_t base_band, band;   /**< Its own; the highest of that and of those of the contexts that wait for it. */
     enum tern_sched_state state;
     bool live, moved;           /**< moved: to this engine, and has not run here. */
+    bool alone;                 /**< The caller's: it has a job that is. */
     bool suspended;
     uint64_t suspend_fence;     /**< Of the last suspension (P8). */
     struct tern_fair_entity entity;
@@ -297,6 +298,7 @@ struct tern_job {
     uint32_t size, sent; /**< Bytes; sent: already split into chunks. */
     bool begun, null;    /**< null: the caller's (C10). */
     enum tern_result result;
+    bool alone;          /**< The caller's: its first chunk begins in an empty HW queue, so at once. */
     uint32_t engine;     /**< Where it ended. */
     uint64_t submitted, begin, end, cycles;
     uint64_t fence, seq; /**< The caller's: fence id in the context, order in the process; */

@@ -48,7 +48,11 @@ static bool sane(struct tern_stats *s)
         s->context[i].name[sizeof s->context[i].name - 1] = '\0';
         s->context[i].process_name[sizeof s->context[i].process_name - 1] = '\0';
     }
-    return s->engines <= TERN_STATS_ENGINES && s->listed <= TERN_STATS_CONTEXTS;
+    for (unsigned i = 0; i < TERN_STATS_PARTITIONS; i++) {
+        s->partition[i].name[sizeof s->partition[i].name - 1] = '\0';
+    }
+    return s->engines <= TERN_STATS_ENGINES && s->listed <= TERN_STATS_CONTEXTS &&
+           s->listed_partitions <= TERN_STATS_PARTITIONS;
 }
 
 static enum found read_fd(int fd, struct tern_stats *out)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const bands[] = {"idle", "normal", "focus", "realtime"};
-static const char *const states[] = {"idle", "waiting", "queued", "held", "running", "paging"};
+static const char *const states[] = {"idle", "waiting", "queued", "held", "running", "paging", "slowed"};
 #define NAME(names, i) ((i) < sizeof(names) / sizeof(names)[0] ? (names)[i] : "?")
 
 /** A device as it is, and as it was. */
@@ -70,6 +70,25 @@ static unsigned rows_of(const struct pair *p, struct row rows[TERN_STATS_CONTEXT
     return p->now->listed;
 }
 
+/** Cycles of a partition in the time that passed. One that was made anew under the name of another began at 0. */
+static uint64_t partition_ran(const struct pair *p, const struct tern_stats_partition *q)
+{
+    for (uint32_t i = 0; p->before && i < p->before->listed_partitions; i++) {
+        const struct tern_stats_partition *old = &p->before->partition[i];
+        if (strcmp(old->name, q->name) == 0 && old->cycles <= q->cycles) {
+            return q->cycles - old->cycles;
+        }
+    }
+    return q->cycles;
+}
+
+/** Of the time of all engines. */
+static double partition_percent(const struct pair *p, const struct tern_stats_partition *q)
+{
+    const double u = percent(partition_ran(p, q), p->passed * p->now->engines);
+    return u > 100.0 ? 100.0 : u;
+}
+
 /* ------------------------------------------------------------------ text */
 
 static void text_engines(const struct pair *p, void (*line)(void *user, bool head, const char *text), void *user)
@@ -81,6 +100,23 @@ static void text_engines(const struct pair *p, void (*line)(void *user, bool hea
         snprintf(context, sizeof context, " (context %u)", g->context);
         snprintf(text, sizeof text, "  %6u  %6.1f  %8u  %9" PRIu64 "  %6" PRIu64 "  %s%s", e, engine_percent(p, e),
                  g->depth, g->preemptions, g->resets, g->label, g->context ? context : "");
+        line(user, false, text);
+    }
+}
+
+static void text_partitions(const struct pair *p, void (*line)(void *user, bool head, const char *text), void *user)
+{
+    char text[200];
+    line(user, true, "  PARTITION                SHARE  ENGINES %       CYCLES  FREE MIB   OF MIB  PROCESSES");
+    for (uint32_t i = 0; i < p->now->listed_partitions; i++) {
+        const struct tern_stats_partition *q = &p->now->partition[i];
+        snprintf(text, sizeof text, "  %-23s  %5u  %9.1f  %11" PRIu64 "  %8.1f %8.1f  %9u", q->name, q->share,
+                 partition_percent(p, q), q->cycles, (double)q->memory_free / 1048576,
+                 (double)q->memory_bytes / 1048576, q->processes);
+        line(user, false, text);
+    }
+    if (p->now->partitions > p->now->listed_partitions) {
+        snprintf(text, sizeof text, "  and %u partitions more", p->now->partitions - p->now->listed_partitions);
         line(user, false, text);
     }
 }
@@ -121,6 +157,9 @@ void top_view_text(const struct top_view *v, void (*line)(void *user, bool head,
                  s->contexts == 1 ? "" : "s");
         line(user, true, text);
         text_engines(&p, line, user);
+        if (s->partitions > 1) {
+            text_partitions(&p, line, user);
+        }
         if (s->contexts) {
             text_contexts(&p, line, user);
         }
@@ -155,6 +194,27 @@ static void json_engines(const struct pair *p, cJSON *list)
     }
 }
 
+static void json_partitions(const struct pair *p, cJSON *list)
+{
+    for (uint32_t i = 0; i < p->now->listed_partitions; i++) {
+        const struct tern_stats_partition *q = &p->now->partition[i];
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "name", q->name);
+        cJSON_AddNumberToObject(o, "share", q->share);
+        cJSON_AddNumberToObject(o, "run_percent", (double)(long)(partition_percent(p, q) * 100 + 0.5) / 100);
+        cJSON_AddNumberToObject(o, "cycles", (double)q->cycles);
+        cJSON_AddNumberToObject(o, "memory_bytes", (double)q->memory_bytes);
+        cJSON_AddNumberToObject(o, "memory_free", (double)q->memory_free);
+        cJSON_AddNumberToObject(o, "processes", q->processes);
+        cJSON_AddItemToArray(list, o);
+    }
+}
+
+static const char *partition_of(const struct tern_stats *s, const struct tern_stats_context *c)
+{
+    return c->partition < s->listed_partitions ? s->partition[c->partition].name : "?";
+}
+
 static void json_contexts(const struct pair *p, cJSON *list)
 {
     static struct row rows[TERN_STATS_CONTEXTS];
@@ -166,6 +226,7 @@ static void json_contexts(const struct pair *p, cJSON *list)
         cJSON_AddStringToObject(o, "name", c->name);
         cJSON_AddNumberToObject(o, "process", c->process);
         cJSON_AddStringToObject(o, "process_name", c->process_name);
+        cJSON_AddStringToObject(o, "partition", partition_of(p->now, c));
         cJSON_AddNumberToObject(o, "engine", c->engine);
         cJSON_AddStringToObject(o, "band", NAME(bands, c->band));
         cJSON_AddNumberToObject(o, "weight", c->weight);
@@ -205,7 +266,9 @@ cJSON *top_view_json(const struct top_view *v)
         cJSON_AddNumberToObject(d, "evicted_bytes", (double)p.now->evicted_bytes);
         cJSON_AddNumberToObject(d, "processes", p.now->processes);
         cJSON_AddNumberToObject(d, "contexts_alive", p.now->contexts);
+        cJSON_AddNumberToObject(d, "partitions_alive", p.now->partitions);
         json_engines(&p, cJSON_AddArrayToObject(d, "engines"));
+        json_partitions(&p, cJSON_AddArrayToObject(d, "partitions"));
         json_contexts(&p, cJSON_AddArrayToObject(d, "contexts"));
         cJSON_AddItemToArray(devices, d);
     }

@@ -221,6 +221,7 @@ static void test_what_is_no_statistics(void **state)
         {offsetof(struct tern_stats, sequence), 1, sizeof s, 0}, /* for ever in the middle of writing */
         {offsetof(struct tern_stats, engines), TERN_STATS_ENGINES + 1, sizeof s, 0},
         {offsetof(struct tern_stats, listed), TERN_STATS_CONTEXTS + 1, sizeof s, 0},
+        {offsetof(struct tern_stats, listed_partitions), TERN_STATS_PARTITIONS + 1, sizeof s, 0},
         {offsetof(struct tern_stats, pid), 0x3fffffff, sizeof s, 0}, /* nobody */
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -67,6 +67,9 @@ class Top(Case):
         self.assertEqual(d["contexts_alive"], len(d["contexts"]))
         self.assertTrue(0 < d["memory_free"] < d["memory_bytes"])
         self.assertEqual([e["engine"] for e in d["engines"]], [0, 1])
+        self.assertEqual(([p["name"] for p in d["partitions"]], d["partitions_alive"]), (["default"], 1))
+        self.assertEqual({c["partition"] for c in d["contexts"]}, {"default"})
+        self.assertEqual(d["partitions"][0]["memory_free"], d["memory_free"])
         for e in d["engines"]:
             self.assertGreater(e["busy"], 0)
             self.assertTrue(0 < e["busy_percent"] <= 100)

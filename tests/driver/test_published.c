@@ -138,12 +138,70 @@ static void test_free_memory(void **state)
     ok(tern_process_destroy(p));
 }
 
+/* --------------------------------------------------------------- partitions */
+
+static uint32_t share_wanted, partitions_wanted;
+
+static bool as_made(void)
+{
+    const struct tern_stats_partition *p = &published.partition[1];
+    return published.partitions == partitions_wanted && published.listed_partitions == partitions_wanted &&
+           !strcmp(published.partition[0].name, "default") &&
+           (partitions_wanted < 2 || (!strcmp(p->name, "part") && p->share == share_wanted));
+}
+
+static uint64_t cycles_wanted;
+
+static bool as_run(void)
+{
+    const struct tern_stats_partition *p = &published.partition[1];
+    return p->cycles == cycles_wanted && p->processes == 1 && published.contexts == 1 &&
+           published.context[0].partition == 1 && p->memory_bytes == 4u << 20 && p->memory_free < 4u << 20;
+}
+
+/** Partitions that come, change and go while the device idles; and what the work of one has run. */
+static void test_partitions(void **state)
+{
+    (void)state;
+    struct tern_partition_desc d = {.size = sizeof d, .name = "part", .memory_bytes = 2u << 20,
+                                    .host_bytes = TERN_PARTITION_HOST, .share = 300};
+    struct tern_process *p;
+    struct tern_context_stats s = {.size = sizeof s};
+    partitions_wanted = 1;
+    assert_true(published_until(as_made));
+    ok(tern_partition_create(dev, &d));
+    partitions_wanted = 2;
+    share_wanted = 300;
+    assert_true(published_until(as_made));
+    for (share_wanted = 1; share_wanted < 4; share_wanted++) {
+        ok(tern_partition_set_share(dev, "part", share_wanted));
+        assert_true(published_until(as_made));
+    }
+    ok(tern_partition_resize(dev, "part", 4u << 20));
+    ok(tern_process_create_in(dev, "part", "inside", &p));
+    struct tern_allocation *a = memory(p, 4096, TERN_MEM_WRITE);
+    struct tern_context *c = context(p, 1);
+    work_fill(&b, tern_allocation_address(a), 4096, 1);
+    work_run(&b, c, "fill");
+    tern_context_query(c, &s);
+    cycles_wanted = s.cycles;
+    assert_true(cycles_wanted > 0);
+    assert_true(published_until(as_run));
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+    ok(tern_partition_destroy(dev, "part"));
+    partitions_wanted = 1;
+    assert_true(published_until(as_made));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_idle_device, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_free_memory, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_cycles_of_engines, setup_folder, teardown_folder),
+        cmocka_unit_test_setup_teardown(test_partitions, setup_folder, teardown_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,8 @@ class Watch(unittest.TestCase):
         self.addCleanup(self.daemon.kill)
         self.assertTrue(self.daemon.listens, self.daemon.said())
 
-    def client(self, seed):
-        env = {**self.plain, "TERND_SOCKET": str(self.folder / "sock"), "OCL_ICD_VENDORS": ICD,
+    def client(self, seed, **more):
+        env = {**self.plain, **more, "TERND_SOCKET": str(self.folder / "sock"), "OCL_ICD_VENDORS": ICD,
                **{k: v for k, v in os.environ.items() if k == "TERN_CACHE_DIR"}}
         p = subprocess.Popen([CLIENT, str(seed)], env=env, stdout=subprocess.PIPE, text=True)
         self.addCleanup(p.communicate)
@@ -45,11 +45,61 @@ class Watch(unittest.TestCase):
         self.assertEqual(p.stdout.readline(), "begins\n")
         return p
 
+    def top(self, *args, **who):
+        """What tern top shows."""
+        return subprocess.run([TERN, "top", "--once", *args], env={**self.plain, "XDG_RUNTIME_DIR": str(self.folder)},
+                              stdout=subprocess.PIPE, text=True, check=True, **who).stdout
+
     def seen(self, **who):
-        """What tern top shows: {process name: completed buffers}."""
-        r = subprocess.run([TERN, "top", "--once", "--json"], env={**self.plain, "XDG_RUNTIME_DIR": str(self.folder)},
-                           stdout=subprocess.PIPE, text=True, check=True, **who)
-        return {c["process_name"]: c["completed"] for d in json.loads(r.stdout)["devices"] for c in d["contexts"]}
+        """The same: {process name: completed buffers}."""
+        devices = json.loads(self.top("--json", **who))["devices"]
+        return {c["process_name"]: c["completed"] for d in devices for c in d["contexts"]}
+
+    def partition(self, *args):
+        subprocess.run([TERN, "partition", *args], env={**self.plain, "TERND_SOCKET": str(self.folder / "sock")},
+                       check=True)
+
+    def device(self, condition):
+        """What it shows of ternd's device, as soon as that is so."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            device = json.loads(self.top("--json"))["devices"][0]
+            if condition(device):
+                return device
+            self.assertLess(time.monotonic(), end, device)
+            time.sleep(0.1)
+
+    def test_partitions(self):
+        """Share, memory and engine time of each partition; which one a context is of."""
+        self.device(lambda d: [p["name"] for p in d["partitions"]] == ["default"])
+        self.assertNotIn("PARTITION", self.top())
+        self.partition("create", "part", "--memory", "16M", "--share", "300")
+        d = self.device(lambda d: len(d["partitions"]) == 2)
+        self.assertEqual(d["partitions_alive"], 2)
+        self.assertEqual(d["partitions"][1], {"name": "part", "share": 300, "run_percent": 0, "cycles": 0,
+                                              "memory_bytes": 16 << 20, "memory_free": 16 << 20, "processes": 0})
+        outside, inside = self.client(1), self.client(2, TERN_PARTITION="part")
+        d = self.device(lambda d: all(p["cycles"] > 0 for p in d["partitions"]))
+        self.assertEqual([p["processes"] for p in d["partitions"]], [1, 1])
+        for p in d["partitions"]:
+            self.assertTrue(0 < p["run_percent"] <= 100 and 0 < p["memory_free"] < p["memory_bytes"], p)
+        of = {c["process_name"].split("(")[1].split()[0]: c["partition"] for c in d["contexts"]}
+        self.assertEqual(of, {str(outside.pid): "default", str(inside.pid): "part"})
+        for p in d["partitions"]:
+            self.assertGreaterEqual(p["cycles"] * 2, sum(c["cycles"] for c in d["contexts"]
+                                                         if c["partition"] == p["name"]))
+        self.partition("share", "part", "--share", "7")
+        self.device(lambda d: d["partitions"][1]["share"] == 7)
+        lines = [line.split() for line in self.top().splitlines()]
+        row = next(line for line in lines if line and line[0] == "part")
+        self.assertEqual((row[1], row[5], row[6]), ("7", "16.0", "1"))
+        for p in (outside, inside):
+            p.terminate()
+            p.communicate(timeout=PATIENCE)
+        self.device(lambda d: d["processes"] == 0)
+        self.partition("destroy", "part")
+        self.device(lambda d: [p["name"] for p in d["partitions"]] == ["default"])
+        self.assertEqual(self.daemon.end(), 0, self.daemon.said())
 
     def test_all_clients_are_seen_by_its_user_alone(self):
         clients = [self.client(seed) for seed in (1, 2, 3)]

@@ -24,9 +24,11 @@
 #include <unistd.h>
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
-#define TERN_STATS_VERSION 4u
+#define TERN_STATS_VERSION 5u
 #define TERN_STATS_ENGINES 16u
-#define TERN_STATS_CONTEXTS 512u /**< How many contexts find room; `contexts` counts all. */
+#define TERN_STATS_PARTITION_NAME 24u
+#define TERN_STATS_CONTEXTS 512u  /**< How many contexts find room; `contexts` counts all. */
+#define TERN_STATS_PARTITIONS 64u /**< How many partitions find room; `partitions` counts all. */
 
 enum tern_stats_state {
     TERN_STATS_IDLE,    /**< Has nothing to do. */
@@ -35,6 +37,7 @@ enum tern_stats_state {
     TERN_STATS_HELD,    /**< Suspended by its owner, or its process is in error. */
     TERN_STATS_RUNNING, /**< Has a buffer in an HW queue. */
     TERN_STATS_PAGING,  /**< Memory that its next work needs is being brought to the device. */
+    TERN_STATS_SLOWED,  /**< Its process moves to another device, and has had its part of the engine for now. */
 };
 
 struct tern_stats_engine {
@@ -53,6 +56,8 @@ struct tern_stats_context {
     uint32_t weight;
     uint32_t state;   /**< enum tern_stats_state. */
     uint32_t process; /**< Number of its process on the device, from 1. */
+    uint32_t partition; /**< Place of its partition in `partition`, if it is less than listed_partitions. */
+    uint32_t reserved;
     uint64_t queued;  /**< Buffers that have not ended. */
     uint64_t submitted, completed, aborted, preempted;
     uint64_t cycles;       /**< Engine cycles that its buffers ran, */
@@ -61,6 +66,14 @@ struct tern_stats_context {
     uint64_t longest_wait; /**< The longest of these. */
     uint64_t page_requests; /**< How often a kernel stopped because it needed a page. */
     char name[32], process_name[32];
+};
+
+struct tern_stats_partition {
+    char name[TERN_STATS_PARTITION_NAME];
+    uint32_t share;     /**< Of each engine, in relation to others' that have work on it. */
+    uint32_t processes;
+    uint64_t memory_bytes, memory_free; /**< Device memory of it, and what of that nothing has. */
+    uint64_t cycles;    /**< Engine cycles that its work has run, on all engines. */
 };
 
 struct tern_stats {
@@ -80,7 +93,10 @@ struct tern_stats {
     uint32_t contexts;  /**< Alive. */
     uint32_t listed;    /**< Of these, how many are in `context`. */
     struct tern_stats_engine engine[TERN_STATS_ENGINES];
+    uint32_t partitions;        /**< That there are, */
+    uint32_t listed_partitions; /**< and how many are in `partition`, in the order in which they were made. */
     struct tern_stats_context context[TERN_STATS_CONTEXTS];
+    struct tern_stats_partition partition[TERN_STATS_PARTITIONS];
 };
 
 /** The folder of the user's files: $XDG_RUNTIME_DIR/tern, else /tmp/tern-UID. */

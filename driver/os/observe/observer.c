@@ -121,6 +121,8 @@ static uint32_t state_of(const struct tern_sched_context *s)
         return TERN_STATS_HELD;
     case TERN_SCHED_ABSENT:
         return TERN_STATS_PAGING;
+    case TERN_SCHED_CAPPED:
+        return TERN_STATS_SLOWED;
     default:
         return TERN_STATS_IDLE;
     }
@@ -131,7 +133,8 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
     const struct tern_sched_stats *s = &c->sched.stats;
     *out = (struct tern_stats_context){
         .id = c->id, .engine = c->sched.engine, .band = c->sched.band, .weight = c->sched.weight,
-        .state = state_of(&c->sched), .process = c->proc->id, .queued = c->submitted - c->ended,
+        .state = state_of(&c->sched), .process = c->proc->id,
+        .partition = c->proc->partition->place, .queued = c->submitted - c->ended,
         .submitted = s->submitted, .completed = s->completed, .aborted = s->aborted, .preempted = s->preempted,
         .cycles = s->cycles, .waited = s->waited, .longest_wait = s->longest_wait,
         .page_requests = s->page_requests,
@@ -151,6 +154,26 @@ static uint64_t free_bytes(const struct tern_device *dev)
     return pages * 4096;
 }
 
+static void fill_partitions(const struct tern_device *dev, struct tern_stats *s)
+{
+    s->partitions = s->listed_partitions = 0;
+    TERN_LIST_EACH(node, &dev->partitions)
+    {
+        struct tern_partition *p = TERN_LIST_ENTRY(node, struct tern_partition, node);
+        p->place = s->partitions++;
+        if (p->place < TERN_STATS_PARTITIONS) {
+            struct tern_stats_partition *out = &s->partition[s->listed_partitions++];
+            *out = (struct tern_stats_partition){
+                .share = p->sched->share, .processes = p->process_count, .cycles = p->sched->cycles,
+                .memory_bytes = (uint64_t)p->count * TERN_PAGE,
+                .memory_free = (uint64_t)tern_pages_free_count(p->pages) * TERN_PAGE,
+            };
+            _Static_assert(sizeof out->name == sizeof p->name, "a name is copied as it is");
+            memcpy(out->name, p->name, sizeof out->name);
+        }
+    }
+}
+
 static void publish(struct tern_device *dev, uint64_t now)
 {
     struct tern_observer *o = dev->observer;
@@ -166,6 +189,7 @@ static void publish(struct tern_device *dev, uint64_t now)
     s->evicted_bytes = dev->pager.evicted * 4096;
     s->processes = dev->process_count;
     s->contexts = s->listed = 0;
+    fill_partitions(dev, s);
     TERN_LIST_EACH(p, &dev->processes)
     {
         TERN_LIST_EACH(node, &TERN_LIST_ENTRY(p, struct tern_process, node)->contexts)

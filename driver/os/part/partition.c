@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/sized.h"
+#include "os/observe/observer.h"
 #include "os/os.h"
 #include "os/part/ranges.h"
 #include "os/proc/inherit.h"
@@ -192,6 +193,7 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
     if (!r) {
         tern_list_append(&dev->partitions, &p->node);
         tern_sched_partition_init(&dev->sched, p->sched, d.share);
+        tern_observer_changed(dev);
         p = NULL;
     }
     pthread_mutex_unlock(&dev->lock);
@@ -223,6 +225,7 @@ int tern_os_partition_resize(struct tern_device *dev, const char *name, uint64_t
         host = p->count ? (uint32_t)((uint64_t)p->host * pages / p->count) : p->host;
         r = pages > p->count ? tern_ranges_grow(dev, p, pages - p->count, host - p->host)
                              : tern_ranges_shrink(dev, p, p->count - pages, p->host - host);
+        tern_observer_changed(dev);
     }
     pthread_mutex_unlock(&dev->lock);
     return r;
@@ -241,6 +244,7 @@ int tern_os_partition_set_share(struct tern_device *dev, const char *name, uint3
     struct tern_partition *p = tern_partition_find(dev, name);
     if (p) {
         tern_sched_partition_set(&dev->sched, p->sched, share);
+        tern_observer_changed(dev);
         tern_device_kick(dev);
     }
     pthread_mutex_unlock(&dev->lock);
@@ -259,6 +263,7 @@ int tern_os_partition_destroy(struct tern_device *dev, const char *name)
     if (!r) {
         tern_list_remove(&p->node);
         tern_sched_partition_fini(p->sched);
+        tern_observer_changed(dev);
         free_partition(p);
     }
     pthread_mutex_unlock(&dev->lock);

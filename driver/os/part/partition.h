@@ -51,6 +51,7 @@ struct tern_partition {
     struct tern_list absent;      /**< Contexts held because something is absent, oldest first. */
     struct tern_context *goes_on; /**< The one of them whose page comes before what is more urgent; NULL: none. */
     struct tern_list wishes;      /**< Of calls that wait: for pages, or for an allocation. */
+    uint32_t place;               /**< Among all, when statistics were last published. */
     uint64_t paged;               /**< The pager's last round in which it was looked at. */
 };
 

@@ -41,13 +41,13 @@ static int take(void *user, uint64_t size, uint32_t flags, uint32_t address, str
     return tern_allocation_create(user, size, flags, address, out);
 }
 
-int direct_process_create(struct tern_device *dev, const char *name, const struct direct_program *program,
-                          struct direct_process *out)
+int direct_process_create(struct tern_device *dev, const char *partition, const char *name,
+                          const struct direct_program *program, struct direct_process *out)
 {
     *out = (struct direct_process){.program = program};
     out->info.size = sizeof out->info;
     tern_device_query(dev, &out->info);
-    int r = tern_process_create(dev, name, &out->proc);
+    int r = tern_process_create_in(dev, partition, name, &out->proc);
     if (r) {
         return fail(r, "no process", tern_last_error());
     }

@@ -45,8 +45,9 @@ struct direct_call {
 int direct_build(const char *source, size_t size, struct direct_program *out);
 void direct_free(struct direct_program *program);
 
-int direct_process_create(struct tern_device *dev, const char *name, const struct direct_program *program,
-                          struct direct_process *out);
+/** partition NULL: that of tern_process_create. */
+int direct_process_create(struct tern_device *dev, const char *partition, const char *name,
+                          const struct direct_program *program, struct direct_process *out);
 /** Its contexts and the caller's allocations are gone. */
 void direct_process_destroy(struct direct_process *p);
 

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern bench migrate: what following the pages that work writes costs, and whether it misses one. tern-bench(1) says
- * what exactly is measured.
+ * tern bench migrate: what following the pages that work writes costs, and whether it misses one; and moves of work
+ * that runs: what is sent while nothing runs, what those who stand by lose. tern-bench(1) says what exactly is
+ * measured.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "base/error.h"
+#include "migrate_link.h"
 #include "migrate_measure.h"
+#include "migrate_moves.h"
+#include "migrate_size.h"
 
 #define SOURCE(name, file) \
     __asm__(".section .rodata\n.globl " name "\n.globl " name "_end\n.hidden " name "\n.hidden " name "_end\n" name \
@@ -20,16 +23,31 @@
     extern const char
 SOURCE("migrate_source_bench", TERN_BENCH_KERNELS) migrate_source_bench[], migrate_source_bench_end[];
 SOURCE("migrate_source_more", TERN_BENCH_PREEMPT_KERNELS) migrate_source_more[], migrate_source_more_end[];
+SOURCE("migrate_source_moves", TERN_BENCH_MIGRATE_KERNELS) migrate_source_moves[], migrate_source_moves_end[];
 
 /** Short ones: stores side by side, atomics, one to each page. */
 static const char *const quick[] = {"saxpy", "histogram", "gather"};
 
+/** Partitions that are moved. */
+static const struct size {
+    const char *name;
+    uint64_t bytes;
+} sizes[] = {{"256M", 256ull << 20}, {"1G", 1ull << 30}, {"4G", 4ull << 30}};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+/** Work that moves back and forth, so many times both ways; with --quick, which the RTL has to do too. */
+static const struct migrate_work moved = {.data_bytes = 16u << 20, .hot_pages = 512, .reads = 96};
+static const struct migrate_work moved_quick = {.data_bytes = 4u << 20, .hot_pages = 128, .reads = 96};
+#define TIMES 20u
+#define TIMES_QUICK 8u
+
 struct options {
     bool json, quick;
+    unsigned sizes; /* how many of them */
 };
 
 struct report {
-    cJSON *object, *tracking;
+    cJSON *object, *tracking, *blackout, *last_round;
     uint32_t lost;
 };
 
@@ -62,6 +80,16 @@ static void add_tracking(struct report *p, const char *kernel, const struct migr
     fflush(stdout);
 }
 
+/** null: it was not measured. */
+static void add_number(cJSON *object, const char *name, bool measured, double value)
+{
+    if (measured) {
+        cJSON_AddNumberToObject(object, name, value);
+    } else {
+        cJSON_AddNullToObject(object, name);
+    }
+}
+
 static void add_queries(struct report *p, const struct migrate_query *q, bool full)
 {
     if (!p->object) {
@@ -72,9 +100,55 @@ static void add_queries(struct report *p, const struct migrate_query *q, bool fu
     cJSON *cycles = cJSON_AddObjectToObject(p->object, "query_clear_cycles");
     cJSON_AddNumberToObject(cycles, "sparse", q->sparse);
     cJSON_AddNumberToObject(cycles, "empty", q->empty);
-    if (full) {
-        cJSON_AddNumberToObject(cycles, "full", q->full);
+    add_number(cycles, "full", full, q->full);
+}
+
+static void begin_sizes(struct report *p, unsigned n)
+{
+    if (p->object) {
+        p->blackout = cJSON_AddObjectToObject(p->object, "blackout_bytes");
+        p->last_round = cJSON_AddObjectToObject(p->object, "last_round_bytes");
+    } else if (n) {
+        printf("\n%-14s %14s %14s %12s %12s %6s %6s\n", "partition", "full copy", "brownout", "last round", "blackout",
+               "rounds", "lost");
     }
+}
+
+/** measured false: zeros. */
+static void add_size(struct report *p, const char *name, bool measured, const struct migrate_size *z)
+{
+    p->lost += z->lost;
+    if (p->object) {
+        add_number(p->blackout, name, measured, (double)z->blackout);
+        add_number(p->last_round, name, measured, (double)z->last_round);
+    } else if (measured) {
+        char full[24];
+        snprintf(full, sizeof full, "%llu", (unsigned long long)z->full_copy);
+        printf("%-14s %14s %14llu %12llu %12llu %6u %6u\n", name, z->full_copy ? full : "-",
+               (unsigned long long)z->brownout, (unsigned long long)z->last_round, (unsigned long long)z->blackout,
+               z->rounds, z->lost);
+        fflush(stdout);
+    }
+}
+
+/** What is lost of the work that stands by, in per cent; less than 0: it has more. */
+static double loss(const struct migrate_moves *m)
+{
+    const double alone = (double)m->alone / (double)m->alone_cycles;
+    return 100 * (1 - (double)m->beside / (double)m->beside_cycles / alone);
+}
+
+static void add_moves(struct report *p, const struct migrate_moves *m)
+{
+    p->lost += m->lost;
+    if (p->object) {
+        cJSON_AddNumberToObject(p->object, "bystander_loss_percent", loss(m));
+        cJSON_AddNumberToObject(p->object, "migrations", m->moves);
+        return;
+    }
+    printf("\n%u moves, %u pages lost; those who stand by lose %.2f %%: %llu buffers in %llu cycles while others move, "
+           "%llu in %llu cycles before\n", m->moves, m->lost, loss(m), (unsigned long long)m->beside,
+           (unsigned long long)m->beside_cycles, (unsigned long long)m->alone, (unsigned long long)m->alone_cycles);
 }
 
 static int finish(struct report *p)
@@ -100,52 +174,130 @@ static bool is_quick(const char *kernel)
     return found;
 }
 
-static int run(const struct options *o)
+static int track(const struct options *o, const struct tern_config *config, struct report *report)
 {
     const struct rig_source sources[] = {{migrate_source_bench, migrate_source_bench_end},
                                          {migrate_source_more, migrate_source_more_end}};
-    struct tern_config config;
-    struct report report;
     struct migrate_query q = {0};
-    rig_suite = "migrate";
-    if (tern_config_parse(NULL, NULL, NULL, &config)) {
-        fprintf(stderr, "tern bench migrate: %s\n", tern_last_error());
-        return 1;
-    }
-    int r = begin(o, &config, &report);
+    int r = 0;
     for (unsigned i = 0; !r && i < preempt_n_cases; i++) {
         struct migrate_tracking t;
         if (o->quick && !is_quick(preempt_cases[i].kernel)) {
             continue;
         }
         fprintf(stderr, "[%u/%u] %s\n", i + 1, preempt_n_cases, preempt_cases[i].kernel);
-        r = migrate_track(&config, sources, 2, &preempt_cases[i], &t);
+        r = migrate_track(config, sources, 2, &preempt_cases[i], &t);
         if (!r) {
-            add_tracking(&report, preempt_cases[i].kernel, &t);
+            add_tracking(report, preempt_cases[i].kernel, &t);
         }
     }
     if (!r) {
         fprintf(stderr, "queries of 4 GiB\n");
-        r = migrate_query(&config, !o->quick, &q);
+        r = migrate_query(config, !o->quick, &q);
     }
     if (!r) {
-        add_queries(&report, &q, !o->quick);
-        r = finish(&report);
+        add_queries(report, &q, !o->quick);
     }
+    return r;
+}
+
+static int measure_sizes(const struct options *o, const struct direct_program *program, struct report *report)
+{
+    uint64_t full_copy = 0;
+    int r = 0;
+    begin_sizes(report, o->sizes);
+    for (unsigned i = 0; !r && i < SIZES; i++) {
+        struct migrate_size z = {0};
+        if (i < o->sizes) {
+            fprintf(stderr, "a partition of %s\n", sizes[i].name);
+            r = migrate_size(program, sizes[i].bytes, i == 0, &z);
+        }
+        full_copy = full_copy ? full_copy : z.full_copy;
+        if (!r) {
+            add_size(report, sizes[i].name, i < o->sizes, &z);
+        }
+    }
+    if (!r && report->object) {
+        add_number(report->object, "full_copy_bytes", full_copy, (double)full_copy);
+    }
+    return r;
+}
+
+static int measure_moves(const struct options *o, const struct direct_program *program, struct report *report)
+{
+    struct migrate_moves m;
+    fprintf(stderr, "moves back and forth\n");
+    const int r = migrate_moves(program, o->quick ? &moved_quick : &moved, o->quick ? TIMES_QUICK : TIMES, &m);
+    if (!r) {
+        add_moves(report, &m);
+    }
+    return r ? r : m.wrong ? -EBADMSG : 0;
+}
+
+static int run(const struct options *o)
+{
+    struct tern_config config;
+    struct report report;
+    struct direct_program program = {0};
+    rig_suite = "migrate";
+    if (tern_config_parse(NULL, NULL, NULL, &config)) {
+        fprintf(stderr, "tern bench migrate: %s\n", tern_last_error());
+        return 1;
+    }
+    int r = begin(o, &config, &report);
+    r = r ? r : track(o, &config, &report);
+    r = r ? r : direct_build(migrate_source_moves, (size_t)(migrate_source_moves_end - migrate_source_moves), &program);
+    if (!r) {
+        r = measure_sizes(o, &program, &report);
+        r = r ? r : measure_moves(o, &program, &report);
+        direct_free(&program);
+    }
+    r = r ? r : finish(&report);
     cJSON_Delete(report.object);
     return r != 0;
 }
 
 static void help(void)
 {
-    printf("usage: tern bench migrate [--quick] [--json]\n\n"
+    printf("usage: tern bench migrate [--quick] [--sizes N] [--json]\n\n"
            "Measures dirty tracking, on a device without a scheduler (TERN_BACKEND, TERN_CONFIG): cycles of kernels "
            "without and with\n"
-           "it, pages that changed though no query said so, and cycles of a query and clear of 4 GiB. Progress is on "
-           "stderr.\n\n"
-           "  --quick  three kernels, and no query of 4 GiB that were all written, which the host must give\n"
-           "  --json   print one JSON object\n\n"
-           "Exit: 0 all right; 1 a bit was lost or the device failed; 2 wrong usage.\n");
+           "it, pages that changed though no query said so, and cycles of a query and clear of 4 GiB. Then, on whole "
+           "devices and a\n"
+           "link of %u bytes a cycle: what is sent while nothing runs, of partitions of 256 MiB, 1 GiB and 4 GiB; "
+           "moves of work\n"
+           "that runs, and what another partition loses by them. Progress is on stderr.\n\n"
+           "  --quick    three kernels, no query of 4 GiB that were all written, partitions up to 1 GiB, small and few "
+           "moves\n"
+           "  --sizes N  only the first N partitions, 0 to 3; a partition takes its size of the host's memory\n"
+           "  --json     print one JSON object\n\n"
+           "Exit: 0 all right; 1 a bit was lost, a result is wrong or the device failed; 2 wrong usage.\n",
+           MIGRATE_LINK_BYTES);
+}
+
+/** 0, or 2 and a sentence. */
+static int parse(int argc, char **argv, struct options *o)
+{
+    o->sizes = UINT32_MAX;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            o->json = true;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            o->quick = true;
+        } else if (strcmp(argv[i], "--sizes") == 0) {
+            const char *n = i + 1 < argc ? argv[++i] : "";
+            if (n[0] < '0' || n[0] > '3' || n[1]) {
+                fprintf(stderr, "tern bench migrate: --sizes takes a number from 0 to %zu, not '%s'\n", SIZES, n);
+                return 2;
+            }
+            o->sizes = (unsigned)(n[0] - '0');
+        } else {
+            fprintf(stderr, "tern bench migrate: unknown argument '%s'; see tern bench migrate --help\n", argv[i]);
+            return 2;
+        }
+    }
+    o->sizes = o->sizes != UINT32_MAX ? o->sizes : o->quick ? 2 : SIZES;
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -156,14 +308,7 @@ int main(int argc, char **argv)
             help();
             return 0;
         }
-        if (strcmp(argv[i], "--json") == 0) {
-            o.json = true;
-        } else if (strcmp(argv[i], "--quick") == 0) {
-            o.quick = true;
-        } else {
-            fprintf(stderr, "tern bench migrate: unknown argument '%s'; see tern bench migrate --help\n", argv[i]);
-            return 2;
-        }
     }
-    return run(&o);
+    const int r = parse(argc, argv, &o);
+    return r ? r : run(&o);
 }

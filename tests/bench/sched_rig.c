@@ -323,7 +323,7 @@ int rig_open(struct rig *r, const char *keys, unsigned processes, unsigned clien
                                 : -ENOMEM;
     for (; !e && r->processes <= processes; r->processes++) {
         snprintf(name, sizeof name, "client %u", r->processes + 1);
-        e = direct_process_create(r->dev, name, &r->program, &r->process[r->processes]);
+        e = direct_process_create(r->dev, NULL, name, &r->program, &r->process[r->processes]);
     }
     return e ? e : calibrate(r);
 }

@@ -84,11 +84,42 @@ class Cut(Far):
             for p in clients:
                 p.communicate(timeout=PATIENCE)
                 self.assertEqual(p.returncode, 1, f"seed {SEED}, time {i}")
-            print("m", file=mover.stdin, flush=True)
-            mover.communicate(timeout=PATIENCE)
+            mover.communicate("m\n", timeout=PATIENCE)
             self.assertNotEqual(mover.returncode, 0)
             a, b, said = self.both_end(source, target)
             self.assertEqual((a, b), (1, 1), said)
+            self.all_end((here, there), empty)
+
+    def test_completions_that_cannot_be(self):
+        """Their context is not there, their turn has not come or is over: the program ends, and another goes on."""
+        for word, add, times in ((0, 8, 1), (0, 1 << 40, 1), (8, 1, 1), (8, -1, 1), (8, 0, 2)):
+            here, there, empty = self.pair()
+            clients = [self.client(here, k) for k in (1, 2)]
+            self.works(here, 2)
+            seen = []
+
+            def change(_, kind, frame, seen=seen, word=word, add=add, times=times):
+                if kind != COMPLETIONS or len(seen) > 5:
+                    return frame
+                seen.append(frame)
+                if len(seen) <= 5:
+                    return frame
+                at = HEAD.size + word
+                value = int.from_bytes(frame[at:at + 8], "little") + add & (1 << 64) - 1
+                return (frame[:at] + value.to_bytes(8, "little") + frame[at + 8:]) * times
+
+            wire, source, target = self.over(here, there, change=change)
+            self.assertTrue(self.moves(source))
+            end = time.monotonic() + PATIENCE
+            while all(p.poll() is None for p in clients) and time.monotonic() < end:
+                time.sleep(0.01)
+            gone, stays = sorted(clients, key=lambda p: p.poll() is None)
+            what = f"word {word // 8} + {add}, {times} times"
+            self.assertEqual((gone.returncode, stays.returncode), (1, None), what)
+            self.works(there, 1)
+            self.end(stays)
+            self.assertEqual(self.both_end(source, target)[:2], (0, 0), what)
+            wire.end()
             self.all_end((here, there), empty)
 
     def forge(self, rng, kinds):

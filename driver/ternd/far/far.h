@@ -7,11 +7,13 @@
  *
  * To the program the source is its ternd, and to the ternd the target is its program. Both have a memory of the
  * session's; what one side writes into its own is copied to the same place of the other: entries and positions of the
- * rings, and of slots what a request or a reply has there (data.c). Neither looks into the entries: ternd does.
+ * rings, and of slots what a request or a reply has there (data.c).
  *
  * Each proxy has one thread, which waits in poll() and nowhere else. What comes over the link is believed no more than
- * a client is: numbers of sessions and slots, lengths and positions are checked, and a link on which one is impossible
- * is lost. Then, as when it is cut off, the sessions end: for a program its ternd is gone, for ternd its program.
+ * a client is. Lengths, slots and positions are checked, and at the source that a completion is the next of a context
+ * of the program's (contexts.c); ternd looks at all else. A session for which something impossible comes ends; a link
+ * on which no frame is, or one of no session, is lost. Then, as when it is cut off, all end: for a program its ternd is
+ * gone, for ternd its program.
  */
 #ifndef TERND_FAR_FAR_H
 #define TERND_FAR_FAR_H
@@ -114,7 +116,15 @@ size_t far_bytes_left(const struct far_bytes *b);
 struct far_call {
     int fd;                           /**< -1: none. */
     bool busy;                        /**< A request waits for its reply. */
-    struct tern_wire_request request; /**< The target's: the last one. */
+    struct tern_wire_request request; /**< The last one that went this way. */
+    uint32_t submits;                 /**< The source's: the context that it submits to. */
+};
+
+/** The source's: what it knows of a context (contexts.c). */
+struct far_context {
+    uint32_t handle, process;
+    uint64_t cookie;
+    uint64_t submitted, ended;        /**< Its last fence ids. */
 };
 
 /** A program's session, in either proxy. */
@@ -130,6 +140,8 @@ struct far_session {
     uint64_t tail, taken;             /**< Submission ring: what went to the target; what its ternd has taken. */
     uint64_t done, seen;              /**< Completion ring: what went to the source; what the program has taken. */
     struct far_call call[TERN_WIRE_CONNECTIONS_MAX];
+    struct far_context *context;      /**< The source's. */
+    uint32_t contexts;
 };
 
 /* session.c */
@@ -185,6 +197,8 @@ struct far_source;
 int far_source_move(const struct far_source_options *o, struct far_source **out, struct tern_wire_progress *moved);
 /** Until they have ended (0), or the link is lost (-EIO, with a sentence) or a signal comes (-ECANCELED). Frees it. */
 int far_source_run(struct far_source *s);
+/** A child goes on with it: frees what this process has of it. */
+void far_source_leave(struct far_source *s);
 
 /* target.c */
 /** Serves one link to its end: in and out are taken, `to` is where its ternd listens. The same errors. */

@@ -95,10 +95,11 @@ static bool send_submissions(struct far_source *a, uint32_t session)
         return false;
     }
     if (n) {
-        const uint32_t at = (uint32_t)s->tail & (TERN_WIRE_SUBMISSION_BYTES - 1);
-        const size_t end = TERN_WIRE_SUBMISSION_BYTES - at, first = n < end ? (size_t)n : end;
-        far_send(&a->link, frame(a, FAR_SUBMISSIONS, session, 0), s->submissions + at, first, s->submissions,
-                 (size_t)n - first);
+        tern_ring_get(s->submissions, TERN_WIRE_SUBMISSION_BYTES, s->tail, a->scratch, (uint32_t)n);
+        if (!far_contexts_submit(s, a->scratch, (size_t)n)) {
+            return false;
+        }
+        far_send(&a->link, frame(a, FAR_SUBMISSIONS, session, 0), a->scratch, (size_t)n, NULL, 0);
         s->tail = tail;
     }
     return true;
@@ -180,9 +181,15 @@ static void receive_request(struct far_source *a, uint32_t session, uint32_t slo
         far_program_end(a, session, true); /* no library sends that */
         return;
     }
+    const void *data = far_session_slot(s, slot);
+    const size_t size = far_request_data(&q);
     c->busy = true;
-    far_send(&a->link, frame(a, FAR_REQUEST, session, slot), &q, (size_t)n, far_session_slot(s, slot),
-             far_request_data(&q));
+    c->request = q;
+    if (far_contexts_request(s, c, data, size)) {
+        far_send(&a->link, frame(a, FAR_REQUEST, session, slot), &q, (size_t)n, data, size);
+    } else {
+        far_program_end(a, session, true);
+    }
 }
 
 void far_program_ready(struct far_source *a, const struct far_tag *t, int fd)
@@ -203,8 +210,12 @@ static bool put_completions(struct far_session *s, const uint8_t *bytes, size_t 
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        memcpy(&s->completions[(s->done + i) % TERN_WIRE_COMPLETIONS], bytes + i * sizeof *s->completions,
-               sizeof *s->completions);
+        struct tern_wire_completion e;
+        memcpy(&e, bytes + i * sizeof e, sizeof e);
+        if (!far_contexts_complete(s, &e)) {
+            return false;
+        }
+        s->completions[(s->done + i) % TERN_WIRE_COMPLETIONS] = e;
     }
     s->done += n;
     atomic_store_explicit(&s->shared->completions.tail, s->done, memory_order_release);
@@ -231,6 +242,9 @@ static bool give_reply(struct far_source *a, const struct far_frame *f, const ui
         return false;
     }
     struct far_call *c = &s->call[f->slot];
+    if (!far_contexts_reply(s, c, &reply)) {
+        return false;
+    }
     if (c->fd >= 0) { /* else the program has closed it meanwhile */
         memcpy(far_session_slot(s, f->slot), bytes + reply.length, f->length - reply.length);
         c->busy = false;
@@ -244,9 +258,10 @@ static bool give_reply(struct far_source *a, const struct far_frame *f, const ui
 void far_program_frame(struct far_source *a, const struct far_frame *f, const uint8_t *bytes)
 {
     struct far_session *s = a->gone && f->session < a->n ? a->session[f->session] : NULL;
-    bool sound = s != NULL;
-    if (sound && s->there) {
-        sound = f->head - s->taken <= s->tail - s->taken;
+    if (!s) {
+        far_lose(&a->link, "what comes over it cannot be: type %u of session %u", f->type, f->session);
+    } else if (s->there) {
+        bool sound = f->head - s->taken <= s->tail - s->taken;
         if (sound && f->head != s->taken) {
             s->taken = f->head;
             atomic_store_explicit(&s->shared->submissions.head, f->head, memory_order_release);
@@ -265,9 +280,9 @@ void far_program_frame(struct far_source *a, const struct far_frame *f, const ui
         } else {
             sound = false;
         }
-    }
-    if (!sound) {
-        far_lose(&a->link, "what comes over it cannot be: type %u of session %u", f->type, f->session);
+        if (!sound) { /* the program itself may be why: others are not to suffer */
+            far_program_end(a, f->session, true);
+        }
     }
 }
 

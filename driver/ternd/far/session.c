@@ -94,6 +94,7 @@ void far_session_free(struct far_session *s)
 {
     if (s) {
         far_session_end(s);
+        free(s->context);
         free(s);
     }
 }

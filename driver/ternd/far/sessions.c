@@ -304,12 +304,10 @@ static bool serve(struct far_target *b, const struct far_frame *f, const uint8_t
 void far_session_frame(struct far_target *b, const struct far_frame *f, const uint8_t *bytes)
 {
     struct far_session *s = f->session < b->n ? b->session[f->session] : NULL;
-    bool sound = s && f->type == FAR_START && !b->gone && start(s, bytes, f->length);
-    if (s && f->type != FAR_START) {
-        sound = !s->there || serve(b, f, bytes); /* it may have ended meanwhile */
-    }
-    if (!sound) {
+    if (!s || (f->type == FAR_START && (b->gone || !start(s, bytes, f->length)))) {
         far_lose(&b->link, "what comes over it cannot be: type %u of session %u", f->type, f->session);
+    } else if (f->type != FAR_START && s->there && !serve(b, f, bytes)) {
+        end(b, f->session);
     }
 }
 

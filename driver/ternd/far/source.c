@@ -34,6 +34,14 @@ static void close_ternd(struct far_source *a)
 
 /* ------------------------------------------------------------------ the source's ternd */
 
+/** The proxy itself cannot go on: so the source's ternd cannot. */
+static void give_up(struct far_source *a)
+{
+    snprintf(a->refused, sizeof a->refused, "%s", tern_last_error());
+    close_ternd(a);
+    far_send(&a->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
+}
+
 /** READY has been passed on, and this is the answer. */
 static void take_over(struct far_source *a)
 {
@@ -67,20 +75,21 @@ static void receive_ternd(struct far_source *a)
     } else if (a->ready && n == 1 && fd < 0 && *piece == TERN_WIRE_GO && !a->gone) {
         take_over(a);
     } else {
+        /* a descriptor comes with the last bytes, which say what it is */
         const size_t before = fd < 0 ? (size_t)n : (size_t)n < sizeof what ? 0 : (size_t)n - sizeof what;
+        memset(&what, 0, sizeof what);
+        memcpy(&what, piece + before, (size_t)n - before);
+        int r = far_trace(&a->trace, piece, before);
+        r = r || fd < 0 ? r : far_program_add(a, &what, fd);
+        if (r) {
+            give_up(a);
+            return;
+        }
         if (before) {
             far_send(&a->link, (struct far_frame){.type = FAR_STREAM}, piece, before, NULL, 0);
         }
-        if (fd >= 0) { /* it came with the last bytes, and whole */
-            memset(&what, 0, sizeof what);
-            memcpy(&what, piece + before, (size_t)n - before);
-            if (far_program_add(a, &what, fd)) {
-                close_ternd(a); /* which gives the migration up */
-                snprintf(a->refused, sizeof a->refused, "%s", tern_last_error());
-                far_send(&a->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
-            } else {
-                far_send(&a->link, (struct far_frame){.type = FAR_DESCRIPTOR}, &what, sizeof what, NULL, 0);
-            }
+        if (fd >= 0) {
+            far_send(&a->link, (struct far_frame){.type = FAR_DESCRIPTOR}, &what, sizeof what, NULL, 0);
         }
     }
 }
@@ -146,6 +155,9 @@ static int receive_hello(struct far_source *a, const struct far_frame *f, const 
 static void receive_frame(struct far_source *a, const struct far_frame *f, const uint8_t *bytes)
 {
     if (f->type == FAR_STREAM && !a->gone) {
+        if (!a->ready && far_trace_end(a)) {
+            give_up(a);
+        }
         a->ready = true; /* that is all that the target's ternd says before GO */
         if (a->ternd >= 0 && send(a->ternd, bytes, f->length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)f->length) {
             close_ternd(a);
@@ -308,7 +320,8 @@ static int listen_beside(struct far_source *a, const char *from)
     return r;
 }
 
-static void free_source(struct far_source *a)
+/** own: what others see of it ends, too. */
+static void free_source(struct far_source *a, bool own)
 {
     for (uint32_t i = 0; i < a->n; i++) {
         far_session_free(a->session[i]);
@@ -322,14 +335,18 @@ static void free_source(struct far_source *a)
     if (a->control >= 0) {
         close(a->control);
     }
-    if (*a->where) {
+    if (*a->where && own) {
         ternd_listen_end(&a->listener);
+    } else if (*a->where) {
+        close(a->listener.fd);
+        close(a->listener.lock);
     }
     if (a->signals >= 0) {
         close(a->signals);
     }
     far_link_close(&a->link);
     far_watch_end(&a->watch);
+    free(a->trace.kept.data);
     free(a->session);
     free(a);
 }
@@ -368,7 +385,7 @@ int far_source_move(const struct far_source_options *o, struct far_source **out,
     *moved = a->last;
     if (r) {
         far_flush(&a->link);
-        free_source(a);
+        free_source(a, true);
         return r;
     }
     close_ternd(a);
@@ -392,6 +409,11 @@ int far_source_run(struct far_source *a)
         }
     }
     far_flush(&a->link); /* that the last has ended */
-    free_source(a);
+    free_source(a, true);
     return r;
+}
+
+void far_source_leave(struct far_source *a)
+{
+    free_source(a, false);
 }

@@ -18,6 +18,16 @@ struct far_guest {
     uint64_t since;
 };
 
+/** Where in the streams of the source's ternd the bytes are that go through (trace.c). */
+struct far_trace {
+    unsigned streams;                 /* that have ended */
+    bool inside, last;                /* behind the header of one; in its last record */
+    uint8_t head[40];
+    size_t have;                      /* bytes of head */
+    uint64_t left;                    /* bytes of fields that follow */
+    struct far_bytes kept;            /* the third stream */
+};
+
 struct far_source {
     struct far_link link;
     struct far_watch watch;
@@ -34,6 +44,8 @@ struct far_source {
     bool told, cancelled;             /* the target has said how it ended; a signal has come */
     struct tern_wire_progress last, result;
     char refused[256];                /* what the proxy itself has given up for */
+    struct far_trace trace;
+    uint8_t scratch[TERN_WIRE_SUBMISSION_BYTES];
 
     uint32_t n;
     struct far_session **session;
@@ -53,6 +65,21 @@ void far_program_ready(struct far_source *a, const struct far_tag *t, int fd);
 void far_program_frame(struct far_source *a, const struct far_frame *f, const uint8_t *bytes);
 void far_program_end(struct far_source *a, uint32_t session, bool tell);
 uint32_t far_programs_left(const struct far_source *a);
+
+/* trace.c */
+/** Bytes that go through: -EPROTO, -ENOMEM. */
+int far_trace(struct far_trace *t, const uint8_t *bytes, size_t n);
+/** All have: the sessions' contexts. */
+int far_trace_end(struct far_source *a);
+
+/* contexts.c; false: that cannot be */
+int far_context_add(struct far_session *s, uint32_t handle, uint32_t process, uint64_t cookie, uint64_t ended,
+                    uint64_t submitted);
+/** Entries of the ring; what a request has in its slot, if that is one; a reply to a request; a completion. */
+bool far_contexts_submit(struct far_session *s, const uint8_t *bytes, size_t n);
+bool far_contexts_request(struct far_session *s, struct far_call *c, const void *slot, size_t size);
+bool far_contexts_reply(struct far_session *s, const struct far_call *c, const struct tern_wire_reply *a);
+bool far_contexts_complete(struct far_session *s, const struct tern_wire_completion *e);
 
 /* guests.c */
 void far_guest_accept(struct far_source *a);

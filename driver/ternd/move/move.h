@@ -19,11 +19,10 @@
 #define TERND_MOVE_MOVE_H
 
 #include "os/migrate/migrate.h"
+#include "ternd/move/words.h"
 #include "ternd/server.h"
 
 #define TERND_MOVE_PATIENCE_MS 30000 /* in which a byte must come or go */
-#define TERND_MOVE_SENT_WORDS 3u     /* of a submission: fence, cost, flag: it was refused */
-#define TERND_MOVE_TOLD_WORDS 8u     /* of a completion, as struct tern_wire_completion */
 
 struct ternd_move {
     struct ternd *t;

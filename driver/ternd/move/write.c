@@ -77,6 +77,8 @@ static int put_sent(const struct ternd_object *o, struct tern_stream *to)
     return 0;
 }
 
+_Static_assert(TERND_CONTEXT == TERND_MOVE_CONTEXT, "kinds of objects have the numbers of the stream");
+
 static uint64_t name_of(const struct ternd_object *o)
 {
     switch (o->kind) {

@@ -193,7 +193,8 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
     if (!o->foreground) {
         const pid_t child = fork();
         if (child > 0) {
-            return DONE; /* with all that is open: it is the child's */
+            far_source_leave(s);
+            return DONE;
         }
         if (child == 0) {
             setsid();

@@ -10,8 +10,8 @@
  * the shared memory for what does not fit a message.
  *
  * A *migration* is a connection of kind SEND to one ternd and of kind RECEIVE to another: after the welcome each gets
- * one end of a pair of sockets with a struct tern_wire_migrate, over which they speak, and tells what becomes of it in
- * messages struct tern_wire_progress. When the connection ends, the migration is cancelled.
+ * one end of each of some pairs of sockets with a struct tern_wire_migrate, over which they speak, and tells what becomes
+ * of it in messages struct tern_wire_progress. When the connection ends, the migration is cancelled.
  *
  * The shared memory: struct tern_wire_shared, then the bytes of the submission ring, the entries of the completion
  * ring, and the slots. The client may change all of it at any time. ternd keeps its own positions, takes the client's
@@ -28,7 +28,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 9u
+#define TERN_WIRE_VERSION 10u
 
 /* ------------------------------------------------------------- hello, welcome */
 
@@ -63,10 +63,15 @@ struct tern_wire_welcome {
 
 /* ----------------------------------------------------------------- migrations */
 
-/** With the descriptor of the link. The values are those of struct tern_migrate_limits; RECEIVE: none counts. */
+/** As often as there are links, the same, each with the descriptor of one. RECEIVE: only links and again count. */
 struct tern_wire_migrate {
-    uint64_t downtime_ns;
+    uint64_t downtime_ns;     /**< This and the next two are of struct tern_migrate_limits. */
     uint32_t rounds, policy;
+    uint32_t compress;        /**< zstd's level for what pages hold, 1 to 19; 0: none. */
+    uint32_t links;           /**< 1 to 16; 0: 1. The first one carries all but pages. */
+    uint32_t again;           /**< Whoever asked answers LOST: with such messages again when both have said it, or with
+                               *   one without a descriptor: there are no other links. Of both the same. */
+    uint32_t reserved;        /**< 0. */
 };
 
 /** With each descriptor that goes over the link: what it is. */
@@ -94,13 +99,15 @@ enum tern_wire_step {
 enum tern_wire_progress_kind {
     TERN_WIRE_ROUND = 1, /**< A round has ended. */
     TERN_WIRE_ENDED = 2, /**< The last message: status. */
+    TERN_WIRE_LOST = 3,  /**< The links are lost, and it waits for others. */
 };
 
 struct tern_wire_progress {
     uint32_t kind;
     int32_t status;         /**< ENDED: 0, or -errno with the sentence in text. */
     uint32_t number, throttle; /**< As of struct tern_migrate_round. */
-    uint64_t pages, bytes, ns, left, expected_ns; /**< ENDED: bytes, of all processes' stream. */
+    uint64_t pages, bytes, ns, left, expected_ns; /**< ENDED: pages, bytes of all processes' stream. */
+    uint64_t zero, same, content; /**< Of pages, as there; ENDED too. */
     uint64_t stopped_ns;    /**< ENDED, and what follows: the time in which nothing ran. */
     uint32_t programs, processes;
     char text[512];

@@ -24,6 +24,7 @@ SEND, RECEIVE, TIMES, FORGERIES = 3, 4, 4, 9
 STREAMS, WHAT = 3, 32                      # of a migration; bytes of struct tern_wire_descriptor
 END, OF_SESSIONS = 1, (26, 27, 28)         # types of records
 HELLO, FIELDS = "=IIII16s32s64s", "=IIIi"  # struct tern_wire_hello; what all welcomes begin with
+HOW = "=QIIIIII"                           # struct tern_wire_migrate
 ENDED, PROGRESS = 2, "=Ii"                 # struct tern_wire_progress begins with kind and status
 
 
@@ -35,7 +36,7 @@ class Link:
         self.ends = []
         for control in self.control:
             mine, theirs = socket.socketpair()
-            socket.send_fds(control, [struct.pack("=QII", 0, 0, 0)], [theirs.fileno()])
+            socket.send_fds(control, [struct.pack(HOW, 0, 0, 0, 0, 0, 0, 0)], [theirs.fileno()])
             theirs.close()
             self.ends.append(mine)
 

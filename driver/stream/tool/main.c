@@ -20,7 +20,7 @@ int usage_error(const char *format, ...)
 
 static const char text[] =
     "usage: tern migrate --from SOCKET --to SOCKET [--partition NAME] [--downtime MS] [--rounds N] [--policy P]\n"
-    "                    [--report FILE.html] [--json]\n"
+    "                    [--compress C] [--links N] [--report FILE.html] [--json]\n"
     "       tern migrate --from SOCKET --to tls://HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME] ...\n"
     "       tern migrate --from SOCKET --to exec:COMMAND|fd:NUMBER [--foreground] ...\n"
     "       tern migrate serve --to SOCKET [--listen HOST:PORT --cert FILE --key FILE --ca FILE [--name NAME]]\n"
@@ -34,6 +34,8 @@ static const char text[] =
     "  --downtime MS     what the last memory may take while they stand still: 300\n"
     "  --rounds N        after so many rounds it does not converge: 30\n"
     "  --policy P        what is done then: give-up (the default), force, throttle\n"
+    "  --compress C      none; zstd (the default) or its level, 1 to 19: 1\n"
+    "  --links N         memory goes over so many pairs of sockets, 1 to 16: 1\n"
     "  --report FILE     write a page of HTML: how it converged, bytes of each round, the timeline\n"
     "  --json            one JSON object at the end instead of lines\n"
     "  --foreground      to another machine: do not return before the programs have ended\n"

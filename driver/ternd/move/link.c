@@ -11,19 +11,64 @@
 #include "ternd/move/move.h"
 #include "wire/socket.h"
 
-int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how)
+/** One message, with a descriptor. */
+static int receive_link(struct ternd_move *m, struct tern_wire_migrate *how, int *link)
 {
     int kind = 0;
     socklen_t size = sizeof kind;
     struct pollfd p = {.fd = m->control, .events = POLLIN};
+    *link = -1;
+    int came;
+    do {
+        came = poll(&p, 1, TERND_MOVE_PATIENCE_MS);
+    } while (came < 0 && errno == EINTR);
+    const ssize_t n = came > 0 ? tern_socket_receive(m->control, how, sizeof *how, link) : 0;
+    if (came > 0 && n == (ssize_t)sizeof *how && *link >= 0 &&
+        getsockopt(*link, SOL_SOCKET, SO_TYPE, &kind, &size) == 0 && kind == SOCK_STREAM) {
+        return 0;
+    }
+    if (*link >= 0) {
+        close(*link);
+    }
+    return came <= 0 ? tern_error(-ETIMEDOUT, "no link came for %u s", TERND_MOVE_PATIENCE_MS / 1000)
+        : n == (ssize_t)sizeof *how ? tern_error(*link < 0 ? -EPIPE : -EPROTO, *link < 0 ? "there is no other link"
+                                                                                         : "that is no link")
+        : tern_error(n > 1 ? -EPROTO : -ECANCELED, n > 1 ? "that is no link" : "the migration was cancelled");
+}
+
+int ternd_move_receive_links(struct ternd_move *m, struct tern_wire_migrate *how)
+{
+    uint32_t n = 0, want = 1;
+    int r = 0;
+    while (!r && n < want) {
+        r = receive_link(m, how, &m->links[n]);
+        n += !r;
+        want = how->links ? how->links : 1;
+        r = r || want <= TERN_STREAM_LINKS ? r : tern_error(-EPROTO, "a migration has 1 to %u links, not %u",
+                                                            TERN_STREAM_LINKS, want);
+    }
+    m->link_count = n;
+    m->link = r || !n ? -1 : m->links[0];
+    if (r) {
+        ternd_move_close_links(m);
+    }
+    return r;
+}
+
+void ternd_move_close_links(struct ternd_move *m)
+{
+    for (uint32_t i = 0; i < m->link_count; i++) {
+        close(m->links[i]);
+    }
+    m->link_count = 0;
     m->link = -1;
-    const ssize_t n = poll(&p, 1, TERND_MOVE_PATIENCE_MS) > 0
-        ? tern_socket_receive(m->control, how, sizeof *how, &m->link)
-        : -ETIMEDOUT;
-    return n == (ssize_t)sizeof *how && m->link >= 0 &&
-        getsockopt(m->link, SOL_SOCKET, SO_TYPE, &kind, &size) == 0 && kind == SOCK_STREAM
-        ? 0
-        : tern_error(-EPROTO, "that is no request for a migration");
+}
+
+int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how)
+{
+    const int r = ternd_move_receive_links(m, how);
+    m->again = !r && how->again;
+    return r ? tern_error(-EPROTO, "that is no request for a migration: %s", tern_last_error()) : 0;
 }
 
 int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_stream **out)
@@ -119,10 +164,11 @@ int ternd_move_step(const struct ternd_move *m, enum tern_wire_step step)
 void ternd_move_end(struct ternd_move *m, int status)
 {
     struct tern_wire_progress p = {.kind = TERN_WIRE_ENDED, .status = status, .stopped_ns = m->stopped_ns,
-                                   .bytes = m->bytes, .programs = m->n, .processes = m->proc_count};
+                                   .pages = m->counts.pages_sent + m->counts.pages_zero + m->counts.pages_same,
+                                   .zero = m->counts.pages_zero, .same = m->counts.pages_same,
+                                   .content = m->counts.page_bytes, .bytes = m->counts.bytes, .programs = m->n,
+                                   .processes = m->proc_count};
     snprintf(p.text, sizeof p.text, "%s", status ? tern_last_error() : "");
     tern_socket_send(m->control, &p, sizeof p, -1, false);
-    if (m->link >= 0) {
-        close(m->link);
-    }
+    ternd_move_close_links(m);
 }

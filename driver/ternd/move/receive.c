@@ -28,9 +28,10 @@ static int read_processes(struct ternd_move *m)
 {
     const struct tern_migrate_owner owner = {.process = find_owner, .user = m};
     struct tern_stream *in;
-    int r = ternd_move_stream(m, false, &in);
+    int r = ternd_move_links_stream(m, false, &in);
     if (!r) {
         r = tern_migrate_load(m->t->dev, m->partition, in, &owner, &m->loading);
+        r = r ? r : ternd_move_has_read(m, in);
         tern_stream_close(in);
     }
     return r;

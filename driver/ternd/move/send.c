@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The source of a migration between two ternd (move.h). */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,8 @@ static void tell_round(void *user, const struct tern_migrate_round *round)
     const struct ternd_move *m = user;
     const struct tern_wire_progress p = {
         .kind = TERN_WIRE_ROUND, .number = round->number, .throttle = round->throttle, .pages = round->pages,
-        .bytes = round->bytes, .ns = round->ns, .left = round->left, .expected_ns = round->expected_ns};
+        .bytes = round->bytes, .ns = round->ns, .left = round->left, .expected_ns = round->expected_ns,
+        .zero = round->zero, .same = round->same, .content = round->content};
     tern_socket_send(m->control, &p, sizeof p, -1, false);
 }
 
@@ -106,10 +108,12 @@ static int write_processes(struct ternd_move *m, const struct tern_wire_migrate 
         .downtime_ns = how->downtime_ns, .rounds = how->rounds, .progress = tell_round, .stopping = freeze_all,
         .user = m, .policy = how->policy <= TERN_MIGRATE_THROTTLE ? (enum tern_migrate_policy)how->policy
                                                                   : TERN_MIGRATE_GIVE_UP};
-    int r = ternd_move_stream(m, true, &s);
+    int r = ternd_move_links_stream(m, true, &s);
     if (!r) {
-        r = tern_migrate_live(m->procs, m->proc_count, s, &limits, saving);
-        m->bytes = tern_stream_counts(s).bytes;
+        r = tern_stream_compress(s, how->compress < INT_MAX ? (int)how->compress : INT_MAX);
+        r = r ? r : tern_migrate_live(m->procs, m->proc_count, s, &limits, saving);
+        r = r ? r : ternd_move_read_to_end(m, s);
+        m->counts = tern_stream_counts(s);
         tern_stream_close(s);
     }
     return r;

@@ -42,6 +42,9 @@ int move_far_check(const struct move_options *o)
 {
     const struct tls_options *t = &o->tls;
     const bool any = t->cert || t->key || t->ca || t->name;
+    if (o->to && move_is_far(o->to) && o->how.links > 1) {
+        return usage_error("--links is for one machine: to another there is one link");
+    }
     if (o->to && begins(o->to, TLS)) {
         return t->cert && t->key && t->ca ? DONE : usage_error(TLS " needs --cert, --key and --ca");
     }
@@ -178,7 +181,9 @@ int move_far(const struct move_options *o, struct move_report *report, struct fa
         return FAILED;
     }
     signal(SIGPIPE, SIG_IGN);
-    const struct far_source_options so = {.from = o->from, .to = o->to, .partition = o->partition, .how = o->how,
+    struct tern_wire_migrate how = o->how;
+    how.again = 0; /* what is between the two proxies is not made again */
+    const struct far_source_options so = {.from = o->from, .to = o->to, .partition = o->partition, .how = how,
                                           .in = link, .out = link, .round = show_round, .user = &show};
     const int r = far_source_move(&so, out, &report->end);
     snprintf(why, sizeof why, "%s", r ? tern_last_error() : "");

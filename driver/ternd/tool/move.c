@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern migrate --from --to: gives two ternd the ends of a pair of sockets, and shows and reports what they say. It
- * takes no part in the migration itself; when it ends, the migration is cancelled. To another machine: far.c.
+ * tern migrate --from --to: gives two ternd the ends of pairs of sockets, others when these are lost, and shows and
+ * reports what they say. It takes no part in the migration itself; when it ends, the migration is cancelled. To another
+ * machine: far.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,12 +22,16 @@
 #include "wire/socket.h"
 
 #define DOWNTIME_NS 300000000u
+#define LEVEL 1u  /* of zstd, if none is named */
+#define LEVELS 19u
+#define LINKS 16u
 
 /** One of the two ternd. */
 struct side {
     const char *path;
     int fd;
     bool ended;
+    bool lost; /* it waits for other links */
     struct tern_wire_progress last;
 };
 
@@ -53,9 +58,10 @@ static int greet(struct side *s, uint32_t kind, const char *partition)
 
 static void show_round(const struct tern_wire_progress *p)
 {
-    printf("round %-3u %8" PRIu64 " pages %10.1f MiB in %7.1f ms, %8" PRIu64 " left, written at %7.1f MiB/s, %7.1f ms "
-           "to send%s\n", p->number, p->pages, (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left,
-           move_report_rate(p) / 1048576, (double)p->expected_ns / 1e6, p->throttle ? ", throttled" : "");
+    printf("round %-3u %8" PRIu64 " pages (%" PRIu64 " zero, %" PRIu64 " unchanged) %8.1f MiB in %7.1f ms, %8" PRIu64
+           " left, written at %7.1f MiB/s, %7.1f ms to send%s\n", p->number, p->pages, p->zero, p->same,
+           (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left, move_report_rate(p) / 1048576,
+           (double)p->expected_ns / 1e6, p->throttle ? ", throttled" : "");
     fflush(stdout);
 }
 
@@ -77,6 +83,10 @@ static void receive(struct side *s, struct move_report *report, bool show)
         move_round(report, &p, show);
         return;
     }
+    if (n == (ssize_t)sizeof p && p.kind == TERN_WIRE_LOST) {
+        s->lost = true;
+        return;
+    }
     s->ended = true;
     if (n == (ssize_t)sizeof p) {
         s->last = p;
@@ -87,8 +97,45 @@ static void receive(struct side *s, struct move_report *report, bool show)
     }
 }
 
+/** The ends of a pair of sockets to the two, for each link. */
+static int give_links(struct side side[2], const struct tern_wire_migrate *how)
+{
+    int status = DONE;
+    for (uint32_t n = 0; !status && n < how->links; n++) {
+        int link[2] = {-1, -1};
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link)) {
+            return move_say("sockets", strerror(errno));
+        }
+        for (int i = 0; !status && i < 2; i++) {
+            const int r = tern_socket_send(side[i].fd, how, sizeof *how, link[i], true);
+            status = r ? move_say(side[i].path, strerror(-r)) : DONE;
+        }
+        close(link[0]);
+        close(link[1]);
+    }
+    return status;
+}
+
+/** Other links, if both have lost theirs; none, if one of the two waits in vain. */
+static void mend(struct side side[2], const struct tern_wire_migrate *how, struct move_report *report)
+{
+    bool none = false;
+    if (side[0].lost && side[1].lost) {
+        side[0].lost = side[1].lost = false;
+        report->mended++;
+        none = give_links(side, how) != DONE;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (none || (side[i].lost && side[!i].ended)) {
+            tern_socket_send(side[i].fd, how, sizeof *how, -1, true);
+            side[i].lost = false;
+        }
+    }
+}
+
 /** Until both have said how it ended, or a signal comes. */
-static void follow(struct side side[2], int signals, struct move_report *report, bool show)
+static void follow(struct side side[2], int signals, const struct tern_wire_migrate *how, struct move_report *report,
+                   bool show)
 {
     while (!side[0].ended || !side[1].ended) {
         struct pollfd p[3] = {{.fd = side[0].ended ? -1 : side[0].fd, .events = POLLIN},
@@ -108,6 +155,7 @@ static void follow(struct side side[2], int signals, struct move_report *report,
                 receive(&side[i], report, show);
             }
         }
+        mend(side, how, report);
     }
 }
 
@@ -170,7 +218,6 @@ static int close_page(struct page *p, const char *path, const struct move_report
 static int move_near(const struct move_options *o, struct move_report *report)
 {
     struct side side[2] = {{.path = o->from, .fd = -1}, {.path = o->to, .fd = -1}};
-    int link[2] = {-1, -1};
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
@@ -179,17 +226,12 @@ static int move_near(const struct move_options *o, struct move_report *report)
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
     int status = greet(&side[0], TERN_WIRE_SEND, o->partition);
     status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition);
-    if (!status && (signals < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link))) {
-        status = move_say("sockets", strerror(errno));
+    if (!status && signals < 0) {
+        status = move_say("signals", strerror(errno));
     }
-    for (int i = 0; !status && i < 2; i++) {
-        const int r = tern_socket_send(side[i].fd, &o->how, sizeof o->how, link[i], true);
-        status = r ? move_say(side[i].path, strerror(-r)) : DONE;
-    }
-    close(link[0]);
-    close(link[1]);
+    status = status ? status : give_links(side, &o->how);
     if (!status) {
-        follow(side, signals, report, !o->json);
+        follow(side, signals, &o->how, report, !o->json);
         status = decide(side, report);
     }
     return status;
@@ -227,10 +269,19 @@ static bool number(const char *text, uint64_t most, uint64_t *out)
     return *text >= '0' && *text <= '9' && !*end && !errno && v <= most;
 }
 
+static bool compression(const char *text, uint32_t *out)
+{
+    uint64_t n = 0;
+    const bool none = !strcmp(text, "none"), zstd = !strcmp(text, "zstd");
+    const bool good = none || zstd || (number(text, LEVELS, &n) && n);
+    *out = none ? 0 : zstd ? LEVEL : (uint32_t)n;
+    return good;
+}
+
 int move_command(int argc, char **argv)
 {
     static const char *const policies[] = {"give-up", "force", "throttle"};
-    struct move_options o = {.partition = TERN_PARTITION_DEFAULT};
+    struct move_options o = {.partition = TERN_PARTITION_DEFAULT, .how = {.compress = LEVEL, .links = 1, .again = 1}};
     uint64_t n;
     for (int i = 0; i < argc; i++) {
         const char *name = argv[i];
@@ -257,6 +308,12 @@ int move_command(int argc, char **argv)
             o.how.downtime_ns = n * 1000000;
         } else if (!strcmp(name, "--rounds") && number(value, 1000, &n)) {
             o.how.rounds = (uint32_t)n;
+        } else if (!strcmp(name, "--links") && number(value, LINKS, &n) && n) {
+            o.how.links = (uint32_t)n;
+        } else if (!strcmp(name, "--compress")) {
+            if (!compression(value, &o.how.compress)) {
+                return usage_error("'%s' is no compression: none, zstd, or zstd's level, 1 to 19", value);
+            }
         } else if (!strcmp(name, "--policy")) {
             for (o.how.policy = 0; o.how.policy < 3 && strcmp(policies[o.how.policy], value); o.how.policy++) {
             }

@@ -48,6 +48,9 @@ static cJSON *round_json(const struct tern_wire_progress *p)
     cJSON *o = cJSON_CreateObject();
     number(o, "number", p->number);
     number(o, "pages", p->pages);
+    number(o, "pages_zero", p->zero);
+    number(o, "pages_unchanged", p->same);
+    number(o, "content_bytes", p->content);
     number(o, "bytes", p->bytes);
     number(o, "ns", p->ns);
     number(o, "pages_left", p->left);
@@ -69,7 +72,12 @@ bool move_report_json(const struct move_report *r, FILE *f)
     }
     number(o, "programs", r->end.programs);
     number(o, "processes", r->end.processes);
+    number(o, "pages", r->end.pages);
+    number(o, "pages_zero", r->end.zero);
+    number(o, "pages_unchanged", r->end.same);
+    number(o, "content_bytes", r->end.content);
     number(o, "bytes", r->end.bytes);
+    number(o, "links_made_again", r->mended);
     number(o, "blackout_bytes", move_report_last_bytes(r));
     number(o, "blackout_ns", r->moved ? r->end.stopped_ns : 0);
     number(o, "downtime_limit_ns", r->downtime_ns);

@@ -17,6 +17,7 @@ struct move_report {
     uint64_t downtime_ns;              /**< What was allowed. */
     struct tern_wire_progress *rounds; /**< n of them, in order; freed by move_report_free. */
     size_t n;
+    uint32_t mended;                   /**< How often lost links were made again. */
     bool moved;
     struct tern_wire_progress end;     /**< What the source said at last. */
     const char *why;                   /**< Not moved: the sentence that says why; never NULL then. */

@@ -10,8 +10,8 @@
  * the shared memory for what does not fit a message.
  *
  * A *migration* is a connection of kind SEND to one ternd and of kind RECEIVE to another: after the welcome each gets
- * one end of each of some pairs of sockets with a struct tern_wire_migrate, over which they speak, and tells what becomes
- * of it in messages struct tern_wire_progress. When the connection ends, the migration is cancelled.
+ * one end of each of some pairs of sockets with a struct tern_wire_migrate, over which they speak, and tells what
+ * becomes of it in messages struct tern_wire_progress. When the connection ends, the migration is cancelled.
  *
  * The shared memory: struct tern_wire_shared, then the bytes of the submission ring, the entries of the completion
  * ring, and the slots. The client may change all of it at any time. ternd keeps its own positions, takes the client's

@@ -155,10 +155,10 @@ class Links(Moving):
             here, there = there, here
             self.settles(there, before[there])
         for args in (("--links", "0"), ("--links", "17"), ("--links", "x"), ("--compress", "20"), ("--compress", "0"),
-                     ("--compress", "fast")):
+                     ("--compress", "fast"), ("--links", "2", "--to", "exec:true")):
             r = self.move(here, there, *args)
             self.assertEqual((r.returncode, r.stdout), (2, ""))
-            self.assertIn(args[1], r.stderr)
+            self.assertIn(args[1] if len(args) == 2 else "one link", r.stderr)
         self.end(client)
 
     def test_lost_links(self):

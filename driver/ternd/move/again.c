@@ -5,8 +5,8 @@
  * of these the target says which records it has (`ready`), and the source sends the rest of what it has written.
  *
  * A source that has written all does not know what of that has come. So it waits until the target says (`acknowledged`,
- * or `ready` with all) that it has all: then nothing of this stream is on its way, and links that are lost later end the
- * migration.
+ * or `ready` with all) that it has all: then nothing of this stream is on its way, and links that are lost later end
+ * the migration.
  */
 #include <errno.h>
 #include <string.h>

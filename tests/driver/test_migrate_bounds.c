@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Each field of an image has bounds where it is read (M3), and each record its place: in a stream that is written right
- * but for one field, that is refused with the name of the field, and nothing is left on the target. The linker wraps the
- * functions that write fields.
+ * but for one field, that is refused with the name of the field, and nothing is left on the target. The linker wraps
+ * the functions that write fields.
  */
 #include "moving_scene.h"
 

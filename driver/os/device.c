@@ -204,6 +204,7 @@ static int init_locks(struct tern_device *dev)
     r = r ? r : pthread_cond_init(&dev->wake, &attr);
     r = r ? r : pthread_cond_init(&dev->changed, &attr);
     r = r ? r : pthread_cond_init(&dev->pager.wake, NULL);
+    dev->pager.look_at = UINT64_MAX;
     pthread_condattr_destroy(&attr);
     return -r;
 }

@@ -94,10 +94,6 @@ static int op_submit(void *user, uint32_t engine, const struct tern_chunk *chunk
     if (r) {
         return r;
     }
-    if (!chunk->context->process->system) {
-        struct tern_process *proc = TERN_PROCESS_OF(chunk->context->process);
-        proc->began = proc->began || !proc->paged ? proc->began : dev->sched.now + 1;
-    }
     if (chunk->job->alone) {
         tern_hold_begins(dev, chunk);
     }

@@ -118,9 +118,6 @@ struct tern_process {
     struct tern_demand demand; /**< The pager's, while it decides. */
     struct tern_list by_use; /**< Memories that it alone maps and that may be evicted, least recently used first. */
     uint64_t used;      /**< By dev->pager.uses: when work that may use all of it was last let go. */
-    uint64_t paged;     /**< Device time at which something was last brought in for it; 0: never. */
-    uint64_t began;     /**< And, plus 1, at which work of it was then first submitted; 0: not yet. */
-    bool robbed;        /**< Something of it went since then, for another process. */
     struct tern_list jobs;    /**< The user's that have not ended, in order of submission. */
     struct tern_list retired; /**< Frees that have not begun, in the order in which they were asked for. */
     uint64_t seq;
@@ -144,6 +141,7 @@ struct tern_context {
     struct tern_set *set;   /**< What its submissions use from now on; NULL: all of the process. */
     struct tern_wanted wanted; /**< What its work has asked for, */
     struct tern_claim claim;   /**< and of what its packets name. */
+    struct tern_stay stay;     /**< Of all that its work uses. */
     struct tern_list absent; /**< In partition->absent while its next work is not resident. */
     uint32_t id;
     uint64_t submitted, ended, first_bad;

@@ -69,6 +69,13 @@ static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cyc
     return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
 }
 
+/** Cycles until the pager is to look whether a stay has ended. */
+static uint64_t until_look(const struct tern_device *dev)
+{
+    const uint64_t at = dev->pager.look_at, now = dev->sched.now;
+    return at > now && at - now > STEP_MIN ? at - now : STEP_MIN;
+}
+
 /**
  * Lets device time pass until the interrupt, or until the scheduler's deadline, or a kick. Steps only let other
  * threads use the device between them: by themselves they change nothing that it does. What depends on the host's speed
@@ -80,6 +87,7 @@ static int pass(struct tern_device *dev, uint64_t *step_cycles, uint64_t until)
     uint64_t now = dev->sched.now;
     int r = 0;
     left = left < limit ? left : limit;
+    left = left < until_look(dev) ? left : until_look(dev);
     left = left < LOOK_CYCLES ? left : LOOK_CYCLES;
     limit = tern_hold_left(dev, now);
     left = left < limit ? left : limit;

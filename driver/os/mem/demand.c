@@ -83,10 +83,8 @@ bool tern_demand_waits(const struct tern_context *c)
 /** Has it run since its page came, or had time enough to? */
 static bool has_run(const struct tern_context *c)
 {
-    const struct tern_device *dev = c->proc->dev;
-    const uint64_t stay = tern_residency_stay(dev, c->sched.band);
     return c->sched.stats.cycles != c->wanted.cycles ||
-           (c->wanted.ready && dev->sched.now - c->wanted.ready >= TERN_UNBEGUN_STAYS * stay);
+           (c->wanted.ready && c->proc->dev->sched.now - c->wanted.ready >= tern_stay_bound(c));
 }
 
 void tern_demand_look(struct tern_context *c)
@@ -102,6 +100,7 @@ void tern_demand_ready(struct tern_context *c)
         c->claim.ready = ready;
         c->claim.cycles = c->sched.stats.cycles;
     }
+    tern_stay_begin(c);
 }
 
 void tern_demand_claim(struct tern_context *c, uint64_t chunk)
@@ -115,26 +114,18 @@ static bool may_run(const struct tern_sched_context *s)
     return s->inflight || s->state == TERN_SCHED_READY || !tern_list_empty(&s->update);
 }
 
-static uint64_t cycles_of(const struct tern_context *c)
-{
-    const struct tern_sched *s = &c->proc->dev->sched;
-    const struct tern_sched_engine *e = &s->engine[c->sched.engine];
-    const bool runs = e->n && e->inflight[0].context == &c->sched && s->now > e->front_since;
-    return c->sched.stats.cycles + (runs ? s->now - e->front_since : 0);
-}
-
 /** Does the context's work, whose packets name the block, keep it from work of a band? */
 static bool claims(const struct tern_context *c, const struct tern_allocation *a, const struct tern_block *b,
                    uint32_t band)
 {
-    const struct tern_device *dev = c->proc->dev;
-    const uint64_t stay = tern_residency_stay(dev, c->sched.band), ran = cycles_of(c) - c->claim.cycles;
+    const uint64_t ran = tern_stay_ran(c) - c->claim.cycles;
     const struct tern_job *job = tern_list_empty(&c->sched.jobs)
                                      ? NULL : TERN_LIST_ENTRY(c->sched.jobs.next, struct tern_job, node);
     if (!job || !job->needs || !c->claim.ready || !tern_demand_needs(job, a, b)) {
         return false;
     }
-    return ran ? ran < stay && band <= c->sched.band : dev->sched.now - c->claim.ready < TERN_UNBEGUN_STAYS * stay;
+    return ran ? ran < tern_stay_length(c) && band <= c->sched.band
+               : c->proc->dev->sched.now - c->claim.ready < tern_stay_bound(c);
 }
 
 /** Of one mapping of it. */

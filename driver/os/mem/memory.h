@@ -92,6 +92,7 @@ struct tern_allocation {
     struct {       /**< How work that could run uses it: the pager's, while it decides (pager.c). */
         uint64_t decision;
         uint32_t band;
+        bool stays; /**< Some of that work has a stay. */
     } wanted;
     /* Retirement. The jobs are made at creation, so that it cannot fail. */
     uint64_t retire_seq, asked, begun; /**< Of its free, the numbers by dev->frees_asked and frees_begun; 0: not yet. */

@@ -13,13 +13,12 @@
 
 typedef unsigned long long ull;
 
-#define FOCUS_STAYS 8u /* how much longer FOCUS stays if NORMAL wants its place (S1) */
-
 /** A call that waits. */
 struct wish {
     struct tern_list node;
     struct tern_process *proc;
     struct tern_allocation *a; /* all of it is to be brought in; NULL: any room */
+    bool lent; /* it may take what FOCUS uses */
     bool done;
     int result;
     char why[200];
@@ -31,7 +30,7 @@ enum outcome { NOTHING_TO_DO, AGAIN, LATER };
 
 /** How dear a block is: less is evicted first. */
 struct price {
-    bool in_use;
+    bool in_use, stays; /* stays: work that uses it keeps it from who wants room */
     uint32_t band;
     uint64_t used, in_process; /* of two with one time of use, which process-wide work gives: which was used first */
 };
@@ -46,14 +45,29 @@ static bool cheaper(const struct price *a, const struct price *b)
                                 : a->in_process < b->in_process;
 }
 
-static void mark(struct tern_device *dev, struct tern_process *proc, const struct tern_job *job, uint32_t band,
-                 struct tern_demand *d)
+/** What victim() looks for, and has found. */
+struct search {
+    const struct tern_process *proc; /* that wants room; */
+    const struct tern_job *job;      /* what the job uses stays. NULL: none */
+    struct tern_wants wants;
+    uint32_t wanted;                 /* a page that stays as well; 0: none */
+    struct tern_block *best;
+    struct price least;
+    bool later; /* there is one that may only later */
+};
+
+static void mark(const struct search *s, struct tern_context *c, const struct tern_job *job, struct tern_demand *d)
 {
+    struct tern_process *proc = c->proc;
+    struct tern_device *dev = proc->dev;
     const struct tern_set *set = job->set;
+    const uint32_t band = c->sched.band;
+    const bool stays = tern_stay_keeps(c, &s->wants);
     if (!set) {
         d->first = d->all && d->first < job->seq ? d->first : job->seq;
         d->last = d->all && d->last > job->seq ? d->last : job->seq;
         d->all_band = d->all && d->all_band > band ? d->all_band : band;
+        d->all_stays = d->all_stays || stays;
         d->all = true;
     }
     for (uint32_t i = 0; set && i < set->count; i++) {
@@ -61,29 +75,31 @@ static void mark(struct tern_device *dev, struct tern_process *proc, const struc
         if (a && tern_residency_uses(job, a)) {
             const bool marked = a->wanted.decision == dev->pager.decisions;
             a->wanted.band = marked && a->wanted.band > band ? a->wanted.band : band;
+            a->wanted.stays = stays || (marked && a->wanted.stays);
             a->wanted.decision = dev->pager.decisions;
         }
         dev->pager.looked++;
     }
 }
 
-static struct tern_demand demand_of(struct tern_process *proc)
+static struct tern_demand demand_of(const struct search *search, const struct tern_process *proc)
 {
     struct tern_device *dev = proc->dev;
     struct tern_demand d = {0};
     TERN_LIST_EACH(node, &proc->contexts)
     {
-        const struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
+        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
         const struct tern_sched_context *s = &c->sched;
         const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
-        const bool runs = s->state == TERN_SCHED_READY || s->inflight || tern_demand_waits(c);
+        const bool held = tern_demand_waits(c) || tern_stay_in_turn(c);
+        const bool runs = s->state == TERN_SCHED_READY || s->inflight || held;
         const bool idle = tern_list_empty(&s->jobs) || (known && !runs);
         const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
         d.band = s->band > d.band ? s->band : d.band;
         dev->pager.looked++;
         for (struct tern_list *n = s->jobs.next; !idle && n != &s->jobs; n = n->next) {
             const struct tern_job *job = TERN_LIST_ENTRY(n, struct tern_job, node);
-            mark(dev, proc, job, s->band, &d);
+            mark(search, c, job, &d);
             if (job == next) {
                 break;
             }
@@ -104,37 +120,11 @@ static struct price price_of(const struct tern_allocation *a, const struct tern_
     if (p.in_use) {
         p.band = named ? a->wanted.band : 0;
         p.band = all && d->all_band > p.band ? d->all_band : p.band;
+        p.stays = (named && a->wanted.stays) || (all && d->all_stays);
     }
     p.used = p.in_process > proc->used ? p.in_process : proc->used;
     return p;
 }
-
-/** Has the process, whose work in this band runs, had its time with what was brought in for it? */
-static bool had_stay(const struct tern_process *proc, uint32_t theirs, uint32_t wants)
-{
-    const struct tern_device *dev = proc->dev;
-    const uint64_t now = dev->sched.now;
-    uint64_t stay = tern_residency_stay(dev, theirs);
-    if (theirs > wants) {
-        if (theirs != TERN_BAND_FOCUS || wants != TERN_BAND_NORMAL) {
-            return false;
-        }
-        stay *= FOCUS_STAYS;
-    }
-    return theirs < wants || !proc->paged || (proc->began ? now + 1 - proc->began >= stay
-                                                              : now - proc->paged >= TERN_UNBEGUN_STAYS * stay);
-}
-
-/** What victim() looks for, and has found. */
-struct search {
-    const struct tern_process *proc; /* that wants room, for work in this band; */
-    const struct tern_job *job;      /* what the job uses stays. NULL: none */
-    uint32_t band;
-    uint32_t wanted;                 /* a page that stays as well; 0: none */
-    struct tern_block *best;
-    struct price least;
-    bool later; /* there is one that may only later */
-};
 
 /** Must it stay for the job that room is made for? block NULL: all of the memory. */
 static bool needed(const struct search *s, const struct tern_memory *m, const struct tern_block *b)
@@ -160,7 +150,7 @@ static struct tern_block *oldest_of(struct search *s, const struct tern_memory *
     TERN_LIST_EACH(node, &m->here)
     {
         struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
-        const bool stays = tern_demand_keeps(b, s->band);
+        const bool stays = tern_demand_keeps(b, s->wants.band);
         m->dev->pager.looked++;
         s->later = s->later || stays;
         if (!stays && !needed(s, m, b)) {
@@ -184,7 +174,7 @@ static struct price consider(struct search *s, struct tern_memory *m)
         const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
         const struct price price = price_of(a, b);
         const bool own = a->proc == s->proc && s->job && s->job->needs;
-        stays = stays || (price.in_use && !own && !had_stay(a->proc, price.band, s->band));
+        stays = stays || (price.stays && !own);
         dearest = cheaper(&dearest, &price) ? price : dearest;
     }
     if (stays) {
@@ -214,65 +204,53 @@ static void search_process(struct search *s, struct tern_process *p)
     }
 }
 
-/** The cheapest block that may go; *later: there is one that may only later. for_job: what it uses stays. */
-static struct tern_block *victim(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
-                                 uint32_t band, uint32_t wanted, bool *later)
+/** Looks for the cheapest block that may go. */
+static void find_victim(struct tern_device *dev, struct search *s)
 {
-    const struct tern_partition *part = proc->partition;
-    struct search s = {.proc = proc, .job = job, .band = band, .wanted = wanted};
+    const struct tern_partition *part = s->proc->partition;
     dev->pager.decisions++;
-    s.later = !tern_list_empty(&part->retiring) || part->making;
+    s->later = !tern_list_empty(&part->retiring) || part->making;
+    s->best = NULL;
     TERN_LIST_EACH(node, &part->processes)
     {
         struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, member);
-        p->demand = demand_of(p);
+        p->demand = demand_of(s, p);
     }
     TERN_LIST_EACH(node, &part->processes)
     {
-        search_process(&s, TERN_LIST_ENTRY(node, struct tern_process, member));
+        search_process(s, TERN_LIST_ENTRY(node, struct tern_process, member));
     }
     TERN_LIST_EACH(node, &part->shared)
     {
-        consider(&s, TERN_LIST_ENTRY(node, struct tern_memory, by_use));
+        consider(s, TERN_LIST_ENTRY(node, struct tern_memory, by_use));
     }
-    *later = s.later;
-    return s.best;
 }
 
 /** Makes room: AGAIN, something went; LATER; NOTHING_TO_DO: nothing can go, or (*r) memory of the host is lacking. */
-static enum outcome make_room(struct tern_device *dev, const struct tern_process *proc, const struct tern_job *job,
-                              uint32_t band, uint32_t wanted, int *r)
+static enum outcome make_room(struct tern_device *dev, struct search *s, int *r)
 {
-    bool later;
-    struct tern_block *b = victim(dev, proc, job, band, wanted, &later);
-    if (!b) {
+    find_victim(dev, s);
+    if (!s->best) {
         *r = -ENOSPC;
-        return later ? LATER : NOTHING_TO_DO;
+        return s->later ? LATER : NOTHING_TO_DO;
     }
-    TERN_LIST_EACH(node, &b->m->mappings)
-    {
-        struct tern_process *other = TERN_LIST_ENTRY(node, struct tern_allocation, mapping)->proc;
-        other->robbed = other->robbed || other != proc;
-    }
-    *r = tern_move_out(b);
+    *r = tern_move_out(s->best);
     return *r == -ENOMEM ? NOTHING_TO_DO : AGAIN;
 }
 
 /** Brings a block in for a process, or makes room for it. */
-static enum outcome bring(struct tern_process *proc, struct tern_block *b, const struct tern_job *job, uint32_t band,
-                          uint32_t wanted, int *r)
+static enum outcome bring(struct tern_device *dev, struct search *s, struct tern_block *b, int *r)
 {
-    struct tern_device *dev = proc->dev;
     if (b->m->moving) { /* it is being imported: that ends */
         *r = 0;
         return LATER;
     }
     *r = tern_sparse_commit(b);
     if (*r) {
-        return *r == -ENOSPC && !tern_list_empty(&proc->partition->retiring) ? LATER : NOTHING_TO_DO;
+        return *r == -ENOSPC && !tern_list_empty(&s->proc->partition->retiring) ? LATER : NOTHING_TO_DO;
     }
     *r = tern_pages_free_count(b->m->partition->pages) < b->pages ? -ENOSPC : tern_move_in(b);
-    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, proc, job, band, wanted, r) : NOTHING_TO_DO;
+    return *r == 0 ? AGAIN : *r == -ENOSPC ? make_room(dev, s, r) : NOTHING_TO_DO;
 }
 
 /* -------------------------------------------------------------- calls that wait */
@@ -293,14 +271,17 @@ static bool is_whole(const struct tern_allocation *a)
     return tern_list_empty(&a->mem->away);
 }
 
-static enum outcome grant(struct tern_device *dev, struct wish *w)
+static enum outcome grant(struct tern_device *dev, struct wish *w, bool stuck)
 {
+    w->lent = w->lent || tern_stay_lend(dev, w->proc->partition);
+    const struct tern_wants wants = {TERN_BAND_NORMAL, .lent = w->lent, .goes_on = true, .stuck = stuck};
+    struct search s = {.proc = w->proc, .wants = wants};
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
     enum outcome o = NOTHING_TO_DO;
     if (!r && w->a && !is_whole(w->a)) {
-        o = bring(w->proc, TERN_FIRST_BLOCK(&w->a->mem->away), NULL, TERN_BAND_NORMAL, 0, &r);
+        o = bring(dev, &s, TERN_FIRST_BLOCK(&w->a->mem->away), &r);
     } else if (!r && !w->a) {
-        o = make_room(dev, w->proc, NULL, TERN_BAND_NORMAL, 0, &r);
+        o = make_room(dev, &s, &r);
     }
     if (o == LATER) {
         return LATER;
@@ -348,10 +329,11 @@ static struct tern_job *held_for(const struct tern_context *c)
                                                              : tern_sched_next_job(s);
 }
 
-/** Lets go those for whom all is there, and takes out those that want nothing any more. The most urgent of the rest. */
-static struct tern_context *most_urgent(struct tern_device *dev, struct tern_partition *part)
+/** Lets go those for whom all is there, and takes out those that want nothing any more. Of the rest the one whose turn
+ *  it is; NULL: there is none. */
+static struct tern_context *next_turn(struct tern_device *dev, struct tern_partition *part)
 {
-    struct tern_context *best = NULL;
+    struct tern_context *best = NULL, *normal = NULL;
     bool there = false;
     for (struct tern_list *node = part->absent.next, *next; node != &part->absent; node = next) {
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
@@ -362,12 +344,17 @@ static struct tern_context *most_urgent(struct tern_device *dev, struct tern_par
             tern_demand_ready(c);
             tern_sched_context_recheck(&dev->sched, &c->sched, false);
             tern_device_kick(dev);
-        } else if (!best || c->sched.band > best->sched.band) {
-            best = c;
+        } else {
+            best = !best || tern_stay_rank(c) > tern_stay_rank(best) ? c : best;
+            normal = !normal && c->sched.band == TERN_BAND_NORMAL ? c : normal;
         }
         there = there || (c == part->goes_on && !tern_list_empty(&c->absent));
     }
     part->goes_on = there ? part->goes_on : NULL;
+    if (normal && tern_stay_lend(dev, part)) {
+        tern_stay_lent(normal);
+        best = tern_stay_rank(normal) > tern_stay_rank(best) ? normal : best;
+    }
     return best;
 }
 
@@ -402,12 +389,24 @@ static bool settle_for_less(struct tern_context *c)
     return true;
 }
 
-static enum outcome serve(struct tern_device *dev, struct tern_context *c)
+/** Is it held still? The lock was released meanwhile. */
+static bool is_held(const struct tern_partition *part, const struct tern_context *c)
+{
+    TERN_LIST_EACH(node, &part->absent)
+    {
+        if (TERN_LIST_ENTRY(node, struct tern_context, absent) == c) {
+            return held_for(c);
+        }
+    }
+    return false;
+}
+
+/** A move for what a context waits for. stuck: what else is held cannot get on. */
+static enum outcome serve(struct tern_device *dev, struct tern_context *c, bool stuck)
 {
     struct tern_process *proc = c->proc;
     struct tern_partition *part = proc->partition; /* lives as long as the process, which `making` keeps */
     struct tern_job *job = held_for(c);
-    const uint32_t band = c->sched.band;
     struct tern_block *b = tern_residency_missing(c, job);
     struct tern_set *set = job->set; /* may outlive the job: a killed one ends meanwhile */
     if (set) {
@@ -415,29 +414,19 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c)
     }
     struct tern_needs needs = job->needs ? *job->needs : (struct tern_needs){0};
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
-    const uint64_t before = dev->pager.brought;
+    struct search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
+    s.wants.stuck = stuck;
     int r = 0;
     proc->making++; /* nor does the process end */
-    enum outcome o = bring(proc, b, &like, band, c->wanted.page, &r);
-    if (dev->pager.brought != before && (!like.needs || proc->robbed || !proc->paged)) {
-        proc->paged = dev->sched.now ? dev->sched.now : 1;
-        proc->began = 0;
-        proc->robbed = false;
+    enum outcome o = bring(dev, &s, b, &r);
+    if (is_held(part, c)) {
+        tern_stay_moved(c, o == AGAIN);
     }
     tern_set_release(set);
     tern_process_leave(proc);
     pthread_cond_broadcast(&dev->changed);
-    if (o == NOTHING_TO_DO && r != -EIO) { /* with the lock released meanwhile: is it still held? */
-        TERN_LIST_EACH(node, &part->absent)
-        {
-            if (TERN_LIST_ENTRY(node, struct tern_context, absent) == c && held_for(c)) {
-                o = settle_for_less(c) ? AGAIN : o;
-                if (o != AGAIN) {
-                    give_up(c, r);
-                }
-                break;
-            }
-        }
+    if (o == NOTHING_TO_DO && r != -EIO && is_held(part, c) && !settle_for_less(c)) {
+        give_up(c, r);
     }
     return o == LATER ? LATER : AGAIN;
 }
@@ -453,7 +442,7 @@ static enum outcome serve_pages(struct tern_device *dev, struct tern_partition *
         struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, absent);
         const bool waits = c != but && !dev->lost && tern_demand_waits(c) && held_for(c) &&
                            tern_residency_missing(c, held_for(c));
-        const enum outcome o = waits ? serve(dev, c) : LATER;
+        const enum outcome o = waits ? serve(dev, c, false) : LATER;
         if (o != LATER) {
             part->goes_on = c;
             return o;
@@ -462,17 +451,31 @@ static enum outcome serve_pages(struct tern_device *dev, struct tern_partition *
     return LATER;
 }
 
+/** What may be done for calls, which come before work, or for the context whose turn it is. */
+static enum outcome first_of(struct tern_device *dev, struct tern_partition *part, struct tern_context *c, bool stuck)
+{
+    if (!tern_list_empty(&part->wishes)) {
+        return grant(dev, TERN_LIST_ENTRY(part->wishes.next, struct wish, node), stuck);
+    }
+    if (c && !dev->lost) {
+        tern_stay_turn(c);
+        return serve(dev, c, stuck);
+    }
+    return NOTHING_TO_DO;
+}
+
 static enum outcome step(struct tern_device *dev, struct tern_partition *part)
 {
-    enum outcome o;
-    if (!tern_list_empty(&part->wishes)) {
-        o = grant(dev, TERN_LIST_ENTRY(part->wishes.next, struct wish, node));
-        return o == LATER ? serve_pages(dev, part, NULL) : o;
+    struct tern_context *const c = next_turn(dev, part), *const first = part->goes_on;
+    const bool calls = !tern_list_empty(&part->wishes);
+    if (first && !calls && !dev->lost) {
+        const enum outcome o = serve(dev, first, false);
+        part->goes_on = o == AGAIN ? first : NULL;
+        return AGAIN;
     }
-    struct tern_context *const best = most_urgent(dev, part), *const first = part->goes_on, *c = first ? first : best;
-    o = c && !dev->lost ? serve(dev, c) : NOTHING_TO_DO;
-    part->goes_on = o == AGAIN ? first : NULL;
-    return o != LATER ? o : first ? AGAIN : serve_pages(dev, part, c);
+    enum outcome o = first_of(dev, part, c, false);
+    o = o == LATER ? serve_pages(dev, part, calls ? NULL : c) : o;
+    return o == LATER ? first_of(dev, part, next_turn(dev, part), true) : o;
 }
 
 /** The partition that was looked at longest ago. */
@@ -508,15 +511,21 @@ static void *pager(void *arg)
     struct tern_device *dev = arg;
     pthread_mutex_lock(&dev->lock);
     while (!dev->pager.stop) {
+        const uint64_t before = dev->pager.look_at;
+        dev->pager.look_at = UINT64_MAX;
         switch (look(dev)) {
         case AGAIN:
             break;
         case LATER:
+            if (dev->pager.look_at < before) {
+                tern_device_kick(dev); /* else it would look later */
+            }
             dev->frees_waiters++; /* told after each round */
             pthread_cond_wait(&dev->changed, &dev->lock);
             dev->frees_waiters--;
             break;
         default:
+            dev->pager.look_at = UINT64_MAX;
             pthread_cond_wait(&dev->pager.wake, &dev->lock);
         }
     }

@@ -87,11 +87,6 @@ static void pin(struct tern_memory *m, uint32_t more)
     place(m);
 }
 
-uint64_t tern_residency_stay(const struct tern_device *dev, uint32_t band)
-{
-    return dev->policy.stay ? dev->policy.stay : dev->sched.config.band[band].quantum;
-}
-
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages)
 {
     const struct tern_partition *p = proc->partition;
@@ -257,6 +252,7 @@ bool tern_residency_ready(struct tern_context *c, struct tern_job *job)
     }
     c->claim.ready = 0;
     if (tern_list_empty(&c->absent)) {
+        tern_stay_wait(c);
         tern_list_append(&proc->partition->absent, &c->absent);
         pthread_cond_signal(&proc->dev->pager.wake);
     }

@@ -41,8 +41,6 @@
 #include "base/list.h"
 #include "os/mem/pages.h"
 
-#define TERN_UNBEGUN_STAYS 8u /**< Work that does not come to run although it could loses its place after so many. */
-
 struct tern_allocation;
 struct tern_block;
 struct tern_context;
@@ -57,7 +55,7 @@ struct tern_process;
  */
 struct tern_demand {
     uint32_t band;        /**< The highest of the process's contexts, */
-    bool all;             /**< and of work that uses all: */
+    bool all, all_stays;  /**< and of work that uses all: has some of it a stay? */
     uint32_t all_band;
     uint64_t first, last; /**< submitted as, by proc->seq */
 };
@@ -94,6 +92,26 @@ struct tern_claim {
     uint64_t ready;  /**< and device time, when all was there; 0: it is not. */
 };
 
+/** A stay of a context's work, and before it the turn in which its memory is brought (stay.c). dev->lock. */
+struct tern_stay {
+    bool turn;       /**< All that it waits for is being brought: it is its turn. */
+    bool lent;       /**< This turn, and the stay after it, are FOCUS's, though it is NORMAL. */
+    uint64_t cost;   /**< Device time that moves, but for each first, have taken in the last turn, */
+    uint64_t moved;  /**< and when the last of them ended, if nothing was waited for since; 0: else. */
+    uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay. */
+    uint64_t held;   /**< Device time since which it is held; 0: it is not. */
+    uint32_t stops;  /**< How often it was held for a page. */
+    uint64_t cycles; /**< What the context had run then. */
+};
+
+/** Who wants room, as stays see it. */
+struct tern_wants {
+    uint32_t band;
+    bool lent;  /**< NORMAL, in place of FOCUS. */
+    bool goes_on; /**< A call that waits, or work in its stay: they do not wait for a turn. */
+    bool stuck; /**< What is held itself gets on no more: it yields. */
+};
+
 /** The thread that moves blocks; what it has to do is in the partitions. dev->lock. */
 struct tern_pager {
     pthread_t thread;
@@ -105,6 +123,7 @@ struct tern_pager {
     uint64_t looked;           /**< and what was looked at for them: allocations, contexts, names in sets. */
     uint64_t evicted, brought; /**< Pages, since the device was opened. */
     uint64_t requests;         /**< Of kernels for pages. */
+    uint64_t look_at;          /**< Device time at which a stay that it waits for may end; UINT64_MAX: it does not. */
 };
 
 /* pager.c; with dev->lock held */
@@ -141,8 +160,6 @@ void tern_residency_count(struct tern_block *b, int sign);
 void tern_residency_set(struct tern_block *b, bool resident);
 /** The movable allocation of the process at an address that is not gone, or NULL. */
 struct tern_allocation *tern_residency_at(const struct tern_process *proc, uint32_t address);
-/** Cycles that work of a band keeps its memory while others want it. */
-uint64_t tern_residency_stay(const struct tern_device *dev, uint32_t band);
 /** May so many pages more be promised? */
 bool tern_residency_may_commit(const struct tern_process *proc, uint32_t pages);
 /** Pages of the host that have not been promised. */
@@ -181,6 +198,34 @@ void tern_demand_ready(struct tern_context *c);
 /** Does it stay for now, though work of this band wants room, because work that asked for it has not run since, or
  *  packets that name it have not had their time? */
 bool tern_demand_keeps(const struct tern_block *b, uint32_t band);
+
+/* stay.c; with dev->lock held */
+/** The context, which is held, is served in its turn. */
+void tern_stay_turn(struct tern_context *c);
+/** A move for it has ended; or (false) it has to wait for one. */
+void tern_stay_moved(struct tern_context *c, bool moved);
+/** It waits for memory from now on: in no turn. */
+void tern_stay_wait(struct tern_context *c);
+/** All that it waited for is there: if that was its turn, its stay begins. */
+void tern_stay_begin(struct tern_context *c);
+/** Is it held, and has its turn? */
+bool tern_stay_in_turn(const struct tern_context *c);
+/** As which it wants room. */
+struct tern_wants tern_stay_wants(const struct tern_context *c);
+/** Does the work of the context keep what it uses from whoever wants it? */
+bool tern_stay_keeps(const struct tern_context *c, const struct tern_wants *wants);
+/** Cycles that a stay of the context lasts. */
+uint64_t tern_stay_length(const struct tern_context *c);
+/** Device time after which it ends, though the work has not run so much. */
+uint64_t tern_stay_bound(const struct tern_context *c);
+/** Cycles that it has run, also of what is on an engine. */
+uint64_t tern_stay_ran(const struct tern_context *c);
+/** Order of turns: higher is first; of equals the one that has waited longest. */
+uint32_t tern_stay_rank(const struct tern_context *c);
+/** Has FOCUS had its stays, so that NORMAL is to have one? If so it is as if it never had from now on. */
+bool tern_stay_lend(struct tern_device *dev, struct tern_partition *part);
+/** The turn of the context, which is NORMAL and waits, is lent to it. */
+void tern_stay_lent(struct tern_context *c);
 
 /* steps.c; with dev->lock held */
 /** Decides what the next chunk of a job with needs is (job->cut), unless one is to run again; and finds what the job

@@ -50,6 +50,8 @@ struct tern_partition {
     /* What the pager has to do for it (pager.c). */
     struct tern_list absent;      /**< Contexts held because something is absent, oldest first. */
     struct tern_context *goes_on; /**< The one of them whose page comes before what is more urgent; NULL: none. */
+    uint64_t lent_at, lent_focus; /**< Device time, and FOCUS's cycles, when NORMAL last got a turn from it, */
+    uint64_t lent_stay;           /**< and how long the stay after that was (stay.c). */
     struct tern_list wishes;      /**< Of calls that wait: for pages, or for an allocation. */
     uint32_t place;               /**< Among all, when statistics were last published. */
     uint64_t paged;               /**< The pager's last round in which it was looked at. */

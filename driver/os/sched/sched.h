@@ -211,7 +211,8 @@ struct tern_sched_part {
 /** What has a share of each engine, whatever others do: bands, users and processes are compared within it only. */
 struct tern_sched_partition {
     uint32_t share;        /**< Of TERN_WEIGHT_NORMAL; 1 to TERN_WEIGHT_MAX. */
-    uint64_t cycles;       /**< Run, on all engines. */
+    uint64_t cycles;       /**< Run, on all engines; */
+    uint64_t focus;        /**< and of these by FOCUS. */
     struct tern_list node; /**< In the scheduler. */
     struct tern_sched_part on[TERN_ENGINES_MAX];
 };

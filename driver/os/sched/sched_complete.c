@@ -128,6 +128,7 @@ static void account(struct tern_sched *s, uint32_t engine, const struct tern_chu
     tern_bands_account(s, tern_fair_part_of(c), c->band, cycles);
     tern_cap_ran(c, engine, begin, end);
     c->process->partition->cycles += c->band == TERN_BAND_PAGING ? 0 : cycles;
+    c->process->partition->focus += c->band == TERN_BAND_FOCUS ? cycles : 0;
     c->stats.moved += chunk->resume && chunk->preempted_on != engine;
     tern_sched_emit(s, chunk->resume ? TERN_EV_RESUMED : TERN_EV_START, engine, chunk, begin);
 }

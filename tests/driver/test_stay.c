@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Processes whose memory excludes each other's on the device take turns, however short `stay` is (os/mem/stay.c). */
+#include "free_pages.h"
+#include "rig.h"
+
+#define MIB (1u << 20)
+#define ITEMS 64u
+
+typedef unsigned long long ull;
+
+/** A kernel that adds its work-item's number to words of one array, into another. */
+struct streamer {
+    struct actor a;
+    struct tern_allocation *from, *to;
+    uint32_t words; /* of each array */
+    uint64_t fence;
+};
+
+static uint32_t value_of(uint32_t i)
+{
+    return i * 0x9e3779b1u;
+}
+
+/** bytes: of both arrays. */
+static void streamer_open(struct streamer *s, const char *name, uint32_t bytes)
+{
+    uint32_t piece[MIB / 4];
+    actor_open(&s->a, name, -1, code_stream, sizeof code_stream);
+    s->words = bytes / 8;
+    ok(tern_allocation_create(s->a.p, bytes / 2, TERN_MEM_WRITE, 0, &s->from));
+    ok(tern_allocation_create(s->a.p, bytes / 2, TERN_MEM_WRITE, 0, &s->to));
+    for (uint32_t at = 0; at < s->words; at += MIB / 4) {
+        for (uint32_t i = 0; i < MIB / 4; i++) {
+            piece[i] = value_of(at + i);
+        }
+        ok(tern_allocation_write(s->from, 4 * (uint64_t)at, piece, MIB));
+    }
+}
+
+static void streamer_begin(struct streamer *s)
+{
+    const uint32_t args[] = {tern_allocation_address(s->from), tern_allocation_address(s->to), s->words / ITEMS,
+                             4 * ITEMS};
+    ok(tern_allocation_write(s->a.args, 0, args, sizeof args));
+    actor_dispatch(&s->a, ITEMS);
+    s->fence = work_submit(&b, s->a.c, "stream");
+}
+
+static void streamer_end(struct streamer *s)
+{
+    uint32_t piece[MIB / 4];
+    ok(tern_wait(s->a.c, s->fence, PATIENCE));
+    for (uint32_t at = 0; at < s->words; at += MIB / 4) {
+        ok(tern_allocation_read(s->to, 4 * (uint64_t)at, piece, MIB));
+        for (uint32_t i = 0; i < MIB / 4; i++) {
+            assert_int_equal(piece[i], value_of(at + i) + (at + i) % ITEMS);
+        }
+    }
+}
+
+static void streamer_close(struct streamer *s)
+{
+    tern_allocation_destroy(s->from);
+    tern_allocation_destroy(s->to);
+    actor_close(&s->a);
+}
+
+struct cost {
+    uint64_t cycles, blocks; /* device time; blocks that were brought */
+};
+
+/** Others keep the engines busy: one on each, that never ends by itself and of which nothing is evicted. */
+static struct actor spin[2];
+static uint64_t spun[2];
+
+static void spin_open(void)
+{
+    for (int e = 0; e < 2; e++) {
+        struct actor *a = &spin[e];
+        open_spin(a, "spins", e);
+        struct tern_allocation *const all[] = {a->code, a->args, a->stack, a->data};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            ok(tern_allocation_make_resident(all[i]));
+        }
+        spun[e] = actor_spin(a);
+    }
+}
+
+static void spin_close(void)
+{
+    for (int e = 0; e < 2; e++) {
+        actor_set(&spin[e], 0, 1);
+        ok(tern_wait(spin[e].c, spun[e], PATIENCE));
+        actor_close(&spin[e]);
+    }
+}
+
+/** So many streamers at once, of so many MiB each, while others keep the engines busy. */
+static struct cost run(const char *config, uint32_t n, uint32_t mib)
+{
+    struct streamer s[3];
+    rig_open(config, NULL);
+    if (!dev->kmd.page_requests) {
+        print_message("skipped: the device has no page requests\n");
+        rig_done();
+        exit(77);
+    }
+    const uint32_t pages = free_pages(dev);
+    for (uint32_t i = 0; i < n; i++) {
+        streamer_open(&s[i], "takes turns", mib * MIB);
+    }
+    spin_open();
+    const uint64_t before = tern_device_time(dev);
+    for (uint32_t i = 0; i < n; i++) {
+        streamer_begin(&s[i]);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        streamer_end(&s[i]);
+    }
+    const struct cost c = {tern_device_time(dev) - before, dev->pager.brought * 4096 / (4 * MIB)};
+    spin_close();
+    for (uint32_t i = 0; i < n; i++) {
+        streamer_close(&s[i]);
+    }
+    assert_int_equal(free_pages(dev), pages);
+    rig_done();
+    print_message("%s: %u of %u MiB: %llu cycles, %llu blocks brought\n", config, n, mib, (ull)c.cycles, (ull)c.blocks);
+    return c;
+}
+
+/** Two and three whose sets exclude each other: all end right, in not much more time than one after the other takes,
+ *  and each brings its memory a few times only. */
+static void test_sets(void **state)
+{
+    (void)state;
+    static const char *const config[] = {"small,mem=32M,host=224M,stay=1,quantum=20000,timeout=200000",
+                                         "small,mem=32M,host=224M,stay=1000,quantum=20000,timeout=200000"};
+    const struct cost alone = run("small,mem=128M,quantum=20000,timeout=200000", 1, 20);
+    assert_int_equal(alone.blocks, 0);
+    for (uint32_t k = 0; k < 2; k++) {
+        for (uint32_t n = 2; n <= 3; n++) {
+            const struct cost c = run(config[k], n, 20);
+            assert_in_range(c.cycles, alone.cycles, 6 * n * alone.cycles);
+            assert_in_range(c.blocks, n - 1, 150 * n);
+        }
+    }
+}
+
+/** Two that each use more than there is, and ask for it page by page. */
+static void test_pages(void **state)
+{
+    (void)state;
+    const struct cost c = run("small,mem=32M,host=224M,stay=1,quantum=20000,timeout=200000", 2, 40);
+    assert_in_range(c.blocks, 6, 300);
+}
+
+static const uint64_t stay = 100000;
+
+/** FOCUS that uses most of the memory, and never ends, keeps NORMAL out for eight stays at a time, not for ever. */
+static void test_focus(void **state)
+{
+    (void)state;
+    struct actor focus;
+    struct tern_allocation *large;
+    struct streamer normal;
+    rig_open("small,mem=32M,host=224M,stay=100000,quantum=20000,timeout=200000", NULL);
+    open_spin(&focus, "focus", 0);
+    ok(tern_context_set_priority(focus.c, TERN_BAND_FOCUS, 0));
+    ok(tern_allocation_create(focus.p, 20 * MIB, TERN_MEM_WRITE, 0, &large));
+    const uint64_t fence = actor_spin(&focus);
+    spins(&focus);
+    streamer_open(&normal, "normal", 20 * MIB);
+    const uint64_t before = stats(&focus).cycles;
+    streamer_begin(&normal);
+    streamer_end(&normal);
+    const uint64_t theirs = stats(&focus).cycles - before, ours = stats(&normal.a).cycles;
+    print_message("FOCUS ran %llu cycles, NORMAL %llu\n", (ull)theirs, (ull)ours);
+    assert_true(ours > 2 * stay); /* so it had several */
+    assert_true(theirs > ours);
+    assert_int_equal(tern_context_ended(focus.c), 0);
+    spins(&focus);
+    actor_set(&focus, 0, 1);
+    ok(tern_wait(focus.c, fence, PATIENCE));
+    tern_allocation_destroy(large);
+    streamer_close(&normal);
+    actor_close(&focus);
+    rig_done();
+}
+
+/** The same of FOCUS that asks for its pages: NORMAL ends long before it. */
+static void test_focus_pages(void **state)
+{
+    (void)state;
+    struct streamer focus, normal;
+    rig_open("small,mem=32M,host=224M,stay=100000,quantum=20000,timeout=200000", NULL);
+    streamer_open(&focus, "focus", 128 * MIB);
+    ok(tern_context_set_priority(focus.a.c, TERN_BAND_FOCUS, 0));
+    streamer_open(&normal, "normal", 20 * MIB);
+    for (int i = 0; i < 8; i++) {
+        streamer_begin(&focus);
+    }
+    until(stats(&focus.a).page_requests > 4);
+    streamer_begin(&normal);
+    streamer_end(&normal);
+    print_message("FOCUS ran %llu cycles, NORMAL %llu\n", (ull)stats(&focus.a).cycles, (ull)stats(&normal.a).cycles);
+    assert_in_range(tern_context_ended(focus.a.c), 0, focus.fence - 1);
+    streamer_end(&focus);
+    streamer_close(&normal);
+    streamer_close(&focus);
+    rig_done();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sets),  cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_focus), cmocka_unit_test(test_focus_pages),
+    };
+    return cmocka_run_group_tests_name("stay", tests, NULL, NULL);
+}

@@ -18,10 +18,8 @@
  * Partitions are served in turn, each by itself. Order: the highest band first, then by age; one context's set at a
  * time. Victims, of the same partition: what no runnable work uses, least
  * important owner first, then least recently used, of one allocation first what was brought first; else what runnable
- * work uses that has had its *stay*: `stay` cycles since it began to run after it was brought in (times 8 for NORMAL
- * against FOCUS, and never for what else is less important). So processes whose sets exclude each other take turns, and
- * none is evicted before it has got on. What several processes map is as dear as it is to the one to which it is
- * dearest.
+ * work uses that has no *stay* (stay.c). So processes whose sets exclude each other take turns, and none is evicted
+ * before it has got on. What several processes map is as dear as it is to the one to which it is dearest.
  *
  * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
  * of use until one is found that no work wants: it does not depend on the number of blocks, nor, but for those that are

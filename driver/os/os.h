@@ -80,6 +80,7 @@ struct tern_device {
     bool saving;                    /**< A checkpoint of its processes is being written. */
     struct tern_observer *observer; /**< Trace and statistics; NULL: neither is on. */
     bool waiting; /**< The device thread waits for a device whose time passes by itself (pump.c). */
+    uint64_t cycle_ps, owed_ns; /**< Host time of a cycle of a simulator; of cycles in which nothing ran (pump.c). */
     bool driven;  /**< A thread of ternd does the device thread's rounds, which sleeps meanwhile (pump.c). */
     bool kick, stop, idle, lost;
     char lost_why[200];

@@ -41,14 +41,32 @@ static uint64_t at_once(const struct tern_device *dev, uint64_t left, uint64_t s
     return left < most ? left : most;
 }
 
-/** Lets at most `cycles` pass, and sizes the next step. */
-static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
+/**
+ * A step in which nothing ran, because a cap leaves no time for it now. A simulator passes such time in almost none of
+ * the host's, and a cap would slow nothing down by that clock, which is what programs see, and what migrations are
+ * judged by. So it takes as long as a step in which something runs. A kick ends it; what is left is waited for later.
+ */
+static void pace(struct tern_device *dev, uint64_t cycles)
+{
+    const uint64_t since = tern_clock_ns();
+    dev->owed_ns += cycles * dev->cycle_ps / 1000;
+    const struct timespec until = tern_deadline((int64_t)(dev->owed_ns / 1000000));
+    for (int r = 0; !r && !dev->kick && !dev->stop;) {
+        r = pthread_cond_timedwait(&dev->wake, &dev->lock, &until);
+    }
+    const uint64_t passed = tern_clock_ns() - since;
+    dev->owed_ns -= passed < dev->owed_ns ? passed : dev->owed_ns;
+}
+
+/** Lets at most `cycles` pass, and sizes the next step. ps: what a cycle of it took, if all have passed. */
+static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles, uint64_t *ps)
 {
     tern_ticket_lock(&dev->hal_lock);
     uint64_t begin = tern_clock_ns();
     int r = tern_kmd_wait(&dev->kmd, cycles);
     uint64_t took = tern_clock_ns() - begin;
     tern_ticket_unlock(&dev->hal_lock);
+    *ps = r ? 0 : took * 1000 / cycles;
     if (took > STEP_NS_HIGH && *step_cycles > STEP_MIN) {
         *step_cycles /= 2;
     } else if (took < STEP_NS_LOW && *step_cycles < STEP_MAX) {
@@ -60,12 +78,18 @@ static int step(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 /** Lets at most `cycles` pass, with dev->lock released: 1, there is something to do; 0, they have passed. */
 static int wait_for(struct tern_device *dev, uint64_t cycles, uint64_t *step_cycles)
 {
-    const bool concurrent = tern_kmd_concurrent(&dev->kmd);
+    const bool concurrent = tern_kmd_concurrent(&dev->kmd), held = tern_sched_held(&dev->sched);
+    uint64_t idle_step = cycles, ps = 0;
     dev->waiting = concurrent;
     pthread_mutex_unlock(&dev->lock);
-    int r = concurrent ? tern_kmd_wait(&dev->kmd, cycles) : step(dev, cycles, step_cycles);
+    int r = concurrent ? tern_kmd_wait(&dev->kmd, cycles) : step(dev, cycles, held ? &idle_step : step_cycles, &ps);
     pthread_mutex_lock(&dev->lock);
     dev->waiting = false;
+    if (!concurrent && held) {
+        pace(dev, cycles);
+    } else if (ps && cycles >= STEP_MIN) {
+        dev->cycle_ps = dev->cycle_ps ? (7 * dev->cycle_ps + ps) / 8 : ps;
+    }
     return r < 0 ? tern_error(r, "waiting for the device failed: %s", strerror(-r)) : r;
 }
 
@@ -255,12 +279,12 @@ static bool drive(struct tern_device *dev)
     uint64_t step_cycles = STEP_MIN;
     do {
         const bool more = look(dev);
-        if (!dev->lost && tern_sched_busy(&dev->sched)) {
+        if (!dev->lost && tern_sched_busy(&dev->sched) && !tern_sched_held(&dev->sched)) {
             if (pass(dev, &step_cycles, until)) {
                 tern_device_lose(dev, tern_last_error());
             }
         } else if (!more) {
-            return true;
+            return dev->lost || !tern_sched_busy(&dev->sched);
         }
     } while (tern_clock_ns() < until);
     return false;

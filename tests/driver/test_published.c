@@ -195,6 +195,39 @@ static void test_partitions(void **state)
     assert_true(published_until(as_made));
 }
 
+static bool is_slowed(void)
+{
+    return published.contexts == 1 && published.context[0].state == TERN_STATS_SLOWED;
+}
+
+/** Work that moves, and has had its part of the engine. */
+static void test_slowed(void **state)
+{
+    (void)state;
+    static struct tern_sched_cap cap;
+    struct tern_process *p = process("moves");
+    struct tern_allocation *a = memory(p, 1u << 20, TERN_MEM_WRITE);
+    struct tern_context *c = context(p, 0);
+    uint64_t last = 0;
+    pthread_mutex_lock(&dev->lock);
+    tern_sched_cap_begin(&dev->sched, &cap, 1);
+    tern_sched_cap_add(&dev->sched, &cap, &p->sched);
+    pthread_mutex_unlock(&dev->lock);
+    for (int i = 0; i < 2000; i++) {
+        work_fill(&b, tern_allocation_address(a), 1u << 20, (uint8_t)i);
+        last = work_submit(&b, c, "fill");
+    }
+    assert_true(published_until(is_slowed));
+    pthread_mutex_lock(&dev->lock);
+    tern_sched_cap_end(&dev->sched, &cap);
+    tern_device_kick(dev);
+    pthread_mutex_unlock(&dev->lock);
+    ok(tern_wait(c, last, PUBLISHED_PATIENCE));
+    tern_context_destroy(c);
+    tern_allocation_destroy(a);
+    ok(tern_process_destroy(p));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_free_memory, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_cycles_of_engines, setup_folder, teardown_folder),
         cmocka_unit_test_setup_teardown(test_partitions, setup_folder, teardown_folder),
+        cmocka_unit_test_setup_teardown(test_slowed, setup_folder, teardown_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,14 +162,25 @@ void tern_sched_submit(struct tern_sched *s, struct tern_sched_context *c, struc
     }
 }
 
-bool tern_sched_busy(const struct tern_sched *s)
+/** Some engine has something to do. */
+static bool in_flight(const struct tern_sched *s)
 {
     for (uint32_t e = 0; e < s->engines; e++) {
         if (s->engine[e].n || s->engine[e].preemption) {
             return true;
         }
     }
-    return tern_cap_waits(s);
+    return false;
+}
+
+bool tern_sched_busy(const struct tern_sched *s)
+{
+    return in_flight(s) || tern_cap_waits(s);
+}
+
+bool tern_sched_held(const struct tern_sched *s)
+{
+    return !in_flight(s) && tern_cap_waits(s);
 }
 
 bool tern_sched_pending(const struct tern_sched *s)

@@ -397,6 +397,8 @@ uint64_t tern_sched_deadline(const struct tern_sched *s);
 bool tern_sched_pending(const struct tern_sched *s);
 /** Something is in an HW queue, or a preemption is not answered, or a cap holds what could run: time has to pass. */
 bool tern_sched_busy(const struct tern_sched *s);
+/** It is busy with the last of these only. */
+bool tern_sched_held(const struct tern_sched *s);
 /** The next job that has ended, or NULL. It is then the caller's. */
 struct tern_job *tern_sched_ended(struct tern_sched *s);
 /** Ends everything as aborted, in flight or not: the device is lost. */

@@ -109,6 +109,7 @@ struct tern_process {
     atomic_bool killed; /**< tern_process_kill has begun, */
     bool gone;          /**< and has ended: the device knows nothing of it any more. Its objects are memory only. */
     bool suspended;
+    bool ready;         /**< It has been made, and its end has not begun: it may be saved. */
     bool held;          /**< Suspended by hold.c, and not by its owner. */
     uint32_t retiring, paging_engine, paging_out;
     /* Residency (residency.h) */
@@ -250,8 +251,9 @@ void tern_context_free(struct tern_context *c);
 /* suspend.c; with dev->lock held */
 /** A new context of a process that may be suspended. */
 void tern_suspend_new(struct tern_context *c);
-/** Each of its contexts is to stop, which takes engines a while. */
+/** Each of its contexts is to stop, which takes engines a while; and may go on. */
 void tern_suspend_begin(struct tern_process *proc);
+void tern_suspend_end(struct tern_process *proc);
 
 /* kill.c; with dev->lock held */
 /** A call that makes something for the process, and lets go of the lock meanwhile, begins: 0, or -EIO; and ends. */

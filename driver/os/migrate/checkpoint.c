@@ -21,6 +21,11 @@
 
 /* ----------------------------------------------------------------------- saving */
 
+static bool may_be_saved(const struct tern_process *proc)
+{
+    return proc->ready && !proc->killed;
+}
+
 /** All processes of the device, each `making` something; and no other checkpoint is made meanwhile. */
 static int hold_all(struct tern_device *dev, struct tern_saving **out)
 {
@@ -32,7 +37,7 @@ static int hold_all(struct tern_device *dev, struct tern_saving **out)
     }
     TERN_LIST_EACH(node, &dev->processes)
     {
-        n += !TERN_LIST_ENTRY(node, struct tern_process, node)->killed;
+        n += may_be_saved(TERN_LIST_ENTRY(node, struct tern_process, node));
     }
     int r = n ? 0 : tern_error(-ENOENT, "the device has no processes to save");
     if (!r) {
@@ -45,11 +50,14 @@ static int hold_all(struct tern_device *dev, struct tern_saving **out)
         TERN_LIST_EACH(node, &dev->processes)
         {
             struct tern_process *proc = TERN_LIST_ENTRY(node, struct tern_process, node);
-            if (!proc->killed) {
+            if (may_be_saved(proc)) {
                 proc->making++;
                 m->saved[m->n++] = (struct tern_saved){proc, proc->suspended && !proc->held};
             }
         }
+    }
+    if (r) {
+        tern_hold_release(dev);
     }
     pthread_mutex_unlock(&dev->lock);
     *out = m;
@@ -61,6 +69,7 @@ static void let_go(struct tern_device *dev, struct tern_saving *m)
     tern_migrate_go_on(m);
     pthread_mutex_lock(&dev->lock);
     dev->saving = false;
+    tern_hold_release(dev);
     pthread_cond_broadcast(&dev->changed);
     pthread_mutex_unlock(&dev->lock);
 }

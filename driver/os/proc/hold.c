@@ -37,7 +37,7 @@ void tern_hold_look(struct tern_device *dev)
     TERN_LIST_EACH(node, &dev->processes)
     {
         struct tern_process *proc = TERN_LIST_ENTRY(node, struct tern_process, node);
-        proc->held = !proc->suspended && !proc->killed;
+        proc->held = proc->ready && !proc->suspended && !proc->killed;
         if (proc->held) {
             tern_suspend_begin(proc);
         }
@@ -47,4 +47,15 @@ void tern_hold_look(struct tern_device *dev)
     h->reached = true;
     h->time = now;
     pthread_cond_broadcast(&dev->changed);
+}
+
+void tern_hold_release(struct tern_device *dev)
+{
+    TERN_LIST_EACH(node, &dev->processes)
+    {
+        struct tern_process *proc = TERN_LIST_ENTRY(node, struct tern_process, node);
+        if (proc->held) {
+            tern_suspend_end(proc);
+        }
+    }
 }

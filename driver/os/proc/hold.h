@@ -2,7 +2,7 @@
 /**
  * Stops all processes of a device at a moment of device time: at a cycle, or when a buffer begins. They are suspended
  * by the device thread, so that no cycle passes between the moment and the requests to stop; whoever waits for
- * `reached` then saves them, and lets them go on by tern_os_process_resume.
+ * `reached` then saves them, and lets them go on.
  *
  * Thread: dev->lock is held.
  */
@@ -37,5 +37,7 @@ void tern_hold_begins(struct tern_device *dev, const struct tern_chunk *chunk);
 uint64_t tern_hold_left(const struct tern_device *dev, uint64_t now);
 /** Is it the moment? */
 void tern_hold_look(struct tern_device *dev);
+/** The processes that this has suspended go on. */
+void tern_hold_release(struct tern_device *dev);
 
 #endif

@@ -251,6 +251,7 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
         tern_pages_give(proc->partition->pages, &root);
         leave(dev, proc);
     }
+    proc->ready = !r;
 unlock:
     pthread_mutex_unlock(&dev->lock);
     if (r) {
@@ -280,6 +281,7 @@ void tern_process_end(struct tern_process *proc)
     while (proc->retiring || proc->making) {
         pthread_cond_wait(&dev->changed, &dev->lock);
     }
+    proc->ready = false;
     const uint32_t resets = dev->tdr.adapter_resets;
     if (tern_paging_run_all(dev, proc->flush) == 0 || dev->lost || resets != dev->tdr.adapter_resets) {
         give_tables(proc); /* else some engine may still use them: they are lost to the device */

@@ -35,6 +35,17 @@ void tern_suspend_begin(struct tern_process *proc)
     tern_device_kick(proc->dev);
 }
 
+void tern_suspend_end(struct tern_process *proc)
+{
+    proc->suspended = proc->held = false;
+    TERN_LIST_EACH(node, &proc->contexts)
+    {
+        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
+        tern_sched_context_resume(&proc->dev->sched, &c->sched, c->sched.suspend_fence);
+    }
+    tern_device_kick(proc->dev);
+}
+
 static int check(struct tern_process *proc)
 {
     return proc->killed || proc->dev->lost ? tern_process_check(proc) : 0;
@@ -72,13 +83,7 @@ int tern_os_process_resume(struct tern_process *proc)
     pthread_mutex_lock(&dev->lock);
     const int r = check(proc);
     if (!r && proc->suspended) {
-        proc->suspended = proc->held = false;
-        TERN_LIST_EACH(node, &proc->contexts)
-        {
-            struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-            tern_sched_context_resume(&dev->sched, &c->sched, c->sched.suspend_fence);
-        }
-        tern_device_kick(dev);
+        tern_suspend_end(proc);
     }
     pthread_mutex_unlock(&dev->lock);
     return r;

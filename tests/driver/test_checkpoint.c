@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Checkpoints (tern_checkpoint.h): what is saved ends, loaded on another device, as it does here. */
+#include "tern/tern_checkpoint.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "moving_actors.h"
+
+#define CONFIG "small,mem=32M,timeout=200000"
+#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
+
+static __thread bool watched;
+static long failing; /* allocations of the thread that is watched until one fails */
+
+static bool fails(void)
+{
+    return watched && failing-- == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+static char folder[] = "/tmp/tern-checkpoint-XXXXXX";
+static char file[64];
+
+static bool exists(const char *name)
+{
+    struct stat s;
+    return stat(name, &s) == 0;
+}
+
+static int setup_folder(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/file", folder);
+    return 0;
+}
+
+static int teardown_folder(void **state)
+{
+    (void)state;
+    unlink(file);
+    return rmdir(folder);
+}
+
+/** The memory of process i at an address. */
+static uint32_t memory_at(struct tern_checkpoint *c, uint32_t i, const struct tern_allocation *a)
+{
+    struct tern_checkpoint_memory m = {.size = sizeof m};
+    uint32_t k = 0;
+    while (tern_checkpoint_memory(c, i, k, &m) == 0 && m.address != tern_allocation_address(a)) {
+        k++;
+    }
+    assert_int_equal(m.address, tern_allocation_address(a));
+    assert_int_equal(m.bytes, tern_allocation_size(a));
+    return k;
+}
+
+static struct tern_checkpoint_context context_at(struct tern_checkpoint *c, uint32_t i)
+{
+    struct tern_checkpoint_context x = {.size = sizeof x};
+    ok(tern_checkpoint_context(c, i, 0, &x));
+    return x;
+}
+
+static enum tern_checkpoint_end end_of(struct tern_checkpoint *c)
+{
+    enum tern_checkpoint_end end;
+    ok(tern_checkpoint_wait(c, PATIENCE, &end));
+    return end;
+}
+
+/* ------------------------------------------------------------- at a moment, by the environment */
+
+static struct tern_device *open_armed(const char *launch, const char *after)
+{
+    setenv("TERN_CHECKPOINT", file, 1);
+    setenv("TERN_CHECKPOINT_KERNEL", "mix", 1);
+    setenv("TERN_CHECKPOINT_LAUNCH", launch, 1);
+    setenv("TERN_CHECKPOINT_AFTER", after, 1);
+    struct tern_device *d = open_or_skip(CONFIG);
+    unsetenv("TERN_CHECKPOINT");
+    return d;
+}
+
+/** Its work is mixed into `data`, which is copied to `out` and cleared. */
+static uint64_t mix_and_take(struct actor *a, uint32_t n, struct tern_allocation *out)
+{
+    const uint32_t data = tern_allocation_address(a->data);
+    actor_mix(a, n);
+    work_copy(&b, tern_allocation_address(out), data, 4 * MIX_ITEMS);
+    work_submit(&b, a->c, "take");
+    work_fill(&b, data, 4 * MIX_ITEMS, 0);
+    return work_submit(&b, a->c, "clear");
+}
+
+static void expect_taken(const uint32_t *v, uint32_t n)
+{
+    for (uint32_t i = 0; i < MIX_ITEMS; i++) {
+        assert_int_equal(v[i], mixed(n, i));
+    }
+}
+
+/** Two processes with queues, while one of them is in the middle of a kernel. */
+static void test_queues(void **state)
+{
+    (void)state;
+    enum { TIMES = 200 };
+    struct actor a[2];
+    struct tern_allocation *out[2];
+    uint64_t last[2];
+    uint32_t v[MIX_ITEMS];
+    struct tern_checkpoint *c;
+    struct tern_checkpoint_process p = {.size = sizeof p};
+    unlink(file);
+    dev = open_armed("2", "3000");
+    for (int i = 0; i < 2; i++) {
+        open_mix(&a[i], i ? "second" : "first", i);
+        out[i] = NULL;
+        ok(tern_allocation_create(a[i].p, 4 * MIX_ITEMS, RW, 0, &out[i]));
+    }
+    for (int i = 0; i < 2; i++) {
+        last[i] = mix_and_take(&a[i], TIMES + (uint32_t)i, out[i]);
+    }
+    for (int i = 0; i < 2; i++) { /* the program goes on */
+        ok(tern_wait(a[i].c, last[i], PATIENCE));
+        ok(tern_allocation_read(out[i], 0, v, sizeof v));
+        expect_taken(v, TIMES + (uint32_t)i);
+    }
+    until(exists(file));
+    open_there(CONFIG);
+    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_process(c, 0, &p));
+    assert_string_equal(p.name, "first");
+    ok(tern_checkpoint_process(c, 1, &p));
+    assert_string_equal(p.name, "second");
+    assert_int_equal(tern_checkpoint_process(c, 2, &p), -ENOENT);
+    const struct tern_checkpoint_context x = context_at(c, 1);
+    assert_int_equal(x.saved, 3);
+    assert_int_equal(x.left, 3);
+    assert_string_equal(x.label, "mix");
+    ok(tern_checkpoint_start(c, 0));
+    assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
+    for (uint32_t i = 0; i < 2; i++) {
+        ok(tern_checkpoint_read(c, i, memory_at(c, i, out[i]), 0, v, sizeof v));
+        expect_taken(v, TIMES + i);
+        ok(tern_checkpoint_read(c, i, memory_at(c, i, a[i].data), 0, v, sizeof v));
+        assert_int_equal(v[MIX_ITEMS - 1], 0);
+        assert_int_equal(context_at(c, i).left, 0);
+    }
+    ok(tern_checkpoint_close(c));
+    ok(tern_device_close(there));
+    for (int i = 0; i < 2; i++) {
+        tern_allocation_destroy(out[i]);
+        actor_close(&a[i]);
+    }
+    ok(tern_device_close(dev));
+}
+
+/* --------------------------------------------------------------------- at a launch */
+
+/** The processes of dev stop so many cycles after the launch of "mix" begins. */
+static void hold_at(uint64_t launch, uint64_t after)
+{
+    pthread_mutex_lock(&dev->lock);
+    dev->hold = (struct tern_hold){.at = TERN_HOLD_NEVER, .label = "mix", .launch = launch, .after = after};
+    pthread_mutex_unlock(&dev->lock);
+}
+
+static bool reached(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const bool yes = dev->hold.reached;
+    pthread_mutex_unlock(&dev->lock);
+    return yes;
+}
+
+/** Whatever is queued before and behind it: when the hold is reached, all before it has ended, and it has not. */
+static void test_launches(void **state)
+{
+    (void)state;
+    enum { LAUNCHES = 6 };
+    struct actor a;
+    dev = open_or_skip(CONFIG);
+    open_mix(&a, "launches", 0);
+    const uint64_t first = actor_mix(&a, 50);
+    ok(tern_wait(a.c, first, PATIENCE));
+    for (uint64_t launch = 1; launch <= LAUNCHES; launch++) {
+        struct tern_checkpoint *c;
+        uint64_t last = 0;
+        hold_at(launch, launch % 2 ? 0 : 200);
+        for (uint32_t i = 0; i < LAUNCHES; i++) {
+            last = actor_mix(&a, 50);
+        }
+        until(reached());
+        unlink(file);
+        ok(tern_checkpoint_save(dev, file));
+        expect_mix(&a, last);
+        open_there(CONFIG);
+        ok(tern_checkpoint_load(there, file, &c));
+        assert_int_equal(context_at(c, 0).saved, LAUNCHES + 1 - launch);
+        ok(tern_checkpoint_start(c, 0));
+        assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
+        assert_int_equal(context_at(c, 0).aborted, 0);
+        ok(tern_checkpoint_close(c));
+        ok(tern_device_close(there));
+    }
+    actor_close(&a);
+    ok(tern_device_close(dev));
+}
+
+/* ------------------------------------------------------------------ work that does not end */
+
+/** What waits for the program, which is not there: of a fence, and of a process that its program has suspended. */
+static void test_waits(void **state)
+{
+    (void)state;
+    struct actor a, held;
+    struct tern_fence *f;
+    struct tern_checkpoint *c;
+    uint64_t value;
+    dev = open_or_skip(CONFIG);
+    open_mix(&a, "waits", 0);
+    open_mix(&held, "held", 1);
+    ok(tern_fence_create(a.p, 7, &f));
+    ok(tern_process_suspend(held.p));
+    const uint64_t other = actor_mix(&held, 20);
+    work_wait(&b, tern_fence_address(f), 8);
+    work_fill(&b, tern_allocation_address(a.data), 4, 0xff);
+    const uint64_t last = work_submit(&b, a.c, "behind the fence");
+    unlink(file);
+    ok(tern_checkpoint_save(dev, file));
+    assert_true(held.p->suspended); /* as before */
+    assert_int_equal(tern_wait(held.c, other, 20), -ETIMEDOUT);
+    ok(tern_fence_signal(f, 8));
+    ok(tern_wait(a.c, last, PATIENCE));
+    open_there(CONFIG);
+    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_start(c, 0));
+    assert_int_equal(end_of(c), TERN_CHECKPOINT_WAITS);
+    assert_string_equal(context_at(c, 0).label, "behind the fence");
+    assert_int_equal(context_at(c, 0).left, 1);
+    assert_int_equal(context_at(c, 1).left, 1);
+    struct tern_checkpoint_memory m = {.size = sizeof m};
+    uint32_t fences = 0;
+    for (uint32_t k = 0; tern_checkpoint_memory(c, 0, k, &m) == 0; k++) {
+        if (m.fence) {
+            fences++;
+            ok(tern_checkpoint_read(c, 0, k, 0, &value, sizeof value));
+        }
+    }
+    assert_int_equal(fences, 1);
+    assert_int_equal(value, 7);
+    ok(tern_checkpoint_close(c));
+    ok(tern_device_close(there));
+    ok(tern_process_resume(held.p));
+    expect_mix(&held, other);
+    tern_fence_destroy(f);
+    actor_close(&a);
+    actor_close(&held);
+    ok(tern_device_close(dev));
+}
+
+/** A kernel without end: so many cycles of it, or until the caller has enough. */
+static void test_cycles(void **state)
+{
+    (void)state;
+    static const uint32_t one = 1;
+    struct actor a;
+    struct tern_checkpoint *c;
+    enum tern_checkpoint_end end;
+    dev = open_or_skip(CONFIG);
+    open_spin(&a, "spins", -1);
+    const uint64_t fence = actor_spin(&a);
+    spins(&a);
+    unlink(file);
+    ok(tern_checkpoint_save(dev, file));
+    spins(&a);
+    open_there(CONFIG);
+    const uint32_t pages = free_pages(there);
+    ok(tern_checkpoint_load(there, file, &c));
+    assert_int_equal(tern_checkpoint_wait(c, 0, &end), -EINVAL);
+    const uint64_t began = tern_device_time(there);
+    ok(tern_checkpoint_start(c, 30000));
+    assert_int_equal(tern_checkpoint_start(c, 30000), -EALREADY);
+    assert_int_equal(end_of(c), TERN_CHECKPOINT_STOPPED);
+    const uint64_t ended = tern_device_time(there);
+    assert_true(ended >= began + 30000 && ended < began + 60000);
+    uint32_t count[2], byte;
+    const uint32_t args = memory_at(c, 0, a.args);
+    for (int i = 0; i < 2; i++) { /* it stands still */
+        ok(tern_checkpoint_read(c, 0, args, 8, &count[i], sizeof count[i]));
+    }
+    assert_int_equal(count[0], count[1]);
+    assert_int_equal(tern_checkpoint_read(c, 0, args, 4096, &byte, 1), -EFAULT);
+    assert_int_equal(tern_checkpoint_read(c, 0, 99, 0, &byte, 1), -ENOENT);
+    assert_int_equal(tern_checkpoint_read(c, 1, 0, 0, &byte, 1), -ENOENT);
+    assert_int_equal(tern_checkpoint_context(c, 0, 1, &(struct tern_checkpoint_context){.size = 8}), -ENOENT);
+    ok(tern_checkpoint_close(c));
+    ok(tern_checkpoint_load(there, file, &c)); /* the device is as new */
+    ok(tern_checkpoint_start(c, 0));
+    assert_int_equal(tern_checkpoint_wait(c, 30, &end), -ETIMEDOUT);
+    ok(tern_checkpoint_close(c));
+    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_close(c)); /* without having run */
+    assert_int_equal(free_pages(there), pages);
+    ok(tern_device_close(there));
+    ok(tern_allocation_write(a.args, 0, &one, sizeof one));
+    ok(tern_wait(a.c, fence, PATIENCE));
+    actor_close(&a);
+    ok(tern_device_close(dev));
+}
+
+/* --------------------------------------------------------------------------- errors */
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct tern_checkpoint *c;
+    char part[80], path[80], whole[PATH_MAX + 8];
+    dev = open_or_skip(CONFIG);
+    unlink(file);
+    assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
+    expect_says(tern_last_error(), "has no processes");
+    open_mix(&a, "refused", 1);
+    snprintf(path, sizeof path, "%s/no/file", folder);
+    assert_int_equal(tern_checkpoint_save(dev, path), -ENOENT);
+    expect_says(tern_last_error(), "no/file.part: No such file");
+    memset(whole, 'x', sizeof whole);
+    whole[sizeof whole - 1] = '\0';
+    assert_int_equal(tern_checkpoint_save(dev, whole), -EINVAL);
+    snprintf(part, sizeof part, "%s.part", file);
+    FILE *f = fopen(part, "w");
+    assert_non_null(f);
+    fclose(f);
+    assert_int_equal(tern_checkpoint_save(dev, file), -EEXIST);
+    expect_says(tern_last_error(), "another checkpoint is being written");
+    assert_true(exists(part)); /* it is not ours */
+    ok(unlink(part));
+    snprintf(path, sizeof path, "%s", folder);
+    assert_int_equal(tern_checkpoint_save(dev, path), -EISDIR); /* renaming fails */
+    snprintf(path, sizeof path, "%s.part", folder);
+    assert_false(exists(path));
+    run_mix(&a, 20);
+
+    ok(tern_process_suspend(a.p)); /* of one that was killed nothing is left to save */
+    ok(tern_process_kill(a.p));
+    assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
+    assert_false(exists(file));
+    assert_int_equal(tern_checkpoint_load(dev, file, &c), -ENOENT);
+    ok(tern_process_destroy(a.p));
+    ok(tern_device_close(dev));
+}
+
+/** Each allocation fails once: no file, no part of one, and the work that was held goes on; nothing is on the target. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct tern_checkpoint *c;
+    char part[80];
+    int r = -ENOMEM, saves = 0, loads = 0;
+    snprintf(part, sizeof part, "%s.part", file);
+    dev = open_or_skip(CONFIG);
+    open_there(CONFIG);
+    open_mix(&a, "lacks memory", 0);
+    for (; r; saves += r != 0) {
+        hold_at(1, 1000);
+        const uint64_t fence = actor_mix(&a, 60);
+        until(reached());
+        unlink(file);
+        failing = saves;
+        watched = true;
+        r = tern_checkpoint_save(dev, file);
+        watched = false;
+        assert_int_equal(r, failing < 0 ? -ENOMEM : 0);
+        assert_true(exists(file) == !r);
+        assert_false(exists(part));
+        expect_mix(&a, fence);
+    }
+    const uint32_t pages = free_pages(there);
+    for (r = -ENOMEM; r; loads += r != 0) {
+        failing = loads;
+        watched = true;
+        r = tern_checkpoint_load(there, file, &c);
+        watched = false;
+        assert_int_equal(r, failing < 0 ? -ENOMEM : 0);
+        assert_true(!r || free_pages(there) == pages);
+    }
+    assert_int_equal(context_at(c, 0).saved, 1);
+    ok(tern_checkpoint_close(c));
+    print_message("%d allocations of a save, %d of a load\n", saves, loads);
+    assert_true(saves > 5 && loads > 10);
+    actor_close(&a);
+    ok(tern_device_close(there));
+    ok(tern_device_close(dev));
+}
+
+/** A bit of the file is another one, or its end is missing: the device is as it was. */
+static void test_damage(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct tern_checkpoint *c;
+    dev = open_or_skip(CONFIG);
+    open_mix(&a, "damaged", -1);
+    const uint64_t fence = actor_mix(&a, 200);
+    unlink(file);
+    ok(tern_checkpoint_save(dev, file));
+    expect_mix(&a, fence);
+    struct stat s;
+    ok(stat(file, &s));
+    unsigned char *good = malloc((size_t)s.st_size);
+    FILE *f = fopen(file, "r+");
+    assert_true(good && f && fread(good, 1, (size_t)s.st_size, f) == (size_t)s.st_size);
+    open_there(CONFIG);
+    const uint32_t pages = free_pages(there);
+    for (long at = 0; at < s.st_size; at += s.st_size / 61) {
+        fseek(f, at, SEEK_SET);
+        fputc(good[at] ^ 1, f);
+        fflush(f);
+        assert_int_equal(tern_checkpoint_load(there, file, &c), -EPROTO);
+        expect_says(tern_last_error(), file);
+        assert_int_equal(free_pages(there), pages);
+        fseek(f, at, SEEK_SET);
+        fputc(good[at], f);
+        fflush(f);
+    }
+    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_close(c));
+    ok(ftruncate(fileno(f), s.st_size - 1));
+    assert_int_equal(tern_checkpoint_load(there, file, &c), -EPROTO);
+    assert_int_equal(free_pages(there), pages);
+    fclose(f);
+    free(good);
+    ok(tern_device_close(there));
+    actor_close(&a);
+    ok(tern_device_close(dev));
+}
+
+/* ------------------------------------------------------- programs that do not stand still */
+
+static atomic_bool over;
+static atomic_uint rounds;
+
+/** A program that makes, runs and frees, whatever happens. */
+static void *live(void *arg)
+{
+    struct work own = {.size = 0};
+    const char *name = arg;
+    for (uint32_t i = 1; !atomic_load(&over); i++) {
+        struct tern_process *p;
+        struct tern_context *c;
+        struct tern_allocation *x;
+        uint8_t got[8192];
+        const struct tern_context_desc d = {.size = sizeof d, .name = name, .engine = -1};
+        uint64_t fence;
+        ok(tern_process_create(dev, name, &p));
+        ok(tern_context_create(p, &d, &c));
+        ok(tern_allocation_create(p, 8192, RW, 0, &x));
+        work_fill(&own, tern_allocation_address(x), 8192, (uint8_t)i);
+        ok(tern_submit(c, own.w, own.size, "fill", &fence));
+        own.size = 0;
+        ok(tern_wait(c, fence, PATIENCE));
+        ok(tern_allocation_read(x, 0, got, sizeof got));
+        for (size_t k = 0; k < sizeof got; k++) {
+            assert_int_equal(got[k], (uint8_t)i);
+        }
+        tern_allocation_destroy(x);
+        tern_context_destroy(c);
+        ok(tern_process_destroy(p));
+        atomic_fetch_add(&rounds, 1);
+    }
+    return NULL;
+}
+
+/** Saves all the time, beside the other that does. */
+static void *keep_saving(void *arg)
+{
+    while (!atomic_load(&over)) {
+        const int r = tern_checkpoint_save(dev, arg);
+        if (r && r != -ENOENT) { /* between two programs there may be none */
+            fail_msg("%s", tern_last_error());
+        }
+    }
+    return NULL;
+}
+
+static void test_busy_programs(void **state)
+{
+    (void)state;
+    enum { THREADS = 3, SAVES = 20 };
+    static const char *const names[] = {"one", "two", "three"};
+    pthread_t thread[THREADS + 1];
+    char second[80];
+    struct actor a;
+    struct tern_checkpoint *c;
+    snprintf(second, sizeof second, "%s/second", folder);
+    dev = open_or_skip(CONFIG);
+    open_there(CONFIG);
+    open_mix(&a, "mixes", 0);
+    atomic_store(&over, false);
+    for (int i = 0; i < THREADS; i++) {
+        ok(-pthread_create(&thread[i], NULL, live, (void *)(uintptr_t)names[i]));
+    }
+    ok(-pthread_create(&thread[THREADS], NULL, keep_saving, second));
+    for (uint32_t i = 0; i < SAVES; i++) {
+        const uint32_t before = atomic_load(&rounds);
+        const uint64_t fence = actor_mix(&a, 60 + i);
+        unlink(file);
+        ok(tern_checkpoint_save(dev, file));
+        expect_mix(&a, fence);
+        ok(tern_checkpoint_load(there, file, &c));
+        ok(tern_checkpoint_start(c, 0));
+        assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
+        ok(tern_checkpoint_close(c));
+        until(atomic_load(&rounds) > before + 3);
+    }
+    atomic_store(&over, true);
+    for (int i = 0; i <= THREADS; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    ok(tern_checkpoint_load(there, second, &c));
+    ok(tern_checkpoint_close(c));
+    ok(unlink(second));
+    actor_close(&a);
+    ok(tern_device_close(there));
+    ok(tern_device_close(dev));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_queues), cmocka_unit_test(test_launches), cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_cycles), cmocka_unit_test(test_refusals), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_busy_programs),
+    };
+    return cmocka_run_group_tests_name("checkpoint", tests, setup_folder, teardown_folder);
+}

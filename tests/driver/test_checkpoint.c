@@ -367,7 +367,7 @@ static void test_refusals(void **state)
     ok(tern_device_close(dev));
 }
 
-/** Each allocation fails once: no file, no part of one, and the work that was held goes on; nothing is on the target. */
+/** Each allocation fails once: no file, no part of one, and the work that was held goes on; the target is as it was. */
 static void test_no_memory(void **state)
 {
     (void)state;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 
 #include "children.h"
+#include "tern/tern_checkpoint.h"
 
 /* ------------------------------------------------------------------ what clients do */
 
@@ -233,6 +234,24 @@ static void test_kills_its_own_process(void **state)
     nothing_left();
 }
 
+/** Checkpoints are of devices in the program itself: refused, with a sentence that says what there is. */
+static void save(void)
+{
+    struct tern_checkpoint *k = NULL;
+    client_open(-1, NULL);
+    must(tern_checkpoint_save(dev, "/nowhere/file") == -ENOTSUP && strstr(tern_last_error(), "tern migrate"));
+    must(tern_checkpoint_load(dev, "/nowhere/file", &k) == -ENOTSUP && !k);
+    client_close();
+}
+
+static void test_saves(void **state)
+{
+    (void)state;
+    struct client c = start(save);
+    ended(&c, 0);
+    nothing_left();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_flood, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_many, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_kills_its_own_process, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_saves, serve, serve_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 // line of the bitmap, which nothing tells the driver apart from what was there, then every page of the range in the
 // lines that it names is set again: so no write is lost, whatever memory refuses. Both are bus_error_o. What cannot be
 // done is error_o, and changes nothing. cmd_valid_i is ignored while busy_o.
-// How: in sections of LINE lines. Marks of 64 lines are taken at once; the lines with a mark are read, a word a cycle,
+// How: in sections of LINE lines. Marks of LOOK lines are taken at once; lines with a mark are read, a word a cycle,
 // put together and handed to dirty_deliver. At the end of a section, when memory has taken all of it, its line of the
 // bitmap follows. At most 2^DEPTH_LOG2 lines are under way, so that each can be set again.
 // Preemption saves nothing of it: a command is the driver's, and no engine's.
@@ -18,6 +18,7 @@ module dirty_command #(
     parameter int WORD       = 128,
     parameter int PAGE_LOG2  = 12,
     parameter int DEPTH_LOG2 = 4,
+    parameter int LOOK_LOG2  = 6,        // marks that are seen at once
     parameter int TAG_W      = 16
 ) (
     input  logic                  clk_i,
@@ -47,7 +48,7 @@ module dirty_command #(
     input  logic [      WORD-1:0] got_data_i,
     input  logic [     TAG_W-1:0] got_tag_i,
     output logic [          15:0] look_o,
-    input  logic [          63:0] marks_i,
+    input  logic [(1<<LOOK_LOG2)-1:0] marks_i,
     // memory
     output logic                  wr_valid_o,
     input  logic                  wr_ready_i,
@@ -64,6 +65,7 @@ module dirty_command #(
   localparam int PART_W = PER > 1 ? $clog2(PER) : 1;
   localparam int SECT_W = $clog2(LINE);  // lines of a section have numbers of so many bits in it
   localparam int LINE_W = TAG_W - 2;     // of a line's number in the plane or in the result
+  localparam int LOOK = 1 << LOOK_LOG2;
   localparam int GROUPS = (WORD + 15) / 16;
   localparam logic [1:0] COUNT = tern_spec_pkg::REG_DIRTY_COMMAND_OP_COUNT,
       CLEAR = tern_spec_pkg::REG_DIRTY_COMMAND_OP_QUERY_CLEAR;
@@ -88,7 +90,7 @@ module dirty_command #(
   logic [LINE_W-1:0] from_q, to_q, line_q, bound_q, rel, count, sections;  // lines of the plane
   logic [LINE_W-1:0] section_q, picked;
   logic [PART_W-1:0] part_q;
-  logic [63:0] marks_q, marks, pick;
+  logic [LOOK-1:0] marks_q, marks, pick;
   logic [DEPTH_LOG2:0] under_way_q;
   logic [LINE-1:0] names_q;       // lines of the section that have been, or will be, delivered
   logic last_block, part_done, issue, drop, retire, failed;
@@ -128,14 +130,15 @@ module dirty_command #(
   assign issue = state_q == S_READ && acc_ready_i && acc_first_o;
   assign drop = (state_q == S_RESTORE && part_done) || (state_q == S_NAMES && failed);
 
-  // Marks of 64 lines, from line_q on; the first of those that are left
-  assign look_o = 16'(line_q[LINE_W-1:6]);
+  // Marks of LOOK lines, from line_q on; the first of those that are left
+  assign look_o = 16'(line_q[LINE_W-1:LOOK_LOG2]);
   assign pick = marks_q & ~(marks_q - 1'b1);
-  assign last_block = line_q[LINE_W-1:6] == bound_q[LINE_W-1:6];
+  assign last_block = line_q[LINE_W-1:LOOK_LOG2] == bound_q[LINE_W-1:LOOK_LOG2];
   always_comb begin
-    picked = {line_q[LINE_W-1:6], 6'b0};
-    for (int i = 0; i < 64; i++) begin
-      marks[i] = marks_i[i] && 6'(i) >= line_q[5:0] && (!last_block || 6'(i) <= bound_q[5:0]);
+    picked = {line_q[LINE_W-1:LOOK_LOG2], LOOK_LOG2'(0)};
+    for (int i = 0; i < LOOK; i++) begin
+      marks[i] = marks_i[i] && LOOK_LOG2'(i) >= line_q[LOOK_LOG2-1:0] &&
+          (!last_block || LOOK_LOG2'(i) <= bound_q[LOOK_LOG2-1:0]);
       if (pick[i]) picked = picked | LINE_W'(i);
     end
   end
@@ -193,7 +196,7 @@ module dirty_command #(
         end
       end else if (last_block) state_q <= S_DRAIN;
       else begin
-        line_q <= {line_q[LINE_W-1:6] + 1'b1, 6'b0};
+        line_q <= {line_q[LINE_W-1:LOOK_LOG2] + 1'b1, LOOK_LOG2'(0)};
         state_q <= S_LOOK;
       end
       S_READ: if (part_done) state_q <= S_PICK;
@@ -233,10 +236,13 @@ module dirty_command #(
   // A line is put together from its words; one without a bit is not delivered, and counting delivers none.
   logic got, got_last, ends, any_q, push_line_q, push_names;
   logic [LINE_W-1:0] got_rel_q;
-  logic [LINE-1:0] line_data_q;
+  logic [LINE-1:0] line_data_q, push_data;
+  logic [27:0] push_at;
   assign got = got_valid_i && got_tag_i[TAG_W-1];
   assign got_last = got && got_tag_i[TAG_W-2];
   assign ends = got_last && (op_q == COUNT || !(any_q || got_data_i != '0));
+  assign push_at = push_names ? names_at_q + 28'(section_q) : lines_at_q + 28'(got_rel_q);
+  assign push_data = push_names ? names_q : line_data_q;
   assign push_names = state_q == S_DRAIN && !failed && under_way_q == '0 && op_q != COUNT;
   always_ff @(posedge clk_i) begin
     if (got) begin
@@ -258,11 +264,10 @@ module dirty_command #(
   end
 
   dirty_deliver #(.TAG_W(LINE_W), .LINE(LINE), .DEPTH_LOG2(DEPTH_LOG2)) u_deliver (
-      .clk_i, .rst_i, .push_i(push_line_q || push_names),
-      .push_at_i(push_names ? names_at_q + 28'(section_q) : lines_at_q + 28'(got_rel_q)), .push_tag_i(got_rel_q),
-      .push_data_i(push_names ? names_q : line_data_q), .retire_o(retire), .failed_o(failed),
-      .failed_tag_o(failed_tag), .failed_data_o(failed_data), .drop_i(drop), .wr_valid_o, .wr_ready_i, .wr_line_o,
-      .wr_data_o, .wr_slot_o, .done_valid_i, .done_slot_i, .done_error_i
+      .clk_i, .rst_i, .push_i(push_line_q || push_names), .push_at_i(push_at), .push_tag_i(got_rel_q),
+      .push_data_i(push_data), .retire_o(retire), .failed_o(failed), .failed_tag_o(failed_tag),
+      .failed_data_o(failed_data), .drop_i(drop), .wr_valid_o, .wr_ready_i, .wr_line_o, .wr_data_o, .wr_slot_o,
+      .done_valid_i, .done_slot_i, .done_error_i
   );
 
   // Count of the bits that were found, in two steps

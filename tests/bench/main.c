@@ -22,7 +22,7 @@
 static const struct {
     const char *name, *summary;
 } suites[] = {
-    {"migrate", "what following the pages that kernels write costs"},
+    {"migrate", "what it costs to follow the pages that kernels write, and to move work that runs"},
     {"preempt", "how long stopping and resuming a kernel takes, and what it costs"},
     {"sched", "how fairly and how fast the scheduler shares the engines"},
     {"submit", "what a dispatch costs the host, in round trips between threads"},

@@ -16,7 +16,7 @@
 #define SPARE (1u * MIB)    /* of the partition: tables */
 #define PROCESSES 8u
 #define OF_PROCESS (896u * MIB)
-#define DOWNTIME_NS 800000u /* 6.4 MB of the link */
+#define DOWNTIME_NS 600000u /* 4.8 MB of the link */
 #define PARTITION "moves"
 
 static const struct migrate_work work = {.data_bytes = 32 * MIB, .hot_pages = 4096, .reads = 64};

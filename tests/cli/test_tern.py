@@ -77,6 +77,8 @@ class Tern(Case):
         self.fails(2, "unknown argument '--jason'", "info", "--jason")
         self.fails(2, "there is no bench 'vecad'", "bench", "vecad")
         self.fails(2, "unknown argument '--slow'", "bench", "migrate", "--slow")
+        self.fails(2, "--sizes takes a number from 0 to 3, not '4'", "bench", "migrate", "--sizes", "4")
+        self.fails(2, "--sizes takes a number from 0 to 3, not ''", "bench", "migrate", "--quick", "--sizes")
         self.fails(2, "unknown argument '--slow'", "bench", "sched", "--slow")
         self.fails(2, "--contexts takes a number from 1 to 1024, not '0'", "bench", "sched", "--contexts", "0")
         self.fails(2, "--quantum takes a number from 1000 to 1000000, not ''", "bench", "sched", "--quantum")
@@ -110,7 +112,7 @@ class Tern(Case):
                      ["bench", "--list", "--json"],
                      ["bench", "--json", "copy-1m"], ["top", "--json"], ["top", "--once", "--json"],
                      ["run", "x.cl", "--list", "--json"],
-                     ["bench", "migrate", "--json", "--quick"],
+                     ["bench", "migrate", "--json", "--quick", "--sizes", "0"],
                      ["bench", "preempt", "--json", "--requests", "2", "--kernel", "saxpy"],
                      ["bench", "submit", "--json", "--count", "20"],
                      ["run", "x.cl", "--global", "1", "--json", "--time", "--quiet", "1"],

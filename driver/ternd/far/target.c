@@ -267,10 +267,27 @@ static void free_target(struct far_target *b)
     far_link_close(&b->link);
 }
 
-int far_target_run(const char *to, int in, int out)
+void far_target_as_user(const struct far_target *b)
 {
-    struct far_target b = {.control = -1, .ternd = -1, .descriptor = -1};
+    if (b->user != b->own && seteuid(b->user)) {
+        abort(); /* far_target_run has seen that it can */
+    }
+}
+
+void far_target_as_self(const struct far_target *b)
+{
+    if (b->user != b->own && seteuid(b->own)) {
+        abort();
+    }
+}
+
+int far_target_run(const char *to, uid_t user, int in, int out)
+{
+    struct far_target b = {.control = -1, .ternd = -1, .descriptor = -1, .user = user, .own = geteuid()};
     int r = strlen(to) < sizeof b.to ? 0 : tern_error(-ENAMETOOLONG, "%s: %s", to, strerror(ENAMETOOLONG));
+    if (!r && user != b.own && (b.own || seteuid(user) || seteuid(b.own))) {
+        r = tern_error(-EPERM, "only root may give programs to another user");
+    }
     far_link_open(&b.link, in, out);
     for (uint32_t i = 0; i < FAR_OPENS; i++) {
         b.open[i].fd = -1;

@@ -53,7 +53,7 @@ static void *wait_and_work(void *user)
     return NULL;
 }
 
-/** More completions at a time than their ring has room for (TERN_WIRE_COMPLETIONS), and more submissions than theirs. */
+/** More completions at a time than their ring has room for, and more submissions than theirs. */
 static void burst(void)
 {
     struct tern_fence *start;

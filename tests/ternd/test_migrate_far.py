@@ -4,6 +4,7 @@
     test_migrate_far.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
 import os
+import pathlib
 import re
 import subprocess
 import time
@@ -11,6 +12,8 @@ import unittest
 
 from far_moving import Far
 from moving import MIGRATE, MOVE_CLIENT, PATIENCE
+
+REFUSALS = 10
 
 
 def openssl(folder, *args):
@@ -118,15 +121,19 @@ class Programs(Far):
         p, expect = self.mover(here)
         print("m", file=p.stdin, flush=True)
         expect("ready")
-        r = self.run_move(here, self.pipe(there))
-        self.assertEqual(r.returncode, 1)
-        self.assertRegex(r.stderr, "device memory")
+        for _ in range(REFUSALS):  # at once, wherever in the stream the source is then
+            r = self.run_move(here, self.pipe(there))
+            self.assertEqual(r.returncode, 1)
+            self.assertIn("of device memory would be more", r.stderr)
         r = self.run_move(here, self.pipe(there) + " --user nobody-at-all")
         self.assertEqual(r.returncode, 1)
         self.assertIn("there is no user 'nobody-at-all'", r.stderr)
         proxy = self.away(here, self.pipe(there) + " --user nobody")
+        descriptors = pathlib.Path(f"/proc/{there.pid}/fd")
+        before = len(list(descriptors.iterdir()))
         print("m", file=p.stdin, flush=True)
         expect("done")
+        self.assertGreater(len(list(descriptors.iterdir())), before + 4)  # calls of four threads, twice each
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         self.ends(proxy)

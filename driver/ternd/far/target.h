@@ -26,6 +26,8 @@ struct far_target {
     int descriptor;
     bool greeted, gone, ended; /* the source's hello has come; GO has; ternd has said how it ended */
 
+    char refused[512];        /* why the migration failed here */
+
     uint32_t n;
     struct far_session **session;
 };

@@ -181,6 +181,23 @@ static void test_work_conserving(void **state)
     finish(3);
 }
 
+/** Shares are of each engine by itself: one that has a single context gets its part of one engine, whatever the other
+ *  has beside (docs/scheduling.md, 2). */
+static void test_one_context(void **state)
+{
+    (void)state;
+    restart(2);
+    share_out(2, (const uint32_t[]){100, 100});
+    belong(0, 1, 0);
+    belong(1, 3, 1);
+    for (int i = 0; i < 4; i++) {
+        flood(i, i, TERN_ENGINE_ANY, TERN_BAND_NORMAL, 100, 3000);
+    }
+    run(2000 * QUANTUM);
+    near_ratio(sum(0, 1), sum(0, 4), 0.25, 0.02);
+    finish(4);
+}
+
 /** The example of docs/scheduling.md. */
 static void test_the_example(void **state)
 {
@@ -207,7 +224,8 @@ int main(void)
         cmocka_unit_test_setup(test_shares, setup), cmocka_unit_test_setup(test_bands, setup),
         cmocka_unit_test_setup(test_normal_keeps_a_tenth, setup), cmocka_unit_test_setup(test_sleep, setup),
         cmocka_unit_test_setup(test_latency, setup), cmocka_unit_test_setup(test_changes, setup),
-        cmocka_unit_test_setup(test_work_conserving, setup), cmocka_unit_test_setup(test_the_example, setup),
+        cmocka_unit_test_setup(test_one_context, setup), cmocka_unit_test_setup(test_work_conserving, setup),
+        cmocka_unit_test_setup(test_the_example, setup),
     };
     return cmocka_run_group_tests_name("sched_partitions", tests, NULL, NULL);
 }

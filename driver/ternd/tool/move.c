@@ -58,10 +58,14 @@ static int greet(struct side *s, uint32_t kind, const char *partition)
 
 static void show_round(const struct tern_wire_progress *p)
 {
+    char slowed[48] = "";
+    if (p->throttle) {
+        snprintf(slowed, sizeof slowed, ", at most %u/8 of each engine", 8 - p->throttle);
+    }
     printf("round %-3u %8" PRIu64 " pages (%" PRIu64 " zero, %" PRIu64 " unchanged) %8.1f MiB in %7.1f ms, %8" PRIu64
            " left, written at %7.1f MiB/s, %7.1f ms to send%s\n", p->number, p->pages, p->zero, p->same,
            (double)p->bytes / 1048576, (double)p->ns / 1e6, p->left, move_report_rate(p) / 1048576,
-           (double)p->expected_ns / 1e6, p->throttle ? ", throttled" : "");
+           (double)p->expected_ns / 1e6, slowed);
     fflush(stdout);
 }
 

@@ -58,9 +58,9 @@ class Far(Moving):
         return subprocess.run([MIGRATE, "--from", str(source.socket), "--to", to, *args], timeout=PATIENCE,
                               capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
 
-    def mover(self, daemon):
+    def mover(self, daemon, *args):
         """A program that says when it may move, and what it then expects."""
-        p = self.popen([MOVE_CLIENT], {"TERND_SOCKET": str(daemon.socket)}, stdin=subprocess.PIPE)
+        p = self.popen([MOVE_CLIENT, *args], {"TERND_SOCKET": str(daemon.socket)}, stdin=subprocess.PIPE)
 
         def expect(line):
             got = p.stdout.readline()

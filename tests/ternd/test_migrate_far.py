@@ -3,6 +3,8 @@
 
     test_migrate_far.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
+import os
+import pathlib
 import re
 import subprocess
 import time
@@ -10,6 +12,8 @@ import unittest
 
 from far_moving import Far
 from moving import MIGRATE, MOVE_CLIENT, PATIENCE
+
+REFUSALS = 10
 
 
 def openssl(folder, *args):
@@ -35,7 +39,7 @@ class Programs(Far):
         """There and back, as between two ternd of a machine: each time through two proxies more."""
         here, there, empty = self.pair()
         daemons = here, there
-        p, expect = self.mover(here)
+        p, expect = self.mover(here, "burst")
         proxies = []
         for _ in range(4):
             print("m", file=p.stdin, flush=True)
@@ -105,6 +109,35 @@ class Programs(Far):
                     p.communicate(timeout=PATIENCE)
                 wire.end()
                 self.all_end((here,) if who.startswith("ternd") else (here, there), empty)
+
+    @unittest.skipIf(os.geteuid(), "only root may give programs to another user")
+    def test_they_are_the_user_s_that_serve_names(self):
+        """By the limits of the target's ternd, also for new connections."""
+        here = self.daemon("a")
+        there = self.daemon("b", limits="[user nobody]\nconnections = 12\nmemory = 40K\n[user root]\nmemory = 4K\n")
+        for folder in (self.folder, there.socket.parent):
+            folder.chmod(0o755)
+        empty = {d: self.holds(d) for d in (here, there)}
+        p, expect = self.mover(here)
+        print("m", file=p.stdin, flush=True)
+        expect("ready")
+        for _ in range(REFUSALS):  # at once, wherever in the stream the source is then
+            r = self.run_move(here, self.pipe(there))
+            self.assertEqual(r.returncode, 1)
+            self.assertIn("of device memory would be more", r.stderr)
+        r = self.run_move(here, self.pipe(there) + " --user nobody-at-all")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("there is no user 'nobody-at-all'", r.stderr)
+        proxy = self.away(here, self.pipe(there) + " --user nobody")
+        descriptors = pathlib.Path(f"/proc/{there.pid}/fd")
+        before = len(list(descriptors.iterdir()))
+        print("m", file=p.stdin, flush=True)
+        expect("done")
+        self.assertGreater(len(list(descriptors.iterdir())), before + 4)  # calls of four threads, twice each
+        _, err = p.communicate("e\n", timeout=PATIENCE)
+        self.assertEqual(p.returncode, 0, err)
+        self.ends(proxy)
+        self.all_end((here, there), empty)
 
     def test_a_target_that_cannot_take_it_says_so(self):
         here, there = self.daemon("a"), self.daemon("b", "default,mem=64M")

@@ -3,7 +3,10 @@
 
     test_migrate_far_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """
+import os
 import random
+import socket
+import struct
 import sys
 import time
 import unittest
@@ -13,7 +16,8 @@ from far_moving import Far  # pylint: disable=wrong-import-position
 from far_wire import FROM_SOURCE, FROM_TARGET, HEAD, START  # pylint: disable=wrong-import-position
 from moving import PATIENCE  # pylint: disable=wrong-import-position
 
-BEFORE, AFTER, FORGERIES = 4, 4, 16
+BEFORE, AFTER, FORGERIES, SILENT = 4, 4, 16, 70
+WHAT = struct.Struct("=IIII16s")  # struct tern_wire_descriptor
 STREAM, DESCRIPTOR, SUBMISSIONS, REQUEST, OPENED, COMPLETIONS, REPLY = 3, 5, 7, 9, 13, 14, 15
 OF_SOURCE, OF_TARGET = (START, SUBMISSIONS, REQUEST, DESCRIPTOR), (COMPLETIONS, REPLY, OPENED)
 
@@ -129,6 +133,68 @@ class Cut(Far):
             self.assertEqual(self.both_end(source, target)[:2], (0, 0), what)
             wire.end()
             self.all_end((here, there), empty)
+
+    def test_who_connects_to_the_proxy(self):
+        """Calls of a session, by its user, with its token; nobody else, and nobody keeps others waiting."""
+        here, there, empty = self.pair()
+        for folder in (self.folder, here.socket.parent):
+            folder.chmod(0o755)
+        client = self.client(here, 1)
+        self.works(here, 1)
+        token = []
+
+        def change(_, kind, frame):
+            if kind == DESCRIPTOR and WHAT.unpack_from(frame, HEAD.size)[0] == 1:
+                token.append(frame[HEAD.size + 16:HEAD.size + 32])
+            return frame
+
+        wire, source, target = self.over(here, there, change=change)
+        self.assertTrue(self.moves(source))
+        path = f"{os.path.realpath(here.socket)}.{source.pid}"
+        version, spec = self.said_by_ternd(there.socket)
+        others = [(version, spec, 1, token[0]), (version, spec, 2, bytes(16)), (version + 1, spec, 2, token[0]),
+                  (version, spec + 1, 2, token[0]), (version, spec, 3, bytes(16))]
+        for hello in others:
+            self.assertLess(self.hello(path, *hello), 0, hello)
+        self.assertEqual(self.hello(path, version, spec, 2, token[0]), 0)
+        silent = []
+        for _ in range(SILENT):
+            silent.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            silent[-1].connect(path)
+        if os.geteuid() == 0:
+            os.seteuid(65534)
+            try:
+                self.assertLess(self.hello(path, version, spec, 2, token[0]), 0)
+            finally:
+                os.seteuid(0)
+        self.assertEqual(self.hello(path, version, spec, 2, token[0]), 0)  # they are sent away after 5 s
+        for s in silent:
+            s.close()
+        self.works(there, 1)
+        self.end(client)
+        self.assertEqual(self.both_end(source, target)[:2], (0, 0))
+        wire.end()
+        self.all_end((here, there), empty)
+
+    @staticmethod
+    def hello(path, version, spec, kind, token):
+        """The status of the welcome."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(PATIENCE)
+            s.connect(str(path))
+            try:
+                s.send(struct.pack("=IIII16s32s64s", 0x6e726554, version, spec & 0xffffffff, kind, token, b"", b""))
+            except BrokenPipeError:
+                pass  # a refusal has come before
+            return struct.unpack_from("=IIIi", s.recv(65536))[3]
+
+    @staticmethod
+    def said_by_ternd(path):
+        """Version and interface that it needs."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.connect(str(path))
+            s.send(struct.pack("=IIII112x", 0x6e726554, 0, 0, 1))
+            return struct.unpack_from("=III", s.recv(65536))[1:]
 
     def forge(self, rng, kinds):
         """Changes a frame of these kinds: its head, or the first words behind it."""

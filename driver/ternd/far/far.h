@@ -201,7 +201,8 @@ int far_source_run(struct far_source *s);
 void far_source_leave(struct far_source *s);
 
 /* target.c */
-/** Serves one link to its end: in and out are taken, `to` is where its ternd listens. The same errors. */
-int far_target_run(const char *to, int in, int out);
+/** Serves one link to its end: in and out are taken, `to` is where its ternd listens, and the programs are this user's,
+ *  which only root may choose. The same errors, and -EPERM. */
+int far_target_run(const char *to, uid_t user, int in, int out);
 
 #endif

@@ -13,19 +13,6 @@
 
 #define HELLO_NS 5000000000u
 
-void far_guest_accept(struct far_source *a)
-{
-    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
-        struct far_guest *g = &a->guest[i];
-        if (g->fd < 0) {
-            g->fd = accept4(a->listener.fd, NULL, NULL, SOCK_CLOEXEC);
-            g->asked = false;
-            g->since = tern_clock_ns();
-            return;
-        }
-    }
-}
-
 void far_guests_watch(struct far_source *a)
 {
     bool room = false;
@@ -57,11 +44,12 @@ static void refuse(struct far_guest *g, int status, const char *why)
     leave(g);
 }
 
-static int find(const struct far_source *a, const uint8_t token[16], uid_t uid, uint32_t *session)
+/** A session of this user; token NULL: any. */
+static int find(const struct far_source *a, const uint8_t *token, uid_t uid, uint32_t *session)
 {
     for (uint32_t i = 0; i < a->n; i++) {
         const struct far_session *s = a->session[i];
-        if (s->there && s->uid == uid && !memcmp(s->token, token, sizeof s->token)) {
+        if (s->there && s->uid == uid && (!token || !memcmp(s->token, token, sizeof s->token))) {
             *session = i;
             return 0;
         }
@@ -69,23 +57,45 @@ static int find(const struct far_source *a, const uint8_t token[16], uid_t uid, 
     return -EAGAIN;
 }
 
+/** Who is on the other side: only users of programs keep others waiting. */
+static bool knows(const struct far_source *a, int fd, const uint8_t *token, uint32_t *session)
+{
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && !find(a, token, who.uid, session);
+}
+
+void far_guest_accept(struct far_source *a)
+{
+    for (uint32_t i = 0; i < FAR_GUESTS; i++) {
+        struct far_guest *g = &a->guest[i];
+        if (g->fd < 0) {
+            g->fd = accept4(a->listener.fd, NULL, NULL, SOCK_CLOEXEC);
+            g->asked = false;
+            g->since = tern_clock_ns();
+            if (g->fd >= 0 && !knows(a, g->fd, NULL, &g->session)) {
+                refuse(g, -EPERM, "this proxy serves users whose programs have moved to another machine");
+            }
+            return;
+        }
+    }
+}
+
 void far_guest_ready(struct far_source *a, uint32_t id, int fd)
 {
     struct far_guest *g = &a->guest[id];
     const struct tern_wire_hello own = tern_hello(TERN_WIRE_CALLS);
     struct tern_wire_hello h = {0};
-    struct ucred who = {0};
-    socklen_t size = sizeof who;
     if (g->fd != fd || g->asked) {
         return;
     }
     const ssize_t n = tern_socket_receive(fd, &h, sizeof h, NULL);
-    if (n == 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size)) {
+    if (n == 0) {
         leave(g);
     } else if (n < (ssize_t)(3 * sizeof h.magic) || h.magic != own.magic || h.version != own.version ||
                h.spec != own.spec) {
         refuse(g, -EPROTO, "this proxy of programs that have moved to another machine is of another installation");
-    } else if (n != sizeof h || h.kind != TERN_WIRE_CALLS || find(a, h.token, who.uid, &g->session)) {
+    } else if (n != sizeof h || h.kind != TERN_WIRE_CALLS || !knows(a, fd, h.token, &g->session)) {
         refuse(g, -EAGAIN, "this proxy serves calls of programs that have moved to another machine, and knows no such "
                "program");
     } else {

@@ -15,15 +15,25 @@
 
 /* ------------------------------------------------------------------ sockets and memories */
 
+/** Two ends, of which the system says that they are the programs' user's. */
+static int make_pair(const struct far_target *b, int pair[2])
+{
+    far_target_as_user(b);
+    const int r = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? -errno : 0;
+    far_target_as_self(b);
+    return r ? tern_error(r, "sockets cannot be made: %s", strerror(-r)) : 0;
+}
+
 static int add_session(struct far_target *b, const struct tern_wire_descriptor *what, int *fd)
 {
     int pair[2];
     struct far_session **more = realloc(b->session, (b->n + 1) * sizeof *more);
     b->session = more ? more : b->session;
     struct far_session *s = more ? far_session_create() : NULL;
-    if (!s || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+    const int r = s ? make_pair(b, pair) : tern_error_memory("a session");
+    if (r) {
         free(s);
-        return tern_error_memory("a session");
+        return r;
     }
     s->calls = what->calls;
     s->connection = pair[0];
@@ -47,12 +57,10 @@ int far_session_add(struct far_target *b, const struct tern_wire_descriptor *wha
         return r || *fd >= 0 ? r : tern_error_memory("a session");
     }
     if (what->kind == TERN_WIRE_CALL && s && what->slot < s->calls && s->call[what->slot].fd < 0) {
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-            return tern_error_memory("a call");
-        }
-        s->call[what->slot].fd = pair[0];
-        *fd = pair[1];
-        return 0;
+        const int r = make_pair(b, pair);
+        s->call[what->slot].fd = r ? -1 : pair[0];
+        *fd = r ? -1 : pair[1];
+        return r;
     }
     return tern_error(-EPROTO, "the other side sends a descriptor that cannot be");
 }
@@ -138,7 +146,9 @@ static int connect_calls(struct far_target *b, struct far_open *o)
         usleep(100);
     }
     memcpy(h.token, s->token, sizeof h.token);
+    far_target_as_user(b);
     const int fd = tern_hello_connect(o->moves ? path : b->to);
+    far_target_as_self(b);
     const int r = fd < 0 ? fd : tern_hello_send(fd, &h);
     if (r && fd >= 0) {
         close(fd);

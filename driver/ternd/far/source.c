@@ -168,6 +168,9 @@ static void receive_frame(struct far_source *a, const struct far_frame *f, const
         memcpy(&a->result, bytes, sizeof a->result);
         a->result.text[sizeof a->result.text - 1] = '\0';
         a->told = true;
+        if (!a->gone) { /* before GO it can only have refused */
+            close_ternd(a);
+        }
     } else if (f->type >= FAR_END) {
         far_program_frame(a, f, bytes);
     } else if (f->type != FAR_ALIVE && f->type != FAR_STREAM && f->type != FAR_STREAM_END) {

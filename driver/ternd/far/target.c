@@ -36,6 +36,15 @@ static void close_ternd(struct far_target *b)
     b->stream.start = b->stream.end;
 }
 
+/** It takes no more, and says why on the other connection. */
+static void end_ternd(struct far_target *b)
+{
+    close_ternd(b);
+    if (!b->gone) {
+        far_send(&b->link, (struct far_frame){.type = FAR_STREAM_END}, NULL, 0, NULL, 0);
+    }
+}
+
 /** Writes what it takes; the descriptor goes with what is left when it comes to that. */
 static void write_ternd(struct far_target *b)
 {
@@ -50,7 +59,7 @@ static void write_ternd(struct far_target *b)
             b->descriptor = -1;
             w->start = w->end;
             if (r) {
-                close_ternd(b);
+                end_ternd(b);
             }
             return;
         }
@@ -59,7 +68,7 @@ static void write_ternd(struct far_target *b)
             return;
         }
         if (n < 0 && errno != EINTR) {
-            close_ternd(b); /* it says why on the other connection */
+            end_ternd(b);
             return;
         }
         w->start += n > 0 ? (size_t)n : 0;
@@ -82,11 +91,9 @@ static void receive_ternd(struct far_target *b)
     uint8_t piece[256];
     const ssize_t n = recv(b->ternd, piece, sizeof piece, MSG_DONTWAIT);
     if (n <= 0) {
-        close_ternd(b);
-    }
-    if (!b->gone) { /* TOLD is for this proxy's sockets: the source's proxy says its own */
-        far_send(&b->link, (struct far_frame){.type = n > 0 ? FAR_STREAM : FAR_STREAM_END}, piece,
-                 n > 0 ? (size_t)n : 0, NULL, 0);
+        end_ternd(b);
+    } else if (!b->gone) { /* TOLD is for this proxy's sockets: the source's proxy says its own */
+        far_send(&b->link, (struct far_frame){.type = FAR_STREAM}, piece, (size_t)n, NULL, 0);
     }
 }
 
@@ -101,6 +108,9 @@ static void receive_control(struct far_target *b)
         p = (struct tern_wire_progress){.kind = TERN_WIRE_ENDED, .status = -EIO, .text = "ternd has ended"};
     }
     b->ended = true;
+    if (p.status) {
+        snprintf(b->refused, sizeof b->refused, "%.*s", (int)sizeof p.text - 1, p.text);
+    }
     close(b->control);
     b->control = -1;
     far_send(&b->link, (struct far_frame){.type = FAR_RESULT}, &p, sizeof p, NULL, 0);
@@ -157,6 +167,7 @@ static void receive_hello(struct far_target *b, const struct far_frame *f, const
     answer.status = r;
     snprintf(answer.text, sizeof answer.text, "%s", r ? tern_last_error() : "");
     far_send(&b->link, (struct far_frame){.type = FAR_HELLO}, &answer, sizeof answer, NULL, 0);
+    snprintf(b->refused, sizeof b->refused, "%s", answer.text);
     b->greeted = true;
     b->ended = r != 0;
 }
@@ -267,10 +278,27 @@ static void free_target(struct far_target *b)
     far_link_close(&b->link);
 }
 
-int far_target_run(const char *to, int in, int out)
+void far_target_as_user(const struct far_target *b)
 {
-    struct far_target b = {.control = -1, .ternd = -1, .descriptor = -1};
+    if (b->user != b->own && seteuid(b->user)) {
+        abort(); /* far_target_run has seen that it can */
+    }
+}
+
+void far_target_as_self(const struct far_target *b)
+{
+    if (b->user != b->own && seteuid(b->own)) {
+        abort();
+    }
+}
+
+int far_target_run(const char *to, uid_t user, int in, int out)
+{
+    struct far_target b = {.control = -1, .ternd = -1, .descriptor = -1, .user = user, .own = geteuid()};
     int r = strlen(to) < sizeof b.to ? 0 : tern_error(-ENAMETOOLONG, "%s: %s", to, strerror(ENAMETOOLONG));
+    if (!r && user != b.own && (b.own || seteuid(user) || seteuid(b.own))) {
+        r = tern_error(-EPERM, "only root may give programs to another user");
+    }
     far_link_open(&b.link, in, out);
     for (uint32_t i = 0; i < FAR_OPENS; i++) {
         b.open[i].fd = -1;
@@ -280,7 +308,8 @@ int far_target_run(const char *to, int in, int out)
         r = step(&b);
     }
     if (!r && (!b.gone || far_sessions_left(&b))) {
-        r = tern_error(-EIO, "the link is lost: %s", b.link.why);
+        r = *b.refused ? tern_error(-ECANCELED, "the programs stay where they are: %s", b.refused)
+                       : tern_error(-EIO, "the link is lost: %s", b.link.why);
     }
     free_target(&b);
     return r;

@@ -18,6 +18,7 @@ struct far_target {
     struct far_link link;
     struct far_watch watch;
     char to[108];             /* where its ternd listens */
+    uid_t user, own;          /* of the programs; of this process */
     struct far_open open[FAR_OPENS];
 
     int control, ternd;       /* the target's ternd: the connection that asked, and what it reads */
@@ -25,9 +26,15 @@ struct far_target {
     int descriptor;
     bool greeted, gone, ended; /* the source's hello has come; GO has; ternd has said how it ended */
 
+    char refused[512];        /* why the migration failed here */
+
     uint32_t n;
     struct far_session **session;
 };
+
+/** From now on the system names the programs' user as whoever makes sockets, and connects; and again this process's. */
+void far_target_as_user(const struct far_target *b);
+void far_target_as_self(const struct far_target *b);
 
 /* sessions.c */
 /** Makes what the descriptor is: *fd is the end for ternd. -EPROTO, -ENOMEM. */

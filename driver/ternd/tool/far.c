@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,14 +214,39 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
 
 /* ------------------------------------------------------------------ the target */
 
-static int run(const char *to, int in, int out)
+struct serve {
+    const char *to, *user; /* user NULL: whoever runs this */
+    uid_t uid;
+    struct tls_options tls;
+};
+
+static int run(const struct serve *o, int in, int out)
 {
-    return far_target_run(to, in, out) ? move_say(to, tern_last_error()) : DONE;
+    return far_target_run(o->to, o->uid, in, out) ? move_say(o->to, tern_last_error()) : DONE;
+}
+
+/** By name, or by number. */
+static int find_user(struct serve *o)
+{
+    char *end;
+    o->uid = geteuid();
+    if (!o->user) {
+        return DONE;
+    }
+    const struct passwd *p = getpwnam(o->user);
+    errno = 0;
+    const unsigned long n = strtoul(o->user, &end, 10);
+    if (!p && (*o->user < '0' || *o->user > '9' || *end || errno || n >= UINT32_MAX)) {
+        return usage_error("there is no user '%s'", o->user);
+    }
+    o->uid = p ? p->pw_uid : (uid_t)n;
+    return !geteuid() || o->uid == geteuid() ? DONE : move_say("--user", "only root may give programs to another user");
 }
 
 /** Each connection in a process of its own, which outlives this one. */
-static int listen_for(const char *to, const struct tls_options *o)
+static int listen_for(const struct serve *serve)
 {
+    const struct tls_options *o = &serve->tls;
     SSL_CTX *context = tls_context(o);
     const int listener = context ? tls_listen(o) : -1;
     if (listener < 0) {
@@ -238,7 +264,7 @@ static int listen_for(const char *to, const struct tls_options *o)
             close(listener);
             signal(SIGCHLD, SIG_DFL);
             const int link = relay(ssl, o->address, false);
-            _exit(link < 0 ? FAILED : run(to, link, link));
+            _exit(link < 0 ? FAILED : run(serve, link, link));
         }
         if (child < 0) {
             move_say(o->address, strerror(errno));
@@ -252,11 +278,11 @@ static int listen_for(const char *to, const struct tls_options *o)
 
 int serve_command(int argc, char **argv)
 {
-    struct tls_options o = {0};
-    const char *to = NULL;
+    struct serve o = {.to = NULL};
+    struct tls_options *t = &o.tls;
     for (int i = 1; i < argc; i += 2) {
-        const char **at = !strcmp(argv[i], "--to") ? &to : !strcmp(argv[i], "--listen") ? &o.address
-            : move_tls_option(&o, argv[i]);
+        const char **at = !strcmp(argv[i], "--to") ? &o.to : !strcmp(argv[i], "--listen") ? &t->address
+            : !strcmp(argv[i], "--user") ? &o.user : move_tls_option(t, argv[i]);
         if (!at) {
             return usage_error("unknown option '%s'", argv[i]);
         }
@@ -265,17 +291,21 @@ int serve_command(int argc, char **argv)
         }
         *at = argv[i + 1];
     }
-    if (!to) {
+    if (!o.to) {
         return usage_error("serve needs --to, where its ternd listens");
     }
-    signal(SIGPIPE, SIG_IGN);
-    if (!o.address) {
-        return o.cert || o.key || o.ca || o.name ? usage_error("--cert, --key, --ca and --name are for --listen")
-                                                 : run(to, STDIN_FILENO, STDOUT_FILENO);
+    const int status = find_user(&o);
+    if (status) {
+        return status;
     }
-    if (!o.cert || !o.key || !o.ca) {
+    signal(SIGPIPE, SIG_IGN);
+    if (!t->address) {
+        return t->cert || t->key || t->ca || t->name ? usage_error("--cert, --key, --ca and --name are for --listen")
+                                                     : run(&o, STDIN_FILENO, STDOUT_FILENO);
+    }
+    if (!t->cert || !t->key || !t->ca) {
         return usage_error("--listen needs --cert, --key and --ca");
     }
-    o.listens = true;
-    return listen_for(to, &o);
+    t->listens = true;
+    return listen_for(&o);
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """tern checkpoint and tern restore: work that is saved in its middle ends, restored, as it does uninterrupted."""
+import contextlib
 import json
 import os
 import random
 import subprocess
+import time
 import unittest
 
 from cli import TERN, Case
@@ -108,6 +110,29 @@ class Model(Checkpoints):
         self.saved("--at-kernel", "mix", "--after", 2000, "--stop")
         self.assertFalse((self.folder / "y.bin").exists())
         self.ends_with(want)
+
+    def test_nothing_of_a_program_that_stops_goes_on(self):
+        """Between the checkpoint and the end of the program, which a full pipe delays, no work comes to its end."""
+        _, cycles = self.uninterrupted()
+        (self.folder / "y.bin").unlink()
+        out, into = os.pipe()
+        os.set_blocking(into, False)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(into, bytes(4096)):
+                pass
+        os.set_blocking(into, True)
+        command = [TERN, "checkpoint", "-o", "c.tck", "--at-kernel", "mix", "--after", cycles - 2000, "--stop"]
+        with subprocess.Popen([*map(str, command + self.program())], cwd=self.folder, stderr=into,
+                              env={**os.environ, "TERN_BACKEND": "model", "TERN_CONFIG": "default"}) as p:
+            os.close(into)
+            while p.poll() is None and not (self.folder / "c.tck").exists():
+                time.sleep(0.01)
+            time.sleep(1)  # time to do what it must not
+            early = p.poll(), (self.folder / "y.bin").exists()
+            while os.read(out, 65536):
+                pass
+        os.close(out)
+        self.assertEqual((early, p.returncode, (self.folder / "y.bin").exists()), ((None, False), 0, False))
 
     def test_for_some_cycles(self):
         want, _ = self.uninterrupted()

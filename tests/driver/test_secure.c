@@ -38,8 +38,9 @@ static bool copy_self(const char *to)
 /** Runs a copy of this program with everything set that names a file; its status. */
 static int run(const char *program)
 {
-    char trace[64], runtime[64];
+    char trace[64], runtime[64], checkpoint[64];
     int status;
+    snprintf(checkpoint, sizeof checkpoint, "%s/checkpoint", folder);
     snprintf(trace, sizeof trace, "%s/trace.json", folder);
     snprintf(runtime, sizeof runtime, "%s/run", folder);
     fflush(NULL);
@@ -48,6 +49,8 @@ static int run(const char *program)
         alarm(60);
         setenv("TERN_LIB_DIR", folder, 1); /* without any library */
         setenv("TERN_TRACE", trace, 1);
+        setenv("TERN_CHECKPOINT", checkpoint, 1);
+        setenv("TERN_CHECKPOINT_CYCLE", "nonsense", 1);
         setenv("TERN_CRASH_DIR", folder, 1);
         setenv("TERN_CONFIG", "small,trace=/nonsense", 1);
         setenv("TERN_BACKEND", "nonsense", 1);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of migration to another machine share: a migration that stays in the foreground, over a pipe or a wire."""
+import pathlib
 import subprocess
 
 from far_wire import Wire
@@ -24,6 +25,10 @@ class Far(Moving):
     @staticmethod
     def holds(daemon):
         return daemon.holds(TERN, daemon.environment)
+
+    @staticmethod
+    def descriptors(daemon):
+        return len(list(pathlib.Path(f"/proc/{daemon.pid}/fd").iterdir()))
 
     def pair(self):
         n = self.pairs = getattr(self, "pairs", 0) + 1

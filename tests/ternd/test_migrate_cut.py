@@ -143,9 +143,12 @@ class Forgery(Link):
             self.begins = kind == END
             self.streams += self.begins
             if kind in OF_SESSIONS:
-                self.which -= 1
-                unit = self.forge(unit) if self.which == 0 else unit
+                unit = self.forge(unit) if self.is_next() else unit
             out += unit
+
+    def is_next(self):
+        self.which -= 1
+        return self.which == 0
 
 
 class Lost(Link):

@@ -43,7 +43,7 @@ static int read_program(struct ternd_move *m, struct tern_stream *s, struct prog
     if (token == sizeof p->token) {
         memcpy(p->token, bytes, token);
     } else {
-        tern_record_refuse(s, "a token has %zu bytes, not %zu", sizeof p->token, token);
+        tern_record_refuse(s, "a token has %zu bytes, not %zu", token, sizeof p->token);
     }
     const uint64_t *numbers = tern_get_u64s(s, "processes", 1024, &n);
     int r = tern_record_bad(s);

@@ -69,20 +69,25 @@ struct cost {
     uint64_t cycles, blocks; /* device time; blocks that were brought */
 };
 
-/** Others keep the engines busy: one on each, that never ends by itself and of which nothing is evicted. */
+/** Work that does not end by itself, and of which nothing is evicted. */
+static void open_pinned_spin(struct actor *a, int32_t engine)
+{
+    open_spin(a, "spins", engine);
+    struct tern_allocation *const all[] = {a->code, a->args, a->stack, a->data};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ok(tern_allocation_make_resident(all[i]));
+    }
+}
+
+/** Others keep the engines busy: one on each. */
 static struct actor spin[2];
 static uint64_t spun[2];
 
 static void spin_open(void)
 {
     for (int e = 0; e < 2; e++) {
-        struct actor *a = &spin[e];
-        open_spin(a, "spins", e);
-        struct tern_allocation *const all[] = {a->code, a->args, a->stack, a->data};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-            ok(tern_allocation_make_resident(all[i]));
-        }
-        spun[e] = actor_spin(a);
+        open_pinned_spin(&spin[e], e);
+        spun[e] = actor_spin(&spin[e]);
     }
 }
 
@@ -154,6 +159,47 @@ static void test_pages(void **state)
     assert_in_range(c.blocks, 6, 300);
 }
 
+enum { CROWD = 24 };
+
+/** More work than there are quanta in eight stays is before those that take turns: they come to run all the same. */
+static void test_crowd(void **state)
+{
+    (void)state;
+    struct actor crowd[CROWD], a[2];
+    struct tern_allocation *large[2];
+    uint64_t spins_on[CROWD], fence[2];
+    rig_open("small,mem=32M,host=224M,stay=1,quantum=20000,timeout=200000", NULL);
+    for (int i = 0; i < CROWD; i++) {
+        open_pinned_spin(&crowd[i], i % 2);
+        spins_on[i] = actor_spin(&crowd[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        open_mix(&a[i], "takes turns", i);
+        ok(tern_allocation_create(a[i].p, 18 * MIB, TERN_MEM_WRITE, 0, &large[i]));
+    }
+    const uint64_t before = tern_device_time(dev);
+    for (int i = 0; i < 2; i++) {
+        fence[i] = actor_mix(&a[i], 2000);
+    }
+    for (int i = 0; i < 2; i++) {
+        ok(tern_wait(a[i].c, fence[i], PATIENCE));
+        expect_mixed(&a[i]);
+    }
+    const uint64_t blocks = dev->pager.brought * 4096 / (4 * MIB);
+    print_message("%llu cycles, %llu blocks brought\n", (ull)(tern_device_time(dev) - before), (ull)blocks);
+    assert_in_range(blocks, 1, 100);
+    for (int i = 0; i < CROWD; i++) {
+        actor_set(&crowd[i], 0, 1);
+        ok(tern_wait(crowd[i].c, spins_on[i], PATIENCE));
+        actor_close(&crowd[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        tern_allocation_destroy(large[i]);
+        actor_close(&a[i]);
+    }
+    rig_done();
+}
+
 static const uint64_t stay = 100000;
 
 /** FOCUS that uses most of the memory, and never ends, keeps NORMAL out for eight stays at a time, not for ever. */
@@ -213,7 +259,7 @@ static void test_focus_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sets),  cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_sets),  cmocka_unit_test(test_pages), cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_focus), cmocka_unit_test(test_focus_pages),
     };
     return cmocka_run_group_tests_name("stay", tests, NULL, NULL);

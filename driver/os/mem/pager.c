@@ -234,6 +234,11 @@ static enum outcome make_room(struct tern_device *dev, struct search *s, int *r)
         *r = -ENOSPC;
         return s->later ? LATER : NOTHING_TO_DO;
     }
+    TERN_LIST_EACH(node, &s->best->m->mappings)
+    {
+        struct tern_process *other = TERN_LIST_ENTRY(node, struct tern_allocation, mapping)->proc;
+        other->robbed += other != s->proc;
+    }
     *r = tern_move_out(s->best);
     return *r == -ENOMEM ? NOTHING_TO_DO : AGAIN;
 }

@@ -99,6 +99,7 @@ struct tern_stay {
     uint64_t ready;  /**< Device time when all of it was there, and what it was held for pages since; 0: no stay. */
     uint64_t held;   /**< Device time since which it is held; 0: it is not. */
     uint32_t stops;  /**< How often it was held for a page. */
+    uint64_t robbed; /**< proc->robbed when it began. */
     uint64_t cycles; /**< What the context had run then. */
 };
 

@@ -2,7 +2,8 @@
 /**
  * Stays: work whose memory excludes that of others takes turns with them. In a partition one context of a band has its
  * *turn* at a time: the one that has waited longest. What is brought for it is kept from others of its band, but for
- * those in a stay, until all of it is there; then its *stay* begins, in which they take nothing of what it uses.
+ * those in a stay, until all of it is there; then its *stay* begins, in which they take nothing of what it uses. Work
+ * that asks for pages, and has many turns, has a stay in one after others have taken something of its process.
  *
  * A stay ends when the context has run `stay` cycles since: not with device time, which moves and others use up. It is
  * no shorter than what the moves of the turn took, and than four times the last save, as a quantum: else a device whose
@@ -94,11 +95,20 @@ void tern_stay_moved(struct tern_context *c, bool moved)
     c->stay.moved = moved ? now : 0;
 }
 
+/** Does its work ask for pages one by one? */
+static bool asks(const struct tern_context *c)
+{
+    const struct tern_list *jobs = &c->sched.jobs;
+    return !tern_list_empty(jobs) && TERN_LIST_ENTRY(jobs->next, struct tern_job, node)->needs;
+}
+
 void tern_stay_begin(struct tern_context *c)
 {
     const uint64_t now = c->proc->dev->sched.now;
-    if (c->stay.turn) {
-        c->stay.turn = false;
+    const bool turn = c->stay.turn;
+    c->stay.turn = false;
+    if (turn && !(asks(c) && c->stay.ready && c->stay.robbed == c->proc->robbed)) {
+        c->stay.robbed = c->proc->robbed;
         c->stay.ready = now + !now;
         c->stay.cycles = tern_stay_ran(c);
         c->stay.stops = 0;

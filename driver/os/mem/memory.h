@@ -89,7 +89,7 @@ struct tern_allocation {
     uint32_t *unseen;         /**< Pages that were reported as written to other mappings only. NULL: never shared. */
     uint32_t pins;
     uint64_t born; /**< proc->seq when it was made: jobs that are older do not use it. */
-    struct {       /**< How work that could run uses it: the pager's, while it decides (pager.c). */
+    struct {       /**< How work that could run uses it: the pager's, while it decides (victim.c). */
         uint64_t decision;
         uint32_t band;
         bool stays; /**< Some of that work has a stay. */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "os/mem/victim.h"
 #include "os/os.h"
 
 typedef unsigned long long ull;
@@ -26,210 +27,10 @@ struct wish {
 
 enum outcome { NOTHING_TO_DO, AGAIN, LATER };
 
-/* ------------------------------------------------------------------- victims */
-
-/** How dear a block is: less is evicted first. */
-struct price {
-    bool in_use, stays; /* stays: work that uses it keeps it from who wants room */
-    uint32_t band;
-    uint64_t used, in_process; /* of two with one time of use, which process-wide work gives: which was used first */
-};
-
-static bool cheaper(const struct price *a, const struct price *b)
-{
-    if (a->in_use != b->in_use) {
-        return b->in_use;
-    }
-    return a->band != b->band   ? a->band < b->band
-           : a->used != b->used ? a->used < b->used
-                                : a->in_process < b->in_process;
-}
-
-/** What victim() looks for, and has found. */
-struct search {
-    const struct tern_process *proc; /* that wants room; */
-    const struct tern_job *job;      /* what the job uses stays. NULL: none */
-    struct tern_wants wants;
-    uint32_t wanted;                 /* a page that stays as well; 0: none */
-    struct tern_block *best;
-    struct price least;
-    bool later; /* there is one that may only later */
-};
-
-static void mark(const struct search *s, struct tern_context *c, const struct tern_job *job, struct tern_demand *d)
-{
-    struct tern_process *proc = c->proc;
-    struct tern_device *dev = proc->dev;
-    const struct tern_set *set = job->set;
-    const uint32_t band = c->sched.band;
-    const bool stays = tern_stay_keeps(c, &s->wants);
-    if (!set) {
-        d->first = d->all && d->first < job->seq ? d->first : job->seq;
-        d->last = d->all && d->last > job->seq ? d->last : job->seq;
-        d->all_band = d->all && d->all_band > band ? d->all_band : band;
-        d->all_stays = d->all_stays || stays;
-        d->all = true;
-    }
-    for (uint32_t i = 0; set && i < set->count; i++) {
-        struct tern_allocation *a = tern_residency_at(proc, set->address[i]);
-        if (a && tern_residency_uses(job, a)) {
-            const bool marked = a->wanted.decision == dev->pager.decisions;
-            a->wanted.band = marked && a->wanted.band > band ? a->wanted.band : band;
-            a->wanted.stays = stays || (marked && a->wanted.stays);
-            a->wanted.decision = dev->pager.decisions;
-        }
-        dev->pager.looked++;
-    }
-}
-
-static struct tern_demand demand_of(const struct search *search, const struct tern_process *proc)
-{
-    struct tern_device *dev = proc->dev;
-    struct tern_demand d = {0};
-    TERN_LIST_EACH(node, &proc->contexts)
-    {
-        struct tern_context *c = TERN_LIST_ENTRY(node, struct tern_context, node);
-        const struct tern_sched_context *s = &c->sched;
-        const bool known = tern_list_empty(&s->update); /* else it has perhaps just been let go */
-        const bool held = tern_demand_waits(c) || tern_stay_in_turn(c);
-        const bool runs = s->state == TERN_SCHED_READY || s->inflight || held;
-        const bool idle = tern_list_empty(&s->jobs) || (known && !runs);
-        const struct tern_job *next = idle ? NULL : tern_sched_next_job(s);
-        d.band = s->band > d.band ? s->band : d.band;
-        dev->pager.looked++;
-        for (struct tern_list *n = s->jobs.next; !idle && n != &s->jobs; n = n->next) {
-            const struct tern_job *job = TERN_LIST_ENTRY(n, struct tern_job, node);
-            mark(search, c, job, &d);
-            if (job == next) {
-                break;
-            }
-        }
-    }
-    return d;
-}
-
-/** To the process of one mapping. */
-static struct price price_of(const struct tern_allocation *a, const struct tern_block *b)
-{
-    const struct tern_process *proc = a->proc;
-    const struct tern_demand *d = &proc->demand;
-    const bool named = a->wanted.decision == proc->dev->pager.decisions;
-    const bool all = d->all && a->born < d->last && (!a->asked || a->retire_seq >= d->first);
-    const uint64_t used = a->mem->used > b->used ? a->mem->used : b->used;
-    struct price p = {.in_use = named || all, .band = d->band, .in_process = used};
-    if (p.in_use) {
-        p.band = named ? a->wanted.band : 0;
-        p.band = all && d->all_band > p.band ? d->all_band : p.band;
-        p.stays = (named && a->wanted.stays) || (all && d->all_stays);
-    }
-    p.used = p.in_process > proc->used ? p.in_process : proc->used;
-    return p;
-}
-
-/** Must it stay for the job that room is made for? block NULL: all of the memory. */
-static bool needed(const struct search *s, const struct tern_memory *m, const struct tern_block *b)
-{
-    TERN_LIST_EACH(node, &m->mappings)
-    {
-        const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
-        const bool own = s->job && a->proc == s->proc;
-        if (own && (b ? tern_demand_needs(s->job, a, b) || s->wanted - a->va - b->first < b->pages
-                      : !s->job->needs && tern_residency_uses(s->job, a))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/** The block of the memory that was brought first, of those that may go; NULL: none. */
-static struct tern_block *oldest_of(struct search *s, const struct tern_memory *m)
-{
-    if (needed(s, m, NULL)) {
-        return NULL;
-    }
-    TERN_LIST_EACH(node, &m->here)
-    {
-        struct tern_block *b = TERN_LIST_ENTRY(node, struct tern_block, node);
-        const bool stays = tern_demand_keeps(b, s->wants.band);
-        m->dev->pager.looked++;
-        s->later = s->later || stays;
-        if (!stays && !needed(s, m, b)) {
-            return b;
-        }
-    }
-    return NULL;
-}
-
-/** A memory that may go if all its mappings let it: it is as dear as to the process to which it is dearest. */
-static struct price consider(struct search *s, struct tern_memory *m)
-{
-    struct tern_block *const b = oldest_of(s, m);
-    struct price dearest = {.in_use = !b};
-    bool stays = m->moving;
-    if (!b) {
-        return dearest;
-    }
-    TERN_LIST_EACH(node, &m->mappings)
-    {
-        const struct tern_allocation *a = TERN_LIST_ENTRY(node, struct tern_allocation, mapping);
-        const struct price price = price_of(a, b);
-        const bool own = a->proc == s->proc && s->job && s->job->needs;
-        stays = stays || (price.stays && !own);
-        dearest = cheaper(&dearest, &price) ? price : dearest;
-    }
-    if (stays) {
-        s->later = true;
-    } else if (!s->best || cheaper(&dearest, &s->least)) {
-        s->best = b;
-        s->least = dearest;
-    }
-    return dearest;
-}
-
-/** What one process maps, in order of use; no block is older than its memory's use: as soon as one that nobody wants
- *  is older than the next memory, no later one is better. */
-static void search_process(struct search *s, struct tern_process *p)
-{
-    uint64_t oldest = UINT64_MAX;
-    TERN_LIST_EACH(node, &p->by_use)
-    {
-        struct tern_memory *m = TERN_LIST_ENTRY(node, struct tern_memory, by_use);
-        if (m->used >= oldest) {
-            break;
-        }
-        const struct price price = consider(s, m);
-        if (!price.in_use && price.in_process < oldest) {
-            oldest = price.in_process;
-        }
-    }
-}
-
-/** Looks for the cheapest block that may go. */
-static void find_victim(struct tern_device *dev, struct search *s)
-{
-    const struct tern_partition *part = s->proc->partition;
-    dev->pager.decisions++;
-    s->later = !tern_list_empty(&part->retiring) || part->making;
-    s->best = NULL;
-    TERN_LIST_EACH(node, &part->processes)
-    {
-        struct tern_process *p = TERN_LIST_ENTRY(node, struct tern_process, member);
-        p->demand = demand_of(s, p);
-    }
-    TERN_LIST_EACH(node, &part->processes)
-    {
-        search_process(s, TERN_LIST_ENTRY(node, struct tern_process, member));
-    }
-    TERN_LIST_EACH(node, &part->shared)
-    {
-        consider(s, TERN_LIST_ENTRY(node, struct tern_memory, by_use));
-    }
-}
-
 /** Makes room: AGAIN, something went; LATER; NOTHING_TO_DO: nothing can go, or (*r) memory of the host is lacking. */
-static enum outcome make_room(struct tern_device *dev, struct search *s, int *r)
+static enum outcome make_room(struct tern_device *dev, struct tern_search *s, int *r)
 {
-    find_victim(dev, s);
+    tern_victim_find(dev, s);
     if (!s->best) {
         *r = -ENOSPC;
         return s->later ? LATER : NOTHING_TO_DO;
@@ -244,7 +45,7 @@ static enum outcome make_room(struct tern_device *dev, struct search *s, int *r)
 }
 
 /** Brings a block in for a process, or makes room for it. */
-static enum outcome bring(struct tern_device *dev, struct search *s, struct tern_block *b, int *r)
+static enum outcome bring(struct tern_device *dev, struct tern_search *s, struct tern_block *b, int *r)
 {
     if (b->m->moving) { /* it is being imported: that ends */
         *r = 0;
@@ -280,7 +81,7 @@ static enum outcome grant(struct tern_device *dev, struct wish *w, bool stuck)
 {
     w->lent = w->lent || tern_stay_lend(dev, w->proc->partition);
     const struct tern_wants wants = {TERN_BAND_NORMAL, .lent = w->lent, .goes_on = true, .stuck = stuck};
-    struct search s = {.proc = w->proc, .wants = wants};
+    struct tern_search s = {.proc = w->proc, .wants = wants};
     int r = w->proc->killed || dev->lost ? tern_process_check(w->proc) : 0;
     enum outcome o = NOTHING_TO_DO;
     if (!r && w->a && !is_whole(w->a)) {
@@ -419,7 +220,7 @@ static enum outcome serve(struct tern_device *dev, struct tern_context *c, bool 
     }
     struct tern_needs needs = job->needs ? *job->needs : (struct tern_needs){0};
     const struct tern_job like = {.set = set, .needs = job->needs ? &needs : NULL, .seq = job->seq};
-    struct search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
+    struct tern_search s = {.proc = proc, .job = &like, .wants = tern_stay_wants(c), .wanted = c->wanted.page};
     s.wants.stuck = stuck;
     int r = 0;
     proc->making++; /* nor does the process end */

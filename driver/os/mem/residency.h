@@ -23,7 +23,7 @@
  *
  * A decision looks at the contexts of each process and at what their next work names, then at its allocations in order
  * of use until one is found that no work wants: it does not depend on the number of blocks, nor, but for those that are
- * in use, of allocations (pager.c).
+ * in use, of allocations (victim.c).
  *
  * Copies are made by the host, a block at a time, with the hal lock held for each; the alternative, the mover and a
  * window of host memory, needs a device that reaches host memory. Host access goes to whichever side has the byte, and

@@ -29,6 +29,9 @@ struct seen {
     uint32_t n;
     uint32_t cancel_at; /* this level of throttling ends it; 0: none */
     int cancel;         /* what happens then: a stream that fails (0), or whoever stops the clients */
+    uint32_t kill_at;   /* the same, but it is killed */
+    bool killed;
+    pthread_t killer;
 };
 static bool broken, together; /* the stream; the other one runs too */
 
@@ -79,14 +82,30 @@ static void expect_part(uint64_t ran, uint32_t eighths)
     }
 }
 
+static void *kill_writer(void *user)
+{
+    (void)user;
+    ok(tern_process_kill(writer.p));
+    return NULL;
+}
+
 static void note(void *user, const struct tern_migrate_round *r)
 {
     struct seen *s = user;
     assert_true(s->n < 64);
     s->round[s->n] = *r;
+    if (s->killed) {
+        s->n++;
+        return;
+    }
     measure(); /* what ran before the last step ends within this */
     s->ran[s->n++] = measure();
     broken = s->cancel_at && r->throttle >= s->cancel_at && !s->cancel;
+    if (s->kill_at && r->throttle >= s->kill_at) {
+        s->killed = true;
+        assert_int_equal(pthread_create(&s->killer, NULL, kill_writer, NULL), 0);
+        until(tern_process_status(writer.p, NULL));
+    }
 }
 
 static int stopping(void *user)
@@ -195,10 +214,34 @@ static void test_cancelled(void **state)
     end(fence);
 }
 
+/** It is killed while its cap holds it: it ends, and what moves it fails. */
+static void test_killed(void **state)
+{
+    (void)state;
+    struct seen seen = {.kill_at = 7};
+    const struct tern_migrate_limits limits = {.downtime_ns = 1, .rounds = 4, .policy = TERN_MIGRATE_THROTTLE,
+                                               .progress = note, .stopping = stopping, .user = &seen};
+    struct tern_saving *m;
+    struct tern_stream *s;
+    uint64_t fence;
+    begin(&fence, false);
+    ok(tern_stream_write_memory(&s));
+    assert_int_equal(tern_migrate_live(&writer.p, 1, s, &limits, &m), -EIO);
+    assert_true(seen.killed);
+    pthread_join(seen.killer, NULL);
+    tern_stream_close(s);
+    expect_free(writer.p);
+    assert_int_equal(tern_wait(writer.c, fence, PATIENCE), -EIO);
+    tern_allocation_destroy(written);
+    actor_close(&writer);
+    actor_close(&other);
+    close_both();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_by_step), cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_step_by_step), cmocka_unit_test(test_cancelled), cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests_name("migrate_throttle", tests, NULL, NULL);
 }

@@ -114,8 +114,32 @@ static void one_move(void)
     assert_true(told >= fence);
 }
 
+#define LARGE (32u << 20)
+
+/** Memory that takes a while to be sent: filled with what cannot be compressed, or compared with it. */
+static void large(struct tern_allocation *to, bool compare)
+{
+    static uint64_t want[1u << 17], got[1u << 17]; /* 1 MiB */
+    uint64_t x = 88172645463325252u;
+    for (uint64_t at = 0; at < LARGE; at += sizeof want) {
+        for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            want[i] = x;
+        }
+        if (compare) {
+            ok(tern_allocation_read(to, at, got, sizeof got));
+            assert_memory_equal(got, want, sizeof want);
+        } else {
+            ok(tern_allocation_write(to, at, want, sizeof want));
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
+    struct tern_allocation *much = NULL;
     const struct tern_context_desc d = {.size = sizeof d, .name = "moves", .engine = -1, .weight = 100,
                                         .completed = completed};
     char line[16];
@@ -129,12 +153,20 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "focus")) {
         ok(tern_context_set_priority(c, TERN_BAND_FOCUS, 100));
     }
+    if (argc > 1 && !strcmp(argv[1], "large")) {
+        ok(tern_allocation_create(p, LARGE, TERN_MEM_READ | TERN_MEM_WRITE, 0, &much));
+        large(much, false);
+    }
     puts("begins");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin) && *line == 'm') {
         one_move();
         puts("done");
         fflush(stdout);
+    }
+    if (much) {
+        large(much, true);
+        tern_allocation_destroy(much);
     }
     tern_context_destroy(c);
     tern_fence_destroy(last);

@@ -3,22 +3,28 @@
 
     test_migrate_links.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """
+import ctypes
+import errno
 import json
 import os
 import random
 import select
 import signal
 import socket
+import stat
 import struct
+import subprocess
 import sys
+import time
 import unittest
 
 SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
-from moving import PATIENCE, TERN, Moving  # pylint: disable=wrong-import-position
+from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERN, Moving  # pylint: disable=wrong-import-position
 from test_migrate_cut import ENDED, HOW, PROGRESS, RECEIVE, SEND, WHAT, Link  # pylint: disable=wrong-import-position
 
 MAGIC = b"\x89TERN\r\x1a\n"[:5]
 LOST, STUCK = 3, 5
+PIDFD_GETFD = 438
 LEAST = 1500  # bytes that the processes' stream of these programs has at least
 MEMORY = 2  # the second stream of the three is that of the processes
 
@@ -182,6 +188,61 @@ class Links(Moving):
             self.end(p)
         for d in (here, there):
             self.settles(d, empty[d])
+            self.assertEqual(d.end(), 0, d.said())
+
+    def cut_for_real(self, daemon, after, until):
+        """Ends the link of a daemon, as soon as it has one, and whoever is `until` has not ended."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        process = os.pidfd_open(daemon.pid)
+        try:
+            while until.poll() is None:
+                for fd in os.listdir(f"/proc/{daemon.pid}/fd"):
+                    mine = libc.syscall(PIDFD_GETFD, process, int(fd), 0)
+                    if mine < 0 and ctypes.get_errno() == errno.EPERM:
+                        self.skipTest("descriptors of another process cannot be had here")
+                    if mine < 0:
+                        continue  # it was closed meanwhile
+                    if not stat.S_ISSOCK(os.fstat(mine).st_mode):
+                        os.close(mine)
+                        continue
+                    with socket.socket(fileno=mine) as s:
+                        if s.type == socket.SOCK_STREAM:
+                            time.sleep(after)
+                            s.shutdown(socket.SHUT_RDWR)
+                            return
+        finally:
+            os.close(process)
+
+    def test_tern_migrate_makes_them_again(self):
+        """Its own links, which are cut at some time: mostly while memory comes, of which there is much."""
+        rng = random.Random(SEED)
+        here, there = self.daemon("a"), self.daemon("b")
+        empty = here.holds(TERN, here.environment)
+        p = subprocess.Popen([MOVE_CLIENT, "large"], env={**self.plain, "TERND_SOCKET": str(here.socket)}, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        self.assertEqual(p.stdout.readline(), "begins\n")
+        mended = 0
+        for i in range(30):
+            move = subprocess.Popen([MIGRATE, "--from", str(here.socket), "--to", str(there.socket), "--json"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(move.communicate)
+            self.addCleanup(move.kill)
+            self.cut_for_real(there if i % 2 else here, rng.random() * 0.04, move)
+            out, err = move.communicate(timeout=PATIENCE)
+            if move.returncode == 0:
+                mended += json.loads(out)["links_made_again"]
+                here, there = there, here
+            else:
+                self.assertEqual(move.returncode, 1, err)  # sessions were sent, not memory
+            self.settles(there, empty)
+            if mended >= 3:
+                break
+        self.assertGreaterEqual(mended, 3)
+        _, err = p.communicate("e\n", timeout=PATIENCE)
+        self.assertEqual(p.returncode, 0, err)
+        for d in (here, there):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_lost_behind_the_last_record(self):

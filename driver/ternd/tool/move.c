@@ -121,13 +121,17 @@ static int give_links(struct side side[2], const struct tern_wire_migrate *how)
 }
 
 /** Other links, if both have lost theirs; none, if one of the two waits in vain. */
-static void mend(struct side side[2], const struct tern_wire_migrate *how, struct move_report *report)
+static void mend(struct side side[2], const struct tern_wire_migrate *how, struct move_report *report, bool show)
 {
     bool none = false;
     if (side[0].lost && side[1].lost) {
         side[0].lost = side[1].lost = false;
         report->mended++;
         none = give_links(side, how) != DONE;
+        if (show && !none) {
+            puts("the links were lost: it goes on over others");
+            fflush(stdout);
+        }
     }
     for (int i = 0; i < 2; i++) {
         if (none || (side[i].lost && side[!i].ended)) {
@@ -159,7 +163,7 @@ static void follow(struct side side[2], int signals, const struct tern_wire_migr
                 receive(&side[i], report, show);
             }
         }
-        mend(side, how, report);
+        mend(side, how, report, show);
     }
 }
 

@@ -186,7 +186,11 @@ class Cut(Far):
                 s.send(struct.pack("=IIII16s32s64s", 0x6e726554, version, spec & 0xffffffff, kind, token, b"", b""))
             except BrokenPipeError:
                 pass  # a refusal has come before
-            return struct.unpack_from("=IIIi", s.recv(65536))[3]
+            try:
+                answer = s.recv(65536)
+            except ConnectionResetError:  # said once, before what was sent before the end
+                answer = s.recv(65536)
+            return struct.unpack_from("=IIIi", answer)[3]
 
     @staticmethod
     def said_by_ternd(path):

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,6 +186,8 @@ static SSL *handshake(SSL_CTX *context, const struct tls_options *o, int s, cons
 {
     SSL *ssl = SSL_new(context);
     const int64_t end = now_ms() + HANDSHAKE_MS;
+    const int one = 1; /* a byte that is waited for goes at once: what is sent is in large pieces where it can be */
+    setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (fcntl(s, F_SETFL, O_NONBLOCK) || !ssl || !SSL_set_fd(ssl, s) || !expect(ssl, name)) {
         say(peer, "the host is out of memory for the connection");
         close(s);

@@ -98,6 +98,8 @@ struct far_link {
 /* frames.c */
 void far_link_open(struct far_link *l, int in, int out);
 void far_link_close(struct far_link *l);
+/** Nothing more is to be sent: tells that, and waits a moment until the other side has ended, too. Of a socket. */
+void far_link_finish(struct far_link *l);
 /** Sends a frame with two pieces, later: its length is theirs together. */
 void far_send(struct far_link *l, struct far_frame f, const void *a, size_t na, const void *b, size_t nb);
 /** Writes, reads what goes without waiting. */

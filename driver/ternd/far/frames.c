@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/wait.h"
@@ -14,6 +15,7 @@
 #define SAY_NS 5000000000u      /* a link says something so often, */
 #define LOST_NS 60000000000u    /* and one that says nothing for so long is lost */
 #define READ 65536u
+#define FINISH_MS 2000            /* for which the other side may be silent at the end */
 
 _Static_assert(sizeof(struct far_frame) == 32, "it has no holes");
 
@@ -63,6 +65,17 @@ void far_link_close(struct far_link *l)
     close(l->in);
     free(l->received.data);
     free(l->sending.data);
+}
+
+void far_link_finish(struct far_link *l)
+{
+    struct pollfd p = {.fd = l->in, .events = POLLIN};
+    uint8_t rest[4096];
+    far_flush(l);
+    if (!l->lost && !far_bytes_left(&l->sending) && !shutdown(l->out, SHUT_WR)) {
+        while (poll(&p, 1, FINISH_MS) > 0 && read(l->in, rest, sizeof rest) > 0) {
+        }
+    }
 }
 
 void far_lose(struct far_link *l, const char *format, ...)

@@ -411,7 +411,7 @@ int far_source_run(struct far_source *a)
             r = tern_error(-ECANCELED, "ended by a signal");
         }
     }
-    far_flush(&a->link); /* that the last has ended */
+    far_link_finish(&a->link); /* the other side hears that the last has ended */
     free_source(a, true);
     return r;
 }

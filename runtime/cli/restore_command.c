@@ -84,6 +84,9 @@ static int parse_cycles(const struct options *o, uint64_t *cycles)
     if (o->cycles && (!isdigit((unsigned char)*o->cycles) || *end || errno || !*cycles)) {
         return usage_error("restore", "--cycles takes a number of cycles, from 1; got '%s'", o->cycles);
     }
+    if (*cycles && getenv("TERN_CHECKPOINT")) {
+        return usage_error("restore", "--cycles and a checkpoint of what goes on exclude each other");
+    }
     return EXIT_OK;
 }
 
@@ -119,7 +122,6 @@ static int restore(const struct options *o, uint64_t cycles)
     struct tern_device *dev;
     const char *config = o->config ? o->config : getenv("TERN_CONFIG");
     unsetenv("TERND_SOCKET"); /* a device of its own */
-    unsetenv("TERN_CHECKPOINT");
     if (o->dump && mkdir(o->dump, 0777) && errno != EEXIST) {
         fprintf(stderr, "tern restore: %s: %s\n", o->dump, strerror(errno));
         return EXIT_FAILED;

@@ -134,6 +134,20 @@ class Model(Checkpoints):
         os.close(out)
         self.assertEqual((early, p.returncode, (self.folder / "y.bin").exists()), ((None, False), 0, False))
 
+    def test_of_a_checkpoint(self):
+        """What goes on is saved again, twice, and ends as ever."""
+        want, cycles = self.uninterrupted()
+        self.saved("--at-kernel", "mix", "--after", 1000, "--stop")
+        final = self.ends_with(want)
+        for _ in range(2):
+            self.saved("--at-cycle", final["began"] + cycles // 4, "--stop", program=["tern", "restore", "c.tck"])
+            r = self.ends_with(want)
+            self.assertEqual(self.digests(r), self.digests(final))
+            self.assertLess(r["cycles"], final["cycles"] - cycles // 8)
+            final = r
+        self.saved("--at-cycle", final["began"] + cycles // 4, program=["tern", "restore", "c.tck", "--json"])
+        self.fails(2, "exclude each other", "restore", "c.tck", "--cycles", 5, TERN_CHECKPOINT="x")
+
     def test_for_some_cycles(self):
         want, _ = self.uninterrupted()
         self.saved("--at-kernel", "mix", "--after", 2000, "--stop")

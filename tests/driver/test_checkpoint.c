@@ -223,6 +223,45 @@ static void test_launches(void **state)
     ok(tern_device_close(dev));
 }
 
+/** Launches of what was loaded, that had not begun, count as well. */
+static void test_launches_that_were_loaded(void **state)
+{
+    (void)state;
+    struct actor a;
+    struct tern_device *source = open_or_skip(CONFIG);
+    struct tern_checkpoint *c, *again;
+    uint64_t last = 0;
+    dev = source;
+    open_mix(&a, "loaded", 0);
+    hold_at(1, 100);
+    for (uint32_t i = 0; i < 4; i++) {
+        last = actor_mix(&a, 50);
+    }
+    until(reached());
+    unlink(file);
+    ok(tern_checkpoint_save(dev, file));
+    expect_mix(&a, last);
+    open_there(CONFIG);
+    dev = there;
+    hold_at(2, 0); /* of the three that had not begun */
+    ok(tern_checkpoint_load(there, file, &c));
+    ok(tern_checkpoint_start(c, 0));
+    until(reached());
+    enum tern_checkpoint_end end;
+    assert_int_equal(tern_checkpoint_wait(c, 20, &end), -ETIMEDOUT); /* it is not over */
+    assert_int_equal(context_at(c, 0).left, 2);
+    ok(tern_checkpoint_save(there, file));
+    assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
+    ok(tern_checkpoint_load(there, file, &again));
+    assert_int_equal(context_at(again, 0).saved, 2);
+    ok(tern_checkpoint_close(again));
+    ok(tern_checkpoint_close(c));
+    ok(tern_device_close(there));
+    dev = source;
+    actor_close(&a);
+    ok(tern_device_close(dev));
+}
+
 /* ------------------------------------------------------------------ work that does not end */
 
 /** What waits for the program, which is not there: of a fence, and of a process that its program has suspended. */
@@ -546,7 +585,8 @@ static void test_busy_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queues), cmocka_unit_test(test_launches), cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_queues), cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_launches_that_were_loaded), cmocka_unit_test(test_waits),
         cmocka_unit_test(test_cycles), cmocka_unit_test(test_refusals), cmocka_unit_test(test_damage),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_busy_programs),

@@ -309,12 +309,14 @@ int tern_checkpoint_start(struct tern_checkpoint *c, uint64_t cycles)
         return tern_error(-EALREADY, "the checkpoint runs already");
     }
     const uint64_t now = tern_os_device_time(c->dev);
-    pthread_mutex_lock(&c->dev->lock);
-    c->dev->hold.reached = false;
-    c->dev->hold.at = cycles && now + cycles > now ? now + cycles : TERN_HOLD_NEVER;
-    pthread_mutex_unlock(&c->dev->lock);
     c->started = true;
-    c->stops = cycles != 0;
+    c->stops = cycles && now + cycles > now;
+    if (c->stops) {
+        pthread_mutex_lock(&c->dev->lock);
+        c->dev->hold.reached = false;
+        c->dev->hold.at = now + cycles;
+        pthread_mutex_unlock(&c->dev->lock);
+    }
     tern_migrate_commit(c->loading);
     c->loading = NULL;
     return 0;
@@ -324,7 +326,13 @@ int tern_checkpoint_start(struct tern_checkpoint *c, uint64_t cycles)
 static bool is_over(const struct tern_checkpoint *c, bool *left)
 {
     *left = false;
+    if (c->dev->saving) { /* they stand still for a checkpoint */
+        return false;
+    }
     for (uint32_t i = 0; i < c->count; i++) {
+        if (c->processes[i].real->held) { /* for one that is about to be made */
+            return false;
+        }
         for (uint32_t k = 0; k < c->processes[i].context_count; k++) {
             const struct tern_context *x = c->processes[i].contexts[k].real;
             if (x->submitted != x->ended && !tern_sched_stuck(&x->sched)) {

@@ -121,6 +121,9 @@ static void submit(struct tern_process *proc, struct entry *e)
     job->seq = from->seq;
     job->submitted = atomic_load(&proc->dev->now); /* for traces of this device */
     tern_list_append(&proc->jobs, &job->live);
+    if (!from->begun) {
+        tern_hold_submitted(proc->dev, e->context->real, job);
+    }
     tern_sched_submit(&proc->dev->sched, &e->context->real->sched, job);
     job->submitted = from->submitted - shift;
     job->begun = from->begun;

@@ -270,7 +270,7 @@ static int dispatch(struct tern_sched *s, uint32_t engine, struct tern_sched_con
 /** Its next chunk waits until the engine has nothing else. */
 static bool waits_alone(const struct tern_sched_context *c)
 {
-    const struct tern_job *job = c->alone && !c->requeued_count ? tern_sched_next_job(c) : NULL;
+    const struct tern_job *job = !c->alone ? NULL : c->requeued_count ? c->requeued[0].job : tern_sched_next_job(c);
     return job && job->alone;
 }
 

@@ -1,88 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Checkpoints (tern_checkpoint.h): what is saved ends, loaded on another device, as it does here. */
-#include "tern/tern_checkpoint.h"
-
-#include <limits.h>
-#include <sys/stat.h>
-
-#include "moving_actors.h"
-
-#define CONFIG "small,mem=32M,timeout=200000"
-#define RW (TERN_MEM_READ | TERN_MEM_WRITE)
-
-static __thread bool watched;
-static long failing; /* allocations of the thread that is watched until one fails */
-
-static bool fails(void)
-{
-    return watched && failing-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-static char folder[] = "/tmp/tern-checkpoint-XXXXXX";
-static char file[64];
-
-static bool exists(const char *name)
-{
-    struct stat s;
-    return stat(name, &s) == 0;
-}
-
-static int setup_folder(void **state)
-{
-    (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/file", folder);
-    return 0;
-}
-
-static int teardown_folder(void **state)
-{
-    (void)state;
-    unlink(file);
-    return rmdir(folder);
-}
-
-/** The memory of process i at an address. */
-static uint32_t memory_at(struct tern_checkpoint *c, uint32_t i, const struct tern_allocation *a)
-{
-    struct tern_checkpoint_memory m = {.size = sizeof m};
-    uint32_t k = 0;
-    while (tern_checkpoint_memory(c, i, k, &m) == 0 && m.address != tern_allocation_address(a)) {
-        k++;
-    }
-    assert_int_equal(m.address, tern_allocation_address(a));
-    assert_int_equal(m.bytes, tern_allocation_size(a));
-    return k;
-}
-
-static struct tern_checkpoint_context context_at(struct tern_checkpoint *c, uint32_t i)
-{
-    struct tern_checkpoint_context x = {.size = sizeof x};
-    ok(tern_checkpoint_context(c, i, 0, &x));
-    return x;
-}
-
-static enum tern_checkpoint_end end_of(struct tern_checkpoint *c)
-{
-    enum tern_checkpoint_end end;
-    ok(tern_checkpoint_wait(c, PATIENCE, &end));
-    return end;
-}
+#include "checkpoints.h"
 
 /* ------------------------------------------------------------- at a moment, by the environment */
 
@@ -172,22 +90,6 @@ static void test_queues(void **state)
 }
 
 /* --------------------------------------------------------------------- at a launch */
-
-/** The processes of dev stop so many cycles after the launch of "mix" begins. */
-static void hold_at(uint64_t launch, uint64_t after)
-{
-    pthread_mutex_lock(&dev->lock);
-    dev->hold = (struct tern_hold){.at = TERN_HOLD_NEVER, .label = "mix", .launch = launch, .after = after};
-    pthread_mutex_unlock(&dev->lock);
-}
-
-static bool reached(void)
-{
-    pthread_mutex_lock(&dev->lock);
-    const bool yes = dev->hold.reached;
-    pthread_mutex_unlock(&dev->lock);
-    return yes;
-}
 
 /** Whatever is queued before and behind it: when the hold is reached, all before it has ended, and it has not. */
 static void test_launches(void **state)
@@ -314,6 +216,26 @@ static void test_waits(void **state)
     ok(tern_device_close(dev));
 }
 
+/** Work that stands still while it is saved has not come to its end. */
+static void expect_goes_on(struct tern_checkpoint *c)
+{
+    struct tern_device *other = dev;
+    pthread_t saver;
+    char second[80];
+    enum tern_checkpoint_end end;
+    snprintf(second, sizeof second, "%s/second", folder);
+    dev = there;
+    atomic_store(&over, false);
+    ok(-pthread_create(&saver, NULL, keep_saving, second));
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(tern_checkpoint_wait(c, 10, &end), -ETIMEDOUT);
+    }
+    atomic_store(&over, true);
+    pthread_join(saver, NULL);
+    ok(unlink(second));
+    dev = other;
+}
+
 /** A kernel without end: so many cycles of it, or until the caller has enough. */
 static void test_cycles(void **state)
 {
@@ -352,7 +274,7 @@ static void test_cycles(void **state)
     ok(tern_checkpoint_close(c));
     ok(tern_checkpoint_load(there, file, &c)); /* the device is as new */
     ok(tern_checkpoint_start(c, 0));
-    assert_int_equal(tern_checkpoint_wait(c, 30, &end), -ETIMEDOUT);
+    expect_goes_on(c);
     ok(tern_checkpoint_close(c));
     ok(tern_checkpoint_load(there, file, &c));
     ok(tern_checkpoint_close(c)); /* without having run */
@@ -364,232 +286,11 @@ static void test_cycles(void **state)
     ok(tern_device_close(dev));
 }
 
-/* --------------------------------------------------------------------------- errors */
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    struct actor a;
-    struct tern_checkpoint *c;
-    char part[80], path[80], whole[PATH_MAX + 8];
-    dev = open_or_skip(CONFIG);
-    unlink(file);
-    assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
-    expect_says(tern_last_error(), "has no processes");
-    open_mix(&a, "refused", 1);
-    snprintf(path, sizeof path, "%s/no/file", folder);
-    assert_int_equal(tern_checkpoint_save(dev, path), -ENOENT);
-    expect_says(tern_last_error(), "no/file.part: No such file");
-    memset(whole, 'x', sizeof whole);
-    whole[sizeof whole - 1] = '\0';
-    assert_int_equal(tern_checkpoint_save(dev, whole), -EINVAL);
-    snprintf(part, sizeof part, "%s.part", file);
-    FILE *f = fopen(part, "w");
-    assert_non_null(f);
-    fclose(f);
-    assert_int_equal(tern_checkpoint_save(dev, file), -EEXIST);
-    expect_says(tern_last_error(), "another checkpoint is being written");
-    assert_true(exists(part)); /* it is not ours */
-    ok(unlink(part));
-    snprintf(path, sizeof path, "%s", folder);
-    assert_int_equal(tern_checkpoint_save(dev, path), -EISDIR); /* renaming fails */
-    snprintf(path, sizeof path, "%s.part", folder);
-    assert_false(exists(path));
-    run_mix(&a, 20);
-
-    ok(tern_process_suspend(a.p)); /* of one that was killed nothing is left to save */
-    ok(tern_process_kill(a.p));
-    assert_int_equal(tern_checkpoint_save(dev, file), -ENOENT);
-    assert_false(exists(file));
-    assert_int_equal(tern_checkpoint_load(dev, file, &c), -ENOENT);
-    ok(tern_process_destroy(a.p));
-    ok(tern_device_close(dev));
-}
-
-/** Each allocation fails once: no file, no part of one, and the work that was held goes on; the target is as it was. */
-static void test_no_memory(void **state)
-{
-    (void)state;
-    struct actor a;
-    struct tern_checkpoint *c;
-    char part[80];
-    int r = -ENOMEM, saves = 0, loads = 0;
-    snprintf(part, sizeof part, "%s.part", file);
-    dev = open_or_skip(CONFIG);
-    open_there(CONFIG);
-    open_mix(&a, "lacks memory", 0);
-    for (; r; saves += r != 0) {
-        hold_at(1, 1000);
-        const uint64_t fence = actor_mix(&a, 60);
-        until(reached());
-        unlink(file);
-        failing = saves;
-        watched = true;
-        r = tern_checkpoint_save(dev, file);
-        watched = false;
-        assert_int_equal(r, failing < 0 ? -ENOMEM : 0);
-        assert_true(exists(file) == !r);
-        assert_false(exists(part));
-        expect_mix(&a, fence);
-    }
-    const uint32_t pages = free_pages(there);
-    for (r = -ENOMEM; r; loads += r != 0) {
-        failing = loads;
-        watched = true;
-        r = tern_checkpoint_load(there, file, &c);
-        watched = false;
-        assert_int_equal(r, failing < 0 ? -ENOMEM : 0);
-        assert_true(!r || free_pages(there) == pages);
-    }
-    assert_int_equal(context_at(c, 0).saved, 1);
-    ok(tern_checkpoint_close(c));
-    print_message("%d allocations of a save, %d of a load\n", saves, loads);
-    assert_true(saves > 5 && loads > 10);
-    actor_close(&a);
-    ok(tern_device_close(there));
-    ok(tern_device_close(dev));
-}
-
-/** A bit of the file is another one, or its end is missing: the device is as it was. */
-static void test_damage(void **state)
-{
-    (void)state;
-    struct actor a;
-    struct tern_checkpoint *c;
-    dev = open_or_skip(CONFIG);
-    open_mix(&a, "damaged", -1);
-    const uint64_t fence = actor_mix(&a, 200);
-    unlink(file);
-    ok(tern_checkpoint_save(dev, file));
-    expect_mix(&a, fence);
-    struct stat s;
-    ok(stat(file, &s));
-    unsigned char *good = malloc((size_t)s.st_size);
-    FILE *f = fopen(file, "r+");
-    assert_true(good && f && fread(good, 1, (size_t)s.st_size, f) == (size_t)s.st_size);
-    open_there(CONFIG);
-    const uint32_t pages = free_pages(there);
-    for (long at = 0; at < s.st_size; at += s.st_size / 61) {
-        fseek(f, at, SEEK_SET);
-        fputc(good[at] ^ 1, f);
-        fflush(f);
-        assert_int_equal(tern_checkpoint_load(there, file, &c), -EPROTO);
-        expect_says(tern_last_error(), file);
-        assert_int_equal(free_pages(there), pages);
-        fseek(f, at, SEEK_SET);
-        fputc(good[at], f);
-        fflush(f);
-    }
-    ok(tern_checkpoint_load(there, file, &c));
-    ok(tern_checkpoint_close(c));
-    ok(ftruncate(fileno(f), s.st_size - 1));
-    assert_int_equal(tern_checkpoint_load(there, file, &c), -EPROTO);
-    assert_int_equal(free_pages(there), pages);
-    fclose(f);
-    free(good);
-    ok(tern_device_close(there));
-    actor_close(&a);
-    ok(tern_device_close(dev));
-}
-
-/* ------------------------------------------------------- programs that do not stand still */
-
-static atomic_bool over;
-static atomic_uint rounds;
-
-/** A program that makes, runs and frees, whatever happens. */
-static void *live(void *arg)
-{
-    struct work own = {.size = 0};
-    const char *name = arg;
-    for (uint32_t i = 1; !atomic_load(&over); i++) {
-        struct tern_process *p;
-        struct tern_context *c;
-        struct tern_allocation *x;
-        uint8_t got[8192];
-        const struct tern_context_desc d = {.size = sizeof d, .name = name, .engine = -1};
-        uint64_t fence;
-        ok(tern_process_create(dev, name, &p));
-        ok(tern_context_create(p, &d, &c));
-        ok(tern_allocation_create(p, 8192, RW, 0, &x));
-        work_fill(&own, tern_allocation_address(x), 8192, (uint8_t)i);
-        ok(tern_submit(c, own.w, own.size, "fill", &fence));
-        own.size = 0;
-        ok(tern_wait(c, fence, PATIENCE));
-        ok(tern_allocation_read(x, 0, got, sizeof got));
-        for (size_t k = 0; k < sizeof got; k++) {
-            assert_int_equal(got[k], (uint8_t)i);
-        }
-        tern_allocation_destroy(x);
-        tern_context_destroy(c);
-        ok(tern_process_destroy(p));
-        atomic_fetch_add(&rounds, 1);
-    }
-    return NULL;
-}
-
-/** Saves all the time, beside the other that does. */
-static void *keep_saving(void *arg)
-{
-    while (!atomic_load(&over)) {
-        const int r = tern_checkpoint_save(dev, arg);
-        if (r && r != -ENOENT) { /* between two programs there may be none */
-            fail_msg("%s", tern_last_error());
-        }
-    }
-    return NULL;
-}
-
-static void test_busy_programs(void **state)
-{
-    (void)state;
-    enum { THREADS = 3, SAVES = 20 };
-    static const char *const names[] = {"one", "two", "three"};
-    pthread_t thread[THREADS + 1];
-    char second[80];
-    struct actor a;
-    struct tern_checkpoint *c;
-    snprintf(second, sizeof second, "%s/second", folder);
-    dev = open_or_skip(CONFIG);
-    open_there(CONFIG);
-    open_mix(&a, "mixes", 0);
-    atomic_store(&over, false);
-    for (int i = 0; i < THREADS; i++) {
-        ok(-pthread_create(&thread[i], NULL, live, (void *)(uintptr_t)names[i]));
-    }
-    ok(-pthread_create(&thread[THREADS], NULL, keep_saving, second));
-    for (uint32_t i = 0; i < SAVES; i++) {
-        const uint32_t before = atomic_load(&rounds);
-        const uint64_t fence = actor_mix(&a, 60 + i);
-        unlink(file);
-        ok(tern_checkpoint_save(dev, file));
-        expect_mix(&a, fence);
-        ok(tern_checkpoint_load(there, file, &c));
-        ok(tern_checkpoint_start(c, 0));
-        assert_int_equal(end_of(c), TERN_CHECKPOINT_ENDED);
-        ok(tern_checkpoint_close(c));
-        until(atomic_load(&rounds) > before + 3);
-    }
-    atomic_store(&over, true);
-    for (int i = 0; i <= THREADS; i++) {
-        pthread_join(thread[i], NULL);
-    }
-    ok(tern_checkpoint_load(there, second, &c));
-    ok(tern_checkpoint_close(c));
-    ok(unlink(second));
-    actor_close(&a);
-    ok(tern_device_close(there));
-    ok(tern_device_close(dev));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_queues), cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_launches_that_were_loaded), cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_cycles), cmocka_unit_test(test_refusals), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_busy_programs),
+        cmocka_unit_test(test_launches_that_were_loaded), cmocka_unit_test(test_waits), cmocka_unit_test(test_cycles),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, setup_folder, teardown_folder);
 }

@@ -78,6 +78,9 @@ class Link:
     def change(self, data):
         return data
 
+    def passed(self, fds):
+        return fds
+
     def forward(self, s, sent, cut, wrong):
         """One piece; how much of it is the source's."""
         try:
@@ -96,6 +99,7 @@ class Link:
             data = data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1:]
         try:
             change = self.change if first else bytes
+            fds = self.passed(fds) if first else fds
             if fds:  # they came with the last bytes, which say what they are
                 other.sendall(change(data[:-WHAT]))
                 socket.send_fds(other, [data[-WHAT:]], fds)

@@ -4,6 +4,7 @@ refuses it with the sentence that says what, nothing is left there, and the prog
 
     test_migrate_forged.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
+import os
 import struct
 import subprocess
 import unittest
@@ -69,6 +70,24 @@ class Forged(Forgery):
         return True
 
 
+class Wrong(Forged):
+    """Instead of one of the descriptors comes the end of a pipe."""
+
+    def __init__(self, source, target, which):
+        super().__init__(source, target, lambda f, kind, now: False)
+        self.left = which
+
+    def passed(self, fds):
+        if fds:
+            self.left -= 1
+            if self.left == -1:
+                os.close(fds[0])
+                fds[0], other = os.pipe()
+                os.close(other)
+                self.done = True
+        return fds
+
+
 def put(record, **fields):
     """Of the first such record: 'who', a session in the first stream, 'has', in the third, an object of a kind, a call.
     Values may be functions of what was there and of the forgery."""
@@ -128,12 +147,37 @@ FORGERIES = [
     (put(CONTEXT, sent=lambda now, f: now["sent"][:2] + [1]), "submissions of a context are not as they can be"),
     (put(CONTEXT, sent=[]), "jobs, and 0 submissions"),
     (put(CONTEXT, sent=lambda now, f: [now["sent"][0], 1 << 41, 0]), "more is queued than program"),
+    (put(CONTEXT, sent=lambda now, f: [now["sent"][0] - 1, 0, 0, *now["sent"][:2], 2]),
+     "submissions of a context are not as they can be"),
     (put("call", slot=300), "field slot is 300"), (put("call", request=bytes(1 << 20)), "field request has"),
     (second_call, "field slot is 0"),
 ]
 
 
 class Forgeries(Moving):
+    def refused(self, forged, says, there, empty):
+        source, target, _ = forged.run()
+        self.assertTrue(forged.done, "there was no such record")
+        text = forged.target.last.decode(errors="replace").replace("\0", "")
+        self.assertIn(says, text)
+        self.assertLess(target, 0)
+        self.assertLess(source, 0)
+        self.settles(there, empty)
+
+    def test_processes_of_another_program(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
+        clients = [self.client(here, seed) for seed in (1, 2)]
+        self.works(here, 2)
+        self.refused(Forged(here, there, second(PROCESS, name=lambda now, f: f.names[0][1])),
+                     "did not come, or is another program's", there, empty[there])
+        self.works(here, 2)
+        for p in clients:
+            self.end(p)
+        for d in (here, there):
+            self.settles(d, empty[d])
+            self.assertEqual(d.end(), 0, d.said())
+
     def test_each(self):
         here, there = self.daemon("a"), self.daemon("b")
         empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
@@ -146,15 +190,11 @@ class Forgeries(Moving):
             print("m", file=p.stdin, flush=True)
             self.assertEqual(p.stdout.readline(), said + "\n")
         for i, (change, says) in enumerate(FORGERIES):
-            forged = Forged(here, there, change)
-            source, target, _ = forged.run()
             with self.subTest(i=i, says=says):
-                self.assertTrue(forged.done, "there was no such record")
-                text = forged.target.last.decode(errors="replace").replace("\0", "")
-                self.assertIn(says, text)
-                self.assertLess(target, 0)
-                self.assertLess(source, 0)
-                self.settles(there, empty[there])
+                self.refused(Forged(here, there, change), says, there, empty[there])
+        for i, says in enumerate(("connection is not that", "memory", "connection is not that")):
+            with self.subTest(descriptor=i):
+                self.refused(Wrong(here, there, i), says, there, empty[there])
         print("m", file=p.stdin, flush=True)
         self.assertEqual(p.stdout.readline(), "done\n")
         _, err = p.communicate("e\n", timeout=PATIENCE)

@@ -85,8 +85,8 @@ static int map_kernel(struct space *a, const struct plan *p, uint32_t k, bool fa
     uint32_t region = FIRST_REGION + k * KERNEL_REGIONS;
     int open = faults ? (int)OPEN_FAULTED : -1, result = 0;
     for (uint32_t i = 0; i < KERNEL_REGIONS && !result; i++) {
-        result = i == KERNEL_ALIAS ? space_alias(a, region + i, p->bytes[region + KERNEL_DATA], region + KERNEL_DATA,
-                                                 RIGHTS_RW)
+        result = i == KERNEL_ALIAS ? space_alias(a, region + i, p->bytes[region + (p->physical ? KERNEL_DATA : i)],
+                                                 region + KERNEL_DATA, RIGHTS_RW)
                                    : space_map(a, region + i, p->bytes[region + i], RIGHTS_RW,
                                                i == KERNEL_STACK ? (int)OPEN_STACK : open);
     }

@@ -34,6 +34,7 @@
 #define POOL 64u            /* bytes of read-only constants of an item */
 #define TABLE_LOG2 14u      /* bytes of the read-only table */
 #define WIDE_LOG2 22u       /* addresses under which its pages come again and again, for the TLB */
+#define ALIAS_LOG2 19u      /* addresses under which a kernel's records come again and again, for walks */
 #define SHARED_WORDS 16u    /* in local memory, for items that share */
 #define SAME_WORDS 64u      /* ... one for each item of a kernel */
 #define BUFFER_ARGS 0x800u   /* arguments of the kernels, in the page of the buffers */

@@ -123,14 +123,19 @@ void item_scatter(struct code *c)
     }
 }
 
-/** Scratch under its second address: caches by virtual address need the fences, memory is one. */
+/** Scratch under another address: caches by virtual address need the fences, memory is one. There are many such
+ *  addresses, so that it is most often the first access to a page there, and waits for the line of its entry; and a
+ *  store by the first address, whose entry is known, comes behind it. */
 void item_alias(struct code *c)
 {
+    uint32_t region = FIRST_REGION + c->index * KERNEL_REGIONS;
+    uint32_t apart = (c->plan->bytes[region + KERNEL_DATA] + PAGE - 1) / PAGE * PAGE;
+    uint32_t copies = c->plan->physical ? 1 : c->plan->bytes[region + KERNEL_ALIAS] / apart;
     uint32_t delta = kernel_va(c->plan, c->index, KERNEL_ALIAS) - kernel_va(c->plan, c->index, KERNEL_DATA);
     code_say(c, "store and load by two addresses of one page");
-    emit_li(c, X7, delta);
-    emit(c, asm_add(X7, X7, X4));
-    for (uint32_t n = 1 + rng_below(c->r, 2); n; n--) {
+    for (uint32_t n = 1 + rng_below(c->r, 3); n; n--) {
+        emit_li(c, X7, delta + apart * (copies > 1 ? rng_below(c->r, copies) : 0));
+        emit(c, asm_add(X7, X7, X4));
         uint32_t at = rng_below(c->r, SCRATCH) & ~3u;
         bool forth = rng_one_in(c->r, 2);
         emit(c, load(c, 2, at, forth ? X7 : X4));

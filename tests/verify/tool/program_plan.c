@@ -161,6 +161,10 @@ static void plan_space(struct rng *r, const struct geometry *g, struct plan *p)
         used[va / SLOT] = true;
     }
     p->bytes[REGION_WIDE] = 1u << WIDE_LOG2;
+    for (uint32_t i = 0; i < p->kernels; i++) {
+        uint32_t *bytes = &p->bytes[FIRST_REGION + i * KERNEL_REGIONS];
+        bytes[KERNEL_ALIAS] = bytes[KERNEL_DATA] > 1u << ALIAS_LOG2 ? bytes[KERNEL_DATA] : 1u << ALIAS_LOG2;
+    }
     for (uint32_t i = 0; i < REGIONS; i++) {
         uint32_t slot, kernel_region = i < FIRST_REGION ? KERNEL_REGIONS : (i - FIRST_REGION) % KERNEL_REGIONS;
         do {

@@ -10,7 +10,8 @@
 #include "program.h"
 
 #define BIG (PAGE * 1024u)
-#define MOST_ABSENT 24u /* pages: each that is asked for is a stop */
+#define MOST_ABSENT 24u    /* pages: each that is asked for is a stop */
+#define REGION_ABSENT 6u   /* of one region, so that a large one leaves some for the others */
 
 struct area {
     uint32_t va, pages;
@@ -80,11 +81,12 @@ static void put_pte(struct space *a, uint32_t table, uint32_t index, uint32_t va
     scene_put(a->scene, (uint64_t)table * PAGE + index * 4u, &value, 4);
 }
 
-/** The entry of a page that a kernel may have to ask for. */
-static void put_page(struct space *a, uint32_t region, uint32_t table, uint32_t index, uint32_t value)
+/** The entry of a page that a kernel may have to ask for. before: pages that were absent before those of its region. */
+static void put_page(struct space *a, uint32_t region, uint32_t before, uint32_t table, uint32_t index, uint32_t value)
 {
     const uint32_t one_in = a->plan->absent;
-    if (one_in && region != REGION_BUFFER && a->absents < MOST_ABSENT && rng_one_in(&a->absent, one_in)) {
+    const uint32_t most = before + REGION_ABSENT < MOST_ABSENT ? before + REGION_ABSENT : MOST_ABSENT;
+    if (one_in && region != REGION_BUFFER && a->absents < most && rng_one_in(&a->absent, one_in)) {
         int r = scene_absent(a->scene, (uint64_t)table * PAGE + index * 4u, value);
         a->error = a->error ? a->error : r;
         a->absents++;
@@ -107,13 +109,14 @@ static uint32_t table_of(struct space *a, uint32_t va)
 static void enter(struct space *a, uint32_t region, uint32_t flags)
 {
     const struct area *r = &a->area[region];
+    const uint32_t before = a->absents;
     bool big = a->plan->big[region];
     for (uint32_t i = 0; i < r->pages; i++) {
         uint32_t va = r->va + i * PAGE;
         if (!big) {
-            put_page(a, region, table_of(a, va), va / PAGE % 1024, pte(r->page[i], flags));
+            put_page(a, region, before, table_of(a, va), va / PAGE % 1024, pte(r->page[i], flags));
         } else if (i == 0 || va % BIG == 0) {
-            put_page(a, region, a->root, va / BIG, pte(r->page[i] & ~1023u, flags));
+            put_page(a, region, before, a->root, va / BIG, pte(r->page[i] & ~1023u, flags));
         }
     }
 }

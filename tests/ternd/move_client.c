@@ -137,6 +137,16 @@ static void large(struct tern_allocation *to, bool compare)
     }
 }
 
+/** May it keep more on the device? */
+static bool pins_more(void)
+{
+    struct tern_allocation *more;
+    ok(tern_allocation_create(p, 4096, TERN_MEM_READ, 0, &more));
+    const int r = tern_allocation_make_resident(more);
+    tern_allocation_destroy(more);
+    return r == 0;
+}
+
 int main(int argc, char **argv)
 {
     struct tern_allocation *much = NULL;
@@ -150,8 +160,9 @@ int main(int argc, char **argv)
     ok(tern_fence_create(p, 0, &last));
     ok(tern_context_create(p, &d, &c));
     more_completions = argc > 1 && !strcmp(argv[1], "burst");
-    if (argc > 1 && !strcmp(argv[1], "focus")) {
-        ok(tern_context_set_priority(c, TERN_BAND_FOCUS, 100));
+    if (argc > 1 && (!strcmp(argv[1], "focus") || !strcmp(argv[1], "realtime"))) {
+        ok(tern_context_set_priority(c, *argv[1] == 'f' ? TERN_BAND_FOCUS : TERN_BAND_REALTIME, 100));
+        ok(tern_allocation_make_resident(a));
     }
     if (argc > 1 && !strcmp(argv[1], "large")) {
         ok(tern_allocation_create(p, LARGE, TERN_MEM_READ | TERN_MEM_WRITE, 0, &much));
@@ -159,9 +170,13 @@ int main(int argc, char **argv)
     }
     puts("begins");
     fflush(stdout);
-    while (fgets(line, sizeof line, stdin) && *line == 'm') {
-        one_move();
-        puts("done");
+    while (fgets(line, sizeof line, stdin) && (*line == 'm' || *line == 'p')) {
+        if (*line == 'm') {
+            one_move();
+            puts("done");
+        } else {
+            puts(pins_more() ? "pins" : "pins no more");
+        }
         fflush(stdout);
     }
     if (much) {

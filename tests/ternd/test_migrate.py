@@ -83,15 +83,19 @@ class Migrate(Moving):
         self.assertEqual(here.end(), 0, here.said())
 
     def test_limits_are_those_of_the_target(self):
-        here = self.daemon("a", limits="[default]\nfocus = yes\n")
+        here = self.daemon("a", limits="[default]\nfocus = yes\nrealtime = yes\n")
         for name, limits, text in (("b", "[default]\nfocus = no\n", "band FOCUS"),
                                    ("c", "[default]\nfocus = yes\nmemory = 8K\n", "device memory"),
                                    ("d", "[default]\nfocus = yes\nconnections = 1\n", "connections"),
-                                   ("e", "[default]\nfocus = yes\n", None)):
+                                   ("e", "[default]\nfocus = yes\ncontexts = 0\n", "contexts"),
+                                   ("f", "[default]\nfocus = yes\npinned = 4K\n", "stays on the device"),
+                                   ("g", "[default]\nfocus = yes\nrealtime = no\n", "band REALTIME"),
+                                   ("h", "[default]\nfocus = yes\npinned = 8K\n", None)):
             there = self.daemon(name, limits=limits)
             before = there.holds(TERN, there.environment)
             env = {**self.plain, "TERND_SOCKET": str(here.socket)}
-            p = subprocess.Popen([MOVE_CLIENT, "focus"], env=env, text=True, stdin=subprocess.PIPE,
+            band = "realtime" if text == "band REALTIME" else "focus"
+            p = subprocess.Popen([MOVE_CLIENT, band], env=env, text=True, stdin=subprocess.PIPE,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(p.communicate)
             self.addCleanup(p.kill)
@@ -106,6 +110,8 @@ class Migrate(Moving):
                 self.assertEqual(r.returncode, 0, r.stderr)
             print("m", file=p.stdin, flush=True)
             self.assertEqual(p.stdout.readline(), "done\n")
+            print("p", file=p.stdin, flush=True)  # what it keeps on the device counts where it is now
+            self.assertEqual(p.stdout.readline(), "pins\n" if text else "pins no more\n")
             _, err = p.communicate("e\n", timeout=PATIENCE)
             self.assertEqual(p.returncode, 0, err)
             self.assertEqual(there.end(), 0, there.said())

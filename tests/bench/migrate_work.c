@@ -13,6 +13,7 @@
 #define PAGE 4096u
 #define WORDS (PAGE / 4)
 #define PIECE (4u << 20) /* bytes that are written at once */
+#define AGAIN_MS 200
 
 /* What the process has, in this order; then what the program's image needs, and more data. */
 enum { DATA, HOT, STATE, BLOCK, FIRST_MORE };
@@ -182,8 +183,11 @@ static int compare(const struct migrate_process *p, const struct migrate_work *w
 int migrate_work_end(struct migrate_process *p, const struct migrate_work *work, uint32_t *lost)
 {
     static const uint32_t end = 1;
-    int r = tern_allocation_write(p->memory[STATE].allocation, 0, &end, sizeof end);
-    r = r ? r : tern_wait(p->context, 1, -1);
+    int r = -ETIMEDOUT;
+    while (r == -ETIMEDOUT) { /* an atomic operation that is under way writes back what was there before: once more */
+        r = tern_allocation_write(p->memory[STATE].allocation, 0, &end, sizeof end);
+        r = r ? r : tern_wait(p->context, 1, AGAIN_MS);
+    }
     return r ? fail(r, "the kernel does not end") : compare(p, work, lost);
 }
 

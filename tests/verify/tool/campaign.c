@@ -24,7 +24,7 @@
 
 struct shared {
     _Atomic uint64_t next, end;             /* cases [next, end) are to do */
-    _Atomic uint64_t cases, instructions, indications, faults, requests, cycles;
+    _Atomic uint64_t cases, instructions, indications, faults, requests, taken, cycles;
     _Atomic uint32_t failures;
     struct failure failure[MAX_FAILURES];
     _Atomic uint64_t drawn[MAX_JOBS];       /* what a worker does now: case + 1; 0: none */
@@ -110,6 +110,7 @@ static void run_case(const struct crew *w, uint64_t index, struct cover *cover)
     atomic_fetch_add(&s->indications, v.indications);
     atomic_fetch_add(&s->faults, v.faults);
     atomic_fetch_add(&s->requests, v.requests);
+    atomic_fetch_add(&s->taken, v.taken);
     atomic_fetch_add(&s->cycles, v.cycles);
     uint64_t done = atomic_fetch_add(&s->instructions, v.instructions) + v.instructions;
     if (w->o->instructions && done >= w->o->instructions) {
@@ -296,6 +297,7 @@ static int gather(const struct crew *w, struct campaign *out)
     out->indications = atomic_load(&s->indications);
     out->faults = atomic_load(&s->faults);
     out->requests = atomic_load(&s->requests);
+    out->taken = atomic_load(&s->taken);
     out->cycles = atomic_load(&s->cycles);
     out->interrupted = interrupted;
     return 0;

@@ -51,6 +51,7 @@ int case_compare(const struct test_case *c, const struct pair *p, struct cover *
             .indications = rtl.end.count,
             .faults = faults(&rtl.end),
             .requests = rtl.end.requests,
+            .taken = rtl.end.taken,
             .cycles = rtl.end.cycles,
             .difference = d,
         };

@@ -59,7 +59,7 @@ struct failure {
 };
 
 struct campaign {
-    uint64_t cases, instructions, indications, faults, requests;
+    uint64_t cases, instructions, indications, faults, requests, taken;
     uint64_t cycles;         /**< That the RTL was simulated. */
     double seconds, cpu_seconds; /**< cpu_seconds: of all workers together. */
     bool interrupted;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What a driver does when a kernel asks for a page: it finds the entry that is absent, and makes it what the scene says
- * by a buffer of one packet, which runs before the kernel goes on.
+ * by a buffer of a packet, which runs before the kernel goes on. Now and then the buffer makes an entry absent again
+ * that was brought for the same address space, and flushes: pages go while kernels run that use them. What is there is
+ * kept, so who still has the translation, as the other engine may, does no harm. A case takes MOST_TAKEN away at most:
+ * one instruction may need several pages at once, and would wait forever for two that take turns.
  *
  * An absent entry that is not in scene.absent stands for no page: a mistake of the work. It is made an entry without
  * the absent bit, so that the work ends with fault page; when it has ended, the entry is as before, for whatever
@@ -11,6 +14,9 @@
 #include <stdlib.h>
 
 #include "pager.h"
+
+#define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
+#define MOST_TAKEN 12u
 
 static bool is_absent(uint32_t entry)
 {
@@ -52,12 +58,37 @@ static int deny(struct pager *p, uint32_t submit, uint64_t at, uint32_t entry)
     return p->api->mem_write(p->sim, at, &none, sizeof none);
 }
 
-int pager_request(struct pager *p, uint32_t submit, uint32_t va, bool *brings, uint32_t words[16])
+/** Packets that take away one of the entries that were brought for the address space, if there is one: how many. */
+static uint32_t take(struct pager *p, uint32_t root, uint32_t words[32])
+{
+    const uint32_t known = p->brings < COUNT(p->brought) ? p->brings : COUNT(p->brought);
+    if (!known || p->taken == MOST_TAKEN || !rng_one_in(&p->random, 2)) {
+        return 0;
+    }
+    const struct brought *b = &p->brought[rng_below(&p->random, known)];
+    const bool all = rng_one_in(&p->random, 3);
+    if (b->root != root) {
+        return 0;
+    }
+    int r = tern_pkt_pte_update_pack(
+        &(struct tern_pkt_pte_update){.table_lo = (uint32_t)b->at, .table_hi = (uint32_t)(b->at >> 32), .count = 1,
+                                      .pte = (b->entry & ~TERN_PTE_VALID_MASK) | TERN_PTE_ABSENT_MASK}, words);
+    /* an entry of the first level is of 1024 pages */
+    const bool first = b->at / PAGE == root;
+    r = r ? r : tern_pkt_tlb_flush_pack(
+        &(struct tern_pkt_tlb_flush){.root = root, .first = all ? 0 : first ? b->va / PAGE & ~1023u : b->va / PAGE,
+                                     .count = all ? 0 : first ? 1024 : 1}, words + 16);
+    p->taken += r == 0;
+    return r ? 0 : 2;
+}
+
+int pager_request(struct pager *p, uint32_t submit, uint32_t va, uint32_t *packets, uint32_t words[16 * PAGER_PACKETS])
 {
     uint64_t at;
     uint32_t entry;
-    *brings = false;
-    int r = find(p, p->scene->submit[submit].root, va, &at, &entry);
+    const uint32_t root = p->scene->submit[submit].root;
+    *packets = 0;
+    int r = find(p, root, va, &at, &entry);
     if (r) {
         return r == -ENOENT ? 0 : r; /* the other engine has brought it */
     }
@@ -66,7 +97,8 @@ int pager_request(struct pager *p, uint32_t submit, uint32_t va, bool *brings, u
     if (!a) {
         return deny(p, submit, at, entry);
     }
-    *brings = true;
+    *packets = 1 + take(p, root, words + 16);
+    p->brought[p->brings++ % COUNT(p->brought)] = (struct brought){.root = root, .va = va, .entry = a->entry, .at = at};
     return tern_pkt_pte_update_pack(
         &(struct tern_pkt_pte_update){.table_lo = (uint32_t)at, .table_hi = (uint32_t)(at >> 32), .count = 1,
                                       .pte = a->entry}, words) ? -EINVAL : 0;

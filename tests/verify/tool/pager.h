@@ -11,6 +11,14 @@ struct denied {
     uint64_t at;
 };
 
+#define PAGER_PACKETS 3u /* of a paging buffer, at most; a line each */
+
+/** An entry that was brought, and may be taken away again. */
+struct brought {
+    uint32_t root, va, entry;
+    uint64_t at;
+};
+
 struct pager {
     const struct scene *scene;
     const struct tern_sim_api *api;
@@ -18,11 +26,15 @@ struct pager {
     struct denied *denied;
     uint32_t count;
     uint64_t requests; /* that found an absent entry */
+    struct brought brought[16];
+    uint32_t brings;   /* of them, counted; the oldest are forgotten */
+    uint64_t taken;    /* away again */
+    struct rng random;
 };
 
-/** Answers the page request of a submission: *brings, and then `words` is the packet to run in a paging buffer before
- *  the submission goes on. 0 or -errno. */
-int pager_request(struct pager *p, uint32_t submit, uint32_t va, bool *brings, uint32_t words[16]);
+/** Answers the page request of a submission: *packets of `words` are to run in a paging buffer before the submission
+ *  goes on, none if it is 0. 0 or -errno. */
+int pager_request(struct pager *p, uint32_t submit, uint32_t va, uint32_t *packets, uint32_t words[16 * PAGER_PACKETS]);
 /** A submission has completed or faulted. 0 or -errno. */
 int pager_ended(struct pager *p, uint32_t submit);
 void pager_free(struct pager *p);

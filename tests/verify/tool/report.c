@@ -326,6 +326,7 @@ void campaign_json(cJSON *j, const struct campaign *c)
     cJSON_AddNumberToObject(j, "indications", (double)c->indications);
     cJSON_AddNumberToObject(j, "faults", (double)c->faults);
     cJSON_AddNumberToObject(j, "page_requests", (double)c->requests);
+    cJSON_AddNumberToObject(j, "pages_taken", (double)c->taken);
     cJSON_AddNumberToObject(j, "cycles", (double)c->cycles);
     cJSON_AddNumberToObject(j, "seconds", c->seconds);
     cJSON_AddNumberToObject(j, "cpu_seconds", c->cpu_seconds);

@@ -27,8 +27,8 @@ struct queue {
     bool *begun;
     uint32_t count, ended, submitted, again;
     bool stopping;
-    bool brings;            /* a page, by the packet `words`, before its first buffer goes on */
-    uint32_t words[16];
+    uint32_t brings;        /* packets of `words` that bring a page before its first buffer goes on */
+    uint32_t words[16 * PAGER_PACKETS];
     uint32_t between;       /* buffers of others that are in the HW queue, between two parts */
     bool away, received;    /* its first buffer is at the other engine; that of the other one is here */
     uint32_t granularity; /* of the stop */
@@ -181,11 +181,11 @@ static bool leave(struct runner *r, uint32_t e)
 static void bring(struct runner *r, uint32_t e)
 {
     struct queue *q = &r->queue[e];
-    const struct submit s = {.buffer = r->s->paging + e * LINE, .size = LINE,
+    const struct submit s = {.buffer = r->s->paging + e * PAGER_PACKETS * LINE, .size = q->brings * LINE,
                              .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK};
-    int error = r->api->mem_write(r->sim, s.buffer, q->words, LINE);
+    int error = r->api->mem_write(r->sim, s.buffer, q->words, s.size);
     r->end.error = r->end.error ? r->end.error : error;
-    q->brings = false;
+    q->brings = 0;
     q->between++;
     ring(r, e, &s, false);
 }
@@ -479,7 +479,8 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
         goto out;
     }
     result = watch && watch->observer ? b->api->observe(r.sim, watch->observer, watch->user) : 0;
-    r.pager = (struct pager){.scene = s, .api = b->api, .sim = r.sim};
+    r.pager = (struct pager){.scene = s, .api = b->api, .sim = r.sim,
+                              .random = rng_of(s->seed, 0x70616765ull)};
     r.start = now(&r);
     result = result ? result : load(&r);
     result = result ? result : run(&r);
@@ -489,6 +490,7 @@ int scene_run(const struct scene *s, const struct backend *b, uint32_t mutant, c
     if (result == 0) {
         gather(&r);
         r.end.requests = r.pager.requests;
+        r.end.taken = r.pager.taken;
         *sim = r.sim;
         *out = r.end;
         r.sim = NULL;

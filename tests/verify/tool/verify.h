@@ -174,6 +174,7 @@ struct ending {
     struct seen *cuts;
     uint32_t cut_count;
     uint64_t requests;     /**< Pages that kernels asked for. */
+    uint64_t taken;        /**< Of them, away again. */
     bool hung;             /**< The limit was passed. */
     uint64_t cycles, instructions; /**< Device cycles; warp instructions (counters). */
     int error;             /**< 0, or -errno of a failed register access. */
@@ -255,6 +256,7 @@ void pair_close(struct pair *p);
 struct verdict {
     uint64_t instructions, indications, faults;
     uint64_t requests;     /**< For pages, of the RTL's kernels. */
+    uint64_t taken;        /**< Pages, from them. */
     uint64_t cycles;       /**< Of the RTL. */
     struct difference difference;
 };

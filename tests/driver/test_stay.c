@@ -272,7 +272,7 @@ static void test_focus_pages(void **state)
     streamer_open(&focus, "focus", 128 * MIB);
     ok(tern_context_set_priority(focus.a.c, TERN_BAND_FOCUS, 0));
     streamer_open(&normal, "normal", 20 * MIB);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 3; i++) {
         streamer_begin(&focus);
     }
     until(stats(&focus.a).page_requests > 4);

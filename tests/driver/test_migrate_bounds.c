@@ -24,7 +24,8 @@ struct change {
 #define WORD (1ull << 32)
 #define NUMBERS(type, field, value) {TERN_RECORD_##type, field, NUMBER, value, "field " field " is ", 0}
 #define REFUSED(type, field, kind, value, says) {TERN_RECORD_##type, field, kind, value, says, 0}
-#define UNEXPECTED(type, field, value, says) {TERN_RECORD_##type, field, NUMBER, value, "a " says " is not expected", 0}
+#define UNEXPECTED(type, field, value, says) \
+    {TERN_RECORD_##type, field, NUMBER, value, "the record '" says "' is not expected", 0}
 
 #define AGAIN(type, field, which, value, says) {TERN_RECORD_##type, field, NUMBER, value, says, which}
 #define LESS 0u /* than there are */
@@ -65,7 +66,7 @@ static const struct change changes[] = {
     REFUSED(CONTEXT, "engine_cycles", COUNT, 7, "field engine_cycles has 7 numbers, and needs 8"),
     REFUSED(CONTEXT, "chunks", COUNT, 15, "field chunks has 15 numbers"),
     REFUSED(CONTEXT, "chunks", COUNT, 48, "field chunks has 48 numbers, at most"),
-    REFUSED(CONTEXT, "chunks", COUNT, 0, "a state is not expected"),
+    REFUSED(CONTEXT, "chunks", COUNT, 0, "the record 'state' is not expected"),
     {TERN_RECORD_CONTEXT, "chunks", ELEMENT, 1ull << 31, "field chunks has 2147483648", 1},
     {TERN_RECORD_CONTEXT, "chunks", ELEMENT, 1ull << 31, "field chunks has 2147483648", 9},
     {TERN_RECORD_CONTEXT, "chunks", ELEMENT, WORD, "field chunks has 4294967296", 15},
@@ -84,8 +85,8 @@ static const struct change changes[] = {
     REFUSED(JOB, "uses", COUNT, TERN_VA_END + 1, "field uses has 917489 numbers, at most"),
     {TERN_RECORD_JOB, "last_part", COUNT, 6, "field last_part has 6 numbers, or too large ones", 3},
     AGAIN(MEMORY, "number", 1, 0, "memory 0 comes twice"),
-    {TERN_RECORD_MEMORY, "", TYPE, TERN_RECORD_STATE, "a state is not expected", 0},
-    {TERN_RECORD_JOB, "", TYPE, TERN_RECORD_STATE, "a state is not expected", 0},
+    {TERN_RECORD_MEMORY, "", TYPE, TERN_RECORD_STATE, "the record 'state' is not expected", 0},
+    {TERN_RECORD_JOB, "", TYPE, TERN_RECORD_STATE, "the record 'state' is not expected", 0},
     {TERN_RECORD_DEVICE, "", TYPE, TERN_RECORD_ROUND, "the stream does not begin with a device", 0},
     /* one more or less than there are */
     UNEXPECTED(DEVICE, "memories", LESS, "memory"), UNEXPECTED(DEVICE, "memories", MORE, "process"),
@@ -228,10 +229,10 @@ static void test_places(void **state)
         bool last; /* the process with no context comes last */
     } wrong[] = {
         {UNEXPECTED(PROCESS, "mappings", MORE, "process"), false},
-        {AGAIN(PROCESS, "mappings", 1, MORE, "a end of the processes is not expected"), true},
+        {AGAIN(PROCESS, "mappings", 1, MORE, "the record 'end of the processes' is not expected"), true},
         {UNEXPECTED(CONTEXT, "jobs", MORE, "context"), true},
-        {AGAIN(CONTEXT, "jobs", 1, MORE, "a end of the processes is not expected"), false},
-        {AGAIN(PROCESS, "contexts", 1, MORE, "a end of the processes is not expected"), false},
+        {AGAIN(CONTEXT, "jobs", 1, MORE, "the record 'end of the processes' is not expected"), false},
+        {AGAIN(PROCESS, "contexts", 1, MORE, "the record 'end of the processes' is not expected"), false},
     };
     struct actor two, none;
     struct tern_context *second;

@@ -456,7 +456,7 @@ int tern_image_read(struct tern_image *image, struct tern_stream *s, const struc
     while ((r = tern_record_next(s, &type)) >= 0) {
         const char *bad = unexpected(&v, r ? type : TERN_RECORD_END);
         if (bad) {
-            return tern_record_refuse(s, "a %s is not expected here", bad);
+            return tern_record_refuse(s, "the record '%s' is not expected here", bad);
         }
         int (*const read)(struct reader *) = !r                            ? NULL
                                              : type == TERN_RECORD_MEMORY  ? read_memory

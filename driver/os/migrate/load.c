@@ -83,7 +83,7 @@ static int read_contents(const struct tern_image *image, struct tern_stream *s, 
             return 0;
         }
         if ((type != TERN_RECORD_PAGES || !image->slots) && type != TERN_RECORD_ROUND) {
-            return tern_record_refuse(s, "a %s is not expected here", tern_record_name(type));
+            return tern_record_refuse(s, "the record '%s' is not expected here", tern_record_name(type));
         }
         r = type == TERN_RECORD_PAGES ? read_pages(image, s) : 0;
         if (r) {

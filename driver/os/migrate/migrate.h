@@ -92,9 +92,9 @@ struct tern_migrate_owner {
 struct tern_loading;
 /**
  * Reads a stream to its end and makes its processes in a partition (NULL: the default one). They do not run yet.
- * -ENOENT: there is no such partition; -EPROTO: what was read is damaged, or is of
- * a device that this one cannot replace; -ENOSPC, -ENOMEM, -EEXIST: a handle of theirs names memory here; -EPERM: the
- * band REALTIME; -EIO. On failure the device is as it was.
+ * -ENOENT: there is no such partition; -EPROTO: what was read is damaged, or is of a device that this one cannot
+ * replace; -EINVAL: work that tern_submit would refuse; -ENOSPC, -ENOMEM, -EEXIST: a handle of theirs names memory
+ * here; -EPERM: the band REALTIME; -EIO. On failure the device is as it was.
  */
 int tern_migrate_load(struct tern_device *dev, const char *partition, struct tern_stream *s,
                       const struct tern_migrate_owner *owner, struct tern_loading **out);

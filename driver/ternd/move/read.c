@@ -83,7 +83,7 @@ static int read_programs(struct ternd_move *m, struct program **programs)
     while ((r = tern_record_next(s, &type)) > 0) {
         r = type == TERN_RECORD_SESSION
             ? 0
-            : tern_record_refuse(s, "a %s is not expected here", tern_record_name(type));
+            : tern_record_refuse(s, "the record '%s' is not expected here", tern_record_name(type));
         r = r ? r : grow(m, programs);
         r = r ? r : read_program(m, s, &(*programs)[m->n]);
         if (r) {
@@ -449,7 +449,7 @@ int ternd_move_read_state(struct ternd_move *m)
         r = read_session(m, i, in);
     }
     r = r ? r : tern_record_next(in, &type);
-    r = r > 0 ? tern_record_refuse(in, "a %s is not expected here", tern_record_name(type)) : r;
+    r = r > 0 ? tern_record_refuse(in, "the record '%s' is not expected here", tern_record_name(type)) : r;
     tern_stream_close(in);
     r = r ? r : check_objects(m);
     for (uint32_t i = 0; !r && i < m->n; i++) {

@@ -119,6 +119,10 @@ def static(t):
 
 def c(t):
     ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "rtl"], {"TERN_BACKEND": "model"})
+    t.step("an OpenCL program of Debian ends right though its device moves", "foreign",
+           ["/usr/bin/python3", "tests/ternd/test_foreign.py",
+            *(str(BUILD / x) for x in ("bin/ternd", "bin/tern", "tests/ternd_soak_client", "tern.icd",
+                                       "tests/ternd_move_client"))], whole_or_skipped)
 
 
 def sanitize(t):

@@ -32,7 +32,7 @@ static void help(void)
            "  --at-cycle N         when device time is N\n"
            "  --at-kernel NAME:K   when the K-th launch of kernel NAME begins; K is 1 if it is not said\n"
            "  --after CYCLES       so many cycles later than that\n"
-           "  --stop               the program ends then\n"
+           "  --stop               the program ends then; if it could not be saved, it goes on\n"
            "  --backend NAME       the device: rtl, model (else TERN_BACKEND)\n"
            "  --config CONFIG      its configuration (else TERN_CONFIG)\n\n"
            "Exit: that of PROGRAM, with --stop 0; 1 there is no checkpoint; 2 wrong usage; 127 there is no such "
@@ -202,8 +202,9 @@ static int run(const struct options *o, const char *file, char **program)
     if (stat(file, &after) == 0 && (!was || after.st_ino != before.st_ino || after.st_dev != before.st_dev)) {
         return o->stop ? EXIT_OK : status;
     }
-    fprintf(stderr, "tern checkpoint: %s ended (status %d) and there is no checkpoint: %s %s did not come on a device "
-            "of its own\n", program[0], status, o->cycle ? "cycle" : "launch", o->cycle ? o->cycle : o->kernel);
+    /* why is known to the driver alone, which has said it, if it had a device; or to the program, if it got none */
+    fprintf(stderr, "tern checkpoint: %s ended (status %d) and there is no checkpoint; if no reason is said above, it "
+            "opened no device of its own\n", program[0], status);
     return status ? status : EXIT_FAILED;
 }
 

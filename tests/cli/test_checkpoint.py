@@ -209,7 +209,7 @@ class Wrong(Checkpoints):
             self.fails(2, message, "restore", *args)
 
     def test_moments_that_do_not_come(self):
-        self.none(1, "launch mix:2 did not come", "--at-kernel", "mix:2")
+        self.none(1, "of kernel 'mix' there were 1 launches", "--at-kernel", "mix:2")
         self.none(1, "of kernel 'nix' there were 0 launches", "--at-kernel", "nix")
         self.none(1, "the checkpoint was to be at cycle 999999999", "--at-cycle", 999999999)
         self.none(1, "true ended (status 0) and there is no checkpoint", "--at-cycle", 1, program=["true"])
@@ -233,16 +233,28 @@ class Wrong(Checkpoints):
         """The program goes on, what was there stays, and nothing is left."""
         want, _ = self.uninterrupted()
         self.file("c.tck", "precious")
-        command = [TERN, "checkpoint", "-o", "c.tck", "--at-kernel", "mix", "--after", "1000", *self.program()]
-        r = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$@"', "-", *map(str, command)], cwd=self.folder,
-                           capture_output=True, text=True, check=False,
-                           env={**os.environ, "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
-        self.assertIn("no checkpoint: ", r.stderr)
-        self.assertIn("File too large", r.stderr)
-        self.assertEqual(r.returncode, 1)
-        self.assertEqual((self.folder / "y.bin").read_bytes(), want)
-        self.assertEqual((self.folder / "c.tck").read_text(), "precious")
-        self.assertFalse((self.folder / "c.tck.part").exists())
+        for stop in (), ("--stop",):
+            (self.folder / "y.bin").unlink()
+            command = [TERN, "checkpoint", "-o", "c.tck", "--at-kernel", "mix", "--after", "1000", *stop,
+                       *self.program()]
+            r = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$@"', "-", *map(str, command)], cwd=self.folder,
+                               capture_output=True, text=True, check=False,
+                               env={**os.environ, "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
+            self.assertEqual(r.stderr.count("no checkpoint: "), 1, r.stderr)
+            self.assertIn("File too large", r.stderr)
+            self.assertNotIn("did not come", r.stderr)
+            self.assertEqual(r.returncode, 1)
+            self.assertEqual((self.folder / "y.bin").read_bytes(), want)
+            self.assertEqual((self.folder / "c.tck").read_text(), "precious")
+            self.assertFalse((self.folder / "c.tck.part").exists())
+
+    def test_a_device_that_cannot_be_opened(self):
+        """The program says why; nothing is said of a moment."""
+        for message, *args in (("nix", "--backend", "nix"), ("nix", "--config", "nix")):
+            r = self.tern("checkpoint", "-o", "c.tck", "--at-cycle", 100, *args, "tern", "info")
+            self.assertNotEqual(r.returncode, 0)
+            self.assertIn(message, r.stderr)
+            self.assertNotIn("did not come", r.stderr)
 
     def test_files_that_are_no_checkpoints(self):
         self.fails(1, "none.tck: No such file or directory", "restore", "none.tck")

@@ -16,7 +16,7 @@
 struct tern_autosave {
     pthread_t thread;
     bool stop;         /* the device is closed */
-    bool ends;         /* the program does, once it is saved */
+    bool ends;         /* the program does, once it is saved; it goes on if it cannot be saved */
     char *file, *label;
     uint64_t cycle;    /* the moment, if there is no label */
 };
@@ -50,8 +50,8 @@ static void save(struct tern_device *dev, const struct tern_autosave *a)
                 "bytes\n", a->file, (unsigned long long)dev->hold.time, f.processes, f.processes == 1 ? "" : "es",
                 f.buffers, f.buffers == 1 ? "" : "s", f.bytes);
     }
-    if (a->ends) {
-        _exit(r ? EXIT_FAILURE : EXIT_SUCCESS);
+    if (a->ends && !r) {
+        _exit(EXIT_SUCCESS);
     }
 }
 

@@ -8,7 +8,7 @@
  * TERN_CHECKPOINT_KERNEL   the label of buffers, which is the kernel's name,
  * TERN_CHECKPOINT_LAUNCH   which of them, in the order of their submission (1),
  * TERN_CHECKPOINT_AFTER    and how many cycles after it began (0)
- * TERN_CHECKPOINT_STOP     1: the program ends then, with status 0
+ * TERN_CHECKPOINT_STOP     1: the program ends then, with status 0; one that could not be saved goes on
  */
 #ifndef TERN_OS_AUTOSAVE_H
 #define TERN_OS_AUTOSAVE_H

@@ -6,5 +6,15 @@
 #include "hal/hal.h"
 
 extern const struct tern_hal_backend tern_hal_rtl, tern_hal_model; /**< hal_sim.c */
+extern const struct tern_hal_backend tern_hal_xrt; /**< xrt/hal_xrt.c, in builds with TERN_XRT */
+#ifdef TERN_XRT
+#define TERN_HAL_XRT (&tern_hal_xrt)
+#else
+#define TERN_HAL_XRT NULL
+#endif
+
+/** Where libraries are looked for, from the directory of the object that holds this code: .. in lib/tern, else ../lib.
+ *  "" if it does not fit. */
+void tern_hal_beside(char *out, size_t size);
 
 #endif

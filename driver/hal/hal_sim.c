@@ -117,8 +117,7 @@ static bool own_file(char *out, size_t size)
     return n > 0;
 }
 
-/** From the directory of the object that holds this code: .. in lib/tern, else ../lib. */
-static void beside(char *out, size_t size)
+void tern_hal_beside(char *out, size_t size)
 {
     char file[1024];
     out[0] = '\0';
@@ -134,7 +133,7 @@ static int load(struct hal_sim *h, const struct tern_config *c)
 {
     char near[2048], path[4096];
     const char *forced = secure_getenv("TERN_LIB_DIR");
-    beside(near, sizeof near);
+    tern_hal_beside(near, sizeof near);
     const char *dirs[] = {forced && *forced ? forced : near, forced && *forced ? "" : tern_build_tree()};
     for (size_t i = 0; i < 2; i++) {
         snprintf(path, sizeof path, "%s/libtern_sim_%s_%s.so", dirs[i], c->backend, c->geometry);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hal/xrt/caller.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "base/wait.h"
+
+struct tern_caller {
+    const struct tern_xrt_api *api;
+    struct tern_xrt *xrt;  /* the thread's */
+    pthread_mutex_t turn;  /* held by who makes a call; before `lock` */
+    pthread_mutex_t lock;  /* of what follows */
+    pthread_cond_t asked, answered;
+    pthread_t thread;
+    pid_t tid;
+    bool pending, stop, lost; /* pending: a call is to be made or is being made */
+    int result;
+    struct tern_call call; /* the thread's while pending */
+    char device[64], xclbin[4096];
+};
+
+static int make(struct tern_caller *c, struct tern_call *k)
+{
+    int r = c->xrt || k->op == TERN_CALL_OPEN || k->op == TERN_CALL_CLOSE ? 0 : -EIO;
+    switch (r ? TERN_CALL_CLOSE : k->op) {
+    case TERN_CALL_OPEN:
+        return c->api->open(c->device, c->xclbin, &c->xrt, &k->bank, k->why);
+    case TERN_CALL_READ:
+        for (size_t i = 0; i < k->count && !r; i++) {
+            r = c->api->read32(c->xrt, k->at[i].offset, &k->at[i].value, k->why);
+        }
+        return r;
+    case TERN_CALL_WRITE:
+        for (size_t i = 0; i < k->count && !r; i++) {
+            r = c->api->write32(c->xrt, k->at[i].offset, k->at[i].value, k->why);
+        }
+        return r;
+    case TERN_CALL_MEMORY:
+        return c->api->memory(c->xrt, k->bytes, &k->address, &k->map, k->why);
+    case TERN_CALL_SYNC:
+        return c->api->sync(c->xrt, k->to_device, k->address, k->bytes, k->why);
+    case TERN_CALL_CLOSE:
+        if (c->xrt) {
+            c->api->close(c->xrt);
+        }
+        c->xrt = NULL;
+    }
+    return r;
+}
+
+static void *run(void *arg)
+{
+    struct tern_caller *c = arg;
+    pthread_mutex_lock(&c->lock);
+    c->tid = gettid();
+    for (;;) {
+        while (!c->pending && !c->stop) {
+            pthread_cond_wait(&c->asked, &c->lock);
+        }
+        if (!c->pending) {
+            break;
+        }
+        pthread_mutex_unlock(&c->lock);
+        const int r = make(c, &c->call);
+        pthread_mutex_lock(&c->lock);
+        c->result = r;
+        c->pending = false;
+        pthread_cond_signal(&c->answered);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+int tern_caller_start(const struct tern_xrt_api *api, struct tern_caller **out)
+{
+    struct tern_caller *c = calloc(1, sizeof *c);
+    if (!c) {
+        return -ENOMEM;
+    }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&c->turn, NULL);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->asked, NULL);
+    pthread_cond_init(&c->answered, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    c->api = api;
+    const int r = tern_thread_start(&c->thread, run, c);
+    if (r) {
+        free(c);
+        return r;
+    }
+    *out = c;
+    return 0;
+}
+
+/** With `turn` and `lock` held. */
+static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
+{
+    const struct timespec until = tern_deadline(ms);
+    int r = 0;
+    while (c->pending && !r) {
+        r = tern_wait_changed(&c->answered, &c->lock, ms, &until);
+    }
+    if (c->pending) {
+        c->lost = true;
+        sched_setscheduler(c->tid, SCHED_IDLE, &(struct sched_param){0}); /* it may spin */
+        snprintf(call->why, sizeof call->why, "XRT has not come back for %lld ms", (long long)ms);
+        return -ETIMEDOUT;
+    }
+    *call = c->call;
+    return c->result;
+}
+
+int tern_caller_call(struct tern_caller *c, struct tern_call *call, int64_t ms)
+{
+    int r = -EIO;
+    pthread_mutex_lock(&c->turn);
+    pthread_mutex_lock(&c->lock);
+    if (c->lost) {
+        snprintf(call->why, sizeof call->why, "XRT has not come back from an earlier call");
+    } else {
+        c->call = *call;
+        if (call->op == TERN_CALL_OPEN) {
+            snprintf(c->device, sizeof c->device, "%s", call->device);
+            snprintf(c->xclbin, sizeof c->xclbin, "%s", call->xclbin);
+        }
+        c->pending = true;
+        pthread_cond_signal(&c->asked);
+        r = answer(c, call, ms);
+    }
+    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&c->turn);
+    return r;
+}
+
+bool tern_caller_stop(struct tern_caller *c)
+{
+    pthread_mutex_lock(&c->lock);
+    const bool lost = c->lost;
+    c->stop = true;
+    pthread_cond_signal(&c->asked);
+    pthread_mutex_unlock(&c->lock);
+    if (lost) { /* the thread's for ever */
+        pthread_detach(c->thread);
+        return false;
+    }
+    pthread_join(c->thread, NULL);
+    pthread_cond_destroy(&c->answered);
+    pthread_cond_destroy(&c->asked);
+    pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->turn);
+    free(c);
+    return true;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A card, by XRT (docs/xrt.md). TERN_XCLBIN: the xclbin; TERN_XRT_DEVICE: number or PCI address of the card, 0 if it is
+ * not set; TERN_XRT_TIMEOUT: seconds that a call of XRT may take.
+ *
+ * Memory: one buffer of XRT covers the device's memory, from the beginning of the bank that the kernel is connected to,
+ * which is where the kernel adds its addresses to (docs/decisions/card-memory.md). What the host reads and writes goes
+ * by the buffer's copy in the host and is moved before the call returns, so there is nothing to flush.
+ *
+ * Interrupts: none; wait polls dev.irq_status. It polls dev.time_lo as well, which latches time_hi: so whoever reads
+ * time_lo is given both, and time_hi from what was read then.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/build_tree.h"
+#include "base/error.h"
+#include "base/wait.h"
+#include "hal/backends.h"
+#include "hal/xrt/caller.h"
+#include "tern/tern_hw.h"
+#include "tern/tern_spec.h"
+
+#define PAGE 4096u
+#define TIMEOUT_S 20u /* a card answers within microseconds, a simulator on a busy host within seconds */
+#define OPEN_TIMES 3 /* opening and closing take longer: XRT's emulation sleeps for 10 s in each */
+#define POLL_NS_MIN 20000u
+#define POLL_NS_MAX 1000000u
+
+struct hal_xrt {
+    struct tern_hal hal;
+    struct tern_caller *caller;
+    int64_t timeout_ms;
+    uint8_t *map;       /* the host's copy of device memory */
+    uint64_t bytes;     /* of it */
+    uint32_t time_hi;   /* as time_lo was read */
+    uint32_t enabled;   /* interrupts; atomic */
+    bool told;          /* stderr says why the card was given up; atomic */
+    pthread_mutex_t lock;
+    pthread_cond_t wake; /* `woken` is set, under lock */
+    bool woken;
+    pid_t owner;
+    struct hal_xrt *next; /* of `cards` */
+};
+
+/* Cards that are open, for the end of the process. */
+static pthread_mutex_t cards_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct hal_xrt *cards;
+static bool lost; /* a thread of XRT's calls has been left behind; atomic */
+
+static struct hal_xrt *of(struct tern_hal *hal)
+{
+    return (struct hal_xrt *)(void *)hal;
+}
+
+/** A call whose failure means that the card is lost: stderr says why, once. */
+static int checked(struct hal_xrt *h, struct tern_call *call)
+{
+    const int r = tern_caller_call(h->caller, call, h->timeout_ms);
+    if (r && !__atomic_exchange_n(&h->told, true, __ATOMIC_RELAXED)) {
+        fprintf(stderr, "tern: the card is given up: %s\n", call->why);
+    }
+    return r ? -EIO : 0;
+}
+
+/** Reads n registers. -EIO also if all that a card that is gone has is read: ones, and so from its id register. */
+static int read_registers(struct hal_xrt *h, const uint32_t *offset, uint32_t *value, size_t n)
+{
+    struct tern_call k = {.op = TERN_CALL_READ, .count = n};
+    bool ones = false;
+    for (size_t i = 0; i < n; i++) {
+        k.at[i].offset = offset[i];
+    }
+    int r = checked(h, &k);
+    for (size_t i = 0; i < n && !r; i++) {
+        value[i] = k.at[i].value;
+        ones = ones || value[i] == UINT32_MAX;
+    }
+    if (!r && ones) {
+        struct tern_call id = {.op = TERN_CALL_READ, .count = 1, .at = {{.offset = TERN_REG_DEV_ID}}};
+        r = checked(h, &id);
+        if (!r && id.at[0].value == UINT32_MAX) {
+            r = -EIO;
+            if (!__atomic_exchange_n(&h->told, true, __ATOMIC_RELAXED)) {
+                fprintf(stderr, "tern: the card is given up: all its registers read all ones\n");
+            }
+        }
+    }
+    return r;
+}
+
+static int xrt_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
+{
+    struct hal_xrt *h = of(hal);
+    if (offset == TERN_REG_DEV_TIME_HI) {
+        *value = h->time_hi;
+        return 0;
+    }
+    const uint32_t at[2] = {offset, TERN_REG_DEV_TIME_HI};
+    uint32_t v[2] = {0};
+    const bool time = offset == TERN_REG_DEV_TIME_LO;
+    const int r = read_registers(h, at, v, time ? 2 : 1);
+    if (!r) {
+        *value = v[0];
+        h->time_hi = time ? v[1] : h->time_hi;
+    }
+    return r;
+}
+
+static int xrt_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
+{
+    struct hal_xrt *h = of(hal);
+    int r = 0;
+    for (size_t i = 0; i < n && !r;) {
+        struct tern_call k = {.op = TERN_CALL_WRITE};
+        for (; i < n && k.count < TERN_CALL_WRITES; i++, k.count++) {
+            k.at[k.count].offset = writes[i].offset;
+            k.at[k.count].value = writes[i].value;
+            if (writes[i].offset == TERN_REG_DEV_IRQ_ENABLE) {
+                __atomic_store_n(&h->enabled, writes[i].value, __ATOMIC_RELAXED);
+            }
+        }
+        r = checked(h, &k);
+    }
+    return r;
+}
+
+static int move(struct hal_xrt *h, bool to_device, uint64_t address, size_t size)
+{
+    struct tern_call k = {.op = TERN_CALL_SYNC, .to_device = to_device, .address = address, .bytes = size};
+    return size ? checked(h, &k) : 0;
+}
+
+static bool there(const struct hal_xrt *h, uint64_t address, size_t size)
+{
+    return address <= h->bytes && size <= h->bytes - address;
+}
+
+static int xrt_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
+{
+    struct hal_xrt *h = of(hal);
+    if (!there(h, address, size)) {
+        return -EFAULT;
+    }
+    const int r = move(h, false, address, size);
+    if (!r && size) {
+        memcpy(data, h->map + address, size);
+    }
+    return r;
+}
+
+static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
+{
+    struct hal_xrt *h = of(hal);
+    int r = 0;
+    for (size_t i = 0; i < n && !r; i++) {
+        r = there(h, pieces[i].address, pieces[i].size) ? 0 : -EFAULT;
+        if (!r && pieces[i].size) {
+            memcpy(h->map + pieces[i].address, pieces[i].data, pieces[i].size);
+            r = move(h, true, pieces[i].address, pieces[i].size);
+        }
+    }
+    return r;
+}
+
+static int xrt_flush(struct tern_hal *hal)
+{
+    (void)hal; /* mem_write returns when it has arrived */
+    return 0;
+}
+
+/** Sleeps until wake, or for so long: whether wake was called. */
+static bool slept(struct hal_xrt *h, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&h->lock);
+    for (int r = 0; !h->woken && !r;) {
+        r = pthread_cond_timedwait(&h->wake, &h->lock, &until);
+    }
+    const bool woken = h->woken;
+    h->woken = false;
+    pthread_mutex_unlock(&h->lock);
+    return woken;
+}
+
+static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
+{
+    static const uint32_t at[2] = {TERN_REG_DEV_IRQ_STATUS, TERN_REG_DEV_TIME_LO};
+    struct hal_xrt *h = of(hal);
+    uint32_t v[2], begin = 0;
+    for (uint64_t ns = POLL_NS_MIN;; ns = ns * 2 < POLL_NS_MAX ? ns * 2 : POLL_NS_MAX) {
+        const int r = read_registers(h, at, v, 2);
+        if (r) {
+            return r;
+        }
+        if (v[0] & __atomic_load_n(&h->enabled, __ATOMIC_RELAXED)) {
+            return 1;
+        }
+        begin = ns == POLL_NS_MIN ? v[1] : begin;
+        const uint32_t passed = v[1] - begin; /* time_lo begins anew after 2^32 cycles; a wait may then be early */
+        if (passed >= cycles || passed >= 1u << 31) {
+            return 0;
+        }
+        if (slept(h, ns)) {
+            return 1;
+        }
+    }
+}
+
+static void xrt_wake(struct tern_hal *hal)
+{
+    struct hal_xrt *h = of(hal);
+    pthread_mutex_lock(&h->lock);
+    h->woken = true;
+    pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->lock);
+}
+
+/**
+ * XRT's card is closed before XRT's own objects go, which are younger than this handler's entry is: later, a device that
+ * the program has left open would use what is no more. If a call has not come back, XRT's handlers may not either, as
+ * they wait for the same: the process ends here, with its status. In a child of a fork no thread makes calls.
+ */
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&cards_lock);
+    for (struct hal_xrt *h = cards; h; h = h->next) {
+        struct tern_call k = {.op = TERN_CALL_CLOSE};
+        if (h->owner == getpid() && tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
+            __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+        }
+        __atomic_store_n(&h->told, true, __ATOMIC_RELAXED); /* what fails from now on is no news */
+    }
+    pthread_mutex_unlock(&cards_lock);
+    if (__atomic_load_n(&lost, __ATOMIC_RELAXED)) {
+        fflush(NULL);
+        _exit(status);
+    }
+}
+
+/** A card that is open now. -ENOMEM. */
+static int add(struct hal_xrt *h)
+{
+    static bool handled;
+    pthread_mutex_lock(&cards_lock);
+    const int r = handled || !on_exit(at_exit, NULL) ? 0 : -ENOMEM;
+    handled = handled || !r;
+    if (!r) {
+        h->owner = getpid();
+        h->next = cards;
+        cards = h;
+    }
+    pthread_mutex_unlock(&cards_lock);
+    return r ? tern_error_memory("the end of the process with a card open") : 0;
+}
+
+static void xrt_close(struct tern_hal *hal)
+{
+    struct hal_xrt *h = of(hal);
+    pthread_mutex_lock(&cards_lock);
+    for (struct hal_xrt **p = &cards; *p; p = &(*p)->next) {
+        if (*p == h) {
+            *p = h->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&cards_lock);
+    if (h->caller) {
+        struct tern_call k = {.op = TERN_CALL_CLOSE};
+        tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
+        if (!tern_caller_stop(h->caller)) {
+            __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+        }
+    }
+    pthread_cond_destroy(&h->wake);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}
+
+static const struct tern_hal_ops ops = {.read32 = xrt_read32, .write32 = xrt_write32, .mem_read = xrt_mem_read,
+                                        .mem_write = xrt_mem_write, .flush = xrt_flush, .wait = xrt_wait,
+                                        .wake = xrt_wake, .close = xrt_close};
+
+/** libtern_xrt.so: looked for as the simulators are (hal_sim.c), in the folder tern of theirs. It is never unloaded, as
+ *  XRT has threads and handlers of its own. */
+static int load(const struct tern_xrt_api **out)
+{
+    char near[2048], path[4096];
+    const char *forced = secure_getenv("TERN_LIB_DIR");
+    tern_hal_beside(near, sizeof near);
+    const char *dirs[] = {forced && *forced ? forced : near, forced && *forced ? "" : tern_build_tree()};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/tern/libtern_xrt.so", dirs[i]);
+        if (!*dirs[i] || access(path, R_OK)) {
+            continue;
+        }
+        void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+        if (!object) {
+            return tern_error(-ENOENT, "XRT cannot be loaded: %s. Install it: on Debian the package libxrt1, else that "
+                              "of the card's maker", dlerror());
+        }
+        const struct tern_xrt_api *api = dlsym(object, TERN_XRT_API_SYMBOL);
+        if (!api || api->version != TERN_XRT_API_VERSION) {
+            return tern_error(-EPROTO, "%s has no %s of version %u: build it again together with this driver", path,
+                              TERN_XRT_API_SYMBOL, TERN_XRT_API_VERSION);
+        }
+        *out = api;
+        return 0;
+    }
+    return tern_error(-ENOENT, "tern/libtern_xrt.so is not in '%s'%s%s%s: build it (it needs libxrt-dev: scripts/setup "
+                      "xrt), or set TERN_LIB_DIR to the directory that `tern` is in", dirs[0],
+                      *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
+}
+
+/** What only a simulator can be told. */
+static int no_settings(const struct tern_config *c)
+{
+    if (c->mem_bytes || c->memory || c->dram_latency || c->dram_bandwidth || c->dram_reads || c->dram_writes ||
+        c->dram_refresh || c->dram_refresh_cycles || c->dram_stall || c->trace[0]) {
+        return tern_error(-EINVAL, "configuration '%s': the memory of a card is in its xclbin, and it records no "
+                          "waveform: leave out mem, memory, dram_ and trace", c->text);
+    }
+    return 0;
+}
+
+static int timeout(struct hal_xrt *h)
+{
+    const char *text = secure_getenv("TERN_XRT_TIMEOUT");
+    char *end = NULL;
+    const unsigned long s = text && *text ? strtoul(text, &end, 10) : TIMEOUT_S;
+    if ((end && *end) || s < 1 || s > 3600) {
+        return tern_error(-EINVAL, "TERN_XRT_TIMEOUT: '%s' is not a number of seconds from 1 to 3600", text);
+    }
+    h->timeout_ms = (int64_t)s * 1000;
+    return 0;
+}
+
+/** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
+static int memory(struct hal_xrt *h, const struct tern_xrt_bank *bank)
+{
+    struct tern_call k = {.op = TERN_CALL_READ, .count = 3, .at = {{.offset = TERN_REG_DEV_ID},
+                          {.offset = TERN_REG_DEV_SPEC_HASH}, {.offset = TERN_REG_DEV_MEM_PAGES}}};
+    int r = tern_caller_call(h->caller, &k, h->timeout_ms);
+    if (r) {
+        return tern_error(r, "the card does not answer: %s", k.why);
+    }
+    if (k.at[0].value == UINT32_MAX) {
+        return tern_error(-EIO, "the card does not answer: its registers read all ones. Reset it (xbutil reset), or "
+                          "load its xclbin anew");
+    }
+    if (k.at[1].value != TERN_SPEC_HASH) {
+        return 0;
+    }
+    const uint64_t bytes = (uint64_t)k.at[2].value * PAGE;
+    if (!bytes || bytes > bank->bytes) {
+        return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, but the xclbin connects it to a "
+                          "bank of %llu: build the xclbin with the right MEM_PAGES",
+                          (unsigned long long)bytes, (unsigned long long)bank->bytes);
+    }
+    struct tern_call m = {.op = TERN_CALL_MEMORY, .bytes = bytes};
+    r = tern_caller_call(h->caller, &m, OPEN_TIMES * h->timeout_ms);
+    if (r) {
+        return tern_error(r, "%s: the device needs all of it (another program may use the card)", m.why);
+    }
+    if (m.address != bank->address) {
+        return tern_error(-EBUSY, "XRT gives the card's memory at 0x%llx, and the device's begins at 0x%llx: another "
+                          "program uses memory of this bank", (unsigned long long)m.address,
+                          (unsigned long long)bank->address);
+    }
+    h->map = m.map;
+    h->bytes = bytes;
+    return 0;
+}
+
+static int open_card(struct hal_xrt *h, const struct tern_config *config)
+{
+    const struct tern_xrt_api *api = NULL;
+    const char *device = secure_getenv("TERN_XRT_DEVICE");
+    struct tern_call k = {.op = TERN_CALL_OPEN, .device = device && *device ? device : "0",
+                          .xclbin = secure_getenv("TERN_XCLBIN")};
+    int r = no_settings(config);
+    r = r ? r : timeout(h);
+    if (r) {
+        return r;
+    }
+    if (!k.xclbin || !*k.xclbin) {
+        return tern_error(-EINVAL, "TERN_XCLBIN is not set: it names the xclbin with which a card becomes a Tern");
+    }
+    r = load(&api);
+    if (r) {
+        return r;
+    }
+    r = tern_caller_start(api, &h->caller);
+    if (r) {
+        return tern_error(r, "the thread for XRT's calls cannot be started: %s", strerror(-r));
+    }
+    r = tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
+    const int added = add(h); /* also if XRT has not come back */
+    r = r ? tern_error(r, "%s", k.why) : added;
+    return r ? r : memory(h, &k.bank);
+}
+
+static int open_xrt(const struct tern_config *config, struct tern_hal **out)
+{
+    struct hal_xrt *h = calloc(1, sizeof *h);
+    if (!h) {
+        return tern_error_memory("a card");
+    }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    h->hal.ops = &ops;
+    h->hal.concurrent = true;
+    h->hal.slow = secure_getenv("XCL_EMULATION_MODE") != NULL; /* then XRT's card is a simulator */
+    snprintf(h->hal.backend, sizeof h->hal.backend, "%s", config->backend);
+    snprintf(h->hal.config, sizeof h->hal.config, "%s", config->text);
+    const int r = open_card(h, config);
+    if (r) {
+        xrt_close(&h->hal);
+        return r;
+    }
+    *out = &h->hal;
+    return 0;
+}
+
+const struct tern_hal_backend tern_hal_xrt = {"xrt", open_xrt};

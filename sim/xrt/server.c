@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tern-hw-emu: a simulated device that serves XRT's emulation (hw_emu). XRT starts it from the xclbin
+ * (scripts/xclbin); it ends with XRT's program.
+ *
+ * Framing: a request is 09 size:u64 15 api:u32 and a message of `size` bytes, its answer 09 size:u64 and a message,
+ * integers little-endian. One at a time.
+ *
+ * Time. A card's passes by itself. Here it passes between requests, SLICE cycles at a time so that a request waits for
+ * few of them, and only until the host has asked nothing for AWAKE_MS: a driver that has work on the device polls it,
+ * and a device without work does not use a processor of the host.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "emulation.pb-c.h"
+
+#define SLICE 128u
+#define AWAKE_MS 500
+#define RAISED_MS 1 /* how long a request is waited for while the interrupt is raised, and time stands */
+#define REQUEST_MAX (256u << 20)
+#define CONNECT_MS 30000
+
+static const char usage[] =
+    "usage: tern-hw-emu --library FILE --registers ADDRESS:BYTES --memory ADDRESS:BYTES\n"
+    "A simulated Tern for XRT's hw_emu. XRT starts it; scripts/xclbin makes the xclbin that it is in.\n";
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/** The socket on which XRT's library listens: by the user's name, or without that by a fixed one. */
+static int connect_xrt(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    const char *user = getenv("USER"), *id = getenv("EMULATION_SOCKETID");
+    const int n = user ? snprintf(a.sun_path, sizeof a.sun_path, "/tmp/%s/%s", user, id ? id : "xcl_sock")
+                       : snprintf(a.sun_path, sizeof a.sun_path, "/tmp/xcl_sock");
+    if (n < 0 || (size_t)n >= sizeof a.sun_path) {
+        fprintf(stderr, "tern-hw-emu: the name of XRT's socket is too long: USER '%s'\n", user ? user : "");
+        return -1;
+    }
+    for (const int64_t until = now_ms() + CONNECT_MS; now_ms() < until;) {
+        const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (s >= 0 && !connect(s, (const struct sockaddr *)&a, sizeof a)) {
+            return s;
+        }
+        if (s >= 0) {
+            close(s);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    fprintf(stderr, "tern-hw-emu: XRT does not listen at %s: %s\n", a.sun_path, strerror(errno));
+    return -1;
+}
+
+static bool get(int fd, void *data, size_t size)
+{
+    for (uint8_t *p = data; size;) {
+        const ssize_t n = recv(fd, p, size, MSG_WAITALL);
+        if (n > 0) {
+            p += n;
+            size -= (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool put(int fd, const void *data, size_t size)
+{
+    for (const uint8_t *p = data; size;) {
+        const ssize_t n = send(fd, p, size, MSG_NOSIGNAL);
+        if (n >= 0) {
+            p += n;
+            size -= (size_t)n;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/** One request and its answer. 1: there may be more; 0: XRT has closed; -1: failed, with a sentence. */
+static int serve(int fd, struct device *d)
+{
+    static uint8_t answer[9 + CALLS_ANSWER];
+    uint8_t head[14];
+    uint64_t size = 0;
+    uint32_t api = 0;
+    if (!get(fd, head, sizeof head)) {
+        return 0;
+    }
+    memcpy(&size, head + 1, 8);
+    memcpy(&api, head + 10, 4);
+    if (head[0] != 0x09 || head[9] != 0x15 || size > REQUEST_MAX) {
+        fprintf(stderr, "tern-hw-emu: XRT says what is no request\n");
+        return -1;
+    }
+    uint8_t *request = malloc(size ? size : 1);
+    long n = -ENOMEM;
+    if (request && get(fd, request, size)) {
+        n = calls_serve(d, api, request, size, answer + 9);
+    }
+    free(request);
+    if (n < 0) {
+        fprintf(stderr, "tern-hw-emu: call %u of %llu bytes: %s\n", api, (unsigned long long)size,
+                strerror((int)-n));
+        return -1;
+    }
+    const uint64_t bytes = (uint64_t)n;
+    answer[0] = 0x09;
+    memcpy(answer + 1, &bytes, 8);
+    return put(fd, answer, 9 + bytes) && api != TERN_EMULATION__API__CLOSE;
+}
+
+static int run(int fd, struct device *d)
+{
+    int64_t asked = now_ms();
+    bool passes = true;
+    int r = 1;
+    while (r > 0) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        const bool awake = now_ms() - asked < AWAKE_MS;
+        const int ready = poll(&p, 1, !awake ? -1 : passes ? 0 : RAISED_MS);
+        if (ready > 0) {
+            r = serve(fd, d);
+            asked = now_ms();
+        }
+        passes = awake && device_step(d, SLICE);
+    }
+    return r ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/** ADDRESS:BYTES. */
+static bool range(const char *text, uint64_t *address, uint64_t *bytes)
+{
+    char *end = NULL;
+    errno = 0;
+    *address = strtoull(text, &end, 0);
+    if (end == text || *end != ':') {
+        return false;
+    }
+    text = end + 1;
+    *bytes = strtoull(text, &end, 0);
+    return end != text && !*end && !errno && *bytes && *address + *bytes > *address;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {{"library", required_argument, NULL, 'l'},
+                                            {"registers", required_argument, NULL, 'r'},
+                                            {"memory", required_argument, NULL, 'm'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    struct device_settings s = {0};
+    bool good = true;
+    for (int c; good && (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        switch (c) {
+        case 'l':
+            s.library = optarg;
+            break;
+        case 'r':
+            good = range(optarg, &s.registers, &s.registers_bytes);
+            break;
+        case 'm':
+            good = range(optarg, &s.memory, &s.memory_bytes);
+            break;
+        case 'h':
+            fputs(usage, stdout);
+            return EXIT_SUCCESS;
+        default:
+            good = false;
+        }
+    }
+    if (!good || !s.library || !s.registers_bytes || !s.memory_bytes) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    signal(SIGINT, SIG_IGN); /* of the terminal: it is for XRT's program, whose end is the end of this one */
+    struct device *d = device_open(&s);
+    const int fd = d ? connect_xrt() : -1;
+    const int r = fd >= 0 ? run(fd, d) : EXIT_FAILURE;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (d) {
+        device_close(d);
+    }
+    return r;
+}

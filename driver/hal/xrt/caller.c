@@ -114,7 +114,8 @@ static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
     if (c->pending) {
         c->lost = true;
         sched_setscheduler(c->tid, SCHED_IDLE, &(struct sched_param){0}); /* it may spin */
-        snprintf(call->why, sizeof call->why, "XRT has not come back for %lld ms", (long long)ms);
+        snprintf(call->why, sizeof call->why, "XRT has not come back for %lld ms (in emulation: its simulator has "
+                 "ended)", (long long)ms);
         return -ETIMEDOUT;
     }
     *call = c->call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Calls of libtern_xrt.so in bounded time: XRT's calls are made in a thread of their own, and who waits for one gives up
- * after a while. XRT waits for ever if its emulation dies in a call, and there is no way to end such a thread; it is
+ * Calls of libtern_xrt.so in bounded time: XRT's calls are made in a thread of their own, and who waits for one gives
+ * up after a while. XRT waits for ever if its emulation dies in a call, and there is no way to end such a thread; it is
  * left behind, with the lowest priority, and with it all that it may still touch.
  */
 #ifndef TERN_HAL_XRT_CALLER_H

@@ -58,14 +58,18 @@ static struct hal_xrt *of(struct tern_hal *hal)
     return (struct hal_xrt *)(void *)hal;
 }
 
-/** A call whose failure means that the card is lost: stderr says why, once. */
+/** The card is lost: stderr says why, once. */
+static int given_up(struct hal_xrt *h, const char *why)
+{
+    if (!__atomic_exchange_n(&h->told, true, __ATOMIC_RELAXED)) {
+        fprintf(stderr, "tern: the card is given up: %s\n", why);
+    }
+    return tern_error(-EIO, "the card is given up: %s", why);
+}
+
 static int checked(struct hal_xrt *h, struct tern_call *call)
 {
-    const int r = tern_caller_call(h->caller, call, h->timeout_ms);
-    if (r && !__atomic_exchange_n(&h->told, true, __ATOMIC_RELAXED)) {
-        fprintf(stderr, "tern: the card is given up: %s\n", call->why);
-    }
-    return r ? -EIO : 0;
+    return tern_caller_call(h->caller, call, h->timeout_ms) ? given_up(h, call->why) : 0;
 }
 
 /** Reads n registers. -EIO also if all that a card that is gone has is read: ones, and so from its id register. */
@@ -85,10 +89,7 @@ static int read_registers(struct hal_xrt *h, const uint32_t *offset, uint32_t *v
         struct tern_call id = {.op = TERN_CALL_READ, .count = 1, .at = {{.offset = TERN_REG_DEV_ID}}};
         r = checked(h, &id);
         if (!r && id.at[0].value == UINT32_MAX) {
-            r = -EIO;
-            if (!__atomic_exchange_n(&h->told, true, __ATOMIC_RELAXED)) {
-                fprintf(stderr, "tern: the card is given up: all its registers read all ones\n");
-            }
+            r = given_up(h, "its registers read all ones");
         }
     }
     return r;
@@ -226,8 +227,8 @@ static void xrt_wake(struct tern_hal *hal)
 }
 
 /**
- * XRT's card is closed before XRT's own objects go, which are younger than this handler's entry is: later, a device that
- * the program has left open would use what is no more. If a call has not come back, XRT's handlers may not either, as
+ * XRT's card is closed before XRT's own objects go, whose handlers are older than this one: later, a device that the
+ * program has left open would use what is no more. If a call has not come back, XRT's handlers may not either, as
  * they wait for the same: the process ends here, with its status. In a child of a fork no thread makes calls.
  */
 static void at_exit(int status, void *unused)
@@ -325,10 +326,10 @@ static int load(const struct tern_xrt_api **out)
 /** What only a simulator can be told. */
 static int no_settings(const struct tern_config *c)
 {
-    if (c->mem_bytes || c->memory || c->dram_latency || c->dram_bandwidth || c->dram_reads || c->dram_writes ||
-        c->dram_refresh || c->dram_refresh_cycles || c->dram_stall || c->trace[0]) {
-        return tern_error(-EINVAL, "configuration '%s': the memory of a card is in its xclbin, and it records no "
-                          "waveform: leave out mem, memory, dram_ and trace", c->text);
+    if (c->memory || c->dram_latency || c->dram_bandwidth || c->dram_reads || c->dram_writes ||
+        c->dram_refresh || c->dram_refresh_cycles || c->dram_stall || c->dram_error_bytes || c->trace[0]) {
+        return tern_error(-EINVAL, "configuration '%s': a card's memory is as fast as it is, and it records no "
+                          "waveform: leave out memory, dram_ and trace", c->text);
     }
     return 0;
 }
@@ -346,7 +347,7 @@ static int timeout(struct hal_xrt *h)
 }
 
 /** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
-static int memory(struct hal_xrt *h, const struct tern_xrt_bank *bank)
+static int memory(struct hal_xrt *h, const struct tern_config *config, const struct tern_xrt_bank *bank)
 {
     struct tern_call k = {.op = TERN_CALL_READ, .count = 3, .at = {{.offset = TERN_REG_DEV_ID},
                           {.offset = TERN_REG_DEV_SPEC_HASH}, {.offset = TERN_REG_DEV_MEM_PAGES}}};
@@ -366,6 +367,10 @@ static int memory(struct hal_xrt *h, const struct tern_xrt_bank *bank)
         return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, but the xclbin connects it to a "
                           "bank of %llu: build the xclbin with the right MEM_PAGES",
                           (unsigned long long)bytes, (unsigned long long)bank->bytes);
+    }
+    if (config->mem_bytes && config->mem_bytes != bytes) {
+        return tern_error(-EINVAL, "configuration key 'mem': the device has %llu bytes, as its xclbin was built: leave "
+                          "the key out", (unsigned long long)bytes);
     }
     struct tern_call m = {.op = TERN_CALL_MEMORY, .bytes = bytes};
     r = tern_caller_call(h->caller, &m, OPEN_TIMES * h->timeout_ms);
@@ -407,7 +412,7 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     r = tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
     const int added = add(h); /* also if XRT has not come back */
     r = r ? tern_error(r, "%s", k.why) : added;
-    return r ? r : memory(h, &k.bank);
+    return r ? r : memory(h, config, &k.bank);
 }
 
 static int open_xrt(const struct tern_config *config, struct tern_hal **out)

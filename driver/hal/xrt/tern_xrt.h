@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * libtern_xrt.so: the only part of Tern that is linked with XRT, whose functions for kernels that a user manages are C++.
- * The hal loads it when a card is opened: programs that open none need no XRT.
+ * libtern_xrt.so: the only part of Tern that is linked with XRT, whose functions for kernels that a user manages are
+ * C++. The hal loads it when a card is opened: programs that open none need no XRT.
  *
  * All functions give 0 or -errno, with a sentence in `why` (of TERN_XRT_WHY bytes). One thread at a time. XRT is known
  * to wait for ever, when its emulation dies: the caller bounds the time (caller.h).

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The backend of cards on a card that is none (fake_xrt.c): all that can be wrong with it is said, in bounded time, and
+ * the program goes on. That nothing waits for ever is shown by the end of the test itself.
+ */
+#include "work.h"
+
+static struct work b;
+
+/** As if nothing had been set. */
+static int clean(void **state)
+{
+    (void)state;
+    unsetenv("FAKE_XRT");
+    unsetenv("TERN_XRT_DEVICE");
+    setenv("TERN_LIB_DIR", FAKE_LIB, 1);
+    setenv("TERN_XCLBIN", "/proc/self/exe", 1); /* any file */
+    setenv("TERN_XRT_TIMEOUT", "1", 1);
+    return 0;
+}
+
+static void refused(const char *config, int code, const char *words)
+{
+    struct tern_device *dev = NULL;
+    const int r = tern_device_open("xrt", config, &dev);
+    if (r != code || !strstr(tern_last_error(), words)) {
+        fail_msg("%d '%s' in place of %d '%s'", r, tern_last_error(), code, words);
+    }
+    assert_null(dev);
+}
+
+static struct tern_device *opened(void)
+{
+    struct tern_device *dev = NULL;
+    ok(tern_device_open("xrt", "small,mem=64M", &dev));
+    return dev;
+}
+
+/** A process writes, an engine fills, the process reads. What failed first. */
+static int use(struct tern_device *dev)
+{
+    struct tern_process *p = NULL;
+    struct tern_context *c = NULL;
+    struct tern_allocation *a = NULL;
+    struct tern_context_desc d = {.size = sizeof d, .name = "use", .engine = 0};
+    uint8_t got[256] = {0}, data[256];
+    uint64_t fence = 0;
+    memset(data, 0x5a, sizeof data);
+    int r = tern_process_create(dev, "use", &p);
+    r = r ? r : tern_context_create(p, &d, &c);
+    r = r ? r : tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &a);
+    r = r ? r : tern_allocation_write(a, 0, data, sizeof data);
+    for (uint8_t i = 1; i <= 20 && !r; i++) {
+        b.size = 0;
+        work_fill(&b, tern_allocation_address(a), 128, i);
+        r = tern_submit(c, b.w, b.size, "use", &fence);
+        r = r ? r : tern_wait(c, fence, -1);
+        r = r ? r : tern_allocation_read(a, 0, got, sizeof got);
+        memset(data, i, 128);
+        if (!r) {
+            assert_memory_equal(got, data, sizeof data);
+        }
+    }
+    if (a) {
+        tern_allocation_destroy(a);
+    }
+    if (c) {
+        tern_context_destroy(c);
+    }
+    if (p && tern_process_destroy(p)) {
+        tern_process_kill(p);
+        tern_process_destroy(p);
+    }
+    return r;
+}
+
+static void test_works(void **state)
+{
+    (void)state;
+    struct tern_device_info i = {.size = sizeof i};
+    struct tern_device *dev = opened();
+    tern_device_query(dev, &i);
+    assert_string_equal(i.backend, "xrt");
+    assert_int_equal(i.memory_bytes, 64u << 20);
+    assert_int_equal(use(dev), 0);
+    ok(tern_device_close(dev));
+}
+
+static void test_settings(void **state)
+{
+    (void)state;
+    refused("small,mem=32M", -EINVAL, "'mem': the device has 67108864 bytes");
+    refused("small,dram_latency=10", -EINVAL, "leave out memory, dram_ and trace");
+    refused("small,trace=x", -EINVAL, "leave out memory, dram_ and trace");
+    setenv("TERN_XRT_TIMEOUT", "0", 1);
+    refused("small", -EINVAL, "TERN_XRT_TIMEOUT: '0'");
+    setenv("TERN_XRT_TIMEOUT", "soon", 1);
+    refused("small", -EINVAL, "TERN_XRT_TIMEOUT: 'soon'");
+    setenv("TERN_XRT_TIMEOUT", "1", 1);
+    setenv("TERN_XRT_DEVICE", "7", 1);
+    refused("small", -ENODEV, "there is no card");
+    unsetenv("TERN_XRT_DEVICE");
+    setenv("TERN_XCLBIN", "/nowhere", 1);
+    refused("small", -ENOENT, "the xclbin cannot be read");
+    unsetenv("TERN_XCLBIN");
+    refused("small", -EINVAL, "TERN_XCLBIN is not set");
+    setenv("TERN_XCLBIN", "/proc/self/exe", 1);
+    setenv("TERN_LIB_DIR", "/nowhere", 1);
+    refused("small", -ENOENT, "tern/libtern_xrt.so is not in '/nowhere': build it");
+    setenv("TERN_LIB_DIR", FAKE_OTHER_LIB, 1);
+    refused("small", -EPROTO, "build it again together with this driver");
+    setenv("TERN_LIB_DIR", FAKE_BROKEN_LIB, 1);
+    refused("small", -ENOENT, "XRT cannot be loaded: ");
+}
+
+/** What is wrong with the card, its xclbin, or its memory. */
+static void test_cards(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        int code;
+        const char *words;
+    } all[] = {
+        {"absent", -ENODEV, "there is no card"},
+        {"busy", -EBUSY, "cannot be had alone"},
+        {"foreign", -EPROTO, "has no kernel"},
+        {"ones", -EIO, "registers read all ones"},
+        {"id", -EPROTO, "there is no Tern"},
+        {"hash", -EPROTO, "was built from interface description"},
+        {"bank", -EPROTO, "67108864 bytes of memory, but the xclbin connects it to a bank of 33554432"},
+        {"elsewhere", -EBUSY, "at 0x4000001000, and the device's begins at 0x4000000000"},
+        {"nothing", -ENOMEM, "XRT gives no buffer: the device needs all of it"},
+        {"fail=2", -EIO, "the link to the card is down"},
+        {"slow", -ETIMEDOUT, "XRT has not come back for 3000 ms"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        setenv("FAKE_XRT", all[i].what, 1);
+        refused("small", all[i].code, all[i].words);
+    }
+    unsetenv("FAKE_XRT");
+    test_works(NULL);
+}
+
+/** At any call: the device is lost and says so, and the next one works. */
+static void test_later(void **state)
+{
+    (void)state;
+    static const char *const what[] = {"ones", "fail", "hang"};
+    char text[32];
+    for (size_t i = 0; i < 3; i++) {
+        unsigned lost = 0, good = 0;
+        for (unsigned at = 4; !good; at = at * 3 + 1) {
+            struct tern_device *dev = NULL;
+            snprintf(text, sizeof text, "%s=%u", what[i], at);
+            setenv("FAKE_XRT", text, 1);
+            int r = tern_device_open("xrt", "small", &dev);
+            r = r ? r : use(dev);
+            if (dev) {
+                tern_device_close(dev);
+            }
+            if (r && r != -EIO && r != -ETIMEDOUT) {
+                fail_msg("%s: %d '%s'", text, r, tern_last_error());
+            }
+            *(r ? &lost : &good) += 1;
+        }
+        assert_true(lost >= 4); /* in opening, in creating, in work */
+    }
+    clean(NULL);
+    test_works(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_works, clean), cmocka_unit_test_setup(test_settings, clean),
+        cmocka_unit_test_setup(test_cards, clean), cmocka_unit_test_setup(test_later, clean),
+    };
+    return cmocka_run_group_tests_name("xrt", tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tern behind Debian's XRT, with the simulator that scripts/xclbin puts into an xclbin.
+
+usage: test_hw_emu.py XCLBIN-SCRIPT BUILD-FOLDER [TEST...]
+
+XRT sleeps for 10 s whenever a card is opened or closed in emulation: little is tested here that the card that is none
+(test_hal.c) can show. What waits for ever ends by TIMEOUT, which fails. Without the Verilated device the functional
+model is the simulator.
+"""
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SCRIPT, BUILD = map(pathlib.Path, sys.argv[1:3])
+TERN, TERND = BUILD / "bin/tern", BUILD / "bin/ternd"
+TIMEOUT = 400  # of a busy host; XRT's sleeps are 20 of them
+DEVICE = "rtl_small" if (BUILD / "lib/libtern_sim_rtl_small.so").exists() else "model_small"
+SPIN = """__kernel void spin(__global int *y, int n)
+{
+    int s = get_global_id(0);
+    for (int i = 0; i < n; i++)
+        s = s * 1664525 + 1013904223;
+    y[get_global_id(0)] = s;
+}
+"""
+
+
+def spin(s, n):
+    """What a work-item of the kernel computes, as int."""
+    for _ in range(n):
+        s = (s * 1664525 + 1013904223) & 0xffffffff
+    return s - (1 << 32) if s >> 31 else s
+
+
+class HwEmu(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tern-hw-emu-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "spin.cl").write_text(SPIN)
+
+    def make(self, *more, device=DEVICE):
+        """An xclbin, and the environment for it, as the script prints it for a shell."""
+        text = subprocess.run([SCRIPT, "--build", BUILD, "--device", device, "--memory", "64M", "--out",
+                               self.folder / "t.xclbin", "--env", self.folder / "emu", *more], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+        shell = subprocess.run(["sh", "-c", f"{text}env -0"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        env = dict(x.split("=", 1) for x in shell.split("\0") if x)
+        env.pop("TERND_SOCKET", None)
+        return {**env, "XDG_RUNTIME_DIR": str(self.folder), "TERN_CACHE_DIR": str(self.folder / "cache")}
+
+    def tern(self, env, *args):
+        return subprocess.run([TERN, *args], env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+
+    def simulator(self):
+        """The process that XRT has started for this test, once it has computed for some time."""
+        run = str(self.folder / "emu/run")
+        until = time.monotonic() + TIMEOUT
+        while time.monotonic() < until:
+            for p in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    if os.readlink(p / "cwd").startswith(run) and (p / "comm").read_text() == "tern-hw-emu\n":
+                        ticks = int((p / "stat").read_text().rsplit(")", 1)[1].split()[11])
+                        if ticks > 3 * os.sysconf("SC_CLK_TCK"):
+                            return int(p.name)
+                except OSError:
+                    pass
+            time.sleep(0.1)
+        self.fail("XRT has started no simulator that runs")
+
+    def test_info(self):
+        p = self.tern(self.make(), "info")
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertRegex(p.stdout, r"backend +xrt\n")
+        self.assertRegex(p.stdout, rf"device memory +{64 << 20} bytes")
+
+    def test_kernel_is_preempted(self):
+        """Stopped in the middle again and again, and what it computes is right."""
+        n = 6000
+        p = self.tern({**self.make(), "TERN_CONFIG": "small,preempt=4000"}, "run", self.folder / "spin.cl", "--time",
+                      "--global", "64", "--save", f"y={self.folder}/y", "zeros:64", str(n))
+        self.assertEqual(p.returncode, 0, p.stderr)
+        self.assertEqual(list(struct.unpack("64i", (self.folder / "y").read_bytes())), [spin(i, n) for i in range(64)])
+        self.assertRegex(p.stdout, r"preempted [1-9][0-9]* times")
+
+    def test_simulator_is_killed(self):
+        """Within a call, as the driver always polls: the program ends with an error, soon."""
+        env = {**self.make(), "TERN_XRT_TIMEOUT": "20"}
+        with subprocess.Popen([TERN, "run", self.folder / "spin.cl", "--global", "64", "zeros:64", "2000000000"],
+                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+            os.kill(self.simulator(), signal.SIGKILL)
+            _, said = p.communicate(timeout=TIMEOUT)
+        self.assertEqual(p.returncode, 1, said)
+        self.assertIn("the card is given up: ", said)
+
+    def test_ternd_goes_on(self):
+        """ternd has the card; when that is gone, clients are told, and ternd answers."""
+        env = {**self.make(), "TERN_XRT_TIMEOUT": "20"}
+        socket = self.folder / "s"
+        log = self.folder / "log"
+        with log.open("w") as out, subprocess.Popen([TERND, "--socket", socket], env=env, stdout=out,
+                                                    stderr=out) as daemon:
+            try:
+                until = time.monotonic() + TIMEOUT
+                while not socket.exists() and daemon.poll() is None and time.monotonic() < until:
+                    time.sleep(0.1)
+                client = {**env, "TERND_SOCKET": str(socket)}
+                p = self.tern(client, "run", self.folder / "spin.cl", "--global", "4", "zeros:4", "3")
+                self.assertIn(f"y: int[4] = {' '.join(str(spin(i, 3)) for i in range(4))}\n", p.stdout,
+                              p.stderr + log.read_text())
+                with subprocess.Popen([TERN, "run", self.folder / "spin.cl", "--global", "64", "zeros:64",
+                                       "2000000000"], env=client, stderr=subprocess.PIPE, text=True) as p:
+                    os.kill(self.simulator(), signal.SIGKILL)
+                    _, said = p.communicate(timeout=TIMEOUT)
+                self.assertEqual(p.returncode, 1, said)
+                self.assertIsNone(daemon.poll(), log.read_text())
+                p = self.tern(client, "run", self.folder / "spin.cl", "--global", "4", "zeros:4", "3")
+                self.assertEqual(p.returncode, 1, p.stdout)
+                self.assertIsNone(daemon.poll(), log.read_text())
+            finally:
+                daemon.terminate()
+                daemon.wait(timeout=TIMEOUT)
+            self.assertEqual(daemon.returncode, 0, log.read_text())
+
+    def expect(self, env, *words):
+        p = self.tern(env, "info")
+        self.assertEqual(p.returncode, 1, p.stdout + p.stderr)
+        for w in words:
+            self.assertIn(w, p.stderr)
+
+    def test_xclbin_is_none(self):
+        env = self.make(device="model_small")
+        text = self.folder / "text.xclbin"
+        text.write_text("no xclbin\n")
+        self.expect({**env, "TERN_XCLBIN": str(text)}, "is no xclbin")
+        self.expect({**env, "TERN_XCLBIN": str(self.folder / "nowhere")}, "cannot be read")
+
+    def test_xclbin_of_something_else(self):
+        env = self.make(device="model_small")
+        xclbin = pathlib.Path(env["TERN_XCLBIN"])
+        xclbin.write_bytes(xclbin.read_bytes().replace(b"tern_kernel", b"some_kernel"))
+        self.expect(env, "has no kernel tern_kernel")
+
+    def test_memory_is_not_there(self):
+        self.expect(self.make("--bank", "32M", device="model_small"), "67108864 bytes of memory", "bank of 33554432")
+
+    def test_card_is_not_there(self):
+        env = self.make(device="model_small")
+        del env["XCL_EMULATION_MODE"]
+        self.expect(env, "there is no card '0'")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])

@@ -15,7 +15,7 @@ struct pair {
     uint64_t passed;                       /* device cycles between them */
 };
 
-/** A context and its cycles in the time that passed. */
+/** A context and its cycles in the time that passed, on this device. */
 struct row {
     const struct tern_stats_context *c;
     uint64_t ran;
@@ -41,6 +41,12 @@ static double engine_percent(const struct pair *p, unsigned e)
     return u > 100.0 ? 100.0 : u; /* what ended in this time may have begun before it */
 }
 
+static double context_percent(const struct pair *p, const struct row *r)
+{
+    const double u = percent(r->ran, p->passed);
+    return u > 100.0 ? 100.0 : u; /* as for an engine */
+}
+
 static const struct tern_stats_context *same(const struct tern_stats *s, uint32_t id)
 {
     for (uint32_t i = 0; s && i < s->listed; i++) {
@@ -64,7 +70,7 @@ static unsigned rows_of(const struct pair *p, struct row rows[TERN_STATS_CONTEXT
 {
     for (uint32_t i = 0; i < p->now->listed; i++) {
         const struct tern_stats_context *c = &p->now->context[i], *old = same(p->before, c->id);
-        rows[i] = (struct row){c, c->cycles - (old ? old->cycles : 0)};
+        rows[i] = (struct row){c, c->cycles_here - (old ? old->cycles_here : 0)};
     }
     qsort(rows, p->now->listed, sizeof rows[0], by_cycles);
     return p->now->listed;
@@ -132,7 +138,7 @@ static void text_contexts(const struct pair *p, void (*line)(void *user, bool he
         const struct tern_stats_context *c = rows[i].c;
         snprintf(text, sizeof text, "%8u %-16.16s %-16.16s %6u %-8s %6u %-7s %7" PRIu64 " %6.1f %12" PRIu64
                  " %12" PRIu64 " %12" PRIu64 " %9" PRIu64 " %6" PRIu64, c->id, c->process_name, c->name, c->engine,
-                 NAME(bands, c->band), c->weight, NAME(states, c->state), c->queued, percent(rows[i].ran, p->passed),
+                 NAME(bands, c->band), c->weight, NAME(states, c->state), c->queued, context_percent(p, &rows[i]),
                  c->cycles, c->waited, c->longest_wait, c->preempted,
                  c->page_requests);
         line(user, false, text);
@@ -231,7 +237,7 @@ static void json_contexts(const struct pair *p, cJSON *list)
         cJSON_AddStringToObject(o, "band", NAME(bands, c->band));
         cJSON_AddNumberToObject(o, "weight", c->weight);
         cJSON_AddStringToObject(o, "state", NAME(states, c->state));
-        cJSON_AddNumberToObject(o, "run_percent", (double)(long)(percent(rows[i].ran, p->passed) * 100 + 0.5) / 100);
+        cJSON_AddNumberToObject(o, "run_percent", (double)(long)(context_percent(p, &rows[i]) * 100 + 0.5) / 100);
         cJSON_AddNumberToObject(o, "queued", (double)c->queued);
         cJSON_AddNumberToObject(o, "submitted", (double)c->submitted);
         cJSON_AddNumberToObject(o, "completed", (double)c->completed);
@@ -239,6 +245,7 @@ static void json_contexts(const struct pair *p, cJSON *list)
         cJSON_AddNumberToObject(o, "preempted", (double)c->preempted);
         cJSON_AddNumberToObject(o, "page_requests", (double)c->page_requests);
         cJSON_AddNumberToObject(o, "cycles", (double)c->cycles);
+        cJSON_AddNumberToObject(o, "cycles_here", (double)c->cycles_here);
         cJSON_AddNumberToObject(o, "waited", (double)c->waited);
         cJSON_AddNumberToObject(o, "longest_wait", (double)c->longest_wait);
         cJSON_AddItemToArray(list, o);

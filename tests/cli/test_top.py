@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tern top: as text, as JSON, on a terminal, around a program."""
+import contextlib
 import json
 import os
 import pty
@@ -19,9 +20,9 @@ class Top(Case):
         super().setUp()
         self.env = {"XDG_RUNTIME_DIR": str(self.folder)}
 
-    def start(self, *args):
+    def start(self, *args, out=subprocess.DEVNULL):
         """A program with a device, running."""
-        p = subprocess.Popen([TERN, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
+        p = subprocess.Popen([TERN, *args], stdout=out, stderr=subprocess.DEVNULL, cwd=self.folder,
                              env={**os.environ, **self.env, "TERN_BACKEND": "model", "TERN_CONFIG": "default"})
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)
@@ -82,6 +83,34 @@ class Top(Case):
         p.kill()
         p.wait()
         self.assertEqual(self.looks()[0]["devices"], [])  # its file is still there, and says nothing
+
+    def test_what_came_from_another_device(self):
+        """Cycles that a context came with are no share of the time of the device that it is on now."""
+        r = self.tern("checkpoint", "-o", "c.tck", "--at-cycle", 3000000, "--stop", "tern", "bench", "sched",
+                      "--contexts", "16", "--quantum", "200000", **self.env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        out, into = os.pipe()  # full: what is restored has a device until its result is read
+        self.addCleanup(os.close, out)
+        os.set_blocking(into, False)
+        with contextlib.suppress(BlockingIOError):
+            while os.write(into, bytes(4096)):
+                pass
+        os.set_blocking(into, True)
+        p = self.start("restore", "c.tck", out=into)
+        os.close(into)
+
+        def ran():
+            self.assertIsNone(p.poll(), "it ended before it was seen")
+            look = self.looks()[0]["devices"]
+            return look if look and sum(c["cycles_here"] for c in look[0]["contexts"]) else None
+
+        first, later = self.until(ran)[0], self.until(ran)[0]
+        brought = {c["context"]: c["cycles"] - c["cycles_here"] for c in first["contexts"]}
+        self.assertGreater(sum(brought.values()), 3000000)  # on two engines
+        self.assertEqual({c["context"]: c["cycles"] - c["cycles_here"] for c in later["contexts"]}, brought)
+        for look in first, later:
+            for c in look["contexts"]:
+                self.assertAlmostEqual(c["run_percent"], min(100, 100 * c["cycles_here"] / look["time"]), delta=0.01)
 
     def test_around_a_program(self):
         r = self.tern("top", "--json", "-d", "0.1", "--", "tern", "bench", "sched", "--contexts", "16", "--quantum",

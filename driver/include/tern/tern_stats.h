@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
-#define TERN_STATS_VERSION 5u
+#define TERN_STATS_VERSION 6u
 #define TERN_STATS_ENGINES 16u
 #define TERN_STATS_PARTITION_NAME 24u
 #define TERN_STATS_CONTEXTS 512u  /**< How many contexts find room; `contexts` counts all. */
@@ -62,6 +62,7 @@ struct tern_stats_context {
     uint64_t submitted, completed, aborted, preempted;
     uint64_t cycles;       /**< Engine cycles that its buffers ran, */
     uint64_t engine_cycles[TERN_STATS_ENGINES]; /**< and of these on each engine. */
+    uint64_t cycles_here;  /**< Of `cycles`, those on this device: the others came with it, by a migration. */
     uint64_t waited;       /**< Cycles from submission to begin, summed. */
     uint64_t longest_wait; /**< The longest of these. */
     uint64_t page_requests; /**< How often a kernel stopped because it needed a page. */

@@ -169,6 +169,7 @@ static void put_counts(const struct tern_image_context *c)
     c->real->ended = c->ended;
     c->real->first_bad = c->first_bad;
     c->real->sched.stats = c->stats;
+    c->real->sched.cycles_brought = c->stats.cycles;
     c->real->sched.chunks = c->chunks;
     c->real->sched.estimate = c->estimate;
 }

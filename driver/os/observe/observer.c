@@ -137,7 +137,7 @@ static void fill_context(const struct tern_context *c, struct tern_stats_context
         .partition = c->proc->partition->place, .queued = c->submitted - c->ended,
         .submitted = s->submitted, .completed = s->completed, .aborted = s->aborted, .preempted = s->preempted,
         .cycles = s->cycles, .waited = s->waited, .longest_wait = s->longest_wait,
-        .page_requests = s->page_requests,
+        .page_requests = s->page_requests, .cycles_here = s->cycles - c->sched.cycles_brought,
     };
     memcpy(out->engine_cycles, s->engine_cycles, sizeof s->engine_cycles);
     snprintf(out->name, sizeof out->name, "%.31s", c->name);

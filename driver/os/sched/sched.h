@@ -291,6 +291,7 @@ struct tern_sched_context {
     struct tern_list waiters;              /**< The contexts that are blocked on this one, */
     uint32_t waiter_bands[TERN_BANDS];     /**< and how many of each band. */
     struct tern_sched_stats stats;
+    uint64_t cycles_brought;               /**< The caller's: of stats.cycles, those that it came with. */
 };
 
 struct tern_job {

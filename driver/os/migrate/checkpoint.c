@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -257,6 +258,18 @@ static void free_checkpoint(struct tern_checkpoint *c)
     free(c);
 }
 
+/** What is in a file behind the stream, which was read to its last byte, is damage. A pipe may have more. */
+static int check_end(int fd)
+{
+    struct stat st;
+    const off_t at = lseek(fd, 0, SEEK_CUR);
+    if (at < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= at) {
+        return 0;
+    }
+    return tern_error(-EPROTO, "the checkpoint ends at byte %lld, and %lld bytes are behind it",
+                      (long long)at, (long long)(st.st_size - at));
+}
+
 /** The stream, and nothing behind it. */
 static int load_stream(struct tern_device *dev, int fd, struct tern_loading **out)
 {
@@ -267,6 +280,13 @@ static int load_stream(struct tern_device *dev, int fd, struct tern_loading **ou
     }
     r = tern_migrate_load(dev, NULL, s, NULL, out);
     tern_stream_close(s);
+    const int behind = r ? 0 : check_end(fd);
+    if (behind) {
+        char why[256];
+        snprintf(why, sizeof why, "%s", tern_last_error());
+        tern_migrate_drop(*out);
+        r = tern_error(behind, "%s", why);
+    }
     return r;
 }
 

@@ -15,9 +15,10 @@ struct restored {
     enum tern_checkpoint_end end;
 };
 
-/** XXH3-64 of a memory; with a folder, its bytes go to PROCESS-ADDRESS.bin there. EXIT_FAILED after a message. */
+/** XXH3-64 of a memory; with a folder, its bytes go to PROCESS-ADDRESS.bin there. EXIT_FAILED after a message: *read
+ *  says whether there is a digest, and only the file could not be written. */
 int restore_digest(const struct restored *r, uint32_t process, uint32_t number, uint32_t memory,
-                   const struct tern_checkpoint_memory *info, const char *folder, uint64_t *digest);
+                   const struct tern_checkpoint_memory *info, const char *folder, uint64_t *digest, bool *read);
 /** The result, on standard output. EXIT_FAILED: a process is in error, or memory cannot be read or written. */
 int restore_print(const struct restored *r, const char *folder, bool json);
 

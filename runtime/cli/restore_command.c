@@ -2,6 +2,8 @@
 /** tern restore: loads a checkpoint on a new device, and lets its work go on. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,18 +118,34 @@ static int run(struct tern_device *dev, struct restored *r, uint64_t cycles)
     return error ? failed() : EXIT_OK;
 }
 
+/** The folder is there, and files can be made in it: that is found before the work runs. */
+static bool prepare(const char *folder)
+{
+    char probe[PATH_MAX];
+    int error = mkdir(folder, 0777) && errno != EEXIST ? errno : 0;
+    if (!error && (size_t)snprintf(probe, sizeof probe, "%s/.tern-XXXXXX", folder) >= sizeof probe) {
+        error = ENAMETOOLONG;
+    }
+    const int fd = error ? -1 : mkostemp(probe, O_CLOEXEC);
+    if (fd < 0) {
+        fprintf(stderr, "tern restore: %s: %s\n", folder, strerror(error ? error : errno));
+        return false;
+    }
+    unlink(probe);
+    return close(fd) == 0;
+}
+
 static int restore(const struct options *o, uint64_t cycles)
 {
     struct restored r = {.device = {.size = sizeof r.device}};
     struct tern_device *dev;
     const char *config = o->config ? o->config : getenv("TERN_CONFIG");
     unsetenv("TERND_SOCKET"); /* a device of its own */
-    if (o->dump && mkdir(o->dump, 0777) && errno != EEXIST) {
-        fprintf(stderr, "tern restore: %s: %s\n", o->dump, strerror(errno));
-        return EXIT_FAILED;
-    }
     if (access(o->file, R_OK)) { /* before the device is made, which takes a while */
         fprintf(stderr, "tern restore: %s: %s\n", o->file, strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (o->dump && !prepare(o->dump)) {
         return EXIT_FAILED;
     }
     if (tern_device_open(o->backend, config ? config : "default", &dev)) {

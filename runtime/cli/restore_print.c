@@ -25,35 +25,44 @@ static FILE *dump_file(const char *folder, uint32_t number, uint32_t address, ch
     return fopen(path, "wbe");
 }
 
+/** Closes it. A message, and false: the bytes that were written to it are not all there. */
+static bool close_dump(FILE *out, const char *path, int error)
+{
+    error = out && fclose(out) && !error ? errno : error;
+    if (error) {
+        fprintf(stderr, "tern restore: %s: %s\n", path, strerror(error));
+    }
+    return !error;
+}
+
 int restore_digest(const struct restored *r, uint32_t process, uint32_t number, uint32_t memory,
-                   const struct tern_checkpoint_memory *info, const char *folder, uint64_t *digest)
+                   const struct tern_checkpoint_memory *info, const char *folder, uint64_t *digest, bool *read)
 {
     char path[PATH_MAX] = "";
     XXH3_state_t *hash = XXH3_createState();
     void *data = malloc(PIECE);
     FILE *out = folder ? dump_file(folder, number, info->address, path) : NULL;
-    int error = !hash || !data ? ENOMEM : folder && !out ? errno : 0;
-    if (!error) {
+    int wrong = folder && !out ? errno : 0; /* with the file: the digest does not need it */
+    *read = hash && data;
+    if (*read) {
         XXH3_64bits_reset(hash);
+    } else {
+        fprintf(stderr, "tern restore: %s\n", strerror(ENOMEM));
     }
-    for (uint64_t at = 0; !error && at < info->bytes; at += PIECE) {
+    for (uint64_t at = 0; *read && at < info->bytes; at += PIECE) {
         const size_t n = info->bytes - at < PIECE ? (size_t)(info->bytes - at) : PIECE;
-        if (tern_checkpoint_read(r->checkpoint, process, memory, at, data, n)) {
+        *read = tern_checkpoint_read(r->checkpoint, process, memory, at, data, n) == 0;
+        if (!*read) {
             fprintf(stderr, "tern restore: %s\n", tern_last_error());
-            error = -1;
-        } else {
-            XXH3_64bits_update(hash, data, n);
-            error = out && fwrite(data, 1, n, out) != n ? errno : 0;
+            break;
         }
+        XXH3_64bits_update(hash, data, n);
+        wrong = out && !wrong && fwrite(data, 1, n, out) != n ? errno : wrong;
     }
-    error = out && fclose(out) && !error ? errno : error;
-    if (error > 0) {
-        fprintf(stderr, "tern restore: %s%s%s\n", path, *path ? ": " : "", strerror(error));
-    }
-    *digest = error ? 0 : XXH3_64bits_digest(hash);
+    *digest = *read ? XXH3_64bits_digest(hash) : 0;
     XXH3_freeState(hash);
     free(data);
-    return error ? EXIT_FAILED : EXIT_OK;
+    return close_dump(out, path, wrong) && *read ? EXIT_OK : EXIT_FAILED;
 }
 
 static const char *end_text(enum tern_checkpoint_end end)
@@ -122,6 +131,7 @@ static int show_process(const struct restored *r, uint32_t i, const char *folder
     struct tern_checkpoint_process p = {.size = sizeof p};
     struct tern_checkpoint_context c = {.size = sizeof c};
     struct tern_checkpoint_memory m = {.size = sizeof m};
+    bool read = true;
     int status = EXIT_OK;
     tern_checkpoint_process(r->checkpoint, i, &p);
     cJSON *o = to ? cJSON_CreateObject() : NULL;
@@ -140,11 +150,13 @@ static int show_process(const struct restored *r, uint32_t i, const char *folder
         tern_checkpoint_context(r->checkpoint, i, k, &c);
         show_context(&c, contexts);
     }
-    for (uint32_t k = 0; k < p.memories && status == EXIT_OK; k++) {
+    for (uint32_t k = 0; k < p.memories && read; k++) {
         uint64_t digest = 0;
         tern_checkpoint_memory(r->checkpoint, i, k, &m);
-        status = restore_digest(r, i, p.number, k, &m, folder, &digest);
-        if (status == EXIT_OK) {
+        if (restore_digest(r, i, p.number, k, &m, folder, &digest, &read)) {
+            status = EXIT_FAILED;
+        }
+        if (read) {
             show_memory(&m, digest, memories);
         }
     }

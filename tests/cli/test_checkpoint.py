@@ -269,6 +269,10 @@ class Wrong(Checkpoints):
         self.fails(1, "the work comes from a device with 16 lanes, and this one has 8", "restore", "c.tck",
                    "--config", "small")
         good = (self.folder / "c.tck").read_bytes()
+        for behind in b"\0", good:
+            self.file("bad.tck", good + behind)
+            self.fails(1, f"bad.tck: the checkpoint ends at byte {len(good)}, and {len(behind)} bytes are behind it",
+                       "restore", "bad.tck")
         seed = int(os.environ.get("TERN_TEST_SEED", random.randrange(1 << 32)))
         print(f"seed {seed}: again by TERN_TEST_SEED={seed}")
         rng = random.Random(seed)
@@ -284,8 +288,19 @@ class Wrong(Checkpoints):
         self.file("taken", "")
         self.fails(1, "no/such: No such file", "restore", "c.tck", "--dump", "no/such")
         r = self.tern("restore", "c.tck", "--dump", "taken")
-        self.assertEqual(r.returncode, 1)
-        self.assertIn("taken/1-", r.stderr)
+        self.assertEqual((r.returncode, r.stdout), (1, ""))  # before the work has run
+        self.assertIn("taken: Not a directory", r.stderr)
+
+    def test_a_memory_that_cannot_be_written(self):
+        """The others are, and all digests are printed."""
+        self.saved("--at-kernel", "mix", "--after", 1000, "--stop")
+        whole = self.restored("--dump", "whole")
+        names = sorted(p.name for p in (self.folder / "whole").iterdir())
+        (self.folder / "bad" / names[0]).mkdir(parents=True)
+        r = self.tern("restore", "c.tck", "--json", "--dump", "bad")
+        self.assertEqual((r.returncode, r.stderr), (1, f"tern restore: bad/{names[0]}: Is a directory\n"))
+        self.assertEqual(self.digests(json.loads(r.stdout)), self.digests(whole))
+        self.assertEqual(sorted(p.name for p in (self.folder / "bad").iterdir()), names)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "client/client.h"
 #include "wire/hello.h"
-#include "wire/socket.h"
 
+#define PATIENCE 60u /* seconds for a session's welcome: ternd may be opening its device */
 #define MOVES 1000u /* of a session, or ms that one may take, while a connection is made */
 
 int tern_client_gone(const struct tern_device *dev)
@@ -24,6 +24,12 @@ int tern_client_check(const struct tern_device *dev)
     return !r && atomic_load(&dev->gone) ? tern_client_gone(dev) : r;
 }
 
+/** A session that moves keeps new calls of its own waiting, as those that it has, as long as that takes. */
+static unsigned patience(uint32_t kind)
+{
+    return kind == TERN_WIRE_SESSION ? PATIENCE : 0;
+}
+
 static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern_wire_welcome *welcome, int *memory)
 {
     struct tern_wire_hello hello = tern_hello(kind);
@@ -32,8 +38,8 @@ static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern
     snprintf(hello.program, sizeof hello.program, "%s", program_invocation_short_name);
     memcpy(hello.partition, dev->partition, sizeof hello.partition);
     int r = tern_hello_send(fd, &hello);
-    const ssize_t n = r ? r : tern_socket_receive(fd, welcome, sizeof *welcome, &got);
-    r = tern_hello_check(welcome, n, dev->info.service);
+    r = r ? tern_hello_check(welcome, r, dev->info.service)
+          : tern_hello_welcome(fd, welcome, &got, dev->info.service, patience(kind), -1);
     if (!r && ((memory && got < 0) || welcome->slot >= welcome->connections)) {
         r = tern_error(-EPROTO, "the welcome of ternd at %s is not what this library expects", dev->info.service);
     }
@@ -59,7 +65,7 @@ static bool where(struct tern_device *dev, char path[108], uint32_t *moves)
 static int connect_to(struct tern_device *dev, const char *path, uint32_t kind, struct tern_wire_welcome *welcome,
                       int *memory)
 {
-    const int fd = tern_hello_connect(path);
+    const int fd = tern_hello_connect(path, patience(kind));
     const int r = fd < 0 ? fd : say_hello(dev, fd, kind, welcome, memory);
     if (r && fd >= 0) {
         close(fd);

@@ -2,17 +2,26 @@
 #include "wire/hello.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/wait.h"
 #include "tern/tern_spec.h"
 #include "wire/socket.h"
 
-int tern_hello_connect(const char *path)
+static int silent(const char *path, unsigned seconds)
 {
+    return tern_error(-ETIMEDOUT, "ternd at %s does not answer for %u s", path, seconds);
+}
+
+int tern_hello_connect(const char *path, unsigned seconds)
+{
+    const struct timeval patience = {.tv_sec = seconds}, none = {0};
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     int r = strlen(path) < sizeof to.sun_path ? 0 : -ENAMETOOLONG;
     const int fd = r ? -1 : socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -22,14 +31,17 @@ int tern_hello_connect(const char *path)
     }
     if (!r) {
         memcpy(to.sun_path, path, strlen(path));
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience); /* connect() waits for room */
         do {
             r = connect(fd, (const struct sockaddr *)&to, sizeof to) ? -errno : 0;
         } while (r == -EINTR);
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
     }
     if (r && fd >= 0) {
         close(fd);
     }
-    return r ? tern_error(r, "ternd at %s cannot be reached: %s", path, strerror(-r)) : fd;
+    return r == -EAGAIN ? silent(path, seconds)
+        : r ? tern_error(r, "ternd at %s cannot be reached: %s", path, strerror(-r)) : fd;
 }
 
 struct tern_wire_hello tern_hello(uint32_t kind)
@@ -69,6 +81,34 @@ int tern_hello_check(struct tern_wire_welcome *w, ssize_t n, const char *path)
     return n == sizeof *w && w->connections <= TERN_WIRE_CONNECTIONS_MAX
         ? 0
         : tern_error(-EPROTO, "the welcome of ternd at %s is not what this library expects", path);
+}
+
+/** Until something has come. */
+static int wait_for(int fd, const char *path, unsigned seconds, int interrupt)
+{
+    const uint64_t end = tern_clock_ns() + seconds * 1000000000ull;
+    struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = interrupt, .events = POLLIN}};
+    for (;;) {
+        const uint64_t now = tern_clock_ns();
+        const int n = poll(p, 2, !seconds ? -1 : now < end ? (int)((end - now) / 1000000 + 1) : 0);
+        if (n > 0) {
+            return p[0].revents ? 0 : tern_error(-ECANCELED, "cancelled");
+        }
+        if (n == 0 || errno != EINTR) {
+            return n ? tern_error(-errno, "ternd at %s cannot be waited for: %s", path, strerror(errno))
+                     : silent(path, seconds);
+        }
+    }
+}
+
+int tern_hello_welcome(int fd, struct tern_wire_welcome *w, int *memory, const char *path, unsigned seconds,
+                       int interrupt)
+{
+    if (memory) {
+        *memory = -1;
+    }
+    const int r = wait_for(fd, path, seconds, interrupt);
+    return r ? r : tern_hello_check(w, tern_socket_receive(fd, w, sizeof *w, memory), path);
 }
 
 bool tern_hello_where(const struct tern_wire_shared *shared, char path[108], uint32_t *moves)

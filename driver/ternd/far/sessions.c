@@ -147,7 +147,7 @@ static int connect_calls(struct far_target *b, struct far_open *o)
     }
     memcpy(h.token, s->token, sizeof h.token);
     far_target_as_user(b);
-    const int fd = tern_hello_connect(o->moves ? path : b->to);
+    const int fd = tern_hello_connect(o->moves ? path : b->to, TERN_HELLO_SECONDS);
     far_target_as_self(b);
     const int r = fd < 0 ? fd : tern_hello_send(fd, &h);
     if (r && fd >= 0) {

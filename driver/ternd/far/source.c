@@ -23,6 +23,7 @@
 #include "wire/socket.h"
 
 #define TICK_MS 1000
+#define CANCEL_NS 5000000000u /* for the answer of the source's ternd to an interrupt */
 
 static void close_ternd(struct far_source *a)
 {
@@ -112,12 +113,13 @@ static int greet_ternd(struct far_source *a, const struct far_source_options *o)
     struct tern_wire_hello h = tern_hello(TERN_WIRE_SEND);
     struct tern_wire_welcome w = {0};
     memcpy(h.partition, o->partition, strlen(o->partition));
-    a->control = tern_hello_connect(o->from);
+    a->control = tern_hello_connect(o->from, TERN_HELLO_SECONDS);
     if (a->control < 0) {
         return a->control;
     }
     const int r = tern_hello_send(a->control, &h);
-    return tern_hello_check(&w, r ? r : tern_socket_receive(a->control, &w, sizeof w, NULL), o->from);
+    return r ? tern_hello_check(&w, r, o->from)
+             : tern_hello_welcome(a->control, &w, NULL, o->from, TERN_HELLO_SECONDS, a->signals);
 }
 
 /** The target is there: the source's ternd may begin. */
@@ -190,7 +192,10 @@ static void ready(struct far_source *a, const struct far_tag *t, const struct po
         }
         break;
     case FAR_SIGNALS:
-        a->cancelled = read(a->signals, &info, sizeof info) == sizeof info || a->cancelled;
+        if (read(a->signals, &info, sizeof info) == sizeof info) {
+            a->until = a->cancelled ? 1 : tern_clock_ns() + CANCEL_NS; /* the second one waits no more */
+            a->cancelled = true;
+        }
         if (!a->gone && a->control >= 0) {
             tern_socket_wake(a->control); /* its answer says whether that was in time */
         }
@@ -265,10 +270,18 @@ static int meet(struct far_source *a, const char *partition)
         } else if (!r && a->link.lost) {
             r = tern_error(-EIO, "the link to %s is lost: %s", a->to, a->link.why);
         } else if (!r && (a->cancelled || a->ended)) {
-            r = tern_error(-ECANCELED, a->ended ? "the source's ternd has ended" : "cancelled");
+            r = tern_error(-ECANCELED, !a->ended ? "cancelled" : a->last.status == -ETIMEDOUT
+                           ? "the other machine has not answered for 30 s" : "the source's ternd has ended");
         }
     }
     return r;
+}
+
+/** It has been cancelled, and the source's ternd does not say what became of that. After GO it has moved. */
+static int give_up_waiting(const struct far_source *a)
+{
+    return a->gone ? 0
+        : tern_error(-ETIMEDOUT, "ternd at %s does not answer; whether the programs have moved is not known", a->from);
 }
 
 /** Until the source says how it ended; if it lost the other side, that may know better. */
@@ -281,6 +294,9 @@ static int follow(struct far_source *a)
         take_frames(a);
         if (a->link.lost && !a->gone) {
             close_ternd(a);
+        }
+        if (!r && !a->ended && a->until && tern_clock_ns() > a->until) {
+            return give_up_waiting(a);
         }
         const int s = a->last.status;
         better = a->ended && (s == -EPIPE || s == -EIO) && !a->told && !a->link.lost && !*a->refused;
@@ -367,6 +383,7 @@ int far_source_move(const struct far_source_options *o, struct far_source **out,
     }
     far_link_open(&a->link, o->in, o->out);
     a->to = o->to;
+    a->from = o->from;
     a->round = o->round;
     a->user = o->user;
     a->control = a->ternd = a->signals = a->listener.fd = a->listener.lock = -1;

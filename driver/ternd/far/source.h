@@ -31,7 +31,7 @@ struct far_trace {
 struct far_source {
     struct far_link link;
     struct far_watch watch;
-    const char *to;
+    const char *to, *from;
     void (*round)(void *user, const struct tern_wire_progress *p);
     void *user;
     int signals;
@@ -42,6 +42,7 @@ struct far_source {
     int control, ternd;               /* the source's ternd: the connection that asked, and what it sends to */
     bool greeted, ready, gone, ended; /* the target has answered; READY, GO have been said; the source has ended */
     bool told, cancelled;             /* the target has said how it ended; a signal has come */
+    uint64_t until;                   /* when it has, on tern_clock_ns(), an answer is awaited; 0: no limit */
     struct tern_wire_progress last, result;
     char refused[256];                /* what the proxy itself has given up for */
     struct far_trace trace;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -19,7 +18,6 @@
 #include "wire/socket.h"
 
 #define TICK_MS 1000
-#define WELCOME_SECONDS 30
 
 /* ------------------------------------------------------------------ the target's ternd */
 
@@ -119,20 +117,17 @@ static void receive_control(struct far_target *b)
 /** Asks it to receive the partition. */
 static int greet_ternd(struct far_target *b, const char partition[64])
 {
-    const struct timeval patience = {.tv_sec = WELCOME_SECONDS}, none = {0};
     const struct tern_wire_migrate how = {0};
     struct tern_wire_hello h = tern_hello(TERN_WIRE_RECEIVE);
     struct tern_wire_welcome w = {0};
     int pair[2];
     memcpy(h.partition, partition, sizeof h.partition);
-    b->control = tern_hello_connect(b->to);
+    b->control = tern_hello_connect(b->to, TERN_HELLO_SECONDS);
     if (b->control < 0) {
         return b->control;
     }
-    setsockopt(b->control, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     int r = tern_hello_send(b->control, &h);
-    r = tern_hello_check(&w, r ? r : tern_socket_receive(b->control, &w, sizeof w, NULL), b->to);
-    setsockopt(b->control, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+    r = r ? tern_hello_check(&w, r, b->to) : tern_hello_welcome(b->control, &w, NULL, b->to, TERN_HELLO_SECONDS, -1);
     if (!r && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
         r = tern_error(-errno, "sockets cannot be made: %s", strerror(errno));
     }

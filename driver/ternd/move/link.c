@@ -68,7 +68,7 @@ int ternd_move_begin(struct ternd_move *m, struct tern_wire_migrate *how)
 {
     const int r = ternd_move_receive_links(m, how);
     m->again = !r && how->again;
-    return r ? tern_error(-EPROTO, "that is no request for a migration: %s", tern_last_error()) : 0;
+    return r == -EPROTO ? tern_error(r, "that is no request for a migration: %s", tern_last_error()) : r;
 }
 
 int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_stream **out)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/wait.h"
 #include "stream/tool/tool.h"
 #include "ternd/tool/move.h"
 #include "wire/hello.h"
@@ -25,6 +26,8 @@
 #define LEVEL 1u  /* of zstd, if none is named */
 #define LEVELS 19u
 #define LINKS 16u
+#define ANSWER_SECONDS 35u /* for one side after the other has ended: it waits 30 s for that one */
+#define CANCEL_SECONDS 5u  /* for both after an interrupt */
 
 /** One of the two ternd. */
 struct side {
@@ -42,14 +45,17 @@ int move_say(const char *where, const char *why)
 }
 
 /** Connects, and is told whether a migration may begin. */
-static int greet(struct side *s, uint32_t kind, const char *partition)
+static int greet(struct side *s, uint32_t kind, const char *partition, int signals)
 {
     struct tern_wire_hello hello = tern_hello(kind);
     struct tern_wire_welcome w = {0};
     memcpy(hello.partition, partition, strlen(partition));
-    s->fd = tern_hello_connect(s->path);
+    s->fd = tern_hello_connect(s->path, TERN_HELLO_SECONDS);
     int r = s->fd < 0 ? s->fd : tern_hello_send(s->fd, &hello);
-    r = s->fd < 0 ? r : tern_hello_check(&w, r ? r : tern_socket_receive(s->fd, &w, sizeof w, NULL), s->path);
+    if (s->fd >= 0) {
+        r = r ? tern_hello_check(&w, r, s->path)
+              : tern_hello_welcome(s->fd, &w, NULL, s->path, TERN_HELLO_SECONDS, signals);
+    }
     if (r) {
         fprintf(stderr, "tern migrate: %s\n", tern_last_error());
     }
@@ -141,27 +147,67 @@ static void mend(struct side side[2], const struct tern_wire_migrate *how, struc
     }
 }
 
-/** Until both have said how it ended, or a signal comes. */
+/** How long an answer is awaited. */
+struct patience {
+    uint64_t until; /* on tern_clock_ns(); 0: no limit */
+    bool cancelled;
+};
+
+static void limit(struct patience *p, unsigned seconds)
+{
+    p->until = tern_clock_ns() + seconds * 1000000000ull;
+}
+
+/** Milliseconds for poll(). */
+static int left(const struct patience *p)
+{
+    const uint64_t now = tern_clock_ns();
+    return !p->until ? -1 : now < p->until ? (int)((p->until - now) / 1000000 + 1) : 0;
+}
+
+/** The first one cancels: both take what they can read for the end, and the source's answer says whether it was. The
+ *  second one waits no more for that. */
+static void interrupt(struct patience *p, const struct side side[2], int signals)
+{
+    struct signalfd_siginfo info;
+    if (read(signals, &info, sizeof info) != sizeof info) {
+        return;
+    }
+    if (p->cancelled) {
+        p->until = 1;
+        return;
+    }
+    p->cancelled = true;
+    limit(p, CANCEL_SECONDS);
+    tern_socket_wake(side[0].fd);
+}
+
+/** Until both have said how it ended, or the one that has not does not answer. */
 static void follow(struct side side[2], int signals, const struct tern_wire_migrate *how, struct move_report *report,
                    bool show)
 {
+    struct patience patience = {0};
     while (!side[0].ended || !side[1].ended) {
         struct pollfd p[3] = {{.fd = side[0].ended ? -1 : side[0].fd, .events = POLLIN},
                               {.fd = side[1].ended ? -1 : side[1].fd, .events = POLLIN},
                               {.fd = signals, .events = POLLIN}};
-        if (poll(p, 3, -1) < 0) {
+        const int n = poll(p, 3, left(&patience));
+        if (n == 0) {
+            return;
+        }
+        if (n < 0) {
             continue;
         }
-        if (p[2].revents) { /* both take what they can read for the end; the source's answer says whether it was */
-            struct signalfd_siginfo info;
-            if (read(signals, &info, sizeof info) == sizeof info) {
-                tern_socket_wake(side[0].fd);
-            }
+        if (p[2].revents) {
+            interrupt(&patience, side, signals);
         }
         for (int i = 0; i < 2; i++) {
             if (p[i].revents) {
                 receive(&side[i], report, show);
             }
+        }
+        if (!patience.until && (side[0].ended || side[1].ended)) {
+            limit(&patience, ANSWER_SECONDS);
         }
         mend(side, how, report, show);
     }
@@ -173,10 +219,15 @@ static int decide(const struct side side[2], struct move_report *report)
     static char why[sizeof side[0].last.text];
     const struct tern_wire_progress *from = &side[0].last, *to = &side[1].last;
     const bool lost = from->status == -EPIPE || from->status == -EIO;
-    const struct side *knows = lost && to->status && to->status != -EPIPE ? &side[1] : &side[0];
-    memcpy(why, knows->last.text, sizeof why);
+    const struct side *knows = lost && side[1].ended && to->status && to->status != -EPIPE ? &side[1] : &side[0];
+    if (!side[0].ended) {
+        snprintf(why, sizeof why, "ternd does not answer; whether the programs have moved is not known");
+        knows = &side[0];
+    } else {
+        memcpy(why, knows->last.text, sizeof why);
+    }
     report->end = *from;
-    report->moved = from->status == 0;
+    report->moved = side[0].ended && from->status == 0;
     report->why = why;
     return report->moved ? DONE : move_say(knows->path, why);
 }
@@ -232,11 +283,9 @@ static int move_near(const struct move_options *o, struct move_report *report)
     sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, NULL);
     const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
-    int status = greet(&side[0], TERN_WIRE_SEND, o->partition);
-    status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition);
-    if (!status && signals < 0) {
-        status = move_say("signals", strerror(errno));
-    }
+    int status = signals < 0 ? move_say("signals", strerror(errno)) : DONE;
+    status = status ? status : greet(&side[0], TERN_WIRE_SEND, o->partition, signals);
+    status = status ? status : greet(&side[1], TERN_WIRE_RECEIVE, o->partition, signals);
     status = status ? status : give_links(side, &o->how);
     if (!status) {
         follow(side, signals, &o->how, report, !o->json);

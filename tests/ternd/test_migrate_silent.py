@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ternd that says nothing, at once or behind its welcome: whoever waits for it ends by itself, or by an interrupt."""
+import json
+import signal
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from far_moving import Far
+from moving import MIGRATE, PATIENCE, TERN
+
+UNKNOWN = "does not answer; whether the programs have moved is not known"
+
+
+class Silent(Far):
+    def fake(self, name, behind=None):
+        """Where it listens. behind: a ternd that gives its welcomes; else there are none. And when it has given one."""
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        path, kept, greeted = self.folder / name, [s], threading.Event()
+        s.bind(str(path))
+        s.listen(8)
+
+        def serve():
+            while True:
+                try:
+                    c, _ = s.accept()
+                except OSError:
+                    return
+                kept.append(c)
+                if behind:
+                    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as real:
+                        real.connect(str(behind.socket))
+                        real.send(c.recv(65536))
+                        c.send(real.recv(65536))
+                    greeted.set()
+
+        t = threading.Thread(target=serve)
+        t.start()
+        self.addCleanup(lambda: [x.close() for x in kept])
+        self.addCleanup(t.join)
+        self.addCleanup(s.shutdown, socket.SHUT_RDWR)
+        return path, greeted
+
+    def migrate(self, source, target, *args, **more):
+        return self.popen([MIGRATE, "--from", str(source), "--to", str(target), *args], **more)
+
+    def test_a_welcome_that_does_not_come(self):
+        here = self.daemon("a")
+        path, _ = self.fake("silent")
+        client = self.popen([TERN, "partition"], {"TERND_SOCKET": str(path)})
+        waits = [self.migrate(path, here.socket), self.migrate(here.socket, path),
+                 self.migrate(path, "exec:cat > /dev/null"),
+                 self.migrate(here.socket, f"exec:{MIGRATE} serve --to {path}")]
+        for p in waits:
+            _, err = p.communicate(timeout=PATIENCE)
+            self.assertEqual(p.returncode, 1)
+            self.assertRegex(err, rf"ternd at {path} does not answer for 10 s")
+        for args in ((path, here.socket), (here.socket, path), (path, "exec:cat > /dev/null")):
+            p = self.migrate(*args)
+            time.sleep(0.3)
+            p.send_signal(signal.SIGINT)
+            _, err = p.communicate(timeout=8)  # before the 10 s are over
+            self.assertNotEqual(p.returncode, 0, err)
+        _, err = client.communicate(timeout=PATIENCE)
+        self.assertNotEqual(client.returncode, 0)
+        self.assertIn(f"ternd at {path} does not answer for 60 s", err)
+        self.assertEqual(here.end(), 0, here.said())
+
+    def test_silent_behind_its_welcome_an_interrupt_ends_it(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        a, said_a = self.fake("fake a", here)
+        b, said_b = self.fake("fake b", there)
+        far = f"exec:exec {MIGRATE} serve --to {there.socket}"
+        for target, signals in ((b, 1), (b, 2), (far, 1), (far, 2)):
+            said_a.clear()
+            said_b.clear()
+            p = self.migrate(a, target)
+            self.assertTrue(said_a.wait(PATIENCE) and (target == far or said_b.wait(PATIENCE)))
+            time.sleep(0.5)
+            for _ in range(signals):
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    p.wait(0.3)
+                p.send_signal(signal.SIGINT)
+            _, err = p.communicate(timeout=PATIENCE)
+            self.assertEqual(p.returncode, 1, err)
+            self.assertIn(UNKNOWN, err, f"{target} {signals}")
+        for d in (here, there):
+            self.assertEqual(d.end(), 0, d.said())
+
+    def test_a_source_that_is_stopped(self):
+        """The target gives up after its own time, and then nothing is awaited for ever."""
+        here, there = self.daemon("a"), self.daemon("b")
+        a, said = self.fake("fake a", here)
+        p = self.migrate(a, there.socket, "--json")
+        self.assertTrue(said.wait(PATIENCE))
+        out, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, 1, err)
+        self.assertIn(UNKNOWN, err)
+        self.assertFalse(json.loads(out)["moved"])
+        for d in (here, there):
+            self.assertEqual(d.end(), 0, d.said())
+
+
+del Far
+
+if __name__ == "__main__":
+    unittest.main()

@@ -13,7 +13,8 @@ int tern_client_partition_create(struct tern_device *dev, const struct tern_part
     int r = tern_client_check(dev);
     r = r ? r : tern_sized_take(&d, sizeof d, desc);
     if (!r && strnlen(d.name, sizeof d.name) == sizeof d.name) {
-        r = tern_error(-EINVAL, "a partition's name has 1 to %zu characters", sizeof d.name - 1);
+        r = tern_error(-EINVAL, "a partition's name has 1 to %zu characters: letters, digits, '.', '_', '-'",
+                       sizeof d.name - 1);
     }
     return r ? r : tern_call(dev, TERN_WIRE_PARTITION_CREATE, 0, (uint64_t[]){d.memory_bytes, d.host_bytes, d.share},
                              d.name, NULL);

@@ -18,6 +18,7 @@ static const char usage[] =
     "       tern partition destroy NAME\n\n"
     "Lists, makes and changes partitions of the device of a ternd: parts with memory and a\n"
     "share of the engines of their own. Programs use one by TERN_PARTITION=NAME.\n"
+    "  NAME           1 to 23 characters: letters, digits, '.', '_', '-'\n"
     "  --memory SIZE  device memory in bytes, with suffix K, M or G\n"
     "  --host SIZE    host memory for what is evicted; in proportion, if not said\n"
     "  --share N      of each engine beside others, 1 to 1000; 100\n"
@@ -54,7 +55,10 @@ static int take(int argc, char **argv, int *i, size_t *out, bool *has)
 {
     const char *option = argv[*i];
     if (*i + 1 == argc || !value_count(argv[*i + 1], strlen(argv[*i + 1]), out)) {
-        return usage_error("partition", "%s takes a number", option);
+        const char *what = strcmp(option, "--share") == 0 ? "a number from 1 to 1000"
+                                                          : "bytes: a number, with no suffix or with K, M or G";
+        return *i + 1 == argc ? usage_error("partition", "%s takes %s", option, what)
+                              : usage_error("partition", "%s takes %s; got '%s'", option, what, argv[*i + 1]);
     }
     *has = true;
     ++*i;

@@ -12,6 +12,7 @@ struct restored {
     struct tern_checkpoint *checkpoint;
     struct tern_device_info device;
     uint64_t began, ended; /**< Device time. */
+    uint64_t asked;        /**< Cycles; 0: to the end. */
     enum tern_checkpoint_end end;
 };
 

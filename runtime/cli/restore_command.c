@@ -31,7 +31,7 @@ static void help(void)
            "memory (XXH3-64). The program's part on the host is not in the file: what follows the work that it had "
            "queued does not\n"
            "happen. tern migrate inspect shows what is in the file.\n\n"
-           "  --cycles N           stop after so many cycles of device time\n"
+           "  --cycles N           stop after so many cycles of device time, and those of the saving of what runs\n"
            "  --dump FOLDER        write each memory to FOLDER/PROCESS-ADDRESS.bin\n"
            "  --json               print one JSON object\n"
            "  --backend NAME       the device: rtl, model (else TERN_BACKEND)\n"
@@ -137,7 +137,7 @@ static bool prepare(const char *folder)
 
 static int restore(const struct options *o, uint64_t cycles)
 {
-    struct restored r = {.device = {.size = sizeof r.device}};
+    struct restored r = {.device = {.size = sizeof r.device}, .asked = cycles};
     struct tern_device *dev;
     const char *config = o->config ? o->config : getenv("TERN_CONFIG");
     unsetenv("TERND_SOCKET"); /* a device of its own */

@@ -177,9 +177,14 @@ int restore_print(const struct restored *r, const char *folder, bool json)
         cJSON_AddStringToObject(o, "end", end_text(r->end));
         cJSON_AddNumberToObject(o, "began", (double)r->began);
         cJSON_AddNumberToObject(o, "cycles", (double)(r->ended - r->began));
+        cJSON_AddItemToObject(o, "asked_cycles", r->asked ? cJSON_CreateNumber((double)r->asked) : cJSON_CreateNull());
     } else {
-        printf("%s, %s: %s after %" PRIu64 " cycles, which began at cycle %" PRIu64 "\n", r->device.backend,
-               r->device.config, said[r->end], r->ended - r->began, r->began);
+        char asked[100] = "";
+        if (r->end == TERN_CHECKPOINT_STOPPED) {
+            snprintf(asked, sizeof asked, " (%" PRIu64 " as asked, and those until what ran was saved)", r->asked);
+        }
+        printf("%s, %s: %s after %" PRIu64 " cycles%s, which began at cycle %" PRIu64 "\n", r->device.backend,
+               r->device.config, said[r->end], r->ended - r->began, asked, r->began);
     }
     cJSON *processes = json ? cJSON_AddArrayToObject(o, "processes") : NULL;
     for (uint32_t i = 0; !tern_checkpoint_process(r->checkpoint, i, &p); i++) {

@@ -118,7 +118,7 @@ class Life(unittest.TestCase):
         now = partitions()["video"]
         self.assertEqual([now[k] for k in ("memory_bytes", "share")], [4 << 20, 7])
         for args, why in ((["create", "video", "--memory", "4M"], "there is a partition"),
-                          (["create", "v" * 24, "--memory", "4M"], "1 to 23 characters"),
+                          (["create", "v" * 24, "--memory", "4M"], "1 to 23 characters: letters, digits,"),
                           (["create", "more", "--memory", "1G"], "of which"),
                           (["resize", "none", "--memory", "4M"], "no partition 'none'"),
                           (["destroy", "default"], "cannot be changed")):
@@ -128,6 +128,10 @@ class Life(unittest.TestCase):
                      ["share", "a", "--share", "0"], ["share", "a", "--share", "1001"], ["destroy"], ["list", "a"],
                      ["destroy", "a", "b"], ["destroy", "a", "--json"], ["nonsense"], ["--nonsense"]):
             self.assertIn("see tern partition --help", run(2, "partition", *args))
+        self.assertIn("--memory takes bytes: a number, with no suffix or with K, M or G; got '100T'",
+                      run(2, "partition", "create", "a", "--memory", "100T"))
+        self.assertIn("--share takes a number from 1 to 1000; got 'x'",
+                      run(2, "partition", "share", "a", "--share", "x"))
         run(0, "partition", "destroy", "video")
         self.assertEqual(partitions()["default"]["free_bytes"], before["default"]["free_bytes"])
         self.end(daemon)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tern migrate --report` and `--json`: both say what happened, and the same."""
 import json
+import pathlib
 import re
+import resource
+import signal
+import subprocess
 import unittest
 import xml.etree.ElementTree as xml
 
-from moving import Moving
+from moving import MIGRATE, PATIENCE, Moving
 
 
 def texts(element):
@@ -99,9 +103,60 @@ class Report(Moving):
         r = self.move(here, there, "--report", "/dev/full/x" * 400)
         self.assertEqual((r.returncode, bool(re.search("File name too long", r.stderr))), (1, True))
         self.assertEqual(len(self.completed(here)), 1)
+        for place in (self.folder, "/dev/null", "/dev/full"):
+            r = self.move(here, there, "--report", str(place))
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(f"{place}: it is no regular file", r.stderr)
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+        nothing = self.folder / "nothing.html"
+        nothing.symlink_to("not there")
+        r = self.move(here, there, "--report", str(nothing))
+        self.assertEqual((r.returncode, "it is a link to no file" in r.stderr), (1, True))
+        self.assertEqual(len(self.completed(here)), 1)
         missing = self.folder / "kept.html"
         r = self.move(here, there, "--partition", "none", "--report", str(missing))
         self.assertEqual(r.returncode, 1)
+        self.end(client)
+
+    def test_a_link_stays_a_link(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        target, link = self.folder / "target.html", self.folder / "link.html"
+        target.write_text("old")
+        link.symlink_to("target.html")
+        client = self.client(here, 6)
+        self.works(here, 1)
+        r = self.move(here, there, "--report", str(link))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(texts(self.page(target).iter("h1")), ["Partition default has moved"])
+        self.end(client)
+
+    def test_moved_but_not_told(self):
+        """The status says both; what was to be told is lost, and the programs are not."""
+        here, there = self.daemon("a"), self.daemon("b")
+        client = self.client(here, 7)
+        for i, json_ in enumerate(((), ("--json",))):
+            self.works(here, 1)
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                r = subprocess.run([MIGRATE, "--from", str(here.socket), "--to", str(there.socket), *json_],
+                                   stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=PATIENCE)
+            self.assertEqual(r.returncode, 3, r.stderr)
+            self.assertIn("standard output: No space left", r.stderr, i)
+            here, there = there, here
+        self.works(here, 1)
+
+        def short_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        path = self.folder / "report.html"
+        r = subprocess.run([MIGRATE, "--from", str(here.socket), "--to", str(there.socket), "--report", str(path)],
+                           capture_output=True, text=True, check=False, timeout=PATIENCE, preexec_fn=short_files)
+        self.assertEqual(r.returncode, 3, r.stderr)
+        self.assertIn(f"{path}: File too large", r.stderr)
+        self.assertIn("has moved", r.stdout)
+        self.assertFalse(path.exists() or path.with_name("report.html.part").exists())
+        self.works(there, 1)
         self.end(client)
 
 

@@ -54,7 +54,8 @@ static const char text[] =
     "  --key       its key\n"
     "  --ca        the authorities of the other side\n"
     "  --name      what the other side's certificate must name; by default the host that is connected to\n\n"
-    "Exit status: 0 done, 1 a stream is damaged or cut off, or a connection failed, 2 wrong usage.\n";
+    "Exit status: 0 done, 1 a stream is damaged or cut off, or a connection failed, 2 wrong usage,\n"
+    "3 the programs have moved, but the report or standard output could not be written.\n";
 
 static int dispatch(int argc, char **argv)
 {

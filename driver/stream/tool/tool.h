@@ -10,7 +10,7 @@
 #include "stream/fields.h"
 #include "stream/format.h"
 
-enum { DONE = 0, FAILED = 1, USAGE = 2 };
+enum { DONE = 0, FAILED = 1, USAGE = 2, UNTOLD = 3 /* done, but what is to be told of it cannot be written */ };
 
 /** Says on standard error what is wrong with the arguments; USAGE. */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

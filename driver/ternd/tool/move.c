@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -243,16 +245,25 @@ static void tell(const struct move_report *report)
 
 /** The page of HTML is written beside its name, and gets that when it is whole. */
 struct page {
-    char part[4096];
+    char whole[PATH_MAX], part[PATH_MAX + 8];
     FILE *f;
 };
 
 /** Before anything has moved, so that a name that cannot be written costs nothing. */
 static int open_page(struct page *p, const char *path)
 {
-    if (snprintf(p->part, sizeof p->part, "%s.part", path) >= (int)sizeof p->part) {
+    struct stat s;
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
+        return move_say(path, "it is no regular file");
+    }
+    if (strlen(path) >= sizeof p->whole) {
         return move_say(path, strerror(ENAMETOOLONG));
     }
+    strcpy(p->whole, path);
+    if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode) && !realpath(path, p->whole)) { /* the link stays */
+        return move_say(path, errno == ENOENT ? "it is a link to no file" : strerror(errno));
+    }
+    snprintf(p->part, sizeof p->part, "%s.part", p->whole);
     p->f = fopen(p->part, "w");
     return p->f ? DONE : move_say(path, strerror(errno));
 }
@@ -263,8 +274,11 @@ static int close_page(struct page *p, const char *path, const struct move_report
     if (!p->f) {
         return DONE;
     }
-    const bool told = report && move_report_html(report, p->f);
-    const bool written = !fclose(p->f) && told && !rename(p->part, path);
+    const bool told = report && move_report_html(report, p->f) && !fflush(p->f);
+    const int why = errno;
+    const bool closed = !fclose(p->f);
+    errno = told ? errno : why;
+    const bool written = closed && told && !rename(p->part, p->whole);
     if (written) {
         return DONE;
     }
@@ -294,27 +308,38 @@ static int move_near(const struct move_options *o, struct move_report *report)
     return status;
 }
 
+/** Lines or JSON on standard output, all of which must have been written. */
+static int print(const struct move_options *o, const struct move_report *report)
+{
+    if (report->moved && !o->json) {
+        tell(report);
+    }
+    errno = 0;
+    const bool printed = !o->json || !report->why || move_report_json(report, stdout);
+    if (!fflush(stdout) && !ferror(stdout) && printed) {
+        return DONE;
+    }
+    clearerr(stdout); /* it has been said */
+    return move_say("standard output", errno ? strerror(errno) : "not all could be written");
+}
+
 static int move(const struct move_options *o)
 {
     struct page page = {.f = NULL};
     struct far_source *source = NULL;
     struct move_report report = {.from = o->from, .to = o->to, .partition = o->partition,
                                  .downtime_ns = o->how.downtime_ns ? o->how.downtime_ns : DOWNTIME_NS};
+    signal(SIGPIPE, SIG_IGN); /* that nobody reads the lines is no reason to cancel */
     int status = o->report ? open_page(&page, o->report) : DONE;
     if (status) {
         return status;
     }
     status = move_is_far(o->to) ? move_far(o, &report, &source) : move_near(o, &report);
-    const bool tried = report.why != NULL; /* else there is nothing to tell of it */
-    if (report.moved && !o->json) {
-        tell(&report);
-    }
-    const int told = close_page(&page, o->report, tried ? &report : NULL);
-    const bool printed = !o->json || !tried || move_report_json(&report, stdout);
+    const int printed = print(o, &report);
+    const int kept = close_page(&page, o->report, report.why ? &report : NULL); /* else there is nothing to tell */
     move_report_free(&report);
-    status = status ? status : told ? told : printed ? DONE : FAILED;
     const int stayed = source ? move_far_stay(o, source) : DONE; /* whatever became of the report */
-    return status ? status : stayed;
+    return status ? status : stayed ? stayed : printed || kept ? UNTOLD : DONE;
 }
 
 static bool number(const char *text, uint64_t most, uint64_t *out)

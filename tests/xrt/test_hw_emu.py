@@ -34,8 +34,10 @@ SPIN = """__kernel void spin(__global int *y, int n)
 
 def spin(s, n):
     """What a work-item of the kernel computes, as int."""
-    for _ in range(n):
-        s = (s * 1664525 + 1013904223) & 0xffffffff
+    a, c = 1664525, 1013904223  # of 1, 2, 4 ... steps at once
+    while n:
+        s = (s * a + c) & 0xffffffff if n & 1 else s
+        a, c, n = a * a & 0xffffffff, (a * c + c) & 0xffffffff, n >> 1
     return s - (1 << 32) if s >> 31 else s
 
 
@@ -128,6 +130,32 @@ class HwEmu(unittest.TestCase):
                 daemon.terminate()
                 daemon.wait(timeout=TIMEOUT)
             self.assertEqual(daemon.returncode, 0, log.read_text())
+
+    def test_program_moves(self):
+        """From a ternd to another, each with a card of its own, in the middle of a kernel."""
+        env = self.make(device="model_small")
+        n, sockets, daemons = 60000000, [self.folder / "from", self.folder / "to"], []
+        try:
+            for s in sockets:
+                daemons.append(subprocess.Popen([TERND, "--socket", s], env=env, stderr=subprocess.DEVNULL))
+            until = time.monotonic() + TIMEOUT
+            while not all(s.exists() for s in sockets) and time.monotonic() < until:
+                time.sleep(0.1)
+            with subprocess.Popen([TERN, "run", self.folder / "spin.cl", "--global", "4", "zeros:4", str(n)],
+                                  env={**env, "TERND_SOCKET": str(sockets[0])}, stdout=subprocess.PIPE,
+                                  text=True) as p:
+                moved = None
+                while p.poll() is None and not moved:
+                    m = self.tern(env, "migrate", "--from", sockets[0], "--to", sockets[1])
+                    moved = m.returncode == 0
+                self.assertTrue(moved, m.stderr)
+                said, _ = p.communicate(timeout=TIMEOUT)
+            self.assertEqual(p.returncode, 0)
+            self.assertEqual(said, f"y: int[4] = {' '.join(str(spin(i, n)) for i in range(4))}\n")
+        finally:
+            for d in daemons:
+                d.terminate()
+                d.wait(timeout=TIMEOUT)
 
     def expect(self, env, *words):
         p = self.tern(env, "info")

@@ -46,7 +46,16 @@ class Migrate(Moving):
             r = self.move(here, other, *args)
             self.assertEqual((r.returncode, r.stdout), (1, ""))
             self.assertIn(text, r.stderr)
-        r = self.move(here, here)
+        other_name = self.folder / "other name"
+        other_name.symlink_to(here.socket)
+        for to in (here.socket, other_name):
+            r = subprocess.run([MIGRATE, "--from", str(here.socket), "--to", str(to)], capture_output=True, text=True,
+                               check=False, timeout=PATIENCE)
+            self.assertEqual(r.returncode, 2, r.stdout)
+            self.assertIn("--from and --to are the same ternd", r.stderr)
+        r = subprocess.run([MIGRATE, "--from", str(here.socket), "--to",
+                            f"exec:exec {MIGRATE} serve --to {here.socket}"], capture_output=True, text=True,
+                           check=False, timeout=PATIENCE)
         self.assertEqual(r.returncode, 1, r.stdout)
         self.assertIn("is here already", r.stderr)
         self.works(here, 1)
@@ -54,6 +63,20 @@ class Migrate(Moving):
         self.end(client)
         for d in (here, other):
             self.assertEqual(d.end(), 0, d.said())
+
+    def test_a_wrong_command_line_says_what_is_wrong(self):
+        both = ["--from", "x", "--to", "y"]
+        for args, text in (([*both, "--bogus"], "unknown option '--bogus'"),
+                           ([*both, "stray"], "unknown option 'stray'"),
+                           ([*both, "--from", "z"], "--from is given twice"),
+                           ([*both, "--json", "--json"], "--json is given twice"),
+                           ([*both, "--links", "17"], "--links '17': it must be a number from 1 to 16"),
+                           ([*both, "--downtime", "0"], "--downtime '0': it must be a number from 1 to 3600000"),
+                           ([*both, "--rounds", "1001"], "--rounds '1001': it must be a number from 1 to 1000"),
+                           (["--from", "x", "--to", "exec: "], "exec: needs a command")):
+            r = subprocess.run([MIGRATE, *args], capture_output=True, text=True, check=False, timeout=PATIENCE)
+            self.assertEqual((r.returncode, r.stdout), (2, ""), args)
+            self.assertIn(text, r.stderr)
 
     def test_cancelled_or_its_target_killed_the_programs_go_on(self):
         here = self.daemon("a")

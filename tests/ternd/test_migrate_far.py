@@ -179,6 +179,10 @@ class Programs(Far):
         r = self.run_move(here, f"tls://{where}", "--cert", f"{self.folder}/other", "--key",
                           f"{self.folder}/other.key", "--ca", f"{self.folder}/cert")
         self.assertEqual(r.returncode, 1)
+        self.assertRegex(r.stderr, "it refuses this side: .*(unknown ca|certificate)")
+        r = self.run_move(here, "tls://127.0.0.1:65537", *tls)
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("127.0.0.1:65537: a port is 0 to 65535", r.stderr)
         self.works(here, 1)
         for turn in range(2):  # it goes on to listen
             another = self.client(here, 8 + turn)

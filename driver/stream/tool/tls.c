@@ -18,6 +18,7 @@
 #include <openssl/x509v3.h>
 
 #define HANDSHAKE_MS 10000 /* for which the other side may be silent */
+#define PORT_MAX 65535u
 #define ALERTS 1000        /* OpenSSL's reasons from here on are what the other side said */
 
 static void say(const char *what, const char *why)
@@ -112,6 +113,12 @@ static bool split(const char *address, char host[256], const char **port)
     return true;
 }
 
+/** A number that is none of a port. Names of services are left to getaddrinfo(). */
+static bool no_port(const char *port)
+{
+    return !port[strspn(port, "0123456789")] && strtoull(port, NULL, 10) > PORT_MAX;
+}
+
 static int listen_on(const struct addrinfo *a)
 {
     const int one = 1, s = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
@@ -146,6 +153,10 @@ static int reach(const struct tls_options *o, char host[256])
     int s = -1;
     if (!split(o->address, host, &port)) {
         say(o->address, "this is not HOST:PORT");
+        return -1;
+    }
+    if (no_port(port)) {
+        fprintf(stderr, "tern migrate: %s: a port is 0 to %u\n", o->address, PORT_MAX);
         return -1;
     }
     const int r = getaddrinfo(*host ? host : NULL, port, &hints, &all);

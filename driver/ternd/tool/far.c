@@ -49,6 +49,9 @@ int move_far_check(const struct move_options *o)
     if (o->to && begins(o->to, TLS)) {
         return t->cert && t->key && t->ca ? DONE : usage_error(TLS " needs --cert, --key and --ca");
     }
+    if (o->to && begins(o->to, EXEC) && !o->to[strlen(EXEC) + strspn(o->to + strlen(EXEC), " \t\n")]) {
+        return usage_error(EXEC " needs a command");
+    }
     return any ? usage_error("--cert, --key, --ca and --name are for --to " TLS "HOST:PORT")
         : o->foreground && o->to && !move_is_far(o->to) ? usage_error("--foreground is for another machine") : DONE;
 }
@@ -74,9 +77,17 @@ static void silence(int fd)
     }
 }
 
-/** A child that relays the connection, which it takes, to the socket that is returned; -1: said why not. quiet: what it
- *  says later has no reader. */
-static int relay(SSL *ssl, const char *peer, bool quiet)
+static void silence_errors(int signal)
+{
+    (void)signal;
+    const int error = errno;
+    silence(STDERR_FILENO);
+    errno = error;
+}
+
+/** A child that relays the connection, which it takes, to the socket that is returned; -1: said why not. By SIGUSR1 it
+ *  leaves standard error alone. */
+static int relay(SSL *ssl, const char *peer, pid_t *id)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
@@ -84,18 +95,18 @@ static int relay(SSL *ssl, const char *peer, bool quiet)
         tls_free(ssl);
         return -1;
     }
+    const struct sigaction quiet = {.sa_handler = silence_errors, .sa_flags = SA_RESTART};
     const pid_t child = fork();
     if (child == 0) {
         close(pair[0]);
         become(pair[1]);
         setsid(); /* a key of the terminal is for the proxy alone */
-        if (quiet) {
-            silence(STDERR_FILENO);
-        }
+        sigaction(SIGUSR1, &quiet, NULL);
         _exit(relay_run(ssl, peer));
     }
     close(pair[1]);
     tls_free(ssl);
+    *id = child;
     if (child < 0) {
         move_say(peer, strerror(errno));
         close(pair[0]);
@@ -104,6 +115,8 @@ static int relay(SSL *ssl, const char *peer, bool quiet)
     return pair[0];
 }
 
+static pid_t relaying; /* of link_tls; 0: there is none */
+
 static int link_tls(const struct move_options *o)
 {
     struct tls_options t = o->tls;
@@ -111,7 +124,7 @@ static int link_tls(const struct move_options *o)
     SSL_CTX *context = tls_context(&t);
     SSL *ssl = context ? tls_open(context, &t) : NULL;
     SSL_CTX_free(context);
-    return ssl ? relay(ssl, t.address, !o->foreground) : -1;
+    return ssl ? relay(ssl, t.address, &relaying) : -1;
 }
 
 static int link_exec(const char *command)
@@ -200,6 +213,9 @@ int move_far_stay(const struct move_options *o, struct far_source *s)
         const pid_t child = fork();
         if (child > 0) {
             far_source_leave(s);
+            if (relaying > 0) { /* why a connection is lost was told until here; no reader is left */
+                kill(relaying, SIGUSR1);
+            }
             return DONE;
         }
         if (child == 0) {
@@ -263,7 +279,8 @@ static int listen_for(const struct serve *serve)
         if (child == 0) {
             close(listener);
             signal(SIGCHLD, SIG_DFL);
-            const int link = relay(ssl, o->address, false);
+            pid_t id;
+            const int link = relay(ssl, o->address, &id);
             _exit(link < 0 ? FAILED : run(serve, link, link));
         }
         if (child < 0) {

@@ -360,13 +360,50 @@ static bool compression(const char *text, uint32_t *out)
     return good;
 }
 
+/** Each at most once. */
+static int check_option(const char *name, uint32_t *given)
+{
+    static const char *const known[] = {"--json", "--foreground", "--from", "--to", "--partition", "--report",
+                                        "--downtime", "--rounds", "--links", "--compress", "--policy",
+                                        "--cert", "--key", "--ca", "--name"};
+    size_t i = 0;
+    while (i < sizeof known / sizeof known[0] && strcmp(known[i], name)) {
+        i++;
+    }
+    if (i == sizeof known / sizeof known[0]) {
+        return usage_error("unknown option '%s'", name);
+    }
+    const bool twice = *given >> i & 1;
+    *given |= 1u << i;
+    return twice ? usage_error("%s is given twice", name) : DONE;
+}
+
+/** 1 to most. */
+static int ranged(const char *name, const char *value, uint64_t most, uint64_t *out)
+{
+    return number(value, most, out) && *out ? DONE
+        : usage_error("%s '%s': it must be a number from 1 to %" PRIu64, name, value, most);
+}
+
+/** One socket, whatever its names. */
+static bool same(const char *one, const char *other)
+{
+    struct stat a, b;
+    return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int move_command(int argc, char **argv)
 {
     static const char *const policies[] = {"give-up", "force", "throttle"};
     struct move_options o = {.partition = TERN_PARTITION_DEFAULT, .how = {.compress = LEVEL, .links = 1, .again = 1}};
-    uint64_t n;
+    uint64_t n = 0;
+    uint32_t given = 0;
     for (int i = 0; i < argc; i++) {
         const char *name = argv[i];
+        int status = check_option(name, &given);
+        if (status) {
+            return status;
+        }
         if (!strcmp(name, "--json") || !strcmp(name, "--foreground")) {
             *(name[2] == 'j' ? &o.json : &o.foreground) = true;
             continue;
@@ -386,24 +423,28 @@ int move_command(int argc, char **argv)
             o.partition = value;
         } else if (!strcmp(name, "--report")) {
             o.report = value;
-        } else if (!strcmp(name, "--downtime") && number(value, 3600000, &n)) {
+        } else if (!strcmp(name, "--downtime")) {
+            status = ranged(name, value, 3600000, &n);
             o.how.downtime_ns = n * 1000000;
-        } else if (!strcmp(name, "--rounds") && number(value, 1000, &n)) {
+        } else if (!strcmp(name, "--rounds")) {
+            status = ranged(name, value, 1000, &n);
             o.how.rounds = (uint32_t)n;
-        } else if (!strcmp(name, "--links") && number(value, LINKS, &n) && n) {
+        } else if (!strcmp(name, "--links")) {
+            status = ranged(name, value, LINKS, &n);
             o.how.links = (uint32_t)n;
         } else if (!strcmp(name, "--compress")) {
             if (!compression(value, &o.how.compress)) {
                 return usage_error("'%s' is no compression: none, zstd, or zstd's level, 1 to 19", value);
             }
-        } else if (!strcmp(name, "--policy")) {
+        } else { /* --policy */
             for (o.how.policy = 0; o.how.policy < 3 && strcmp(policies[o.how.policy], value); o.how.policy++) {
             }
             if (o.how.policy == 3) {
                 return usage_error("'%s' is no policy: give-up, force, throttle", value);
             }
-        } else {
-            return usage_error("'%s %s' is not understood", name, value);
+        }
+        if (status) {
+            return status;
         }
     }
     if (!o.from || !o.to || !*o.partition || strlen(o.partition) >= TERN_PARTITION_NAME) {
@@ -411,5 +452,8 @@ int move_command(int argc, char **argv)
                            o.partition);
     }
     const int status = move_far_check(&o);
+    if (!status && !move_is_far(o.to) && same(o.from, o.to)) {
+        return usage_error("--from and --to are the same ternd");
+    }
     return status ? status : move(&o);
 }

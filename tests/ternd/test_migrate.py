@@ -42,7 +42,7 @@ class Migrate(Moving):
         self.assertEqual(r.returncode, 1)
         self.assertRegex(r.stderr, "lanes|warps")
         self.works(here, 1)
-        for args, text in ((("--partition", "none"), "no program has a process in the partition 'none'"),):
+        for args, text in ((("--partition", "none"), "the device has no partition 'none'"),):
             r = self.move(here, other, *args)
             self.assertEqual((r.returncode, r.stdout), (1, ""))
             self.assertIn(text, r.stderr)

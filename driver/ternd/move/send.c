@@ -38,8 +38,12 @@ static int concerns(const struct ternd_move *m, struct ternd_session *s, bool *c
 static int find_sessions(struct ternd_move *m)
 {
     struct ternd *t = m->t;
+    struct tern_device_info info = {.size = sizeof info};
     uint32_t n = 0;
-    int r = 0;
+    int r = tern_os_device_query_in(t->dev, m->partition, &info);
+    if (r) {
+        return r; /* there is none of this name */
+    }
     pthread_mutex_lock(&t->lock);
     TERN_LIST_EACH(node, &t->sessions)
     {

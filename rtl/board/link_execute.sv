@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does what the frames of the host ask, each once, and answers each (docs/board.md has the frames).
+//
+// Contract: requests come from one link_ring, answers go to another one. A request is done if its number is the one
+// that follows the last one's; with the number of one of the 127 before, reads are done again and writes are not; with
+// any other, nothing is done. Each request of 8 bytes or more has one answer, others have none. Both AXI masters have
+// one transfer under way at most, and an answer leaves after the transfers of its request have been answered.
+// Preemption saves nothing of it: it is no part of the device.
+module link_execute #(
+    parameter int ID_W   = 6,
+    parameter int LIMIT  = 960,   // bytes of a read or a write
+    parameter int WINDOW = 2047,  // bytes of requests that may wait
+    parameter bit SIMULATION = 1'b0
+) (
+    input  logic            clk_i,
+    input  logic            rst_i,
+    input  logic            irq_i,
+    // requests
+    input  logic            in_valid_i,
+    output logic            in_ready_o,
+    input  logic            in_last_i,
+    input  logic [     7:0] in_data_i,
+    // answers
+    output logic            put_o,
+    output logic [     7:0] data_o,
+    output logic            end_o,
+    output logic            drop_o,
+    input  logic            room_i,
+    // AXI4-Lite master
+    output logic            r_axi_awvalid_o,
+    input  logic            r_axi_awready_i,
+    output logic [    13:0] r_axi_awaddr_o,
+    output logic            r_axi_wvalid_o,
+    input  logic            r_axi_wready_i,
+    output logic [    31:0] r_axi_wdata_o,
+    input  logic            r_axi_bvalid_i,
+    output logic            r_axi_bready_o,
+    input  logic [     1:0] r_axi_bresp_i,
+    output logic            r_axi_arvalid_o,
+    input  logic            r_axi_arready_i,
+    output logic [    13:0] r_axi_araddr_o,
+    input  logic            r_axi_rvalid_i,
+    output logic            r_axi_rready_o,
+    input  logic [    31:0] r_axi_rdata_i,
+    input  logic [     1:0] r_axi_rresp_i,
+    // AXI4 master
+    output logic            m_axi_arvalid_o,
+    input  logic            m_axi_arready_i,
+    output logic [ID_W-1:0] m_axi_arid_o,
+    output logic [    63:0] m_axi_araddr_o,
+    output logic [     7:0] m_axi_arlen_o,
+    output logic [     2:0] m_axi_arsize_o,
+    output logic [     1:0] m_axi_arburst_o,
+    input  logic            m_axi_rvalid_i,
+    output logic            m_axi_rready_o,
+    input  logic [   511:0] m_axi_rdata_i,
+    input  logic [     1:0] m_axi_rresp_i,
+    output logic            m_axi_awvalid_o,
+    input  logic            m_axi_awready_i,
+    output logic [ID_W-1:0] m_axi_awid_o,
+    output logic [    63:0] m_axi_awaddr_o,
+    output logic [     7:0] m_axi_awlen_o,
+    output logic [     2:0] m_axi_awsize_o,
+    output logic [     1:0] m_axi_awburst_o,
+    output logic            m_axi_wvalid_o,
+    input  logic            m_axi_wready_i,
+    output logic [   511:0] m_axi_wdata_o,
+    output logic [    63:0] m_axi_wstrb_o,
+    output logic            m_axi_wlast_o,
+    input  logic            m_axi_bvalid_i,
+    output logic            m_axi_bready_o,
+    input  logic [     1:0] m_axi_bresp_i
+);
+  localparam logic [7:0] HELLO = 8'd1, READ_REGISTERS = 8'd2, WRITE_REGISTERS = 8'd3, READ_MEMORY = 8'd4,
+                         WRITE_MEMORY = 8'd5;
+  localparam logic [2:0] DONE = 3'd0, REPEATED = 3'd1, SEQUENCE = 3'd2, MALFORMED = 3'd3, BUS = 3'd4;
+  localparam logic [95:0] IDENTITY = {32'd0, 16'(LIMIT), 16'(WINDOW), 7'd0, SIMULATION, 8'd1, 8'h4c, 8'h54};
+  typedef enum logic [3:0] {
+    HEAD,     // the 8 bytes of a request
+    DECIDE,   // what is to be done with it, in two steps
+    BEGIN,
+    GATHER,   // a write: the bytes of a line or a register
+    ADDRESS,  // and its transfer
+    RESPONSE,
+    DRAIN,    // the rest of the request
+    ROOM,     // for the answer
+    ANSWER,   // its 4 bytes
+    IDENTIFY,
+    FETCH,    // a read: the transfer of a line or a register
+    DATA,
+    PICK,     // and its bytes, each in two cycles
+    PUT,
+    FINISH
+  } state_e;
+
+  state_e state_q;
+  logic [63:0] head_q;  // address, count, number, command
+  logic [2:0] head_count_q;
+  logic [7:0] next_q, age_q, pick_q, code;
+  logic [2:0] status_q;
+  logic bus_q;               // since the hello: a transfer was answered with an error
+  logic hello_q, write_q, memory_q, sound_q;
+  logic [31:0] cursor_q;     // where the transfer, or the next byte read, is
+  logic [5:0] position_q;    // of the next byte to be written, in its line
+  logic [9:0] left_q;        // bytes
+  logic [511:0] line_q;      // shifted in from above
+  logic [63:0] strobe_q;
+  logic address_q, data_q;   // a transfer's: to be taken yet
+  logic short_q;             // a write has fewer bytes than it says
+  logic [3:0] index_q;
+  logic take, shift, unit_end, bus_valid, bus_error, last_byte, response_valid, response_error;
+  logic [7:0] answer, identity, read_byte;
+
+  assign code = head_q[7:0];
+  assign unit_end = memory_q ? &cursor_q[5:0] : &cursor_q[1:0];
+  assign last_byte = left_q == 10'd1;
+
+  // requests in
+  assign take = left_q != 10'd0 && cursor_q[5:0] == position_q;
+  assign shift = state_q == GATHER && (!take || (in_valid_i && !in_last_i));
+  assign in_ready_o = state_q == HEAD || state_q == DRAIN || (state_q == GATHER && take && !in_last_i);
+
+  // transfers
+  assign r_axi_awvalid_o = state_q == ADDRESS && !memory_q && address_q;
+  assign r_axi_wvalid_o = state_q == ADDRESS && !memory_q && data_q;
+  assign r_axi_awaddr_o = {cursor_q[13:2], 2'd0};
+  assign r_axi_wdata_o = line_q[511:480];
+  assign r_axi_bready_o = state_q == RESPONSE && !memory_q;
+  assign r_axi_arvalid_o = state_q == FETCH && !memory_q;
+  assign r_axi_araddr_o = {cursor_q[13:2], 2'd0};
+  assign m_axi_awvalid_o = state_q == ADDRESS && memory_q && address_q;
+  assign m_axi_wvalid_o = state_q == ADDRESS && memory_q && data_q;
+  assign m_axi_awaddr_o = {32'd0, cursor_q[31:6], 6'd0};
+  assign m_axi_wdata_o = line_q;
+  assign m_axi_wstrb_o = strobe_q;
+  assign m_axi_wlast_o = 1'b1;
+  assign m_axi_bready_o = state_q == RESPONSE && memory_q;
+  assign m_axi_arvalid_o = state_q == FETCH && memory_q;
+  assign m_axi_araddr_o = {32'd0, cursor_q[31:6], 6'd0};
+  assign {m_axi_arid_o, m_axi_awid_o} = '0;
+  assign {m_axi_arlen_o, m_axi_awlen_o} = '0;
+  assign {m_axi_arsize_o, m_axi_awsize_o} = {3'd6, 3'd6};
+  assign {m_axi_arburst_o, m_axi_awburst_o} = {2'd1, 2'd1};
+  assign bus_valid = memory_q ? m_axi_rvalid_i : r_axi_rvalid_i;
+  assign bus_error = (memory_q ? m_axi_rresp_i : r_axi_rresp_i) != 2'd0;
+  assign response_valid = memory_q ? m_axi_bvalid_i : r_axi_bvalid_i;
+  assign response_error = (memory_q ? m_axi_bresp_i : r_axi_bresp_i) != 2'd0;
+  // data stay on the bus until their last byte is picked
+  assign r_axi_rready_o = !memory_q && ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
+  assign m_axi_rready_o = memory_q && ((state_q == PUT && (unit_end || last_byte)) || (state_q == DATA && bus_error));
+  assign read_byte = memory_q ? m_axi_rdata_i[8*cursor_q[5:0]+:8] : r_axi_rdata_i[8*cursor_q[1:0]+:8];
+
+  // answers out
+  always_comb begin
+    case (index_q[1:0])
+      2'd0: answer = {1'b1, code[6:0]};
+      2'd1: answer = head_q[15:8];
+      2'd2: answer = {irq_i, bus_q, 3'd0, status_q};
+      default: answer = next_q;
+    endcase
+    identity = IDENTITY[8*index_q+:8] | (index_q[3] ? head_q[32+8*index_q[1:0]+:8] : 8'd0);
+    put_o = state_q == ANSWER || state_q == IDENTIFY || state_q == PUT;
+    data_o = state_q == ANSWER ? answer : state_q == IDENTIFY ? identity : pick_q;
+    end_o = state_q == FINISH;
+    drop_o = state_q == DATA && bus_valid && bus_error;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (shift) begin
+      line_q <= {in_data_i, line_q[511:8]};
+      strobe_q <= {take, strobe_q[63:1]};
+      if (take) begin
+        position_q <= position_q + 1'b1;
+        left_q <= left_q - 1'b1;
+      end
+    end
+    if ((shift && !unit_end) || state_q == PUT || (state_q == RESPONSE && response_valid)) cursor_q <= cursor_q + 1'b1;
+    if (state_q == PUT) left_q <= left_q - 1'b1;
+    pick_q <= read_byte;
+    age_q <= next_q - head_q[15:8];
+
+    case (state_q)
+      HEAD: begin
+        if (in_valid_i) begin
+          head_q <= {in_data_i, head_q[63:8]};
+          head_count_q <= in_last_i ? 3'd0 : head_count_q + 1'b1;
+          if (&head_count_q && !in_last_i) state_q <= DECIDE;
+        end
+        short_q <= 1'b0;
+        status_q <= DONE;
+        index_q <= 4'd0;
+      end
+      DECIDE: begin
+        hello_q <= code == HELLO;
+        write_q <= code == WRITE_REGISTERS || code == WRITE_MEMORY;
+        memory_q <= code == READ_MEMORY || code == WRITE_MEMORY;
+        sound_q <= code == HELLO || ((code == READ_MEMORY || code == WRITE_MEMORY
+                                      || ((code == READ_REGISTERS || code == WRITE_REGISTERS)
+                                          && head_q[63:46] == 18'd0 && head_q[33:32] == 2'd0 && head_q[17:16] == 2'd0))
+                                     && head_q[31:16] != 16'd0 && head_q[31:16] <= 16'(LIMIT));
+        cursor_q <= {head_q[63:38], code == WRITE_MEMORY ? 6'd0 : head_q[37:32]};
+        position_q <= head_q[37:32];
+        left_q <= head_q[25:16];
+        state_q <= BEGIN;
+      end
+      BEGIN: begin
+        address_q <= 1'b1;
+        data_q <= 1'b1;
+        state_q <= DRAIN;
+        if (hello_q) begin
+          next_q <= head_q[15:8] + 1'b1;
+          bus_q <= 1'b0;
+        end else if (age_q != 8'd0) status_q <= age_q[7] ? SEQUENCE : write_q ? REPEATED : sound_q ? DONE : MALFORMED;
+        else begin
+          next_q <= next_q + 1'b1;
+          if (!sound_q) status_q <= MALFORMED;
+          else if (write_q) state_q <= GATHER;
+        end
+      end
+      GATHER: begin
+        if (take && in_valid_i && in_last_i) begin
+          short_q <= 1'b1;
+          state_q <= DRAIN;
+        end else if (shift && unit_end) state_q <= ADDRESS;
+      end
+      ADDRESS: begin
+        if (memory_q ? m_axi_awready_i : r_axi_awready_i) address_q <= 1'b0;
+        if (memory_q ? m_axi_wready_i : r_axi_wready_i) data_q <= 1'b0;
+        if (!address_q && !data_q) state_q <= RESPONSE;
+      end
+      RESPONSE: begin
+        address_q <= 1'b1;
+        data_q <= 1'b1;
+        if (response_valid) state_q <= left_q == 10'd0 || response_error ? DRAIN : GATHER;
+        if (response_valid && response_error) begin
+          status_q <= BUS;
+          bus_q <= 1'b1;
+        end
+      end
+      DRAIN: begin
+        if (in_valid_i && in_last_i) begin
+          state_q <= ROOM;
+          if (short_q) status_q <= MALFORMED;
+        end else if (in_valid_i && status_q == DONE) status_q <= MALFORMED;  // more than it should have
+      end
+      ROOM: if (room_i) state_q <= ANSWER;
+      ANSWER: begin
+        index_q <= index_q[1:0] == 2'd3 ? 4'd0 : index_q + 1'b1;
+        if (index_q[1:0] == 2'd3)
+          state_q <= status_q != DONE || write_q ? FINISH : hello_q ? IDENTIFY : FETCH;
+      end
+      IDENTIFY: begin
+        index_q <= index_q + 1'b1;
+        if (index_q == 4'd11) state_q <= FINISH;
+      end
+      FETCH: if (memory_q ? m_axi_arready_i : r_axi_arready_i) state_q <= DATA;
+      DATA: begin
+        if (bus_valid) state_q <= bus_error ? ANSWER : PICK;
+        if (bus_valid && bus_error) begin
+          status_q <= BUS;
+          bus_q <= 1'b1;
+        end
+      end
+      PICK: state_q <= PUT;
+      PUT: state_q <= last_byte ? FINISH : unit_end ? FETCH : PICK;
+      default: state_q <= HEAD;
+    endcase
+    if (rst_i) begin
+      state_q <= HEAD;
+      head_count_q <= 3'd0;
+      next_q <= 8'd0;
+      bus_q <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends bytes on a serial line: a start bit, 8 data bits from the lowest on, a stop bit.
+//
+// Contract: CLOCKS clock cycles are BITS bits of the line. A byte is taken when valid and ready are high; while bytes
+// are offered without a pause, they are sent without one. tx_o comes from a register and is high when nothing is sent.
+module link_uart_tx #(
+    parameter int CLOCKS = 25,
+    parameter int BITS   = 3
+) (
+    input  logic       clk_i,
+    input  logic       rst_i,
+    input  logic       valid_i,
+    output logic       ready_o,
+    input  logic [7:0] data_i,
+    output logic       tx_o
+);
+  localparam int W = $clog2(CLOCKS + BITS);
+
+  logic [W-1:0] phase_q;
+  logic [3:0] left_q;  // bits to come after the one that is sent; the stop bit is the last
+  logic [8:0] data_q;
+  logic busy_q, tick;
+
+  assign tick = phase_q >= W'(CLOCKS - BITS);
+  assign ready_o = !busy_q || (tick && left_q == 4'd0);
+
+  always_ff @(posedge clk_i) begin
+    phase_q <= !busy_q ? '0 : tick ? phase_q - W'(CLOCKS - BITS) : phase_q + W'(BITS);
+    if (busy_q && tick) begin
+      {data_q, tx_o} <= {1'b1, data_q};
+      left_q <= left_q - 1'b1;
+      busy_q <= left_q != 4'd0;
+    end
+    if (valid_i && ready_o) begin
+      {data_q, tx_o} <= {1'b1, data_i, 1'b0};
+      left_q <= 4'd9;
+      busy_q <= 1'b1;
+    end
+    if (rst_i) begin
+      tx_o <= 1'b1;
+      busy_q <= 1'b0;
+    end
+  end
+endmodule

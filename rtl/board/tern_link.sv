@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The link between a host and the device over a serial line (docs/board.md): requests in, answers out.
+//
+// Contract: CLOCKS cycles of clk_i are BITS bits of the line, at least 4 cycles a bit: 25 and 3 are 3 Mbaud at 25 MHz,
+// 50 and 3 at 50 MHz. uart_rx_i may be asynchronous, uart_tx_o comes from a register. r_axi is the master for the
+// device's registers, AXI4-Lite as tern_top's s_axi; m_axi the one for memory, beside the device's own, and like
+// that one: AXI4 of 512 bits, INCR, one beat, full width, aligned, parts of a line by strobes, so that an arbiter
+// chooses between two of one kind. Each master has one transfer under way at most; its id is always 0. Data that are
+// read stay on R for 130 cycles at most. Addresses are those of the device, from 0 on; the lower 4 GiB.
+// irq_i is a level: each answer carries it. Two blocks of memory (EBR) hold what waits in either direction.
+module tern_link #(
+    parameter int CLOCKS = 25,
+    parameter int BITS = 3,
+    parameter int ID_W = 6,
+    parameter bit SIMULATION = 1'b0  // the host is told that device time is simulated
+) (
+    input  logic            clk_i,
+    input  logic            rst_i,
+    input  logic            uart_rx_i,
+    output logic            uart_tx_o,
+    input  logic            irq_i,
+    // AXI4-Lite master: registers
+    output logic            r_axi_awvalid_o,
+    input  logic            r_axi_awready_i,
+    output logic [    13:0] r_axi_awaddr_o,
+    output logic            r_axi_wvalid_o,
+    input  logic            r_axi_wready_i,
+    output logic [    31:0] r_axi_wdata_o,
+    input  logic            r_axi_bvalid_i,
+    output logic            r_axi_bready_o,
+    input  logic [     1:0] r_axi_bresp_i,
+    output logic            r_axi_arvalid_o,
+    input  logic            r_axi_arready_i,
+    output logic [    13:0] r_axi_araddr_o,
+    input  logic            r_axi_rvalid_i,
+    output logic            r_axi_rready_o,
+    input  logic [    31:0] r_axi_rdata_i,
+    input  logic [     1:0] r_axi_rresp_i,
+    // AXI4 master: memory
+    output logic            m_axi_arvalid_o,
+    input  logic            m_axi_arready_i,
+    output logic [ID_W-1:0] m_axi_arid_o,
+    output logic [    63:0] m_axi_araddr_o,
+    output logic [     7:0] m_axi_arlen_o,
+    output logic [     2:0] m_axi_arsize_o,
+    output logic [     1:0] m_axi_arburst_o,
+    input  logic            m_axi_rvalid_i,
+    output logic            m_axi_rready_o,
+    input  logic [   511:0] m_axi_rdata_i,
+    input  logic [     1:0] m_axi_rresp_i,
+    output logic            m_axi_awvalid_o,
+    input  logic            m_axi_awready_i,
+    output logic [ID_W-1:0] m_axi_awid_o,
+    output logic [    63:0] m_axi_awaddr_o,
+    output logic [     7:0] m_axi_awlen_o,
+    output logic [     2:0] m_axi_awsize_o,
+    output logic [     1:0] m_axi_awburst_o,
+    output logic            m_axi_wvalid_o,
+    input  logic            m_axi_wready_i,
+    output logic [   511:0] m_axi_wdata_o,
+    output logic [    63:0] m_axi_wstrb_o,
+    output logic            m_axi_wlast_o,
+    input  logic            m_axi_bvalid_i,
+    output logic            m_axi_bready_o,
+    input  logic [     1:0] m_axi_bresp_i
+);
+  localparam int DEPTH_LOG2 = 11;
+  localparam int LIMIT = 960;  // two of them, with what is around, fit into a ring
+
+  logic rx_valid, rx_error, tx_valid, tx_ready;
+  logic [7:0] rx_data, tx_data;
+  logic rx_put, rx_end, rx_drop, rx_full, rx_room, in_valid, in_ready, in_last;
+  logic tx_put, tx_end, tx_drop, tx_full, tx_room, out_valid, out_ready, out_last;
+  logic [7:0] rx_byte, in_data, tx_byte, out_data;
+
+  link_uart_rx #(.CLOCKS(CLOCKS), .BITS(BITS)) u_rx (
+      .clk_i, .rst_i, .rx_i(uart_rx_i), .valid_o(rx_valid), .error_o(rx_error), .data_o(rx_data)
+  );
+  link_deframe u_deframe (
+      .clk_i, .rst_i, .valid_i(rx_valid), .error_i(rx_error), .data_i(rx_data), .put_o(rx_put), .data_o(rx_byte),
+      .end_o(rx_end), .drop_o(rx_drop), .full_i(rx_full)
+  );
+  link_ring #(.DEPTH_LOG2(DEPTH_LOG2)) u_in (
+      .clk_i, .rst_i, .put_i(rx_put), .data_i(rx_byte), .end_i(rx_end), .drop_i(rx_drop), .full_o(rx_full),
+      .room_o(rx_room), .valid_o(in_valid), .ready_i(in_ready), .last_o(in_last), .data_o(in_data)
+  );
+  link_execute #(.ID_W(ID_W), .LIMIT(LIMIT), .WINDOW((1 << DEPTH_LOG2) - 1), .SIMULATION(SIMULATION)) u_execute (
+      .in_valid_i(in_valid), .in_ready_o(in_ready), .in_last_i(in_last), .in_data_i(in_data), .put_o(tx_put),
+      .data_o(tx_byte), .end_o(tx_end), .drop_o(tx_drop), .room_i(tx_room), .*
+  );
+  link_ring #(.DEPTH_LOG2(DEPTH_LOG2), .ROOM(LIMIT + 5)) u_out (
+      .clk_i, .rst_i, .put_i(tx_put), .data_i(tx_byte), .end_i(tx_end), .drop_i(tx_drop), .full_o(tx_full),
+      .room_o(tx_room), .valid_o(out_valid), .ready_i(out_ready), .last_o(out_last), .data_o(out_data)
+  );
+  link_frame u_frame (
+      .clk_i, .rst_i, .valid_i(out_valid), .ready_o(out_ready), .last_i(out_last), .data_i(out_data),
+      .valid_o(tx_valid), .ready_i(tx_ready), .data_o(tx_data)
+  );
+  link_uart_tx #(.CLOCKS(CLOCKS), .BITS(BITS)) u_tx (
+      .clk_i, .rst_i, .valid_i(tx_valid), .ready_o(tx_ready), .data_i(tx_data), .tx_o(uart_tx_o)
+  );
+
+  logic unused;
+  assign unused = &{1'b0, rx_room, tx_full};
+endmodule

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A client from its hello to its end. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,37 +9,23 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "ternd/server.h"
 #include "wire/ring.h"
+#include "wire/shared.h"
 #include "wire/socket.h"
-
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 static int map(struct ternd_session *s)
 {
-    void *at = mmap(NULL, tern_wire_shared_bytes(s->limits.calls), PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
-    if (at == MAP_FAILED) {
-        return tern_error(-ENOMEM, "shared memory cannot be mapped: %s", strerror(errno));
-    }
-    s->shared = at;
-    s->submissions = (uint8_t *)at + TERN_WIRE_SUBMISSION_OFFSET;
-    s->completions = (void *)((uint8_t *)at + TERN_WIRE_COMPLETION_OFFSET);
-    return 0;
+    return tern_shared_map(s->memory, s->limits.calls, &s->shared, &s->submissions, &s->completions);
 }
 
-/** Memory that cannot shrink under ternd's feet; pages come into being when they are written. */
 static int make_memory(struct ternd_session *s)
 {
-    const size_t size = tern_wire_shared_bytes(s->limits.calls);
-    s->memory = memfd_create("ternd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->memory < 0 || ftruncate(s->memory, (off_t)size) || fcntl(s->memory, F_ADD_SEALS, SEALS)) {
-        return tern_error(-ENOMEM, "shared memory cannot be made: %s", strerror(errno));
-    }
-    const int r = map(s);
+    s->memory = tern_shared_make(s->limits.calls);
+    const int r = s->memory < 0 ? s->memory : map(s);
     if (!r) {
         atomic_store(&s->shared->now, tern_os_device_time_seen(s->ternd->dev));
     }
@@ -49,12 +34,10 @@ static int make_memory(struct ternd_session *s)
 
 int ternd_session_map(struct ternd_session *s, int memory)
 {
-    struct stat st;
     s->memory = memory;
-    return fstat(memory, &st) || st.st_size != (off_t)tern_wire_shared_bytes(s->limits.calls) ||
-        (fcntl(memory, F_GET_SEALS) & SEALS) != SEALS
-        ? tern_error(-EPROTO, "what came as the memory that program %d shares with ternd is not that", (int)s->pid)
-        : map(s);
+    return tern_shared_is(memory, s->limits.calls)
+        ? map(s)
+        : tern_error(-EPROTO, "what came as the memory that program %d shares with ternd is not that", (int)s->pid);
 }
 
 void ternd_session_free(struct ternd_session *s)

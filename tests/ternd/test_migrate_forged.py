@@ -4,6 +4,7 @@ refuses it with the sentence that says what, nothing is left there, and the prog
 
     test_migrate_forged.py TERND TERN CLIENT ICD MOVE_CLIENT
 """
+import fcntl
 import os
 import struct
 import subprocess
@@ -70,20 +71,36 @@ class Forged(Forgery):
         return True
 
 
-class Wrong(Forged):
-    """Instead of one of the descriptors comes the end of a pipe."""
+def pipe(_):
+    end, other = os.pipe()
+    os.close(other)
+    return end
 
-    def __init__(self, source, target, which):
+
+def memory(more, seals):
+    """Of the size of what it stands for and so many bytes more."""
+    def make(fd):
+        made = os.memfd_create("other", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(made, os.fstat(fd).st_size + more)
+        fcntl.fcntl(made, fcntl.F_ADD_SEALS, seals)
+        return made
+    return make
+
+
+class Wrong(Forged):
+    """Instead of one of the descriptors comes what `make` gives for it."""
+
+    def __init__(self, source, target, which, make):
         super().__init__(source, target, lambda f, kind, now: False)
-        self.left = which
+        self.left, self.make = which, make
 
     def passed(self, fds):
         if fds:
             self.left -= 1
             if self.left == -1:
+                wrong = self.make(fds[0])
                 os.close(fds[0])
-                fds[0], other = os.pipe()
-                os.close(other)
+                fds[0] = wrong
                 self.done = True
         return fds
 
@@ -153,6 +170,15 @@ FORGERIES = [
     (second_call, "field slot is 0"),
 ]
 
+SHRINK, GROW, SEAL = fcntl.F_SEAL_SHRINK, fcntl.F_SEAL_GROW, fcntl.F_SEAL_SEAL
+SHARED = "shares with ternd is not that"
+DESCRIPTORS = [
+    (0, pipe, "connection is not that"), (1, pipe, SHARED), (2, pipe, "connection is not that"),
+    (1, memory(0, 0), SHARED), (1, memory(0, GROW | SEAL), SHARED), (1, memory(0, SHRINK | SEAL), SHARED),
+    (1, memory(0, SHRINK | GROW), SHARED), (1, memory(4096, SHRINK | GROW | SEAL), SHARED),
+    (1, memory(-4096, SHRINK | GROW | SEAL), SHARED),
+]
+
 
 class Forgeries(Moving):
     def refused(self, forged, says, there, empty):
@@ -192,9 +218,9 @@ class Forgeries(Moving):
         for i, (change, says) in enumerate(FORGERIES):
             with self.subTest(i=i, says=says):
                 self.refused(Forged(here, there, change), says, there, empty[there])
-        for i, says in enumerate(("connection is not that", "memory", "connection is not that")):
-            with self.subTest(descriptor=i):
-                self.refused(Wrong(here, there, i), says, there, empty[there])
+        for i, make, says in DESCRIPTORS:
+            with self.subTest(descriptor=i, says=says):
+                self.refused(Wrong(here, there, i, make), says, there, empty[there])
         print("m", file=p.stdin, flush=True)
         self.assertEqual(p.stdout.readline(), "done\n")
         _, err = p.communicate("e\n", timeout=PATIENCE)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A session in a proxy: its memory and its sockets. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "ternd/far/far.h"
-
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#include "wire/shared.h"
 
 struct far_session *far_session_create(void)
 {
@@ -27,21 +23,12 @@ struct far_session *far_session_create(void)
 
 static int map(struct far_session *s)
 {
-    void *at = mmap(NULL, tern_wire_shared_bytes(s->calls), PROT_READ | PROT_WRITE, MAP_SHARED, s->memory, 0);
-    if (at == MAP_FAILED) {
-        return tern_error(-ENOMEM, "shared memory cannot be mapped: %s", strerror(errno));
-    }
-    s->shared = at;
-    s->submissions = (uint8_t *)at + TERN_WIRE_SUBMISSION_OFFSET;
-    s->completions = (void *)((uint8_t *)at + TERN_WIRE_COMPLETION_OFFSET);
-    return 0;
+    return tern_shared_map(s->memory, s->calls, &s->shared, &s->submissions, &s->completions);
 }
 
 int far_session_map(struct far_session *s, int memory, uint32_t calls)
 {
-    struct stat st;
-    if (s->shared || calls != s->calls || fstat(memory, &st) || st.st_size != (off_t)tern_wire_shared_bytes(calls) ||
-        (fcntl(memory, F_GET_SEALS) & SEALS) != SEALS) {
+    if (s->shared || calls != s->calls || !tern_shared_is(memory, calls)) {
         close(memory);
         return tern_error(-EPROTO, "what came as the memory that a program shares with ternd is not that");
     }
@@ -54,12 +41,8 @@ int far_session_make_memory(struct far_session *s, uint32_t calls)
     if (s->shared || calls != s->calls) {
         return tern_error(-EPROTO, "a program has a memory already, or another one");
     }
-    s->memory = memfd_create("ternd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (s->memory < 0 || ftruncate(s->memory, (off_t)tern_wire_shared_bytes(calls)) ||
-        fcntl(s->memory, F_ADD_SEALS, SEALS)) {
-        return tern_error(-ENOMEM, "shared memory cannot be made: %s", strerror(errno));
-    }
-    return map(s);
+    s->memory = tern_shared_make(calls);
+    return s->memory < 0 ? s->memory : map(s);
 }
 
 void *far_session_slot(const struct far_session *s, uint32_t slot)

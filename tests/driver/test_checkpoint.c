@@ -91,6 +91,15 @@ static void test_queues(void **state)
 
 /* --------------------------------------------------------------------- at a launch */
 
+/** Saves dev when its processes have come to where they are held; what runs there ends as well, with `last`. */
+static void save_held(struct actor *a, uint64_t last)
+{
+    until(reached());
+    unlink(file);
+    ok(tern_checkpoint_save(dev, file));
+    expect_mix(a, last);
+}
+
 /** Whatever is queued before and behind it: when the hold is reached, all before it has ended, and it has not. */
 static void test_launches(void **state)
 {
@@ -108,10 +117,7 @@ static void test_launches(void **state)
         for (uint32_t i = 0; i < LAUNCHES; i++) {
             last = actor_mix(&a, 50);
         }
-        until(reached());
-        unlink(file);
-        ok(tern_checkpoint_save(dev, file));
-        expect_mix(&a, last);
+        save_held(&a, last);
         open_there(CONFIG);
         ok(tern_checkpoint_load(there, file, &c));
         assert_int_equal(context_at(c, 0).saved, LAUNCHES + 1 - launch);
@@ -139,10 +145,7 @@ static void test_launches_that_were_loaded(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         last = actor_mix(&a, 50);
     }
-    until(reached());
-    unlink(file);
-    ok(tern_checkpoint_save(dev, file));
-    expect_mix(&a, last);
+    save_held(&a, last);
     open_there(CONFIG);
     dev = there;
     hold_at(2, 0); /* of the three that had not begun */

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/patience.h"
 #include "client/client.h"
 #include "wire/hello.h"
 
-#define PATIENCE 60u /* seconds for a session's welcome: ternd may be opening its device */
 #define MOVES 1000u /* of a session, or ms that one may take, while a connection is made */
 
 int tern_client_gone(const struct tern_device *dev)
@@ -25,30 +25,9 @@ int tern_client_check(const struct tern_device *dev)
 }
 
 /** A session that moves keeps new calls of its own waiting, as those that it has, as long as that takes. */
-static unsigned patience(uint32_t kind)
+static int patience(uint32_t kind)
 {
-    return kind == TERN_WIRE_SESSION ? PATIENCE : 0;
-}
-
-static int say_hello(struct tern_device *dev, int fd, uint32_t kind, struct tern_wire_welcome *welcome, int *memory)
-{
-    struct tern_wire_hello hello = tern_hello(kind);
-    int got = -1;
-    memcpy(hello.token, dev->token, sizeof hello.token);
-    snprintf(hello.program, sizeof hello.program, "%s", program_invocation_short_name);
-    memcpy(hello.partition, dev->partition, sizeof hello.partition);
-    int r = tern_hello_send(fd, &hello);
-    r = r ? tern_hello_check(welcome, r, dev->info.service)
-          : tern_hello_welcome(fd, welcome, &got, dev->info.service, patience(kind), -1);
-    if (!r && ((memory && got < 0) || welcome->slot >= welcome->connections)) {
-        r = tern_error(-EPROTO, "the welcome of ternd at %s is not what this library expects", dev->info.service);
-    }
-    if (!r && memory) {
-        *memory = got;
-    } else if (got >= 0) {
-        close(got);
-    }
-    return r;
+    return kind == TERN_WIRE_SESSION ? tern_patience(TERN_PATIENCE_SESSION) : 0;
 }
 
 /** Where ternd listens now: false, it is being written. */
@@ -65,12 +44,23 @@ static bool where(struct tern_device *dev, char path[108], uint32_t *moves)
 static int connect_to(struct tern_device *dev, const char *path, uint32_t kind, struct tern_wire_welcome *welcome,
                       int *memory)
 {
-    const int fd = tern_hello_connect(path, patience(kind));
-    const int r = fd < 0 ? fd : say_hello(dev, fd, kind, welcome, memory);
-    if (r && fd >= 0) {
+    struct tern_wire_hello hello = tern_hello(kind);
+    const int seconds = patience(kind);
+    int got = -1;
+    memcpy(hello.token, dev->token, sizeof hello.token);
+    snprintf(hello.program, sizeof hello.program, "%s", program_invocation_short_name);
+    memcpy(hello.partition, dev->partition, sizeof hello.partition);
+    int fd = seconds < 0 ? seconds : tern_hello_open(path, &hello, welcome, &got, (unsigned)seconds, -1);
+    if (fd >= 0 && ((memory && got < 0) || welcome->slot >= welcome->connections)) {
         close(fd);
+        fd = tern_error(-EPROTO, "the welcome of ternd at %s is not what this library expects", path);
     }
-    return r ? r : fd;
+    if (fd >= 0 && memory) {
+        *memory = got;
+    } else if (got >= 0) {
+        close(got);
+    }
+    return fd;
 }
 
 int tern_client_connect(struct tern_device *dev, uint32_t kind, struct tern_wire_welcome *welcome, int *memory)

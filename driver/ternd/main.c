@@ -83,7 +83,11 @@ static int run(const struct options *o)
         ternd_log(TERND_ERROR, "%s", tern_last_error());
         goto end;
     }
-    ternd_create(&t, dev, limits);
+    if (ternd_create(&t, dev, limits)) {
+        ternd_log(TERND_ERROR, "%s", tern_last_error());
+        tern_os_device_close(dev);
+        goto end;
+    }
     if (*listener.path == '/') { /* else where it is depends on who asks */
         memcpy(t.path, listener.path, sizeof t.path);
     } else if (getcwd(here, sizeof here) && strlen(here) + strlen(listener.path) + 1 < sizeof t.path) {

@@ -2,11 +2,17 @@
 /** What ternd has besides its clients. */
 #include <stdlib.h>
 
+#include "base/patience.h"
 #include "os/service.h"
 #include "ternd/server.h"
 
 int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits)
 {
+    const int seconds = tern_patience(TERN_PATIENCE_MOVE);
+    if (seconds < 0) {
+        return seconds;
+    }
+    t->patience_ms = seconds * 1000;
     t->dev = dev;
     t->limits = limits;
     t->info.size = sizeof t->info;

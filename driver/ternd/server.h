@@ -53,6 +53,7 @@ struct ternd {
     char path[108];                 /**< Where it listens, from the root; empty: its clients are not told. */
     uint32_t migrations;            /**< Under way, to or from here. */
     uint32_t leaving;               /**< Sessions that have moved away and are still being forgotten. */
+    int patience_ms;                /**< In which a byte of a migration must come or go. Constant. */
     bool ending;
 };
 
@@ -140,7 +141,7 @@ struct ternd_session {
 };
 
 /* server.c */
-/** Of a device, which stays the caller's; *t is zero. Errors of tern_device_query. */
+/** Of a device, which stays the caller's; *t is zero. Errors of tern_device_query, tern_patience: *t is as it was. */
 int ternd_create(struct ternd *t, struct tern_device *dev, const struct ternd_limits_file *limits);
 /** Forgets its users, of whom no session may be left. */
 void ternd_destroy(struct ternd *t);

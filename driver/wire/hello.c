@@ -111,6 +111,25 @@ int tern_hello_welcome(int fd, struct tern_wire_welcome *w, int *memory, const c
     return r ? r : tern_hello_check(w, tern_socket_receive(fd, w, sizeof *w, memory), path);
 }
 
+int tern_hello_open(const char *path, const struct tern_wire_hello *hello, struct tern_wire_welcome *w, int *memory,
+                    unsigned seconds, int interrupt)
+{
+    if (memory) {
+        *memory = -1;
+    }
+    *w = (struct tern_wire_welcome){0};
+    const int fd = tern_hello_connect(path, seconds);
+    if (fd < 0) {
+        return fd;
+    }
+    int r = tern_hello_send(fd, hello);
+    r = r ? tern_hello_check(w, r, path) : tern_hello_welcome(fd, w, memory, path, seconds, interrupt);
+    if (r) {
+        close(fd);
+    }
+    return r ? r : fd;
+}
+
 bool tern_hello_where(const struct tern_wire_shared *shared, char path[108], uint32_t *moves)
 {
     *moves = atomic_load(&shared->moves);

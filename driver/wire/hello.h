@@ -8,8 +8,6 @@
 
 #include "wire/wire.h"
 
-#define TERN_HELLO_SECONDS 10u /* that a ternd which runs has to answer whoever moves programs */
-
 /** A connection to the ternd that listens at `path`, which says nothing yet: a descriptor, or -errno; -ETIMEDOUT: there
  *  was no room for it for so many seconds (0: no limit). */
 int tern_hello_connect(const char *path, unsigned seconds);
@@ -27,6 +25,10 @@ int tern_hello_check(struct tern_wire_welcome *w, ssize_t n, const char *path);
  */
 int tern_hello_welcome(int fd, struct tern_wire_welcome *w, int *memory, const char *path, unsigned seconds,
                        int interrupt);
+/** All of that: a connection to the ternd at `path` that has given its welcome; -errno: there is none. hello, w,
+ *  memory, seconds, interrupt: as above. */
+int tern_hello_open(const char *path, const struct tern_wire_hello *hello, struct tern_wire_welcome *w, int *memory,
+                    unsigned seconds, int interrupt);
 /** Where the ternd of a session listens, once it has moved: false, it is being written; *moves 0: it has not. */
 bool tern_hello_where(const struct tern_wire_shared *shared, char path[108], uint32_t *moves);
 /** Tells that. One thread of one process at a time. */

@@ -13,7 +13,8 @@
 int tern_shared_make(uint32_t calls);
 /** Is it one that tern_shared_make has made, as far as can be told: of this size, and sealed? No sentence. */
 bool tern_shared_is(int memory, uint32_t calls);
-/** Maps it, for reading and writing. The caller unmaps tern_wire_shared_bytes(calls). 0; -ENOMEM: nothing has changed. */
+/** Maps it, for reading and writing. The caller unmaps tern_wire_shared_bytes(calls). 0; -ENOMEM: nothing has
+ *  changed. */
 int tern_shared_map(int memory, uint32_t calls, struct tern_wire_shared **shared, uint8_t **submissions,
                     struct tern_wire_completion **completions);
 

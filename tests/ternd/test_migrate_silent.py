@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ternd that says nothing, at once or behind its welcome: whoever waits for it ends by itself, or by an interrupt."""
+"""A ternd that says nothing, at once or behind its welcome: whoever waits for it ends by itself, or by an interrupt.
+How long it waits is TERND_PATIENCE: little where that ends it, and much where an interrupt does."""
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -9,12 +11,17 @@ import time
 import unittest
 
 from far_moving import Far
-from moving import MIGRATE, PATIENCE, TERN
+from moving import MIGRATE, PATIENCE, TERN, TERND
 
+LITTLE, MUCH = 2, 600
 UNKNOWN = "does not answer; whether the programs have moved is not known"
 
 
 class Silent(Far):
+    def patient(self, seconds):
+        """All that is started from now on."""
+        self.plain["TERND_PATIENCE"] = str(seconds)
+
     def fake(self, name, behind=None):
         """Where it listens. behind: a ternd that gives its welcomes; else there are none. And when it has given one."""
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -48,6 +55,7 @@ class Silent(Far):
 
     def test_a_welcome_that_does_not_come(self):
         here = self.daemon("a")
+        self.patient(LITTLE)
         path, _ = self.fake("silent")
         client = self.popen([TERN, "partition"], {"TERND_SOCKET": str(path)})
         waits = [self.migrate(path, here.socket), self.migrate(here.socket, path),
@@ -56,19 +64,21 @@ class Silent(Far):
         for p in waits:
             _, err = p.communicate(timeout=PATIENCE)
             self.assertEqual(p.returncode, 1)
-            self.assertRegex(err, rf"ternd at {path} does not answer for 10 s")
+            self.assertRegex(err, rf"ternd at {path} does not answer for {LITTLE} s")
+        _, err = client.communicate(timeout=PATIENCE)
+        self.assertNotEqual(client.returncode, 0)
+        self.assertIn(f"ternd at {path} does not answer for {LITTLE} s", err)
+        self.patient(MUCH)
         for args in ((path, here.socket), (here.socket, path), (path, "exec:cat > /dev/null")):
             p = self.migrate(*args)
             time.sleep(0.3)
             p.send_signal(signal.SIGINT)
-            _, err = p.communicate(timeout=8)  # before the 10 s are over
+            _, err = p.communicate(timeout=PATIENCE)
             self.assertNotEqual(p.returncode, 0, err)
-        _, err = client.communicate(timeout=PATIENCE)
-        self.assertNotEqual(client.returncode, 0)
-        self.assertIn(f"ternd at {path} does not answer for 60 s", err)
         self.assertEqual(here.end(), 0, here.said())
 
     def test_silent_behind_its_welcome_an_interrupt_ends_it(self):
+        self.patient(MUCH)
         here, there = self.daemon("a"), self.daemon("b")
         a, said_a = self.fake("fake a", here)
         b, said_b = self.fake("fake b", there)
@@ -89,8 +99,19 @@ class Silent(Far):
         for d in (here, there):
             self.assertEqual(d.end(), 0, d.said())
 
+    def test_another_machine_that_says_nothing(self):
+        self.patient(LITTLE)
+        here = self.daemon("a")
+        p = self.migrate(here.socket, "exec:cat > /dev/null", "--json")
+        out, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, 1, err)
+        self.assertIn(f"the other machine has not answered in time: no link came for {LITTLE} s", err)
+        self.assertFalse(json.loads(out)["moved"])
+        self.assertEqual(here.end(), 0, here.said())
+
     def test_a_source_that_is_stopped(self):
         """The target gives up after its own time, and then nothing is awaited for ever."""
+        self.patient(LITTLE)
         here, there = self.daemon("a"), self.daemon("b")
         a, said = self.fake("fake a", here)
         p = self.migrate(a, there.socket, "--json")
@@ -101,6 +122,20 @@ class Silent(Far):
         self.assertFalse(json.loads(out)["moved"])
         for d in (here, there):
             self.assertEqual(d.end(), 0, d.said())
+
+    def test_a_patience_that_is_none(self):
+        here = self.daemon("a")
+        for wrong in "0", "3601", "2s", "-1":
+            env = {**self.plain, "TERND_PATIENCE": wrong}
+            said = re.escape(f"TERND_PATIENCE, seconds: {wrong if wrong in ('0', '3601') else repr(wrong)} is ")
+            for status, args in ((1, [TERND, "--socket", self.folder / "other", "--backend", "model"]),
+                                 (2, [MIGRATE, "--from", here.socket, "--to", self.folder / "other"]),
+                                 (2, [MIGRATE, "serve", "--to", here.socket]), (1, [TERN, "partition"])):
+                r = subprocess.run(args, env={**env, "TERND_SOCKET": str(here.socket)}, capture_output=True, text=True,
+                                   timeout=PATIENCE, check=False)
+                self.assertEqual(r.returncode, status, f"{args}: {r.stderr}")
+                self.assertRegex(r.stderr, said)
+        self.assertEqual(here.end(), 0, here.said())
 
 
 del Far

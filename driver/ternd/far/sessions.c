@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/patience.h"
 #include "ternd/far/target.h"
 #include "wire/hello.h"
 #include "wire/ring.h"
@@ -147,7 +148,8 @@ static int connect_calls(struct far_target *b, struct far_open *o)
     }
     memcpy(h.token, s->token, sizeof h.token);
     far_target_as_user(b);
-    const int fd = tern_hello_connect(o->moves ? path : b->to, TERN_HELLO_SECONDS);
+    const int seconds = tern_patience(TERN_PATIENCE_HELLO);
+    const int fd = seconds < 0 ? seconds : tern_hello_connect(o->moves ? path : b->to, (unsigned)seconds);
     far_target_as_self(b);
     const int r = fd < 0 ? fd : tern_hello_send(fd, &h);
     if (r && fd >= 0) {

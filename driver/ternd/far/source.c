@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/patience.h"
 #include "base/wait.h"
 #include "tern/tern_spec.h"
 #include "wire/hello.h"
@@ -111,15 +112,11 @@ static void receive_control(struct far_source *a)
 static int greet_ternd(struct far_source *a, const struct far_source_options *o)
 {
     struct tern_wire_hello h = tern_hello(TERN_WIRE_SEND);
-    struct tern_wire_welcome w = {0};
+    struct tern_wire_welcome w;
     memcpy(h.partition, o->partition, strlen(o->partition));
-    a->control = tern_hello_connect(o->from, TERN_HELLO_SECONDS);
-    if (a->control < 0) {
-        return a->control;
-    }
-    const int r = tern_hello_send(a->control, &h);
-    return r ? tern_hello_check(&w, r, o->from)
-             : tern_hello_welcome(a->control, &w, NULL, o->from, TERN_HELLO_SECONDS, a->signals);
+    const int seconds = tern_patience(TERN_PATIENCE_HELLO);
+    a->control = seconds < 0 ? seconds : tern_hello_open(o->from, &h, &w, NULL, (unsigned)seconds, a->signals);
+    return a->control < 0 ? a->control : 0;
 }
 
 /** The target is there: the source's ternd may begin. */
@@ -270,8 +267,10 @@ static int meet(struct far_source *a, const char *partition)
         } else if (!r && a->link.lost) {
             r = tern_error(-EIO, "the link to %s is lost: %s", a->to, a->link.why);
         } else if (!r && (a->cancelled || a->ended)) {
-            r = tern_error(-ECANCELED, !a->ended ? "cancelled" : a->last.status == -ETIMEDOUT
-                           ? "the other machine has not answered for 30 s" : "the source's ternd has ended");
+            r = !a->ended ? tern_error(-ECANCELED, "cancelled")
+                : a->last.status == -ETIMEDOUT
+                ? tern_error(-ETIMEDOUT, "the other machine has not answered in time: %s", a->last.text)
+                : tern_error(-ECANCELED, "the source's ternd has ended");
         }
     }
     return r;

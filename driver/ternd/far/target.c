@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/patience.h"
 #include "tern/tern_spec.h"
 #include "wire/hello.h"
 #include "wire/socket.h"
@@ -119,15 +120,12 @@ static int greet_ternd(struct far_target *b, const char partition[64])
 {
     const struct tern_wire_migrate how = {0};
     struct tern_wire_hello h = tern_hello(TERN_WIRE_RECEIVE);
-    struct tern_wire_welcome w = {0};
+    struct tern_wire_welcome w;
     int pair[2];
     memcpy(h.partition, partition, sizeof h.partition);
-    b->control = tern_hello_connect(b->to, TERN_HELLO_SECONDS);
-    if (b->control < 0) {
-        return b->control;
-    }
-    int r = tern_hello_send(b->control, &h);
-    r = r ? tern_hello_check(&w, r, b->to) : tern_hello_welcome(b->control, &w, NULL, b->to, TERN_HELLO_SECONDS, -1);
+    const int seconds = tern_patience(TERN_PATIENCE_HELLO);
+    b->control = seconds < 0 ? seconds : tern_hello_open(b->to, &h, &w, NULL, (unsigned)seconds, -1);
+    int r = b->control < 0 ? b->control : 0;
     if (!r && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
         r = tern_error(-errno, "sockets cannot be made: %s", strerror(errno));
     }

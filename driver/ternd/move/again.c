@@ -135,7 +135,7 @@ int ternd_move_links_stream(struct ternd_move *m, bool writes, struct tern_strea
     if (r) {
         return r;
     }
-    tern_stream_timeout(*out, TERND_MOVE_PATIENCE_MS);
+    tern_stream_timeout(*out, m->t->patience_ms);
     tern_stream_cancel_fd(*out, m->control);
     if (m->again) {
         tern_stream_keep(*out, writes ? (size_t)KEPT * m->link_count : 0);

@@ -20,7 +20,7 @@ static int receive_link(struct ternd_move *m, struct tern_wire_migrate *how, int
     *link = -1;
     int came;
     do {
-        came = poll(&p, 1, TERND_MOVE_PATIENCE_MS);
+        came = poll(&p, 1, m->t->patience_ms);
     } while (came < 0 && errno == EINTR);
     const ssize_t n = came > 0 ? tern_socket_receive(m->control, how, sizeof *how, link) : 0;
     if (came > 0 && n == (ssize_t)sizeof *how && *link >= 0 &&
@@ -30,7 +30,7 @@ static int receive_link(struct ternd_move *m, struct tern_wire_migrate *how, int
     if (*link >= 0) {
         close(*link);
     }
-    return came <= 0 ? tern_error(-ETIMEDOUT, "no link came for %u s", TERND_MOVE_PATIENCE_MS / 1000)
+    return came <= 0 ? tern_error(-ETIMEDOUT, "no link came for %d s", m->t->patience_ms / 1000)
         : n == (ssize_t)sizeof *how ? tern_error(*link < 0 ? -EPIPE : -EPROTO, *link < 0 ? "there is no other link"
                                                                                          : "that is no link")
         : tern_error(n > 1 ? -EPROTO : -ECANCELED, n > 1 ? "that is no link" : "the migration was cancelled");
@@ -75,7 +75,7 @@ int ternd_move_stream(const struct ternd_move *m, bool writes, struct tern_strea
 {
     const int r = writes ? tern_stream_write_fd(m->link, out) : tern_stream_read_fd(m->link, out);
     if (!r) {
-        tern_stream_timeout(*out, TERND_MOVE_PATIENCE_MS);
+        tern_stream_timeout(*out, m->t->patience_ms);
         tern_stream_cancel_fd(*out, m->control);
     }
     return r;
@@ -87,10 +87,10 @@ static int wait_for(const struct ternd_move *m, short events)
     struct pollfd p[2] = {{.fd = m->link, .events = events}, {.fd = m->control, .events = POLLIN}};
     int n;
     do {
-        n = poll(p, 2, TERND_MOVE_PATIENCE_MS);
+        n = poll(p, 2, m->t->patience_ms);
     } while (n < 0 && errno == EINTR);
     if (n <= 0) {
-        return tern_error(-ETIMEDOUT, "the other ternd takes longer than %u s", TERND_MOVE_PATIENCE_MS / 1000);
+        return tern_error(-ETIMEDOUT, "the other ternd takes longer than %d s", m->t->patience_ms / 1000);
     }
     return p[0].revents ? 0 : tern_error(-ECANCELED, "the migration was cancelled");
 }

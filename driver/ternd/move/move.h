@@ -25,8 +25,6 @@
 #include "ternd/move/words.h"
 #include "ternd/server.h"
 
-#define TERND_MOVE_PATIENCE_MS 30000 /* in which a byte must come or go */
-
 struct ternd_move {
     struct ternd *t;
     int control, link;                /* link: the first of links, which carries all but pages */

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/keys.h"
+#include "base/patience.h"
 #include "stream/tool/tool.h"
 #include "ternd/far/far.h"
 #include "ternd/tool/move.h"
@@ -154,11 +156,10 @@ static int link_exec(const char *command)
 /** A socket that whoever started this has connected. */
 static int link_fd(const char *number)
 {
-    char *end;
+    uint64_t fd;
     int kind = 0;
     socklen_t size = sizeof kind;
-    const long fd = strtol(number, &end, 10);
-    if (*number < '0' || *number > '9' || *end || fd > INT_MAX ||
+    if (tern_key_number(FD, number, false, 0, INT_MAX, &fd) ||
         getsockopt((int)fd, SOL_SOCKET, SO_TYPE, &kind, &size) || kind != SOCK_STREAM) {
         move_say(number, "that is no number of a connected stream socket");
         return -1;
@@ -244,15 +245,13 @@ static int run(const struct serve *o, int in, int out)
 /** By name, or by number. */
 static int find_user(struct serve *o)
 {
-    char *end;
+    uint64_t n = 0;
     o->uid = geteuid();
     if (!o->user) {
         return DONE;
     }
     const struct passwd *p = getpwnam(o->user);
-    errno = 0;
-    const unsigned long n = strtoul(o->user, &end, 10);
-    if (!p && (*o->user < '0' || *o->user > '9' || *end || errno || n >= UINT32_MAX)) {
+    if (!p && tern_key_number("--user", o->user, false, 0, UINT32_MAX - 1, &n)) {
         return usage_error("there is no user '%s'", o->user);
     }
     o->uid = p ? p->pw_uid : (uid_t)n;
@@ -311,7 +310,7 @@ int serve_command(int argc, char **argv)
     if (!o.to) {
         return usage_error("serve needs --to, where its ternd listens");
     }
-    const int status = find_user(&o);
+    const int status = tern_patience(1) < 0 ? usage_error("%s", tern_last_error()) : find_user(&o);
     if (status) {
         return status;
     }

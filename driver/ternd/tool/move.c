@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/keys.h"
+#include "base/patience.h"
 #include "base/wait.h"
 #include "stream/tool/tool.h"
 #include "ternd/tool/move.h"
@@ -28,8 +30,8 @@
 #define LEVEL 1u  /* of zstd, if none is named */
 #define LEVELS 19u
 #define LINKS 16u
-#define ANSWER_SECONDS 35u /* for one side after the other has ended: it waits 30 s for that one */
-#define CANCEL_SECONDS 5u  /* for both after an interrupt */
+#define ANSWER_SECONDS 5   /* for one side after the other has ended, beyond what it waits for that one */
+#define CANCEL_SECONDS 5   /* for both after an interrupt */
 
 /** One of the two ternd. */
 struct side {
@@ -50,18 +52,14 @@ int move_say(const char *where, const char *why)
 static int greet(struct side *s, uint32_t kind, const char *partition, int signals)
 {
     struct tern_wire_hello hello = tern_hello(kind);
-    struct tern_wire_welcome w = {0};
+    struct tern_wire_welcome w;
+    const int seconds = tern_patience(TERN_PATIENCE_HELLO);
     memcpy(hello.partition, partition, strlen(partition));
-    s->fd = tern_hello_connect(s->path, TERN_HELLO_SECONDS);
-    int r = s->fd < 0 ? s->fd : tern_hello_send(s->fd, &hello);
-    if (s->fd >= 0) {
-        r = r ? tern_hello_check(&w, r, s->path)
-              : tern_hello_welcome(s->fd, &w, NULL, s->path, TERN_HELLO_SECONDS, signals);
-    }
-    if (r) {
+    s->fd = seconds < 0 ? seconds : tern_hello_open(s->path, &hello, &w, NULL, (unsigned)seconds, signals);
+    if (s->fd < 0) {
         fprintf(stderr, "tern migrate: %s\n", tern_last_error());
     }
-    return r ? FAILED : DONE;
+    return s->fd < 0 ? FAILED : DONE;
 }
 
 static void show_round(const struct tern_wire_progress *p)
@@ -155,9 +153,9 @@ struct patience {
     bool cancelled;
 };
 
-static void limit(struct patience *p, unsigned seconds)
+static void limit(struct patience *p, int seconds)
 {
-    p->until = tern_clock_ns() + seconds * 1000000000ull;
+    p->until = tern_clock_ns() + (uint64_t)seconds * 1000000000u;
 }
 
 /** Milliseconds for poll(). */
@@ -209,7 +207,7 @@ static void follow(struct side side[2], int signals, const struct tern_wire_migr
             }
         }
         if (!patience.until && (side[0].ended || side[1].ended)) {
-            limit(&patience, ANSWER_SECONDS);
+            limit(&patience, tern_patience(TERN_PATIENCE_MOVE) + ANSWER_SECONDS);
         }
         mend(side, how, report, show);
     }
@@ -342,20 +340,11 @@ static int move(const struct move_options *o)
     return status ? status : stayed ? stayed : printed || kept ? UNTOLD : DONE;
 }
 
-static bool number(const char *text, uint64_t most, uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    const unsigned long long v = strtoull(text, &end, 10);
-    *out = v;
-    return *text >= '0' && *text <= '9' && !*end && !errno && v <= most;
-}
-
 static bool compression(const char *text, uint32_t *out)
 {
     uint64_t n = 0;
     const bool none = !strcmp(text, "none"), zstd = !strcmp(text, "zstd");
-    const bool good = none || zstd || (number(text, LEVELS, &n) && n);
+    const bool good = none || zstd || !tern_key_number("", text, false, 1, LEVELS, &n);
     *out = none ? 0 : zstd ? LEVEL : (uint32_t)n;
     return good;
 }
@@ -381,7 +370,7 @@ static int check_option(const char *name, uint32_t *given)
 /** 1 to most. */
 static int ranged(const char *name, const char *value, uint64_t most, uint64_t *out)
 {
-    return number(value, most, out) && *out ? DONE
+    return !tern_key_number(name, value, false, 1, most, out) ? DONE
         : usage_error("%s '%s': it must be a number from 1 to %" PRIu64, name, value, most);
 }
 
@@ -451,7 +440,7 @@ int move_command(int argc, char **argv)
         return usage_error(o.from && o.to ? "'%s' is no name of a partition" : "both --from and --to are needed",
                            o.partition);
     }
-    const int status = move_far_check(&o);
+    const int status = tern_patience(1) < 0 ? usage_error("%s", tern_last_error()) : move_far_check(&o);
     if (!status && !move_is_far(o.to) && same(o.from, o.to)) {
         return usage_error("--from and --to are the same ternd");
     }

@@ -33,14 +33,24 @@ class Ternd:
 
     def holds(self, tern, environment):
         """What clients may not leave behind, or take away; None: it was looked at while it opened its device. The
-        environment is its own: XDG_RUNTIME_DIR is where it has its statistics."""
+        environment is its own: XDG_RUNTIME_DIR is where it has its statistics. The thread that moves memory does not
+        count: it begins when it is needed first, and stays."""
         proc = pathlib.Path(f"/proc/{self.pid}")
         top = subprocess.run([tern, "top", "--once", "--json"], check=True, env=environment, stdout=subprocess.PIPE,
                              text=True)
         devices = json.loads(top.stdout)["devices"]
         return devices and {"descriptors": len(list((proc / "fd").iterdir())),
-                            "threads": len(list((proc / "task").iterdir())), "processes": devices[0]["processes"],
+                            "threads": self.threads(), "processes": devices[0]["processes"],
                             "contexts": devices[0]["contexts_alive"], "free memory": devices[0]["memory_free"]}
+
+    def threads(self):
+        names = []
+        for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
+            try:
+                names.append((task / "comm").read_text().strip())
+            except OSError:  # it has just ended
+                pass
+        return len(names) - names.count("tern-pager")
 
     def end(self, how=signal.SIGTERM, patience=60):
         """Its status; None: it does not end by this, and was killed."""

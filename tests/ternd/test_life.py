@@ -17,7 +17,8 @@ from daemon import Ternd
 
 TERND, TERN = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
 del sys.argv[1:3]
-UNITS = pathlib.Path(__file__).resolve().parents[2] / "driver/ternd/systemd"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+UNITS = ROOT / "driver/ternd/systemd"
 
 
 class Life(unittest.TestCase):
@@ -84,6 +85,24 @@ class Life(unittest.TestCase):
             said = json.loads(self.info(TERND_SOCKET=str(self.socket)).stdout)
             self.assertEqual((said["service"], said["backend"], said["config"]), (str(self.socket), "model", "small"))
             self.assertIn("ends on", self.end(daemon, how))
+
+    def test_holds_what_it_held_after_it_has_moved_memory(self):
+        """Its thread for that, which began with it, is none that a client has left."""
+        daemon = self.start("--config", "small,mem=16M", XDG_RUNTIME_DIR=str(self.folder))
+        env = self.environment(TERND_SOCKET=str(self.socket), XDG_RUNTIME_DIR=str(self.folder))
+        del env["TERN_BACKEND"]
+        before = daemon.holds(TERN, env)
+        r = subprocess.run([TERN, "run", ROOT / "tests/bench/kernels.cl", "--kernel", "vecadd", "--global", "64",
+                            "iota:2000000", "fill:1:2000000", "zeros:2000000"], env=env, capture_output=True,
+                           text=True, check=False, timeout=60)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("tern-pager", [f.read_text().strip() for f in
+                                     pathlib.Path(f"/proc/{daemon.pid}/task").glob("*/comm")])
+        end = time.monotonic() + 60
+        while (has := daemon.holds(TERN, env)) != before:
+            self.assertLess(time.monotonic(), end, f"{has}, not {before}")
+            time.sleep(0.02)
+        self.end(daemon)
 
     def test_partitions(self):
         """tern partition, and a program in one."""

@@ -346,6 +346,7 @@ int tern_pager_start(struct tern_device *dev)
         if (r) {
             return tern_error(r, "the thread that moves memory cannot be started");
         }
+        pthread_setname_np(dev->pager.thread, "tern-pager");
         dev->pager.started = true;
     }
     return 0;

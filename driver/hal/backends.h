@@ -6,6 +6,7 @@
 #include "hal/hal.h"
 
 extern const struct tern_hal_backend tern_hal_rtl, tern_hal_model; /**< hal_sim.c */
+extern const struct tern_hal_backend tern_hal_uart; /**< uart/hal_uart.c */
 extern const struct tern_hal_backend tern_hal_xrt; /**< xrt/hal_xrt.c, in builds with TERN_XRT */
 #ifdef TERN_XRT
 #define TERN_HAL_XRT (&tern_hal_xrt)

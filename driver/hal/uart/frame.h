@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Frames of a serial line: flags, escapes and the 32-bit check sequence of RFC 1662 (docs/board.md). */
+#ifndef TERN_UART_FRAME_H
+#define TERN_UART_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TERN_FRAME_MAX 1024u /**< Bytes of a frame between its flags, without escapes, with its check sequence. */
+#define TERN_FRAME_CODED(n) (2 * ((n) + 4) + 2) /**< Bytes on the line for n, at most. */
+
+/** A frame of n bytes as it goes over the line: its bytes there. out: TERN_FRAME_CODED(n). */
+size_t tern_frame_code(const uint8_t *bytes, size_t n, uint8_t *out);
+
+/** A receiver; begins zeroed. */
+struct tern_frame_in {
+    uint8_t bytes[TERN_FRAME_MAX];
+    size_t n;
+    bool escape, bad;
+    uint64_t frames, damaged; /**< So many were whole, so many were not. */
+};
+
+/** A byte of the line. True: it ends a frame, in->bytes, of *n bytes without the check sequence. */
+bool tern_frame_take(struct tern_frame_in *in, uint8_t byte, size_t *n);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A board at a serial port (docs/board.md). TERN_UART: the port, /dev/ttyUSB0 if it is not set; TERN_UART_BAUD: its
+ * rate, 3000000; TERN_UART_TIMEOUT: seconds after which a board that does not answer is given up, 5.
+ *
+ * Memory writes are on their way when the call returns; all else waits for its answer. The board does requests in
+ * their order, so there is nothing to flush: a doorbell's memory and its register are one way there and back.
+ *
+ * Interrupts: each answer tells the interrupt; wait asks for dev.time_lo, and asks again. That latches time_hi: so
+ * whoever reads time_lo is given both, and time_hi from what was read then.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "hal/backends.h"
+#include "hal/uart/port.h"
+#include "hal/uart/requests.h"
+#include "tern/tern_hw.h"
+#include "tern/tern_spec.h"
+
+#define PORT "/dev/ttyUSB0"
+#define BAUD 3000000u
+#define TIMEOUT_S 5u
+#define PAGE 4096u
+#define LINE 64u             /* of a transfer: no aligned value of 8 bytes is in two of them */
+#define REACH (1ull << 32)   /* bytes of memory that an address of the link reaches */
+#define POLL_NS_MIN 50000u
+#define POLL_NS_MAX 2000000u
+
+struct hal_uart {
+    struct tern_hal hal;
+    int port;
+    struct tern_requests *requests; /* under lock, as all that follows */
+    uint64_t bytes;                 /* of device memory */
+    uint32_t time_hi;               /* as time_lo was read */
+    bool told;                      /* stderr says why the board was given up */
+    bool woken;                     /* wake was called */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+};
+
+static struct hal_uart *of(struct tern_hal *hal)
+{
+    return (struct hal_uart *)(void *)hal;
+}
+
+/** The board is lost: stderr says why, once. */
+static int given_up(struct hal_uart *h, const char *why)
+{
+    if (!h->told) {
+        h->told = true;
+        fprintf(stderr, "tern: the board is given up: %s\n", why);
+    }
+    return tern_error(-EIO, "the board is given up: %s", why);
+}
+
+/** After a request. */
+static int checked(struct hal_uart *h, int r)
+{
+    return r ? given_up(h, tern_requests_why(h->requests)) : 0;
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/** Registers that follow each other, in one request. -EIO also if they, and the id register, read all ones. */
+static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, size_t n)
+{
+    uint8_t data[32], id[4];
+    bool ones = false;
+    int r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, offset, data, n * 4);
+    r = r ? r : tern_requests_wait(h->requests);
+    for (size_t i = 0; i < n && !r; i++) {
+        value[i] = get32(data + 4 * i);
+        ones = ones || value[i] == UINT32_MAX;
+    }
+    if (!r && ones) {
+        r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, TERN_REG_DEV_ID, id, sizeof id);
+        r = r ? r : tern_requests_wait(h->requests);
+        if (!r && get32(id) == UINT32_MAX) {
+            return given_up(h, "its registers read all ones");
+        }
+    }
+    return checked(h, r);
+}
+
+static int uart_read32(struct tern_hal *hal, uint32_t offset, uint32_t *value)
+{
+    struct hal_uart *h = of(hal);
+    uint32_t v[2] = {0, 0};
+    int r = 0;
+    pthread_mutex_lock(&h->lock);
+    if (offset == TERN_REG_DEV_TIME_HI) {
+        v[0] = h->time_hi;
+    } else if (offset == TERN_REG_DEV_TIME_LO) {
+        r = read_registers(h, offset, v, 2);
+        h->time_hi = r ? h->time_hi : v[1];
+    } else {
+        r = read_registers(h, offset, v, 1);
+    }
+    pthread_mutex_unlock(&h->lock);
+    if (!r) {
+        *value = v[0];
+    }
+    return r;
+}
+
+static int uart_write32(struct tern_hal *hal, const struct tern_hal_write *writes, size_t n)
+{
+    struct hal_uart *h = of(hal);
+    int r = 0;
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0, k; i < n && !r; i += k) {
+        uint8_t data[128];
+        for (k = 0; i + k < n && 4 * k < sizeof data && writes[i + k].offset == writes[i].offset + 4 * k; k++) {
+            for (unsigned b = 0; b < 4; b++) {
+                data[4 * k + b] = (uint8_t)(writes[i + k].value >> 8 * b);
+            }
+        }
+        r = tern_requests_write(h->requests, TERN_UART_WRITE_REGISTERS, writes[i].offset, data, 4 * k);
+    }
+    r = checked(h, r ? r : tern_requests_wait(h->requests));
+    pthread_mutex_unlock(&h->lock);
+    return r;
+}
+
+static bool there(const struct hal_uart *h, uint64_t address, size_t size)
+{
+    return address <= h->bytes && size <= h->bytes - address;
+}
+
+/** Bytes of the request that begins there: to the end of a line, if it is not the last one. */
+static size_t part(uint64_t address, size_t size)
+{
+    const size_t most = TERN_UART_LIMIT - (size_t)(address % LINE);
+    return size < most ? size : most;
+}
+
+static int uart_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
+{
+    struct hal_uart *h = of(hal);
+    int r = 0;
+    if (!there(h, address, size)) {
+        return -EFAULT;
+    }
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < size && !r;) {
+        const size_t n = part(address + i, size - i);
+        r = tern_requests_read(h->requests, TERN_UART_READ_MEMORY, (uint32_t)(address + i), (uint8_t *)data + i, n);
+        i += n;
+    }
+    r = checked(h, r ? r : tern_requests_wait(h->requests));
+    pthread_mutex_unlock(&h->lock);
+    return r;
+}
+
+/** Bytes that go out to consecutive addresses: small pieces one after the other are one request. */
+struct gathered {
+    uint64_t address;
+    size_t size;
+    uint8_t bytes[TERN_UART_LIMIT];
+};
+
+static int send_gathered(struct hal_uart *h, struct gathered *g)
+{
+    const size_t n = g->size;
+    g->size = 0;
+    return n ? tern_requests_write(h->requests, TERN_UART_WRITE_MEMORY, (uint32_t)g->address, g->bytes, n) : 0;
+}
+
+static int gather(struct hal_uart *h, struct gathered *g, uint64_t address, const uint8_t *data, size_t size)
+{
+    int r = g->size && g->address + g->size != address ? send_gathered(h, g) : 0;
+    while (size && !r) {
+        g->address = g->size ? g->address : address;
+        const size_t room = part(g->address, TERN_UART_LIMIT) - g->size, n = size < room ? size : room;
+        memcpy(g->bytes + g->size, data, n);
+        g->size += n;
+        address += n;
+        data += n;
+        size -= n;
+        r = n == room ? send_gathered(h, g) : 0;
+    }
+    return r;
+}
+
+static int uart_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
+{
+    struct hal_uart *h = of(hal);
+    struct gathered g = {.size = 0};
+    bool all = true;
+    int r = 0;
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < n && !r && all; i++) {
+        all = there(h, pieces[i].address, pieces[i].size);
+        r = all ? gather(h, &g, pieces[i].address, pieces[i].data, pieces[i].size) : 0;
+    }
+    r = checked(h, r ? r : send_gathered(h, &g));
+    pthread_mutex_unlock(&h->lock);
+    return r || all ? r : -EFAULT;
+}
+
+static int uart_flush(struct tern_hal *hal)
+{
+    (void)hal; /* what is on its way arrives before what follows */
+    return 0;
+}
+
+/** Sleeps until wake, or for so long: whether wake was called. */
+static bool slept(struct hal_uart *h, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&h->lock);
+    for (int r = 0; !h->woken && !r;) {
+        r = pthread_cond_timedwait(&h->wake, &h->lock, &until);
+    }
+    const bool woken = h->woken;
+    h->woken = false;
+    pthread_mutex_unlock(&h->lock);
+    return woken;
+}
+
+static int uart_wait(struct tern_hal *hal, uint64_t cycles)
+{
+    struct hal_uart *h = of(hal);
+    uint32_t now = 0, begin = 0;
+    for (uint64_t ns = POLL_NS_MIN;; ns = ns * 2 < POLL_NS_MAX ? ns * 2 : POLL_NS_MAX) {
+        pthread_mutex_lock(&h->lock);
+        const int r = read_registers(h, TERN_REG_DEV_TIME_LO, &now, 1);
+        const bool raised = !r && tern_requests_interrupt(h->requests);
+        pthread_mutex_unlock(&h->lock);
+        if (r) {
+            return r;
+        }
+        if (raised) {
+            return 1;
+        }
+        begin = ns == POLL_NS_MIN ? now : begin;
+        const uint32_t passed = now - begin; /* time_lo begins anew after 2^32 cycles; a wait may then be early */
+        if (passed >= cycles || passed >= 1u << 31) {
+            return 0;
+        }
+        if (slept(h, ns)) {
+            return 1;
+        }
+    }
+}
+
+static void uart_wake(struct tern_hal *hal)
+{
+    struct hal_uart *h = of(hal);
+    pthread_mutex_lock(&h->lock);
+    h->woken = true;
+    pthread_cond_signal(&h->wake);
+    pthread_mutex_unlock(&h->lock);
+}
+
+static void uart_close(struct tern_hal *hal)
+{
+    struct hal_uart *h = of(hal);
+    tern_requests_close(h->requests);
+    if (h->port >= 0) {
+        tern_port_close(h->port);
+    }
+    pthread_cond_destroy(&h->wake);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}
+
+static const struct tern_hal_ops ops = {.read32 = uart_read32, .write32 = uart_write32, .mem_read = uart_mem_read,
+                                        .mem_write = uart_mem_write, .flush = uart_flush, .wait = uart_wait,
+                                        .wake = uart_wake, .close = uart_close};
+
+/** What only a simulator can be told. */
+static int no_settings(const struct tern_config *c)
+{
+    if (c->memory || c->dram_latency || c->dram_bandwidth || c->dram_reads || c->dram_writes ||
+        c->dram_refresh || c->dram_refresh_cycles || c->dram_stall || c->dram_error_bytes || c->trace[0]) {
+        return tern_error(-EINVAL, "configuration '%s': a board's memory is as fast as it is, and it records no "
+                          "waveform: leave out memory, dram_ and trace", c->text);
+    }
+    return 0;
+}
+
+/** A number of the environment. -EINVAL, with a sentence. */
+static int number(const char *name, uint32_t otherwise, uint32_t least, uint32_t most, uint32_t *out)
+{
+    const char *text = secure_getenv(name);
+    char *end = NULL;
+    const unsigned long n = text && *text ? strtoul(text, &end, 10) : otherwise;
+    if ((end && (*end || *text < '0' || *text > '9')) || n < least || n > most) {
+        return tern_error(-EINVAL, "%s: '%s' is not a number from %u to %u", name, text, least, most);
+    }
+    *out = (uint32_t)n;
+    return 0;
+}
+
+/** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
+static int memory(struct hal_uart *h, const struct tern_config *config)
+{
+    uint32_t id[3] = {0}, pages = 0;
+    int r = read_registers(h, TERN_REG_DEV_ID, id, 3);
+    r = r ? r : read_registers(h, TERN_REG_DEV_MEM_PAGES, &pages, 1);
+    if (r || id[2] != TERN_SPEC_HASH) {
+        return r;
+    }
+    const uint64_t bytes = (uint64_t)pages * PAGE;
+    if (!bytes || bytes > REACH) {
+        return tern_error(-EPROTO, "the device says that it has %llu bytes of memory, and the link reaches %llu",
+                          (unsigned long long)bytes, (unsigned long long)REACH);
+    }
+    if (config->mem_bytes && config->mem_bytes != bytes) {
+        return tern_error(-EINVAL, "configuration key 'mem': the device has %llu bytes, as its board was built: leave "
+                          "the key out", (unsigned long long)bytes);
+    }
+    h->bytes = bytes;
+    return 0;
+}
+
+static int open_board(struct hal_uart *h, const struct tern_config *config)
+{
+    const char *path = secure_getenv("TERN_UART");
+    uint32_t baud = 0, seconds = 0;
+    int r = no_settings(config);
+    r = r ? r : number("TERN_UART_BAUD", BAUD, 1, UINT32_MAX, &baud);
+    r = r ? r : number("TERN_UART_TIMEOUT", TIMEOUT_S, 1, 3600, &seconds);
+    r = r ? r : tern_port_open(path && *path ? path : PORT, baud, &h->port);
+    r = r ? r : tern_requests_open(h->port, (int64_t)seconds * 1000, &h->requests);
+    if (r) {
+        return r;
+    }
+    h->hal.slow = tern_requests_simulated(h->requests);
+    return memory(h, config);
+}
+
+static int open_uart(const struct tern_config *config, struct tern_hal **out)
+{
+    struct hal_uart *h = calloc(1, sizeof *h);
+    if (!h) {
+        return tern_error_memory("a board");
+    }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    h->port = -1;
+    h->hal.ops = &ops;
+    h->hal.concurrent = true;
+    snprintf(h->hal.backend, sizeof h->hal.backend, "%s", config->backend);
+    snprintf(h->hal.config, sizeof h->hal.config, "%s", config->text);
+    const int r = open_board(h, config);
+    if (r) {
+        uart_close(&h->hal);
+        return r;
+    }
+    *out = &h->hal;
+    return 0;
+}
+
+const struct tern_hal_backend tern_hal_uart = {"uart", open_uart};

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hal/uart/requests.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "hal/uart/frame.h"
+
+#define HEAD 8u        /* bytes of a request before its data */
+#define ANSWER 4u      /* and of an answer */
+#define AROUND 6u      /* what a request takes in the board beside itself: its end, and some room */
+#define SLOTS 16u      /* requests under way; a power of two, and far fewer than the 127 of which the board knows */
+#define IDENTITY 12u
+#define VERSION 1u
+#define AGAIN_MIN_MS 30
+#define AGAIN_MAX_MS 2000
+
+enum { DONE, REPEATED, SEQUENCE, MALFORMED, BUS, STATUS = 7, BUS_BEFORE = 0x40, INTERRUPT = 0x80 };
+
+struct slot {
+    uint8_t bytes[HEAD + TERN_UART_LIMIT]; /* the request */
+    size_t size;
+    void *data;   /* a read: where the answer goes, of `count` bytes; else NULL and 0 */
+    size_t count;
+    int64_t sent; /* when; 0: it was sent again, and which of the two is answered is not known */
+};
+
+struct tern_requests {
+    int fd;
+    int64_t timeout_ms, again_ms; /* again_ms: without an answer for so long, all is sent again */
+    int64_t progress, last_sent;  /* when a request was answered last; when all was sent again */
+    uint32_t window, room;        /* bytes of requests in the board: at most, and free */
+    uint32_t first, end;          /* slots first to end - 1 are under way, modulo SLOTS */
+    uint8_t number;               /* of the next request */
+    bool hurried;                 /* sent again at once, since the last progress */
+    bool interrupt, simulated, lost;
+    uint64_t received;            /* bytes, of whatever kind */
+    char why[160];
+    struct tern_frame_in in;
+    size_t out_first, out_end;
+    struct slot slots[SLOTS];
+    uint8_t out[SLOTS * TERN_FRAME_CODED(HEAD + TERN_UART_LIMIT)];
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + 1; /* never 0 */
+}
+
+static void put32(uint8_t *to, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        to[i] = (uint8_t)(value >> 8 * i);
+    }
+}
+
+static struct slot *slot(struct tern_requests *q, uint32_t i)
+{
+    return &q->slots[i % SLOTS];
+}
+
+static int lose(struct tern_requests *q, const char *why)
+{
+    if (!q->lost) {
+        q->lost = true;
+        snprintf(q->why, sizeof q->why, "%s", why);
+    }
+    return -EIO;
+}
+
+static void code(struct tern_requests *q, const struct slot *s)
+{
+    q->out_end += tern_frame_code(s->bytes, s->size, q->out + q->out_end);
+}
+
+/** All that is under way, anew. A frame that was being sent is cut: the next flag ends it. */
+static void again(struct tern_requests *q)
+{
+    q->out_first = q->out_end = 0;
+    for (uint32_t i = q->first; i != q->end; i++) {
+        slot(q, i)->sent = 0;
+        code(q, slot(q, i));
+    }
+    q->last_sent = now_ms();
+}
+
+/** An answer was lost, or the request: what follows shows it. Once, as the rest of what was sent shows it again. */
+static void hurry(struct tern_requests *q)
+{
+    if (!q->hurried) {
+        q->hurried = true;
+        again(q);
+    }
+}
+
+static void answered(struct tern_requests *q, const struct slot *s)
+{
+    const int64_t now = now_ms();
+    if (s->sent) {
+        const int64_t wait = AGAIN_MIN_MS + 4 * (now - s->sent);
+        q->again_ms = wait < AGAIN_MAX_MS ? wait : AGAIN_MAX_MS;
+    }
+    q->room += (uint32_t)s->size + AROUND;
+    q->first++;
+    q->progress = q->last_sent = now;
+    q->hurried = false;
+    if (q->first == q->end) { /* what was sent again needs not go out to its end */
+        q->out_first = q->out_end = 0;
+    }
+}
+
+/** A frame from the board. What answers nothing is left alone: it is late, of another session, or noise after all. */
+static void take(struct tern_requests *q, const uint8_t *bytes, size_t n)
+{
+    if (n < ANSWER || q->first == q->end) {
+        return;
+    }
+    const struct slot *s = slot(q, q->first);
+    const unsigned status = bytes[2] & STATUS;
+    if (bytes[1] != s->bytes[1] || bytes[0] != (s->bytes[0] | 0x80)) {
+        if ((uint8_t)(bytes[1] - s->bytes[1]) < q->end - q->first) {
+            hurry(q);
+        }
+        return;
+    }
+    const bool good = status == DONE || (status == REPEATED && !(bytes[2] & BUS_BEFORE));
+    if (status == SEQUENCE) {
+        hurry(q);
+    } else if (!good) {
+        char why[120];
+        snprintf(why, sizeof why, status == MALFORMED ? "it does not understand request %u of %zu bytes" :
+                 "its bus answered request %u of %zu bytes with an error", s->bytes[0], s->size);
+        lose(q, why);
+    } else if (n == ANSWER + s->count && (s->bytes[0] != TERN_UART_HELLO || !memcmp(bytes + n - 4, s->bytes + 4, 4))) {
+        q->interrupt = bytes[2] & INTERRUPT;
+        if (s->count) {
+            memcpy(s->data, bytes + ANSWER, s->count);
+        }
+        answered(q, s);
+    }
+}
+
+static int receive(struct tern_requests *q)
+{
+    uint8_t bytes[4096];
+    const ssize_t n = read(q->fd, bytes, sizeof bytes);
+    if (n <= 0) {
+        return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : lose(q, "its serial port is gone");
+    }
+    q->received += (uint64_t)n;
+    for (ssize_t i = 0; i < n; i++) {
+        size_t size = 0;
+        if (tern_frame_take(&q->in, bytes[i], &size)) {
+            take(q, q->in.bytes, size);
+        }
+    }
+    return q->lost ? -EIO : 0;
+}
+
+static int transmit(struct tern_requests *q)
+{
+    const ssize_t n = write(q->fd, q->out + q->out_first, q->out_end - q->out_first);
+    if (n < 0) {
+        return errno == EAGAIN || errno == EINTR ? 0 : lose(q, "its serial port is gone");
+    }
+    q->out_first += (size_t)n;
+    if (q->out_first == q->out_end) {
+        q->out_first = q->out_end = 0;
+    }
+    return 0;
+}
+
+/** Sends and receives what goes without waiting, or, with `wait`, waits until something has. */
+static int pump(struct tern_requests *q, bool wait)
+{
+    struct pollfd p = {.fd = q->fd};
+    if (q->lost) {
+        return -EIO;
+    }
+    const int64_t now = now_ms();
+    const int64_t end = q->progress + q->timeout_ms, resend = q->last_sent + q->again_ms;
+    if (q->first != q->end && now >= end) {
+        char why[120];
+        snprintf(why, sizeof why, "it has not answered for %lld ms", (long long)q->timeout_ms);
+        return lose(q, why);
+    }
+    if (q->first != q->end && now >= resend) {
+        q->again_ms = q->again_ms * 2 < AGAIN_MAX_MS ? q->again_ms * 2 : AGAIN_MAX_MS;
+        again(q);
+    }
+    const int64_t until = q->last_sent + q->again_ms < end ? q->last_sent + q->again_ms : end;
+    p.events = (short)(POLLIN | (q->out_first != q->out_end ? POLLOUT : 0));
+    if (poll(&p, 1, wait ? (int)(until > now ? until - now : 0) : 0) < 0 && errno != EINTR) {
+        return lose(q, "its serial port is gone");
+    }
+    int r = p.revents & POLLIN ? receive(q) : 0;
+    if (!r && p.revents & (POLLHUP | POLLERR | POLLNVAL) && !(p.revents & POLLIN)) {
+        r = lose(q, "its serial port is gone");
+    }
+    return !r && p.revents & POLLOUT ? transmit(q) : r;
+}
+
+/** A request goes out; the board has room for it first. */
+static int send_request(struct tern_requests *q, enum tern_uart_command command, uint32_t address, const void *data,
+                        size_t size, void *out, size_t count)
+{
+    const size_t whole = HEAD + size;
+    int r = q->lost ? -EIO : 0;
+    /* what was sent again may fill the buffer: its end is far enough only when nothing waits there */
+    while (!r && (q->end - q->first == SLOTS || q->room < whole + AROUND ||
+                  sizeof q->out - q->out_end < TERN_FRAME_CODED(whole))) {
+        r = pump(q, true);
+    }
+    if (r) {
+        return r;
+    }
+    struct slot *s = slot(q, q->end);
+    s->bytes[0] = (uint8_t)command;
+    s->bytes[1] = q->number++;
+    s->bytes[2] = (uint8_t)(out ? count : size);
+    s->bytes[3] = (uint8_t)((out ? count : size) >> 8);
+    put32(s->bytes + 4, address);
+    if (size) {
+        memcpy(s->bytes + HEAD, data, size);
+    }
+    s->size = whole;
+    s->data = out;
+    s->count = count;
+    s->sent = now_ms();
+    if (q->first == q->end) {
+        q->progress = q->last_sent = s->sent;
+        q->hurried = false;
+    }
+    q->end++;
+    q->room -= (uint32_t)whole + AROUND;
+    code(q, s);
+    return pump(q, false);
+}
+
+int tern_requests_write(struct tern_requests *q, enum tern_uart_command command, uint32_t address, const void *data,
+                        size_t size)
+{
+    return send_request(q, command, address, data, size, NULL, 0);
+}
+
+int tern_requests_read(struct tern_requests *q, enum tern_uart_command command, uint32_t address, void *data,
+                       size_t size)
+{
+    return send_request(q, command, address, NULL, 0, data, size);
+}
+
+int tern_requests_wait(struct tern_requests *q)
+{
+    int r = q->lost ? -EIO : 0;
+    while (!r && q->first != q->end) {
+        r = pump(q, true);
+    }
+    return r;
+}
+
+/** The hello: a number that no session before it has had comes back with the answer. */
+static int hello(struct tern_requests *q)
+{
+    uint8_t id[IDENTITY];
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    q->number = (uint8_t)t.tv_nsec;
+    q->window = q->room = HEAD + AROUND;
+    const uint32_t nonce = (uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 8 ^ (uint32_t)getpid() << 20;
+    int r = send_request(q, TERN_UART_HELLO, nonce, NULL, 0, id, sizeof id);
+    r = r ? r : tern_requests_wait(q);
+    if (r && q->received && !q->in.frames) {
+        return tern_error(-ETIMEDOUT, "the board does not answer: %llu bytes came from its serial port, but no frame. "
+                          "Is TERN_UART_BAUD the rate that the board was built for?", (unsigned long long)q->received);
+    }
+    if (r) {
+        return tern_error(-ETIMEDOUT, "the board does not answer: %s. Is its bitstream loaded, and is TERN_UART its "
+                          "port?", q->why);
+    }
+    if (id[0] != 'T' || id[1] != 'L' || id[2] != VERSION) {
+        return tern_error(-EPROTO, "the board speaks version %u of the link, this driver version %u: load the "
+                          "bitstream that was built with this driver", id[2], VERSION);
+    }
+    const uint32_t window = id[4] | (uint32_t)id[5] << 8, limit = id[6] | (uint32_t)id[7] << 8;
+    if (limit < TERN_UART_LIMIT || window < HEAD + TERN_UART_LIMIT + AROUND) {
+        return tern_error(-EPROTO, "the board takes requests of %u bytes, this driver sends %u: load the bitstream "
+                          "that was built with this driver", limit, TERN_UART_LIMIT);
+    }
+    q->window = q->room = window;
+    q->simulated = id[3] & 1;
+    return 0;
+}
+
+int tern_requests_open(int fd, int64_t timeout_ms, struct tern_requests **out)
+{
+    struct tern_requests *q = calloc(1, sizeof *q);
+    if (!q) {
+        return tern_error_memory("the requests to a board");
+    }
+    q->fd = fd;
+    q->timeout_ms = timeout_ms;
+    q->again_ms = 4 * AGAIN_MIN_MS;
+    const int r = hello(q);
+    if (r) {
+        free(q);
+        return r;
+    }
+    *out = q;
+    return 0;
+}
+
+void tern_requests_close(struct tern_requests *q)
+{
+    free(q);
+}
+
+bool tern_requests_interrupt(const struct tern_requests *q)
+{
+    return q->interrupt;
+}
+
+bool tern_requests_simulated(const struct tern_requests *q)
+{
+    return q->simulated;
+}
+
+const char *tern_requests_why(const struct tern_requests *q)
+{
+    return q->why;
+}

@@ -273,6 +273,8 @@ def nightly(t):
           ["-R", r"^driver\.migrate_many$"], {"TERN_TEST_MOVES": "1000"})
     ctest(t, "programs that move between two devices 20 times, of which one is, or both are, RTL", "nightly-moves-rtl",
           BUILD, ["-R", r"^driver\.migrate_many\."], {"TERN_TEST_MOVES": "20"})
+    t.step("benches, the large ones too: results right, cycles as in the baseline", "nightly-bench",
+           ["nice", "tests/bench/check", str(BUILD / "bin/tern"), "--all"], lines)
     t.step("what moves of partitions of up to 4 GiB cost, on the model", "nightly-migrate",
            ["nice", "tests/bench/check-migrate", str(BUILD / "bin/tern")], lines)
     t.step("what moves of a partition of 256 MiB cost, on the RTL", "nightly-migrate-rtl",

@@ -14,9 +14,9 @@
 #include "bench.h"
 #include "cli.h"
 #include "json.h"
+#include "limit.h"
 #include "session.h"
 
-#define PORT_BYTES 64.0
 #define MAX_CHOSEN 64
 
 static const struct {
@@ -32,6 +32,9 @@ struct result {
     const char *name;
     bool ok;
     double cycles, bytes_per_cycle, port_percent, fma_percent, seconds;
+    struct bench_limit limit;
+    double limit_percent; /* 0: it has no limit, or the result is wrong */
+    bool kernel;          /* its work is a kernel's, not the mover's */
     double instructions, instructions_per_second; /* of work-items; the rate by the host's clock */
 };
 
@@ -63,7 +66,10 @@ static struct result run(struct measurement *m, const struct bench *b)
     r.ok = b->run(&m->env);
     r.seconds = host_seconds() - began;
     r.cycles = (double)m->env.ns * (double)config->clock_hz / 1e9;
+    r.limit = bench_limit(&m->env.work, config->lanes);
+    r.kernel = r.limit.issue > 0;
     if (r.ok && r.cycles > 0) {
+        r.limit_percent = r.limit.cycles / r.cycles * 100.0;
         const cl_tern_counters d = counters_between(&m->before, &m->after);
         r.bytes_per_cycle = (double)(d.rd_lines + d.wr_lines) * PORT_BYTES / r.cycles;
         r.port_percent = r.bytes_per_cycle / PORT_BYTES * 100.0;
@@ -72,6 +78,37 @@ static struct result run(struct measurement *m, const struct bench *b)
         r.instructions_per_second = r.instructions / (m->ended - m->began);
     }
     return r;
+}
+
+static double hundredths(double x)
+{
+    return (double)(long)(x * 100 + 0.5) / 100;
+}
+
+/** Of what kernels reach of their limits, those that have one; 0: none has. */
+static double mean_percent(const struct result *r, unsigned n, unsigned *counted)
+{
+    double percents[MAX_CHOSEN];
+    *counted = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (r[i].kernel && r[i].limit_percent > 0) {
+            percents[(*counted)++] = r[i].limit_percent;
+        }
+    }
+    return geometric_mean(percents, *counted);
+}
+
+static void add_limit(cJSON *e, const struct result *r)
+{
+    if (r->limit.cycles <= 0) {
+        cJSON_AddNullToObject(e, "limit_cycles");
+        cJSON_AddNullToObject(e, "limit_by");
+        cJSON_AddNullToObject(e, "limit_percent");
+        return;
+    }
+    cJSON_AddNumberToObject(e, "limit_cycles", hundredths(r->limit.cycles));
+    cJSON_AddStringToObject(e, "limit_by", r->limit.by);
+    cJSON_AddNumberToObject(e, "limit_percent", hundredths(r->limit_percent));
 }
 
 static int print_json(const cl_tern_counters *c, const struct result *r, unsigned n)
@@ -83,37 +120,61 @@ static int print_json(const cl_tern_counters *c, const struct result *r, unsigne
         cJSON *e = cJSON_CreateObject();
         cJSON_AddStringToObject(e, "name", r[i].name);
         cJSON_AddNumberToObject(e, "cycles", r[i].cycles);
-        cJSON_AddNumberToObject(e, "bytes_per_cycle", (double)(long)(r[i].bytes_per_cycle * 100 + 0.5) / 100);
-        cJSON_AddNumberToObject(e, "port_percent", (double)(long)(r[i].port_percent * 100 + 0.5) / 100);
-        cJSON_AddNumberToObject(e, "fma_percent", (double)(long)(r[i].fma_percent * 100 + 0.5) / 100);
+        add_limit(e, &r[i]);
+        cJSON_AddNumberToObject(e, "bytes_per_cycle", hundredths(r[i].bytes_per_cycle));
+        cJSON_AddNumberToObject(e, "port_percent", hundredths(r[i].port_percent));
+        cJSON_AddNumberToObject(e, "fma_percent", hundredths(r[i].fma_percent));
         cJSON_AddNumberToObject(e, "thread_instructions", r[i].instructions);
         cJSON_AddNumberToObject(e, "thread_instructions_per_second",
                                 (double)(long)(r[i].instructions_per_second + 0.5));
         cJSON_AddBoolToObject(e, "correct", r[i].ok);
         cJSON_AddItemToArray(list, e);
     }
+    unsigned kernels = 0;
+    const double mean = mean_percent(r, n, &kernels);
+    cJSON_AddItemToObject(o, "limit_percent_mean", kernels ? cJSON_CreateNumber(hundredths(mean)) : cJSON_CreateNull());
     return json_print("bench", o);
 }
 
 static void print_row(const struct result *r)
 {
-    printf("%-18s %12.0f %9.2f %8.1f %8.1f %9.2f   %s\n", r->name, r->cycles, r->bytes_per_cycle,
-           r->port_percent, r->fma_percent, r->instructions_per_second / 1e6, r->ok ? "right" : "WRONG");
+    printf("%-18s %10.0f ", r->name, r->cycles);
+    if (r->limit.cycles > 0) {
+        printf("%10.0f %-5s %7.1f", r->limit.cycles, r->limit.by, r->limit_percent);
+    } else {
+        printf("%10s %-5s %7s", "-", "-", "-");
+    }
+    printf(" %8.2f %7.1f %6.1f %8.2f   %s\n", r->bytes_per_cycle, r->port_percent, r->fma_percent,
+           r->instructions_per_second / 1e6, r->ok ? "right" : "WRONG");
     fflush(stdout);
+}
+
+static void print_mean(const struct result *r, unsigned n)
+{
+    unsigned kernels = 0;
+    const double mean = mean_percent(r, n, &kernels);
+    if (kernels > 1) {
+        printf("\ngeometric mean of what %u kernels reach of their limits: %.1f %%\n", kernels, mean);
+    }
 }
 
 static void help(void)
 {
-    printf("usage: tern bench [--json] [--list] [NAME...]\n       tern bench SUITE [options]\n\n"
+    printf("usage: tern bench [--json] [--all] [--list] [NAME...]\n       tern bench SUITE [options]\n\n"
            "Runs each bench once, on a device of its own (TERN_BACKEND, TERN_CONFIG), checks its result on the host, "
            "and prints the\n"
-           "device cycles from dispatch to completion, the bytes a cycle that moved between engines and "
-           "memory, and the\n"
-           "shares of a 64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
-           "Minst/s is how fast the host ran it: million thread instructions a second, from enqueue to completion.\n"
-           "Cycles repeat exactly on the rtl backend; the model backend only estimates them.\n\nBenches:");
+           "device cycles from dispatch to completion; the limit, cycles below which one engine cannot do this work, "
+           "by what it is\n"
+           "set, and how much of it is reached; the bytes a cycle that moved between engines and memory; and the "
+           "shares of a\n"
+           "64-byte port and of one engine's FMA peak. Progress is on stderr.\n"
+           "Minst/s is how fast the host ran it: million thread instructions, from enqueue to completion.\n"
+           "Cycles repeat exactly on the rtl backend; the model backend only estimates them. Memory that answers after "
+           "150 cycles\n"
+           "instead of 60: TERN_CONFIG=default,dram_latency=150\n\n"
+           "  --all    also the large ones, marked *, which take minutes on the rtl backend\n\nBenches:");
     for (unsigned i = 0; i < tern_n_benches; i++) {
-        printf(" %s", tern_benches[i].name);
+        printf("%s%s%s", i % 6 ? " " : "\n  ", tern_benches[i].name, tern_benches[i].large ? "*" : "");
     }
     printf("\n\nSuites, which have options of their own (tern bench SUITE --help):\n");
     for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++) {
@@ -145,10 +206,11 @@ static void measure_here(const struct bench *b, struct report *out)
     m.env.user = &m;
     out->opened = session_open(&m.session, "bench");
     if (out->opened) {
-        const size_t size = (size_t)(tern_bench_source_end - tern_bench_source);
+        size_t size;
+        const char *text = bench_text(b->source, &size);
         m.env.context = m.session.context;
         m.env.queue = m.session.queue;
-        m.env.program = session_build(&m.session, tern_bench_source, size, false, "");
+        m.env.program = session_build(&m.session, text, size, false, "");
         out->config = m.session.config;
         out->opened = m.env.program != NULL;
     }
@@ -184,14 +246,15 @@ static bool measure(const struct bench *b, struct report *out)
     if (!told) {
         fprintf(stderr, "tern bench: %s: its process ended early (status %d)\n", b->name, status);
     }
-    out->result.name = b->name; /* a pointer of this process */
+    out->result.name = b->name; /* a pointer of this process; limit.by is text of the program, the same in both */
     return told && out->opened;
 }
 
 static void print_head(const cl_tern_counters *c)
 {
     printf("%s, %s: %u engines of %u lanes x %u warps\n\n", c->backend, c->config, c->engines, c->lanes, c->warps);
-    printf("%-18s %12s %9s %8s %8s %9s\n", "bench", "cycles", "B/cycle", "port %", "FMA %", "Minst/s");
+    printf("%-18s %10s %10s %-5s %7s %8s %7s %6s %8s\n", "bench", "cycles", "limit", "by", "limit %", "B/cycle",
+           "port %", "FMA %", "Minst/s");
 }
 
 static int run_all(const struct bench **chosen, unsigned n, bool json)
@@ -215,6 +278,9 @@ static int run_all(const struct bench **chosen, unsigned n, bool json)
             print_row(&results[i]);
         }
         status = results[i].ok ? status : EXIT_FAILED;
+    }
+    if (!json) {
+        print_mean(results, n);
     }
     fprintf(stderr, "%.0f measured device cycles in %.1f s, set-up and checks included: %.0f cycles a second\n", cycles,
             seconds, seconds > 0 ? cycles / seconds : 0);
@@ -243,12 +309,14 @@ static int command(int argc, char **argv)
 {
     const struct bench *chosen[MAX_CHOSEN];
     unsigned n = 0;
-    bool json = false, list = false;
+    bool json = false, list = false, all = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--list") == 0) {
             list = true;
+        } else if (strcmp(argv[i], "--all") == 0) {
+            all = true;
         } else if (strcmp(argv[i], "--help") == 0) {
             help();
             return EXIT_OK;
@@ -260,15 +328,22 @@ static int command(int argc, char **argv)
             chosen[n++] = find(argv[i]);
         }
     }
+    if (all && (n || list)) {
+        return usage_error("bench", "--all runs all benches; '%s' has no meaning with it",
+                           list ? "--list" : chosen[0]->name);
+    }
+    const bool named = n > 0;
     if (list) {
         return n ? usage_error("bench", "--list prints all benches and runs none; '%s' has no meaning with it",
                                chosen[0]->name)
                  : print_names(json);
     }
-    for (unsigned i = 0; n == 0 && i < tern_n_benches && i < MAX_CHOSEN; i++) {
-        chosen[i] = &tern_benches[i];
+    for (unsigned i = 0; !named && i < tern_n_benches && n < MAX_CHOSEN; i++) {
+        if (all || !tern_benches[i].large) {
+            chosen[n++] = &tern_benches[i];
+        }
     }
-    return run_all(chosen, n ? n : tern_n_benches, json);
+    return run_all(chosen, n, json);
 }
 
 int main(int argc, char **argv)

@@ -35,7 +35,9 @@ class Tern(Case):
         self.assertEqual(r.returncode, 0, r.stderr)
         data = json.loads(r.stdout)
         names = self.works("bench", "--list").split()
-        self.assertEqual([x["name"] for x in data["results"]], names)
+        large = {"sgemm-4x4-256", "copy-float4-1m", "saxpy-float4-1m"}
+        self.assertEqual([x["name"] for x in data["results"]], [n for n in names if n not in large])
+        self.assertLess(large, set(names))
         self.assertIn("vecadd-16384", names)
         self.assertIn("sgemm-128", names)
         for x in data["results"]:
@@ -52,10 +54,33 @@ class Tern(Case):
         again = json.loads(self.tern("bench", "--json", "sgemm-128").stdout)["results"][0]
         self.assertEqual(again["thread_instructions"], sgemm["thread_instructions"])
 
-    def test_one_bench_as_text(self):
+    def test_limits_of_benches(self):
+        """16,384 elements of 12 bytes, an addition, two loads and a store: docs/benches.md."""
+        limits = {"limit_cycles": 4 * 16384 / 16, "limit_by": "issue"}
+        r = json.loads(self.tern("bench", "--json", "vecadd-16384", "sgemm-4x4-128", "copy-1m", "empty-64-warm").stdout)
+        vecadd, sgemm, copy, empty = r["results"]
+        self.assertEqual({k: vecadd[k] for k in limits}, limits)
+        self.assertEqual(sgemm["limit_cycles"], (128 ** 3 + 3 * 128 ** 2) / 16)
+        self.assertEqual((copy["limit_cycles"], copy["limit_by"]), (2 * 2 ** 20 / 64, "port"))
+        self.assertEqual([empty[k] for k in ("limit_cycles", "limit_by", "limit_percent")], [None] * 3)
+        for x in vecadd, sgemm:
+            self.assertAlmostEqual(x["limit_percent"], 100 * x["limit_cycles"] / x["cycles"], delta=0.01)
+        mean = (vecadd["limit_percent"] * sgemm["limit_percent"]) ** 0.5  # of kernels that have a limit
+        self.assertAlmostEqual(r["limit_percent_mean"], mean, delta=0.02)
+        r = json.loads(self.tern("bench", "--json", "vecadd-16384", "copy-float4-16k", TERN_CONFIG="small").stdout)
+        self.assertEqual([x["limit_cycles"] for x in r["results"]], [4 * 16384 / 8, 8 * 16384 / 8])
+        r = json.loads(self.tern("bench", "--json", "copy-float4-16k").stdout)
+        self.assertEqual([(x["limit_cycles"], x["limit_by"]) for x in r["results"]], [(2 * 2 ** 18 / 64, "port")])
+        r = json.loads(self.tern("bench", "--json", "copy-1m").stdout)
+        self.assertIsNone(r["limit_percent_mean"])
+
+    def test_benches_as_text(self):
         r = self.tern("bench", "vecadd-16384", TERN_CONFIG="small")
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertRegex(r.stdout, r"Minst/s\nvecadd-16384( +[0-9.]+){5} +right\n")
+        self.assertRegex(r.stdout, r"Minst/s\nvecadd-16384 +\d+ +8192 issue( +[0-9.]+){5} +right\n$")
+        r = self.tern("bench", "vecadd-16384", "reduce-65536", "fill-1m", "empty-64-cold")
+        self.assertRegex(r.stdout, r"\nempty-64-cold +\d+ +- - +-( +[0-9.]+){4} +right\n\n"
+                         r"geometric mean of what 2 kernels reach of their limits: [0-9.]+ %\n$")
 
     def test_help(self):
         for args in (["--help"], ["help"], ["info", "--help"], ["run", "--help"], ["bench", "--help"], ["--version"]):
@@ -100,6 +125,8 @@ class Tern(Case):
         self.fails(2, "--list prints all benches and runs none; 'sgemm-128' has no meaning with it", "bench",
                    "sgemm-128", "--list")
         self.fails(2, "there is no bench 'vecad'", "bench", "--list", "vecad")
+        self.fails(2, "--all runs all benches; '--list' has no meaning with it", "bench", "--all", "--list")
+        self.fails(2, "--all runs all benches; 'copy-1m' has no meaning with it", "bench", "copy-1m", "--all")
         self.fails(2, "more than 64 benches", "bench", *["copy-1m"] * 65)
         self.fails(2, "--once is one look at once; -n has no meaning with it", "top", "-n", "3", "--once")
         self.fails(2, "--once is one look at once; -n has no meaning with it", "top", "--once", "-n", "3", "--", "true")

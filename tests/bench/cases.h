@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The benches by subject: functions of struct bench (bench.h). */
+#ifndef TERN_BENCH_CASES_H
+#define TERN_BENCH_CASES_H
+
+#include "bench.h"
+
+/* case_stream.c: what passes through once */
+bool case_vecadd(struct bench_env *env);
+bool case_saxpy(struct bench_env *env);
+bool case_copy4(struct bench_env *env);
+bool case_saxpy4(struct bench_env *env);
+bool case_copy4_large(struct bench_env *env);
+bool case_saxpy4_large(struct bench_env *env);
+bool case_transpose(struct bench_env *env);
+bool case_copy_1m(struct bench_env *env);
+bool case_fill_1m(struct bench_env *env);
+bool case_empty_cold(struct bench_env *env);
+bool case_empty_warm(struct bench_env *env);
+
+/* case_matrix.c: matrices and vectors of floats */
+bool case_sgemm(struct bench_env *env);
+bool case_sgemm_tiled(struct bench_env *env);
+bool case_sgemm_4x4(struct bench_env *env);
+bool case_sgemm_4x4_large(struct bench_env *env);
+bool case_sgemv(struct bench_env *env);
+bool case_spmv(struct bench_env *env);
+bool case_softmax(struct bench_env *env);
+
+/* case_field.c: fields and bodies in space */
+bool case_stencil(struct bench_env *env);
+bool case_stencil3d(struct bench_env *env);
+bool case_nbody(struct bench_env *env);
+bool case_mandelbrot(struct bench_env *env);
+
+/* case_words.c: integers */
+bool case_reduce(struct bench_env *env);
+bool case_histogram(struct bench_env *env);
+bool case_scan(struct bench_env *env);
+bool case_bitonic(struct bench_env *env);
+bool case_sha256(struct bench_env *env);
+
+#endif

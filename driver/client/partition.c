@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/name.h"
 #include "base/sized.h"
 #include "client/client.h"
 
@@ -12,10 +12,7 @@ int tern_client_partition_create(struct tern_device *dev, const struct tern_part
     struct tern_partition_desc d;
     int r = tern_client_check(dev);
     r = r ? r : tern_sized_take(&d, sizeof d, desc);
-    if (!r && strnlen(d.name, sizeof d.name) == sizeof d.name) {
-        r = tern_error(-EINVAL, "a partition's name has 1 to %zu characters: letters, digits, '.', '_', '-'",
-                       sizeof d.name - 1);
-    }
+    r = r ? r : tern_name_check(d.name, sizeof d.name);
     return r ? r : tern_call(dev, TERN_WIRE_PARTITION_CREATE, 0, (uint64_t[]){d.memory_bytes, d.host_bytes, d.share},
                              d.name, NULL);
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "wire/wire.h"
 
 enum which { DEFAULT, USER, GROUP };
@@ -95,6 +96,16 @@ static void word(struct reader *r, char *out, size_t size)
     out[n] = '\0';
 }
 
+/** All up to a space or a comment. */
+static void token(struct reader *r, char *out, size_t size)
+{
+    skip(r);
+    const size_t all = strcspn(r->at, " \t\n#"), n = all < size ? all : size - 1;
+    memcpy(out, r->at, n);
+    out[n] = '\0';
+    r->at += all;
+}
+
 static int end_of_line(struct reader *r)
 {
     skip(r);
@@ -164,6 +175,18 @@ static int number(struct reader *r, const char *at, const char *text, size_t key
     return 0;
 }
 
+static int read_partition(struct reader *r, struct section *s)
+{
+    char value[sizeof s->partition + 1];
+    const char *at = r->at;
+    token(r, value, sizeof value);
+    if (tern_name_check(value, sizeof s->partition)) {
+        return bad(r, at, "%s", tern_last_error());
+    }
+    memcpy(s->partition, value, sizeof s->partition);
+    return 0;
+}
+
 static int read_key(struct reader *r, struct section *s)
 {
     char name[32], value[32];
@@ -174,9 +197,8 @@ static int read_key(struct reader *r, struct section *s)
         key++;
     }
     if (key == KEYS) {
-        return bad(r, at, "'%s' is none of memory, queue, contexts, connections, calls, focus, realtime, share, "
-                   "partitions and partition",
-                   name);
+        return bad(r, at, "'%s' is none of memory, pinned, queue, contexts, connections, calls, focus, realtime, "
+                   "share, partitions and partition", name);
     }
     if (!s) {
         return bad(r, at, "a section must come first: [default], [user NAME] or [group NAME]");
@@ -191,24 +213,19 @@ static int read_key(struct reader *r, struct section *s)
     r->at++;
     skip(r);
     at = r->at;
-    word(r, value, sizeof value);
+    int e = 0;
     if (key == PARTITION) {
-        if (!*value || strlen(value) >= sizeof s->partition) {
-            return bad(r, at, "a partition's name has 1 to %zu characters", sizeof s->partition - 1);
-        }
-        memcpy(s->partition, value, sizeof s->partition);
-    } else if (!keys[key].yes_no) {
-        const int e = number(r, at, value, key, &s->value[key]);
-        if (e) {
-            return e;
-        }
-    } else if (!strcmp(value, "yes") || !strcmp(value, "no")) {
-        s->value[key] = *value == 'y';
+        e = read_partition(r, s);
     } else {
-        return bad(r, at, "%s is yes or no", name);
+        word(r, value, sizeof value);
+        e = !keys[key].yes_no ? number(r, at, value, key, &s->value[key])
+            : strcmp(value, "yes") && strcmp(value, "no") ? bad(r, at, "%s is yes or no", name) : 0;
+        if (!e && keys[key].yes_no) {
+            s->value[key] = *value == 'y';
+        }
     }
     s->set |= 1u << key;
-    return end_of_line(r);
+    return e ? e : end_of_line(r);
 }
 
 static int read_line(struct reader *r, struct ternd_limits_file *f)

@@ -249,6 +249,9 @@ class Life(unittest.TestCase):
                 ("[default]\nfocus yes\n", "2:7", "'=' is missing"),
                 ("[default]\nfocus = yes no\n", "2:13", "nothing may follow here"),
                 ("[default]\ncalls = 257\n", "2:9", "257 is out of range: 1 to 256"),
+                *((f"[default]\npartition = {wrong}\n", "2:13", "a partition's name has 1 to 23 characters: letters, "
+                   "digits, '.', '_', '-'\n") for wrong in ("", "a+b", "vi/deo", "a" * 24, "a" * 99, "$x")),
+                ("[default]\npartition = video more\n", "2:19", "nothing may follow here"),
                 ("[default]\nshare = 0\n", "2:9", "0 is out of range: 1 to 1000"),
                 ("[default]\nmemory = 99999999999G\n", "2:10", "99999999999G is out of range"),
                 ("[default]\ncontexts = 1\ncontexts = 2\n", "3:1", "contexts is there twice"),

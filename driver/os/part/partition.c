@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "base/sized.h"
 #include "os/observe/observer.h"
 #include "os/os.h"
@@ -99,15 +100,6 @@ void tern_partition_leave(struct tern_process *proc)
 
 /* --------------------------------------------------------------------- calls */
 
-static int check_name(const char *name, size_t size)
-{
-    const char *known = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    const size_t n = strnlen(name, size);
-    return n && n < size && strspn(name, known) == n
-        ? 0
-        : tern_error(-EINVAL, "a partition's name has 1 to %zu characters: letters, digits, '.', '_', '-'", size - 1);
-}
-
 /** Bytes as pages; at most what a partition can have. */
 static int pages_of(uint64_t bytes, const char *what, uint32_t least, uint32_t *out)
 {
@@ -163,7 +155,7 @@ int tern_os_partition_create_for(struct tern_device *dev, const struct tern_part
         return -ENODEV;
     }
     int r = tern_sized_take(&d, sizeof d, desc);
-    r = r ? r : check_name(d.name, sizeof d.name);
+    r = r ? r : tern_name_check(d.name, sizeof d.name);
     r = r ? r : pages_of(d.memory_bytes, "a partition", TERN_PARTITION_LEAST, &pages);
     d.share = d.share ? d.share : TERN_WEIGHT_NORMAL;
     r = r ? r : check_share(d.share);

@@ -32,6 +32,19 @@ static bool one_of(const char *const *list, size_t n, const char *s)
     return false;
 }
 
+static bool is_geometry(const char *s)
+{
+    return one_of(geometries, sizeof geometries / sizeof *geometries, s);
+}
+
+/** A copy that begins with a geometry: that of keys alone is the default one. NULL: no memory. */
+static char *with_geometry(const char *config)
+{
+    char *copy;
+    const bool keys_alone = config[strcspn(config, ",=")] == '=';
+    return asprintf(&copy, "%s%s", keys_alone ? "default," : "", config) < 0 ? NULL : copy;
+}
+
 static const struct tern_key keys[] = {
     {"mem", true, 1ull << 20, 16ull << 30, offsetof(struct tern_config, mem_bytes), 8},
     TERN_KEY(struct tern_config, dram_latency, false, 1, 100000),
@@ -93,7 +106,8 @@ static int parse_items(struct tern_config *c, const struct tern_keys *more, char
     for (char *item = strtok_r(items, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
         char *value = strchr(item, '=');
         if (!value) {
-            return tern_error(-EINVAL, "configuration: '%s' is not of the form key=value", item);
+            return tern_error(-EINVAL, is_geometry(item) ? "configuration: '%s' must stand once, before all keys"
+                                                         : "configuration: '%s' is not of the form key=value", item);
         }
         *value++ = '\0';
         int r = set(c, more, item, value);
@@ -120,24 +134,24 @@ int tern_config_parse(const char *backend, const char *config, const struct tern
     if (!tern_hal_find(backend)) {
         return -EINVAL;
     }
-    char *copy = strdup(config);
+    char *copy = with_geometry(config);
     if (!copy) {
         return tern_error_memory("the configuration");
     }
+    snprintf(c.text, sizeof c.text, "%.63s", copy);
     char *items = strchr(copy, ',');
     if (items) {
         *items++ = '\0';
     }
-    if (!one_of(geometries, sizeof geometries / sizeof *geometries, copy)) {
-        r = tern_error(-EINVAL, "unknown configuration '%s'; known are default and small (argument or TERN_CONFIG)",
-                       copy);
+    if (!is_geometry(copy)) {
+        r = tern_error(-EINVAL, "unknown configuration '%s'; it is default, small, or one of these and keys, or keys "
+                       "alone, as default,mem=64M (argument or TERN_CONFIG)", copy);
     } else if (items) {
         r = parse_items(&c, more ? more : &none, items);
     }
     if (!r) {
         snprintf(c.backend, sizeof c.backend, "%s", backend);
         snprintf(c.geometry, sizeof c.geometry, "%s", copy);
-        snprintf(c.text, sizeof c.text, "%.63s", config);
         *out = c;
     }
     free(copy);

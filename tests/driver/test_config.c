@@ -73,6 +73,14 @@ static void test_all_keys(void **state)
     assert_int_equal(parse("model", "default,quantum=2M,grace=1000,preempt=10K,depth=1,realtime=1", &c), 0);
     assert_true(c.policy.quantum == 2u << 20 && c.policy.grace == 1000 && c.policy.preempt == 10240 &&
                 c.policy.depth == 1 && c.policy.realtime);
+    assert_int_equal(parse("rtl", "trace=a,b=c.fst", &c), -EINVAL); /* a comma ends a name */
+    assert_int_equal(parse("rtl", "trace=a=b.fst", &c), 0); /* keys alone: of the default geometry */
+    assert_string_equal(c.device.trace, "a=b.fst");
+    assert_string_equal(c.device.geometry, "default");
+    assert_string_equal(c.device.text, "default,trace=a=b.fst");
+    assert_int_equal(parse("model", "depth=1,mem=2M", &c), 0);
+    assert_true(c.policy.depth == 1 && c.device.mem_bytes == 2u << 20);
+    assert_string_equal(c.device.text, "default,depth=1,mem=2M");
     assert_int_equal(parse("rtl", "small,memory=hbm", &c), 0);
     assert_true(c.device.memory == TERN_SIM_MEMORY_HBM && !c.device.dram_latency && !c.device.dram_refresh);
     assert_int_equal(parse("rtl", "small,dram_reads=256,dram_writes=8,memory=ddr4,dram_refresh=5000,"
@@ -121,6 +129,12 @@ static void test_errors(void **state)
         {"rtl", "default,dram_refresh_cycles=1000", "1 to 999"},
         {"rtl", "default,dram_stall=256", "0 to 255"},
         {"rtl", "default,mem", "key=value"},
+        {"rtl", "mem=2M,small", "'small' must stand once, before all keys"},
+        {"rtl", "small,default", "'default' must stand once, before all keys"},
+        {"rtl", ",mem=2M", "unknown configuration ''; it is default, small"},
+        {"rtl", "=2M", "unknown key ''"},
+        {"rtl", "speed=1", "unknown key 'speed'"},
+        {"rtl", "mem=12x", "'12x'"},
         {"rtl", "default,mem=", "not a number"},
         {"rtl", "default,mem=12x", "'12x'"},
         {"rtl", "default,mem=-5", "'-5'"},

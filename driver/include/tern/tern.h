@@ -82,20 +82,20 @@ struct tern_device_info {
 
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
- * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small, keys mem (bytes; suffix K, M, G), trace
- * (file for a waveform); for the memory of the simulated RTL: memory (ideal | hbm | ddr4) and, instead of its numbers,
- * dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads, dram_writes (transfers outstanding at most),
- * dram_refresh, dram_refresh_cycles (every so many cycles it stands still for so many), dram_stall (of 256 cycles, how
- * many each channel of the port pauses at random); and for the scheduler, in cycles:
- * timeout (an engine that has not stopped so long after it was asked to is reset (F2, F3); else environment
- * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has
- * run longer ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum,
- * grace (S1), preempt (what runs is preempted after so many), depth (1 or 2 entries of the HW queue), realtime (1:
- * the band REALTIME needs no privilege); and for memory: host (bytes of the host for what is evicted, 0: nothing is;
- * three times mem, if not said), stay (cycles that work which runs keeps its memory while others want it; one
- * quantum). -EINVAL: unknown backend, name or key; -ENOENT: simulator library missing;
- * -EPROTO: the device was built from another interface description; -EIO: it does not answer; -ENOMEM; -EAGAIN: a
- * thread cannot be started. tern_last_error() then says what, where and what to do. May take a second.
+ * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small; key=value... is default,key=value...;
+ * keys mem (bytes; suffix K, M, G), trace (file for a waveform); for the memory of the simulated RTL: memory (ideal |
+ * hbm | ddr4) and, instead of its numbers, dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads,
+ * dram_writes (transfers outstanding at most), dram_refresh, dram_refresh_cycles (every so many cycles it stands still
+ * for so many), dram_stall (of 256 cycles, how many each channel of the port pauses at random); and for the scheduler,
+ * in cycles: timeout (an engine that has not stopped so long after it was asked to is reset (F2, F3); else environment
+ * TERN_TIMEOUT_CYCLES, else two seconds of device time, fewer where they would be hours), limit (a buffer that has run
+ * longer ends its process; else TERN_LIMIT_CYCLES, else there is none: long work is never killed), quantum, grace (S1),
+ * preempt (what runs is preempted after so many), depth (1 or 2 entries of the HW queue), realtime (1: the band
+ * REALTIME needs no privilege); and for memory: host (bytes of the host for what is evicted, 0: nothing is; three times
+ * mem, if not said), stay (cycles that work which runs keeps its memory while others want it; one quantum). -EINVAL:
+ * unknown backend, name or key; -ENOENT: simulator library missing; -EPROTO: the device was built from another
+ * interface description; -EIO: it does not answer; -ENOMEM; -EAGAIN: a thread cannot be started. tern_last_error() then
+ * says what, where and what to do. May take a second.
  *
  * The device may be that of a ternd (docs/ternd.md), which owns it for many programs. If TERND_SOCKET names its socket,
  * it is that one's, as ternd was told to open it, and backend and config are not looked at; -ECONNREFUSED: there is no

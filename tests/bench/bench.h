@@ -17,6 +17,11 @@ struct bench_work {
     double instructions; /**< Those, other arithmetic, loads and stores; 0: no kernel does it. */
 };
 
+static inline struct bench_work bench_work(double bytes, double fma, double instructions)
+{
+    return (struct bench_work){.bytes = bytes, .fma = fma, .instructions = instructions};
+}
+
 struct bench_env {
     cl_context context;
     cl_command_queue queue;

@@ -15,8 +15,7 @@ bool case_stencil(struct bench_env *env)
     float *in = random_floats(cells, 17), *out = job_memory(cells * sizeof *out);
     bool right = true;
     struct job j = job_begin(env, "stencil");
-    env->work = (struct bench_work){.bytes = 8.0 * (double)cells, .fma = 5.0 * (double)cells,
-                                    .instructions = 7.0 * (double)cells};
+    env->work = bench_work(8.0 * (double)cells, 5.0 * (double)cells, 7.0 * (double)cells);
     job_buffer(&j, cells * 4, in);
     job_buffer(&j, cells * 4, NULL);
     job_arg(&j, 2, sizeof n, &n);
@@ -60,8 +59,7 @@ bool case_stencil3d(struct bench_env *env)
     float *in = random_floats(cells, 18), *out = job_memory(cells * sizeof *out);
     bool right = true;
     struct job j = job_begin(env, "stencil3d");
-    env->work = (struct bench_work){.bytes = 8.0 * (double)cells, .fma = 27.0 * (double)cells,
-                                    .instructions = 29.0 * (double)cells};
+    env->work = bench_work(8.0 * (double)cells, 27.0 * (double)cells, 29.0 * (double)cells);
     job_buffer(&j, cells * 4, in);
     job_buffer(&j, cells * 4, NULL);
     job_arg(&j, 2, sizeof n, &n);
@@ -99,11 +97,10 @@ bool case_nbody(struct bench_env *env)
     const int n = N;
     static float force[4 * N];
     const size_t items = N, group = group_size(env, 64);
-    const double pairs = (double)N * N;
     float *body = random_floats(4 * items, 19);
     bool right = true;
     struct job j = job_begin(env, "nbody");
-    env->work = (struct bench_work){.bytes = 32.0 * N, .fma = 12 * pairs, .instructions = 14 * pairs + 8.0 * N};
+    env->work = bench_work(32 * N, 12 * N * N, 14 * N * N + 8 * N);
     job_buffer(&j, sizeof force, body);
     job_buffer(&j, sizeof force, NULL);
     job_arg(&j, 2, sizeof n, &n);
@@ -147,7 +144,7 @@ bool case_mandelbrot(struct bench_env *env)
         differ += out[i] != n;
         steps += n;
     }
-    env->work = (struct bench_work){.bytes = sizeof out, .fma = 6 * steps, .instructions = 8 * steps + N * N};
+    env->work = bench_work(sizeof out, 6 * steps, 8 * steps + N * N);
     /* x * x + y * y may be contracted, which moves a few border pixels */
     return job_end(&j, differ <= N * N / 100);
 }

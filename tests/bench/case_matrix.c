@@ -16,8 +16,7 @@ static bool gemm(struct bench_env *env, const char *kernel, int n, int each, siz
     float *a = random_floats(items, 3), *b = random_floats(items, 4), *c = job_memory(items * sizeof *c);
     bool right = true;
     struct job j = job_begin(env, kernel);
-    env->work = (struct bench_work){.bytes = 12.0 * (double)items, .fma = sums,
-                                    .instructions = sums + 3.0 * (double)items};
+    env->work = bench_work(12.0 * (double)items, sums, sums + 3.0 * (double)items);
     job_buffer(&j, items * 4, a);
     job_buffer(&j, items * 4, b);
     job_buffer(&j, items * 4, NULL);
@@ -66,8 +65,7 @@ bool case_sgemv(struct bench_env *env)
     float *a = random_floats(items, 11), *x = random_floats(rows, 12), *y = job_memory(rows * sizeof *y);
     bool right = true;
     struct job j = job_begin(env, "sgemv");
-    env->work = (struct bench_work){.bytes = 4.0 * (double)(items + 2 * rows), .fma = (double)items,
-                                    .instructions = 2.0 * (double)(items + rows)};
+    env->work = bench_work(4.0 * (double)(items + 2 * rows), (double)items, 2.0 * (double)(items + rows));
     job_buffer(&j, items * 4, a);
     job_buffer(&j, rows * 4, x);
     job_buffer(&j, rows * 4, NULL);
@@ -105,7 +103,7 @@ bool case_spmv(struct bench_env *env)
     float *value = random_floats(n, 14), *x = random_floats(N, 15);
     bool right = true;
     struct job j = job_begin(env, "spmv");
-    env->work = (struct bench_work){.bytes = 8.0 * n + 12.0 * N, .fma = n, .instructions = 4.0 * n + 2.0 * N};
+    env->work = bench_work(8 * n + 12 * N, n, 4 * n + 2 * N);
     job_buffer(&j, sizeof start, start);
     job_buffer(&j, n * sizeof *column, column);
     job_buffer(&j, n * sizeof *value, value);
@@ -134,7 +132,7 @@ bool case_softmax(struct bench_env *env)
     float(*in)[N] = (float(*)[N])(void *)random_floats((size_t)N * N, 16);
     bool right = true;
     struct job j = job_begin(env, "softmax");
-    env->work = (struct bench_work){.bytes = 8.0 * N * N, .fma = 11.0 * N * N, .instructions = 18.0 * N * N};
+    env->work = bench_work(8 * N * N, 11 * N * N, 18 * N * N);
     job_buffer(&j, sizeof out, in);
     job_buffer(&j, sizeof out, NULL);
     job_arg(&j, 2, sizeof n, &n);

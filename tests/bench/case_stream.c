@@ -15,7 +15,7 @@ static bool stream(struct bench_env *env, const char *kernel, size_t n)
     const float scale = 2.5f;
     float *a = random_floats(n, 1), *b = random_floats(n, 2), *c = job_memory(n * sizeof *c);
     struct job j = job_begin(env, kernel);
-    env->work = (struct bench_work){.bytes = 12.0 * (double)n, .fma = (double)n, .instructions = 4.0 * (double)n};
+    env->work = bench_work(12.0 * (double)n, (double)n, 4.0 * (double)n);
     job_buffer(&j, n * 4, a);
     job_buffer(&j, n * 4, b);
     if (add) {
@@ -53,8 +53,8 @@ static bool stream4(struct bench_env *env, bool copy, size_t n)
     bool right = true;
     float *a = random_floats(floats, 9), *b = random_floats(floats, 10), *c = job_memory(floats * sizeof *c);
     struct job j = job_begin(env, copy ? "copy4" : "saxpy4");
-    env->work = (struct bench_work){.bytes = 4.0 * (double)(words * floats), .fma = copy ? 0 : (double)floats,
-                                    .instructions = (double)((copy ? 2 : 4) * floats)};
+    env->work = bench_work(4.0 * (double)(words * floats), copy ? 0 : (double)floats,
+                           (copy ? 2.0 : 4.0) * (double)floats);
     job_buffer(&j, floats * 4, a);
     job_buffer(&j, floats * 4, b);
     if (!copy) {
@@ -99,7 +99,7 @@ bool case_transpose(struct bench_env *env)
     float *a = random_floats(items, 5), *c = job_memory(items * sizeof *c);
     bool right = true;
     struct job j = job_begin(env, "transpose");
-    env->work = (struct bench_work){.bytes = 8.0 * (double)items, .fma = 0, .instructions = 2.0 * (double)items};
+    env->work = bench_work(8.0 * (double)items, 0, 2.0 * (double)items);
     job_buffer(&j, items * 4, a);
     job_buffer(&j, items * 4, NULL);
     job_arg(&j, 2, sizeof n, &n);
@@ -122,7 +122,7 @@ static bool mover(struct bench_env *env, bool copy)
     uint32_t *c = job_memory(n * sizeof *c);
     cl_event event = NULL;
     struct job j = job_begin(env, NULL);
-    env->work = (struct bench_work){.bytes = (copy ? 8.0 : 4.0) * (double)n, .fma = 0, .instructions = 0};
+    env->work = bench_work((copy ? 8.0 : 4.0) * (double)n, 0, 0);
     job_buffer(&j, n * 4, a);
     job_buffer(&j, n * 4, NULL);
     job_before(&j);

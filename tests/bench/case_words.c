@@ -17,7 +17,7 @@ bool case_reduce(struct bench_env *env)
         sum += in[i];
     }
     struct job j = job_begin(env, "reduce");
-    env->work = (struct bench_work){.bytes = 4.0 * n, .fma = 0, .instructions = 2.0 * n};
+    env->work = bench_work(4.0 * n, 0, 2.0 * n);
     job_buffer(&j, n * 4, in);
     job_buffer(&j, 4, NULL);
     job_arg(&j, 2, local * 4, NULL);
@@ -39,7 +39,7 @@ bool case_histogram(struct bench_env *env)
         want[in[i]]++;
     }
     struct job j = job_begin(env, "histogram");
-    env->work = (struct bench_work){.bytes = n + sizeof got, .fma = 0, .instructions = 2.0 * n};
+    env->work = bench_work(n + sizeof got, 0, 2.0 * n);
     job_buffer(&j, n, in);
     job_buffer(&j, sizeof got, NULL);
     job_arg(&j, 2, sizeof n, &n);
@@ -58,7 +58,7 @@ bool case_scan(struct bench_env *env)
     uint32_t *in = random_words(N, 20), *out = job_memory(N * 4), sum = 0;
     bool right = true;
     struct job j = job_begin(env, NULL);
-    env->work = (struct bench_work){.bytes = 8.0 * N, .fma = 0, .instructions = 3.0 * N};
+    env->work = bench_work(8 * N, 0, 3 * N);
     job_buffer(&j, N * 4, in);
     job_buffer(&j, N * 4, NULL);
     job_buffer(&j, BLOCK * 4, NULL); /* the blocks' sums */
@@ -98,7 +98,7 @@ bool case_bitonic(struct bench_env *env)
     const cl_uint block = (cl_uint)(2 * group), two = 2;
     uint32_t *keys = random_words(N, 21), *got = job_memory(N * 4);
     struct job j = job_begin(env, "bitonic_local");
-    env->work = (struct bench_work){.bytes = 8.0 * N, .fma = 0, .instructions = 2.0 * N + 2.0 * STEPS * N / 2};
+    env->work = bench_work(8 * N, 0, 2 * N + STEPS * N);
     job_buffer(&j, N * 4, keys);
     job_arg(&j, 1, sizeof two, &two);
     job_arg(&j, 2, sizeof block, &block);
@@ -145,8 +145,7 @@ bool case_sha256(struct bench_env *env)
         blocks[m] = 2;
     }
     struct job j = job_begin(env, "sha256");
-    env->work = (struct bench_work){.bytes = (2.0 * SIZE + 8 + 32) * N, .fma = 0,
-                                    .instructions = (2.0 * (ROUNDS + SCHEDULE + WORDS + SUMS) + 10) * N};
+    env->work = bench_work((2 * SIZE + 8 + 32) * N, 0, (2 * (ROUNDS + SCHEDULE + WORDS + SUMS) + 10) * N);
     job_buffer(&j, sizeof padded, padded);
     job_buffer(&j, sizeof offset, offset);
     job_buffer(&j, sizeof blocks, blocks);

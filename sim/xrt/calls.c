@@ -6,8 +6,6 @@
 
 #include "emulation.pb-c.h"
 
-#define DATA_MAX (CALLS_ANSWER - 64u) /* of an answer, beside its other fields */
-
 static long pack(const ProtobufCMessage *message, uint8_t *out)
 {
     return protobuf_c_message_get_packed_size(message) <= CALLS_ANSWER
@@ -56,14 +54,14 @@ static long to_device(struct device *d, const uint8_t *request, size_t size, uin
 
 static long from_device(struct device *d, const uint8_t *request, size_t size, uint8_t *out)
 {
-    static uint8_t data[DATA_MAX];
+    static uint8_t data[CALLS_DATA];
     TernEmulation__FromDevice *m = tern_emulation__from_device__unpack(NULL, size, request);
     if (!m) {
         return -EPROTO;
     }
     const uint64_t n = m->size, from = m->address + m->offset;
     tern_emulation__from_device__free_unpacked(m, NULL);
-    if (n > DATA_MAX) {
+    if (n > CALLS_DATA) {
         return -EPROTO;
     }
     memset(data, 0xff, n); /* what a card reads where nothing is */
@@ -72,13 +70,13 @@ static long from_device(struct device *d, const uint8_t *request, size_t size, u
 
 static long registers(struct device *d, bool writes, const uint8_t *request, size_t size, uint8_t *out)
 {
-    static uint8_t data[DATA_MAX];
+    static uint8_t data[CALLS_DATA];
     TernEmulation__Registers *m = tern_emulation__registers__unpack(NULL, size, request);
     if (!m) {
         return -EPROTO;
     }
     const uint64_t n = writes ? m->data.len : m->size, at = m->address;
-    bool good = n <= DATA_MAX && n % 4 == 0;
+    bool good = n <= CALLS_DATA && n % 4 == 0;
     for (uint64_t i = 0; i < n && good; i += 4) {
         uint32_t v;
         if (writes) {

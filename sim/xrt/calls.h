@@ -8,8 +8,10 @@
 
 #include "device.h"
 
-/** Bytes of an answer at most: XRT's library has a buffer that it does not make larger (scripts/xclbin). */
-#define CALLS_ANSWER 65536u
+/** Bytes of data in an answer at most: XRT asks for no more at once (packet_size of scripts/xclbin), and has a buffer for
+ *  the whole answer that it does not make larger (pad there). */
+#define CALLS_DATA 65536u
+#define CALLS_ANSWER (CALLS_DATA + 64u)
 
 /** Does what a request asks and puts the answer into out, of CALLS_ANSWER bytes. Its length, or -EPROTO: these bytes
  *  are no such request. What the device does not do is in the answer. */

@@ -3,12 +3,17 @@
  * tern-hw-emu: a simulated device that serves XRT's emulation (hw_emu). XRT starts it from the xclbin
  * (scripts/xclbin); it ends with XRT's program.
  *
+ * The end. XRT has a second socket, for what a device wants of the host's memory, and when it closes a card it waits
+ * until nobody may come there any more, 5 s: this program wants nothing, and comes when XRT closes.
+ *
  * Framing: a request is 09 size:u64 15 api:u32 and a message of `size` bytes, its answer 09 size:u64 and a message,
  * integers little-endian. One at a time.
  *
- * Time. A card's passes by itself. Here it passes between requests, SLICE cycles at a time so that a request waits for
- * few of them, and only until the host has asked nothing for AWAKE_MS: a driver that has work on the device polls it,
- * and a device without work does not use a processor of the host.
+ * Time. A card's passes by itself. Here it passes between requests, and only until the host has asked nothing for
+ * AWAKE_MS: a driver that has work on the device polls it, and a device without work does not use a processor of the
+ * host. Requests come in rows, as XRT has one for each register: after each, time stands for NEXT_NS, in which the next
+ * is waited for, and then it passes in slices of about SLICE_NS of the host's time, as a request waits for their end. It
+ * passes no faster than on a card: a simulator for which nothing happens leaves its processor to the host's program.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -17,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -25,46 +31,77 @@
 #include "calls.h"
 #include "emulation.pb-c.h"
 
-#define SLICE 128u
+#define SLICE_NS 20000
+#define SLICE_MAX 16384u /* cycles */
+#define CYCLE_NS 4 /* at 250 MHz */
+#define NEXT_NS 40000
 #define AWAKE_MS 500
-#define RAISED_MS 1 /* how long a request is waited for while the interrupt is raised, and time stands */
+#define RAISED_NS 1000000 /* how long a request is waited for while the interrupt is raised, and time stands */
 #define REQUEST_MAX (256u << 20)
 #define CONNECT_MS 30000
+#define LATE_MS 200 /* between two waits of 5 s XRT does not listen */
 
 static const char usage[] =
     "usage: tern-hw-emu --library FILE --registers ADDRESS:BYTES --memory ADDRESS:BYTES\n"
     "A simulated Tern for XRT's hw_emu. XRT starts it; scripts/xclbin makes the xclbin that it is in.\n";
 
-static int64_t now_ms(void)
+static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** The socket on which XRT's library listens: by the user's name, or without that by a fixed one. */
-static int connect_xrt(void)
+/** A connection to the socket `before``name` of XRT's library, which may listen late, by `ms`. -1: it does not, and
+ *  `path` is where. */
+static int connect_to(const char *before, const char *name, int64_t ms, struct sockaddr_un *path)
 {
-    struct sockaddr_un a = {.sun_family = AF_UNIX};
-    const char *user = getenv("USER"), *id = getenv("EMULATION_SOCKETID");
-    const int n = user ? snprintf(a.sun_path, sizeof a.sun_path, "/tmp/%s/%s", user, id ? id : "xcl_sock")
-                       : snprintf(a.sun_path, sizeof a.sun_path, "/tmp/xcl_sock");
-    if (n < 0 || (size_t)n >= sizeof a.sun_path) {
-        fprintf(stderr, "tern-hw-emu: the name of XRT's socket is too long: USER '%s'\n", user ? user : "");
+    const char *user = getenv("USER");
+    *path = (struct sockaddr_un){.sun_family = AF_UNIX};
+    const int n = snprintf(path->sun_path, sizeof path->sun_path, "/tmp/%s%s%s%s", user ? user : "", user ? "/" : "",
+                           before, name);
+    if (n < 0 || (size_t)n >= sizeof path->sun_path) {
+        errno = ENAMETOOLONG;
         return -1;
     }
-    for (const int64_t until = now_ms() + CONNECT_MS; now_ms() < until;) {
+    for (const int64_t until = now_ns() + ms * 1000000;;) {
         const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (s >= 0 && !connect(s, (const struct sockaddr *)&a, sizeof a)) {
+        if (s >= 0 && !connect(s, (const struct sockaddr *)path, sizeof *path)) {
             return s;
         }
+        const int error = errno;
         if (s >= 0) {
             close(s);
         }
+        if (now_ns() >= until) {
+            errno = error;
+            return -1;
+        }
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
-    fprintf(stderr, "tern-hw-emu: XRT does not listen at %s: %s\n", a.sun_path, strerror(errno));
-    return -1;
+}
+
+/** Where XRT makes its calls: by the user's name, or without that at a fixed one. */
+static int connect_xrt(void)
+{
+    struct sockaddr_un path;
+    const char *id = getenv("USER") ? getenv("EMULATION_SOCKETID") : NULL;
+    const int s = connect_to("", id ? id : "xcl_sock", CONNECT_MS, &path);
+    if (s < 0) {
+        fprintf(stderr, "tern-hw-emu: XRT does not listen at %s: %s\n", path.sun_path, strerror(errno));
+    }
+    return s;
+}
+
+/** XRT is closing: it is not to wait for this device's own calls. That it may wait is no error. */
+static void close_calls(void)
+{
+    struct sockaddr_un path;
+    const char *id = getenv("EMULATION_SOCKETID");
+    const int s = connect_to(id ? "D2X_unix_sock_" : "D2X_unix_sock", id ? id : "", LATE_MS, &path);
+    if (s >= 0) {
+        close(s);
+    }
 }
 
 static bool get(int fd, void *data, size_t size)
@@ -122,26 +159,46 @@ static int serve(int fd, struct device *d)
                 strerror((int)-n));
         return -1;
     }
+    if (api == TERN_EMULATION__API__CLOSE) {
+        close_calls();
+    }
     const uint64_t bytes = (uint64_t)n;
     answer[0] = 0x09;
     memcpy(answer + 1, &bytes, 8);
     return put(fd, answer, 9 + bytes) && api != TERN_EMULATION__API__CLOSE;
 }
 
+/** Lets a slice of time pass, and finds how many cycles the next one has: how long the next request is waited for. */
+static int64_t pass(struct device *d)
+{
+    static uint32_t cycles = 16;
+    const uint32_t now = cycles;
+    const int64_t begin = now_ns();
+    const bool passes = device_step(d, now);
+    const int64_t took = now_ns() - begin, ahead = (int64_t)now * CYCLE_NS - took;
+    if (took > SLICE_NS && now > 1) {
+        cycles /= 2;
+    } else if (took < SLICE_NS / 4 && now < SLICE_MAX) {
+        cycles *= 2;
+    }
+    return !passes ? RAISED_NS : ahead > 0 ? ahead : 0;
+}
+
 static int run(int fd, struct device *d)
 {
-    int64_t asked = now_ms();
-    bool passes = true;
+    int64_t asked = now_ns(), wait = NEXT_NS;
     int r = 1;
     while (r > 0) {
+        const bool awake = now_ns() - asked < AWAKE_MS * INT64_C(1000000);
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        const bool awake = now_ms() - asked < AWAKE_MS;
-        const int ready = poll(&p, 1, !awake ? -1 : passes ? 0 : RAISED_MS);
+        const int ready = ppoll(&p, 1, awake ? &(struct timespec){.tv_nsec = wait} : NULL, NULL);
         if (ready > 0) {
             r = serve(fd, d);
-            asked = now_ms();
+            asked = now_ns();
+            wait = NEXT_NS;
+        } else {
+            wait = awake ? pass(d) : 0;
         }
-        passes = awake && device_step(d, SLICE);
     }
     return r ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -191,6 +248,7 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    prctl(PR_SET_TIMERSLACK, 1000UL);
     signal(SIGINT, SIG_IGN); /* of the terminal: it is for XRT's program, whose end is the end of this one */
     struct device *d = device_open(&s);
     const int fd = d ? connect_xrt() : -1;

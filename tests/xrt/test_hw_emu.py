@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tern behind Debian's XRT, with the simulator that scripts/xclbin puts into an xclbin.
 
-usage: test_hw_emu.py XCLBIN-SCRIPT BUILD-FOLDER [TEST...]
+usage: test_hw_emu.py BUILD-FOLDER [TEST...]
 
-XRT sleeps for 10 s whenever a card is opened or closed in emulation: little is tested here that the card that is none
+XRT sleeps for 10 s whenever a card is opened in emulation: little is tested here that the card that is none
 (test_hal.c) can show. What waits for ever ends by TIMEOUT, which fails. Without the Verilated device the functional
 model is the simulator.
 """
@@ -18,9 +18,11 @@ import tempfile
 import time
 import unittest
 
-SCRIPT, BUILD = map(pathlib.Path, sys.argv[1:3])
+from emulation import environment, simulators
+
+BUILD = pathlib.Path(sys.argv[1])
 TERN, TERND = BUILD / "bin/tern", BUILD / "bin/ternd"
-TIMEOUT = 400  # of a busy host; XRT's sleeps are 20 of them
+TIMEOUT = 400  # of a busy host; XRT's sleep is 10 of them
 DEVICE = "rtl_small" if (BUILD / "lib/libtern_sim_rtl_small.so").exists() else "model_small"
 SPIN = """__kernel void spin(__global int *y, int n)
 {
@@ -49,31 +51,19 @@ class HwEmu(unittest.TestCase):
         (self.folder / "spin.cl").write_text(SPIN)
 
     def make(self, *more, device=DEVICE):
-        """An xclbin, and the environment for it, as the script prints it for a shell."""
-        text = subprocess.run([SCRIPT, "--build", BUILD, "--device", device, "--memory", "64M", "--out",
-                               self.folder / "t.xclbin", "--env", self.folder / "emu", *more], check=True,
-                              stdout=subprocess.PIPE, text=True).stdout
-        shell = subprocess.run(["sh", "-c", f"{text}env -0"], check=True, stdout=subprocess.PIPE, text=True).stdout
-        env = dict(x.split("=", 1) for x in shell.split("\0") if x)
-        env.pop("TERND_SOCKET", None)
-        return {**env, "XDG_RUNTIME_DIR": str(self.folder), "TERN_CACHE_DIR": str(self.folder / "cache")}
+        return environment(BUILD, self.folder, *more, device=device)
 
     def tern(self, env, *args):
         return subprocess.run([TERN, *args], env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False)
 
     def simulator(self):
         """The process that XRT has started for this test, once it has computed for some time."""
-        run = str(self.folder / "emu/run")
         until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
-            for p in pathlib.Path("/proc").glob("[0-9]*"):
-                try:
-                    if os.readlink(p / "cwd").startswith(run) and (p / "comm").read_text() == "tern-hw-emu\n":
-                        ticks = int((p / "stat").read_text().rsplit(")", 1)[1].split()[11])
-                        if ticks > 3 * os.sysconf("SC_CLK_TCK"):
-                            return int(p.name)
-                except OSError:
-                    pass
+            for p in simulators(self.folder):
+                ticks = int(pathlib.Path(f"/proc/{p}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[11])
+                if ticks > 3 * os.sysconf("SC_CLK_TCK"):
+                    return p
             time.sleep(0.1)
         self.fail("XRT has started no simulator that runs")
 
@@ -186,4 +176,4 @@ class HwEmu(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[2:]])

@@ -237,10 +237,10 @@ static void at_exit(int status, void *unused)
     pthread_mutex_lock(&cards_lock);
     for (struct hal_xrt *h = cards; h; h = h->next) {
         struct tern_call k = {.op = TERN_CALL_CLOSE};
+        __atomic_store_n(&h->told, true, __ATOMIC_RELAXED); /* what fails from now on is no news */
         if (h->owner == getpid() && tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
             __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
         }
-        __atomic_store_n(&h->told, true, __ATOMIC_RELAXED); /* what fails from now on is no news */
     }
     pthread_mutex_unlock(&cards_lock);
     if (__atomic_load_n(&lost, __ATOMIC_RELAXED)) {

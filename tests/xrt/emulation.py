@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A card of XRT's emulation for a test, with the simulator that scripts/xclbin puts into an xclbin."""
+import pathlib
+import subprocess
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/xclbin"
+
+
+def environment(build, folder, *more, device, memory="64M"):
+    """Makes an xclbin in the folder; the environment for it, as the script prints it for a shell. What programs keep for
+    a user is in the folder, too."""
+    text = subprocess.run([SCRIPT, "--build", build, "--device", device, "--memory", memory, "--out",
+                           folder / "t.xclbin", "--env", folder / "emu", *more], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+    shell = subprocess.run(["sh", "-c", f"{text}env -0"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    env = dict(x.split("=", 1) for x in shell.split("\0") if x)
+    for name in ("TERND_SOCKET", "TERN_CONFIG", "TERN_LIB_DIR", "TERN_XRT_DEVICE", "TERN_XRT_TIMEOUT"):
+        env.pop(name, None)
+    return {**env, "XDG_RUNTIME_DIR": str(folder), "TERN_CACHE_DIR": str(folder / "cache")}
+
+
+def simulators(folder):
+    """The processes that XRT has started for cards whose environment was made in the folder: their ids."""
+    run, found = str(folder / "emu/run"), []
+    for p in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (p / "comm").read_text() == "tern-hw-emu\n" and str((p / "cwd").readlink()).startswith(run):
+                found.append(int(p.name))
+        except OSError:
+            pass
+    return found

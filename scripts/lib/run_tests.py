@@ -103,11 +103,11 @@ def configure_and_build(t, tree, *options):
             and t.step(f"build {tree.name}", log, ["nice", "ninja", "-C", str(tree), "-j", t.jobs], whole))
 
 
-def ctest(t, title, log, tree, pattern, env=None):
-    """Tests of one tree are not run twice at a time: ctest keeps its notes in the tree."""
+def ctest(t, title, log, tree, pattern, env=None, jobs=None):
+    """Tests of one tree are not run twice at a time: ctest keeps its notes in the tree, or in the part of it."""
     result = LOGS / f"{log}.xml"
     result.unlink(missing_ok=True)
-    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", t.jobs, "--output-on-failure", "--output-junit",
+    t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", jobs or t.jobs, "--output-on-failure", "--output-junit",
                         str(result), *pattern], junit(result), env)
 
 
@@ -118,11 +118,17 @@ def static(t):
 
 
 def c(t):
-    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "rtl"], {"TERN_BACKEND": "model"})
+    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "^(rtl|xrt)$"], {"TERN_BACKEND": "model"})
     t.step("an OpenCL program of Debian ends right though its device moves", "foreign",
            ["/usr/bin/python3", "tests/ternd/test_foreign.py",
             *(str(BUILD / x) for x in ("bin/ternd", "bin/tern", "tests/ternd_soak_client", "tern.icd",
                                        "tests/ternd_move_client"))], whole_or_skipped)
+
+
+def xrt(t):
+    """XRT sleeps for 10 s when a card is opened in emulation: many tests at a time."""
+    ctest(t, "cards by XRT: one that is none, and XRT's emulation", "xrt", BUILD / "tests/xrt", ["-L", "^xrt$"],
+          {"TERN_BACKEND": "model"}, jobs="6")
 
 
 def sanitize(t):
@@ -275,6 +281,8 @@ def nightly(t):
           BUILD, ["-R", r"^driver\.migrate_many\."], {"TERN_TEST_MOVES": "20"})
     t.step("benches, the large ones too: results right, cycles as in the baseline", "nightly-bench",
            ["nice", "tests/bench/check", str(BUILD / "bin/tern"), "--all"], lines)
+    t.step("OpenCL programs on the RTL behind XRT's emulation, small device", "nightly-xrt",
+           ["tests/xrt/opencl", "--device", "rtl_small", "--slow"], lines)
     t.step("what moves of partitions of up to 4 GiB cost, on the model", "nightly-migrate",
            ["nice", "tests/bench/check-migrate", str(BUILD / "bin/tern")], lines)
     t.step("what moves of a partition of 256 MiB cost, on the RTL", "nightly-migrate-rtl",
@@ -289,6 +297,7 @@ SIDE_BY_SIDE = [
     {"c": c, "opencl": opencl, "synthesis": synthesis, "bench": bench},
     {"formal": formal},
     {"rtl": rtl},
+    {"xrt": xrt},
     {"sanitize": sanitize, "tsan": tsan},
     {"fuzz": fuzz},
     {"attacks": attacks},

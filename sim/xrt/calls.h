@@ -8,8 +8,8 @@
 
 #include "device.h"
 
-/** Bytes of data in an answer at most: XRT asks for no more at once (packet_size of scripts/xclbin), and has a buffer for
- *  the whole answer that it does not make larger (pad there). */
+/** Bytes of data in an answer at most: XRT asks for no more at once (packet_size of scripts/xclbin), and has a buffer
+ *  for the whole answer that it does not make larger (pad there). */
 #define CALLS_DATA 65536u
 #define CALLS_ANSWER (CALLS_DATA + 64u)
 

@@ -12,8 +12,8 @@
  * Time. A card's passes by itself. Here it passes between requests, and only until the host has asked nothing for
  * AWAKE_MS: a driver that has work on the device polls it, and a device without work does not use a processor of the
  * host. Requests come in rows, as XRT has one for each register: after each, time stands for NEXT_NS, in which the next
- * is waited for, and then it passes in slices of about SLICE_NS of the host's time, as a request waits for their end. It
- * passes no faster than on a card: a simulator for which nothing happens leaves its processor to the host's program.
+ * is waited for, and then it passes in slices of about SLICE_NS of the host's time, as a request waits for their end.
+ * It passes no faster than on a card: when nothing happens on the device, the processor is the host program's.
  */
 #include <errno.h>
 #include <getopt.h>

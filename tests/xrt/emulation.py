@@ -7,8 +7,8 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/xclbin"
 
 
 def environment(build, folder, *more, device, memory="64M"):
-    """Makes an xclbin in the folder; the environment for it, as the script prints it for a shell. What programs keep for
-    a user is in the folder, too."""
+    """Makes an xclbin in the folder; the environment for it, as the script prints it for a shell. What programs keep
+    for a user is in the folder, too."""
     text = subprocess.run([SCRIPT, "--build", build, "--device", device, "--memory", memory, "--out",
                            folder / "t.xclbin", "--env", folder / "emu", *more], check=True, stdout=subprocess.PIPE,
                           text=True).stdout

@@ -40,7 +40,8 @@ class Demo(unittest.TestCase):
                                 "--matrix", folder / "matrix.mtx", "--kernels", ROOT / "tests/demo", "--output",
                                 output], env={**env, "OCL_ICD_VENDORS": str(BUILD / "tern.icd")}, check=False,
                                timeout=TIMEOUT, capture_output=True, text=True)
-            self.assertEqual((p.returncode, p.stderr), (0, ""), p.stdout)
+            self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
+            self.assertNotIn("given up", p.stderr)
             self.assertIn("differs from the BLAS by", p.stdout)
             self.assertIn("penguin", p.stdout)  # XRT's own words: it was there
             digests = [x.split(maxsplit=1) for x in (output / "sha256.txt").read_text().splitlines()]

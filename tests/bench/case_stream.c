@@ -84,12 +84,12 @@ bool case_saxpy4(struct bench_env *env)
 
 bool case_copy4_large(struct bench_env *env)
 {
-    return stream4(env, true, 1048576);
+    return stream4(env, true, 262144);
 }
 
 bool case_saxpy4_large(struct bench_env *env)
 {
-    return stream4(env, false, 1048576);
+    return stream4(env, false, 262144);
 }
 
 bool case_transpose(struct bench_env *env)

@@ -3,7 +3,9 @@
 //
 // Contract: one clock, CLOCK_HZ. The serial line: CLOCKS cycles are BITS bits. The pins of one SDR SDRAM chip are those
 // of sdram_line. Device memory is the whole chip, from address 0 on. busy_o and irq_o are for lamps.
+// DEVICE = 0 leaves the device out, to bring up a board: link, clocks and memory work, registers answer with DECERR.
 module board_core #(
+    parameter bit DEVICE   = 1'b1,
     parameter int LANES    = 8,
     parameter int WARPS    = 4,
     parameter int LMEM_KIB = 16,
@@ -63,24 +65,45 @@ module board_core #(
   logic [2:0] l_arsize, l_awsize;
   logic [1:0] l_arburst, l_awburst, l_rresp, l_bresp;
 
-  tern_top #(
-      .ENGINES(1), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
-      .CLOCK_HZ(CLOCK_HZ)
-  ) u_device (
-      .clk_i, .rst_i, .mem_pages_i(23'(MEM_PAGES)), .axi_base_i('0), .irq_o(irq), .idle_o(idle),
-      .s_axi_awvalid_i(r_awvalid), .s_axi_awready_o(r_awready), .s_axi_awaddr_i(r_awaddr), .s_axi_wvalid_i(r_wvalid),
-      .s_axi_wready_o(r_wready), .s_axi_wdata_i(r_wdata), .s_axi_bvalid_o(r_bvalid), .s_axi_bready_i(r_bready),
-      .s_axi_bresp_o(r_bresp), .s_axi_arvalid_i(r_arvalid), .s_axi_arready_o(r_arready), .s_axi_araddr_i(r_araddr),
-      .s_axi_rvalid_o(r_rvalid), .s_axi_rready_i(r_rready), .s_axi_rdata_o(r_rdata), .s_axi_rresp_o(r_rresp),
-      .m_axi_arvalid_o(d_arvalid), .m_axi_arready_i(d_arready), .m_axi_arid_o(d_arid), .m_axi_araddr_o(d_araddr),
-      .m_axi_arlen_o(d_arlen), .m_axi_arsize_o(d_arsize), .m_axi_arburst_o(d_arburst), .m_axi_rvalid_i(d_rvalid),
-      .m_axi_rready_o(d_rready), .m_axi_rid_i(d_rid), .m_axi_rdata_i(d_rdata), .m_axi_rresp_i(d_rresp),
-      .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(d_awvalid), .m_axi_awready_i(d_awready), .m_axi_awid_o(d_awid),
-      .m_axi_awaddr_o(d_awaddr), .m_axi_awlen_o(d_awlen), .m_axi_awsize_o(d_awsize), .m_axi_awburst_o(d_awburst),
-      .m_axi_wvalid_o(d_wvalid), .m_axi_wready_i(d_wready), .m_axi_wdata_o(d_wdata), .m_axi_wstrb_o(d_wstrb),
-      .m_axi_wlast_o(d_wlast), .m_axi_bvalid_i(d_bvalid), .m_axi_bready_o(d_bready), .m_axi_bid_i(d_bid),
-      .m_axi_bresp_i(d_bresp)
-  );
+  if (DEVICE) begin : g_device
+    tern_top #(
+        .ENGINES(1), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
+        .CLOCK_HZ(CLOCK_HZ)
+    ) u_device (
+        .clk_i, .rst_i, .mem_pages_i(23'(MEM_PAGES)), .axi_base_i('0), .irq_o(irq), .idle_o(idle),
+        .s_axi_awvalid_i(r_awvalid), .s_axi_awready_o(r_awready), .s_axi_awaddr_i(r_awaddr), .s_axi_wvalid_i(r_wvalid),
+        .s_axi_wready_o(r_wready), .s_axi_wdata_i(r_wdata), .s_axi_bvalid_o(r_bvalid), .s_axi_bready_i(r_bready),
+        .s_axi_bresp_o(r_bresp), .s_axi_arvalid_i(r_arvalid), .s_axi_arready_o(r_arready), .s_axi_araddr_i(r_araddr),
+        .s_axi_rvalid_o(r_rvalid), .s_axi_rready_i(r_rready), .s_axi_rdata_o(r_rdata), .s_axi_rresp_o(r_rresp),
+        .m_axi_arvalid_o(d_arvalid), .m_axi_arready_i(d_arready), .m_axi_arid_o(d_arid), .m_axi_araddr_o(d_araddr),
+        .m_axi_arlen_o(d_arlen), .m_axi_arsize_o(d_arsize), .m_axi_arburst_o(d_arburst), .m_axi_rvalid_i(d_rvalid),
+        .m_axi_rready_o(d_rready), .m_axi_rid_i(d_rid), .m_axi_rdata_i(d_rdata), .m_axi_rresp_i(d_rresp),
+        .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(d_awvalid), .m_axi_awready_i(d_awready), .m_axi_awid_o(d_awid),
+        .m_axi_awaddr_o(d_awaddr), .m_axi_awlen_o(d_awlen), .m_axi_awsize_o(d_awsize), .m_axi_awburst_o(d_awburst),
+        .m_axi_wvalid_o(d_wvalid), .m_axi_wready_i(d_wready), .m_axi_wdata_o(d_wdata), .m_axi_wstrb_o(d_wstrb),
+        .m_axi_wlast_o(d_wlast), .m_axi_bvalid_i(d_bvalid), .m_axi_bready_o(d_bready), .m_axi_bid_i(d_bid),
+        .m_axi_bresp_i(d_bresp)
+    );
+  end else begin : g_none
+    logic b_q, r_q;
+    assign r_awready = r_awvalid && r_wvalid && !b_q;
+    assign r_wready = r_awready;
+    assign r_arready = !r_q;
+    assign {r_bvalid, r_rvalid} = {b_q, r_q};
+    assign {r_bresp, r_rresp} = 4'b1111;
+    assign r_rdata = '1;
+    assign {idle, irq} = 2'b10;
+    always_ff @(posedge clk_i) begin
+      b_q <= !rst_i && (r_awready || (b_q && !r_bready));
+      r_q <= !rst_i && ((r_arvalid && r_arready) || (r_q && !r_rready));
+    end
+    assign {d_arvalid, d_rready, d_awvalid, d_wvalid, d_bready, d_wlast} = '0;
+    assign {d_arid, d_awid, d_araddr, d_awaddr, d_wstrb, d_wdata} = '0;
+    assign {d_arlen, d_awlen, d_arsize, d_awsize, d_arburst, d_awburst} = '0;
+    logic unused_none;
+    assign unused_none = &{1'b0, r_awaddr, r_araddr, r_wdata, d_arready, d_awready, d_wready, d_rvalid, d_bvalid, d_rid,
+                           d_bid, d_rdata, d_rresp, d_bresp};
+  end
 
   tern_link #(.CLOCKS(CLOCKS), .BITS(BITS), .ID_W(ID_W), .SIMULATION(SIMULATION)) u_link (
       .clk_i, .rst_i, .uart_rx_i, .uart_tx_o, .irq_i(irq), .r_axi_awvalid_o(r_awvalid), .r_axi_awready_i(r_awready),

@@ -7,6 +7,7 @@
 // --phase1 90` (VCO 600 MHz). Serial line: 3 Mbaud.
 // Lamps: 0 memory clock lives, 1 the device works, 2 an interrupt waits, 3 bytes from the host, 4 bytes to the host.
 module board_ulx3s #(
+    parameter bit DEVICE   = 1'b1,  // see board_core
     parameter int LANES    = 8,
     parameter int WARPS    = 4,
     parameter int LMEM_KIB = 16
@@ -31,7 +32,7 @@ module board_ulx3s #(
   localparam int CLOCK_HZ = 50000000;
 
   logic clk, chip_clk, locked, busy, irq, oe;
-  logic [15:0] dq;
+  logic [15:0] dq, dq_in;
   logic [24:0] alive_q = '0;
   logic [1:0] lock_q = '0, press_q = '0;
   logic [7:0] hold_q = '0;
@@ -64,11 +65,15 @@ module board_ulx3s #(
   assign ftdi_rxd = tx;
   assign led = {!tx, !rx_q, irq, busy, alive_q[24]};
   assign wifi_gpio0 = 1'b1;
-  assign sdram_d = oe ? dq : 16'hzzzz;
+  for (genvar i = 0; i < 16; i++) begin : g_pad
+    BB u_pad (.B(sdram_d[i]), .I(dq[i]), .T(!oe), .O(dq_in[i]));
+  end
 
-  board_core #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .CLOCK_HZ(CLOCK_HZ), .CLOCKS(50), .BITS(3)) u_core (
+  board_core #(
+      .DEVICE(DEVICE), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .CLOCK_HZ(CLOCK_HZ), .CLOCKS(50), .BITS(3)
+  ) u_core (
       .clk_i(clk), .rst_i(rst_q), .uart_rx_i(ftdi_txd), .uart_tx_o(tx), .busy_o(busy), .irq_o(irq), .cke_o(sdram_cke),
       .cs_n_o(sdram_csn), .ras_n_o(sdram_rasn), .cas_n_o(sdram_casn), .we_n_o(sdram_wen), .ba_o(sdram_ba),
-      .a_o(sdram_a), .dqm_o(sdram_dqm), .dq_o(dq), .dq_oe_o(oe), .dq_i(sdram_d)
+      .a_o(sdram_a), .dqm_o(sdram_dqm), .dq_o(dq), .dq_oe_o(oe), .dq_i(dq_in)
   );
 endmodule

@@ -164,8 +164,6 @@ module sdram_line #(
   end
 
   // ------------------------------------------------------------------ pins
-  logic [COL_W+9:0] column_line;
-  assign column_line = {10'b0, line_q[COL_W-6:0], column_q};
   always_ff @(posedge clk_i) begin
     {ras_n_o, cas_n_o, we_n_o} <= NOP;
     dqm_o <= 2'b00;
@@ -190,7 +188,7 @@ module sdram_line #(
         end
         S_COLUMN: begin
           {ras_n_o, cas_n_o, we_n_o} <= write_q ? WRITE : READ;
-          a_o <= ROW_W'({column_line[9:0]});
+          a_o <= ROW_W'({line_q[COL_W-6:0], column_q});
           a_o[10] <= &column_q;  // with precharge
           if (write_q) dqm_o <= ~be_q[1:0];
           dq_oe_o <= write_q;

@@ -37,7 +37,6 @@ module sdram_chip #(
   logic [ROW_W-1:0] row[0:3];
   logic [15:0] out[0:3];
   logic [3:0] out_valid = '0;
-  logic [1:0] mask_q = '0;
   longint reads = 0, writes = 0;
 
   initial for (int b = 0; b < 4; b++) begin

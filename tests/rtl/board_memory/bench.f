@@ -1,0 +1,6 @@
+--assert
+rtl/lint.vlt
+-y rtl/mem
+-y rtl/board
+tests/rtl/lib/sdram_chip.sv
+tests/rtl/board_memory/tb.sv

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a board before its two masters: both read and write lines at once, with random strobes, ids and
+// pauses, also at addresses behind the chip, which must give an error and change nothing. Each transfer is answered
+// once, with its id, within the time of four transfers and a refresh. What is read is what was written: each master has
+// lines of its own, and there are lines of both, which only one of them writes. +count=N transfers a master, +seed=N.
+module tb;
+  localparam int ROW_W = 11, COL_W = 8, LINES = 1 << (ROW_W + COL_W - 3), ID_W = 6;
+  localparam int BOUND = 4 * 60 + 400;  // the chip's start is longer than a refresh
+
+  logic clk = 0, rst = 1;
+  always #10 clk = !clk;
+
+  logic [1:0] arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready;
+  logic [ID_W-1:0] arid[2], awid[2], rid, bid;
+  logic [63:0] araddr[2], awaddr[2], wstrb[2];
+  logic [511:0] wdata[2], rdata[2];
+  logic [1:0] rresp[2], bresp[2];
+  logic cke, cs_n, ras_n, cas_n, we_n, oe, chip_oe;
+  logic [1:0] ba, dqm;
+  logic [ROW_W-1:0] a;
+  logic [15:0] dq, chip_dq;
+
+  board_memory #(.CLOCK_HZ(50000000), .ID_W(ID_W), .ROW_W(ROW_W), .COL_W(COL_W), .START_NS(2000)) dut (
+      .clk_i(clk), .rst_i(rst), .d_arvalid_i(arvalid[0]), .d_arready_o(arready[0]), .d_arid_i(arid[0]),
+      .d_araddr_i(araddr[0]), .d_rvalid_o(rvalid[0]), .d_rready_i(rready[0]), .d_rid_o(rid), .d_rdata_o(rdata[0]),
+      .d_rresp_o(rresp[0]), .d_awvalid_i(awvalid[0]), .d_awready_o(awready[0]), .d_awid_i(awid[0]),
+      .d_awaddr_i(awaddr[0]), .d_wvalid_i(wvalid[0]), .d_wready_o(wready[0]), .d_wdata_i(wdata[0]),
+      .d_wstrb_i(wstrb[0]), .d_bvalid_o(bvalid[0]), .d_bready_i(bready[0]), .d_bid_o(bid), .d_bresp_o(bresp[0]),
+      .l_arvalid_i(arvalid[1]), .l_arready_o(arready[1]), .l_araddr_i(araddr[1]), .l_rvalid_o(rvalid[1]),
+      .l_rready_i(rready[1]), .l_rdata_o(rdata[1]), .l_rresp_o(rresp[1]), .l_awvalid_i(awvalid[1]),
+      .l_awready_o(awready[1]), .l_awaddr_i(awaddr[1]), .l_wvalid_i(wvalid[1]), .l_wready_o(wready[1]),
+      .l_wdata_i(wdata[1]), .l_wstrb_i(wstrb[1]), .l_bvalid_o(bvalid[1]), .l_bready_i(bready[1]),
+      .l_bresp_o(bresp[1]), .cke_o(cke), .cs_n_o(cs_n), .ras_n_o(ras_n), .cas_n_o(cas_n), .we_n_o(we_n), .ba_o(ba),
+      .a_o(a), .dqm_o(dqm), .dq_o(dq), .dq_oe_o(oe), .dq_i(chip_dq)
+  );
+  sdram_chip #(.ROW_W(ROW_W), .COL_W(COL_W), .PERIOD_PS(20000), .START_NS(1900)) chip (
+      .clk_i(!clk), .cke_i(cke), .cs_n_i(cs_n), .ras_n_i(ras_n), .cas_n_i(cas_n), .we_n_i(we_n), .ba_i(ba), .a_i(a),
+      .dqm_i(dqm), .dq_i(dq), .dq_driven_i(oe), .dq_o(chip_dq), .dq_oe_o(chip_oe)
+  );
+
+  int seed, count, done[2], errors[2];
+
+  // What each line has held, by the number of writes. A read may meet writes of its line: it gets one of the states
+  // from the last that was complete when it began to the last that was begun when it ended.
+  logic [511:0] states[64][16];
+  int begun[64];
+  bit known[64], writing[64];
+
+  for (genvar m = 0; m < 2; m++) begin : g_master
+    typedef enum int {IDLE, READ, READS, WRITE, WRITES} state_t;
+    state_t state = IDLE;
+    int k, first, age;
+    bit behind, found;
+    logic [511:0] next;
+    logic [63:0] at;
+    logic [ID_W-1:0] id;
+
+    always @(posedge clk) begin
+      rready[m] <= state == READS && $urandom_range(1) != 0 && !(rvalid[m] && rready[m]);
+      bready[m] <= state == WRITES && $urandom_range(1) != 0 && !(bvalid[m] && bready[m]);
+      age <= age + 1;
+      case (state)
+        IDLE: if (!rst && done[m] < count && $urandom_range(15) != 0) begin
+          behind = $urandom_range(15) == 0;
+          // lines 0 to 15 are written by master 0, 16 to 47 by master 1; master 0 reads 0 to 15 and 32 to 47
+          id = ID_W'($urandom);
+          age <= 0;
+          if ($urandom_range(1) != 0) begin
+            k = m * 16 + int'($urandom_range(m == 0 ? 15 : 31));
+            at = 64'(k * (LINES / 64)) << 6;
+            if (behind) at |= 64'(LINES) << 6 << $urandom_range(40);
+            next = states[k][begun[k]%16];
+            wstrb[m] <= '1;
+            if (known[k] && $urandom_range(1) != 0) wstrb[m] <= {$urandom, $urandom};
+            for (int i = 0; i < 16; i++) wdata[m][32*i+:32] <= $urandom;
+            awaddr[m] <= at;
+            awid[m] <= id;
+            awvalid[m] <= $urandom_range(1) != 0;
+            state <= WRITE;
+          end else begin
+            k = int'($urandom_range(15)) + (m == 0 ? 32 * int'($urandom_range(1)) : 16 + 16 * int'($urandom_range(1)));
+            at = 64'(k * (LINES / 64)) << 6;
+            if (behind) at |= 64'(LINES) << 6 << $urandom_range(40);
+            first = begun[k] - int'(writing[k]);
+            araddr[m] <= at;
+            arid[m] <= id;
+            arvalid[m] <= 1;
+            state <= READ;
+          end
+        end
+        READ: if (arvalid[m] && arready[m]) begin
+          arvalid[m] <= 0;
+          araddr[m] <= '1;
+          age <= 0;
+          state <= READS;
+        end
+        READS: if (rvalid[m] && rready[m]) begin
+          if (m == 0 && rid != id) $fatal(1, "answer with id %0d instead of %0d", rid, id);
+          if (rresp[m] != (behind ? 2'd2 : 2'd0)) $fatal(1, "master %0d: rresp %0d", m, rresp[m]);
+          found = behind || !known[k];
+          for (int i = first; i <= begun[k]; i++) found |= rdata[m] === states[k][i%16];
+          if (!found) $fatal(1, "master %0d, line %0d: %h instead of %h", m, k, rdata[m], states[k][begun[k]%16]);
+          finish();
+        end
+        WRITE: begin
+          // the address may come before the data, and after them
+          if (!awvalid[m]) awvalid[m] <= wvalid[m] || $urandom_range(1) != 0;
+          if (!wvalid[m]) wvalid[m] <= awvalid[m] || $urandom_range(1) != 0;
+          if (!writing[k] && !behind) begin
+            for (int i = 0; i < 64; i++) if (wstrb[m][i]) next[8*i+:8] = wdata[m][8*i+:8];
+            begun[k]++;
+            states[k][begun[k]%16] = next;
+            writing[k] = 1;
+          end
+          if ((awvalid[m] && awready[m]) != (wvalid[m] && wready[m])) $fatal(1, "address and data not at once");
+          if (awvalid[m] && awready[m]) begin
+            awvalid[m] <= 0;
+            wvalid[m] <= 0;
+            awaddr[m] <= '1;
+            age <= 0;
+            known[k] |= &wstrb[m] && !behind;
+            wdata[m] <= '1;
+            wstrb[m] <= '1;
+            state <= WRITES;
+          end
+        end
+        default: if (bvalid[m] && bready[m]) begin
+          if (m == 0 && bid != id) $fatal(1, "answer with id %0d instead of %0d", bid, id);
+          if (bresp[m] != (behind ? 2'd2 : 2'd0)) $fatal(1, "master %0d: bresp %0d", m, bresp[m]);
+          if (!behind) writing[k] = 0;
+          finish();
+        end
+      endcase
+      if (rvalid[m] && state != READS || bvalid[m] && state != WRITES) $fatal(1, "an answer to nothing");
+      if (state != IDLE && age > BOUND) $fatal(1, "master %0d waits for %0d cycles in state %0d", m, age, state);
+      if (rst) {arvalid[m], awvalid[m], wvalid[m], rready[m], bready[m]} <= '0;
+    end
+
+    task automatic finish();
+      done[m]++;
+      if (behind) errors[m]++;
+      state <= IDLE;
+    endtask
+  end
+
+  initial begin
+    if (!$value$plusargs("seed=%d", seed)) seed = 1;
+    if (!$value$plusargs("count=%d", count)) count = 2000;
+    $display("seed %0d", seed);
+    void'($urandom(seed));
+    repeat (4) @(negedge clk);
+    rst = 0;
+    while (done[0] < count || done[1] < count) @(negedge clk);
+    if (errors[0] < count / 40 || errors[1] < count / 40) $fatal(1, "hardly any error");
+    $display("%0d transfers, %0d and %0d behind the chip", 2 * count, errors[0], errors[1]);
+    $display("PASS");
+    $finish;
+  end
+endmodule

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/ecp5 without the tools that it calls: pins against ports, what it says of a step that fails, which steps it
+repeats, and what it reads from nextpnr's report. The whole of it runs at night."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts/ecp5"
+loader = importlib.machinery.SourceFileLoader("ecp5", str(SCRIPT))
+ecp5 = importlib.util.module_from_spec(importlib.util.spec_from_loader("ecp5", loader))
+loader.exec_module(ecp5)
+DESIGN = (ROOT / "rtl/board/board_ulx3s.sv").read_text()
+PINS = (ROOT / "constraints/ecp5/ulx3s.lpf").read_text()
+
+
+class Pins(unittest.TestCase):
+    def test_ours_fit(self):
+        self.assertEqual(ecp5.check_pins(DESIGN, PINS), [])
+        names = ecp5.ports(DESIGN)
+        self.assertEqual(len([n for n in names if n.startswith("sdram_d[")]), 16)
+        self.assertEqual(len(names), 5 + 5 + 6 + 2 + 13 + 2 + 16)
+
+    def check(self, old, new, *told):
+        self.assertIn(old, PINS)
+        self.assertEqual(ecp5.check_pins(DESIGN, PINS.replace(old, new)), list(told))
+
+    def test_what_is_wrong_is_told(self):
+        self.check('LOCATE COMP "ftdi_txd" SITE "M1";', "", "the port ftdi_txd has no LOCATE")
+        self.check('IOBUF PORT "sdram_a[10]"', '# "sdram_a[10]"', "the port sdram_a[10] has no IOBUF")
+        self.check('SITE "N19"', 'SITE "H20"', "the pin H20 has two ports")
+        self.check('LOCATE COMP "led[4]"', 'LOCATE COMP "led[0]"', "the port led[4] has no LOCATE",
+                   "led[0] has two LOCATE")
+        self.assertEqual(ecp5.check_pins(DESIGN, PINS + 'LOCATE COMP "led[5]" SITE "E2";\n'),
+                         ["led[5] is no port of board_ulx3s"])
+        self.assertIn("the port sdram_a[13] has no LOCATE", ecp5.check_pins(DESIGN.replace("[12:0] sdram_a",
+                                                                                          "[13:0] sdram_a"), PINS))
+
+
+class Steps(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name)
+
+    def test_a_failed_step_says_what_and_where(self):
+        with self.assertRaises(ecp5.Failed) as told:
+            ecp5.run("route", ["/bin/sh", "-c", "echo Info: x; echo ERROR: no bels left; exit 3"], self.out / "r.log",
+                     "Choose a smaller one.")
+        for part in ("route: failed with status 3", str(self.out / "r.log"), "ERROR: no bels left", "Choose"):
+            self.assertIn(part, str(told.exception))
+        self.assertIn("Info: x", (self.out / "r.log").read_text())
+        with self.assertRaises(ecp5.Failed) as told:
+            ecp5.run("pack", [self.out / "absent"], self.out / "p.log", "")
+        self.assertIn("cannot be started: No such file", str(told.exception))
+
+    def test_a_step_is_repeated_when_its_inputs_change(self):
+        self.assertTrue(ecp5.needed(self.out, "synth", "a", False))
+        (self.out / "synth.key").write_text("a")
+        self.assertFalse(ecp5.needed(self.out, "synth", "a", False))
+        self.assertTrue(ecp5.needed(self.out, "synth", "a", True))
+        (self.out / "synth.key").write_text("a")
+        self.assertTrue(ecp5.needed(self.out, "synth", "b", False))
+        self.assertTrue(ecp5.needed(self.out, "synth", "b", False))  # it has not been made since
+
+    def test_figures(self):
+        (self.out / "report.json").write_text(json.dumps({
+            "fmax": {"25": {"achieved": 300.0, "constraint": 25.0}, "core": {"achieved": 53.217, "constraint": 50.0}},
+            "utilization": {"TRELLIS_COMB": {"used": 10, "available": 83640}, "DCUA": {"used": 0, "available": 2}}}))
+        f = ecp5.figures(self.out, {"LANES": 8}, 1)
+        self.assertEqual((f["clock"], f["fmax_mhz"], f["asked_mhz"]), ("core", 53.22, 50.0))
+        self.assertEqual(list(f["use"]), ["TRELLIS_COMB"])
+
+    def test_arguments(self):
+        for args, told in ((["--param", "LANES"], "is no NAME=VALUE"),
+                           (["--param", "COLOUR=1"], "has no parameter COLOUR"),
+                           (["--until", "noon"], "invalid choice")):
+            r = subprocess.run([SCRIPT, *args], check=False, capture_output=True, text=True)
+            self.assertEqual(r.returncode, 2, r)
+            self.assertIn(told, r.stderr)
+        r = subprocess.run([SCRIPT, "--until", "pins"], check=False, capture_output=True, text=True)
+        self.assertEqual((r.returncode, r.stdout), (0, ""), r)
+
+
+if __name__ == "__main__":
+    unittest.main()

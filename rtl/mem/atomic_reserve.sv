@@ -23,7 +23,9 @@ module atomic_reserve #(
     input  logic [       15:0] wr_words_i,      // of line_i; zero: nothing written
     input  logic               plain_valid_i,
     input  logic [       27:0] plain_line_i,
-    input  logic [       15:0] plain_words_i
+    input  logic [       15:0] plain_words_i,
+    input  logic [ENGINES-1:0] forget_i,        // of an engine, the reservation of a thread
+    input  logic [32*ENGINES-1:0] forget_thread_i
 );
   logic [ENGINES-1:0] holds;
   assign holds_o = |holds;
@@ -43,6 +45,7 @@ module atomic_reserve #(
         if (line_q == line_i && |(word_q & wr_words_i)) valid_q <= 1'b0;
         if (plain_valid_i && line_q == plain_line_i && |(word_q & plain_words_i)) valid_q <= 1'b0;
         if (sc_i && engine_i[e] && same_thread) valid_q <= 1'b0;
+        if (forget_i[e] && thread_q == forget_thread_i[32*e+:32]) valid_q <= 1'b0;
       end
       if (lr_i && engine_i[e] && (!valid_q || same_thread || age_q[HOLD_LOG2])) begin
         valid_q <= 1'b1;

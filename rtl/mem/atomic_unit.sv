@@ -57,7 +57,12 @@ module atomic_unit #(
     output logic [      511:0] end_data_o,
     output logic               end_fault_o,    // the line could not be read
     input  logic               end_valid_i,
-    input  logic               end_error_i
+    input  logic               end_error_i,
+    // LR and SC here, and elsewhere (atomic_reserve)
+    output logic [ENGINES-1:0] reserve_o,
+    output logic [       31:0] reserve_thread_o,
+    input  logic [ENGINES-1:0] forget_i,
+    input  logic [32*ENGINES-1:0] forget_thread_i
 );
   localparam int LINES = 16;  // of the buffer
   localparam int RECS_LOG2 = 5;
@@ -227,8 +232,11 @@ module atomic_unit #(
   atomic_reserve #(.ENGINES(ENGINES)) u_reserve (
       .clk_i, .rst_i, .engine_i(y_engine_q), .line_i(y_line_q), .word_i(y_words_q), .thread_i(y_thread_q),
       .lr_i(z_go && !y_bad_q && y_amo_q == tern_pkg::AMO_LR), .sc_i(z_go && y_is_sc), .holds_o(holds),
-      .wr_words_i(z_go ? y_written : '0), .plain_valid_i, .plain_line_i, .plain_words_i(plain_words)
+      .wr_words_i(z_go ? y_written : '0), .plain_valid_i, .plain_line_i, .plain_words_i(plain_words),
+      .forget_i, .forget_thread_i
   );
+  assign reserve_o = z_go && (y_is_sc || y_amo_q == tern_pkg::AMO_LR) ? y_engine_q : '0;
+  assign reserve_thread_o = y_thread_q;
 
   logic [15:0] wt_words;
   mem_fifo #(.WIDTH(ENGINES + 28 + 512 + 16 + RECS_LOG2), .DEPTH_LOG2(1)) u_write (

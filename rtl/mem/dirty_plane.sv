@@ -27,6 +27,7 @@ module dirty_plane #(
     // accesses of commands
     input  logic             acc_valid_i,
     output logic             acc_ready_o,
+    input  logic             acc_others_i,  // planes that are accessed together with this one are ready, too
     input  logic             acc_first_i,  // word of its line
     input  logic             acc_last_i,
     input  logic             acc_clear_i,
@@ -84,7 +85,7 @@ module dirty_plane #(
   assign set_ready_o = !clearing_q && !impatient_q;
   assign acc_ready_o = !clearing_q && (!set_valid_i || impatient_q);
   assign take_set = set_valid_i && set_ready_o;
-  assign take_acc = acc_valid_i && acc_ready_o;
+  assign take_acc = acc_valid_i && acc_ready_o && acc_others_i;
   assign addr_0 = take_acc ? ADDR_W'(acc_word_i) : set_word;
 
   always_ff @(posedge clk_i) begin

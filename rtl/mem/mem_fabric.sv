@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the physical memory channels of all engines to one AXI4 memory port (docs/hardware/memory.md).
+// Joins the physical memory channels of all engines to PORTS AXI4 memory ports (docs/hardware/memory.md).
 //
-// Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; a fair share for each; a line read and a
-// line written in every cycle if two engines ask for it (one engine's channel carries one request a cycle); 64 reads
-// and 256 writes in flight. An access beyond mem_pages_i, or an answer of memory with an error, is bus_error. How:
-// mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
-// atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
-// writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
-// The lines that a dirty command writes are a third user of the write port, in cycles in which the others leave it, or
-// once they have waited for DIRTY_PATIENCE cycles; they set no dirty bit, and do not pass the gate: no engine may use
-// the target of a command while it goes on.
-// A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
+// Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; at each port what mem_port promises. The
+// port of a byte is its address >> INTERLEAVE_LOG2, modulo PORTS: a line is read and written at this port alone, at its
+// own address. With one port each channel goes straight to mem_port.
+// A dirty command is one for all ports: each access reads and changes the same word in the planes of all of them in the
+// same cycle, so a page has one state, whichever ports its lines belong to.
 // Preemption saves nothing of it: an engine's channel is drained first.
 module mem_fabric #(
     parameter int ENGINES   = 2,
@@ -18,7 +13,9 @@ module mem_fabric #(
     parameter int PAGE_LOG2 = 12,       // bytes of a dirty bit
     parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that the dirty plane has room for
     parameter int ID_W      = 6,
-    parameter int DIRTY_WORD = 128      // bits of the dirty plane that an access reads
+    parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
+    parameter int PORTS     = 1,        // memory ports: 1, 2 or 4
+    parameter int INTERLEAVE_LOG2 = 10  // bytes side by side in one port
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -49,357 +46,212 @@ module mem_fabric #(
     output logic                     dirty_error_o,
     output logic                     dirty_bus_error_o,
     output logic [             31:0] dirty_found_o,
-    // AXI4 master
-    output logic                     m_axi_arvalid_o,
-    input  logic                     m_axi_arready_i,
-    output logic [         ID_W-1:0] m_axi_arid_o,
-    output logic [             63:0] m_axi_araddr_o,
-    output logic [              7:0] m_axi_arlen_o,
-    output logic [              2:0] m_axi_arsize_o,
-    output logic [              1:0] m_axi_arburst_o,
-    input  logic                     m_axi_rvalid_i,
-    output logic                     m_axi_rready_o,
-    input  logic [         ID_W-1:0] m_axi_rid_i,
-    input  logic [            511:0] m_axi_rdata_i,
-    input  logic [              1:0] m_axi_rresp_i,
-    input  logic                     m_axi_rlast_i,
-    output logic                     m_axi_awvalid_o,
-    input  logic                     m_axi_awready_i,
-    output logic [         ID_W-1:0] m_axi_awid_o,
-    output logic [             63:0] m_axi_awaddr_o,
-    output logic [              7:0] m_axi_awlen_o,
-    output logic [              2:0] m_axi_awsize_o,
-    output logic [              1:0] m_axi_awburst_o,
-    output logic                     m_axi_wvalid_o,
-    input  logic                     m_axi_wready_i,
-    output logic [            511:0] m_axi_wdata_o,
-    output logic [             63:0] m_axi_wstrb_o,
-    output logic                     m_axi_wlast_o,
-    input  logic                     m_axi_bvalid_i,
-    output logic                     m_axi_bready_o,
-    input  logic [         ID_W-1:0] m_axi_bid_i,
-    input  logic [              1:0] m_axi_bresp_i
+    // AXI4 masters, port 0 lowest
+    output logic [          PORTS-1:0] m_axi_arvalid_o,
+    input  logic [          PORTS-1:0] m_axi_arready_i,
+    output logic [     ID_W*PORTS-1:0] m_axi_arid_o,
+    output logic [       64*PORTS-1:0] m_axi_araddr_o,
+    output logic [        8*PORTS-1:0] m_axi_arlen_o,
+    output logic [        3*PORTS-1:0] m_axi_arsize_o,
+    output logic [        2*PORTS-1:0] m_axi_arburst_o,
+    input  logic [          PORTS-1:0] m_axi_rvalid_i,
+    output logic [          PORTS-1:0] m_axi_rready_o,
+    input  logic [     ID_W*PORTS-1:0] m_axi_rid_i,
+    input  logic [      512*PORTS-1:0] m_axi_rdata_i,
+    input  logic [        2*PORTS-1:0] m_axi_rresp_i,
+    input  logic [          PORTS-1:0] m_axi_rlast_i,
+    output logic [          PORTS-1:0] m_axi_awvalid_o,
+    input  logic [          PORTS-1:0] m_axi_awready_i,
+    output logic [     ID_W*PORTS-1:0] m_axi_awid_o,
+    output logic [       64*PORTS-1:0] m_axi_awaddr_o,
+    output logic [        8*PORTS-1:0] m_axi_awlen_o,
+    output logic [        3*PORTS-1:0] m_axi_awsize_o,
+    output logic [        2*PORTS-1:0] m_axi_awburst_o,
+    output logic [          PORTS-1:0] m_axi_wvalid_o,
+    input  logic [          PORTS-1:0] m_axi_wready_i,
+    output logic [      512*PORTS-1:0] m_axi_wdata_o,
+    output logic [       64*PORTS-1:0] m_axi_wstrb_o,
+    output logic [          PORTS-1:0] m_axi_wlast_o,
+    input  logic [          PORTS-1:0] m_axi_bvalid_i,
+    output logic [          PORTS-1:0] m_axi_bready_o,
+    input  logic [     ID_W*PORTS-1:0] m_axi_bid_i,
+    input  logic [        2*PORTS-1:0] m_axi_bresp_i
 );
-  localparam int HASH_W = 11;
-  localparam int ENG_W = 3;
-  localparam int META_W = ENG_W + TAG_W + HASH_W;  // of a request in flight
-  localparam int DIRTY_PATIENCE = 15;
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int DIRTY_TAG_W = 16;
-  localparam logic [1:0] REFUSED = 2'd3;           // class, after MEM_READ, MEM_WRITE, MEM_ATOMIC
+  localparam int LINES_LOG2 = INTERLEAVE_LOG2 - 6;
+  localparam int ALL = PORTS * ENGINES;  // engines at ports: engine e at port p is p * ENGINES + e
 
   generate
-    if (ENGINES < 1 || ENGINES > 8 || ID_W < 6 || PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_check
-      $error("mem_fabric: ENGINES, ID_W or PAGE_LOG2 out of range");
+    if (PORTS != 1 && PORTS != 2 && PORTS != 4) begin : g_check_ports
+      $error("mem_fabric: PORTS must be 1, 2 or 4");
+    end
+    if (INTERLEAVE_LOG2 < 10 || INTERLEAVE_LOG2 > 30) begin : g_check_interleave
+      $error("mem_fabric: INTERLEAVE_LOG2 out of range");
     end
   endgenerate
 
-  // Heads: the request of each engine that stands before the gate.
-  logic [ENGINES-1:0] in_valid, in_ready, rd_grant, wr_grant, refused_grant, wr_ready, refused_ready;
-  logic [2*ENGINES-1:0] in_class, head_class;
-  logic [HASH_W*ENGINES-1:0] in_hash, head_hash;
-  logic [4*ENGINES-1:0] head_amo_q, head_bank_q;
-  logic [28*ENGINES-1:0] head_line_q;
-  logic [512*ENGINES-1:0] head_wdata_q;
-  logic [64*ENGINES-1:0] head_be_q;
-  logic [TAG_W*ENGINES-1:0] head_tag_q;
-  logic [15:0] bank_full;
-  logic wr_free, at_ready;
+  logic [ALL-1:0] port_valid, port_ready, port_room, port_rsp_valid, port_ev_rd, port_ev_wr;
+  logic [TAG_W*ALL-1:0] port_rsp_tag;
+  logic [512*ALL-1:0] port_rsp_data;
+  logic [8*ALL-1:0] port_rsp_fault;
 
-  for (genvar e = 0; e < ENGINES; e++) begin : g_head
-    logic [3:0] amo;
-    logic [27:0] line;
-    logic [511:0] wdata;
-    logic [63:0] be;
-    logic [TAG_W-1:0] tag;
+  // LR and SC at one port, as the other ports see them in the next cycle
+  logic [ALL-1:0] reserve, reserve_q;
+  logic [32*PORTS-1:0] reserve_thread, reserve_thread_q;
 
-    mem_slice #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W)) u_in (
-        .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
-        .in_data_i({{1'b0, req_line_i[28*e+6+:22]} < mem_pages_i ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4],
-                    req_line_i[28*e+:28], req_wdata_i[512*e+:512], req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
-        .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
-    );
-    // No mixing: the two ends of a copy, most often a power of two apart, then never meet while it reads ahead.
-    assign in_hash[HASH_W*e+:HASH_W] = line[HASH_W-1:0];
-
-    always_ff @(posedge clk_i) begin
-      if (in_valid[e] && in_ready[e]) begin
-        head_amo_q[4*e+:4] <= amo;
-        head_bank_q[4*e+:4] <= line[3:0] ^ line[9:6];
-        head_line_q[28*e+:28] <= line;
-        head_wdata_q[512*e+:512] <= wdata;
-        head_be_q[64*e+:64] <= be;
-        head_tag_q[TAG_W*e+:TAG_W] <= tag;
-      end
-    end
-
-    check_request #(.TAG_W(TAG_W)) u_check_req (
-        .clk_i, .rst_i, .valid_i(req_valid_i[e]), .ready_i(req_ready_o[e]), .op_i(req_op_i[2*e+:2]),
-        .amo_i(req_amo_i[4*e+:4]), .line_i(req_line_i[28*e+:28]), .wdata_i(req_wdata_i[512*e+:512]),
-        .be_i(req_be_i[64*e+:64]), .tag_i(req_tag_i[TAG_W*e+:TAG_W])
-    );
-    check_answers #(.TAG_W(TAG_W)) u_check_answers (
-        .clk_i, .rst_i, .req_i(req_valid_i[e] && req_ready_o[e]), .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
-        .rsp_i(rsp_valid_o[e]), .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
-    );
-
-    assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
-  end
-
-  logic rd_free, rd_waits, wr_waits, r_done, c_done, c_atomic;
-  logic [HASH_W-1:0] r_hash, c_hash;
-
-  mem_gate #(.ENGINES(ENGINES), .HASH_W(HASH_W)) u_gate (
-      .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_hash_i(in_hash),
-      .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free),
-      .rd_grant_o(rd_grant), .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
-      .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done),
-      .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
-  );
-
-  // Who was let in
-  logic [27:0] rd_line, wr_line;
-  logic [META_W-1:0] rd_meta, wr_meta;
-  logic [511:0] wr_wdata;
-  logic [63:0] wr_be;
-  logic [3:0] wr_amo, wr_bank;
-  logic wr_plain, wr_atomic;
-
-  always_comb begin
-    rd_line = '0;
-    rd_meta = '0;
-    wr_line = '0;
-    wr_meta = '0;
-    wr_wdata = '0;
-    wr_be = '0;
-    wr_amo = '0;
-    wr_bank = '0;
-    wr_plain = 1'b0;
-    wr_atomic = 1'b0;
-    for (int e = 0; e < ENGINES; e++) begin
-      if (rd_grant[e]) begin
-        rd_line = rd_line | head_line_q[28*e+:28];
-        rd_meta = rd_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
-      end
-      if (wr_grant[e]) begin
-        wr_line = wr_line | head_line_q[28*e+:28];
-        wr_meta = wr_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
-        wr_wdata = wr_wdata | head_wdata_q[512*e+:512];
-        wr_be = wr_be | head_be_q[64*e+:64];
-        wr_amo = wr_amo | head_amo_q[4*e+:4];
-        wr_bank = wr_bank | head_bank_q[4*e+:4];
-        wr_plain = wr_plain | head_class[2*e+:2] == tern_pkg::MEM_WRITE;
-        wr_atomic = wr_atomic | head_class[2*e+:2] == tern_pkg::MEM_ATOMIC;
-      end
-    end
-  end
-
-  // Atomics. Plain writes are shown to them one cycle late; an atomic of the line comes in later still.
-  logic plain_valid_q;
-  logic [27:0] plain_line_q;
-  logic [63:0] plain_be_q;
-  logic fill_valid, line_valid, wt_valid, wt_ready, direct_valid, direct_ready, end_fault;
-  logic [27:0] fill_line, wt_line;
-  logic [3:0] fill_entry, wt_bank;
-  logic [511:0] wt_data, end_data, r_data;
-  logic [63:0] wt_be;
-  logic [4:0] wt_rec, direct_rec, c_rec;
-  logic [ENGINES-1:0] wt_engine, direct_engine;
-  logic [META_W-ENG_W-1:0] end_meta;
-  logic r_error, c_error;
-  logic [META_W:0] r_meta;
-
-  always_ff @(posedge clk_i) begin
-    plain_valid_q <= wr_plain || (out_asks && wr_port_ready);
-    if (wr_plain || out_asks) begin
-      plain_line_q <= out_asks ? out_line : wr_line;
-      plain_be_q <= out_asks ? '1 : wr_be;
-    end
-    if (rst_i) plain_valid_q <= 1'b0;
-  end
-
-  atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
-      .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
-      .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
-      .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
-      .fill_valid_o(fill_valid), .fill_ready_i(fill_goes), .fill_line_o(fill_line),
-      .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
-      .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
-      .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
-      .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec),
-      .end_meta_o(end_meta), .end_data_o(end_data), .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic),
-      .end_error_i(c_error)
-  );
-
-  // Reads: fetches of the atomic unit first, one at a time if engines wait; meta {1, entry} is one of those.
-  logic rd_port_ready, fill_first, fill_asks, fill_goes, r_valid, r_ready;
-  assign fill_asks = fill_valid && fill_first;
-  assign fill_goes = fill_asks && rd_port_ready;
-  assign rd_free = rd_port_ready && !fill_asks;
-  mem_turn u_rd_turn (
-      .clk_i, .rst_i, .waits_i(rd_waits), .first_goes_i(fill_goes), .other_goes_i(|rd_grant), .first_o(fill_first)
-  );
-  axi_read #(.META_W(META_W + 1), .ID_W(ID_W)) u_read (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i(fill_asks || |rd_grant), .req_ready_o(rd_port_ready),
-      .req_line_i(fill_asks ? fill_line : rd_line),
-      .req_meta_i(fill_asks ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
-      .rsp_valid_o(r_valid), .rsp_ready_i(r_ready), .rsp_meta_o(r_meta), .rsp_data_o(r_data), .rsp_error_o(r_error),
-      .arvalid_o(m_axi_arvalid_o), .arready_i(m_axi_arready_i), .arid_o(m_axi_arid_o), .araddr_o(m_axi_araddr_o),
-      .rvalid_i(m_axi_rvalid_i), .rready_o(m_axi_rready_o), .rid_i(m_axi_rid_i[5:0]), .rdata_i(m_axi_rdata_i),
-      .rerror_i(m_axi_rresp_i[1])
-  );
-
-  // Writes: those of the atomic unit first, one at a time if engines wait; meta {01, engine, record} is one of those.
-  // Lines of a dirty command when neither has one, or when they have waited; meta {1, slot} is one of those.
-  logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error, b_out;
-  logic [META_W+1:0] b_meta;
-  logic [21:0] b_page;
-  logic out_valid, out_asks;
-  logic [3:0] out_waited_q, out_slot, out_bank;
-  logic [27:0] out_line;
-  logic [511:0] out_data;
-  assign out_bank = out_line[3:0] ^ out_line[9:6];
-  assign out_asks = out_valid && !bank_full[out_bank] &&
-      (!(wt_valid || wr_waits) || out_waited_q == 4'(DIRTY_PATIENCE));
-  assign wt_asks = wt_valid && wt_first && !out_asks;
-  assign wr_free = wr_port_ready && !wt_asks && !out_asks;
-  assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
-  assign wt_ready = wr_port_ready && wt_first && !out_asks && !bank_full[wt_bank];
-  always_ff @(posedge clk_i)
-    if (!out_valid || (out_asks && wr_port_ready)) out_waited_q <= '0;
-    else if (out_waited_q != 4'(DIRTY_PATIENCE)) out_waited_q <= out_waited_q + 1'b1;
-  mem_turn u_wr_turn (
-      .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain),
-      .first_o(wt_first)
-  );
-  axi_write #(.META_W(META_W + 2), .ID_W(ID_W)) u_write (
-      .clk_i, .rst_i, .axi_base_i, .req_valid_i(out_asks || (wt_asks && !bank_full[wt_bank]) || wr_plain),
-      .req_ready_o(wr_port_ready), .bank_full_o(bank_full),
-      .req_bank_i(out_asks ? out_bank : wt_asks ? wt_bank : wr_bank),
-      .req_line_i(out_asks ? out_line : wt_asks ? wt_line : wr_line),
-      .req_data_i(out_asks ? out_data : wt_asks ? wt_data : wr_wdata),
-      .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_be),
-      .req_meta_i(out_asks ? {2'b10, META_W'(out_slot)} :
-                  wt_asks ? {2'b01, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {2'b00, wr_meta}),
-      .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
-      .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
-      .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),
-      .bvalid_i(m_axi_bvalid_i), .bready_o(m_axi_bready_o), .bid_i(m_axi_bid_i[3:0]), .berror_i(m_axi_bresp_i[1])
-  );
-  assign m_axi_arlen_o = '0;
-  assign m_axi_arsize_o = 3'd6;
-  assign m_axi_arburst_o = 2'd1;
-  assign m_axi_awlen_o = '0;
-  assign m_axi_awsize_o = 3'd6;
-  assign m_axi_awburst_o = 2'd1;
-  assign m_axi_wlast_o = 1'b1;
-
-  function automatic logic [ENG_W-1:0] number(input logic [ENGINES-1:0] engine);
-    number = '0;
-    for (int e = 0; e < ENGINES; e++) if (engine[e]) number = number | ENG_W'(e);
-  endfunction
-
-  // What ended: writes and atomics. direct: an atomic that wrote nothing.
-  logic c_valid, c_direct, b_goes, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
-  logic [META_W-ENG_W-1:0] c_meta;
-  logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // known sooner than the rest of an atomic's meta
-  assign b_out = b_valid && b_meta[META_W+1];
-  assign b_goes = b_valid && !b_out && set_ready;
-  assign c_direct = direct_valid && (!b_goes || !c_last_direct_q);
-  assign c_valid = direct_valid || b_goes;
-  assign c_atomic = c_direct || b_meta[META_W];
-  assign c_rec = c_direct ? direct_rec : b_meta[4:0];
-  assign c_meta = c_atomic ? end_meta : b_meta[META_W-ENG_W-1:0];
-  assign b_engine = b_meta[META_W-1-:ENG_W];
-  assign r_engine = r_meta[META_W-1-:ENG_W];
-  assign c_engine = c_direct ? number(direct_engine) : b_engine;
-  assign c_hash = c_meta[HASH_W-1:0];
-  assign c_error = !c_direct && b_error;
-  assign c_done = c_valid && c_wins;
-  assign b_ready = (c_done && !c_direct) || b_out;
-  assign direct_ready = c_done && c_direct;
-
-  // What ended: reads
-  assign line_valid = r_valid && r_meta[META_W];
-  assign r_hash = r_meta[HASH_W-1:0];
-  assign r_done = r_valid && !r_meta[META_W] && r_ready;
-
-  // They take turns when they are for one engine. (Of both that c may be: which it is, is known later.)
-  assign conflict = r_valid && !r_meta[META_W] &&
-      (c_direct ? number(direct_engine) == r_engine : b_goes && b_engine == r_engine);
-  assign c_wins = !conflict || r_last_q;
-  assign r_ready = !conflict || !r_last_q;
-
-  always_ff @(posedge clk_i) begin
-    if (c_done) c_last_direct_q <= c_direct;
-    if (conflict) r_last_q <= !r_last_q;
-    if (rst_i) begin
-      c_last_direct_q <= 1'b0;
-      r_last_q <= 1'b0;
-    end
-  end
-
-  for (genvar e = 0; e < ENGINES; e++) begin : g_rsp
-    logic r_mine, c_mine, refused;
-    logic [TAG_W-1:0] refused_tag;
-    assign r_mine = r_done && r_engine == ENG_W'(e);
-    assign c_mine = c_done && c_engine == ENG_W'(e);
-    // a refused request's answer waits until the engine gets no other
-    mem_fifo #(.WIDTH(TAG_W), .DEPTH_LOG2(1)) u_refused (
-        .clk_i, .rst_i, .in_valid_i(refused_grant[e]), .in_ready_o(refused_ready[e]),
-        .in_data_i(head_tag_q[TAG_W*e+:TAG_W]), .out_valid_o(refused), .out_ready_i(!r_mine && !c_mine),
-        .out_data_o(refused_tag)
-    );
-    always_ff @(posedge clk_i) begin
-      rsp_valid_o[e] <= r_mine || c_mine || refused;
-      ev_rd_o[e] <= r_mine && !r_error;
-      ev_wr_o[e] <= c_mine && !c_direct && !b_error;
-      if (r_mine) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= r_meta[HASH_W+:TAG_W];
-        rsp_data_o[512*e+:512] <= r_data;
-        rsp_fault_o[8*e+:8] <= r_error ? tern_spec_pkg::FAULT_BUS_ERROR : tern_spec_pkg::FAULT_NONE;
-      end else if (c_mine) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= c_meta[HASH_W+:TAG_W];
-        if (c_atomic) rsp_data_o[512*e+:512] <= end_data;
-        rsp_fault_o[8*e+:8] <= c_error || (c_atomic && end_fault) ? tern_spec_pkg::FAULT_BUS_ERROR :
-            tern_spec_pkg::FAULT_NONE;
-      end else if (refused) begin
-        rsp_tag_o[TAG_W*e+:TAG_W] <= refused_tag;
-        rsp_fault_o[8*e+:8] <= tern_spec_pkg::FAULT_BUS_ERROR;
-      end
-      if (rst_i) begin
-        rsp_valid_o[e] <= 1'b0;
-        ev_rd_o[e] <= 1'b0;
-        ev_wr_o[e] <= 1'b0;
-      end
-    end
-  end
-
-  // The dirty plane of this port, and what carries out commands
-  logic acc_valid, acc_ready, acc_first, acc_last, acc_clear, acc_set, got_valid;
+  // Dirty commands
+  logic acc_valid, acc_first, acc_last, acc_clear, acc_set;
   logic [21:0] acc_word;
   logic [DIRTY_WORD-1:0] acc_mask, got_data;
-  logic [DIRTY_TAG_W-1:0] acc_tag, got_tag;
+  logic [DIRTY_TAG_W-1:0] acc_tag;
   logic [15:0] look;
   logic [63:0] marks;
-  dirty_plane #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .TAG_W(DIRTY_TAG_W)) u_plane (
-      .clk_i, .rst_i, .set_valid_i(c_done && !c_direct), .set_ready_o(set_ready),
-      .set_unit_i(b_page >> (PAGE_LOG2 - 12)), .acc_valid_i(acc_valid), .acc_ready_o(acc_ready),
-      .acc_first_i(acc_first), .acc_last_i(acc_last), .acc_clear_i(acc_clear), .acc_set_i(acc_set),
-      .acc_word_i(acc_word), .acc_mask_i(acc_mask), .acc_tag_i(acc_tag), .got_valid_o(got_valid),
-      .got_data_o(got_data), .got_tag_o(got_tag), .look_i(look), .marks_o(marks)
-  );
+  logic out_valid, done_valid, done_error;
+  logic [27:0] out_line;
+  logic [511:0] out_data;
+  logic [3:0] out_slot, done_slot;
+  logic [PORTS-1:0] acc_ready, got_valid, out_to, out_ready, line_done, line_done_ready, line_done_error;
+  logic [DIRTY_WORD*PORTS-1:0] port_got;
+  logic [DIRTY_TAG_W*PORTS-1:0] got_tag;
+  logic [64*PORTS-1:0] port_marks;
+  logic [4*PORTS-1:0] line_done_slot;
+
+  always_ff @(posedge clk_i) begin
+    reserve_q <= reserve;
+    reserve_thread_q <= reserve_thread;
+    if (rst_i) reserve_q <= '0;
+  end
+
+  for (genvar p = 0; p < PORTS; p++) begin : g_port
+    logic [ENGINES-1:0] forget;
+    logic [32*ENGINES-1:0] forget_thread;
+    always_comb begin  // an engine has LR and SC under way at one port at a time
+      forget = '0;
+      forget_thread = '0;
+      for (int q = 0; q < PORTS; q++)
+        for (int e = 0; e < ENGINES; e++)
+          if (q != p && reserve_q[q*ENGINES+e]) begin
+            forget[e] = 1'b1;
+            forget_thread[32*e+:32] = forget_thread[32*e+:32] | reserve_thread_q[32*q+:32];
+          end
+    end
+
+    mem_port #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
+               .DIRTY_WORD(DIRTY_WORD), .DIRTY_TAG_W(DIRTY_TAG_W), .PORTS(PORTS), .LINES_LOG2(LINES_LOG2)) u_port (
+        .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(port_valid[ENGINES*p+:ENGINES]),
+        .req_ready_o(port_ready[ENGINES*p+:ENGINES]), .req_op_i, .req_amo_i, .req_line_i, .req_wdata_i, .req_be_i,
+        .req_tag_i, .rsp_valid_o(port_rsp_valid[ENGINES*p+:ENGINES]),
+        .rsp_tag_o(port_rsp_tag[TAG_W*ENGINES*p+:TAG_W*ENGINES]),
+        .rsp_data_o(port_rsp_data[512*ENGINES*p+:512*ENGINES]),
+        .rsp_fault_o(port_rsp_fault[8*ENGINES*p+:8*ENGINES]), .ev_rd_o(port_ev_rd[ENGINES*p+:ENGINES]),
+        .ev_wr_o(port_ev_wr[ENGINES*p+:ENGINES]), .rsp_room_i(port_room[ENGINES*p+:ENGINES]),
+        .reserve_o(reserve[ENGINES*p+:ENGINES]), .reserve_thread_o(reserve_thread[32*p+:32]), .forget_i(forget),
+        .forget_thread_i(forget_thread), .acc_valid_i(acc_valid), .acc_ready_o(acc_ready[p]),
+        .acc_others_i(&(acc_ready | PORTS'(1 << p))), .acc_first_i(acc_first), .acc_last_i(acc_last),
+        .acc_clear_i(acc_clear), .acc_set_i(acc_set), .acc_word_i(acc_word), .acc_mask_i(acc_mask),
+        .acc_tag_i(acc_tag), .got_valid_o(got_valid[p]), .got_data_o(port_got[DIRTY_WORD*p+:DIRTY_WORD]),
+        .got_tag_o(got_tag[DIRTY_TAG_W*p+:DIRTY_TAG_W]), .look_i(look), .marks_o(port_marks[64*p+:64]),
+        .out_valid_i(out_valid && out_to[p]), .out_ready_o(out_ready[p]), .out_line_i(out_line),
+        .out_data_i(out_data), .out_slot_i(out_slot), .done_valid_o(line_done[p]), .done_ready_i(line_done_ready[p]),
+        .done_slot_o(line_done_slot[4*p+:4]), .done_error_o(line_done_error[p]),
+        .m_axi_arvalid_o(m_axi_arvalid_o[p]), .m_axi_arready_i(m_axi_arready_i[p]),
+        .m_axi_arid_o(m_axi_arid_o[ID_W*p+:ID_W]), .m_axi_araddr_o(m_axi_araddr_o[64*p+:64]),
+        .m_axi_arlen_o(m_axi_arlen_o[8*p+:8]), .m_axi_arsize_o(m_axi_arsize_o[3*p+:3]),
+        .m_axi_arburst_o(m_axi_arburst_o[2*p+:2]), .m_axi_rvalid_i(m_axi_rvalid_i[p]),
+        .m_axi_rready_o(m_axi_rready_o[p]), .m_axi_rid_i(m_axi_rid_i[ID_W*p+:ID_W]),
+        .m_axi_rdata_i(m_axi_rdata_i[512*p+:512]), .m_axi_rresp_i(m_axi_rresp_i[2*p+:2]),
+        .m_axi_rlast_i(m_axi_rlast_i[p]), .m_axi_awvalid_o(m_axi_awvalid_o[p]), .m_axi_awready_i(m_axi_awready_i[p]),
+        .m_axi_awid_o(m_axi_awid_o[ID_W*p+:ID_W]), .m_axi_awaddr_o(m_axi_awaddr_o[64*p+:64]),
+        .m_axi_awlen_o(m_axi_awlen_o[8*p+:8]), .m_axi_awsize_o(m_axi_awsize_o[3*p+:3]),
+        .m_axi_awburst_o(m_axi_awburst_o[2*p+:2]), .m_axi_wvalid_o(m_axi_wvalid_o[p]),
+        .m_axi_wready_i(m_axi_wready_i[p]), .m_axi_wdata_o(m_axi_wdata_o[512*p+:512]),
+        .m_axi_wstrb_o(m_axi_wstrb_o[64*p+:64]), .m_axi_wlast_o(m_axi_wlast_o[p]),
+        .m_axi_bvalid_i(m_axi_bvalid_i[p]), .m_axi_bready_o(m_axi_bready_o[p]),
+        .m_axi_bid_i(m_axi_bid_i[ID_W*p+:ID_W]), .m_axi_bresp_i(m_axi_bresp_i[2*p+:2])
+    );
+    // One end of a line a cycle, the lowest port's first
+    assign line_done_ready[p] = (line_done & PORTS'((1 << p) - 1)) == '0;
+  end
+
+  if (PORTS == 1) begin : g_straight
+    assign port_valid = req_valid_i;
+    assign req_ready_o = port_ready;
+    assign port_room = '1;
+    assign rsp_valid_o = port_rsp_valid;
+    assign rsp_tag_o = port_rsp_tag;
+    assign rsp_data_o = port_rsp_data;
+    assign rsp_fault_o = port_rsp_fault;
+    assign ev_rd_o = port_ev_rd;
+    assign ev_wr_o = port_ev_wr;
+    assign out_to = 1'b1;
+  end else begin : g_interleave
+    assign out_to = PORTS'(1) << out_line[LINES_LOG2+:$clog2(PORTS)];
+    for (genvar e = 0; e < ENGINES; e++) begin : g_engine
+      logic [PORTS-1:0] valid, ready, room, got, rd, wr;
+      logic [TAG_W*PORTS-1:0] tag;
+      logic [512*PORTS-1:0] data;
+      logic [8*PORTS-1:0] fault;
+      for (genvar p = 0; p < PORTS; p++) begin : g_port
+        localparam int AT = p * ENGINES + e;
+        assign port_valid[AT] = valid[p];
+        assign ready[p] = port_ready[AT];
+        assign port_room[AT] = room[p];
+        assign {got[p], rd[p], wr[p]} = {port_rsp_valid[AT], port_ev_rd[AT], port_ev_wr[AT]};
+        assign tag[TAG_W*p+:TAG_W] = port_rsp_tag[TAG_W*AT+:TAG_W];
+        assign data[512*p+:512] = port_rsp_data[512*AT+:512];
+        assign fault[8*p+:8] = port_rsp_fault[8*AT+:8];
+      end
+      mem_interleave #(.PORTS(PORTS), .TAG_W(TAG_W)) u_interleave (
+          .clk_i, .rst_i, .req_valid_i(req_valid_i[e]), .req_ready_o(req_ready_o[e]), .req_op_i(req_op_i[2*e+:2]),
+          .req_amo_i(req_amo_i[4*e+:4]), .req_port_i(req_line_i[28*e+LINES_LOG2+:$clog2(PORTS)]),
+          .rsp_valid_o(rsp_valid_o[e]), .rsp_tag_o(rsp_tag_o[TAG_W*e+:TAG_W]), .rsp_data_o(rsp_data_o[512*e+:512]),
+          .rsp_fault_o(rsp_fault_o[8*e+:8]), .ev_rd_o(ev_rd_o[e]), .ev_wr_o(ev_wr_o[e]), .port_valid_o(valid),
+          .port_ready_i(ready), .port_room_o(room), .port_rsp_valid_i(got), .port_rsp_tag_i(tag),
+          .port_rsp_data_i(data), .port_rsp_fault_i(fault), .port_ev_rd_i(rd), .port_ev_wr_i(wr)
+      );
+      check_request #(.TAG_W(TAG_W)) u_check_req (
+          .clk_i, .rst_i, .valid_i(req_valid_i[e]), .ready_i(req_ready_o[e]), .op_i(req_op_i[2*e+:2]),
+          .amo_i(req_amo_i[4*e+:4]), .line_i(req_line_i[28*e+:28]), .wdata_i(req_wdata_i[512*e+:512]),
+          .be_i(req_be_i[64*e+:64]), .tag_i(req_tag_i[TAG_W*e+:TAG_W])
+      );
+      check_answers #(.TAG_W(TAG_W)) u_check_answers (
+          .clk_i, .rst_i, .req_i(req_valid_i[e] && req_ready_o[e]), .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
+          .rsp_i(rsp_valid_o[e]), .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
+      );
+    end
+  end
+
+  // Planes are accessed in step: what they report comes in the same cycle. A page is dirty if one of them says so.
+  always_comb begin
+    got_data = '0;
+    marks = '0;
+    done_slot = '0;
+    done_error = 1'b0;
+    for (int p = 0; p < PORTS; p++) begin
+      got_data = got_data | port_got[DIRTY_WORD*p+:DIRTY_WORD];
+      marks = marks | port_marks[64*p+:64];
+      if (line_done[p] && line_done_ready[p]) begin
+        done_slot = done_slot | line_done_slot[4*p+:4];
+        done_error = done_error | line_done_error[p];
+      end
+    end
+  end
+  assign done_valid = |line_done;
+
   dirty_command #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .PAGE_LOG2(PAGE_LOG2), .TAG_W(DIRTY_TAG_W)) u_dirty (
       .clk_i, .rst_i, .mem_pages_i, .cmd_valid_i(dirty_valid_i), .cmd_op_i(dirty_op_i), .cmd_first_i(dirty_first_i),
       .cmd_count_i(dirty_count_i), .cmd_target_i(dirty_target_i), .busy_o(dirty_busy_o), .error_o(dirty_error_o),
-      .bus_error_o(dirty_bus_error_o), .found_o(dirty_found_o), .acc_valid_o(acc_valid), .acc_ready_i(acc_ready),
+      .bus_error_o(dirty_bus_error_o), .found_o(dirty_found_o), .acc_valid_o(acc_valid), .acc_ready_i(&acc_ready),
       .acc_first_o(acc_first), .acc_last_o(acc_last), .acc_clear_o(acc_clear), .acc_set_o(acc_set),
-      .acc_word_o(acc_word), .acc_mask_o(acc_mask), .acc_tag_o(acc_tag), .got_valid_i(got_valid),
-      .got_data_i(got_data), .got_tag_i(got_tag), .look_o(look), .marks_i(marks), .wr_valid_o(out_valid),
-      .wr_ready_i(out_asks && wr_port_ready), .wr_line_o(out_line), .wr_data_o(out_data), .wr_slot_o(out_slot),
-      .done_valid_i(b_out), .done_slot_i(b_meta[3:0]), .done_error_i(b_error)
+      .acc_word_o(acc_word), .acc_mask_o(acc_mask), .acc_tag_o(acc_tag), .got_valid_i(got_valid[0]),
+      .got_data_i(got_data), .got_tag_i(got_tag[DIRTY_TAG_W-1:0]), .look_o(look), .marks_i(marks),
+      .wr_valid_o(out_valid), .wr_ready_i(|(out_to & out_ready)), .wr_line_o(out_line), .wr_data_o(out_data),
+      .wr_slot_o(out_slot), .done_valid_i(done_valid), .done_slot_i(done_slot), .done_error_i(done_error)
   );
 
-  logic unused;
-  assign unused = &{1'b0, m_axi_rlast_i, m_axi_rresp_i[0], m_axi_bresp_i[0], m_axi_rid_i, m_axi_bid_i};
+  if (PORTS > 1) begin : g_unused
+    logic unused;
+    assign unused = &{1'b0, got_valid, got_tag};
+  end
 endmodule

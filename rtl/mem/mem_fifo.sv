@@ -19,6 +19,9 @@ module mem_fifo #(
     output logic             out_valid_o,
     input  logic             out_ready_i,
     output logic [WIDTH-1:0] out_data_o
+`ifdef FORMAL
+    , output logic [DEPTH_LOG2:0] f_count_o, output logic [(WIDTH<<DEPTH_LOG2)-1:0] f_entries_o  // oldest first
+`endif
 );
   logic [WIDTH-1:0] mem[0:(1<<DEPTH_LOG2)-1];
   logic [DEPTH_LOG2:0] wr_q, rd_q;
@@ -44,6 +47,10 @@ module mem_fifo #(
 `ifdef FORMAL
   logic [DEPTH_LOG2:0] count;
   assign count = wr_q - rd_q;
+  assign f_count_o = count;
+  for (genvar i = 0; i < 1 << DEPTH_LOG2; i++) begin : g_entry
+    assign f_entries_o[WIDTH*i+:WIDTH] = mem[rd_q[DEPTH_LOG2-1:0]+DEPTH_LOG2'(i)];
+  end
   logic started_q = 1'b0;
   always_ff @(posedge clk_i) started_q <= 1'b1;
   // A queue of free slots gets back only what it gave.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Tern device: registers, engines, memory fabric.
 //
-// Contract: one AXI4-Lite slave (16 KiB aperture), one AXI4 master of 512 bits, one interrupt (a level), one clock.
+// Contract: one AXI4-Lite slave (16 KiB aperture), PORTS AXI4 masters of 512 bits, side by side with port 0 lowest
+// (mem_fabric says which addresses each has), one interrupt (a level), one clock.
 // Device memory is mem_pages_i pages of 4 KiB from axi_base_i on; both are constant after reset. idle_o: no engine has
 // work, so nothing but the device time changes until the next register access.
 // Preemption: see command_processor.
@@ -16,7 +17,8 @@ module tern_top #(
     parameter int CLOCK_HZ   = 250000000,  // nominal: the unit of every timestamp
     parameter bit SINGLE_USE = 1'b0,       // one address space only (A2)
     parameter bit MEM_CLEAR  = 1'b0,       // memory reads zero after power-on
-    parameter bit GATE       = 1'b0        // stop the clocks of idle executors: simulation, ASIC
+    parameter bit GATE       = 1'b0,       // stop the clocks of idle executors: simulation, ASIC
+    parameter int PORTS      = 1           // memory ports: 1, 2 or 4
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
@@ -41,36 +43,36 @@ module tern_top #(
     input  logic            s_axi_rready_i,
     output logic [    31:0] s_axi_rdata_o,
     output logic [     1:0] s_axi_rresp_o,
-    // AXI4 master
-    output logic            m_axi_arvalid_o,
-    input  logic            m_axi_arready_i,
-    output logic [ID_W-1:0] m_axi_arid_o,
-    output logic [    63:0] m_axi_araddr_o,
-    output logic [     7:0] m_axi_arlen_o,
-    output logic [     2:0] m_axi_arsize_o,
-    output logic [     1:0] m_axi_arburst_o,
-    input  logic            m_axi_rvalid_i,
-    output logic            m_axi_rready_o,
-    input  logic [ID_W-1:0] m_axi_rid_i,
-    input  logic [   511:0] m_axi_rdata_i,
-    input  logic [     1:0] m_axi_rresp_i,
-    input  logic            m_axi_rlast_i,
-    output logic            m_axi_awvalid_o,
-    input  logic            m_axi_awready_i,
-    output logic [ID_W-1:0] m_axi_awid_o,
-    output logic [    63:0] m_axi_awaddr_o,
-    output logic [     7:0] m_axi_awlen_o,
-    output logic [     2:0] m_axi_awsize_o,
-    output logic [     1:0] m_axi_awburst_o,
-    output logic            m_axi_wvalid_o,
-    input  logic            m_axi_wready_i,
-    output logic [   511:0] m_axi_wdata_o,
-    output logic [    63:0] m_axi_wstrb_o,
-    output logic            m_axi_wlast_o,
-    input  logic            m_axi_bvalid_i,
-    output logic            m_axi_bready_o,
-    input  logic [ID_W-1:0] m_axi_bid_i,
-    input  logic [     1:0] m_axi_bresp_i
+    // AXI4 masters
+    output logic [     PORTS-1:0] m_axi_arvalid_o,
+    input  logic [     PORTS-1:0] m_axi_arready_i,
+    output logic [ID_W*PORTS-1:0] m_axi_arid_o,
+    output logic [  64*PORTS-1:0] m_axi_araddr_o,
+    output logic [   8*PORTS-1:0] m_axi_arlen_o,
+    output logic [   3*PORTS-1:0] m_axi_arsize_o,
+    output logic [   2*PORTS-1:0] m_axi_arburst_o,
+    input  logic [     PORTS-1:0] m_axi_rvalid_i,
+    output logic [     PORTS-1:0] m_axi_rready_o,
+    input  logic [ID_W*PORTS-1:0] m_axi_rid_i,
+    input  logic [ 512*PORTS-1:0] m_axi_rdata_i,
+    input  logic [   2*PORTS-1:0] m_axi_rresp_i,
+    input  logic [     PORTS-1:0] m_axi_rlast_i,
+    output logic [     PORTS-1:0] m_axi_awvalid_o,
+    input  logic [     PORTS-1:0] m_axi_awready_i,
+    output logic [ID_W*PORTS-1:0] m_axi_awid_o,
+    output logic [  64*PORTS-1:0] m_axi_awaddr_o,
+    output logic [   8*PORTS-1:0] m_axi_awlen_o,
+    output logic [   3*PORTS-1:0] m_axi_awsize_o,
+    output logic [   2*PORTS-1:0] m_axi_awburst_o,
+    output logic [     PORTS-1:0] m_axi_wvalid_o,
+    input  logic [     PORTS-1:0] m_axi_wready_i,
+    output logic [ 512*PORTS-1:0] m_axi_wdata_o,
+    output logic [  64*PORTS-1:0] m_axi_wstrb_o,
+    output logic [     PORTS-1:0] m_axi_wlast_o,
+    input  logic [     PORTS-1:0] m_axi_bvalid_i,
+    output logic [     PORTS-1:0] m_axi_bready_o,
+    input  logic [ID_W*PORTS-1:0] m_axi_bid_i,
+    input  logic [   2*PORTS-1:0] m_axi_bresp_i
 );
   localparam int TAG_W = 11;
   localparam int VECTOR = (LANES + 15) / 16;  // lines of a word a lane
@@ -134,7 +136,8 @@ module tern_top #(
     );
   end
 
-  mem_fabric #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W)) u_fabric (
+  mem_fabric #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
+               .PORTS(PORTS)) u_fabric (
       .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
       .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag),
       .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd),

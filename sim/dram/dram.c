@@ -44,6 +44,8 @@ struct channel {
 struct tern_dram {
     struct tern_dram_config config;
     uint8_t *memory;
+    bool borrowed;           /* memory belongs to another port */
+    uint32_t joined;         /* ports that have joined this one */
     uint64_t now, bus_free; /* bus_free in 1/64 cycle */
     uint64_t next_refresh;
     uint64_t random, stalls; /* generators: of extra latency, of pauses */
@@ -99,6 +101,18 @@ static bool valid(const struct tern_dram_config *c)
            (c->refresh ? c->refresh_cycles < c->refresh : !c->refresh_cycles);
 }
 
+/** A port as it is after reset; each draws its own random numbers. */
+static void begin(struct tern_dram *d, const struct tern_dram_config *config, uint32_t port)
+{
+    d->config = *config;
+    d->random = config->reorder ? config->reorder + ((uint64_t)port << 32) : 0;
+    d->stalls = 0x9e3779b97f4a7c15ull ^ d->random ^ (uint64_t)port << 48;
+    d->next_refresh = config->refresh;
+    channel_init(&d->rd);
+    channel_init(&d->wr);
+    d->out = (struct tern_dram_out){.arready = true, .awready = true, .wready = config->ahead != 0};
+}
+
 int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out)
 {
     if (!valid(config)) {
@@ -108,6 +122,7 @@ int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **o
     if (!d) {
         return -ENOMEM;
     }
+    begin(d, config, 0);
     void *memory = mmap(NULL, config->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                         0);
     if (memory == MAP_FAILED) {
@@ -115,18 +130,24 @@ int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **o
         return -ENOMEM;
     }
     d->memory = memory;
-    d->config = *config;
     int r = config->old_contents ? fill(memory, config->bytes) : 0;
     if (r) {
         tern_dram_destroy(d);
         return r;
     }
-    d->random = config->reorder;
-    d->stalls = 0x9e3779b97f4a7c15ull ^ config->reorder;
-    d->next_refresh = config->refresh;
-    channel_init(&d->rd);
-    channel_init(&d->wr);
-    d->out = (struct tern_dram_out){.arready = true, .awready = true, .wready = config->ahead != 0};
+    *out = d;
+    return 0;
+}
+
+int tern_dram_join(struct tern_dram *first, struct tern_dram **out)
+{
+    struct tern_dram *d = calloc(1, sizeof *d);
+    if (!d) {
+        return -ENOMEM;
+    }
+    begin(d, &first->config, ++first->joined);
+    d->memory = first->memory;
+    d->borrowed = true;
     *out = d;
     return 0;
 }
@@ -134,7 +155,9 @@ int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **o
 void tern_dram_destroy(struct tern_dram *d)
 {
     if (d) {
-        munmap(d->memory, d->config.bytes);
+        if (!d->borrowed) {
+            munmap(d->memory, d->config.bytes);
+        }
         free(d);
     }
 }

@@ -68,6 +68,10 @@ int tern_dram_configure(const struct tern_sim_config *sim, struct tern_dram_conf
 
 /** 0, -EINVAL, -ENOMEM. */
 int tern_dram_create(const struct tern_dram_config *config, struct tern_dram **out);
+/** Another port of the same memory: with the same settings, a data bus and outstanding transfers of its own. Ports are
+ *  clocked one by one; a write at one is seen at the others from its effect on. `first` outlives what joins it.
+ *  0, -ENOMEM. */
+int tern_dram_join(struct tern_dram *first, struct tern_dram **out);
 void tern_dram_destroy(struct tern_dram *dram);
 const struct tern_dram_out *tern_dram_out(const struct tern_dram *dram);
 void tern_dram_clock(struct tern_dram *dram, const struct tern_dram_in *in);

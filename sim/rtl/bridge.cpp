@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated tern_top behind the C API of tern_sim.h, with the memory of sim/dram at its AXI4 port.
+// The Verilated tern_top behind the C API of tern_sim.h, with the memory of sim/dram at its AXI4 ports.
 //
 // The only C++ of the project: Verilator's classes are C++. A cycle is two evaluations: clock low, in which the inputs
 // of the cycle settle, and clock high, the edge. An idle device (no work, no access, no transfer) is not evaluated:
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 #include "Vtern_top.h"
 #include "Vtern_top___024root.h"
@@ -37,6 +38,28 @@ constexpr unsigned settle_cycles = 520;  // the fabric clears its hazard table
 constexpr int power_on_seed = 1;
 #endif
 
+/** Signals of all memory ports lie side by side, port 0 lowest. */
+constexpr unsigned ports = sizeof(std::remove_reference_t<decltype(Vtern_top::m_axi_rdata_i)>) / 64;
+
+/** What a port drives on a signal of `width` bits a port. */
+template <typename T>
+uint64_t at(const T &signal, unsigned port, unsigned width)
+{
+    if constexpr (std::is_integral_v<T>) {
+        return static_cast<uint64_t>(signal) >> port * width & (~0ull >> (64 - width));
+    } else {
+        return signal.data()[2 * port] | static_cast<uint64_t>(signal.data()[2 * port + 1]) << 32;  // of 64 bits
+    }
+}
+
+/** Drives a port's bits of a signal that is no wider than 64 bits for all of them. */
+template <typename T>
+void drive(T &signal, unsigned port, unsigned width, uint64_t value)
+{
+    const uint64_t mask = (1ull << width) - 1;
+    signal = static_cast<T>((signal & ~(mask << port * width)) | (value & mask) << port * width);
+}
+
 struct free_dram {
     void operator()(tern_dram *d) const { tern_dram_destroy(d); }
 };
@@ -46,13 +69,13 @@ struct free_dram {
 struct tern_sim {
     std::unique_ptr<VerilatedContext> context;
     std::unique_ptr<Vtern_top> top;
-    std::unique_ptr<tern_dram, free_dram> dram;
+    std::unique_ptr<tern_dram, free_dram> dram[ports];  // the first has the memory
     std::unique_ptr<VerilatedFstC> trace;
     std::unique_ptr<observer> watch;
 #ifdef TERN_COVERAGE
     std::unique_ptr<coverage_counters> counters;
 #endif
-    tern_port port = {};
+    tern_port port[ports] = {};
     tern_sim_dram timing = {};
     tern_sim_violation violation = {};
     bool broken = false;
@@ -72,41 +95,45 @@ struct tern_sim {
     void cycle()
     {
         Vtern_top *t = top.get();
-        const struct tern_dram_out *o = tern_dram_out(dram.get());
         t->clk_i = 0;
-        t->m_axi_arready_i = o->arready;
-        t->m_axi_awready_i = o->awready;
-        t->m_axi_wready_i = o->wready;
-        t->m_axi_rvalid_i = o->rvalid;
-        t->m_axi_bvalid_i = o->bvalid;
-        if (o->rvalid) {
-            t->m_axi_rid_i = o->rid;
-            t->m_axi_rresp_i = o->rresp;
-            t->m_axi_rlast_i = 1;
-            std::memcpy(t->m_axi_rdata_i.data(), o->rdata, 64);
+        for (unsigned p = 0; p < ports; p++) {
+            const struct tern_dram_out *o = tern_dram_out(dram[p].get());
+            drive(t->m_axi_arready_i, p, 1, o->arready);
+            drive(t->m_axi_awready_i, p, 1, o->awready);
+            drive(t->m_axi_wready_i, p, 1, o->wready);
+            drive(t->m_axi_rvalid_i, p, 1, o->rvalid);
+            drive(t->m_axi_bvalid_i, p, 1, o->bvalid);
+            if (o->rvalid) {
+                drive(t->m_axi_rid_i, p, 6, o->rid);
+                drive(t->m_axi_rresp_i, p, 2, o->rresp);
+                drive(t->m_axi_rlast_i, p, 1, 1);
+                std::memcpy(t->m_axi_rdata_i.data() + 16 * p, o->rdata, 64);
+            }
+            drive(t->m_axi_bid_i, p, 6, o->bid);
+            drive(t->m_axi_bresp_i, p, 2, o->bresp);
         }
-        t->m_axi_bid_i = o->bid;
-        t->m_axi_bresp_i = o->bresp;
         eval();
         tern_sim_violation asserted;
         const bool valid = !t->rst_i;  // the memory is in reset with the device
-        const tern_dram_in in = {
-            .arvalid = valid && t->m_axi_arvalid_o,
-            .awvalid = valid && t->m_axi_awvalid_o,
-            .wvalid = valid && t->m_axi_wvalid_o,
-            .rready = t->m_axi_rready_o != 0,
-            .bready = t->m_axi_bready_o != 0,
-            .arid = t->m_axi_arid_o,
-            .awid = t->m_axi_awid_o,
-            .araddr = t->m_axi_araddr_o,
-            .awaddr = t->m_axi_awaddr_o,
-            .wstrb = t->m_axi_wstrb_o,
-            .wdata = t->m_axi_wdata_o.data(),
-        };
-        if (valid) {
-            check(*o, in);
+        for (unsigned p = 0; p < ports; p++) {
+            const tern_dram_in in = {
+                .arvalid = valid && at(t->m_axi_arvalid_o, p, 1),
+                .awvalid = valid && at(t->m_axi_awvalid_o, p, 1),
+                .wvalid = valid && at(t->m_axi_wvalid_o, p, 1),
+                .rready = at(t->m_axi_rready_o, p, 1) != 0,
+                .bready = at(t->m_axi_bready_o, p, 1) != 0,
+                .arid = static_cast<uint8_t>(at(t->m_axi_arid_o, p, 6)),
+                .awid = static_cast<uint8_t>(at(t->m_axi_awid_o, p, 6)),
+                .araddr = at(t->m_axi_araddr_o, p, 64),
+                .awaddr = at(t->m_axi_awaddr_o, p, 64),
+                .wstrb = at(t->m_axi_wstrb_o, p, 64),
+                .wdata = t->m_axi_wdata_o.data() + 16 * p,
+            };
+            if (valid) {
+                check(p, *tern_dram_out(dram[p].get()), in);
+            }
+            tern_dram_clock(dram[p].get(), &in);  // before the device moves on: in.wdata points into it
         }
-        tern_dram_clock(dram.get(), &in);  // before the device moves on: in.wdata points into it
         t->clk_i = 1;
         eval();
         if (tern_rules_take(&asserted) && valid) {
@@ -117,18 +144,33 @@ struct tern_sim {
         }
     }
 
-    /** The rules of the AXI port. */
-    void check(const struct tern_dram_out &o, const tern_dram_in &in)
+    /** The rules of an AXI port. */
+    void check(unsigned p, const struct tern_dram_out &o, const tern_dram_in &in)
     {
         const Vtern_top *t = top.get();
-        const tern_port_burst ar = {t->m_axi_arlen_o, t->m_axi_arsize_o, t->m_axi_arburst_o};
-        const tern_port_burst aw = {t->m_axi_awlen_o, t->m_axi_awsize_o, t->m_axi_awburst_o};
-        const char *rule = tern_port_clock(&port, &o, &in, &ar, &aw, t->m_axi_wlast_o != 0);
+        auto burst = [p](const auto &len, const auto &size, const auto &type) {
+            return tern_port_burst{static_cast<uint8_t>(at(len, p, 8)), static_cast<uint8_t>(at(size, p, 3)),
+                                   static_cast<uint8_t>(at(type, p, 2))};
+        };
+        const tern_port_burst ar = burst(t->m_axi_arlen_o, t->m_axi_arsize_o, t->m_axi_arburst_o);
+        const tern_port_burst aw = burst(t->m_axi_awlen_o, t->m_axi_awsize_o, t->m_axi_awburst_o);
+        const char *rule = tern_port_clock(&port[p], &o, &in, &ar, &aw, at(t->m_axi_wlast_o, p, 1) != 0);
         if (rule) {
             tern_sim_violation v = {0, "axi", "", "sim/dram/port.c"};
             std::snprintf(v.rule, sizeof v.rule, "%s", rule);
             breaks(v);
         }
+    }
+
+    /** No transfer is under way at any port. */
+    bool memory_idle() const
+    {
+        for (const auto &d : dram) {
+            if (!tern_dram_idle(d.get())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void breaks(const tern_sim_violation &v)
@@ -196,7 +238,13 @@ int create(const tern_sim_config *config, tern_sim **out)
         tern_dram_destroy(dram);
         return -ENOMEM;
     }
-    s->dram.reset(dram);
+    s->dram[0].reset(dram);
+    for (unsigned p = 1; p < ports; p++) {
+        if (int r = tern_dram_join(s->dram[0].get(), &dram)) {
+            return r;
+        }
+        s->dram[p].reset(dram);
+    }
     s->timing = {config ? config->memory : 0u, d.latency, d.bandwidth, d.reads, d.writes, d.refresh,
                  d.refresh_cycles, d.stall};
     s->context = std::make_unique<VerilatedContext>();
@@ -221,14 +269,20 @@ int create(const tern_sim_config *config, tern_sim **out)
     }
     s->top->rst_i = 0;
     s->cycle();
-    auto &clearing = s->top->rootp->tern_top__DOT__u_fabric__DOT__u_plane__DOT__clearing_q;
+#define PLANE(path) &s->top->rootp->path##__DOT__clearing_q,
+    CData *clearing[] = {
+#include "planes.inc"
+    };
+#undef PLANE
+    for (CData *plane : clearing) {
 #ifdef TERN_OLD_CONTENTS
-    while (clearing) {
-        s->cycle();
-    }
+        while (*plane) {
+            s->cycle();
+        }
 #else
-    clearing = 0;  // the plane is zero when the simulation begins: no need to wait until it has cleared itself
+        *plane = 0;  // it is zero when the simulation begins: no need to wait until it has cleared itself
 #endif
+    }
     for (unsigned i = 0; i < settle_cycles; i++) {
         s->cycle();
     }
@@ -294,19 +348,19 @@ int write32(tern_sim *s, uint32_t offset, uint32_t value)
 
 int mem_read(tern_sim *s, uint64_t address, void *data, size_t size)
 {
-    return tern_dram_read(s->dram.get(), address, data, size);
+    return tern_dram_read(s->dram[0].get(), address, data, size);
 }
 
 int mem_write(tern_sim *s, uint64_t address, const void *data, size_t size)
 {
-    return tern_dram_write(s->dram.get(), address, data, size);
+    return tern_dram_write(s->dram[0].get(), address, data, size);
 }
 
 int step(tern_sim *s, uint64_t max_cycles, bool *irq)
 {
     const Vtern_top *t = s->top.get();
     for (uint64_t i = 0; i < max_cycles && !t->irq_o && !s->broken; i++) {
-        if (t->idle_o && tern_dram_idle(s->dram.get())) {
+        if (t->idle_o && s->memory_idle()) {
             // a few cycles more, for what leaves the last stage
             if (s->idle) {
                 s->time() += max_cycles - i;

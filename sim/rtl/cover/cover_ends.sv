@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How memory requests end, as coverage points. Bound into mem_fabric only by the coverage build. A busy write port
+// How memory requests end, as coverage points. Bound into mem_port only by the coverage build. A busy write port
 // is none: the simulated memory takes an address and its data in each cycle until 256 writes are under way, as
 // many as the port has room for.
 
@@ -29,4 +29,4 @@ module cover_ends (
 
 endmodule
 
-bind mem_fabric cover_ends u_cover (.*);
+bind mem_port cover_ends u_cover (.*);

@@ -38,9 +38,10 @@ module rig #(
 
   dirty_plane #(.UNITS(UNITS), .WORD(WORD), .TAG_W(16)) plane (
       .clk_i, .rst_i(rst), .set_valid_i(set_valid), .set_ready_o(set_ready), .set_unit_i(set_unit),
-      .acc_valid_i(acc_valid), .acc_ready_o(acc_ready), .acc_first_i(acc_first), .acc_last_i(acc_last),
-      .acc_clear_i(acc_clear), .acc_set_i(acc_set), .acc_word_i(acc_word), .acc_mask_i(acc_mask), .acc_tag_i(acc_tag),
-      .got_valid_o(got_valid), .got_data_o(got_data), .got_tag_o(got_tag), .look_i(look), .marks_o(marks)
+      .acc_valid_i(acc_valid), .acc_ready_o(acc_ready), .acc_others_i(1'b1), .acc_first_i(acc_first),
+      .acc_last_i(acc_last), .acc_clear_i(acc_clear), .acc_set_i(acc_set), .acc_word_i(acc_word),
+      .acc_mask_i(acc_mask), .acc_tag_i(acc_tag), .got_valid_o(got_valid), .got_data_o(got_data), .got_tag_o(got_tag),
+      .look_i(look), .marks_o(marks)
   );
   dirty_command #(.UNITS(UNITS), .WORD(WORD), .PAGE_LOG2(PAGE_LOG2)) dut (
       .clk_i, .rst_i(rst), .mem_pages_i(23'(MEM_PAGES)), .cmd_valid_i(cmd_valid), .cmd_op_i(cmd_op),

@@ -5,9 +5,11 @@
 // atomic buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to
 // one line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may
 // be seen once only. Dirty commands run all the time. The last phases print throughput.
-module tb;
+module tb #(
+    parameter int PORTS = 1
+);
   localparam int N = 3, TAG_W = 8, LINES = 16384, ERR_RD = LINES - 128, ERR_WR = LINES - 64;
-  localparam int PAGES = LINES / 64, SHARED = 24;  // the first lines are shared
+  localparam int PAGES = LINES / 64, SHARED = PORTS == 1 ? 24 : 112;  // the first lines are shared
   localparam int RESULT = ERR_RD - 64;             // a page that only dirty commands write
   localparam longint BASE = 64'h40_0000_0000;
 
@@ -26,40 +28,107 @@ module tb;
   logic [1:0] dirty_op = 0;
   logic [31:0] dirty_first = 0, dirty_count = 0, dirty_found;
   logic [63:0] dirty_target = 0;
-  logic arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
-  logic [5:0] arid, rid, awid, bid;
-  logic [63:0] araddr, awaddr, wstrb;
-  logic [511:0] rdata, wdata;
-  logic [1:0] rresp, bresp, arburst, awburst;
-  logic [7:0] arlen, awlen;
-  logic [2:0] arsize, awsize;
+  // four ports, those that the fabric does not have are idle
+  logic [3:0] arvalid, arready, rvalid, rready, awvalid, awready, wvalid, wready, bvalid, bready, wlast;
+  logic [4*6-1:0] arid, rid, awid, bid;
+  logic [4*64-1:0] araddr, awaddr, wstrb;
+  logic [4*512-1:0] rdata, wdata;
+  logic [4*2-1:0] rresp, bresp, arburst, awburst;
+  logic [4*8-1:0] arlen, awlen;
+  logic [4*3-1:0] arsize, awsize;
   int latency = 20, spread = 100, stall = 40;
 
-  mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024)) dut (
+  mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024), .PORTS(PORTS)) dut (
       .clk_i(clk), .rst_i(rst), .mem_pages_i(23'(PAGES)), .axi_base_i(BASE), .req_valid_i(req_valid),
       .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
       .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
       .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd), .ev_wr_o(ev_wr), .dirty_valid_i(dirty_valid), .dirty_op_i(dirty_op),
       .dirty_first_i(dirty_first), .dirty_count_i(dirty_count), .dirty_target_i(dirty_target),
       .dirty_busy_o(dirty_busy), .dirty_error_o(dirty_error), .dirty_bus_error_o(dirty_bus_error),
-      .dirty_found_o(dirty_found), .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready),
-      .m_axi_arid_o(arid), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen), .m_axi_arsize_o(arsize),
-      .m_axi_arburst_o(arburst), .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rid_i(rid),
-      .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(1'b1), .m_axi_awvalid_o(awvalid),
-      .m_axi_awready_i(awready), .m_axi_awid_o(awid), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
-      .m_axi_awsize_o(awsize), .m_axi_awburst_o(awburst), .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready),
-      .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast), .m_axi_bvalid_i(bvalid),
-      .m_axi_bready_o(bready), .m_axi_bid_i(bid), .m_axi_bresp_i(bresp)
+      .dirty_found_o(dirty_found),
+      .m_axi_arvalid_o(arvalid[0+:PORTS]), .m_axi_arready_i(arready[0+:PORTS]), .m_axi_arid_o(arid[0+:6*PORTS]),
+      .m_axi_araddr_o(araddr[0+:64*PORTS]), .m_axi_arlen_o(arlen[0+:8*PORTS]), .m_axi_arsize_o(arsize[0+:3*PORTS]),
+      .m_axi_arburst_o(arburst[0+:2*PORTS]), .m_axi_rvalid_i(rvalid[0+:PORTS]), .m_axi_rready_o(rready[0+:PORTS]),
+      .m_axi_rid_i(rid[0+:6*PORTS]), .m_axi_rdata_i(rdata[0+:512*PORTS]), .m_axi_rresp_i(rresp[0+:2*PORTS]),
+      .m_axi_rlast_i({PORTS{1'b1}}), .m_axi_awvalid_o(awvalid[0+:PORTS]), .m_axi_awready_i(awready[0+:PORTS]),
+      .m_axi_awid_o(awid[0+:6*PORTS]), .m_axi_awaddr_o(awaddr[0+:64*PORTS]), .m_axi_awlen_o(awlen[0+:8*PORTS]),
+      .m_axi_awsize_o(awsize[0+:3*PORTS]), .m_axi_awburst_o(awburst[0+:2*PORTS]), .m_axi_wvalid_o(wvalid[0+:PORTS]),
+      .m_axi_wready_i(wready[0+:PORTS]), .m_axi_wdata_o(wdata[0+:512*PORTS]), .m_axi_wstrb_o(wstrb[0+:64*PORTS]),
+      .m_axi_wlast_o(wlast[0+:PORTS]), .m_axi_bvalid_i(bvalid[0+:PORTS]), .m_axi_bready_o(bready[0+:PORTS]),
+      .m_axi_bid_i(bid[0+:6*PORTS]), .m_axi_bresp_i(bresp[0+:2*PORTS])
   );
-  axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE)) memory (
-      .clk_i(clk), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall), .arvalid_i(arvalid),
-      .arready_o(arready), .arid_i(arid), .araddr_i(araddr), .rvalid_o(rvalid), .rready_i(rready), .rid_o(rid),
-      .rdata_o(rdata), .rresp_o(rresp), .awvalid_i(awvalid), .awready_o(awready), .awid_i(awid), .awaddr_i(awaddr),
-      .wvalid_i(wvalid), .wready_o(wready), .wdata_i(wdata), .wstrb_i(wstrb), .bvalid_o(bvalid), .bready_i(bready),
-      .bid_o(bid), .bresp_o(bresp)
+  axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE), .PORT(0), .PORTS(PORTS)) memory (
+      .clk_i(clk), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall), .arvalid_i(arvalid[0]),
+      .arready_o(arready[0]), .arid_i(arid[6*0+:6]), .araddr_i(araddr[64*0+:64]), .rvalid_o(rvalid[0]),
+      .rready_i(rready[0]), .rid_o(rid[6*0+:6]), .rdata_o(rdata[512*0+:512]), .rresp_o(rresp[2*0+:2]),
+      .awvalid_i(awvalid[0]), .awready_o(awready[0]), .awid_i(awid[6*0+:6]), .awaddr_i(awaddr[64*0+:64]),
+      .wvalid_i(wvalid[0]), .wready_o(wready[0]), .wdata_i(wdata[512*0+:512]), .wstrb_i(wstrb[64*0+:64]),
+      .bvalid_o(bvalid[0]), .bready_i(bready[0]), .bid_o(bid[6*0+:6]), .bresp_o(bresp[2*0+:2])
+  );
+  axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE), .PORT(1), .PORTS(PORTS)) memory_1 (
+      .clk_i(clk && PORTS > 1), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall),
+      .arvalid_i(arvalid[1]), .arready_o(arready[1]), .arid_i(arid[6*1+:6]), .araddr_i(araddr[64*1+:64]),
+      .rvalid_o(rvalid[1]), .rready_i(rready[1]), .rid_o(rid[6*1+:6]), .rdata_o(rdata[512*1+:512]),
+      .rresp_o(rresp[2*1+:2]), .awvalid_i(awvalid[1]), .awready_o(awready[1]), .awid_i(awid[6*1+:6]),
+      .awaddr_i(awaddr[64*1+:64]), .wvalid_i(wvalid[1]), .wready_o(wready[1]), .wdata_i(wdata[512*1+:512]),
+      .wstrb_i(wstrb[64*1+:64]), .bvalid_o(bvalid[1]), .bready_i(bready[1]), .bid_o(bid[6*1+:6]),
+      .bresp_o(bresp[2*1+:2])
+  );
+  axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE), .PORT(2), .PORTS(PORTS)) memory_2 (
+      .clk_i(clk && PORTS > 2), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall),
+      .arvalid_i(arvalid[2]), .arready_o(arready[2]), .arid_i(arid[6*2+:6]), .araddr_i(araddr[64*2+:64]),
+      .rvalid_o(rvalid[2]), .rready_i(rready[2]), .rid_o(rid[6*2+:6]), .rdata_o(rdata[512*2+:512]),
+      .rresp_o(rresp[2*2+:2]), .awvalid_i(awvalid[2]), .awready_o(awready[2]), .awid_i(awid[6*2+:6]),
+      .awaddr_i(awaddr[64*2+:64]), .wvalid_i(wvalid[2]), .wready_o(wready[2]), .wdata_i(wdata[512*2+:512]),
+      .wstrb_i(wstrb[64*2+:64]), .bvalid_o(bvalid[2]), .bready_i(bready[2]), .bid_o(bid[6*2+:6]),
+      .bresp_o(bresp[2*2+:2])
+  );
+  axi_memory #(.LINES(LINES), .ERR_RD(ERR_RD), .ERR_WR(ERR_WR), .BASE(BASE), .PORT(3), .PORTS(PORTS)) memory_3 (
+      .clk_i(clk && PORTS > 3), .rst_i(rst), .latency_i(latency), .spread_i(spread), .stall_i(stall),
+      .arvalid_i(arvalid[3]), .arready_o(arready[3]), .arid_i(arid[6*3+:6]), .araddr_i(araddr[64*3+:64]),
+      .rvalid_o(rvalid[3]), .rready_i(rready[3]), .rid_o(rid[6*3+:6]), .rdata_o(rdata[512*3+:512]),
+      .rresp_o(rresp[2*3+:2]), .awvalid_i(awvalid[3]), .awready_o(awready[3]), .awid_i(awid[6*3+:6]),
+      .awaddr_i(awaddr[64*3+:64]), .wvalid_i(wvalid[3]), .wready_o(wready[3]), .wdata_i(wdata[512*3+:512]),
+      .wstrb_i(wstrb[64*3+:64]), .bvalid_o(bvalid[3]), .bready_i(bready[3]), .bid_o(bid[6*3+:6]),
+      .bresp_o(bresp[2*3+:2])
   );
 
-  typedef enum int {PAUSE, RANDOM, TICKETS, LOCKS, READS, READS_WRITES, HOT, SPREAD} mode_t;
+  function automatic int port_of(int line);
+    return line / 16 % PORTS;
+  endfunction
+
+  // What memory holds of a line, and when it took the last write to it
+  function automatic logic [511:0] held(int line);
+    case (port_of(line))
+      0: return memory.mem[line];
+      1: return memory_1.mem[line];
+      2: return memory_2.mem[line];
+      default: return memory_3.mem[line];
+    endcase
+  endfunction
+  function automatic int counter(int line);
+    logic [511:0] data;
+    data = held(line);
+    return int'(data[31:0]);
+  endfunction
+  function automatic int effect_time(int line);
+    case (port_of(line))
+      0: return memory.effect_time[line];
+      1: return memory_1.effect_time[line];
+      2: return memory_2.effect_time[line];
+      default: return memory_3.effect_time[line];
+    endcase
+  endfunction
+  task automatic put(int line, logic [511:0] data);
+    case (port_of(line))
+      0: memory.mem[line] = data;
+      1: memory_1.mem[line] = data;
+      2: memory_2.mem[line] = data;
+      default: memory_3.mem[line] = data;
+    endcase
+  endtask
+
+  typedef enum int {PAUSE, RANDOM, TICKETS, LOCKS, READS, ALL_READ, READS_WRITES, HOT, SPREAD} mode_t;
   mode_t mode = PAUSE;
 
   // Reference
@@ -76,7 +145,9 @@ module tb;
   bit ticket_seen[0:SHARED-1][0:65535];
   int tickets[0:SHARED-1];
   int stored[0:SHARED-1];
-  int lock_state[0:N-1];  // 0: LR next, 1: LR under way, 2: SC next, 3: SC under way
+  int lock_state[0:N-1];  // 0: LR next, 1: LR under way, 2: SC next, 3: SC under way, 4: LR of another line under way
+  bit lock_lost[0:N-1], p_extra[0:N-1][0:(1<<TAG_W)-1];
+  int lost;               // SC after an LR of another line
   int lock_line[0:N-1];
   logic [31:0] lock_old[0:N-1];
   int counted_rd, counted_wr;
@@ -112,7 +183,7 @@ module tb;
     logic [3:0] amo;
     logic [63:0] be;
     logic [511:0] data;
-    logic idle;
+    logic idle, extra;
     tag = int'($urandom_range((1 << TAG_W) - 1));
     for (int i = 0; i < 8 && p_busy[e][tag]; i++) tag = (tag + 37) % (1 << TAG_W);
     idle = p_busy[e][tag];
@@ -156,25 +227,41 @@ module tb;
         be = 64'hf;
       end
       LOCKS: begin  // +1 with LR and SC, one thread per engine, and plain writes beside it
-        idle |= lock_state[e] == 1 || lock_state[e] == 3;
+        // Sometimes an LR of another line comes between, answered or not before the SC: then that must not store.
+        idle |= lock_state[e] == 1 || lock_state[e] == 3 || lock_state[e] == 4;
+        line = SHARED / 2 + (PORTS == 1 ? 1 : 16) * int'($urandom_range(3));
+        extra = !idle && lock_state[e] == 2 && !lock_lost[e] && line != lock_line[e] && $urandom_range(3) == 0;
+        if (lock_state[e] == 0 || extra) amo = tern_pkg::AMO_LR;
         if (lock_state[e] == 0) begin
-          lock_line[e] = SHARED / 2 + int'($urandom_range(3));
-          amo = tern_pkg::AMO_LR;
-        end else begin
+          lock_line[e] = line;
+          lock_lost[e] = 0;
+        end else if (!extra) begin
           amo = tern_pkg::AMO_SC;
           data[31:0] = lock_old[e] + 1;
         end
-        line = lock_line[e];
+        if (!extra) line = lock_line[e];
         op = tern_pkg::MEM_ATOMIC;
         data[32*8+:32] = 32'(e);
         be = 64'hf;
-        if (!idle && !draining) lock_state[e]++;
+        if (!idle && !draining) begin
+          p_extra[e][tag] = extra;
+          if (!extra) lock_state[e]++;
+          else begin
+            lock_lost[e] = 1;
+            if ($urandom_range(1) == 0) lock_state[e] = 4;
+          end
+        end
       end
       READS: begin
         if (!idle) next_line[e]++;
         line = SHARED + next_line[e] % (ERR_RD - SHARED);
         op = tern_pkg::MEM_READ;
         idle |= e != 0;
+      end
+      ALL_READ: begin
+        if (!idle) next_line[e]++;
+        line = SHARED + (e * 4096 + next_line[e]) % (RESULT - SHARED);
+        op = tern_pkg::MEM_READ;
       end
       READS_WRITES: begin
         if (!idle) next_line[e]++;
@@ -251,7 +338,7 @@ module tb;
       $fatal(1, "engine %0d: line %0h op %0d amo %0d\n%h, not\n%h, where\n%h", e, p_line[e][tag], p_op[e][tag],
              p_amo[e][tag], data, p_data[e][tag], p_mask[e][tag]);
     if (p_op[e][tag] == tern_pkg::MEM_WRITE && !p_fault[e][tag] &&
-        memory.effect_time[p_line[e][tag]] < p_accepted[e][tag])
+        effect_time(p_line[e][tag]) < p_accepted[e][tag])
       $fatal(1, "write of %0h answered before memory had it", p_line[e][tag]);
     if (mode == TICKETS && p_op[e][tag] == tern_pkg::MEM_ATOMIC) begin
       t = int'(data[31:0]);
@@ -261,10 +348,17 @@ module tb;
       tickets[p_line[e][tag]]++;
     end
     if (mode == LOCKS) begin
-      lock_old[e] = data[31:0];
-      if (lock_state[e] == 3 && data[31:0] > 1) $fatal(1, "SC returned %0d", data[31:0]);
-      if (lock_state[e] == 3 && data[31:0] == 0) stored[p_line[e][tag]]++;
-      lock_state[e] = (lock_state[e] + 1) % 4;
+      if (p_extra[e][tag]) begin
+        if (lock_state[e] == 4) lock_state[e] = 2;
+      end else begin
+        lock_old[e] = data[31:0];
+        if (lock_state[e] == 3 && data[31:0] > 1) $fatal(1, "SC returned %0d", data[31:0]);
+        if (lock_state[e] == 3 && data[31:0] == 0) stored[p_line[e][tag]]++;
+        if (lock_state[e] == 3 && data[31:0] == 0 && lock_lost[e])
+          $fatal(1, "engine %0d: SC of line %0d stored, after an LR of another line", e, p_line[e][tag]);
+        if (lock_state[e] == 3) lost += int'(lock_lost[e]);
+        lock_state[e] = (lock_state[e] + 1) % 4;
+      end
     end
     if (memory.now - p_accepted[e][tag] > longest) longest = memory.now - p_accepted[e][tag];
     p_busy[e][tag] = 0;
@@ -279,10 +373,11 @@ module tb;
 
   task automatic query(int first, int count);
     int line, found;
+    logic [511:0] names, pages;
     bit bad;
     bad = $urandom_range(9) == 0;  // memory refuses the bitmap, the line too
     line = bad ? ERR_RD + 10 : RESULT + int'($urandom_range(62));
-    memory.mem[line] = '0;
+    if (!bad) put(line, '0);
     dirty_valid <= 1;
     dirty_op <= 2'd2;
     dirty_first <= 32'(first);
@@ -295,8 +390,10 @@ module tb;
     if (dirty_error || dirty_bus_error != (bad && count != 0)) $fatal(1, "dirty command: error, bus error");
     found = 0;
     if (!bad && count != 0) begin
-      if (memory.mem[line] > 512'd1) $fatal(1, "bitmap is %h", memory.mem[line]);
-      if (memory.mem[line][0]) for (int page = 0; page < 512; page++) if (memory.mem[line+1][page]) begin
+      names = held(line);
+      pages = held(line + 1);
+      if (names > 512'd1) $fatal(1, "bitmap is %h", names);
+      if (names[0]) for (int page = 0; page < 512; page++) if (pages[page]) begin
         if (page < first || page >= first + count) $fatal(1, "page %0d reported, not in %0d, %0d", page, first, count);
         if (page == RESULT / 64) $fatal(1, "the result's own page is reported");
         report_end[page] = memory.now;
@@ -317,8 +414,8 @@ module tb;
       since = refused_queries;
       query(0, PAGES);
     end while (refused_queries != since);
-    for (int l = 0; l < ERR_RD; l++) if (l < RESULT && memory.effect_time[l] > report_end[l/64])
-      $fatal(1, "page %0d: written at %0d, last reported %0d", l / 64, memory.effect_time[l], report_end[l/64]);
+    for (int l = 0; l < ERR_RD; l++) if (l < RESULT && effect_time(l) > report_end[l/64])
+      $fatal(1, "page %0d: written at %0d, last reported %0d", l / 64, effect_time(l), report_end[l/64]);
     since = memory.now;
     query(0, PAGES);
     for (int i = 0; i < PAGES; i++) if (report_end[i] > since) $fatal(1, "page %0d reported twice", i);
@@ -367,7 +464,7 @@ module tb;
   endtask
   bit draining = 0;
 
-  int seed = 1, rounds = 3, total, last;
+  int seed = 1, rounds = 3, total, last, at;
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
     if (!$value$plusargs("rounds=%d", rounds)) rounds = 3;
@@ -375,7 +472,7 @@ module tb;
     void'($urandom(seed));
     for (int i = 0; i < LINES; i++) begin
       ref_mem[i] = i < SHARED ? '0 : random_line();
-      memory.mem[i] = ref_mem[i];
+      put(i, ref_mem[i]);
     end
     repeat (4) @(posedge clk);
     rst <= 0;
@@ -386,29 +483,30 @@ module tb;
       query_run = 1;
       phase(RANDOM, 6000, "random");
       all_reported();
-      for (int l = SHARED; l < RESULT; l++) if (memory.mem[l] != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
+      for (int l = SHARED; l < RESULT; l++) if (held(l) != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
       for (int l = 0; l < SHARED; l++) for (int t = 0; t < 65536; t++) ticket_seen[l][t] = 0;
       for (int l = 0; l < SHARED; l++) begin
-        memory.mem[l] = '0;
+        put(l, '0);
         tickets[l] = 0;
         stored[l] = 0;
       end
       rst <= 1;  // forgets the lines buffered for atomics
       repeat (2) @(posedge clk);
       rst <= 0;
-      phase(TICKETS, 4000, "tickets: reads and adds, 12 shared lines");
-      for (int l = 0; l < SHARED / 2; l++) if (int'(memory.mem[l][31:0]) != tickets[l])
-        $fatal(1, "line %0d: %0d, not %0d", l, memory.mem[l][31:0], tickets[l]);
+      phase(TICKETS, 4000, "tickets: reads and adds, shared lines");
+      for (int l = 0; l < SHARED / 2; l++) if (counter(l) != tickets[l])
+        $fatal(1, "line %0d: %0d, not %0d", l, counter(l), tickets[l]);
       for (int e = 0; e < N; e++) lock_state[e] = 0;
       phase(LOCKS, 6000, "LR and SC");
       total = 0;
       for (int l = SHARED / 2; l < SHARED; l++) begin
-        if (int'(memory.mem[l][31:0]) != stored[l])
-          $fatal(1, "line %0d: %0d stored, not %0d", l, memory.mem[l][31:0], stored[l]);
+        if (counter(l) != stored[l])
+          $fatal(1, "line %0d: %0d stored, not %0d", l, counter(l), stored[l]);
         total += stored[l];
       end
       if (total < 10) $fatal(1, "SC never succeeds");
-      $display("  %0d of the SC succeeded", total);
+      if (lost < 10) $fatal(1, "no LR of another line before an SC");
+      $display("  %0d of the SC succeeded; %0d came after another LR", total, lost);
     end
     latency = 60;
     spread = 0;
@@ -419,6 +517,9 @@ module tb;
     query(0, PAGES);
     for (int i = 0; i < PAGES; i++) if (report_end[i] > last) $fatal(1, "page %0d reported, but only read", i);
     phase(READS_WRITES, 4000, "one reads, one writes a stream");
+    at = counted_rd;
+    phase(ALL_READ, 4000, "all three read streams");
+    if (PORTS > 1 && counted_rd - at < 4000 * 19 / 10) $fatal(1, "%0d ports carry no more than one", PORTS);
     phase(HOT, 4000, "atomics, one line");
     phase(SPREAD, 4000, "atomics, 16 lines");
     $display("in flight at most %0d reads, %0d writes; longest wait %0d; %0d dirty queries, %0d refused",

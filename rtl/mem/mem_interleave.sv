@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// One engine's memory channel before several memory ports: each request goes to the port of its line, and what the
+// ports answer comes back one a cycle.
+//
+// Contract: req_port_i depends on the line alone. Requests for one port keep their order, answers of one
+// port too; between ports there is none, and none is promised (interfaces.md, rules 1 and 4: lines of two ports are two
+// lines). LR and SC are the exception: an engine's LR or SC waits until its requests at all other ports have been
+// answered, so that reservations end in program order (atomic_reserve). A port answers only in the cycle after one with
+// its port_room_o set. Answers wait in a queue for each port and are taken from them in turn; ev_* come with them.
+// A queue of answers for all ports would need as many write ports. Preemption saves nothing of it: it is drained first.
+module mem_interleave #(
+    parameter int PORTS      = 2,  // a power of two
+    parameter int TAG_W      = 11,
+    parameter int DATA_W     = 512,
+    parameter int DEPTH_LOG2 = 4   // answers that wait, of a port
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    // the engine
+    input  logic                   req_valid_i,
+    output logic                   req_ready_o,
+    input  logic [            1:0] req_op_i,
+    input  logic [            3:0] req_amo_i,
+    input  logic [$clog2(PORTS)-1:0] req_port_i,  // of its line
+    output logic                   rsp_valid_o,
+    output logic [      TAG_W-1:0] rsp_tag_o,
+    output logic [     DATA_W-1:0] rsp_data_o,
+    output logic [            7:0] rsp_fault_o,
+    output logic                   ev_rd_o,
+    output logic                   ev_wr_o,
+    // the ports; the rest of a request goes to all of them
+    output logic [      PORTS-1:0] port_valid_o,
+    input  logic [      PORTS-1:0] port_ready_i,
+    output logic [      PORTS-1:0] port_room_o,
+    input  logic [      PORTS-1:0] port_rsp_valid_i,
+    input  logic [TAG_W*PORTS-1:0] port_rsp_tag_i,
+    input  logic [DATA_W*PORTS-1:0] port_rsp_data_i,
+    input  logic [    8*PORTS-1:0] port_rsp_fault_i,
+    input  logic [      PORTS-1:0] port_ev_rd_i,
+    input  logic [      PORTS-1:0] port_ev_wr_i
+);
+  localparam int PORT_W = $clog2(PORTS);
+  localparam int WIDTH = TAG_W + DATA_W + 8 + 2;
+  localparam int FLIGHT_W = 10;  // a port holds less than 2^10 requests of an engine
+
+  generate
+    if (PORTS < 2 || PORTS != 1 << PORT_W) begin : g_check_ports
+      $error("mem_interleave: PORTS must be a power of two, 2 or more");
+    end
+  endgenerate
+
+  logic [PORTS-1:0] chosen, busy, waits, grant;
+  logic [WIDTH*PORTS-1:0] answers;
+  logic [WIDTH-1:0] answer;
+  logic reserves, goes;
+`ifdef FORMAL
+  logic f_started_q = 1'b0;
+  logic [PORTS-1:0] f_busy;
+  logic [(DEPTH_LOG2+1)*PORTS-1:0] f_counts;
+  logic [(WIDTH<<DEPTH_LOG2)*PORTS-1:0] f_entries;
+`endif
+
+  assign chosen = PORTS'(1) << req_port_i;
+  assign reserves = req_op_i == tern_pkg::MEM_ATOMIC &&
+      (req_amo_i == tern_pkg::AMO_LR || req_amo_i == tern_pkg::AMO_SC);
+  assign goes = !reserves || (busy & ~chosen) == '0;
+  assign port_valid_o = chosen & {PORTS{req_valid_i && goes}};
+  assign req_ready_o = goes && |(chosen & port_ready_i);
+
+  for (genvar p = 0; p < PORTS; p++) begin : g_port
+    logic [FLIGHT_W-1:0] flight_q;    // accepted and not answered
+    logic [DEPTH_LOG2:0] count_q, count;  // answers that wait
+    logic room_q, taken, has_room;
+
+    assign taken = port_valid_o[p] && port_ready_i[p];
+    assign busy[p] = flight_q != '0;
+    assign port_room_o[p] = room_q;
+    assign count = count_q + (DEPTH_LOG2 + 1)'(port_rsp_valid_i[p]) - (DEPTH_LOG2 + 1)'(grant[p]);
+
+    always_ff @(posedge clk_i) begin
+      flight_q <= flight_q + FLIGHT_W'(taken) - FLIGHT_W'(grant[p]);
+      count_q <= count;
+      room_q <= count <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 2);
+      if (rst_i) begin
+        flight_q <= '0;
+        count_q <= '0;
+        room_q <= 1'b0;
+      end
+    end
+
+    mem_fifo #(.WIDTH(WIDTH), .DEPTH_LOG2(DEPTH_LOG2)) u_answers (
+        .clk_i, .rst_i, .in_valid_i(port_rsp_valid_i[p]), .in_ready_o(has_room),
+        .in_data_i({port_ev_rd_i[p], port_ev_wr_i[p], port_rsp_fault_i[8*p+:8], port_rsp_tag_i[TAG_W*p+:TAG_W],
+                    port_rsp_data_i[DATA_W*p+:DATA_W]}),
+        .out_valid_o(waits[p]), .out_ready_i(grant[p]), .out_data_o(answers[WIDTH*p+:WIDTH])
+`ifdef FORMAL
+        , .f_count_o(f_count), .f_entries_o(f_entries[(WIDTH<<DEPTH_LOG2)*p+:WIDTH<<DEPTH_LOG2])
+`endif
+    );
+`ifdef FORMAL
+    // What this port owes: f_owed_q; what waits here or is on its way out: the rest of flight_q.
+    logic [FLIGHT_W-1:0] f_owed_q;
+    logic f_room_q;
+    logic [DEPTH_LOG2:0] f_count;
+    assign f_counts[(DEPTH_LOG2+1)*p+:DEPTH_LOG2+1] = f_count;
+    always_ff @(posedge clk_i) begin
+      f_owed_q <= f_owed_q + FLIGHT_W'(taken) - FLIGHT_W'(port_rsp_valid_i[p]);
+      f_room_q <= port_room_o[p] && !rst_i;
+      if (rst_i) f_owed_q <= '0;
+    end
+    always_comb begin
+      if (port_rsp_valid_i[p]) assume (f_started_q && f_room_q && f_owed_q != '0);
+      assume (!taken || flight_q < FLIGHT_W'((1 << FLIGHT_W) - 1));
+      if (f_started_q) begin
+        assert (has_room || !port_rsp_valid_i[p]);  // none is lost
+        assert (flight_q == f_owed_q + FLIGHT_W'(count_q) && f_owed_q <= flight_q);
+        assert (count_q == f_count && count_q <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
+        assert (!room_q || count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 2));
+        assert (!f_room_q || count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1));
+        // a request goes to its own port, when that is ready
+        if (port_valid_o[p]) assert (req_valid_i && req_port_i == PORT_W'(p));
+        if (req_valid_i && req_ready_o && req_port_i == PORT_W'(p)) assert (taken);
+        // LR and SC: nothing is under way at another port
+        if (taken && req_op_i == 2'd2 && (req_amo_i == 4'd10 || req_amo_i == 4'd11))
+          assert ((f_busy & ~(PORTS'(1) << p)) == '0);
+      end
+    end
+    assign f_busy[p] = f_owed_q != '0 || waits[p];
+`elsif SYNTHESIS
+    logic unused;
+    assign unused = has_room;
+`else
+    logic live_q = 1'b0;  // there was a reset
+    always_ff @(posedge clk_i) begin
+      if (rst_i) live_q <= 1'b1;
+      if (live_q && !rst_i) room_for_an_answer: assert (has_room || !port_rsp_valid_i[p]);
+    end
+`endif
+  end
+
+  rr_arbiter #(.N(PORTS)) u_turn (.clk_i, .rst_i, .request_i(waits), .advance_i(1'b1), .grant_o(grant));
+
+  always_comb begin
+    answer = '0;
+    for (int p = 0; p < PORTS; p++) if (grant[p]) answer = answer | answers[WIDTH*p+:WIDTH];
+  end
+
+  always_ff @(posedge clk_i) begin
+    rsp_valid_o <= |grant && !rst_i;
+    ev_rd_o <= answer[WIDTH-1] && !rst_i;
+    ev_wr_o <= answer[WIDTH-2] && !rst_i;
+    if (|grant) {rsp_fault_o, rsp_tag_o, rsp_data_o} <= answer[WIDTH-3:0];
+  end
+
+`ifdef FORMAL
+  // Of a port, whichever, the f_pick-th answer to come in, whichever, is the f_pick-th of that port to go out, and is
+  // what came in; nothing else goes out.
+  (* anyconst *) logic [PORT_W-1:0] f_port;
+  (* anyconst *) logic [4:0] f_pick;
+  logic [4:0] f_in_q, f_out_q;
+  logic [WIDTH-1:0] f_given, f_given_q;
+  logic [PORTS-1:0] f_from_q;
+  logic f_is_it_q;
+  assign f_given = {port_ev_rd_i[f_port], port_ev_wr_i[f_port], port_rsp_fault_i[8*f_port+:8],
+                    port_rsp_tag_i[TAG_W*f_port+:TAG_W], port_rsp_data_i[DATA_W*f_port+:DATA_W]};
+  always_ff @(posedge clk_i) begin
+    f_started_q <= 1'b1;
+    if (port_rsp_valid_i[f_port]) f_in_q <= f_in_q + 1'b1;
+    if (port_rsp_valid_i[f_port] && f_in_q == f_pick) f_given_q <= f_given;
+    if (grant[f_port]) f_out_q <= f_out_q + 1'b1;
+    f_from_q <= grant & {PORTS{!rst_i}};
+    f_is_it_q <= grant[f_port] && f_out_q == f_pick && !rst_i;
+    if (rst_i) {f_in_q, f_out_q} <= '0;
+  end
+  always_comb begin
+    assume (rst_i == !f_started_q);
+    assume (!(&f_in_q));  // one round of the counters
+    if (f_started_q) begin
+      assert ((req_valid_i && req_ready_o) == |(port_valid_o & port_ready_i));
+      assert ((port_valid_o & (port_valid_o - 1'b1)) == '0);
+      assert (rsp_valid_o == |f_from_q && (f_from_q & (f_from_q - 1'b1)) == '0);
+      if (!rsp_valid_o) assert (!ev_rd_o && !ev_wr_o);
+      if (f_is_it_q) assert ({ev_rd_o, ev_wr_o, rsp_fault_o, rsp_tag_o, rsp_data_o} == f_given_q);
+      assert (f_out_q <= f_in_q && f_in_q - f_out_q == 5'(f_counts[(DEPTH_LOG2+1)*f_port+:DEPTH_LOG2+1]));
+      for (int i = 0; i < 1 << DEPTH_LOG2; i++)
+        if (f_out_q + 5'(i) == f_pick && 5'(i) < f_in_q - f_out_q)
+          assert (f_entries[(WIDTH<<DEPTH_LOG2)*f_port+WIDTH*i+:WIDTH] == f_given_q);
+      if (f_is_it_q) assert (f_in_q > f_pick);
+    end
+  end
+`endif
+endmodule

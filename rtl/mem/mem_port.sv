@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory port: the requests of all engines for its lines, on their way to one AXI4 port and back, with the dirty
+// plane of what the port has written (docs/hardware/memory.md).
+//
+// Contract: the memory channel of interfaces.md for each engine, rules 1 to 6; an engine gets an answer only in the
+// cycle after one with its rsp_room_i set. A fair share for each; a line read and a line written in every cycle if two
+// engines ask for it (one engine's channel carries one request a cycle); 64 reads and 256 writes in flight. An access
+// beyond mem_pages_i, or an answer of memory with an error, is bus_error. How:
+// mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
+// atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
+// writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
+// The lines that a dirty command writes (out_*) are a third user of the write port, in cycles in which the others leave
+// it, or once they have waited for DIRTY_PATIENCE cycles; they set no dirty bit, and do not pass the gate: no engine
+// may use the target of a command while it goes on.
+// A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
+// Preemption saves nothing of it: an engine's channel is drained first.
+module mem_port #(
+    parameter int ENGINES   = 2,
+    parameter int TAG_W     = 11,
+    parameter int PAGE_LOG2 = 12,       // bytes of a dirty bit
+    parameter int MEM_PAGES = 1 << 20,  // 4 KiB pages that the dirty plane has room for
+    parameter int ID_W      = 6,
+    parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
+    parameter int DIRTY_TAG_W = 16,
+    parameter int PORTS     = 1,        // of the device; line numbers of one port differ in other bits than these:
+    parameter int LINES_LOG2 = 4        // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
+) (
+    input  logic                     clk_i,
+    input  logic                     rst_i,
+    input  logic [             22:0] mem_pages_i,
+    input  logic [             63:0] axi_base_i,
+    // engines
+    input  logic [      ENGINES-1:0] req_valid_i,
+    output logic [      ENGINES-1:0] req_ready_o,
+    input  logic [    2*ENGINES-1:0] req_op_i,
+    input  logic [    4*ENGINES-1:0] req_amo_i,
+    input  logic [   28*ENGINES-1:0] req_line_i,
+    input  logic [  512*ENGINES-1:0] req_wdata_i,
+    input  logic [   64*ENGINES-1:0] req_be_i,
+    input  logic [TAG_W*ENGINES-1:0] req_tag_i,
+    output logic [      ENGINES-1:0] rsp_valid_o,
+    output logic [TAG_W*ENGINES-1:0] rsp_tag_o,
+    output logic [  512*ENGINES-1:0] rsp_data_o,
+    output logic [    8*ENGINES-1:0] rsp_fault_o,
+    output logic [      ENGINES-1:0] ev_rd_o,
+    output logic [      ENGINES-1:0] ev_wr_o,
+    input  logic [      ENGINES-1:0] rsp_room_i,
+    // LR and SC of hardware threads at this port, and those that reservations here end for
+    output logic [      ENGINES-1:0] reserve_o,
+    output logic [             31:0] reserve_thread_o,
+    input  logic [      ENGINES-1:0] forget_i,
+    input  logic [   32*ENGINES-1:0] forget_thread_i,
+    // accesses of dirty commands
+    input  logic                     acc_valid_i,
+    output logic                     acc_ready_o,
+    input  logic                     acc_others_i,  // the planes of all other ports are ready
+    input  logic                     acc_first_i,
+    input  logic                     acc_last_i,
+    input  logic                     acc_clear_i,
+    input  logic                     acc_set_i,
+    input  logic [             21:0] acc_word_i,
+    input  logic [   DIRTY_WORD-1:0] acc_mask_i,
+    input  logic [  DIRTY_TAG_W-1:0] acc_tag_i,
+    output logic                     got_valid_o,
+    output logic [   DIRTY_WORD-1:0] got_data_o,
+    output logic [  DIRTY_TAG_W-1:0] got_tag_o,
+    input  logic [             15:0] look_i,
+    output logic [             63:0] marks_o,
+    // lines that a dirty command writes
+    input  logic                     out_valid_i,
+    output logic                     out_ready_o,
+    input  logic [             27:0] out_line_i,
+    input  logic [            511:0] out_data_i,
+    input  logic [              3:0] out_slot_i,
+    output logic                     done_valid_o,
+    input  logic                     done_ready_i,
+    output logic [              3:0] done_slot_o,
+    output logic                     done_error_o,
+    // AXI4 master
+    output logic                     m_axi_arvalid_o,
+    input  logic                     m_axi_arready_i,
+    output logic [         ID_W-1:0] m_axi_arid_o,
+    output logic [             63:0] m_axi_araddr_o,
+    output logic [              7:0] m_axi_arlen_o,
+    output logic [              2:0] m_axi_arsize_o,
+    output logic [              1:0] m_axi_arburst_o,
+    input  logic                     m_axi_rvalid_i,
+    output logic                     m_axi_rready_o,
+    input  logic [         ID_W-1:0] m_axi_rid_i,
+    input  logic [            511:0] m_axi_rdata_i,
+    input  logic [              1:0] m_axi_rresp_i,
+    input  logic                     m_axi_rlast_i,
+    output logic                     m_axi_awvalid_o,
+    input  logic                     m_axi_awready_i,
+    output logic [         ID_W-1:0] m_axi_awid_o,
+    output logic [             63:0] m_axi_awaddr_o,
+    output logic [              7:0] m_axi_awlen_o,
+    output logic [              2:0] m_axi_awsize_o,
+    output logic [              1:0] m_axi_awburst_o,
+    output logic                     m_axi_wvalid_o,
+    input  logic                     m_axi_wready_i,
+    output logic [            511:0] m_axi_wdata_o,
+    output logic [             63:0] m_axi_wstrb_o,
+    output logic                     m_axi_wlast_o,
+    input  logic                     m_axi_bvalid_i,
+    output logic                     m_axi_bready_o,
+    input  logic [         ID_W-1:0] m_axi_bid_i,
+    input  logic [              1:0] m_axi_bresp_i
+);
+  localparam int HASH_W = 11;
+  localparam int ENG_W = 3;
+  localparam int META_W = ENG_W + TAG_W + HASH_W;  // of a request in flight
+  localparam int DIRTY_PATIENCE = 15;
+  localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
+  localparam int PORT_W = $clog2(PORTS);
+  localparam logic [1:0] REFUSED = 2'd3;           // class, after MEM_READ, MEM_WRITE, MEM_ATOMIC
+
+  generate
+    if (ENGINES < 1 || ENGINES > 8 || ID_W < 6 || PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_check
+      $error("mem_port: ENGINES, ID_W or PAGE_LOG2 out of range");
+    end
+  endgenerate
+
+  // Heads: the request of each engine that stands before the gate.
+  logic [ENGINES-1:0] in_valid, in_ready, rd_grant, wr_grant, refused_grant, wr_ready, refused_ready;
+  logic [2*ENGINES-1:0] in_class, head_class;
+  logic [HASH_W*ENGINES-1:0] in_hash, head_hash;
+  logic [4*ENGINES-1:0] head_amo_q, head_bank_q;
+  logic [28*ENGINES-1:0] head_line_q;
+  logic [512*ENGINES-1:0] head_wdata_q;
+  logic [64*ENGINES-1:0] head_be_q;
+  logic [TAG_W*ENGINES-1:0] head_tag_q;
+  logic [15:0] bank_full;
+  logic wr_free, at_ready;
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_head
+    logic [3:0] amo;
+    logic [27:0] line;
+    logic [511:0] wdata;
+    logic [63:0] be;
+    logic [TAG_W-1:0] tag;
+
+    mem_slice #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W)) u_in (
+        .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
+        .in_data_i({{1'b0, req_line_i[28*e+6+:22]} < mem_pages_i ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4],
+                    req_line_i[28*e+:28], req_wdata_i[512*e+:512], req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
+        .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
+    );
+    // No mixing: the two ends of a copy, most often a power of two apart, then never meet while it reads ahead.
+    assign in_hash[HASH_W*e+:HASH_W] = HASH_W'(((line >> (LINES_LOG2 + PORT_W)) << LINES_LOG2) |
+                                               (line & 28'((1 << LINES_LOG2) - 1)));
+
+    always_ff @(posedge clk_i) begin
+      if (in_valid[e] && in_ready[e]) begin
+        head_amo_q[4*e+:4] <= amo;
+        head_bank_q[4*e+:4] <= line[3:0] ^ line[9:6];
+        head_line_q[28*e+:28] <= line;
+        head_wdata_q[512*e+:512] <= wdata;
+        head_be_q[64*e+:64] <= be;
+        head_tag_q[TAG_W*e+:TAG_W] <= tag;
+      end
+    end
+
+    check_request #(.TAG_W(TAG_W)) u_check_req (
+        .clk_i, .rst_i, .valid_i(req_valid_i[e]), .ready_i(req_ready_o[e]), .op_i(req_op_i[2*e+:2]),
+        .amo_i(req_amo_i[4*e+:4]), .line_i(req_line_i[28*e+:28]), .wdata_i(req_wdata_i[512*e+:512]),
+        .be_i(req_be_i[64*e+:64]), .tag_i(req_tag_i[TAG_W*e+:TAG_W])
+    );
+    check_answers #(.TAG_W(TAG_W)) u_check_answers (
+        .clk_i, .rst_i, .req_i(req_valid_i[e] && req_ready_o[e]), .req_tag_i(req_tag_i[TAG_W*e+:TAG_W]),
+        .rsp_i(rsp_valid_o[e]), .rsp_tag_i(rsp_tag_o[TAG_W*e+:TAG_W])
+    );
+
+    assign wr_ready[e] = wr_free && !bank_full[head_bank_q[4*e+:4]];
+  end
+
+  logic rd_free, rd_waits, wr_waits, r_done, c_done, c_atomic;
+  logic [HASH_W-1:0] r_hash, c_hash;
+
+  mem_gate #(.ENGINES(ENGINES), .HASH_W(HASH_W)) u_gate (
+      .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_hash_i(in_hash),
+      .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free),
+      .rd_grant_o(rd_grant), .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
+      .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done),
+      .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
+  );
+
+  // Who was let in
+  logic [27:0] rd_line, wr_line;
+  logic [META_W-1:0] rd_meta, wr_meta;
+  logic [511:0] wr_wdata;
+  logic [63:0] wr_be;
+  logic [3:0] wr_amo, wr_bank;
+  logic wr_plain, wr_atomic;
+
+  always_comb begin
+    rd_line = '0;
+    rd_meta = '0;
+    wr_line = '0;
+    wr_meta = '0;
+    wr_wdata = '0;
+    wr_be = '0;
+    wr_amo = '0;
+    wr_bank = '0;
+    wr_plain = 1'b0;
+    wr_atomic = 1'b0;
+    for (int e = 0; e < ENGINES; e++) begin
+      if (rd_grant[e]) begin
+        rd_line = rd_line | head_line_q[28*e+:28];
+        rd_meta = rd_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+      end
+      if (wr_grant[e]) begin
+        wr_line = wr_line | head_line_q[28*e+:28];
+        wr_meta = wr_meta | {ENG_W'(e), head_tag_q[TAG_W*e+:TAG_W], head_hash[HASH_W*e+:HASH_W]};
+        wr_wdata = wr_wdata | head_wdata_q[512*e+:512];
+        wr_be = wr_be | head_be_q[64*e+:64];
+        wr_amo = wr_amo | head_amo_q[4*e+:4];
+        wr_bank = wr_bank | head_bank_q[4*e+:4];
+        wr_plain = wr_plain | head_class[2*e+:2] == tern_pkg::MEM_WRITE;
+        wr_atomic = wr_atomic | head_class[2*e+:2] == tern_pkg::MEM_ATOMIC;
+      end
+    end
+  end
+
+  // Atomics. Plain writes are shown to them one cycle late; an atomic of the line comes in later still.
+  logic plain_valid_q;
+  logic [27:0] plain_line_q;
+  logic [63:0] plain_be_q;
+  logic fill_valid, line_valid, wt_valid, wt_ready, direct_valid, direct_ready, end_fault;
+  logic [27:0] fill_line, wt_line;
+  logic [3:0] fill_entry, wt_bank;
+  logic [511:0] wt_data, end_data, r_data;
+  logic [63:0] wt_be;
+  logic [4:0] wt_rec, direct_rec, c_rec;
+  logic [ENGINES-1:0] wt_engine, direct_engine;
+  logic [META_W-ENG_W-1:0] end_meta;
+  logic r_error, c_error;
+  logic [META_W:0] r_meta;
+
+  always_ff @(posedge clk_i) begin
+    plain_valid_q <= wr_plain || out_ready_o;
+    if (wr_plain || out_asks) begin
+      plain_line_q <= out_asks ? out_line_i : wr_line;
+      plain_be_q <= out_asks ? '1 : wr_be;
+    end
+    if (rst_i) plain_valid_q <= 1'b0;
+  end
+
+  atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
+      .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
+      .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
+      .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
+      .fill_valid_o(fill_valid), .fill_ready_i(fill_goes), .fill_line_o(fill_line),
+      .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
+      .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
+      .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
+      .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec),
+      .end_meta_o(end_meta), .end_data_o(end_data), .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic),
+      .end_error_i(c_error), .reserve_o, .reserve_thread_o, .forget_i, .forget_thread_i
+  );
+
+  // Reads: fetches of the atomic unit first, one at a time if engines wait; meta {1, entry} is one of those.
+  logic rd_port_ready, fill_first, fill_asks, fill_goes, r_valid, r_ready;
+  assign fill_asks = fill_valid && fill_first;
+  assign fill_goes = fill_asks && rd_port_ready;
+  assign rd_free = rd_port_ready && !fill_asks;
+  mem_turn u_rd_turn (
+      .clk_i, .rst_i, .waits_i(rd_waits), .first_goes_i(fill_goes), .other_goes_i(|rd_grant), .first_o(fill_first)
+  );
+  axi_read #(.META_W(META_W + 1), .ID_W(ID_W)) u_read (
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i(fill_asks || |rd_grant), .req_ready_o(rd_port_ready),
+      .req_line_i(fill_asks ? fill_line : rd_line),
+      .req_meta_i(fill_asks ? {1'b1, META_W'(fill_entry)} : {1'b0, rd_meta}),
+      .rsp_valid_o(r_valid), .rsp_ready_i(r_ready), .rsp_meta_o(r_meta), .rsp_data_o(r_data), .rsp_error_o(r_error),
+      .arvalid_o(m_axi_arvalid_o), .arready_i(m_axi_arready_i), .arid_o(m_axi_arid_o), .araddr_o(m_axi_araddr_o),
+      .rvalid_i(m_axi_rvalid_i), .rready_o(m_axi_rready_o), .rid_i(m_axi_rid_i[5:0]), .rdata_i(m_axi_rdata_i),
+      .rerror_i(m_axi_rresp_i[1])
+  );
+
+  // Writes: those of the atomic unit first, one at a time if engines wait; meta {01, engine, record} is one of those.
+  // Lines of a dirty command when neither has one, or when they have waited; meta {1, slot} is one of those.
+  logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error, b_out;
+  logic [META_W+1:0] b_meta;
+  logic [21:0] b_page;
+  logic out_asks;
+  logic [3:0] out_waited_q, out_bank;
+  assign out_bank = out_line_i[3:0] ^ out_line_i[9:6];
+  assign out_ready_o = out_asks && wr_port_ready;
+  assign out_asks = out_valid_i && !bank_full[out_bank] &&
+      (!(wt_valid || wr_waits) || out_waited_q == 4'(DIRTY_PATIENCE));
+  assign wt_asks = wt_valid && wt_first && !out_asks;
+  assign wr_free = wr_port_ready && !wt_asks && !out_asks;
+  assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
+  assign wt_ready = wr_port_ready && wt_first && !out_asks && !bank_full[wt_bank];
+  always_ff @(posedge clk_i)
+    if (!out_valid_i || out_ready_o) out_waited_q <= '0;
+    else if (out_waited_q != 4'(DIRTY_PATIENCE)) out_waited_q <= out_waited_q + 1'b1;
+  mem_turn u_wr_turn (
+      .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain),
+      .first_o(wt_first)
+  );
+  axi_write #(.META_W(META_W + 2), .ID_W(ID_W)) u_write (
+      .clk_i, .rst_i, .axi_base_i, .req_valid_i(out_asks || (wt_asks && !bank_full[wt_bank]) || wr_plain),
+      .req_ready_o(wr_port_ready), .bank_full_o(bank_full),
+      .req_bank_i(out_asks ? out_bank : wt_asks ? wt_bank : wr_bank),
+      .req_line_i(out_asks ? out_line_i : wt_asks ? wt_line : wr_line),
+      .req_data_i(out_asks ? out_data_i : wt_asks ? wt_data : wr_wdata),
+      .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_be),
+      .req_meta_i(out_asks ? {2'b10, META_W'(out_slot_i)} :
+                  wt_asks ? {2'b01, number(wt_engine), (META_W - ENG_W)'(wt_rec)} : {2'b00, wr_meta}),
+      .rsp_valid_o(b_valid), .rsp_ready_i(b_ready), .rsp_meta_o(b_meta), .rsp_page_o(b_page), .rsp_error_o(b_error),
+      .awvalid_o(m_axi_awvalid_o), .awready_i(m_axi_awready_i), .awid_o(m_axi_awid_o), .awaddr_o(m_axi_awaddr_o),
+      .wvalid_o(m_axi_wvalid_o), .wready_i(m_axi_wready_i), .wdata_o(m_axi_wdata_o), .wstrb_o(m_axi_wstrb_o),
+      .bvalid_i(m_axi_bvalid_i), .bready_o(m_axi_bready_o), .bid_i(m_axi_bid_i[3:0]), .berror_i(m_axi_bresp_i[1])
+  );
+  assign m_axi_arlen_o = '0;
+  assign m_axi_arsize_o = 3'd6;
+  assign m_axi_arburst_o = 2'd1;
+  assign m_axi_awlen_o = '0;
+  assign m_axi_awsize_o = 3'd6;
+  assign m_axi_awburst_o = 2'd1;
+  assign m_axi_wlast_o = 1'b1;
+
+  function automatic logic [ENG_W-1:0] number(input logic [ENGINES-1:0] engine);
+    number = '0;
+    for (int e = 0; e < ENGINES; e++) if (engine[e]) number = number | ENG_W'(e);
+  endfunction
+
+  // What ended: writes and atomics. direct: an atomic that wrote nothing.
+  logic c_valid, c_direct, b_goes, c_last_direct_q, set_ready, c_wins, conflict, r_last_q;
+  logic [META_W-ENG_W-1:0] c_meta;
+  logic [7:0] room;
+  logic [ENG_W-1:0] b_engine, c_engine, r_engine;  // known sooner than the rest of an atomic's meta
+  assign b_out = b_valid && b_meta[META_W+1];
+  assign b_goes = b_valid && !b_out && set_ready;
+  assign c_direct = direct_valid && (!b_goes || !c_last_direct_q);
+  assign c_valid = direct_valid || b_goes;
+  assign c_atomic = c_direct || b_meta[META_W];
+  assign c_rec = c_direct ? direct_rec : b_meta[4:0];
+  assign c_meta = c_atomic ? end_meta : b_meta[META_W-ENG_W-1:0];
+  assign b_engine = b_meta[META_W-1-:ENG_W];
+  assign r_engine = r_meta[META_W-1-:ENG_W];
+  assign c_engine = c_direct ? number(direct_engine) : b_engine;
+  assign c_hash = c_meta[HASH_W-1:0];
+  assign c_error = !c_direct && b_error;
+  assign c_done = c_valid && c_wins;
+  assign b_ready = (c_done && !c_direct) || (b_out && done_ready_i);
+  assign done_valid_o = b_out;
+  assign done_slot_o = b_meta[3:0];
+  assign done_error_o = b_error;
+  assign direct_ready = c_done && c_direct;
+
+  // What ended: reads
+  assign line_valid = r_valid && r_meta[META_W];
+  assign r_hash = r_meta[HASH_W-1:0];
+  assign r_done = r_valid && !r_meta[META_W] && r_ready;
+
+  // They take turns when they are for one engine. (Of both that c may be: which it is, is known later.)
+  assign conflict = r_valid && !r_meta[META_W] &&
+      (c_direct ? number(direct_engine) == r_engine : b_goes && b_engine == r_engine);
+  assign room = 8'(rsp_room_i);
+  assign c_wins = (!conflict || r_last_q) && room[c_engine];
+  assign r_ready = (!conflict || !r_last_q) && (r_meta[META_W] || room[r_engine]);
+
+  always_ff @(posedge clk_i) begin
+    if (c_done) c_last_direct_q <= c_direct;
+    if (conflict) r_last_q <= !r_last_q;
+    if (rst_i) begin
+      c_last_direct_q <= 1'b0;
+      r_last_q <= 1'b0;
+    end
+  end
+
+  for (genvar e = 0; e < ENGINES; e++) begin : g_rsp
+    logic r_mine, c_mine, refused, refused_goes;
+    logic [TAG_W-1:0] refused_tag;
+    assign r_mine = r_done && r_engine == ENG_W'(e);
+    assign c_mine = c_done && c_engine == ENG_W'(e);
+    // a refused request's answer waits until the engine gets no other
+    assign refused_goes = !r_mine && !c_mine && rsp_room_i[e];
+    mem_fifo #(.WIDTH(TAG_W), .DEPTH_LOG2(1)) u_refused (
+        .clk_i, .rst_i, .in_valid_i(refused_grant[e]), .in_ready_o(refused_ready[e]),
+        .in_data_i(head_tag_q[TAG_W*e+:TAG_W]), .out_valid_o(refused), .out_ready_i(refused_goes),
+        .out_data_o(refused_tag)
+    );
+    always_ff @(posedge clk_i) begin
+      rsp_valid_o[e] <= r_mine || c_mine || (refused && refused_goes);
+      ev_rd_o[e] <= r_mine && !r_error;
+      ev_wr_o[e] <= c_mine && !c_direct && !b_error;
+      if (r_mine) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= r_meta[HASH_W+:TAG_W];
+        rsp_data_o[512*e+:512] <= r_data;
+        rsp_fault_o[8*e+:8] <= r_error ? tern_spec_pkg::FAULT_BUS_ERROR : tern_spec_pkg::FAULT_NONE;
+      end else if (c_mine) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= c_meta[HASH_W+:TAG_W];
+        if (c_atomic) rsp_data_o[512*e+:512] <= end_data;
+        rsp_fault_o[8*e+:8] <= c_error || (c_atomic && end_fault) ? tern_spec_pkg::FAULT_BUS_ERROR :
+            tern_spec_pkg::FAULT_NONE;
+      end else if (refused) begin
+        rsp_tag_o[TAG_W*e+:TAG_W] <= refused_tag;
+        rsp_fault_o[8*e+:8] <= tern_spec_pkg::FAULT_BUS_ERROR;
+      end
+      if (rst_i) begin
+        rsp_valid_o[e] <= 1'b0;
+        ev_rd_o[e] <= 1'b0;
+        ev_wr_o[e] <= 1'b0;
+      end
+    end
+  end
+
+  dirty_plane #(.UNITS(DIRTY_UNITS), .WORD(DIRTY_WORD), .TAG_W(DIRTY_TAG_W)) u_plane (
+      .clk_i, .rst_i, .set_valid_i(c_done && !c_direct), .set_ready_o(set_ready),
+      .set_unit_i(b_page >> (PAGE_LOG2 - 12)), .acc_valid_i, .acc_ready_o, .acc_others_i, .acc_first_i, .acc_last_i,
+      .acc_clear_i, .acc_set_i, .acc_word_i, .acc_mask_i, .acc_tag_i, .got_valid_o, .got_data_o, .got_tag_o, .look_i,
+      .marks_o
+  );
+
+  logic unused;
+  assign unused = &{1'b0, m_axi_rlast_i, m_axi_rresp_i[0], m_axi_bresp_i[0], m_axi_rid_i, m_axi_bid_i};
+endmodule

@@ -15,7 +15,7 @@ module mem_fabric #(
     parameter int ID_W      = 6,
     parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
     parameter int PORTS     = 1,        // memory ports: 1, 2 or 4
-    parameter int INTERLEAVE_LOG2 = 10  // bytes side by side in one port
+    parameter int INTERLEAVE_LOG2 = 8   // bytes side by side in one port
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -86,7 +86,7 @@ module mem_fabric #(
     if (PORTS != 1 && PORTS != 2 && PORTS != 4) begin : g_check_ports
       $error("mem_fabric: PORTS must be 1, 2 or 4");
     end
-    if (INTERLEAVE_LOG2 < 10 || INTERLEAVE_LOG2 > 30) begin : g_check_interleave
+    if (INTERLEAVE_LOG2 < 6 || INTERLEAVE_LOG2 > 30) begin : g_check_interleave
       $error("mem_fabric: INTERLEAVE_LOG2 out of range");
     end
   endgenerate

@@ -23,7 +23,7 @@ module mem_port #(
     parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
     parameter int DIRTY_TAG_W = 16,
     parameter int PORTS     = 1,        // of the device; line numbers of one port differ in other bits than these:
-    parameter int LINES_LOG2 = 4        // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
+    parameter int LINES_LOG2 = 2        // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -133,6 +133,14 @@ module mem_port #(
   logic [15:0] bank_full;
   logic wr_free, at_ready;
 
+  // The number of a line among those of this port: without the bits that are the same for all of them
+  function automatic logic [27:0] own(input logic [27:0] line);
+    own = ((line >> (LINES_LOG2 + PORT_W)) << LINES_LOG2) | (line & 28'((1 << LINES_LOG2) - 1));
+  endfunction
+  function automatic logic [3:0] bank(input logic [27:0] line);
+    bank = 4'(own(line)) ^ 4'(own(line) >> 6);
+  endfunction
+
   for (genvar e = 0; e < ENGINES; e++) begin : g_head
     logic [3:0] amo;
     logic [27:0] line;
@@ -147,13 +155,12 @@ module mem_port #(
         .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
     );
     // No mixing: the two ends of a copy, most often a power of two apart, then never meet while it reads ahead.
-    assign in_hash[HASH_W*e+:HASH_W] = HASH_W'(((line >> (LINES_LOG2 + PORT_W)) << LINES_LOG2) |
-                                               (line & 28'((1 << LINES_LOG2) - 1)));
+    assign in_hash[HASH_W*e+:HASH_W] = HASH_W'(own(line));
 
     always_ff @(posedge clk_i) begin
       if (in_valid[e] && in_ready[e]) begin
         head_amo_q[4*e+:4] <= amo;
-        head_bank_q[4*e+:4] <= line[3:0] ^ line[9:6];
+        head_bank_q[4*e+:4] <= bank(line);
         head_line_q[28*e+:28] <= line;
         head_wdata_q[512*e+:512] <= wdata;
         head_be_q[64*e+:64] <= be;
@@ -284,13 +291,13 @@ module mem_port #(
   logic [21:0] b_page;
   logic out_asks;
   logic [3:0] out_waited_q, out_bank;
-  assign out_bank = out_line_i[3:0] ^ out_line_i[9:6];
+  assign out_bank = bank(out_line_i);
   assign out_ready_o = out_asks && wr_port_ready;
   assign out_asks = out_valid_i && !bank_full[out_bank] &&
       (!(wt_valid || wr_waits) || out_waited_q == 4'(DIRTY_PATIENCE));
   assign wt_asks = wt_valid && wt_first && !out_asks;
   assign wr_free = wr_port_ready && !wt_asks && !out_asks;
-  assign wt_bank = wt_line[3:0] ^ wt_line[9:6];
+  assign wt_bank = bank(wt_line);
   assign wt_ready = wr_port_ready && wt_first && !out_asks && !bank_full[wt_bank];
   always_ff @(posedge clk_i)
     if (!out_valid_i || out_ready_o) out_waited_q <= '0;

@@ -9,7 +9,7 @@ module axi_memory #(
     parameter int ERR_RD = LINES,
     parameter int ERR_WR = LINES,
     parameter longint BASE = 0,
-    parameter int PORT = 0,       // of so many, which take turns in every 16 lines: what comes here must belong here
+    parameter int PORT = 0,       // of so many, which take turns in every 4 lines: what comes here must belong here
     parameter int PORTS = 1
 ) (
     input  logic         clk_i,
@@ -70,7 +70,7 @@ module axi_memory #(
     logic [63:0] offset;
     offset = addr - BASE;
     if (offset[5:0] != 0 || offset >= 64'(LINES) * 64) $fatal(1, "address %h outside of the memory", addr);
-    if (int'(offset[37:10]) % PORTS != PORT) $fatal(1, "address %h at port %0d", addr, PORT);
+    if (int'(offset[37:8]) % PORTS != PORT) $fatal(1, "address %h at port %0d", addr, PORT);
     return int'(offset[37:6]);
   endfunction
 

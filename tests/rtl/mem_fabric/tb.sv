@@ -9,7 +9,7 @@ module tb #(
     parameter int PORTS = 1
 );
   localparam int N = 3, TAG_W = 8, LINES = 16384, ERR_RD = LINES - 128, ERR_WR = LINES - 64;
-  localparam int PAGES = LINES / 64, SHARED = PORTS == 1 ? 24 : 112;  // the first lines are shared
+  localparam int PAGES = LINES / 64, SHARED = PORTS == 1 ? 24 : 128;  // the first lines are shared
   localparam int RESULT = ERR_RD - 64;             // a page that only dirty commands write
   localparam longint BASE = 64'h40_0000_0000;
 
@@ -94,7 +94,7 @@ module tb #(
   );
 
   function automatic int port_of(int line);
-    return line / 16 % PORTS;
+    return line / 4 % PORTS;
   endfunction
 
   // What memory holds of a line, and when it took the last write to it
@@ -229,7 +229,7 @@ module tb #(
       LOCKS: begin  // +1 with LR and SC, one thread per engine, and plain writes beside it
         // Sometimes an LR of another line comes between, answered or not before the SC: then that must not store.
         idle |= lock_state[e] == 1 || lock_state[e] == 3 || lock_state[e] == 4;
-        line = SHARED / 2 + (PORTS == 1 ? 1 : 16) * int'($urandom_range(3));
+        line = SHARED / 2 + (PORTS == 1 ? 1 : 20) * int'($urandom_range(3));
         extra = !idle && lock_state[e] == 2 && !lock_lost[e] && line != lock_line[e] && $urandom_range(3) == 0;
         if (lock_state[e] == 0 || extra) amo = tern_pkg::AMO_LR;
         if (lock_state[e] == 0) begin

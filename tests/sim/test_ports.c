@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Copies through one memory port or several: test_ports LIBRARY PORTS. Whatever the addresses, two engines copy almost
+ *  twice what one copies if there are two ports, and no more than one if there is one; and memory holds what it must. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "device.h"
+
+#define BYTES (256u * 1024u)
+#define BUFFER(engine) (0x10000u + (engine) * 0x1000u)
+/* Not a power of two apart: a line whose number has the same low bits as one that is in use waits (mem_gate). */
+#define FROM(engine) (0x1000000u + (engine) * 0x810000u)
+#define TO(engine) (0x1408000u + (engine) * 0x810000u)
+
+static unsigned ports;
+
+/** Where the copy of an engine begins, beyond FROM and TO: so the engines' streams meet at the ports in all ways. */
+struct offsets {
+    uint32_t from[2], to[2];
+};
+
+static void write_sources(struct device *d)
+{
+    uint32_t random = 1;
+    static uint32_t data[BYTES / 4 + PAGE];
+    for (uint32_t engine = 0; engine < 2; engine++) {
+        for (uint32_t i = 0; i < sizeof data / 4; i++) {
+            data[i] = next_random(&random);
+        }
+        assert_int_equal(api->mem_write(d->sim, FROM(engine), data, sizeof data), 0);
+    }
+}
+
+static void check_copy(struct device *d, uint32_t engine, const struct offsets *o)
+{
+    static uint8_t from[BYTES], to[BYTES];
+    assert_int_equal(api->mem_read(d->sim, FROM(engine) + o->from[engine], from, BYTES), 0);
+    assert_int_equal(api->mem_read(d->sim, TO(engine) + o->to[engine], to, BYTES), 0);
+    assert_memory_equal(from, to, BYTES);
+}
+
+/** Cycles until `engines` of them have each copied BYTES, all at once. */
+static uint64_t copy(struct device *d, uint32_t engines, const struct offsets *o)
+{
+    static uint64_t fence = 0;
+    uint64_t begin = UINT64_MAX, end = 0;
+    fence++;
+    for (uint32_t e = 0; e < engines; e++) {
+        clear(d, TO(e) + o->to[e], BYTES);
+        packet_copy(d, TO(e) + o->to[e], FROM(e) + o->from[e], BYTES);
+        submit(d, e, (struct submission){.buffer = BUFFER(e), .fence = fence, .flags = TERN_ENGINE_SUB_FLAGS_PAGING_MASK},
+               BUFFER(e));
+    }
+    for (uint32_t e = 0; e < engines; e++) {
+        struct indication i = indication(d, e, SOON);
+        expect(i, TERN_ENGINE_IND_INFO_KIND_COMPLETED, TERN_FAULT_NONE, fence);
+        begin = i.begin < begin ? i.begin : begin;
+        end = i.end > end ? i.end : end;
+        check_copy(d, e, o);
+    }
+    return end - begin;
+}
+
+static void test_two_engines(void **state)
+{
+    struct device *d = *state;
+    const struct offsets all[] = {
+        {{0, 0}, {0, 0}}, {{0, 0}, {1024, 1024}}, {{0, 1024}, {0, 1024}}, {{0, 1024}, {0, 0}}, {{0, 4096}, {2048, 512}},
+        {{0, 1984}, {64, 3072}},
+    };
+    write_sources(d);
+    copy(d, 1, &all[0]); /* after a reset the first one waits until memory is open */
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const struct offsets *o = &all[i];
+        const uint64_t one = copy(d, 1, o), two = copy(d, 2, o);
+        const double more = 2.0 * (double)one / (double)two;
+        print_message("from +%u, +%u to +%u, +%u: one engine %llu cycles, two %llu: %.2f times as much a cycle\n",
+                      o->from[0], o->from[1], o->to[0], o->to[1], (unsigned long long)one, (unsigned long long)two, more);
+        assert_true(ports > 1 ? more >= 1.9 : more <= 1.1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: test_ports LIBRARY PORTS\n");
+        return 2;
+    }
+    ports = (unsigned)strtoul(argv[2], NULL, 10);
+    int refused = library_load(2, argv);
+    if (refused) {
+        return refused;
+    }
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_two_engines, device_setup, device_teardown),
+    };
+    return cmocka_run_group_tests_name("ports", tests, NULL, NULL) ? 1 : 0;
+}

@@ -194,6 +194,19 @@ def synthesis(t):
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": "small", "TERN_LIB_DIR": str(BUILD / "lib/synthesis")})
 
 
+TWO_PORTS = r"^sim\.\w+\.rtl_ports2$|^driver\.(space|stamps)\.rtl$"
+
+
+def ports(t):
+    """A device with two memory ports."""
+    if t.step("build the device with two memory ports", "build-ports",
+              ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_ports2"], whole):
+        ctest(t, "device and driver tests on two memory ports; their bandwidth", "ports", BUILD, ["-R", TWO_PORTS],
+              {"TERN_BACKEND": "rtl", "TERN_CONFIG": "ports2"})
+        t.step("co-verification of the device with two memory ports", "verify-ports",
+               [*VERIFY, "--rtl", "rtl_ports2", "--seeds", "300"], whole)
+
+
 def bench(t):
     t.step("benches: results right, cycles as in the baseline", "bench",
            ["tests/bench/check", str(BUILD / "bin/tern")], lines)
@@ -294,7 +307,7 @@ def nightly(t):
 
 # The suites of a line run one after the other, two lines at a time, the long ones first.
 SIDE_BY_SIDE = [
-    {"c": c, "opencl": opencl, "synthesis": synthesis, "bench": bench},
+    {"c": c, "opencl": opencl, "synthesis": synthesis, "ports": ports, "bench": bench},
     {"formal": formal},
     {"rtl": rtl},
     {"xrt": xrt},

@@ -181,6 +181,32 @@ static void test_old_contents(void **state)
     tern_dram_destroy(d);
 }
 
+/* Ports of one memory: they see what the others write; each has its own transfers, in the time that one takes. */
+static void test_ports(void **state)
+{
+    (void)state;
+    const struct tern_dram_config c = {.bytes = 1u << 20, .latency = 60, .bandwidth = 16};
+    struct tern_dram *port[3] = {create(c)};
+    for (unsigned i = 1; i < 3; i++) {
+        assert_int_equal(tern_dram_join(port[0], &port[i]), 0);
+    }
+    number_lines(port[2], 100);
+    uint8_t order[3][100], resp = 0;
+    const unsigned cycles = read_lines(port[0], 0, 100, 64, order[0], &resp);
+    for (unsigned i = 1; i < 3; i++) {
+        assert_int_equal(read_lines(port[i], 0, 100, 64, order[i], &resp), cycles);
+        assert_memory_equal(order[i], order[0], sizeof order[0]);
+        assert_true(tern_dram_idle(port[0]));
+    }
+    write_line(port[1], 4096, UINT64_MAX, 0x77, &resp);
+    assert_int_equal(resp, 0);
+    read_lines(port[2], 4096, 1, 1, order[0], &resp);
+    assert_int_equal(order[0][0], 0x77);
+    for (unsigned i = 3; i-- > 0;) { /* the one that they have joined goes last */
+        tern_dram_destroy(port[i]);
+    }
+}
+
 static void test_bad_configuration(void **state)
 {
     (void)state;
@@ -207,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_bandwidth),        cmocka_unit_test(test_reorder),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_bad_configuration),
-        cmocka_unit_test(test_old_contents),
+        cmocka_unit_test(test_old_contents),   cmocka_unit_test(test_ports),
     };
     return cmocka_run_group_tests_name("dram", tests, NULL, NULL) ? 1 : 0;
 }

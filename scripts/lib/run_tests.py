@@ -202,7 +202,7 @@ def ports(t):
     if t.step("build the device with two memory ports", "build-ports",
               ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_ports2"], whole):
         ctest(t, "device and driver tests on two memory ports; their bandwidth", "ports", BUILD, ["-R", TWO_PORTS],
-              {"TERN_BACKEND": "rtl", "TERN_CONFIG": "ports2"})
+              {"TERN_BACKEND": "rtl", "TERN_LIB_DIR": str(BUILD / "lib/ports2")})
         t.step("co-verification of the device with two memory ports", "verify-ports",
                [*VERIFY, "--rtl", "rtl_ports2", "--seeds", "300"], whole)
 

@@ -296,6 +296,11 @@ def nightly(t):
            ["nice", "tests/bench/check", str(BUILD / "bin/tern"), "--all"], lines)
     t.step("OpenCL programs on the RTL behind XRT's emulation, small device", "nightly-xrt",
            ["tests/xrt/opencl", "--device", "rtl_small", "--slow"], lines)
+    t.step("the demo on the RTL behind XRT's emulation, and moves of its picture", "nightly-xrt-demo",
+           ["bash", "-c", 'settings=$(scripts/xclbin --device rtl_default --memory 256M) && eval "$settings" && '
+            "exec scripts/demo --backend xrt"], whole)
+    t.step("the demo by XRT takes at most 1.5 times the processor time of the backend rtl", "nightly-xrt-ratio",
+           ["tests/xrt/ratio", "--most", "1.5"], whole)
     t.step("what moves of partitions of up to 4 GiB cost, on the model", "nightly-migrate",
            ["nice", "tests/bench/check-migrate", str(BUILD / "bin/tern")], lines)
     t.step("what moves of a partition of 256 MiB cost, on the RTL", "nightly-migrate-rtl",

@@ -12,8 +12,9 @@
  * Time. A card's passes by itself. Here it passes between requests, and only until the host has asked nothing for
  * AWAKE_MS: a driver that has work on the device polls it, and a device without work does not use a processor of the
  * host. Requests come in rows, as XRT has one for each register: after each, time stands for NEXT_NS, in which the next
- * is waited for, and then it passes in slices of about SLICE_NS of the host's time, as a request waits for their end.
- * It passes no faster than on a card: when nothing happens on the device, the processor is the host program's.
+ * is waited for; not after a register is read, as by a host that polls. Then it passes in slices of about SLICE_NS of
+ * the host's time, as a request waits for their end. It passes no faster than on a card: when nothing happens on the
+ * device, the processor is the host program's.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -35,7 +36,7 @@
 #define SLICE_MAX 16384u /* cycles */
 #define CYCLE_NS 4 /* at 250 MHz */
 #define NEXT_NS 40000
-#define AWAKE_MS 500
+#define AWAKE_MS 50
 #define RAISED_NS 1000000 /* how long a request is waited for while the interrupt is raised, and time stands */
 #define REQUEST_MAX (256u << 20)
 #define CONNECT_MS 30000
@@ -132,8 +133,9 @@ static bool put(int fd, const void *data, size_t size)
     return true;
 }
 
-/** One request and its answer. 1: there may be more; 0: XRT has closed; -1: failed, with a sentence. */
-static int serve(int fd, struct device *d)
+/** One request and its answer; *read: it was of a register. 1: there may be more; 0: XRT has closed; -1: failed, with a
+ *  sentence. */
+static int serve(int fd, struct device *d, bool *read)
 {
     static uint8_t answer[9 + CALLS_ANSWER];
     uint8_t head[14];
@@ -144,6 +146,7 @@ static int serve(int fd, struct device *d)
     }
     memcpy(&size, head + 1, 8);
     memcpy(&api, head + 10, 4);
+    *read = api == TERN_EMULATION__API__READ_REGISTERS;
     if (head[0] != 0x09 || head[9] != 0x15 || size > REQUEST_MAX) {
         fprintf(stderr, "tern-hw-emu: XRT says what is no request\n");
         return -1;
@@ -193,9 +196,10 @@ static int run(int fd, struct device *d)
         struct pollfd p = {.fd = fd, .events = POLLIN};
         const int ready = ppoll(&p, 1, awake ? &(struct timespec){.tv_nsec = wait} : NULL, NULL);
         if (ready > 0) {
-            r = serve(fd, d);
+            bool read = false;
+            r = serve(fd, d, &read);
             asked = now_ns();
-            wait = NEXT_NS;
+            wait = read ? 0 : NEXT_NS;
         } else {
             wait = awake ? pass(d) : 0;
         }

@@ -73,6 +73,14 @@ class HwEmu(unittest.TestCase):
         self.assertRegex(p.stdout, r"backend +xrt\n")
         self.assertRegex(p.stdout, rf"device memory +{64 << 20} bytes")
 
+    def test_users_program(self):
+        """One of XRT's users, without Tern's driver (user.cpp)."""
+        env = self.make()
+        p = subprocess.run([BUILD / "tests/xrt_user", env["TERN_XCLBIN"], str(64 << 20)], env=env, capture_output=True,
+                           text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
+        self.assertIn("all so\n", p.stdout)
+
     def test_kernel_is_preempted(self):
         """Stopped in the middle again and again, and what it computes is right."""
         n = 6000

@@ -197,9 +197,10 @@ static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
 {
     static const uint32_t at[2] = {TERN_REG_DEV_IRQ_STATUS, TERN_REG_DEV_TIME_LO};
     struct hal_xrt *h = of(hal);
-    uint32_t v[2], begin = 0;
+    uint32_t v[2] = {0}, begin = 0;
     for (uint64_t ns = POLL_NS_MIN;; ns = ns * 2 < POLL_NS_MAX ? ns * 2 : POLL_NS_MAX) {
-        const int r = read_registers(h, at, v, 2);
+        const bool timed = ns == POLL_NS_MIN || ns == POLL_NS_MAX;
+        const int r = read_registers(h, at, v, timed ? 2 : 1);
         if (r) {
             return r;
         }

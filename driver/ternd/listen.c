@@ -5,8 +5,11 @@
  */
 #include "ternd/listen.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,7 @@
 #include "base/error.h"
 
 #define FIRST_PASSED 3 /* sd_listen_fds(3) */
+#define LOCK ".lock"
 #define NEW ".new"     /* behind the path of a socket that does not listen yet */
 
 /** A socket that systemd passes (LISTEN_PID, LISTEN_FDS), or -1. */
@@ -73,7 +77,7 @@ static int default_path(char path[108])
 static int take_lock(const char *path)
 {
     char name[128];
-    snprintf(name, sizeof name, "%s.lock", path);
+    snprintf(name, sizeof name, "%s" LOCK, path);
     for (;;) {
         struct stat there, ours;
         const int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -121,6 +125,54 @@ static int make_socket(const char *path)
     return r ? tern_error(r, "%s: %s", path, strerror(-r)) : fd;
 }
 
+/** The process that the name is of, if it is `of`.PID.lock; else 0. */
+static long proxy_of(const char *name, const char *of)
+{
+    const size_t n = strlen(of);
+    char *end = NULL;
+    errno = 0;
+    const long pid = strncmp(name, of, n) || name[n] != '.' || name[n + 1] < '1' || name[n + 1] > '9'
+        ? 0 : strtol(name + n + 1, &end, 10);
+    return pid && !errno && !strcmp(end, LOCK) ? pid : 0;
+}
+
+/** Removes the lock `name` of the folder and its socket, if nobody has it. */
+static void remove_dead(int folder, const char *name)
+{
+    char socket[NAME_MAX + 1];
+    struct stat s, there;
+    const int fd = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        return;
+    }
+    if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &s) && S_ISREG(s.st_mode) &&
+        !fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) && s.st_ino == there.st_ino) {
+        snprintf(socket, sizeof socket, "%.*s", (int)(strlen(name) - strlen(LOCK)), name);
+        if (!fstatat(folder, socket, &there, AT_SYMLINK_NOFOLLOW) && S_ISSOCK(there.st_mode)) {
+            unlinkat(folder, socket, 0);
+        }
+        unlinkat(folder, name, 0);
+    }
+    close(fd);
+}
+
+void ternd_listen_clean(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *of = slash ? slash + 1 : path;
+    char folder[108];
+    snprintf(folder, sizeof folder, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+    DIR *d = opendir(folder);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        const long pid = proxy_of(e->d_name, of);
+        if (pid && kill((pid_t)pid, 0) && errno == ESRCH) { /* one that lives may not have taken its lock yet */
+            remove_dead(dirfd(d), e->d_name);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+}
+
 int ternd_listen(const char *path, struct ternd_listener *out)
 {
     char standard[108];
@@ -148,6 +200,7 @@ int ternd_listen(const char *path, struct ternd_listener *out)
         ternd_listen_end(&l);
         return l.fd;
     }
+    ternd_listen_clean(path);
     *out = l;
     return 0;
 }
@@ -162,7 +215,7 @@ void ternd_listen_end(struct ternd_listener *l)
         if (l->fd >= 0) {
             unlink(l->path);
         }
-        snprintf(name, sizeof name, "%s.lock", l->path);
+        snprintf(name, sizeof name, "%s" LOCK, l->path);
         unlink(name);
         close(l->lock);
     }

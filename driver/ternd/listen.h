@@ -13,6 +13,9 @@ struct ternd_listener {
 
 /** path NULL: systemd's, else the default. 0, or -errno with a sentence: -EBUSY, another ternd has it. */
 int ternd_listen(const char *path, struct ternd_listener *out);
+/** Removes what proxies, which listen at `path`.PID, have left that were killed: sockets and locks that no process has.
+ *  ternd_listen does so for its own path. */
+void ternd_listen_clean(const char *path);
 /** Removes socket and lock. */
 void ternd_listen_end(struct ternd_listener *l);
 

@@ -10,7 +10,7 @@ import time
 import unittest
 
 from far_moving import Far
-from moving import MIGRATE, MOVE_CLIENT, PATIENCE
+from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERND
 
 REFUSALS = 10
 
@@ -111,6 +111,52 @@ class Programs(Far):
                     p.communicate(timeout=PATIENCE)
                 wire.end()
                 self.all_end((here,) if who.startswith("ternd") else (here, there), empty)
+
+    def test_what_a_killed_proxy_leaves_is_removed(self):
+        """By the next proxy, and by ternd when it begins; but nothing of one that lives, and nothing else."""
+        here, there = self.daemon("a"), self.daemon("b")
+
+        def names():
+            return {f.name for f in here.socket.parent.iterdir() if f.name.startswith("sock")} - {"sock", "sock.lock"}
+
+        def killed():
+            clients.append(self.client(here, 20 + len(clients)))
+            p = self.away(here, self.pipe(there))
+            self.assertEqual(names() - kept, own(p))
+            p.kill()
+            p.wait(PATIENCE)
+            clients[-1].communicate(timeout=PATIENCE)
+            return p
+
+        def own(p):
+            return {f"sock.{p.pid}", f"sock.{p.pid}.lock"}
+
+        clients, gone = [], subprocess.Popen(["true"])
+        gone.wait()
+        kept = {"sock.1.lock", f"sock.{gone.pid}", "sock.x.lock", f"sock.{gone.pid}.lock.old", f"sock.0{gone.pid}.lock"}
+        for name in kept:  # of a process that lives; no socket; no names of a proxy's
+            (here.socket.parent / name).touch()
+        first = killed()
+        self.assertEqual(names(), kept | own(first))
+        second = killed()  # removes the first one's
+        (here.socket.parent / f"sock.{gone.pid}.lock").touch()  # of what is no socket the lock alone goes
+        living = self.client(here, 30)
+        third = self.away(here, self.pipe(there))
+        self.assertEqual(names(), kept | own(third))
+        here.kill()  # whose programs are on the other one
+        args = [TERND, "--socket", str(here.socket), "--backend", "model", "--config", "small,mem=64M"]
+        third.kill()
+        third.wait(PATIENCE)
+        living.communicate(timeout=PATIENCE)
+        self.assertNotEqual(second.pid, third.pid)
+        again = self.popen(args)
+        end = time.monotonic() + PATIENCE
+        while names() != kept:
+            self.assertLess(time.monotonic(), end, names())
+            time.sleep(0.02)
+        again.terminate()
+        self.assertEqual(again.wait(PATIENCE), 0)
+        self.assertEqual(there.end(), 0, there.said())
 
     @unittest.skipIf(os.geteuid(), "only root may give programs to another user")
     def test_they_are_the_user_s_that_serve_names(self):

@@ -330,6 +330,7 @@ static int listen_beside(struct far_source *a, const char *from)
     if (!realpath(from, path)) {
         return tern_error(-errno, "%s: %s", from, strerror(errno));
     }
+    ternd_listen_clean(path);
     snprintf(whole, sizeof whole, "%s.%d", path, (int)getpid());
     const int r = ternd_listen(whole, &a->listener);
     if (!r) {

@@ -177,6 +177,8 @@ DESCRIPTORS = [
     (1, memory(0, 0), SHARED), (1, memory(0, GROW | SEAL), SHARED), (1, memory(0, SHRINK | SEAL), SHARED),
     (1, memory(0, SHRINK | GROW), SHARED), (1, memory(4096, SHRINK | GROW | SEAL), SHARED),
     (1, memory(-4096, SHRINK | GROW | SEAL), SHARED),
+    # when the first call has its socket: so often that the user's connections would be used up if they were not given
+    *[(3, pipe, "connection is not that")] * 12,
 ]
 
 
@@ -205,7 +207,8 @@ class Forgeries(Moving):
             self.assertEqual(d.end(), 0, d.said())
 
     def test_each(self):
-        here, there = self.daemon("a"), self.daemon("b")
+        here, there = self.daemon("a"), self.daemon("b", limits="[default]\nconnections = 12\n[user root]\n"
+                                                                "connections = 12\n")
         empty = {d: d.holds(TERN, d.environment) for d in (here, there)}
         p = subprocess.Popen([MOVE_CLIENT], env={**self.plain, "TERND_SOCKET": str(here.socket)}, text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -76,9 +76,24 @@ struct tc_kernel {
     uint32_t stack;           /**< Private bytes a work-item needs (an upper bound). */
     uint32_t required_size[3];/**< reqd_work_group_size, each at least 1, or zeros. */
     int uniform;              /**< May rely on work-groups of one size: OpenCL C 1.x, or -cl-uniform-work-group-size. */
+    uint32_t coarse;          /**< Work-items that a round of coarse_entry runs, see below; 0: there is none. */
     int arg_info;             /**< The application may query its arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address; filled by tc_load only. */
+    uint32_t coarse_entry;    /**< The same; 0 if coarse is. */
 };
+
+/**
+ * In a dispatch of coarse_entry, hardware work-items run OpenCL work-items in rounds of c = tc_kernel.coarse. Number h
+ * of X in x, X a multiple of S = TC_COARSE_STRIDE, without the offset, runs the numbers
+ *
+ *     (h / S + r * X / S) * S * c + k * S + h % S     for k from 0 to c - 1 and r from 0 on
+ *
+ * that are less than the global size. dispatch.user0 is the end of the ids in x, offset plus OpenCL's global size, at
+ * most TC_COARSE_END; user1 is X * c. y and z, offsets and arguments are as ever; groups are the launcher's choice,
+ * since such a kernel looks at no local or group id, has no local memory and does not print.
+ */
+#define TC_COARSE_STRIDE 16u
+#define TC_COARSE_END (1u << 31)
 
 struct tc_kernels {
     struct tc_kernel *kernels;

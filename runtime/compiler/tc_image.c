@@ -75,34 +75,42 @@ static int has_printf(const struct tc_elf *elf)
     return 0;
 }
 
-/** Where each kernel begins: an instruction of the image's code. */
-static int find_entries(const struct tc_elf *elf, struct tc_image *image)
+/** Where the entry of this kernel, with this suffix, begins: an instruction of the image's code. */
+static int find_entry(const struct tc_elf *elf, const struct tc_image *image, const char *kernel, const char *suffix,
+                      uint32_t *entry)
 {
-    const struct tc_kernels *kernels = &image->kernels;
+    const size_t length = strlen(kernel);
     Elf32_Shdr table;
     size_t n;
     if (tc_elf_symbols(elf, &table, &n)) {
         return -EINVAL;
     }
-    for (size_t k = 0; k < kernels->n; k++) {
-        size_t i = 0;
-        for (; i < n; i++) {
-            Elf32_Sym s = tc_elf_symbol(elf, &table, i);
-            const char *name = tc_elf_string(elf, table.sh_link, s.st_name);
-            if (!strncmp(name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) &&
-                !strcmp(name + strlen(ENTRY_PREFIX), kernels->kernels[k].name)) {
-                if (s.st_value % 4 || s.st_value < image->base || s.st_value - image->base >= image->code_size) {
-                    return -EINVAL;
-                }
-                kernels->kernels[k].entry = s.st_value;
-                break;
+    for (size_t i = 0; i < n; i++) {
+        Elf32_Sym s = tc_elf_symbol(elf, &table, i);
+        const char *name = tc_elf_string(elf, table.sh_link, s.st_name);
+        const char *rest = strncmp(name, ENTRY_PREFIX, strlen(ENTRY_PREFIX)) ? "" : name + strlen(ENTRY_PREFIX);
+        if (!strncmp(rest, kernel, length) && !strcmp(rest + length, suffix)) {
+            if (s.st_value % 4 || s.st_value < image->base || s.st_value - image->base >= image->code_size) {
+                return -EINVAL;
             }
-        }
-        if (i == n) {
-            return -EINVAL;
+            *entry = s.st_value;
+            return 0;
         }
     }
-    return 0;
+    return -EINVAL;
+}
+
+static int find_entries(const struct tc_elf *elf, struct tc_image *image)
+{
+    int result = 0;
+    for (size_t i = 0; !result && i < image->kernels.n; i++) {
+        struct tc_kernel *k = &image->kernels.kernels[i];
+        result = find_entry(elf, image, k->name, "", &k->entry);
+        if (!result && k->coarse) {
+            result = find_entry(elf, image, k->name, TC_COARSE_SUFFIX, &k->coarse_entry);
+        }
+    }
+    return result;
 }
 
 int tc_image_read(uint32_t base, struct tc_image *image)

@@ -27,6 +27,7 @@ struct tc_options {
     size_t n;
     int version;      /**< Of OpenCL C: 100, 110, 120, 300. */
     int optimize;
+    int coarsen;      /**< Kernels may get a second entry, for several work-items at once. */
     int lines;        /**< Keep line tables. */
     int arg_info;     /**< clGetKernelArgInfo is to answer. */
 };
@@ -133,6 +134,8 @@ struct tc_module_header {
 /** Of everything that is stored: raised when blobs change their shape. */
 #define TC_MODULE_VERSION 3u
 #define TC_OBJECT_VERSION 3
+/** Behind the name of an entry for several work-items at once (ternc/cc1.h). */
+#define TC_COARSE_SUFFIX ".coarse"
 
 /** Flag of a module: its kernels' arguments may be queried (-cl-kernel-arg-info). Their names are kept in any case, for
  *  faults. */

@@ -14,6 +14,7 @@
 
 #define BLOCK_ALIGN 16u /* of argument blocks */
 #define POINTER_BYTES 4u
+#define MAX_COARSE 256u /* so that no product of it and a dispatch's sizes overflows 64 bits */
 
 static int get_u32(const cJSON *object, const char *name, uint32_t *out)
 {
@@ -30,6 +31,12 @@ static int get_bool(const cJSON *object, const char *name, int *out)
     const cJSON *b = cJSON_GetObjectItemCaseSensitive(object, name);
     *out = cJSON_IsTrue(b);
     return cJSON_IsBool(b) ? 0 : -EINVAL;
+}
+
+/** Objects made before there was such a thing do not say. */
+static int get_coarse(const cJSON *object, uint32_t *out)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, "coarse") ? get_u32(object, "coarse", out) : 0;
 }
 
 /** A copy of a string; *out is NULL if there is none and that is allowed. */
@@ -110,6 +117,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     result = result ? result : get_u32(json, "args_size", &k->args_size);
     result = result ? result : get_u32(json, "local_static", &k->local_static);
     result = result ? result : get_u32(json, "stack", &k->stack);
+    result = result ? result : get_coarse(json, &k->coarse);
     result = result ? result : get_bool(json, "uniform", &k->uniform);
     result = result ? result : get_bool(json, "arg_info", &k->arg_info);
     result = result ? result : read_required(json, k->required_size);
@@ -118,7 +126,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     }
     int n = cJSON_GetArraySize(args);
     if (!*k->name || strpbrk(k->name, "; \t\r\n") || k->args_size % BLOCK_ALIGN || k->args_size > TC_MAX_ARGS_SIZE ||
-        k->stack > INT32_MAX || !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
+        k->stack > INT32_MAX || k->coarse > MAX_COARSE || !cJSON_IsArray(args) || n > (int)TC_MAX_ARGS) {
         return -EINVAL;
     }
     k->args = calloc(n ? (size_t)n : 1, sizeof *k->args);

@@ -125,11 +125,13 @@ static int link_modules(const struct tc_blob *inputs, size_t n, const struct tc_
         return result;
     }
     snprintf(tool, sizeof tool, "%s/tern-cc1", directory);
-    const char *const argv[] = {tool, to_library ? "library" : "object", to_library ? NULL : directory,
-                                options->optimize ? NULL : "-O1", NULL};
+    /* less optimized, a kernel is not coarsened either */
+    const char *const how = !options->optimize ? "-O1" : !options->coarsen ? "-plain" : NULL;
+    const char *const argv[] = {tool, to_library ? "library" : "object", to_library ? NULL : directory, how, NULL};
     tc_key_init(&key, "link", directory);
     tc_key_add(&key, argv[1], strlen(argv[1]));
     tc_key_add(&key, &options->optimize, sizeof options->optimize);
+    tc_key_add(&key, &options->coarsen, sizeof options->coarsen);
     tc_key_add(&key, framed.data, framed.size);
     if (tc_cache_get(&key, out, log)) {
         result = run(argv, &framed, out, log);

@@ -9,7 +9,7 @@
 #define ENTRY_PREFIX "__entry_"
 #define USER_PREFIX "u."
 
-/** A function as its author knows it: "__entry_k" is k, "u.f" is f, "_Z3sinf" is sin. */
+/** A function as its author knows it: "__entry_k" and "__entry_k.coarse" are k, "u.f" is f, "_Z3sinf" is sin. */
 static void print_name(struct tc_text *out, const char *symbol)
 {
     if (!strncmp(symbol, ENTRY_PREFIX, strlen(ENTRY_PREFIX))) {
@@ -19,8 +19,11 @@ static void print_name(struct tc_text *out, const char *symbol)
     }
     char *end = NULL;
     const unsigned long n = strncmp(symbol, "_Z", 2) ? 0 : strtoul(symbol + 2, &end, 10);
+    const size_t length = strlen(symbol), suffix = strlen(TC_COARSE_SUFFIX);
     if (n > 0 && n <= strlen(end)) {
         tc_text_add(out, end, n);
+    } else if (length > suffix && !strcmp(symbol + length - suffix, TC_COARSE_SUFFIX)) {
+        tc_text_add(out, symbol, length - suffix);
     } else {
         tc_text_print(out, "%s", symbol);
     }

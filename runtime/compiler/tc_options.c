@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum action { PASS, IGNORE, NO_OPTIMIZE, LINES, ARG_INFO };
+enum action { PASS, IGNORE, NO_OPTIMIZE, NO_COARSEN, LINES, ARG_INFO };
 
 static const struct {
     const char *name;
@@ -34,6 +34,7 @@ static const struct {
     {"-w", PASS},
     {"-Werror", PASS},
     {"-g", LINES}, /* there is no debugger, but faults name lines */
+    {"-tern-no-coarsen", NO_COARSEN}, /* ours: each hardware work-item runs one work-item (docs/compiler.md) */
     {"-create-library", IGNORE},
     {"-enable-link-options", IGNORE},
 };
@@ -105,6 +106,7 @@ static int take_flag(struct tc_options *o, char *token, struct tc_text *log)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (!strcmp(token, flags[i].name)) {
             o->optimize = flags[i].action == NO_OPTIMIZE ? 0 : o->optimize;
+            o->coarsen = flags[i].action == NO_COARSEN ? 0 : o->coarsen;
             o->lines = flags[i].action == LINES ? 1 : o->lines;
             o->arg_info = flags[i].action == ARG_INFO ? 1 : o->arg_info;
             if (flags[i].action == PASS) {
@@ -151,7 +153,7 @@ static int take(struct tc_options *o, char *token, const char **text, struct tc_
 
 int tc_options_parse(const char *text, struct tc_options *out, struct tc_text *log)
 {
-    struct tc_options o = {.version = 120, .optimize = 1};
+    struct tc_options o = {.version = 120, .optimize = 1, .coarsen = 1};
     char *token;
     int result;
     text = text ? text : "";

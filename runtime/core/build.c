@@ -126,7 +126,7 @@ static int build(const struct job *j, struct tc_blob *out, char **log)
         return r;
     }
     char *link_log = NULL;
-    r = tc_link(&module, 1, "", 0, out, &link_log);
+    r = tc_link(&module, 1, j->options, 0, out, &link_log);
     add_log(log, link_log);
     free(module.data);
     return r;

@@ -34,9 +34,9 @@ struct rt_command_ops {
     cl_int (*build)(struct rt_command *c, struct rt_packets *out);
     /** After the device is done with what was built, or will never begin it. May be NULL. In the worker. */
     void (*release)(struct rt_command *c);
-    /** Says of the command's fault what the driver cannot know, to be read behind its sentence.
+    /** Says of the command's fault what the driver cannot know, to be read behind its sentence, which it may put right.
      * May be NULL. In the worker. */
-    void (*explain)(const struct rt_command *c, const struct tern_fault *fault, char text[RT_FAULT_MORE]);
+    void (*explain)(const struct rt_command *c, struct tern_fault *fault, char text[RT_FAULT_MORE]);
     /** Frees what the kind of command owns. May be NULL. */
     void (*clear)(struct rt_command *c);
 };

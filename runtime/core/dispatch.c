@@ -11,6 +11,7 @@
 #include <string.h>
 #include <tern/tern_spec.h>
 
+#include "runtime/core/coarse.h"
 #include "runtime/core/explain.h"
 #include "runtime/core/queue.h"
 
@@ -18,7 +19,9 @@ struct dispatch {
     struct rt_command base;
     cl_kernel kernel;       /**< Held. */
     struct rt_image *image; /**< Held. */
-    struct rt_range range;
+    struct rt_range range;    /**< As enqueued. */
+    struct rt_range hardware; /**< As dispatched. */
+    bool coarse;              /**< They differ (coarse.h). */
     const struct tc_kernel *loaded; /**< The image's: with its entry. */
     uint32_t local_bytes;
     unsigned stack_log2;
@@ -36,7 +39,7 @@ static void give_back(struct dispatch *d)
 
 static cl_int pack(const struct dispatch *d, uint32_t *words)
 {
-    const struct rt_range *r = &d->range;
+    const struct rt_range *r = &d->hardware;
     const cl_command_queue q = d->base.queue;
     const struct tern_device_info *info = &q->context->device->info;
     const uint32_t items = r->local[0] * r->local[1] * r->local[2];
@@ -52,7 +55,7 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
         edge[i] = r->global[i] - (groups[i] - 1) * r->local[i];
     }
     const struct tern_pkt_dispatch packet = {
-        .entry = d->loaded->entry,
+        .entry = d->coarse ? d->loaded->coarse_entry : d->loaded->entry,
         .args = 0, /* where the data of the buffer begin */
         .work_dim = r->dims,
         .group_warps = warps,
@@ -63,8 +66,9 @@ static cl_int pack(const struct dispatch *d, uint32_t *words)
         .offset_x = r->offset[0], .offset_y = r->offset[1], .offset_z = r->offset[2],
         .local_bytes = d->local_bytes,
         .stack = tern_allocation_address(q->stack),
-        .user0 = d->prints ? tern_allocation_address(q->print) : 0,
-        .user1 = d->prints ? RT_PRINTF_BYTES : 0,
+        .user0 = d->coarse ? d->range.offset[0] + d->range.global[0]
+                           : d->prints ? tern_allocation_address(q->print) : 0,
+        .user1 = d->coarse ? d->hardware.global[0] * d->loaded->coarse : d->prints ? RT_PRINTF_BYTES : 0,
         .groups_x = groups[0], .groups_y = groups[1], .groups_z = groups[2],
         .edge_x = edge[0], .edge_y = edge[1], .edge_z = edge[2],
     };
@@ -136,10 +140,13 @@ static void dispatch_release(struct rt_command *c)
     give_back(d);
 }
 
-static void dispatch_explain(const struct rt_command *c, const struct tern_fault *fault, char text[RT_FAULT_MORE])
+static void dispatch_explain(const struct rt_command *c, struct tern_fault *fault, char text[RT_FAULT_MORE])
 {
     const struct dispatch *d = (const struct dispatch *)c;
     rt_explain_kernel(&(struct rt_scene){d->image, d->loaded, d->args, c->mems, c->n_mems}, fault, text);
+    if (d->coarse) {
+        rt_coarse_explain(d->loaded, &d->range, &d->hardware, fault, text);
+    }
 }
 
 static void dispatch_clear(struct rt_command *c)
@@ -220,6 +227,8 @@ cl_int rt_dispatch_create(cl_command_queue queue, cl_command_type type, cl_kerne
     if (d->loaded == NULL) {
         goto fail;
     }
+    d->coarse = rt_coarse_choose(d->loaded, info->lanes, info->warps, queue->context->device->group_max, range,
+                                 &d->hardware);
     error = rt_queue_reserve(queue, threads << d->stack_log2, d->image->image.prints);
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
         rt_context_refuse(queue->context, RT_REFUSED_PRIVATE,

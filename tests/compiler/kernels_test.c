@@ -160,10 +160,69 @@ static void test_not_an_object(void **state)
     free(module.data);
 }
 
+/** Which kernels get an entry for several work-items: those whose work-items cannot tell the order in which they run,
+ *  and that know themselves by the global id alone. */
+static void test_coarse(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int coarse;
+    } cases[] = {
+        {"a[i] = a[i] + n;", 1},
+        {"if (i < n) a[i] = n;", 1},
+        {"if (i >= n || get_global_id(1) > n) return; a[i] = b[i];", 1},
+        {"if (i != n) a[i] = 2;", 1},
+        {"a[i] = select(b[i], n, i > n);", 1},
+        {"a[i] = sqrt((float)b[i]);", 1},
+        {"", 0}, /* does nothing */
+        {"if (i % 2) a[i] = 1;", 0}, /* every second one: no round runs all copies */
+        {"if (i == n) a[i] = 1;", 0},
+        {"if (b[i]) a[i] = 1;", 0},
+        {"if (b[i] > n) a[i] = 1;", 0},
+        {"a[i] = 1; if (i < n) a[i + n] = 1;", 0},
+        {"for (uint k = 0; k < n; k++) a[k * n + i] = k * b[i];", 0},
+        {"a[i] = 1; while (n) ;", 0},
+        {"while (1) ;", 0},
+        {"a[i] = 1; atomic_inc(&b[n]);", 0},
+        {"a[i] = atomic_cmpxchg(&b[n], 1, 2);", 0},
+        {"volatile global uint *v = a; v[i] = 1;", 0},
+        {"a[i] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE);", 0},
+        {"a[i] = 1; barrier(CLK_GLOBAL_MEM_FENCE); b[i] = 1;", 0},
+        {"a[i] = get_local_id(0);", 0},
+        {"a[i] = get_group_id(0);", 0},
+        {"a[i] = get_local_size(0);", 0},
+        {"a[i] = get_num_groups(1);", 0},
+        {"l[0] = n; a[i] = l[n];", 0},
+        {"uint t[8]; for (uint k = 0; k < 8; k++) t[k] = b[k + i]; a[i] = t[n & 7];", 0},
+        {"printf(\"%u\", i); a[i] = 1;", 0},
+        {"global double *d = (global double *)a; d[i] *= 3;", 0}, /* a call of the run-time library */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        snprintf(source, sizeof source,
+                 "kernel void k(global uint *a, global uint *b, uint n, local uint *l)"
+                 "{ uint i = get_global_id(0); %s }", cases[i].body);
+        static const struct {
+            const char *text;
+            int allow;
+        } options[] = {{"", 1}, {"-tern-no-coarsen", 0}, {"-g", 0}, {"-cl-opt-disable", 0}};
+        for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+            struct tc_kernels kernels = read_kernels(source, options[o].text);
+            const uint32_t coarse = find(&kernels, "k")->coarse;
+            if ((coarse != 0) != (cases[i].coarse && options[o].allow)) {
+                fail_msg("%s with '%s': coarse is %u", cases[i].body, options[o].text, coarse);
+            }
+            tc_kernels_free(&kernels);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_coarse),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,11 @@
 #include <stdint.h>
 
 #define CC1_ENTRY_PREFIX "__entry_"
+#define CC1_COARSE_SUFFIX ".coarse" /* behind an entry's name, which is an identifier */
+#define CC1_COARSE_STRIDE 16u /* of work-items, as TC_COARSE_STRIDE of compiler.h */
 #define CC1_USER_PREFIX "u."
+#define CC1_EXIT ".insn i 0x0b, 1, x0, x0, 0"
+#define CC1_LOCAL_SPACE 3u
 #define CC1_FUNCTION ((LLVMAttributeIndex)LLVMAttributeFunctionIndex)
 #define CC1_MAX_KERNELS 4096u
 /** What tc_kernels.c accepts (compiler.h). */
@@ -31,6 +35,8 @@ struct cc1_kernel {
     const char *name;
     LLVMValueRef function;
     LLVMValueRef entry;
+    LLVMValueRef coarse; /**< The entry for several work-items at once, or NULL. */
+    uint32_t copies;     /**< How many; 0 without such an entry. */
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;
@@ -69,6 +75,9 @@ void cc1_kernels(struct cc1 *cc);
 void cc1_kernels_end(struct cc1 *cc);
 /** Puts the JSON into the section .tern.kernels, with marks where cc1_stack_patch writes. */
 void cc1_kernels_emit(struct cc1 *cc);
+
+/* coarse.c: second entries of kernels that allow it; after optimization, before cc1_kernels_end. */
+void cc1_coarsen(struct cc1 *cc);
 
 /* lines.c: the entry's part of the line tables, if the kernel has any. The builder gives what it
  * builds the kernel's line. */

@@ -242,7 +242,7 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
             LLVMAddCallSiteAttribute(call, i + 1, byval[i]);
         }
     }
-    static const char leave[] = ".insn i 0x0b, 1, x0, x0, 0";
+    static const char leave[] = CC1_EXIT;
     static const char clobber[] = "~{memory}";
     LLVMTypeRef none = LLVMFunctionType(nothing, NULL, 0, 0);
     LLVMBuildCall2(b, none,
@@ -292,8 +292,11 @@ void cc1_kernels(struct cc1 *cc)
 void cc1_kernels_end(struct cc1 *cc)
 {
     LLVMBuilderRef b = LLVMCreateBuilderInContext(cc->context);
-    for (size_t i = 0; i < cc->n_kernels; i++) {
-        LLVMValueRef f = cc->kernels[i].entry;
+    for (size_t i = 0; i < 2 * cc->n_kernels; i++) {
+        LLVMValueRef f = i % 2 ? cc->kernels[i / 2].coarse : cc->kernels[i / 2].entry;
+        if (!f) {
+            continue;
+        }
         LLVMAddAttributeAtIndex(f, CC1_FUNCTION, attribute(cc, "noreturn"));
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
             LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
@@ -315,6 +318,9 @@ void cc1_kernels_emit(struct cc1 *cc)
     for (size_t i = 0; i < cc->n_kernels; i++) {
         cJSON *json = cc->kernels[i].json;
         cJSON_AddNumberToObject(json, "local_static", cc->kernels[i].local_static);
+        if (cc->kernels[i].copies) {
+            cJSON_AddNumberToObject(json, "coarse", cc->kernels[i].copies);
+        }
         cJSON_AddItemToObject(json, "stack", cJSON_CreateRaw(CC1_STACK_MARK));
         cJSON_AddItemToArray(list, json);
     }

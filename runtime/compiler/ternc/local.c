@@ -13,11 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOCAL_SPACE 3u
-
 static int is_local(LLVMValueRef g)
 {
-    return LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == LOCAL_SPACE;
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == CC1_LOCAL_SPACE;
 }
 
 void cc1_local_detach(struct cc1 *cc)

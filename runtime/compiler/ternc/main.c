@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tern-cc1 object <lib dir> [-O1]: modules on standard input -> relocatable object on standard output
+ * tern-cc1 object <lib dir> [-O1 | -plain]: modules on standard input -> relocatable object on standard output
  * tern-cc1 library: modules on standard input -> one module on standard output
  * tern-cc1 runtime <in.bc> <out.stack>: the run-time library -> object on standard output,
  * and its table of stack bounds
@@ -80,7 +80,7 @@ static LLVMMemoryBufferRef emit(struct cc1 *cc)
     return buffer;
 }
 
-static void make_object(struct cc1 *cc, const char *directory, const char *pipeline)
+static void make_object(struct cc1 *cc, const char *directory, const char *pipeline, int plain)
 {
     char path[3][4096];
     static const char *const files[3] = {"builtins.bc", "clc.bc", "runtime.stack"};
@@ -99,6 +99,9 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     cc1_module_internalize(cc, 0);
     cc1_converge(cc);
     cc1_module_optimize(cc, pipeline);
+    if (!plain) {
+        cc1_coarsen(cc);
+    }
     cc1_kernels_end(cc);
     cc1_local_place(cc);
     cc1_kernels_emit(cc);
@@ -137,13 +140,15 @@ int main(int argc, char **argv)
     struct cc1 cc = {0};
     cc1_module_init(&cc);
     if (argc >= 3 && !strcmp(argv[1], "object")) {
-        make_object(&cc, argv[2], argc > 3 && !strcmp(argv[3], "-O1") ? "default<O1>" : "default<O2>");
+        const char *how = argc > 3 ? argv[3] : "";
+        make_object(&cc, argv[2], !strcmp(how, "-O1") ? "default<O1>" : "default<O2>", *how != '\0');
     } else if (argc == 2 && !strcmp(argv[1], "library")) {
         make_library(&cc);
     } else if (argc == 4 && !strcmp(argv[1], "runtime")) {
         make_runtime(&cc, argv[2], argv[3]);
     } else {
-        cc1_die(CC1_INTERNAL, "usage: tern-cc1 object <lib dir> [-O1] | library | runtime <in.bc> <out.stack>");
+        cc1_die(CC1_INTERNAL,
+                "usage: tern-cc1 object <lib dir> [-O1 | -plain] | library | runtime <in.bc> <out.stack>");
     }
     fflush(stderr);
     _exit(CC1_OK); /* no destructors: LLVM's tear-down costs milliseconds and frees what the kernel frees anyway */

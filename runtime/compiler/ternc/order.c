@@ -173,7 +173,9 @@ static void place(LLVMValueRef f)
     char section[1100];
     const char *name = LLVMGetValueName2(f, &length);
     int entry = !strncmp(name, CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX));
-    snprintf(section, sizeof section, "%s.%06u.%s", entry ? ".entry" : ".text", rank++, name);
+    /* second entries behind all others: they come and go with options, and are not to move the code of other kernels */
+    const char *group = entry && strstr(name, CC1_COARSE_SUFFIX) ? ".entry.coarse" : entry ? ".entry" : ".text";
+    snprintf(section, sizeof section, "%s.%06u.%s", group, rank++, name);
     LLVMSetSection(f, section);
 }
 

@@ -199,6 +199,19 @@ static uint32_t bound_of(struct function *list, uint32_t index)
     return f->bound = (uint32_t)deepest;
 }
 
+/** The bound of a kernel's entry with this suffix. */
+static uint32_t entry_bound(struct function *list, size_t n, const struct cc1_kernel *k, const char *suffix)
+{
+    char entry[1100];
+    snprintf(entry, sizeof entry, CC1_ENTRY_PREFIX "%s%s", k->name, suffix);
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i].section && !strcmp(list[i].name, entry)) {
+            return bound_of(list, i);
+        }
+    }
+    cc1_die(CC1_INTERNAL, "kernel '%s' is lost", k->name);
+}
+
 void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runtime)
 {
     struct tc_elf elf;
@@ -213,18 +226,15 @@ void cc1_stack_patch(struct cc1 *cc, void *object, size_t size, const char *runt
     const char *end = text + length;
     const size_t mark = strlen(CC1_STACK_MARK);
     for (size_t k = 0; k < cc->n_kernels; k++) {
-        char entry[1024];
-        snprintf(entry, sizeof entry, CC1_ENTRY_PREFIX "%s", cc->kernels[k].name);
-        uint32_t index = 0;
-        while (index < n && !(list[index].section && !strcmp(list[index].name, entry))) {
-            index++;
-        }
+        const struct cc1_kernel *kernel = &cc->kernels[k];
+        const uint32_t plain = entry_bound(list, n, kernel, "");
+        const uint32_t coarse = kernel->coarse ? entry_bound(list, n, kernel, CC1_COARSE_SUFFIX) : 0;
         text = memmem(text, (size_t)(end - text), CC1_STACK_MARK, mark);
-        if (index == n || !text) {
-            cc1_die(CC1_INTERNAL, "kernel '%s' is lost", cc->kernels[k].name);
+        if (!text) {
+            cc1_die(CC1_INTERNAL, "kernel '%s' is lost", kernel->name);
         }
         char number[16];
-        snprintf(number, sizeof number, "%*u", (int)mark, bound_of(list, index));
+        snprintf(number, sizeof number, "%*u", (int)mark, plain > coarse ? plain : coarse);
         memcpy(text, number, mark);
     }
 }

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Work-items coarsened: a second entry of a kernel, each of whose hardware work-items runs several OpenCL work-items,
+ * so that ids, arguments, addresses and the launch of a warp are paid once for all of them, and their loads overlap.
+ *
+ * A round of the code runs `copies` work-items, in x STRIDE apart so that lanes access neighbours and the address of
+ * copy k is that of copy 0 and a constant. Number h of the hardware in x, without the offset, begins its first round at
+ *
+ *     h / STRIDE * STRIDE * copies + h % STRIDE
+ *
+ * and each other one `step` behind the one before, while that is less than the global size. So an engine's warps are
+ * close to each other in memory at any time. CSR user0 holds the end of the ids in x, offset included, at most 2^31;
+ * user1 holds `step`. When to start this entry and when the plain one is the launcher's choice (compiler.h,
+ * runtime/core/coarse.h).
+ *
+ * Which kernels: those of which, once optimized, a straight line is left, perhaps behind conditions on which a
+ * work-item does nothing ("if (i < n)"), and which look at no id but the global one (coarse_read.c). Work-items are not
+ * ordered, and a kernel without atomics has no way to order them; so the copies are not written one behind the other
+ * but an instruction of several copies at a time, loads before what waits for them. At the end of the range, and from
+ * where on not all copies pass a condition, a loop runs one item after the other. Why so: docs/decisions/coarsening.md.
+ */
+#include "coarse.h"
+
+#include "tern/tern_spec.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SHORT 12u     /* instructions of a copy, addresses apart: MOST copies */
+#define LONG 40u      /* and half as many */
+#define REACH 2048u   /* bytes, of a load or store */
+#define MOST_BATCH 4u /* copies of which loads are under way at once: more wear out the cache */
+#define REGISTERS 20u /* for values of copies; the others hold addresses and what copies share */
+
+static int is_address(LLVMValueRef v)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
+}
+
+/** Is it needed only for addresses, which are made from those of copy 0? */
+static int is_index(struct coarse *c, LLVMValueRef v)
+{
+    uint32_t by;
+    if (!coarse_grows(c, v, &by)) {
+        return 0;
+    }
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u && !is_address(v); u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        if (!is_address(user) && !is_index(c, user)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** Registers of a value. */
+static unsigned words(struct coarse *c, LLVMValueRef v)
+{
+    return (unsigned)(LLVMABISizeOfType(c->cc->layout, LLVMTypeOf(v)) + 3) / 4;
+}
+
+/** Registers that a copy needs at once for what is its own. */
+static unsigned most_live(struct coarse *c)
+{
+    unsigned most = 1;
+    for (unsigned at = 0; at < c->n; at++) {
+        unsigned live = 0;
+        for (unsigned i = 0; i <= at; i++) {
+            const struct step *s = &c->steps[i];
+            if (s->kind == EACH && s->used > at && !is_index(c, s->of)) {
+                live += words(c, s->of);
+            }
+        }
+        most = live > most ? live : most;
+    }
+    return most;
+}
+
+static LLVMValueRef constant(struct coarse *c, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), value, 0);
+}
+
+/** The value of copy k of what an operand of the plain entry stands for. */
+static LLVMValueRef get(struct coarse *c, LLVMValueRef v, unsigned k)
+{
+    struct step *s = coarse_find(c, v);
+    if (s) {
+        return s->copy[k];
+    }
+    return LLVMIsAArgument(v) ? LLVMGetParam(c->made, 0) : v;
+}
+
+static LLVMValueRef clone(struct coarse *c, LLVMValueRef of, unsigned k)
+{
+    LLVMValueRef i = LLVMInstructionClone(of);
+    for (int o = 0; o < LLVMGetNumOperands(of); o++) {
+        LLVMSetOperand(i, (unsigned)o, get(c, LLVMGetOperand(of, (unsigned)o), k));
+    }
+    LLVMInsertIntoBuilder(c->b, i);
+    return i;
+}
+
+/** Copy k of a step where all copies run. Addresses are copy 0's and a constant, which fits into loads and stores. */
+static void make_copy(struct coarse *c, struct step *s, unsigned k)
+{
+    uint32_t by;
+    if (s->kind == ONCE && k > 0) {
+        s->copy[k] = s->copy[0];
+    } else if (k > 0 && LLVMIsAGetElementPtrInst(s->of) && coarse_grows(c, s->of, &by)) {
+        LLVMValueRef distance = constant(c, by * STRIDE * k);
+        s->copy[k] = LLVMBuildGEP2(c->b, LLVMInt8TypeInContext(c->cc->context), s->copy[0], &distance, 1, "");
+    } else {
+        s->copy[k] = clone(c, s->of, k);
+    }
+}
+
+/** Does the condition compare the id itself, so that the first or the last copy decides for all? Ids are below 2^31.
+ *  The first copy to look at, and how many. */
+static unsigned deciders(struct coarse *c, LLVMValueRef condition, int passes_if, unsigned *n)
+{
+    struct step *s = coarse_find(c, condition);
+    *n = 1;
+    if (!s || s->kind != EACH) {
+        return 0;
+    }
+    if (LLVMIsAICmpInst(condition)) {
+        LLVMIntPredicate p = LLVMGetICmpPredicate(condition);
+        struct step *left = coarse_find(c, LLVMGetOperand(condition, 0));
+        struct step *right = coarse_find(c, LLVMGetOperand(condition, 1));
+        const int less = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
+        const int more = p == LLVMIntUGT || p == LLVMIntUGE || p == LLVMIntSGT || p == LLVMIntSGE;
+        const int id_left = left && left->kind == ITEM && (!right || (right->kind != EACH && right->kind != ITEM));
+        const int id_right = right && right->kind == ITEM && (!left || left->kind != EACH);
+        if ((less || more) && (id_left || (id_right && (!left || left->kind != ITEM)))) {
+            const int below = (less == id_left) == passes_if; /* small ids pass */
+            return below ? c->copies - 1 : 0;
+        }
+    }
+    *n = c->copies;
+    return 0;
+}
+
+/** A branch to `slow` unless all copies pass; goes on in a new block. */
+static void make_guard(struct coarse *c, LLVMValueRef condition, int passes_if, LLVMBasicBlockRef slow)
+{
+    LLVMValueRef second, part = coarse_parts(condition, passes_if, &second), all = NULL;
+    if (second) {
+        make_guard(c, part, passes_if, slow);
+        make_guard(c, second, passes_if, slow);
+        return;
+    }
+    unsigned n, first = deciders(c, condition, passes_if, &n);
+    for (unsigned k = first; k < first + n; k++) {
+        LLVMValueRef one = get(c, condition, k);
+        all = !all ? one : passes_if ? LLVMBuildAnd(c->b, all, one, "") : LLVMBuildOr(c->b, all, one, "");
+    }
+    LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(c->cc->context, c->made, "");
+    LLVMBuildCondBr(c->b, all, passes_if ? next : slow, passes_if ? slow : next);
+    LLVMPositionBuilderAtEnd(c->b, next);
+}
+
+/** All copies: what conditions need of each at once, then a batch of copies after the other. */
+static void make_fast(struct coarse *c, LLVMBasicBlockRef slow)
+{
+    const unsigned fit = REGISTERS / most_live(c);
+    const unsigned batch = fit >= MOST_BATCH ? MOST_BATCH : fit >= 2 ? 2 : 1;
+    for (unsigned i = 0; i < c->behind_guards; i++) {
+        struct step *s = &c->steps[i];
+        for (unsigned k = 0; k < c->copies && (s->kind == ONCE || s->kind == EACH); k++) {
+            make_copy(c, s, k);
+        }
+        if (s->kind == GUARD) {
+            make_guard(c, LLVMGetCondition(s->of), s->passes_if, slow);
+        }
+    }
+    for (unsigned first = 0; first < c->copies; first += batch) {
+        for (unsigned i = c->behind_guards; i < c->n; i++) {
+            struct step *s = &c->steps[i];
+            for (unsigned k = first; k < first + batch && (s->kind == ONCE || s->kind == EACH); k++) {
+                make_copy(c, s, k);
+            }
+        }
+    }
+}
+
+static LLVMBasicBlockRef add_block(struct coarse *c)
+{
+    return LLVMAppendBasicBlockInContext(c->cc->context, c->made, "");
+}
+
+/** A branch on whether a is below b. */
+static void build_below(struct coarse *c, LLVMValueRef a, LLVMValueRef b, LLVMBasicBlockRef yes, LLVMBasicBlockRef no)
+{
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, a, b, ""), yes, no);
+}
+
+static void make_exit(struct coarse *c)
+{
+    LLVMInsertIntoBuilder(c->b, LLVMInstructionClone(c->exit));
+    LLVMBuildRetVoid(c->b);
+}
+
+/** In block `slow`, one item after the other: the rest of the round that begins at id `begin`, and those that follow at
+ *  distances of `step`, as far as `end`. */
+static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end)
+{
+    const uint32_t length = STRIDE * c->copies;
+    LLVMBasicBlockRef body = add_block(c), latch = add_block(c), leave = add_block(c);
+    LLVMPositionBuilderAtEnd(c->b, slow);
+    LLVMValueRef first = LLVMBuildAdd(c->b, begin, constant(c, length), "");
+    LLVMValueRef skip = LLVMBuildSub(c->b, step, constant(c, length), "");
+    build_below(c, begin, end, body, leave);
+    LLVMPositionBuilderAtEnd(c->b, body);
+    LLVMValueRef item = LLVMBuildPhi(c->b, LLVMTypeOf(begin), ""), limit = LLVMBuildPhi(c->b, LLVMTypeOf(begin), "");
+    for (unsigned i = 0; i < c->n; i++) {
+        struct step *s = &c->steps[i];
+        if (s->kind == ITEM) {
+            s->copy[SLOW] = item;
+        } else if (s->kind == GUARD) {
+            LLVMBasicBlockRef next = add_block(c);
+            LLVMValueRef condition = get(c, LLVMGetCondition(s->of), SLOW);
+            LLVMBuildCondBr(c->b, condition, s->passes_if ? next : latch, s->passes_if ? latch : next);
+            LLVMPositionBuilderAtEnd(c->b, next);
+        } else if (s->kind == ONCE || s->kind == EACH) {
+            s->copy[SLOW] = clone(c, s->of, SLOW);
+        }
+    }
+    LLVMBuildBr(c->b, latch);
+
+    LLVMPositionBuilderAtEnd(c->b, latch);
+    LLVMValueRef next = LLVMBuildAdd(c->b, item, constant(c, STRIDE), "");
+    LLVMValueRef over = LLVMBuildICmp(c->b, LLVMIntEQ, next, limit, "");
+    next = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, next, skip, ""), next, "");
+    LLVMValueRef next_limit = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, limit, step, ""), limit, "");
+    build_below(c, next, end, body, leave);
+    LLVMAddIncoming(item, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){slow, latch}, 2);
+    LLVMAddIncoming(limit, (LLVMValueRef[]){first, next_limit}, (LLVMBasicBlockRef[]){slow, latch}, 2);
+    LLVMPositionBuilderAtEnd(c->b, leave);
+    make_exit(c);
+}
+
+static LLVMValueRef read_csr(struct coarse *c, unsigned number)
+{
+    char text[32];
+    const int n = snprintf(text, sizeof text, "csrr $0, 0x%x", number);
+    LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(c->cc->context), NULL, 0, 0);
+    LLVMValueRef code = LLVMGetInlineAsm(type, text, (size_t)n, "=r", 2, 0, 0, LLVMInlineAsmDialectATT, 0);
+    return LLVMBuildCall2(c->b, type, code, NULL, 0, "");
+}
+
+/** A loop over the rounds, from id `begin` to `end` at distances of `step`, in the builder's block. What comes from the
+ *  first round on that not all copies can run goes to the slow loop. */
+static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), head = add_block(c), fast = add_block(c), slow = add_block(c);
+    LLVMBasicBlockRef leave = add_block(c);
+    LLVMBuildBr(c->b, head);
+    LLVMPositionBuilderAtEnd(c->b, head);
+    LLVMValueRef round = LLVMBuildPhi(c->b, LLVMTypeOf(begin), ""), last = round;
+    for (unsigned k = 0; k < c->copies; k++) {
+        last = k == 0 ? round : LLVMBuildAdd(c->b, round, constant(c, k * STRIDE), "");
+        for (unsigned i = 0; i < c->n; i++) {
+            if (c->steps[i].kind == ITEM) {
+                c->steps[i].copy[k] = last;
+            }
+        }
+    }
+    build_below(c, last, end, fast, slow);
+    LLVMPositionBuilderAtEnd(c->b, fast);
+    make_fast(c, slow);
+    LLVMValueRef next = LLVMBuildAdd(c->b, round, step, "");
+    LLVMAddIncoming(round, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, LLVMGetInsertBlock(c->b)}, 2);
+    build_below(c, next, end, head, leave);
+    LLVMPositionBuilderAtEnd(c->b, leave);
+    make_exit(c);
+    make_slow(c, slow, round, step, end);
+}
+
+/** Ids and ends, CSRs and arguments, which can be read whatever the range; then the rounds. */
+static void make_entry(struct coarse *c)
+{
+    LLVMPositionBuilderAtEnd(c->b, add_block(c));
+    LLVMValueRef id = read_csr(c, TERN_CSR_GLOBAL_ID_X), offset = read_csr(c, TERN_CSR_OFFSET_X);
+    LLVMValueRef end = read_csr(c, TERN_CSR_USER0), step = read_csr(c, TERN_CSR_USER1);
+    LLVMValueRef row = LLVMBuildAnd(c->b, LLVMBuildSub(c->b, id, offset, ""), constant(c, ~(STRIDE - 1)), "");
+    LLVMValueRef begin = LLVMBuildAdd(c->b, id, LLVMBuildMul(c->b, row, constant(c, c->copies - 1), ""), "");
+    LLVMValueRef size = LLVMBuildSub(c->b, end, offset, "");
+    for (unsigned i = 0; i < c->n; i++) {
+        struct step *s = &c->steps[i];
+        if (s->kind == ENTRY || s->kind == SIZE) {
+            LLVMValueRef v = s->kind == SIZE ? size : clone(c, s->of, 0);
+            for (unsigned k = 0; k <= SLOW; k++) {
+                s->copy[k] = v;
+            }
+        }
+    }
+    make_rounds(c, begin, step, end);
+}
+
+/** Do the addresses of all copies lie within a load's or store's reach of the first? */
+static int in_reach(struct coarse *c, unsigned copies)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        uint32_t by;
+        if (LLVMIsAGetElementPtrInst(c->steps[i].of) && coarse_grows(c, c->steps[i].of, &by) &&
+            (uint64_t)by * STRIDE * copies > REACH && by >> 31 == 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/** How many copies pay: few of long kernels, for which ids and arguments are little; none if nothing is stored. */
+static unsigned choose(struct coarse *c)
+{
+    unsigned own = 0;
+    for (unsigned i = 0; i < c->n; i++) {
+        LLVMValueRef v = c->steps[i].of;
+        if (c->steps[i].kind == EACH && !is_address(v)) {
+            own += LLVMIsAStoreInst(v) ? words(c, LLVMGetOperand(v, 0)) : words(c, v);
+        }
+    }
+    return c->stores == 0 || own > LONG ? 0 : own > SHORT || !in_reach(c, MOST) ? MOST / 2 : MOST;
+}
+
+static void copy_attributes(LLVMValueRef from, LLVMValueRef to)
+{
+    for (unsigned at = 0; at < 2; at++) { /* of the function, and of its parameter */
+        const LLVMAttributeIndex index = at ? 1 : CC1_FUNCTION;
+        const unsigned n = LLVMGetAttributeCountAtIndex(from, index);
+        LLVMAttributeRef *list = cc1_alloc(n, sizeof *list);
+        LLVMGetAttributesAtIndex(from, index, list);
+        for (unsigned i = 0; i < n; i++) {
+            LLVMAddAttributeAtIndex(to, index, list[i]);
+        }
+        free(list);
+    }
+}
+
+void cc1_coarsen(struct cc1 *cc)
+{
+    for (size_t i = 0; i < cc->n_kernels; i++) {
+        struct cc1_kernel *k = &cc->kernels[i];
+        struct coarse *c = cc1_alloc(1, sizeof *c);
+        *c = (struct coarse){.cc = cc, .plain = k->entry};
+        if (LLVMGetSubprogram(k->entry) || !coarse_read(c) || (c->copies = choose(c)) == 0) {
+            free(c);
+            continue;
+        }
+        size_t length;
+        char name[1024];
+        snprintf(name, sizeof name, "%s" CC1_COARSE_SUFFIX, LLVMGetValueName2(k->entry, &length));
+        c->made = LLVMAddFunction(cc->module, name, LLVMGlobalGetValueType(k->entry));
+        copy_attributes(k->entry, c->made);
+        c->b = LLVMCreateBuilderInContext(cc->context);
+        make_entry(c);
+        LLVMDisposeBuilder(c->b);
+        k->coarse = c->made;
+        k->copies = c->copies;
+        free(c);
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A plain entry as a list of steps: what coarse_read.c finds in it, and coarse.c makes a coarse entry of. */
+#ifndef TERN_CC1_COARSE_H
+#define TERN_CC1_COARSE_H
+
+#include "cc1.h"
+
+#define STRIDE CC1_COARSE_STRIDE
+#define MOST 16u      /* copies in a round */
+#define SLOW MOST     /* the copy in the loop */
+#define MAX_STEPS 160u
+
+/** What becomes of an instruction of the plain entry. */
+enum kind {
+    ENTRY, /**< Once, at the beginning: arguments and CSRs. */
+    ONCE,  /**< Once where all copies run: the same in all of them. */
+    EACH,  /**< In each copy. */
+    ITEM,  /**< The global id in x: it is what copies differ in. */
+    SIZE,  /**< The global size in x. */
+    GUARD  /**< A branch away from the rest of the kernel. */
+};
+
+struct step {
+    LLVMValueRef of;
+    enum kind kind;
+    int loaded;     /**< Depends on memory. */
+    int passes_if;  /**< GUARD: what its condition is for those that go on. */
+    unsigned used;  /**< The last step that needs its value. */
+    LLVMValueRef copy[MOST + 1];
+};
+
+struct coarse {
+    struct cc1 *cc;
+    LLVMValueRef plain, made;
+    LLVMBasicBlockRef leave; /**< The plain entry's: those go there who do nothing. */
+    LLVMValueRef exit;       /**< The plain entry's exit instruction. */
+    LLVMBuilderRef b;
+    unsigned n, behind_guards, stores, copies;
+    struct step steps[MAX_STEPS];
+};
+
+/** The step of an instruction of the plain entry; NULL: it is none. */
+struct step *coarse_find(struct coarse *c, LLVMValueRef v);
+/** By how much a value of 32 bits grows from one id in x to the next. 0: that is not known, or not constant. */
+int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by);
+/** The parts of which all must hold (passes_if 1) or none may (0), so that a condition does; else *second is NULL. */
+LLVMValueRef coarse_parts(LLVMValueRef condition, int passes_if, LLVMValueRef *second);
+/** Follows the plain entry from its beginning to its exit and fills the steps. 0: the kernel cannot be coarsened, since
+ *  it is not a straight line, or not of the right steps. */
+int coarse_read(struct coarse *c);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Which kernels can be coarsened (coarse.c): the optimized plain entry is read, instruction after instruction, as long
+ * as each is one that work-items can do one after the other or side by side: no atomics, no local memory, no private
+ * variables, no ids but the global one, no loops, and conditions only if those who do not pass do nothing.
+ */
+#include "coarse.h"
+
+#include "tern/tern_spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct step *coarse_find(struct coarse *c, LLVMValueRef v)
+{
+    for (unsigned i = c->n; i-- > 0;) {
+        if (c->steps[i].of == v) {
+            return &c->steps[i];
+        }
+    }
+    return NULL;
+}
+
+/** The number of the CSR that this call reads; 0 if it reads none. */
+static unsigned csr_of(LLVMValueRef call)
+{
+    unsigned number = 0;
+    size_t length;
+    char text[32] = "";
+    LLVMValueRef f = LLVMGetCalledValue(call);
+    if (LLVMIsAInlineAsm(f) && !LLVMGetInlineAsmHasSideEffects(f)) {
+        const char *s = LLVMGetInlineAsmAsmString(f, &length);
+        snprintf(text, sizeof text, "%.*s", (int)length, s);
+        if (sscanf(text, "csrr $0, 0x%x", &number) != 1 && sscanf(text, "csrr $0, %u", &number) != 1) {
+            number = 0;
+        }
+    }
+    return number;
+}
+
+static int is_exit(LLVMValueRef i)
+{
+    size_t length;
+    LLVMValueRef f = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    return f && LLVMIsAInlineAsm(f) && LLVMGetInlineAsmHasSideEffects(f) &&
+        strstr(LLVMGetInlineAsmAsmString(f, &length), CC1_EXIT) != NULL;
+}
+
+/** Does it become a call of the run-time library? Arithmetic of doubles and halves, division of more than 32 bits. */
+static int is_library(LLVMValueRef i)
+{
+    LLVMTypeRef types[2] = {LLVMTypeOf(i), LLVMGetNumOperands(i) ? LLVMTypeOf(LLVMGetOperand(i, 0)) : LLVMTypeOf(i)};
+    int wide = 0, other = 0;
+    for (int t = 0; t < 2; t++) {
+        LLVMTypeRef s = LLVMGetTypeKind(types[t]) == LLVMVectorTypeKind ? LLVMGetElementType(types[t]) : types[t];
+        wide = wide || (LLVMGetTypeKind(s) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(s) > 32);
+        other = other || LLVMGetTypeKind(s) == LLVMDoubleTypeKind || LLVMGetTypeKind(s) == LLVMHalfTypeKind;
+    }
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMFRem: return 1;
+    case LLVMUDiv: case LLVMSDiv: case LLVMURem: case LLVMSRem: return wide;
+    case LLVMLoad: case LLVMStore: case LLVMSelect: case LLVMBitCast: case LLVMGetElementPtr: case LLVMInsertElement:
+    case LLVMExtractElement: case LLVMShuffleVector: case LLVMFreeze: return 0;
+    case LLVMFPToUI: case LLVMFPToSI: case LLVMUIToFP: case LLVMSIToFP: return wide || other;
+    default: return other;
+    }
+}
+
+static int is_local_pointer(LLVMValueRef v)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind &&
+        LLVMGetPointerAddressSpace(LLVMTypeOf(v)) == CC1_LOCAL_SPACE;
+}
+
+/** Calls without effect: intrinsics that neither read nor write memory. */
+static int is_pure_call(LLVMValueRef i)
+{
+    LLVMValueRef f = LLVMGetCalledValue(i);
+    LLVMAttributeRef memory;
+    if (!LLVMIsAFunction(f) || !LLVMGetIntrinsicID(f)) {
+        return 0;
+    }
+    memory = LLVMGetEnumAttributeAtIndex(f, CC1_FUNCTION, LLVMGetEnumAttributeKindForName("memory", 6));
+    return memory && LLVMGetEnumAttributeValue(memory) == 0;
+}
+
+/** What only tells the optimizer something: it is not copied. */
+static int is_hint(LLVMValueRef i)
+{
+    static const char *const names[] = {"llvm.assume", "llvm.experimental.noalias.scope.decl"};
+    LLVMValueRef f = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
+    size_t length;
+    for (size_t n = 0; f && LLVMIsAFunction(f) && n < sizeof names / sizeof *names; n++) {
+        if (!strcmp(LLVMGetValueName2(f, &length), names[n])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** An argument, or its address: the entry's only parameter and what lies at a constant distance from it. */
+static int is_argument(struct coarse *c, LLVMValueRef v)
+{
+    if (LLVMIsAGetElementPtrInst(v)) {
+        for (int i = 1; i < LLVMGetNumOperands(v); i++) {
+            if (!LLVMIsAConstantInt(LLVMGetOperand(v, (unsigned)i))) {
+                return 0;
+            }
+        }
+        v = LLVMGetOperand(v, 0);
+    }
+    return v == LLVMGetParam(c->plain, 0);
+}
+
+/** Sorts a CSR. 0: it is one of those whose value the coarse entry cannot give. */
+static int sort_csr(struct step *s, unsigned number)
+{
+    switch (number) {
+    case TERN_CSR_GLOBAL_ID_X: s->kind = ITEM; return 1;
+    case TERN_CSR_GLOBAL_SIZE_X: s->kind = SIZE; return 1;
+    case TERN_CSR_GLOBAL_ID_Y: case TERN_CSR_GLOBAL_ID_Z: case TERN_CSR_GLOBAL_SIZE_Y: case TERN_CSR_GLOBAL_SIZE_Z:
+    case TERN_CSR_OFFSET_X: case TERN_CSR_OFFSET_Y: case TERN_CSR_OFFSET_Z: case TERN_CSR_WORK_DIM:
+        s->kind = ENTRY;
+        return 1;
+    default: return 0;
+    }
+}
+
+/** Adds an instruction that is no terminator. 0: the kernel cannot be coarsened. */
+static int add_step(struct coarse *c, LLVMValueRef i)
+{
+    struct step s = {.of = i, .kind = ONCE};
+    if (c->n == MAX_STEPS || is_local_pointer(i) || is_library(i)) {
+        return 0;
+    }
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+        LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
+        struct step *from = coarse_find(c, v);
+        if (is_local_pointer(v) || (LLVMIsAInstruction(v) && !from)) {
+            return 0;
+        }
+        if (from) {
+            s.kind = from->kind == EACH || from->kind == ITEM ? EACH : s.kind;
+            s.loaded |= from->loaded;
+            from->used = c->n;
+        }
+    }
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMAlloca: case LLVMPHI: case LLVMAtomicRMW: case LLVMAtomicCmpXchg: case LLVMFence: case LLVMVAArg:
+        return 0;
+    case LLVMLoad:
+        if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
+            return 0;
+        }
+        /* what one place holds is the same for all: they could not write it without a race */
+        s.loaded = !is_argument(c, LLVMGetOperand(i, 0));
+        s.kind = s.loaded ? s.kind : ENTRY;
+        break;
+    case LLVMStore:
+        if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic) {
+            return 0;
+        }
+        s.kind = EACH;
+        c->stores++;
+        break;
+    case LLVMGetElementPtr:
+        s.kind = is_argument(c, i) ? ENTRY : s.kind;
+        break;
+    case LLVMCall:
+        if (!is_pure_call(i) && !sort_csr(&s, csr_of(i))) {
+            return 0;
+        }
+        break;
+    default:
+        break;
+    }
+    const LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    const int divides = op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem;
+    if (s.kind == ONCE && !s.loaded && !divides) {
+        s.kind = ENTRY; /* at the beginning, whether it is needed or not */
+    }
+    c->steps[c->n++] = s;
+    return 1;
+}
+
+int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
+{
+    struct step *s = coarse_find(c, v);
+    uint32_t a = 0, b = 0;
+    *by = 0;
+    if (!s || s->kind == ENTRY || s->kind == ONCE || s->kind == SIZE) {
+        return 1;
+    }
+    if (s->kind == ITEM) {
+        *by = 1;
+        return 1;
+    }
+    LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
+    if (type != LLVMPointerTypeKind && (type != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 32)) {
+        return 0;
+    }
+    LLVMValueRef second = LLVMGetNumOperands(v) > 1 ? LLVMGetOperand(v, 1) : NULL;
+    LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    if (op == LLVMGetElementPtr) {
+        if (LLVMGetNumOperands(v) != 2 || LLVMGetIntTypeWidth(LLVMTypeOf(second)) != 32 ||
+            !coarse_grows(c, LLVMGetOperand(v, 0), &a) || !coarse_grows(c, second, &b)) {
+            return 0;
+        }
+        *by = a + b * (uint32_t)LLVMABISizeOfType(c->cc->layout, LLVMGetGEPSourceElementType(v));
+        return 1;
+    }
+    const int adds = op == LLVMAdd || (op == LLVMOr && LLVMGetIsDisjoint(v));
+    if ((!adds && op != LLVMSub && op != LLVMShl && op != LLVMMul) || !coarse_grows(c, LLVMGetOperand(v, 0), &a) ||
+        !coarse_grows(c, second, &b)) {
+        return 0;
+    }
+    if (adds || op == LLVMSub) {
+        *by = adds ? a + b : a - b;
+        return 1;
+    }
+    if (!LLVMIsAConstantInt(second)) {
+        return 0;
+    }
+    const uint32_t factor = (uint32_t)LLVMConstIntGetZExtValue(second);
+    *by = op == LLVMMul ? a * factor : a << (factor & 31);
+    return 1;
+}
+
+LLVMValueRef coarse_parts(LLVMValueRef condition, int passes_if, LLVMValueRef *second)
+{
+    *second = NULL;
+    if (LLVMIsASelectInst(condition)) { /* a && b is select a, b, false; a || b is select a, true, b */
+        LLVMValueRef other = LLVMGetOperand(condition, passes_if ? 2 : 1);
+        if (LLVMIsAConstantInt(other) && (LLVMConstIntGetZExtValue(other) != 0) != passes_if) {
+            *second = LLVMGetOperand(condition, passes_if ? 1 : 2);
+        }
+    } else if (LLVMIsAInstruction(condition) && LLVMGetInstructionOpcode(condition) == (passes_if ? LLVMAnd : LLVMOr)) {
+        *second = LLVMGetOperand(condition, 1);
+    }
+    return *second ? LLVMGetOperand(condition, 0) : condition;
+}
+
+/** Do neighbours mostly pass together? If ids are compared, not if some are picked (i % 2 == 0). */
+static int is_likely(struct coarse *c, LLVMValueRef condition, int passes_if)
+{
+    LLVMValueRef second, part = coarse_parts(condition, passes_if, &second);
+    struct step *s = coarse_find(c, part);
+    uint32_t by;
+    if (second) {
+        return is_likely(c, part, passes_if) && is_likely(c, second, passes_if);
+    }
+    if (!s || s->kind != EACH) {
+        return 1;
+    }
+    if (!LLVMIsAICmpInst(part)) {
+        return 0;
+    }
+    LLVMIntPredicate p = LLVMGetICmpPredicate(part);
+    if (p != LLVMIntEQ && p != LLVMIntNE) {
+        return 1;
+    }
+    return (p == LLVMIntNE) == (passes_if != 0) && coarse_grows(c, LLVMGetOperand(part, 0), &by) &&
+        coarse_grows(c, LLVMGetOperand(part, 1), &by);
+}
+
+/** A condition behind which a work-item does nothing. The next block, or NULL if it is something else: stores came
+ *  before it, or it depends on memory or picks ids, and then one item goes here and its neighbour there. */
+static LLVMBasicBlockRef add_guard(struct coarse *c, LLVMValueRef branch)
+{
+    LLVMValueRef condition = LLVMGetCondition(branch);
+    struct step *from = coarse_find(c, condition);
+    LLVMBasicBlockRef to[2] = {LLVMGetSuccessor(branch, 0), LLVMGetSuccessor(branch, 1)};
+    int away = is_exit(LLVMGetFirstInstruction(to[0])) ? 0 : 1;
+    if (!from || from->loaded || c->stores || c->n == MAX_STEPS || !is_exit(LLVMGetFirstInstruction(to[away])) ||
+        (c->leave && c->leave != to[away]) || !is_likely(c, condition, away == 1)) {
+        return NULL;
+    }
+    c->leave = to[away];
+    from->used = c->n;
+    c->steps[c->n++] = (struct step){.of = branch, .kind = GUARD, .passes_if = away == 1};
+    c->behind_guards = c->n;
+    return to[!away];
+}
+
+int coarse_read(struct coarse *c)
+{
+    LLVMBasicBlockRef block = LLVMGetEntryBasicBlock(c->plain);
+    unsigned blocks = 0;
+    while (block && blocks++ < LLVMCountBasicBlocks(c->plain)) { /* a loop without end is a straight line, too */
+        LLVMValueRef i = LLVMGetFirstInstruction(block);
+        for (; i && !LLVMIsATerminatorInst(i) && !is_exit(i); i = LLVMGetNextInstruction(i)) {
+            if (!is_hint(i) && !add_step(c, i)) {
+                return 0;
+            }
+        }
+        if (is_exit(i)) {
+            c->exit = i;
+            return LLVMIsAReturnInst(LLVMGetNextInstruction(i)) != NULL &&
+                blocks + (c->leave && c->leave != block) == LLVMCountBasicBlocks(c->plain);
+        }
+        if (!LLVMIsABranchInst(i)) {
+            return 0;
+        }
+        block = LLVMIsConditional(i) ? add_guard(c, i) : LLVMGetSuccessor(i, 0);
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Coarse dispatches (coarse.h). */
+#include "runtime/core/coarse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/core/group.h"
+
+#define MOST 16u  /* rounds: then ids and arguments are next to nothing */
+#define SHORT 16u /* work-items of a round, of kernels that have most to gain (ternc/coarse.c) */
+
+bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps, uint32_t max, const struct rt_range *r,
+                      struct rt_range *hardware)
+{
+    const uint64_t rows = (uint64_t)r->global[1] * r->global[2];
+    *hardware = *r;
+    if (k->coarse == 0 || (uint64_t)r->offset[0] + r->global[0] > TC_COARSE_END) {
+        return false;
+    }
+    for (uint32_t rounds = MOST; rounds > 0; rounds /= 2) {
+        const uint32_t block = TC_COARSE_STRIDE * k->coarse * rounds;
+        const uint32_t x = (r->global[0] / block + (r->global[0] % block != 0)) * TC_COARSE_STRIDE;
+        /* Measured: further rounds if all lanes still have work, a first one if half of them have; long kernels, which
+         * have less to gain, if all have twice. */
+        const uint64_t full = (uint64_t)lanes * warps;
+        const uint64_t least = rounds > 1 ? full : k->coarse >= SHORT ? full / 2 : 2 * full;
+        if (r->global[0] >= block && (rows >= least || rows * x >= least)) {
+            hardware->global[0] = x;
+            rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);
+            return true;
+        }
+    }
+    return false;
+}
+
+void rt_coarse_explain(const struct tc_kernel *k, const struct rt_range *r, const struct rt_range *hardware,
+                       struct tern_fault *fault, char more[RT_FAULT_MORE])
+{
+    static const char before[] = "work-item (", after[] = "): ";
+    char *from = strstr(fault->message, before);
+    char *to = from != NULL ? strstr(from, after) : NULL;
+    if (!fault->has_item || to == NULL) {
+        return;
+    }
+    const uint32_t h = fault->item[0] - r->offset[0];
+    const uint32_t step = hardware->global[0] * k->coarse;
+    uint32_t first = h / TC_COARSE_STRIDE * TC_COARSE_STRIDE * k->coarse + h % TC_COARSE_STRIDE;
+    uint32_t n = 0;
+    for (uint64_t round = first; round < r->global[0]; round += step) {
+        const uint64_t left = (r->global[0] - 1 - round) / TC_COARSE_STRIDE + 1;
+        n += left < k->coarse ? (uint32_t)left : k->coarse;
+    }
+    char text[sizeof fault->message];
+    snprintf(text, sizeof text, "%.*sone of %u work-items (x, %u, %u), the first with x = %u%s",
+             (int)(from - fault->message), fault->message, n, fault->item[1], fault->item[2], first + r->offset[0],
+             to + 1);
+    memcpy(fault->message, text, sizeof text);
+    fault->has_item = false;
+    fault->warp = fault->lane = 0;
+    memset(fault->group, 0, sizeof fault->group);
+    memset(fault->item, 0, sizeof fault->item);
+    const size_t at = strlen(more);
+    snprintf(more + at, RT_FAULT_MORE - at, " Built with -g, the kernel is not coarsened, and the work-item is told.");
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels whose hardware work-items run several work-items each (docs/decisions/coarsening.md) against the same kernels
+ * built with -tern-no-coarsen: random ranges of one to three dimensions, with offsets, of any size; and that ranges are
+ * coarsened at all; and what is told of a fault. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the
+ * number of ranges.
+ */
+#include "clt.h"
+
+#include <CL/cl_tern.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 1 << 14, BYTES = MOST * 16 }; /* work-items; bytes of a buffer */
+
+/* j: the work-item's number in the range, by which nothing is read or written twice */
+static const char source[] =
+    "#define PLACE uint x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);"
+    "    uint j = ((z - get_global_offset(2)) * get_global_size(1) + y - get_global_offset(1)) * get_global_size(0)"
+    "             + x - get_global_offset(0);\n"
+    "#define ARGS (global const uint *in, global uint *out, constant uint *table, uint n, uint m)\n"
+    "kernel void ids ARGS { PLACE out[j] = in[j] + x * 3 + y * 1000 + z * 100000; }\n"
+    "kernel void sizes ARGS { PLACE out[j] = get_global_size(0) * 31 + get_global_size(1) * 37"
+    "    + get_global_size(2) * 41 + get_global_offset(0) * 43 + get_global_offset(1) * 47"
+    "    + get_work_dim() + get_global_size(3) * 53; }\n"
+    "kernel void below ARGS { PLACE if (x < n) out[j] = in[j] ^ x; }\n"
+    "kernel void above ARGS { PLACE if (x < n) return; out[j] = in[j] ^ x; }\n"
+    "kernel void within ARGS { PLACE int i = x, k = y; if (i >= (int)n || k > (int)m) return; out[j] = in[j] * 5; }\n"
+    "kernel void inner ARGS { PLACE if (x > 0 && x != n && y + x < m) out[j] = in[j] + 1; }\n"
+    "kernel void linear ARGS { PLACE if (j < n) out[j] = ~in[j]; }\n"
+    "kernel void divided ARGS { PLACE if (m != 0 && x / m < n) out[j] = in[j] / m; }\n"
+    "kernel void wide ARGS { PLACE ((global uint4 *)out)[j] = ((global const uint4 *)in)[j] * 3 + j; }\n"
+    "kernel void gather ARGS { PLACE uint a = in[(j * 17 + n) & 4095]; out[j] = a; out[j] += in[a & 4095] + out[j]; }\n"
+    "kernel void tables ARGS { PLACE out[j] = table[0] * in[j] + table[m & 7] + table[j & 7]; }\n"
+    "kernel void bytes ARGS { PLACE global uchar *o = (global uchar *)out; o[j] = ((global const char *)in)[j] > 5; }\n"
+    "kernel void longs ARGS { PLACE global ulong *o = (global ulong *)out; o[j] = ((global const long *)in)[j] * x; }\n"
+    "kernel void back ARGS { PLACE uint last = get_global_size(0) * get_global_size(1) * get_global_size(2) - 1;"
+    "    global float *o = (global float *)out; o[last - j] = sqrt((float)(in[j] & 0xffff)) * 0.5f; }\n"
+    "kernel void apart(global const uint *restrict in, global uint *restrict out, constant uint *restrict table,"
+    "    uint n, uint m) { PLACE out[j] = max(in[j], n) - min(in[j], m); }\n";
+
+static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "wide",
+                                    "gather", "tables", "bytes", "longs", "back", "apart"};
+
+struct range {
+    cl_uint dims;
+    size_t global[3], offset[3];
+    cl_uint n, m;
+};
+
+static uint32_t seed;
+
+static size_t below(size_t n)
+{
+    return clt_random(&seed) % n;
+}
+
+/** Long in x mostly: short ranges are not coarsened. */
+static struct range any_range(void)
+{
+    struct range r = {.dims = (cl_uint)below(3) + 1, .global = {1, 1, 1}};
+    r.global[0] = below(4) == 0 ? below(300) + 1 : below(4) == 0 ? (below(31) + 1) << 8 : below(8000) + 1;
+    for (cl_uint i = 1; i < r.dims; i++) {
+        const size_t room = MOST / (r.global[0] * r.global[1]);
+        r.global[i] = below(room < 9 ? room : 9) + 1;
+    }
+    for (cl_uint i = 0; i < r.dims; i++) {
+        r.offset[i] = below(2) == 0 ? 0 : below(2) == 0 ? below(100) : below(1u << 30);
+    }
+    r.n = (cl_uint)(r.offset[0] + below(r.global[0] + r.global[0] / 8 + 1));
+    r.m = (cl_uint)(below(2) == 0 ? below(9) : r.offset[0] + below(r.global[0] + 9));
+    return r;
+}
+
+static void run(cl_program p, const char *name, const struct range *r, cl_mem in, cl_mem table, uint8_t *result)
+{
+    const uint32_t fill = 0xa5c3e1f7u;
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    cl_mem out = clt_buffer(BYTES, NULL);
+    OK(clEnqueueFillBuffer(clt_queue, out, &fill, sizeof fill, 0, BYTES, 0, NULL, NULL));
+    clt_args(k, 5, ARG(in), ARG(out), ARG(table), ARG(r->n), ARG(r->m));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, NULL, 0, NULL, NULL));
+    clt_read(out, result, BYTES);
+    OK(clReleaseMemObject(out));
+    OK(clReleaseKernel(k));
+}
+
+static void fill_random(uint32_t *data, size_t words)
+{
+    for (size_t i = 0; i < words; i++) {
+        data[i] = clt_random(&seed);
+    }
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    static uint32_t data[BYTES / 4], table[8];
+    static uint8_t coarse[BYTES], plain[BYTES];
+    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
+    seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261123u;
+    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : 60;
+    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    fill_random(data, LENGTH(data));
+    fill_random(table, LENGTH(table));
+    cl_mem in = clt_buffer(sizeof data, data), constants = clt_buffer(sizeof table, table);
+    cl_program programs[2] = {clt_build(source, "-cl-std=CL3.0"), clt_build(source, "-cl-std=CL3.0 -tern-no-coarsen")};
+    for (unsigned long step = 0; step < steps; step++) {
+        const struct range r = any_range();
+        for (size_t i = 0; i < LENGTH(names); i++) {
+            run(programs[0], names[i], &r, in, constants, coarse);
+            run(programs[1], names[i], &r, in, constants, plain);
+            size_t at = 0;
+            while (at < BYTES && coarse[at] == plain[at]) {
+                at++;
+            }
+            if (at < BYTES) {
+                fail_msg("step %lu: %s over %zu x %zu x %zu from (%zu, %zu, %zu), n %u, m %u: byte %zu is 0x%02x, "
+                         "without coarsening 0x%02x", step, names[i], r.global[0], r.global[1], r.global[2],
+                         r.offset[0], r.offset[1], r.offset[2], r.n, r.m, at, coarse[at], plain[at]);
+            }
+        }
+    }
+    OK(clReleaseProgram(programs[0]));
+    OK(clReleaseProgram(programs[1]));
+    OK(clReleaseMemObject(in));
+    OK(clReleaseMemObject(constants));
+}
+
+/** Instructions of work-items that all engines have executed. */
+static cl_ulong instructions(void)
+{
+    const clGetDeviceCountersTERN_fn read = (clGetDeviceCountersTERN_fn)(uintptr_t)
+        clGetExtensionFunctionAddressForPlatform(clt_platform, "clGetDeviceCountersTERN");
+    cl_tern_counters c = {.engines = 1};
+    cl_ulong sum = 0;
+    assert_non_null(read);
+    for (cl_uint e = 0; e < c.engines; e++) {
+        OK(read(clt_device, e, &c));
+        sum += c.lanes_active;
+    }
+    return sum;
+}
+
+static cl_ulong cost(const char *name, const char *options, const struct range *r)
+{
+    static uint8_t result[BYTES];
+    cl_mem in = clt_buffer(BYTES, NULL), table = clt_buffer(32, NULL);
+    const cl_uint zero = 0;
+    OK(clEnqueueFillBuffer(clt_queue, in, &zero, sizeof zero, 0, BYTES, 0, NULL, NULL));
+    OK(clEnqueueFillBuffer(clt_queue, table, &zero, sizeof zero, 0, 32, 0, NULL, NULL));
+    cl_program p = clt_build(source, options);
+    const cl_ulong before = instructions();
+    run(p, name, r, in, table, result);
+    OK(clReleaseProgram(p));
+    OK(clReleaseMemObject(in));
+    OK(clReleaseMemObject(table));
+    return instructions() - before;
+}
+
+/** What coarsening is for: fewer instructions. And what it must not cost: more of them, where the range is short. */
+static void test_saves(void **state)
+{
+    (void)state;
+    const struct range large = {.dims = 1, .global = {MOST, 1, 1}, .n = MOST - 1000, .m = MOST};
+    const struct range small = {.dims = 1, .global = {64, 1, 1}, .n = 64, .m = 64};
+    static const char *const cheap[] = {"ids", "below", "within", "inner", "apart", "tables"};
+    for (size_t i = 0; i < LENGTH(cheap); i++) {
+        const cl_ulong coarse = cost(cheap[i], "", &large), plain = cost(cheap[i], "-tern-no-coarsen", &large);
+        if (coarse >= plain * 3 / 4) {
+            fail_msg("%s: %llu thread instructions coarsened, %llu not", cheap[i], (unsigned long long)coarse,
+                     (unsigned long long)plain);
+        }
+        assert_int_equal(cost(cheap[i], "", &small), cost(cheap[i], "-tern-no-coarsen", &small));
+    }
+    assert_int_equal(cost("ids", "-g", &large), cost("ids", "-tern-no-coarsen", &large));
+    assert_int_equal(cost("ids", "-cl-opt-disable", &large) > cost("ids", "", &large), 1);
+}
+
+static char told[2048];
+
+static void CL_CALLBACK tell(const char *text, const void *info, size_t size, void *data)
+{
+    (void)info;
+    (void)size;
+    (void)data;
+    snprintf(told, sizeof told, "%s", text);
+}
+
+/** What is told when work-item `bad` of a large range writes where nothing is. */
+static void fault(const char *options, size_t offset, cl_uint bad)
+{
+    static const char bad_source[] = "kernel void f(global uint *a, uint bad) { uint i = get_global_id(0);"
+                                     "    a[i - get_global_offset(0) + ((i == bad) << 28)] = 1; }";
+    const char *text = bad_source;
+    const size_t global = MOST;
+    cl_context c = clCreateContext(NULL, 1, &clt_device, tell, NULL, &clt_error);
+    MADE(c);
+    cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, &clt_error);
+    MADE(p);
+    OK(clBuildProgram(p, 0, NULL, options, NULL, NULL));
+    cl_command_queue q = clCreateCommandQueue(c, clt_device, 0, &clt_error);
+    MADE(q);
+    cl_kernel k = clCreateKernel(p, "f", &clt_error);
+    MADE(k);
+    cl_mem m = clCreateBuffer(c, 0, BYTES, NULL, &clt_error);
+    MADE(m);
+    clt_args(k, 2, ARG(m), ARG(bad));
+    told[0] = '\0';
+    OK(clEnqueueNDRangeKernel(q, k, 1, &offset, &global, NULL, 0, NULL, NULL));
+    FAILS(clFinish(q), CL_OUT_OF_RESOURCES);
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseCommandQueue(q));
+    OK(clReleaseProgram(p));
+    OK(clReleaseContext(c));
+}
+
+/** Of which work-items it was one, and with -g which. */
+static void test_faults(void **state)
+{
+    (void)state;
+    static const size_t offsets[] = {0, 1000003};
+    for (size_t i = 0; i < LENGTH(offsets); i++) {
+        const cl_uint bad = (cl_uint)offsets[i] + 12345;
+        unsigned n = 0, first = 0;
+        char exact[64];
+        fault("", offsets[i], bad);
+        const char *who = strstr(told, "kernel f: one of ");
+        assert_non_null(who);
+        assert_int_equal(sscanf(who, "kernel f: one of %u work-items (x, 0, 0), the first with x = %u: store to", &n,
+                                &first), 2);
+        assert_in_range(n, 2, MOST / 16);
+        assert_true(first >= offsets[i] && first <= bad && (bad - first) % 16 == 0);
+        assert_non_null(strstr(told, " Built with -g, "));
+        snprintf(exact, sizeof exact, "kernel f: work-item (%u, 0, 0) of group (", bad);
+        fault("-g", offsets[i], bad);
+        assert_non_null(strstr(told, exact));
+        fault("-tern-no-coarsen", offsets[i], bad);
+        assert_non_null(strstr(told, exact));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_saves),
+        cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Ranges of coarse dispatches: every work-item is run exactly once, by hardware that is full; when there are none. */
+#include "clt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/core/coarse.h"
+
+enum { LANES = 16, WARPS = 16, MAX = 256, COPIES = 16, SPAN = 1 << 17 };
+
+static const struct tc_kernel kernel = {.coarse = COPIES};
+
+static bool choose(const struct rt_range *r, struct rt_range *hardware)
+{
+    return rt_coarse_choose(&kernel, LANES, WARPS, MAX, r, hardware);
+}
+
+/** As compiler.h has it. */
+static void count(const struct rt_range *r, const struct rt_range *hardware, uint8_t *times)
+{
+    const uint32_t s = TC_COARSE_STRIDE;
+    const uint64_t x = hardware->global[0];
+    for (uint64_t h = 0; h < x; h++) {
+        for (uint64_t round = 0; (h / s + round * x / s) * s * COPIES + h % s < r->global[0]; round++) {
+            for (uint64_t k = 0; k < COPIES; k++) {
+                const uint64_t number = (h / s + round * x / s) * s * COPIES + k * s + h % s;
+                times[number < r->global[0] ? number : SPAN] += 1;
+            }
+        }
+    }
+}
+
+static void test_each_once(void **state)
+{
+    (void)state;
+    static uint8_t times[SPAN + 1];
+    uint32_t seed = 5;
+    unsigned coarse = 0;
+    for (int n = 0; n < 300; n++) {
+        const struct rt_range r = {.dims = 2, .global = {clt_random(&seed) % SPAN + 1, clt_random(&seed) % 3 + 1, 1},
+                                   .local = {1, 1, 1}, .offset = {clt_random(&seed) >> 2, 7, 0}};
+        struct rt_range h;
+        if (!choose(&r, &h)) {
+            assert_memory_equal(&h, &r, sizeof r);
+            continue;
+        }
+        coarse++;
+        memset(times, 0, sizeof times);
+        count(&r, &h, times);
+        for (uint32_t i = 0; i < r.global[0]; i++) {
+            assert_int_equal(times[i], 1);
+        }
+        assert_int_equal(h.global[0] % TC_COARSE_STRIDE, 0);
+        assert_true(h.global[1] == r.global[1] && h.global[2] == 1 && h.offset[0] == r.offset[0] && h.offset[1] == 7);
+        assert_true(h.local[0] >= 1 && h.local[0] * h.local[1] <= MAX && h.global[0] % h.local[0] == 0);
+    }
+    assert_in_range(coarse, 250, 300);
+}
+
+static void test_how_many(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t global[3], offset, x; /* x: of the hardware; 0: not coarse */
+    } cases[] = {
+        {{2048, 1, 1}, 0, 128},   /* half of the lanes of an engine have work */
+        {{2032, 1, 1}, 0, 128},   /* the last round is not whole */
+        {{1792, 1, 1}, 0, 0},     /* fewer have */
+        {{8192, 1, 1}, 0, 256},   /* all have, for two rounds */
+        {{65536, 1, 1}, 0, 256},  /* for 16 */
+        {{1 << 20, 1, 1}, 0, 4096}, /* never for more */
+        {{256, 8, 1}, 0, 16},     /* rows count */
+        {{255, 64, 1}, 0, 0},     /* no whole round in a row */
+        {{4096, 65535, 65535}, 0, 16},
+        {{2048, 1, 1}, 0x80000000u - 2048, 128},
+        {{2048, 1, 1}, 0x80000000u - 2047, 0}, /* ids of 2^31 and more */
+        {{0xffffffffu, 1, 1}, 0, 0},
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        struct rt_range r = {.dims = 3, .local = {1, 1, 1}, .offset = {cases[i].offset, 0, 0}}, h;
+        memcpy(r.global, cases[i].global, sizeof r.global);
+        const bool coarse = choose(&r, &h);
+        if (coarse != (cases[i].x != 0) || (coarse && h.global[0] != cases[i].x)) {
+            fail_msg("case %zu: coarse %d, %u in x", i, coarse, h.global[0]);
+        }
+        assert_false(rt_coarse_choose(&(struct tc_kernel){.coarse = 0}, LANES, WARPS, MAX, &r, &h));
+    }
+}
+
+/** Kernels that gain less take more. */
+static void test_long_kernels(void **state)
+{
+    (void)state;
+    static const struct tc_kernel slow = {.coarse = COPIES / 2};
+    struct rt_range r = {.dims = 1, .global = {2048, 1, 1}, .local = {1, 1, 1}}, h;
+    assert_false(rt_coarse_choose(&slow, LANES, WARPS, MAX, &r, &h));
+    r.global[0] = 4096;
+    assert_true(rt_coarse_choose(&slow, LANES, WARPS, MAX, &r, &h));
+    assert_int_equal(h.global[0], 256);
+}
+
+/** A driver's sentence of another form is left alone. */
+static void test_sentence(void **state)
+{
+    (void)state;
+    const struct rt_range r = {.dims = 1, .global = {65530, 1, 1}, .local = {1, 1, 1}, .offset = {100, 0, 0}};
+    struct rt_range h;
+    char more[RT_FAULT_MORE] = "";
+    assert_true(choose(&r, &h));
+    struct tern_fault f = {.has_item = true, .item = {100 + 37, 0, 0}};
+    strcpy(f.message, "process 'a': kernel k: work-item (137, 0, 0) of group (2, 0, 0): load from (0)");
+    rt_coarse_explain(&kernel, &r, &h, &f, more);
+    /* number 37 is lane 5 of row 2: 256 rounds' work-items behind each other; the last of 16 rounds are whole */
+    assert_string_equal(f.message, "process 'a': kernel k: one of 256 work-items (x, 0, 0), the first with x = 617: "
+                        "load from (0)");
+    assert_non_null(strstr(more, "-g"));
+    assert_true(!f.has_item && f.item[0] == 0);
+    f.has_item = true;
+    f.item[0] = 100 + 255;
+    strcpy(f.message, "kernel k: work-item (355, 0, 0) of group (15, 0, 0): ");
+    rt_coarse_explain(&kernel, &r, &h, &f, more);
+    assert_string_equal(f.message, "kernel k: one of 255 work-items (x, 0, 0), the first with x = 3955: ");
+    f.has_item = true;
+    strcpy(f.message, "something else");
+    rt_coarse_explain(&kernel, &r, &h, &f, more);
+    assert_string_equal(f.message, "something else");
+    f.has_item = false;
+    strcpy(f.message, "work-item (1, 0, 0) of group (0, 0, 0): ");
+    rt_coarse_explain(&kernel, &r, &h, &f, more);
+    assert_string_equal(f.message, "work-item (1, 0, 0) of group (0, 0, 0): ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_once),
+        cmocka_unit_test(test_how_many),
+        cmocka_unit_test(test_long_kernels),
+        cmocka_unit_test(test_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The baseline, and what is wrong with figures that are compared with it."""
+import json
+
+from . import netlist
+
+BLOCK_BITS = {"BRAM": 36 * 1024, "URAM": 288 * 1024}
+ACCEPT = "accept it with `scripts/synth --update` and commit what that changes"
+LEVELS, GROWTH = 8.0, 0.02
+
+
+class BaselineError(Exception):
+    """The baseline cannot be read; the text says why."""
+
+
+def plane(figures):
+    """(label, bits of block memory) of each dirty plane of the configuration with 16 GiB."""
+    found = {}
+    for label, number in figures["configurations"].get("memory-16g", {"units": {}})["units"].items():
+        bits = sum(int(figures["units"][label][r] * b) for r, b in BLOCK_BITS.items())
+        found[label] = (number, bits * number)
+    return found
+
+
+def limits(figures):
+    """The limits that figures keep: each stage that has more than LEVELS is named with what it has."""
+    return {"levels": LEVELS, "growth": GROWTH, "dirty plane of 16 GiB, bits": 8 << 20,
+            "excess": {pair: path[0] for pair, path in figures["paths"].items() if path[0] > LEVELS}}
+
+
+def growth(what, new, old, allowed):
+    for r in netlist.RESOURCES:
+        if new[r] > old[r] * (1 + allowed):
+            more = f"+{100 * (new[r] / old[r] - 1):.1f} %" if old[r] else "none before"
+            yield (f"{what}: {new[r]:,g} {r}, {old[r]:,g} in the baseline: {more}, {100 * allowed:g} % is the limit; "
+                   f"make it smaller, or {ACCEPT}")
+
+
+def other_tool(tool, baseline):
+    return (f"the baseline was made with {baseline['tool']}, here is {tool}: their figures cannot be compared; use the "
+            f"same one, or {ACCEPT}")
+
+
+def problems(figures, baseline):
+    """A sentence for each limit that is not kept. Of paths only those that figures have are looked at."""
+    limit = baseline["limits"]
+    found = []
+    for group in "units", "parts":
+        new, old = figures[group], baseline[group]
+        found += [f"{x}: not in the baseline; {ACCEPT}" for x in new if x not in old]
+        found += [f"{x}: in the baseline and not in the device; {ACCEPT}" for x in old if x not in new]
+        for label in new:
+            if label in old:
+                found += growth(label, new[label], old[label], limit["growth"])
+    for name, sums in figures["configurations"].items():
+        if name in baseline["configurations"]:
+            found += growth(f"configuration {name}", sums, baseline["configurations"][name], limit["growth"])
+    for pair, (levels, frm, to) in figures["paths"].items():
+        most = max(limit["levels"], limit["excess"].get(pair, 0))
+        if levels > most:
+            found.append(f"{pair}: {levels:.2f} levels of logic from {frm} to {to}, {most:.2f} is the limit; cut the "
+                         f"path by a register, or {ACCEPT}")
+    planes = plane(figures)
+    bits, most = sum(b for _, b in planes.values()), limit["dirty plane of 16 GiB, bits"]
+    if bits > most or not bits:
+        found.append(f"dirty plane of 16 GiB: {bits:,} bits of block memory, not between 1 and {most:,}")
+    return found
+
+
+def write(figures, file):
+    """The baseline of these figures: paths of more than half of the limit only, the others cannot be of interest."""
+    kept = {**figures, "paths": {p: v for p, v in figures["paths"].items() if v[0] > LEVELS / 2}}
+    file.write_text(json.dumps({"tool": kept["tool"], "limits": limits(figures), **kept}, indent=1) + "\n")
+
+
+def read(file):
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError) as e:
+        raise BaselineError(f"{file}: not a baseline: {e}; scripts/synth --update makes one") from e
+    missing = {"tool", "limits", "units", "parts", "configurations", "paths"} - set(found)
+    if missing:
+        raise BaselineError(f"{file}: not a baseline: it has no {' or '.join(sorted(missing))}")
+    return found

@@ -23,9 +23,9 @@ def dry_run(*args):
 
 
 class Vitis(unittest.TestCase):
-    def package(self, card, change=lambda text: text):
+    def package(self, card, change=lambda text: text, options=()):
         """What the Tcl of a card does, line by line; change: of the script's text."""
-        vivado = shlex.split(dry_run("--card", card).stdout.splitlines()[0])
+        vivado = shlex.split(dry_run("--card", card, *options).stdout.splitlines()[0])
         at = vivado.index("-source")
         with tempfile.TemporaryDirectory() as folder:
             script = pathlib.Path(folder) / "package_kernel.tcl"
@@ -77,8 +77,37 @@ class Vitis(unittest.TestCase):
         low, high = (blocks["dirty"]["base"] + r["offset"] for r in blocks["dirty"]["registers"]
                      if r["name"] in ("target_lo", "target_hi"))
         self.assertEqual(high, low + 4)
-        self.assertIn(["set", "register:dirty_target", "address_offset", hex(low)], did)
-        self.assertIn(["set", "parameter:register:dirty_target.ASSOCIATED_BUSIF", "value", "m_axi_gmem"], did)
+        self.assertIn(["set", "register:m_axi_gmem_pointer", "address_offset", hex(low)], did)
+        self.assertIn(["set", "parameter:register:m_axi_gmem_pointer.ASSOCIATED_BUSIF", "value", "m_axi_gmem"], did)
+        buffer = next(r["offset"] for r in blocks["engine"]["registers"] if r["name"] == "sub_buffer_lo")
+        _, did, _ = self.package("u55c", options=("--ports", "4", "--engines", "4"))
+        at = [low] + [blocks["engine"]["base"] + e * blocks["engine"]["stride"] + buffer for e in range(3)]
+        for p in range(4):
+            name = f"m_axi_gmem{p}"
+            self.assertIn(["set", f"register:{name}_pointer", "address_offset", hex(at[p])], did)
+            self.assertIn(["set", f"parameter:register:{name}_pointer.ASSOCIATED_BUSIF", "value", name], did)
+            self.assertIn(["clocked", name, "ap_clk"], did)
+
+    def test_a_kernel_with_several_ports(self):
+        """What is made of the RTL for them elaborates, each signal of each port goes to the device."""
+        for ports in (2, 4):
+            _, did, _ = self.package("u55c", options=("--ports", str(ports), "--engines", "4"))
+            files = [pathlib.Path(x[1]) for x in did if x[0] == "file"]
+            kernel = next(f for f in files if f.name == "tern_kernel.v")
+            names, one = (re.findall(r"^\s*(?:input|output)\s+wire\s+(?:\[[^]]*\]\s*)?m_axi_gmem(\w+)", text, re.M)
+                          for text in (kernel.read_text(), KERNEL))
+            self.assertGreater(len(one), 25)
+            self.assertEqual(sorted(names), sorted(f"{p}{signal}" for p in range(ports) for signal in one))
+            for signal in one:
+                all_ = ", ".join(f"m_axi_gmem{p}{signal}" for p in reversed(range(ports)))
+                self.assertIn("({" + all_ + "})", kernel.read_text())
+            if ports == 2:
+                r = subprocess.run(["verilator", "--lint-only", "-Wall", "--top-module", "tern_kernel",
+                                    ROOT / "rtl/lint.vlt", *files], check=False, capture_output=True, text=True)
+                self.assertEqual((r.returncode, r.stderr), (0, ""))
+            config = (kernel.parent / "link.cfg").read_text().splitlines()
+            self.assertEqual([x for x in config if x.startswith("sp=")],
+                             [f"sp=tern_kernel_1.m_axi_gmem{p}:{CARDS['u55c']['memory']}" for p in range(ports)])
 
     def test_parameters_are_of_the_kernel_and_memory_fits_it(self):
         known = re.findall(r"parameter\s+(?:\[[^]]*\]\s*)?(\w+)\s*=", KERNEL)
@@ -157,7 +186,8 @@ class Vitis(unittest.TestCase):
             self.assertIn(f"{tool} ended with status 3", r.stderr)
 
     def test_wrong_usage_and_no_tools(self):
-        for args in ((), ("--card", "u9"), ("--card", "u50", "--engines", "9"), ("--card", "u50", "--lanes", "7")):
+        for args in ((), ("--card", "u9"), ("--card", "u50", "--engines", "9"), ("--card", "u50", "--lanes", "7"),
+                     ("--card", "u50", "--ports", "3"), ("--card", "u50", "--ports", "4")):
             r = dry_run(*args)
             self.assertEqual((r.returncode, r.stdout), (2, ""), args)
         r = subprocess.run([BUILD, "--list"], check=False, capture_output=True, text=True)

@@ -61,7 +61,7 @@ struct tern_sim_dram {
 /** A rule of its own that a device has broken: an assertion in the RTL, or a rule of its AXI port. */
 struct tern_sim_violation {
     uint64_t cycle;    /**< Device time. */
-    char module[160];  /**< Instance, from the top: "tern_top.u_fabric.u_read.u_check_ar"; "axi" is the port. */
+    char module[160];  /**< Instance, from the top: "tern_top.u_regs.u_check_b"; "axi" is the port. */
     char rule[64];     /**< Its name there. */
     char place[64];    /**< File and line. */
 };

@@ -106,6 +106,28 @@ static void test_harmless(void **state)
     OK(clReleaseProgram(p));
 }
 
+#define ATTRIBUTES "\"attributes\":\"reqd_work_group_size(4,1,1)\""
+
+/** It says that it has an entry for several work-items, which is not there: no kernel of it runs. */
+static void test_missing_entry(void **state)
+{
+    (void)state;
+    const size_t four = 4;
+    const cl_char value = 1;
+    const cl_int4 v = {{0}};
+    cl_program p = load("\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":16");
+    MADE(p);
+    OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    cl_kernel k = clCreateKernel(p, "first", &clt_error);
+    MADE(k);
+    cl_mem m = clt_buffer(4, NULL);
+    clt_args(k, 4, ARG(m), ARG(value), LOCAL(4), ARG(v));
+    FAILS(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &four, NULL, 0, NULL, NULL), CL_OUT_OF_RESOURCES);
+    OK(clReleaseMemObject(m));
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -141,6 +163,9 @@ static void test_refused(void **state)
         {"\"first\"", "\"stack\":", "\"stack\":-"},
         {"\"first\"", "\"stack\":         0", "\"stack\":2147483648"},
         {"\"first\"", "\"local_static\":0", "\"local_static\":-1"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":257"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":-1"},
+        {"\"first\"", ATTRIBUTES, "\"attributes\":\"\",\"coarse\":true"},
         {"\"first\"", "\"uniform\":true", "\"uniform\":1"},
         {"{", "\"name\":\"second\"", "\"name\":\"first\""}, /* two of one name */
         {"{", "\"name\":\"second\"", "\"name\":\"a;b\""},
@@ -192,7 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_harmless),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_missing_entry), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_many_arguments),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

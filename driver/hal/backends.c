@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 static const struct tern_hal_backend *backends[TERN_HAL_BACKENDS] = {&tern_hal_rtl, &tern_hal_model,
-                                                                    &tern_hal_uart, TERN_HAL_XRT};
+                                                                    &tern_hal_uart, &tern_hal_xrt};
 
 static const struct tern_hal_backend *look(const char *name)
 {

@@ -7,12 +7,7 @@
 
 extern const struct tern_hal_backend tern_hal_rtl, tern_hal_model; /**< hal_sim.c */
 extern const struct tern_hal_backend tern_hal_uart; /**< uart/hal_uart.c */
-extern const struct tern_hal_backend tern_hal_xrt; /**< xrt/hal_xrt.c, in builds with TERN_XRT */
-#ifdef TERN_XRT
-#define TERN_HAL_XRT (&tern_hal_xrt)
-#else
-#define TERN_HAL_XRT NULL
-#endif
+extern const struct tern_hal_backend tern_hal_xrt; /**< xrt/hal_xrt.c */
 
 /** Where libraries are looked for, from the directory of the object that holds this code: .. in lib/tern, else ../lib.
  *  "" if it does not fit. */

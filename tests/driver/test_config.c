@@ -239,15 +239,9 @@ static void test_slow(void **state)
     assert_true(opened > 0);
 }
 
-#ifdef TERN_XRT /* this build has the backend of cards */
 #define KNOWN "rtl, model, uart and xrt"
 #define KNOWN_TOO "rtl, model, uart, xrt and card"
 #define BUILT_IN 4u
-#else
-#define KNOWN "rtl, model and uart"
-#define KNOWN_TOO "rtl, model, uart and card"
-#define BUILT_IN 3u
-#endif
 
 static int open_nothing(const struct tern_config *config, struct tern_hal **out)
 {

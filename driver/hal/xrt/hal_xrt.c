@@ -399,12 +399,12 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     if (r) {
         return r;
     }
-    if (!k.xclbin || !*k.xclbin) {
-        return tern_error(-EINVAL, "TERN_XCLBIN is not set: it names the xclbin with which a card becomes a Tern");
-    }
     r = load(&api);
     if (r) {
         return r;
+    }
+    if (!k.xclbin || !*k.xclbin) {
+        return tern_error(-EINVAL, "TERN_XCLBIN is not set: it names the xclbin with which a card becomes a Tern");
     }
     r = tern_caller_start(api, &h->caller);
     if (r) {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUNDS = 40 };
+enum { ROUNDS = 40, ROUNDS_MOST = 100000 };
 
 static const char text[] = "int twice(int x) { return 2 * x; }\n"
                            "kernel void f(global int *first) { first[get_global_id(0)] = "
@@ -34,10 +34,17 @@ static void expect(bool good, cl_int error, const char *where)
     }
 }
 
+/** Is there another round? On a busy machine all may be over before a reader has come to run, so it is waited for. */
+static bool goes_on(int round)
+{
+    return round < ROUNDS ||
+        (round < ROUNDS_MOST && atomic_load(&made) == 0 && atomic_load(&wrong) == CL_SUCCESS);
+}
+
 static void *build_again(void *arg)
 {
     (void)arg;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; goes_on(i); i++) {
         const cl_int error = clBuildProgram(shared, 1, &clt_device, i % 2 == 0 ? "" : "-DODD", NULL, NULL);
         expect(error == CL_SUCCESS || error == CL_INVALID_OPERATION, error, "clBuildProgram");
     }
@@ -48,7 +55,7 @@ static void *build_again(void *arg)
 static void *compile_again(void *arg)
 {
     (void)arg;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; goes_on(i); i++) {
         const cl_int error = clCompileProgram(shared, 1, &clt_device, i % 2 == 0 ? "" : "-DODD", 0, NULL, NULL,
                                               NULL, NULL);
         expect(error == CL_SUCCESS || error == CL_INVALID_OPERATION, error, "clCompileProgram");
@@ -174,6 +181,7 @@ static void race(void *(*work)(void *), unsigned n, void *(*const readers[])(voi
     if (atomic_load(&wrong) != CL_SUCCESS) {
         fail_msg("%s: %d", atomic_load(&wrong_at), atomic_load(&wrong));
     }
+    assert_true(atomic_load(&made) != 0);
     OK(clReleaseProgram(shared));
 }
 
@@ -187,14 +195,12 @@ static void test_all_kernels_against_build(void **state)
 {
     (void)state;
     race(build_again, 2, (void *(*const[])(void *)){make_all_kernels, ask});
-    assert_true(atomic_load(&made) != 0);
 }
 
 static void test_link_against_compile(void **state)
 {
     (void)state;
     race(compile_again, 2, (void *(*const[])(void *)){link_it, ask});
-    assert_true(atomic_load(&made) != 0);
 }
 
 int main(void)

@@ -39,13 +39,16 @@ static void *wait_for_gate(void *user)
     return NULL;
 }
 
-/** Each has a call under way at the same time as the others. */
+static pthread_barrier_t all_begun;
+
+/** Each has a call under way at the same time as the others, however late they come to run. */
 static void *wait_and_work(void *user)
 {
     struct tern_fence *own;
     uint64_t value = 0;
     (void)user;
     ok(tern_fence_create(p, 7, &own));
+    pthread_barrier_wait(&all_begun);
     assert_int_equal(tern_fence_wait(own, 8, 300), -ETIMEDOUT);
     ok(tern_fence_value(own, &value));
     assert_int_equal(value, 7);
@@ -88,6 +91,7 @@ static void one_move(void)
     puts("ready");
     fflush(stdout);
     assert_non_null(fgets(line, sizeof line, stdin));
+    assert_int_equal(pthread_barrier_init(&all_begun, NULL, THREADS), 0);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&more[i], NULL, wait_and_work, NULL), 0);
     }
@@ -106,6 +110,7 @@ static void one_move(void)
     for (int i = 0; i < THREADS; i++) {
         pthread_join(more[i], NULL);
     }
+    pthread_barrier_destroy(&all_begun);
     if (more_completions) {
         burst();
     }

@@ -17,6 +17,8 @@ TERND, TERN, CLIENT, ICD, MOVE_CLIENT = (str(pathlib.Path(x).resolve()) for x in
 del sys.argv[1:6]
 MIGRATE = str(pathlib.Path(TERN).parent.parent / "lib/tern/tern-migrate")
 PATIENCE = 120
+# A busy machine keeps a ternd from answering for longer than whoever waits for it does by default.
+os.environ["TERND_PATIENCE"] = str(PATIENCE)
 
 
 class Moving(unittest.TestCase):
@@ -25,6 +27,7 @@ class Moving(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
+        self.plain["TERND_PATIENCE"] = str(PATIENCE)
 
     def daemon(self, name, config="small,mem=64M", limits=None):
         home = self.folder / name

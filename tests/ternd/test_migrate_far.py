@@ -121,6 +121,7 @@ class Programs(Far):
 
         def killed():
             clients.append(self.client(here, 20 + len(clients)))
+            self.works(here, 1, 1)
             p = self.away(here, self.pipe(there))
             self.assertEqual(names() - kept, own(p))
             p.kill()
@@ -141,6 +142,7 @@ class Programs(Far):
         second = killed()  # removes the first one's
         (here.socket.parent / f"sock.{gone.pid}.lock").touch()  # of what is no socket the lock alone goes
         living = self.client(here, 30)
+        self.works(here, 1, 1)
         third = self.away(here, self.pipe(there))
         self.assertEqual(names(), kept | own(third))
         here.kill()  # whose programs are on the other one

@@ -7,7 +7,8 @@
 // waiting. Refresh goes before requests, so a row is refreshed every 64 ms however many requests wait. After reset the
 // chip is started (200 us); until then nothing is taken.
 //
-// The pins come out of registers and go into registers. sdram_clk of the board lags clk_i by a quarter or half of a
+// The pins come out of registers and go into registers, those of the pads (syn_useioff); only the direction of the data
+// pins takes longer, so it is changed a cycle before the first data. sdram_clk of the board lags clk_i by a quarter or half of a
 // period: a command is read by the chip in the cycle after its stage here, and data of a read come back SAMPLE cycles
 // after it. Times are those of the slowest grade of the usual chips (-7: IS42S16160G, AS4C16M16SA, W9825G6KH).
 // Why no open rows: a line is as long as eight bursts, and a row has room for 16 lines only.
@@ -29,15 +30,15 @@ module sdram_line #(
     output logic              rsp_valid_o,
     output logic [     511:0] rsp_data_o,
     // pins
-    output logic              cke_o,
+    (* syn_useioff *) output logic             cke_o,
     output logic              cs_n_o,
-    output logic              ras_n_o,
-    output logic              cas_n_o,
-    output logic              we_n_o,
-    output logic [       1:0] ba_o,
-    output logic [ ROW_W-1:0] a_o,
-    output logic [       1:0] dqm_o,
-    output logic [      15:0] dq_o,
+    (* syn_useioff *) output logic             ras_n_o,
+    (* syn_useioff *) output logic             cas_n_o,
+    (* syn_useioff *) output logic             we_n_o,
+    (* syn_useioff *) output logic [      1:0] ba_o,
+    (* syn_useioff *) output logic [ROW_W-1:0] a_o,
+    (* syn_useioff *) output logic [      1:0] dqm_o,
+    (* syn_useioff *) output logic [     15:0] dq_o,
     output logic              dq_oe_o,
     input  logic [      15:0] dq_i
 );
@@ -45,7 +46,7 @@ module sdram_line #(
   localparam int SAMPLE = CAS + 1;  // from a read's stage to its data in dq_q
   localparam int KHZ = CLOCK_HZ / 1000;
   // cycles of the chip's times in ns, rounded up
-  localparam int T_RCD = (21 * KHZ + 999999) / 1000000;
+  localparam int T_RCD = KHZ < 48000 ? 2 : (21 * KHZ + 999999) / 1000000;  // one cycle to turn the data pins
   localparam int T_RP = (21 * KHZ + 999999) / 1000000;
   localparam int T_RFC = (70 * KHZ + 999999) / 1000000;
   localparam int T_WR = 2 + (15 * KHZ + 999999) / 1000000;  // from the command of the last data
@@ -79,7 +80,7 @@ module sdram_line #(
   logic [511:0] data_q;
   logic [63:0] be_q;
   logic [SAMPLE-1:0] coming_q;
-  logic [15:0] dq_q;
+  (* syn_useioff *) logic [15:0] dq_q;
 
   assign waited = wait_q == '0;
   assign req_ready_o = state_q == S_IDLE && waited && !due_q;
@@ -142,8 +143,7 @@ module sdram_line #(
   end
 
   // ------------------------------------------------------------------ data
-  logic act, column;
-  assign act = state_q == S_ROW && waited;
+  logic column;
   assign column = state_q == S_COLUMN && waited;
   always_ff @(posedge clk_i) begin
     dq_q <= dq_i;
@@ -167,9 +167,11 @@ module sdram_line #(
   always_ff @(posedge clk_i) begin
     {ras_n_o, cas_n_o, we_n_o} <= NOP;
     dqm_o <= 2'b00;
-    dq_oe_o <= 1'b0;
+    dq_oe_o <= write_q && state_q == S_COLUMN;
     dq_o <= data_q[15:0];
-    if (act || column) ba_o <= line_q[COL_W-4:COL_W-5];
+    // no register holds its value: one of a pad has no way back
+    ba_o <= state_q == S_MODE ? '0 : line_q[COL_W-4:COL_W-5];
+    a_o <= '0;
     if (waited)
       case (state_q)
         S_CLOSE: begin
@@ -180,7 +182,6 @@ module sdram_line #(
         S_MODE: begin
           {ras_n_o, cas_n_o, we_n_o} <= MODE;
           a_o <= ROW_W'(CAS << 4);  // bursts of 1
-          ba_o <= '0;
         end
         S_ROW: begin
           {ras_n_o, cas_n_o, we_n_o} <= ACTIVATE;
@@ -191,7 +192,6 @@ module sdram_line #(
           a_o <= ROW_W'({line_q[COL_W-6:0], column_q});
           a_o[10] <= &column_q;  // with precharge
           if (write_q) dqm_o <= ~be_q[1:0];
-          dq_oe_o <= write_q;
         end
         default: ;
       endcase

@@ -115,6 +115,7 @@ def static(t):
     t.step("generated files match docs/spec", "specgen", ["scripts/specgen", "--check"], whole)
     t.step("layers and manner", "layers", ["scripts/check-layers"], whole)
     t.step("RTL lints and elaborates", "lint-rtl", ["scripts/lint-rtl"], whole)
+    t.step("the board's pins are those of its constraints", "ecp5-pins", ["scripts/ecp5", "--until", "pins"], whole)
 
 
 def c(t):
@@ -264,6 +265,9 @@ def nightly(t):
                     "--harm", harm], whole)
     t.step("what reads foreign bytes, 20 minutes a fuzzer", "nightly-fuzz",
            ["tests/fuzz/run", "-j", JOBS, "--seconds", "1200"], lines)
+    t.step("the bitstream of a board without the device, at the clock that is asked", "nightly-ecp5",
+           ["nice", "scripts/ecp5", "--param", "DEVICE=0"], whole)
+    t.step("the netlist of that board, from pin to pin", "nightly-netlist", ["nice", "tests/rtl/netlist"], lines)
     t.step("proofs and all their mutants", "nightly-formal", ["tests/formal/run", "-j", JOBS, "--slow"], lines)
     t.step("all protections, each removed: its test fails", "nightly-attacks", ["tests/attacks/run", "-j", JOBS], lines)
     night = str(int(time.time() // 86400))

@@ -1,0 +1,7 @@
+--assert
+rtl/lint.vlt
+-y rtl/mem
+-y rtl/board
+tests/rtl/lib/sdram_chip.sv
+tests/rtl/board_ulx3s/cells.sv
+tests/rtl/board_ulx3s/tb.sv

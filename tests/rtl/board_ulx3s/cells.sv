@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What board_ulx3s needs of an ECP5's cells, for simulation: the PLL as board_ulx3s sets it (50 MHz, and 50 MHz a
-// quarter of a period later), the register of a clock's pad, and a pad for both directions. A netlist brings its pads.
+// quarter of a period later), the register of a clock's pad, and pads: Verilator does not take
+// those of Yosys' models.
 `timescale 1ps / 1ps
 module EHXPLLL #(
     parameter int CLKI_DIV = 1, CLKFB_DIV = 1, CLKOP_DIV = 8, CLKOS_DIV = 8, CLKOP_CPHASE = 0, CLKOP_FPHASE = 0,
@@ -38,7 +39,22 @@ module ODDRX1F (
   assign Q = SCLK ? D0 : D1;
 endmodule
 
-`ifndef NETLIST
+`ifdef NETLIST
+module TRELLIS_IO #(
+    parameter DIR = "INPUT"
+) (
+    inout  wire  B,
+    input  logic I, T,
+    output logic O
+);
+  if (DIR == "BIDIR") begin : g_both
+    assign B = T ? 1'bz : I;
+  end else if (DIR == "OUTPUT") begin : g_out
+    assign B = I;
+  end
+  assign O = B;
+endmodule
+`else
 module BB (
     inout  wire  B,
     input  logic I, T,

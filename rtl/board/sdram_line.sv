@@ -8,9 +8,9 @@
 // chip is started (200 us); until then nothing is taken.
 //
 // The pins come out of registers and go into registers, those of the pads (syn_useioff); only the direction of the data
-// pins takes longer, so it is changed a cycle before the first data. sdram_clk of the board lags clk_i by a quarter of a
-// period: a command is read by the chip in the cycle after its stage here, and data of a read come back SAMPLE cycles
-// after it. Times are those of the slowest grade of the usual chips (-7: IS42S16160G, AS4C16M16SA, W9825G6KH).
+// pins takes longer, so it is changed a cycle before the first data. sdram_clk of the board lags clk_i by a quarter of
+// a period: a command is read by the chip in the cycle after its stage here, and data of a read come back SAMPLE
+// cycles after it. Times are those of the slowest grade of the usual chips (-7: IS42S16160G, AS4C16M16SA, W9825G6KH).
 // Why no open rows: a line is as long as eight bursts, and a row has room for 16 lines only.
 module sdram_line #(
     parameter int CLOCK_HZ = 50000000,

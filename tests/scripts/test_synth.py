@@ -156,6 +156,40 @@ class Synth(unittest.TestCase):
         self.assertEqual((status, err), (0, ""))
         self.assertRegex(out, r" 0 synthesised")
 
+    def test_numbers_of_yosys(self):
+        """What is elaborated before a unit moves all numbers that Yosys makes names of; the unit is as it was."""
+        tree = self.copy()
+        tree.write("rtl/engine/mover.sv", """
+module mover (input logic clk_i, input logic [35:0] d_i, output logic [5:0] y_o);
+  logic [35:0] d_q;
+  logic [5:0] a, b, c_q, e_q;
+  function automatic logic [5:0] ones(input logic [35:0] of);
+    ones = '0;
+    for (int i = 0; i < 36; i++) if (of[i]) ones = ones + 6'd1;
+  endfunction
+  always_comb begin
+    b = '0; a = 6'd1; y_o = ones(d_q);
+    case (d_q[1:0])
+      2'd0: begin y_o = c_q; b = d_q[5:0]; a = e_q; end
+      2'd1: begin b = e_q; a = c_q; end
+      default: ;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
+    d_q <= d_i; e_q <= b; c_q <= a ^ e_q;
+    if (d_i[35]) begin e_q <= '0; c_q <= '1; end
+  end
+endmodule
+""")
+        hashes = []
+        for more in 0, 3, 7, 95:
+            lines = "".join(f"\n  wire w{i} = &(d_i ^ (d_i + {i})) ? d_i[0] : d_i[1];" for i in range(more))
+            tree.write("rtl/engine/engine.sv", RTL["rtl/engine/engine.sv"].replace("  logic z", lines + "\n  logic z"))
+            design, _ = elaborate.elaborate(tree.root, "engine", {"alone": {}}, tree.root / "build/synth")
+            hashes.append(design.hashes)
+        self.assertEqual(len({h["mover"] for h in hashes}), 1)
+        self.assertEqual(len({h["engine"] for h in hashes}), 4)
+
     def test_growth(self):
         tree = self.copy()
         tree.change("rtl/engine/engine.sv", "logic z, q_q;", "logic z, q_q, more_q;")

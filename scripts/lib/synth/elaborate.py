@@ -8,6 +8,7 @@ The text of a unit names no line and no number that Yosys counts up, so it chang
 parameters or a constant that it uses change. Its hash is the key of the cache and of the baseline.
 """
 import hashlib
+import itertools
 import re
 import subprocess
 
@@ -88,11 +89,51 @@ def parse(text):
     return modules
 
 
+COUNTED = re.compile(r"\$\d|\$[\w/.]+:\d+\$")  # in a name that Yosys makes of a line and a number
+
+
+def ordered(lines):
+    """Lines with the assignments of a case, and the updates of a register's process, in the order of what they set:
+    Yosys writes them in the order of its numbers, and it matters only where two set the same."""
+    out, group = [], []
+    for line in [*lines, ""]:
+        words = line.split()
+        if words[:1] in (["assign"], ["update"]) and words[1] != "{":
+            group.append((words[1], line))
+        elif line.strip() != "assign { } { }":
+            out += [text for _, text in sorted(group, key=lambda g: g[0])] + [line]
+            group = []
+    return out[:-1]
+
+
+def sorted_items(lines):
+    """Lines of a module with its wires, cells and processes each in the order of their names, 9 before 10: Yosys has 10
+    before 9."""
+    items, item, inside = [], [], False
+    for line in lines:
+        item.append(line)
+        words = line.split()
+        if inside:
+            inside = line != "  end"
+        elif words[0] in ("cell", "process"):
+            inside = True
+        if not inside and words[0] != "attribute":
+            head = next(x for x in item if not x.startswith("  attribute")).split()
+            where = {"cell": 2, "wire": -1, "process": 1}.get(head[0])
+            key = [int(x) if x.isdigit() else x for x in re.split(r"(\d+)", head[where])] if where else []
+            items.append((head[0], key, item))
+            item = []
+    out = []
+    for _, group in itertools.groupby(items, key=lambda i: i[0]):
+        out += [line for _, _, lines in sorted(group, key=lambda i: i[1]) for line in lines]
+    return out + item
+
+
 def canonical(lines, names):
     """Lines of a module with its automatic names counted from 1, and the names of other modules replaced."""
     fixed = {w.split()[-1] for w in lines if w.lstrip().startswith("memory ")}
     auto, out = {}, []
-    for line in lines:
+    for line in sorted_items(lines):
         if "$" not in line and " cell " not in line:
             out.append(line)
             continue
@@ -101,10 +142,10 @@ def canonical(lines, names):
         for i, w in enumerate(words):
             if cell and i and words[i - 1] == "cell":
                 words[i] = names.get(w, w)
-            elif w.startswith("$") and w not in fixed:
+            elif (w.startswith("$") or COUNTED.search(w)) and w not in fixed:
                 words[i] = auto.setdefault(w, f"$n{len(auto) + 1}")
         out.append(" ".join(words))
-    return out
+    return ordered(out)
 
 
 class Design:

@@ -70,6 +70,7 @@ def problems(figures, baseline):
 def write(figures, file):
     """The baseline of these figures: paths of more than half of the limit only, the others cannot be of interest."""
     kept = {**figures, "paths": {p: v for p, v in figures["paths"].items() if v[0] > LEVELS / 2}}
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"tool": kept["tool"], "limits": limits(figures), **kept}, indent=1) + "\n")
 
 

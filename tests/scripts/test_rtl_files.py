@@ -46,8 +46,9 @@ class Files(unittest.TestCase):
     def test_roots_are_in_no_other_module(self):
         self.assertEqual(sorted(rtl_files.roots(self.root)), ["other", "top"])
 
-    def test_the_device_is_the_one_root_of_the_tree(self):
-        self.assertEqual(rtl_files.roots(), ["tern_kernel"])
+    def test_the_device_is_the_one_root_beside_boards(self):
+        _, modules = rtl_files.sources()
+        self.assertEqual([m for m in rtl_files.roots() if modules[m].parts[1] != "board"], ["tern_kernel"])
 
 
 if __name__ == "__main__":

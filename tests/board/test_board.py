@@ -123,6 +123,26 @@ class Board(Case):
             p.kill()
             p.communicate()
 
+    def test_ternd_goes_on(self):
+        """Programs share a board by ternd, which answers on when the board is gone."""
+        socket = f"{self.folder}/socket"
+        with self.board() as b, subprocess.Popen([f"{BUILD}/bin/ternd", "--socket", socket], env=self.env(b.path),
+                                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as d:
+            try:
+                self.assertIn("ternd: uart, small", d.stdout.readline())
+                client = self.env("/nowhere", TERND_SOCKET=socket)
+                programs = [subprocess.Popen([TERN, *SAXPY], env=client, stdout=subprocess.PIPE, text=True)
+                            for _ in range(2)]
+                for p in programs:
+                    self.assertIn(SAXPY_SAYS, p.communicate(timeout=TIMEOUT)[0])
+                b.kill()
+                b.wait()
+                self.assertEqual(self.run_on(client, TERN, *SAXPY).returncode, 1)
+                self.assertIsNone(d.poll())
+            finally:
+                d.terminate()
+            self.assertIn("the board is given up: its serial port is gone", d.communicate(timeout=TIMEOUT)[0])
+
     def test_wrong_rate(self):
         with self.board() as b:
             env = self.env(b.path, TERN_UART_BAUD="2000000", TERN_UART_TIMEOUT="1")

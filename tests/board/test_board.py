@@ -8,6 +8,7 @@ What waits for ever ends by TIMEOUT, which fails.
 """
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -90,12 +91,20 @@ class Board(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_noise(self):
-        """One bit in 20000 is turned, in both directions: nothing of it is seen above the link."""
-        with self.board("--noise", "20000", "--seed", "7") as b:
+        """One bit in 50000 is turned, in both directions: nothing of it is seen above the link."""
+        with self.board("--noise", "50000", "--seed", "7") as b:
             done = self.run_on(self.env(b.path), f"{BUILD}/tests/opencl_run_basic")
             self.assertIn("[  PASSED  ] 13 test(s).", done.stderr)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(int(re.search(r"(\d+) bits turned", b.said)[1]), 10)
+
+    def test_hal(self):
+        """The backend by itself (uart_hal.c)."""
+        seed = os.environ.get("TERN_TEST_SEED", str(random.randrange(1, 1 << 30)))
+        print(f"seed {seed}: TERN_TEST_SEED={seed} {' '.join(sys.argv)}", flush=True)
+        with self.board() as b:
+            done = self.run_on(self.env(b.path), f"{BUILD}/tests/board/uart_hal", seed, "30")
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_ends_in_a_call(self):
         """The board's power goes while a program uses it: the program is told, and ends."""

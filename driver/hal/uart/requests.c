@@ -20,6 +20,7 @@
 #define VERSION 1u
 #define AGAIN_MIN_MS 30
 #define AGAIN_MAX_MS 2000
+#define AGAIN_TIMES 4 /* at most so many times longer than usual */
 
 enum { DONE, REPEATED, SEQUENCE, MALFORMED, BUS, STATUS = 7, BUS_BEFORE = 0x40, INTERRUPT = 0x80 };
 
@@ -34,8 +35,9 @@ struct slot {
 struct tern_requests {
     int fd;
     int64_t timeout_ms, again_ms; /* again_ms: without an answer for so long, all is sent again */
+    int64_t usual_ms;             /* of again_ms, after a request that was answered at once */
     int64_t progress, last_sent;  /* when a request was answered last; when all was sent again */
-    uint32_t window, room;        /* bytes of requests in the board: at most, and free */
+    uint32_t room;                /* bytes of requests that the board still has room for */
     uint32_t first, end;          /* slots first to end - 1 are under way, modulo SLOTS */
     uint8_t number;               /* of the next request */
     bool hurried;                 /* sent again at once, since the last progress */
@@ -106,8 +108,9 @@ static void answered(struct tern_requests *q, const struct slot *s)
     const int64_t now = now_ms();
     if (s->sent) {
         const int64_t wait = AGAIN_MIN_MS + 4 * (now - s->sent);
-        q->again_ms = wait < AGAIN_MAX_MS ? wait : AGAIN_MAX_MS;
+        q->usual_ms = wait < AGAIN_MAX_MS ? wait : AGAIN_MAX_MS;
     }
+    q->again_ms = q->usual_ms;
     q->room += (uint32_t)s->size + AROUND;
     q->first++;
     q->progress = q->last_sent = now;
@@ -193,7 +196,8 @@ static int pump(struct tern_requests *q, bool wait)
         return lose(q, why);
     }
     if (q->first != q->end && now >= resend) {
-        q->again_ms = q->again_ms * 2 < AGAIN_MAX_MS ? q->again_ms * 2 : AGAIN_MAX_MS;
+        const int64_t most = AGAIN_TIMES * q->usual_ms; /* noise is no reason to wait for long */
+        q->again_ms = q->again_ms * 2 < most ? q->again_ms * 2 : most;
         again(q);
     }
     const int64_t until = q->last_sent + q->again_ms < end ? q->last_sent + q->again_ms : end;
@@ -273,7 +277,7 @@ static int hello(struct tern_requests *q)
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     q->number = (uint8_t)t.tv_nsec;
-    q->window = q->room = HEAD + AROUND;
+    q->room = HEAD + AROUND;
     const uint32_t nonce = (uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 8 ^ (uint32_t)getpid() << 20;
     int r = send_request(q, TERN_UART_HELLO, nonce, NULL, 0, id, sizeof id);
     r = r ? r : tern_requests_wait(q);
@@ -294,7 +298,7 @@ static int hello(struct tern_requests *q)
         return tern_error(-EPROTO, "the board takes requests of %u bytes, this driver sends %u: load the bitstream "
                           "that was built with this driver", limit, TERN_UART_LIMIT);
     }
-    q->window = q->room = window;
+    q->room = window;
     q->simulated = id[3] & 1;
     return 0;
 }
@@ -307,7 +311,7 @@ int tern_requests_open(int fd, int64_t timeout_ms, struct tern_requests **out)
     }
     q->fd = fd;
     q->timeout_ms = timeout_ms;
-    q->again_ms = 4 * AGAIN_MIN_MS;
+    q->again_ms = q->usual_ms = 4 * AGAIN_MIN_MS;
     const int r = hello(q);
     if (r) {
         free(q);

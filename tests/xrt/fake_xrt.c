@@ -6,13 +6,17 @@
  *   slow                          opening does not come back
  *   id, hash                      the register reads something else
  *   bank, elsewhere, nothing      the bank is smaller than the memory; the buffer is not where it begins; there is none
+ *   interrupts=N                  time passes only as the interrupt is waited for; it has come N times, then it is
+ *                                 lost. Else this card has none.
  *   ones=N, fail=N, hang=N        from the Nth call on: registers read all ones, calls fail, calls do not come back
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hal/xrt/tern_xrt.h"
@@ -32,6 +36,8 @@ struct tern_xrt {
     uint8_t *map;
     char what[32];
     unsigned long at, calls; /* at: of the call from which it happens */
+    unsigned long come;      /* interrupts */
+    pthread_mutex_t lock;    /* of the simulator */
 };
 
 static int told(int code, char *why, const char *what)
@@ -76,6 +82,7 @@ static int fake_open(const char *device, const char *xclbin, struct tern_xrt **o
         return told(-ENOMEM, why, object ? "no memory" : dlerror());
     }
     snprintf(x->what, sizeof x->what, "%.*s", at ? (int)(at - what) : 31, what ? what : "");
+    pthread_mutex_init(&x->lock, NULL);
     x->at = at ? strtoul(at + 1, NULL, 0) : 1;
     int r = 0;
     if (is(x, "slow")) {
@@ -103,10 +110,12 @@ static int fake_open(const char *device, const char *xclbin, struct tern_xrt **o
 static int fake_read32(struct tern_xrt *x, uint32_t offset, uint32_t *value, char *why)
 {
     int r = counted(x, why);
-    if (offset == TERN_REG_DEV_IRQ_STATUS && !r) {
+    pthread_mutex_lock(&x->lock);
+    if (offset == TERN_REG_DEV_IRQ_STATUS && !r && !is(x, "interrupts")) {
         r = x->api->step(x->sim, STEP, NULL);
     }
     r = r ? r : x->api->read32(x->sim, offset, value);
+    pthread_mutex_unlock(&x->lock);
     if ((is(x, "ones") && x->calls >= x->at) || (is(x, "id") && offset == TERN_REG_DEV_ID) ||
         (is(x, "hash") && offset == TERN_REG_DEV_SPEC_HASH)) {
         *value = is(x, "ones") ? UINT32_MAX : *value ^ 1;
@@ -116,8 +125,11 @@ static int fake_read32(struct tern_xrt *x, uint32_t offset, uint32_t *value, cha
 
 static int fake_write32(struct tern_xrt *x, uint32_t offset, uint32_t value, char *why)
 {
-    const int r = counted(x, why);
-    return r ? r : x->api->write32(x->sim, offset, value);
+    int r = counted(x, why);
+    pthread_mutex_lock(&x->lock);
+    r = r ? r : x->api->write32(x->sim, offset, value);
+    pthread_mutex_unlock(&x->lock);
+    return r;
 }
 
 static int fake_memory(struct tern_xrt *x, uint64_t bytes, uint64_t *address, void **map, char *why)
@@ -133,9 +145,27 @@ static int fake_memory(struct tern_xrt *x, uint64_t bytes, uint64_t *address, vo
 
 static int fake_sync(struct tern_xrt *x, bool to_device, uint64_t offset, uint64_t bytes, char *why)
 {
-    const int r = counted(x, why);
-    return r ? r : to_device ? x->api->mem_write(x->sim, offset, x->map + offset, bytes)
+    int r = counted(x, why);
+    pthread_mutex_lock(&x->lock);
+    r = r ? r : to_device ? x->api->mem_write(x->sim, offset, x->map + offset, bytes)
                              : x->api->mem_read(x->sim, offset, x->map + offset, bytes);
+    pthread_mutex_unlock(&x->lock);
+    return r;
+}
+
+static int fake_interrupt(struct tern_xrt *x, uint32_t ms, char *why)
+{
+    bool raised = false;
+    if (!is(x, "interrupts")) {
+        return told(-ENOTSUP, why, "this card has no interrupts");
+    }
+    for (uint32_t i = 0; i < ms * 10 && !raised; i++) {
+        pthread_mutex_lock(&x->lock);
+        x->api->step(x->sim, STEP, &raised);
+        pthread_mutex_unlock(&x->lock);
+        nanosleep(&(struct timespec){.tv_sec = 0, .tv_nsec = 100000}, NULL);
+    }
+    return raised && x->come++ < x->at;
 }
 
 static void fake_close(struct tern_xrt *x)
@@ -147,4 +177,4 @@ static void fake_close(struct tern_xrt *x)
 
 extern __attribute__((visibility("default"))) const struct tern_xrt_api tern_xrt_api;
 const struct tern_xrt_api tern_xrt_api = {FAKE_VERSION, fake_open, fake_read32, fake_write32, fake_memory,
-                                          fake_sync, fake_close};
+                                          fake_sync, fake_interrupt, fake_close};

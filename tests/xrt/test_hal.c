@@ -13,6 +13,7 @@ static int clean(void **state)
     (void)state;
     unsetenv("FAKE_XRT");
     unsetenv("TERN_XRT_DEVICE");
+    unsetenv("TERN_XRT_POLL");
     setenv("TERN_LIB_DIR", FAKE_LIB, 1);
     setenv("TERN_XCLBIN", "/proc/self/exe", 1); /* any file */
     setenv("TERN_XRT_TIMEOUT", "1", 1);
@@ -97,6 +98,9 @@ static void test_settings(void **state)
     setenv("TERN_XRT_TIMEOUT", "soon", 1);
     refused("small", -EINVAL, "TERN_XRT_TIMEOUT: 'soon'");
     setenv("TERN_XRT_TIMEOUT", "1", 1);
+    setenv("TERN_XRT_POLL", "60001", 1);
+    refused("small", -EINVAL, "TERN_XRT_POLL: '60001' is not a number of milliseconds from 1 to 60000");
+    unsetenv("TERN_XRT_POLL");
     setenv("TERN_XRT_DEVICE", "7", 1);
     refused("small", -ENODEV, "there is no card");
     unsetenv("TERN_XRT_DEVICE");
@@ -142,6 +146,26 @@ static void test_cards(void **state)
     test_works(NULL);
 }
 
+/** Interrupts wake who waits: nobody looks for a minute. */
+static void test_interrupts_wake(void **state)
+{
+    (void)state;
+    setenv("FAKE_XRT", "interrupts=1000000", 1);
+    setenv("TERN_XRT_POLL", "60000", 1);
+    test_works(NULL);
+}
+
+/** They come for a while, or never; the card is looked at every few milliseconds. */
+static void test_interrupts_are_lost(void **state)
+{
+    (void)state;
+    setenv("TERN_XRT_POLL", "5", 1);
+    setenv("FAKE_XRT", "interrupts=20", 1);
+    test_works(NULL);
+    setenv("FAKE_XRT", "interrupts=0", 1);
+    test_works(NULL);
+}
+
 /** At any call: the device is lost and says so, and the next one works. */
 static void test_later(void **state)
 {
@@ -174,7 +198,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_works, clean), cmocka_unit_test_setup(test_settings, clean),
-        cmocka_unit_test_setup(test_cards, clean), cmocka_unit_test_setup(test_later, clean),
+        cmocka_unit_test_setup(test_cards, clean),
+        cmocka_unit_test_setup(test_interrupts_wake, clean),
+        cmocka_unit_test_setup(test_interrupts_are_lost, clean), cmocka_unit_test_setup(test_later, clean),
     };
     return cmocka_run_group_tests_name("xrt", tests, NULL, NULL);
 }

@@ -144,6 +144,14 @@ int tern_caller_call(struct tern_caller *c, struct tern_call *call, int64_t ms)
     return r;
 }
 
+struct tern_xrt *tern_caller_card(struct tern_caller *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct tern_xrt *card = c->pending ? NULL : c->xrt;
+    pthread_mutex_unlock(&c->lock);
+    return card;
+}
+
 bool tern_caller_stop(struct tern_caller *c)
 {
     pthread_mutex_lock(&c->lock);

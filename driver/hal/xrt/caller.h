@@ -48,6 +48,8 @@ int tern_caller_start(const struct tern_xrt_api *api, struct tern_caller **out);
  * passed. After that, all calls give -EIO at once.
  */
 int tern_caller_call(struct tern_caller *c, struct tern_call *call, int64_t ms);
+/** The card that the thread has opened, for what is not called by it: until it is closed. */
+struct tern_xrt *tern_caller_card(struct tern_caller *c);
 /** Ends the thread. false: it cannot be ended, and the library stays in use. */
 bool tern_caller_stop(struct tern_caller *c);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A card, by XRT (docs/xrt.md). TERN_XCLBIN: the xclbin; TERN_XRT_DEVICE: number or PCI address of the card, 0 if it is
- * not set; TERN_XRT_TIMEOUT: seconds that a call of XRT may take.
+ * not set; TERN_XRT_TIMEOUT: seconds that a call of XRT may take; TERN_XRT_POLL: milliseconds between two looks at a
+ * card whose interrupts come.
  *
  * Memory: one buffer of XRT covers the device's memory, from the beginning of the bank that the kernel is connected to,
  * which is where the kernel adds its addresses to (docs/decisions/card-memory.md). What the host reads and writes goes
  * by the buffer's copy in the host and is moved before the call returns, so there is nothing to flush.
  *
- * Interrupts: none; wait polls dev.irq_status. It polls dev.time_lo as well, which latches time_hi: so whoever reads
+ * Interrupts, where XRT has them, wake who waits (interrupts.c). One may be lost, and elsewhere there are none: wait
+ * polls dev.irq_status. It polls dev.time_lo as well, which latches time_hi: so whoever reads
  * time_lo is given both, and time_hi from what was read then.
  */
 #include <dlfcn.h>
@@ -23,6 +25,7 @@
 #include "base/wait.h"
 #include "hal/backends.h"
 #include "hal/xrt/caller.h"
+#include "hal/xrt/interrupts.h"
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
 
@@ -35,15 +38,18 @@
 struct hal_xrt {
     struct tern_hal hal;
     struct tern_caller *caller;
+    struct tern_interrupts *interrupts; /* NULL: stopped */
     int64_t timeout_ms;
+    uint64_t look_ns; /* between two looks, if interrupts come */
     uint8_t *map;       /* the host's copy of device memory */
     uint64_t bytes;     /* of it */
     uint32_t time_hi;   /* as time_lo was read */
     uint32_t enabled;   /* interrupts; atomic */
+    bool come;          /* interrupts come; atomic */
     bool told;          /* stderr says why the card was given up; atomic */
     pthread_mutex_t lock;
-    pthread_cond_t wake; /* `woken` is set, under lock */
-    bool woken;
+    pthread_cond_t wake; /* `woken` or `raised` is set, under lock */
+    bool woken, raised;
     pid_t owner;
     struct hal_xrt *next; /* of `cards` */
 };
@@ -175,20 +181,21 @@ static int xrt_flush(struct tern_hal *hal)
     return 0;
 }
 
-/** Sleeps until wake, or for so long: whether wake was called. */
+/** Sleeps until wake or an interrupt, or for so long: whether wake was called. */
 static bool slept(struct hal_xrt *h, uint64_t ns)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ns;
+    until.tv_nsec += (long)(ns % 1000000000);
+    until.tv_sec += (time_t)(ns / 1000000000);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&h->lock);
-    for (int r = 0; !h->woken && !r;) {
+    for (int r = 0; !h->woken && !h->raised && !r;) {
         r = pthread_cond_timedwait(&h->wake, &h->lock, &until);
     }
     const bool woken = h->woken;
-    h->woken = false;
+    h->woken = h->raised = false;
     pthread_mutex_unlock(&h->lock);
     return woken;
 }
@@ -198,8 +205,11 @@ static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
     static const uint32_t at[2] = {TERN_REG_DEV_IRQ_STATUS, TERN_REG_DEV_TIME_LO};
     struct hal_xrt *h = of(hal);
     uint32_t v[2] = {0}, begin = 0;
-    for (uint64_t ns = POLL_NS_MIN;; ns = ns * 2 < POLL_NS_MAX ? ns * 2 : POLL_NS_MAX) {
-        const bool timed = ns == POLL_NS_MIN || ns == POLL_NS_MAX;
+    const bool come = __atomic_load_n(&h->come, __ATOMIC_RELAXED);
+    const uint64_t first = come ? h->look_ns : POLL_NS_MIN, most = come ? h->look_ns : POLL_NS_MAX;
+    bool begun = false;
+    for (uint64_t ns = first;; ns = ns * 2 < most ? ns * 2 : most) {
+        const bool timed = !begun || ns == most;
         const int r = read_registers(h, at, v, timed ? 2 : 1);
         if (r) {
             return r;
@@ -207,7 +217,8 @@ static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
         if (v[0] & __atomic_load_n(&h->enabled, __ATOMIC_RELAXED)) {
             return 1;
         }
-        begin = ns == POLL_NS_MIN ? v[1] : begin;
+        begin = begun ? begin : v[1];
+        begun = true;
         const uint32_t passed = v[1] - begin; /* time_lo begins anew after 2^32 cycles; a wait may then be early */
         if (passed >= cycles || passed >= 1u << 31) {
             return 0;
@@ -215,6 +226,19 @@ static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
         if (slept(h, ns)) {
             return 1;
         }
+    }
+}
+
+/** What waiting for the interrupt gave. */
+static void interrupted(void *user, int r)
+{
+    struct hal_xrt *h = user;
+    __atomic_store_n(&h->come, r >= 0, __ATOMIC_RELAXED);
+    if (r) {
+        pthread_mutex_lock(&h->lock);
+        h->raised = true;
+        pthread_cond_signal(&h->wake);
+        pthread_mutex_unlock(&h->lock);
     }
 }
 
@@ -227,6 +251,17 @@ static void xrt_wake(struct tern_hal *hal)
     pthread_mutex_unlock(&h->lock);
 }
 
+/** Closes XRT's card, if no thread is in a call of it. */
+static void close_card(struct hal_xrt *h)
+{
+    struct tern_call k = {.op = TERN_CALL_CLOSE};
+    const bool free_of = !h->interrupts || tern_interrupts_stop(h->interrupts, (long)h->timeout_ms);
+    h->interrupts = NULL;
+    if (!free_of || tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
+        __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+    }
+}
+
 /**
  * XRT's card is closed before XRT's own objects go, whose handlers are older than this one: later, a device that the
  * program has left open would use what is no more. If a call has not come back, XRT's handlers may not either, as
@@ -237,10 +272,9 @@ static void at_exit(int status, void *unused)
     (void)unused;
     pthread_mutex_lock(&cards_lock);
     for (struct hal_xrt *h = cards; h; h = h->next) {
-        struct tern_call k = {.op = TERN_CALL_CLOSE};
         __atomic_store_n(&h->told, true, __ATOMIC_RELAXED); /* what fails from now on is no news */
-        if (h->owner == getpid() && tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
-            __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+        if (h->owner == getpid()) {
+            close_card(h);
         }
     }
     pthread_mutex_unlock(&cards_lock);
@@ -278,8 +312,7 @@ static void xrt_close(struct tern_hal *hal)
     }
     pthread_mutex_unlock(&cards_lock);
     if (h->caller) {
-        struct tern_call k = {.op = TERN_CALL_CLOSE};
-        tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
+        close_card(h);
         if (!tern_caller_stop(h->caller)) {
             __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
         }
@@ -335,16 +368,25 @@ static int no_settings(const struct tern_config *c)
     return 0;
 }
 
-static int timeout(struct hal_xrt *h)
+static int setting(const char *name, unsigned long otherwise, unsigned long most, const char *unit, unsigned long *out)
 {
-    const char *text = secure_getenv("TERN_XRT_TIMEOUT");
+    const char *text = secure_getenv(name);
     char *end = NULL;
-    const unsigned long s = text && *text ? strtoul(text, &end, 10) : TIMEOUT_S;
-    if ((end && *end) || s < 1 || s > 3600) {
-        return tern_error(-EINVAL, "TERN_XRT_TIMEOUT: '%s' is not a number of seconds from 1 to 3600", text);
+    *out = text && *text ? strtoul(text, &end, 10) : otherwise;
+    if ((end && *end) || *out < 1 || *out > most) {
+        return tern_error(-EINVAL, "%s: '%s' is not a number of %s from 1 to %lu", name, text, unit, most);
     }
-    h->timeout_ms = (int64_t)s * 1000;
     return 0;
+}
+
+static int times(struct hal_xrt *h)
+{
+    unsigned long s = 0, ms = 0;
+    int r = setting("TERN_XRT_TIMEOUT", TIMEOUT_S, 3600, "seconds", &s);
+    r = r ? r : setting("TERN_XRT_POLL", POLL_NS_MAX / 1000000, 60000, "milliseconds", &ms);
+    h->timeout_ms = (int64_t)s * 1000;
+    h->look_ns = (uint64_t)ms * 1000000;
+    return r;
 }
 
 /** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
@@ -395,7 +437,7 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     struct tern_call k = {.op = TERN_CALL_OPEN, .device = device && *device ? device : "0",
                           .xclbin = secure_getenv("TERN_XCLBIN")};
     int r = no_settings(config);
-    r = r ? r : timeout(h);
+    r = r ? r : times(h);
     if (r) {
         return r;
     }
@@ -413,7 +455,12 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     r = tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
     const int added = add(h); /* also if XRT has not come back */
     r = r ? tern_error(r, "%s", k.why) : added;
-    return r ? r : memory(h, config, &k.bank);
+    r = r ? r : memory(h, config, &k.bank);
+    if (!r) {
+        r = tern_interrupts_start(api, tern_caller_card(h->caller), interrupted, h, &h->interrupts);
+        r = r ? tern_error(r, "the thread for the card's interrupt cannot be started: %s", strerror(-r)) : 0;
+    }
+    return r;
 }
 
 static int open_xrt(const struct tern_config *config, struct tern_hal **out)

@@ -8,9 +8,12 @@
 #include <xrt/xrt_device.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -18,6 +21,7 @@
 struct tern_xrt {
     xrt::device device;
     xrt::ip ip;
+    std::optional<xrt::ip::interrupt> irq;
     xrt::bo memory; /* the first to go: members go in reverse order */
     uint32_t group = 0;
 };
@@ -128,6 +132,26 @@ int sync(tern_xrt *x, bool to_device, uint64_t offset, uint64_t bytes, char *why
     });
 }
 
+/** XRT's driver turns the interrupt off as it comes, and on again when it is taken by wait without a time. */
+int interrupt(tern_xrt *x, uint32_t ms, char *why)
+{
+    bool come = false;
+    if (!x->irq) {
+        const int r = tried(-ENOTSUP, why, "the kernel has no interrupt",
+                            [&] { x->irq = x->ip.create_interrupt_notify(); });
+        if (r) {
+            return -ENOTSUP;
+        }
+    }
+    const int r = tried(-EIO, why, "the interrupt cannot be waited for", [&] {
+        come = x->irq->wait(std::chrono::milliseconds(ms)) == std::cv_status::no_timeout;
+        if (come) {
+            x->irq->wait();
+        }
+    });
+    return r ? r : come;
+}
+
 void close_card(tern_xrt *x)
 {
     try {
@@ -139,4 +163,5 @@ void close_card(tern_xrt *x)
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const struct tern_xrt_api tern_xrt_api;
-const struct tern_xrt_api tern_xrt_api = {TERN_XRT_API_VERSION, open_card, read32, write32, memory, sync, close_card};
+const struct tern_xrt_api tern_xrt_api = {TERN_XRT_API_VERSION, open_card, read32, write32, memory, sync,
+                                         interrupt, close_card};

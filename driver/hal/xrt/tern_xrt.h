@@ -3,7 +3,8 @@
  * libtern_xrt.so: the only part of Tern that is linked with XRT, whose functions for kernels that a user manages are
  * C++. The hal loads it when a card is opened: programs that open none need no XRT.
  *
- * All functions give 0 or -errno, with a sentence in `why` (of TERN_XRT_WHY bytes). One thread at a time. XRT is known
+ * All functions give 0 or -errno, with a sentence in `why` (of TERN_XRT_WHY bytes). One thread at a time, but for
+ * `interrupt`, which a second thread calls between open and close. XRT is known
  * to wait for ever, when its emulation dies: the caller bounds the time (caller.h).
  */
 #ifndef TERN_XRT_H
@@ -16,7 +17,7 @@
 extern "C" {
 #endif
 
-#define TERN_XRT_API_VERSION 1u
+#define TERN_XRT_API_VERSION 2u
 #define TERN_XRT_API_SYMBOL "tern_xrt_api"
 #define TERN_XRT_KERNEL "tern_kernel" /**< The kernel's name in an xclbin (scripts/xclbin). */
 #define TERN_XRT_WHY 512u
@@ -42,6 +43,9 @@ struct tern_xrt_api {
     int (*memory)(struct tern_xrt *x, uint64_t bytes, uint64_t *address, void **map, char *why);
     /** Moves a range of the buffer between card and host's copy; when it returns, it has been moved. */
     int (*sync)(struct tern_xrt *x, bool to_device, uint64_t offset, uint64_t bytes, char *why);
+    /** Waits for the kernel's interrupt, `ms` at most. 1: it has come; it comes again while it is raised. 0: it has
+     *  not. -ENOTSUP: XRT has none for this kernel. */
+    int (*interrupt)(struct tern_xrt *x, uint32_t ms, char *why);
     void (*close)(struct tern_xrt *x);
 };
 

@@ -128,7 +128,7 @@ module tb #(
     endcase
   endtask
 
-  typedef enum int {PAUSE, RANDOM, TICKETS, LOCKS, READS, ALL_READ, READS_WRITES, HOT, SPREAD} mode_t;
+  typedef enum int {PAUSE, RANDOM, TICKETS, LOCKS, READS, ALL_READ, READS_WRITES, HOT, SPREAD, ONE} mode_t;
   mode_t mode = PAUSE;
 
   // Reference
@@ -275,6 +275,14 @@ module tb #(
         op = tern_pkg::MEM_ATOMIC;
         amo = tern_pkg::AMO_ADD;
         be = 64'hf;
+      end
+      ONE: begin  // a single write
+        line = SHARED + 4 * next_line[e];
+        op = tern_pkg::MEM_WRITE;
+        data = random_line();
+        be = '1;
+        idle |= e != 0 || one_sent;
+        if (!idle) one_sent = 1;
       end
       default: idle = 1;
     endcase
@@ -462,7 +470,10 @@ module tb #(
     draining = 0;
     mode = PAUSE;
   endtask
-  bit draining = 0;
+  bit draining = 0, one_sent, bursts = 0;
+
+  // What is asked for in many cycles comes at once
+  always @(posedge clk) if (bursts) latency = latency > 4 ? latency - 1 : 300;
 
   int seed = 1, rounds = 3, total, last, at;
   initial begin
@@ -512,6 +523,16 @@ module tb #(
     spread = 0;
     stall = 0;
     all_reported();
+    for (int i = 0; i < 2 * PORTS; i++) begin  // pages of which one port alone has written, whichever it is
+      next_line[0] = 65 * i;
+      one_sent = 0;
+      phase(ONE, 20, "one write");
+      all_reported();
+    end
+    bursts = 1;
+    phase(READS, 4000, "one engine reads a stream, answered in bursts");
+    bursts = 0;
+    latency = 60;
     phase(READS, 4000, "one engine reads a stream");
     last = memory.now;
     query(0, PAGES);

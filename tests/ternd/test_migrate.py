@@ -105,6 +105,18 @@ class Migrate(Moving):
         self.end(client)
         self.assertEqual(here.end(), 0, here.said())
 
+    def test_a_target_that_ends_ends_what_has_come(self):
+        here, there = self.daemon("a"), self.daemon("b")
+        client = self.client(here, 5)
+        self.works(here, 1)
+        r = self.move(here, there)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.works(there, 1)
+        self.assertEqual(there.end(), 0, there.said())  # its sockets are closed, as those that it has accepted
+        client.communicate(timeout=PATIENCE)
+        self.assertEqual(client.returncode, 1)
+        self.assertEqual(here.end(), 0, here.said())
+
     def test_limits_are_those_of_the_target(self):
         here = self.daemon("a", limits="[default]\nfocus = yes\nrealtime = yes\n")
         for name, limits, text in (("b", "[default]\nfocus = no\n", "band FOCUS"),

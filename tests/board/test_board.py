@@ -93,7 +93,7 @@ class Board(Case):
     def test_noise(self):
         """One bit in 50000 is turned, in both directions: nothing of it is seen above the link."""
         with self.board("--noise", "50000", "--seed", "7") as b:
-            done = self.run_on(self.env(b.path), f"{BUILD}/tests/opencl_run_basic")
+            done = self.run_on(self.env(b.path, TERN_UART_TIMEOUT="60"), f"{BUILD}/tests/opencl_run_basic")
             self.assertIn("[  PASSED  ] 13 test(s).", done.stderr)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(int(re.search(r"(\d+) bits turned", b.said)[1]), 10)

@@ -190,6 +190,14 @@ endmodule
         self.assertEqual(len({h["mover"] for h in hashes}), 1)
         self.assertEqual(len({h["engine"] for h in hashes}), 4)
 
+    def test_order_of_assignments(self):
+        """Yosys orders what a case assigns by its numbers; two assignments to one wire stay in their order."""
+        def of(*lines):
+            return elaborate.canonical(["  wire \\a", "  wire \\b", *lines, "  end"], {})
+        first = of("    assign \\b 1'0", "    assign \\a 1'0", "    assign \\a 1'1")
+        self.assertEqual(first, of("    assign \\a 1'0", "    assign \\b 1'0", "    assign \\a 1'1"))
+        self.assertNotEqual(first, of("    assign \\b 1'0", "    assign \\a 1'1", "    assign \\a 1'0"))
+
     def test_growth(self):
         tree = self.copy()
         tree.change("rtl/engine/engine.sv", "logic z, q_q;", "logic z, q_q, more_q;")

@@ -84,7 +84,8 @@ static void memory(unsigned rounds)
             }
         }
     }
-    check(!hal->ops->mem_read(hal, BASE, got, BYTES) && !memcmp(got, here, BYTES), "memory is not what was written");
+    check(!hal->ops->mem_read(hal, BASE, got, BYTES), "mem_read fails");
+    check(!memcmp(got, here, BYTES), "memory is not what was written");
 }
 
 static void bounds(void)

@@ -8,6 +8,7 @@
  *   bank, elsewhere, nothing      the bank is smaller than the memory; the buffer is not where it begins; there is none
  *   interrupts=N                  time passes only as the interrupt is waited for; it has come N times, then it is
  *                                 lost. Else this card has none.
+ *   stuck                         waiting for the interrupt does not come back
  *   ones=N, fail=N, hang=N        from the Nth call on: registers read all ones, calls fail, calls do not come back
  */
 #include <dlfcn.h>
@@ -156,6 +157,9 @@ static int fake_sync(struct tern_xrt *x, bool to_device, uint64_t offset, uint64
 static int fake_interrupt(struct tern_xrt *x, uint32_t ms, char *why)
 {
     bool raised = false;
+    if (is(x, "stuck")) {
+        hang();
+    }
     if (!is(x, "interrupts")) {
         return told(-ENOTSUP, why, "this card has no interrupts");
     }

@@ -255,7 +255,7 @@ static void xrt_wake(struct tern_hal *hal)
 static void close_card(struct hal_xrt *h)
 {
     struct tern_call k = {.op = TERN_CALL_CLOSE};
-    const bool free_of = !h->interrupts || tern_interrupts_stop(h->interrupts, (long)h->timeout_ms);
+    const bool free_of = !h->interrupts || tern_interrupts_stop(h->interrupts, h->timeout_ms);
     h->interrupts = NULL;
     if (!free_of || tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
         __atomic_store_n(&lost, true, __ATOMIC_RELAXED);

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/thread.h"
+#include "base/wait.h"
 
 #define WAIT_MS 100u /* so long the end of the thread may take */
 
@@ -17,6 +17,9 @@ struct tern_interrupts {
     void *user;
     pthread_t thread;
     bool stop; /* atomic */
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* `over` is set, under lock */
+    bool over;
 };
 
 static void *run(void *arg)
@@ -29,7 +32,18 @@ static void *run(void *arg)
             i->told(i->user, r);
         }
     }
+    pthread_mutex_lock(&i->lock);
+    i->over = true;
+    pthread_cond_signal(&i->ended);
+    pthread_mutex_unlock(&i->lock);
     return NULL;
+}
+
+static void release(struct tern_interrupts *i)
+{
+    pthread_cond_destroy(&i->ended);
+    pthread_mutex_destroy(&i->lock);
+    free(i);
 }
 
 int tern_interrupts_start(const struct tern_xrt_api *api, struct tern_xrt *xrt, void (*told)(void *user, int r),
@@ -39,29 +53,40 @@ int tern_interrupts_start(const struct tern_xrt_api *api, struct tern_xrt *xrt, 
     if (!i) {
         return -ENOMEM;
     }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&i->lock, NULL);
+    pthread_cond_init(&i->ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     i->api = api;
     i->xrt = xrt;
     i->told = told;
     i->user = user;
     const int r = tern_thread_start(&i->thread, run, i);
     if (r) {
-        free(i);
+        release(i);
         return r;
     }
     *out = i;
     return 0;
 }
 
-bool tern_interrupts_stop(struct tern_interrupts *i, long ms)
+bool tern_interrupts_stop(struct tern_interrupts *i, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
+    const struct timespec until = tern_deadline(ms);
     __atomic_store_n(&i->stop, true, __ATOMIC_RELEASE);
-    if (pthread_clockjoin_np(i->thread, NULL, CLOCK_MONOTONIC, &until)) {
+    pthread_mutex_lock(&i->lock);
+    for (int r = 0; !i->over && !r;) {
+        r = tern_wait_changed(&i->ended, &i->lock, ms, &until);
+    }
+    const bool over = i->over;
+    pthread_mutex_unlock(&i->lock);
+    if (!over) { /* the thread's for ever */
         pthread_detach(i->thread);
         return false;
     }
-    free(i);
+    pthread_join(i->thread, NULL);
+    release(i);
     return true;
 }

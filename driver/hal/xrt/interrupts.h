@@ -7,6 +7,7 @@
 #define TERN_HAL_XRT_INTERRUPTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "hal/xrt/tern_xrt.h"
 
@@ -17,6 +18,6 @@ struct tern_interrupts;
 int tern_interrupts_start(const struct tern_xrt_api *api, struct tern_xrt *xrt, void (*told)(void *user, int r),
                           void *user, struct tern_interrupts **out);
 /** Ends the thread, within `ms`. false: XRT has not come back, and the thread stays behind with what it uses. */
-bool tern_interrupts_stop(struct tern_interrupts *i, long ms);
+bool tern_interrupts_stop(struct tern_interrupts *i, int64_t ms);
 
 #endif

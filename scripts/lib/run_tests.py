@@ -156,7 +156,7 @@ def bare(t):
 THREADS = (r"^driver\.(completions|device|fault|app|kill|preempt|published|space|survey|tdr|threads|wait)$|"
            r"^opencl\.(api|run|app)_|"
            r"^ternd\.(hostile|gone|soak|driver_(threads|waits|completions)|"
-           r"opencl_run_(events|threads|races|callbacks))$")
+           r"opencl_run_(events|threads|races|callbacks))$|^xrt\.hal$")
 
 
 def tsan(t):

@@ -78,10 +78,10 @@ class Sites(unittest.TestCase):
         self.assertEqual(text(14, "arms swapped: b_i").split(), "a_i ? 1'b0 : b_i".split())
 
     def test_all_of_the_device(self):
-        """Every module has some, and all can be in one text: none cuts another one."""
+        """Every module of ours has some, and all can be in one text: none cuts another one."""
         files = collected = 0
         for file in sorted((ROOT / "rtl").rglob("*.sv")):
-            if not file.name.endswith("_pkg.sv") and file.parent.name != "check":
+            if not file.name.endswith("_pkg.sv") and file.parent.name not in ("check", "cells"):
                 source = file.read_text()
                 sites = auto.mutate_sites.sites(source)
                 mutate.apply(source, [s.edit(n) for n, s in enumerate(sites, 1)][:60])

@@ -33,6 +33,14 @@ int tern_key_number(const char *where, const char *text, bool suffix, uint64_t l
     return 0;
 }
 
+int tern_key_environment(const char *name, const char *unit, bool suffix, uint64_t low, uint64_t high, uint64_t *out)
+{
+    const char *text = secure_getenv(name);
+    char where[64];
+    snprintf(where, sizeof where, "%s%s%s", name, unit ? ", " : "", unit ? unit : "");
+    return text && *text ? tern_key_number(where, text, suffix, low, high, out) : 0;
+}
+
 static void put(char *at, size_t size, uint64_t value)
 {
     if (size == sizeof(uint64_t)) {

@@ -26,6 +26,9 @@ struct tern_keys {
 
 /** A decimal number in [low, high]. where: for the sentence. -EINVAL: it is none. */
 int tern_key_number(const char *where, const char *text, bool suffix, uint64_t low, uint64_t high, uint64_t *out);
+/** The same of the variable `name` of the environment, and its unit for the sentence (NULL: none). Unset or empty: *out
+ *  is left as it is. */
+int tern_key_environment(const char *name, const char *unit, bool suffix, uint64_t low, uint64_t high, uint64_t *out);
 /** Sets the member that the key names. -ENOENT, without a sentence: no such key; -EINVAL. */
 int tern_key_set(const struct tern_keys *keys, const char *name, const char *value);
 

@@ -185,7 +185,7 @@ class Errors(Case):
         fake = self.fake()
         for more, words in (({"TERN_UART_BAUD": "1234"}, "TERN_UART_BAUD: 1234 is none of 115200"),
                             ({"TERN_UART_BAUD": "fast"}, "TERN_UART_BAUD: 'fast' is not a number"),
-                            ({"TERN_UART_TIMEOUT": "0"}, "TERN_UART_TIMEOUT: '0' is not a number from 1 to 3600"),
+                            ({"TERN_UART_TIMEOUT": "0"}, "TERN_UART_TIMEOUT, seconds: 0 is out of range, 1 to 3600"),
                             ({"TERN_CONFIG": "small,mem=32M"}, "'mem': the device has 16777216 bytes"),
                             ({"TERN_CONFIG": "small,memory=hbm"}, "leave out memory, dram_ and trace")):
             self.refused(self.env(fake.path, **more), words)

@@ -227,8 +227,8 @@ class Wrong(Checkpoints):
     def test_environment(self):
         run = lambda **env: self.tern(*self.program()[1:], TERN_CHECKPOINT="x.tck", **env)
         for message, env in (("goes either TERN_CHECKPOINT_CYCLE or", {}),
-                             ("TERN_CHECKPOINT_CYCLE is '-4', which is no number", {"TERN_CHECKPOINT_CYCLE": "-4"}),
-                             ("TERN_CHECKPOINT_LAUNCH is 0", {"TERN_CHECKPOINT_KERNEL": "mix",
+                             ("TERN_CHECKPOINT_CYCLE: '-4' is not a number", {"TERN_CHECKPOINT_CYCLE": "-4"}),
+                             ("TERN_CHECKPOINT_LAUNCH: 0 is out of range", {"TERN_CHECKPOINT_KERNEL": "mix",
                                                               "TERN_CHECKPOINT_LAUNCH": "0"})):
             r = run(**env)
             self.assertNotEqual(r.returncode, 0)

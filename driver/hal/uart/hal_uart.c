@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "hal/backends.h"
+#include "hal/polled.h"
 #include "hal/uart/port.h"
 #include "hal/uart/requests.h"
 #include "tern/tern_hw.h"
@@ -39,9 +39,8 @@ struct hal_uart {
     uint64_t bytes;                 /* of device memory */
     uint32_t time_hi;               /* as time_lo was read */
     bool told;                      /* stderr says why the board was given up */
-    bool woken;                     /* wake was called */
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    struct tern_polled polled;
 };
 
 static struct hal_uart *of(struct tern_hal *hal)
@@ -213,57 +212,26 @@ static int uart_flush(struct tern_hal *hal)
     return 0;
 }
 
-/** Sleeps until wake, or for so long: whether wake was called. */
-static bool slept(struct hal_uart *h, uint64_t ns)
+static int look(void *user, bool timed, uint32_t *now)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    struct hal_uart *h = user;
+    (void)timed; /* the interrupt comes with the answer, whatever was asked */
     pthread_mutex_lock(&h->lock);
-    for (int r = 0; !h->woken && !r;) {
-        r = pthread_cond_timedwait(&h->wake, &h->lock, &until);
-    }
-    const bool woken = h->woken;
-    h->woken = false;
+    const int r = read_registers(h, TERN_REG_DEV_TIME_LO, now, 1);
+    const bool raised = !r && tern_requests_interrupt(h->requests);
     pthread_mutex_unlock(&h->lock);
-    return woken;
+    return r ? r : raised;
 }
 
 static int uart_wait(struct tern_hal *hal, uint64_t cycles)
 {
     struct hal_uart *h = of(hal);
-    uint32_t now = 0, begin = 0;
-    for (uint64_t ns = POLL_NS_MIN;; ns = ns * 2 < POLL_NS_MAX ? ns * 2 : POLL_NS_MAX) {
-        pthread_mutex_lock(&h->lock);
-        const int r = read_registers(h, TERN_REG_DEV_TIME_LO, &now, 1);
-        const bool raised = !r && tern_requests_interrupt(h->requests);
-        pthread_mutex_unlock(&h->lock);
-        if (r) {
-            return r;
-        }
-        if (raised) {
-            return 1;
-        }
-        begin = ns == POLL_NS_MIN ? now : begin;
-        const uint32_t passed = now - begin; /* time_lo begins anew after 2^32 cycles; a wait may then be early */
-        if (passed >= cycles || passed >= 1u << 31) {
-            return 0;
-        }
-        if (slept(h, ns)) {
-            return 1;
-        }
-    }
+    return tern_polled_wait(&h->polled, cycles, POLL_NS_MIN, POLL_NS_MAX, look, h);
 }
 
 static void uart_wake(struct tern_hal *hal)
 {
-    struct hal_uart *h = of(hal);
-    pthread_mutex_lock(&h->lock);
-    h->woken = true;
-    pthread_cond_signal(&h->wake);
-    pthread_mutex_unlock(&h->lock);
+    tern_polled_wake(&of(hal)->polled);
 }
 
 static void uart_close(struct tern_hal *hal)
@@ -273,7 +241,7 @@ static void uart_close(struct tern_hal *hal)
     if (h->port >= 0) {
         tern_port_close(h->port);
     }
-    pthread_cond_destroy(&h->wake);
+    tern_polled_end(&h->polled);
     pthread_mutex_destroy(&h->lock);
     free(h);
 }
@@ -281,30 +249,6 @@ static void uart_close(struct tern_hal *hal)
 static const struct tern_hal_ops ops = {.read32 = uart_read32, .write32 = uart_write32, .mem_read = uart_mem_read,
                                         .mem_write = uart_mem_write, .flush = uart_flush, .wait = uart_wait,
                                         .wake = uart_wake, .close = uart_close};
-
-/** What only a simulator can be told. */
-static int no_settings(const struct tern_config *c)
-{
-    if (c->memory || c->dram_latency || c->dram_bandwidth || c->dram_reads || c->dram_writes ||
-        c->dram_refresh || c->dram_refresh_cycles || c->dram_stall || c->dram_error_bytes || c->trace[0]) {
-        return tern_error(-EINVAL, "configuration '%s': a board's memory is as fast as it is, and it records no "
-                          "waveform: leave out memory, dram_ and trace", c->text);
-    }
-    return 0;
-}
-
-/** A number of the environment. -EINVAL, with a sentence. */
-static int number(const char *name, uint32_t otherwise, uint32_t least, uint32_t most, uint32_t *out)
-{
-    const char *text = secure_getenv(name);
-    char *end = NULL;
-    const unsigned long n = text && *text ? strtoul(text, &end, 10) : otherwise;
-    if ((end && (*end || *text < '0' || *text > '9')) || n < least || n > most) {
-        return tern_error(-EINVAL, "%s: '%s' is not a number from %u to %u", name, text, least, most);
-    }
-    *out = (uint32_t)n;
-    return 0;
-}
 
 /** Takes the device's memory, if this is a device of ours: others are refused above, with what they are. */
 static int memory(struct hal_uart *h, const struct tern_config *config)
@@ -331,11 +275,11 @@ static int memory(struct hal_uart *h, const struct tern_config *config)
 static int open_board(struct hal_uart *h, const struct tern_config *config)
 {
     const char *path = secure_getenv("TERN_UART");
-    uint32_t baud = 0, seconds = 0;
-    int r = no_settings(config);
-    r = r ? r : number("TERN_UART_BAUD", BAUD, 1, UINT32_MAX, &baud);
-    r = r ? r : number("TERN_UART_TIMEOUT", TIMEOUT_S, 1, 3600, &seconds);
-    r = r ? r : tern_port_open(path && *path ? path : PORT, baud, &h->port);
+    uint64_t baud = BAUD, seconds = TIMEOUT_S;
+    int r = tern_polled_config(config, "board");
+    r = r ? r : tern_key_environment("TERN_UART_BAUD", NULL, false, 1, UINT32_MAX, &baud);
+    r = r ? r : tern_key_environment("TERN_UART_TIMEOUT", "seconds", false, 1, 3600, &seconds);
+    r = r ? r : tern_port_open(path && *path ? path : PORT, (uint32_t)baud, &h->port);
     r = r ? r : tern_requests_open(h->port, (int64_t)seconds * 1000, &h->requests);
     if (r) {
         return r;
@@ -350,12 +294,8 @@ static int open_uart(const struct tern_config *config, struct tern_hal **out)
     if (!h) {
         return tern_error_memory("a board");
     }
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    tern_polled_begin(&h->polled);
     h->port = -1;
     h->hal.ops = &ops;
     h->hal.concurrent = true;

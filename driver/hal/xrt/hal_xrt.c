@@ -22,8 +22,8 @@
 
 #include "base/build_tree.h"
 #include "base/error.h"
-#include "base/wait.h"
 #include "hal/backends.h"
+#include "hal/polled.h"
 #include "hal/xrt/caller.h"
 #include "hal/xrt/interrupts.h"
 #include "tern/tern_hw.h"
@@ -47,9 +47,7 @@ struct hal_xrt {
     uint32_t enabled;   /* interrupts; atomic */
     bool come;          /* interrupts come; atomic */
     bool told;          /* stderr says why the card was given up; atomic */
-    pthread_mutex_t lock;
-    pthread_cond_t wake; /* `woken` or `raised` is set, under lock */
-    bool woken, raised;
+    struct tern_polled polled;
     pid_t owner;
     struct hal_xrt *next; /* of `cards` */
 };
@@ -181,52 +179,22 @@ static int xrt_flush(struct tern_hal *hal)
     return 0;
 }
 
-/** Sleeps until wake or an interrupt, or for so long: whether wake was called. */
-static bool slept(struct hal_xrt *h, uint64_t ns)
+static int look(void *user, bool timed, uint32_t *now)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(ns % 1000000000);
-    until.tv_sec += (time_t)(ns / 1000000000);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&h->lock);
-    for (int r = 0; !h->woken && !h->raised && !r;) {
-        r = pthread_cond_timedwait(&h->wake, &h->lock, &until);
-    }
-    const bool woken = h->woken;
-    h->woken = h->raised = false;
-    pthread_mutex_unlock(&h->lock);
-    return woken;
+    static const uint32_t at[2] = {TERN_REG_DEV_IRQ_STATUS, TERN_REG_DEV_TIME_LO};
+    struct hal_xrt *h = user;
+    uint32_t v[2] = {0, *now};
+    const int r = read_registers(h, at, v, timed ? 2 : 1);
+    *now = v[1];
+    return r ? r : (v[0] & __atomic_load_n(&h->enabled, __ATOMIC_RELAXED)) != 0;
 }
 
 static int xrt_wait(struct tern_hal *hal, uint64_t cycles)
 {
-    static const uint32_t at[2] = {TERN_REG_DEV_IRQ_STATUS, TERN_REG_DEV_TIME_LO};
     struct hal_xrt *h = of(hal);
-    uint32_t v[2] = {0}, begin = 0;
     const bool come = __atomic_load_n(&h->come, __ATOMIC_RELAXED);
-    const uint64_t first = come ? h->look_ns : POLL_NS_MIN, most = come ? h->look_ns : POLL_NS_MAX;
-    bool begun = false;
-    for (uint64_t ns = first;; ns = ns * 2 < most ? ns * 2 : most) {
-        const bool timed = !begun || ns == most;
-        const int r = read_registers(h, at, v, timed ? 2 : 1);
-        if (r) {
-            return r;
-        }
-        if (v[0] & __atomic_load_n(&h->enabled, __ATOMIC_RELAXED)) {
-            return 1;
-        }
-        begin = begun ? begin : v[1];
-        begun = true;
-        const uint32_t passed = v[1] - begin; /* time_lo begins anew after 2^32 cycles; a wait may then be early */
-        if (passed >= cycles || passed >= 1u << 31) {
-            return 0;
-        }
-        if (slept(h, ns)) {
-            return 1;
-        }
-    }
+    return tern_polled_wait(&h->polled, cycles, come ? h->look_ns : POLL_NS_MIN, come ? h->look_ns : POLL_NS_MAX, look,
+                            h);
 }
 
 /** What waiting for the interrupt gave. */
@@ -235,20 +203,13 @@ static void interrupted(void *user, int r)
     struct hal_xrt *h = user;
     __atomic_store_n(&h->come, r >= 0, __ATOMIC_RELAXED);
     if (r) {
-        pthread_mutex_lock(&h->lock);
-        h->raised = true;
-        pthread_cond_signal(&h->wake);
-        pthread_mutex_unlock(&h->lock);
+        tern_polled_raise(&h->polled);
     }
 }
 
 static void xrt_wake(struct tern_hal *hal)
 {
-    struct hal_xrt *h = of(hal);
-    pthread_mutex_lock(&h->lock);
-    h->woken = true;
-    pthread_cond_signal(&h->wake);
-    pthread_mutex_unlock(&h->lock);
+    tern_polled_wake(&of(hal)->polled);
 }
 
 /** Closes XRT's card, if no thread is in a call of it. */
@@ -317,8 +278,7 @@ static void xrt_close(struct tern_hal *hal)
             __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
         }
     }
-    pthread_cond_destroy(&h->wake);
-    pthread_mutex_destroy(&h->lock);
+    tern_polled_end(&h->polled);
     free(h);
 }
 
@@ -357,35 +317,13 @@ static int load(const struct tern_xrt_api **out)
                       *dirs[1] ? " nor in '" : "", dirs[1], *dirs[1] ? "'" : "");
 }
 
-/** What only a simulator can be told. */
-static int no_settings(const struct tern_config *c)
-{
-    if (c->memory || c->dram_latency || c->dram_bandwidth || c->dram_reads || c->dram_writes ||
-        c->dram_refresh || c->dram_refresh_cycles || c->dram_stall || c->dram_error_bytes || c->trace[0]) {
-        return tern_error(-EINVAL, "configuration '%s': a card's memory is as fast as it is, and it records no "
-                          "waveform: leave out memory, dram_ and trace", c->text);
-    }
-    return 0;
-}
-
-static int setting(const char *name, unsigned long otherwise, unsigned long most, const char *unit, unsigned long *out)
-{
-    const char *text = secure_getenv(name);
-    char *end = NULL;
-    *out = text && *text ? strtoul(text, &end, 10) : otherwise;
-    if ((end && *end) || *out < 1 || *out > most) {
-        return tern_error(-EINVAL, "%s: '%s' is not a number of %s from 1 to %lu", name, text, unit, most);
-    }
-    return 0;
-}
-
 static int times(struct hal_xrt *h)
 {
-    unsigned long s = 0, ms = 0;
-    int r = setting("TERN_XRT_TIMEOUT", TIMEOUT_S, 3600, "seconds", &s);
-    r = r ? r : setting("TERN_XRT_POLL", POLL_NS_MAX / 1000000, 60000, "milliseconds", &ms);
+    uint64_t s = TIMEOUT_S, ms = POLL_NS_MAX / 1000000;
+    int r = tern_key_environment("TERN_XRT_TIMEOUT", "seconds", false, 1, 3600, &s);
+    r = r ? r : tern_key_environment("TERN_XRT_POLL", "milliseconds", false, 1, 60000, &ms);
     h->timeout_ms = (int64_t)s * 1000;
-    h->look_ns = (uint64_t)ms * 1000000;
+    h->look_ns = ms * 1000000;
     return r;
 }
 
@@ -436,7 +374,7 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     const char *device = secure_getenv("TERN_XRT_DEVICE");
     struct tern_call k = {.op = TERN_CALL_OPEN, .device = device && *device ? device : "0",
                           .xclbin = secure_getenv("TERN_XCLBIN")};
-    int r = no_settings(config);
+    int r = tern_polled_config(config, "card");
     r = r ? r : times(h);
     if (r) {
         return r;
@@ -469,12 +407,7 @@ static int open_xrt(const struct tern_config *config, struct tern_hal **out)
     if (!h) {
         return tern_error_memory("a card");
     }
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    tern_polled_begin(&h->polled);
     h->hal.ops = &ops;
     h->hal.concurrent = true;
     h->hal.slow = secure_getenv("XCL_EMULATION_MODE") != NULL; /* then XRT's card is a simulator */

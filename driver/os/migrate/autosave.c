@@ -2,7 +2,6 @@
 /** A checkpoint of a program that knows nothing of it (autosave.h). */
 #include "os/migrate/autosave.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,20 +22,6 @@ struct tern_autosave {
 
 /** The program has one: devices that it opens later are not saved. */
 static atomic_bool taken;
-
-static int number(const char *name, uint64_t otherwise, uint64_t *out)
-{
-    const char *text = secure_getenv(name);
-    char *end;
-    *out = otherwise;
-    if (!text) {
-        return 0;
-    }
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return isdigit((unsigned char)*text) && !*end && !errno
-               ? 0 : tern_error(-EINVAL, "%s is '%s', which is no number", name, text);
-}
 
 static void save(struct tern_device *dev, const struct tern_autosave *a)
 {
@@ -82,21 +67,19 @@ static void free_autosave(struct tern_autosave *a)
 static int arm(struct tern_device *dev, struct tern_autosave *a)
 {
     const char *label = secure_getenv("TERN_CHECKPOINT_KERNEL");
-    uint64_t launch, after, ends;
-    int r = number("TERN_CHECKPOINT_CYCLE", TERN_HOLD_NEVER, &a->cycle);
-    r = r ? r : number("TERN_CHECKPOINT_LAUNCH", 1, &launch);
-    r = r ? r : number("TERN_CHECKPOINT_AFTER", 0, &after);
-    r = r ? r : number("TERN_CHECKPOINT_STOP", 0, &ends);
+    uint64_t launch = 1, after = 0, ends = 0;
+    a->cycle = TERN_HOLD_NEVER;
+    int r = tern_key_environment("TERN_CHECKPOINT_CYCLE", NULL, false, 0, UINT64_MAX, &a->cycle);
+    r = r ? r : tern_key_environment("TERN_CHECKPOINT_LAUNCH", NULL, false, 1, UINT64_MAX, &launch);
+    r = r ? r : tern_key_environment("TERN_CHECKPOINT_AFTER", NULL, false, 0, UINT64_MAX, &after);
+    r = r ? r : tern_key_environment("TERN_CHECKPOINT_STOP", NULL, false, 0, UINT64_MAX, &ends);
     if (!r && (a->cycle == TERN_HOLD_NEVER) == !label) {
         r = tern_error(-EINVAL, "with TERN_CHECKPOINT goes either TERN_CHECKPOINT_CYCLE or TERN_CHECKPOINT_KERNEL");
-    }
-    if (!r && !launch) {
-        r = tern_error(-EINVAL, "TERN_CHECKPOINT_LAUNCH is 0: launches count from 1");
     }
     if (r) {
         return r;
     }
-    a->ends = ends;
+    a->ends = ends != 0;
     a->file = strdup(secure_getenv("TERN_CHECKPOINT"));
     a->label = label ? strdup(label) : NULL;
     if (!a->file || (label && !a->label)) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "os/sched/policy.h"
 
-#include <stdlib.h>
-
 #include "kmd/kmd.h"
 
 #define MOST (1ull << 62)
@@ -15,18 +13,12 @@ static const struct tern_key keys[] = {
     TERN_KEY(struct tern_policy, stay, true, 1, MOST),       TERN_KEY(struct tern_policy, host, true, 0, 1ull << 44),
 };
 
-static int from_environment(const char *name, uint64_t *cycles)
-{
-    const char *value = secure_getenv(name);
-    return value ? tern_key_number(name, value, true, 1000, MOST, cycles) : 0;
-}
-
 int tern_policy_parse(const char *backend, const char *config, struct tern_policy *policy, struct tern_config **device)
 {
     struct tern_policy p = {.depth = 2, .host = TERN_POLICY_HOST};
     const struct tern_keys own = {keys, sizeof keys / sizeof *keys, &p};
-    int r = from_environment("TERN_TIMEOUT_CYCLES", &p.timeout);
-    r = r ? r : from_environment("TERN_LIMIT_CYCLES", &p.limit);
+    int r = tern_key_environment("TERN_TIMEOUT_CYCLES", NULL, true, 1000, MOST, &p.timeout);
+    r = r ? r : tern_key_environment("TERN_LIMIT_CYCLES", NULL, true, 1000, MOST, &p.limit);
     r = r ? r : tern_kmd_config(backend, config, &own, device);
     if (!r) {
         *policy = p;

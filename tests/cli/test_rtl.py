@@ -39,9 +39,9 @@ class Rtl(Case):
                 self.assertGreater(a["counters"]["rd_lines"], 0)
 
     def test_trace(self):
-        """Work that is cut every 5,000 cycles, on both engines in turn."""
+        """Work that is cut every 2,000 cycles, on both engines in turn."""
         r = self.tern("trace", "-o", "out.json", "tern", "bench", "vecadd-16384", TERN_BACKEND="rtl",
-                      TERN_CONFIG="default,preempt=5000")
+                      TERN_CONFIG="default,preempt=2000")
         self.assertEqual(r.returncode, 0, r.stderr)
         t = Trace(self.folder / "out.json")
         t.check()

@@ -119,7 +119,7 @@ def static(t):
 
 
 def c(t):
-    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "^(rtl|xrt)$"], {"TERN_BACKEND": "model"})
+    ctest(t, "C tests on the functional model", "c", BUILD, ["-LE", "^(rtl.*|xrt)$"], {"TERN_BACKEND": "model"})
     t.step("an OpenCL program of Debian ends right though its device moves", "foreign",
            ["/usr/bin/python3", "tests/ternd/test_foreign.py",
             *(str(BUILD / x) for x in ("bin/ternd", "bin/tern", "tests/ternd_soak_client", "tern.icd",

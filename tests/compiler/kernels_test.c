@@ -194,6 +194,9 @@ static void test_coarse(void **state)
         {"a[i] = get_local_size(0);", 0},
         {"a[i] = get_num_groups(1);", 0},
         {"l[0] = n; a[i] = l[n];", 0},
+        {"local uint t[8]; t[i & 7] = n; a[i] = t[n & 7];", 0},
+        {"local uint t[8]; uint *p = t; p[i & 7] = n; a[i] = p[n & 7];", 0}, /* no pointer to local memory is left */
+        {"uint *p = l; p[i & 7] = n; a[i] = p[n & 7];", 0},
         {"uint t[8]; for (uint k = 0; k < 8; k++) t[k] = b[k + i]; a[i] = t[n & 7];", 0},
         {"printf(\"%u\", i); a[i] = 1;", 0},
         {"global double *d = (global double *)a; d[i] *= 3;", 0}, /* a call of the run-time library */
@@ -206,7 +209,8 @@ static void test_coarse(void **state)
         static const struct {
             const char *text;
             int allow;
-        } options[] = {{"", 1}, {"-tern-no-coarsen", 0}, {"-g", 0}, {"-cl-opt-disable", 0}};
+        } options[] = {{"-cl-std=CL3.0", 1}, {"-cl-std=CL3.0 -tern-no-coarsen", 0}, {"-cl-std=CL3.0 -g", 0},
+                     {"-cl-std=CL3.0 -cl-opt-disable", 0}};
         for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
             struct tc_kernels kernels = read_kernels(source, options[o].text);
             const uint32_t coarse = find(&kernels, "k")->coarse;

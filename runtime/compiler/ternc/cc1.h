@@ -93,6 +93,8 @@ void cc1_printf_lower(struct cc1 *cc);
 /* local.c: places __local variables. */
 void cc1_local_detach(struct cc1 *cc);
 void cc1_local_place(struct cc1 *cc);
+/** Does f use a __local variable, by whatever pointer, or something that it calls? After cc1_local_detach. */
+int cc1_local_used(struct cc1 *cc, LLVMValueRef f);
 
 /* order.c: basic blocks in the order that reconverges soonest; callees before callers. */
 void cc1_order(struct cc1 *cc);

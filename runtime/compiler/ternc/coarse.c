@@ -345,7 +345,8 @@ void cc1_coarsen(struct cc1 *cc)
         struct cc1_kernel *k = &cc->kernels[i];
         struct coarse *c = cc1_alloc(1, sizeof *c);
         *c = (struct coarse){.cc = cc, .plain = k->entry};
-        if (LLVMGetSubprogram(k->entry) || !coarse_read(c) || (c->copies = choose(c)) == 0) {
+        if (LLVMGetSubprogram(k->entry) || !coarse_read(c) || cc1_local_used(cc, k->entry) ||
+            (c->copies = choose(c)) == 0) {
             free(c);
             continue;
         }

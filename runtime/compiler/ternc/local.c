@@ -11,6 +11,7 @@
 #include "tern/tern_spec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int is_local(LLVMValueRef g)
@@ -64,13 +65,33 @@ static size_t reachers(LLVMValueRef v, LLVMValueRef *list)
     return n;
 }
 
-void cc1_local_place(struct cc1 *cc)
+/** An empty list with room for all functions. */
+static LLVMValueRef *make_list(struct cc1 *cc)
 {
     size_t functions = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
         functions++;
     }
-    LLVMValueRef *list = cc1_alloc(functions, sizeof *list);
+    return cc1_alloc(functions, sizeof(LLVMValueRef));
+}
+
+int cc1_local_used(struct cc1 *cc, LLVMValueRef f)
+{
+    LLVMValueRef *list = make_list(cc);
+    int used = 0;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g && !used; g = LLVMGetNextGlobal(g)) {
+        size_t n = is_local(g) ? reachers(g, list) : 0;
+        while (n-- > 0 && !used) {
+            used = list[n] == f;
+        }
+    }
+    free(list);
+    return used;
+}
+
+void cc1_local_place(struct cc1 *cc)
+{
+    LLVMValueRef *list = make_list(cc);
     for (LLVMValueRef g = LLVMGetFirstGlobal(cc->module); g; g = LLVMGetNextGlobal(g)) {
         if (!is_local(g)) {
             continue;

@@ -222,11 +222,25 @@ static void test_coarse(void **state)
     }
 }
 
+/** Ids in a chain, of whose values each is used twice, so that there are millions of paths from the first to the
+ *  last: the compiler is not to take them all. */
+static void test_coarse_chain(void **state)
+{
+    (void)state;
+    char source[1024] = "kernel void k(global uint *o, uint n) { uint i = get_global_id(0), a = i, b = i * 5 + n; ";
+    for (unsigned k = 0; k < 17; k++) {
+        strcat(source, "a += b; b += a; ");
+    }
+    struct tc_kernels kernels = read_kernels(strcat(source, "o[i] = a ^ b; }"), "");
+    assert_int_not_equal(find(&kernels, "k")->coarse, 0);
+    tc_kernels_free(&kernels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_coarse), cmocka_unit_test(test_coarse_chain),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,20 +38,18 @@ static int is_address(LLVMValueRef v)
     return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
 }
 
-/** Is it needed only for addresses, which are made from those of copy 0? */
-static int is_index(struct coarse *c, LLVMValueRef v)
+/** Fills is_index, last steps first: each step is asked once, however often it is used. */
+static void find_indices(struct coarse *c)
 {
-    uint32_t by;
-    if (!coarse_grows(c, v, &by)) {
-        return 0;
-    }
-    for (LLVMUseRef u = LLVMGetFirstUse(v); u && !is_address(v); u = LLVMGetNextUse(u)) {
-        LLVMValueRef user = LLVMGetUser(u);
-        if (!is_address(user) && !is_index(c, user)) {
-            return 0;
+    for (unsigned i = c->n; i-- > 0;) {
+        struct step *s = &c->steps[i];
+        s->is_index = s->grows;
+        for (LLVMUseRef u = LLVMGetFirstUse(s->of); u && s->is_index && !is_address(s->of); u = LLVMGetNextUse(u)) {
+            LLVMValueRef user = LLVMGetUser(u);
+            struct step *by = coarse_find(c, user);
+            s->is_index = is_address(user) || !by || by->is_index;
         }
     }
-    return 1;
 }
 
 /** Registers of a value. */
@@ -64,11 +62,12 @@ static unsigned words(struct coarse *c, LLVMValueRef v)
 static unsigned most_live(struct coarse *c)
 {
     unsigned most = 1;
+    find_indices(c);
     for (unsigned at = 0; at < c->n; at++) {
         unsigned live = 0;
         for (unsigned i = 0; i <= at; i++) {
             const struct step *s = &c->steps[i];
-            if (s->kind == EACH && s->used > at && !is_index(c, s->of)) {
+            if (s->kind == EACH && s->used > at && !s->is_index) {
                 live += words(c, s->of);
             }
         }

@@ -26,6 +26,9 @@ struct step {
     int loaded;     /**< Depends on memory. */
     int passes_if;  /**< GUARD: what its condition is for those that go on. */
     unsigned used;  /**< The last step that needs its value. */
+    int grows;      /**< It is known by how much the value grows from one id in x to the next. */
+    uint32_t by;    /**< By that. */
+    int is_index;   /**< Needed only for addresses, which are made from those of copy 0. */
     LLVMValueRef copy[MOST + 1];
 };
 

@@ -126,6 +126,46 @@ static int sort_csr(struct step *s, unsigned number)
     }
 }
 
+/** Fills in by how much a new step grows; those of its operands are known. */
+static void find_growth(struct coarse *c, struct step *s)
+{
+    LLVMValueRef v = s->of;
+    LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
+    LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    uint32_t a = 0, b = 0;
+    if (s->kind != EACH) {
+        s->grows = 1;
+        s->by = s->kind == ITEM ? 1 : 0;
+        return;
+    }
+    const int adds = op == LLVMAdd || (op == LLVMOr && LLVMGetIsDisjoint(v));
+    const int known = op == LLVMGetElementPtr || adds || op == LLVMSub || op == LLVMShl || op == LLVMMul;
+    if (!known || LLVMGetNumOperands(v) != 2 ||
+        (type != LLVMPointerTypeKind && (type != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 32)) ||
+        !coarse_grows(c, LLVMGetOperand(v, 0), &a) || !coarse_grows(c, LLVMGetOperand(v, 1), &b)) {
+        return;
+    }
+    LLVMValueRef second = LLVMGetOperand(v, 1);
+    if (op == LLVMGetElementPtr) {
+        s->grows = LLVMGetIntTypeWidth(LLVMTypeOf(second)) == 32;
+        s->by = a + b * (uint32_t)LLVMABISizeOfType(c->cc->layout, LLVMGetGEPSourceElementType(v));
+    } else if (adds || op == LLVMSub) {
+        s->grows = 1;
+        s->by = adds ? a + b : a - b;
+    } else if (LLVMIsAConstantInt(second)) {
+        const uint32_t factor = (uint32_t)LLVMConstIntGetZExtValue(second);
+        s->grows = 1;
+        s->by = op == LLVMMul ? a * factor : a << (factor & 31);
+    }
+}
+
+int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
+{
+    const struct step *s = coarse_find(c, v);
+    *by = s && s->grows ? s->by : 0;
+    return !s || s->grows;
+}
+
 /** Adds an instruction that is no terminator. 0: the kernel cannot be coarsened. */
 static int add_step(struct coarse *c, LLVMValueRef i)
 {
@@ -179,50 +219,8 @@ static int add_step(struct coarse *c, LLVMValueRef i)
     if (s.kind == ONCE && !s.loaded && !divides) {
         s.kind = ENTRY; /* at the beginning, whether it is needed or not */
     }
+    find_growth(c, &s);
     c->steps[c->n++] = s;
-    return 1;
-}
-
-int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
-{
-    struct step *s = coarse_find(c, v);
-    uint32_t a = 0, b = 0;
-    *by = 0;
-    if (!s || s->kind == ENTRY || s->kind == ONCE || s->kind == SIZE) {
-        return 1;
-    }
-    if (s->kind == ITEM) {
-        *by = 1;
-        return 1;
-    }
-    LLVMTypeKind type = LLVMGetTypeKind(LLVMTypeOf(v));
-    if (type != LLVMPointerTypeKind && (type != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(LLVMTypeOf(v)) != 32)) {
-        return 0;
-    }
-    LLVMValueRef second = LLVMGetNumOperands(v) > 1 ? LLVMGetOperand(v, 1) : NULL;
-    LLVMOpcode op = LLVMGetInstructionOpcode(v);
-    if (op == LLVMGetElementPtr) {
-        if (LLVMGetNumOperands(v) != 2 || LLVMGetIntTypeWidth(LLVMTypeOf(second)) != 32 ||
-            !coarse_grows(c, LLVMGetOperand(v, 0), &a) || !coarse_grows(c, second, &b)) {
-            return 0;
-        }
-        *by = a + b * (uint32_t)LLVMABISizeOfType(c->cc->layout, LLVMGetGEPSourceElementType(v));
-        return 1;
-    }
-    const int adds = op == LLVMAdd || (op == LLVMOr && LLVMGetIsDisjoint(v));
-    if ((!adds && op != LLVMSub && op != LLVMShl && op != LLVMMul) || !coarse_grows(c, LLVMGetOperand(v, 0), &a) ||
-        !coarse_grows(c, second, &b)) {
-        return 0;
-    }
-    if (adds || op == LLVMSub) {
-        *by = adds ? a + b : a - b;
-        return 1;
-    }
-    if (!LLVMIsAConstantInt(second)) {
-        return 0;
-    }
-    const uint32_t factor = (uint32_t)LLVMConstIntGetZExtValue(second);
-    *by = op == LLVMMul ? a * factor : a << (factor & 31);
     return 1;
 }
 

@@ -236,11 +236,29 @@ static void test_coarse_chain(void **state)
     tc_kernels_free(&kernels);
 }
 
+/** A kernel whose second entry's name would be too long has none, and is built all the same. */
+static void test_coarse_long_name(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned length;
+        int coarse;
+    } cases[] = {{1000, 1}, {1008, 1}, {1009, 0}, {1015, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[1024] = "", source[2048];
+        memset(name, 'k', cases[i].length);
+        snprintf(source, sizeof source, "kernel void %s(global uint *o) { o[get_global_id(0)] = 1; }", name);
+        struct tc_kernels kernels = read_kernels(source, "");
+        assert_int_equal(find(&kernels, name)->coarse != 0, cases[i].coarse);
+        tc_kernels_free(&kernels);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_coarse), cmocka_unit_test(test_coarse_chain),
+        cmocka_unit_test(test_coarse), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_coarse_long_name),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -344,14 +344,15 @@ void cc1_coarsen(struct cc1 *cc)
         struct cc1_kernel *k = &cc->kernels[i];
         struct coarse *c = cc1_alloc(1, sizeof *c);
         *c = (struct coarse){.cc = cc, .plain = k->entry};
-        if (LLVMGetSubprogram(k->entry) || !coarse_read(c) || cc1_local_used(cc, k->entry) ||
+        size_t length;
+        char name[1024]; /* a name that is too long with the suffix stays without: the stack's reports have no more */
+        const char *plain = LLVMGetValueName2(k->entry, &length);
+        if ((size_t)snprintf(name, sizeof name, "%s" CC1_COARSE_SUFFIX, plain) >= sizeof name ||
+            LLVMGetSubprogram(k->entry) || !coarse_read(c) || cc1_local_used(cc, k->entry) ||
             (c->copies = choose(c)) == 0) {
             free(c);
             continue;
         }
-        size_t length;
-        char name[1024];
-        snprintf(name, sizeof name, "%s" CC1_COARSE_SUFFIX, LLVMGetValueName2(k->entry, &length));
         c->made = LLVMAddFunction(cc->module, name, LLVMGlobalGetValueType(k->entry));
         copy_attributes(k->entry, c->made);
         c->b = LLVMCreateBuilderInContext(cc->context);

@@ -25,6 +25,11 @@ bool rt_coarse_choose(const struct tc_kernel *k, uint32_t lanes, uint32_t warps,
          * have less to gain, if all have twice. */
         const uint64_t full = (uint64_t)lanes * warps;
         const uint64_t least = rounds > 1 ? full : k->coarse >= SHORT ? full / 2 : 2 * full;
+        /* Several rounds only if one fill of the engine goes over a row once, from its begin to its end. More fills
+         * would each go over all of it: of memory that is not all on the device, all would be brought each time. */
+        if (rounds > 1 && x > full) {
+            continue;
+        }
         if (r->global[0] >= block && (rows >= least || rows * x >= least)) {
             hardware->global[0] = x;
             rt_group_choose(lanes, max, r->dims, true, hardware->global, hardware->local);

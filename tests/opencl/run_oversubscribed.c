@@ -43,6 +43,36 @@ static void test_stream(void **state)
     OK(clReleaseKernel(add));
 }
 
+/** A coarsened kernel (docs/decisions/coarsening.md) over 24 MiB: it goes over them once. If each work-item of the
+ *  hardware went over all of them, it would not end. */
+static void test_coarse(void **state)
+{
+    (void)state;
+    const cl_uint ints = 2 * INTS, fill = 7;
+    const size_t n = ints;
+    cl_kernel k = clt_kernel("kernel void add(global uint *c, global const uint *a, global const uint *b, uint n)"
+                             "{ uint i = get_global_id(0); if (i < n) c[i] = a[i] + b[i] + i; }", "add");
+    cl_mem m[3];
+    for (unsigned i = 0; i < LENGTH(m); i++) {
+        m[i] = clCreateBuffer(clt_context, 0, n * 4, NULL, &clt_error);
+        MADE(m[i]);
+        OK(clEnqueueFillBuffer(clt_queue, m[i], &fill, sizeof fill, 0, n * 4, 0, NULL, NULL));
+    }
+    clt_args(k, 4, ARG(m[0]), ARG(m[1]), ARG(m[2]), ARG(ints));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, 1, NULL, &n, NULL, 0, NULL, NULL));
+    cl_uint *got = malloc(n * 4);
+    assert_non_null(got);
+    OK(clEnqueueReadBuffer(clt_queue, m[0], CL_TRUE, 0, n * 4, got, 0, NULL, NULL));
+    for (cl_uint i = 0; i < ints; i++) {
+        assert_int_equal(got[i], 2 * fill + i);
+    }
+    free(got);
+    for (unsigned i = 0; i < LENGTH(m); i++) {
+        OK(clReleaseMemObject(m[i]));
+    }
+    OK(clReleaseKernel(k));
+}
+
 /** Kernels whose shared memory fits run though all of it does not: the set that they name is what must be there. */
 static void test_shared(void **state)
 {
@@ -135,6 +165,6 @@ int main(void)
     snprintf(text, sizeof text, "%s,mem=16M", config == NULL ? "default" : config);
     setenv("TERN_CONFIG", text, 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_shared),
-                                       cmocka_unit_test(test_large)};
+                                       cmocka_unit_test(test_large), cmocka_unit_test(test_coarse)};
     return cmocka_run_group_tests(tests, clt_open, clt_close);
 }

@@ -69,7 +69,9 @@ static void test_how_many(void **state)
         {{1792, 1, 1}, 0, 0},     /* fewer have */
         {{8192, 1, 1}, 0, 256},   /* all have, for two rounds */
         {{65536, 1, 1}, 0, 256},  /* for 16 */
-        {{1 << 20, 1, 1}, 0, 4096}, /* never for more */
+        {{65536 + 4096, 1, 1}, 0, 4352}, /* more than one fill of the engine: one round */
+        {{1 << 20, 1, 1}, 0, 65536},
+        {{1 << 16, 64, 1}, 0, 256}, /* in a row: the next fill goes over the next row */
         {{256, 8, 1}, 0, 16},     /* rows count */
         {{255, 64, 1}, 0, 0},     /* no whole round in a row */
         {{4096, 65535, 65535}, 0, 16},

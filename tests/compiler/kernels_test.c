@@ -175,6 +175,8 @@ static void test_coarse(void **state)
         {"if (i != n) a[i] = 2;", 1},
         {"a[i] = select(b[i], n, i > n);", 1},
         {"a[i] = sqrt((float)b[i]);", 1},
+        {"a[i] = i / (n | 1) + (n + 7) / (*b | 1) * 3;", 1},
+        {"a[i] = b[100 / (n | 1) & 7] + i;", 1}, /* a division, which is done once, and an address that waits for it */
         {"", 0}, /* does nothing */
         {"if (i % 2) a[i] = 1;", 0}, /* every second one: no round runs all copies */
         {"if (i == n) a[i] = 1;", 0},

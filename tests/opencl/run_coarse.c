@@ -30,6 +30,8 @@ static const char source[] =
     "kernel void inner ARGS { PLACE if (x > 0 && x != n && y + x < m) out[j] = in[j] + 1; }\n"
     "kernel void linear ARGS { PLACE if (j < n) out[j] = ~in[j]; }\n"
     "kernel void divided ARGS { PLACE if (m != 0 && x / m < n) out[j] = in[j] / m; }\n"
+    "kernel void ratio ARGS { PLACE uint q = n / (m | 1) + 1; if (x < q * 100 + n) out[j] = q * x; }\n"
+    "kernel void share ARGS { PLACE out[j] = in[j] + (m != 0 ? n % m * 3 : 1) + table[n / (m | 1) * 5 & 7]; }\n"
     "kernel void wide ARGS { PLACE ((global uint4 *)out)[j] = ((global const uint4 *)in)[j] * 3 + j; }\n"
     "kernel void gather ARGS { PLACE uint a = in[(j * 17 + n) & 4095]; out[j] = a; out[j] += in[a & 4095] + out[j]; }\n"
     "kernel void tables ARGS { PLACE out[j] = table[0] * in[j] + table[m & 7] + table[j & 7]; }\n"
@@ -40,8 +42,8 @@ static const char source[] =
     "kernel void apart(global const uint *restrict in, global uint *restrict out, constant uint *restrict table,"
     "    uint n, uint m) { PLACE out[j] = max(in[j], n) - min(in[j], m); }\n";
 
-static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "wide",
-                                    "gather", "tables", "bytes", "longs", "back", "apart"};
+static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "ratio",
+                                    "share", "wide", "gather", "tables", "bytes", "longs", "back", "apart"};
 
 struct range {
     cl_uint dims;

@@ -170,6 +170,7 @@ int coarse_grows(struct coarse *c, LLVMValueRef v, uint32_t *by)
 static int add_step(struct coarse *c, LLVMValueRef i)
 {
     struct step s = {.of = i, .kind = ONCE};
+    int waits = 0; /* for what is not done at the beginning */
     if (c->n == MAX_STEPS || is_local_pointer(i) || is_library(i)) {
         return 0;
     }
@@ -182,6 +183,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         if (from) {
             s.kind = from->kind == EACH || from->kind == ITEM ? EACH : s.kind;
             s.loaded |= from->loaded;
+            waits |= from->kind == ONCE;
             from->used = c->n;
         }
     }
@@ -216,7 +218,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
     }
     const LLVMOpcode op = LLVMGetInstructionOpcode(i);
     const int divides = op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem;
-    if (s.kind == ONCE && !s.loaded && !divides) {
+    if (s.kind == ONCE && !s.loaded && !divides && !waits) {
         s.kind = ENTRY; /* at the beginning, whether it is needed or not */
     }
     find_growth(c, &s);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a board before its two masters: both read and write lines at once, with random strobes, ids and
-// pauses, also at addresses behind the chip, which must give an error and change nothing. Each transfer is answered
-// once, with its id, within the time of four transfers and a refresh. What is read is what was written: each master has
-// lines of its own, and there are lines of both, which only one of them writes. +count=N transfers a master, +seed=N.
+// The memory of a board before its two masters, each of which reads and writes lines at once: with random strobes, ids
+// and pauses, also at addresses behind the chip, which must give an error and change nothing. Each transfer begins
+// after three others at most, and is answered once, with its id, within the time of four transfers and a refresh. What
+// is read is what was written: each master has lines of its own, and there are lines of both, which only one of them
+// writes. +count=N reads and as many writes a master, +seed=N.
 module tb;
   localparam int ROW_W = 11, COL_W = 8, LINES = 1 << (ROW_W + COL_W - 3), ID_W = 6;
   localparam int BOUND = 4 * 60 + 400;  // the chip's start is longer than a refresh
@@ -38,7 +39,7 @@ module tb;
       .dqm_i(dqm), .dq_i(dq), .dq_driven_i(oe), .dq_o(chip_dq), .dq_oe_o(chip_oe)
   );
 
-  int seed, count, done[2], errors[2];
+  int seed, count, reads[2], writes[2], errors[2];
 
   // What each line has held, by the number of writes. A read may meet writes of its line: it gets one of the states
   // from the last that was complete when it began to the last that was begun when it ended.
@@ -46,63 +47,85 @@ module tb;
   int begun[64];
   bit known[64], writing[64];
 
-  for (genvar m = 0; m < 2; m++) begin : g_master
-    typedef enum int {IDLE, READ, READS, WRITE, WRITES} state_t;
+  // Master 0 writes lines 0 to 15, and reads these and 32 to 47; master 1 writes and reads 16 to 47.
+  for (genvar m = 0; m < 2; m++) begin : g_reader
+    typedef enum int {IDLE, ASKS, WAITS} state_t;
     state_t state = IDLE;
     int k, first, age;
     bit behind, found;
-    logic [511:0] next;
     logic [63:0] at;
     logic [ID_W-1:0] id;
 
     always @(posedge clk) begin
-      rready[m] <= state == READS && $urandom_range(1) != 0 && !(rvalid[m] && rready[m]);
-      bready[m] <= state == WRITES && $urandom_range(1) != 0 && !(bvalid[m] && bready[m]);
+      rready[m] <= state == WAITS && $urandom_range(1) != 0 && !(rvalid[m] && rready[m]);
       age <= age + 1;
       case (state)
-        IDLE: if (!rst && done[m] < count && $urandom_range(15) != 0) begin
+        IDLE: if (!rst && reads[m] < count && $urandom_range(15) != 0) begin
           behind = $urandom_range(15) == 0;
-          // lines 0 to 15 are written by master 0, 16 to 47 by master 1; master 0 reads 0 to 15 and 32 to 47
+          k = int'($urandom_range(15)) + (m == 0 ? 32 * int'($urandom_range(1)) : 16 + 16 * int'($urandom_range(1)));
+          at = 64'(k * (LINES / 64)) << 6;
+          if (behind) at |= 64'(LINES) << 6 << $urandom_range(40);
+          first = begun[k] - int'(writing[k]);
           id = ID_W'($urandom);
+          araddr[m] <= at;
+          arid[m] <= id;
+          arvalid[m] <= 1;
           age <= 0;
-          if ($urandom_range(1) != 0) begin
-            k = m * 16 + int'($urandom_range(m == 0 ? 15 : 31));
-            at = 64'(k * (LINES / 64)) << 6;
-            if (behind) at |= 64'(LINES) << 6 << $urandom_range(40);
-            next = states[k][begun[k]%16];
-            wstrb[m] <= '1;
-            if (known[k] && $urandom_range(1) != 0) wstrb[m] <= {$urandom, $urandom};
-            for (int i = 0; i < 16; i++) wdata[m][32*i+:32] <= $urandom;
-            awaddr[m] <= at;
-            awid[m] <= id;
-            awvalid[m] <= $urandom_range(1) != 0;
-            state <= WRITE;
-          end else begin
-            k = int'($urandom_range(15)) + (m == 0 ? 32 * int'($urandom_range(1)) : 16 + 16 * int'($urandom_range(1)));
-            at = 64'(k * (LINES / 64)) << 6;
-            if (behind) at |= 64'(LINES) << 6 << $urandom_range(40);
-            first = begun[k] - int'(writing[k]);
-            araddr[m] <= at;
-            arid[m] <= id;
-            arvalid[m] <= 1;
-            state <= READ;
-          end
+          state <= ASKS;
         end
-        READ: if (arvalid[m] && arready[m]) begin
+        ASKS: if (arready[m]) begin
           arvalid[m] <= 0;
           araddr[m] <= '1;
           age <= 0;
-          state <= READS;
+          state <= WAITS;
         end
-        READS: if (rvalid[m] && rready[m]) begin
+        default: if (rvalid[m] && rready[m]) begin
           if (m == 0 && rid != id) $fatal(1, "answer with id %0d instead of %0d", rid, id);
           if (rresp[m] != (behind ? 2'd2 : 2'd0)) $fatal(1, "master %0d: rresp %0d", m, rresp[m]);
           found = behind || !known[k];
           for (int i = first; i <= begun[k]; i++) found |= rdata[m] === states[k][i%16];
           if (!found) $fatal(1, "master %0d, line %0d: %h instead of %h", m, k, rdata[m], states[k][begun[k]%16]);
-          finish();
+          reads[m]++;
+          if (behind) errors[m]++;
+          state <= IDLE;
         end
-        WRITE: begin
+      endcase
+      if (rvalid[m] && state != WAITS) $fatal(1, "data for nothing");
+      if (state != IDLE && age > BOUND) $fatal(1, "a read of master %0d waits for %0d cycles", m, age);
+      if (rst) {arvalid[m], rready[m]} <= '0;
+    end
+  end
+
+  for (genvar m = 0; m < 2; m++) begin : g_writer
+    typedef enum int {IDLE, ASKS, WAITS} state_t;
+    state_t state = IDLE;
+    int k, age;
+    bit behind;
+    logic [511:0] next;
+    logic [63:0] at;
+    logic [ID_W-1:0] id;
+
+    always @(posedge clk) begin
+      bready[m] <= state == WAITS && $urandom_range(1) != 0 && !(bvalid[m] && bready[m]);
+      age <= age + 1;
+      case (state)
+        IDLE: if (!rst && writes[m] < count && $urandom_range(15) != 0) begin
+          behind = $urandom_range(15) == 0;
+          k = m * 16 + int'($urandom_range(m == 0 ? 15 : 31));
+          at = 64'(k * (LINES / 64)) << 6;
+          if (behind) at |= 64'(LINES) << 6 << $urandom_range(40);
+          next = states[k][begun[k]%16];
+          id = ID_W'($urandom);
+          wstrb[m] <= '1;
+          if (known[k] && $urandom_range(1) != 0) wstrb[m] <= {$urandom, $urandom};
+          for (int i = 0; i < 16; i++) wdata[m][32*i+:32] <= $urandom;
+          awaddr[m] <= at;
+          awid[m] <= id;
+          awvalid[m] <= $urandom_range(1) != 0;
+          age <= 0;
+          state <= ASKS;
+        end
+        ASKS: begin
           // the address may come before the data, and after them
           if (!awvalid[m]) awvalid[m] <= wvalid[m] || $urandom_range(1) != 0;
           if (!wvalid[m]) wvalid[m] <= awvalid[m] || $urandom_range(1) != 0;
@@ -121,38 +144,47 @@ module tb;
             known[k] |= &wstrb[m] && !behind;
             wdata[m] <= '1;
             wstrb[m] <= '1;
-            state <= WRITES;
+            state <= WAITS;
           end
         end
         default: if (bvalid[m] && bready[m]) begin
           if (m == 0 && bid != id) $fatal(1, "answer with id %0d instead of %0d", bid, id);
           if (bresp[m] != (behind ? 2'd2 : 2'd0)) $fatal(1, "master %0d: bresp %0d", m, bresp[m]);
           if (!behind) writing[k] = 0;
-          finish();
+          writes[m]++;
+          if (behind) errors[m]++;
+          state <= IDLE;
         end
       endcase
-      if (rvalid[m] && state != READS || bvalid[m] && state != WRITES) $fatal(1, "an answer to nothing");
-      if (state != IDLE && age > BOUND) $fatal(1, "master %0d waits for %0d cycles in state %0d", m, age, state);
-      if (rst) {arvalid[m], awvalid[m], wvalid[m], rready[m], bready[m]} <= '0;
+      if (bvalid[m] && state != WAITS) $fatal(1, "an answer to nothing");
+      if (state != IDLE && age > BOUND) $fatal(1, "a write of master %0d waits for %0d cycles", m, age);
+      if (rst) {awvalid[m], wvalid[m], bready[m]} <= '0;
     end
-
-    task automatic finish();
-      done[m]++;
-      if (behind) errors[m]++;
-      state <= IDLE;
-    endtask
   end
+
+  // How many others each that asks has seen begin: 3 at most, as the module promises, and 3 at some time.
+  logic [3:0] asks, begins;
+  int others[4], most;
+  assign asks = {awvalid[1] && wvalid[1], arvalid[1], awvalid[0] && wvalid[0], arvalid[0]};
+  assign begins = asks & {awready[1], arready[1], awready[0], arready[0]};
+  always @(posedge clk)
+    for (int i = 0; i < 4; i++) begin
+      if (others[i] > 3) $fatal(1, "requester %0d has seen %0d others begin", i, others[i]);
+      if (others[i] > most) most = others[i];
+      others[i] = !asks[i] || begins[i] ? 0 : others[i] + $countones(begins);
+    end
 
   initial begin
     if (!$value$plusargs("seed=%d", seed)) seed = 1;
-    if (!$value$plusargs("count=%d", count)) count = 2000;
+    if (!$value$plusargs("count=%d", count)) count = 1000;
     $display("seed %0d", seed);
     void'($urandom(seed));
     repeat (4) @(negedge clk);
     rst = 0;
-    while (done[0] < count || done[1] < count) @(negedge clk);
-    if (errors[0] < count / 40 || errors[1] < count / 40) $fatal(1, "hardly any error");
-    $display("%0d transfers, %0d and %0d behind the chip", 2 * count, errors[0], errors[1]);
+    while (reads[0] < count || reads[1] < count || writes[0] < count || writes[1] < count) @(negedge clk);
+    if (errors[0] < count / 20 || errors[1] < count / 20) $fatal(1, "hardly any error");
+    if (most < 3) $fatal(1, "nobody had to wait for more than %0d others", most);
+    $display("%0d transfers, %0d and %0d behind the chip", 4 * count, errors[0], errors[1]);
     $display("PASS");
     $finish;
   end

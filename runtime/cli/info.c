@@ -58,7 +58,7 @@ static void print_text(const struct tern_device_info *i)
     }
     printf("\nuser executors    ");
     for (uint32_t x = 0; x < i->executors; x++) {
-        printf(" %s", tern_executor(x)->name);
+        printf(" %s", tern_executor_find(x)->name);
     }
     printf(i->executors ? "\n" : " none\n");
 }
@@ -68,7 +68,7 @@ static cJSON *executors_json(const struct tern_device_info *i)
 {
     cJSON *all = cJSON_CreateArray();
     for (uint32_t x = 0; x < i->executors; x++) {
-        const struct tern_executor *e = tern_executor(x);
+        const struct tern_executor *e = tern_executor_find(x);
         char version[32];
         snprintf(version, sizeof version, "%u.%u.%u", e->version >> 22, e->version >> 12 & 0x3ffu, e->version & 0xfffu);
         cJSON *o = cJSON_CreateObject(), *args = cJSON_CreateArray();

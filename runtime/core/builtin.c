@@ -20,14 +20,14 @@ cl_int rt_builtin_names(cl_device_id d, const struct rt_answer *a)
 {
     size_t size = 1;
     for (uint32_t i = 0; i < d->info.executors; i++) {
-        size += strlen(tern_executor(i)->name) + 1;
+        size += strlen(tern_executor_find(i)->name) + 1;
     }
     char *all = calloc(1, size);
     if (all == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < d->info.executors; i++) {
-        strcat(strcat(all, i == 0 ? "" : ";"), tern_executor(i)->name);
+        strcat(strcat(all, i == 0 ? "" : ";"), tern_executor_find(i)->name);
     }
     const cl_int error = rt_answer_string(a, all);
     free(all);
@@ -38,8 +38,9 @@ cl_int rt_builtin_versions(cl_device_id d, const struct rt_answer *a)
 {
     cl_name_version all[TERN_EXECUTORS];
     for (uint32_t i = 0; i < d->info.executors; i++) {
-        const uint32_t v = tern_executor(i)->version;
-        all[i] = rt_name_version(tern_executor(i)->name, CL_VERSION_MAJOR(v), CL_VERSION_MINOR(v), CL_VERSION_PATCH(v));
+        const struct tern_executor *x = tern_executor_find(i);
+        const uint32_t v = x->version;
+        all[i] = rt_name_version(x->name, CL_VERSION_MAJOR(v), CL_VERSION_MINOR(v), CL_VERSION_PATCH(v));
     }
     return rt_answer_bytes(a, all, d->info.executors * sizeof *all);
 }
@@ -78,7 +79,7 @@ static bool describe(const struct tern_executor *x, struct tc_kernel *out)
 static bool choose(const struct tern_device_info *info, const char *name, size_t length, bool chosen[TERN_EXECUTORS])
 {
     for (uint32_t i = 0; i < info->executors; i++) {
-        const char *known = tern_executor(i)->name;
+        const char *known = tern_executor_find(i)->name;
         if (strlen(known) == length && memcmp(known, name, length) == 0) {
             chosen[i] = true;
             return true;
@@ -106,7 +107,7 @@ cl_int rt_builtin_program(cl_context ctx, const char *names, cl_program *out)
     for (uint32_t i = 0; i < TERN_EXECUTORS && ok; i++) {
         if (chosen[i]) {
             ids[kernels.n] = i;
-            ok = describe(tern_executor(i), &kernels.kernels[kernels.n++]);
+            ok = describe(tern_executor_find(i), &kernels.kernels[kernels.n++]);
         }
     }
     struct rt_binary *b = ok ? rt_binary_create_builtin(&kernels, ids) : NULL;
@@ -131,13 +132,13 @@ bool rt_builtin_is(cl_kernel k)
 void rt_builtin_most(cl_kernel k, size_t most[3])
 {
     for (int i = 0; i < 3; i++) {
-        most[i] = tern_executor(id_of(k))->global_max[i];
+        most[i] = tern_executor_find(id_of(k))->global_max[i];
     }
 }
 
 cl_int rt_builtin_shape(cl_kernel k, const size_t *local, struct rt_range *range)
 {
-    const struct tern_executor *x = tern_executor(id_of(k));
+    const struct tern_executor *x = tern_executor_find(id_of(k));
     for (unsigned i = 0; i < 3; i++) {
         if (range->global[i] > x->global_max[i]) {
             return CL_INVALID_GLOBAL_WORK_SIZE;
@@ -179,7 +180,7 @@ static const struct rt_command_ops ops = {.build = call_build, .clear = call_cle
 /** Values, addresses of buffers (which the command then holds), and what the range gives. */
 static cl_int take_payload(struct call *d, cl_kernel k, const struct rt_range *range)
 {
-    const struct tern_executor *x = tern_executor(d->packet.executor);
+    const struct tern_executor *x = tern_executor_find(d->packet.executor);
     uint32_t *payload = d->packet.payload;
     _Static_assert(sizeof d->packet.payload == 4 * PAYLOAD_WORDS, "the payload is the argument block");
     memcpy(payload, k->values, 4 * PAYLOAD_WORDS);

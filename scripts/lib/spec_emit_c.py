@@ -31,12 +31,27 @@ def _consts(o, prefix, f):
         o.append(f"#define {n}_{k.upper()} {v}u")
 
 
-_KEYWORDS = {"unsigned", "signed", "short", "long", "static", "const", "volatile", "default", "register",
-             "inline", "switch"}
+# Of C11 and C++17, in lower case: the headers are for both.
+_KEYWORDS = set("""
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const
+    const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern false
+    float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast restrict return short signed sizeof static static_assert static_cast
+    struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
+    volatile wchar_t while xor xor_eq""".split())
+
+_OPEN = """#ifdef __cplusplus
+extern "C" {
+#endif
+"""
+_CLOSE = """#ifdef __cplusplus
+}
+#endif
+"""
 
 
 def _member(f):
-    """A field's name in C: a trailing underscore where the name alone is a keyword."""
+    """A field's name in C: a trailing underscore where the name alone is a keyword of C or C++."""
     return f.name + "_" if f.name in _KEYWORDS else f.name
 
 
@@ -92,7 +107,7 @@ def public_header(s):
     o = [HEAD + "/** DMA-buffer packets, fault codes and what a kernel sees: the part of the interface that user-mode "
          "code needs. */",
          "#ifndef TERN_SPEC_H\n#define TERN_SPEC_H\n\n"
-         "#include <errno.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n",
+         "#include <errno.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n", _OPEN,
          f"#define TERN_SPEC_HASH 0x{s.hash32:08x}u\n", "/* Packets. */", "#define TERN_PKT_LINE_BYTES 64u"]
     for f in s.header:
         _consts(o, "TERN_PKT", f)
@@ -126,9 +141,8 @@ const char *tern_fault_name(uint32_t code);
 const char *tern_fault_text(uint32_t code);
 /** Prints one packet with its fields by name, a line each; w holds all its lines. */
 void tern_pkt_print(FILE *out, const uint32_t *w);
-
-#endif
 """)
+    o.append(_CLOSE + "\n#endif\n")
     return "\n".join(o)
 
 

@@ -130,7 +130,7 @@ struct tern_executor {
 };
 
 /** The executor of this id, or NULL if there is none. */
-const struct tern_executor *tern_executor(uint32_t id);
+const struct tern_executor *tern_executor_find(uint32_t id);
 """)
     return "\n".join(o)
 
@@ -158,7 +158,7 @@ def c_table(s):
                  f"     {{{numbers[0]}}}, {{{numbers[1]}}}, 0x{words:x}u}},")
     o.append("""};
 
-const struct tern_executor *tern_executor(uint32_t id)
+const struct tern_executor *tern_executor_find(uint32_t id)
 {
     return id < TERN_EXECUTORS ? &executors[id] : NULL;
 }

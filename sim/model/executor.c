@@ -43,7 +43,7 @@ void user_start(struct engine *e, struct lines *state, struct fault *f)
     }
     memset(e->user_state, 0, sizeof e->user_state);
     if (state) {
-        restore(e, tern_executor(p.executor)->state_words, state, f);
+        restore(e, tern_executor_find(p.executor)->state_words, state, f);
     }
     if (!f->code) {
         call(e, 0, &cycles, f);

@@ -100,7 +100,7 @@ static int leave_rest(struct core *c, const struct warp *w, const struct op *o, 
     FOR_LANES(l, u.p.mask)
     {
         const bool private = (*va)[l] >= TERN_WIN_PRIVATE_BASE;
-        u.p.private |= (private ? 1u : 0u) << l;
+        u.p.private_ |= (private ? 1u : 0u) << l;
         u.address[l] = private ? private_address(c, (*va)[l], l) : (*va)[l];
         u.data[l] = u.p.op == TERN_CTX_SIMT_PENDING_OP_LOAD ? 0 : w->x[o->rs2][l];
         u.compare[l] = o->code == OP_AMOCAS ? w->x[o->rs3][l] : 0;
@@ -440,7 +440,7 @@ static bool locate_rest(struct engine *e, const struct unfinished *u, struct pla
             *done |= 1u << l;
             continue;
         }
-        const bool wrong = code != TERN_FAULT_PAGE_ABSENT, private = p->private >> l & 1u;
+        const bool wrong = code != TERN_FAULT_PAGE_ABSENT, private = p->private_ >> l & 1u;
         const struct fault why = {.code = code, .access = access[p->op], .pc = p->pc, .warp = p->member, .lane = l,
                                   .va = wrong && private ? window_address(&e->simt.p, p->warp, at) : at,
                                   .group = {p->group_x, p->group_y, p->group_z}};

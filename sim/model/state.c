@@ -289,7 +289,7 @@ static void get_pending(struct lines *s, struct engine *e)
     }
     u.p.mask &= ~done;
     if (u.p.mask) { /* it goes back to where it came from */
-        u.p.private &= u.p.mask;
+        u.p.private_ &= u.p.mask;
         t->unfinished[t->n_unfinished++] = u;
     }
 }

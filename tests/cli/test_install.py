@@ -236,10 +236,22 @@ class Driver(cli.Case):
         self.assertIn("tern_device_open@@TERN_0", offered)
 
     def test_headers_in_cpp(self):
-        self.file("app.cpp", "#include <tern/tern_checkpoint.h>\nint main() { return tern_last_error() == nullptr; }\n")
+        """All of them in one program, which calls a function of each that has some."""
+        self.file("app.cpp", "".join(f"#include <tern/{p.name}>\n" for p in
+                                     sorted((self.prefix / "include" / "tern").glob("*.h"))) + """
+int main()
+{
+    const tern_executor *e = tern_executor_find(0);
+    int (*volatile save)(tern_device *, const char *) = tern_checkpoint_save;
+    return tern_last_error() == nullptr || save == nullptr || e == nullptr ||
+        tern_pkt_lines(TERN_PKT_COPY) != TERN_PKT_COPY_LINES;
+}
+""")
         subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "app.cpp", "-o", "app",
                         *self.pkg_config("--cflags", "--libs")],
                        cwd=self.folder, check=True)
+        subprocess.run(["./app"], cwd=self.folder, check=True,
+                       env=os.environ | {"LD_LIBRARY_PATH": str(self.prefix / "lib")})
 
 
 if __name__ == "__main__":

@@ -401,7 +401,7 @@ static void test_refused(void **state)
     expect_says(tern_last_error(), "in one packet");
     b.size = 0;
     struct tern_pkt_user_call call = {.executor = 0};
-    const struct tern_executor *e = tern_executor(0);
+    const struct tern_executor *e = tern_executor_find(0);
     for (uint32_t i = 0; i < e->n_args; i++) {
         call.payload[e->args[i].word] = e->args[i].pointer ? x.dst : 1; /* how far it reaches there nobody knows */
     }

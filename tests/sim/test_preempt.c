@@ -314,7 +314,7 @@ static void put_pending(struct area *a, uint32_t n, int way)
         {.op = TERN_CTX_SIMT_PENDING_OP_AMO, .amo = 9 /* cas */, .size = 2, .rd = T4, .mask = all},
     };
     p[1].mask = way == WAY_RUNS ? all : 1u << CULPRIT;
-    p[1].private = way == WAY_FAULTS_PRIVATE ? 1u << CULPRIT : 0;
+    p[1].private_ = way == WAY_FAULTS_PRIVATE ? 1u << CULPRIT : 0;
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t address[32], data[32], compare[32], line[16];
         for (uint32_t l = 0; l < n; l++) {

@@ -162,7 +162,7 @@ static const struct tern_executor executors[] = {
      {1073741823u, 1u, 1u}, {0u, 0u, 0u}, 0x1u},
 };
 
-const struct tern_executor *tern_executor(uint32_t id)
+const struct tern_executor *tern_executor_find(uint32_t id)
 {
     return id < TERN_EXECUTORS ? &executors[id] : NULL;
 }

@@ -71,8 +71,8 @@ struct tern_device_info {
              memory_stall;     /**< As the keys dram_* are. */
     /** The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
     uint32_t granularity;
-    /** User executors of each engine: 0 to executors - 1, which tern_executor() of tern_spec.h describes, and packet
-     *  user_call runs. */
+    /** User executors of each engine: 0 to executors - 1, which tern_executor_find() of tern_spec.h describes, and
+     *  packet user_call runs. */
     uint32_t executors;
     /** The socket of the ternd that owns the device for many programs; empty: it is in this process. */
     char service[108];

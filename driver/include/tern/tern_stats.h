@@ -15,13 +15,20 @@
 #ifndef TERN_STATS_H
 #define TERN_STATS_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<uint64_t> tern_stats_sequence;
+#else
+#include <stdatomic.h>
+typedef _Atomic uint64_t tern_stats_sequence;
+#endif
 
 #define TERN_STATS_MAGIC 0x54415453u /* "STAT" */
 #define TERN_STATS_VERSION 6u
@@ -81,7 +88,7 @@ struct tern_stats {
     uint32_t magic, version, size; /**< size: of this struct. magic is written last. */
     uint32_t pid, device; /**< device: the N of the file's name. */
     uint32_t reserved;
-    _Atomic uint64_t sequence;
+    tern_stats_sequence sequence;
     uint64_t updates;   /**< How often it was rewritten. */
     uint64_t clock_hz;
     uint64_t time;      /**< Device time; it stands still while nothing runs. */

@@ -57,7 +57,7 @@ static void need_allocation(struct tern_needs *n, const struct tern_process *pro
 static void need_arguments(struct tern_needs *n, const struct tern_process *proc, const uint32_t *packet)
 {
     struct tern_pkt_user_call p;
-    const struct tern_executor *x = tern_pkt_user_call_unpack(&p, packet) ? NULL : tern_executor(p.executor);
+    const struct tern_executor *x = tern_pkt_user_call_unpack(&p, packet) ? NULL : tern_executor_find(p.executor);
     for (uint32_t i = 0; x && i < x->n_args; i++) {
         if (x->args[i].pointer) {
             need_allocation(n, proc, p.payload[x->args[i].word]);

@@ -572,7 +572,7 @@ struct tern_ctx_simt_pending {
     uint32_t rd; /**< Register for the result. */
     uint32_t warp; /**< Hardware warp; it may have ended, or run another group by now. */
     uint32_t mask; /**< Lanes that are left. */
-    uint32_t private; /**< Those of them that came from the private window. */
+    uint32_t private_; /**< Those of them that came from the private window. */
     uint32_t pc; /**< Of the instruction, for a fault. */
     uint32_t group_x; /**< Work-group, for a fault. */
     uint32_t group_y; /**< In y. */
@@ -600,7 +600,7 @@ static inline int tern_ctx_simt_pending_pack(const struct tern_ctx_simt_pending 
     w[0] |= s->rd << 16;
     w[0] |= s->warp << 24;
     w[1] |= s->mask;
-    w[2] |= s->private;
+    w[2] |= s->private_;
     w[3] |= s->pc;
     w[4] |= s->group_x;
     w[5] |= s->group_y;
@@ -619,7 +619,7 @@ static inline int tern_ctx_simt_pending_unpack(struct tern_ctx_simt_pending *s, 
     s->rd = (w[0] >> 16) & 0x1fu;
     s->warp = (w[0] >> 24) & 0x1fu;
     s->mask = w[1];
-    s->private = w[2];
+    s->private_ = w[2];
     s->pc = w[3];
     s->group_x = w[4];
     s->group_y = w[5];

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define TERN_SPEC_HASH 0xb5d3a53fu
 
 /* Packets. */
@@ -791,7 +795,7 @@ struct tern_executor {
 };
 
 /** The executor of this id, or NULL if there is none. */
-const struct tern_executor *tern_executor(uint32_t id);
+const struct tern_executor *tern_executor_find(uint32_t id);
 
 /** Name of a packet opcode, or NULL if there is none. */
 const char *tern_pkt_name(uint32_t opcode);
@@ -803,5 +807,9 @@ const char *tern_fault_name(uint32_t code);
 const char *tern_fault_text(uint32_t code);
 /** Prints one packet with its fields by name, a line each; w holds all its lines. */
 void tern_pkt_print(FILE *out, const uint32_t *w);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

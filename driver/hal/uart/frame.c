@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hal/uart/frame.h"
 
+#include <zlib.h>
+
 #define FLAG 0x7eu
 #define ESCAPE 0x7du
 #define FLIP 0x20u
 
 static uint32_t crc(const uint8_t *bytes, size_t n)
 {
-    static const uint32_t table[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    uint32_t c = UINT32_MAX;
-    for (size_t i = 0; i < n; i++) {
-        c = table[(c ^ bytes[i]) & 15] ^ c >> 4;
-        c = table[(c ^ bytes[i] >> 4) & 15] ^ c >> 4;
-    }
-    return ~c;
+    return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)n); /* n: of a frame */
 }
 
 static size_t put(uint8_t *out, uint8_t byte)

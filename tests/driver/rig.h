@@ -226,6 +226,26 @@ static inline void rig_open(const char *config, void (*edit)(struct tern_config 
 static inline void rig_done(void)
 {
     ok(tern_device_close(dev));
+    dev = NULL;
+}
+
+/** After a case: one that has failed has left its device open, which would go on behind the rig of the next. */
+static inline int rig_teardown(void **state)
+{
+    (void)state;
+    if (!dev) {
+        return 0;
+    }
+    rig.deaf = rig.held = 0;
+    rig.failing = rig.eaten = 0;
+    rig.mute = rig.gone = rig.gated = rig.stubborn = false;
+    while (!tern_list_empty(&dev->processes)) {
+        struct tern_process *p = TERN_LIST_ENTRY(dev->processes.next, struct tern_process, node);
+        tern_process_kill(p);
+        ok(tern_process_destroy(p));
+    }
+    rig_done();
+    return 0;
 }
 
 /* --------------------------------------------------------------- programs */

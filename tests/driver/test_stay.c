@@ -346,16 +346,18 @@ static void test_turn(void **state)
     rig_done();
 }
 
+#define T(name) cmocka_unit_test_teardown(name, rig_teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_focus), /* first: tests/attacks looks whether it hangs */
-        cmocka_unit_test(test_turn),
-        cmocka_unit_test(test_focus_pages),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_crowd),
-        cmocka_unit_test(test_set_beside_pages),
+        T(test_focus), /* first: tests/attacks looks whether it hangs */
+        T(test_turn),
+        T(test_focus_pages),
+        T(test_sets),
+        T(test_pages),
+        T(test_crowd),
+        T(test_set_beside_pages),
     };
     return cmocka_run_group_tests_name("stay", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * goes wrong with it is in the environment when it is opened, FAKE_XRT=WHAT or WHAT=N:
  *   absent, busy, foreign         opening says so
  *   slow                          opening does not come back
+ *   prints                        opening prints a line, as XRT's emulation does
  *   id, hash                      the register reads something else
  *   bank, elsewhere, nothing      the bank is smaller than the memory; the buffer is not where it begins; there is none
  *   interrupts=N                  time passes only as the interrupt is waited for; it has come N times, then it is
@@ -96,6 +97,9 @@ static int fake_open(const char *device, const char *xclbin, struct tern_xrt **o
         r = told(-EPROTO, why, "the xclbin has no kernel " TERN_XRT_KERNEL);
     } else if (access(xclbin, R_OK)) {
         r = told(-ENOENT, why, "the xclbin cannot be read");
+    }
+    if (is(x, "prints")) {
+        puts("configuring penguin scheduler mode");
     }
     x->api = dlsym(object, TERN_SIM_API_SYMBOL);
     r = r ? r : x->api->create(&(struct tern_sim_config){.mem_bytes = MEMORY}, &x->sim);

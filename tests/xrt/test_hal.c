@@ -5,6 +5,9 @@
  */
 #include "work.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 static struct work b;
 
 /** As if nothing had been set. */
@@ -85,6 +88,36 @@ static void test_works(void **state)
     assert_int_equal(i.memory_bytes, 64u << 20);
     assert_int_equal(use(dev), 0);
     ok(tern_device_close(dev));
+}
+
+/** Also if opening fails, or does not come back: standard output is the program's again, and has what it printed. */
+static void test_output(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"prints", "absent", "slow"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct tern_device *dev = NULL;
+        char text[64] = "";
+        fflush(stdout);
+        const int kept = dup(STDOUT_FILENO), out = memfd_create("stdout", MFD_CLOEXEC);
+        dup2(out, STDOUT_FILENO);
+        setenv("FAKE_XRT", all[i], 1);
+        setenv("XCL_EMULATION_MODE", "hw_emu", 1);
+        printf("before, ");
+        const int r = tern_device_open("xrt", "small", &dev);
+        printf("after");
+        fflush(stdout);
+        unsetenv("XCL_EMULATION_MODE");
+        dup2(kept, STDOUT_FILENO);
+        close(kept);
+        const ssize_t n = pread(out, text, sizeof text - 1, 0);
+        close(out);
+        assert_int_equal(r, i == 0 ? 0 : i == 1 ? -ENODEV : -ETIMEDOUT);
+        assert_string_equal(n > 0 ? text : "nothing", "before, after");
+        if (dev) {
+            ok(tern_device_close(dev));
+        }
+    }
 }
 
 static void test_settings(void **state)
@@ -200,7 +233,8 @@ static void test_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_works, clean), cmocka_unit_test_setup(test_settings, clean),
+        cmocka_unit_test_setup(test_works, clean), cmocka_unit_test_setup(test_output, clean),
+        cmocka_unit_test_setup(test_settings, clean),
         cmocka_unit_test_setup(test_cards, clean),
         cmocka_unit_test_setup(test_interrupts_wake, clean),
         cmocka_unit_test_setup(test_interrupts_are_lost, clean), cmocka_unit_test_setup(test_later, clean),

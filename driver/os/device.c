@@ -62,10 +62,13 @@ int tern_os_device_counters(struct tern_device *dev, uint32_t engine, struct ter
     tern_ticket_lock(&dev->hal_lock);
     int r = tern_kmd_counters(&dev->kmd, engine, &c);
     tern_ticket_unlock(&dev->hal_lock);
-    if (r) {
-        return tern_error(-EIO, "the counters of engine %u cannot be read: %s", engine, strerror(-r));
-    }
     pthread_mutex_lock(&dev->lock);
+    if (r) {
+        tern_device_lose(dev, tern_last_error());
+        r = tern_error(-EIO, "%s", dev->lost_why);
+        pthread_mutex_unlock(&dev->lock);
+        return r;
+    }
     c.buffers = dev->completed_on[engine];
     pthread_mutex_unlock(&dev->lock);
     return tern_sized_give(out, &c, sizeof c);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The extension cl_tern_counters. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/core/device.h"
@@ -9,12 +12,20 @@ cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, 
 
 cl_int CL_API_CALL clGetDeviceCountersTERN(cl_device_id device, cl_uint engine, cl_tern_counters *counters)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT; /* programs may ask again and again */
     struct tern_engine_counters c = {.size = sizeof c};
     if (!rt_device_is(device)) {
         return CL_INVALID_DEVICE;
     }
-    if (counters == NULL || tern_device_counters(device->hw, engine, &c) != 0) {
-        return CL_INVALID_VALUE;
+    const int r = counters == NULL ? -EINVAL : tern_device_counters(device->hw, engine, &c);
+    if (r != 0) {
+        if (r == -EINVAL) {
+            return CL_INVALID_VALUE;
+        }
+        if (!atomic_flag_test_and_set(&told)) {
+            fprintf(stderr, "tern: OpenCL: no counters: %s\n", tern_last_error());
+        }
+        return CL_OUT_OF_RESOURCES;
     }
     const struct tern_device_info *i = &device->info;
     *counters = (cl_tern_counters){

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands on the card that is none (fake_xrt.c): what they print when XRT prints.
+"""The commands on the card that is none (fake_xrt.c): what they print when XRT prints, and when the card is lost.
 
 usage: test_card.py BUILD-FOLDER FAKE-LIBRARY [TEST...]
 """
@@ -15,6 +15,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD, FAKE = (pathlib.Path(x).resolve() for x in sys.argv[1:3])
 TERN = BUILD / "bin/tern"
+sys.path.insert(0, str(ROOT / "tests/ternd"))
+from daemon import Ternd  # noqa: E402
 
 TIMEOUT = 200
 RUN = ("run", ROOT / "tests/bench/kernels.cl", "--kernel", "saxpy", "--global", "8", "iota:8", "fill:1:8", "0.5")
@@ -47,6 +49,25 @@ class Card(unittest.TestCase):
                 self.assertEqual(p.returncode, 0, p.stderr)
                 self.assertIsInstance(json.loads(p.stdout), (dict, list))
                 self.assertIn("penguin", p.stderr)
+
+    def test_a_lost_device_is_called_so(self):
+        """By a program that comes when ternd has lost it."""
+        socket = self.folder / "s"
+        daemon = Ternd(BUILD / "bin/ternd", socket, env=self.env | {"FAKE_XRT": "fail=1000"})
+        self.addCleanup(daemon.log.close)
+        self.addCleanup(daemon.kill)
+        client = {"TERND_SOCKET": str(socket)}
+        for _ in range(200):
+            p = self.tern(*RUN, **client)
+            if p.returncode:
+                break
+            self.assertIn("1 1.5 2 2.5", p.stdout)
+        self.assertIn("the card is given up: ", daemon.said())
+        p = self.tern(*RUN, **client)
+        self.assertEqual((p.returncode, p.stdout), (1, ""))
+        self.assertIn("tern: OpenCL: no counters: the device is lost: ", p.stderr)
+        self.assertNotIn("CL_INVALID_VALUE", p.stderr)
+        self.assertEqual(daemon.end(), 0)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ typedef struct cl_tern_counters_s {
     char backend[16], config[64];
 } cl_tern_counters;
 
-/** CL_SUCCESS; CL_INVALID_DEVICE; CL_INVALID_VALUE: no such engine, or counters is NULL. Any thread; does not block. */
+/** CL_SUCCESS; CL_INVALID_DEVICE; CL_INVALID_VALUE: no such engine, or counters is NULL; CL_OUT_OF_RESOURCES: the
+ *  device is lost, which stderr says once. Any thread; does not block. */
 typedef cl_int(CL_API_CALL *clGetDeviceCountersTERN_fn)(cl_device_id device, cl_uint engine,
                                                         cl_tern_counters *counters);
 

@@ -140,7 +140,8 @@ def sanitize(t):
 
 
 def fuzz(t):
-    t.step("what reads foreign bytes, 60 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", t.jobs], lines)
+    t.step("what reads foreign bytes, 30 s a fuzzer", "fuzz", ["tests/fuzz/run", "-j", t.jobs, "--seconds", "30"],
+           lines)
 
 
 def attacks(t):

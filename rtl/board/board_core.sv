@@ -6,7 +6,7 @@
 // DEVICE = 0 leaves the device out, to bring up a board: link, clocks and memory work, registers answer with DECERR.
 module board_core #(
     parameter bit DEVICE   = 1'b1,
-    parameter int LANES    = 8,
+    parameter int LANES    = 4,
     parameter int WARPS    = 4,
     parameter int LMEM_KIB = 16,
     parameter int CLOCK_HZ = 50000000,

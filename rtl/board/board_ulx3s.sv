@@ -8,7 +8,7 @@
 // Lamps: 0 memory clock lives, 1 the device works, 2 an interrupt waits, 3 bytes from the host, 4 bytes to the host.
 module board_ulx3s #(
     parameter bit DEVICE   = 1'b1,  // see board_core
-    parameter int LANES    = 8,
+    parameter int LANES    = 4,
     parameter int WARPS    = 4,
     parameter int LMEM_KIB = 16
 ) (

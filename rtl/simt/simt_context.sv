@@ -108,13 +108,18 @@ module simt_context #(
 
   always_ff @(posedge clk_i) saving_q <= save_i && !rst_i;
 
+  // where the warps with vector k are in the head's words of scalars
+  function automatic int scalars_at(input int k);
+    scalars_at = 32 * (k % 4) + (k / 4) * 4 * LANES;
+  endfunction
+
   // the words of the mask lines; of warps that are not live: zero
   always_comb begin
     masks = '0;
     for (int w = 0; w < WARPS; w++) if (live_i[w]) masks[32*w +: 32] = masks_i[32*w +: 32];
     regs = masks_i[32*index +: 32];
     for (int k = 0; k < VECTORS; k++) scalars[k] = saving_q ? scalars_i[VECTORS*index+k]
-                                                            : restore_scalars[32*k+32'(index)];
+                                                            : restore_scalars[scalars_at(k)+32'(index)];
   end
 
   always_comb begin
@@ -128,7 +133,7 @@ module simt_context #(
     head[tern_spec_pkg::CTX_SIMT_HEAD_ENDED_LSB]        = ended_i;
     for (int w = 0; w < WARPS; w++)
       for (int k = 0; k < VECTORS; k++)
-        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + 32*k + w] = live_i[w] && scalars_i[VECTORS*w+k];
+        head[tern_spec_pkg::CTX_SIMT_HEAD_SCALARS_0_LSB + scalars_at(k) + w] = live_i[w] && scalars_i[VECTORS*w+k];
     if (!ended_i) begin
       head[tern_spec_pkg::CTX_SIMT_HEAD_NEXT_X_LSB +: 96] = next_group_i;
       head[tern_spec_pkg::CTX_SIMT_HEAD_BASE_X_LSB +: 96] = next_base_i;

@@ -65,8 +65,8 @@ module simt_dispatch #(
   localparam int LW = $clog2(L);
 
   generate
-    if (L < 8 || L > 32 || (L & (L - 1)) != 0 || W < 4 || W > 32 || (W & (W - 1)) != 0) begin : g_parameters
-      $error("simt_dispatch: lanes 8 to 32, warps 4 to 32, powers of two");
+    if (L < 4 || L > 32 || (L & (L - 1)) != 0 || W < 4 || W > 32 || (W & (W - 1)) != 0) begin : g_parameters
+      $error("simt_dispatch: lanes and warps 4 to 32, powers of two");
     end
   endgenerate
 

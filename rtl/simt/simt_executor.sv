@@ -90,9 +90,9 @@ module simt_executor #(
   localparam logic [6:0] LINGER = 7'd111;
 
   generate
-    if (LANES < 8 || LANES > 32 || (LANES & (LANES - 1)) != 0 || WARPS < 4 || WARPS > 32 || (WARPS & (WARPS - 1)) != 0)
-    begin : g_parameters
-      $error("simt_executor: 8 to 32 lanes and 4 to 32 warps, powers of two");
+    if (LANES < 4 || LANES > 32 || (LANES & (LANES - 1)) != 0 || WARPS < 4 || WARPS > 32 || (WARPS & (WARPS - 1)) != 0
+        || WARPS > 4 * LANES) begin : g_parameters
+      $error("simt_executor: 4 to 32 lanes and warps, powers of two; of 4 lanes 16 warps at most");
     end
   endgenerate
 

@@ -8,7 +8,7 @@
 // Preemption: see command_processor.
 module tern_top #(
     parameter int ENGINES    = 2,          // 1 to 8
-    parameter int LANES      = 16,         // work-items of a warp: 8, 16 or 32
+    parameter int LANES      = 16,         // work-items of a warp: 4, 8, 16 or 32
     parameter int WARPS      = 16,         // warps of an engine: 4, 8, 16 or 32
     parameter int LMEM_KIB   = 64,         // local memory of an engine
     parameter int MEM_PAGES  = 1 << 20,    // 4 KiB pages that the dirty plane has room for

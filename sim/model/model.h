@@ -30,10 +30,16 @@
 #ifndef MODEL_WARPS
 #define MODEL_WARPS 16
 #endif
+#ifndef MODEL_ENGINES
+#define MODEL_ENGINES 2
+#endif
+#ifndef MODEL_LMEM_KIB
+#define MODEL_LMEM_KIB 64
+#endif
 #define LANES MODEL_LANES
 #define WARPS MODEL_WARPS
-#define ENGINES 2
-#define LMEM_BYTES 65536u
+#define ENGINES MODEL_ENGINES
+#define LMEM_BYTES (MODEL_LMEM_KIB * 1024u)
 #define LINE 64u
 #define PAGE 4096u
 #define HW_QUEUE 2

@@ -5,6 +5,7 @@
 #include "model.h"
 
 #define LANES_OF_LINE 16u
+#define VECTORS (32u / LANES) /* of scalars */
 
 static void put_vector(struct lines *s, const uint32_t *v)
 {
@@ -63,10 +64,10 @@ static void put_head(struct lines *s, const struct simt *t)
     for (uint32_t i = 0; i < WARPS; i++) {
         const uint32_t found = scalars(&t->warp[i]);
         h.live |= (t->warp[i].live ? 1u : 0u) << i;
-        h.scalars_0 |= (found & 1u) << i;
-        h.scalars_1 |= (found >> 1 & 1u) << i;
-        h.scalars_2 |= (found >> 2 & 1u) << i;
-        h.scalars_3 |= (found >> 3 & 1u) << i;
+        uint32_t *const words[] = {&h.scalars_0, &h.scalars_1, &h.scalars_2, &h.scalars_3};
+        for (uint32_t k = 0; k < VECTORS; k++) {
+            *words[k % 4] |= (found >> k & 1u) << (i + k / 4 * 4 * LANES);
+        }
     }
     if (t->groups_left) {
         h.next_x = t->next[0];
@@ -340,9 +341,11 @@ void state_restore(struct engine *e, struct lines *s, struct fault *f)
     }
     for (uint32_t i = 0; i < WARPS; i++) {
         if (h.live >> i & 1u) {
-            const uint32_t found = (h.scalars_0 >> i & 1u) | (h.scalars_1 >> i & 1u) << 1 |
-                (h.scalars_2 >> i & 1u) << 2 |
-                                   (h.scalars_3 >> i & 1u) << 3;
+            const uint32_t words[] = {h.scalars_0, h.scalars_1, h.scalars_2, h.scalars_3};
+            uint32_t found = 0;
+            for (uint32_t k = 0; k < VECTORS; k++) {
+                found |= (words[k % 4] >> (i + k / 4 * 4 * LANES) & 1u) << k;
+            }
             get_warp(s, &t->warp[i], found, masks[i]);
         } else if (!(h.fresh >> i & 1u)) {
             t->warp[i].live = t->warp[i].waiting = 0;

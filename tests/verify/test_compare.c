@@ -24,7 +24,7 @@ static struct backend model;
 
 static struct scene new_scene(void)
 {
-    struct scene s = {.seed = 5, .mem_bytes = VERIFY_MEMORY, .limit = 1000000};
+    struct scene s = {.seed = 5, .engines = ENGINES, .mem_bytes = VERIFY_MEMORY, .limit = 1000000};
     s.memory = calloc(1, s.mem_bytes);
     s.touched = calloc(1, s.mem_bytes / PAGE);
     assert_true(s.memory && s.touched);

@@ -82,8 +82,8 @@ struct tern_device_info {
 
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
- * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small; key=value... is default,key=value...;
- * keys mem (bytes; suffix K, M, G), trace (file for a waveform); for the memory of the simulated RTL: memory (ideal |
+ * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small | tiny; keys alone are of default; keys
+ * mem (bytes; suffix K, M, G), trace (file for a waveform); for the memory of the simulated RTL: memory (ideal |
  * hbm | ddr4) and, instead of its numbers, dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads,
  * dram_writes (transfers outstanding at most), dram_refresh, dram_refresh_cycles (every so many cycles it stands still
  * for so many), dram_stall (of 256 cycles, how many each channel of the port pauses at random); and for the scheduler,

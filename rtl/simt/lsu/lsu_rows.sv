@@ -3,14 +3,15 @@
 //
 // Contract: scrub_i starts zeroing of the lines from scrub_first_i up to scrub_end_i, that one excluded, a row a cycle;
 // scrub_busy_o while it lasts, not at all for an empty range. line_read_i or line_write_i with line_ready_o is an
-// access, one a cycle; with 8 lanes two cycles each, in which the request stays. line_valid_o brings what was read, in
-// order, three cycles after line_ready_o. row_* goes to the banks' stage, which gives words_i two cycles later. rst_i
-// ends a scrub. Preemption saves nothing of it: it is how local memory is saved and restored.
+// access, one a cycle; with fewer than 16 lanes 16 / LANES cycles each, in which the request stays. line_valid_o brings
+// what was read, in order, three cycles after line_ready_o. row_* goes to the banks' stage, which gives words_i two
+// cycles later. rst_i ends a scrub. Preemption saves nothing of it: it is how local memory is saved and restored.
 //
-// Rows and not lines because the banks are as wide as the lanes: a row is half a line, a line, or two.
+// Rows and not lines because the banks are as wide as the lanes: a row is a part of a line, a line, or two.
 module lsu_rows #(
     parameter int LANES = 16,
-    parameter int RW = 10
+    parameter int RW = 10,
+    localparam int PW = LANES < 16 ? $clog2(16 / LANES) : 1  // which row of a line
 ) (
     input  logic                clk_i,
     input  logic                rst_i,
@@ -33,7 +34,7 @@ module lsu_rows #(
     input  logic [LANES*32-1:0] words_i
 );
   // ------------------------------------------------------------------ scrub: rows from next_q, up to end_q
-  logic [11:0] first, past, next_q, end_q;
+  logic [10+PW:0] first, past, next_q, end_q;
   logic [LANES-1:0] scrub_bank, line_bank;
 
   always_ff @(posedge clk_i) begin
@@ -71,17 +72,17 @@ module lsu_rows #(
 
   // ------------------------------------------------------------------ rows and lines
   generate
-    if (LANES == 8) begin : g_half
-      logic half_q;  // a line's second row is next
-      always_ff @(posedge clk_i) half_q <= access && !half_q;
-      assign first = {scrub_first_i, 1'b0};
-      assign past = {scrub_end_i, 1'b0};
+    if (LANES < 16) begin : g_part
+      logic [PW-1:0] part_q;  // the row of a line that is next
+      always_ff @(posedge clk_i) part_q <= access ? part_q + 1'b1 : '0;
+      assign first = {scrub_first_i, PW'(0)};
+      assign past = {scrub_end_i, PW'(0)};
       assign scrub_bank = '1;
-      assign last = half_q;
-      assign line_row = RW'({line_i, half_q});
+      assign last = &part_q;
+      assign line_row = RW'({line_i, part_q});
       assign line_bank = '1;
-      assign line_data = half_q ? line_wdata_i[511:256] : line_wdata_i[255:0];
-      assign got = {words_i, line_rdata_o[511:256]};
+      assign line_data = line_wdata_i[LANES*32*part_q +: LANES*32];
+      assign got = {words_i, line_rdata_o[511:LANES*32]};
     end else if (LANES == 16) begin : g_whole
       assign first = {1'b0, scrub_first_i};
       assign past = {1'b0, scrub_end_i};

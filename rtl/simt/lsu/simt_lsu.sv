@@ -21,7 +21,7 @@
 // and core take one a cycle: the larger of 6 + M + 128 and 24 * LANES cycles, and 32 for the stages. State that
 // preemption saves: local memory (lmem_*) and what is pending (pend_*); the rest has drained.
 module simt_lsu #(
-    parameter int LANES = 16,     // 8, 16 or 32
+    parameter int LANES = 16,     // a power of two, 4 to 32
     parameter int WARPS = 16,     // a power of two, 4 to 32
     parameter int LMEM_KIB = 64,  // local memory
     parameter int L1_KIB = 16,
@@ -128,7 +128,7 @@ module simt_lsu #(
   localparam int FILL_W = 5;
 
   generate
-    if (LANES < 8 || LANES > 32 || (1 << LW) != LANES || (1 << WW) != WARPS || L1_KIB < 1 ||
+    if (LANES < 4 || LANES > 32 || (1 << LW) != LANES || (1 << WW) != WARPS || L1_KIB < 1 ||
         LMEM_KIB > 64) begin : g_check
       $error("simt_lsu: parameter out of range");
     end

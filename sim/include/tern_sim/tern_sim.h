@@ -3,7 +3,7 @@
  * A Tern device in simulation, behind a C API: what a backend of the driver's hal talks to.
  *
  * Each simulated device is one shared object, build/lib/libtern_sim_<kind>_<geometry>.so, exporting the single symbol
- * `tern_sim_api` (TERN_SIM_API_SYMBOL): the Verilated RTL in the default and the small geometry, and the functional
+ * `tern_sim_api` (TERN_SIM_API_SYMBOL): the Verilated RTL in the default, small and tiny geometry, and the functional
  * model. Device time passes only inside read32, write32 and step. A struct tern_sim is used by one thread at a time;
  * two of them are independent.
  */

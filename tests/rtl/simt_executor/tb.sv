@@ -8,7 +8,8 @@
 
 module tb #(
     parameter int LANES = 16,
-    parameter int WARPS = 16
+    parameter int WARPS = 16,
+    parameter int LMEM_KIB = 64
 );
 
   import "DPI-C" context function int bench_init(input int seed, input int lanes, input int warps, input string only);
@@ -56,7 +57,7 @@ module tb #(
   logic [5:0]    ev_lanes, ev_fma;
 
   simt_executor #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)
   ) dut (
       .clk_i(clk), .rst_i(rst), .time_i(now), .start_valid_i(start_valid), .start_ready_o(start_ready),
       .start_packet_i(packet), .start_scrub_i(start_scrub), .start_resume_i(start_resume), .done_valid_o(done_valid),

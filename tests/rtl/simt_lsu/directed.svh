@@ -89,12 +89,12 @@
       logic [1:0] access;
       access = op == 2 ? 2'd3 : 2'(op);
       plain(3'(op), 5, 3, 32'h400, 4);
-      iss_addr[5*32+:32] += 2;
-      iss_addr[7*32+:32] += 1;
-      faults("word at 2", tern_spec_pkg::FAULT_MISALIGNED, access, 5);
+      iss_addr[5%L*32+:32] += 2;
+      iss_addr[7%L*32+:32] += 1;
+      faults("word at 2", tern_spec_pkg::FAULT_MISALIGNED, access, 5 % L);
       plain(3'(op), 2, 3, LOCAL, 4);
-      iss_addr[6*32+:32] = LOCAL + 1 + int'(local_bytes);
-      faults("misaligned beyond local memory", tern_spec_pkg::FAULT_MISALIGNED, access, 6);
+      iss_addr[6%L*32+:32] = LOCAL + 1 + int'(local_bytes);
+      faults("misaligned beyond local memory", tern_spec_pkg::FAULT_MISALIGNED, access, 6 % L);
       plain(3'(op), 1, 3, LOCAL, 4);
       iss_addr[3*32+:32] = LOCAL + int'(local_bytes);
       iss_addr[0+:32] = LOCAL + 2 * int'(local_bytes);
@@ -102,11 +102,11 @@
       iss_lbase = local_bytes;
       faults("first byte beyond local memory", tern_spec_pkg::FAULT_LOCAL_OVERRUN, access, 3);
       plain(3'(op), 3, 3, PRIVATE, 0);
-      for (int i = 0; i < L; i++) iss_addr[i*32+:32] = PRIVATE + (1 << STACK_LOG2) - (i == 4 ? 0 : 4);
-      faults("first byte beyond private memory", tern_spec_pkg::FAULT_STACK_OVERFLOW, access, 4);
+      for (int i = 0; i < L; i++) iss_addr[i*32+:32] = PRIVATE + (1 << STACK_LOG2) - (i == 4 % L ? 0 : 4);
+      faults("first byte beyond private memory", tern_spec_pkg::FAULT_STACK_OVERFLOW, access, 4 % L);
       plain(3'(op), 4, 3, 32'h400, 4);
-      iss_addr[7*32+:32] = BYTES + 32'h104;
-      faults("line without page", tern_spec_pkg::FAULT_PAGE, access, 7);
+      iss_addr[7%L*32+:32] = BYTES + 32'h104;
+      faults("line without page", tern_spec_pkg::FAULT_PAGE, access, 7 % L);
       stack = BYTES + 32'h40;
       plain(3'(op), 2, 3, PRIVATE + 32'h34, 0);
       iss_addr[0+:32] = 32'h800;
@@ -114,8 +114,8 @@
     end
     plain(STORE, 5, 3, 32'h400, 4);
     iss_size = 2'd1;
-    iss_addr[7*32+:32] += 1;
-    faults("half at 1", tern_spec_pkg::FAULT_MISALIGNED, 2'd1, 7);
+    iss_addr[7%L*32+:32] += 1;
+    faults("half at 1", tern_spec_pkg::FAULT_MISALIGNED, 2'd1, 7 % L);
   endtask
 
   // One atomic of one lane; the bench takes the result as it comes.

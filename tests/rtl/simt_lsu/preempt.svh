@@ -365,7 +365,7 @@
     int start;
     start = cycle;
     for (int line = 0; line < LMEM / 64; line++) move_line(line, 1'b0);
-    if (cycle - start != LMEM / 64 * (L == 8 ? 2 : 1)) error($sformatf("%0d cycles for all lines", cycle - start));
+    if (cycle - start != LMEM / 64 * (L < 16 ? 16 / L : 1)) error($sformatf("%0d cycles for all lines", cycle - start));
     lines_come();
   endtask
 

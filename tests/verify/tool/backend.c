@@ -94,9 +94,14 @@ int backend_geometry(const struct backend *b, uint64_t mem_bytes, struct geometr
     *out = (struct geometry){
         .lanes = (config0 & TERN_DEV_CONFIG0_LANES_MASK) >> TERN_DEV_CONFIG0_LANES_SHIFT,
         .warps = (config0 & TERN_DEV_CONFIG0_WARPS_MASK) >> TERN_DEV_CONFIG0_WARPS_SHIFT,
+        .engines = (config0 & TERN_DEV_CONFIG0_ENGINES_MASK) >> TERN_DEV_CONFIG0_ENGINES_SHIFT,
         .local_bytes = 1024u * ((config0 & TERN_DEV_CONFIG0_LMEM_KIB_MASK) >> TERN_DEV_CONFIG0_LMEM_KIB_SHIFT),
         .mem_bytes = mem_bytes,
     };
+    if (out->engines < 1 || out->engines > ENGINES) {
+        fprintf(stderr, "tern verify: %s has %u engines: cases are for %u at most\n", b->path, out->engines, ENGINES);
+        return -EINVAL;
+    }
     return 0;
 }
 
@@ -109,9 +114,10 @@ int pair_open(const char *model, const char *rtl, struct pair *out)
     r = r ? r : backend_geometry(&p.model, VERIFY_MEMORY, &p.geometry);
     r = r ? r : backend_geometry(&p.rtl, VERIFY_MEMORY, &g);
     if (r == 0 && (g.lanes != p.geometry.lanes || g.warps != p.geometry.warps ||
-                   g.local_bytes != p.geometry.local_bytes)) {
-        fprintf(stderr, "tern verify: %s has %u lanes x %u warps, %s has %u x %u: they cannot be compared\n", model,
-                p.geometry.lanes, p.geometry.warps, rtl, g.lanes, g.warps);
+                   g.local_bytes != p.geometry.local_bytes || g.engines != p.geometry.engines)) {
+        fprintf(stderr, "tern verify: %s has %u engines of %u lanes x %u warps, %s has %u of %u x %u: they cannot be "
+                "compared\n", model, p.geometry.engines, p.geometry.lanes, p.geometry.warps, rtl, g.engines, g.lanes,
+                g.warps);
         r = -EINVAL;
     }
     if (r) {

@@ -11,7 +11,7 @@
 int scene_foreign(struct scene *s, const struct geometry *g, uint64_t physical)
 {
     const uint32_t items = g->lanes * g->warps;
-    uint32_t code[128], n = 0, words[32];
+    uint32_t code[256], n = 0, words[32];
     struct tern_pkt_dispatch p = {
         .entry = (uint32_t)physical + CODE, .work_dim = 1, .group_warps = g->warps, .group_slots = 1, .stack_log2 = 6,
         .global_x = items, .global_y = 1, .global_z = 1, .local_x = items, .local_y = 1, .local_z = 1,

@@ -54,7 +54,7 @@ static const char help[] =
 "    --seed S            first seed of those\n"
 "\n"
 "ON WHAT\n"
-"    --geometry NAME     small (8 lanes x 8 warps) or default (16 x 16) (small)\n"
+"    --geometry NAME     tiny (4 lanes x 4 warps, one engine), small (8 x 8) or default (16 x 16) (small)\n"
 "    --rtl NAME          device library libtern_sim_NAME.so that is tested (rtl_GEOMETRY)\n"
 "    --model NAME        library that says what is expected (model_GEOMETRY)\n"
 "    --mutants [NAME...] test the test: run on RTL with seeded bugs, all of them or those named. Each must be caught\n"
@@ -207,7 +207,8 @@ static int take(int option, struct options *o)
         return r;
     case OPT_GEOMETRY:
         o->geometry = optarg;
-        return strcmp(optarg, "small") && strcmp(optarg, "default") ? wrong("there is no geometry", optarg) : 0;
+        return strcmp(optarg, "tiny") && strcmp(optarg, "small") && strcmp(optarg, "default")
+                   ? wrong("there is no geometry", optarg) : 0;
     case OPT_RTL:
         o->rtl = optarg;
         return 0;

@@ -83,10 +83,11 @@ static int dispatch(const struct row *row, bool longer, const struct geometry *g
 {
     const struct embedded_kernel *k = kernel_named(row->name);
     uint32_t local = row->warps * g->lanes, groups = longer ? row->groups_long : row->groups;
+    const uint32_t edge = row->missing < local ? local - row->missing : 1;
     struct tern_pkt_dispatch p = {
         .args = DATA_VA + ARGS, .work_dim = row->boxed ? 3 : 1, .group_warps = row->warps,
         .group_slots = g->warps / row->warps, .stack_log2 = STACK_LOG2, .stack = DATA_VA + STACK, .local_x = local,
-        .local_y = 1, .local_z = 1, .groups_x = groups, .groups_y = 1, .groups_z = 1, .edge_x = local - row->missing,
+        .local_y = 1, .local_z = 1, .groups_x = groups, .groups_y = 1, .groups_z = 1, .edge_x = edge,
         .edge_y = 1, .edge_z = 1,
     };
     if (!k) {
@@ -96,7 +97,7 @@ static int dispatch(const struct row *row, bool longer, const struct geometry *g
         p.local_x = g->lanes / 4;
         p.local_y = p.local_z = 2;
         p.groups_y = p.groups_z = groups;
-        p.edge_x = p.local_x - 1;
+        p.edge_x = p.local_x > 1 ? p.local_x - 1 : 1;
         p.edge_y = p.edge_z = 1;
     }
     p.entry = k->entry;
@@ -196,7 +197,7 @@ int work_build(uint32_t index, bool longer, const struct geometry *g, uint32_t s
         SAVE + out->save_bytes > PREEMPT_MEMORY) {
         return -EINVAL;
     }
-    *s = (struct scene){.mem_bytes = PREEMPT_MEMORY, .memory = calloc(1, PREEMPT_MEMORY),
+    *s = (struct scene){.engines = g->engines, .mem_bytes = PREEMPT_MEMORY, .memory = calloc(1, PREEMPT_MEMORY),
                         .touched = calloc(1, PREEMPT_MEMORY / PAGE)};
     int r = s->memory && s->touched ? 0 : -ENOMEM;
     if (r == 0) {

@@ -41,7 +41,7 @@ int machine_open(const struct backend *b, uint32_t mutant, const struct work *w,
         }
     }
     if (r == 0) {
-        put(out, TERN_REG_DEV_IRQ_ENABLE, (1u << ENGINES) - 1);
+        put(out, TERN_REG_DEV_IRQ_ENABLE, (1u << w->scene.engines) - 1);
         r = out->error;
     }
     if (r) {

@@ -283,7 +283,7 @@ static bool moved(const struct arena *a, struct machine *m, uint32_t side, struc
 void stop_at(struct arena *a, struct machine *m, uint32_t side, uint64_t cycle, uint32_t granularity,
              uint32_t resume_on, struct tally *t)
 {
-    uint32_t engine = cycle % ENGINES, other = !side;
+    uint32_t engine = (uint32_t)(cycle % a->pair->geometry.engines), other = !side;
     char what[160];
     bool resume = false;
     struct machine n;
@@ -340,7 +340,7 @@ void stop_often(struct arena *a, uint64_t seed, struct tally *t)
         machine_step(&m, cycles);
         more = cut(a, &m, engine, granularity, what, &resume, t);
         more = more && (rng_one_in(&r, 2) || foreign(a, &m, engine, what, t));
-        engine = rng_below(&r, ENGINES);
+        engine = rng_below(&r, ENGINES) % a->pair->geometry.engines;
         struct machine n;
         if (more && next != side && (more = moved(a, &m, next, &n, t))) {
             machine_close(&m);

@@ -20,16 +20,22 @@ static const uint32_t *next_vector(struct reader *r)
     return v;
 }
 
+/** Whether a warp has vector k of registers that hold one value in all lanes. */
+static bool has_scalars(const struct tern_ctx_simt_head *h, uint32_t lanes, uint32_t warp, uint32_t k)
+{
+    const uint32_t words[] = {h->scalars_0, h->scalars_1, h->scalars_2, h->scalars_3};
+    return words[k % 4] >> (warp + k / 4 * 4 * lanes) & 1u;
+}
+
 /** Lines of the live warps, which come last. */
 static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_head *h, const uint32_t *masks)
 {
-    const uint32_t scalars[] = {h->scalars_0, h->scalars_1, h->scalars_2, h->scalars_3};
     uint32_t n = 0;
     for (uint32_t w = 0; w < g->warps; w++) {
         if (h->live >> w & 1u) {
             n += 2 + (uint32_t)__builtin_popcount(masks[w]);
             for (uint32_t k = 0; k < 32 / g->lanes; k++) {
-                n += scalars[k] >> w & 1u;
+                n += has_scalars(h, g->lanes, w, k);
             }
         }
     }
@@ -40,13 +46,12 @@ static uint32_t warp_lines(const struct geometry *g, const struct tern_ctx_simt_
 static void read_warp(struct reader *r, const struct tern_ctx_simt_head *h, uint32_t warp, uint32_t mask,
                       uint32_t out[34][32])
 {
-    const uint32_t scalars[] = {h->scalars_0, h->scalars_1, h->scalars_2, h->scalars_3};
     memset(out, 0, 34 * sizeof out[0]);
     for (uint32_t i = 0; i < 2; i++) {
         memcpy(out[i], next_vector(r), 4 * r->lanes);
     }
     for (uint32_t k = 0; k < 32 / r->lanes; k++) {
-        const uint32_t *v = scalars[k] >> warp & 1u ? next_vector(r) : NULL;
+        const uint32_t *v = has_scalars(h, r->lanes, warp, k) ? next_vector(r) : NULL;
         for (uint32_t i = 0; v && i < r->lanes; i++) {
             for (uint32_t l = 0; l < r->lanes; l++) {
                 out[2 + k * r->lanes + i][l] = v[i];

@@ -234,7 +234,7 @@ int program_build(const struct test_case *tc, const struct geometry *g, struct s
     const uint64_t crowd = (uint64_t)g->lanes * g->warps / LIMIT_THREADS;
     out->limit = LIMIT * (crowd > 1 ? crowd * crowd : 1);
     out->stop_every = p.stop_every;
-    out->roams = true;
+    out->roams = g->engines > 1;
     result = submit(out, a, &p, &r);
     result = result ? result : scene_foreign(out, g, (uint64_t)space_pages(a, 2) * PAGE);
 end:

@@ -95,7 +95,7 @@ static void plan_kernel(struct rng *r, const struct geometry *g, bool small, boo
 {
     struct tern_pkt_dispatch *p = &k->packet;
     plan_range(r, g, small, stopped, k);
-    k->engine = rng_one_in(r, 3);
+    k->engine = rng_one_in(r, 3) && g->engines > 1;
     k->own_buffer = rng_one_in(r, 2);
     k->local = !rng_one_in(r, 4);
     k->barriers = rng_one_in(r, 2);

@@ -338,7 +338,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 static void advance(struct runner *r)
 {
     uint64_t until = r->start + r->limit, time = now(r);
-    for (uint32_t e = 0; e < ENGINES; e++) {
+    for (uint32_t e = 0; e < r->s->engines; e++) {
         const struct queue *q = &r->queue[e];
         until = q->ended == q->submitted || q->away ? until : sooner(until, q->stop_at);
     }
@@ -366,10 +366,10 @@ static int run(struct runner *r)
 {
     struct rng random = rng_of(r->s->seed, 0x64697274ull);
     int result = 0;
-    put(r, TERN_REG_DEV_IRQ_ENABLE, (1u << ENGINES) - 1);
+    put(r, TERN_REG_DEV_IRQ_ENABLE, (1u << r->s->engines) - 1);
     for (bool working = true; working && !result && !r->end.error && !r->end.hung;) {
         working = false;
-        for (uint32_t e = 0; e < ENGINES; e++) {
+        for (uint32_t e = 0; e < r->s->engines; e++) {
             struct queue *q = &r->queue[e];
             feed(r, e);
             insist(r, q);
@@ -385,7 +385,7 @@ static int run(struct runner *r)
             result = waves(r);
             advance(r);
             uint32_t pending = get(r, TERN_REG_DEV_IRQ_STATUS);
-            for (uint32_t e = 0; e < ENGINES && !result; e++) {
+            for (uint32_t e = 0; e < r->s->engines && !result; e++) {
                 result = pending >> e & 1 ? collect(r, e) : 0;
             }
             r->end.hung = now(r) - r->start > r->limit;
@@ -408,7 +408,7 @@ static int load(struct runner *r)
         struct queue *q = &r->queue[s->submit[i].engine];
         q->of[q->count++] = i;
     }
-    for (uint32_t e = 0; e < ENGINES; e++) {
+    for (uint32_t e = 0; e < r->s->engines; e++) {
         struct queue *q = &r->queue[e];
         q->random = rng_of(s->seed, 0x73746f70ull + e);
         q->stop_at = draw_stop(r, q);
@@ -422,7 +422,7 @@ static int load(struct runner *r)
 /** Indications of all engines, one engine after the other, into the ending. */
 static void gather(struct runner *r)
 {
-    for (uint32_t e = 0; e < ENGINES; e++) {
+    for (uint32_t e = 0; e < r->s->engines; e++) {
         for (uint32_t i = 0; i < r->queue[e].ended; i++) {
             r->end.seen[r->end.count++] = r->queue[e].seen[i];
         }

@@ -38,7 +38,7 @@ void case_size(struct test_case *c, const struct geometry *g)
 
 int case_build(const struct test_case *c, const struct geometry *g, struct scene *out)
 {
-    *out = (struct scene){.seed = c->seed, .mem_bytes = g->mem_bytes};
+    *out = (struct scene){.seed = c->seed, .engines = g->engines, .mem_bytes = g->mem_bytes};
     out->memory = calloc(1, g->mem_bytes);
     out->touched = calloc(1, g->mem_bytes / PAGE);
     int r = out->memory && out->touched ? kinds[c->kind].build(c, g, out) : -ENOMEM;
@@ -103,7 +103,7 @@ static void put_list(struct scene *s, uint32_t save)
 int scene_submit(struct scene *s, const struct submit *sub)
 {
     put_list(s, sub->save);
-    check(sub->engine < ENGINES, "a submission to an engine that there is not");
+    check(sub->engine < s->engines, "a submission to an engine that there is not");
     void *array = s->submit;
     int r = grow(&array, s->submits, sizeof *s->submit);
     s->submit = array;

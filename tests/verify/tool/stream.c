@@ -261,7 +261,7 @@ static void rendezvous(struct buffer *b, struct stream *st, uint32_t index)
     fence(b, item, signal, false);
     some_packets(b, &r, item);
     end(b, &r, false);
-    begin(b, st, &r, 2 * index + 1, 1 - engine, rng_one_in(&r, 3));
+    begin(b, st, &r, 2 * index + 1, st->g->engines > 1 ? 1 - engine : engine, rng_one_in(&r, 3));
     fence(b, item, wait, true);
     move_mail(b, &r, mail, false);
     if (rng_one_in(&r, 4)) {
@@ -459,7 +459,7 @@ int stream_build(const struct test_case *c, const struct geometry *g, struct sce
     if (!st || !b) {
         goto out;
     }
-    *st = (struct stream){.seed = c->seed, .g = g, .scene = out, .plan = stream_plan(c->seed)};
+    *st = (struct stream){.seed = c->seed, .g = g, .scene = out, .plan = stream_plan(c->seed, g->engines)};
     out->limit = 1000000;
     out->stop_every = st->plan.stop_every;
     stream_space_init(st);
@@ -502,9 +502,8 @@ void stream_item_text(uint64_t seed, const struct geometry *g, uint32_t item, ch
                                         "resume of nothing", "rendezvous with the other engine",
                                         "pages read, remapped and read again", "stopped where it waits"};
     static const char *const items[] = {"", "signal and wait", "fresh code and dispatch", "mapping change", "fault"};
-    struct plan p = stream_plan(seed);
+    struct plan p = stream_plan(seed, g->engines);
     uint32_t i = 0;
-    (void)g;
     if (p.faults && item == p.items - 1) {
         snprintf(out, size, "what has run, by all roots that differ in one bit from its own");
         return;

@@ -144,7 +144,7 @@ struct packet {
 enum aim { AIM_GOOD, AIM_WILD };
 
 /* stream_plan.c */
-struct plan stream_plan(uint64_t seed);
+struct plan stream_plan(uint64_t seed, uint32_t engines);
 
 /* stream_space.c */
 void stream_space_init(struct stream *st);

@@ -21,7 +21,7 @@ static uint32_t draw_buffers(struct rng *r, bool sweep)
     return sweep ? 8 + rng_below(r, 17) : rng_one_in(r, 32) ? 20 + rng_below(r, BUFFERS - 19) : 2 + rng_below(r, 8);
 }
 
-struct plan stream_plan(uint64_t seed)
+struct plan stream_plan(uint64_t seed, uint32_t engines)
 {
     struct rng r = rng_of(seed, RNG_PLAN);
     bool faulty = rng_one_in(&r, 3), sweep = faulty && rng_one_in(&r, 2);
@@ -35,7 +35,7 @@ struct plan stream_plan(uint64_t seed)
         uint32_t items = sweep ? 1 + rng_below(&r, 3) : rng_one_in(&r, 5) ? 1 + rng_below(&r, PER_BUFFER)
                                                                           : 1 + rng_below(&r, 4);
         p.buffer[i].kind = kind;
-        p.buffer[i].engine = rng_below(&r, ENGINES);
+        p.buffer[i].engine = rng_below(&r, ENGINES) % engines;
         p.buffer[i].first = p.items;
         p.buffer[i].items = many ? items : 1;
         p.buffer[i].mail = kind == BUFFER_RENDEZVOUS ? mails++ : 0;
@@ -47,6 +47,5 @@ struct plan stream_plan(uint64_t seed)
 
 uint32_t stream_items(uint64_t seed, const struct geometry *g)
 {
-    (void)g;
-    return stream_plan(seed).items;
+    return stream_plan(seed, g->engines).items;
 }

@@ -60,11 +60,11 @@ struct test_case {
 #define PAGE 4096u
 #define LINE 64u
 #define SAVE_PAGES 32u /* room for a context-save area of any device here */
-#define ENGINES 2u
+#define ENGINES 2u /* of a device here, at most */
 
 /** What a device looks like: the scene must suit it (a group has at most lanes * warps work-items). */
 struct geometry {
-    uint32_t lanes, warps, local_bytes;
+    uint32_t lanes, warps, local_bytes, engines;
     uint64_t mem_bytes;
 };
 
@@ -104,6 +104,7 @@ struct absent {
 
 struct scene {
     uint64_t seed;            /**< Of the case. */
+    uint32_t engines;         /**< Of the devices that it is for. */
     /** Physical memory at the beginning, mem_bytes from address 0; zero where nothing was put. */
     uint8_t *memory;
     uint8_t *touched;         /**< One byte a page: something was put there. Only scene_put changes memory. */

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TERN_SPEC_HASH 0xb5d3a53fu
+#define TERN_SPEC_HASH 0xbca9b888u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u

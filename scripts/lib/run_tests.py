@@ -293,6 +293,8 @@ def nightly(t):
            lines)
     print("           " + "\n           ".join((LOGS / "nightly-ranges.log").read_text().rstrip().split("\n")[-2:]),
           flush=True)
+    ctest(t, "200 programs of random kernels, coarsened, not coarsened and not optimized", "nightly-kernels", BUILD,
+          ["-R", r"^opencl\.run_random_kernels"], {"TERN_TEST_STEPS": "200", "TERN_TEST_SEED": night})
     ctest(t, "programs that move between two devices 1,000 times, on the model", "nightly-moves", BUILD,
           ["-R", r"^driver\.migrate_many$"], {"TERN_TEST_MOVES": "1000"})
     ctest(t, "programs that move between two devices 20 times, of which one is, or both are, RTL", "nightly-moves-rtl",

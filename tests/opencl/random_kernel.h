@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Random kernels of OpenCL C whose results no order of work-items changes, and random ranges to run them over. */
+#ifndef RANDOM_KERNEL_H
+#define RANDOM_KERNEL_H
+
+#include <CL/cl.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RANDOM_ITEMS = 1 << 13,      /**< Work-items of a range at most. */
+    RANDOM_OWN = 16,             /**< Bytes of `out`, and of `io`, that each work-item has for itself. */
+    RANDOM_WORDS = 1 << 14,      /**< Words of `in` and of `reals` at least. */
+    RANDOM_COUNTERS = 4 * 64,    /**< Words of `counters`: 64 to add to, to combine by or, xor and max. */
+    RANDOM_SOURCE = 1 << 16      /**< Bytes of a kernel's source at most. */
+};
+
+/** What comes before the kernels in a program's source: functions that they call. */
+extern const char random_kernel_head[];
+
+struct random_range {
+    cl_uint dims;
+    size_t global[3], offset[3]; /**< Unused dimensions: 1 and 0. */
+    cl_uint n, m;                /**< Arguments with which kernels compare ids. */
+};
+
+/** A range of at most `most` work-items, mostly long in x; the end of its ids is at most 2^30 + most. */
+struct random_range random_range(uint32_t *seed, size_t most);
+
+/**
+ * Writes the source of the kernel `name` of
+ *
+ *     (global uint *out, global uint *io, global uint *io2, global const uint *in, global const float *reals,
+ *      global uint *counters, uint n, uint m, long w)
+ *
+ * where io2 is io's buffer, and returns the state of the random numbers after it. A straight one has no loops, and
+ * conditions only on which a work-item does nothing; the others have loops whose number of rounds depends on data,
+ * branches, early returns, switches, private arrays, calls, atomics. Nothing in it is undefined or left to the
+ * implementation: integers wrap, shifts and indices are within their bounds, nothing is divided by zero, no float is
+ * converted out of range, what is written as another type than it is read as may alias, NaNs and the sign of zero are
+ * not stored.
+ */
+uint32_t random_kernel(uint32_t seed, const char *name, int straight, char text[RANDOM_SOURCE]);
+
+#endif

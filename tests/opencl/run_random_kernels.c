@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Random kernels (random_kernel.h), over random ranges, built in three ways: as usual, without coarsening, and without
+ * optimization. The results must be the same, bit for bit, and the same lines must be printed. The seed is printed;
+ * TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs. What fails names seed and range, and its kernel is in
+ * the log.
+ */
+#include "clt.h"
+#include "random_kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KERNELS = 6, BYTES = RANDOM_ITEMS * RANDOM_OWN, WAYS = 3 };
+
+static const char *const ways[WAYS] = {"-cl-std=CL3.0", "-cl-std=CL3.0 -tern-no-coarsen",
+                                       "-cl-std=CL3.0 -cl-opt-disable"};
+
+/** How much is run: less where each cycle is simulated. */
+struct amount {
+    unsigned long programs;
+    unsigned ranges;      /* of each kernel */
+    size_t items[2];      /* of a range at most: of kernels with loops, of straight ones */
+};
+
+static const struct amount whole = {.programs = 8, .ranges = 5, .items = {600, RANDOM_ITEMS}};
+static const struct amount small = {.programs = 1, .ranges = 1, .items = {60, RANDOM_ITEMS / 8}};
+
+static const struct amount *amount(void)
+{
+    const char *backend = getenv("TERN_BACKEND");
+    return backend != NULL && strcmp(backend, "rtl") == 0 ? &small : &whole;
+}
+
+struct result {
+    uint8_t out[BYTES], io[BYTES];
+    uint32_t counters[RANDOM_COUNTERS];
+};
+
+static struct {
+    cl_mem out, io, in, reals, counters;
+    uint8_t data[BYTES];
+} device;
+
+static void open_buffers(uint32_t *seed)
+{
+    static uint32_t words[RANDOM_WORDS];
+    static float reals[RANDOM_WORDS];
+    for (size_t i = 0; i < RANDOM_WORDS; i++) {
+        words[i] = clt_random(seed) >> (clt_random(seed) % 4 == 0 ? clt_random(seed) % 32 : 0);
+        reals[i] = (clt_random_float(seed) - 0.5f) * (clt_random(seed) % 4 == 0 ? 1e20f : 100.0f);
+    }
+    for (size_t i = 0; i < BYTES; i++) {
+        device.data[i] = (uint8_t)clt_random(seed);
+    }
+    device.out = clt_buffer(BYTES, NULL);
+    device.io = clt_buffer(BYTES, NULL);
+    device.counters = clt_buffer(RANDOM_COUNTERS * 4, NULL);
+    device.in = clt_buffer(sizeof words, words);
+    device.reals = clt_buffer(sizeof reals, reals);
+}
+
+static void close_buffers(void)
+{
+    const cl_mem all[] = {device.out, device.io, device.in, device.reals, device.counters};
+    for (size_t i = 0; i < LENGTH(all); i++) {
+        OK(clReleaseMemObject(all[i]));
+    }
+}
+
+static void run(cl_program p, const char *name, const struct random_range *r, cl_long w, struct result *result)
+{
+    const cl_uint zero = 0;
+    cl_kernel k = clCreateKernel(p, name, &clt_error);
+    MADE(k);
+    OK(clEnqueueWriteBuffer(clt_queue, device.out, CL_FALSE, 0, BYTES, device.data, 0, NULL, NULL));
+    OK(clEnqueueWriteBuffer(clt_queue, device.io, CL_FALSE, 0, BYTES, device.data, 0, NULL, NULL));
+    OK(clEnqueueFillBuffer(clt_queue, device.counters, &zero, sizeof zero, 0, RANDOM_COUNTERS * 4, 0, NULL, NULL));
+    clt_args(k, 9, ARG(device.out), ARG(device.io), ARG(device.io), ARG(device.in), ARG(device.reals),
+             ARG(device.counters), ARG(r->n), ARG(r->m), ARG(w));
+    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, r->offset, r->global, NULL, 0, NULL, NULL));
+    clt_read(device.out, result->out, BYTES);
+    clt_read(device.io, result->io, BYTES);
+    clt_read(device.counters, result->counters, sizeof result->counters);
+    OK(clReleaseKernel(k));
+}
+
+/** The first byte at which they differ; n if they do not. */
+static size_t difference(const void *a, const void *b, size_t n)
+{
+    size_t at = 0;
+    while (at < n && ((const uint8_t *)a)[at] == ((const uint8_t *)b)[at]) {
+        at++;
+    }
+    return at;
+}
+
+static void compare(const struct result *a, const struct result *b, const char *way, const struct random_range *r,
+                    uint32_t seed, unsigned kernel, const char *text)
+{
+    static const char *const names[] = {"out", "io", "counters"};
+    const void *const left[] = {a->out, a->io, a->counters}, *const right[] = {b->out, b->io, b->counters};
+    const size_t sizes[] = {BYTES, BYTES, sizeof a->counters};
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        const size_t at = difference(left[i], right[i], sizes[i]);
+        if (at < sizes[i]) {
+            printf("%s%s", random_kernel_head, text);
+            fail_msg("kernel k%u over %zu x %zu x %zu from (%zu, %zu, %zu), n %u, m %u, with '%s': byte %zu of %s is "
+                     "0x%02x, without options 0x%02x\nagain: TERN_TEST_SEED=%u TERN_TEST_STEPS=1", kernel,
+                     r->global[0], r->global[1], r->global[2], r->offset[0], r->offset[1], r->offset[2], r->n, r->m,
+                     way, at, names[i], ((const uint8_t *)right[i])[at], ((const uint8_t *)left[i])[at], seed);
+        }
+    }
+}
+
+/** Kernels of a program that have a second entry. */
+static unsigned coarsened(cl_program p)
+{
+    size_t size;
+    unsigned char *binary;
+    unsigned n = 0;
+    OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+    binary = malloc(size);
+    assert_non_null(binary);
+    OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, (void *)&binary, NULL));
+    static const char mark[] = "\"coarse\":";
+    for (size_t at = 0; at + sizeof mark - 1 <= size; at++) {
+        n += memcmp(binary + at, mark, sizeof mark - 1) == 0;
+    }
+    free(binary);
+    return n;
+}
+
+/** One program: kernels of both kinds over a few ranges each. Returns how many of its kernels are coarsened. */
+static unsigned test_program(uint32_t seed)
+{
+    static char texts[KERNELS][RANDOM_SOURCE], source[KERNELS * RANDOM_SOURCE + 4096];
+    static struct result results[WAYS];
+    uint32_t state = seed;
+    cl_program programs[WAYS];
+    size_t length = (size_t)snprintf(source, sizeof source, "%s", random_kernel_head);
+    for (unsigned k = 0; k < KERNELS; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "k%u", k);
+        state = random_kernel(state, name, k % 3 != 2, texts[k]);
+        length += (size_t)snprintf(source + length, sizeof source - length, "%s", texts[k]);
+    }
+    open_buffers(&state);
+    for (unsigned way = 0; way < WAYS; way++) {
+        programs[way] = clt_build(source, ways[way]);
+    }
+    for (unsigned k = 0; k < KERNELS * amount()->ranges; k++) {
+        const unsigned kernel = k / amount()->ranges;
+        const struct random_range r = random_range(&state, amount()->items[kernel % 3 != 2]);
+        const cl_long w = (cl_long)(int32_t)clt_random(&state) * 12345;
+        char name[16];
+        snprintf(name, sizeof name, "k%u", kernel);
+        for (unsigned way = 0; way < WAYS; way++) {
+            run(programs[way], name, &r, w, &results[way]);
+            if (way > 0) {
+                compare(&results[0], &results[way], ways[way], &r, seed, kernel, texts[kernel]);
+            }
+        }
+    }
+    const unsigned n = coarsened(programs[0]);
+    assert_int_equal(coarsened(programs[1]), 0);
+    for (unsigned way = 0; way < WAYS; way++) {
+        OK(clReleaseProgram(programs[way]));
+    }
+    close_buffers();
+    return n;
+}
+
+/** The seed of program i; that of the first is the one that was given, so that any program can be run again alone. */
+static uint32_t seed_of(uint32_t seed, unsigned long i)
+{
+    const uint32_t s = seed + (uint32_t)i * 2654435761u;
+    return s != 0 ? s : 1; /* of 0 there are no random numbers */
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    const char *given = getenv("TERN_TEST_SEED"), *length = getenv("TERN_TEST_STEPS");
+    const uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : 20261124u;
+    const unsigned long steps = length != NULL ? strtoul(length, NULL, 0) : amount()->programs;
+    unsigned coarse = 0;
+    printf("TERN_TEST_SEED=%u TERN_TEST_STEPS=%lu\n", seed, steps);
+    for (unsigned long i = 0; i < steps; i++) {
+        coarse += test_program(seed_of(seed, i));
+    }
+    printf("%u of %lu kernels were coarsened\n", coarse, steps * KERNELS);
+    assert_true(steps < 8 || coarse > steps * KERNELS / 6); /* or else nothing was compared */
+}
+
+/** Runs a kernel that prints, with standard output led to a file; the lines, as numbers x + 16 y. */
+static size_t printed(const char *options, const struct random_range *r, cl_mem out, uint32_t numbers[RANDOM_ITEMS])
+{
+    static const char source[] =
+        "kernel void p(global uint *out, uint n) { uint x = get_global_id(0), y = get_global_id(1);"
+        "    if (x < n) { out[y * get_global_size(0) + x] = x; if (x % 7u == 0) printf(\"%u\\n\", x * 16u + y); } }";
+    cl_program p = clt_build(source, options);
+    cl_kernel k = clCreateKernel(p, "p", &clt_error);
+    MADE(k);
+    clt_args(k, 2, ARG(out), ARG(r->n));
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    const int before = dup(STDOUT_FILENO);
+    assert_true(before >= 0 && dup2(fileno(file), STDOUT_FILENO) >= 0);
+    OK(clEnqueueNDRangeKernel(clt_queue, k, r->dims, NULL, r->global, NULL, 0, NULL, NULL));
+    OK(clFinish(clt_queue));
+    fflush(stdout);
+    assert_true(dup2(before, STDOUT_FILENO) >= 0);
+    close(before);
+    rewind(file);
+    size_t n = 0;
+    char line[64];
+    while (n < RANDOM_ITEMS && fgets(line, sizeof line, file) != NULL) {
+        numbers[n++] = (uint32_t)strtoul(line, NULL, 10);
+    }
+    fclose(file);
+    OK(clReleaseKernel(k));
+    OK(clReleaseProgram(p));
+    return n;
+}
+
+/** Each work-item that is to print does so, once. */
+static void test_printf(void **state)
+{
+    (void)state;
+    static uint32_t numbers[RANDOM_ITEMS];
+    static uint8_t times[RANDOM_ITEMS * 16];
+    const struct random_range r = {.dims = 2, .global = {1001, 2, 1}, .n = 990};
+    cl_mem out = clt_buffer(BYTES * 4, NULL);
+    for (unsigned way = 0; way < WAYS; way++) {
+        const size_t n = printed(ways[way], &r, out, numbers);
+        memset(times, 0, sizeof times);
+        for (size_t i = 0; i < n; i++) {
+            assert_in_range(numbers[i], 0, sizeof times - 1);
+            times[numbers[i]]++;
+        }
+        for (uint32_t i = 0; i < sizeof times; i++) {
+            assert_int_equal(times[i], i / 16 < r.n && i / 16 % 7 == 0 && i % 16 < 2);
+        }
+    }
+    OK(clReleaseMemObject(out));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_printf),
+    };
+    return cmocka_run_group_tests(tests, clt_open, clt_close);
+}

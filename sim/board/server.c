@@ -3,8 +3,8 @@
  * tern-board: a simulated board at a pseudo terminal (docs/board.md). What comes in there goes bit by bit over a serial
  * line into the Verilated link, behind which a simulated device is; and back.
  *
- * Time. The link and the device have a cycle each for the other, as long as the link has something to do. Else device
- * time passes by itself until AWAKE_MS after the last byte: a device without a host uses no processor of it.
+ * Time. A device behind the link alone has a cycle for each of the link's, as long as the link has something to do.
+ * Else device time passes by itself until AWAKE_MS after the last byte: a device without a host uses no processor.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,10 +29,11 @@
 #define QUEUE 4096u
 
 static const char usage[] =
-    "usage: tern-board --library FILE [--memory MIB] [--link PATH] [--noise BITS] [--seed N]\n"
+    "usage: tern-board [--library FILE [--memory MIB]] [--link PATH] [--noise BITS] [--seed N]\n"
     "A simulated board: its serial port is a pseudo terminal, whose path is printed. It runs until SIGINT or SIGTERM.\n"
-    "  --library FILE  the device: a libtern_sim_*.so\n"
-    "  --memory MIB    its memory (32)\n"
+    "Without --library it is the whole board: link, SDRAM of 64 MiB and the smallest device, all of it Verilated.\n"
+    "  --library FILE  the Verilated link alone, with this device behind it: a libtern_sim_*.so\n"
+    "  --memory MIB    the memory of that device (32)\n"
     "  --link PATH     a symbolic link to the terminal, made anew\n"
     "  --noise BITS    on the lines, one bit in so many is wrong (none)\n"
     "  --seed N        of the noise (1)\n";
@@ -45,7 +46,7 @@ struct server {
     struct wire to, from;
     uint8_t queue[QUEUE]; /* from the host; first and count */
     size_t first, count;
-    bool line, irq;
+    bool line;
     uint64_t cycles;
 };
 
@@ -82,21 +83,6 @@ static uint32_t host_baud(int pty)
     return 9600;
 }
 
-static bool step(struct server *s, uint64_t cycles)
-{
-    struct tern_sim_violation v;
-    bool raised = false;
-    const int r = s->api->step(s->sim, cycles, &raised);
-    s->irq = raised;
-    if (r && s->api->violation(s->sim, &v)) {
-        fprintf(stderr, "tern-board: the device broke rule %s of %s (%s) at cycle %llu\n", v.rule, v.module, v.place,
-                (unsigned long long)v.cycle);
-    } else if (r) {
-        fprintf(stderr, "tern-board: the device does nothing any more: %s\n", strerror(-r));
-    }
-    return !r;
-}
-
 /** SLICE cycles of the link, then of the device. */
 static bool slice(struct server *s)
 {
@@ -110,7 +96,7 @@ static bool slice(struct server *s)
             s->first = (s->first + 1) % QUEUE;
             s->count--;
         }
-        s->line = board_clock(s->board, rx, s->irq);
+        s->line = board_clock(s->board, rx);
         if (wire_receive(&s->from, s->line, &byte)) {
             out[n++] = byte;
         }
@@ -120,7 +106,7 @@ static bool slice(struct server *s)
         return false; /* EAGAIN: nobody reads; a serial line loses it, too */
     }
     s->cycles += SLICE;
-    return step(s, SLICE);
+    return board_follow(s->board, SLICE);
 }
 
 /** What the host sent: how many bytes; -1, the terminal fails. */
@@ -149,13 +135,13 @@ static int run(struct server *s)
     while (!stop) {
         const bool quiet = !s->count && !s->to.busy && board_quiet(s->board) > QUIET;
         const bool awake = now_ms() < heard + AWAKE_MS;
-        const ssize_t n = take(s, !quiet ? 0 : !awake ? 1000 : s->irq ? 1 : 0);
+        const ssize_t n = take(s, !quiet ? 0 : !awake ? 1000 : board_irq(s->board) ? 1 : 0);
         if (n < 0) {
             fprintf(stderr, "tern-board: the terminal cannot be read: %s\n", strerror(errno));
             return EXIT_FAILURE;
         }
         heard = n ? now_ms() : heard;
-        if (!quiet || n ? !slice(s) : awake && !step(s, SLICE)) {
+        if (!quiet || n ? !slice(s) : awake && !board_idle(s->board, SLICE)) {
             return EXIT_FAILURE;
         }
     }
@@ -202,7 +188,7 @@ static bool device(struct server *s, const char *library, uint64_t mib)
         fprintf(stderr, "tern-board: the simulator cannot be started: %s\n", strerror(-r));
         return false;
     }
-    s->board = board_create(s->api, s->sim);
+    s->board = board_link(s->api, s->sim);
     return s->board != NULL;
 }
 
@@ -225,7 +211,7 @@ int main(int argc, char **argv)
                                             {NULL, 0, NULL, 0}};
     static struct server s = {.pty = -1, .line = true};
     const char *library = NULL, *link = NULL;
-    uint64_t mib = 32, noise = 0, seed = 1;
+    uint64_t mib = 0, noise = 0, seed = 1;
     bool good = true;
     for (int c; good && (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
@@ -251,7 +237,7 @@ int main(int argc, char **argv)
             good = false;
         }
     }
-    if (!good || !library || optind < argc) {
+    if (!good || (mib && !library) || optind < argc) {
         fputs(usage, stderr);
         return 2;
     }
@@ -260,7 +246,8 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     s.to = (struct wire){BOARD_BAUD, BOARD_CLOCK_HZ, (uint32_t)noise, seed, .level = true};
     s.from = (struct wire){BOARD_BAUD, BOARD_CLOCK_HZ, (uint32_t)noise, seed << 32, .level = true};
-    const int r = device(&s, library, mib) && terminal(&s, link) ? run(&s) : EXIT_FAILURE;
+    const bool made = library ? device(&s, library, mib ? mib : 32) : (s.board = board_whole()) != NULL;
+    const int r = made && terminal(&s, link) ? run(&s) : EXIT_FAILURE;
     board_destroy(s.board);
     if (s.sim) {
         s.api->destroy(s.sim);

@@ -99,9 +99,10 @@ class Host:
 
 @contextlib.contextmanager
 def board(program, library, folder, *options):
-    """The simulated board: yields its process, with .path and, at the end, .said."""
+    """The simulated board, a whole one without a library: yields its process, with .path and, at the end, .said."""
     path = os.path.join(folder, "port")
-    p = subprocess.Popen([program, "--library", library, "--link", path, *options], stdout=subprocess.PIPE,
+    behind = ["--library", library] if library else []
+    p = subprocess.Popen([program, *behind, "--link", path, *options], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     try:
         assert p.stdout.readline().startswith("/dev/"), p.stderr.read()

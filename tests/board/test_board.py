@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,49 @@ class Board(Case):
             env = self.env(b.path, TERN_UART_BAUD="2000000", TERN_UART_TIMEOUT="1")
             self.assertRegex(self.refused(env, "the board does not answer"), "TERN_UART")
             self.assertEqual(self.run_on(self.env(b.path), TERN, "info").returncode, 0)
+
+
+class Whole(Case):
+    """The whole board: link, arbiter, SDRAM controller, chip and device, all Verilated."""
+
+    def env(self, path, **more):
+        return super().env(path, TERN_UART_TIMEOUT="60", **more)  # of a simulation on a busy host
+
+    def board(self, *options):
+        return line.board(BOARD, None, self.folder, *options)
+
+    def test_whole_works(self):
+        with self.board() as b:
+            done = self.run_on(self.env(b.path), TERN, "info")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"engines +1\n")
+            self.assertRegex(done.stdout, r"device memory +67108864 bytes")
+            done = self.run_on(self.env(b.path), TERN, *SAXPY)
+            self.assertIn(SAXPY_SAYS, done.stdout, done.stderr)
+            self.assertEqual(done.returncode, 0)
+
+    def test_whole_is_preempted(self):
+        """A kernel's state goes to the SDRAM and comes back, and what it computes is right."""
+        source = pathlib.Path(self.folder) / "lcg.cl"
+        source.write_text("kernel void lcg(global uint *y, uint n) { uint x = get_global_id(0); "
+                          "for (uint i = 0; i < n; i++) x = x * 1664525u + 1013904223u; y[get_global_id(0)] = x; }")
+        steps, want = 40000, []
+        for x in range(32):
+            for _ in range(steps):
+                x = (x * 1664525 + 1013904223) & 0xFFFFFFFF
+            want.append(x)
+        with self.board() as b:
+            done = self.run_on(self.env(b.path, TERN_CONFIG="small,preempt=600"), TERN, "run", str(source), "--time",
+                               "--global", "32", "--save", f"y={self.folder}/y", "zeros:32", str(steps))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(list(struct.unpack("<32I", pathlib.Path(self.folder, "y").read_bytes())), want)
+        self.assertRegex(done.stdout, r"preempted [1-9][0-9]* times")
+
+    def test_whole_wrong_use(self):
+        """Memory is what the board has."""
+        done = self.run_on(os.environ, BOARD, "--memory", "64")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("usage: tern-board", done.stderr)
 
 
 class Errors(Case):

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated link behind bridge.h. Answers of memory and registers are late by a random number of cycles, and so is
+// The board of the link alone. Answers of memory and registers are late by a random number of cycles, and so is
 // the readiness for addresses and data: the same in each run.
-#include "bridge.h"
-
 #include <array>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "Vtern_link.h"
+#include "board.hpp"
 #include "verilated.h"
 
 namespace {
@@ -16,14 +17,11 @@ namespace {
 constexpr unsigned reset_cycles = 8;
 constexpr uint8_t slverr = 2;
 
-}  // namespace
-
-struct board {
-    std::unique_ptr<VerilatedContext> context;
-    std::unique_ptr<Vtern_link> top;
-    const tern_sim_api *api = nullptr;
-    tern_sim *sim = nullptr;
-    uint64_t cycles = 0, active = 0;  // the last cycle in which something happened
+struct link_board final : board {
+    std::unique_ptr<VerilatedContext> context = std::make_unique<VerilatedContext>();
+    std::unique_ptr<Vtern_link> top = std::make_unique<Vtern_link>(context.get(), "link");
+    const tern_sim_api *api;
+    tern_sim *sim;
     uint32_t random = 1;
     bool line = true;
     // one transfer a master and direction: its address or data were taken, so many cycles until its answer
@@ -33,6 +31,16 @@ struct board {
     uint64_t m_waddr = 0, m_strobe = 0;
     std::array<uint32_t, 16> m_wdata = {};
 
+    link_board(const tern_sim_api *simulator_api, tern_sim *simulator) : api(simulator_api), sim(simulator)
+    {
+        top->rst_i = 1;
+        for (unsigned i = 0; i < reset_cycles; i++) {
+            clock(true);
+        }
+        top->rst_i = 0;
+    }
+    ~link_board() override { top->final(); }
+
     unsigned late()
     {
         random = random * 1664525u + 1013904223u;
@@ -41,10 +49,13 @@ struct board {
     void write_memory();
     void outputs();
     void inputs();
+    bool clock(bool rx) override;
+    bool follow(uint64_t n) override;
+    bool idle(uint64_t n) override { return follow(n); }
 };
 
 /** What the strobes choose, in pieces of bytes that follow each other. */
-void board::write_memory()
+void link_board::write_memory()
 {
     const auto *bytes = reinterpret_cast<const uint8_t *>(m_wdata.data());
     uint8_t resp = 0;
@@ -59,7 +70,7 @@ void board::write_memory()
 }
 
 /** What memory and registers drive in this cycle. */
-void board::outputs()
+void link_board::outputs()
 {
     Vtern_link *t = top.get();
     t->r_axi_arready_i = !r_read && late() < 12;
@@ -75,7 +86,7 @@ void board::outputs()
 }
 
 /** What they take at its end. */
-void board::inputs()
+void link_board::inputs()
 {
     Vtern_link *t = top.get();
     const bool r_end = t->r_axi_rvalid_i && t->r_axi_rready_o, m_end = t->m_axi_rvalid_i && t->m_axi_rready_o;
@@ -138,56 +149,75 @@ void board::inputs()
     }
 }
 
+bool link_board::clock(bool rx)
+{
+    Vtern_link *t = top.get();
+    t->clk_i = 0;
+    t->uart_rx_i = rx;
+    t->irq_i = irq;
+    outputs();
+    t->eval();
+    if (!t->rst_i) {
+        inputs();
+    }
+    t->clk_i = 1;
+    t->eval();
+    cycles++;
+    if (!rx || !t->uart_tx_o) {
+        active = cycles;
+    }
+    return t->uart_tx_o;
+}
+
+bool link_board::follow(uint64_t n)
+{
+    tern_sim_violation v;
+    const int r = api->step(sim, n, &irq);
+    if (r && api->violation(sim, &v)) {
+        fprintf(stderr, "tern-board: the device broke rule %s of %s (%s) at cycle %" PRIu64 "\n", v.rule, v.module,
+                v.place, v.cycle);
+    } else if (r) {
+        fprintf(stderr, "tern-board: the device does nothing any more: %s\n", strerror(-r));
+    }
+    return !r;
+}
+
+}  // namespace
+
 extern "C" {
 
-struct board *board_create(const struct tern_sim_api *api, struct tern_sim *sim)
+struct board *board_link(const struct tern_sim_api *api, struct tern_sim *sim)
 {
-    std::unique_ptr<board> b(new (std::nothrow) board);
-    if (!b) {
-        return nullptr;
-    }
-    b->api = api;
-    b->sim = sim;
-    b->context = std::make_unique<VerilatedContext>();
-    b->top = std::make_unique<Vtern_link>(b->context.get(), "link");
-    b->top->rst_i = 1;
-    for (unsigned i = 0; i < reset_cycles; i++) {
-        board_clock(b.get(), true, false);
-    }
-    b->top->rst_i = 0;
-    return b.release();
+    return new (std::nothrow) link_board(api, sim);
 }
 
 void board_destroy(struct board *b)
 {
-    if (b) {
-        b->top->final();
-        delete b;
-    }
+    delete b;
 }
 
-bool board_clock(struct board *b, bool rx, bool irq)
+bool board_clock(struct board *b, bool rx)
 {
-    Vtern_link *t = b->top.get();
-    t->clk_i = 0;
-    t->uart_rx_i = rx;
-    t->irq_i = irq;
-    b->outputs();
-    t->eval();
-    if (!t->rst_i) {
-        b->inputs();
-    }
-    t->clk_i = 1;
-    t->eval();
-    b->cycles++;
-    if (!rx || !t->uart_tx_o) {
-        b->active = b->cycles;
-    }
-    return t->uart_tx_o;
+    return b->clock(rx);
+}
+
+bool board_follow(struct board *b, uint64_t cycles)
+{
+    return b->follow(cycles);
+}
+
+bool board_idle(struct board *b, uint64_t cycles)
+{
+    return b->idle(cycles);
 }
 
 uint64_t board_quiet(const struct board *b)
 {
     return b->cycles - b->active;
+}
+
+bool board_irq(const struct board *b)
+{
+    return b->irq;
 }
 }

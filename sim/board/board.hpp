@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bridge.h calls, of either board.
+#ifndef TERN_BOARD_BOARD_HPP
+#define TERN_BOARD_BOARD_HPP
+
+#include "bridge.h"
+
+struct board {
+    uint64_t cycles = 0, active = 0;  // the last cycle in which something happened
+    bool irq = false;
+
+    board() = default;
+    board(const board &) = delete;
+    board &operator=(const board &) = delete;
+    virtual ~board() = default;
+    virtual bool clock(bool rx) = 0;
+    virtual bool follow(uint64_t n) = 0;
+    virtual bool idle(uint64_t n) = 0;
+};
+
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Floating-point functions better done here than by the generic library: square roots are one instruction, subnormals
- * are supported, and the native_ functions are short polynomials (the generic ones would call a C library): exp, exp2,
- * log and log2 to about 1 ulp, sin and cos to 2^-24 absolute for |x| < 8192.
+ * Floating-point functions better done here than by the generic library: square roots are one instruction, their
+ * reciprocals twelve, subnormals are supported, and the native_ functions are short polynomials (the generic ones would
+ * call a C library): exp, exp2, log and log2 to about 1 ulp, sin and cos to 2^-24 absolute for |x| < 8192.
  */
 #include "base.h"
 
@@ -27,9 +27,23 @@ static inline __attribute__((always_inline, const)) float root(float x)
     return __builtin_sqrtf(x);
 }
 
+/**
+ * To 1.7 ulp, without the divider but for what is no positive normal number. The seed is off by at most 3.7 %; with
+ * e = x * seed^2 - 1, within [-0.0665, 0.0711], the result is seed * (1 + e)^(-1/2), a polynomial that is right for any
+ * x with such an e. Zeros, negative numbers, infinities, NaN and half of the subnormal numbers have another.
+ */
 static inline __attribute__((always_inline, const)) float reciprocal_root(float x)
 {
-    return 1.0f / __builtin_sqrtf(x);
+    float seed = as_float(0x5f378000 - (as_uint(x) >> 1));
+    float e = __builtin_fmaf(x * seed, seed, -1.0f);
+    if (__builtin_expect(as_uint(e) << 1 > as_uint(0x1.24p-4f) << 1, 0)) {
+        return 1.0f / __builtin_sqrtf(x);
+    }
+    float p = 0x1.16c5a8p-2f;
+    p = __builtin_fmaf(p, e, -0x1.412e4p-2f);
+    p = __builtin_fmaf(p, e, 0x1.80013ap-2f);
+    p = __builtin_fmaf(p, e, -0x1.ffffd2p-2f);
+    return __builtin_fmaf(seed * e, p, seed);
 }
 
 static inline __attribute__((always_inline, const)) float reciprocal(float x)

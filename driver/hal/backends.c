@@ -59,5 +59,10 @@ const struct tern_hal_backend *tern_hal_find(const char *name)
 int tern_hal_open(const struct tern_config *config, struct tern_hal **out)
 {
     const struct tern_hal_backend *b = tern_hal_find(config->backend);
-    return b ? b->open(config, out) : -EINVAL;
+    const int r = b ? b->open(config, out) : -EINVAL;
+    if (!r) {
+        snprintf((*out)->backend, sizeof (*out)->backend, "%s", config->backend);
+        snprintf((*out)->config, sizeof (*out)->config, "%s", config->text);
+    }
+    return r;
 }

@@ -91,8 +91,8 @@ static inline int tern_hal_mem_write(struct tern_hal *hal, uint64_t address, con
 /** A way to reach devices. Static: it is never given back. */
 struct tern_hal_backend {
     const char *name;
-    /** Opens the device that config names; all of **out is filled. -ENOENT, -EPROTO, -EINVAL, -ENOMEM, with a sentence.
-     */
+    /** Opens the device that config names; fills **out but for its names, backend and config. -ENOENT, -EPROTO,
+     *  -EINVAL, -ENOMEM, with a sentence. */
     int (*open)(const struct tern_config *config, struct tern_hal **out);
 };
 
@@ -103,7 +103,7 @@ struct tern_hal_backend {
 int tern_hal_register(const struct tern_hal_backend *backend);
 /** NULL, with a sentence that lists those that are known. */
 const struct tern_hal_backend *tern_hal_find(const char *name);
-/** Opens config->backend. */
+/** Opens config->backend: as open above, with the names. */
 int tern_hal_open(const struct tern_config *config, struct tern_hal **out);
 
 #endif

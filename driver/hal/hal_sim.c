@@ -179,8 +179,6 @@ static int open_sim(const struct tern_config *config, struct tern_hal **out)
         return tern_error_memory("a simulated device");
     }
     h->hal.ops = &sim_ops;
-    snprintf(h->hal.backend, sizeof h->hal.backend, "%s", config->backend);
-    snprintf(h->hal.config, sizeof h->hal.config, "%s", config->text);
     struct tern_sim_config sc = {
         .mem_bytes = config->mem_bytes,
         .dram_latency = config->dram_latency,

@@ -38,17 +38,11 @@ size_t tern_frame_code(const uint8_t *bytes, size_t n, uint8_t *out)
     return to;
 }
 
-/** The check sequence, from its lowest byte on. */
-static uint32_t sent(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 bool tern_frame_take(struct tern_frame_in *in, uint8_t byte, size_t *n)
 {
     if (byte == FLAG) {
         const bool whole = in->n > 4 && !in->bad && !in->escape &&
-                           crc(in->bytes, in->n - 4) == sent(in->bytes + in->n - 4);
+                           crc(in->bytes, in->n - 4) == tern_frame_get32(in->bytes + in->n - 4);
         in->frames += whole;
         in->damaged += !whole && (in->n || in->bad);
         *n = whole ? in->n - 4 : 0;

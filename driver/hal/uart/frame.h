@@ -10,6 +10,12 @@
 #define TERN_FRAME_MAX 1024u /**< Bytes of a frame between its flags, without escapes, with its check sequence. */
 #define TERN_FRAME_CODED(n) (2 * ((n) + 4) + 2) /**< Bytes on the line for n, at most. */
 
+/** Numbers of several bytes have the lowest first. */
+static inline uint32_t tern_frame_get32(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
 /** A frame of n bytes as it goes over the line: its bytes there. out: TERN_FRAME_CODED(n). */
 size_t tern_frame_code(const uint8_t *bytes, size_t n, uint8_t *out);
 

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "hal/backends.h"
 #include "hal/polled.h"
+#include "hal/uart/frame.h"
 #include "hal/uart/port.h"
 #include "hal/uart/requests.h"
 #include "tern/tern_hw.h"
@@ -64,11 +65,6 @@ static int checked(struct hal_uart *h, int r)
     return r ? given_up(h, tern_requests_why(h->requests)) : 0;
 }
 
-static uint32_t get32(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /** Registers that follow each other, in one request. -EIO also if they, and the id register, read all ones. */
 static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, size_t n)
 {
@@ -77,13 +73,13 @@ static int read_registers(struct hal_uart *h, uint32_t offset, uint32_t *value, 
     int r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, offset, data, n * 4);
     r = r ? r : tern_requests_wait(h->requests);
     for (size_t i = 0; i < n && !r; i++) {
-        value[i] = get32(data + 4 * i);
+        value[i] = tern_frame_get32(data + 4 * i);
         ones = ones || value[i] == UINT32_MAX;
     }
     if (!r && ones) {
         r = tern_requests_read(h->requests, TERN_UART_READ_REGISTERS, TERN_REG_DEV_ID, id, sizeof id);
         r = r ? r : tern_requests_wait(h->requests);
-        if (!r && get32(id) == UINT32_MAX) {
+        if (!r && tern_frame_get32(id) == UINT32_MAX) {
             return given_up(h, "its registers read all ones");
         }
     }
@@ -299,8 +295,6 @@ static int open_uart(const struct tern_config *config, struct tern_hal **out)
     h->port = -1;
     h->hal.ops = &ops;
     h->hal.concurrent = true;
-    snprintf(h->hal.backend, sizeof h->hal.backend, "%s", config->backend);
-    snprintf(h->hal.config, sizeof h->hal.config, "%s", config->text);
     const int r = open_board(h, config);
     if (r) {
         uart_close(&h->hal);

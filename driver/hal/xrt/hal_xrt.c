@@ -414,8 +414,6 @@ static int open_xrt(const struct tern_config *config, struct tern_hal **out)
     h->hal.ops = &ops;
     h->hal.concurrent = true;
     h->hal.slow = secure_getenv("XCL_EMULATION_MODE") != NULL; /* then XRT's card is a simulator */
-    snprintf(h->hal.backend, sizeof h->hal.backend, "%s", config->backend);
-    snprintf(h->hal.config, sizeof h->hal.config, "%s", config->text);
     const int r = open_card(h, config);
     if (r) {
         xrt_close(&h->hal);

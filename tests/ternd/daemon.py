@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ternd for a test: started, listening, and ended as it should."""
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -51,6 +52,16 @@ class Ternd:
             except OSError:  # it has just ended
                 pass
         return len(names) - names.count("tern-pager")
+
+    def stop(self):
+        """Returns when none of its threads runs any more: SIGSTOP is told to one, and the others go on until it has
+        run."""
+        self.process.send_signal(signal.SIGSTOP)
+        if os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code != os.CLD_STOPPED:
+            raise AssertionError(f"ternd has ended: {self.said()}")
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def end(self, how=signal.SIGTERM, patience=60):
         """Its status; None: it does not end by this, and was killed."""

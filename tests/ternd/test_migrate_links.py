@@ -3,19 +3,14 @@
 
     test_migrate_links.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """
-import ctypes
-import errno
 import json
 import os
 import random
 import select
-import signal
 import socket
-import stat
 import struct
 import subprocess
 import sys
-import time
 import unittest
 
 SEED = int(sys.argv.pop(6)) if len(sys.argv) > 6 and sys.argv[6].isdigit() else 1
@@ -24,9 +19,10 @@ from test_migrate_cut import ENDED, HOW, PROGRESS, RECEIVE, SEND, WHAT, Link  # 
 
 MAGIC = b"\x89TERN\r\x1a\n"[:5]
 LOST, STUCK = 3, 5
-PIDFD_GETFD = 438
 LEAST = 1500  # bytes that the processes' stream of these programs has at least
-MEMORY = 2  # the second stream of the three is that of the processes
+LARGE = 32 << 20  # and of one that has much memory
+SESSIONS, MEMORY = 1, 2  # the second stream of the three is that of the processes
+LAST = 64  # bytes, more than the last record has
 
 
 def ends(data):
@@ -41,10 +37,16 @@ class Mending(Link):
     def __init__(self, source, target, links, cuts, refuse=False):  # pylint: disable=super-init-not-called
         self.control = [self.greet(source, SEND), self.greet(target, RECEIVE)]
         self.how = struct.pack(HOW, 0, 0, 0, 0, links, 1, 0)
-        self.links, self.cuts, self.refuse = links, list(cuts), refuse
-        self.at_end = self.answer = lambda: False  # whether to cut behind the last record, or instead of an answer
-        self.pairs, self.stream, self.fresh, self.sent, self.lost, self.done = [], 0, False, 0, [False, False], 0
+        self.links, self.refuse, self.lost = links, refuse, [False, False]
+        self.watch(cuts, MEMORY)
         self.give()
+
+    def watch(self, cuts, which):
+        """After how many bytes of which stream the links are cut."""
+        self.at_end = self.answer = lambda: False  # whether to cut behind the last record, or instead of an answer
+        self.cuts, self.which = list(cuts), which
+        self.pairs, self.stream, self.fresh, self.sent, self.done = [], 0, False, 0, 0
+        self.last = {}  # bytes that came from each socket
 
     def give(self):
         for _ in range(self.links):
@@ -59,7 +61,7 @@ class Mending(Link):
     def cut(self):
         for s in [s for pair in self.pairs for s in pair]:
             s.close()
-        self.pairs, self.sent, self.fresh = [], 0, True
+        self.pairs, self.sent, self.fresh, self.last = [], 0, True, {}
         self.cuts = self.cuts[1:]
         self.done += 1
 
@@ -92,12 +94,13 @@ class Mending(Link):
         if first and link == 0 and data.startswith(MAGIC):
             self.stream += not self.fresh
             self.fresh = False
-        counts = first and self.stream == MEMORY
-        behind = counts and ends(data) and self.at_end()
+        self.last[s] = (self.last.get(s, b"") + data)[-LAST:]  # a record may come in two pieces
+        counts = first and self.stream == self.which
+        behind = counts and ends(self.last[s]) and self.at_end()
         end = counts and self.cuts and self.sent + len(data) > self.cuts[0]
         piece = data[:self.cuts[0] - self.sent] if end else data
-        if not first and self.stream == MEMORY and data and self.answer():
-            piece, end = b"", ends(data)
+        if not first and self.stream == self.which and data and self.answer():
+            piece, end = b"", ends(self.last[s])
         self.sent += len(data) if counts else 0
         try:
             if fds:
@@ -134,6 +137,54 @@ class Mending(Link):
         for s in [*self.control, *(s for pair in self.pairs for s in pair)]:
             s.close()
         return status[0], status[1]
+
+
+class Relay(Mending):
+    """The target as `tern migrate` sees it: its links go through this process, which cuts them."""
+
+    def __init__(self, path, target, cuts, which=MEMORY):  # pylint: disable=super-init-not-called
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        self.listener.settimeout(PATIENCE)
+        self.path, self.target = path, target
+        self.watch(cuts, which)
+
+    def asks(self, tool, target):
+        """A message of `tern migrate`, mostly with a link; whether there was one."""
+        data, fds, _, _ = socket.recv_fds(tool, 65536, 8)
+        if fds:
+            mine, theirs = socket.socketpair()
+            self.pairs.append([socket.socket(fileno=fds[0]), mine])
+            socket.send_fds(target, [data], [theirs.fileno()])
+            theirs.close()
+        elif data:
+            target.send(data)
+        return data
+
+    def run(self, cut=None, wrong=None):
+        """Until `tern migrate` has ended."""
+        with self.listener, self.listener.accept()[0] as tool, \
+                socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as target:
+            target.connect(str(self.target.socket))
+            target.send(tool.recv(65536))
+            tool.send(target.recv(65536))
+            hears = [tool, target]
+            while tool in hears:
+                where = {s: (n, i == 0) for n, pair in enumerate(self.pairs) for i, s in enumerate(pair)}
+                ready, _, _ = select.select([*hears, *where], [], [], PATIENCE)
+                if not ready:
+                    raise AssertionError(f"tern migrate does not end: {self.done} cuts")
+                for s in ready:
+                    if s is tool and not self.asks(tool, target):
+                        hears.remove(tool)
+                    elif s is target:
+                        data = target.recv(65536)
+                        tool.send(data) if data else hears.remove(target)
+                    elif s in where and s.fileno() >= 0:
+                        self.forwards(*where[s])
+        for s in [s for pair in self.pairs for s in pair]:
+            s.close()
 
 
 class Links(Moving):
@@ -194,31 +245,18 @@ class Links(Moving):
             self.settles(d, empty[d])
             self.assertEqual(d.end(), 0, d.said())
 
-    def cut_for_real(self, daemon, after, until):
-        """Ends the link of a daemon, as soon as it has one, and whoever is `until` has not ended."""
-        libc = ctypes.CDLL(None, use_errno=True)
-        process = os.pidfd_open(daemon.pid)
-        try:
-            while until.poll() is None:
-                for fd in os.listdir(f"/proc/{daemon.pid}/fd"):
-                    mine = libc.syscall(PIDFD_GETFD, process, int(fd), 0)
-                    if mine < 0 and ctypes.get_errno() == errno.EPERM:
-                        self.skipTest("descriptors of another process cannot be had here")
-                    if mine < 0:
-                        continue  # it was closed meanwhile
-                    if not stat.S_ISSOCK(os.fstat(mine).st_mode):
-                        os.close(mine)
-                        continue
-                    with socket.socket(fileno=mine) as s:
-                        if s.type == socket.SOCK_STREAM:
-                            time.sleep(after)
-                            s.shutdown(socket.SHUT_RDWR)
-                            return
-        finally:
-            os.close(process)
+    def through(self, relay, here, links):
+        """`tern migrate` to whoever is behind the relay: its status and what it says."""
+        move = subprocess.Popen([MIGRATE, "--from", str(here.socket), "--to", str(relay.path), "--json", "--links",
+                                 str(links)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(move.communicate)
+        self.addCleanup(move.kill)
+        relay.run()
+        out, err = move.communicate(timeout=PATIENCE)
+        return move.returncode, json.loads(out), err
 
     def test_tern_migrate_makes_them_again(self):
-        """Its own links, which are cut at some time: mostly while memory comes, of which there is much."""
+        """Its own links, which are cut while memory comes, of which there is much; or sessions, which is the end."""
         rng = random.Random(SEED)
         here, there = self.daemon("a"), self.daemon("b")
         empty = here.holds(TERN, here.environment)
@@ -227,23 +265,19 @@ class Links(Moving):
         self.addCleanup(p.communicate)
         self.addCleanup(p.kill)
         self.assertEqual(p.stdout.readline(), "begins\n")
-        mended = 0
-        for i in range(30):
-            move = subprocess.Popen([MIGRATE, "--from", str(here.socket), "--to", str(there.socket), "--json"],
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            self.addCleanup(move.communicate)
-            self.addCleanup(move.kill)
-            self.cut_for_real(there if i % 2 else here, rng.random() * 0.04, move)
-            out, err = move.communicate(timeout=PATIENCE)
-            if move.returncode == 0:
-                mended += json.loads(out)["links_made_again"]
-                here, there = there, here
-            else:
-                self.assertEqual(move.returncode, 1, err)  # sessions were sent, not memory
+        for i in range(6):
+            cuts = [rng.randrange(LARGE // 3) for _ in range(1 + i // 2)]
+            what = f"cuts {cuts}, seed {SEED}"
+            relay = Relay(self.folder / f"relay {i}", there, cuts)
+            status, told, err = self.through(relay, here, 1 + i % 2)
+            self.assertEqual(status, 0, f"{what}: {err}")
+            self.assertEqual((relay.done, told["links_made_again"]), (len(cuts), len(cuts)), what)
+            here, there = there, here
             self.settles(there, empty)
-            if mended >= 3:
-                break
-        self.assertGreaterEqual(mended, 3)
+        relay = Relay(self.folder / "relay", there, [rng.randrange(LAST)], SESSIONS)
+        status, told, err = self.through(relay, here, 1)
+        self.assertEqual((status, relay.done, told["moved"], told["links_made_again"]), (1, 1, False, 0), err)
+        self.settles(there, empty)
         _, err = p.communicate("e\n", timeout=PATIENCE)
         self.assertEqual(p.returncode, 0, err)
         for d in (here, there):
@@ -257,17 +291,16 @@ class Links(Moving):
         for _ in range(3):
             self.works(here, 1)
             link = Mending(here, there, 1, [])
-            target = there.pid
 
-            def stop(link=link, target=target):
+            def stop(link=link, target=there):
                 if link.done:
                     return False
-                os.kill(target, signal.SIGSTOP)
+                target.stop()
                 return True
 
-            def cut(link=link, target=target):
+            def cut(link=link, target=there):
                 Mending.cut(link)
-                os.kill(target, signal.SIGCONT)
+                target.go_on()
 
             link.at_end, link.cut = stop, cut
             self.assertEqual(link.run(), (0, 0), here.said())

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-import xml.etree.ElementTree as xml
 
 import budget
+import outcome
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
@@ -24,12 +24,17 @@ class Tally:
 
     def __init__(self):
         self.passed, self.failures, self.lock, self.jobs = 0, [], threading.Lock(), JOBS
+        self.said = {}       # what each failed test printed
+        self.later = []      # second attempts to make: the log, the test's name, and how it is run
+        self.unsteady = []   # tests that passed at the second attempt
+        self.attempts = 2
 
     def say(self, mark, line):
         print(f"[{time.strftime('%H:%M:%S')}] {mark:6} {line}", flush=True)
 
-    def step(self, title, log, argv, count, env=None, cwd=ROOT):
-        """Runs argv with its output in a log file; count(text, status) -> (passed, [names of failures])."""
+    def step(self, title, log, argv, count, env=None, cwd=ROOT, suite=None):
+        """Runs argv with its output in a log file; count(text, status) -> (passed, [names of failures]), or an
+        outcome.Outcome. suite: what its failures are told of, if that is not the name of the log."""
         path = LOGS / f"{log}.log"
         with self.lock:
             self.say("begins", title)
@@ -40,16 +45,21 @@ class Tally:
             _, status, used = os.wait4(child.pid, 0)
         status = child.returncode = os.waitstatus_to_exitcode(status)
         text = path.read_text(errors="replace")
-        passed, failed = count(text, status)
+        found = count(text, status)
+        again, said = (found.again, found.said) if isinstance(found, outcome.Outcome) else ([], {})
+        passed, failed = (found.passed, found.failed) if isinstance(found, outcome.Outcome) else found
         with self.lock:
             self.passed += passed
-            self.failures += [f"{log}: {f}" for f in failed]
+            self.failures += [f"{suite or log}: {f}" for f in failed]
+            self.said |= {f"{suite or log}: {f}": said.get(f) or outcome.section(text, f) for f in failed}
             took, cpu = time.time() - start, used.ru_utime + used.ru_stime
-            self.say("FAILED" if failed else "ok",
-                     f"{title}: {passed} passed, {len(failed)} failed, {took:.0f} s, {cpu:.0f} s of CPU")
+            self.say("FAILED" if failed else "AGAIN" if again else "ok",
+                     f"{title}: {passed} passed, {len(failed)} failed, " +
+                     (f"{len(again)} to be tried again, " if again else "") + f"{took:.0f} s, {cpu:.0f} s of CPU")
+            for f, most in [*((f, outcome.AT_ONCE) for f in failed if f in said), *((f, None) for f in again)]:
+                print(f"         {f} printed:\n{outcome.last(said[f], most)}", flush=True)
             if failed:
-                print("         last lines of " + str(path.relative_to(ROOT)) + ":")
-                print("\n".join("           " + x for x in text.rstrip().split("\n")[-25:]), flush=True)
+                print(f"         last lines of {os.path.relpath(path, ROOT)}:\n{outcome.last(text, 25)}", flush=True)
         return not failed
 
 
@@ -84,18 +94,6 @@ def mutants(text, status):
     return len(caught), missed
 
 
-def junit(path):
-    def count(text, status):
-        if not path.exists():
-            return 0, [f"no results (exit status {status})"]
-        cases = xml.parse(path).getroot().findall(".//testcase")
-        failed = [c.get("name") for c in cases if c.find("failure") is not None or c.get("status") == "fail"]
-        skipped = [c.get("name") for c in cases if c.find("skipped") is not None]
-        failed += [f"{n} (skipped: its device was not built)" for n in skipped]
-        return len(cases) - len(failed), failed or ([] if cases else ["no tests were found"])
-    return count
-
-
 def configure_and_build(t, tree, *options):
     log = f"build-{tree.name}"
     return (t.step(f"configure {tree.name}", f"{log}-cmake",
@@ -106,9 +104,33 @@ def configure_and_build(t, tree, *options):
 def ctest(t, title, log, tree, pattern, env=None, jobs=None):
     """Tests of one tree are not run twice at a time: ctest keeps its notes in the tree, or in the part of it."""
     result = LOGS / f"{log}.xml"
+
+    def count(text, status):
+        may = outcome.of_processes(tree) if t.attempts > 1 else ()
+        found = outcome.Outcome(result, text, status, lambda name: name not in may)
+        t.later += [(log, name, tree, env) for name in found.again]
+        return found
+
     result.unlink(missing_ok=True)
     t.step(title, log, ["ctest", "--test-dir", str(tree), "-j", jobs or t.jobs, "--output-on-failure", "--output-junit",
-                        str(result), *pattern], junit(result), env)
+                        str(result), *pattern], count, env)
+
+
+def second_attempts(t):
+    """Of tests of processes that failed, one each, when nothing else runs."""
+    for log, name, tree, env in t.later:
+        result = LOGS / f"{log}.again.xml"
+        result.unlink(missing_ok=True)
+
+        def count(text, status, result=result):
+            return outcome.Outcome(result, text, status, lambda _: True)
+
+        if t.step(f"{log}: {name}, which failed, once more and alone", f"{log}.again.{name}",
+                  ["ctest", "--test-dir", str(tree), "--output-on-failure", "--output-junit", str(result), "-R",
+                   outcome.exactly(name)], count, env, suite=log):
+            t.unsteady.append(f"{log}: {name}")
+            print(f"unsteady: {log}: {name} failed once and passed at the second attempt", flush=True)
+    t.later = []
 
 
 def static(t):
@@ -249,7 +271,8 @@ def coverage(t):
 
 
 def nightly(t):
-    """What is too long for every change: some hours."""
+    """What is too long for every change: some hours. Nothing gets a second attempt."""
+    t.attempts = 1
     many = {"TERN_TEST_VECTORS": "20000000"}
     t.step("co-verification of 10 million warp instructions of programs", "nightly-programs",
            [*VERIFY, "--kind", "program", "--seed", "100000", "--instructions", "10000000"], whole)
@@ -358,12 +381,11 @@ def main():
                   flush=True)
         chosen = [[suite for name, suite in line.items() if name in names] for line in SIDE_BY_SIDE]
         side_by_side(t, [line for line in chosen if line])
+        second_attempts(t)
         for n in names:
             if n in LAST | NIGHTLY:
                 (LAST | NIGHTLY)[n](t)
-    for f in t.failures:
-        print(f"failed: {f}")
-    print(f"{t.passed} passed, {len(t.failures)} failed")
+    print(outcome.ending(t.failures, t.said, t.unsteady, t.passed))
     return 1 if t.failures else 0
 
 

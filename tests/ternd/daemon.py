@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import time
 
+PATIENCE = 120  # seconds; only what fails waits so long
+
 
 class Ternd:
     """Runs `ternd --socket SOCKET ARGS`; more: what subprocess.Popen takes. It listens, or has ended (`listens`)."""
@@ -33,16 +35,22 @@ class Ternd:
             return log.read()
 
     def holds(self, tern, environment):
-        """What clients may not leave behind, or take away; None: it was looked at while it opened its device. The
-        environment is its own: XDG_RUNTIME_DIR is where it has its statistics. The thread that moves memory does not
-        count: it begins when it is needed first, and stays."""
+        """What clients may not leave behind, or take away, once it publishes that. The environment is its own:
+        XDG_RUNTIME_DIR is where it has its statistics. The thread that moves memory does not count: it begins when it
+        is needed first, and stays."""
         proc = pathlib.Path(f"/proc/{self.pid}")
-        top = subprocess.run([tern, "top", "--once", "--json"], check=True, env=environment, stdout=subprocess.PIPE,
-                             text=True)
-        devices = json.loads(top.stdout)["devices"]
-        return devices and {"descriptors": len(list((proc / "fd").iterdir())),
-                            "threads": self.threads(), "processes": devices[0]["processes"],
-                            "contexts": devices[0]["contexts_alive"], "free memory": devices[0]["memory_free"]}
+        end = time.monotonic() + PATIENCE
+        while True:
+            top = subprocess.run([tern, "top", "--once", "--json"], check=True, env=environment,
+                                 stdout=subprocess.PIPE, text=True)
+            devices = json.loads(top.stdout)["devices"]
+            if devices:
+                return {"descriptors": len(list((proc / "fd").iterdir())),
+                        "threads": self.threads(), "processes": devices[0]["processes"],
+                        "contexts": devices[0]["contexts_alive"], "free memory": devices[0]["memory_free"]}
+            if not self.listens or time.monotonic() > end:
+                raise AssertionError(f"ternd publishes no statistics: {self.said()}")
+            time.sleep(0.01)
 
     def threads(self):
         names = []
@@ -60,10 +68,15 @@ class Ternd:
         if os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code != os.CLD_STOPPED:
             raise AssertionError(f"ternd has ended: {self.said()}")
 
+    def waiting(self, socket):
+        """How many connections it has not accepted."""
+        lines = [x.split() for x in pathlib.Path("/proc/net/unix").read_text().splitlines()]
+        return sum(x[5:6] == ["02"] and x[-1].startswith(str(socket)) for x in lines)
+
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
 
-    def end(self, how=signal.SIGTERM, patience=60):
+    def end(self, how=signal.SIGTERM, patience=PATIENCE):
         """Its status; None: it does not end by this, and was killed."""
         self.process.send_signal(how)
         try:

@@ -11,12 +11,11 @@ import tempfile
 import time
 import unittest
 
-from daemon import Ternd
+from daemon import PATIENCE, Ternd
 
 TERND, TERN, CLIENT, ICD, MOVE_CLIENT = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:6])
 del sys.argv[1:6]
 MIGRATE = str(pathlib.Path(TERN).parent.parent / "lib/tern/tern-migrate")
-PATIENCE = 120
 # A busy machine keeps a ternd from answering for longer than whoever waits for it does by default.
 os.environ["TERND_PATIENCE"] = str(PATIENCE)
 
@@ -81,6 +80,12 @@ class Moving(unittest.TestCase):
         out, err = client.communicate(timeout=PATIENCE)
         self.assertEqual(client.returncode, 0, err)
         self.assertGreater(json.loads(out)["rounds"], 0)
+
+    def until(self, condition, failure):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), end, failure)
+            time.sleep(0.01)
 
     def settles(self, daemon, want):
         """A daemon has what it had before any client."""

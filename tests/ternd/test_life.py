@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from daemon import Ternd
+from daemon import PATIENCE, Ternd
 
 TERND, TERN = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:3])
 del sys.argv[1:3]
@@ -42,7 +42,7 @@ class Life(unittest.TestCase):
 
     def fails(self, status, *args, **env):
         r = subprocess.run([TERND, *args], env=self.environment(**env), capture_output=True, text=True, check=False,
-                           timeout=60)
+                           timeout=PATIENCE)
         self.assertEqual((r.returncode, r.stdout), (status, ""), r.stderr)
         return r.stderr
 
@@ -94,11 +94,11 @@ class Life(unittest.TestCase):
         before = daemon.holds(TERN, env)
         r = subprocess.run([TERN, "run", ROOT / "tests/bench/kernels.cl", "--kernel", "vecadd", "--global", "64",
                             "iota:2000000", "fill:1:2000000", "zeros:2000000"], env=env, capture_output=True,
-                           text=True, check=False, timeout=250)
+                           text=True, check=False, timeout=PATIENCE)
         self.assertEqual(r.returncode, 0, r.stderr)
         self.assertIn("tern-pager", [f.read_text().strip() for f in
                                      pathlib.Path(f"/proc/{daemon.pid}/task").glob("*/comm")])
-        end = time.monotonic() + 250
+        end = time.monotonic() + PATIENCE
         while (has := daemon.holds(TERN, env)) != before:
             self.assertLess(time.monotonic(), end, f"{has}, not {before}")
             time.sleep(0.02)
@@ -108,7 +108,7 @@ class Life(unittest.TestCase):
         """tern partition, and a program in one."""
         def run(status, *args, **more):
             r = subprocess.run([TERN, *args], env=self.environment(TERND_SOCKET=str(self.socket), **more),
-                               capture_output=True, text=True, check=False, timeout=60)
+                               capture_output=True, text=True, check=False, timeout=PATIENCE)
             self.assertEqual(r.returncode, status, r.stderr)
             return r.stdout if status == 0 else r.stderr
 
@@ -211,7 +211,7 @@ class Life(unittest.TestCase):
         self.addCleanup(daemon.kill)
         self.assertEqual(self.info(TERND_SOCKET=str(self.socket)).returncode, 0)
         daemon.terminate()
-        _, said = daemon.communicate(timeout=60)
+        _, said = daemon.communicate(timeout=PATIENCE)
         self.assertEqual(daemon.returncode, 0)
         self.assertTrue(all(line.startswith("<6>ternd: ") for line in said.splitlines()), said)
         self.assertTrue(self.socket.exists())  # it is systemd's
@@ -272,7 +272,7 @@ class Life(unittest.TestCase):
         for s in holds:
             s.connect(str(self.socket))
             self.addCleanup(s.close)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         info = self.info(TERND_SOCKET=str(self.socket))
         while info.returncode == 0 and time.monotonic() < deadline:  # until both have been accepted
             info = self.info(TERND_SOCKET=str(self.socket))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that compute and check move between two ternd and do not notice."""
-import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
 from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERN, Moving
@@ -85,14 +83,14 @@ class Migrate(Moving):
         for i, how in enumerate((signal.SIGINT, None)):
             there = self.daemon(f"b{i}")
             before = there.holds(TERN, there.environment)
-            os.kill(there.pid, signal.SIGSTOP)
+            there.stop()
             p = subprocess.Popen([MIGRATE, "--from", str(here.socket), "--to", str(there.socket)], text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(p.communicate)
-            time.sleep(0.2)  # it waits for the target's welcome
+            self.until(lambda there=there: there.waiting(there.socket) == 1, "it does not ask the target")
             if how:
                 p.send_signal(how)
-                os.kill(there.pid, signal.SIGCONT)
+                there.go_on()
                 _, err = p.communicate(timeout=PATIENCE)
                 self.assertNotEqual(p.returncode, 0, err)
                 self.settles(there, before)

@@ -9,14 +9,13 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-from daemon import Ternd
+from daemon import PATIENCE, Ternd
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "scripts/lib"))
@@ -31,7 +30,6 @@ TERND, TERN, DEMO, ICD = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:5])
 del sys.argv[1:5]
 DEMOS = 16
 USERS = {"plain": 70011, "small share": 70012, "little memory": 70013, "few contexts": 70014}
-PATIENCE = 120
 
 
 class Programs(unittest.TestCase):
@@ -42,6 +40,7 @@ class Programs(unittest.TestCase):
         self.folder.chmod(0o755)
         make_inputs(self.folder)
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
+        self.plain["TERND_PATIENCE"] = str(PATIENCE)
         self.socket = self.folder / "sock"
         self.cache = self.folder / "cache"  # of compiled kernels
 
@@ -52,7 +51,6 @@ class Programs(unittest.TestCase):
         self.addCleanup(daemon.kill)
         self.assertTrue(daemon.listens, daemon.said())
         daemon.look = lambda: daemon.holds(TERN, environment)
-        self.until(daemon.look, daemon.said)
         return daemon
 
     def until(self, condition, why):
@@ -78,15 +76,15 @@ class Programs(unittest.TestCase):
     def begin_at_once(self, daemon, starts):
         """The programs, each of which has reached ternd before any is let in."""
         def reached():
-            lines = [x.split() for x in pathlib.Path("/proc/net/unix").read_text().splitlines()]
-            return sum(x[5:6] == ["02"] and x[-1].startswith(str(self.socket)) for x in lines)  # not yet accepted
-        os.kill(daemon.pid, signal.SIGSTOP)
+            return daemon.waiting(self.socket)
+
+        daemon.stop()
         programs = [start() for start in starts]
         try:
             self.until(lambda: reached() == len(programs),
                        lambda: f"{reached()} of {len(programs)} programs reached ternd")
         finally:
-            os.kill(daemon.pid, signal.SIGCONT)
+            daemon.go_on()
         return programs
 
     def expect_demo(self, program, output):

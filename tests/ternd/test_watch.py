@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from daemon import Ternd
+from daemon import PATIENCE, Ternd
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from tracefile import Trace
@@ -19,7 +19,6 @@ from tracefile import Trace
 TERND, TERN, CLIENT, ICD = (str(pathlib.Path(x).resolve()) for x in sys.argv[1:5])
 del sys.argv[1:5]
 NOBODY = 65534
-PATIENCE = 120
 
 
 class Watch(unittest.TestCase):
@@ -29,6 +28,7 @@ class Watch(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.folder.chmod(0o755)  # so that it is the files that keep others out
         self.plain = {k: v for k, v in os.environ.items() if not k.startswith("TERN") and k != "XDG_RUNTIME_DIR"}
+        self.plain["TERND_PATIENCE"] = str(PATIENCE)
         self.trace = self.folder / "trace.json"
         self.daemon = Ternd(TERND, self.folder / "sock", "--backend", "model", umask=0o022,
                             env={**self.plain, "XDG_RUNTIME_DIR": folder.name, "TERN_TRACE": str(self.trace)})

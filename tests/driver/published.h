@@ -14,7 +14,7 @@
 
 #include "tern/tern_stats.h"
 
-#define PUBLISHED_PATIENCE 90000 /* ms: it is published ten times a second, if the host has time */
+#define PUBLISHED_PATIENCE 200000 /* ms: it is published ten times a second, if the host has time */
 
 static struct tern_stats published;
 

@@ -134,17 +134,19 @@ static inline void nap(void)
     nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
+#define MOST_NAPS 1000000 /* minutes: only a test that fails takes so many */
+
 /** Nobody holds dev->lock for long. (Others may at times; the thread that is here would hold it all the time.) */
 static inline bool rig_lock_is_free(void)
 {
     int naps = 0;
-    while (pthread_mutex_trylock(&dev->lock) && ++naps < 10000) {
+    while (pthread_mutex_trylock(&dev->lock) && ++naps < MOST_NAPS) {
         nap();
     }
-    if (naps < 10000) {
+    if (naps < MOST_NAPS) {
         pthread_mutex_unlock(&dev->lock);
     }
-    return naps < 10000;
+    return naps < MOST_NAPS;
 }
 
 #define RIG_GATED (1u << 20) /* bytes of a copy that stops at the gate */

@@ -76,7 +76,7 @@ static void test_trace_without_a_reader(void **state)
     struct tern_process *p = process("traced");
     struct tern_context *c = context(p, -1);
     uint64_t fence = 0;
-    alarm(100);
+    alarm(250);
     for (int i = 0; i < 2000; i++) { /* far more than a pipe holds */
         ok(tern_submit_null(c, "a label that makes the event longer than it would be without it", &fence));
     }

@@ -75,7 +75,7 @@ static void in_child(void (*run)(struct all *), struct all *o, bool exits)
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(30);
+        alarm(250);
         run(o);
         if (exits) {
             exit(0);

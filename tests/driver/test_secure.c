@@ -46,7 +46,7 @@ static int run(const char *program)
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(250);
         setenv("TERN_LIB_DIR", folder, 1); /* without any library */
         setenv("TERN_TRACE", trace, 1);
         setenv("TERN_CHECKPOINT", checkpoint, 1);

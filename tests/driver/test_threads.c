@@ -129,7 +129,7 @@ static void test_fence_ping_pong(void **state)
         ok(tern_fence_value(pong, &v));
         assert_true(v == i - 1); /* the wait does hold */
         ok(tern_fence_signal(ping, i));
-        ok(tern_fence_wait(pong, i, 20000));
+        ok(tern_fence_wait(pong, i, 200000));
     }
     ok(tern_wait(c, last, -1));
     tern_context_destroy(c);

@@ -80,7 +80,7 @@ static void run_child(struct tern_trace_out *o, enum way way)
     const pid_t child = fork();
     if (child == 0) {
         is_child = true;
-        alarm(20);
+        alarm(250);
         if (way == CLOSES) {
             tern_trace_out_close(o);
         } else if (way == FLUSHES) {
@@ -166,7 +166,7 @@ static void test_reader_comes_later(void **state)
 {
     (void)state;
     char got[64];
-    alarm(60);
+    alarm(250);
     struct tern_trace_out *o = tern_trace_out_open(path);
     assert_non_null(o);
     assert_true(tern_trace_put(o, "1"));
@@ -186,7 +186,7 @@ static void test_reader_goes(void **state)
 {
     (void)state;
     char byte;
-    alarm(60);
+    alarm(250);
     const int fd = open(path, O_RDONLY | O_NONBLOCK);
     struct tern_trace_out *o = tern_trace_out_open(path);
     assert_non_null(o);
@@ -217,7 +217,7 @@ static void test_reader_is_slow(void **state)
     const size_t size = 2u * TERN_TRACE_BYTES;
     char *text = malloc(size), byte;
     int taken = 0, n = 0;
-    alarm(100);
+    alarm(250);
     assert_non_null(text);
     const int fd = open(path, O_RDONLY | O_NONBLOCK);
     struct tern_trace_out *o = tern_trace_out_open(path);
@@ -263,7 +263,7 @@ static void test_reader_is_slow(void **state)
 static void test_reader_takes_nothing(void **state)
 {
     (void)state;
-    alarm(60);
+    alarm(250);
     const int fd = open(path, O_RDONLY | O_NONBLOCK);
     struct tern_trace_out *o = tern_trace_out_open(path);
     assert_non_null(o);

@@ -191,7 +191,7 @@ static void test_ends(void **state)
         fflush(NULL);
         const pid_t child = fork();
         if (child == 0) {
-            alarm(100);
+            alarm(250);
             execl("/proc/self/exe", "app_exit", e->name, (char *)NULL);
             _exit(127);
         }

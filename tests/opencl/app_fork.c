@@ -163,7 +163,7 @@ static void test_every_call(void **state)
     char said[4096];
     (void)state;
     make_all();
-    const int status = in_child(call_and_release, 30, said, sizeof said);
+    const int status = in_child(call_and_release, 250, said, sizeof said);
     finish_all();
     ended_well(status, said);
     const char *line = strstr(said, "was forked from one that had opened the device");
@@ -176,7 +176,7 @@ static void test_nothing_is_said_of_releases(void **state)
     char said[4096];
     (void)state;
     make_all();
-    const int status = in_child(release_everything, 30, said, sizeof said);
+    const int status = in_child(release_everything, 250, said, sizeof said);
     finish_all();
     ended_well(status, said);
     assert_string_equal(said, "");
@@ -217,7 +217,7 @@ static void test_at_any_moment(void **state)
     assert_int_equal(pthread_create(&thread, NULL, work_on, NULL), 0);
     int status = 0;
     for (int i = 0; i < 100 && status == 0; i++) {
-        status = in_child(finish_and_release, 30, said, sizeof said);
+        status = in_child(finish_and_release, 250, said, sizeof said);
     }
     atomic_store(&over, true);
     pthread_join(thread, NULL);

@@ -84,7 +84,7 @@ static enum outcome in_child(enum outcome (*run)(int), int value)
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(100);
+        alarm(250);
         setenv("TERN_BACKEND", "model", 0);
         setenv("TERN_CACHE", "0", 1);
         exit((int)run(value));

@@ -18,7 +18,7 @@
 /** Runs in a child, which fails by an exit code. */
 static void must_end_well(void (*run)(void), char *said, size_t size)
 {
-    ended_well(in_child(run, 60, said, size), said);
+    ended_well(in_child(run, 250, said, size), said);
 }
 
 #define MUST(condition) \

@@ -72,7 +72,7 @@ static struct program start(cl_uint mine, const int *go)
     p.pid = fork();
     assert_true(p.pid >= 0);
     if (p.pid == 0) {
-        alarm(120);
+        alarm(250);
         close(go[1]);
         run(mine, told[1], go[0]);
         exit(0);

@@ -29,7 +29,7 @@ static void test_threads_block_all_signals(void **state)
     cl_program p = clCreateProgramWithSource(clt_context, 1, &source, NULL, &clt_error);
     MADE(p);
     OK(clBuildProgram(p, 1, &clt_device, NULL, look, NULL));
-    for (int i = 0; i < 6000 && atomic_load(&seen) == 0; i++) {
+    for (int i = 0; i < 20000 && atomic_load(&seen) == 0; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     assert_int_equal(atomic_load(&seen), 1);

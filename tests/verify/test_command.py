@@ -89,8 +89,8 @@ class Command(unittest.TestCase):
         j = json.loads(self.verify("--rtl", "wrong_small", "--instructions", "5000", "--jobs", "1", "--json").stdout)
         self.assertGreaterEqual(j["warp_instructions"], 5000)
         self.assertLess(j["warp_instructions"], 60000)
-        j = json.loads(self.verify("--rtl", "wrong_small", "--minutes", "0.02", "--jobs", "1", "--json").stdout)
-        self.assertTrue(1 <= j["seconds"] < 30)
+        j = json.loads(self.verify("--rtl", "wrong_small", "--minutes", "0.1", "--jobs", "1", "--json").stdout)
+        self.assertTrue(6 <= j["seconds"] < 250)
         self.assertGreater(j["cases"], 0)
 
     def test_mutants(self):

@@ -3,6 +3,7 @@
 import pathlib
 import subprocess
 
+CALL = 300  # seconds of a busy host for a call of XRT, which is answered by the simulator, another process
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/xclbin"
 
 
@@ -14,9 +15,10 @@ def environment(build, folder, *more, device, memory="64M"):
                           text=True).stdout
     shell = subprocess.run(["sh", "-c", f"{text}env -0"], check=True, stdout=subprocess.PIPE, text=True).stdout
     env = dict(x.split("=", 1) for x in shell.split("\0") if x)
-    for name in ("TERND_SOCKET", "TERN_CONFIG", "TERN_LIB_DIR", "TERN_XRT_DEVICE", "TERN_XRT_TIMEOUT"):
+    for name in ("TERND_SOCKET", "TERN_CONFIG", "TERN_LIB_DIR", "TERN_XRT_DEVICE"):
         env.pop(name, None)
-    return {**env, "XDG_RUNTIME_DIR": str(folder), "TERN_CACHE_DIR": str(folder / "cache")}
+    return {**env, "XDG_RUNTIME_DIR": str(folder), "TERN_CACHE_DIR": str(folder / "cache"),
+            "TERN_XRT_TIMEOUT": str(CALL), "TERND_PATIENCE": str(CALL)}
 
 
 def simulators(folder):

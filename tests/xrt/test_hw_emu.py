@@ -23,6 +23,7 @@ from emulation import environment, simulators
 BUILD = pathlib.Path(sys.argv[1])
 TERN, TERND = BUILD / "bin/tern", BUILD / "bin/ternd"
 TIMEOUT = 400  # of a busy host; XRT's sleep is 10 of them
+SOON = "60"    # seconds that a call of XRT may take where the simulator is killed
 DEVICE = "rtl_small" if (BUILD / "lib/libtern_sim_rtl_small.so").exists() else "model_small"
 SPIN = """__kernel void spin(__global int *y, int n)
 {
@@ -93,7 +94,7 @@ class HwEmu(unittest.TestCase):
 
     def test_simulator_is_killed(self):
         """Within a call, as the driver always polls: the program ends with an error, soon."""
-        env = {**self.make(), "TERN_XRT_TIMEOUT": "20"}
+        env = {**self.make(), "TERN_XRT_TIMEOUT": SOON}
         with subprocess.Popen([TERN, "run", self.folder / "spin.cl", "--global", "64", "zeros:64", "2000000000"],
                               env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
             os.kill(self.simulator(), signal.SIGKILL)
@@ -103,7 +104,7 @@ class HwEmu(unittest.TestCase):
 
     def test_ternd_goes_on(self):
         """ternd has the card; when that is gone, clients are told, and ternd answers."""
-        env = {**self.make(), "TERN_XRT_TIMEOUT": "20"}
+        env = {**self.make(), "TERN_XRT_TIMEOUT": SOON}
         socket = self.folder / "s"
         log = self.folder / "log"
         with log.open("w") as out, subprocess.Popen([TERND, "--socket", socket], env=env, stdout=out,

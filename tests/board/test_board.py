@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -38,7 +39,7 @@ class Case(unittest.TestCase):
     def env(self, path, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("TERN") or k == "TERN_LIB_DIR"}
         return {**env, "TERN_BACKEND": "uart", "TERN_UART": str(path), "TERN_CONFIG": "small",
-                "XDG_RUNTIME_DIR": self.folder,
+                "XDG_RUNTIME_DIR": self.folder, "TERN_UART_TIMEOUT": "120",
                 "TERN_CACHE_DIR": f"{BUILD}/opencl-cache", "OCL_ICD_VENDORS": f"{BUILD}/tern.icd", **more}
 
     def run_on(self, env, *argv):
@@ -94,7 +95,7 @@ class Board(Case):
     def test_noise(self):
         """One bit in 50000 is turned, in both directions: nothing of it is seen above the link."""
         with self.board("--noise", "50000", "--seed", "7") as b:
-            done = self.run_on(self.env(b.path, TERN_UART_TIMEOUT="60"), f"{BUILD}/tests/opencl_run_basic")
+            done = self.run_on(self.env(b.path), f"{BUILD}/tests/opencl_run_basic")
             self.assertIn("[  PASSED  ] 13 test(s).", done.stderr)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(int(re.search(r"(\d+) bits turned", b.said)[1]), 10)
@@ -129,6 +130,7 @@ class Board(Case):
     def test_busy(self):
         with self.board() as b:
             p = self.begun(b)
+            p.send_signal(signal.SIGSTOP)  # it goes on to have it
             self.refused(self.env(b.path), "another program has the serial port", "ternd")
             p.kill()
             p.communicate()
@@ -239,7 +241,7 @@ class Errors(Case):
                      "it has not answered for 1000 ms", "bitstream")
 
     def test_garbage(self):
-        self.refused(self.env(self.fake(garbage=True).path, TERN_UART_TIMEOUT="1"), "but no frame", "TERN_UART_BAUD")
+        self.refused(self.env(self.fake(garbage=True).path, TERN_UART_TIMEOUT="10"), "but no frame", "TERN_UART_BAUD")
 
     def test_version(self):
         self.refused(self.env(self.fake(version=2).path), "the board speaks version 2 of the link")

@@ -120,20 +120,28 @@ class Mending(Link):
             self.pairs[link] = []
             self.pairs = self.pairs if any(self.pairs) else []
 
+    def wait(self, others):
+        """Until some have something: which of the others, and of the sockets of links by their place. What comes over
+        a link waits while its reader does not take it: it may need what comes over another one first."""
+        where = {s: (n, i == 0) for n, pair in enumerate(self.pairs) for i, s in enumerate(pair)}
+        to = {s: self.pairs[n][first] for s, (n, first) in where.items()}
+        free = select.select([], list(to.values()), [], 0)[1]
+        full = [x for x in to.values() if x not in free]
+        ready, taken, _ = select.select([*others, *(s for s in to if to[s] in free)], full, [], PATIENCE)
+        if not ready and not taken:
+            raise AssertionError(f"no migration ends: {self.done} cuts")
+        return [s for s in ready if s not in where], {s: where[s] for s in ready if s in where}
+
     def run(self, cut=None, wrong=None):
         """Until both have said how it ended."""
         status = {}
         while len(status) < 2:
-            where = {s: (n, i == 0) for n, pair in enumerate(self.pairs) for i, s in enumerate(pair)}
-            ready, _, _ = select.select([*where, *(c for i, c in enumerate(self.control) if i not in status)], [], [],
-                                        PATIENCE)
-            if not ready:
-                raise AssertionError(f"no migration ends: {status}, {self.lost}, {self.done} cuts")
-            for s in ready:
-                if s in self.control:
-                    self.hears(self.control.index(s), status)
-                elif s.fileno() >= 0:
-                    self.forwards(*where[s])
+            said, came = self.wait([c for i, c in enumerate(self.control) if i not in status])
+            for s in said:
+                self.hears(self.control.index(s), status)
+            for s, place in came.items():
+                if s.fileno() >= 0:
+                    self.forwards(*place)
         for s in [*self.control, *(s for pair in self.pairs for s in pair)]:
             s.close()
         return status[0], status[1]
@@ -171,18 +179,15 @@ class Relay(Mending):
             tool.send(target.recv(65536))
             hears = [tool, target]
             while tool in hears:
-                where = {s: (n, i == 0) for n, pair in enumerate(self.pairs) for i, s in enumerate(pair)}
-                ready, _, _ = select.select([*hears, *where], [], [], PATIENCE)
-                if not ready:
-                    raise AssertionError(f"tern migrate does not end: {self.done} cuts")
-                for s in ready:
-                    if s is tool and not self.asks(tool, target):
-                        hears.remove(tool)
-                    elif s is target:
-                        data = target.recv(65536)
-                        tool.send(data) if data else hears.remove(target)
-                    elif s in where and s.fileno() >= 0:
-                        self.forwards(*where[s])
+                said, came = self.wait(hears)
+                for s, place in came.items():
+                    if s.fileno() >= 0:
+                        self.forwards(*place)
+                if tool in said and not self.asks(tool, target):
+                    hears.remove(tool)
+                if target in said:
+                    data = target.recv(65536)
+                    tool.send(data) if data else hears.remove(target)
         for s in [s for pair in self.pairs for s in pair]:
             s.close()
 

@@ -203,6 +203,8 @@ def opencl(t):
     for config in ("small", "default"):
         ctest(t, f"OpenCL programs on the RTL, {config} device", f"opencl-rtl-{config}", BUILD, ["-R", r"^opencl\."],
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": config})
+    ctest(t, "OpenCL programs on the RTL, tiny device", "opencl-rtl-tiny", BUILD,
+          ["-R", r"^opencl_tiny\.(api_kernels|run_(memory|events|barriers|random|svm))$"], {"TERN_BACKEND": "rtl"})
 
 
 AS_SYNTHESISED = (r"^sim\.(device|kernels|preempt)\.rtl_synthesis$|^driver\.(device|space)\.rtl$|"
@@ -253,6 +255,10 @@ def verify(t):
     n = share(*budget.STEPS)
     every = str(budget.every(int(n["preempt"])))
     t.step("co-verification of the small device", "verify-small", [*VERIFY, "--seeds", n["small"]], whole)
+    t.step("co-verification of the tiny device", "verify-tiny", [*VERIFY, "--geometry", "tiny", "--seeds", "200"],
+           whole)
+    t.step("kernels of the tiny device stopped at random and resumed: no bit differs", "verify-preempt-tiny",
+           [*VERIFY, "--kind", "preempt", "--geometry", "tiny", "--stop", "none", "--seeds", "2"], whole)
     checked = ["--geometry", "default", "--rtl", "rtl_checked"]
     t.step("build the default device with assertions", "build-checked",
            ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_checked"], whole)
@@ -301,7 +307,7 @@ def nightly(t):
                "--preempt", "61", "--jobs", JOBS, "--least", "60"], whole):
         print("           " + re.findall(r"^all .*", (LOGS / "nightly-mutate-auto.log").read_text(), re.M)[-1],
               flush=True)
-    for geometry in "small", "default":
+    for geometry in "tiny", "small", "default":
         t.step(f"kernels of the {geometry} device stopped at every cycle and at random times",
                f"nightly-preempt-{geometry}",
                [*VERIFY, "--kind", "preempt", "--geometry", geometry, "--seeds", "200"], whole)

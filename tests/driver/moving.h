@@ -55,8 +55,8 @@ static inline void open_there(const char *config)
 static inline void open_both(const char *config)
 {
     b.size = 0;
-    here = pausing_open(NULL, config, &dev);
-    open_there(config);
+    here = pausing_open(NULL, of_geometry(config), &dev);
+    open_there(of_geometry(config));
 }
 
 static inline void close_both(void)

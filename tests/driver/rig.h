@@ -353,10 +353,11 @@ static inline uint32_t actor_get(struct actor *a, uint32_t word)
     return v;
 }
 
-/** A packet that runs the actor's code in so many work-items, in groups of at most 64. */
+/** A packet that runs the actor's code in so many work-items, in groups of at most 64, or of what fits. */
 static inline void actor_dispatch(struct actor *a, uint32_t items)
 {
-    const uint32_t local = items < 64 ? items : 64, groups = (items + local - 1) / local;
+    const uint32_t fits = dev->info.lanes * dev->info.warps, most = fits < 64 ? fits : 64;
+    const uint32_t local = items < most ? items : most, groups = (items + local - 1) / local;
     struct tern_pkt_dispatch d = {
         .entry = tern_allocation_address(a->code), .args = tern_allocation_address(a->args), .work_dim = 1,
         .stack_log2 = 6, .local_bytes = a->local_bytes, .group_warps = (local + dev->info.lanes - 1) / dev->info.lanes,

@@ -60,7 +60,8 @@ static void test_executors(void **state)
         struct tern_process *p;
         struct tern_context *c;
         struct tern_allocation *from, *to;
-        const struct tern_context_desc d = {.size = sizeof d, .name = "copies", .engine = (int32_t)(cut % 2)};
+        const struct tern_context_desc d = {.size = sizeof d, .name = "copies",
+                                            .engine = (int32_t)(cut % dev->info.engines)};
         ok(tern_process_create(dev, "copies", &p));
         ok(tern_context_create(p, &d, &c));
         ok(tern_allocation_create(p, BYTES, TERN_MEM_READ, 0, &from));
@@ -311,7 +312,7 @@ static void test_many(void **state)
     open_both("small,mem=64M,timeout=200000,quantum=3000");
     const uint32_t pages_there = free_pages(there);
     for (uint32_t i = 0; i < N; i++) {
-        open_mix(&a[i], "many", i % 3 ? -1 : (int32_t)(i / 3 % 2));
+        open_mix(&a[i], "many", i % 3 ? -1 : (int32_t)(i / 3 % dev->info.engines));
         p[i] = a[i].p;
     }
     ok(tern_process_suspend(p[N - 1]));

@@ -240,27 +240,24 @@ static void test_shared(void **state)
     close_both();
 }
 
-/** A device that cannot take them says so before it makes anything. */
-static void test_refusals(void **state)
+struct refusal {
+    const char *config;
+    int error;
+    const char *says;
+};
+
+/** A device that cannot take what is on `from` says so before it makes anything. */
+static void refusals(const char *from, const struct refusal *wrong, uint32_t n_wrong)
 {
-    (void)state;
-    static const struct {
-        const char *config;
-        int error;
-        const char *says;
-    } wrong[] = {
-        {"default,mem=64M", -EPROTO, "the work comes from a device with"},
-        {"small,mem=16M,host=0", -ENOSPC, "KiB that may be evicted"},
-    };
     struct actor a;
     struct tern_allocation *big;
     struct tern_saving *m;
     b.size = 0;
-    here = pausing_open(NULL, "small,mem=64M", &dev);
-    open_mix(&a, "moves", 1);
+    here = pausing_open(NULL, from, &dev);
+    open_mix(&a, "moves", (int32_t)dev->info.engines - 1);
     ok(tern_allocation_create(a.p, 24 * MIB, RW, 0, &big));
     struct tern_stream *s = saved(&a.p, 1, &m);
-    for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (uint32_t i = 0; i < n_wrong; i++) {
         struct tern_stream *in;
         struct tern_loading *l;
         size_t n;
@@ -268,7 +265,8 @@ static void test_refusals(void **state)
         open_there(wrong[i].config);
         const uint32_t pages = free_pages(there);
         ok(tern_stream_read_memory(bytes, n, &in));
-        assert_int_equal(tern_migrate_load(there, "none", in, NULL, &l), i ? -ENOENT : wrong[i].error);
+        assert_int_equal(tern_migrate_load(there, "none", in, NULL, &l),
+                         wrong[i].error == -EPROTO ? -EPROTO : -ENOENT);
         tern_stream_close(in);
         ok(tern_stream_read_memory(bytes, n, &in));
         assert_int_equal(tern_migrate_load(there, NULL, in, NULL, &l), wrong[i].error);
@@ -284,6 +282,20 @@ static void test_refusals(void **state)
     tern_allocation_destroy(big);
     actor_close(&a);
     ok(tern_device_close(dev));
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct refusal by_others[] = {
+        {"default,mem=64M", -EPROTO, "the work comes from a device with 8 lanes, and this one has 16"},
+        {"tiny,mem=64M", -EPROTO, "the work comes from a device with 8 lanes, and this one has 4"},
+        {"small,mem=16M,host=0", -ENOSPC, "KiB that may be evicted"},
+    }, of_tiny[] = {
+        {"small,mem=64M", -EPROTO, "the work comes from a device with 4 lanes, and this one has 8"},
+    };
+    refusals("small,mem=64M", by_others, sizeof by_others / sizeof *by_others);
+    refusals("tiny,mem=64M", of_tiny, sizeof of_tiny / sizeof *of_tiny);
 }
 
 /** Into a partition of its own, through a file. */

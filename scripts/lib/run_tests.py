@@ -212,7 +212,10 @@ AS_SYNTHESISED = (r"^sim\.(device|kernels|preempt)\.rtl_synthesis$|^driver\.(dev
 
 
 def synthesis(t):
-    """The RTL as it goes into a card, whole: no clock is gated, and no memory is clear after power-on."""
+    """The RTL as it goes into a card, whole: how large and how deep it is; no clock is gated, and no memory is clear
+    after power-on."""
+    t.step("size and depth of the RTL: within 2 % of the baseline, no stage over its limit", "synth",
+           ["scripts/synth", "--check", "--jobs", t.jobs], whole)
     if t.step("build the device as it is synthesised", "build-synthesis",
               ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_synthesis"], whole):
         ctest(t, "driver and OpenCL programs on the RTL as it is synthesised", "synthesis", BUILD,
@@ -298,6 +301,8 @@ def nightly(t):
     t.step("the bitstream of a board without the device, at the clock that is asked", "nightly-ecp5",
            ["nice", "scripts/ecp5", "--param", "DEVICE=0"], whole)
     t.step("the netlist of that board, from pin to pin", "nightly-netlist", ["nice", "tests/rtl/netlist"], lines)
+    t.step("size and depth of the RTL, all of it", "nightly-synth",
+           ["nice", "scripts/synth", "--check", "--all", "--jobs", JOBS], whole)
     t.step("proofs and all their mutants", "nightly-formal", ["tests/formal/run", "-j", JOBS, "--slow"], lines)
     t.step("all protections, each removed: its test fails", "nightly-attacks", ["tests/attacks/run", "-j", JOBS], lines)
     night = str(int(time.time() // 86400))

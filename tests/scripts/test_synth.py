@@ -312,5 +312,17 @@ endmodule
         self.assertEqual((status, "engine: a loop of logic" in err), (2, True), err)
 
 
+class Repository(unittest.TestCase):
+    def test_documents_are_of_the_baseline(self):
+        numbers = gate.read(ROOT / "tests/synth/baseline.json")
+        page = (ROOT / "docs/hardware/size.md").read_text()
+        self.assertEqual(report.with_tables(page, numbers), page, "run scripts/synth --update")
+        self.assertEqual(report.chart(numbers), (ROOT / "docs/pictures/size.svg").read_text())
+
+    def test_baseline_is_within_its_limits(self):
+        numbers = gate.read(ROOT / "tests/synth/baseline.json")
+        self.assertEqual(gate.problems(numbers, numbers), [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -27,6 +27,13 @@ module tern_kernel #(parameter ENGINES = 2, parameter MEM_PAGES = 1048576) (
   end endgenerate
   dirty_plane #(.UNITS(MEM_PAGES)) u_plane (.clk_i(clk_i), .addr_i(addr_i), .d_i(d_i), .q_o(p_o));
 endmodule
+""", "rtl/top/tern_top.sv": """
+module tern_top #(parameter int ENGINES = 2, parameter int PORTS = 1) (
+    input logic clk_i, input logic [35:0] d_i, output logic [ENGINES*PORTS-1:0] q_o);
+  for (genvar e = 0; e < ENGINES * PORTS; e++) begin : g_engine
+    engine u_engine (.clk_i, .d_i, .q_o(q_o[e]));
+  end
+endmodule
 """, "rtl/engine/engine.sv": """
 module engine (input logic clk_i, input logic [35:0] d_i, output logic q_o);
   logic [5:0] y;
@@ -101,6 +108,10 @@ class Tree:
     def baseline(self):
         return json.loads((self.root / "tests/synth/baseline.json").read_text())
 
+    def rewrite(self, baseline):
+        """A baseline that says it is one of scripts/synth, whatever its numbers are."""
+        self.write("tests/synth/baseline.json", json.dumps({**baseline, "digest": gate.digest(baseline)}))
+
     def remove(self):
         shutil.rmtree(self.root)
 
@@ -130,6 +141,8 @@ class Synth(unittest.TestCase):
             sums = found["configurations"][f"engines-{number}"]
             self.assertEqual(sums["units"]["mover"], number)
             self.assertEqual(sums["FF"], number * 42 + found["units"]["dirty_plane(UNITS=1048576)"]["FF"])
+        ports = found["configurations"]["ports-2"]
+        self.assertEqual((ports["units"]["engine"], ports["FF"]), (4, 4 * 42))
 
     def test_path_through_a_module(self):
         found = self.first.baseline()
@@ -142,7 +155,8 @@ class Synth(unittest.TestCase):
     def test_pieces_are_as_deep_as_the_whole(self):
         """The same engine as one unit: not deeper than in three, and by a level a border at most less deep."""
         with tempfile.TemporaryDirectory() as work:
-            design, tops = elaborate.elaborate(self.first.root, "engine", {"alone": {}}, pathlib.Path(work), {"engine"})
+            design, tops = elaborate.elaborate(self.first.root, {"alone": ("engine", {})}, pathlib.Path(work),
+                                                {"engine"})
             measure = figures.Measure(design, tops, {}, pathlib.Path(work), 1, True)
             measure.measure(measure.keys)
             whole = max(levels for levels, _, _ in measure.result()["paths"].values())
@@ -185,7 +199,7 @@ endmodule
         for more in 0, 3, 7, 95:
             lines = "".join(f"\n  wire w{i} = &(d_i ^ (d_i + {i})) ? d_i[0] : d_i[1];" for i in range(more))
             tree.write("rtl/engine/engine.sv", RTL["rtl/engine/engine.sv"].replace("  logic z", lines + "\n  logic z"))
-            design, _ = elaborate.elaborate(tree.root, "engine", {"alone": {}}, tree.root / "build/synth")
+            design, _ = elaborate.elaborate(tree.root, {"alone": ("engine", {})}, tree.root / "build/synth")
             hashes.append(design.hashes)
         self.assertEqual(len({h["mover"] for h in hashes}), 1)
         self.assertEqual(len({h["engine"] for h in hashes}), 4)
@@ -232,15 +246,42 @@ endmodule
         tree = self.copy()
         baseline = tree.baseline()
         baseline["limits"]["levels"] = 3.0
-        tree.write("tests/synth/baseline.json", json.dumps(baseline))
+        tree.rewrite(baseline)
         tree.change("rtl/mem/mmu.sv", DEEP, DEEPER)
         status, out, err = tree.run("--check")
         self.assertEqual(status, 1, out + err)
         self.assertRegex(out, r"mover -> engine: [4-9]\.\d\d levels of logic from u_mover\.d_q to q_q, 3\.00 is the")
         self.assertIn("mmu: more levels at its ports than before", err)
         baseline["limits"]["excess"] = {"mover -> engine": 20.0}
-        tree.write("tests/synth/baseline.json", json.dumps(baseline))
+        tree.rewrite(baseline)
         self.assertNotIn("mover -> engine", tree.run("--check")[1])
+
+    def test_changed_by_hand(self):
+        """A baseline that its tool did not write is refused at once; one with the digest of what it says, by --all."""
+        tree = self.copy()
+        tree.change("tests/synth/baseline.json", '"growth": 0.02', '"growth": 0.5')
+        status, _, err = tree.run("--check")
+        self.assertEqual((status, "baseline.json: changed by hand" in err), (2, True), err)
+        tree.write("tests/synth/baseline.json", (self.first.root / "tests/synth/baseline.json").read_text())
+        self.assertEqual(tree.run("--check", "--all", "-q"), (0, tree.run("--check", "--all")[1], ""))
+
+        def change(said, *where):
+            found = self.first.baseline()
+            *path, last, value = where
+            at = found
+            for name in path:
+                at = at[name]
+            at[last] = value
+            tree.rewrite(found)
+            gate.read(tree.root / "tests/synth/baseline.json")
+            self.assertIn(said, tree.run("--check", "--all")[1])
+        change("mover: 60 LUT in the baseline, and the same source gives 6;", "units", "mover", "LUT", 60)
+        change("mover: 9.0 out in the baseline, and the same source gives 1.0;", "units", "mover", "out", 9.0)
+        change("configuration engines-2: 9999 FF in the baseline, its units have ", "configurations", "engines-2", "FF",
+               9999)
+        change("a -> b: [9.0, 'x', 'y'] in the baseline, and the same source gives None;", "paths", "a -> b",
+               [9.0, "x", "y"])
+        change("the limits of the baseline are not those", "limits", "excess", {"mover -> engine": 20.0})
 
     def test_modules_come_and_go(self):
         old = self.first.baseline()
@@ -252,7 +293,7 @@ endmodule
 
     def test_other_tool(self):
         tree = self.copy()
-        tree.write("tests/synth/baseline.json", json.dumps({**tree.baseline(), "tool": "Yosys 9.9"}))
+        tree.rewrite({**tree.baseline(), "tool": "Yosys 9.9"})
         status, _, err = tree.run("--check")
         self.assertEqual((status, "made with Yosys 9.9, here is Yosys " in err), (2, True), err)
 
@@ -296,7 +337,7 @@ endmodule
                            (("--check", "--baseline", "nowhere"), "nowhere")):
             status, _, err = tree.run(*args)
             self.assertEqual((status, said in err), (2, True), (args, err))
-        for text, said in ("{", "not a baseline"), ("{}", "it has no configurations"):
+        for text, said in ("{", "not a baseline"), ("{}", "it has no configurations or digest"):
             tree.write("tests/synth/baseline.json", text)
             status, _, err = tree.run("--check")
             self.assertEqual((status, said in err), (2, True), err)

@@ -27,7 +27,8 @@ def stage(unit, register):
 
 
 def short(register):
-    """A register without the number of its bit, and without what Yosys adds."""
+    """A register without the number of its bit, and without what Yosys adds; `(no name)` if it has none in the RTL."""
+    register = re.sub(r"\$auto\$.*", "(no name)", register)
     register = re.sub(r"\$rdreg\[\d+\]\$\w+|\$\\?|\\", "", register)
     return re.sub(r"(_reg)?(\[\d+(:\d+)?\]|\.\d+)*$", "", register)
 

@@ -193,15 +193,15 @@ class Design:
             self.add(child, tool)
 
 
-def elaborate(root, top, configs, work, units=None):
-    """A Design of the configurations of the module top, {name: {parameter: value}}; its roots: {name: key}."""
-    units = (units or UNITS) | {top}
+def elaborate(root, configs, work, units=None):
+    """A Design of the configurations, {name: (module, {parameter: value})}; its roots: {name: key}."""
+    units = units or UNITS
     packages, files = rtl_files.sources(root)
     packages, folders = [str(p) for p in packages], sorted({str(f.parent) for f in files.values()})
     work.mkdir(parents=True, exist_ok=True)
     wrapper, out = (work / "configs.sv").resolve(), (work / "elaborated.il").resolve()
     cells = "".join(f"  {top} #({', '.join(f'.{p}({v})' for p, v in params.items())}) u_{n} ();\n"
-                    for n, params in enumerate(configs.values()))
+                    for n, (top, params) in enumerate(configs.values()))
     wrapper.write_text(f"module synth_configs;\n{cells}endmodule\n")
     libs = " ".join("-libdir " + d for d in folders)
     yosys(f"read_verilog -sv {' '.join(packages)} {wrapper}; hierarchy -check -top synth_configs {libs}; "

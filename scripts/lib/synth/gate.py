@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The baseline, and what is wrong with figures that are compared with it."""
+import hashlib
 import json
 
 from . import netlist
@@ -67,11 +68,46 @@ def problems(figures, baseline):
     return found
 
 
+def invented(figures, baseline):
+    """A sentence for each number of the baseline that is not what its sources give; figures: of all, measured."""
+    found, same = [], True
+    for group in "units", "parts":
+        for label, new in figures[group].items():
+            old = baseline[group].get(label, {})
+            if old.get("hash") != new["hash"]:
+                same = False
+                continue
+            found += [f"{label}: {old.get(x)} {x} in the baseline, and the same source gives {number}"
+                      for x, number in new.items() if old.get(x) != number]
+    for name, sums in baseline["configurations"].items():
+        of = {**baseline["units"], **baseline["parts"]}
+        found += [f"configuration {name}: {sums[r]} {r} in the baseline, its units have {added} together"
+                  for r in netlist.RESOURCES
+                  if (added := sum(n * of[u][r] for u, n in sums["units"].items() if u in of)) != sums[r]]
+    if same and baseline["paths"] != kept_paths(figures):
+        pairs = sorted({**baseline["paths"], **kept_paths(figures)})
+        found += [f"{p}: {baseline['paths'].get(p)} in the baseline, and the same source gives {now}"
+                  for p in pairs if baseline["paths"].get(p) != (now := kept_paths(figures).get(p))]
+    if baseline["limits"] != limits(baseline):
+        found.append("the limits of the baseline are not those that follow from its figures")
+    return [f"{sentence}; somebody wrote it by hand: run scripts/synth --update" for sentence in found]
+
+
+def kept_paths(figures):
+    """Paths over the limit only: of the others the columns of the units tell."""
+    return {p: list(v) for p, v in figures["paths"].items() if v[0] > LEVELS}
+
+
+def digest(content):
+    """A hash of all that a baseline says, so that it is not changed without its tool by mistake."""
+    rest = {k: v for k, v in content.items() if k != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:20]
+
+
 def write(figures, file):
-    """The baseline of these figures: paths of more than half of the limit only, the others cannot be of interest."""
-    kept = {**figures, "paths": {p: v for p, v in figures["paths"].items() if v[0] > LEVELS / 2}}
+    kept = {"tool": figures["tool"], "limits": limits(figures), **figures, "paths": kept_paths(figures)}
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"tool": kept["tool"], "limits": limits(figures), **kept}, indent=1) + "\n")
+    file.write_text(json.dumps({**kept, "digest": digest(kept)}, indent=1) + "\n")
 
 
 def read(file):
@@ -79,7 +115,10 @@ def read(file):
         found = json.loads(file.read_text())
     except (OSError, ValueError) as e:
         raise BaselineError(f"{file}: not a baseline: {e}; scripts/synth --update makes one") from e
-    missing = {"tool", "limits", "units", "parts", "configurations", "paths"} - set(found)
+    missing = {"tool", "limits", "units", "parts", "configurations", "paths", "digest"} - set(found)
     if missing:
         raise BaselineError(f"{file}: not a baseline: it has no {' or '.join(sorted(missing))}")
+    if found["digest"] != digest(found):
+        raise BaselineError(f"{file}: changed by hand, or merged: it is not as scripts/synth wrote it; "
+                            "scripts/synth --update makes it again")
     return found

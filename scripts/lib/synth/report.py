@@ -91,7 +91,8 @@ def chart(figures):
            'font-family="sans-serif" font-size="13">',
            "<!-- made by scripts/synth -->",
            '<rect width="100%" height="100%" fill="#ffffff"/>',
-           f'<text x="10" y="22" font-weight="bold">LUTs by unit, {DEVICE}: {total:,}</text>']
+           f'<text x="10" y="22" font-weight="bold">LUTs by unit, all its instances together; {DEVICE}: {total:,}'
+           "</text>"]
     for i, (label, n, luts) in enumerate(shown):
         y, wide = 36 + high * i, round(full * luts / most)
         what = escape(re.sub(r"\(.*", "", label)) + (f" × {n}" if n > 1 else "")

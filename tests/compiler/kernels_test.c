@@ -238,29 +238,48 @@ static void test_coarse_chain(void **state)
     tc_kernels_free(&kernels);
 }
 
-/** A kernel whose second entry's name would be too long has none, and is built all the same. */
-static void test_coarse_long_name(void **state)
+/** Names of any length: of kernels, which have both entries, and of functions, whose frames count. */
+static void test_long_names(void **state)
 {
     (void)state;
-    static const struct {
-        unsigned length;
-        int coarse;
-    } cases[] = {{1000, 1}, {1008, 1}, {1009, 0}, {1015, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char name[1024] = "", source[2048];
-        memset(name, 'k', cases[i].length);
-        snprintf(source, sizeof source, "kernel void %s(global uint *o) { o[get_global_id(0)] = 1; }", name);
+    static const size_t lengths[] = {1000, 1009, 1016, 1023, 1024, 5000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        static char kernel[5002], function[5001], source[32768];
+        memset(kernel, 'k', sizeof kernel);
+        memset(function, 'f', sizeof function);
+        kernel[lengths[i]] = function[lengths[i]] = '\0';
+        snprintf(source, sizeof source, "__attribute__((noinline)) int %s(global int *a) { int t[500];"
+                 "    for (int i = 0; i < 500; i++) t[i] = a[i]; return t[a[0] & 255]; }"
+                 "kernel void %s(global uint *o) { o[get_global_id(0)] = 1; }"
+                 "kernel void %s2(global int *o) { o[0] = %s(o); }", function, kernel, kernel, function);
         struct tc_kernels kernels = read_kernels(source, "");
-        assert_int_equal(find(&kernels, name)->coarse != 0, cases[i].coarse);
+        assert_int_equal(kernels.n, 2);
+        assert_int_not_equal(find(&kernels, kernel)->coarse, 0);
+        assert_in_range(find(&kernels, strcat(kernel, "2"))->stack, 2000, 2300);
         tc_kernels_free(&kernels);
     }
+}
+
+/** A chain of constants, each made of the one before twice: the compiler is not to take all paths along it. */
+static void test_local_chain(void **state)
+{
+    (void)state;
+    char source[2048] = "kernel void k(global uint *o) { local uint l[4]; uint a = (uint)l, b = (uint)&l[2];\n";
+    for (int i = 0; i < 34; i++) {
+        snprintf(source + strlen(source), sizeof source - strlen(source), "a ^= b + %du; b += a;\n", i * 7 + 1);
+    }
+    struct tc_kernels kernels = read_kernels(strcat(source, "o[get_global_id(0)] = a ^ b; }"), "");
+    assert_int_equal(find(&kernels, "k")->coarse, 0);
+    assert_int_equal(find(&kernels, "k")->local_static, 16);
+    tc_kernels_free(&kernels);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_attributes), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_coarse), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_coarse_long_name),
+        cmocka_unit_test(test_coarse), cmocka_unit_test(test_coarse_chain), cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_local_chain),
         cmocka_unit_test(test_stack), cmocka_unit_test(test_clashing_names), cmocka_unit_test(test_not_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,8 @@ struct cc1 {
 
 _Noreturn void cc1_die(enum cc1_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void *cc1_alloc(size_t n, size_t size);
+/** Text of any length, the caller's. */
+char *cc1_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* module.c */
 void cc1_module_init(struct cc1 *cc);

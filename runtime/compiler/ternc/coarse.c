@@ -345,15 +345,14 @@ void cc1_coarsen(struct cc1 *cc)
         struct coarse *c = cc1_alloc(1, sizeof *c);
         *c = (struct coarse){.cc = cc, .plain = k->entry};
         size_t length;
-        char name[1024]; /* a name that is too long with the suffix stays without: the stack's reports have no more */
-        const char *plain = LLVMGetValueName2(k->entry, &length);
-        if ((size_t)snprintf(name, sizeof name, "%s" CC1_COARSE_SUFFIX, plain) >= sizeof name ||
-            LLVMGetSubprogram(k->entry) || !coarse_read(c) || cc1_local_used(cc, k->entry) ||
+        const char *name = LLVMGetValueName2(k->entry, &length);
+        if (LLVMGetSubprogram(k->entry) || !coarse_read(c) || cc1_local_used(cc, k->entry) ||
             (c->copies = choose(c)) == 0) {
             free(c);
             continue;
         }
-        c->made = LLVMAddFunction(cc->module, name, LLVMGlobalGetValueType(k->entry));
+        c->made = LLVMAddFunction(cc->module, cc1_text("%s" CC1_COARSE_SUFFIX, name),
+                                  LLVMGlobalGetValueType(k->entry));
         copy_attributes(k->entry, c->made);
         c->b = LLVMCreateBuilderInContext(cc->context);
         make_entry(c);

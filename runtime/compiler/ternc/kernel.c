@@ -170,9 +170,8 @@ static void make_entry(struct cc1 *cc, struct cc1_kernel *k)
     LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
     LLVMTypeRef block = LLVMPointerTypeInContext(c, 1);
     LLVMTypeRef nothing = LLVMVoidTypeInContext(c);
-    char name[1024];
-    snprintf(name, sizeof name, CC1_ENTRY_PREFIX "%s", k->name);
-    k->entry = LLVMAddFunction(cc->module, name, LLVMFunctionType(nothing, &block, 1, 0));
+    k->entry = LLVMAddFunction(cc->module, cc1_text(CC1_ENTRY_PREFIX "%s", k->name),
+                               LLVMFunctionType(nothing, &block, 1, 0));
     LLVMAddAttributeAtIndex(k->entry, CC1_FUNCTION, attribute(cc, "nounwind"));
     LLVMAddAttributeAtIndex(k->entry, 1, attribute(cc, "noalias"));
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(c, k->entry, ""));

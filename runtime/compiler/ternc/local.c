@@ -34,22 +34,51 @@ void cc1_local_detach(struct cc1 *cc)
     }
 }
 
-/** Marks the functions that use v, directly or through constants, in a list. */
-static void users(LLVMValueRef v, LLVMValueRef *list, size_t *n)
+/** Values that were met, by address: open addressing, at most half full. */
+struct met {
+    LLVMValueRef *at;
+    size_t n, room; /* room: a power of two */
+};
+
+/** Adds v; 0: it was met before. */
+static int meet(struct met *m, LLVMValueRef v)
+{
+    if (2 * m->n >= m->room) {
+        struct met larger = {.room = m->room ? 2 * m->room : 64};
+        larger.at = cc1_alloc(larger.room, sizeof *larger.at);
+        for (size_t i = 0; i < m->room; i++) {
+            if (m->at[i]) {
+                meet(&larger, m->at[i]);
+            }
+        }
+        free(m->at);
+        *m = larger;
+    }
+    size_t i = (size_t)(((uint64_t)(uintptr_t)v >> 3) * 0x9e3779b97f4a7c15u >> 32) & (m->room - 1);
+    while (m->at[i] && m->at[i] != v) {
+        i = (i + 1) & (m->room - 1);
+    }
+    if (m->at[i]) {
+        return 0;
+    }
+    m->at[i] = v;
+    m->n++;
+    return 1;
+}
+
+/** Adds to a list the functions that use v, directly or through constants: each constant is followed once, however
+ *  many others use it. */
+static void users(LLVMValueRef v, struct met *met, LLVMValueRef *list, size_t *n)
 {
     for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
-        if (!LLVMIsAInstruction(user)) {
-            users(user, list, n);
-            continue;
-        }
-        LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-        size_t i = 0;
-        while (i < *n && list[i] != f) {
-            i++;
-        }
-        if (i == *n) {
-            list[(*n)++] = f;
+        if (LLVMIsAInstruction(user)) {
+            LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+            if (meet(met, f)) {
+                list[(*n)++] = f;
+            }
+        } else if (meet(met, user)) {
+            users(user, met, list, n);
         }
     }
 }
@@ -57,11 +86,13 @@ static void users(LLVMValueRef v, LLVMValueRef *list, size_t *n)
 /** The functions from which v can be reached by calls, and those that use it. */
 static size_t reachers(LLVMValueRef v, LLVMValueRef *list)
 {
+    struct met met = {0};
     size_t n = 0;
-    users(v, list, &n);
+    users(v, &met, list, &n);
     for (size_t i = 0; i < n; i++) {
-        users(list[i], list, &n);
+        users(list[i], &met, list, &n);
     }
+    free(met.at);
     return n;
 }
 

@@ -38,6 +38,18 @@ void *cc1_alloc(size_t n, size_t size)
     return p;
 }
 
+char *cc1_text(const char *format, ...)
+{
+    char *text;
+    va_list ap;
+    va_start(ap, format);
+    if (vasprintf(&text, format, ap) < 0) {
+        cc1_die(CC1_INTERNAL, "out of memory");
+    }
+    va_end(ap);
+    return text;
+}
+
 static void write_all(const void *data, size_t size)
 {
     const char *p = data;

@@ -157,9 +157,8 @@ void cc1_module_rename(struct cc1 *cc)
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
         if (!LLVMIsDeclaration(f) && strncmp(name, CC1_ENTRY_PREFIX, strlen(CC1_ENTRY_PREFIX))) {
-            char renamed[1024];
-            int n = snprintf(renamed, sizeof renamed, CC1_USER_PREFIX "%s", name);
-            LLVMSetValueName2(f, renamed, (size_t)n < sizeof renamed ? (size_t)n : sizeof renamed - 1);
+            const char *renamed = cc1_text(CC1_USER_PREFIX "%s", name);
+            LLVMSetValueName2(f, renamed, strlen(renamed));
         }
     }
 }

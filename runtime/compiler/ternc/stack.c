@@ -58,11 +58,10 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user)
     (void)user;
     char *text = LLVMGetDiagInfoDescription(info);
     unsigned size;
-    char name[1024];
     const char *report = strstr(text, "stack frame size");
-    if (report && sscanf(report, "stack frame size (%u) exceeds limit (%*u) in function '%1023[^']", &size,
-                         name) == 2) {
-        frame_of(name)->size += size;
+    int at = 0;
+    if (report && sscanf(report, "stack frame size (%u) exceeds limit (%*u) in function '%n", &size, &at) == 1 && at) {
+        frame_of(cc1_text("%.*s", (int)strcspn(report + at, "'"), report + at))->size += size;
     } else if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
         cc1_die(CC1_BAD_INPUT, "%s", text);
     }
@@ -202,8 +201,7 @@ static uint32_t bound_of(struct function *list, uint32_t index)
 /** The bound of a kernel's entry with this suffix. */
 static uint32_t entry_bound(struct function *list, size_t n, const struct cc1_kernel *k, const char *suffix)
 {
-    char entry[1100];
-    snprintf(entry, sizeof entry, CC1_ENTRY_PREFIX "%s%s", k->name, suffix);
+    const char *entry = cc1_text(CC1_ENTRY_PREFIX "%s%s", k->name, suffix);
     for (uint32_t i = 0; i < n; i++) {
         if (list[i].section && !strcmp(list[i].name, entry)) {
             return bound_of(list, i);

@@ -200,7 +200,7 @@ class Driver(cli.Case):
         self.file("at_exit.c", AT_EXIT)
         self.compile("at_exit.c")
         env = {k: v for k, v in os.environ.items() if k != "TERN_LIB_DIR"}
-        r = subprocess.run(["./app"], cwd=self.folder, capture_output=True, text=True, check=False, timeout=60,
+        r = subprocess.run(["./app"], cwd=self.folder, capture_output=True, text=True, check=False, timeout=250,
                            env=env | {"LD_LIBRARY_PATH": str(self.prefix / "lib")})
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "0 0\n0\n", ""))
 

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import time
 import unittest
@@ -56,7 +57,7 @@ class Top(Case):
 
     def test_a_crowd(self):
         """Sixteen contexts on two engines, seen from outside."""
-        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "200000")
+        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "1000000")  # longer than this takes, anywhere
 
         def crowd():
             self.assertIsNone(p.poll(), "it ended before it was seen")
@@ -125,8 +126,9 @@ class Top(Case):
         self.assertEqual(self.tern("top", "--", "sh", "-c", "exit 9", **self.env).returncode, 9)
 
     def test_only_the_program_s_devices(self):
-        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "200000")
+        p = self.start("bench", "sched", "--contexts", "16", "--quantum", "1000000")  # longer than this takes, anywhere
         self.until(lambda: self.looks()[0]["devices"])
+        p.send_signal(signal.SIGSTOP)  # so that it goes on to have its device
         r = self.works("top", "--json", "-d", "0.1", "--", "sleep", "0.5", **self.env)
         self.assertIsNone(p.poll(), "it ended before the test")
         self.assertEqual([json.loads(x)["devices"] for x in r.splitlines()], [[] for _ in r.splitlines()])

@@ -231,6 +231,20 @@ endmodule
         for luts, refused in (1020, 0), (1021, 1):
             new["units"]["mover"]["LUT"] = luts
             self.assertEqual(len(gate.problems(new, old)), refused, luts)
+        new["units"]["mover"]["LUT"] = old["units"]["mover"]["LUT"] = 100
+        for luts, refused in (116, 0), (117, 1):  # as many as a constant moves, in a small unit too
+            new["units"]["mover"]["LUT"] = luts
+            self.assertEqual(len(gate.problems(new, old)), refused, luts)
+        new["units"]["mover"] = {**old["units"]["mover"], "FF": old["units"]["mover"]["FF"] + 1}
+        self.assertEqual(len(gate.problems(new, old)), 1)
+
+    def test_depth_within_the_limit(self):
+        old = self.first.baseline()
+        old["limits"]["excess"] = {"mover -> mover": 9.25}
+        for pair, most in ("mover -> mover", 9.75), ("mover -> engine", 8.5):
+            for levels, refused in (most, 0), (most + 0.01, 1):
+                new = {**old, "paths": {pair: [levels, "a", "b"]}}
+                self.assertEqual(len(gate.problems(new, old)), refused, (pair, levels))
 
     def test_only_what_changed(self):
         """A module that has fewer levels at its ports than before is synthesised alone."""

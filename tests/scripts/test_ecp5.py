@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/ecp5 without the tools that it calls: pins against ports, what it says of a step that fails, which steps it
-repeats, and what it reads from nextpnr's report. The whole of it runs at night."""
+repeats, what it reads from nextpnr's report, and its baseline. The whole of it runs at night."""
+import copy
 import importlib.machinery
 import importlib.util
 import json
@@ -14,6 +15,7 @@ SCRIPT = ROOT / "scripts/ecp5"
 loader = importlib.machinery.SourceFileLoader("ecp5", str(SCRIPT))
 ecp5 = importlib.util.module_from_spec(importlib.util.spec_from_loader("ecp5", loader))
 loader.exec_module(ecp5)
+base = ecp5.ecp5_baseline
 DESIGN = (ROOT / "rtl/board/board_ulx3s.sv").read_text()
 PINS = (ROOT / "constraints/ecp5/ulx3s.lpf").read_text()
 
@@ -78,12 +80,82 @@ class Steps(unittest.TestCase):
     def test_arguments(self):
         for args, told in ((["--param", "LANES"], "is no NAME=VALUE"),
                            (["--param", "COLOUR=1"], "has no parameter COLOUR"),
-                           (["--until", "noon"], "invalid choice")):
+                           (["--until", "noon"], "invalid choice"),
+                           (["--check", "--update"], "give one of them"),
+                           (["--check", "--seed", "2"], "seed 1"), (["--update", "--param", "LANES=8"], "DEVICE=0")):
             r = subprocess.run([SCRIPT, *args], check=False, capture_output=True, text=True)
             self.assertEqual(r.returncode, 2, r)
             self.assertIn(told, r.stderr)
         r = subprocess.run([SCRIPT, "--until", "pins"], check=False, capture_output=True, text=True)
         self.assertEqual((r.returncode, r.stdout), (0, ""), r)
+
+
+FIGURES = {"board": "b", "params": {"DEVICE": 0}, "seed": 1, "clock": "c", "asked_mhz": 50.0, "fmax_mhz": 80.0,
+           "use": {"TRELLIS_COMB": {"used": 2000, "available": 83640}, "DP16KD": {"used": 2, "available": 208}},
+           "bitstream": "/somewhere/tern.bit"}
+
+
+class Baseline(unittest.TestCase):
+    """compare() on a baseline and a page of their own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.page, self.file = pathlib.Path(folder.name, "page.md"), pathlib.Path(folder.name, "ecp5.json")
+        self.addCleanup(setattr, ecp5, "PAGE", ecp5.PAGE)
+        self.addCleanup(setattr, ecp5, "BASELINE", ecp5.BASELINE)
+        self.addCleanup(setattr, ecp5, "ROOT", ecp5.ROOT)
+        ecp5.PAGE, ecp5.BASELINE, ecp5.ROOT = self.page, self.file, pathlib.Path(folder.name)
+        self.old = base.baseline(FIGURES, ecp5.TOOLS)
+        self.write(self.old)
+
+    def write(self, old):
+        self.file.write_text(json.dumps(old))
+        self.page.write_text(base.with_table("before\n" + base.BEGIN + base.END + "after\n", old))
+
+    def told(self, fmax=80.0, cells=2000, blocks=2, **more):
+        f = copy.deepcopy(FIGURES) | {"fmax_mhz": fmax} | more
+        f["use"]["TRELLIS_COMB"]["used"], f["use"]["DP16KD"]["used"] = cells, blocks
+        return "\n".join(ecp5.compare(f))
+
+    def test_limits(self):
+        self.assertEqual(self.told(), "")
+        self.assertEqual(self.told(68.0, 2040), "")
+        self.assertIn("67.9 MHz, 80.0 in the baseline: 68.0 is the limit", self.told(67.9))
+        self.assertIn("2,041 TRELLIS_COMB, 2,000 in the baseline: 2 % more", self.told(cells=2041))
+        self.assertIn("3 DP16KD, 2 in the baseline", self.told(blocks=3))
+        with_multiplier = {**copy.deepcopy(FIGURES["use"]), "MULT18X18D": {"used": 1, "available": 156}}
+        self.assertIn("1 MULT18X18D, 0 in the baseline", self.told(use=with_multiplier))
+
+    def test_what_cannot_be_compared(self):
+        self.assertIn("seed 1, not of {'DEVICE': 0} and seed 2", self.told(seed=2))
+        self.write({**self.old, "tools": {"yosys": "1"}})
+        self.assertIn("the baseline was made with {'yosys': '1'}", self.told())
+
+    def test_page(self):
+        self.assertIn("| link and memory (DEVICE=0) | 2,000 | 2 | 80.0 MHz |", self.page.read_text())
+        self.page.write_text(self.page.read_text().replace("80.0 MHz", "90.0 MHz"))
+        self.assertIn("page.md: its table is not that of the baseline", self.told())
+        for page in "", base.END + base.BEGIN, 2 * (base.BEGIN + base.END):
+            self.page.write_text(page)
+            with self.assertRaisesRegex(base.BaselineError, "cannot be replaced"):
+                self.told()
+
+    def test_no_baseline(self):
+        for text, said in ("{", "not a baseline"), ("[]", "it has no asked_mhz"), ("{}", "it has no asked_mhz"):
+            self.file.write_text(text)
+            with self.assertRaisesRegex(base.BaselineError, said):
+                self.told()
+        self.file.unlink()
+        with self.assertRaisesRegex(base.BaselineError, "No such file"):
+            self.told()
+
+
+class Repository(unittest.TestCase):
+    def test_page_is_of_the_baseline(self):
+        old, page = base.read(ecp5.BASELINE), ecp5.PAGE.read_text()
+        self.assertEqual(base.with_table(page, old), page, "run scripts/ecp5 --update")
+        self.assertEqual((old["tools"], old["params"], old["limits"]), (ecp5.TOOLS, ecp5.MEASURED, base.LIMITS))
 
 
 if __name__ == "__main__":

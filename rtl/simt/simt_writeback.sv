@@ -5,8 +5,9 @@
 // late at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to,
 // in this order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own
 // output register to the RAM. soon_* names the booked write two cycles ahead. An LSU that waited twice gets the next
-// ALU slot reserved. put_i (a register of a warp comes back) or put_state_i (its rounding mode and flags) come before
-// all, when nothing is booked. State saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
+// ALU slot reserved; what it has for x0 is taken at once, beside any other write. put_i (a register of a warp comes
+// back) or put_state_i (its rounding mode and flags) come before all, when nothing is booked. State
+// saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
 //
 // Booking lets ALU results bypass the FMA pipeline: a delay line of equal length for all units would cost L * 32 * 6
 // flip-flops and every dependent instruction six cycles.
@@ -127,7 +128,7 @@ module simt_writeback #(
     free           = now_sel == simt_core_pkg::WB_ANY && !put_i && !put_state_i;
     launch_ready_o = free;
     div_ready_o    = free && !launch_valid_i;
-    lsu_ready_o    = free && !launch_valid_i && !div_valid_i;
+    lsu_ready_o    = (free && !launch_valid_i && !div_valid_i) || lsu_rd_i == 5'd0;
     wb_sel_o       = now_sel;
     wb_warp_o      = now_warp;
     wb_rd_o        = now_rd;

@@ -139,7 +139,7 @@ module lsu_cache #(
     serve_valid, serve;
   logic install_valid, install;
   logic [FILL_W-1:0] alloc_fill;
-  logic [IW-1:0] index, write_index;
+  logic [IW-1:0] index, install_index;
   logic [25:0] install_line;
   logic [ENTRY_W-1:0] serve_entry;
   logic [LANES-1:0] serve_mask;
@@ -199,8 +199,8 @@ module lsu_cache #(
 
   lsu_tags #(.LINES(LINES)) u_tags (
       .clk_i, .clear_i(clear_i || rst_i), .look_i(t0_go), .look_line_i(t0_addr_q[31:6]), .hit_o(hit), .index_o(index),
-      .write_i(install || (store_go && full) || (amo_go && hit)), .set_i(!amo),
-      .write_line_i(install ? install_line : t1_addr_q[31:6]), .write_index_o(write_index)
+      .own_i((store_go && full) || (amo_go && hit)), .own_set_i(!amo),
+      .put_i(install), .put_line_i(install_line), .put_index_o(install_index)
   );
 
   logic [511:0] fill_line;
@@ -239,7 +239,7 @@ module lsu_cache #(
       request_line_o <= t1_addr_q[31:6];
       request_tag_o <= note_tag_o;
     end
-    t2_write_index_q <= install ? write_index : index;
+    t2_write_index_q <= install ? install_index : index;
     x_serve_q <= t2_serve_q;
     if (t2_serve_q) x_line_q <= fill_line;
   end

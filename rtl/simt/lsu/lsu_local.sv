@@ -5,9 +5,11 @@
 //
 // Contract: push_i adds an instruction (room_o says that there is room for one more than is on its way). Each pass
 // serves the lanes that lsu_pick lets go together, one pass a cycle; lanes that share a word share the pass. Of lanes
-// of a store with the same address the highest wins. A pass of an atomic instruction takes three cycles: it reads,
-// computes and writes before the next pass reads; lanes on one word go lowest first; CAS, LR and SC go one lane at a
-// time. Pieces come out on words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
+// of a store with the same address the highest wins. UNITS units do atomics, each for the banks whose number ends in
+// its own: of those a pass of an atomic instruction serves one lane a unit, and lanes on one word go lowest first. A
+// pass writes two cycles after it reads; the two passes of atomics behind it get its words from the unit, all others
+// wait. CAS, LR and SC go one lane at a time, and wait for each other and for all before them.
+// Pieces come out on words_* for lsu_pieces, announced by start_o. store_end_o: a store's last pass.
 // scrub_* and line_* are as in lsu_rows; nothing may be under way, which idle_o says.
 // State that preemption saves: the banks, through line_*. A reservation is lost with rst_i. The rest drains: with room
 // for its pieces, each instruction ends within 3 * LANES cycles of its turn.
@@ -62,6 +64,9 @@ module lsu_local #(
   localparam int RW = $clog2(ROWS);
   localparam int AW = RW + LW + 2;  // byte address
   localparam int META_W = 3 + 4 + 2 + 1 + WW + ENTRY_W;
+  localparam int UNITS = LANES < 4 ? LANES : 4;
+  localparam int OF_UNIT = LANES / UNITS;  // banks
+  localparam int SW = OF_UNIT > 1 ? $clog2(OF_UNIT) : 1;
 
   // ------------------------------------------------------------------ queue
   logic [META_W-1:0] queue_meta[0:(1<<DEPTH_LOG2)-1];
@@ -102,8 +107,9 @@ module lsu_local #(
   logic [LANES-1:0] rest_q, shadow_q, picked, grant, m;
   logic [LANES*32-1:0] g_addr_q, g_data_q, g_cmp_q, a;
   logic [LANES*LANES-1:0] bank_q, word_q;
-  logic g_amo_any, g_single, g_go, g_last, exact;
+  logic g_amo_any, g_single, g_flows, g_go, g_last, exact, shared;
   logic [1:0] hold_q;
+  logic flows_q;  // what others are held for may be followed by atomics
 
   assign {g_op, g_amo} = g_meta_q[META_W-1-:7];
   assign g_amo_any = g_op == simt_op_pkg::LSU_AMO;
@@ -112,7 +118,9 @@ module lsu_local #(
       .want_i(g_valid_q ? rest_q : '0), .bank_i(bank_q), .word_i(word_q), .alone_i(g_amo_any), .grant_o(picked)
   );
   assign grant = g_single ? rest_q & (~rest_q + 1'b1) : picked;
-  assign g_go = g_valid_q && hold_q == 2'd0 && !scrub_busy_o && (credit_i || g_op == simt_op_pkg::LSU_STORE);
+  assign g_flows = g_amo_any && !g_single;
+  assign g_go = g_valid_q && (hold_q == 2'd0 || (g_flows && flows_q)) && !scrub_busy_o &&
+      (credit_i || g_op == simt_op_pkg::LSU_STORE);
   assign g_last = !(|(rest_q & ~grant));
   assign load = some && (!g_valid_q || (g_go && g_last));
   assign start_o = g_go && g_op != simt_op_pkg::LSU_STORE;
@@ -124,6 +132,7 @@ module lsu_local #(
       a = queue_addr[rd];
       m = queue_mask[rd];
       exact = queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_STORE;
+      shared = queue_meta[rd][META_W-1-:3] == simt_op_pkg::LSU_AMO;
       g_meta_q <= queue_meta[rd];
       rest_q <= m;
       g_addr_q <= a;
@@ -134,14 +143,14 @@ module lsu_local #(
       word_q <= '0;
       for (int i = 0; i < LANES; i++)
         for (int j = i + 1; j < LANES; j++) begin
-          bank_q[i*LANES+j] <= a[i*32+2+:LW] == a[j*32+2+:LW];
+          bank_q[i*LANES+j] <= ((a[i*32+2+:LW] ^ a[j*32+2+:LW]) & (shared ? LW'(UNITS - 1) : '1)) == '0;
           word_q[i*LANES+j] <= a[i*32+2+:AW-2] == a[j*32+2+:AW-2];
           if (exact && m[j] && a[i*32+:AW] == a[j*32+:AW]) shadow_q[i] <= 1'b1;
         end
     end else if (g_go) rest_q <= rest_q & ~grant;
     if (load) g_valid_q <= 1'b1;
     else if (g_go && g_last) g_valid_q <= 1'b0;
-    if (g_go && g_amo_any) hold_q <= 2'd2;
+    if (g_go && g_amo_any) {flows_q, hold_q} <= {g_flows, 2'd2};
     else if (hold_q != 2'd0) hold_q <= hold_q - 2'd1;
     if (rst_i) begin
       g_valid_q <= 1'b0;
@@ -165,13 +174,13 @@ module lsu_local #(
   logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // of lanes, not a whole row
   logic [META_W-1:0] b_meta_q, r_meta_q, o_meta_q;
   logic [LANES-1:0] b_grant_q, b_merge_q, r_grant_q, o_grant_q, to_bank;
-  logic [LANES*32-1:0] b_data_q, r_data_q, o_data_q;
+  logic [LANES*32-1:0] b_data_q, r_data_q;
   logic [LANES*AW-1:0] b_addr_q;
   logic [LANES*(LW+2)-1:0] r_low_q, o_low_q;  // bank and byte of each lane
   logic [31:0] b_cmp_q, r_cmp_q, o_cmp_q, place, cmp;
   logic [LW-1:0] b_lane_q, r_lane_q, o_lane_q, lane;
   logic [LANES-1:0] r_bank_q, o_bank_q, banks;
-  logic [LANES*RW-1:0] r_row_q, o_row_q, rows;
+  logic [LANES*RW-1:0] r_row_q, rows;
   logic [LANES*4-1:0] r_be_q, bes;
   logic [LANES*32-1:0] datas;
   logic [3:0] be;
@@ -250,18 +259,50 @@ module lsu_local #(
       o_cmp_q <= r_cmp_q;
       o_low_q <= r_low_q;
       o_bank_q <= r_bank_q;
-      o_row_q <= r_row_q;
-      o_data_q <= r_data_q;
+      o_row_q <= r_row;
+      o_sub_q <= r_sub;
+      o_data_q <= r_operand;
+      o_ahead_q <= r_ahead;
+      o_before_q <= r_before;
+    end
+  end
+
+  // ------------------------------------------------------------------ R: what each unit gets
+  // A bank without a lane has zeros in r_row_q and r_data_q.
+  logic o_amo_valid, a_valid_q;  // an atomic pass computes, writes
+  logic [LANES-1:0] a_bank_q;
+  logic [UNITS*RW-1:0] r_row, o_row_q, a_row_q;
+  logic [UNITS*SW-1:0] r_sub, o_sub_q, a_sub_q;  // its bank
+  logic [UNITS*32-1:0] r_operand, o_data_q;
+  logic [UNITS-1:0] r_ahead, o_ahead_q, r_before, o_before_q;  // the pass one ahead, two ahead has the same word
+  logic [UNITS-1:0] o_use, a_use;
+
+  always_comb begin
+    r_row = '0;
+    r_sub = '0;
+    r_operand = '0;
+    o_use = '0;
+    a_use = '0;
+    for (int b = 0; b < LANES; b++) begin
+      r_row[(b%UNITS)*RW+:RW] = r_row[(b%UNITS)*RW+:RW] | r_row_q[b*RW+:RW];
+      if (r_bank_q[b]) r_sub[(b%UNITS)*SW+:SW] = r_sub[(b%UNITS)*SW+:SW] | SW'(b / UNITS);
+      r_operand[(b%UNITS)*32+:32] = r_operand[(b%UNITS)*32+:32] | r_data_q[b*32+:32];
+      if (o_amo_valid && o_bank_q[b]) o_use[b%UNITS] = 1'b1;
+      if (a_valid_q && a_bank_q[b]) a_use[b%UNITS] = 1'b1;
+    end
+    for (int u = 0; u < UNITS; u++) begin
+      r_ahead[u] = o_use[u] && o_row_q[u*RW+:RW] == r_row[u*RW+:RW] && o_sub_q[u*SW+:SW] == r_sub[u*SW+:SW];
+      r_before[u] = a_use[u] && a_row_q[u*RW+:RW] == r_row[u*RW+:RW] && a_sub_q[u*SW+:SW] == r_sub[u*SW+:SW];
     end
   end
 
   // ------------------------------------------------------------------ R: banks; one write port for
   // stores and rows, and for atomics
-  logic a_valid_q;  // an atomic pass writes
-  logic [LANES-1:0] a_bank_q, w_bank;
+  logic [LANES-1:0] w_bank;
   logic [LANES*RW-1:0] w_row;
   logic [LANES*4-1:0] w_be;
-  logic [LANES*32-1:0] a_data_q, w_data;
+  logic [UNITS*32-1:0] a_data_q;
+  logic [LANES*32-1:0] w_data;
   logic any_write;
 
   assign any_write = (r_valid_q && r_write_q) || a_valid_q;
@@ -272,9 +313,9 @@ module lsu_local #(
     w_data = '0;
     if (any_write) begin
       w_bank = a_valid_q ? a_bank_q : r_bank_q;
-      w_row  = a_valid_q ? o_row_q : r_row_q;
+      w_row  = a_valid_q ? {OF_UNIT{a_row_q}} : r_row_q;
       w_be   = a_valid_q ? '1 : r_be_q;
-      w_data = a_valid_q ? a_data_q : r_data_q;
+      w_data = a_valid_q ? {OF_UNIT{a_data_q}} : r_data_q;
     end
   end
   assign idle_o = !some && !g_valid_q && !b_valid_q && !(r_valid_q && r_lanes_q) && !o_valid_q && !a_valid_q &&
@@ -292,31 +333,44 @@ module lsu_local #(
   logic [2:0] o_op;
   logic [3:0] o_amo;
   logic [1:0] o_size;
-  logic o_unsigned, o_amo_valid, holds;
+  logic o_unsigned, o_sc, holds;
   logic [WW-1:0] o_warp;
   logic [ENTRY_W-1:0] o_entry;
-  logic [LANES*32-1:0] amo_new, words;
-  logic [LANES-1:0] amo_write;
+  logic [RW-1:0] o_row;  // of CAS, LR, SC
+  logic [UNITS*32-1:0] amo_old, amo_new, amo_out, before_q;
+  logic [UNITS-1:0] amo_write;
+  logic [LANES*32-1:0] words;
 
   assign {o_op, o_amo, o_size, o_unsigned, o_warp, o_entry} = o_meta_q;
   assign o_amo_valid = o_valid_q && o_op == simt_op_pkg::LSU_AMO;
+  assign o_sc = o_amo == tern_pkg::AMO_SC;
 
   lsu_reserve #(.BANKS(LANES), .ROW_W(RW), .THREAD_W(WW + LW)) u_reserve (
-      .clk_i, .rst_i, .bank_i(o_bank_q), .row_i(o_row_q), .thread_i({o_warp, o_lane_q}),
-      .lr_i(o_amo_valid && o_amo == tern_pkg::AMO_LR), .sc_i(o_amo_valid && o_amo == tern_pkg::AMO_SC), .holds_o(holds),
+      .clk_i, .rst_i, .bank_i(o_bank_q), .row_i(o_row), .thread_i({o_warp, o_lane_q}),
+      .lr_i(o_amo_valid && o_amo == tern_pkg::AMO_LR), .sc_i(o_amo_valid && o_sc), .holds_o(holds),
       .wr_bank_i(w_bank), .wr_row_i(w_row)
   );
-  for (genvar b = 0; b < LANES; b++) begin : gen_amo
+  for (genvar u = 0; u < UNITS; u++) begin : gen_amo
+    assign amo_old[u*32+:32] = !o_amo_valid ? 32'b0 : o_ahead_q[u] ? a_data_q[u*32+:32] :
+        o_before_q[u] ? before_q[u*32+:32] : bank_word[(32'(o_sub_q[u*SW+:SW])*UNITS+u)*32+:32];
+    assign amo_out[u*32+:32] = o_sc ? {31'b0, !holds} : amo_old[u*32+:32];
     atomic_alu u_alu (
-        .amo_i(o_amo), .old_i(o_amo_valid ? bank_word[b*32+:32] : 32'b0), .operand_i(o_data_q[b*32+:32]),
-        .expect_i(o_cmp_q), .store_i(holds), .new_o(amo_new[b*32+:32]), .write_o(amo_write[b])
+        .amo_i(o_amo), .old_i(amo_old[u*32+:32]), .operand_i(o_data_q[u*32+:32]), .expect_i(o_cmp_q), .store_i(holds),
+        .new_o(amo_new[u*32+:32]), .write_o(amo_write[u])
     );
+  end
+  always_comb begin
+    o_row = '0;
+    for (int u = 0; u < UNITS; u++) o_row = o_row | o_row_q[u*RW+:RW];
   end
 
   always_ff @(posedge clk_i) begin
     a_valid_q <= o_amo_valid && !rst_i;
+    if (a_valid_q) before_q <= a_data_q;
     if (o_amo_valid) begin
-      a_bank_q <= o_bank_q & amo_write;
+      a_bank_q <= o_bank_q & {OF_UNIT{amo_write}};
+      a_row_q  <= o_row_q;
+      a_sub_q  <= o_sub_q;
       a_data_q <= amo_new;
     end
     words_valid_o <= o_valid_q && !rst_i;
@@ -325,8 +379,7 @@ module lsu_local #(
       words_mask_o <= o_grant_q;
       words_size_o <= o_size;
       words_unsigned_o <= o_unsigned;
-      words = bank_word;
-      if (o_op == simt_op_pkg::LSU_AMO && o_amo == tern_pkg::AMO_SC) words = {LANES{31'b0, !holds}};
+      words = o_op == simt_op_pkg::LSU_AMO ? {OF_UNIT{amo_out}} : bank_word;
       for (int i = 0; i < LANES; i++) begin
         words_byte_o[i*2+:2] <= o_low_q[i*(LW+2)+:2];
         words_o[i*32+:32] <= words[{o_low_q[i*(LW+2)+2+:LW], 5'b0}+:32];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reservation of LR and SC in local memory: one, of a hardware thread for a word.
 //
-// Contract: bank_i (one-hot) and its row name the word. With lr_i the thread gets the reservation, unless another
+// Contract: bank_i (one-hot) and row_i name the word. With lr_i the thread gets the reservation, unless another
 // thread holds one that is younger than 2^HOLD_LOG2 cycles: threads that take it from each other in lockstep would
 // never store. holds_o: the thread holds it for this word; with sc_i it gives it up. Every write of the word (wr_*)
 // ends it. Preemption saves nothing of it: an SC after a resume may fail.
@@ -14,7 +14,7 @@ module lsu_reserve #(
     input  logic                   clk_i,
     input  logic                   rst_i,
     input  logic [BANKS-1:0]       bank_i,
-    input  logic [BANKS*ROW_W-1:0] row_i,
+    input  logic [ROW_W-1:0]       row_i,
     input  logic [THREAD_W-1:0]    thread_i,
     input  logic                   lr_i,
     input  logic                   sc_i,
@@ -24,18 +24,16 @@ module lsu_reserve #(
 );
   logic valid_q, same_thread, lost;
   logic [BANKS-1:0] bank_q;
-  logic [ROW_W-1:0] row_q, row, wr_row;
+  logic [ROW_W-1:0] row_q, wr_row;
   logic [THREAD_W-1:0] thread_q;
   logic [HOLD_LOG2:0] age_q;  // msb: old enough to be taken
 
   assign same_thread = thread_q == thread_i;
-  assign holds_o = valid_q && same_thread && bank_q == bank_i && row_q == row;
+  assign holds_o = valid_q && same_thread && bank_q == bank_i && row_q == row_i;
   assign lost = valid_q && |(bank_q & wr_bank_i) && row_q == wr_row;
 
   always_comb begin
-    row = '0;
     wr_row = '0;
-    if (lr_i || sc_i) for (int b = 0; b < BANKS; b++) row = row | ({ROW_W{bank_i[b]}} & row_i[b*ROW_W+:ROW_W]);
     if (valid_q && |wr_bank_i)
       for (int b = 0; b < BANKS; b++) wr_row = wr_row | ({ROW_W{bank_q[b]}} & wr_row_i[b*ROW_W+:ROW_W]);
   end
@@ -46,7 +44,7 @@ module lsu_reserve #(
     if (lr_i && (!valid_q || same_thread || age_q[HOLD_LOG2])) begin
       valid_q <= 1'b1;
       bank_q <= bank_i;
-      row_q <= row;
+      row_q <= row_i;
       thread_q <= thread_i;
       age_q <= '0;
     end

@@ -3,8 +3,11 @@
 // power-of-two strides spread.
 //
 // Contract: look_i loads a line address; from the next cycle hit_o says whether the line is in, as of all writes of
-// earlier cycles, and index_o where. write_i in a cycle puts a line in (set_i) or takes it out. clear_i forgets all.
+// earlier cycles, and index_o where. own_i puts the line that was looked up in (own_set_i) or takes it out; put_i, not
+// with own_i, puts put_line_i in, at put_index_o. clear_i forgets all.
 // Preemption saves nothing of it: the L1 is written through.
+//
+// look_i, own_i and put_i come late: what they compare is compared before, for each of them on its own.
 module lsu_tags #(
     parameter int LINES = 256,
     localparam int IW = $clog2(LINES)
@@ -15,10 +18,11 @@ module lsu_tags #(
     input  logic [25:0]   look_line_i,
     output logic          hit_o,
     output logic [IW-1:0] index_o,
-    input  logic          write_i,
-    input  logic          set_i,
-    input  logic [25:0]   write_line_i,
-    output logic [IW-1:0] write_index_o
+    input  logic          own_i,
+    input  logic          own_set_i,
+    input  logic          put_i,
+    input  logic [25:0]   put_line_i,
+    output logic [IW-1:0] put_index_o
 );
   localparam int TW = 26 - IW;
 
@@ -27,17 +31,19 @@ module lsu_tags #(
   logic present_q;
   logic [TW-1:0] found_q, tag_q;
   logic [IW-1:0] index_q, look_index;
+  logic own_looked, put_looked, put_own;  // the line now looked up, or that before, lies where the other one does
 
   assign look_index = look_line_i[IW-1:0] ^ look_line_i[IW+:IW];
-  assign write_index_o = write_line_i[IW-1:0] ^ write_line_i[IW+:IW];
+  assign put_index_o = put_line_i[IW-1:0] ^ put_line_i[IW+:IW];
+  assign own_looked = index_q == look_index;
+  assign put_looked = put_index_o == look_index;
+  assign put_own = put_index_o == index_q;
   assign hit_o = present_q && found_q == tag_q;
   assign index_o = index_q;
 
   always_ff @(posedge clk_i) begin
-    if (write_i) begin
-      if (set_i) tags[write_index_o] <= write_line_i[25:IW];
-      valid_q[write_index_o] <= set_i;
-    end
+    if (put_i || (own_i && own_set_i)) tags[put_i ? put_index_o : index_q] <= put_i ? put_line_i[25:IW] : tag_q;
+    if (put_i || own_i) valid_q[put_i ? put_index_o : index_q] <= put_i || own_set_i;
     if (look_i) begin
       index_q   <= look_index;
       tag_q     <= look_line_i[25:IW];
@@ -45,9 +51,13 @@ module lsu_tags #(
       present_q <= valid_q[look_index];
     end
     // A write of this cycle is newer than what was read.
-    if (write_i && write_index_o == (look_i ? look_index : index_q)) begin
-      if (set_i) found_q <= write_line_i[25:IW];
-      present_q <= set_i;
+    if (own_i && (!look_i || own_looked)) begin
+      if (own_set_i) found_q <= tag_q;
+      present_q <= own_set_i;
+    end
+    if (put_i && (look_i ? put_looked : put_own)) begin
+      found_q <= put_line_i[25:IW];
+      present_q <= 1'b1;
     end
     if (clear_i) begin
       valid_q   <= '0;
@@ -59,15 +69,18 @@ module lsu_tags #(
   // For any one line: hit_o is what the writes of all earlier cycles say, whenever the line was looked up.
   (* anyconst *) logic [25:0] f_line;
   logic f_start_q = 1'b1, f_in_q, f_looked_q = 1'b0;  // the line is in; it is the one looked up
-  logic f_in;
+  logic f_in, f_own_q = 1'b0;  // something was looked up
   logic [IW-1:0] f_index;
   assign f_index = f_line[IW-1:0] ^ f_line[IW+:IW];
-  assign f_in = write_i && write_index_o == f_index ? set_i && write_line_i == f_line : f_in_q;
+  assign f_in = own_i && index_q == f_index ? own_set_i && tag_q == f_line[25:IW] :
+      put_i && put_index_o == f_index ? put_line_i == f_line : f_in_q;
   always_ff @(posedge clk_i) begin
     f_start_q <= 1'b0;
     f_in_q <= f_in && !clear_i;
     f_looked_q <= look_i ? look_line_i == f_line : f_looked_q && !f_start_q;
+    f_own_q <= look_i || (f_own_q && !f_start_q);
     if (f_start_q) assume (clear_i);
+    if (own_i) assume (!put_i && f_own_q);
     if (!f_start_q) begin
       assert (f_in_q == (valid_q[f_index] && tags[f_index] == f_line[25:IW]));
       if (f_looked_q) assert (index_q == f_index && tag_q == f_line[25:IW] && hit_o == f_in_q);

@@ -2,7 +2,8 @@
 // Passes over the banks of local memory, as coverage points. Bound into lsu_local only by the coverage build.
 
 module cover_local #(
-    parameter int LANES = 16
+    parameter int LANES = 16,
+    localparam int UNITS = LANES < 4 ? LANES : 4
 ) (
     input logic             clk_i,
     input logic             g_valid_q,
@@ -14,6 +15,7 @@ module cover_local #(
     input logic [LANES-1:0] rest_q,
     input logic [LANES-1:0] grant,
     input logic [LANES-1:0] shadow_q,
+    input logic             g_flows,
     input logic [1:0]       hold_q,
     input logic             credit_i,
     input logic             room_o,
@@ -24,6 +26,8 @@ module cover_local #(
     input logic [LANES-1:0] r_grant_q,
     input logic             o_amo_valid,
     input logic [3:0]       o_amo,
+    input logic [UNITS-1:0] o_ahead_q,
+    input logic [UNITS-1:0] o_before_q,
     input logic             holds
 );
 
@@ -46,6 +50,9 @@ module cover_local #(
   atomic_pass:           cover property (@(posedge clk_i) g_go && g_amo_any && !g_single);
   atomic_one_by_one:     cover property (@(posedge clk_i) g_go && g_single && !g_last);
   atomic_hold:           cover property (@(posedge clk_i) g_valid_q && hold_q != 2'd0);
+  atomic_flows:          cover property (@(posedge clk_i) g_go && g_flows && hold_q != 2'd0);
+  atomic_one_ahead:      cover property (@(posedge clk_i) o_amo_valid && o_ahead_q != '0);
+  atomic_two_ahead:      cover property (@(posedge clk_i) o_amo_valid && (o_before_q & ~o_ahead_q) != '0);
   sc_holds:              cover property (@(posedge clk_i) o_amo_valid && o_amo == tern_pkg::AMO_SC && holds);
   sc_fails:              cover property (@(posedge clk_i) o_amo_valid && o_amo == tern_pkg::AMO_SC && !holds);
   no_credit:             cover property (@(posedge clk_i) g_valid_q && !credit_i);

@@ -60,8 +60,8 @@
     stream("local load, 2 lanes a bank", LOAD, 64, LOCAL, 8, 128, 140);
     stream("local load, one bank", LOAD, 8, LOCAL, 64, 4, 140);
     stream("local store, no conflict", STORE, 128, LOCAL, 4, 64, 140);
-    stream("local atomic add, no conflict", AMO, 32, LOCAL, 4, 64, 110);
-    stream("local atomic add, one word", AMO, 4, LOCAL, 0, 4, 210);
+    stream("local atomic add, a bank a lane", AMO, 32, LOCAL, 4, 64, 140);  // 4 units
+    stream("local atomic add, one word", AMO, 4, LOCAL, 0, 4, 75);
   endtask
 
   // The instruction in iss_* faults; the LSU goes on after a kill.

@@ -179,6 +179,13 @@ static void test_saves(void **state)
         }
         assert_int_equal(cost(cheap[i], "", &small), cost(cheap[i], "-tern-no-coarsen", &small));
     }
+    /* Rounds that do nothing come first: those behind them run at once again. */
+    const struct range late = {.dims = 1, .global = {MOST, 1, 1}, .n = MOST / 4, .m = MOST};
+    const cl_ulong coarse = cost("above", "", &late), plain = cost("above", "-tern-no-coarsen", &late);
+    if (coarse >= plain * 3 / 4) {
+        fail_msg("above: %llu thread instructions coarsened, %llu not", (unsigned long long)coarse,
+                 (unsigned long long)plain);
+    }
     assert_int_equal(cost("ids", "-g", &large), cost("ids", "-tern-no-coarsen", &large));
     assert_int_equal(cost("ids", "-cl-opt-disable", &large) > cost("ids", "", &large), 1);
 }

@@ -16,8 +16,9 @@
  * Which kernels: those of which, once optimized, a straight line is left, perhaps behind conditions on which a
  * work-item does nothing ("if (i < n)"), and which look at no id but the global one (coarse_read.c). Work-items are not
  * ordered, and a kernel without atomics has no way to order them; so the copies are not written one behind the other
- * but an instruction of several copies at a time, loads before what waits for them. At the end of the range, and from
- * where on not all copies pass a condition, a loop runs one item after the other. Why so: docs/decisions/coarsening.md.
+ * but an instruction of several copies at a time, loads before what waits for them. In rounds at the end of the range,
+ * and in those of which not all copies pass a condition, a loop runs one item after the other. Why so:
+ * docs/decisions/coarsening.md.
  */
 #include "coarse.h"
 
@@ -151,6 +152,8 @@ static void make_guard(struct coarse *c, LLVMValueRef condition, int passes_if, 
         return;
     }
     unsigned n, first = deciders(c, condition, passes_if, &n);
+    const struct step *of = coarse_find(c, condition);
+    c->again = c->again || (of && of->kind == EACH && first == 0);
     for (unsigned k = first; k < first + n; k++) {
         LLVMValueRef one = get(c, condition, k);
         all = !all ? one : passes_if ? LLVMBuildAnd(c->b, all, one, "") : LLVMBuildOr(c->b, all, one, "");
@@ -201,18 +204,26 @@ static void make_exit(struct coarse *c)
     LLVMBuildRetVoid(c->b);
 }
 
-/** In block `slow`, one item after the other: the rest of the round that begins at id `begin`, and those that follow at
- *  distances of `step`, as far as `end`. */
-static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end)
+/** In block `slow`, one item after the other, as far as `end`: those of the round that begins at id `begin` and, unless
+ *  `step` is NULL, of the rounds that follow at distances of it; then on to `behind`. */
+static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end,
+                      LLVMBasicBlockRef behind)
 {
     const uint32_t length = STRIDE * c->copies;
-    LLVMBasicBlockRef body = add_block(c), latch = add_block(c), leave = add_block(c);
+    LLVMBasicBlockRef body = add_block(c), latch = add_block(c);
     LLVMPositionBuilderAtEnd(c->b, slow);
-    LLVMValueRef first = LLVMBuildAdd(c->b, begin, constant(c, length), "");
-    LLVMValueRef skip = LLVMBuildSub(c->b, step, constant(c, length), "");
-    build_below(c, begin, end, body, leave);
+    LLVMValueRef first = LLVMBuildAdd(c->b, begin, constant(c, length), ""), skip = NULL, limit = NULL;
+    if (step) {
+        skip = LLVMBuildSub(c->b, step, constant(c, length), "");
+    } else {
+        end = LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntULT, first, end, ""), first, end, "");
+    }
+    build_below(c, begin, end, body, behind);
     LLVMPositionBuilderAtEnd(c->b, body);
-    LLVMValueRef item = LLVMBuildPhi(c->b, LLVMTypeOf(begin), ""), limit = LLVMBuildPhi(c->b, LLVMTypeOf(begin), "");
+    LLVMValueRef item = LLVMBuildPhi(c->b, LLVMTypeOf(begin), "");
+    if (step) {
+        limit = LLVMBuildPhi(c->b, LLVMTypeOf(begin), "");
+    }
     for (unsigned i = 0; i < c->n; i++) {
         struct step *s = &c->steps[i];
         if (s->kind == ITEM) {
@@ -230,14 +241,14 @@ static void make_slow(struct coarse *c, LLVMBasicBlockRef slow, LLVMValueRef beg
 
     LLVMPositionBuilderAtEnd(c->b, latch);
     LLVMValueRef next = LLVMBuildAdd(c->b, item, constant(c, STRIDE), "");
-    LLVMValueRef over = LLVMBuildICmp(c->b, LLVMIntEQ, next, limit, "");
-    next = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, next, skip, ""), next, "");
-    LLVMValueRef next_limit = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, limit, step, ""), limit, "");
-    build_below(c, next, end, body, leave);
+    if (step) {
+        LLVMValueRef over = LLVMBuildICmp(c->b, LLVMIntEQ, next, limit, "");
+        next = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, next, skip, ""), next, "");
+        LLVMValueRef next_limit = LLVMBuildSelect(c->b, over, LLVMBuildAdd(c->b, limit, step, ""), limit, "");
+        LLVMAddIncoming(limit, (LLVMValueRef[]){first, next_limit}, (LLVMBasicBlockRef[]){slow, latch}, 2);
+    }
+    build_below(c, next, end, body, behind);
     LLVMAddIncoming(item, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){slow, latch}, 2);
-    LLVMAddIncoming(limit, (LLVMValueRef[]){first, next_limit}, (LLVMBasicBlockRef[]){slow, latch}, 2);
-    LLVMPositionBuilderAtEnd(c->b, leave);
-    make_exit(c);
 }
 
 static LLVMValueRef read_csr(struct coarse *c, unsigned number)
@@ -249,8 +260,9 @@ static LLVMValueRef read_csr(struct coarse *c, unsigned number)
     return LLVMBuildCall2(c->b, type, code, NULL, 0, "");
 }
 
-/** A loop over the rounds, from id `begin` to `end` at distances of `step`, in the builder's block. What comes from the
- *  first round on that not all copies can run goes to the slow loop. */
+/** A loop over the rounds, from id `begin` to `end` at distances of `step`, in the builder's block. Rounds of which not
+ *  all copies can run go to the slow loop: from there back to the next, or, if only small ids pass the conditions, all
+ *  that follow with them. */
 static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step, LLVMValueRef end)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), head = add_block(c), fast = add_block(c), slow = add_block(c);
@@ -269,12 +281,21 @@ static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step,
     build_below(c, last, end, fast, slow);
     LLVMPositionBuilderAtEnd(c->b, fast);
     make_fast(c, slow);
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b), behind = NULL;
+    if (c->again) {
+        LLVMBuildBr(c->b, latch = behind = add_block(c));
+        LLVMPositionBuilderAtEnd(c->b, latch);
+    }
     LLVMValueRef next = LLVMBuildAdd(c->b, round, step, "");
-    LLVMAddIncoming(round, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, LLVMGetInsertBlock(c->b)}, 2);
+    LLVMAddIncoming(round, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, latch}, 2);
     build_below(c, next, end, head, leave);
     LLVMPositionBuilderAtEnd(c->b, leave);
     make_exit(c);
-    make_slow(c, slow, round, step, end);
+    if (!behind) {
+        LLVMPositionBuilderAtEnd(c->b, behind = add_block(c));
+        make_exit(c);
+    }
+    make_slow(c, slow, round, c->again ? NULL : step, end, behind);
 }
 
 /** Ids and ends, CSRs and arguments, which can be read whatever the range; then the rounds. */

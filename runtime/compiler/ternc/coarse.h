@@ -39,6 +39,7 @@ struct coarse {
     LLVMValueRef exit;       /**< The plain entry's exit instruction. */
     LLVMBuilderRef b;
     unsigned n, behind_guards, stores, copies;
+    int again; /**< A round may pass a condition that one before it has not passed: small ids are not all that do. */
     struct step steps[MAX_STEPS];
 };
 

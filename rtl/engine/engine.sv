@@ -11,6 +11,7 @@ module engine #(
     parameter int LANES    = 16,
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
+    parameter int DIVIDERS = (LANES + 3) / 4,
     parameter int SAVE_LINES = 1729,  // of a context-save area
     parameter int TAG_W    = 11,  // towards memory
     parameter bit GATE     = 1'b0 // stop the clock of an idle SIMT executor
@@ -180,7 +181,7 @@ module engine #(
   logic simt_clk;
   clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
 
-  simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB)) u_simt (
+  simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .DIVIDERS(DIVIDERS)) u_simt (
       .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]),
       .start_ready_o(exec_ready[0]), .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume),
       .done_valid_o(exec_done[0]), .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]),

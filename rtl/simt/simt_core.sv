@@ -21,7 +21,7 @@
 // results take: 6 warps fill the pipeline. Nothing waits inside it; what cannot go on in R is killed and issued again.
 
 module simt_core #(
-    parameter int LANES = 16, WARPS = 16,
+    parameter int LANES = 16, WARPS = 16, DIVIDERS = (LANES + 3) / 4,
     localparam int WW = $clog2(WARPS), LW = $clog2(LANES)
 ) (
     input  logic                clk_i, rst_i,
@@ -389,7 +389,7 @@ module simt_core #(
   logic [LANES-1:0]    div_mask;
 
   simt_divide #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES), .WARPS(WARPS), .DIVIDERS(DIVIDERS)
   ) u_divide (
       .clk_i, .rst_i, .book_i(r_issue && r_unit == simt_core_pkg::UNIT_DIV), .book_warp_i(r_warp_q), .book_rd_i(r_rd),
       .book_mask_i(r_mask_q), .busy_o(div_busy), .in_valid_i(x_valid_q && x_unit_q == simt_core_pkg::UNIT_DIV),

@@ -19,7 +19,8 @@ module simt_executor #(
     parameter int LANES = 16,        // work-items of a warp
     parameter int WARPS = 16,        // resident warps
     parameter int LMEM_KIB = 64,     // local memory
-    parameter int ICACHE_KIB = 8
+    parameter int ICACHE_KIB = 8,
+    parameter int DIVIDERS = (LANES + 3) / 4
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -422,7 +423,7 @@ module simt_executor #(
   end
 
   simt_core #(
-      .LANES(LANES), .WARPS(WARPS)
+      .LANES(LANES), .WARPS(WARPS), .DIVIDERS(DIVIDERS)
   ) u_core (
       .clk_i, .rst_i(rst_i || kill), .packet_i(packet_q), .time_i, .halt_i(halt), .busy_o(core_busy),
       .restoring_i(restoring), .launch_ok_i(restoring ? !rep_put && (!back_fresh[launch_warp] || !freeze) : !halt),

@@ -11,6 +11,7 @@ module tern_top #(
     parameter int LANES      = 16,         // work-items of a warp: 4, 8, 16 or 32
     parameter int WARPS      = 16,         // warps of an engine: 4, 8, 16 or 32
     parameter int LMEM_KIB   = 64,         // local memory of an engine
+    parameter int DIVIDERS   = (LANES + 3) / 4,  // of an engine; the lanes take turns: a part of LANES
     parameter int MEM_PAGES  = 1 << 20,    // 4 KiB pages that the dirty plane has room for
     parameter int PAGE_LOG2  = 12,         // bytes of a dirty bit
     parameter int ID_W       = 6,          // AXI id
@@ -123,8 +124,8 @@ module tern_top #(
   );
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
-    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES), .TAG_W(TAG_W),
-             .GATE(GATE)) u_engine (
+    engine #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .DIVIDERS(DIVIDERS),
+             .SAVE_LINES(SAVE_LINES), .TAG_W(TAG_W), .GATE(GATE)) u_engine (
         .clk_i, .rst_i, .time_i(now), .mem_pages_i, .reg_write_i(reg_write[e]), .reg_addr_i(reg_addr),
         .reg_wdata_i(reg_wdata), .reg_rdata_o(reg_rdata[32*e+:32]), .irq_o(irq[e]), .idle_o(idle[e]),
         .ev_rd_i(ev_rd[e]), .ev_wr_i(ev_wr[e]), .mem_req_valid_o(req_valid[e]), .mem_req_ready_i(req_ready[e]),

@@ -68,7 +68,7 @@ module board_core #(
   if (DEVICE) begin : g_device
     tern_top #(
         .ENGINES(1), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
-        .CLOCK_HZ(CLOCK_HZ)
+        .CLOCK_HZ(CLOCK_HZ), .HASH_W(5)
     ) u_device (
         .clk_i, .rst_i, .mem_pages_i(23'(MEM_PAGES)), .axi_base_i('0), .irq_o(irq), .idle_o(idle),
         .s_axi_awvalid_i(r_awvalid), .s_axi_awready_o(r_awready), .s_axi_awaddr_i(r_awaddr), .s_axi_wvalid_i(r_wvalid),

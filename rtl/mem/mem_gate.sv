@@ -5,22 +5,27 @@
 // of one class never disturb each other: reads change nothing, writes of one line share an AXI id and so stay in order,
 // and the atomic unit keeps order itself. Requests of different classes must not meet in the same line, for AXI knows
 // no order between its channels. Contract:
-//  - in: class and hash of an engine's next request; in_ready_o takes it to the head of the engine. One cycle later at
+//  - in: class and line of an engine's next request; in_ready_o takes it to the head of the engine. One cycle later at
 //    the earliest the head is granted: at most one read and one write or atomic a cycle, any number of refused ones.
-//  - while a read, write or atomic is in flight, from its grant to its done, no other class of its hash is granted.
-//  - an engine whose head waits on a hash claims it: no other engine's head gets in there until it has. There is one
-//    claim, and it goes round among the heads that ever had to wait so: each gets it after ENGINES - 1 others at most.
+//  - while a read, write or atomic is in flight, from its grant to its done, no other class of its line is granted. Nor
+//    is one of another line of its hash (mem_hazard) while several lines of it are in flight there; else nothing waits
+//    for another line.
+//  - an engine whose head waits on a line claims its hash: no other engine's head gets in there until it has. There is
+//    one claim, and it goes round among the heads that ever had to wait so: each gets it after ENGINES - 1 others at
+//    most.
 //  - a head that waits for its port is passed by at most ENGINES - 1 reads of others, or PATIENCE + ENGINES - 1 writes
 //    or atomics of others of its class. What is in flight ends: so every head is granted after a bounded time, if the
 //    ready inputs come again and again while waits outputs stand.
 //  - ready inputs say that a grant could be served; they depend on no grant of this cycle. rd_waits_o, wr_waits_o: a
 //    read, a write would be granted if it were ready.
-// The table is read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one
+// The tables are read one cycle ahead, with the grants of that cycle, so that grants come out of registers and one
 // arbiter; and for the next request as well as for the head, so that it need not be known first which of them it will
-// be. Preemption saves nothing of it: nothing is in flight then.
+// be. A head that was found not to wait does not, unless a grant of its line comes before its own.
+// Preemption saves nothing of it: nothing is in flight then.
 module mem_gate #(
     parameter int ENGINES  = 2,
-    parameter int HASH_W   = 9,
+    parameter int LINE_W   = 16,  // of a line's number, or of what stands for it
+    parameter int HASH_W   = 8,   // bits of it that choose an entry of the tables
     parameter int PATIENCE = 16
 ) (
     input  logic                      clk_i,
@@ -29,7 +34,7 @@ module mem_gate #(
     input  logic [       ENGINES-1:0] in_valid_i,
     output logic [       ENGINES-1:0] in_ready_o,
     input  logic [     2*ENGINES-1:0] in_class_i,
-    input  logic [HASH_W*ENGINES-1:0] in_hash_i,
+    input  logic [LINE_W*ENGINES-1:0] in_line_i,
     // heads
     output logic [     2*ENGINES-1:0] head_class_o,
     output logic [HASH_W*ENGINES-1:0] head_hash_o,
@@ -46,70 +51,90 @@ module mem_gate #(
     input  logic                      rd_done_valid_i,
     input  logic [        HASH_W-1:0] rd_done_hash_i,
     input  logic                      wr_done_valid_i,
-    input  logic                      wr_done_atomic_i,
     input  logic [        HASH_W-1:0] wr_done_hash_i
 );
   localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
+  // In flight are at most 64 reads; 16 writes of each of the 16 ids, which bits of a line's number below 10 choose, and
+  // 1; 34 atomics.
+  localparam int RD_COUNT_W = 7, WR_COUNT_W = HASH_W >= 8 ? 7 : 9;
 
   logic [ENGINES-1:0] valid_q, blocked_q, claimed_q;
   logic [ENGINES-1:0] load, fire, rd_next, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant,
     claim_q, waited_q;
   logic [ENGINES-1:0] wr_waits, wr_hold, at_waits, at_hold;
   logic [2*ENGINES-1:0] class_q;
-  logic [HASH_W*ENGINES-1:0] hash_q;
+  logic [LINE_W*ENGINES-1:0] line_q;
   logic [HASH_W-1:0] claim_hash_q, claim_hash;
-  logic [2*ENGINES-1:0] rd_busy, wr_busy, at_busy;  // of heads, then of next requests
-  logic [ENGINES-1:0] is_atomic;
-  logic rd_clear, wr_clear, at_clear, ready;
+  logic [ENGINES-1:0] is_atomic, granted;
+  logic [2*ENGINES-1:0] rd_busy;  // of heads, then of next requests
+  logic [4*ENGINES-1:0] wr_busy;  // of each: by writes, by atomics
+  logic [LINE_W-1:0] rd_line, wr_line;
+  logic rd_clear, wr_clear, ready;
 
   assign head_class_o = class_q;
-  assign head_hash_o = hash_q;
+  assign granted = rd_grant_o | wr_grant_o;
   assign fire = rd_grant_o | wr_grant_o | refused_grant_o;
   assign in_ready_o = (~valid_q | fire) & {ENGINES{ready}};
   assign load = in_valid_i & in_ready_o;
-  assign ready = rd_clear && wr_clear && at_clear;
+  assign ready = rd_clear && wr_clear;
 
-  // whether a request of this class and what is in flight in its hash would
+  // whether a request of this class and what is in flight would
   function automatic logic disturbs(input logic [1:0] kind, input logic rd, input logic wr, input logic at);
-    disturbs = (kind != READ && rd) || (kind != WRITE && wr) || (kind != ATOMIC && at);
+    disturbs = !(&kind) && ((kind != READ && rd) || (kind != WRITE && wr) || (kind != ATOMIC && at));
+  endfunction
+  // requests of one line that must not be in flight together
+  function automatic logic excludes(input logic [1:0] one, input logic [1:0] other);
+    excludes = one != other && !(&one) && !(&other);
   endfunction
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_engine
-    logic [ENGINES-1:0] meets;
-    logic head_blocked, in_blocked, claimed;
-    assign is_atomic[e] = class_q[2*e+:2] == ATOMIC;
-    assign head_blocked = disturbs(class_q[2*e+:2], rd_busy[e], wr_busy[e], at_busy[e]);
-    assign in_blocked = disturbs(in_class_i[2*e+:2], rd_busy[ENGINES+e], wr_busy[ENGINES+e], at_busy[ENGINES+e]);
+    logic [ENGINES-1:0] in_same, in_meets, same_q, meets;  // heads of another class for the same line
+    logic head_waits, in_waits, claimed;
+    logic [1:0] kind, in_kind;
+    logic [HASH_W-1:0] hash;
+    assign kind = class_q[2*e+:2];
+    assign hash = line_q[LINE_W*e+:HASH_W];
+    assign head_hash_o[HASH_W*e+:HASH_W] = hash;
+    assign is_atomic[e] = kind == ATOMIC;
+    assign in_kind = in_class_i[2*e+:2];
+    assign head_waits = disturbs(kind, rd_busy[e], wr_busy[2*e], wr_busy[2*e+1]);
+    assign in_waits = disturbs(in_kind, rd_busy[ENGINES+e], wr_busy[2*(ENGINES+e)], wr_busy[2*(ENGINES+e)+1]);
     assign claimed = |claim_q && !claim_q[e];
     for (genvar f = 0; f < ENGINES; f++) begin : g_other
-      assign meets[f] = f != e && wr_next[f] && hash_q[e*HASH_W+:HASH_W] == hash_q[f*HASH_W+:HASH_W];
+      assign in_meets[f] = in_line_i[LINE_W*e+:LINE_W] == line_q[LINE_W*f+:LINE_W] &&
+          excludes(in_kind, class_q[2*f+:2]);
+      assign in_same[f] = f != e && in_line_i[LINE_W*e+:LINE_W] == in_line_i[LINE_W*f+:LINE_W] &&
+          excludes(in_kind, in_class_i[2*f+:2]);
+      always_ff @(posedge clk_i)
+        if (load[e]) same_q[f] <= load[f] ? in_same[f] : in_meets[f];
+        else if (load[f]) same_q[f] <= g_engine[f].in_meets[e];
     end
-    assign wr_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && (^class_q[2*e+:2]);
+    assign meets = same_q & ~(ENGINES'(1) << e);
+    assign wr_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && (^kind);
     assign wr_waits[e] = wr_next[e] && !is_atomic[e];
     assign at_waits[e] = wr_next[e] && is_atomic[e];
     assign wr_want[e] = (wr_waits[e] && !wr_hold[e] && wr_ready_i[e]) || (at_waits[e] && !at_hold[e] && at_ready_i);
-    assign rd_met[e] = |meets;
-    assign rd_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && class_q[2*e+:2] == READ;
+    assign rd_met[e] = |(wr_next & meets);
+    assign rd_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && kind == READ;
     assign rd_want[e] = rd_next[e] && !rd_met[e] && rd_ready_i;
-    assign refused_grant_o[e] = valid_q[e] && &class_q[2*e+:2] && refused_ready_i[e];
+    assign refused_grant_o[e] = valid_q[e] && &kind && refused_ready_i[e];
     // Having waited once is enough: between two times it may be free, but its port not.
     assign want_claim[e] = valid_q[e] && (blocked_q[e] || claimed_q[e] || (rd_next[e] && rd_met[e]) || waited_q[e]) &&
-        !(&class_q[2*e+:2]);
+        !(&kind);
 
     always_ff @(posedge clk_i) begin
       if (load[e]) begin
         class_q[2*e+:2] <= in_class_i[2*e+:2];
-        hash_q[e*HASH_W+:HASH_W] <= in_hash_i[e*HASH_W+:HASH_W];
+        line_q[LINE_W*e+:LINE_W] <= in_line_i[LINE_W*e+:LINE_W];
       end
       if (load[e] || valid_q[e]) begin
-        blocked_q[e] <= load[e] ? in_blocked : head_blocked;
-        claimed_q[e] <= claimed && (load[e] ? in_hash_i[e*HASH_W+:HASH_W] == claim_hash_q :
-            hash_q[e*HASH_W+:HASH_W] == claim_hash_q);
+        blocked_q[e] <= (load[e] ? in_waits : blocked_q[e] && head_waits) || |(granted & (load[e] ? in_meets : meets));
+        claimed_q[e] <= claimed && (load[e] ? in_line_i[LINE_W*e+:HASH_W] : hash) == claim_hash_q;
       end
       waited_q[e] <= !load[e] && want_claim[e];
       if (load[e]) valid_q[e] <= 1'b1;
       else if (fire[e]) valid_q[e] <= 1'b0;
-      if (rst_i) valid_q[e] <= 1'b0;
+      if (rst_i) {valid_q[e], blocked_q[e]} <= 2'b00;
     end
   end
 
@@ -129,7 +154,13 @@ module mem_gate #(
 
   always_comb begin
     claim_hash = '0;
-    for (int e = 0; e < ENGINES; e++) if (claim_grant[e]) claim_hash = claim_hash | hash_q[e*HASH_W+:HASH_W];
+    rd_line = '0;
+    wr_line = '0;
+    for (int e = 0; e < ENGINES; e++) begin
+      if (claim_grant[e]) claim_hash = claim_hash | line_q[LINE_W*e+:HASH_W];
+      if (rd_grant_o[e]) rd_line = rd_line | line_q[LINE_W*e+:LINE_W];
+      if (wr_grant_o[e]) wr_line = wr_line | line_q[LINE_W*e+:LINE_W];
+    end
   end
 
   // A claim lasts until its head gets in. It is not taken by a head that gets in just now.
@@ -141,62 +172,70 @@ module mem_gate #(
     if (rst_i) claim_q <= '0;
   end
 
-  mem_hazard #(.PORTS(2 * ENGINES), .ISSUERS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_rd_flight (
-      .clk_i, .rst_i, .ready_o(rd_clear), .look_i({in_hash_i, hash_q}), .busy_o(rd_busy),
-      .issue_i(rd_grant_o), .done_valid_i(rd_done_valid_i), .done_hash_i(rd_done_hash_i)
+  mem_hazard #(.LOOKS(2 * ENGINES), .KINDS(1), .LINE_W(LINE_W), .HASH_W(HASH_W), .COUNT_W(RD_COUNT_W)) u_rd_flight (
+      .clk_i, .rst_i, .ready_o(rd_clear), .look_line_i({in_line_i, line_q}), .busy_o(rd_busy),
+      .issue_valid_i(|rd_grant_o), .issue_kind_i(1'b1), .issue_line_i(rd_line), .done_valid_i(rd_done_valid_i),
+      .done_hash_i(rd_done_hash_i)
 `ifdef FORMAL
-      , .watch_i(watch), .watch_count_o(rd_count)
+      , .watch_i(watch), .watch_count_o(rd_count), .watch_kinds_o(rd_kinds), .watch_mixed_o(rd_mixed),
+      .watch_mine_o(rd_mine)
 `endif
   );
-  mem_hazard #(.PORTS(2 * ENGINES), .ISSUERS(ENGINES), .HASH_W(HASH_W), .COUNT_W(9)) u_wr_flight (
-      .clk_i, .rst_i, .ready_o(wr_clear), .look_i({in_hash_i, hash_q}), .busy_o(wr_busy),
-      .issue_i(wr_grant_o & ~is_atomic),
-      .done_valid_i(wr_done_valid_i && !wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
+  mem_hazard #(.LOOKS(2 * ENGINES), .KINDS(2), .LINE_W(LINE_W), .HASH_W(HASH_W), .COUNT_W(WR_COUNT_W)) u_wr_flight (
+      .clk_i, .rst_i, .ready_o(wr_clear), .look_line_i({in_line_i, line_q}), .busy_o(wr_busy),
+      .issue_valid_i(|wr_grant_o),
+      .issue_kind_i({|(wr_grant_o & is_atomic), |(wr_grant_o & ~is_atomic)}), .issue_line_i(wr_line),
+      .done_valid_i(wr_done_valid_i), .done_hash_i(wr_done_hash_i)
 `ifdef FORMAL
-      , .watch_i(watch), .watch_count_o(wr_count)
-`endif
-  );
-  mem_hazard #(.PORTS(2 * ENGINES), .ISSUERS(ENGINES), .HASH_W(HASH_W), .COUNT_W(7)) u_at_flight (
-      .clk_i, .rst_i, .ready_o(at_clear), .look_i({in_hash_i, hash_q}), .busy_o(at_busy),
-      .issue_i(wr_grant_o & is_atomic),
-      .done_valid_i(wr_done_valid_i && wr_done_atomic_i), .done_hash_i(wr_done_hash_i)
-`ifdef FORMAL
-      , .watch_i(watch), .watch_count_o(at_count)
+      , .watch_i(watch), .watch_count_o(wr_count), .watch_kinds_o(wr_kinds), .watch_mixed_o(wr_mixed),
+      .watch_mine_o(wr_mine)
 `endif
   );
 
 `ifdef FORMAL
-  // One hash, whichever: requests of two classes are never in flight together.
-  (* anyconst *) logic [HASH_W-1:0] watch;
-  logic [6:0] rd_count, at_count;
-  logic [8:0] wr_count;
+  // One line, whichever: requests of two classes are never in flight together. Counted are its requests of each class,
+  // and those of all other lines of its hash. rd_of, wr_of: what ends is of the line, and wr_of_at: it is an atomic.
+  (* anyconst *) logic [LINE_W-1:0] watch;
+  (* anyseq *) logic rd_of, wr_of, wr_of_at;
+  logic [RD_COUNT_W-1:0] rd_count;
+  logic [WR_COUNT_W-1:0] wr_count;
+  logic [1:0] wr_kinds;
+  logic rd_kinds, rd_mixed, rd_mine, wr_mixed, wr_mine;
   logic started_q = 1'b0;
-  logic [8:0] rd_flight_q = '0, wr_flight_q = '0, at_flight_q = '0;
-  logic rd_end, wr_end, at_end;
-  assign rd_end = rd_done_valid_i && rd_done_hash_i == watch;
-  assign wr_end = wr_done_valid_i && !wr_done_atomic_i && wr_done_hash_i == watch;
-  assign at_end = wr_done_valid_i && wr_done_atomic_i && wr_done_hash_i == watch;
+  logic [8:0] rd_flight_q = '0, wr_flight_q = '0, at_flight_q = '0, rd_others_q = '0, wr_others_q = '0;
+  logic [4:0] ends, begins, new_q;  // others written, others read, atomic, write, read
+  assign ends[0] = rd_done_valid_i && rd_done_hash_i == watch[HASH_W-1:0] && rd_of;
+  assign ends[1] = wr_done_valid_i && wr_done_hash_i == watch[HASH_W-1:0] && wr_of && !wr_of_at;
+  assign ends[2] = wr_done_valid_i && wr_done_hash_i == watch[HASH_W-1:0] && wr_of && wr_of_at;
+  assign ends[3] = rd_done_valid_i && rd_done_hash_i == watch[HASH_W-1:0] && !rd_of;
+  assign ends[4] = wr_done_valid_i && wr_done_hash_i == watch[HASH_W-1:0] && !wr_of;
   // Seen from outside, by what is granted
-  logic [ENGINES-1:0] rd_begins, wr_begins, at_begins;
+  logic [5*ENGINES-1:0] begin_of;
   // A claim: whose it was a cycle ago, and who wanted it then. Its holder comes next in its hash, and a head that wants
   // the claim wants it until it gets in.
   logic [ENGINES-1:0] holder_q, wanted_q;
   for (genvar e = 0; e < ENGINES; e++) begin : g_proof
-    logic mine;
+    logic mine, other, claims;
     logic [1:0] kind;
-    assign mine = hash_q[e*HASH_W+:HASH_W] == watch;
+    assign mine = line_q[LINE_W*e+:LINE_W] == watch;
+    assign other = !mine && line_q[LINE_W*e+:HASH_W] == watch[HASH_W-1:0];
+    assign claims = line_q[LINE_W*e+:HASH_W] == claim_hash_q;
     assign kind = class_q[2*e+:2];
-    assign rd_begins[e] = rd_grant_o[e] && mine;
-    assign wr_begins[e] = wr_grant_o[e] && mine && kind == WRITE;
-    assign at_begins[e] = wr_grant_o[e] && mine && kind == ATOMIC;
+    assign begin_of[5*e+:5] = {wr_grant_o[e] && other, rd_grant_o[e] && other, wr_grant_o[e] && mine && kind == ATOMIC,
+                               wr_grant_o[e] && mine && kind == WRITE, rd_grant_o[e] && mine};
     always_comb begin
       if (started_q && valid_q[e] && |(holder_q & ~(ENGINES'(1) << e))) begin
-        assert (claimed_q[e] == (hash_q[e*HASH_W+:HASH_W] == claim_hash_q));
-        assert (!(rd_grant_o[e] || wr_grant_o[e]) || hash_q[e*HASH_W+:HASH_W] != claim_hash_q);
+        assert (claimed_q[e] == claims);
+        assert (!(rd_grant_o[e] || wr_grant_o[e]) || !claims);
       end
+      for (int f = 0; f < ENGINES; f++)
+        if (started_q && f != e && valid_q[e] && valid_q[f])
+          assert (g_engine[e].meets[f] == (line_q[LINE_W*e+:LINE_W] == line_q[LINE_W*f+:LINE_W] &&
+                                             excludes(kind, class_q[2*f+:2])));
       if (started_q && rd_grant_o[e]) assert (valid_q[e] && kind == READ && rd_ready_i);
       if (started_q && wr_grant_o[e])
         assert (valid_q[e] && (kind == WRITE ? wr_ready_i[e] : kind == ATOMIC && at_ready_i));
+      if (started_q) assert (!blocked_q[e] || (valid_q[e] && !(&kind)));  // refused: nothing to wait for
       if (started_q && ready && valid_q[e] && !blocked_q[e] && mine) begin
         assert (kind == READ || &kind || rd_flight_q == '0);
         assert (kind == WRITE || &kind || wr_flight_q == '0);
@@ -204,39 +243,60 @@ module mem_gate #(
       end
     end
   end
+  always_comb begin
+    begins = '0;
+    for (int e = 0; e < ENGINES; e++) begins = begins | begin_of[5*e+:5];
+  end
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
+    new_q <= begins & {5{!rst_i}};
     holder_q <= claim_q & ~fire & {ENGINES{!rst_i}};
     wanted_q <= want_claim & ~fire & {ENGINES{!rst_i}};
-    rd_flight_q <= rd_flight_q + {8'b0, |rd_begins} - {8'b0, rd_end};
-    wr_flight_q <= wr_flight_q + {8'b0, |wr_begins} - {8'b0, wr_end};
-    at_flight_q <= at_flight_q + {8'b0, |at_begins} - {8'b0, at_end};
+    rd_flight_q <= rd_flight_q + {8'b0, begins[0]} - {8'b0, ends[0]};
+    wr_flight_q <= wr_flight_q + {8'b0, begins[1]} - {8'b0, ends[1]};
+    at_flight_q <= at_flight_q + {8'b0, begins[2]} - {8'b0, ends[2]};
+    rd_others_q <= rd_others_q + {8'b0, begins[3]} - {8'b0, ends[3]};
+    wr_others_q <= wr_others_q + {8'b0, begins[4]} - {8'b0, ends[4]};
     if (rst_i) begin
       rd_flight_q <= '0;
       wr_flight_q <= '0;
       at_flight_q <= '0;
+      rd_others_q <= '0;
+      wr_others_q <= '0;
     end
   end
+  logic [9:0] rd_all, wr_all;
+  assign rd_all = {1'b0, rd_flight_q} + {1'b0, rd_others_q};
+  assign wr_all = {1'b0, wr_flight_q} + {1'b0, at_flight_q} + {1'b0, wr_others_q};
   always_comb begin
     assume (rst_i == !started_q);
-    assume (!rd_end || rd_flight_q != '0);  // only what is in flight ends
-    assume (!wr_end || wr_flight_q != '0);
-    assume (!at_end || at_flight_q != '0);
+    // only what is in flight ends, and not in the cycle after its grant
+    assume (!ends[0] || rd_flight_q > 9'(new_q[0]));
+    assume (!ends[1] || wr_flight_q > 9'(new_q[1]));
+    assume (!ends[2] || at_flight_q > 9'(new_q[2]));
+    assume (!ends[3] || rd_others_q > 9'(new_q[3]));
+    assume (!ends[4] || wr_others_q > 9'(new_q[4]));
     if (!started_q) assume (!rd_done_valid_i && !wr_done_valid_i);
     if (!ready) assume (!rd_done_valid_i && !wr_done_valid_i);
-    if (rd_flight_q >= 9'd64) assume (!rd_ready_i);  // as many as there are slots
-    if (wr_flight_q >= 9'd256) assume (wr_ready_i == '0);
-    if (at_flight_q >= 9'd64) assume (!at_ready_i);
+    if (rd_all >= 10'd64) assume (!rd_ready_i);  // as many as there are slots
+    if (wr_all >= 10'd291) assume (wr_ready_i == '0 && !at_ready_i);
     if (started_q) begin
       assert ((wanted_q & ~want_claim) == '0 && (claim_q & (claim_q - 1'b1)) == '0 && (holder_q & ~claim_q) == '0);
       assert ((wr_grant_o & ((wr_waits & wr_hold) | (at_waits & at_hold))) == '0);
       assert ((rd_grant_o & (rd_grant_o - 1'b1)) == '0 && (wr_grant_o & (wr_grant_o - 1'b1)) == '0);
       assert ((rd_flight_q == '0) + (wr_flight_q == '0) + (at_flight_q == '0) >= 2'd2);
-      assert (rd_flight_q <= 9'd64 && wr_flight_q <= 9'd256 && at_flight_q <= 9'd64);
-      if (rd_clear) assert ({2'b0, rd_count} == rd_flight_q);
-      if (wr_clear) assert (wr_count == wr_flight_q);
-      if (at_clear) assert ({2'b0, at_count} == at_flight_q);
-      if (!ready) assert (valid_q == '0 && rd_flight_q == '0 && wr_flight_q == '0 && at_flight_q == '0);
+      // the tables
+      assert (rd_all <= 10'd64 && wr_all <= 10'd291 && rd_all[9:7] == '0 && !rd_others_q[8] && !wr_all[9]);
+      assert (rd_flight_q >= 9'(new_q[0]) && wr_flight_q >= 9'(new_q[1]) && at_flight_q >= 9'(new_q[2]) &&
+              rd_others_q >= 9'(new_q[3]) && wr_others_q >= 9'(new_q[4]));
+      if (rd_clear) assert (10'(rd_count) == rd_all - 10'(new_q[0] || new_q[3]));
+      if (wr_clear) assert (10'(wr_count) == wr_all - 10'(new_q[1] || new_q[2] || new_q[4]));
+      if (rd_flight_q > 9'(new_q[0])) assert (rd_kinds && (rd_mixed || rd_mine));
+      if (rd_others_q > 9'(new_q[3])) assert (rd_mixed || !rd_mine);
+      if (wr_flight_q > 9'(new_q[1])) assert (wr_kinds[0] && (wr_mixed || wr_mine));
+      if (at_flight_q > 9'(new_q[2])) assert (wr_kinds[1] && (wr_mixed || wr_mine));
+      if (wr_others_q > 9'(new_q[4])) assert (wr_mixed || !wr_mine);
+      if (!ready) assert (valid_q == '0 && rd_all == '0 && wr_all == '0 && new_q == '0);
     end
   end
 `endif

@@ -1,35 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lines have requests of one class in flight: for each hash of a line, the number issued and the number done.
+// Which lines have requests in flight, of KINDS kinds: for each hash of a line, that is its low HASH_W bits, the number
+// issued, the number done, and which line and kinds they are of.
 //
-// Contract: busy_o[p] is set if a request with hash look_i[p] is in flight or is issued in this very cycle; it may be
-// set two cycles too long, one of which cuts the path from what ends to the table. issue_i[p], of one of the first
-// ISSUERS ports at most: a request with its hash is issued. At most 2^COUNT_W - 1 requests of a hash are in flight.
-// ready_o is low after reset while the table is cleared; nothing is looked up or issued before.
-// Two tables that are each written by one event alone, instead of one that counts up and down: a memory with one write
-// port serves, and lines that share a hash only wait for each other. Comparing addresses of all requests in flight
-// would be exact, at 128 comparators of 28 bits for each port.
+// Contract: busy_o[KINDS*l+k] is set if a request of kind k for line look_line_i[l] is in flight since a cycle or more;
+// one that is issued in this very cycle is not known yet. It may be set two cycles too long, one of which cuts the path
+// from what ends to the table; and, while requests for several lines of one hash are in flight, for any line of that
+// hash and any of their kinds. Requests of one line are all of one kind. issue_*: one request a cycle, of the kind
+// whose bit is set. done_*: a request of this hash ends; it was issued two cycles before or earlier. At most
+// 2^COUNT_W - 1 requests of a hash are in flight. ready_o is low after reset while the table is cleared; nothing is
+// looked up or issued before. Why a table like this: docs/decisions/order-of-memory.md.
+// Two memories that are each written by one event alone, instead of one that counts up and down: one write port serves.
 // Preemption saves nothing of it: nothing is in flight then.
 module mem_hazard #(
-    parameter int PORTS   = 2,
-    parameter int ISSUERS = 2,
-    parameter int HASH_W  = 9,
+    parameter int LOOKS   = 4,
+    parameter int KINDS   = 1,
+    parameter int LINE_W  = 16,
+    parameter int HASH_W  = 8,
     parameter int COUNT_W = 7
 ) (
-    input  logic                    clk_i,
-    input  logic                    rst_i,
-    output logic                    ready_o,
-    input  logic [PORTS*HASH_W-1:0] look_i,
-    output logic [       PORTS-1:0] busy_o,
-    input  logic [     ISSUERS-1:0] issue_i,
-    input  logic                    done_valid_i,
-    input  logic [      HASH_W-1:0] done_hash_i
+    input  logic                      clk_i,
+    input  logic                      rst_i,
+    output logic                      ready_o,
+    input  logic [  LINE_W*LOOKS-1:0] look_line_i,
+    output logic [   KINDS*LOOKS-1:0] busy_o,
+    input  logic                      issue_valid_i,
+    input  logic [         KINDS-1:0] issue_kind_i,
+    input  logic [        LINE_W-1:0] issue_line_i,
+    input  logic                      done_valid_i,
+    input  logic [        HASH_W-1:0] done_hash_i
 `ifdef FORMAL
     ,
-    input  logic [      HASH_W-1:0] watch_i,  // the hash that the proof watches
-    output logic [     COUNT_W-1:0] watch_count_o
+    input  logic [        LINE_W-1:0] watch_i,  // the line that the proof watches: of its hash
+    output logic [       COUNT_W-1:0] watch_count_o,
+    output logic [         KINDS-1:0] watch_kinds_o,
+    output logic                      watch_mixed_o,
+    output logic                      watch_mine_o
 `endif
 );
-  logic [COUNT_W-1:0] issued[0:(1<<HASH_W)-1];
+  localparam int TAG_W = LINE_W - HASH_W;
+
+  // Of a hash: kinds in flight, whether of several lines, the line issued last, and how many were issued
+  logic [KINDS+TAG_W+COUNT_W:0] issued[0:(1<<HASH_W)-1];
   logic [COUNT_W-1:0] done[0:(1<<HASH_W)-1];
   logic done_q;
   logic [HASH_W-1:0] done_hash_q;
@@ -37,33 +48,39 @@ module mem_hazard #(
 
   assign ready_o = clear_q[HASH_W];
 
-  logic [PORTS*COUNT_W-1:0] count;  // issued, by port
-  for (genvar p = 0; p < PORTS; p++) begin : g_look
-    logic [HASH_W-1:0] hash;
-    logic [ISSUERS-1:0] same;  // compared before it is known who issues
-    assign hash = look_i[p*HASH_W+:HASH_W];
-    for (genvar i = 0; i < ISSUERS; i++) begin : g_same
-      assign same[i] = look_i[i*HASH_W+:HASH_W] == hash;
-    end
-    assign count[p*COUNT_W+:COUNT_W] = issued[hash];
-    assign busy_o[p] = issued[hash] != done[hash] || |(issue_i & same);
-  end
+  // What was issued a cycle ago enters the table.
+  logic issue_q, mixed, empty;
+  logic [KINDS-1:0] issue_kind_q, kinds;
+  logic [LINE_W-1:0] issue_line_q;
+  logic [TAG_W-1:0] tag;
+  logic [COUNT_W-1:0] count;
+  assign {kinds, mixed, tag, count} = issued[issue_line_q[HASH_W-1:0]];
+  assign empty = count == done[issue_line_q[HASH_W-1:0]];
 
-  logic [HASH_W-1:0] issue_hash;
-  logic [COUNT_W-1:0] issue_count;
-  always_comb begin
-    issue_hash = '0;
-    issue_count = '0;
-    for (int p = 0; p < ISSUERS; p++)
-      if (issue_i[p]) begin
-        issue_hash = issue_hash | look_i[p*HASH_W+:HASH_W];
-        issue_count = issue_count | (count[p*COUNT_W+:COUNT_W] + 1'b1);
-      end
+  for (genvar l = 0; l < LOOKS; l++) begin : g_look
+    logic [LINE_W-1:0] line;
+    logic [KINDS-1:0] of;
+    logic several, now;
+    logic [TAG_W-1:0] last;
+    logic [COUNT_W-1:0] number;
+    assign line = look_line_i[LINE_W*l+:LINE_W];
+    assign {of, several, last, number} = issued[line[HASH_W-1:0]];
+    assign now = issue_q && issue_line_q == line;
+    for (genvar k = 0; k < KINDS; k++) begin : g_kind
+      assign busy_o[KINDS*l+k] = (number != done[line[HASH_W-1:0]] && (several || last == line[LINE_W-1:HASH_W]) &&
+                                  (KINDS == 1 || of[k])) || (now && issue_kind_q[k]);
+    end
   end
 
   always_ff @(posedge clk_i) begin
+    issue_q <= issue_valid_i && !rst_i;
+    issue_kind_q <= issue_kind_i;
+    issue_line_q <= issue_line_i;
     if (!ready_o) issued[clear_q[HASH_W-1:0]] <= '0;
-    else if (|issue_i) issued[issue_hash] <= issue_count;
+    else if (issue_q)
+      issued[issue_line_q[HASH_W-1:0]] <= {empty ? issue_kind_q : kinds | issue_kind_q,
+                                          !empty && (mixed || tag != issue_line_q[LINE_W-1:HASH_W]),
+                                          issue_line_q[LINE_W-1:HASH_W], count + 1'b1};
     if (!ready_o) done[clear_q[HASH_W-1:0]] <= '0;
     else if (done_q) done[done_hash_q] <= done[done_hash_q] + 1'b1;
     done_q <= done_valid_i && !rst_i;
@@ -73,13 +90,16 @@ module mem_hazard #(
   end
 
 `ifdef FORMAL
-  assign watch_count_o = issued[watch_i] - done[watch_i] - COUNT_W'(done_q && done_hash_q == watch_i);
+  logic [TAG_W-1:0] watch_tag;
+  logic [COUNT_W-1:0] watch_issued;
+  logic [HASH_W-1:0] watch_hash;
+  assign watch_hash = watch_i[HASH_W-1:0];
+  assign {watch_kinds_o, watch_mixed_o, watch_tag, watch_issued} = issued[watch_hash];
+  assign watch_mine_o = watch_tag == watch_i[LINE_W-1:HASH_W];
+  assign watch_count_o = watch_issued - done[watch_hash] - COUNT_W'(done_q && done_hash_q == watch_hash);
   logic started_q = 1'b0;
   always_ff @(posedge clk_i) started_q <= 1'b1;
-  always_comb if (started_q && !ready_o && clear_q > {1'b0, watch_i}) assert (watch_count_o == '0);
-`endif
-
-`ifdef FORMAL
+  always_comb if (started_q && !ready_o && clear_q > {1'b0, watch_hash}) assert (watch_count_o == '0);
 `elsif SYNTHESIS
 `else
   // For simulation: the prover assumes it of what ends at mem_gate.
@@ -87,7 +107,7 @@ module mem_hazard #(
   always_ff @(posedge clk_i) begin
     if (rst_i) live_q <= 1'b1;
     if (live_q && !rst_i && done_valid_i) begin
-      what_ends_was_in_flight: assert (ready_o && issued[done_hash_i] != COUNT_W'(done[done_hash_i] +
+      what_ends_was_in_flight: assert (ready_o && COUNT_W'(issued[done_hash_i]) != COUNT_W'(done[done_hash_i] +
                                        COUNT_W'(done_q && done_hash_q == done_hash_i)));
     end
   end

@@ -23,7 +23,8 @@ module mem_port #(
     parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
     parameter int DIRTY_TAG_W = 16,
     parameter int PORTS     = 1,        // of the device; line numbers of one port differ in other bits than these:
-    parameter int LINES_LOG2 = 2        // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
+    parameter int LINES_LOG2 = 2,       // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
+    parameter int HASH_W    = 8         // 2^HASH_W entries in a table of mem_gate
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -107,15 +108,18 @@ module mem_port #(
     input  logic [         ID_W-1:0] m_axi_bid_i,
     input  logic [              1:0] m_axi_bresp_i
 );
-  localparam int HASH_W = 11;
   localparam int ENG_W = 3;
   localparam int META_W = ENG_W + TAG_W + HASH_W;  // of a request in flight
   localparam int DIRTY_PATIENCE = 15;
   localparam int DIRTY_UNITS = (MEM_PAGES + (1 << (PAGE_LOG2 - 12)) - 1) >> (PAGE_LOG2 - 12);
   localparam int PORT_W = $clog2(PORTS);
+  localparam int NAME_W = HASH_W + 8;              // of what stands for a line in mem_gate
   localparam logic [1:0] REFUSED = 2'd3;           // class, after MEM_READ, MEM_WRITE, MEM_ATOMIC
 
   generate
+    if (HASH_W < 2 || HASH_W > 20) begin : g_check_hash
+      $error("mem_port: HASH_W out of range");
+    end
     if (ENGINES < 1 || ENGINES > 8 || ID_W < 6 || PAGE_LOG2 < 12 || PAGE_LOG2 > 30) begin : g_check
       $error("mem_port: ENGINES, ID_W or PAGE_LOG2 out of range");
     end
@@ -124,7 +128,8 @@ module mem_port #(
   // Heads: the request of each engine that stands before the gate.
   logic [ENGINES-1:0] in_valid, in_ready, rd_grant, wr_grant, refused_grant, wr_ready, refused_ready;
   logic [2*ENGINES-1:0] in_class, head_class;
-  logic [HASH_W*ENGINES-1:0] in_hash, head_hash;
+  logic [NAME_W*ENGINES-1:0] in_name;
+  logic [HASH_W*ENGINES-1:0] head_hash;
   logic [4*ENGINES-1:0] head_amo_q, head_bank_q;
   logic [28*ENGINES-1:0] head_line_q;
   logic [512*ENGINES-1:0] head_wdata_q;
@@ -136,6 +141,12 @@ module mem_port #(
   // The number of a line among those of this port: without the bits that are the same for all of them
   function automatic logic [27:0] own(input logic [27:0] line);
     own = ((line >> (LINES_LOG2 + PORT_W)) << LINES_LOG2) | (line & 28'((1 << LINES_LOG2) - 1));
+  endfunction
+  // What stands for it before the gate: its low bits, not mixed, so that no two lines of a stream share an entry there;
+  // and 8 bits of all others.
+  function automatic logic [NAME_W-1:0] name(input logic [27:0] line);
+    name = NAME_W'(line & 28'((1 << HASH_W) - 1));
+    for (int i = HASH_W; i < 28; i++) name[HASH_W+(i-HASH_W)%8] = name[HASH_W+(i-HASH_W)%8] ^ line[i];
   endfunction
   function automatic logic [3:0] bank(input logic [27:0] line);
     bank = 4'(own(line)) ^ 4'(own(line) >> 6);
@@ -154,8 +165,7 @@ module mem_port #(
                     req_line_i[28*e+:28], req_wdata_i[512*e+:512], req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
         .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
     );
-    // No mixing: the two ends of a copy, most often a power of two apart, then never meet while it reads ahead.
-    assign in_hash[HASH_W*e+:HASH_W] = HASH_W'(own(line));
+    assign in_name[NAME_W*e+:NAME_W] = name(own(line));
 
     always_ff @(posedge clk_i) begin
       if (in_valid[e] && in_ready[e]) begin
@@ -184,12 +194,12 @@ module mem_port #(
   logic rd_free, rd_waits, wr_waits, r_done, c_done, c_atomic;
   logic [HASH_W-1:0] r_hash, c_hash;
 
-  mem_gate #(.ENGINES(ENGINES), .HASH_W(HASH_W)) u_gate (
-      .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_hash_i(in_hash),
+  mem_gate #(.ENGINES(ENGINES), .LINE_W(NAME_W), .HASH_W(HASH_W)) u_gate (
+      .clk_i, .rst_i, .in_valid_i(in_valid), .in_ready_o(in_ready), .in_class_i(in_class), .in_line_i(in_name),
       .head_class_o(head_class), .head_hash_o(head_hash), .rd_waits_o(rd_waits), .rd_ready_i(rd_free),
       .rd_grant_o(rd_grant), .wr_waits_o(wr_waits), .wr_ready_i(wr_ready), .at_ready_i(at_ready), .wr_grant_o(wr_grant),
       .refused_ready_i(refused_ready), .refused_grant_o(refused_grant), .rd_done_valid_i(r_done),
-      .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_atomic_i(c_atomic), .wr_done_hash_i(c_hash)
+      .rd_done_hash_i(r_hash), .wr_done_valid_i(c_done), .wr_done_hash_i(c_hash)
   );
 
   // Who was let in

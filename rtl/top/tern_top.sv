@@ -19,7 +19,8 @@ module tern_top #(
     parameter bit SINGLE_USE = 1'b0,       // one address space only (A2)
     parameter bit MEM_CLEAR  = 1'b0,       // memory reads zero after power-on
     parameter bit GATE       = 1'b0,       // stop the clocks of idle executors: simulation, ASIC
-    parameter int PORTS      = 1           // memory ports: 1, 2 or 4
+    parameter int PORTS      = 1,          // memory ports: 1, 2 or 4
+    parameter int HASH_W     = 8           // 2^HASH_W entries in a memory port's tables of what is in flight
 ) (
     input  logic            clk_i,
     input  logic            rst_i,
@@ -138,7 +139,7 @@ module tern_top #(
   end
 
   mem_fabric #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
-               .PORTS(PORTS)) u_fabric (
+               .PORTS(PORTS), .HASH_W(HASH_W)) u_fabric (
       .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
       .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag),
       .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd),

@@ -26,7 +26,11 @@ module mem_gate #(
     parameter int ENGINES  = 2,
     parameter int LINE_W   = 16,  // of a line's number, or of what stands for it
     parameter int HASH_W   = 8,   // bits of it that choose an entry of the tables
-    parameter int PATIENCE = 16
+    parameter int PATIENCE = 16,
+    // Fewer than 2^these are in flight in a hash: at most 64 reads; 16 writes of each of the 16 ids, which bits of a
+    // line's number below 10 choose, and 1; 34 atomics
+    parameter int RD_COUNT_W = 7,
+    parameter int WR_COUNT_W = HASH_W >= 8 ? 7 : 9
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,
@@ -54,11 +58,8 @@ module mem_gate #(
     input  logic [        HASH_W-1:0] wr_done_hash_i
 );
   localparam logic [1:0] READ = 2'd0, WRITE = 2'd1, ATOMIC = 2'd2;  // 3: refused
-  // In flight are at most 64 reads; 16 writes of each of the 16 ids, which bits of a line's number below 10 choose, and
-  // 1; 34 atomics.
-  localparam int RD_COUNT_W = 7, WR_COUNT_W = HASH_W >= 8 ? 7 : 9;
 
-  logic [ENGINES-1:0] valid_q, blocked_q, claimed_q;
+  logic [ENGINES-1:0] valid_q, waits_q, met_q, blocked, claimed_q;  // blocked: by what is in flight, by a grant
   logic [ENGINES-1:0] load, fire, rd_next, rd_want, wr_next, wr_want, rd_met, want_claim, claim_grant,
     claim_q, waited_q;
   logic [ENGINES-1:0] wr_waits, wr_hold, at_waits, at_hold;
@@ -72,6 +73,7 @@ module mem_gate #(
   logic rd_clear, wr_clear, ready;
 
   assign head_class_o = class_q;
+  assign blocked = waits_q | met_q;  // the late halves of two paths, put together where they are used
   assign granted = rd_grant_o | wr_grant_o;
   assign fire = rd_grant_o | wr_grant_o | refused_grant_o;
   assign in_ready_o = (~valid_q | fire) & {ENGINES{ready}};
@@ -110,16 +112,16 @@ module mem_gate #(
         else if (load[f]) same_q[f] <= g_engine[f].in_meets[e];
     end
     assign meets = same_q & ~(ENGINES'(1) << e);
-    assign wr_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && (^kind);
+    assign wr_next[e] = valid_q[e] && !blocked[e] && !claimed_q[e] && (^kind);
     assign wr_waits[e] = wr_next[e] && !is_atomic[e];
     assign at_waits[e] = wr_next[e] && is_atomic[e];
     assign wr_want[e] = (wr_waits[e] && !wr_hold[e] && wr_ready_i[e]) || (at_waits[e] && !at_hold[e] && at_ready_i);
     assign rd_met[e] = |(wr_next & meets);
-    assign rd_next[e] = valid_q[e] && !blocked_q[e] && !claimed_q[e] && kind == READ;
+    assign rd_next[e] = valid_q[e] && !blocked[e] && !claimed_q[e] && kind == READ;
     assign rd_want[e] = rd_next[e] && !rd_met[e] && rd_ready_i;
     assign refused_grant_o[e] = valid_q[e] && &kind && refused_ready_i[e];
     // Having waited once is enough: between two times it may be free, but its port not.
-    assign want_claim[e] = valid_q[e] && (blocked_q[e] || claimed_q[e] || (rd_next[e] && rd_met[e]) || waited_q[e]) &&
+    assign want_claim[e] = valid_q[e] && (blocked[e] || claimed_q[e] || (rd_next[e] && rd_met[e]) || waited_q[e]) &&
         !(&kind);
 
     always_ff @(posedge clk_i) begin
@@ -128,13 +130,14 @@ module mem_gate #(
         line_q[LINE_W*e+:LINE_W] <= in_line_i[LINE_W*e+:LINE_W];
       end
       if (load[e] || valid_q[e]) begin
-        blocked_q[e] <= (load[e] ? in_waits : blocked_q[e] && head_waits) || |(granted & (load[e] ? in_meets : meets));
+        waits_q[e] <= load[e] ? in_waits : blocked[e] && head_waits;
+        met_q[e] <= |(granted & (load[e] ? in_meets : meets));
         claimed_q[e] <= claimed && (load[e] ? in_line_i[LINE_W*e+:HASH_W] : hash) == claim_hash_q;
       end
       waited_q[e] <= !load[e] && want_claim[e];
       if (load[e]) valid_q[e] <= 1'b1;
       else if (fire[e]) valid_q[e] <= 1'b0;
-      if (rst_i) {valid_q[e], blocked_q[e]} <= 2'b00;
+      if (rst_i) {valid_q[e], waits_q[e], met_q[e]} <= 3'b000;
     end
   end
 
@@ -178,7 +181,7 @@ module mem_gate #(
       .done_hash_i(rd_done_hash_i)
 `ifdef FORMAL
       , .watch_i(watch), .watch_count_o(rd_count), .watch_kinds_o(rd_kinds), .watch_mixed_o(rd_mixed),
-      .watch_mine_o(rd_mine)
+      .watch_mine_o(rd_mine), .watch_new_o(rd_new)
 `endif
   );
   mem_hazard #(.LOOKS(2 * ENGINES), .KINDS(2), .LINE_W(LINE_W), .HASH_W(HASH_W), .COUNT_W(WR_COUNT_W)) u_wr_flight (
@@ -188,7 +191,7 @@ module mem_gate #(
       .done_valid_i(wr_done_valid_i), .done_hash_i(wr_done_hash_i)
 `ifdef FORMAL
       , .watch_i(watch), .watch_count_o(wr_count), .watch_kinds_o(wr_kinds), .watch_mixed_o(wr_mixed),
-      .watch_mine_o(wr_mine)
+      .watch_mine_o(wr_mine), .watch_new_o(wr_new)
 `endif
   );
 
@@ -202,8 +205,12 @@ module mem_gate #(
   logic [1:0] wr_kinds;
   logic rd_kinds, rd_mixed, rd_mine, wr_mixed, wr_mine;
   logic started_q = 1'b0;
-  logic [8:0] rd_flight_q = '0, wr_flight_q = '0, at_flight_q = '0, rd_others_q = '0, wr_others_q = '0;
-  logic [4:0] ends, begins, new_q;  // others written, others read, atomic, write, read
+  logic [RD_COUNT_W-1:0] rd_flight_q = '0, rd_others_q = '0;
+  logic [WR_COUNT_W-1:0] wr_flight_q = '0, at_flight_q = '0, wr_others_q = '0;
+  logic [4:0] ends, begins, fresh;  // others written, others read, atomic, write, read
+  logic [1:0] rd_new;
+  logic [2:0] wr_new;
+  assign fresh = {wr_new[2], rd_new[1], wr_new[1:0], rd_new[0]};  // granted a cycle ago
   assign ends[0] = rd_done_valid_i && rd_done_hash_i == watch[HASH_W-1:0] && rd_of;
   assign ends[1] = wr_done_valid_i && wr_done_hash_i == watch[HASH_W-1:0] && wr_of && !wr_of_at;
   assign ends[2] = wr_done_valid_i && wr_done_hash_i == watch[HASH_W-1:0] && wr_of && wr_of_at;
@@ -235,8 +242,8 @@ module mem_gate #(
       if (started_q && rd_grant_o[e]) assert (valid_q[e] && kind == READ && rd_ready_i);
       if (started_q && wr_grant_o[e])
         assert (valid_q[e] && (kind == WRITE ? wr_ready_i[e] : kind == ATOMIC && at_ready_i));
-      if (started_q) assert (!blocked_q[e] || (valid_q[e] && !(&kind)));  // refused: nothing to wait for
-      if (started_q && ready && valid_q[e] && !blocked_q[e] && mine) begin
+      if (started_q) assert (!blocked[e] || (valid_q[e] && !(&kind)));  // refused: nothing to wait for
+      if (started_q && ready && valid_q[e] && !blocked[e] && mine) begin
         assert (kind == READ || &kind || rd_flight_q == '0);
         assert (kind == WRITE || &kind || wr_flight_q == '0);
         assert (kind == ATOMIC || &kind || at_flight_q == '0);
@@ -249,14 +256,13 @@ module mem_gate #(
   end
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
-    new_q <= begins & {5{!rst_i}};
     holder_q <= claim_q & ~fire & {ENGINES{!rst_i}};
     wanted_q <= want_claim & ~fire & {ENGINES{!rst_i}};
-    rd_flight_q <= rd_flight_q + {8'b0, begins[0]} - {8'b0, ends[0]};
-    wr_flight_q <= wr_flight_q + {8'b0, begins[1]} - {8'b0, ends[1]};
-    at_flight_q <= at_flight_q + {8'b0, begins[2]} - {8'b0, ends[2]};
-    rd_others_q <= rd_others_q + {8'b0, begins[3]} - {8'b0, ends[3]};
-    wr_others_q <= wr_others_q + {8'b0, begins[4]} - {8'b0, ends[4]};
+    rd_flight_q <= rd_flight_q + RD_COUNT_W'(begins[0]) - RD_COUNT_W'(ends[0]);
+    wr_flight_q <= wr_flight_q + WR_COUNT_W'(begins[1]) - WR_COUNT_W'(ends[1]);
+    at_flight_q <= at_flight_q + WR_COUNT_W'(begins[2]) - WR_COUNT_W'(ends[2]);
+    rd_others_q <= rd_others_q + RD_COUNT_W'(begins[3]) - RD_COUNT_W'(ends[3]);
+    wr_others_q <= wr_others_q + WR_COUNT_W'(begins[4]) - WR_COUNT_W'(ends[4]);
     if (rst_i) begin
       rd_flight_q <= '0;
       wr_flight_q <= '0;
@@ -265,38 +271,39 @@ module mem_gate #(
       wr_others_q <= '0;
     end
   end
-  logic [9:0] rd_all, wr_all;
+  logic [RD_COUNT_W:0] rd_all;
+  logic [WR_COUNT_W+1:0] wr_all;
   assign rd_all = {1'b0, rd_flight_q} + {1'b0, rd_others_q};
-  assign wr_all = {1'b0, wr_flight_q} + {1'b0, at_flight_q} + {1'b0, wr_others_q};
+  assign wr_all = {2'b0, wr_flight_q} + {2'b0, at_flight_q} + {2'b0, wr_others_q};
   always_comb begin
     assume (rst_i == !started_q);
     // only what is in flight ends, and not in the cycle after its grant
-    assume (!ends[0] || rd_flight_q > 9'(new_q[0]));
-    assume (!ends[1] || wr_flight_q > 9'(new_q[1]));
-    assume (!ends[2] || at_flight_q > 9'(new_q[2]));
-    assume (!ends[3] || rd_others_q > 9'(new_q[3]));
-    assume (!ends[4] || wr_others_q > 9'(new_q[4]));
+    assume (!ends[0] || rd_flight_q > RD_COUNT_W'(fresh[0]));
+    assume (!ends[1] || wr_flight_q > WR_COUNT_W'(fresh[1]));
+    assume (!ends[2] || at_flight_q > WR_COUNT_W'(fresh[2]));
+    assume (!ends[3] || rd_others_q > RD_COUNT_W'(fresh[3]));
+    assume (!ends[4] || wr_others_q > WR_COUNT_W'(fresh[4]));
     if (!started_q) assume (!rd_done_valid_i && !wr_done_valid_i);
     if (!ready) assume (!rd_done_valid_i && !wr_done_valid_i);
-    if (rd_all >= 10'd64) assume (!rd_ready_i);  // as many as there are slots
-    if (wr_all >= 10'd291) assume (wr_ready_i == '0 && !at_ready_i);
+    if (&rd_all[RD_COUNT_W-1:0]) assume (!rd_ready_i);  // no more than can be counted
+    if (&wr_all[WR_COUNT_W-1:0]) assume (wr_ready_i == '0 && !at_ready_i);
     if (started_q) begin
       assert ((wanted_q & ~want_claim) == '0 && (claim_q & (claim_q - 1'b1)) == '0 && (holder_q & ~claim_q) == '0);
       assert ((wr_grant_o & ((wr_waits & wr_hold) | (at_waits & at_hold))) == '0);
       assert ((rd_grant_o & (rd_grant_o - 1'b1)) == '0 && (wr_grant_o & (wr_grant_o - 1'b1)) == '0);
       assert ((rd_flight_q == '0) + (wr_flight_q == '0) + (at_flight_q == '0) >= 2'd2);
       // the tables
-      assert (rd_all <= 10'd64 && wr_all <= 10'd291 && rd_all[9:7] == '0 && !rd_others_q[8] && !wr_all[9]);
-      assert (rd_flight_q >= 9'(new_q[0]) && wr_flight_q >= 9'(new_q[1]) && at_flight_q >= 9'(new_q[2]) &&
-              rd_others_q >= 9'(new_q[3]) && wr_others_q >= 9'(new_q[4]));
-      if (rd_clear) assert (10'(rd_count) == rd_all - 10'(new_q[0] || new_q[3]));
-      if (wr_clear) assert (10'(wr_count) == wr_all - 10'(new_q[1] || new_q[2] || new_q[4]));
-      if (rd_flight_q > 9'(new_q[0])) assert (rd_kinds && (rd_mixed || rd_mine));
-      if (rd_others_q > 9'(new_q[3])) assert (rd_mixed || !rd_mine);
-      if (wr_flight_q > 9'(new_q[1])) assert (wr_kinds[0] && (wr_mixed || wr_mine));
-      if (at_flight_q > 9'(new_q[2])) assert (wr_kinds[1] && (wr_mixed || wr_mine));
-      if (wr_others_q > 9'(new_q[4])) assert (wr_mixed || !wr_mine);
-      if (!ready) assert (valid_q == '0 && rd_all == '0 && wr_all == '0 && new_q == '0);
+      assert (!rd_all[RD_COUNT_W] && wr_all[WR_COUNT_W+1:WR_COUNT_W] == 2'd0);
+      assert (rd_flight_q >= RD_COUNT_W'(fresh[0]) && wr_flight_q >= WR_COUNT_W'(fresh[1]) &&
+              at_flight_q >= WR_COUNT_W'(fresh[2]) && rd_others_q >= RD_COUNT_W'(fresh[3]) && wr_others_q >= WR_COUNT_W'(fresh[4]));
+      if (rd_clear) assert (rd_count == rd_all[RD_COUNT_W-1:0] - RD_COUNT_W'(fresh[0] || fresh[3]));
+      if (wr_clear) assert (wr_count == wr_all[WR_COUNT_W-1:0] - WR_COUNT_W'(|{fresh[4], fresh[2:1]}));
+      if (rd_flight_q > RD_COUNT_W'(fresh[0])) assert (rd_kinds && (rd_mixed || rd_mine));
+      if (rd_others_q > RD_COUNT_W'(fresh[3])) assert (rd_mixed || !rd_mine);
+      if (wr_flight_q > WR_COUNT_W'(fresh[1])) assert (wr_kinds[0] && (wr_mixed || wr_mine));
+      if (at_flight_q > WR_COUNT_W'(fresh[2])) assert (wr_kinds[1] && (wr_mixed || wr_mine));
+      if (wr_others_q > WR_COUNT_W'(fresh[4])) assert (wr_mixed || !wr_mine);
+      if (!ready) assert (valid_q == '0 && rd_all == '0 && wr_all == '0 && fresh == '0);
     end
   end
 `endif

@@ -6,7 +6,7 @@ module cover_gate #(
 ) (
     input logic                 clk_i,
     input logic [ENGINES-1:0]   valid_q,
-    input logic [ENGINES-1:0]   blocked_q,
+    input logic [ENGINES-1:0]   blocked,
     input logic [ENGINES-1:0]   claimed_q,
     input logic [ENGINES-1:0]   rd_want,
     input logic [ENGINES-1:0]   rd_next,
@@ -23,7 +23,7 @@ module cover_gate #(
   always_comb begin
     waits = '0;
     for (int e = 0; e < ENGINES; e++)
-      if (valid_q[e] && blocked_q[e] && !(&class_q[2*e +: 2])) waits[class_q[2*e +: 2]] = 1'b1;
+      if (valid_q[e] && blocked[e] && !(&class_q[2*e +: 2])) waits[class_q[2*e +: 2]] = 1'b1;
   end
 
   read_waits_for_write:  cover property (@(posedge clk_i) waits[0]);

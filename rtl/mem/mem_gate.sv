@@ -295,7 +295,8 @@ module mem_gate #(
       // the tables
       assert (!rd_all[RD_COUNT_W] && wr_all[WR_COUNT_W+1:WR_COUNT_W] == 2'd0);
       assert (rd_flight_q >= RD_COUNT_W'(fresh[0]) && wr_flight_q >= WR_COUNT_W'(fresh[1]) &&
-              at_flight_q >= WR_COUNT_W'(fresh[2]) && rd_others_q >= RD_COUNT_W'(fresh[3]) && wr_others_q >= WR_COUNT_W'(fresh[4]));
+              at_flight_q >= WR_COUNT_W'(fresh[2]) && rd_others_q >= RD_COUNT_W'(fresh[3]) &&
+              wr_others_q >= WR_COUNT_W'(fresh[4]));
       if (rd_clear) assert (rd_count == rd_all[RD_COUNT_W-1:0] - RD_COUNT_W'(fresh[0] || fresh[3]));
       if (wr_clear) assert (wr_count == wr_all[WR_COUNT_W-1:0] - WR_COUNT_W'(|{fresh[4], fresh[2:1]}));
       if (rd_flight_q > RD_COUNT_W'(fresh[0])) assert (rd_kinds && (rd_mixed || rd_mine));

@@ -4,42 +4,103 @@
 // Contract: each counts its event from the device's reset on; a reset of the engine leaves it alone. read_o is the
 // counter that select_i names, zero beyond the last. A reader of both halves reads the high one twice. Preemption saves
 // nothing of it: the driver takes differences.
-module engine_counters (
-    input  logic        clk_i,
-    input  logic        rst_i,
-    input  logic        ev_busy_i,
-    input  logic        ev_issue_i,
-    input  logic [ 5:0] ev_lanes_i,
-    input  logic        ev_stall_use_i,
-    input  logic        ev_stall_unit_i,
-    input  logic        ev_stall_idle_i,
-    input  logic [ 5:0] ev_fma_i,
-    input  logic        ev_l1_hit_i,
-    input  logic        ev_l1_miss_i,
-    input  logic        ev_ic_miss_i,
-    input  logic        ev_tlb_hit_i,
-    input  logic        ev_tlb_miss_i,
-    input  logic        ev_rd_i,
-    input  logic        ev_wr_i,
-    input  logic [ 4:0] select_i,
-    output logic [63:0] read_o
+// Fourteen adders and registers of 64 bits are large. So the low bits of each are counted on their own, and one adder
+// carries into the high bits, which lie in LUT memory, a counter a cycle in turn. A carry that waits is read as done:
+// the high bits stand there as they are and as they will be.
+module engine_counters #(
+    parameter int COUNT_W = 64  // fewer for the proof
+) (
+    input  logic               clk_i,
+    input  logic               rst_i,
+    input  logic               ev_busy_i,
+    input  logic               ev_issue_i,
+    input  logic        [ 5:0] ev_lanes_i,
+    input  logic               ev_stall_use_i,
+    input  logic               ev_stall_unit_i,
+    input  logic               ev_stall_idle_i,
+    input  logic        [ 5:0] ev_fma_i,
+    input  logic               ev_l1_hit_i,
+    input  logic               ev_l1_miss_i,
+    input  logic               ev_ic_miss_i,
+    input  logic               ev_tlb_hit_i,
+    input  logic               ev_tlb_miss_i,
+    input  logic               ev_rd_i,
+    input  logic               ev_wr_i,
+    input  logic        [ 4:0] select_i,
+    output logic [COUNT_W-1:0] read_o
 );
-  localparam int N = 14;
+  localparam int N = 14, LOW_W = 10, HIGH_W = COUNT_W - LOW_W;  // 14 * 63 between two turns: one carry
 
   logic [6*N-1:0] add_q;  // registered: the sources are far away
-  logic [63:0] count[0:N-1];
+  logic [LOW_W*N-1:0] low_q;
+  logic [(LOW_W+1)*N-1:0] sum;
+  logic [N-1:0] carry_q, known_q;  // a carry waits; high and next hold, else they are 0 and 1
+  (* ram_style = "distributed" *) logic [HIGH_W-1:0] high[0:15], next[0:15];
+  logic [HIGH_W-1:0] read_high, read_next, carried;
+  logic [3:0] turn_q, which;
+  logic exists;
 
-  assign read_o = select_i < 5'(N) ? count[select_i[3:0]] : '0;
+  assign exists = select_i < 5'(N);
+  assign which = exists ? select_i[3:0] : '0;
+  assign read_high = known_q[which] ? high[which] : '0;
+  assign read_next = known_q[which] ? next[which] : HIGH_W'(1);
+  assign read_o = exists ? {carry_q[which] ? read_next : read_high, low_q[LOW_W*which+:LOW_W]} : '0;
+  assign carried = known_q[turn_q] ? next[turn_q] : HIGH_W'(1);
+  always_comb
+    for (int i = 0; i < N; i++)
+      sum[(LOW_W+1)*i+:LOW_W+1] = {1'b0, low_q[LOW_W*i+:LOW_W]} + (LOW_W + 1)'(add_q[6*i+:6]);
 
   always_ff @(posedge clk_i) begin
     add_q <= {5'b0, ev_wr_i, 5'b0, ev_rd_i, 5'b0, ev_tlb_miss_i, 5'b0, ev_tlb_hit_i, 5'b0, ev_ic_miss_i,
               5'b0, ev_l1_miss_i, 5'b0, ev_l1_hit_i, ev_fma_i, 5'b0, ev_stall_idle_i, 5'b0, ev_stall_unit_i,
               5'b0, ev_stall_use_i, ev_lanes_i, 5'b0, ev_issue_i, 5'b0, ev_busy_i};
-    if (|add_q)
-      for (int i = 0; i < N; i++) count[i] <= count[i] + {58'b0, add_q[6*i+:6]};
+    turn_q <= turn_q == 4'(N - 1) ? '0 : turn_q + 1'b1;
+    if (carry_q[turn_q]) begin
+      high[turn_q] <= carried;
+      next[turn_q] <= carried + 1'b1;
+      known_q[turn_q] <= 1'b1;
+    end
+    for (int i = 0; i < N; i++) begin
+      low_q[LOW_W*i+:LOW_W] <= sum[(LOW_W+1)*i+:LOW_W];
+      carry_q[i] <= sum[(LOW_W+1)*i+LOW_W] || (carry_q[i] && turn_q != 4'(i));
+    end
     if (rst_i) begin
       add_q <= '0;
-      for (int i = 0; i < N; i++) count[i] <= '0;
+      low_q <= '0;
+      carry_q <= '0;
+      known_q <= '0;
+      turn_q <= '0;
     end
   end
+
+`ifdef FORMAL
+  // Any one counter, and the sum of what was added to it: read, it is that sum, in every cycle. The low bits of one
+  // whose carry waits have taken no more than what fits between two turns.
+  (* anyconst *) logic [3:0] f_pick;
+  logic f_start_q = 1'b1;
+  logic [COUNT_W-1:0] f_sum_q;
+  logic [3:0] f_away;  // cycles until its turn
+  logic [5:0] f_add;
+  logic [LOW_W-1:0] f_low;
+  assign f_away = f_pick >= turn_q ? f_pick - turn_q : f_pick + 4'(N) - turn_q;
+  assign f_add = add_q[6*f_pick+:6];
+  assign f_low = low_q[LOW_W*f_pick+:LOW_W];
+  always_ff @(posedge clk_i) begin
+    f_start_q <= 1'b0;
+    f_sum_q <= rst_i ? '0 : f_sum_q + COUNT_W'(f_add);
+  end
+  always_comb begin
+    assume (rst_i == f_start_q);
+    assume (f_pick < 4'(N));
+    if (!f_start_q) begin
+      assert (turn_q < 4'(N));
+      assert (f_low == f_sum_q[LOW_W-1:0]);
+      assert ((known_q[f_pick] ? high[f_pick] : '0) + HIGH_W'(carry_q[f_pick]) == f_sum_q[COUNT_W-1:LOW_W]);
+      if (known_q[f_pick]) assert (next[f_pick] == high[f_pick] + 1'b1);
+      if (carry_q[f_pick]) assert (f_low < {4'(N) - f_away, 6'b0});
+      if (select_i == {1'b0, f_pick}) assert (read_o == f_sum_q);
+      if (select_i >= 5'(N)) assert (read_o == '0);
+    end
+  end
+`endif
 endmodule

@@ -90,7 +90,7 @@ module mmu #(
   logic [WALKS-1:0] b_walk_q;  // of the same page, when it came here
 
   // Stage C: a request whose walk is done
-  localparam int SW = $clog2(SLOTS), NW = $clog2(WALKS);
+  localparam int SW = $clog2(SLOTS), NW = WALKS > 1 ? $clog2(WALKS) : 1;
   logic c_valid_q, c_fill_q, c_super_q, c_exec, c_go, c_load;
   logic [SW-1:0] c_slot_q;
   logic [21:0] c_root_q;

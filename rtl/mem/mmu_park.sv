@@ -5,7 +5,8 @@
 // with it if put_first_i. The first of list pick_i (one-hot) is in slot pick_slot_o; take_i takes it off.
 // last_o of a walk tells that its list has no other. Of one list, first in, first out; a list may be put to
 // while it is taken from. read_data_o is the contents of read_slot_i; free_i: that slot may be used again.
-// Linked lists instead of an age order over all slots: who waits longest is known without comparing anything.
+// Linked lists instead of an age order over all slots: who waits longest is known without comparing anything. What
+// follows the first of each list is read before it is known which is taken from: that is known late.
 // Preemption saves nothing of it: the engine is drained first.
 module mmu_park #(
     parameter int WIDTH = 8,
@@ -32,11 +33,11 @@ module mmu_park #(
   logic [SW-1:0] follows[0:SLOTS-1];
   logic [SLOTS-1:0] used_q, lowest;  // used_q: taken, or chosen to be next
   logic [SW*WALKS-1:0] head_q, tail_q;
-  logic [SW-1:0] next_q, next, put_tail, behind;
+  logic [SW-1:0] next_q, next, put_tail;
+  logic [SW*WALKS-1:0] behind;  // the second of each list
   logic choose;
 
   assign read_data_o = slots[read_slot_i];
-  assign behind = follows[pick_slot_o];
   assign choose = !room_o || put_valid_i;  // a slot for the next one
   assign lowest = ~used_q & (used_q + 1'b1);
   always_comb begin
@@ -47,6 +48,7 @@ module mmu_park #(
     for (int w = 0; w < WALKS; w++) begin
       if (put_walk_i[w]) put_tail = put_tail | tail_q[SW*w+:SW];
       if (pick_i[w]) pick_slot_o = pick_slot_o | head_q[SW*w+:SW];
+      behind[SW*w+:SW] = follows[head_q[SW*w+:SW]];
       last_o[w] = head_q[SW*w+:SW] == tail_q[SW*w+:SW];
     end
   end
@@ -64,7 +66,7 @@ module mmu_park #(
       if (put_valid_i && put_walk_i[w]) tail_q[SW*w+:SW] <= next_q;
       if (put_valid_i && put_walk_i[w] && (put_first_i || (take_i && pick_i[w] && last_o[w])))
         head_q[SW*w+:SW] <= next_q;
-      else if (take_i && pick_i[w]) head_q[SW*w+:SW] <= behind;
+      else if (take_i && pick_i[w]) head_q[SW*w+:SW] <= behind[SW*w+:SW];
     end
     for (int i = 0; i < SLOTS; i++) begin
       if (choose && lowest[i]) used_q[i] <= 1'b1;
@@ -80,7 +82,7 @@ module mmu_park #(
   // Each request put has a number in its list. What is listed is numbered without gap or double, the head is the
   // oldest, and each leads to the next: so requests are taken once each, in the order in which they were put, and until
   // it is freed the slot of each holds what was put. Assumed of the caller: what the contract says.
-  localparam int F_NW = $clog2(WALKS);
+  localparam int F_NW = WALKS > 1 ? $clog2(WALKS) : 1;
   (* anyconst *) logic [SW-1:0] f_slot;
   logic f_start_q = 1'b1;
   logic [SLOTS-1:0] f_listed_q, f_taken_q;

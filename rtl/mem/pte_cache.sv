@@ -7,9 +7,10 @@
 // three together or in cycles that follow each other, but for put after put and drop after drop; no look is under way
 // at a clear, none begins before the second cycle after a drop.
 // Caching lines instead of translations: one memory access brings 16 neighbours, so a stream of pages walks once in 16;
-// first-level lines are the walk cache; superpages need nothing of their own. Direct-mapped: valid bits in flip-flops,
-// the rest block RAM. A valid bit changes a cycle after its line, and is read a cycle after it. The reader must not
-// trust an entry that faults: it may have been filled in memory since.
+// first-level lines are the walk cache; superpages need nothing of their own. Direct-mapped: the lines in block RAM,
+// a valid bit for each in LUT memory, and for each group of lines a flip-flop that tells that their bits hold, so that
+// all are forgotten at once. A valid bit changes a cycle after its line, and is read a cycle after it. The reader must
+// not trust an entry that faults: it may have been filled in memory since. LINES_LOG2 is 2 at least.
 // Preemption saves nothing of it.
 module pte_cache #(
     parameter int LINES_LOG2 = 10,
@@ -33,9 +34,14 @@ module pte_cache #(
     input  logic         clear_all_i
 );
   localparam int TAG_W = 22 + 1 + 16, LINE_W = 16 * PTE_W;
+  localparam int PART_LOG2 = LINES_LOG2 > 4 ? 4 : LINES_LOG2 - 1;  // lines of a group
+  localparam int GROUP_W = LINES_LOG2 - PART_LOG2;
 
   logic [TAG_W+LINE_W-1:0] lines[0:(1<<LINES_LOG2)-1];
-  logic [(1<<LINES_LOG2)-1:0] valid_q;
+  (* ram_style = "distributed" *) logic [(1<<PART_LOG2)-1:0] valid[0:(1<<GROUP_W)-1];
+  logic [(1<<GROUP_W)-1:0] holds_q;  // of a group: its valid bits are so, else all are 0
+  logic [(1<<PART_LOG2)-1:0] read_valid, put_valid, put_bit;
+  logic [GROUP_W-1:0] read_group, put_group;
   logic [LINES_LOG2-1:0] look_place, place_q, put_place, put_place_q;
   logic [TAG_W+LINE_W-1:0] read_q;
   logic read_valid_q, put_q, drop_q;
@@ -47,6 +53,12 @@ module pte_cache #(
   assign put_place = LINES_LOG2'(put_index_i) ^ LINES_LOG2'(put_root_i << 3) ^
       {put_first_i, (LINES_LOG2 - 1)'(put_index_i >> LINES_LOG2)};
 
+  assign read_group = place_q[LINES_LOG2-1:PART_LOG2];
+  assign put_group = put_place_q[LINES_LOG2-1:PART_LOG2];
+  assign read_valid = valid[read_group];
+  assign put_valid = valid[put_group] & {(1 << PART_LOG2) {holds_q[put_group]}};
+  assign put_bit = (1 << PART_LOG2)'(1) << put_place_q[PART_LOG2-1:0];
+
   always_ff @(posedge clk_i) begin
     read_valid_q <= look_valid_i;
     if (look_valid_i) begin
@@ -56,16 +68,18 @@ module pte_cache #(
       word_q <= look_word_i;
     end
     if (read_valid_q) begin
-      hit_o <= valid_q[place_q] && read_q[LINE_W+:TAG_W] == want_q;
+      hit_o <= holds_q[read_group] && read_valid[place_q[PART_LOG2-1:0]] && read_q[LINE_W+:TAG_W] == want_q;
       pte_o <= read_q[PTE_W*word_q+:PTE_W];
     end
     if (put_valid_i) lines[put_place] <= {put_root_i, put_first_i, put_index_i, put_line_i};
     put_place_q <= put_place;
     put_q <= put_valid_i && !rst_i;
     drop_q <= drop_valid_i && !rst_i;
-    if (put_q) valid_q[put_place_q] <= 1'b1;
-    if (drop_q) valid_q[put_place_q] <= 1'b0;
-    if (rst_i || clear_all_i) valid_q <= '0;
+    if (put_q || drop_q) begin
+      valid[put_group] <= drop_q ? put_valid & ~put_bit : put_valid | put_bit;
+      holds_q[put_group] <= 1'b1;
+    end
+    if (rst_i || clear_all_i) holds_q <= '0;
     if (rst_i) read_valid_q <= 1'b0;
   end
 
@@ -78,9 +92,13 @@ module pte_cache #(
   logic [PTE_W-1:0] f_pte_q, f_pte_1_q, f_pte_2_q;
   logic [LINES_LOG2-1:0] f_place;
   logic [TAG_W+LINE_W-1:0] f_line;
+  logic [(1<<PART_LOG2)-1:0] f_bits;
+  logic f_valid;
   assign f_place = LINES_LOG2'(f_tag[15:0]) ^ LINES_LOG2'(f_tag[38:17] << 3) ^
       {f_tag[16], (LINES_LOG2 - 1)'(f_tag[15:0] >> LINES_LOG2)};
   assign f_line = lines[f_place];
+  assign f_bits = valid[f_place[LINES_LOG2-1:PART_LOG2]];
+  assign f_valid = holds_q[f_place[LINES_LOG2-1:PART_LOG2]] && f_bits[f_place[PART_LOG2-1:0]];
   always_ff @(posedge clk_i) begin
     f_start_q <= 1'b0;
     if (put_valid_i && {put_root_i, put_first_i, put_index_i} == f_tag)
@@ -102,12 +120,12 @@ module pte_cache #(
       if (drop_valid_i || clear_all_i) assume (!look_valid_i && !read_valid_q);
       if (put_q && put_place_q == f_place && f_line[LINE_W+:TAG_W] == f_tag)
         assert (f_known_q && f_line[PTE_W*f_word+:PTE_W] == f_pte_q);
-      if (valid_q[f_place] && f_line[LINE_W+:TAG_W] == f_tag && !(drop_q && put_place_q == f_place))
+      if (f_valid && f_line[LINE_W+:TAG_W] == f_tag && !(drop_q && put_place_q == f_place))
         assert (f_known_q && f_line[PTE_W*f_word+:PTE_W] == f_pte_q);
       assert (!(put_q && drop_q) && !(f_clear_q && (put_q || drop_q)));
       if (f_look_1_q) begin
         assert (read_valid_q && want_q == f_tag && word_q == f_word && place_q == f_place);
-        if (valid_q[f_place] && read_q[LINE_W+:TAG_W] == f_tag)
+        if (f_valid && read_q[LINE_W+:TAG_W] == f_tag)
           assert (f_known_1_q && read_q[PTE_W*f_word+:PTE_W] == f_pte_1_q);
       end
       if (f_look_2_q && hit_o) assert (f_known_2_q && pte_o == f_pte_2_q);

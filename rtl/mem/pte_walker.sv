@@ -18,7 +18,7 @@
 module pte_walker #(
     parameter int WALKS = 4,
     parameter int CACHE_LOG2 = 10,
-    localparam int NW = $clog2(WALKS)
+    localparam int NW = WALKS > 1 ? $clog2(WALKS) : 1
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
@@ -61,9 +61,10 @@ module pte_walker #(
     input  logic [    511:0] data_i,
     input  logic [      7:0] data_fault_i
 );
-  localparam logic [2:0] FREE = 0, LOOK = 1, LOOKED = 2, READ = 3, ASKED = 4, DONE = 5;
+  // One bit each: who wants something is known without a comparison.
+  localparam logic [5:0] FREE = 6'd1, LOOK = 6'd2, LOOKED = 6'd4, READ = 6'd8, ASKED = 6'd16, DONE = 6'd32;
 
-  logic [3*WALKS-1:0] state_q;
+  logic [6*WALKS-1:0] state_q;
   logic [WALKS-1:0] first_q, taken_q;  // first_q: at the first level
   logic [22*WALKS-1:0] root_q, ppn_q;  // ppn_q: of the second-level table, then of the page
   logic [20*WALKS-1:0] vpn_q;
@@ -73,12 +74,12 @@ module pte_walker #(
   logic [WALKS-1:0] wants_look, wants_read, look_grant, read_grant, free;
   for (genvar w = 0; w < WALKS; w++) begin : g_walk
     assign near_o[w] = live_o[w] && root_q[22*w+:22] == near_root_i && vpn_q[20*w+:20] == near_vpn_i;
-    assign free[w] = state_q[3*w+:3] == FREE;
-    assign live_o[w] = state_q[3*w+:3] != FREE;
-    assign done_o[w] = state_q[3*w+:3] == DONE;
+    assign free[w] = state_q[6*w];
+    assign live_o[w] = !state_q[6*w];
+    assign done_o[w] = state_q[6*w+5];
     assign failed_o[w] = done_o[w] && fault_q[8*w+:8] != tern_spec_pkg::FAULT_NONE;
-    assign wants_look[w] = state_q[3*w+:3] == LOOK;
-    assign wants_read[w] = state_q[3*w+:3] == READ;
+    assign wants_look[w] = state_q[6*w+1];
+    assign wants_read[w] = state_q[6*w+3];
   end
   assign open_ready_o = |free;
   assign open_walk_o = free & (~free + 1'b1);
@@ -183,33 +184,33 @@ module pte_walker #(
   always_ff @(posedge clk_i) begin
     for (int w = 0; w < WALKS; w++) begin
       if (open_valid_i && open_walk_o[w]) begin
-        state_q[3*w+:3] <= wants_look == '0 ? LOOKED : LOOK;
+        state_q[6*w+:6] <= wants_look == '0 ? LOOKED : LOOK;
         first_q[w] <= 1'b0;
         taken_q[w] <= 1'b0;
         root_q[22*w+:22] <= open_root_i;
         vpn_q[20*w+:20] <= open_vpn_i;
       end
-      if (look_grant[w]) state_q[3*w+:3] <= LOOKED;
+      if (look_grant[w]) state_q[6*w+:6] <= LOOKED;
       if (look_2_q[w]) begin
         {ppn_q[22*w+:22], low_q[10*w+:10]} <= cached;
         fault_q[8*w+:8] <= tern_spec_pkg::FAULT_NONE;
-        if (hit && c_leaf) state_q[3*w+:3] <= DONE;
-        else if (!hit && !first_q[w]) state_q[3*w+:3] <= LOOK;
-        else state_q[3*w+:3] <= READ;
+        if (hit && c_leaf) state_q[6*w+:6] <= DONE;
+        else if (!hit && !first_q[w]) state_q[6*w+:6] <= LOOK;
+        else state_q[6*w+:6] <= READ;
         first_q[w] <= !(hit && (c_pointer || (c_leaf && !first_q[w])));
       end
-      if (read_grant[w] && read_ready_i) state_q[3*w+:3] <= ASKED;
+      if (read_grant[w] && read_ready_i) state_q[6*w+:6] <= ASKED;
       if (data_q[w]) begin
         {ppn_q[22*w+:22], low_q[10*w+:10]} <= read_pte_q;
         fault_q[8*w+:8] <= bus ? data_fault_q : m_fault;
-        state_q[3*w+:3] <= !bus && m_pointer ? READ : DONE;
+        state_q[6*w+:6] <= !bus && m_pointer ? READ : DONE;
         if (!bus && m_pointer) first_q[w] <= 1'b0;
       end
       if (take_i && pick_i[w]) taken_q[w] <= 1'b1;
       if (join_i[w]) waits_o[w] <= 1'b1;
       else if (empty_i[w]) waits_o[w] <= 1'b0;
-      if (done_o[w] && !waits_o[w] && !join_i[w]) state_q[3*w+:3] <= FREE;
-      if (rst_i) state_q[3*w+:3] <= FREE;
+      if (done_o[w] && !waits_o[w] && !join_i[w]) state_q[6*w+:6] <= FREE;
+      if (rst_i) state_q[6*w+:6] <= FREE;
       if (rst_i) waits_o[w] <= 1'b0;
     end
   end
@@ -231,7 +232,7 @@ module pte_walker #(
   assign result_new_o = |(pick_i & ~taken_q & ~failed_o);
 
   logic unused;
-  assign unused = &{1'b0, c_fault, m_leaf};
+  assign unused = &{1'b0, c_fault, m_leaf, state_q};
 
 `ifdef FORMAL
   // One page of one address space, whichever, and the entries that its tables in memory have for it. Memory gives them,
@@ -289,7 +290,7 @@ module pte_walker #(
       if (drop || clear) assume (flush_valid_i);  // pte_flush is left out
       // memory
       if (data_valid_i) begin
-        assume (state_q[3*data_walk_i+:3] == ASKED && !data_q[data_walk_i]);
+        assume (state_q[6*data_walk_i+:6] == ASKED && !data_q[data_walk_i]);
         assume (data_fault_i == tern_spec_pkg::FAULT_NONE || data_fault_i == tern_spec_pkg::FAULT_BUS_ERROR);
         if (data_fault_i == tern_spec_pkg::FAULT_NONE && f_line == f_first_line)
           assume (data_i[32*f_vpn[13:10]+:32] == f_first);
@@ -308,19 +309,19 @@ module pte_walker #(
       assert ((look_1_q & (look_1_q - 1'b1)) == '0 && (look_2_q & (look_2_q - 1'b1)) == '0);
       assert ((data_q & (data_q - 1'b1)) == '0 && (waits_o & ~live_o) == '0);
       for (int w = 0; w < WALKS; w++) begin
-        assert (state_q[3*w+:3] <= DONE);
-        assert ((state_q[3*w+:3] == LOOKED) == (look_1_q[w] || look_2_q[w]) && !(look_1_q[w] && look_2_q[w]));
-        if (data_q[w]) assert (state_q[3*w+:3] == ASKED && data_first_q == first_q[w]);
+        assert (state_q[6*w+:6] != '0 && (state_q[6*w+:6] & (state_q[6*w+:6] - 1'b1)) == '0);
+        assert ((state_q[6*w+:6] == LOOKED) == (look_1_q[w] || look_2_q[w]) && !(look_1_q[w] && look_2_q[w]));
+        if (data_q[w]) assert (state_q[6*w+:6] == ASKED && data_first_q == first_q[w]);
         if (f_table[w] && look_1_q[w] && first_q[w]) assert (f_look_1_q[F_FIRST]);
         if (f_page[w] && look_1_q[w] && !first_q[w]) assert (f_look_1_q[F_SECOND]);
         if (f_table[w] && look_2_q[w] && first_q[w]) assert (f_look_2_q[F_FIRST]);
         if (f_page[w] && look_2_q[w] && !first_q[w]) assert (f_look_2_q[F_SECOND]);
         if (f_table[w] && wants_read[w] && !first_q[w])
           assert (f_pointer && ppn_q[22*w+:22] == f_first[31:10]);
-        if (f_table[w] && state_q[3*w+:3] == ASKED && !first_q[w]) assert (f_pointer);
-        if (state_q[3*w+:3] == ASKED && first_q[w])
+        if (f_table[w] && state_q[6*w+:6] == ASKED && !first_q[w]) assert (f_pointer);
+        if (state_q[6*w+:6] == ASKED && first_q[w])
           assert (f_line_q[28*w+:28] == {root_q[22*w+:22], vpn_q[20*w+14+:6]});
-        if (f_table[w] && state_q[3*w+:3] == ASKED && !first_q[w])
+        if (f_table[w] && state_q[6*w+:6] == ASKED && !first_q[w])
           assert (f_line_q[28*w+:28] == {f_first[31:10], vpn_q[20*w+4+:6]});
         if (data_q[w] && !bus && f_table[w] && first_q[w]) assert (read_pte_q == f_first);
         if (data_q[w] && !bus && f_page[w] && !first_q[w]) assert (read_pte_q == f_second);

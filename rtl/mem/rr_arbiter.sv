@@ -29,7 +29,7 @@ module rr_arbiter #(
 `ifdef FORMAL
   // One requester, whichever: f_passed_q counts the grants of others since it was served last, or did not ask while
   // others did. Each brings the turn nearer: f_before of those before it are left.
-  (* anyconst *) logic [$clog2(N)-1:0] f_pick;
+  (* anyconst *) logic [(N > 1 ? $clog2(N) : 1)-1:0] f_pick;
   logic f_start_q = 1'b1;
   logic [7:0] f_passed_q, f_before;
   always_comb begin

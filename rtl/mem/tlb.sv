@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// First-level TLB: ENTRIES translations in flip-flops, fully associative, tagged by root table.
+// First-level TLB: ENTRIES translations, fully associative, tagged by root table: tags in flip-flops, what a page says
+// in LUT memory.
 //
 // Contract: match_o says which entry translates look_vpn_i of look_root_i from the next cycle on, at most one bit set;
-// used_i marks an entry as used. The fields of the entry chosen by select_i (one-hot, a cycle later) are on entry_*.
-// fill_valid_i puts a translation in, over one that has not been used lately, and removes every entry that covers a
-// page of it; lost_o are the entries that this replaces or removes: who holds a match from before must forget these.
+// used_i marks an entry as used. The fields of the entry chosen by select_i (one-hot, a cycle later) are on entry_*,
+// and mean nothing without a choice. fill_valid_i puts a translation in, over one that has not been used lately, and
+// removes every entry that covers a page of it; lost_o are the entries that this replaces or removes: who holds a match
+// from before must forget these.
 // clear_i forgets all, not in the cycle of a fill. A page number is 20 bits; an entry with fill_super_i covers 4 MiB.
 // Two walks may bring the same superpage; removing what overlaps is what makes a match unique, whoever fills.
 // Preemption saves nothing of it: translations can be looked up again.
@@ -34,8 +36,8 @@ module tlb #(
   logic [ENTRIES-1:0] valid_q, super_q, lately_q;
   logic [22*ENTRIES-1:0] root_q;
   logic [20*ENTRIES-1:0] vpn_q;
-  logic [PTE_W*ENTRIES-1:0] pte_q;
-  logic [INDEX_W-1:0] victim_q;
+  (* ram_style = "distributed" *) logic [PTE_W-1:0] ptes[0:ENTRIES-1];
+  logic [INDEX_W-1:0] victim_q, chosen_index;
   logic [PTE_W-1:0] chosen, fill;
 
   // A look meets the fill of its cycle.
@@ -56,7 +58,6 @@ module tlb #(
         super_q[i] <= fill_super_i;
         root_q[22*i+:22] <= fill_root_i;
         vpn_q[20*i+:20] <= fill_vpn_i;
-        pte_q[PTE_W*i+:PTE_W] <= fill;
       end
       if (lost_o[i]) valid_q[i] <= victim_q == INDEX_W'(i);
       if (rst_i || clear_i) valid_q[i] <= 1'b0;
@@ -66,10 +67,12 @@ module tlb #(
   assign fill = {fill_pte_i[31:10], fill_pte_i[8], fill_pte_i[3:1]};
   assign entry_pte_o = {chosen[PTE_W-1-:22], 1'b0, chosen[3], 4'b0, chosen[2:0], 1'b1};
   assign entry_super_o = |(select_i & super_q);
+  assign chosen = ptes[chosen_index];
   always_comb begin
-    chosen = '0;
-    for (int i = 0; i < ENTRIES; i++) if (select_i[i]) chosen = chosen | pte_q[PTE_W*i+:PTE_W];
+    chosen_index = '0;
+    for (int i = 0; i < ENTRIES; i++) if (select_i[i]) chosen_index = chosen_index | INDEX_W'(i);
   end
+  always_ff @(posedge clk_i) if (fill_valid_i) ptes[victim_q] <= fill;
 
   // Second chance: the victim moves on past entries that were filled or used since it last came by.
   always_ff @(posedge clk_i) begin
@@ -115,7 +118,7 @@ module tlb #(
     if (!f_start_q) begin
       assert ((f_match & (f_match - 1'b1)) == '0 && (f_known_q || f_match == '0));
       for (int i = 0; i < ENTRIES; i++)
-        if (f_match[i]) assert (super_q[i] == f_super_q && pte_q[PTE_W*i+:PTE_W] == f_pte_q);
+        if (f_match[i]) assert (super_q[i] == f_super_q && ptes[i] == f_pte_q);
       if (look_root_i == f_root && look_vpn_i == f_vpn)
         assert ((match_o & (match_o - 1'b1)) == '0 && (f_known_q || f_covers || match_o == '0));
       if (f_looked_q && f_match_q != '0 && select_i == f_match_q)
@@ -130,12 +133,12 @@ module tlb #(
   always_ff @(posedge clk_i) begin
     f_kept_q <= !rst_i && !clear_i && !lost_o[f_pick];
     f_was_valid_q <= valid_q[f_pick];
-    f_was_q <= {super_q[f_pick], root_q[22*f_pick+:22], vpn_q[20*f_pick+:20], pte_q[PTE_W*f_pick+:PTE_W]};
+    f_was_q <= {super_q[f_pick], root_q[22*f_pick+:22], vpn_q[20*f_pick+:20], ptes[f_pick]};
   end
   always_comb begin
     if (!f_start_q && f_kept_q && f_was_valid_q)
       assert (valid_q[f_pick] && f_was_q == {super_q[f_pick], root_q[22*f_pick+:22], vpn_q[20*f_pick+:20],
-                                             pte_q[PTE_W*f_pick+:PTE_W]});
+                                             ptes[f_pick]});
   end
 `endif
 endmodule

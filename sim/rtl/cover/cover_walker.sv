@@ -5,7 +5,7 @@ module cover_walker #(
     parameter int WALKS = 4
 ) (
     input logic               clk_i,
-    input logic [3*WALKS-1:0] state_q,
+    input logic [6*WALKS-1:0] state_q,
     input logic [WALKS-1:0]   look_2_q,
     input logic               looked_first,
     input logic               hit,
@@ -28,14 +28,12 @@ module cover_walker #(
     input logic               drop_first,
     input logic               clear
 );
-  localparam logic [2:0] S_ASKED = 3'd4;
-
   logic looked, answered;
   logic [WALKS-1:0] asked;
   assign looked = |look_2_q;
   assign answered = |data_q && !bus;
   for (genvar w = 0; w < WALKS; w++) begin : g_walk
-    assign asked[w] = state_q[3*w+:3] == S_ASKED;
+    assign asked[w] = state_q[6*w+4];
   end
 
   looks_at_once:       cover property (@(posedge clk_i) open_valid_i && wants_look == '0);

@@ -3,8 +3,13 @@
 // superpages, zero pages, tables behind failing memory. Root and bypass change from request to request. Between rounds
 // the tables change: what was a fault becomes valid without a flush, everything else with a flush of what changed.
 // Throughput of a stream and of random pages is printed.
-module tb;
-  localparam int TAG_W = 6, TAGS = 1 << TAG_W, WALKS = 4, QUEUE = TAGS + WALKS, PAGES = 4096, LINES = PAGES * 64,
+module tb #(
+    parameter int WALKS = 4,
+    parameter int SLOTS = 16,
+    parameter int ENTRIES = 16,
+    parameter int CACHE_LOG2 = 5
+);
+  localparam int TAG_W = 6, TAGS = 1 << TAG_W, QUEUE = TAGS + WALKS, PAGES = 4096, LINES = PAGES * 64,
       ROOTS = 4, TABLES = 24;
 
   logic clk = 0, rst = 1;
@@ -30,7 +35,9 @@ module tb;
   logic hold = 0, pass;
   logic [TAG_W-1:0] pass_tag;
 
-  mmu #(.TAG_W(TAG_W), .TLB_ENTRIES(16), .CACHE_LOG2(5)) dut (
+  mmu #(
+      .TAG_W(TAG_W), .TLB_ENTRIES(ENTRIES), .CACHE_LOG2(CACHE_LOG2), .WALKS(WALKS), .SLOTS(SLOTS)
+  ) dut (
       .clk_i(clk), .rst_i(rst), .root_ppn_i(root_ppn), .bypass_i(bypass), .block_i(block), .mem_pages_i(23'(PAGES)),
       .hold_absent_i(hold), .pass_o(pass), .pass_tag_o(pass_tag),
       .busy_o(busy), .ev_hit_o(ev_hit), .ev_miss_o(ev_miss), .flush_valid_i(flush_valid), .flush_ready_o(flush_ready),

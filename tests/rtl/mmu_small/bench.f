@@ -1,0 +1,7 @@
+# mmu as a small device has it: one walk at a time, little else
+-GWALKS=1 -GSLOTS=4 -GENTRIES=8 -GCACHE_LOG2=4
+rtl/lint.vlt
+-y rtl/mem
+rtl/tern_pkg.sv
+rtl/gen/tern_spec_pkg.sv
+tests/rtl/mmu/tb.sv

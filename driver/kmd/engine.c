@@ -285,6 +285,42 @@ int tern_kmd_reset_failed(uint32_t e)
     return tern_error(-ETIMEDOUT, "engine %u does not come out of reset within %u cycles", e, TERN_RESET_CYCLES);
 }
 
+#define STEP 4096u /* cycles between two looks at an engine in reset */
+#define WORK (TERN_ENGINE_STATUS_BUSY_MASK | TERN_ENGINE_STATUS_QUEUED_MASK | TERN_ENGINE_STATUS_RESET_MASK)
+
+/** Ends what an engine does for nobody. What it has indicated is read, or no time would pass. */
+static int discard(struct tern_kmd *kmd, uint32_t e)
+{
+    struct tern_indication ind;
+    uint32_t status = WORK;
+    int r = tern_kmd_interrupts(kmd, false);
+    r = r ? r : command(kmd, e, TERN_ENGINE_COMMAND_RESET_MASK);
+    for (uint32_t waited = 0; !r && status & WORK; waited += STEP) {
+        do {
+            r = tern_kmd_take(kmd, e, &ind);
+        } while (r > 0);
+        r = r ? r : read_status(kmd, e, &status);
+        if (!r && status & WORK) {
+            r = waited < TERN_RESET_CYCLES ? kmd->hal->ops->wait(kmd->hal, STEP) : tern_kmd_reset_failed(e);
+            r = r > 0 ? 0 : r;
+        }
+    }
+    return r;
+}
+
+int tern_kmd_take_over(struct tern_kmd *kmd)
+{
+    int r = 0;
+    for (uint32_t e = 0; !r && e < kmd->engines; e++) {
+        uint32_t status = 0;
+        r = read_status(kmd, e, &status);
+        if (!r && status & (WORK | TERN_ENGINE_STATUS_INDICATIONS_MASK)) {
+            r = discard(kmd, e);
+        }
+    }
+    return r;
+}
+
 void tern_kmd_forget(struct tern_kmd *kmd)
 {
     for (uint32_t e = 0; e < kmd->engines; e++) {

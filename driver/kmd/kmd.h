@@ -128,8 +128,8 @@ void tern_kmd_wake(struct tern_kmd *kmd);
 
 /* ---------------------------------------------------------------- the device */
 
-/** Reads what the device is and enables its interrupts. -EPROTO: not a Tern, or built from
- * another interface description. */
+/** Reads what the device is, ends what a driver that was killed has left running there, and enables its interrupts.
+ * -EPROTO: not a Tern, or built from another interface description. -ETIMEDOUT: an engine cannot be reset. */
 int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out);
 
 /** Nothing is queued with -EAGAIN: the HW queue is full, or there is something to poll that a reset
@@ -157,6 +157,12 @@ int tern_kmd_reset(struct tern_kmd *kmd, uint32_t engine, bool begin, uint64_t *
 #define TERN_RESET_CYCLES (1u << 20)
 /** -ETIMEDOUT, and the sentence. */
 int tern_kmd_reset_failed(uint32_t engine);
+/**
+ * Engines that still have work of a driver that was killed, or have indicated it, are reset, and that is forgotten.
+ * Leaves the interrupts off if there were any. Blocks for as long as a reset takes; if it is too long, -ETIMEDOUT as of
+ * tern_kmd_reset_failed.
+ */
+int tern_kmd_take_over(struct tern_kmd *kmd);
 /** All engines have been reset: nothing is to be polled, all that was submitted counts as completed (P5). */
 void tern_kmd_forget(struct tern_kmd *kmd);
 /** All engines may raise the interrupt, or none: then a wait of the hal lasts as long as it was meant to. */

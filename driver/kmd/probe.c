@@ -103,6 +103,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* the header at least */
     };
     r = plausible(&k);
+    r = r ? r : tern_kmd_take_over(&k);
     for (uint32_t e = 0; !r && e < k.engines; e++) {
         r = tern_kmd_counters(&k, e, &k.base[e]);
     }

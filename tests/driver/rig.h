@@ -25,6 +25,7 @@ struct rig {
     atomic_int eaten;     /* how many paging buffers are lost on their way to engine 0 */
     atomic_bool mute;     /* interrupts are lost */
     atomic_bool gone;     /* all registers read all ones */
+    atomic_bool kept;     /* the device goes on when its driver closes it, as a card's does */
     atomic_bool gated;    /* copies of host data stop in their middle, */
     atomic_bool at_gate;  /* where one is */
     atomic_bool lock_held; /* dev->lock was held while device time passed */
@@ -201,15 +202,26 @@ static inline void rig_wake(struct tern_hal *h)
 static inline void rig_close(struct tern_hal *h)
 {
     (void)h;
-    rig.real->ops->close(rig.real);
+    if (!rig.kept) {
+        rig.real->ops->close(rig.real);
+    }
+}
+
+/** A driver for a device, behind the rig. */
+static inline int rig_drive(struct tern_hal *real, const struct tern_policy *policy)
+{
+    static const struct tern_hal_ops ops = {
+        .read32 = rig_read32, .write32 = rig_write32, .mem_read = rig_mem_read, .mem_write = rig_mem_write,
+        .flush = rig_flush, .wait = rig_wait, .wake = rig_wake, .close = rig_close};
+    rig.real = real;
+    rig.hal = *real;
+    rig.hal.ops = &ops;
+    return tern_device_open_hal(&rig.hal, policy, &dev);
 }
 
 /** Opens the device that the environment names, behind the rig. edit (may be NULL) changes what the text cannot say. */
 static inline void rig_open(const char *config, void (*edit)(struct tern_config *c))
 {
-    static const struct tern_hal_ops ops = {
-        .read32 = rig_read32, .write32 = rig_write32, .mem_read = rig_mem_read, .mem_write = rig_mem_write,
-        .flush = rig_flush, .wait = rig_wait, .wake = rig_wake, .close = rig_close};
     struct tern_config *c;
     struct tern_policy policy;
     memset(&rig, 0, sizeof rig);
@@ -218,11 +230,10 @@ static inline void rig_open(const char *config, void (*edit)(struct tern_config 
     if (edit) {
         edit(c);
     }
-    ok_or_skip(tern_hal_open(c, &rig.real));
+    struct tern_hal *real;
+    ok_or_skip(tern_hal_open(c, &real));
     free(c);
-    rig.hal = *rig.real;
-    rig.hal.ops = &ops;
-    ok(tern_device_open_hal(&rig.hal, &policy, &dev));
+    ok(rig_drive(real, &policy));
 }
 
 static inline void rig_done(void)

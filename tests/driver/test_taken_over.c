@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A device that was in use when its driver was killed: the next one finds it as if nothing had been. */
+#include "rig.h"
+
+static struct tern_policy policy;
+
+/** The driver goes away as if killed: nothing it does reaches the device any more, which goes on. */
+static struct tern_hal *killed(struct actor *a)
+{
+    rig.kept = rig.gone = true;
+    ok(tern_process_kill(a->p));
+    ok(tern_process_destroy(a->p));
+    rig_done();
+    struct tern_config *c;
+    ok(tern_policy_parse(NULL, "small,mem=64M", &policy, &c));
+    free(c);
+    struct tern_hal *real = rig.real;
+    memset(&rig, 0, sizeof rig);
+    return real;
+}
+
+/** A driver that opens it next works, and had to reset so many engines. */
+static void expect_works(struct tern_hal *real, uint32_t resets)
+{
+    struct actor works[2];
+    ok(rig_drive(real, &policy));
+    assert_int_equal(rig.resets, resets);
+    for (int e = 0; e < 2; e++) {
+        open_mix(&works[e], "works", e);
+        run_mix(&works[e], 100);
+        actor_close(&works[e]);
+    }
+    rig_done();
+}
+
+static void test_endless_work(void **state)
+{
+    (void)state;
+    struct actor endless;
+    rig_open("small,mem=64M", NULL);
+    open_spin(&endless, "endless", 1);
+    actor_spin(&endless);
+    actor_spin(&endless); /* and one that waits behind it */
+    spins(&endless);
+    expect_works(killed(&endless), 1);
+}
+
+/** Work that has ended since, and was indicated: the interrupt is raised when the next driver comes. */
+static void test_indications(void **state)
+{
+    (void)state;
+    struct actor ends;
+    rig_open("small,mem=64M", NULL);
+    open_spin(&ends, "ends", 0);
+    actor_spin(&ends);
+    spins(&ends);
+    const uint32_t stop = 1;
+    uint32_t status = 0;
+    actor_set(&ends, 0, stop);
+    struct tern_hal *real = killed(&ends);
+    for (int i = 0; i < 100 && !(status & TERN_ENGINE_STATUS_INDICATIONS_MASK); i++) {
+        assert_true(real->ops->wait(real, 1000) >= 0);
+        ok(real->ops->read32(real, TERN_REG_ENGINE_STATUS(0), &status));
+    }
+    assert_true(status & TERN_ENGINE_STATUS_INDICATIONS_MASK);
+    expect_works(real, 1);
+}
+
+static void test_idle(void **state)
+{
+    (void)state;
+    struct actor ends;
+    rig_open("small,mem=64M", NULL);
+    open_mix(&ends, "ends", 0);
+    run_mix(&ends, 100);
+    expect_works(killed(&ends), 0);
+}
+
+static void test_reset_fails(void **state)
+{
+    (void)state;
+    struct actor endless;
+    rig_open("small,mem=64M", NULL);
+    open_spin(&endless, "endless", 0);
+    actor_spin(&endless);
+    spins(&endless);
+    struct tern_hal *real = killed(&endless);
+    rig.failing = 1;
+    rig.lock_held = true; /* there is no lock to look at yet */
+    assert_int_equal(rig_drive(real, &policy), -ETIMEDOUT);
+    assert_non_null(strstr(tern_last_error(), "engine 0 does not come out of reset"));
+    rig.held = 0; /* it has come out since */
+    expect_works(real, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_endless_work, rig_teardown),
+        cmocka_unit_test_teardown(test_indications, rig_teardown),
+        cmocka_unit_test_teardown(test_idle, rig_teardown),
+        cmocka_unit_test_teardown(test_reset_fails, rig_teardown),
+    };
+    return cmocka_run_group_tests_name("taken_over", tests, NULL, NULL);
+}

@@ -27,10 +27,9 @@ module mem_gate #(
     parameter int LINE_W   = 16,  // of a line's number, or of what stands for it
     parameter int HASH_W   = 8,   // bits of it that choose an entry of the tables
     parameter int PATIENCE = 16,
-    // Fewer than 2^these are in flight in a hash: at most 64 reads; 16 writes of each of the 16 ids, which bits of a
-    // line's number below 10 choose, and 1; 34 atomics
+    // Fewer than 2^these are in flight in a hash: at most 64 reads; 16 writes of each of the 16 ids, and 1; 34 atomics
     parameter int RD_COUNT_W = 7,
-    parameter int WR_COUNT_W = HASH_W >= 8 ? 7 : 9
+    parameter int WR_COUNT_W = 9
 ) (
     input  logic                      clk_i,
     input  logic                      rst_i,

@@ -142,10 +142,10 @@ module mem_port #(
   function automatic logic [27:0] own(input logic [27:0] line);
     own = ((line >> (LINES_LOG2 + PORT_W)) << LINES_LOG2) | (line & 28'((1 << LINES_LOG2) - 1));
   endfunction
-  // What stands for it before the gate: its low bits, not mixed, so that no two lines of a stream share an entry there;
-  // and 8 bits of all others.
+  // What stands for it before the gate: its low bits, so that no two lines of a stream share an entry there, the lowest
+  // six mixed with the next six, so that lines of many pages at one offset do not either; and 8 bits of all others.
   function automatic logic [NAME_W-1:0] name(input logic [27:0] line);
-    name = NAME_W'(line & 28'((1 << HASH_W) - 1));
+    name = NAME_W'((line ^ ((line >> HASH_W) & 28'h3f)) & 28'((1 << HASH_W) - 1));
     for (int i = HASH_W; i < 28; i++) name[HASH_W+(i-HASH_W)%8] = name[HASH_W+(i-HASH_W)%8] ^ line[i];
   endfunction
   function automatic logic [3:0] bank(input logic [27:0] line);

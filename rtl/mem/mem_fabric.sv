@@ -16,7 +16,7 @@ module mem_fabric #(
     parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
     parameter int PORTS     = 1,        // memory ports: 1, 2 or 4
     parameter int INTERLEAVE_LOG2 = 8,  // bytes side by side in one port
-    parameter int HASH_W    = 8         // 2^HASH_W entries in a port's tables of what is in flight
+    parameter int HASH_W    = 9         // 2^HASH_W entries in a port's tables of what is in flight
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,

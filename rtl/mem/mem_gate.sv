@@ -25,7 +25,7 @@
 module mem_gate #(
     parameter int ENGINES  = 2,
     parameter int LINE_W   = 16,  // of a line's number, or of what stands for it
-    parameter int HASH_W   = 8,   // bits of it that choose an entry of the tables
+    parameter int HASH_W   = 9,   // bits of it that choose an entry of the tables
     parameter int PATIENCE = 16,
     // Fewer than 2^these are in flight in a hash: at most 64 reads; 16 writes of each of the 16 ids, and 1; 34 atomics
     parameter int RD_COUNT_W = 7,

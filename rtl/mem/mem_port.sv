@@ -24,7 +24,7 @@ module mem_port #(
     parameter int DIRTY_TAG_W = 16,
     parameter int PORTS     = 1,        // of the device; line numbers of one port differ in other bits than these:
     parameter int LINES_LOG2 = 2,       // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
-    parameter int HASH_W    = 8         // 2^HASH_W entries in a table of mem_gate
+    parameter int HASH_W    = 9         // 2^HASH_W entries in a table of mem_gate
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,

@@ -20,7 +20,7 @@ module tern_top #(
     parameter bit MEM_CLEAR  = 1'b0,       // memory reads zero after power-on
     parameter bit GATE       = 1'b0,       // stop the clocks of idle executors: simulation, ASIC
     parameter int PORTS      = 1,          // memory ports: 1, 2 or 4
-    parameter int HASH_W     = 8           // 2^HASH_W entries in a memory port's tables of what is in flight
+    parameter int HASH_W     = 9           // 2^HASH_W entries in a memory port's tables of what is in flight
 ) (
     input  logic            clk_i,
     input  logic            rst_i,

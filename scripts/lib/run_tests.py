@@ -223,7 +223,7 @@ def synthesis(t):
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": "small", "TERN_LIB_DIR": str(BUILD / "lib/synthesis")})
 
 
-TWO_PORTS = r"^sim\.\w+\.rtl_ports2$|^driver\.(space|stamps)\.rtl$"
+TWO_PORTS = r"^sim\.[a-z_]+\.rtl_ports2$|^driver\.(space|stamps)\.rtl$"
 
 
 def ports(t):

@@ -193,7 +193,8 @@ endmodule
 module simt_executor #(
     parameter int LANES = 16,
     parameter int WARPS = 16,
-    parameter int LMEM_KIB = 64
+    parameter int LMEM_KIB = 64,
+    parameter int DIVIDERS = 4
 ) (
     input logic clk_i, rst_i, input logic [63:0] time_i, input logic start_valid_i, output logic start_ready_o,
     input logic [1023:0] start_packet_i, input logic start_scrub_i, start_resume_i, output logic done_valid_o,

@@ -59,6 +59,8 @@ static void test_probe(void **state)
     (void)state;
     struct tern_hal *hal = mock_device();
     expect_identity(0x5445524e, TERN_SPEC_HASH, 16u | 8u << 8 | 2u << 16 | 64u << 24);
+    expect_read(TERN_REG_ENGINE_STATUS(0), 0); /* nobody has left work there */
+    expect_read(TERN_REG_ENGINE_STATUS(1), 0);
     expect_counters(0, 100);
     expect_counters(1, 0x1fffffffcull);
     expect_write(TERN_REG_DEV_IRQ_ENABLE, 3);

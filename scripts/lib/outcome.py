@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests printed that failed, and which of them are tried a second time: those with the ctest label `processes`,
-whose result may depend on when the host runs processes (docs/verification.md)."""
+"""What tests printed that failed, and which of them are tried a second time: those with the ctest label `host`, whose
+result may depend on when the host runs processes and threads (docs/verification.md)."""
 import json
 import re
 import subprocess
 import xml.etree.ElementTree as xml
 
-LABEL = "processes"
+LABEL = "host"
 AT_ONCE, AT_END = 200, 40  # lines of a failed test's output: when its suite has ended, and at the end of all
 MOST, FEWEST = 160, 8      # of all failed tests together at the end, and of each one whatever their number
 NAMED = 20                 # of so many failed tests the output is repeated
@@ -37,7 +37,7 @@ class Outcome:
             self.failed = ["no tests were found"]
 
 
-def of_processes(tree):
+def of_host(tree):
     """Names of the tests of a tree, or of a part of it, that have the label."""
     r = subprocess.run(["ctest", "--test-dir", str(tree), "-L", f"^{LABEL}$", "--show-only=json-v1"],
                        stdout=subprocess.PIPE, check=True)

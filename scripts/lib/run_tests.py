@@ -106,7 +106,7 @@ def ctest(t, title, log, tree, pattern, env=None, jobs=None):
     result = LOGS / f"{log}.xml"
 
     def count(text, status):
-        may = outcome.of_processes(tree) if t.attempts > 1 else ()
+        may = outcome.of_host(tree) if t.attempts > 1 else ()
         found = outcome.Outcome(result, text, status, lambda name: name not in may)
         t.later += [(log, name, tree, env) for name in found.again]
         return found
@@ -117,7 +117,7 @@ def ctest(t, title, log, tree, pattern, env=None, jobs=None):
 
 
 def second_attempts(t):
-    """Of tests of processes that failed, one each, when nothing else runs."""
+    """Of tests with the label that failed, one each, when nothing else runs."""
     for log, name, tree, env in t.later:
         result = LOGS / f"{log}.again.xml"
         result.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/test: second attempts of tests that have the label `processes`, and what is told of tests that failed. The
+"""scripts/test: second attempts of tests that have the label `host`, and what is told of tests that failed. The
 tests here are shell commands in a tree of ctest's own."""
 import contextlib
 import io
@@ -44,7 +44,7 @@ class Attempts(unittest.TestCase):
         return t, out.getvalue()
 
     def test_failed_once_is_unsteady_and_told(self):
-        t, out = self.runs({"a.once": ("rtl;processes", ONCE), "a_once": ("processes", "true"), "b": ("", "true")})
+        t, out = self.runs({"a.once": ("rtl;host", ONCE), "a_once": ("host", "true"), "b": ("", "true")})
         self.assertEqual((t.passed, t.failures, t.unsteady), (3, [], ["suite: a.once"]))
         for line in ("           1\n", "           50\n           once\n"):  # the first output, whole
             self.assertIn(line, out)
@@ -53,25 +53,25 @@ class Attempts(unittest.TestCase):
                                "1 unsteady: suite: a.once", "3 passed, 0 failed"])
 
     def test_failed_twice_is_a_failure(self):
-        t, out = self.runs({"twice": ("processes", TWICE), "good": ("processes", "true")})
+        t, out = self.runs({"twice": ("host", TWICE), "good": ("host", "true")})
         self.assertEqual((t.passed, t.failures, t.unsteady), (1, ["suite: twice"], []))
         self.assertEqual((self.tree / "twice.attempts").read_text(), "attempt\n" * 2)
         self.assertNotIn("unsteady", out)
         self.assertTrue(out.endswith("failed: suite: twice\n1 passed, 1 failed\n"), out)
 
     def test_without_the_label_there_is_one_attempt(self):
-        t, out = self.runs({"twice": ("rtl", TWICE), "once": ("processesor;no processes", ONCE)})
+        t, out = self.runs({"twice": ("rtl", TWICE), "once": ("hosts;no host", ONCE)})
         self.assertEqual((t.passed, sorted(t.failures)), (0, ["suite: once", "suite: twice"]))
         self.assertEqual((self.tree / "twice.attempts").read_text(), "attempt\n")
         self.assertTrue(out.endswith("0 passed, 2 failed\n"))
 
     def test_none_at_night(self):
-        t, _ = self.runs({"once": ("processes", ONCE)}, attempts=1)
+        t, _ = self.runs({"once": ("host", ONCE)}, attempts=1)
         self.assertEqual((t.failures, t.unsteady), (["suite: once"], []))
 
     def test_skipped_and_none(self):
         """Neither is a pass, and neither gets another attempt."""
-        t, _ = self.runs({"skips": ("processes", "exit 77"), "good": ("", "true")})
+        t, _ = self.runs({"skips": ("host", "exit 77"), "good": ("", "true")})
         self.assertEqual((t.passed, t.failures), (1, ["suite: skips (skipped: its device was not built)"]))
         t, _ = self.runs({})
         self.assertEqual((t.passed, t.failures), (0, ["suite: no tests were found"]))

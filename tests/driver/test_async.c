@@ -3,6 +3,12 @@
  *  want done ends the wait. The wait of these tests ends by nothing else: no interrupt, and no time. */
 #include "rig.h"
 
+/** The device thread waits, and nobody has woken it: with woken false before, a wait that is there has begun since. */
+static bool asleep(void)
+{
+    return !rig.woken && rig.waiting;
+}
+
 /** An engine spins, and the device thread waits. */
 static void begin(struct actor *a, uint64_t *fence)
 {
@@ -13,7 +19,7 @@ static void begin(struct actor *a, uint64_t *fence)
     spins(a);
     rig.stubborn = true;
     tern_kmd_wake(&dev->kmd);
-    until(rig.waiting && !rig.woken);
+    until(asleep());
 }
 
 static void end(struct actor *a, uint64_t fence)
@@ -63,7 +69,7 @@ static void test_submit_ends_the_wait(void **state)
     actor_set(&other, 1, tern_allocation_address(other.data));
     rig.stubborn = true;
     tern_kmd_wake(&dev->kmd);
-    until(rig.waiting && !rig.woken);
+    until(asleep());
     const uint32_t bells = rig.bells[1];
     actor_dispatch(&other, MIX_ITEMS);
     const uint64_t mix = work_submit(&b, other.c, "mix");
@@ -87,7 +93,7 @@ static void test_fence_waiter_ends_the_wait(void **state)
     ok(tern_fence_create(a.p, 0, &f));
     rig.stubborn = true;
     tern_kmd_wake(&dev->kmd);
-    until(rig.waiting && !rig.woken);
+    until(asleep());
     const uint32_t ends = rig.ends;
     assert_int_equal(tern_fence_wait(f, 1, 1), -ETIMEDOUT);
     until(rig.ends != ends);

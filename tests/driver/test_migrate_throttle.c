@@ -47,31 +47,38 @@ int __wrap_tern_put_pages(struct tern_stream *s, uint64_t memory, uint64_t first
     return broken ? -EPIPE : __real_tern_put_pages(s, memory, first, count, data);
 }
 
+struct moment {
+    uint64_t now, writer, other; /* device time; engine cycles up to it */
+};
+
 /** Engine cycles of the context up to the device's time, with what runs. */
-static uint64_t cycles_of(const struct actor *a, uint64_t *now)
+static uint64_t cycles_of(const struct actor *a)
 {
     const struct tern_sched *s = &dev->sched;
-    pthread_mutex_lock(&dev->lock);
     const struct tern_sched_context *c = &a->c->sched;
     const struct tern_sched_engine *e = &s->engine[c->engine];
     const bool runs = e->n && e->inflight[0].context == c && s->now > e->front_since;
-    const uint64_t cycles = c->stats.cycles + (runs ? s->now - e->front_since : 0);
-    *now = s->now;
+    return c->stats.cycles + (runs ? s->now - e->front_since : 0);
+}
+
+/** All of one moment: the host may run this thread late between two looks. */
+static struct moment look(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    const struct moment m = {dev->sched.now, cycles_of(&writer), cycles_of(&other)};
     pthread_mutex_unlock(&dev->lock);
-    return cycles;
+    return m;
 }
 
 /** What the writer runs of TIME; the other one, if it runs: all of it. */
 static uint64_t measure(void)
 {
-    uint64_t since, now;
-    const uint64_t w = cycles_of(&writer, &since), o = cycles_of(&other, &now);
-    assert_true(now >= since);
-    until(cycles_of(&writer, &now) && now - since >= TIME);
-    const uint64_t ran = cycles_of(&writer, &now) - w, passed = now - since;
-    const uint64_t others = cycles_of(&other, &now) - o;
-    assert_true(others + SLACK / 8 > passed || !together);
-    return ran * TIME / passed;
+    const struct moment before = look();
+    struct moment m;
+    until((m = look(), m.writer && m.now - before.now >= TIME));
+    const uint64_t passed = m.now - before.now;
+    assert_true(m.other - before.other + SLACK / 8 > passed || !together);
+    return (m.writer - before.writer) * TIME / passed;
 }
 
 static void expect_part(uint64_t ran, uint32_t eighths)

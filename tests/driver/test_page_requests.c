@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Kernels that use more than the device has: they ask for their pages while they run (os/mem/demand.c). */
+#include "beside.h"
 #include "free_pages.h"
 #include "published.h"
-#include "rig.h"
 
 #define MIB (1u << 20)
 
@@ -132,7 +132,8 @@ static void test_stream(void **state)
                       (unsigned long long)took, (unsigned long long)asked, (unsigned long long)resident);
         assert_int_equal(none, 0);
         assert_in_range(asked, times * 8, times * 8 * 4);
-        assert_true(took <= 3 * resident);
+        /* or as long as the host takes to bring pages, where device time passes meanwhile */
+        assert_true(rig.hal.concurrent || took <= 3 * resident);
     }
 }
 
@@ -322,9 +323,11 @@ static void test_stay(void **state)
     struct actor a, other;
     struct arrays x;
     struct tern_allocation *set;
+    struct beside at = {.other = {&a}};
     open_device("small,mem=32M,host=224M,stay=1000000,timeout=200000");
     actor_open(&a, "streams", 0, code_stream, sizeof code_stream);
     open_mix(&other, "waits", 1);
+    beside_begin(&at, &other, 1);
     arrays_open(&x, &a, 128 * MIB);
     ok(tern_allocation_create(other.p, 30 * MIB, TERN_MEM_WRITE, 0, &set));
     actor_set(&other, 0, 10);
@@ -335,10 +338,9 @@ static void test_stay(void **state)
     const uint64_t waits = work_submit(&b, other.c, "mix");
     rig.gated = false;
     ok(tern_wait(other.c, waits, PATIENCE));
-    const uint64_t ran = stats(&a).cycles;
-    print_message("%llu cycles before it leaves room\n", (unsigned long long)ran);
-    assert_in_range(ran, 500000, 6000000);
-    assert_int_equal(tern_context_ended(a.c), 0);
+    print_message("%llu cycles before it leaves room\n", (unsigned long long)at.cycles[0]);
+    assert_in_range(at.cycles[0], 500000, 6000000);
+    assert_int_equal(at.ended[0], 0);
     ok(tern_wait(a.c, fence, PATIENCE));
     expect_streamed(&x);
     assert_true(stats(&a).cycles > 8000000);

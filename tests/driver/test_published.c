@@ -41,6 +41,7 @@ static bool as_wanted(void)
     return good;
 }
 
+/** Returns when all has been published, frees too; `published` is the last of it. */
 static void expect(uint32_t processes, uint32_t contexts)
 {
     bool busy = true;
@@ -52,10 +53,11 @@ static void expect(uint32_t processes, uint32_t contexts)
     }
     while (busy) {
         pthread_mutex_lock(&dev->lock);
-        busy = !dev->idle || tern_observer_stale(dev);
+        busy = !dev->idle || dev->kick || !tern_list_empty(&dev->partition.retiring) || tern_observer_stale(dev);
         pthread_mutex_unlock(&dev->lock);
         sched_yield();
     }
+    assert_true(published_until(as_wanted));
 }
 
 static struct tern_context_stats ran;

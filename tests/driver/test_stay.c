@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Processes whose memory excludes each other's on the device take turns, however short `stay` is (os/mem/stay.c). */
+#include "beside.h"
 #include "free_pages.h"
-#include "rig.h"
 
 #define MIB (1u << 20)
 #define ITEMS 64u
@@ -164,11 +164,13 @@ static void test_set_beside_pages(void **state)
 {
     (void)state;
     struct streamer s[2], set;
+    struct beside at = {.other = {&s[0].a, &s[1].a}};
     rig_open("small,mem=32M,host=480M,stay=1,quantum=20000,timeout=200000", NULL);
     for (int i = 0; i < 2; i++) {
         streamer_open(&s[i], "asks", 128 * MIB);
     }
     streamer_open(&set, "set", 24 * MIB);
+    beside_begin(&at, &set.a, -1);
     for (int i = 0; i < 2; i++) {
         streamer_begin(&s[i]);
         until(stats(&s[i].a).page_requests > 2);
@@ -176,10 +178,9 @@ static void test_set_beside_pages(void **state)
     const uint64_t before = dev->pager.brought;
     streamer_begin(&set);
     streamer_end(&set);
-    const uint64_t blocks = (dev->pager.brought - before) * 4096 / (4 * MIB);
-    print_message("%llu blocks brought until it ended\n", (ull)blocks);
+    print_message("%llu blocks brought until it ended\n", (ull)((at.brought - before) * 4096 / (4 * MIB)));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(tern_context_ended(s[i].a.c), 0);
+        assert_int_equal(at.ended[i], 0);
     }
     for (int i = 0; i < 2; i++) {
         streamer_end(&s[i]);

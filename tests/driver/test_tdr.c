@@ -56,8 +56,7 @@ static atomic_uint made;
 static atomic_bool held;
 
 /**
- * The driver makes the folders of dumps just before it writes them; nobody has to wait for that. (Linked with --wrap.
- * The lock may be held by somebody else at times; the thread that is here would hold it all the time.)
+ * The driver makes the folders of dumps just before it writes them; nobody has to wait for that. (Linked with --wrap.)
  */
 int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
@@ -65,14 +64,7 @@ int __wrap_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode)
 {
     if (*folder && strncmp(path, folder, strlen(folder)) == 0 && !held) {
-        int naps = 0;
-        while (pthread_mutex_trylock(&dev->lock) && ++naps < 50000) {
-            nap();
-        }
-        held = naps == 50000;
-        if (!held) {
-            pthread_mutex_unlock(&dev->lock);
-        }
+        held = !rig_lock_is_free();
         made++;
     }
     return __real_mkdir(path, mode);

@@ -54,7 +54,7 @@ static void read_file(const char *name, char *got, size_t size)
 static void expect_file(const char *want)
 {
     char got[256] = "";
-    for (int i = 0; i < 2000 && strcmp(got, want) != 0; i++) {
+    for (int i = 0; i < 60000 && strcmp(got, want) != 0; i++) {
         poll(NULL, 0, i ? 10 : 0);
         read_file(path, got, sizeof got);
     }

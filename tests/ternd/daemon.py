@@ -52,13 +52,18 @@ class Ternd:
                 raise AssertionError(f"ternd publishes no statistics: {self.said()}")
             time.sleep(0.01)
 
-    def threads(self):
+    def names(self):
+        """Of its threads."""
         names = []
         for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
             try:
                 names.append((task / "comm").read_text().strip())
             except OSError:  # it has just ended
                 pass
+        return names
+
+    def threads(self):
+        names = self.names()
         return len(names) - names.count("tern-pager")
 
     def stop(self):

@@ -96,8 +96,7 @@ class Life(unittest.TestCase):
                             "iota:2000000", "fill:1:2000000", "zeros:2000000"], env=env, capture_output=True,
                            text=True, check=False, timeout=PATIENCE)
         self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertIn("tern-pager", [f.read_text().strip() for f in
-                                     pathlib.Path(f"/proc/{daemon.pid}/task").glob("*/comm")])
+        self.assertIn("tern-pager", daemon.names())
         end = time.monotonic() + PATIENCE
         while (has := daemon.holds(TERN, env)) != before:
             self.assertLess(time.monotonic(), end, f"{has}, not {before}")

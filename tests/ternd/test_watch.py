@@ -79,7 +79,7 @@ class Watch(unittest.TestCase):
         self.assertEqual(d["partitions"][1], {"name": "part", "share": 300, "run_percent": 0, "cycles": 0,
                                               "memory_bytes": 16 << 20, "memory_free": 16 << 20, "processes": 0})
         outside, inside = self.client(1), self.client(2, TERN_PARTITION="part")
-        d = self.device(lambda d: all(p["cycles"] > 0 for p in d["partitions"]))
+        d = self.device(lambda d: all(p["cycles"] > 0 and p["run_percent"] > 0 for p in d["partitions"]))
         self.assertEqual([p["processes"] for p in d["partitions"]], [1, 1])
         for p in d["partitions"]:
             self.assertTrue(0 < p["run_percent"] <= 100 and 0 < p["memory_free"] < p["memory_bytes"], p)

@@ -81,6 +81,12 @@ void cc1_kernels_emit(struct cc1 *cc);
 /* coarse.c: second entries of kernels that allow it; after optimization, before cc1_kernels_end. */
 void cc1_coarsen(struct cc1 *cc);
 
+/* coarse_read.c: the number of the CSR that a call reads; 0 if it reads none. */
+unsigned cc1_csr(LLVMValueRef call);
+
+/* ids.c: ranges of ids and sizes of groups; before optimization. */
+void cc1_ids(struct cc1 *cc);
+
 /* lines.c: the entry's part of the line tables, if the kernel has any. The builder gives what it
  * builds the kernel's line. */
 void cc1_lines_entry(struct cc1 *cc, LLVMBuilderRef builder, LLVMValueRef entry, LLVMValueRef kernel);

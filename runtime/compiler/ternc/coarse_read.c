@@ -21,8 +21,7 @@ struct step *coarse_find(struct coarse *c, LLVMValueRef v)
     return NULL;
 }
 
-/** The number of the CSR that this call reads; 0 if it reads none. */
-static unsigned csr_of(LLVMValueRef call)
+unsigned cc1_csr(LLVMValueRef call)
 {
     unsigned number = 0;
     size_t length;
@@ -209,7 +208,7 @@ static int add_step(struct coarse *c, LLVMValueRef i)
         s.kind = is_argument(c, i) ? ENTRY : s.kind;
         break;
     case LLVMCall:
-        if (!is_pure_call(i) && !sort_csr(&s, csr_of(i))) {
+        if (!is_pure_call(i) && !sort_csr(&s, cc1_csr(i))) {
             return 0;
         }
         break;

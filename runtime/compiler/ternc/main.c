@@ -110,6 +110,7 @@ static void make_object(struct cc1 *cc, const char *directory, const char *pipel
     cc1_local_detach(cc);
     cc1_module_internalize(cc, 0);
     cc1_converge(cc);
+    cc1_ids(cc);
     cc1_module_optimize(cc, pipeline);
     if (!plain) {
         cc1_coarsen(cc);

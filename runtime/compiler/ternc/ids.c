@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What values ids in a group can have: they are below the work-items that an engine can hold. Knowing that they are not
+ * negative, the optimizer divides them by shifts, and counts loops that begin at one of them.
+ */
+#include "cc1.h"
+
+#include "tern/tern_spec.h"
+
+#define MOST_ITEMS 1024u /* of a group: 32 warps of 32 lanes */
+
+/** Sets *first and *end to the range of a CSR. 0: any value. */
+static int range_of(unsigned number, uint32_t *first, uint32_t *end)
+{
+    switch (number) {
+    case TERN_CSR_LOCAL_ID_X: case TERN_CSR_LOCAL_ID_Y: case TERN_CSR_LOCAL_ID_Z:
+        *first = 0;
+        *end = MOST_ITEMS;
+        return 1;
+    case TERN_CSR_LOCAL_SIZE_X: case TERN_CSR_LOCAL_SIZE_Y: case TERN_CSR_LOCAL_SIZE_Z: case TERN_CSR_FULL_SIZE_X:
+    case TERN_CSR_FULL_SIZE_Y: case TERN_CSR_FULL_SIZE_Z:
+        *first = 1;
+        *end = MOST_ITEMS + 1;
+        return 1;
+    default: return 0;
+    }
+}
+
+void cc1_ids(struct cc1 *cc)
+{
+    LLVMTypeRef type = LLVMInt32TypeInContext(cc->context);
+    const unsigned range = LLVMGetMDKindIDInContext(cc->context, "range", 5);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cc->module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                uint32_t first, end;
+                if (LLVMIsACallInst(i) && LLVMTypeOf(i) == type && range_of(cc1_csr(i), &first, &end)) {
+                    LLVMMetadataRef bounds[2] = {LLVMValueAsMetadata(LLVMConstInt(type, first, 0)),
+                                                 LLVMValueAsMetadata(LLVMConstInt(type, end, 0))};
+                    LLVMMetadataRef node = LLVMMDNodeInContext2(cc->context, bounds, 2);
+                    LLVMSetMetadata(i, range, LLVMMetadataAsValue(cc->context, node));
+                }
+            }
+        }
+    }
+}

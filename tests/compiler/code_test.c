@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The machine code of kernels: what the compiler is to see in the source, counted in instructions. */
+#include "support.h"
+#include "tc_elf.h"
+
+/** How many words of kernel k's plain entry are `value` under `mask`. */
+static unsigned count(const char *source, uint32_t mask, uint32_t value)
+{
+    struct tc_blob object = object_of(source, "");
+    struct tc_elf elf;
+    Elf32_Shdr table, section;
+    size_t symbols;
+    unsigned n = 0, found = 0;
+    assert_int_equal(tc_elf_open(&elf, object.data, object.size), 0);
+    assert_int_equal(tc_elf_symbols(&elf, &table, &symbols), 0);
+    for (size_t i = 0; i < symbols; i++) {
+        const Elf32_Sym s = tc_elf_symbol(&elf, &table, i);
+        if (strcmp(tc_elf_string(&elf, table.sh_link, s.st_name), "__entry_k")) {
+            continue;
+        }
+        assert_int_equal(tc_elf_section(&elf, s.st_shndx, &section), 0);
+        for (uint32_t at = 0; at < s.st_size; at += 4) {
+            uint32_t word;
+            memcpy(&word, (const char *)object.data + section.sh_offset + s.st_value + at, sizeof word);
+            n += (word & mask) == value;
+        }
+        found++;
+    }
+    assert_int_equal(found, 1);
+    free(object.data);
+    return n;
+}
+
+#define ARITHMETIC_SHIFTS 0xfe00707fu, 0x40005013u /* srai */
+
+/** A signed quotient by a power of two needs no correction of negative ids in a group. */
+static void test_group_ids(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"get_local_id(0)", "get_local_id(2)", "get_local_size(1)"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        char source[256];
+        snprintf(source, sizeof source, "kernel void k(global int *a) { int l = %s; a[l] = l / 16; }", ids[i]);
+        assert_int_equal(count(source, ARITHMETIC_SHIFTS), 0);
+    }
+    /* others may be negative as a signed number */
+    assert_int_not_equal(count("kernel void k(global int *a) { int l = get_global_id(0); a[l] = l / 16; }",
+                               ARITHMETIC_SHIFTS), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_group_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

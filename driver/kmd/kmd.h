@@ -85,6 +85,7 @@ struct tern_kmd {
     uint32_t save_pages;   /**< Pages of a context-save area. */
     uint32_t granularity;  /**< The finest at which running work stops (P9): TERN_ENGINE_COMMAND_GRANULARITY_*. */
     uint32_t executors;    /**< User executors of an engine: of id 0 to executors - 1. */
+    uint32_t ports;        /**< Memory ports. */
     bool single_use, mem_clear;
     /** Physical address of tern_kmd_dirty_area bytes, 64-byte aligned, for the dirty plane alone; the owner of memory
      *  sets it. */

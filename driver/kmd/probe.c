@@ -26,6 +26,7 @@ static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *valu
 /* what an indication can name */
 #define LANES_MAX ((TERN_ENGINE_IND_INFO_LANE_MASK >> TERN_ENGINE_IND_INFO_LANE_SHIFT) + 1)
 #define WARPS_MAX ((TERN_ENGINE_IND_INFO_WARP_MASK >> TERN_ENGINE_IND_INFO_WARP_SHIFT) + 1)
+#define PORTS_MAX 4u
 #define PAGES_MAX ((TERN_PTE_PPN_MASK >> TERN_PTE_PPN_SHIFT) + 1) /* what an entry of a page table can name */
 
 /** What cannot be is refused here, with its name; all that reads these numbers later may divide by
@@ -45,6 +46,7 @@ static int plausible(const struct tern_kmd *k)
         {"as log2 of the bytes of a dirty page", k->dirty_page_log2, 12, 34},
         {"pages to save a context", k->save_pages, 1, SAVE_PAGES_MAX},
         {"user executors", k->executors, 0, TERN_EXECUTORS},
+        {"memory ports", k->ports, 1, PORTS_MAX},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].value < all[i].low || all[i].value > all[i].high) {
@@ -100,6 +102,7 @@ int tern_kmd_probe(struct tern_hal *hal, struct tern_kmd *out)
         .granularity = FIELD(v[4], TERN_DEV_CONFIG1_PREEMPT_GRAN),
         .executors = FIELD(v[4], TERN_DEV_CONFIG1_EXECUTORS),
         .page_requests = FIELD(v[4], TERN_DEV_CONFIG1_PAGE_REQUESTS),
+        .ports = FIELD(v[4], TERN_DEV_CONFIG1_PORTS),
         .save_pages = v[7] / LINES_PER_PAGE + (v[7] % LINES_PER_PAGE || !v[7]), /* the header at least */
     };
     r = plausible(&k);

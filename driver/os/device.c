@@ -171,6 +171,7 @@ static void fill_info(struct tern_device *dev)
         .granularity = k->granularity,
         .executors = k->executors,
         .page_requests = k->page_requests,
+        .ports = k->ports,
         .memory_latency = about.latency,
         .memory_bandwidth = about.bandwidth,
         .memory_reads = about.reads,

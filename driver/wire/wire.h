@@ -28,7 +28,7 @@
 #include "tern/tern.h"
 
 #define TERN_WIRE_MAGIC 0x6e726554u /* "Tern" */
-#define TERN_WIRE_VERSION 10u
+#define TERN_WIRE_VERSION 11u
 
 /* ------------------------------------------------------------- hello, welcome */
 

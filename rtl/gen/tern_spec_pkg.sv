@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'hbca9b888;
+  localparam logic [31:0] SPEC_HASH = 32'h06b486ca;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;
@@ -36,6 +36,8 @@ package tern_spec_pkg;
   localparam int REG_DEV_CONFIG1_EXECUTORS_W = 5;
   localparam int REG_DEV_CONFIG1_PAGE_REQUESTS_LSB = 25;
   localparam int REG_DEV_CONFIG1_PAGE_REQUESTS_W = 1;
+  localparam int REG_DEV_CONFIG1_PORTS_LSB = 26;
+  localparam int REG_DEV_CONFIG1_PORTS_W = 3;
   localparam logic [13:0] REG_DEV_CLOCK_HZ = 14'h14;
   localparam logic [13:0] REG_DEV_MEM_PAGES = 14'h18;
   localparam logic [13:0] REG_DEV_IRQ_STATUS = 14'h1c;

@@ -15,6 +15,7 @@ module tern_regs #(
     parameter int SAVE_LINES   = 64,         // of a context-save area
     parameter int PAGE_LOG2    = 12,         // bytes of a dirty bit
     parameter int CLOCK_HZ     = 250000000,
+    parameter int PORTS        = 1,          // memory ports
     parameter bit SINGLE_USE   = 1'b0,
     parameter bit MEM_CLEAR    = 1'b0        // memory reads zero after power-on
 ) (
@@ -123,6 +124,7 @@ module tern_regs #(
           read[tern_spec_pkg::REG_DEV_CONFIG1_PREEMPT_GRAN_LSB+:2] = GRAN;
           read[tern_spec_pkg::REG_DEV_CONFIG1_EXECUTORS_LSB+:5] = 5'(tern_spec_pkg::USER_EXECUTORS);
           read[tern_spec_pkg::REG_DEV_CONFIG1_PAGE_REQUESTS_LSB] = 1'b1;
+          read[tern_spec_pkg::REG_DEV_CONFIG1_PORTS_LSB+:3] = 3'(PORTS);
         end
         tern_spec_pkg::REG_DEV_CLOCK_HZ: read = 32'(CLOCK_HZ);
         tern_spec_pkg::REG_DEV_MEM_PAGES: read = {9'b0, mem_pages_i};

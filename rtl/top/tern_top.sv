@@ -111,7 +111,8 @@ module tern_top #(
 
   tern_regs #(
       .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES),
-      .PAGE_LOG2(PAGE_LOG2), .CLOCK_HZ(CLOCK_HZ), .SINGLE_USE(SINGLE_USE), .MEM_CLEAR(MEM_CLEAR)
+      .PAGE_LOG2(PAGE_LOG2), .CLOCK_HZ(CLOCK_HZ), .PORTS(PORTS), .SINGLE_USE(SINGLE_USE),
+      .MEM_CLEAR(MEM_CLEAR)
   ) u_regs (
       .clk_i, .rst_i, .mem_pages_i, .awvalid_i(s_axi_awvalid_i), .awready_o(s_axi_awready_o),
       .awaddr_i(s_axi_awaddr_i), .wvalid_i(s_axi_wvalid_i), .wready_o(s_axi_wready_o), .wdata_i(s_axi_wdata_i),

@@ -46,6 +46,7 @@ static void print_text(const struct tern_device_info *i)
     printf("lanes x warps      %u x %u (%u work-items an engine)\n", i->lanes, i->warps, i->lanes * i->warps);
     printf("local memory       %u bytes an engine\n", i->local_bytes);
     printf("device memory      %" PRIu64 " bytes, %" PRIu64 " allocatable\n", i->memory_bytes, i->allocatable_bytes);
+    printf("memory ports       %u of 64 bytes a cycle\n", i->ports);
     print_memory(i);
     printf("clock              %" PRIu64 " Hz (nominal)\n", i->clock_hz);
     printf("dirty bit covers   %u bytes\n", i->dirty_page_bytes);
@@ -111,6 +112,7 @@ static int print_json(const struct tern_device_info *i)
     cJSON_AddNumberToObject(o, "local_bytes", i->local_bytes);
     cJSON_AddNumberToObject(o, "memory_bytes", (double)i->memory_bytes);
     cJSON_AddNumberToObject(o, "allocatable_bytes", (double)i->allocatable_bytes);
+    cJSON_AddNumberToObject(o, "memory_ports", i->ports);
     if (i->memory[0]) {
         cJSON *m = cJSON_AddObjectToObject(o, "simulated_memory");
         cJSON_AddStringToObject(m, "name", i->memory);

@@ -18,7 +18,7 @@ class Tern(Case):
         self.assertEqual((r["backend"], r["config"], r["engines"], r["lanes"], r["warps"]),
                          ("model", "default", 2, 16, 16))
         r = json.loads(self.works("info", "--json", TERN_CONFIG="small,mem=64M"))
-        self.assertEqual((r["lanes"], r["memory_bytes"]), (8, 64 << 20))
+        self.assertEqual((r["lanes"], r["memory_bytes"], r["memory_ports"]), (8, 64 << 20, 1))
         self.assertEqual(r["bands"], ["idle", "normal", "focus", "realtime"])
         self.assertEqual(r["preempt_granularity"], "instruction")
         self.assertEqual(r["executors"][0], {
@@ -27,6 +27,7 @@ class Tern(Case):
                 {"name": "y", "type": "float*", "constant": False}]})
         self.assertIn("user executors     saxpy\n", self.works("info"))
         self.assertIn("lanes x warps      16 x 16", self.works("info"))
+        self.assertIn("memory ports       1 of 64 bytes a cycle\n", self.works("info"))
         self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n",
                       self.works("info"))
 

@@ -24,7 +24,7 @@ static void expect_identity(uint32_t id, uint32_t hash, uint32_t config0)
     expect_read(TERN_REG_DEV_VERSION, 0x000102);
     expect_read(TERN_REG_DEV_SPEC_HASH, hash);
     expect_read(TERN_REG_DEV_CONFIG0, config0);
-    expect_read(TERN_REG_DEV_CONFIG1, 12u | 34u << 8 | 1u << 16 | 1u << 18 | 1u << 20);
+    expect_read(TERN_REG_DEV_CONFIG1, 12u | 34u << 8 | 1u << 16 | 1u << 18 | 1u << 20 | 2u << 26);
     expect_read(TERN_REG_DEV_CLOCK_HZ, 250000000);
     expect_read(TERN_REG_DEV_MEM_PAGES, 65536);
     expect_read(TERN_REG_DEV_SAVE_LINES, save_lines);
@@ -72,6 +72,7 @@ static void test_probe(void **state)
     assert_int_equal(k.engines, 2);
     assert_int_equal(k.local_bytes, 65536);
     assert_int_equal(k.dirty_page_log2, 12);
+    assert_int_equal(k.ports, 2);
     assert_true(k.single_use && !k.mem_clear);
     assert_true(k.save_pages == 2 && k.granularity == TERN_ENGINE_COMMAND_GRANULARITY_PACKET);
     struct tern_engine_counters c = {.buffers = 7};

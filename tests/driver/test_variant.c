@@ -160,6 +160,7 @@ static const struct claim claims[] = {
     CLAIM(CONFIG1, PREEMPT_GRAN, true, true, true),
     CLAIM(CONFIG1, EXECUTORS, true, true, false),
     CLAIM(CONFIG1, PAGE_REQUESTS, true, true, true),
+    CLAIM(CONFIG1, PORTS, false, true, false),
     {"VERSION", TERN_REG_DEV_VERSION, UINT32_MAX, true, true, true},
     {"CLOCK_HZ", TERN_REG_DEV_CLOCK_HZ, UINT32_MAX, false, true, true},
     {"MEM_PAGES", TERN_REG_DEV_MEM_PAGES, UINT32_MAX, false, false, false},

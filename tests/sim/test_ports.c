@@ -61,6 +61,13 @@ static uint64_t copy(struct device *d, uint32_t engines, const struct offsets *o
     return end - begin;
 }
 
+/** The device says how many there are. */
+static void test_said(void **state)
+{
+    const uint32_t config = reg_read(*state, TERN_REG_DEV_CONFIG1);
+    assert_int_equal((config & TERN_DEV_CONFIG1_PORTS_MASK) >> TERN_DEV_CONFIG1_PORTS_SHIFT, ports);
+}
+
 static void test_two_engines(void **state)
 {
     struct device *d = *state;
@@ -112,6 +119,7 @@ int main(int argc, char **argv)
         return refused;
     }
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_said, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_two_engines, device_setup, device_teardown),
         cmocka_unit_test_setup_teardown(test_distances, device_setup, device_teardown),
     };

@@ -92,6 +92,7 @@ static void test_works(void **state)
     tern_device_query(dev, &i);
     assert_string_equal(i.backend, "xrt");
     assert_int_equal(i.memory_bytes, 64u << 20);
+    assert_int_equal(i.ports, 1);
     assert_int_equal(use(dev), 0);
     ok(tern_device_close(dev));
 }

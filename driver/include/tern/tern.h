@@ -71,13 +71,13 @@ struct tern_device_info {
              memory_stall;     /**< As the keys dram_* are. */
     /** The finest at which running work stops (P9): 0 buffer, 1 packet, 2 work-group, 3 instruction. */
     uint32_t granularity;
-    /** User executors of each engine: 0 to executors - 1, which tern_executor_find() of tern_spec.h describes, and
-     *  packet user_call runs. */
+    /** User executors of each engine: ids 0 to executors - 1, of tern_executor_find() and packet user_call. */
     uint32_t executors;
     /** The socket of the ternd that owns the device for many programs; empty: it is in this process. */
     char service[108];
     uint64_t resident_bytes;   /**< Of these, what can be on the device at once: what a buffer may use (tern_submit). */
     bool page_requests;        /**< Kernels stop where they need a page that is not there, and go on when it is. */
+    uint32_t ports;            /**< Memory ports: each reads and writes up to 64 bytes a cycle. */
 };
 
 /**

@@ -37,6 +37,8 @@
 #define TERN_DEV_CONFIG1_EXECUTORS_MASK 0x01f00000u
 #define TERN_DEV_CONFIG1_PAGE_REQUESTS_SHIFT 25u
 #define TERN_DEV_CONFIG1_PAGE_REQUESTS_MASK 0x02000000u
+#define TERN_DEV_CONFIG1_PORTS_SHIFT 26u
+#define TERN_DEV_CONFIG1_PORTS_MASK 0x1c000000u
 #define TERN_REG_DEV_CLOCK_HZ 0x0014u /* ro: Nominal clock in Hz: the unit of every timestamp. */
 #define TERN_REG_DEV_MEM_PAGES 0x0018u /* ro: Device memory in 4 KiB pages; it starts at physical address 0. */
 #define TERN_REG_DEV_IRQ_STATUS 0x001cu /* ro: Bit e: the indication FIFO of engine e is not empty. */

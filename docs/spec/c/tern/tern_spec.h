@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TERN_SPEC_HASH 0xbca9b888u
+#define TERN_SPEC_HASH 0x06b486cau
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u

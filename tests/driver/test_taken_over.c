@@ -56,8 +56,11 @@ static void test_indications(void **state)
     spins(&ends);
     const uint32_t stop = 1;
     uint32_t status = 0;
-    actor_set(&ends, 0, stop);
+    uint64_t contiguous;
+    const struct tern_iovec word = {tern_allocation_physical(ends.args, 0, &contiguous), &stop, sizeof stop};
     struct tern_hal *real = killed(&ends);
+    ok(real->ops->mem_write(real, &word, 1)); /* not before: its own driver might still take what is indicated */
+    ok(real->ops->flush(real));
     for (int i = 0; i < 100 && !(status & TERN_ENGINE_STATUS_INDICATIONS_MASK); i++) {
         assert_true(real->ops->wait(real, 1000) >= 0);
         ok(real->ops->read32(real, TERN_REG_ENGINE_STATUS(0), &status));

@@ -119,7 +119,7 @@ static void step(void)
 static void die(void)
 {
     struct stat s;
-    for (int i = 0; i < 2000 && (stat(getenv("TERN_TRACE"), &s) || s.st_size < 120000); i++) {
+    for (int i = 0; i < 30000 && (stat(getenv("TERN_TRACE"), &s) || s.st_size < 120000); i++) {
         poll(NULL, 0, 10);
     }
     _exit(0);

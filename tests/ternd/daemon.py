@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 120  # seconds; only what fails waits so long
+PATIENCE = 500  # seconds; only what fails waits so long
 
 
 class Ternd:

@@ -13,7 +13,7 @@ import unittest
 from far_moving import Far
 from moving import MIGRATE, PATIENCE, TERN, TERND
 
-LITTLE, MUCH = 6, 600  # seconds: what is not silent answers within the first, on a busy host too
+LITTLE, MUCH = 15, 600  # seconds: what is not silent answers within the first, on a busy host too
 UNKNOWN = "does not answer; whether the programs have moved is not known"
 
 

@@ -5,7 +5,9 @@
  */
 #include "work.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct work b;
@@ -249,6 +251,51 @@ static void test_later(void **state)
     test_works(NULL);
 }
 
+static struct tern_allocation *left; /* of a device that is open at the end of the process */
+static pthread_t writer;
+
+/** Until the card is closed. */
+static void *write_on(void *unused)
+{
+    static const uint8_t data[4096];
+    (void)unused;
+    while (!tern_allocation_write(left, 0, data, sizeof data)) {
+    }
+    return NULL;
+}
+
+/** After the backend's own handler, since it is older: main sets it. */
+static void await_writer(void)
+{
+    if (writer) {
+        pthread_join(writer, NULL);
+    }
+}
+
+static int leave_open(void)
+{
+    struct tern_process *p = NULL;
+    int r = tern_process_create(opened(), "left", &p);
+    r = r ? r : tern_allocation_create(p, 4096, TERN_MEM_READ | TERN_MEM_WRITE, 0, &left);
+    r = r ? r : tern_allocation_make_resident(left);
+    return r ? r : pthread_create(&writer, NULL, write_on, NULL);
+}
+
+/** The end of the process closes the card: threads that still use its memory are refused. */
+static void test_ends_with_the_device_open(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        const pid_t child = fork();
+        if (!child) {
+            exit(leave_open());
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +304,7 @@ int main(void)
         cmocka_unit_test_setup(test_cards, clean),
         cmocka_unit_test_setup(test_interrupts_wake, clean),
         cmocka_unit_test_setup(test_interrupts_are_lost, clean), cmocka_unit_test_setup(test_later, clean),
+        cmocka_unit_test_setup(test_ends_with_the_device_open, clean),
     };
-    return cmocka_run_group_tests_name("xrt", tests, NULL, NULL);
+    return atexit(await_writer) ? 1 : cmocka_run_group_tests_name("xrt", tests, NULL, NULL);
 }

@@ -42,7 +42,8 @@ struct hal_xrt {
     struct tern_interrupts *interrupts; /* NULL: stopped */
     int64_t timeout_ms;
     uint64_t look_ns; /* between two looks, if interrupts come */
-    uint8_t *map;       /* the host's copy of device memory */
+    pthread_mutex_t copy; /* held while `map` is used */
+    uint8_t *map;       /* the host's copy of device memory; NULL: XRT has it no more */
     uint64_t bytes;     /* of it */
     uint32_t time_hi;   /* as time_lo was read */
     uint32_t enabled;   /* interrupts; atomic */
@@ -147,6 +148,20 @@ static bool there(const struct hal_xrt *h, uint64_t address, size_t size)
     return address <= h->bytes && size <= h->bytes - address;
 }
 
+/** `in` into the host's copy, or, if that is NULL, `out` of it. -EIO: at_exit has closed the card meanwhile. */
+static int copy(struct hal_xrt *h, uint64_t address, const void *in, void *out, size_t size)
+{
+    pthread_mutex_lock(&h->copy);
+    uint8_t *at = h->map ? h->map + address : NULL;
+    if (at && in) {
+        memcpy(at, in, size);
+    } else if (at) {
+        memcpy(out, at, size);
+    }
+    pthread_mutex_unlock(&h->copy);
+    return at ? 0 : given_up(h, "the program ends");
+}
+
 static int xrt_mem_read(struct tern_hal *hal, uint64_t address, void *data, size_t size)
 {
     struct hal_xrt *h = of(hal);
@@ -154,10 +169,7 @@ static int xrt_mem_read(struct tern_hal *hal, uint64_t address, void *data, size
         return -EFAULT;
     }
     const int r = move(h, false, address, size);
-    if (!r && size) {
-        memcpy(data, h->map + address, size);
-    }
-    return r;
+    return r || !size ? r : copy(h, address, NULL, data, size);
 }
 
 static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, size_t n)
@@ -167,8 +179,8 @@ static int xrt_mem_write(struct tern_hal *hal, const struct tern_iovec *pieces, 
     for (size_t i = 0; i < n && !r; i++) {
         r = there(h, pieces[i].address, pieces[i].size) ? 0 : -EFAULT;
         if (!r && pieces[i].size) {
-            memcpy(h->map + pieces[i].address, pieces[i].data, pieces[i].size);
-            r = move(h, true, pieces[i].address, pieces[i].size);
+            r = copy(h, pieces[i].address, pieces[i].data, NULL, pieces[i].size);
+            r = r ? r : move(h, true, pieces[i].address, pieces[i].size);
         }
     }
     return r;
@@ -219,6 +231,9 @@ static void close_card(struct hal_xrt *h)
     struct tern_call k = {.op = TERN_CALL_CLOSE};
     const bool free_of = !h->interrupts || tern_interrupts_stop(h->interrupts, h->timeout_ms);
     h->interrupts = NULL;
+    pthread_mutex_lock(&h->copy);
+    h->map = NULL; /* a thread of a device that the program has left open may write until its end */
+    pthread_mutex_unlock(&h->copy);
     if (!free_of || tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms)) {
         __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
     }
@@ -280,6 +295,7 @@ static void xrt_close(struct tern_hal *hal)
         }
     }
     tern_polled_end(&h->polled);
+    pthread_mutex_destroy(&h->copy);
     free(h);
 }
 
@@ -411,6 +427,7 @@ static int open_xrt(const struct tern_config *config, struct tern_hal **out)
         return tern_error_memory("a card");
     }
     tern_polled_begin(&h->polled);
+    pthread_mutex_init(&h->copy, NULL);
     h->hal.ops = &ops;
     h->hal.concurrent = true;
     h->hal.slow = secure_getenv("XCL_EMULATION_MODE") != NULL; /* then XRT's card is a simulator */

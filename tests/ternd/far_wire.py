@@ -6,7 +6,7 @@ import struct
 import threading
 
 HEAD = struct.Struct("=IIIIQQ")  # struct far_frame: type, length, session, slot, head, now
-START, FROM_SOURCE, FROM_TARGET = 6, 0, 1
+START, RESULT, FROM_SOURCE, FROM_TARGET = 6, 16, 0, 1
 
 
 class Wire:

@@ -6,10 +6,12 @@
 import os
 import re
 import subprocess
+import threading
 import time
 import unittest
 
 from far_moving import Far
+from far_wire import FROM_TARGET, RESULT
 from moving import MIGRATE, MOVE_CLIENT, PATIENCE, TERND
 
 REFUSALS = 10
@@ -74,6 +76,35 @@ class Programs(Far):
         self.assertEqual(p.returncode, 0, err)
         self.ends(proxy)
         self.all_end((here, third), empty)
+
+    def test_it_has_moved_when_the_target_says_so(self):
+        """Until then the programs cannot be moved on, and the source's ternd knows earlier."""
+        here, there, empty = self.pair()
+        client = self.client(here, 6)
+        self.works(here, 1)
+        may = threading.Event()
+        self.addCleanup(may.set)
+
+        def change(way, kind, frame):
+            if way == FROM_TARGET and kind == RESULT:
+                may.wait(PATIENCE)
+            return frame
+
+        _, source, target = self.over(here, there, change=change)
+        self.until(lambda: "partition default has moved" in here.said(), "the source has not moved them")
+        lines = []
+        reader = threading.Thread(target=lambda: lines.extend((self.moves(source), may.is_set())))
+        reader.start()
+        reader.join(0.5)  # if it did not wait, it would have said so by now
+        self.assertEqual(lines, [])
+        may.set()
+        reader.join(PATIENCE)
+        self.assertEqual(lines, [True, True])
+        self.works(there, 1)
+        self.end(client)
+        for p in (source, target):
+            self.ends(p)
+        self.all_end((here, there), empty)
 
     def test_a_program_that_is_killed(self):
         here, there, empty = self.pair()

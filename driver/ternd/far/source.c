@@ -25,6 +25,7 @@
 
 #define TICK_MS 1000
 #define CANCEL_NS 5000000000u /* for the answer of the source's ternd to an interrupt */
+#define RESULT_NS 5000000000u /* for that of the target's after it, beyond the patience of a migration */
 
 static void close_ternd(struct far_source *a)
 {
@@ -283,22 +284,27 @@ static int give_up_waiting(const struct far_source *a)
         : tern_error(-ETIMEDOUT, "ternd at %s does not answer; whether the programs have moved is not known", a->from);
 }
 
-/** Until the source says how it ended; if it lost the other side, that may know better. */
+/** Until both have said how it ended. If the source has moved them, they may be moved on when the target is done; if it
+ *  lost the other side, that may know better. */
 static int follow(struct far_source *a)
 {
-    bool better = true;
+    bool waits = true; /* for the target's answer */
     int r = 0;
-    while (!r && (!a->ended || better)) {
+    while (!r && (!a->ended || waits)) {
         r = step(a);
         take_frames(a);
         if (a->link.lost && !a->gone) {
             close_ternd(a);
         }
-        if (!r && !a->ended && a->until && tern_clock_ns() > a->until) {
+        const int s = a->last.status;
+        const bool moved = a->ended && !s && a->gone;
+        if (!r && (!a->ended || moved) && a->until && tern_clock_ns() > a->until) {
             return give_up_waiting(a);
         }
-        const int s = a->last.status;
-        better = a->ended && (s == -EPIPE || s == -EIO) && !a->told && !a->link.lost && !*a->refused;
+        if (moved && !a->until) {
+            a->until = tern_clock_ns() + (uint64_t)tern_patience(TERN_PATIENCE_MOVE) * 1000000000u + RESULT_NS;
+        }
+        waits = (moved || s == -EPIPE || s == -EIO) && !a->told && !a->link.lost && !*a->refused;
     }
     return r;
 }

@@ -3,8 +3,8 @@
 #include "support.h"
 #include "tc_elf.h"
 
-/** How many words of kernel k's plain entry are `value` under `mask`. */
-static unsigned count(const char *source, uint32_t mask, uint32_t value)
+/** How many words of an entry are `value` under `mask`. */
+static unsigned count_in(const char *entry, const char *source, uint32_t mask, uint32_t value)
 {
     struct tc_blob object = object_of(source, "");
     struct tc_elf elf;
@@ -15,7 +15,7 @@ static unsigned count(const char *source, uint32_t mask, uint32_t value)
     assert_int_equal(tc_elf_symbols(&elf, &table, &symbols), 0);
     for (size_t i = 0; i < symbols; i++) {
         const Elf32_Sym s = tc_elf_symbol(&elf, &table, i);
-        if (strcmp(tc_elf_string(&elf, table.sh_link, s.st_name), "__entry_k")) {
+        if (strcmp(tc_elf_string(&elf, table.sh_link, s.st_name), entry)) {
             continue;
         }
         assert_int_equal(tc_elf_section(&elf, s.st_shndx, &section), 0);
@@ -29,6 +29,11 @@ static unsigned count(const char *source, uint32_t mask, uint32_t value)
     assert_int_equal(found, 1);
     free(object.data);
     return n;
+}
+
+static unsigned count(const char *source, uint32_t mask, uint32_t value)
+{
+    return count_in("__entry_k", source, mask, value);
 }
 
 #define ARITHMETIC_SHIFTS 0xfe00707fu, 0x40005013u /* srai */
@@ -48,10 +53,45 @@ static void test_group_ids(void **state)
                                ARITHMETIC_SHIFTS), 0);
 }
 
+/** Loads at 4 bytes behind a multiple of 64: of the second component of a work-item's vector. */
+#define SECOND_COMPONENTS 0x03f0707fu, 0x00402003u
+
+/** Lanes of coarse entries take neighbouring words of vectors, unless components differ; the loop over single items has
+ *  one load of each component. */
+static void test_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int split;
+    } cases[] = {
+        {"b[i] = a[i];", 1},
+        {"b[i] = fma(a[i], (float4)n, b[i] * 2.0f);", 1},
+        {"b[i] = n * a[i] + b[i];", 1},
+        {"if (n > 3) b[i] = a[i];", 1},
+        {"if (i < get_global_size(0) - 3) b[i] = a[i];", 0}, /* a row's lanes might part */
+        {"b[i] = a[i].wzyx;", 0},
+        {"b[i] = a[i] + (float4)(n, n, n, 0);", 0},
+        {"b[i] = a[i] * i;", 0},
+        {"b[i] = a[i] * a[i].x;", 0},
+        {"b[2 * i] = a[i];", 0},
+        {"b[i] = a[i] + ((global float *)a)[3];", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        snprintf(source, sizeof source, "kernel void k(global float4 *a, global float4 *b, float n)"
+                 "{ uint i = get_global_id(0); %s }", cases[i].body);
+        const unsigned n = count_in("__entry_k.coarse", source, SECOND_COMPONENTS);
+        if (cases[i].split != (n <= 3)) { /* the loop's, of both vectors, and an argument's */
+            fail_msg("%s: %u loads of second components", cases[i].body, n);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group_ids),
+        cmocka_unit_test(test_group_ids), cmocka_unit_test(test_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

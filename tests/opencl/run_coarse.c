@@ -33,6 +33,14 @@ static const char source[] =
     "kernel void ratio ARGS { PLACE uint q = n / (m | 1) + 1; if (x < q * 100 + n) out[j] = q * x; }\n"
     "kernel void share ARGS { PLACE out[j] = in[j] + (m != 0 ? n % m * 3 : 1) + table[n / (m | 1) * 5 & 7]; }\n"
     "kernel void wide ARGS { PLACE ((global uint4 *)out)[j] = ((global const uint4 *)in)[j] * 3 + j; }\n"
+    "#define WIDE(type, n) global const type##n *i##n = (global const type##n *)in; global type##n *o##n ="
+    "    (global type##n *)out;\n"
+    "kernel void four ARGS { PLACE WIDE(float, 4) float4 v = i4[j]; o4[j] = fabs(v) * as_float(n | 1) + v; }\n"
+    "kernel void two ARGS { PLACE WIDE(int, 2) o2[j] = max(i2[j] - (int)m, o2[j]) ^ (i2[j] << (int2)3); }\n"
+    "kernel void three ARGS { PLACE vstore3(convert_uint3(convert_float3(vload3(j, in))), j, out); }\n"
+    "kernel void chosen ARGS { PLACE WIDE(uint, 4) if (m > 4) return; uint4 a = i4[j], b = o4[j];"
+    "    o4[j] = a > b ? a - *table : b * n; }\n"
+    "kernel void turned ARGS { PLACE WIDE(uint, 4) o4[j] = i4[j].yzwx + (uint4)(n, m, n, m); }\n"
     "kernel void gather ARGS { PLACE uint a = in[(j * 17 + n) & 4095]; out[j] = a; out[j] += in[a & 4095] + out[j]; }\n"
     "kernel void tables ARGS { PLACE out[j] = table[0] * in[j] + table[m & 7] + table[j & 7]; }\n"
     "kernel void bytes ARGS { PLACE global uchar *o = (global uchar *)out; o[j] = ((global const char *)in)[j] > 5; }\n"
@@ -43,7 +51,8 @@ static const char source[] =
     "    uint n, uint m) { PLACE out[j] = max(in[j], n) - min(in[j], m); }\n";
 
 static const char *const names[] = {"ids", "sizes", "below", "above", "within", "inner", "linear", "divided", "ratio",
-                                    "share", "wide", "gather", "tables", "bytes", "longs", "back", "apart"};
+                                    "share", "wide", "four", "two", "three", "chosen", "turned", "gather", "tables",
+                                    "bytes", "longs", "back", "apart"};
 
 struct range {
     cl_uint dims;

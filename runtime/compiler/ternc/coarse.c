@@ -163,10 +163,28 @@ static void make_guard(struct coarse *c, LLVMValueRef condition, int passes_if, 
     LLVMPositionBuilderAtEnd(c->b, next);
 }
 
+/** Work-items' vectors as words: what is not split once, then the words. */
+static void make_split(struct coarse *c, LLVMBasicBlockRef slow)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        struct step *s = &c->steps[i];
+        if (s->kind == GUARD) {
+            make_guard(c, LLVMGetCondition(s->of), s->passes_if, slow);
+        } else if ((s->kind == ONCE || s->kind == EACH) && !s->split) {
+            make_copy(c, s, 0);
+        }
+    }
+    coarse_make_words(c);
+}
+
 /** All copies: what conditions need of each at once, then a batch of copies after the other. */
 static void make_fast(struct coarse *c, LLVMBasicBlockRef slow)
 {
     const unsigned fit = REGISTERS / most_live(c);
+    if (c->parts) {
+        make_split(c, slow);
+        return;
+    }
     const unsigned batch = fit >= MOST_BATCH ? MOST_BATCH : fit >= 2 ? 2 : 1;
     for (unsigned i = 0; i < c->behind_guards; i++) {
         struct step *s = &c->steps[i];
@@ -278,7 +296,7 @@ static void make_rounds(struct coarse *c, LLVMValueRef begin, LLVMValueRef step,
             }
         }
     }
-    build_below(c, last, end, fast, slow);
+    build_below(c, c->parts ? LLVMBuildAdd(c->b, last, c->to_last, "") : last, end, fast, slow);
     LLVMPositionBuilderAtEnd(c->b, fast);
     make_fast(c, slow);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b), behind = NULL;
@@ -307,6 +325,11 @@ static void make_entry(struct coarse *c)
     LLVMValueRef row = LLVMBuildAnd(c->b, LLVMBuildSub(c->b, id, offset, ""), constant(c, ~(STRIDE - 1)), "");
     LLVMValueRef begin = LLVMBuildAdd(c->b, id, LLVMBuildMul(c->b, row, constant(c, c->copies - 1), ""), "");
     LLVMValueRef size = LLVMBuildSub(c->b, end, offset, "");
+    if (c->parts) { /* lanes of a row give each other their words, so a round is for all of them or none */
+        LLVMValueRef lane = LLVMBuildSub(c->b, LLVMBuildSub(c->b, id, offset, ""), row, "");
+        c->to_word = LLVMBuildMul(c->b, lane, constant(c, 0u - 4 * (c->parts - 1)), "");
+        c->to_last = LLVMBuildSub(c->b, constant(c, STRIDE - 1), lane, "");
+    }
     for (unsigned i = 0; i < c->n; i++) {
         struct step *s = &c->steps[i];
         if (s->kind == ENTRY || s->kind == SIZE) {
@@ -372,6 +395,8 @@ void cc1_coarsen(struct cc1 *cc)
             free(c);
             continue;
         }
+        find_indices(c);
+        coarse_choose_split(c);
         c->made = LLVMAddFunction(cc->module, cc1_text("%s" CC1_COARSE_SUFFIX, name),
                                   LLVMGlobalGetValueType(k->entry));
         copy_attributes(k->entry, c->made);

@@ -9,6 +9,7 @@
 #define MOST 16u      /* copies in a round */
 #define SLOW MOST     /* the copy in the loop */
 #define MAX_STEPS 160u
+#define WORDS 4u /* of vectors that are split, under way at once */
 
 /** What becomes of an instruction of the plain entry. */
 enum kind {
@@ -30,6 +31,9 @@ struct step {
     uint32_t by;    /**< By that. */
     int is_index;   /**< Needed only for addresses, which are made from those of copy 0. */
     LLVMValueRef copy[MOST + 1];
+    int split;                /**< EACH: done with words (coarse_split.c). */
+    LLVMValueRef word[WORDS]; /**< And what it is for those at hand. */
+    LLVMValueRef first;       /**< Of an address: that of the lane's first word in the round. */
 };
 
 struct coarse {
@@ -40,6 +44,9 @@ struct coarse {
     LLVMBuilderRef b;
     unsigned n, behind_guards, stores, copies;
     int again; /**< A round may pass a condition that one before it has not passed: small ids are not all that do. */
+    unsigned parts;        /**< Components of the vectors that are split; 0: none are. */
+    LLVMValueRef to_word;  /**< From the address of a lane's first vector to that of its first word, bytes. */
+    LLVMValueRef to_last;  /**< From a lane's work-item to the row's last. */
     struct step steps[MAX_STEPS];
 };
 
@@ -52,5 +59,9 @@ LLVMValueRef coarse_parts(LLVMValueRef condition, int passes_if, LLVMValueRef *s
 /** Follows the plain entry from its beginning to its exit and fills the steps. 0: the kernel cannot be coarsened, since
  *  it is not a straight line, or not of the right steps. */
 int coarse_read(struct coarse *c);
+/** Can rounds do words instead of vectors? Then sets `parts` and which steps are split; is_index is known. */
+void coarse_choose_split(struct coarse *c);
+/** The split steps of a round, at the builder's place; the others' copies 0 are there. */
+void coarse_make_words(struct coarse *c);
 
 #endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels that do the same with each component of vectors: y[i] = a * x[i] + y[i] of float4. A load of the hardware is
+ * of a word, so that of a component of 16 work-items goes to as many lines of memory as the vector has components, and
+ * the next component's to the same ones again. In a coarse entry's rounds, lane l of 16 therefore does not take the
+ * components of its own work-item, but word l of each 16 words of the row's vectors: every load is of one line. Which
+ * lane computes which word makes no difference, since all that a word's value depends on is the same for all: words of
+ * the same place in vectors of the same work-item, and values that are the same in all work-items and components.
+ */
+#include "coarse.h"
+
+#include <string.h>
+
+#define WORD 4u /* bytes */
+
+static int is_word(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMFloatTypeKind ||
+        (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 32);
+}
+
+/** The components of a vector of words, or of the results of comparing them; 0: it is none. */
+static unsigned components(LLVMTypeRef type)
+{
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) {
+        return 0;
+    }
+    LLVMTypeRef element = LLVMGetElementType(type);
+    const int bit = LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 1;
+    return bit || is_word(element) ? LLVMGetVectorSize(type) : 0;
+}
+
+/** What all components of a vector are that is the same for all work-items; NULL: they differ. */
+static LLVMValueRef splat(LLVMValueRef v)
+{
+    if (LLVMIsAShuffleVectorInst(v)) {
+        LLVMValueRef from = LLVMGetOperand(v, 0);
+        for (unsigned i = 0; i < LLVMGetNumMaskElements(v); i++) {
+            if (LLVMGetMaskValue(v, i) != 0) {
+                return NULL;
+            }
+        }
+        LLVMValueRef place = LLVMIsAInsertElementInst(from) ? LLVMGetOperand(from, 2) : NULL;
+        return place && LLVMIsAConstantInt(place) && LLVMConstIntGetZExtValue(place) == 0 ? LLVMGetOperand(from, 1)
+                                                                                         : NULL;
+    }
+    LLVMValueRef first = LLVMIsConstant(v) ? LLVMGetAggregateElement(v, 0) : NULL;
+    for (unsigned i = 1; first && i < LLVMGetVectorSize(LLVMTypeOf(v)); i++) {
+        if (LLVMGetAggregateElement(v, i) != first) {
+            return NULL;
+        }
+    }
+    return first;
+}
+
+/** Does an operand have one value for each word? */
+static int is_of_words(struct coarse *c, LLVMValueRef v)
+{
+    struct step *s = coarse_find(c, v);
+    if (components(LLVMTypeOf(v)) != c->parts) {
+        return 0;
+    }
+    return s && s->kind == EACH ? s->split : splat(v) != NULL;
+}
+
+/** An address of vectors that follow each other. */
+static int is_of_vectors(struct coarse *c, LLVMValueRef address)
+{
+    struct step *s = coarse_find(c, address);
+    uint32_t by;
+    return s && s->kind == EACH && LLVMIsAGetElementPtrInst(address) && coarse_grows(c, address, &by) &&
+        by == c->parts * WORD;
+}
+
+/** Intrinsics that do the same with each component, and are named by one type. */
+static int is_of_components(LLVMValueRef call)
+{
+    static const char *const names[] = {"llvm.fma.", "llvm.fmuladd.", "llvm.fabs.", "llvm.minnum.", "llvm.maxnum.",
+                                        "llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax."};
+    size_t length;
+    const char *name = LLVMGetValueName2(LLVMGetCalledValue(call), &length);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!strncmp(name, names[i], strlen(names[i]))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** Can the step be done with words? Those of its operands are known. */
+static int can_split(struct coarse *c, LLVMValueRef i)
+{
+    const LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    int values = LLVMGetNumOperands(i);
+    if (op == LLVMLoad) {
+        return components(LLVMTypeOf(i)) == c->parts && is_word(LLVMGetElementType(LLVMTypeOf(i))) &&
+            is_of_vectors(c, LLVMGetOperand(i, 0));
+    }
+    if (op == LLVMStore) {
+        LLVMValueRef v = LLVMGetOperand(i, 0);
+        return is_of_words(c, v) && is_word(LLVMGetElementType(LLVMTypeOf(v))) &&
+            is_of_vectors(c, LLVMGetOperand(i, 1));
+    }
+    if (op == LLVMCall) {
+        values = is_of_components(i) ? values - 1 : 0; /* the last is the function */
+    } else if (!LLVMIsABinaryOperator(i) && op != LLVMFNeg && op != LLVMICmp && op != LLVMFCmp && op != LLVMSelect &&
+               op != LLVMSIToFP && op != LLVMUIToFP && op != LLVMFPToSI && op != LLVMFPToUI && op != LLVMZExt &&
+               op != LLVMSExt) {
+        return 0;
+    }
+    int all = values > 0 && components(LLVMTypeOf(i)) == c->parts;
+    for (int k = 0; k < values; k++) {
+        all = all && is_of_words(c, LLVMGetOperand(i, (unsigned)k));
+    }
+    return all;
+}
+
+void coarse_choose_split(struct coarse *c)
+{
+    for (unsigned i = 0; i < c->n && !c->parts; i++) {
+        c->parts = LLVMIsALoadInst(c->steps[i].of) ? components(LLVMTypeOf(c->steps[i].of)) : 0;
+    }
+    int all = c->parts >= 2 && c->parts <= 4;
+    for (unsigned i = 0; all && i < c->n; i++) {
+        struct step *s = &c->steps[i];
+        s->split = s->kind == EACH && can_split(c, s->of);
+        struct step *condition = s->kind == GUARD ? coarse_find(c, LLVMGetCondition(s->of)) : NULL;
+        all = s->kind == EACH ? s->split || s->is_index : !condition || condition->kind != EACH;
+    }
+    if (!all) {
+        c->parts = 0;
+        for (unsigned i = 0; i < c->n; i++) {
+            c->steps[i].split = 0;
+        }
+    }
+}
+
+/** The value of word t of those at hand. */
+static LLVMValueRef word(struct coarse *c, LLVMValueRef v, unsigned t)
+{
+    struct step *s = coarse_find(c, v);
+    if (s && s->split) {
+        return s->word[t];
+    }
+    LLVMValueRef one = splat(v);
+    s = coarse_find(c, one);
+    return s ? s->copy[0] : one;
+}
+
+/** The address of the lane's word t of the round: 16 words are between one and the next. */
+static LLVMValueRef address(struct coarse *c, LLVMValueRef vectors, unsigned t)
+{
+    LLVMTypeRef byte = LLVMInt8TypeInContext(c->cc->context);
+    LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(c->cc->context), t * STRIDE * WORD, 0);
+    struct step *s = coarse_find(c, vectors);
+    if (!s->first) {
+        s->first = LLVMBuildGEP2(c->b, byte, s->copy[0], &c->to_word, 1, "");
+    }
+    return LLVMBuildGEP2(c->b, byte, s->first, &at, 1, "");
+}
+
+static LLVMValueRef make_call(struct coarse *c, LLVMValueRef of, unsigned t)
+{
+    const int n = LLVMGetNumOperands(of) - 1;
+    LLVMValueRef values[3];
+    LLVMTypeRef type = LLVMGetElementType(LLVMTypeOf(of));
+    for (int k = 0; k < n; k++) {
+        values[k] = word(c, LLVMGetOperand(of, (unsigned)k), t);
+    }
+    const unsigned id = LLVMGetIntrinsicID(LLVMGetCalledValue(of));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(c->cc->module, id, &type, 1);
+    return LLVMBuildCall2(c->b, LLVMGlobalGetValueType(f), f, values, (unsigned)n, "");
+}
+
+/** Word t of a step. */
+static LLVMValueRef make_word(struct coarse *c, LLVMValueRef of, unsigned place, unsigned t)
+{
+    const LLVMOpcode op = LLVMGetInstructionOpcode(of);
+    LLVMValueRef made;
+    switch (op) {
+    case LLVMLoad:
+        made = LLVMBuildLoad2(c->b, LLVMGetElementType(LLVMTypeOf(of)), address(c, LLVMGetOperand(of, 0), place), "");
+        LLVMSetAlignment(made, WORD);
+        return made;
+    case LLVMStore:
+        made = LLVMBuildStore(c->b, word(c, LLVMGetOperand(of, 0), t), address(c, LLVMGetOperand(of, 1), place));
+        LLVMSetAlignment(made, WORD);
+        return made;
+    case LLVMCall: made = make_call(c, of, t); break;
+    case LLVMFNeg: made = LLVMBuildFNeg(c->b, word(c, LLVMGetOperand(of, 0), t), ""); break;
+    case LLVMICmp:
+        return LLVMBuildICmp(c->b, LLVMGetICmpPredicate(of), word(c, LLVMGetOperand(of, 0), t),
+                             word(c, LLVMGetOperand(of, 1), t), "");
+    case LLVMFCmp:
+        made = LLVMBuildFCmp(c->b, LLVMGetFCmpPredicate(of), word(c, LLVMGetOperand(of, 0), t),
+                             word(c, LLVMGetOperand(of, 1), t), "");
+        break;
+    case LLVMSelect:
+        made = LLVMBuildSelect(c->b, word(c, LLVMGetOperand(of, 0), t), word(c, LLVMGetOperand(of, 1), t),
+                               word(c, LLVMGetOperand(of, 2), t), "");
+        break;
+    case LLVMSIToFP: case LLVMUIToFP: case LLVMFPToSI: case LLVMFPToUI: case LLVMZExt: case LLVMSExt:
+        return LLVMBuildCast(c->b, op, word(c, LLVMGetOperand(of, 0), t), LLVMGetElementType(LLVMTypeOf(of)), "");
+    default:
+        made = LLVMBuildBinOp(c->b, op, word(c, LLVMGetOperand(of, 0), t), word(c, LLVMGetOperand(of, 1), t), "");
+        break;
+    }
+    if (LLVMCanValueUseFastMathFlags(of) && LLVMIsAInstruction(made)) {
+        LLVMSetFastMathFlags(made, LLVMGetFastMathFlags(of));
+    }
+    return made;
+}
+
+void coarse_make_words(struct coarse *c)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        c->steps[i].first = NULL;
+    }
+    for (unsigned first = 0; first < c->copies * c->parts; first += WORDS) {
+        for (unsigned i = 0; i < c->n; i++) {
+            struct step *s = &c->steps[i];
+            for (unsigned t = 0; s->split && t < WORDS; t++) {
+                s->word[t] = make_word(c, s->of, first + t, t);
+            }
+        }
+    }
+}

@@ -77,6 +77,7 @@ struct tc_kernel {
     uint32_t required_size[3];/**< reqd_work_group_size, each at least 1, or zeros. */
     int uniform;              /**< May rely on work-groups of one size: OpenCL C 1.x, or -cl-uniform-work-group-size. */
     uint32_t coarse;          /**< Work-items that a round of coarse_entry runs, see below; 0: there is none. */
+    int coarse_rows;          /**< The lanes of a row, see below, do each other's work-items; for messages. */
     int arg_info;             /**< The application may query its arguments: -cl-kernel-arg-info. */
     uint32_t entry;           /**< Device address; filled by tc_load only. */
     uint32_t coarse_entry;    /**< The same; 0 if coarse is. */

@@ -34,9 +34,10 @@ static int get_bool(const cJSON *object, const char *name, int *out)
 }
 
 /** Objects made before there was such a thing do not say. */
-static int get_coarse(const cJSON *object, uint32_t *out)
+static int get_coarse(const cJSON *object, uint32_t *out, int *rows)
 {
-    return cJSON_GetObjectItemCaseSensitive(object, "coarse") ? get_u32(object, "coarse", out) : 0;
+    const int bad = cJSON_GetObjectItemCaseSensitive(object, "coarse_rows") && get_bool(object, "coarse_rows", rows);
+    return bad || (cJSON_GetObjectItemCaseSensitive(object, "coarse") && get_u32(object, "coarse", out)) ? -EINVAL : 0;
 }
 
 /** A copy of a string; *out is NULL if there is none and that is allowed. */
@@ -117,7 +118,7 @@ static int read_kernel(const cJSON *json, struct tc_kernel *k)
     result = result ? result : get_u32(json, "args_size", &k->args_size);
     result = result ? result : get_u32(json, "local_static", &k->local_static);
     result = result ? result : get_u32(json, "stack", &k->stack);
-    result = result ? result : get_coarse(json, &k->coarse);
+    result = result ? result : get_coarse(json, &k->coarse, &k->coarse_rows);
     result = result ? result : get_bool(json, "uniform", &k->uniform);
     result = result ? result : get_bool(json, "arg_info", &k->arg_info);
     result = result ? result : read_required(json, k->required_size);

@@ -51,10 +51,14 @@ void rt_coarse_explain(const struct tc_kernel *k, const struct rt_range *r, cons
     const uint32_t h = fault->item[0] - r->offset[0];
     const uint32_t step = hardware->global[0] * k->coarse;
     uint32_t first = h / TC_COARSE_STRIDE * TC_COARSE_STRIDE * k->coarse + h % TC_COARSE_STRIDE;
-    uint32_t n = 0;
+    uint32_t n = 0, each = 1;
+    if (k->coarse_rows) { /* any of the row's */
+        first -= h % TC_COARSE_STRIDE;
+        each = TC_COARSE_STRIDE;
+    }
     for (uint64_t round = first; round < r->global[0]; round += step) {
-        const uint64_t left = (r->global[0] - 1 - round) / TC_COARSE_STRIDE + 1;
-        n += left < k->coarse ? (uint32_t)left : k->coarse;
+        const uint64_t left = (r->global[0] - 1 - round) / (TC_COARSE_STRIDE / each) + 1;
+        n += left < k->coarse * each ? (uint32_t)left : k->coarse * each;
     }
     char text[sizeof fault->message];
     snprintf(text, sizeof text, "%.*sone of %u work-items (x, %u, %u), the first with x = %u%s",

@@ -123,6 +123,12 @@ static void test_sentence(void **state)
     strcpy(f.message, "kernel k: work-item (355, 0, 0) of group (15, 0, 0): ");
     rt_coarse_explain(&kernel, &r, &h, &f, more);
     assert_string_equal(f.message, "kernel k: one of 255 work-items (x, 0, 0), the first with x = 3955: ");
+    const struct tc_kernel rows = {.coarse = COPIES, .coarse_rows = 1}; /* any of a row's; 250 in the last round */
+    f.has_item = true;
+    f.item[0] = 100 + 255;
+    strcpy(f.message, "kernel k: work-item (355, 0, 0) of group (15, 0, 0): ");
+    rt_coarse_explain(&rows, &r, &h, &f, more);
+    assert_string_equal(f.message, "kernel k: one of 4090 work-items (x, 0, 0), the first with x = 3940: ");
     f.has_item = true;
     strcpy(f.message, "something else");
     rt_coarse_explain(&kernel, &r, &h, &f, more);

@@ -37,6 +37,7 @@ struct cc1_kernel {
     LLVMValueRef entry;
     LLVMValueRef coarse; /**< The entry for several work-items at once, or NULL. */
     uint32_t copies;     /**< How many; 0 without such an entry. */
+    int rows;            /**< A row's lanes do each other's (coarse_split.c). */
     uint32_t args_size;
     uint32_t local_static;
     uint32_t stack;

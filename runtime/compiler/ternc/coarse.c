@@ -405,6 +405,7 @@ void cc1_coarsen(struct cc1 *cc)
         LLVMDisposeBuilder(c->b);
         k->coarse = c->made;
         k->copies = c->copies;
+        k->rows = c->parts != 0;
         free(c);
     }
 }

@@ -320,6 +320,9 @@ void cc1_kernels_emit(struct cc1 *cc)
         if (cc->kernels[i].copies) {
             cJSON_AddNumberToObject(json, "coarse", cc->kernels[i].copies);
         }
+        if (cc->kernels[i].rows) {
+            cJSON_AddTrueToObject(json, "coarse_rows");
+        }
         cJSON_AddItemToObject(json, "stack", cJSON_CreateRaw(CC1_STACK_MARK));
         cJSON_AddItemToArray(list, json);
     }

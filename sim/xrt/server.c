@@ -31,6 +31,7 @@
 
 #include "calls.h"
 #include "emulation.pb-c.h"
+#include "fault.h"
 
 #define SLICE_NS 20000
 #define SLICE_MAX 16384u /* cycles */
@@ -53,15 +54,23 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/** A connection to the socket `before``name` of XRT's library, which may listen late, by `ms`. -1: it does not, and
- *  `path` is where. */
-static int connect_to(const char *before, const char *name, int64_t ms, struct sockaddr_un *path)
+/** Where XRT's library has the socket for its calls, or for those of the device: by the user's name, or without that at
+ *  a fixed place. false: the path is too long. */
+static bool socket_path(bool own_calls, struct sockaddr_un *path)
 {
-    const char *user = getenv("USER");
+    const char *user = getenv("USER"), *id = getenv("EMULATION_SOCKETID");
+    const char *before = !own_calls ? "" : id ? "D2X_unix_sock_" : "D2X_unix_sock";
+    const char *name = id && (user || own_calls) ? id : own_calls ? "" : "xcl_sock";
     *path = (struct sockaddr_un){.sun_family = AF_UNIX};
     const int n = snprintf(path->sun_path, sizeof path->sun_path, "/tmp/%s%s%s%s", user ? user : "", user ? "/" : "",
                            before, name);
-    if (n < 0 || (size_t)n >= sizeof path->sun_path) {
+    return n >= 0 && (size_t)n < sizeof path->sun_path;
+}
+
+/** A connection to one of them, at which XRT may listen late, by `ms`. -1: it does not, and `path` is where. */
+static int connect_to(bool own_calls, int64_t ms, struct sockaddr_un *path)
+{
+    if (!socket_path(own_calls, path)) {
         errno = ENAMETOOLONG;
         return -1;
     }
@@ -82,12 +91,11 @@ static int connect_to(const char *before, const char *name, int64_t ms, struct s
     }
 }
 
-/** Where XRT makes its calls: by the user's name, or without that at a fixed one. */
+/** To where XRT makes its calls. */
 static int connect_xrt(void)
 {
     struct sockaddr_un path;
-    const char *id = getenv("USER") ? getenv("EMULATION_SOCKETID") : NULL;
-    const int s = connect_to("", id ? id : "xcl_sock", CONNECT_MS, &path);
+    const int s = connect_to(false, CONNECT_MS, &path);
     if (s < 0) {
         fprintf(stderr, "tern-hw-emu: XRT does not listen at %s: %s\n", path.sun_path, strerror(errno));
     }
@@ -98,10 +106,20 @@ static int connect_xrt(void)
 static void close_calls(void)
 {
     struct sockaddr_un path;
-    const char *id = getenv("EMULATION_SOCKETID");
-    const int s = connect_to(id ? "D2X_unix_sock_" : "D2X_unix_sock", id ? id : "", LATE_MS, &path);
+    const int s = connect_to(true, LATE_MS, &path);
     if (s >= 0) {
         close(s);
+    }
+}
+
+/** XRT has closed, or its program has ended: it leaves the sockets. */
+static void remove_sockets(void)
+{
+    struct sockaddr_un path;
+    for (int own = 0; own < 2; own++) {
+        if (socket_path(own, &path)) {
+            unlink(path.sun_path);
+        }
     }
 }
 
@@ -135,7 +153,7 @@ static bool put(int fd, const void *data, size_t size)
 
 /** One request and its answer; *read: it was of a register. 1: there may be more; 0: XRT has closed; -1: failed, with a
  *  sentence. */
-static int serve(int fd, struct device *d, bool *read)
+static int serve(int fd, struct device *d, uint64_t registers, bool *read)
 {
     static uint8_t answer[9 + CALLS_ANSWER];
     uint8_t head[14];
@@ -156,8 +174,8 @@ static int serve(int fd, struct device *d, bool *read)
     if (request && get(fd, request, size)) {
         n = calls_serve(d, api, request, size, answer + 9);
     }
-    free(request);
     if (n < 0) {
+        free(request);
         fprintf(stderr, "tern-hw-emu: call %u of %llu bytes: %s\n", api, (unsigned long long)size,
                 strerror((int)-n));
         return -1;
@@ -168,7 +186,9 @@ static int serve(int fd, struct device *d, bool *read)
     const uint64_t bytes = (uint64_t)n;
     answer[0] = 0x09;
     memcpy(answer + 1, &bytes, 8);
-    return put(fd, answer, 9 + bytes) && api != TERN_EMULATION__API__CLOSE;
+    const struct fault fault = fault_answer(api, request, size, registers, answer, bytes);
+    free(request);
+    return put(fd, answer, fault.bytes) && !fault.ends && api != TERN_EMULATION__API__CLOSE;
 }
 
 /** Lets a slice of time pass, and finds how many cycles the next one has: how long the next request is waited for. */
@@ -187,7 +207,7 @@ static int64_t pass(struct device *d)
     return !passes ? RAISED_NS : ahead > 0 ? ahead : 0;
 }
 
-static int run(int fd, struct device *d)
+static int run(int fd, struct device *d, uint64_t registers)
 {
     int64_t asked = now_ns(), wait = NEXT_NS;
     int r = 1;
@@ -197,7 +217,7 @@ static int run(int fd, struct device *d)
         const int ready = ppoll(&p, 1, awake ? &(struct timespec){.tv_nsec = wait} : NULL, NULL);
         if (ready > 0) {
             bool read = false;
-            r = serve(fd, d, &read);
+            r = serve(fd, d, registers, &read);
             asked = now_ns();
             wait = read ? 0 : NEXT_NS;
         } else {
@@ -252,13 +272,18 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    if (!fault_begin()) {
+        return 2;
+    }
+    prctl(PR_SET_PDEATHSIG, (unsigned long)SIGCONT); /* when XRT's program has ended a stopped one goes on */
     prctl(PR_SET_TIMERSLACK, 1000UL);
     signal(SIGINT, SIG_IGN); /* of the terminal: it is for XRT's program, whose end is the end of this one */
     struct device *d = device_open(&s);
     const int fd = d ? connect_xrt() : -1;
-    const int r = fd >= 0 ? run(fd, d) : EXIT_FAILURE;
+    const int r = fd >= 0 ? run(fd, d, s.registers) : EXIT_FAILURE;
     if (fd >= 0) {
         close(fd);
+        remove_sockets();
     }
     if (d) {
         device_close(d);

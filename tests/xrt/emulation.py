@@ -17,6 +17,8 @@ def environment(build, folder, *more, device, memory="64M"):
     env = dict(x.split("=", 1) for x in shell.split("\0") if x)
     for name in ("TERND_SOCKET", "TERN_CONFIG", "TERN_LIB_DIR", "TERN_XRT_DEVICE"):
         env.pop(name, None)
+    if folder.parent == pathlib.Path("/tmp"):
+        env["USER"] = folder.name  # XRT has its sockets in /tmp/$USER
     return {**env, "XDG_RUNTIME_DIR": str(folder), "TERN_CACHE_DIR": str(folder / "cache"),
             "TERN_XRT_TIMEOUT": str(CALL), "TERND_PATIENCE": str(CALL)}
 

@@ -10,11 +10,14 @@
  *   interrupts=N                  time passes only as the interrupt is waited for; it has come N times, then it is
  *                                 lost. Else this card has none.
  *   stuck                         waiting for the interrupt does not come back
+ *   signals                       opening takes signals, as XRT's emulation does: a handler that ends the process
  *   ones=N, fail=N, hang=N        from the Nth call on: registers read all ones, calls fail, calls do not come back
+ *   abort=N                       the Nth call fails an assertion, as in XRT's emulation
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +64,11 @@ static void hang(void)
     }
 }
 
+static void die(int number)
+{
+    _exit(number);
+}
+
 /** Each call but the first ones. 0, or what it fails with. */
 static int counted(struct tern_xrt *x, char *why)
 {
@@ -69,6 +77,9 @@ static int counted(struct tern_xrt *x, char *why)
     }
     if (is(x, "hang")) {
         hang();
+    }
+    if (is(x, "abort")) {
+        abort();
     }
     return is(x, "fail") ? told(-EIO, why, "the link to the card is down") : 0;
 }
@@ -100,6 +111,11 @@ static int fake_open(const char *device, const char *xclbin, struct tern_xrt **o
     }
     if (is(x, "prints")) {
         puts("configuring penguin scheduler mode");
+    }
+    if (is(x, "signals") || is(x, "abort")) {
+        signal(SIGABRT, die);
+        signal(SIGSEGV, die);
+        signal(SIGFPE, die);
     }
     x->api = dlsym(object, TERN_SIM_API_SYMBOL);
     r = r ? r : x->api->create(&(struct tern_sim_config){.mem_bytes = MEMORY}, &x->sim);

@@ -6,7 +6,9 @@
 #include "work.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -192,8 +194,54 @@ static void test_cards(void **state)
         }
         refused("small", all[i].code, all[i].words);
     }
+    unsetenv("XCL_EMULATION_MODE");
     clean(NULL);
     test_works(NULL);
+}
+
+static void ignored(int number)
+{
+    (void)number;
+}
+
+/** The signal that a child ends by which opens a card in emulation, whose XRT takes signals, and aborts; before, it has
+ *  `action` for SIGABRT. 0: it ends otherwise, if so with what is said as its exit status. */
+static int aborts(void (*action)(int), int *status)
+{
+    const pid_t child = fork();
+    if (!child) {
+        struct tern_device *dev = NULL;
+        struct sigaction segv = {.sa_handler = SIG_DFL}, fpe = {.sa_handler = SIG_DFL};
+        signal(SIGABRT, action);
+        signal(SIGSEGV, ignored);
+        signal(SIGFPE, SIG_DFL);
+        setenv("FAKE_XRT", "signals", 1);
+        setenv("XCL_EMULATION_MODE", "hw_emu", 1);
+        if (tern_device_open("xrt", "small", &dev)) {
+            _exit(100);
+        }
+        sigaction(SIGSEGV, NULL, &segv);
+        sigaction(SIGFPE, NULL, &fpe);
+        if (segv.sa_handler != ignored || fpe.sa_handler != SIG_DFL) {
+            _exit(101);
+        }
+        raise(SIGABRT);
+        _exit(102);
+    }
+    assert_true(child > 0 && waitpid(child, status, 0) == child);
+    return WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
+}
+
+/** Signals are the program's again, and do what they did; but for those of XRT's own calls (test_later). */
+static void test_signals(void **state)
+{
+    (void)state;
+    int status = 0;
+    assert_int_equal(aborts(SIG_DFL, &status), SIGABRT);
+    assert_int_equal(aborts(ignored, &status), 0);
+    assert_int_equal(WEXITSTATUS(status), 102);
+    assert_int_equal(aborts(SIG_IGN, &status), 0);
+    assert_int_equal(WEXITSTATUS(status), 102);
 }
 
 /** Interrupts wake who waits: nobody looks for a minute. */
@@ -224,15 +272,16 @@ static void test_interrupts_are_lost(void **state)
 static void test_later(void **state)
 {
     (void)state;
-    static const char *const what[] = {"ones", "fail", "hang"};
+    static const char *const what[] = {"ones", "fail", "hang", "abort"};
     char text[32];
-    for (size_t i = 0; i < 3; i++) {
+    setenv("XCL_EMULATION_MODE", "hw_emu", 1); /* there XRT asserts */
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         unsigned lost = 0, good = 0;
         for (unsigned at = 4; !good; at = at * 3 + 1) {
             struct tern_device *dev = NULL;
             snprintf(text, sizeof text, "%s=%u", what[i], at);
             setenv("FAKE_XRT", text, 1);
-            if (i == 2) {
+            if (i >= 2) {
                 impatient();
             }
             int r = tern_device_open("xrt", "small", &dev);
@@ -304,6 +353,7 @@ int main(void)
         cmocka_unit_test_setup(test_cards, clean),
         cmocka_unit_test_setup(test_interrupts_wake, clean),
         cmocka_unit_test_setup(test_interrupts_are_lost, clean), cmocka_unit_test_setup(test_later, clean),
+        cmocka_unit_test_setup(test_signals, clean),
         cmocka_unit_test_setup(test_ends_with_the_device_open, clean),
     };
     return atexit(await_writer) ? 1 : cmocka_run_group_tests_name("xrt", tests, NULL, NULL);

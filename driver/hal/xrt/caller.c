@@ -12,6 +12,7 @@
 
 #include "base/thread.h"
 #include "base/wait.h"
+#include "hal/xrt/signals.h"
 
 struct tern_caller {
     const struct tern_xrt_api *api;
@@ -59,6 +60,7 @@ static int make(struct tern_caller *c, struct tern_call *k)
 static void *run(void *arg)
 {
     struct tern_caller *c = arg;
+    tern_xrt_signals_caller();
     pthread_mutex_lock(&c->lock);
     c->tid = gettid();
     for (;;) {
@@ -115,7 +117,7 @@ static int answer(struct tern_caller *c, struct tern_call *call, int64_t ms)
         c->lost = true;
         sched_setscheduler(c->tid, SCHED_IDLE, &(struct sched_param){0}); /* it may spin */
         snprintf(call->why, sizeof call->why, "XRT has not come back for %lld ms (in emulation: its simulator has "
-                 "ended)", (long long)ms);
+                 "ended or stopped, or what it has answered is wrong)", (long long)ms);
         return -ETIMEDOUT;
     }
     *call = c->call;

@@ -27,6 +27,7 @@
 #include "hal/xrt/caller.h"
 #include "hal/xrt/interrupts.h"
 #include "hal/xrt/output.h"
+#include "hal/xrt/signals.h"
 #include "tern/tern_hw.h"
 #include "tern/tern_spec.h"
 
@@ -407,9 +408,15 @@ static int open_card(struct hal_xrt *h, const struct tern_config *config)
     if (r) {
         return tern_error(r, "the thread for XRT's calls cannot be started: %s", strerror(-r));
     }
+    if (h->hal.slow) {
+        tern_xrt_signals_keep();
+    }
     const int kept = h->hal.slow ? tern_output_divert() : -1;
     r = tern_caller_call(h->caller, &k, OPEN_TIMES * h->timeout_ms);
     tern_output_restore(kept);
+    if (h->hal.slow) {
+        tern_xrt_signals_restore();
+    }
     const int added = add(h); /* also if XRT has not come back */
     r = r ? tern_error(r, "%s", k.why) : added;
     r = r ? r : memory(h, config, &k.bank);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hal/xrt/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int signals[] = {SIGABRT, SIGSEGV, SIGFPE};
+#define SIGNALS (sizeof signals / sizeof *signals)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* from keep to restore */
+static struct sigaction kept[SIGNALS]; /* that of SIGABRT is read by the handler, which is there after it */
+/* initial-exec: read in a signal handler, where nothing can be allocated */
+static __thread bool caller __attribute__((tls_model("initial-exec")));
+
+static void aborted(int number, siginfo_t *info, void *context)
+{
+    const bool own = info->si_code == SI_TKILL && info->si_pid == getpid();
+    while (caller && own) {
+        pause(); /* a call of XRT's that does not come back */
+    }
+    if (kept[0].sa_flags & SA_SIGINFO) {
+        kept[0].sa_sigaction(number, info, context);
+    } else if (kept[0].sa_handler != SIG_DFL && kept[0].sa_handler != SIG_IGN) {
+        kept[0].sa_handler(number);
+    } else if (kept[0].sa_handler == SIG_DFL) {
+        signal(number, SIG_DFL);
+        raise(number); /* as soon as this handler returns */
+    }
+}
+
+void tern_xrt_signals_keep(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        struct sigaction now;
+        if (!sigaction(signals[i], NULL, &now) && !(now.sa_flags & SA_SIGINFO && now.sa_sigaction == aborted)) {
+            kept[i] = now;
+        }
+    }
+}
+
+void tern_xrt_signals_restore(void)
+{
+    struct sigaction own = {.sa_flags = SA_SIGINFO};
+    own.sa_sigaction = aborted;
+    sigemptyset(&own.sa_mask);
+    for (size_t i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], signals[i] == SIGABRT ? &own : &kept[i], NULL);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void tern_xrt_signals_caller(void)
+{
+    caller = true;
+}

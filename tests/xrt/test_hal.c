@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,54 +194,8 @@ static void test_cards(void **state)
         }
         refused("small", all[i].code, all[i].words);
     }
-    unsetenv("XCL_EMULATION_MODE");
     clean(NULL);
     test_works(NULL);
-}
-
-static void ignored(int number)
-{
-    (void)number;
-}
-
-/** The signal that a child ends by which opens a card in emulation, whose XRT takes signals, and aborts; before, it has
- *  `action` for SIGABRT. 0: it ends otherwise, if so with what is said as its exit status. */
-static int aborts(void (*action)(int), int *status)
-{
-    const pid_t child = fork();
-    if (!child) {
-        struct tern_device *dev = NULL;
-        struct sigaction segv = {.sa_handler = SIG_DFL}, fpe = {.sa_handler = SIG_DFL};
-        signal(SIGABRT, action);
-        signal(SIGSEGV, ignored);
-        signal(SIGFPE, SIG_DFL);
-        setenv("FAKE_XRT", "signals", 1);
-        setenv("XCL_EMULATION_MODE", "hw_emu", 1);
-        if (tern_device_open("xrt", "small", &dev)) {
-            _exit(100);
-        }
-        sigaction(SIGSEGV, NULL, &segv);
-        sigaction(SIGFPE, NULL, &fpe);
-        if (segv.sa_handler != ignored || fpe.sa_handler != SIG_DFL) {
-            _exit(101);
-        }
-        raise(SIGABRT);
-        _exit(102);
-    }
-    assert_true(child > 0 && waitpid(child, status, 0) == child);
-    return WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
-}
-
-/** Signals are the program's again, and do what they did; but for those of XRT's own calls (test_later). */
-static void test_signals(void **state)
-{
-    (void)state;
-    int status = 0;
-    assert_int_equal(aborts(SIG_DFL, &status), SIGABRT);
-    assert_int_equal(aborts(ignored, &status), 0);
-    assert_int_equal(WEXITSTATUS(status), 102);
-    assert_int_equal(aborts(SIG_IGN, &status), 0);
-    assert_int_equal(WEXITSTATUS(status), 102);
 }
 
 /** Interrupts wake who waits: nobody looks for a minute. */
@@ -296,8 +250,62 @@ static void test_later(void **state)
         }
         assert_true(lost >= 4); /* in opening, in creating, in work */
     }
+    unsetenv("XCL_EMULATION_MODE");
     clean(NULL);
     test_works(NULL);
+}
+
+/** What the status of this program is that was started again with an argument: in a child of a fork of threads no
+ *  thread may be started where they are watched (-fsanitize=thread). */
+static int again(const char *what)
+{
+    char name[] = "test_xrt_hal", *argument = strdup(what), *args[] = {name, argument, NULL};
+    pid_t child = -1;
+    int status = -1;
+    assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, args, environ), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    free(argument);
+    return status;
+}
+
+static void ignored(int number)
+{
+    (void)number;
+}
+
+/** Opens a card in emulation, whose XRT takes signals, and aborts; before, `action` is that of SIGABRT. An exit status:
+ *  2 it did not end. */
+static int abort_with(void (*action)(int))
+{
+    struct tern_device *dev = NULL;
+    struct sigaction segv = {.sa_handler = SIG_DFL}, fpe = {.sa_handler = SIG_DFL};
+    signal(SIGABRT, action);
+    signal(SIGSEGV, ignored);
+    signal(SIGFPE, SIG_DFL);
+    setenv("FAKE_XRT", "signals", 1);
+    setenv("XCL_EMULATION_MODE", "hw_emu", 1);
+    if (tern_device_open("xrt", "small", &dev)) {
+        return 3;
+    }
+    sigaction(SIGSEGV, NULL, &segv);
+    sigaction(SIGFPE, NULL, &fpe);
+    if (segv.sa_handler != ignored || fpe.sa_handler != SIG_DFL) {
+        return 4;
+    }
+    raise(SIGABRT);
+    return tern_device_close(dev) ? 5 : 2;
+}
+
+/** Signals are the program's again, and do what they did; but for those of XRT's own calls (test_later). */
+static void test_signals(void **state)
+{
+    (void)state;
+    int status = again("abort");
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    status = again("abort-handled");
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+    status = again("abort-ignored");
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
 }
 
 static struct tern_allocation *left; /* of a device that is open at the end of the process */
@@ -335,17 +343,21 @@ static void test_ends_with_the_device_open(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
-        const pid_t child = fork();
-        if (!child) {
-            exit(leave_open());
-        }
-        int status = -1;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_int_equal(status, 0);
+        assert_int_equal(again("leave-open"), 0);
     }
 }
 
-int main(void)
+/** What `again` starts. */
+static int part(const char *what)
+{
+    clean(NULL);
+    return strcmp(what, "leave-open") == 0      ? leave_open()
+           : strcmp(what, "abort") == 0         ? abort_with(SIG_DFL)
+           : strcmp(what, "abort-handled") == 0 ? abort_with(ignored)
+           : strcmp(what, "abort-ignored") == 0 ? abort_with(SIG_IGN) : 6;
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_works, clean), cmocka_unit_test_setup(test_output, clean),
@@ -356,5 +368,8 @@ int main(void)
         cmocka_unit_test_setup(test_signals, clean),
         cmocka_unit_test_setup(test_ends_with_the_device_open, clean),
     };
-    return atexit(await_writer) ? 1 : cmocka_run_group_tests_name("xrt", tests, NULL, NULL);
+    if (atexit(await_writer)) {
+        return 1;
+    }
+    return argc == 2 ? part(argv[1]) : cmocka_run_group_tests_name("xrt", tests, NULL, NULL);
 }

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A card of XRT's emulation for a test, with the simulator that scripts/xclbin puts into an xclbin."""
+import os
 import pathlib
 import subprocess
 
 CALL = 300  # seconds of a busy host for a call of XRT, which is answered by the simulator, another process
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/xclbin"
+
+# XRT's emulation may send a signal to the whole process group: to a test, then, and not to what runs it as well. Who
+# started it at a terminal can end it there, as before.
+if not os.isatty(0) and os.getpgrp() != os.getpid():
+    os.setpgid(0, 0)
 
 
 def environment(build, folder, *more, device, memory="64M"):

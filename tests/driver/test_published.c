@@ -92,7 +92,10 @@ static void test_idle_device(void **state)
     (void)state;
     want.weight = TERN_WEIGHT_NORMAL;
     want.band = TERN_BAND_NORMAL;
-    struct tern_process *p = process("first"), *q = process("second");
+    expect(0, 0);
+    struct tern_process *p = process("first");
+    expect(1, 0);
+    struct tern_process *q = process("second");
     expect(2, 0);
     struct tern_context *c = context(p, 0);
     expect(2, 1);

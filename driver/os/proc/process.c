@@ -252,6 +252,9 @@ int tern_os_process_create_for(struct tern_device *dev, const char *name, const 
         leave(dev, proc);
     }
     proc->ready = !r;
+    if (!r) {
+        tern_observer_changed(dev);
+    }
 unlock:
     pthread_mutex_unlock(&dev->lock);
     if (r) {

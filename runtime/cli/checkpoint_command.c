@@ -193,7 +193,7 @@ static int run(const struct options *o, const char *file, char **program)
     }
     const bool was = stat(file, &before) == 0;
     set_environment(o, file);
-    status = child_start("checkpoint", program, -1, -1, &child);
+    status = child_start("checkpoint", program, -1, -1, -1, &child);
     if (status) {
         return status;
     }

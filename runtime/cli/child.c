@@ -17,10 +17,13 @@
 
 extern char **environ;
 
-int child_start(const char *command, char *const argv[], int out, int err, pid_t *pid)
+int child_start(const char *command, char *const argv[], int in, int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     int r = posix_spawn_file_actions_init(&files);
+    if (r == 0 && in >= 0) {
+        r = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    }
     if (r == 0 && out >= 0) {
         r = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
     }

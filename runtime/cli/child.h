@@ -7,11 +7,11 @@
 #include <sys/types.h>
 
 /**
- * Starts argv[0] with the rest as arguments; argv ends with NULL. out: file descriptor for its standard output,
- * err: for its standard error; -1: as this process has it. 0, or the status to exit with after a message on stderr
+ * Starts argv[0] with the rest as arguments; argv ends with NULL. in, out, err: file descriptors for its standard
+ * input, output and error; -1: as this process has it. 0, or the status to exit with after a message on stderr
  * (127: there is no such program).
  */
-int child_start(const char *command, char *const argv[], int out, int err, pid_t *pid);
+int child_start(const char *command, char *const argv[], int in, int out, int err, pid_t *pid);
 /** True once it has ended; *status is then what a shell would call its exit status. wait: until then. */
 bool child_ended(pid_t pid, bool wait, int *status);
 /** Is this process the child or a descendant of it? */

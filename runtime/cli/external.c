@@ -46,8 +46,7 @@ static bool is_name(const char *name)
     return n > 0 && name[n] == '\0' && isalpha((unsigned char)name[0]);
 }
 
-/** Where the program of a command is; if it is nowhere, where it would be. */
-static bool program_path(const char *name, char path[PATH_MAX])
+bool external_program(const char *name, char path[PATH_MAX])
 {
     char lib[PATH_MAX];
     const char *set = getenv("TERN_LIB_DIR");
@@ -83,12 +82,12 @@ static int become(const char *name, char *path, char **argv)
 int external_run(const char *name, char **argv)
 {
     char path[PATH_MAX], page[PATH_MAX], part[64];
-    if (argv[1] && snprintf(part, sizeof part, "%s-%s", name, argv[1]) < (int)sizeof part && program_path(part, path) &&
-        access(path, F_OK) == 0) {
+    if (argv[1] && snprintf(part, sizeof part, "%s-%s", name, argv[1]) < (int)sizeof part &&
+        external_program(part, path) && access(path, F_OK) == 0) {
         part[strlen(name)] = ' ';
         return become(part, path, argv + 1);
     }
-    if (!program_path(name, path) || (access(path, F_OK) && !page_path(name, page))) {
+    if (!external_program(name, path) || (access(path, F_OK) && !page_path(name, page))) {
         return usage_error("", "unknown command '%s'", name);
     }
     return become(name, path, argv);
@@ -127,7 +126,7 @@ void external_list(FILE *out, bool (*skip)(const char *name))
         name[strlen(name) - 2] = '\0';
         if (!skip(name) && page_path(name, path)) {
             summary(path, text, sizeof text);
-            const bool there = program_path(name, path) && access(path, X_OK) == 0;
+            const bool there = external_program(name, path) && access(path, X_OK) == 0;
             fprintf(out, "  %-10s %s%s\n", name, text, there ? "" : " (not built)");
         }
         free(found[i]);

@@ -17,6 +17,9 @@
  * in neither, or that is too long. */
 bool external_path(const char *tail, char path[PATH_MAX]);
 
+/** The path of the program tern-NAME; if it is nowhere, where it would be. False: no name, or the path is too long. */
+bool external_program(const char *name, char path[PATH_MAX]);
+
 /**
  * Becomes the program of this command, argv[0]; or tern-NAME-ARGUMENT, a part of it that has no manual page of its own,
  * if the first argument names one. Returns only if it cannot: the status to exit with, after a message.

@@ -237,6 +237,10 @@ static int go(struct run *r)
     if (status == EXIT_OK && o->save_binary) {
         status = run_save_binary(r);
     }
+    if (status == EXIT_OK && o->print_asm) {
+        status = o->kernel ? run_choose_kernel(r) : EXIT_OK;
+        return status == EXIT_OK ? run_print_asm(r) : status;
+    }
     if (status == EXIT_OK && o->save_binary && o->n_args == 0 && o->global.dims == 0) {
         return EXIT_OK; /* nothing is to run */
     }

@@ -6,6 +6,7 @@
  *   run_kernel.c   from the file to the kernel     run_args.c     what an ARG means
  *   run_report.c   buffers, counters and JSON      value.c        numbers and vectors as text
  *   session.c      the OpenCL device               file.c         whole files
+ *   run_asm.c      the code as text
  *
  * Functions that return a status return EXIT_OK, or another after a message on stderr.
  */
@@ -32,7 +33,7 @@ struct run_options {
     char *build;                  /**< Options for clBuildProgram; owned. */
     bool build_given;             /**< Some are the user's. */
     size_t repeat;                /**< 0 while reading: not given. */
-    bool json, quiet, time, list;
+    bool json, quiet, time, list, print_asm;
     unsigned n_args, n_types, n_prints, n_saves;
     const char *args[MAX_RUN_ARGS];
     const char *types[MAX_RUN_ARGS];  /**< NAME=TYPE */
@@ -81,7 +82,11 @@ int run_options_read(int argc, char **argv, struct run_options *o);
 
 /** Builds the file. Messages of the compiler name it as it was given. */
 int run_build(struct run *r);
+/** The program binary, the caller's to free; NULL, after a message. */
+void *run_binary(struct run *r, size_t *size);
 int run_save_binary(struct run *r);
+/** The code of the kernel that was taken, or of the whole program, as text on standard output. */
+int run_print_asm(struct run *r);
 /** Takes the kernel that is to run, with its arguments; with --list, prints all and takes none. */
 int run_choose_kernel(struct run *r);
 /** With --list --json: all kernels with their arguments. */

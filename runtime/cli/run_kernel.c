@@ -44,19 +44,28 @@ int run_build(struct run *r)
     return r->program ? EXIT_OK : status == EXIT_OK ? EXIT_FAILED : status;
 }
 
+void *run_binary(struct run *r, size_t *size)
+{
+    if (session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL),
+                       "binary size")) {
+        return NULL;
+    }
+    unsigned char *bytes = malloc(*size);
+    if (!bytes) {
+        fprintf(stderr, "tern run: out of memory\n");
+    } else if (session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
+                                                            NULL), "binary")) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
 int run_save_binary(struct run *r)
 {
-    size_t size = 0;
-    if (session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
-                       "binary size")) {
-        return EXIT_FAILED;
-    }
-    unsigned char *bytes = malloc(size);
-    int status = EXIT_FAILED;
-    if (bytes && !session_failed(&r->session, clGetProgramInfo(r->program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
-                                                               NULL), "binary")) {
-        status = file_write("run", r->options.save_binary, bytes, size);
-    }
+    size_t size;
+    void *bytes = run_binary(r, &size);
+    const int status = bytes ? file_write("run", r->options.save_binary, bytes, size) : EXIT_FAILED;
     free(bytes);
     return status;
 }

@@ -25,6 +25,8 @@ static void help(void)
          "  --quiet              print no buffer but those of --print\n"
          "  --type NAME=TYPE     what a type name of the kernel stands for (--type real=float)\n"
          "  --save-binary FILE   write the program binary\n"
+         "  --asm                print the instructions of all functions, or of --kernel and what it calls, and "
+         "run nothing\n"
          "  -D... -I... -g -w -Werror -cl-...    options of the build; --build-options STRING: others\n\n"
          "An ARG for each argument of the kernel, in order:\n"
          "  3  -0.5  0x10        a number; numbers with commas are a vector, or a buffer: 1,2,3,4\n"
@@ -173,6 +175,7 @@ static int take_option(int argc, char **argv, int *i, struct run_options *o)
         {"--quiet", offsetof(struct run_options, quiet)},
         {"--time", offsetof(struct run_options, time)},
         {"--list", offsetof(struct run_options, list)},
+        {"--asm", offsetof(struct run_options, print_asm)},
     };
     const char *a = argv[*i], *name;
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
@@ -232,6 +235,11 @@ static int check_together(const struct run_options *o)
     }
     if (outputs > 1) {
         return usage_error("run", "standard output takes one thing: --json, or one --save ARG=-");
+    }
+    if (o->print_asm) {
+        vain = o->list ? "--list" : o->json ? "--json" : vain;
+        return vain ? usage_error("run", "--asm prints instructions and runs nothing; %s has no meaning with it", vain)
+                    : -1;
     }
     if (o->list) {
         vain = o->kernel ? "--kernel" : vain;

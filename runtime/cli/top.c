@@ -216,7 +216,7 @@ int cmd_top(int argc, char **argv)
     if (t.program) {
         t.out = t.screen ? memfd_create("stdout", MFD_CLOEXEC) : -1;
         t.err = t.screen ? memfd_create("stderr", MFD_CLOEXEC) : -1;
-        status = child_start("top", t.program, t.screen ? t.out : t.json ? STDERR_FILENO : -1, t.err, &t.child);
+        status = child_start("top", t.program, -1, t.screen ? t.out : t.json ? STDERR_FILENO : -1, t.err, &t.child);
     }
     status = status == EXIT_OK ? look(&t) : status;
     if (t.screen) {

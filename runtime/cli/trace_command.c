@@ -78,7 +78,7 @@ static int trace(const char *file, char **program)
         return EXIT_FAILED;
     }
     setenv("TERN_TRACE", file, 1);
-    const int r = child_start("trace", program, -1, -1, &child);
+    const int r = child_start("trace", program, -1, -1, -1, &child);
     if (r) {
         if (!is_special(file)) {
             unlink(file);

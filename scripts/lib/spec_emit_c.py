@@ -139,6 +139,8 @@ uint32_t tern_pkt_lines(uint32_t opcode);
 const char *tern_fault_name(uint32_t code);
 /** What a fault code means, as part of a sentence, or "unknown fault". */
 const char *tern_fault_text(uint32_t code);
+/** Name of a CSR of a work-item ("global_id_x"), or NULL if there is none. */
+const char *tern_csr_name(uint32_t number);
 /** Prints one packet with its fields by name, a line each; w holds all its lines. */
 void tern_pkt_print(FILE *out, const uint32_t *w);
 """)
@@ -199,6 +201,10 @@ def names(s):
     for f in s.faults:
         o.append(f'    [{f.code}] = {{"{f.name}", "{f.text}"}},')
     o.append("};\n")
+    o.append("static const char *const csr_names[4096] = {")
+    for c in s.csrs:
+        o.append(f'    [0x{c.number:03x}] = "{c.name}",')
+    o.append("};\n")
     o.append(spec_executors.c_table(s))
     o.append("""const char *tern_pkt_name(uint32_t opcode)
 {
@@ -218,6 +224,11 @@ const char *tern_fault_name(uint32_t code)
 const char *tern_fault_text(uint32_t code)
 {
     return code < 256 && fault_names[code][1] ? fault_names[code][1] : "unknown fault";
+}
+
+const char *tern_csr_name(uint32_t number)
+{
+    return number < sizeof csr_names / sizeof *csr_names ? csr_names[number] : NULL;
 }
 
 void tern_pkt_print(FILE *out, const uint32_t *w)

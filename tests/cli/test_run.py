@@ -2,8 +2,10 @@
 """tern run on the functional model: what every kind of argument means, what is printed, and every way to be wrong."""
 import json
 import math
+import random
 import re
 import struct
+import subprocess
 import unittest
 
 from cli import Case
@@ -393,6 +395,55 @@ class Runs(Case):
         binary = (self.folder / "shift.bin").read_bytes()
         self.fails(1, "tern run: ", "run", self.file("cut.bin", binary[:len(binary) // 2]), "--list")
         self.fails(1, "No such file", "run", "shift.cl", "--save-binary", "no/such")
+
+    def test_asm(self):
+        """The same instructions as LLVM's own tool finds, and the names that it does not know."""
+        steps = "".join(f"x = x * {i} + (x >> {i % 31}) ^ n; if (x == {i}) x += n;" for i in range(3, 200))
+        self.file("asm.cl", f"int big(int x, int n) {{ {steps} return x; }}"
+                  "kernel void k(global int *a, local int *t, int n) { int l = get_local_id(0); t[l] = a[l];"
+                  "barrier(CLK_LOCAL_MEM_FENCE); for (int i = 0; i < n; i++) t[l] = big(t[l ^ 1], i) + big(t[l], n);"
+                  "a[l] = t[l] + big(n, l); } kernel void s(global int *a) { a[get_global_id(1)] = 1; }")
+        text = self.works("run", "asm.cl", "--asm", "--save-binary", "asm.bin")
+        found, theirs, at = {}, {}, 0
+        for line in text.splitlines():
+            if line.endswith(":"):
+                code = found[line[:-1]] = []
+            elif line:
+                code.append(line)
+        self.assertEqual(list(found), ["function big", "kernel k", "kernel s", "kernel s, several work-items at once"])
+        dump = subprocess.run(["llvm-objdump-19", "-d", "--mattr=+m,+a,+zfinx,+zba,+zbb,+experimental-zacas",
+                               self.folder / "asm.bin"], check=True, capture_output=True, text=True).stdout
+        for line in dump.splitlines():
+            if head := re.fullmatch(r"([0-9a-f]+) <([^.].*)>:", line):
+                at, code = int(head[1], 16), theirs.setdefault(head[2], [])
+            elif row := re.match(r" +([0-9a-f]+): ([0-9a-f]{8}) +\t?(\S+)\t?(.*)", line):
+                code.append((int(row[1], 16) - at, row[2], row[3], row[4], at))
+        self.assertEqual(list(theirs), ["u.big", "__entry_k", "__entry_s", "__entry_s.coarse"])
+        names, branches = {"0000000b": "tern.barrier", "0000100b": "tern.exit"}, 0
+        for mine, their in zip(found.values(), theirs.values()):
+            self.assertEqual(len(mine), len(their))
+            for a, (offset, word, name, operands, at) in zip(mine, their):
+                self.assertRegex(a, f"^ *{offset:x}  {word}  {names.get(word, name)}( |$)")
+                if goes := re.search("0x([0-9a-f]+) <", operands):
+                    branches += "# to" in a
+                    self.assertRegex(a, f"# to {int(goes[1], 16) - at:x}$|  # big$")
+        self.assertGreater(branches, 200)
+        self.assertGreaterEqual(sum(line.endswith("  # big") for line in found["kernel k"]), 3)
+        for name in r"csrr \w+, global_id_y", r"csrr \w+, local_id_x", "tern.barrier", "tern.exit":
+            self.assertTrue(re.search(f"  {name}$", text, re.M), name)
+        self.assertTrue(self.works("run", "asm.bin", "--asm") == text)
+        self.assertEqual(self.works("run", "asm.cl", "--asm", "--kernel", "k"), text[:text.index("\nkernel s:")])
+        self.assertEqual(self.works("run", "asm.bin", "--asm", "--kernel", "s"), text[text.index("kernel s:"):])
+        self.fails(2, "has no kernel 'x'; it has: k, s", "run", "asm.cl", "--asm", "--kernel", "x")
+        for option, *args in ("--json", "--json"), ("--global", "--global", 1), ("an ARG", "3"), ("--list", "--list"):
+            self.fails(2, f"runs nothing; {option} has no meaning with it", "run", "no.cl", "--asm", *args)
+        binary, draw = (self.folder / "asm.bin").read_bytes(), random.Random(1)
+        for i in range(40):  # of each, the one half is cut, the other has a byte of its tables changed
+            at = draw.randrange(len(binary))
+            wrong = binary[:at] if i % 2 else bytes(x ^ (255 if k in (at, at // 8 + 28) else 0)
+                                                     for k, x in enumerate(binary))
+            r = self.tern("disassemble", "k", stdin=wrong)
+            self.assertIn(r.returncode, (0, 1), (i, at, r.stderr))
 
     def test_faults(self):
         self.file("wild.cl", "kernel void wild(global int *x) { x[0x4000000] = 1; }")

@@ -147,6 +147,46 @@ static const char *const fault_names[256][2] = {
     [24] = {"page_absent", "access to a page that is not in device memory, by something that cannot wait for it"},
 };
 
+static const char *const csr_names[4096] = {
+    [0x001] = "fflags",
+    [0x002] = "frm",
+    [0x003] = "fcsr",
+    [0xc00] = "cycle",
+    [0xc01] = "time",
+    [0xc80] = "cycleh",
+    [0xc81] = "timeh",
+    [0xcc0] = "local_id_x",
+    [0xcc1] = "local_id_y",
+    [0xcc2] = "local_id_z",
+    [0xcc3] = "group_id_x",
+    [0xcc4] = "group_id_y",
+    [0xcc5] = "group_id_z",
+    [0xcc6] = "local_size_x",
+    [0xcc7] = "local_size_y",
+    [0xcc8] = "local_size_z",
+    [0xcc9] = "num_groups_x",
+    [0xcca] = "num_groups_y",
+    [0xccb] = "num_groups_z",
+    [0xccc] = "offset_x",
+    [0xccd] = "offset_y",
+    [0xcce] = "offset_z",
+    [0xccf] = "work_dim",
+    [0xcd0] = "global_id_x",
+    [0xcd1] = "global_id_y",
+    [0xcd2] = "global_id_z",
+    [0xcd3] = "global_size_x",
+    [0xcd4] = "global_size_y",
+    [0xcd5] = "global_size_z",
+    [0xcd6] = "full_size_x",
+    [0xcd7] = "full_size_y",
+    [0xcd8] = "full_size_z",
+    [0xce0] = "args",
+    [0xce1] = "stack_top",
+    [0xce2] = "user0",
+    [0xce3] = "user1",
+    [0xce4] = "thread",
+};
+
 static const struct tern_executor_arg saxpy_args[] = {
     {"a", "float", 1, 1, 0, 0},
     {"x", "float*", 2, 1, 1, 1},
@@ -185,6 +225,11 @@ const char *tern_fault_name(uint32_t code)
 const char *tern_fault_text(uint32_t code)
 {
     return code < 256 && fault_names[code][1] ? fault_names[code][1] : "unknown fault";
+}
+
+const char *tern_csr_name(uint32_t number)
+{
+    return number < sizeof csr_names / sizeof *csr_names ? csr_names[number] : NULL;
 }
 
 void tern_pkt_print(FILE *out, const uint32_t *w)

@@ -3,13 +3,8 @@
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 
+#include "disassemble.h"
 #include "verify.h"
-
-/* ---------------------------------------------------------- disassemble.c */
-/** Text of one instruction: stock RISC-V by LLVM, Tern's own two by name. */
-void disassemble(uint32_t word, uint32_t pc, char *out, size_t size);
-/** "a0" for 10. */
-const char *register_name(uint32_t x);
 
 /* -------------------------------------------------------------- history.c */
 

@@ -13,7 +13,7 @@
  *   run.c       a scene on one device, to its end    backend.c               the device libraries
  *   case.c, compare.c  a case on two, and its ends   shrink.c         the smallest set of items that still differs
  *   foreign.c   what runs between the parts of a case that is stopped
- *   explain.c, history.c, disassemble.c  first differing warp instruction, waveform    report.c  what is printed
+ *   explain.c, history.c  first differing warp instruction, waveform    report.c  what is printed
  *   cover.c, cover_*.c  functional coverage          preempt.c, preempt_*.c  another test: stop and resume (preempt.h)
  *
  * docs/verification.md says what is compared, and what the architecture leaves open and so is not.

@@ -805,6 +805,8 @@ uint32_t tern_pkt_lines(uint32_t opcode);
 const char *tern_fault_name(uint32_t code);
 /** What a fault code means, as part of a sentence, or "unknown fault". */
 const char *tern_fault_text(uint32_t code);
+/** Name of a CSR of a work-item ("global_id_x"), or NULL if there is none. */
+const char *tern_csr_name(uint32_t number);
 /** Prints one packet with its fields by name, a line each; w holds all its lines. */
 void tern_pkt_print(FILE *out, const uint32_t *w);
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Instructions as text, by LLVM's C interface: no table of 200 encodings of our own that could
  * be wrong where the RTL is. */
+#include "disassemble.h"
+
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "explain.h"
+#include "tern/tern_spec.h"
 
 #define FEATURES "+m,+a,+zfinx,+zba,+zbb,+experimental-zacas"
 #define CUSTOM_0 0x0bu
+#define SYSTEM 0x73u
 
 const char *register_name(uint32_t x)
 {
@@ -46,5 +49,12 @@ void disassemble(uint32_t word, uint32_t pc, char *out, size_t size)
     for (char *q = p; *q; q++) {
         *q = *q == '\t' ? ' ' : *q;
     }
-    snprintf(out, size, "%s", p);
+    char number[16];
+    snprintf(number, sizeof number, "0x%x", (unsigned)(word >> 20));
+    char *csr = (word & 0x7f) == SYSTEM && tern_csr_name(word >> 20) ? strstr(p, number) : NULL;
+    if (csr) { /* one that LLVM has no name for */
+        snprintf(out, size, "%.*s%s%s", (int)(csr - p), p, tern_csr_name(word >> 20), csr + strlen(number));
+    } else {
+        snprintf(out, size, "%s", p);
+    }
 }

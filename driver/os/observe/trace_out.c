@@ -134,6 +134,7 @@ static struct chunk *take(struct tern_trace_out *o)
     o->first = c->next;
     if (!o->first) {
         o->last = NULL;
+        o->flush = false; /* all that there was when it was asked for; what comes while this is written may wait */
     }
     return c;
 }

@@ -20,6 +20,9 @@ struct rig {
     struct tern_hal hal, *real;
     atomic_uint deaf;     /* bits of engines that requests to stop do not reach, */
     atomic_uint deaf_to;  /* while this context runs; 0: whoever does */
+    atomic_uint impatience; /* cycles: the timeout from a request that does not reach a deaf engine to its reset, and
+                               no other's; 0: the device's. A test ends it by rig_be_patient(), with dev->lock held */
+    uint64_t patience;      /* the device's timeout, meanwhile */
     atomic_int failing;   /* how many resets do not end */
     atomic_uint held;     /* bits of engines that do not come out of the last one */
     atomic_int eaten;     /* how many paging buffers are lost on their way to engine 0 */
@@ -77,6 +80,23 @@ static inline bool rig_deaf(uint32_t e)
     return rig.context[e][fence % 8] == rig.deaf_to;
 }
 
+/** With dev->lock held, as the scheduler has it when it asks an engine for something. */
+static inline void rig_be_impatient(void)
+{
+    if (rig.impatience && !rig.patience) {
+        rig.patience = dev->sched.config.timeout;
+        dev->sched.config.timeout = rig.impatience;
+    }
+}
+
+static inline void rig_be_patient(void)
+{
+    if (rig.patience) {
+        dev->sched.config.timeout = rig.patience;
+        rig.patience = 0;
+    }
+}
+
 /** Does the write reach the device? */
 static inline bool rig_passes(uint32_t offset, uint32_t value)
 {
@@ -100,10 +120,12 @@ static inline bool rig_passes(uint32_t offset, uint32_t value)
         rig.preempts += (value & TERN_ENGINE_COMMAND_PREEMPT_MASK) != 0;
         if (value & TERN_ENGINE_COMMAND_RESET_MASK) {
             rig.resets++;
+            rig_be_patient();
             rig.held = rig.failing > 0 ? rig.held | 1u << e : rig.held & ~(1u << e);
             rig.failing -= rig.failing > 0;
         }
         if (value & TERN_ENGINE_COMMAND_PREEMPT_MASK && rig_deaf(e)) {
+            rig_be_impatient();
             return false;
         }
     }

@@ -480,10 +480,20 @@ static void test_save_area(void **state)
     }
 }
 
-static void set_timeout(uint64_t cycles)
+static bool has_engine(struct actor *a)
 {
     pthread_mutex_lock(&dev->lock);
-    dev->sched.config.timeout = cycles;
+    const bool has = a->c->sched.inflight != 0;
+    pthread_mutex_unlock(&dev->lock);
+    return has;
+}
+
+/** The engine answers again, and its timeout is the device's. */
+static void hear_again(void)
+{
+    pthread_mutex_lock(&dev->lock);
+    rig.deaf = rig.impatience = 0;
+    rig_be_patient();
     pthread_mutex_unlock(&dev->lock);
 }
 
@@ -508,14 +518,14 @@ static void test_stop_while_restoring(void **state)
         }
         if (with_reset) {
             rig.deaf_to = victim.c->id;
+            rig.impatience = 1000; /* less than restoring takes, and for the victim only: others have to save */
             rig.deaf = 1;
-            set_timeout(1000); /* less than restoring takes */
         }
         actor_resume(&victim, hold);
         if (with_reset) {
+            until(has_engine(&victim) || tern_context_ended(victim.c) == f); /* else it is held before it is asked */
             hold = actor_suspend(&victim);
-            rig.deaf = 0;
-            set_timeout(200000);
+            hear_again();
             actor_resume(&victim, hold);
         }
         const int r = tern_wait(victim.c, f, PATIENCE);

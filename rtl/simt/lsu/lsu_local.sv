@@ -173,20 +173,24 @@ module lsu_local #(
   // ------------------------------------------------------------------ B: to banks
   logic b_valid_q, r_valid_q, o_valid_q, r_write_q, r_lanes_q;  // of lanes, not a whole row
   logic [META_W-1:0] b_meta_q, r_meta_q, o_meta_q;
-  logic [LANES-1:0] b_grant_q, b_merge_q, r_grant_q, o_grant_q, to_bank;
+  logic [LANES-1:0] b_grant_q, r_grant_q, o_grant_q;
+  logic [LANES*LANES-1:0] b_hot_q;  // the bank of each lane, if it goes there now
   logic [LANES*32-1:0] b_data_q, r_data_q;
-  logic [LANES*AW-1:0] b_addr_q;
-  logic [LANES*(LW+2)-1:0] r_low_q, o_low_q;  // bank and byte of each lane
+  logic [LANES*4-1:0] b_be_q;
+  logic [LANES*RW-1:0] b_row_q;
+  logic [LANES*(LW+2)-1:0] b_low_q, r_low_q, o_low_q;  // bank and byte of each lane
   logic [31:0] b_cmp_q, r_cmp_q, o_cmp_q, place, cmp;
   logic [LW-1:0] b_lane_q, r_lane_q, o_lane_q, lane;
   logic [LANES-1:0] r_bank_q, o_bank_q, banks;
   logic [LANES*RW-1:0] r_row_q, rows;
   logic [LANES*4-1:0] r_be_q, bes;
   logic [LANES*32-1:0] datas;
-  logic [3:0] be;
-  logic [1:0] b_size;
+  logic [3:0] be, of_be;
+  logic [31:0] of_data;
+  logic [RW-1:0] of_row;
+  logic [1:0] g_size;
 
-  assign b_size = b_meta_q[WW+ENTRY_W+1+:2];
+  assign g_size = g_meta_q[WW+ENTRY_W+1+:2];
 
   always_ff @(posedge clk_i) begin
     b_valid_q <= g_go && !rst_i;
@@ -196,9 +200,18 @@ module lsu_local #(
     if (g_go) begin
       b_meta_q  <= g_meta_q;
       b_grant_q <= grant;
-      b_merge_q <= grant & ~shadow_q;
-      for (int i = 0; i < LANES; i++) b_addr_q[i*AW+:AW] <= g_addr_q[i*32+:AW];
-      if (g_op != simt_op_pkg::LSU_LOAD) b_data_q <= g_data_q;
+      for (int i = 0; i < LANES; i++) begin
+        b_row_q[i*RW+:RW] <= g_addr_q[i*32+LW+2+:RW];
+        b_low_q[i*(LW+2)+:LW+2] <= g_addr_q[i*32+:LW+2];
+        b_hot_q[i*LANES+:LANES] <= grant[i] && !shadow_q[i] ? LANES'(1) << g_addr_q[i*32+2+:LW] : '0;
+        if (g_op != simt_op_pkg::LSU_LOAD) begin
+          be = g_size[1] ? 4'b1111 : g_size[0] ? {{2{g_addr_q[i*32+1]}}, {2{~g_addr_q[i*32+1]}}}
+                                               : 4'b1 << g_addr_q[i*32+:2];
+          place = g_size[1] ? g_data_q[i*32+:32] : g_size[0] ? {2{g_data_q[i*32+:16]}} : {4{g_data_q[i*32+:8]}};
+          b_be_q[i*4+:4] <= be;
+          b_data_q[i*32+:32] <= place & {{8{be[3]}}, {8{be[2]}}, {8{be[1]}}, {8{be[0]}}};
+        end
+      end
       if (g_single) begin
         lane = '0;
         cmp = '0;
@@ -210,47 +223,48 @@ module lsu_local #(
         b_cmp_q <= cmp;
       end
     end
+    if (!g_go || rst_i) b_hot_q <= '0;
     if (b_valid_q) begin
       r_meta_q <= b_meta_q;
       r_grant_q <= b_grant_q;
       r_lane_q <= b_lane_q;
       r_cmp_q <= b_cmp_q;
-      r_write_q <= b_meta_q[META_W-1-:3] == simt_op_pkg::LSU_STORE;
-      banks = '0;
-      rows = '0;
-      for (int i = 0; i < LANES; i++) begin
-        to_bank = b_grant_q[i] ? LANES'(1) << b_addr_q[i*AW+2+:LW] : '0;
-        banks = banks | to_bank;
-        for (int b = 0; b < LANES; b++) rows[b*RW+:RW] = rows[b*RW+:RW] | ({RW{to_bank[b]}} & b_addr_q[i*AW+2+LW+:RW]);
-        r_low_q[i*(LW+2)+:LW+2] <= b_addr_q[i*AW+:LW+2];
-      end
+      r_low_q <= b_low_q;
+    end
+    // A bank gets what its lanes have, or what a whole row has: then b_hot_q is zero. By threes, as a table of six
+    // inputs takes three lanes.
+    if (b_valid_q || row_valid) begin
+      r_write_q <= b_valid_q ? b_meta_q[META_W-1-:3] == simt_op_pkg::LSU_STORE : row_write;
+      banks = b_valid_q ? '0 : row_bank;
+      rows = b_valid_q ? '0 : {LANES{row}};
+      for (int i = 0; i < LANES; i++) banks = banks | b_hot_q[i*LANES+:LANES];
+      for (int b = 0; b < LANES; b++)
+        for (int g = 0; g < LANES; g += 3) begin
+          of_row = '0;
+          for (int i = g; i < g + 3 && i < LANES; i++)
+            of_row = of_row | ({RW{b_hot_q[i*LANES+b]}} & b_row_q[i*RW+:RW]);
+          rows[b*RW+:RW] = rows[b*RW+:RW] | of_row;
+        end
       r_bank_q <= banks;
       r_row_q  <= rows;
-      if (b_meta_q[META_W-1-:3] != simt_op_pkg::LSU_LOAD) begin
-        datas = '0;
-        bes = '0;
-        for (int i = 0; i < LANES; i++) begin
-          to_bank = b_merge_q[i] ? LANES'(1) << b_addr_q[i*AW+2+:LW] : '0;
-          be = b_size[1] ? 4'b1111 : b_size[0] ? {{2{b_addr_q[i*AW+1]}}, {2{~b_addr_q[i*AW+1]}}}
-                                               : 4'b1 << b_addr_q[i*AW+:2];
-          place = b_size[1] ? b_data_q[i*32+:32] : b_size[0] ? {2{b_data_q[i*32+:16]}} : {4{b_data_q[i*32+:8]}};
-          place = place & {{8{be[3]}}, {8{be[2]}}, {8{be[1]}}, {8{be[0]}}};
-          for (int b = 0; b < LANES; b++) begin
-            datas[b*32+:32] = datas[b*32+:32] | ({32{to_bank[b]}} & place);
-            bes[b*4+:4] = bes[b*4+:4] | ({4{to_bank[b]}} & be);
+    end
+    if (b_valid_q ? b_meta_q[META_W-1-:3] != simt_op_pkg::LSU_LOAD : row_valid && row_write) begin
+      for (int b = 0; b < LANES; b++) begin
+        datas[b*32+:32] = b_valid_q ? '0 : row_data[b*32+:32];
+        bes[b*4+:4] = {4{!b_valid_q && row_bank[b]}};
+        for (int g = 0; g < LANES; g += 3) begin
+          of_data = '0;
+          of_be = '0;
+          for (int i = g; i < g + 3 && i < LANES; i++) begin
+            of_data = of_data | ({32{b_hot_q[i*LANES+b]}} & b_data_q[i*32+:32]);
+            of_be = of_be | ({4{b_hot_q[i*LANES+b]}} & b_be_q[i*4+:4]);
           end
+          datas[b*32+:32] = datas[b*32+:32] | of_data;
+          bes[b*4+:4] = bes[b*4+:4] | of_be;
         end
-        r_data_q <= datas;
-        r_be_q <= bes;
       end
-    end else if (row_valid) begin
-      r_write_q <= row_write;
-      r_bank_q  <= row_bank;
-      r_row_q   <= {LANES{row}};
-      if (row_write) begin
-        r_data_q <= row_data;
-        for (int b = 0; b < LANES; b++) r_be_q[b*4+:4] <= {4{row_bank[b]}};
-      end
+      r_data_q <= datas;
+      r_be_q <= bes;
     end
     if (r_valid_q && !r_write_q) begin
       o_meta_q <= r_meta_q;
@@ -337,8 +351,8 @@ module lsu_local #(
   logic [WW-1:0] o_warp;
   logic [ENTRY_W-1:0] o_entry;
   logic [RW-1:0] o_row;  // of CAS, LR, SC
-  logic [UNITS*32-1:0] amo_old, amo_new, amo_out, before_q;
-  logic [UNITS-1:0] amo_write;
+  logic [UNITS*32-1:0] amo_old, amo_new, before_q, passed;  // passed: by a pass before, in place of what the bank gives
+  logic [UNITS-1:0] amo_write, by_passed;
   logic [LANES*32-1:0] words;
 
   assign {o_op, o_amo, o_size, o_unsigned, o_warp, o_entry} = o_meta_q;
@@ -351,9 +365,10 @@ module lsu_local #(
       .wr_bank_i(w_bank), .wr_row_i(w_row)
   );
   for (genvar u = 0; u < UNITS; u++) begin : gen_amo
-    assign amo_old[u*32+:32] = !o_amo_valid ? 32'b0 : o_ahead_q[u] ? a_data_q[u*32+:32] :
-        o_before_q[u] ? before_q[u*32+:32] : bank_word[(32'(o_sub_q[u*SW+:SW])*UNITS+u)*32+:32];
-    assign amo_out[u*32+:32] = o_sc ? {31'b0, !holds} : amo_old[u*32+:32];
+    assign by_passed[u] = o_ahead_q[u] || o_before_q[u];  // of an atomic only: nothing else follows so closely
+    assign passed[u*32+:32] = o_ahead_q[u] ? a_data_q[u*32+:32] : before_q[u*32+:32];
+    assign amo_old[u*32+:32] = by_passed[u] ? passed[u*32+:32] :
+        bank_word[(32'(o_sub_q[u*SW+:SW])*UNITS+u)*32+:32];
     atomic_alu u_alu (
         .amo_i(o_amo), .old_i(amo_old[u*32+:32]), .operand_i(o_data_q[u*32+:32]), .expect_i(o_cmp_q), .store_i(holds),
         .new_o(amo_new[u*32+:32]), .write_o(amo_write[u])
@@ -379,10 +394,12 @@ module lsu_local #(
       words_mask_o <= o_grant_q;
       words_size_o <= o_size;
       words_unsigned_o <= o_unsigned;
-      words = o_op == simt_op_pkg::LSU_AMO ? {OF_UNIT{amo_out}} : bank_word;
+      for (int b = 0; b < LANES; b++)
+        words[b*32+:32] = o_amo_valid && o_sc ? 32'b0 :
+            o_amo_valid && by_passed[b%UNITS] ? passed[(b%UNITS)*32+:32] : bank_word[b*32+:32];
       for (int i = 0; i < LANES; i++) begin
         words_byte_o[i*2+:2] <= o_low_q[i*(LW+2)+:2];
-        words_o[i*32+:32] <= words[{o_low_q[i*(LW+2)+2+:LW], 5'b0}+:32];
+        words_o[i*32+:32] <= words[{o_low_q[i*(LW+2)+2+:LW], 5'b0}+:32] | 32'(o_amo_valid && o_sc && !holds);
       end
     end
   end

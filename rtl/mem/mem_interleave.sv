@@ -70,19 +70,21 @@ module mem_interleave #(
   for (genvar p = 0; p < PORTS; p++) begin : g_port
     logic [FLIGHT_W-1:0] flight_q;    // accepted and not answered
     logic [DEPTH_LOG2:0] count_q, count;  // answers that wait
-    logic room_q, taken, has_room;
+    logic room_q, busy_q, taken, has_room;  // busy: something under way; falls a cycle late
 
     assign taken = port_valid_o[p] && port_ready_i[p];
-    assign busy[p] = flight_q != '0;
+    assign busy[p] = busy_q;
     assign port_room_o[p] = room_q;
     assign count = count_q + (DEPTH_LOG2 + 1)'(port_rsp_valid_i[p]) - (DEPTH_LOG2 + 1)'(grant[p]);
 
     always_ff @(posedge clk_i) begin
       flight_q <= flight_q + FLIGHT_W'(taken) - FLIGHT_W'(grant[p]);
+      busy_q <= flight_q != '0 || taken;
       count_q <= count;
       room_q <= count <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 2);
       if (rst_i) begin
         flight_q <= '0;
+        busy_q <= 1'b0;
         count_q <= '0;
         room_q <= 1'b0;
       end
@@ -114,6 +116,7 @@ module mem_interleave #(
       if (f_started_q) begin
         assert (has_room || !port_rsp_valid_i[p]);  // none is lost
         assert (flight_q == f_owed_q + FLIGHT_W'(count_q) && f_owed_q <= flight_q);
+        assert (busy_q || flight_q == '0);
         assert (count_q == f_count && count_q <= (DEPTH_LOG2 + 1)'(1 << DEPTH_LOG2));
         assert (!room_q || count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 2));
         assert (!f_room_q || count_q <= (DEPTH_LOG2 + 1)'((1 << DEPTH_LOG2) - 1));

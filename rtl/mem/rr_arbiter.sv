@@ -13,12 +13,14 @@ module rr_arbiter #(
     output logic [N-1:0] grant_o
 );
   logic [N-1:0] turn_q;  // bit i: i is at or after the turn
-  logic [N-1:0] first, lowest;
+  logic [N-1:0] first;  // those at or after the turn
 
-  // x & -x isolates the lowest set bit.
-  assign first   = request_i & turn_q;
-  assign lowest  = |first ? first : request_i;
-  assign grant_o = lowest & (~lowest + 1'b1);
+  // Each says for itself that none is before it, so no carry runs from one to the next: requests come late.
+  assign first = request_i & turn_q;
+  for (genvar i = 0; i < N; i++) begin : g_grant
+    localparam logic [N-1:0] BELOW = N'((1 << i) - 1);
+    assign grant_o[i] = request_i[i] && (turn_q[i] ? (first & BELOW) == '0 : (first | (request_i & BELOW)) == '0);
+  end
 
   always_ff @(posedge clk_i) begin
     // The bits above the winner.

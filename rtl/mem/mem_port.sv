@@ -9,9 +9,9 @@
 // mem_gate lets requests in that cannot disturb those in flight; axi_read and axi_write carry them; atomics pass
 // atomic_unit, which fetches and writes lines through the same two. What ended meets in two places: reads (r_*), and
 // writes and atomics (c_*), which mark the dirty plane there, after memory has taken them and before they are answered.
-// The lines that a dirty command writes (out_*) are a third user of the write port, in cycles in which the others leave
-// it, or once they have waited for DIRTY_PATIENCE cycles; they set no dirty bit, and do not pass the gate: no engine
-// may use the target of a command while it goes on.
+// The lines that a dirty command writes (out_*) are a third user of the write port, in a cycle after one in which the
+// others left it, or once they have waited for DIRTY_PATIENCE cycles; they set no dirty bit, and do not pass the gate:
+// no engine may use the target of a command while it goes on.
 // A reorder buffer in front of memory would order by line without the gate, and would hold data of all in flight.
 // Preemption saves nothing of it: an engine's channel is drained first.
 module mem_port #(
@@ -299,19 +299,22 @@ module mem_port #(
   logic wr_port_ready, wt_first, wt_asks, b_valid, b_ready, b_error, b_out;
   logic [META_W+1:0] b_meta;
   logic [21:0] b_page;
-  logic out_asks;
-  logic [3:0] out_waited_q, out_bank;
-  assign out_bank = bank(out_line_i);
+  // Whether it is their turn is found out a cycle before: a write that comes just then waits for one of them.
+  logic out_asks, out_turn_q;
+  logic [3:0] out_waited_q, out_bank_q;
   assign out_ready_o = out_asks && wr_port_ready;
-  assign out_asks = out_valid_i && !bank_full[out_bank] &&
-      (!(wt_valid || wr_waits) || out_waited_q == 4'(DIRTY_PATIENCE));
+  assign out_asks = out_turn_q && !bank_full[out_bank_q];
   assign wt_asks = wt_valid && wt_first && !out_asks;
-  assign wr_free = wr_port_ready && !wt_asks && !out_asks;
+  assign wr_free = wr_port_ready && !(wt_valid && wt_first) && !out_asks;
   assign wt_bank = bank(wt_line);
   assign wt_ready = wr_port_ready && wt_first && !out_asks && !bank_full[wt_bank];
-  always_ff @(posedge clk_i)
+  always_ff @(posedge clk_i) begin
     if (!out_valid_i || out_ready_o) out_waited_q <= '0;
     else if (out_waited_q != 4'(DIRTY_PATIENCE)) out_waited_q <= out_waited_q + 1'b1;
+    out_bank_q <= bank(out_line_i);
+    out_turn_q <= out_valid_i && !out_ready_o && (!(wt_valid || wr_waits) || out_waited_q >= 4'(DIRTY_PATIENCE - 1));
+    if (rst_i) out_turn_q <= 1'b0;
+  end
   mem_turn u_wr_turn (
       .clk_i, .rst_i, .waits_i(wr_waits), .first_goes_i(wt_valid && wt_ready), .other_goes_i(wr_plain),
       .first_o(wt_first)
@@ -319,7 +322,7 @@ module mem_port #(
   axi_write #(.META_W(META_W + 2), .ID_W(ID_W)) u_write (
       .clk_i, .rst_i, .axi_base_i, .req_valid_i(out_asks || (wt_asks && !bank_full[wt_bank]) || wr_plain),
       .req_ready_o(wr_port_ready), .bank_full_o(bank_full),
-      .req_bank_i(out_asks ? out_bank : wt_asks ? wt_bank : wr_bank),
+      .req_bank_i(out_asks ? out_bank_q : wt_asks ? wt_bank : wr_bank),
       .req_line_i(out_asks ? out_line_i : wt_asks ? wt_line : wr_line),
       .req_data_i(out_asks ? out_data_i : wt_asks ? wt_data : wr_wdata),
       .req_be_i(out_asks ? '1 : wt_asks ? wt_be : wr_be),

@@ -70,7 +70,7 @@ module dirty_command #(
   localparam logic [1:0] COUNT = tern_spec_pkg::REG_DIRTY_COMMAND_OP_COUNT,
       CLEAR = tern_spec_pkg::REG_DIRTY_COMMAND_OP_QUERY_CLEAR;
   localparam logic [3:0] S_IDLE = 4'd0, S_CHECK = 4'd1, S_START = 4'd2, S_LOOK = 4'd3, S_PICK = 4'd4, S_READ = 4'd5,
-      S_RESTORE = 4'd6, S_DRAIN = 4'd7, S_NAMES = 4'd8, S_REMARK = 4'd9, S_NEXT = 4'd10, S_COUNT = 4'd11;
+      S_RESTORE = 4'd6, S_DRAIN = 4'd7, S_NAMES = 4'd8, S_REMARK = 4'd9, S_NEXT = 4'd10, S_COUNT = 4'd11, S_SUM = 4'd12;
 
   generate
     if (WORD < 2 || WORD != 1 << $clog2(WORD) || PER != 1 << $clog2(PER) || UNITS > (1 << 22) ||
@@ -87,7 +87,8 @@ module dirty_command #(
   logic [21:0] last_q;            // page
   logic [27:0] names_at_q, lines_at_q;
   logic bad_q, empty_q;
-  logic [LINE_W-1:0] from_q, to_q, line_q, bound_q, rel, count, sections;  // lines of the plane
+  logic [LINE_W-1:0] from_q, to_q, line_q, bound_q, rel;  // lines of the plane
+  logic [LINE_W-1:0] count, count_q, sections_q;          // how many lines, and lines of the bitmap
   logic [LINE_W-1:0] section_q, picked;
   logic [PART_W-1:0] part_q;
   logic [LOOK-1:0] marks_q, marks, pick;
@@ -102,8 +103,7 @@ module dirty_command #(
   assign busy_o = state_q != S_IDLE;
   assign units = ({10'b0, mem_pages_i} + 33'((1 << (PAGE_LOG2 - 12)) - 1)) >> (PAGE_LOG2 - 12);
   assign count = to_q - from_q + 1'b1;
-  assign sections = LINE_W'((32'(count) + LINE - 1) >> SECT_W);
-  assign beyond = 33'(target_q >> 6) + 33'(sections) + 33'(count);
+  assign beyond = 33'(target_q >> 6) + 33'(sections_q) + 33'(count_q);
 
   // Words and masks
   assign rel = line_q - from_q;
@@ -161,6 +161,11 @@ module dirty_command #(
         to_q <= LINE_W'((end_q - 33'd1) >> SECT_W);
         bad_q <= op_q == 2'd0 || end_q > units ||
             (op_q != COUNT && (target_q[5:0] != '0 || target_q[63:34] != '0));
+        state_q <= S_SUM;
+      end
+      S_SUM: begin  // a cycle of its own: what follows from it is long enough
+        count_q <= count;
+        sections_q <= LINE_W'((32'(count) + LINE - 1) >> SECT_W);
         state_q <= S_START;
       end
       S_START: begin
@@ -169,7 +174,7 @@ module dirty_command #(
         line_q <= from_q;
         bound_q <= to_q - from_q >= LINE_W'(LINE) ? from_q + LINE_W'(LINE - 1) : to_q;
         names_at_q <= target_q[33:6];
-        lines_at_q <= target_q[33:6] + 28'(sections);
+        lines_at_q <= target_q[33:6] + 28'(sections_q);
         bus_error_o <= 1'b0;
         error_o <= 1'b1;
         if (bad_q || (op_q != COUNT && (empty_q ? 33'(target_q >> 6) : beyond) > {4'b0, mem_pages_i, 6'b0}))

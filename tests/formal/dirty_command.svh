@@ -52,7 +52,7 @@ assign f_read_2 = f_valid_2_q && f_tag_2_q[TAG_W-1];
 // words of a line that is being put together: got, and with those in the pipe
 assign f_after_2 = f_read_2 ? f_part_2_q + 1'b1 : f_words_q;
 assign f_after_1 = f_read_1 ? f_part_1_q + 1'b1 : f_after_2;
-assign f_runs = state_q != S_IDLE && state_q != S_CHECK && state_q != S_START;
+assign f_runs = state_q != S_IDLE && state_q != S_CHECK && state_q != S_SUM && state_q != S_START;
 assign f_ends = got_last && got_tag_i[LINE_W-1:0] == p_rel;
 // what the contract says of a command
 assign f_sections = LINE_W'((to_q - from_q) >> SECT_W) + 1'b1;
@@ -202,7 +202,7 @@ always_comb begin
       if (!f_legal_q) assert (f_line_q == UNREAD && f_found_q == '0);
     end
     if (f_idle_q) assert (state_q == S_IDLE ? f_told_q == {error_o, bus_error_o, found_o} : state_q == S_CHECK);
-    if (state_q == S_IDLE || state_q == S_CHECK) assert (!acc_valid_o && f_given_q == '0);
+    if (state_q == S_IDLE || state_q == S_CHECK || state_q == S_SUM) assert (!acc_valid_o && f_given_q == '0);
     // Nothing stands still, but for the plane or for memory
     if (f_still_q)
       assert ({f_was_state_q, f_was_line_q, f_was_marks_q, f_was_q} !=
@@ -233,12 +233,13 @@ always_comb begin
 end
 always_comb begin
   if (f_started_q) begin
-    assert (state_q <= S_COUNT && (state_q == S_COUNT || state_q == S_IDLE || settle_q == '0));
+    assert (state_q <= S_SUM && (state_q == S_COUNT || state_q == S_IDLE || settle_q == '0));
     // the command
     if (state_q != S_IDLE)
       assert (first_q < 32'(2 * UNITS) && end_q < 33'(4 * UNITS) && target_q < 64'(8192 * UNITS));
     if (state_q != S_IDLE) assert (end_q >= {1'b0, first_q} && empty_q == (end_q == {1'b0, first_q}));
-    if (f_runs || state_q == S_START) begin
+    if (state_q == S_START) assert (count_q == count && sections_q == LINE_W'((32'(count) + LINE - 1) >> SECT_W));
+    if (f_runs || state_q == S_SUM || state_q == S_START) begin
       assert (from_q == LINE_W'(first_q >> SECT_W) && to_q == LINE_W'((end_q - 33'd1) >> SECT_W));
       assert (last_q == 22'(end_q - 33'd1) && (bad_q || end_q <= units));
       assert (bad_q == (op_q == 2'd0 || end_q > units || (op_q != COUNT && (target_q[5:0] != '0 || |target_q[63:34]))));
@@ -343,9 +344,9 @@ always_comb begin
       assert (f_found_q == found_o + (counted_q ? sum : 32'd0));
     end
     if (!f_read_q && f_must_q && state_q != S_IDLE)
-      assert (f_set_q && f_age_q >= (state_q == S_CHECK ? 2'd1 : state_q == S_START ? 2'd2 : 2'd3));
+      assert (f_set_q && f_age_q >= (state_q == S_CHECK ? 2'd1 : state_q == S_SUM ? 2'd2 : 2'd3));
     if (f_set_q) assert (f_age_q != '0);
-    if (state_q == S_CHECK || state_q == S_START)
+    if (state_q == S_CHECK || state_q == S_SUM || state_q == S_START)
       assert (f_line_q == UNREAD && !f_read_q && !f_got_q && !f_bit_q && !f_refused_q && f_found_q == '0 &&
               !f_named_q && !f_owes_q && !f_struck_q && f_names_q != 2'd1);
     if (state_q == S_IDLE) assert (f_names_q != 2'd1 && !f_struck_q && f_given_q == '0);

@@ -10,7 +10,7 @@ module tb;
 
   // 3.2 lines of 4 KiB pages; sections of more than 512 lines; pages of 64 KiB and 2 MiB; one word and many a line
   rig #(.NAME("4 KiB"), .MEM_PAGES(1650)) pages_4k (.clk_i(clk), .go_i(seeded), .seed_i(seed), .done_o(done[0]));
-  rig #(.NAME("4 KiB, 1100 lines"), .MEM_PAGES(1100 * 512 - 77), .WORD(512), .ROUNDS(12))
+  rig #(.NAME("4 KiB, 1100 lines"), .MEM_PAGES(1100 * 512 - 77), .WORD(512), .ROUNDS(24))
       pages_4k_wide (.clk_i(clk), .go_i(seeded), .seed_i(seed + 1), .done_o(done[1]));
   rig #(.NAME("64 KiB"), .PAGE_LOG2(16), .MEM_PAGES(16 * 3000 + 5), .WORD(64))
       pages_64k (.clk_i(clk), .go_i(seeded), .seed_i(seed + 2), .done_o(done[2]));

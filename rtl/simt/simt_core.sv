@@ -192,9 +192,9 @@ module simt_core #(
       .LANES(LANES), .WARPS(WARPS)
   ) u_written (
       .clk_i, .clear_i(launch && !launch_live_i), .clear_warp_i(launch_warp_i), .write_i(wb_write),
-      .rd_i({wb_warp, wb_rd}), .full_i(&wb_mask), .data_i(wb_data), .first_o(wb_first), .first_value_o(wb_value),
-      .f_warp_i(f_warp_q), .d_warp_i(d_warp_q), .read_i(d_hit), .rs1_i(d_rs1[4:0]), .rs2_i(d_rs2[4:0]),
-      .rs3_i(d_rs3[4:0]), .has_o(r_has), .value_o(r_value),
+      .rd_i({wb_warp, wb_rd}), .run_rd_i({ends_warp, ends_rd}), .full_i(&wb_mask), .data_i(wb_data), .first_o(wb_first),
+      .first_value_o(wb_value), .f_warp_i(f_warp_q), .d_warp_i(d_warp_q), .read_i(d_hit), .rs1_i(d_rs1[4:0]),
+      .rs2_i(d_rs2[4:0]), .rs3_i(d_rs3[4:0]), .has_o(r_has), .value_o(r_value),
       .put_masks_i(put_i && put_kind_i == simt_core_pkg::LINE_MASKS), .put_second_i(put_index_i[0]), .put_line_i,
       .put_scalars_i(put_i && put_kind_i == simt_core_pkg::LINE_SCALARS), .put_warp_i(put_index_i),
       .put_first_i(put_rd_i), .put_vector_i, .masks_o, .scalars_o, .look_warp_i(look_index_i), .look_first_i,
@@ -206,7 +206,7 @@ module simt_core #(
   logic [31:0] r_imm, r_shared, r_scalar_a, r_scalar_b, r_target;
   logic        r_use1, r_use2, r_use3, r_dest, r_drain, r_neg_prod, r_neg_add, r_rounds, r_csr, r_csr_write, r_csr_ok;
   logic        r_fence, r_call, r_return, r_fcsr, r_late, r_hazard, r_sleep, r_stall, r_wait, r_faulty, r_issue, r_next;
-  logic        r_books, r_pends;
+  logic        r_books, r_pends, r_result;
   logic [1:0]  r_csel;
   logic [3:0]  r_amo, r_sel;
   logic [4:0]  r_rd;
@@ -242,13 +242,14 @@ module simt_core #(
   simt_scoreboard #(
       .WARPS(WARPS)
   ) u_scoreboard (
-      .clk_i, .rst_i, .chk_valid_i(r_valid_q && !r_faulty), .chk_warp_i(r_warp_q), .chk_rs1_i(r_instr_q[19:15]),
-      .chk_rs2_i(r_instr_q[24:20]), .chk_rs3_i(r_instr_q[6] ? r_instr_q[31:27] : r_rd), .chk_rd_i(r_rd),
+      .clk_i, .rst_i, .d_warp_i(d_warp_q), .chk_valid_i(r_valid_q && !r_faulty), .chk_warp_i(r_warp_q),
+      .chk_rs1_i(r_instr_q[19:15]), .chk_rs2_i(r_instr_q[24:20]), .chk_rd_i(r_rd),
+      .chk_rs3_i(r_instr_q[6] ? r_instr_q[31:27] : r_rd),
       .chk_use_i({r_dest, r_use3, r_use2 && r_instr_q[24:20] != 5'd0, r_use1 && r_instr_q[19:15] != 5'd0}),
-      .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends),
+      .chk_all_i(r_drain), .hazard_o(r_hazard), .sleep_o(r_sleep), .set_i(r_pends), .sets_i(r_result),
       .nxt_valid_i(r_next), .nxt_rs1_i(r_after_q[19:15]), .nxt_rs2_i(r_after_q[24:20]), .nxt_rs3_i(r_after_q[31:27]),
       .nxt_rd_i(r_after_q[11:7]), .nxt_use_i(r_after_use), .next_sleep_o(r_after_sleep), .soon_i(soon),
-      .soon_warp_i(soon_warp), .soon_rd_i(soon_rd), .wb_i(wb_ends), .wb_warp_i(wb_warp), .wb_rd_i(wb_rd),
+      .soon_warp_i(soon_warp), .soon_rd_i(soon_rd), .wb_i(ends), .wb_warp_i(ends_warp), .wb_rd_i(ends_rd),
       .wake_o(sb_wake), .put_i(mark_i), .put_warp_i(mark_warp_i), .put_rd_i(mark_rd_i)
   );
 
@@ -285,7 +286,8 @@ module simt_core #(
     r_issue    = r_valid_q && !r_faulty && !r_hazard && !r_stall && !r_wait;
     r_next     = r_issue && r_flow == simt_core_pkg::FLOW_NEXT && !r_step_slow_q;
     r_books    = r_issue && r_sel != simt_core_pkg::WB_ANY && r_dest;
-    r_pends    = r_issue && r_dest && !(r_unit == simt_core_pkg::UNIT_ALU && !r_late);
+    r_result   = r_dest && !(r_unit == simt_core_pkg::UNIT_ALU && !r_late);
+    r_pends    = r_issue && r_result;
     retry      = r_valid_q && !r_faulty && (r_hazard ? !r_sleep : r_stall && r_unit != simt_core_pkg::UNIT_LSU);
     hold_fence = r_valid_q && !r_faulty && !r_hazard && r_wait;
     r_target   = r_pc_q + r_imm;
@@ -299,8 +301,8 @@ module simt_core #(
   end
 
   always_comb begin
-    r_after_hold = r_next && !r_after_sleep && r_after_memory && !lsu_room;
-    hold_lsu     = r_after_hold ||
+    r_after_hold = r_after_memory && !lsu_room;
+    hold_lsu     = (r_next && !r_after_sleep && r_after_hold) ||
       (r_valid_q && !r_faulty && !r_hazard && r_stall && r_unit == simt_core_pkg::UNIT_LSU);
     wake = flow_wake | sb_wake | ic_wake_i;
     if (r_next && !r_after_sleep && !r_after_hold) wake[r_warp_q] = 1'b1;
@@ -433,10 +435,10 @@ module simt_core #(
 
   // ------------------------------------------------------------------------------------------ write-back
   logic [3:0]       wb_sel;
-  logic             wb_write, wb_ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
+  logic             wb_write, ends, wb_first, wb_busy, soon, b_late_q, b_fflags_q, b_frm_q, put_slot, put_lanes,
     put_pcs, put_reg;
-  logic [WW-1:0]    wb_warp, soon_warp;
-  logic [4:0]       wb_rd, soon_rd;
+  logic [WW-1:0]    wb_warp, ends_warp, soon_warp;
+  logic [4:0]       wb_rd, ends_rd, soon_rd;
   logic [LANES-1:0] wb_mask;
   logic [31:0]      wb_value;
   logic [LANES*32-1:0] wb_data;
@@ -446,12 +448,12 @@ module simt_core #(
   ) u_writeback (
       .clk_i, .rst_i, .alu_ok_o(alu_ok), .alu_late_o(alu_late), .mul_ok_o(mul_ok), .fma_ok_o(fma_ok), .book_i(r_books),
       .book_sel_i(r_sel), .book_warp_i(r_warp_q), .book_rd_i(r_rd), .book_mask_i(r_mask_q), .launch_valid_i(launch_wb),
-      .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_rd),
-      .div_valid_i(div_valid), .div_ready_o(div_ready), .div_warp_i(div_warp), .div_rd_i(div_rd),
-      .div_mask_i(div_mask), .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i),
-      .lsu_rd_i(lsu_wb_rd_i), .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .put_i(put_reg),
-      .put_state_i(put_lanes), .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}), .busy_o(wb_busy),
-      .wb_sel_o(wb_sel), .wb_write_o(wb_write), .wb_ends_o(wb_ends), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd),
+      .launch_ready_o(launch_taken), .launch_warp_i(launch_warp_q), .launch_rd_i(launch_rd), .div_valid_i(div_valid),
+      .div_ready_o(div_ready), .div_warp_i(div_warp), .div_rd_i(div_rd), .div_mask_i(div_mask),
+      .lsu_valid_i(lsu_wb_valid_i), .lsu_ready_o(lsu_wb_ready_o), .lsu_warp_i(lsu_wb_warp_i), .lsu_rd_i(lsu_wb_rd_i),
+      .lsu_mask_i(lsu_wb_mask_i), .lsu_last_i(lsu_wb_last_i), .put_i(put_reg), .put_state_i(put_lanes),
+      .put_rd_i({put_index_i, put_lanes ? 5'd0 : put_rd_i}), .busy_o(wb_busy), .wb_sel_o(wb_sel), .wb_write_o(wb_write),
+      .ends_o(ends), .ends_warp_o(ends_warp), .ends_rd_o(ends_rd), .wb_warp_o(wb_warp), .wb_rd_o(wb_rd),
       .wb_mask_o(wb_mask), .soon_o(soon), .soon_warp_o(soon_warp), .soon_rd_o(soon_rd)
   );
 

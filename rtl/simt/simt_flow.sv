@@ -144,7 +144,8 @@ module simt_flow #(
 
   // B
   logic                jump, uniform, full, in_quantum, rotate, fast, park, select;
-  logic [31:0]         next;
+  logic                taken, below_taken, below_next;
+  logic [31:0]         next, merge;
   logic [7:0]          depth, depth_next;
   logic [LANES*32-1:0] park_pc;
 
@@ -171,15 +172,19 @@ module simt_flow #(
   always_comb begin
     jump       = b_flow_q == simt_core_pkg::FLOW_BRANCH || b_flow_q == simt_core_pkg::FLOW_JAL
                  || b_flow_q == simt_core_pkg::FLOW_JALR;
+    merge      = merge_q[b_warp_q];
+    below_taken = b_target_q < merge;   // of both, before it is known which one counts
+    below_next  = b_pc4_q < merge;
     full       = full_q[b_warp_q];
     in_quantum = quantum_q[b_warp_q] != 6'd0;
     depth      = depth_q[b_warp_q];
     depth_next = (b_call_q && depth != 8'hff) ? depth + 8'd1 : (b_return_q && depth != 8'd0) ? depth - 8'd1 : depth;
-    next       = (b_taken_q != '0) ? b_target_q : b_pc4_q;
-    rotate     = jump && !full && !in_quantum && !b_quantum_end_q && b_backward_q && b_taken_q != '0
+    taken      = b_taken_q != '0;
+    next       = taken ? b_target_q : b_pc4_q;
+    rotate     = jump && !full && !in_quantum && !b_quantum_end_q && b_backward_q && taken
                  && back_q[b_warp_q] >= (hot_q[b_warp_q] ? ROTATE_HOT : ROTATE_EVERY);
     fast       = jump && uniform && !b_quantum_end_q && !rotate
-                 && (full || in_quantum || b_call_q || (!b_return_q && next < merge_q[b_warp_q]));
+                 && (full || in_quantum || b_call_q || (!b_return_q && (taken ? below_taken : below_next)));
     b_barrier_o = b_valid_q && b_flow_q == simt_core_pkg::FLOW_BARRIER;
     b_exit_o    = b_valid_q && b_flow_q == simt_core_pkg::FLOW_EXIT;
     b_warp_o    = b_warp_q;

@@ -105,7 +105,9 @@ module simt_restore #(
     if (walk_kind_i == simt_core_pkg::LINE_PENDING) ok = walk_valid_i && !rep_valid_o;
     step         = full_q && (bad_q || ok);
     step_o       = step && !bad_q;
-    put_o        = step_o && part_end;
+    // no line of local memory: whether that can take one comes late
+    put_o        = full_q && !bad_q && walk_valid_i && part_end && walk_kind_i != simt_core_pkg::LINE_LOCAL
+                   && !(walk_kind_i == simt_core_pkg::LINE_PENDING && rep_valid_o);
     rep_end      = put_o && walk_record_end_i;
     in_ready_o   = active_q && !(full_q && last_q) && (!full_q || step);
     line_o       = line_q;

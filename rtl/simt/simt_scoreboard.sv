@@ -6,9 +6,12 @@
 // in R from t + 2 on: the earliest whose registers were read after the write. Killed instructions sleep: sleep_o says
 // that the warp need not run before wake_o names it (otherwise: run again at once, the result comes just in time). The
 // wake for units of fixed latency comes from soon_*, two cycles before the write, so that the warp is in R as the
-// register is freed. nxt_* is what the warp would do next: next_sleep_o says that it would be killed, and puts it to
-// sleep at once. It is a hint: too many registers in nxt_use_i only cost time.
+// register is freed. nxt_* is what the warp does next if the instruction is issued (nxt_valid_i says that it is, and
+// that its successor comes): next_sleep_o, without regard to that, says that it would be killed; then it sleeps at
+// once. It is a hint: too many registers in nxt_use_i only cost time.
 // State saved at preemption: none; of a memory instruction that was cut, put_i marks the register again.
+//
+// The bits of a warp are read in D, with what changes in that cycle, so that R begins with them.
 //
 // One bit a register, not a count: an instruction also waits for its own destination (write after write). Bit 0 stands
 // for the flags of floating-point instructions with rd = x0.
@@ -19,6 +22,7 @@ module simt_scoreboard #(
 ) (
     input  logic             clk_i,
     input  logic             rst_i,
+    input  logic [WW-1:0]    d_warp_i,      // of the instruction that is in R next
     // R
     input  logic             chk_valid_i,
     input  logic [WW-1:0]    chk_warp_i,
@@ -31,6 +35,7 @@ module simt_scoreboard #(
     output logic             hazard_o,
     output logic             sleep_o,
     input  logic             set_i,         // for chk_warp_i, chk_rd_i
+    input  logic             sets_i,        // the same, if it is issued
     // R: the instruction after one that is issued
     input  logic             nxt_valid_i,
     input  logic [4:0]       nxt_rs1_i,
@@ -63,7 +68,7 @@ module simt_scoreboard #(
   logic [4:0]    clear_rd_q;
 
   // R. What is far, what comes now: of each register on its own, then of the one to wait for.
-  logic [31:0] pend, far;
+  logic [31:0] pend, far, d_pend, d_far;
   logic [3:0]  hit, apart;
   logic [4:0]  blocker;
   logic        soon_here, wb_here;
@@ -78,8 +83,19 @@ module simt_scoreboard #(
   endfunction
 
   always_comb begin
-    pend  = pend_q[chk_warp_i];
-    far   = far_q[chk_warp_i];
+    d_pend = pend_q[d_warp_i];
+    d_far  = far_q[d_warp_i];
+    if (clear_q && clear_warp_q == d_warp_i) d_pend[clear_rd_q] = 1'b0;
+    if (soon_i && soon_warp_i == d_warp_i) d_far[soon_rd_i] = 1'b0;
+    if (wb_i && wb_warp_i == d_warp_i) d_far[wb_rd_i] = 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    pend <= d_pend;
+    far  <= d_far;
+  end
+
+  always_comb begin
     hit   = chk_use_i & {pend[chk_rd_i], pend[chk_rs3_i], pend[chk_rs2_i], pend[chk_rs1_i]};
     apart = {far[chk_rd_i], far[chk_rs3_i], far[chk_rs2_i], far[chk_rs1_i]};
     soon_here = soon_i && soon_warp_i == chk_warp_i;
@@ -95,7 +111,7 @@ module simt_scoreboard #(
 
   always_comb begin
     nxt_hit = nxt_use_i & {pend[nxt_rd_i], pend[nxt_rs3_i], pend[nxt_rs2_i], pend[nxt_rs1_i]};
-    nxt_new = nxt_use_i & {4{set_i}}
+    nxt_new = nxt_use_i & {4{sets_i}}
               & {nxt_rd_i == chk_rd_i, nxt_rs3_i == chk_rd_i, nxt_rs2_i == chk_rd_i, nxt_rs1_i == chk_rd_i};
     nxt_comes = ({4{soon_here}} & {nxt_rd_i == soon_rd_i, nxt_rs3_i == soon_rd_i, nxt_rs2_i == soon_rd_i,
                                    nxt_rs1_i == soon_rd_i})
@@ -103,18 +119,14 @@ module simt_scoreboard #(
                                    nxt_rs1_i == wb_rd_i});
     nxt_apart = {far[nxt_rd_i], far[nxt_rs3_i], far[nxt_rs2_i], far[nxt_rs1_i]} & ~nxt_comes;
     nxt_blocker = (nxt_new != 4'd0) ? chk_rd_i : named(nxt_hit[2:0], nxt_rd_i, nxt_rs3_i, nxt_rs2_i, nxt_rs1_i);
-    next_sleep_o = nxt_valid_i && (nxt_new != 4'd0 || |(lowest(nxt_hit) & nxt_apart));
+    next_sleep_o = nxt_new != 4'd0 || |(lowest(nxt_hit) & nxt_apart);
   end
 
   // wakes
-  logic wake_soon, wake_wb;
-
   always_comb begin
-    wake_soon = soon_i && asleep_q[soon_warp_i] && (any_q[soon_warp_i] || reg_q[soon_warp_i] == soon_rd_i);
-    wake_wb   = wb_i && asleep_q[wb_warp_i] && (any_q[wb_warp_i] || reg_q[wb_warp_i] == wb_rd_i);
-    wake_o    = '0;
-    if (wake_soon) wake_o[soon_warp_i] = 1'b1;
-    if (wake_wb) wake_o[wb_warp_i] = 1'b1;
+    for (int w = 0; w < WARPS; w++)
+      wake_o[w] = asleep_q[w] && ((soon_i && soon_warp_i == WW'(w) && (any_q[w] || reg_q[w] == soon_rd_i))
+                                  || (wb_i && wb_warp_i == WW'(w) && (any_q[w] || reg_q[w] == wb_rd_i)));
   end
 
   always_ff @(posedge clk_i) begin
@@ -138,7 +150,7 @@ module simt_scoreboard #(
       any_q[chk_warp_i]    <= chk_all_i;
       reg_q[chk_warp_i]    <= blocker;
     end
-    if (next_sleep_o) begin
+    if (nxt_valid_i && next_sleep_o) begin
       asleep_q[chk_warp_i] <= 1'b1;
       any_q[chk_warp_i]    <= 1'b0;
       reg_q[chk_warp_i]    <= nxt_blocker;

@@ -4,10 +4,10 @@
 // Contract: an instruction of fixed latency asks in R (cycle t) whether its slot is free and books it: ALU at t + 2, or
 // late at t + 3; multiplier and fp_misc at t + 4, FMA at t + 8. Booked writes cannot be refused. What is free goes to,
 // in this order: launch, divider, LSU; wb_* says who writes in this cycle, and that unit's data goes from its own
-// output register to the RAM. soon_* names the booked write two cycles ahead. An LSU that waited twice gets the next
-// ALU slot reserved; what it has for x0 is taken at once, beside any other write. put_i (a register of a warp comes
-// back) or put_state_i (its rounding mode and flags) come before all, when nothing is booked. State
-// saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
+// output register to the RAM. ends_*: who waits for what is written; soon_*: the booked write two cycles ahead. An LSU
+// that waited twice gets the next ALU slot reserved; what it has for x0 is taken at once, beside any other write. put_i
+// (a register of a warp comes back) or put_state_i (its rounding mode and flags) come when nothing else is to be
+// written. State saved at preemption: none; all of it drains within 8 cycles, busy_o tells.
 //
 // Booking lets ALU results bypass the FMA pipeline: a delay line of equal length for all units would cost L * 32 * 6
 // flip-flops and every dependent instruction six cycles.
@@ -53,7 +53,9 @@ module simt_writeback #(
     // the write of this cycle
     output logic [3:0]       wb_sel_o,
     output logic             wb_write_o,    // the register file changes
-    output logic             wb_ends_o,     // the last write of an instruction that somebody may wait for
+    output logic             ends_o,        // the last write of an instruction that somebody may wait for
+    output logic [WW-1:0]    ends_warp_o,
+    output logic [4:0]       ends_rd_o,
     output logic [WW-1:0]    wb_warp_o,
     output logic [4:0]       wb_rd_o,
     output logic [LANES-1:0] wb_mask_o,
@@ -125,7 +127,7 @@ module simt_writeback #(
   always_comb begin
     {now_mask, now_rd, now_warp, now_sel} = slots_q[EW-1:0];
     {soon_rd_o, soon_warp_o, soon_sel}    = slots_q[2*EW +: EW-LANES];
-    free           = now_sel == simt_core_pkg::WB_ANY && !put_i && !put_state_i;
+    free           = now_sel == simt_core_pkg::WB_ANY;
     launch_ready_o = free;
     div_ready_o    = free && !launch_valid_i;
     lsu_ready_o    = (free && !launch_valid_i && !div_valid_i) || lsu_rd_i == 5'd0;
@@ -133,12 +135,8 @@ module simt_writeback #(
     wb_warp_o      = now_warp;
     wb_rd_o        = now_rd;
     wb_mask_o      = now_mask;
-    wb_ends_o      = now_sel != simt_core_pkg::WB_ANY;
-    if (put_i || put_state_i) begin
-      wb_sel_o             = put_i ? simt_core_pkg::WB_PUT : simt_core_pkg::WB_STATE;
-      {wb_warp_o, wb_rd_o} = put_rd_i;
-      wb_mask_o            = '1;
-    end else if (free) begin
+    ends_o         = now_sel != simt_core_pkg::WB_ANY;
+    if (free) begin
       if (launch_valid_i) begin
         wb_sel_o  = simt_core_pkg::WB_LAUNCH;
         wb_warp_o = launch_warp_i;
@@ -149,18 +147,35 @@ module simt_writeback #(
         wb_warp_o = div_warp_i;
         wb_rd_o   = div_rd_i;
         wb_mask_o = div_mask_i;
-        wb_ends_o = 1'b1;
+        ends_o    = 1'b1;
       end else if (lsu_valid_i) begin
         wb_sel_o  = simt_core_pkg::WB_LSU;
         wb_warp_o = lsu_warp_i;
         wb_rd_o   = lsu_rd_i;
         wb_mask_o = lsu_mask_i;
-        wb_ends_o = lsu_last_i && lsu_rd_i != 5'd0;
+        ends_o    = lsu_last_i && lsu_rd_i != 5'd0;
       end
+    end
+    ends_warp_o = wb_warp_o;
+    ends_rd_o   = wb_rd_o;
+    if (put_i || put_state_i) begin
+      wb_sel_o             = put_i ? simt_core_pkg::WB_PUT : simt_core_pkg::WB_STATE;
+      {wb_warp_o, wb_rd_o} = put_rd_i;
+      wb_mask_o            = '1;
     end
     wb_write_o = wb_sel_o != simt_core_pkg::WB_ANY && wb_sel_o != simt_core_pkg::WB_STATE && wb_rd_o != 5'd0;
     busy_o     = used_q != '0;
     soon_o     = soon_sel != simt_core_pkg::WB_ANY;
   end
+
+`ifndef SYNTHESIS
+  logic live_q = 1'b0;  // there was a reset
+  always_ff @(posedge clk_i) begin
+    if (rst_i) live_q <= 1'b1;
+    if (live_q && !rst_i && (put_i || put_state_i)) begin
+      comes_back_alone: assert (free && !launch_valid_i && !div_valid_i && !lsu_valid_i);
+    end
+  end
+`endif
 
 endmodule

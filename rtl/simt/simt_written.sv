@@ -28,6 +28,7 @@ module simt_written #(
     input  logic [WW-1:0]       clear_warp_i,
     input  logic                write_i,
     input  logic [WW+4:0]       rd_i,            // {warp, register}
+    input  logic [WW+4:0]       run_rd_i,        // the same, while a warp may have an instruction in F
     input  logic                full_i,
     input  logic [LANES*WIDTH-1:0] data_i,
     output logic                first_o,
@@ -75,7 +76,7 @@ module simt_written #(
 
   always_comb begin
     f_mask = mask_q[f_warp_i];
-    if (write_i && warp == f_warp_i) f_mask[rd_i[4:0]] = 1'b1;
+    if (write_i && run_rd_i[WW+4:5] == f_warp_i) f_mask[run_rd_i[4:0]] = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -151,7 +152,8 @@ module simt_written #(
   assign f_after  = after_q && after_rd_q == {f_warp, f_reg};
 
   always_ff @(posedge clk_i) begin
-    f_piped_q <= f_known_q && !put_masks_i && !f_put;
+    // a write that comes back finds nothing in F
+    f_piped_q <= f_known_q && !put_masks_i && !f_put && !(write_i && run_rd_i != rd_i);
     if (f_here && (f_active || first_o)) f_ram_q <= f_active ? data_i[WIDTH*f_lane +: WIDTH] : first_value_o;
     if (f_here && (f_mask_in[0] || first_o)) f_zero_q <= f_mask_in[0] ? data_i[WIDTH-1:0] : first_value_o;
     if (f_here && f_active) begin

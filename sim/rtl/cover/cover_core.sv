@@ -66,7 +66,7 @@ module cover_core #(
                                          r_unit == simt_core_pkg::UNIT_DIV);
   stall_lsu_room:        cover property (@(posedge clk_i) hold_lsu && checked && r_unit == simt_core_pkg::UNIT_LSU);
   next_foreseen_sleep:   cover property (@(posedge clk_i) r_next && r_after_sleep);
-  next_foreseen_hold:    cover property (@(posedge clk_i) r_after_hold);
+  next_foreseen_hold:    cover property (@(posedge clk_i) r_next && !r_after_sleep && r_after_hold);
   next_goes_on:          cover property (@(posedge clk_i) r_next && !r_after_sleep && !r_after_hold);
   fence_waits:           cover property (@(posedge clk_i) hold_fence);
   fence_passes:          cover property (@(posedge clk_i) r_issue && !r_wait && r_unit == simt_core_pkg::UNIT_NONE);

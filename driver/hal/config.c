@@ -12,7 +12,7 @@
 #include "hal/hal.h"
 #include "tern_sim/tern_sim.h"
 
-static const char *const geometries[] = {"default", "small", "tiny"};
+static const char *const geometries[] = {"default", "small", "tiny", "shell"};
 static const char *const memories[] = {[TERN_SIM_MEMORY_IDEAL] = "ideal", [TERN_SIM_MEMORY_HBM] = "hbm",
                                        [TERN_SIM_MEMORY_DDR4] = "ddr4"};
 _Static_assert(sizeof memories / sizeof *memories == TERN_SIM_MEMORIES, "every memory has a name");
@@ -144,7 +144,7 @@ int tern_config_parse(const char *backend, const char *config, const struct tern
         *items++ = '\0';
     }
     if (!is_geometry(copy)) {
-        r = tern_error(-EINVAL, "unknown configuration '%s'; it is default, small, tiny, or one of these and keys, or "
+        r = tern_error(-EINVAL, "unknown configuration '%s'; it is default, small, tiny, shell, or one of these and keys, or "
                        "keys alone, as default,mem=64M (argument or TERN_CONFIG)", copy);
     } else if (items) {
         r = parse_items(&c, more ? more : &none, items);

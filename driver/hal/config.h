@@ -15,7 +15,7 @@
 
 struct tern_config {
     char backend[TERN_HAL_NAME]; /**< A name that tern_hal_find knows. */
-    char geometry[16];       /**< "default", "small" or "tiny". */
+    char geometry[16];       /**< "default", "small", "tiny" or "shell". */
     char text[64];           /**< The configuration as it was given, cut to fit. */
     uint64_t mem_bytes;      /**< 0: the device's default. */
     uint32_t memory;         /**< enum tern_sim_memory: what kind of memory a simulated card has. */

@@ -30,7 +30,7 @@ static int read_all(struct tern_hal *hal, const uint32_t *offset, uint32_t *valu
 #define PAGES_MAX ((TERN_PTE_PPN_MASK >> TERN_PTE_PPN_SHIFT) + 1) /* what an entry of a page table can name */
 
 /** What cannot be is refused here, with its name; all that reads these numbers later may divide by
- * them and index with them. */
+ * them and index with them. (By lanes and warps only where a dispatch ran: a device without any ends none.) */
 static int plausible(const struct tern_kmd *k)
 {
     const struct {
@@ -38,8 +38,9 @@ static int plausible(const struct tern_kmd *k)
         uint32_t value, low, high;
     } all[] = {
         {"engines", k->engines, 1, TERN_ENGINES_MAX},
-        {"lanes of a warp", k->lanes, 1, LANES_MAX},
-        {"warps of an engine", k->warps, 1, WARPS_MAX},
+        {"lanes of a warp", k->lanes, 0, LANES_MAX},
+        {"warps of an engine", k->warps, k->lanes ? 1 : 0, k->lanes ? WARPS_MAX : 0}, /* no lanes: no SIMT executor */
+        {"bytes of local memory", k->local_bytes, 0, k->lanes ? UINT32_MAX : 0},
         {"Hz of its clock", k->clock_hz, 1, UINT32_MAX},
         {"pages of memory", k->mem_pages, 1, PAGES_MAX},
         {"bits of a physical address", k->pa_bits, 13, 34},

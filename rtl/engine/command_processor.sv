@@ -14,7 +14,8 @@
 // share one memory channel without an arbiter: tag bit 6 is clear for cp_execute. A pipeline over packets would save a
 // fetch of about 80 cycles in each, and would have to guess whether a packet writes the one after it.
 module command_processor #(
-    parameter int SAVE_LINES = 200  // of a context-save area
+    parameter int SAVE_LINES = 200,  // of a context-save area
+    parameter bit SIMT = 1'b1        // there is a SIMT executor
 ) (
     input  logic          clk_i,
     input  logic          rst_i,
@@ -363,7 +364,7 @@ module command_processor #(
       .req_line_o(fetch_line), .req_tag_o(fetch_tag), .rsp_valid_i(unit_rsp && state_q == S_FETCH),
       .rsp_tag_i(rsp_tag_i[0]), .rsp_data_i, .rsp_fault_i
   );
-  cp_check u_check (
+  cp_check #(.SIMT(SIMT)) u_check (
       .clk_i, .check_i(state_q == S_CHECK), .packet_i(packet), .paging_i(head_paging_i), .fits_two_i(fits_two),
       .second_fault_i(fetch_fault[15:8]), .done_o(check_done), .fault_o(check_fault), .second_o(check_second),
       .executor_o(number)

@@ -7,7 +7,9 @@
 // (second_fault_i), reserved bits, bounds. Of a dispatch only the reserved bits are checked here: its geometry depends
 // on the executor, which does the rest. second_o: the fault is the one of fetching the second line. executor_o: who
 // runs it, as the header of a save area says (none: the command processor itself). Preemption saves nothing of it.
-module cp_check (
+module cp_check #(
+    parameter bit SIMT = 1'b1  // there is a SIMT executor: else a dispatch is an unknown opcode
+) (
     input  logic          clk_i,
     input  logic          check_i,
     input  logic [1023:0] packet_i,
@@ -53,6 +55,7 @@ module cp_check (
           lines = tern_spec_pkg::PKT_DISPATCH_LINES;
           mask = tern_spec_pkg::PKT_DISPATCH_MASK;
           executor = 2'(tern_spec_pkg::CTX_EXECUTOR_SIMT);
+          known = SIMT;
         end
         tern_spec_pkg::PKT_COPY: begin
           lines = tern_spec_pkg::PKT_COPY_LINES;

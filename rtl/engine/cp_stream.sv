@@ -14,7 +14,7 @@
 // nothing of it. It knows no layout: what the lines mean is the executor's affair.
 module cp_stream #(
     parameter int FLIGHT_LOG2 = 6,  // requests in flight; at most 6, the width of the tag
-    parameter int LIST_LINES  = 1,  // lines of the list, 1 to 7
+    parameter int LIST_LINES  = 1,  // lines of the list, 0 to 7
     parameter int PAGE_LOG2   = 6   // log2 of the lines of a page: less in the proof alone
 ) (
     input  logic         clk_i,

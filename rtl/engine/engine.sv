@@ -8,7 +8,7 @@
 // What preemption saves: the header of the context-save area and, of a packet that is cut, its executor's state, both
 // by the command processor; nothing else outlives a packet.
 module engine #(
-    parameter int LANES    = 16,
+    parameter int LANES    = 16,  // 0: no SIMT executor
     parameter int WARPS    = 16,
     parameter int LMEM_KIB = 64,
     parameter int DIVIDERS = (LANES + 3) / 4,
@@ -131,7 +131,7 @@ module engine #(
   assign ind = {ind_group, time_i, ind_begin, ind_offset, ind_pc, ind_va, head_fence, ind_info};
 
   assign ind_valid = cp_ind_valid && !queue_rst;  // a reset loses what runs, to the last cycle
-  command_processor #(.SAVE_LINES(SAVE_LINES)) u_cp (
+  command_processor #(.SAVE_LINES(SAVE_LINES), .SIMT(LANES > 0)) u_cp (
       .clk_i, .rst_i(queue_rst), .time_i, .head_valid_i(head_valid), .head_buffer_i(head_buffer),
       .head_size_i(head_size), .head_root_i(head_root), .head_save_i(head_save), .head_paging_i(head_paging),
       .head_resume_i(head_resume), .head_null_i(head_null), .ind_valid_o(cp_ind_valid), .ind_kind_o(ind_kind),
@@ -177,30 +177,42 @@ module engine #(
     ev_tlb_miss;
   logic [5:0] ev_lanes, ev_fma;
 
-  // Idle it changes nothing but at a flush, and a pulse of its own is over when the command processor has seen it.
-  logic simt_clk;
-  clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
+  if (LANES > 0) begin : g_simt
+    // Idle it changes nothing but at a flush, and a pulse of its own is over when the command processor has seen it.
+    logic simt_clk;
+    clock_gate #(.GATE(GATE)) u_gate (.clk_i, .enable_i(queue_rst || flush || exec_active[0]), .clk_o(simt_clk));
 
-  simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .DIVIDERS(DIVIDERS)) u_simt (
-      .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]),
-      .start_ready_o(exec_ready[0]), .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume),
-      .done_valid_o(exec_done[0]), .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]),
-      .fault_access_o(fault_access[1:0]), .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc),
-      .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
-      .dbg_warp_i(dbg_warp), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(exec_stop[0]),
-      .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]), .page_request_o(page_request),
-      .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
-      .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]), .restore_ready_o(restore_ready[0]),
-      .restore_data_i(restore_data), .restore_last_i(restore_last),
-      .flush_i(flush), .req_valid_o(x_valid[1]), .req_ready_i(c_ready[1]), .req_op_o(x_op[1:0]),
-      .req_amo_o(simt_amo), .req_exec_o(simt_exec), .req_line_o(x_line[27:0]), .req_wdata_o(x_wdata[511:0]),
-      .req_be_o(x_be[63:0]), .req_tag_o(x_tag[7:0]), .rsp_valid_i(c_rsp_valid[1]), .rsp_tag_i(rsp_tag[7:0]),
-      .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .pass_i(pass && pass_tag[9:8] == 2'd1),
-      .pass_tag_i(pass_tag[7:0]),
-      .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
-      .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
-      .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
-  );
+    simt_executor #(.LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .DIVIDERS(DIVIDERS)) u_simt (
+        .clk_i(simt_clk), .rst_i(queue_rst || exec_rst[0]), .time_i, .start_valid_i(exec_start[0]),
+        .start_ready_o(exec_ready[0]), .start_packet_i(packet), .start_scrub_i(scrub), .start_resume_i(resume),
+        .done_valid_o(exec_done[0]), .fault_valid_o(exec_fault[0]), .fault_code_o(fault_code[7:0]),
+        .fault_access_o(fault_access[1:0]), .fault_va_o(fault_va[31:0]), .fault_pc_o(fault_pc),
+        .fault_group_o(fault_group), .fault_warp_o(fault_warp), .fault_lane_o(fault_lane),
+        .dbg_warp_i(dbg_warp), .dbg_pc_o(dbg_pc), .dbg_lanes_o(dbg_lanes), .stop_req_i(exec_stop[0]),
+        .stop_gran_i(stop_gran), .stopped_valid_o(exec_stopped[0]), .page_request_o(page_request),
+        .save_valid_o(save_valid[0]), .save_ready_i(save_ready && exec_active[0]), .save_data_o(save_data[511:0]),
+        .save_last_o(save_last[0]), .restore_valid_i(restore_valid && exec_active[0]), .restore_ready_o(restore_ready[0]),
+        .restore_data_i(restore_data), .restore_last_i(restore_last),
+        .flush_i(flush), .req_valid_o(x_valid[1]), .req_ready_i(c_ready[1]), .req_op_o(x_op[1:0]),
+        .req_amo_o(simt_amo), .req_exec_o(simt_exec), .req_line_o(x_line[27:0]), .req_wdata_o(x_wdata[511:0]),
+        .req_be_o(x_be[63:0]), .req_tag_o(x_tag[7:0]), .rsp_valid_i(c_rsp_valid[1]), .rsp_tag_i(rsp_tag[7:0]),
+        .rsp_data_i(rsp_data), .rsp_fault_i(rsp_fault), .pass_i(pass && pass_tag[9:8] == 2'd1),
+        .pass_tag_i(pass_tag[7:0]),
+        .ev_issue_o(ev_issue), .ev_lanes_o(ev_lanes),
+        .ev_stall_use_o(ev_stall_use), .ev_stall_unit_o(ev_stall_unit), .ev_stall_idle_o(ev_stall_idle),
+        .ev_fma_o(ev_fma), .ev_l1_hit_o(ev_l1_hit), .ev_l1_miss_o(ev_l1_miss), .ev_ic_miss_o(ev_ic_miss)
+    );
+  end else begin : g_none  // cp_check knows no dispatch then: it is never started
+    assign {x_valid[1], x_op[1:0], simt_amo, simt_exec, x_line[27:0], x_wdata[511:0], x_be[63:0], x_tag[7:0]} = '0;
+    assign {exec_done[0], exec_fault[0], exec_stopped[0], save_valid[0], save_last[0], restore_ready[0]} = '0;
+    assign {fault_code[7:0], fault_access[1:0], fault_va[31:0], fault_pc, fault_group, fault_warp, fault_lane} = '0;
+    assign {dbg_pc, dbg_lanes, page_request, save_data[511:0], ev_issue, ev_lanes, ev_stall_use, ev_stall_unit,
+            ev_stall_idle, ev_fma, ev_l1_hit, ev_l1_miss, ev_ic_miss} = '0;
+    assign exec_ready[0] = 1'b1;
+    logic unused_simt;
+    assign unused_simt = &{1'b0, dbg_warp, scrub, flush, pass, pass_tag, exec_start[0], exec_rst[0], exec_stop[0],
+                           c_ready[1], c_rsp_valid[1]};
+  end
   mover u_mover (
       .clk_i, .rst_i(queue_rst || exec_rst[1]), .start_valid_i(exec_start[1]), .start_ready_o(exec_ready[1]),
       .start_packet_i(packet), .start_resume_i(resume), .stop_req_i(exec_stop[1]), .stop_gran_i(stop_gran),

@@ -6,7 +6,7 @@ package tern_spec_pkg;
 
   /* verilator lint_off UNUSEDPARAM */
 
-  localparam logic [31:0] SPEC_HASH = 32'h06b486ca;
+  localparam logic [31:0] SPEC_HASH = 32'hcb4869d3;
 
   // registers: dev; byte addresses; a register of a repeated block is relative to its base
   localparam logic [13:0] REG_DEV_ID = 14'h0;

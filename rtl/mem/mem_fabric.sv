@@ -16,7 +16,8 @@ module mem_fabric #(
     parameter int DIRTY_WORD = 128,     // bits of the dirty plane that an access reads
     parameter int PORTS     = 1,        // memory ports: 1, 2 or 4
     parameter int INTERLEAVE_LOG2 = 8,  // bytes side by side in one port
-    parameter int HASH_W    = 9         // 2^HASH_W entries in a port's tables of what is in flight
+    parameter int HASH_W    = 9,        // 2^HASH_W entries in a port's tables of what is in flight
+    parameter bit ATOMICS   = 1'b1      // 0: an atomic is answered with bus_error
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -140,7 +141,7 @@ module mem_fabric #(
 
     mem_port #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
                .DIRTY_WORD(DIRTY_WORD), .DIRTY_TAG_W(DIRTY_TAG_W), .PORTS(PORTS), .LINES_LOG2(LINES_LOG2),
-               .HASH_W(HASH_W)) u_port (
+               .HASH_W(HASH_W), .ATOMICS(ATOMICS)) u_port (
         .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(port_valid[ENGINES*p+:ENGINES]),
         .req_ready_o(port_ready[ENGINES*p+:ENGINES]), .req_op_i, .req_amo_i, .req_line_i, .req_wdata_i, .req_be_i,
         .req_tag_i, .rsp_valid_o(port_rsp_valid[ENGINES*p+:ENGINES]),

@@ -24,7 +24,8 @@ module mem_port #(
     parameter int DIRTY_TAG_W = 16,
     parameter int PORTS     = 1,        // of the device; line numbers of one port differ in other bits than these:
     parameter int LINES_LOG2 = 2,       // PORTS * 2^LINES_LOG2 lines hold 2^LINES_LOG2 of each port
-    parameter int HASH_W    = 9         // 2^HASH_W entries in a table of mem_gate
+    parameter int HASH_W    = 9,        // 2^HASH_W entries in a table of mem_gate
+    parameter bit ATOMICS   = 1'b1      // 0: an atomic is refused, as what lies beyond memory
 ) (
     input  logic                     clk_i,
     input  logic                     rst_i,
@@ -153,15 +154,17 @@ module mem_port #(
   endfunction
 
   for (genvar e = 0; e < ENGINES; e++) begin : g_head
+    logic may;
     logic [3:0] amo;
     logic [27:0] line;
     logic [511:0] wdata;
     logic [63:0] be;
     logic [TAG_W-1:0] tag;
 
+    assign may = {1'b0, req_line_i[28*e+6+:22]} < mem_pages_i && (ATOMICS || req_op_i[2*e+:2] != tern_pkg::MEM_ATOMIC);
     mem_slice #(.WIDTH(2 + 4 + 28 + 512 + 64 + TAG_W)) u_in (
         .clk_i, .rst_i, .in_valid_i(req_valid_i[e]), .in_ready_o(req_ready_o[e]),
-        .in_data_i({{1'b0, req_line_i[28*e+6+:22]} < mem_pages_i ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4],
+        .in_data_i({may ? req_op_i[2*e+:2] : REFUSED, req_amo_i[4*e+:4],
                     req_line_i[28*e+:28], req_wdata_i[512*e+:512], req_be_i[64*e+:64], req_tag_i[TAG_W*e+:TAG_W]}),
         .out_valid_o(in_valid[e]), .out_ready_i(in_ready[e]), .out_data_o({in_class[2*e+:2], amo, line, wdata, be, tag})
     );
@@ -263,18 +266,27 @@ module mem_port #(
     if (rst_i) plain_valid_q <= 1'b0;
   end
 
-  atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
-      .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
-      .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
-      .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
-      .fill_valid_o(fill_valid), .fill_ready_i(fill_goes), .fill_line_o(fill_line),
-      .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
-      .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
-      .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
-      .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec),
-      .end_meta_o(end_meta), .end_data_o(end_data), .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic),
-      .end_error_i(c_error), .reserve_o, .reserve_thread_o, .forget_i, .forget_thread_i
-  );
+  if (ATOMICS) begin : g_atomic
+    atomic_unit #(.ENGINES(ENGINES), .META_W(META_W - ENG_W)) u_atomic (
+        .clk_i, .rst_i, .req_valid_i(wr_atomic), .req_ready_o(at_ready), .req_engine_i(wr_grant), .req_amo_i(wr_amo),
+        .req_line_i(wr_line), .req_wdata_i(wr_wdata), .req_be_i(wr_be), .req_meta_i(wr_meta[META_W-ENG_W-1:0]),
+        .plain_valid_i(plain_valid_q), .plain_line_i(plain_line_q), .plain_be_i(plain_be_q),
+        .fill_valid_o(fill_valid), .fill_ready_i(fill_goes), .fill_line_o(fill_line),
+        .fill_entry_o(fill_entry), .line_valid_i(line_valid), .line_entry_i(r_meta[3:0]), .line_data_i(r_data),
+        .line_error_i(r_error), .wt_valid_o(wt_valid), .wt_ready_i(wt_ready), .wt_line_o(wt_line), .wt_data_o(wt_data),
+        .wt_be_o(wt_be), .wt_rec_o(wt_rec), .wt_engine_o(wt_engine), .direct_valid_o(direct_valid),
+        .direct_ready_i(direct_ready), .direct_rec_o(direct_rec), .direct_engine_o(direct_engine), .end_rec_i(c_rec),
+        .end_meta_o(end_meta), .end_data_o(end_data), .end_fault_o(end_fault), .end_valid_i(c_done && c_atomic),
+        .end_error_i(c_error), .reserve_o, .reserve_thread_o, .forget_i, .forget_thread_i
+    );
+  end else begin : g_none
+    assign {at_ready, fill_valid, wt_valid, direct_valid, end_fault} = '0;
+    assign {fill_line, fill_entry, wt_line, wt_data, wt_be, wt_rec, wt_engine, direct_rec, direct_engine} = '0;
+    assign {end_meta, end_data, reserve_o, reserve_thread_o} = '0;
+    logic unused_atomic;
+    assign unused_atomic = &{1'b0, plain_valid_q, plain_line_q, plain_be_q, wr_amo, wr_atomic, line_valid, wt_ready,
+                             direct_ready, c_rec, forget_i, forget_thread_i};
+  end
 
   // Reads: fetches of the atomic unit first, one at a time if engines wait; meta {1, entry} is one of those.
   logic rd_port_ready, fill_first, fill_asks, fill_goes, r_valid, r_ready;

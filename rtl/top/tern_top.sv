@@ -8,7 +8,7 @@
 // Preemption: see command_processor.
 module tern_top #(
     parameter int ENGINES    = 2,          // 1 to 8
-    parameter int LANES      = 16,         // work-items of a warp: 4, 8, 16 or 32
+    parameter int LANES      = 16,         // work-items of a warp: 4, 8, 16 or 32; 0: no SIMT executor, no atomics
     parameter int WARPS      = 16,         // warps of an engine: 4, 8, 16 or 32
     parameter int LMEM_KIB   = 64,         // local memory of an engine
     parameter int DIVIDERS   = (LANES + 3) / 4,  // of an engine; the lanes take turns: a part of LANES
@@ -79,10 +79,11 @@ module tern_top #(
   localparam int TAG_W = 11;
   localparam int VECTOR = (LANES + 15) / 16;  // lines of a word a lane
   // docs/spec/context.yaml: header, head, masks, slots, local memory, warps, memory instructions that are not finished
-  localparam int STATE_LINES =
-      2 + (WARPS + 15) / 16 + WARPS + LMEM_KIB * 16 + WARPS * (33 + 32 / LANES) * VECTOR + 31 * (1 + 3 * VECTOR);
+  localparam int STATE_LINES = LANES == 0 ? 2 :  // of mover and user executors: header, one line
+      2 + (WARPS + 15) / 16 + WARPS + LMEM_KIB * 16 + WARPS * (33 + 32 / (LANES == 0 ? 1 : LANES)) * VECTOR +
+      31 * (1 + 3 * VECTOR);
   // and an entry of the list, 16 a line, for each of their pages but the first
-  localparam int SAVE_LINES = STATE_LINES + (STATE_LINES - 64 + 1022) / 1023;
+  localparam int SAVE_LINES = STATE_LINES + (STATE_LINES > 64 ? (STATE_LINES - 64 + 1022) / 1023 : 0);
 
   generate
     if (ENGINES < 1 || ENGINES > 8) begin : g_check
@@ -110,8 +111,8 @@ module tern_top #(
   assign s_axi_rresp_o = 2'd0;
 
   tern_regs #(
-      .ENGINES(ENGINES), .LANES(LANES), .WARPS(WARPS), .LMEM_KIB(LMEM_KIB), .SAVE_LINES(SAVE_LINES),
-      .PAGE_LOG2(PAGE_LOG2), .CLOCK_HZ(CLOCK_HZ), .PORTS(PORTS), .SINGLE_USE(SINGLE_USE),
+      .ENGINES(ENGINES), .LANES(LANES), .WARPS(LANES > 0 ? WARPS : 0), .LMEM_KIB(LANES > 0 ? LMEM_KIB : 0),
+      .SAVE_LINES(SAVE_LINES), .PAGE_LOG2(PAGE_LOG2), .CLOCK_HZ(CLOCK_HZ), .PORTS(PORTS), .SINGLE_USE(SINGLE_USE),
       .MEM_CLEAR(MEM_CLEAR)
   ) u_regs (
       .clk_i, .rst_i, .mem_pages_i, .awvalid_i(s_axi_awvalid_i), .awready_o(s_axi_awready_o),
@@ -140,7 +141,7 @@ module tern_top #(
   end
 
   mem_fabric #(.ENGINES(ENGINES), .TAG_W(TAG_W), .PAGE_LOG2(PAGE_LOG2), .MEM_PAGES(MEM_PAGES), .ID_W(ID_W),
-               .PORTS(PORTS), .HASH_W(HASH_W)) u_fabric (
+               .PORTS(PORTS), .HASH_W(HASH_W), .ATOMICS(LANES > 0)) u_fabric (
       .clk_i, .rst_i, .mem_pages_i, .axi_base_i, .req_valid_i(req_valid), .req_ready_o(req_ready), .req_op_i(req_op),
       .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata), .req_be_i(req_be), .req_tag_i(req_tag),
       .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data), .rsp_fault_o(rsp_fault), .ev_rd_o(ev_rd),

@@ -43,15 +43,21 @@ static void print_text(const struct tern_device_info *i)
     printf("hardware version   %u.%u.%u\n", i->version >> 16 & 0xffu, i->version >> 8 & 0xffu, i->version & 0xffu);
     printf("interface          0x%08x\n", TERN_SPEC_HASH);
     printf("engines            %u\n", i->engines);
-    printf("lanes x warps      %u x %u (%u work-items an engine)\n", i->lanes, i->warps, i->lanes * i->warps);
-    printf("local memory       %u bytes an engine\n", i->local_bytes);
+    if (i->lanes) {
+        printf("lanes x warps      %u x %u (%u work-items an engine)\n", i->lanes, i->warps, i->lanes * i->warps);
+        printf("local memory       %u bytes an engine\n", i->local_bytes);
+    } else {
+        printf("SIMT executor      none: copies and user executors, by tern.h; no kernels, so no OpenCL device\n");
+    }
     printf("device memory      %" PRIu64 " bytes, %" PRIu64 " allocatable\n", i->memory_bytes, i->allocatable_bytes);
     printf("memory ports       %u of 64 bytes a cycle\n", i->ports);
     print_memory(i);
     printf("clock              %" PRIu64 " Hz (nominal)\n", i->clock_hz);
     printf("dirty bit covers   %u bytes\n", i->dirty_page_bytes);
     printf("address spaces     %s\n", i->single_use ? "one at a time" : "many");
-    printf("page requests      %s\n", i->page_requests ? "yes: kernels may use more than device memory" : "no");
+    if (i->lanes) {
+        printf("page requests      %s\n", i->page_requests ? "yes: kernels may use more than device memory" : "no");
+    }
     printf("work stops at      any %s\n", granularity(i));
     printf("bands             ");
     for (size_t b = 0; b < sizeof bands / sizeof bands[0]; b++) {

@@ -44,6 +44,13 @@ static void open_device(void)
     }
     d->info.size = sizeof d->info;
     tern_device_query(hw, &d->info);
+    if (d->info.lanes == 0) {
+        fprintf(stderr, "tern: OpenCL: no device: '%s' of backend %s has no SIMT executor, so it runs no kernels; "
+                        "choose another by TERN_CONFIG or TERN_BACKEND, or use tern.h for its copies and user "
+                        "executors\n", d->info.config, d->info.backend);
+        tern_device_close(hw);
+        return;
+    }
     const uint64_t whole = d->info.memory_bytes < d->info.resident_bytes ? d->info.memory_bytes
                                                                             : d->info.resident_bytes;
     const uint64_t half = d->info.memory_bytes / 2;

@@ -158,7 +158,7 @@ static bool fetch(struct engine *e, struct fault *f)
     }
     *f = (struct fault){0};
     uint32_t opcode = w[0] & 0xffu, lines = tern_pkt_lines(opcode);
-    if (!lines) {
+    if (!lines || (opcode == TERN_PKT_DISPATCH && !SIMT)) {
         f->code = TERN_FAULT_PACKET_UNKNOWN;
     } else if ((w[0] >> 8 & 0xffu) != lines || w[0] >> 16) {
         f->code = TERN_FAULT_PACKET_RESERVED;

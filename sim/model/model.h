@@ -36,8 +36,9 @@
 #ifndef MODEL_LMEM_KIB
 #define MODEL_LMEM_KIB 64
 #endif
-#define LANES MODEL_LANES
-#define WARPS MODEL_WARPS
+#define SIMT (MODEL_LANES > 0) /* without a SIMT executor its code has some geometry, and is never run */
+#define LANES (SIMT ? MODEL_LANES : 4)
+#define WARPS (SIMT ? MODEL_WARPS : 4)
 #define ENGINES MODEL_ENGINES
 #define LMEM_BYTES (MODEL_LMEM_KIB * 1024u)
 #define LINE 64u
@@ -126,10 +127,10 @@ void space_flush(struct space *s);
 #define MASK_LINES ((WARPS + 15u) / 16u)
 #define PENDING 31u
 #define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
-/** Header and state; and with an entry of the list, 16 a line, for each of their pages but the first. */
-#define STATE_LINES (2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
-                     PENDING * (1u + 3u * VECTOR_LINES))
-#define LIST_LINES ((STATE_LINES - PAGE / LINE + 1022u) / 1023u)
+/** Header and state (without a SIMT executor one line, of a mover or user executor); and with an entry of the list, 16 a line, for each of their pages but the first. */
+#define STATE_LINES (SIMT ? 2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
+                            PENDING * (1u + 3u * VECTOR_LINES) : 2u)
+#define LIST_LINES (STATE_LINES > PAGE / LINE ? (STATE_LINES - PAGE / LINE + 1022u) / 1023u : 0u)
 #define SAVE_LINES (STATE_LINES + LIST_LINES)
 
 struct engine;

@@ -107,7 +107,7 @@ struct observer::engine {
 observer::observer(const Vtern_top &top, tern_sim_observer f, void *user) : engines_(new engine[engine_count]), f_(f),
     user_(user)
 {
-    const Vtern_top___024root &root = *top.rootp;
+    [[maybe_unused]] const Vtern_top___024root &root = *top.rootp;  // without a SIMT executor nothing is listed
 #define ENGINE(n, path)                                                             \
     {                                                                               \
         engine &e = engines_[n];                                                    \

@@ -31,6 +31,21 @@ class Tern(Case):
         self.assertIn("work stops at      any instruction\nbands              idle normal focus realtime\n",
                       self.works("info"))
 
+    def test_a_device_without_simt_executor(self):
+        """tern info says what it has not; commands that need kernels say what is missing."""
+        r = json.loads(self.works("info", "--json", TERN_CONFIG="shell"))
+        self.assertEqual((r["lanes"], r["warps"], r["local_bytes"], len(r["executors"])), (0, 0, 0, 1))
+        text = self.works("info", TERN_CONFIG="shell")
+        self.assertIn("SIMT executor      none:", text)
+        self.assertNotIn("lanes x warps", text)
+        self.assertNotIn("page requests", text)
+        kernel = pathlib.Path(__file__).resolve().parents[2] / "tests/bench/kernels.cl"
+        for command in ["bench", "vecadd-16384"], ["run", str(kernel), "vecadd", "--global", "64"]:
+            r = self.tern(*command, TERN_CONFIG="shell")
+            self.assertEqual(r.returncode, 1, command)
+            self.assertIn("no device: 'shell' of backend model has no SIMT executor", r.stderr)
+            self.assertIn("CL_DEVICE_NOT_FOUND", r.stderr)
+
     def test_bench_checks_every_result(self):
         r = self.tern("bench", "--json")
         self.assertEqual(r.returncode, 0, r.stderr)

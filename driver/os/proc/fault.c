@@ -168,6 +168,9 @@ void tern_fault_describe(const struct tern_process *proc, const struct tern_job 
             f.group[2]);
     }
     say_what(&f, proc, &d);
+    if (f.code == TERN_FAULT_PACKET_UNKNOWN && in_dispatch && !proc->dev->kmd.lanes) {
+        say(&f, ": this device has no SIMT executor, so it runs no kernels");
+    }
     if (ran) {
         say(&f, " (pc 0x%08x)", f.pc);
     } else {

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define TERN_SPEC_HASH 0x06b486cau
+#define TERN_SPEC_HASH 0xcb4869d3u
 
 /* Packets. */
 #define TERN_PKT_LINE_BYTES 64u
@@ -78,7 +78,8 @@ static inline int tern_pkt_nop_unpack(struct tern_pkt_nop *s, const uint32_t *w)
     return 0;
 }
 
-/** Run a kernel over an NDRange on the SIMT executor. A group at the edge of the range is smaller than local_*. */
+/** Run a kernel over an NDRange on the SIMT executor; without one (dev.config0.lanes) packet_unknown. A group at the
+ * edge of the range is smaller than local_*. */
 struct tern_pkt_dispatch {
     uint32_t entry; /**< Address of the first instruction; a multiple of 4. */
     uint32_t args; /**< Argument block: a0 and CSR args of every work-item. */

@@ -131,7 +131,7 @@ static void test_errors(void **state)
         {"rtl", "default,mem", "key=value"},
         {"rtl", "mem=2M,small", "'small' must stand once, before all keys"},
         {"rtl", "small,default", "'default' must stand once, before all keys"},
-        {"rtl", ",mem=2M", "unknown configuration ''; it is default, small, tiny, or"},
+        {"rtl", ",mem=2M", "unknown configuration ''; it is default, small, tiny, shell, or"},
         {"rtl", "=2M", "unknown key ''"},
         {"rtl", "speed=1", "unknown key 'speed'"},
         {"rtl", "mem=12x", "'12x'"},

@@ -4,9 +4,11 @@
 // Three engines. In the random phases engine e owns the lines with line % 3 == e, but they meet in hashes, banks,
 // atomic buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to
 // one line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may
-// be seen once only. Dirty commands run all the time. The last phases print throughput.
+// be seen once only. Dirty commands run all the time. The last phases print throughput. Without atomics (ATOMICS = 0)
+// each one is refused and changes nothing.
 module tb #(
-    parameter int PORTS = 1
+    parameter int PORTS = 1, HASH_W = 9,
+    parameter bit ATOMICS = 1'b1
 );
   localparam int N = 3, TAG_W = 8, LINES = 16384, ERR_RD = LINES - 128, ERR_WR = LINES - 64;
   localparam int PAGES = LINES / 64, SHARED = PORTS == 1 ? 24 : 128;  // the first lines are shared
@@ -38,7 +40,7 @@ module tb #(
   logic [4*3-1:0] arsize, awsize;
   int latency = 20, spread = 100, stall = 40;
 
-  mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024), .PORTS(PORTS)) dut (
+  mem_fabric #(.ENGINES(N), .TAG_W(TAG_W), .MEM_PAGES(1024), .PORTS(PORTS), .HASH_W(HASH_W), .ATOMICS(ATOMICS)) dut (
       .clk_i(clk), .rst_i(rst), .mem_pages_i(23'(PAGES)), .axi_base_i(BASE), .req_valid_i(req_valid),
       .req_ready_o(req_ready), .req_op_i(req_op), .req_amo_i(req_amo), .req_line_i(req_line), .req_wdata_i(req_wdata),
       .req_be_i(req_be), .req_tag_i(req_tag), .rsp_valid_o(rsp_valid), .rsp_tag_o(rsp_tag), .rsp_data_o(rsp_data),
@@ -304,7 +306,7 @@ module tb #(
     int tag, line;
     logic [63:0] be;
     logic [511:0] old, x;
-    bit known;
+    bit known, refused;
     tag = int'(req_tag[TAG_W*e+:TAG_W]);
     line = int'(req_line[28*e+:28]);
     be = req_be[64*e+:64];
@@ -314,13 +316,14 @@ module tb #(
     p_amo[e][tag] = req_amo[4*e+:4];
     p_line[e][tag] = line;
     p_mask[e][tag] = '0;
-    p_fault[e][tag] = line >= ERR_WR || (line >= ERR_RD && req_op[2*e+:2] == tern_pkg::MEM_WRITE);
+    refused = !ATOMICS && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
+    p_fault[e][tag] = refused || line >= ERR_WR || (line >= ERR_RD && req_op[2*e+:2] == tern_pkg::MEM_WRITE);
     // After a failed write-through the unit answers what waits for the line as it likes.
-    p_maybe_fault[e][tag] = line >= ERR_RD && line < ERR_WR && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
+    p_maybe_fault[e][tag] = !refused && line >= ERR_RD && line < ERR_WR && req_op[2*e+:2] == tern_pkg::MEM_ATOMIC;
     p_accepted[e][tag] = memory.now;
     old = line < LINES ? ref_mem[line] : '0;
     p_data[e][tag] = old;
-    known = mode != TICKETS && mode != LOCKS && line < ERR_WR && !p_maybe_fault[e][tag] &&
+    known = !refused && mode != TICKETS && mode != LOCKS && line < ERR_WR && !p_maybe_fault[e][tag] &&
       (mode == RANDOM || line >= SHARED);
     if (known) case (req_op[2*e+:2])
       tern_pkg::MEM_READ: p_mask[e][tag] = '1;
@@ -495,6 +498,7 @@ module tb #(
       phase(RANDOM, 6000, "random");
       all_reported();
       for (int l = SHARED; l < RESULT; l++) if (held(l) != ref_mem[l]) $fatal(1, "memory differs at line %0h", l);
+      if (!ATOMICS) continue;
       for (int l = 0; l < SHARED; l++) for (int t = 0; t < 65536; t++) ticket_seen[l][t] = 0;
       for (int l = 0; l < SHARED; l++) begin
         put(l, '0);
@@ -541,8 +545,8 @@ module tb #(
     at = counted_rd;
     phase(ALL_READ, 4000, "all three read streams");
     if (PORTS > 1 && counted_rd - at < 4000 * 19 / 10) $fatal(1, "%0d ports carry no more than one", PORTS);
-    phase(HOT, 4000, "atomics, one line");
-    phase(SPREAD, 4000, "atomics, 16 lines");
+    if (ATOMICS) phase(HOT, 4000, "atomics, one line");
+    if (ATOMICS) phase(SPREAD, 4000, "atomics, 16 lines");
     $display("in flight at most %0d reads, %0d writes; longest wait %0d; %0d dirty queries, %0d refused",
              memory.most_reads, memory.most_writes, longest, queries, refused_queries);
     $display("PASS");

@@ -144,8 +144,8 @@ int tern_config_parse(const char *backend, const char *config, const struct tern
         *items++ = '\0';
     }
     if (!is_geometry(copy)) {
-        r = tern_error(-EINVAL, "unknown configuration '%s'; it is default, small, tiny, shell, or one of these and keys, or "
-                       "keys alone, as default,mem=64M (argument or TERN_CONFIG)", copy);
+        r = tern_error(-EINVAL, "unknown configuration '%s'; it is default, small, tiny, shell, or one of these and "
+                       "keys, or keys alone, as default,mem=64M (argument or TERN_CONFIG)", copy);
     } else if (items) {
         r = parse_items(&c, more ? more : &none, items);
     }

@@ -48,7 +48,8 @@ static void help(FILE *out)
     external_list(out, is_here);
     fprintf(out, "\ntern <command> --help says more, tern help <command> all; tern --version [--json] prints "
                  "the version.\n"
-                 "Environment: TERN_BACKEND (rtl, model), TERN_CONFIG (default, small, tiny, shell; see docs/driver.md).\n");
+                 "Environment: TERN_BACKEND (rtl, model), TERN_CONFIG (default, small, tiny, shell; see "
+                 "docs/driver.md).\n");
 }
 
 /** tern help [COMMAND]: its manual page; where there is no man, what --help prints. */

@@ -127,7 +127,8 @@ void space_flush(struct space *s);
 #define MASK_LINES ((WARPS + 15u) / 16u)
 #define PENDING 31u
 #define WARP_LINES ((33u + 32u / LANES) * VECTOR_LINES)
-/** Header and state (without a SIMT executor one line, of a mover or user executor); and with an entry of the list, 16 a line, for each of their pages but the first. */
+/** Header and state (without a SIMT executor one line, of mover or user executor); and with an entry of the list, 16 a
+ *  line, for each of their pages but the first. */
 #define STATE_LINES (SIMT ? 2u + MASK_LINES + WARPS + LMEM_BYTES / LINE + WARPS * WARP_LINES + \
                             PENDING * (1u + 3u * VECTOR_LINES) : 2u)
 #define LIST_LINES (STATE_LINES > PAGE / LINE ? (STATE_LINES - PAGE / LINE + 1022u) / 1023u : 0u)

@@ -57,9 +57,7 @@ struct tern_device_info {
     char config[64];           /**< The configuration that was opened, e.g. "default". */
     uint32_t version;          /**< Hardware version, major.minor.patch in bytes 2, 1, 0. */
     uint32_t engines;          /**< Engines. */
-    /** Work-items of a warp. 0: the device has no SIMT executor (nor warps, nor local memory): it runs copies, fills and
-     *  user executors, and a buffer with a dispatch faults (TERN_FAULT_PACKET_UNKNOWN). */
-    uint32_t lanes;
+    uint32_t lanes;            /**< Work-items of a warp. 0: no SIMT executor, so no kernels. */
     uint32_t warps;            /**< Warps of an engine's SIMT executor. */
     uint32_t local_bytes;      /**< Local memory of an engine. */
     uint64_t memory_bytes;     /**< Device memory. */
@@ -84,9 +82,8 @@ struct tern_device_info {
 
 /**
  * Opens a device. backend: "rtl", "model" or NULL (environment TERN_BACKEND, else "rtl"). config: NULL (environment
- * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small | tiny | shell (which has no SIMT
- * executor: lanes is 0); keys alone are of default; keys
- * mem (bytes; suffix K, M, G), trace (file for a waveform); for the memory of the simulated RTL: memory (ideal |
+ * TERN_CONFIG, else "default") or NAME[,key=value...], NAME = default | small | tiny | shell; keys alone are of
+ * default; keys mem (bytes; suffix K, M, G), trace (file for a waveform); of the simulated RTL: memory (ideal |
  * hbm | ddr4) and, instead of its numbers, dram_latency (cycles), dram_bandwidth (bytes a cycle), dram_reads,
  * dram_writes (transfers outstanding at most), dram_refresh, dram_refresh_cycles (every so many cycles it stands still
  * for so many), dram_stall (of 256 cycles, how many each channel of the port pauses at random); and for the scheduler,

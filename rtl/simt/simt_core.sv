@@ -239,9 +239,7 @@ module simt_core #(
       .use_o(r_after_use), .memory_o(r_after_memory)
   );
 
-  simt_scoreboard #(
-      .WARPS(WARPS)
-  ) u_scoreboard (
+  simt_scoreboard #(.WARPS(WARPS)) u_scoreboard (
       .clk_i, .rst_i, .d_warp_i(d_warp_q), .chk_valid_i(r_valid_q && !r_faulty), .chk_warp_i(r_warp_q),
       .chk_rs1_i(r_instr_q[19:15]), .chk_rs2_i(r_instr_q[24:20]), .chk_rd_i(r_rd),
       .chk_rs3_i(r_instr_q[6] ? r_instr_q[31:27] : r_rd),

@@ -223,17 +223,16 @@ def synthesis(t):
               {"TERN_BACKEND": "rtl", "TERN_CONFIG": "small", "TERN_LIB_DIR": str(BUILD / "lib/synthesis")})
 
 
-TWO_PORTS = r"^sim\.[a-z_]+\.rtl_ports2$|^driver\.(space|stamps)\.rtl$"
-
-
-def ports(t):
-    """A device with two memory ports."""
-    if t.step("build the device with two memory ports", "build-ports",
-              ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, "tern_sim_rtl_ports2"], whole):
-        ctest(t, "device and driver tests on two memory ports; their bandwidth", "ports", BUILD, ["-R", TWO_PORTS],
-              {"TERN_BACKEND": "rtl", "TERN_LIB_DIR": str(BUILD / "lib/ports2")})
-        t.step("co-verification of the device with two memory ports", "verify-ports",
-               [*VERIFY, "--rtl", "rtl_ports2", "--seeds", "300"], whole)
+def ports(t, n=2):
+    """A device with n memory ports."""
+    device = f"ports{n}"
+    if t.step(f"build the device with {n} memory ports", f"build-{device}",
+              ["nice", "ninja", "-C", str(BUILD), "-j", t.jobs, f"tern_sim_rtl_{device}"], whole):
+        ctest(t, f"device and driver tests on {n} memory ports; their bandwidth", device, BUILD,
+              ["-R", rf"^sim\.[a-z_]+\.rtl_{device}$|^driver\.(space|stamps)\.rtl$"],
+              {"TERN_BACKEND": "rtl", "TERN_LIB_DIR": str(BUILD / "lib" / device)})
+        t.step(f"co-verification of the device with {n} memory ports", f"verify-{device}",
+               [*VERIFY, "--rtl", f"rtl_{device}", "--seeds", "300"], whole)
 
 
 def bench(t):
@@ -335,6 +334,7 @@ def nightly(t):
           BUILD, ["-R", r"^driver\.migrate_many\."], {"TERN_TEST_MOVES": "20"})
     t.step("benches, the large ones too: results right, cycles as in the baseline", "nightly-bench",
            ["nice", "tests/bench/check", str(BUILD / "bin/tern"), "--all"], lines)
+    ports(t, 4)
     t.step("OpenCL programs on the RTL behind XRT's emulation, small device", "nightly-xrt",
            ["tests/xrt/opencl", "--device", "rtl_small", "--slow"], lines)
     t.step("the demo on the RTL behind XRT's emulation, and moves of its picture", "nightly-xrt-demo",

@@ -60,11 +60,14 @@ static int take(struct tern_device *dev, struct tern_connection **out)
             r = make(dev, &c);
             pthread_mutex_lock(&dev->pool);
             dev->connections -= r != 0;
-            if (r == -ECONNREFUSED || r == -ENOENT || r == -EIO) {
-                r = tern_client_gone(dev);
-            } else if (r && dev->connections) {
+            if (r && dev->connections) {
                 dev->most = dev->connections; /* ternd gives no more: those that there are must do */
                 r = 0;
+            } else if (r == -ECONNREFUSED || r == -ENOENT || r == -EIO) {
+                r = tern_client_gone(dev);
+            }
+            if (r && dev->waiting) { /* for a connection that was being made */
+                pthread_cond_broadcast(&dev->returned);
             }
         } else {
             dev->waiting++;
@@ -106,6 +109,7 @@ int tern_call_do(struct tern_call *call)
     int r = tern_socket_send(call->connection->fd, q, q->length, -1, true);
     const ssize_t n = r ? r : tern_socket_receive(call->connection->fd, a, sizeof *a, NULL);
     if (n < (ssize_t)least || a->op != q->op) {
+        shutdown(call->dev->session, SHUT_RDWR); /* nobody knows whether it is done: the pump ends everything */
         return tern_client_gone(call->dev);
     }
     a->text[(size_t)n - least < sizeof a->text ? (size_t)n - least : sizeof a->text - 1] = '\0';

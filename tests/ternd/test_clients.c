@@ -252,6 +252,80 @@ static void test_saves(void **state)
     nothing_left();
 }
 
+/** Of this process: a connection to the test's ternd, the session's first and then those for calls; -1: no more. */
+static int connection_to_ternd(int nth)
+{
+    for (int fd = 3; fd < 1024; fd++) {
+        struct sockaddr_un peer = {0};
+        socklen_t size = sizeof peer;
+        if (!getpeername(fd, (struct sockaddr *)&peer, &size) && size > sizeof peer.sun_family &&
+            !strcmp(peer.sun_path, served_at.sun_path) && nth-- == 0) {
+            return fd;
+        }
+    }
+    return -1;
+}
+
+/** A submission that goes by a call, whose connection breaks: nobody may wait for its end for ever. */
+static void lose_a_call(void)
+{
+    const size_t size = 96u << 10; /* more than goes by the ring */
+    uint8_t *packets = calloc(1, size);
+    uint64_t fence;
+    client_open(-1, NULL);
+    const int call = connection_to_ternd(1);
+    must(packets && call >= 0 && connection_to_ternd(2) < 0 && !shutdown(call, SHUT_RDWR));
+    must(tern_submit(ctx, packets, size, "large", &fence) == 0);
+    must(tern_wait(ctx, fence, -1) == -EIO && strstr(tern_last_error(), "is gone"));
+    must(tern_submit_null(ctx, "late", NULL) == -EIO);
+    client_close();
+    free(packets);
+}
+
+static void test_call_that_breaks(void **state)
+{
+    (void)state;
+    struct client c = start(lose_a_call);
+    ended(&c, 0);
+    nothing_left();
+}
+
+static void *query(void *failed)
+{
+    struct tern_context_stats s = {.size = sizeof s};
+    for (int i = 0; i < 300; i++) {
+        *(bool *)failed |= tern_context_query(ctx, &s) != 0;
+    }
+    return NULL;
+}
+
+/** No more connections can be made: those that there are do the calls of all threads. */
+static void share_connections(void)
+{
+    char aside[sizeof served_at.sun_path + 8];
+    bool failed[4] = {false};
+    pthread_t t[4];
+    client_open(-1, NULL);
+    snprintf(aside, sizeof aside, "%s.aside", served_at.sun_path);
+    must(rename(served_at.sun_path, aside) == 0);
+    for (int i = 0; i < 4; i++) {
+        must(pthread_create(&t[i], NULL, query, &failed[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        must(pthread_join(t[i], NULL) == 0 && !failed[i]);
+    }
+    must(rename(aside, served_at.sun_path) == 0);
+    client_close();
+}
+
+static void test_no_more_connections(void **state)
+{
+    (void)state;
+    struct client c = start(share_connections);
+    ended(&c, 0);
+    nothing_left();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +336,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_kills_its_own_process, serve, serve_end),
         cmocka_unit_test_setup_teardown(test_saves, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_call_that_breaks, serve, serve_end),
+        cmocka_unit_test_setup_teardown(test_no_more_connections, serve, serve_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which steps of a test run a change can break.
+
+changed.yaml has a row for each folder, or file: the longest path that a changed file begins with decides. A row names
+steps of the default tier; tests by ctest, as `FOLDER: PATTERN` on the model, `sanitize FOLDER: PATTERN` under the
+sanitizers and `small FOLDER: PATTERN` on the small RTL. `benches` stands for the unit benches of the RTL that contain a
+changed file, `itself` for the tests of a changed file of tests/FOLDER: all of the folder, if others include the file.
+"""
+import pathlib
+import re
+import subprocess
+
+import yaml
+
+import rtl_files
+from testing import suites
+from testing.steps import BUILD, ROOT, ctest, lines, Step
+
+TABLE = pathlib.Path(__file__).with_name("changed.yaml")
+
+
+class Bad(Exception):
+    """The commit or the table cannot be used; the text is one sentence."""
+
+
+def files_since(rev):
+    """Names of the files that differ from the commit, new ones and those that are gone included."""
+    known = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}"], cwd=ROOT, check=False,
+                           stdout=subprocess.PIPE)
+    if known.returncode:
+        raise Bad(f"'{rev}' is no commit of this tree; see git log")
+    out = b"".join(subprocess.run(["git", *words], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout for words in (
+        ("diff", "--name-only", "-z", known.stdout.decode().strip()), ("ls-files", "-o", "--exclude-standard", "-z")))
+    return sorted({f.decode() for f in out.split(b"\0") if f})
+
+
+def table():
+    """{path: [item]}, the rows of changed.yaml."""
+    rows = yaml.safe_load(TABLE.read_text())
+    return {row["path"]: row["run"] for row in rows}
+
+
+def items_for(file, rows):
+    """What the row of a file names; a file that no row is for is an error, so that a new folder gets one."""
+    paths = [p for p in rows if file == p or p.endswith("/") and file.startswith(p)]
+    if not paths:
+        raise Bad(f"{TABLE.relative_to(ROOT)} has no row for {file}: add one")
+    return rows[max(paths, key=len)]
+
+
+def itself(file):
+    """The item of the tests that a file of tests/FOLDER is, by the names that CMake gives them."""
+    folder, stem = pathlib.Path(file).parts[1], pathlib.Path(file).stem
+    test = re.fullmatch(r"test_(\w+)|(\w+)_test|((?:api|app|run|unit)_\w+)", stem)
+    if not test:
+        return f"{folder}: ."
+    return f"{folder}: ^{folder}(_tiny)?\\.{next(filter(None, test.groups()))}(\\.|_preempted|$)"
+
+
+def of_benches(files):
+    """The unit benches that read one of these files, or compile a module that does."""
+    affected = []
+    inside = rtl_files.contents()
+    _, modules = rtl_files.sources()
+    changed = {m for m, f in modules.items() if str(f) in files}
+    packages = any(f.endswith("_pkg.sv") or f.endswith(".vlt") for f in files)
+    for listing in sorted((ROOT / "tests/rtl").glob("*/bench.f")):
+        words = re.sub(r"(^|\s)(//|#).*", "", listing.read_text(), flags=re.M).split()
+        named = set()
+        for w in words:
+            if w.endswith((".sv", ".v")):
+                named |= set(re.findall(r"\w+", (ROOT / w).read_text())) & set(modules)
+        contained = closure(named, inside)
+        own = f"tests/rtl/{listing.parent.name}/"
+        if contained & changed or packages or any(f in words or f.startswith((own, "tests/rtl/lib/")) for f in files):
+            affected.append(listing.parent.name)
+    return affected
+
+
+def closure(names, inside):
+    found, wanted = set(), list(names)
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found.add(name)
+            wanted += inside.get(name, [])
+    return found
+
+
+def steps_for(files):
+    """The steps of a run, for the names of the files that changed."""
+    rows = table()
+    items = {}
+    for file in files:
+        for item in items_for(file, rows):
+            items.setdefault(itself(file) if item == "itself" else item, None)
+    known = {s.name: s for s in suites.steps_of(suites.DEFAULT, False)}
+    chosen, patterns = {}, {}
+    for item in items:
+        where, _, pattern = item.partition(": ")
+        if pattern:
+            patterns.setdefault(where, []).append(pattern)
+        elif item == "benches":
+            names = of_benches(files)
+            if names:
+                chosen["rtl"] = Step("rtl", f"unit benches of the RTL: {' '.join(names)}",
+                                     ["tests/rtl/run", "-j", "{jobs}", *names], lines, cost=10 * len(names),
+                                     suite="rtl")
+        elif item in known:
+            chosen[item] = known[item]
+        elif item in suites.SUITES:
+            chosen |= {s.name: s for s in suites.steps_of([item], False)}
+        else:
+            raise Bad(f"{TABLE.relative_to(ROOT)}: there is no step '{item}'; scripts/test --list prints all")
+    for where, found in patterns.items():
+        step = of_pattern(where, "|".join(dict.fromkeys(found)))
+        chosen[step.name] = step
+    return suites.with_needs(chosen, False) if chosen else []
+
+
+def of_pattern(where, pattern):
+    """A step of ctest, for the item `WHERE: PATTERN` of the table."""
+    kind, _, folder = where.rpartition(" ")
+    select = ["-LE", "^rtl", "-R", pattern]
+    if kind == "":
+        return ctest(f"c-{folder}", f"tests of {folder}", BUILD / "tests" / folder, select, env=suites.MODEL,
+                     needs=("build-software",), suite="c")
+    if kind == "sanitize":
+        return ctest(f"sanitize-{folder}", f"tests of {folder} with sanitizers", suites.SANITIZE / "tests" / folder,
+                     select, env=suites.WATCHED, needs=("build-sanitize",), suite="sanitize")
+    if kind == "small":
+        return ctest(f"small-{folder}", f"tests of {folder} on the small RTL", BUILD / "tests" / folder,
+                     ["-R", pattern], env={**suites.RTL, "TERN_CONFIG": "small"},
+                     needs=("build-software", "build-small"), suite="opencl")
+    raise Bad(f"{TABLE.relative_to(ROOT)}: '{where}' is no kind of tests")

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The nightly tier: what is too long for every change, in parts that may run on several nights or machines.
+
+The steps are dealt to N parts by their cost, the dearest first, each to the part that has the least. The result of a
+step is kept in build/nightly/COMMIT/STEP.json as soon as the step ends. A step that has a result of this very commit is
+not run again, so that a part that was interrupted goes on where it was; a table gathers the results of all parts.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from testing.steps import BUILD, ROOT, Counted, Step, ctest, lines, mutants, whole
+from testing.suites import MODEL, RTL, VERIFY, ninja, ports, with_needs
+
+KEPT = BUILD / "nightly"
+READY = ("build-software", "build-small", "build-default", "build-tiny", "build-shell")
+FUZZERS = re.compile(r"^tern_fuzz\((\w+)", re.M)
+
+
+def last_lines(count, n):
+    """A count whose note is the last n lines that the command printed."""
+    def counted(text, status):
+        found = count(text, status)
+        found.note = "\n         ".join(text.rstrip().split("\n")[-n:])
+        return found
+    return counted
+
+
+def soaks():
+    for harm in "kill", "stop":
+        for backend, clients in ("model", "64"), ("rtl", "8"):
+            yield Step(f"soak-{backend}-{harm}",
+                       f"{clients} clients of a ternd on {backend} for ten minutes, one harmed each second: {harm}",
+                       ["tests/ternd/soak", str(BUILD / "bin/ternd"), str(BUILD / "tests/ternd_soak_client"),
+                        str(BUILD / "tern.icd"), "--backend", backend, "--clients", clients, "--seconds", "600",
+                        "--harm", harm], whole, READY, cost=900)
+
+
+def fuzzers():
+    """One step a fuzzer: together they take hours."""
+    for name in FUZZERS.findall((ROOT / "tests/fuzz/CMakeLists.txt").read_text()):
+        yield Step(f"fuzz-{name}", f"what reads foreign bytes, 20 minutes: {name}",
+                   ["tests/fuzz/run", "-j", "1", "--seconds", "1200", name], lines, ("build-sanitize",), cost=1200)
+
+
+def verification(night):
+    stops = [*VERIFY, "--kind", "preempt", "--seeds", "200"]
+    yield Step("programs", "co-verification of 10 million warp instructions of programs",
+               [*VERIFY, "--kind", "program", "--seed", "100000", "--instructions", "10000000"], whole, READY,
+               cost=1500)
+    yield Step("streams", "co-verification of 20,000 streams",
+               [*VERIFY, "--kind", "stream", "--seed", "100000", "--seeds", "20000"], whole, READY, cost=1200)
+    for geometry, cost in {"tiny": 600, "small": 1500, "default": 4000}.items():
+        yield Step(f"preempt-{geometry}",
+                   f"kernels of the {geometry} device stopped at every cycle and at random times",
+                   [*stops, "--geometry", geometry], whole, READY, cost=cost)
+    yield ninja("build-mutants-default", "build the default device with seeded bugs", BUILD,
+                ["tern_sim_rtl_mutants_default"], ("build-configure",), 120)
+    yield Step("mutants-default", "seeded bugs of the RTL are caught on the default device",
+               [*VERIFY, "--mutants", "--geometry", "default", "--seeds", "2000"], mutants,
+               (*READY, "build-mutants-default"), cost=2000)
+    yield Step("mutate-auto", f"mutants by a tool of the whole RTL, sample {night}: the score by module is in the log",
+               ["tests/verify/mutate-auto", "run", "--night", night, "--count", "150", "--seeds", "500", "--preempt",
+                "61", "--jobs", "{jobs}", "--least", "60"],
+               last_lines(whole, 1), READY, cost=3600)
+
+
+def tools():
+    yield Step("ecp5", "the bitstream of a board without the device: its size and clock as in the baseline",
+               ["scripts/ecp5", "--check"], whole, cost=600)
+    yield Step("netlist", "the netlist of that board, from pin to pin", ["tests/rtl/netlist"], lines, ("ecp5",),
+               cost=200)
+    yield Step("synth-all", "size and depth of the RTL, all of it",
+               ["scripts/synth", "--check", "--all", "--jobs", "{jobs}"], whole, cost=1200)
+    yield Step("formal-slow", "proofs and all their mutants", ["tests/formal/run", "-j", "{jobs}", "--slow"], lines,
+               cost=1500)
+    yield Step("attacks-all", "all protections, each removed: its test fails", ["tests/attacks/run", "-j", "{jobs}"],
+               lines, cost=1800)
+    yield Step("float-rtl", "20 million vectors of each floating-point operation in the RTL",
+               ["tests/rtl/run", "-j", "{jobs}", "--timeout", "7200", "fp_fma", "fp_misc", "div_unit",
+                "+count=20000000"], lines, cost=900)
+    yield ctest("float-model", "20 million vectors of each floating-point instruction in the model",
+                BUILD / "tests/sim", ["-R", r"^sim\.float\.model_default"], env={"TERN_TEST_VECTORS": "20000000"},
+                needs=READY, cost=300)
+
+
+def programs(night):
+    opencl = BUILD / "tests/opencl"
+    yield ctest("sweep", "built-in functions: 20,000 random arguments each, all vector widths", opencl / "sweep",
+                ["-R", r"^sweep\."], env={**MODEL, "TERN_SWEEP": "20000"}, needs=READY, cost=1500)
+    for quarter in range(4):
+        n = int(night) % 16 * 4 + quarter
+        yield Step(f"ranges-{quarter}", "functions of one argument of 32 bits, a 64th of all arguments: which is in "
+                   "the log", ["tests/opencl/sweep/ranges", "--night", str(n), "--nights", "64", "--minutes", "90",
+                               "-j", "{jobs}"], last_lines(lines, 2), READY, cost=5000)
+    yield ctest("kernels", "200 programs of random kernels, coarsened, not coarsened and not optimized", opencl,
+                ["-R", r"^opencl\.run_random_kernels"],
+                env={**MODEL, "TERN_TEST_STEPS": "200", "TERN_TEST_SEED": night}, needs=READY, cost=600)
+    driver = BUILD / "tests/driver"
+    yield ctest("moves", "programs that move between two devices 1,000 times, on the model", driver,
+                ["-R", r"^driver\.migrate_many$"], env={**MODEL, "TERN_TEST_MOVES": "1000"}, needs=READY, cost=600)
+    yield ctest("moves-rtl", "programs that move between two devices 20 times, of which one is, or both are, RTL",
+                driver, ["-R", r"^driver\.migrate_many\."], env={"TERN_TEST_MOVES": "20"}, needs=READY, cost=900)
+    yield Step("bench-all", "benches, the large ones too: results right, cycles as in the baseline",
+               ["tests/bench/check", str(BUILD / "bin/tern"), "--all"], lines, READY, cost=600)
+    yield Step("bench-migrate", "what moves of partitions of up to 4 GiB cost, on the model",
+               ["tests/bench/check-migrate", str(BUILD / "bin/tern")], lines, READY, cost=600)
+    yield Step("bench-migrate-rtl", "what moves of a partition of 256 MiB cost, on the RTL",
+               ["tests/bench/check-migrate", str(BUILD / "bin/tern"), "--quick", "--sizes", "1"], lines, READY,
+               cost=600, env=RTL)
+
+
+def cards():
+    yield Step("xrt-opencl", "OpenCL programs on the RTL behind XRT's emulation, small device",
+               ["tests/xrt/opencl", "--device", "rtl_small", "--slow"], lines, READY, ("XRT",), 1500)
+    yield Step("xrt-demo", "the demo on the RTL behind XRT's emulation, and moves of its picture",
+               ["bash", "-c", 'settings=$(scripts/xclbin --device rtl_default --memory 256M) && eval "$settings" && '
+                "exec scripts/demo --backend xrt"], whole, READY, ("XRT", f"ninja {BUILD}"), 600)
+    yield Step("xrt-ratio", "the demo by XRT takes at most 1.5 times the processor time of the backend rtl",
+               ["tests/xrt/ratio", "--most", "1.5"], whole, READY, ("XRT",), 900)
+
+
+def steps(night):
+    """All steps of the night; night: its number, as text, which says what is drawn."""
+    found = []
+    for some in soaks(), fuzzers(), verification(night), tools(), programs(night), cards(), ports(True, 4):
+        found += some
+    for s in found:
+        s.suite = s.suite or "nightly"
+    return found
+
+
+def is_test(step):
+    return step.suite != "build"
+
+
+def parts(all_steps, n):
+    """[[step]] of n parts. What needs another test is in that test's part."""
+    tests = {s.name: s for s in all_steps if is_test(s)}
+    follows = {s.name: [n for n in s.needs if n in tests] for s in tests.values()}
+    groups = [[s] + [t for t in tests.values() if s.name in follows[t.name]] for s in tests.values()
+              if not follows[s.name]]
+    dealt = [[] for _ in range(n)]
+    for group in sorted(groups, key=lambda g: (-sum(s.cost for s in g), g[0].name)):
+        min(dealt, key=lambda p: sum(s.cost for s in p)).extend(group)
+    return dealt
+
+
+def state_of_tree():
+    """Names what is tested: the commit, and a hash of what differs from it."""
+    def git(*words, **more):
+        return subprocess.run(["git", *words], cwd=ROOT, check=True, stdout=subprocess.PIPE, **more).stdout
+    commit = git("rev-parse", "--short=12", "HEAD").decode().strip()
+    new = git("ls-files", "-o", "--exclude-standard", "-z").split(b"\0")
+    changes = git("diff", "HEAD") + b"".join(p + (ROOT / os.fsdecode(p)).read_bytes() for p in new if p)
+    if not changes:
+        return commit
+    return commit + "-" + git("hash-object", "--stdin", input=changes).decode()[:8]
+
+
+class Kept:
+    """Results of one state of the tree, a file for each step."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def keep(self, step, found, seconds):
+        """Whole or not at all: the file gets its name when it is written."""
+        if not is_test(step):
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f".{step.name}.part"
+        part.write_text(json.dumps({"title": step.title, "passed": found.passed, "failed": found.failed,
+                                    "seconds": round(seconds), "note": found.note}))
+        part.replace(self.folder / f"{step.name}.json")
+
+    def get(self, name):
+        try:
+            return json.loads((self.folder / f"{name}.json").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def passed(self, name):
+        r = self.get(name)
+        return bool(r) and not r["failed"] and r["passed"] > 0
+
+
+def table(all_steps, n, kept):
+    """The lines of the table of all parts."""
+    out = [f"nightly at {kept.folder.name}, {n} part{'s' if n > 1 else ''}:",
+           f"  {'part':>4} {'passed':>7} {'failed':>6} {'minutes':>7}  step"]
+    for i, part in enumerate(parts(all_steps, n), 1):
+        for step in sorted(part, key=lambda s: s.name):
+            r = kept.get(step.name)
+            cells = f"{r['passed']:7} {len(r['failed']):6} {r['seconds'] / 60:7.1f}" if r else f"{'not run':>22}"
+            out.append(f"  {i:4} {cells}  {step.name}")
+    return out
+
+
+def chosen(all_steps, part, n, kept):
+    """The steps to run now, with those that build what they need, and the Counted of those that had passed before."""
+    mine = parts(all_steps, n)[part - 1] if part else [s for p in parts(all_steps, n) for s in p]
+    todo = {s.name: s for s in mine if not kept.passed(s.name)}
+    builders = {s.name: s for s in all_steps if not is_test(s)}
+    for s in list(todo.values()):
+        s.needs = tuple(x for x in s.needs if x not in {m.name for m in mine} or x in todo)
+        todo |= {x: builders[x] for x in s.needs if x in builders}
+    before = [Counted(kept.get(s.name)["passed"]) for s in mine if s.name not in todo]
+    return with_needs(todo, True) if todo else [], before

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The driver inside somebody's program: its threads, small stacks. */
+/**
+ * The driver inside an application: its threads block all signals, their stacks suffice whatever the default size is,
+ * and a trace that nobody reads keeps no call waiting.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>

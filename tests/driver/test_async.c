@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device whose time passes by itself: while the device thread waits for it, other threads use it, and what they
- *  want done ends the wait. The wait of these tests ends by nothing else: no interrupt, and no time. */
+/**
+ * A device whose time passes by itself: while the device thread waits for it, calls of other threads use the device,
+ * and a submission ends the wait. In these tests nothing else ends it, neither an interrupt nor a time limit (F1).
+ */
 #include "rig.h"
 
 /** The device thread waits, and nobody has woken it: with woken false before, a wait that is there has begun since. */

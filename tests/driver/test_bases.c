@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory bases (D1, D3-D7) on a plane that is an array: every error, and random sets of them beside an oracle. */
+/**
+ * Memory bases (D1, D3 to D7) on a plane that is an array: capabilities, every error, the order of bits, buffers that
+ * are not aligned, a hal that fails, and random sets of bases that overlap, beside an oracle. Pages of 4 KiB to 2 MiB.
+ */
 #include "bases.h"
 #include "hal/hal.h"
 

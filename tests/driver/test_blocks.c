@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Blocks: an allocation goes to the host and comes back in parts of 4 MiB, and a choice of one costs little. */
+/**
+ * Blocks: an allocation goes to the host and comes back in parts of 4 MiB. As much is evicted as is wanted, least
+ * recently used first, and only that comes back; a superpage may come back as small pages, and the other way round. A
+ * choice among 4,096 blocks looks at few of them.
+ */
 #include "free_pages.h"
 #include "rig.h"
 #include "tables.h"

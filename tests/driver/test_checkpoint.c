@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Checkpoints (tern_checkpoint.h): what is saved ends, loaded on another device, as it does here. */
+/**
+ * Checkpoints (tern_checkpoint.h, M1, M3): work that is saved ends, loaded on another device, as it does here. The
+ * moment is a cycle, or a launch of a queue, also of one that was loaded. Two processes; a checkpoint of work that came
+ * from a checkpoint; work that waits for its program.
+ */
 #include "checkpoints.h"
 
 /* ------------------------------------------------------------- at a moment, by the environment */

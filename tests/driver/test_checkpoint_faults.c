@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Checkpoints that fail, and beside what else happens: no part of a file is left, and the work goes on. */
+/**
+ * Checkpoints that fail: refusals, damaged files, each allocation of host memory. Checkpoints beside programs that make
+ * and end processes all the time. No part of a file is left, and the work goes on.
+ */
 #include <limits.h>
 
 #include "checkpoints.h"

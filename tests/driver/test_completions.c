@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Completion queues: order, the descriptor, many threads that take, ends of what uses them; and sizes of structs. */
+/**
+ * Completion queues: each completion is taken once and in order, by any of many threads; the descriptor; ends of the
+ * objects that use a queue; and structs of other sizes than the library knows.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What can be opened, and how precisely a wrong request is told. */
+/**
+ * Configurations of a device: each key at both ends of its range, keys without a geometry, and the sentence about each
+ * wrong one; libraries that are missing; backends of a program.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

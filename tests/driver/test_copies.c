@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copies and fills of more memory than the device has: buffers run step by step, packets in parts (os/mem/steps.c). */
+/**
+ * Copies and fills of more memory than the device has (A6): buffers run step by step, packets in parts
+ * (os/mem/steps.c). Single ones and many in a buffer, boxes with strides of all kinds, faults in a part, contexts whose
+ * copies exclude each other, kernels beside them, sparse memory.
+ */
 #include "free_pages.h"
 #include "rig.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Data that travel in DMA buffers: every kernel finds its own, whatever happens to the buffer on its way. */
+/**
+ * Data that travel in DMA buffers: every kernel finds its own data, in every chunk, on both engines, preempted all the
+ * time. Kernels cannot write them.
+ */
 #include "fixture.h"
 
 /** Counts argument 0 down, then stores argument 2 at the address that is argument 1. */

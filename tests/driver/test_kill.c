@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Processes that are killed at any moment leave no page, no object and no queue entry behind, and their own calls end.
+ * A process is killed at each lock, wait and allocation of a thread of its own: no page, object or queue entry is left
+ * behind, and its calls end. The process has an endless kernel, an engine that does not stop, a lost device, a
+ * suspension, or a copy under way.
  */
 #include <poll.h>
 

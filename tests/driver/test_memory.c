@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The page allocator and the address-space allocator against brute-force models (A6, A7). */
+/**
+ * The page allocator and the address-space allocator against brute-force models (A6, A7): no page is given out twice,
+ * all come back, and blocks are merged whenever they can be.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

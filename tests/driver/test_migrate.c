@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes that are stopped in the middle and go on on another device (M1-M4): same results, nothing left behind. */
+/**
+ * Processes that are stopped in the middle and go on on another device (M1 to M4), with the same results, and nothing
+ * is left behind: kernels that are stopped at random cycles, copies, user executors, queues with waits and signals,
+ * data, a process in error, many processes at once. test_onward: one that has come moves on, again and again (M4).
+ */
 #include "moving_actors.h"
 
 #define CONFIG "small,mem=64M,timeout=200000"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Migrations that fail (M3, M5): streams that are cut off, damaged, or say what cannot be; memory that is lacking;
- * readers that go away. Whatever happens, the source goes on and ends right, and nothing is left on the target.
+ * Migrations that fail (M3, M5): streams that are cut off or damaged, host memory that is lacking, readers that go
+ * away. In test_numbers any number of a stream is another one, one at a time. Whatever happens, the source goes on and
+ * ends right, and nothing is left on the target.
  */
 #include <fcntl.h>
 

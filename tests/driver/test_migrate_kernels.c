@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * OpenCL kernels that are stopped at random cycles and end on another device (M1): the bytes are those of a run without
- * a stop, and so many cycles, so that none has begun again. The kernels are those that `tern bench preempt` stops;
- * TERN_TEST_CUTS says how often each is.
+ * OpenCL kernels that are stopped at random cycles and end on another device (M1). The bytes are those of a run without
+ * a stop, and the run takes few cycles more, which shows that no kernel has begun again. The 17 kernels are those that
+ * `tern bench preempt` stops, without gather, which has much memory. Each moves at 200 random cycles, or
+ * TERN_TEST_CUTS; TERN_TEST_SEED chooses other cycles.
  */
 #include "fixture.h"
 

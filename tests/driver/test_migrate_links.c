@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What of memory goes over the stream of processes that move while they run, and links that are lost meanwhile. */
+/**
+ * The memory that processes send while they run (M1), and links that are lost meanwhile. Pages that have not changed
+ * and zeros are not sent, the rest is compressed. One to three links are cut at random bytes, again and again, and the
+ * processes arrive; if links stay lost, the processes go on at the source.
+ */
 #include "moving_actors.h"
 
 #include "stream_cuts.h"

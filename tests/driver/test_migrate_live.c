@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes whose memory is sent while they run (M1): what they write, and what becomes of their memory, meanwhile. */
+/**
+ * Processes whose memory is sent while they run (M1): what work, host and pager change between rounds; memory that
+ * comes, goes, or takes the address of other memory. Few pages are left of much memory. Rounds are judged by a clock
+ * that the test sets, and the policies say what becomes of a migration that does not converge.
+ */
 #include "moving_actors.h"
 
 #include "os/migrate/image.h"

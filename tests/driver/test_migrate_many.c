@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs that go back and forth between two devices while they run, many times (M1): kernels, copies and fills in an
- * order that fences make, sparse memory and more memory than the device has, memory of two processes, memory that comes
- * and goes. Each byte is that of the same work done on the host. Moves are of three kinds: stopped at a random cycle,
- * with rounds while the work runs, and given up when all is on the target. TERN_TEST_MOVES says how many.
+ * Programs that go back and forth between two devices while they run, many times (M1). The eight programs have kernels,
+ * copies and fills in an order that fences make, sparse memory and more memory than the device has, memory of two
+ * processes, memory that comes and goes. Each byte is that of the same work done on the host, and each completion comes
+ * once and in order. Moves are of three kinds: stopped at a random cycle, with rounds while the work runs, and given up
+ * when all is on the target.
+ *
+ * The programs move 40 times, or 4 times with the RTL on one side or both; TERN_TEST_MOVES says how many (at night
+ * 1,000 and 20), TERN_TEST_SEED chooses other moves.
  */
 #include "moving_actors.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory of processes that move: evicted, sparse, shared; and what the target must have of it (M3). */
+/**
+ * Memory of processes that move (M1): evicted, sparse, copies that are stopped between their parts, memory shared with
+ * handles, and a file that is loaded into a partition. test_refusals: a device that cannot take the processes, as one
+ * with other lanes, says so before it makes anything (M3).
+ */
 #include "moving_actors.h"
 
 #define MIB (1u << 20)

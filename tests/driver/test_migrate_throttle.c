@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work that writes faster than it can be moved gets less of its engine, step by step, though nobody else wants it; and
- * gets it back however the migration ends. Others notice nothing.
+ * Work that writes faster than it can be moved gets less of its engine, step by step, although no other work wants the
+ * engine (M5). The work gets the engine back when the migration ends, fails or is cancelled, or a process is killed.
+ * Other work notices nothing.
  */
 #include "moving_actors.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A page that came for work that asked for it stays until that has run (os/mem/demand.c), whoever else asks. */
+/**
+ * A page that came for work that asked for it stays until that work has run (A6, os/mem/demand.c), whoever else asks
+ * for pages meanwhile.
+ */
 #include "rig.h"
 
 #define BLOCK (4u << 20)

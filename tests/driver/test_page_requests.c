@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels that use more than the device has: they ask for their pages while they run (os/mem/demand.c). */
+/**
+ * Kernels that use more memory than the device has ask for their pages while they run (A6, os/mem/demand.c): streams
+ * and random places, two processes, copies beside kernels. Violations, and what else may happen while work waits for a
+ * page.
+ */
 #include "beside.h"
 #include "free_pages.h"
 #include "published.h"

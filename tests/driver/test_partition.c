@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Partitions (M2, M5): memory that goes from one to another, and nothing else does. */
+/**
+ * Partitions (M2, M5): memory goes from one to another and back with nothing in it, and nothing else goes. Work that is
+ * oversubscribed, killed or shared in one partition takes no page of another, and promises of the default partition are
+ * kept. Work that faults, hangs, is killed or makes the driver reset an engine changes no result in another partition.
+ */
 #include <string.h>
 
 #include "free_pages.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Allocations that go to the host and come back (A6): right bytes, right order, nobody kept from his turn for ever. */
+/**
+ * Allocations that go to the host and come back (A6): the bytes are right, in the right order, and every process gets
+ * its turn. The allocations have up to four times the device's memory; refusals and pins are tested too.
+ */
 #include "free_pages.h"
 #include "rig.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What may happen while memory is moved: processes are killed at each lock, wait and allocation of a thread of theirs,
- * every allocation of host memory fails once, every access to the device fails once, engines do not stop. Nothing is
- * left behind, and those who had no part in it have right results.
+ * Failures while memory moves and is shared: processes are killed at each lock, wait and allocation of a thread of
+ * theirs; every allocation of host memory fails once; every access to the device fails once; engines do not stop;
+ * paging buffers or the device are lost. Nothing is left behind, and processes that had no part in it have right
+ * results.
  */
 #include "free_pages.h"
 #include "moments.h"

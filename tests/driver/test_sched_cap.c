@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Caps: processes that may have only a part of each engine, though it is idle then (scheduling.md, 10). */
+/**
+ * Caps: processes that may have a part of each engine at most, also while it is idle (M5; scheduling.md, 10). The part
+ * is exact, in cycles, and other work gets the rest.
+ */
 #include "floods.h"
 
 static struct tern_sched_cap cap;

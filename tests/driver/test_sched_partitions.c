@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Partitions: each gets its share of each engine that it has work on, whatever others do (M5; scheduling.md, 2). */
+/**
+ * Each partition gets its share of each engine that it has work on (M5; scheduling.md, 2), whatever contexts, bands and
+ * lengths of work the others have. Also: latency, and shares that change.
+ */
 #include "floods.h"
 
 static struct tern_sched_partition parts[3];

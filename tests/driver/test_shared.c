@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory that several processes map: rights, ends in any order, places, dirty bits. */
+/**
+ * Memory that several processes map: rights of handles, ends of processes in any order and by kills, places in the
+ * address space, dirty bits of each mapping.
+ */
 #include "users.h"
 
 static void expect_refused(const struct user *u, const uint8_t *handle, uint32_t flags, uint32_t address, int why,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Memory that several processes map is evicted and brought for all of them at once, and as dear as to the dearest. */
+/**
+ * Memory that several processes map is evicted from all of them at once and comes back for all, also under work of all
+ * of them. The price of such memory is that of the process to which it is dearest; a pin of any of them keeps it.
+ */
 #include "tables.h"
 #include "users.h"
 

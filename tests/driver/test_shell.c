@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device without SIMT executor: many processes share its copies and its user executor, are preempted and migrated;
- *  a kernel is refused, and costs only the process that has sent it. */
+/**
+ * A device without SIMT executor, which says that it has none. Copies, fills and fences of two processes whose memory
+ * has the same address; three processes that take turns in the middle of calls of a user executor; calls that are cut
+ * and go on on another such device, from the model to the RTL and back. A kernel fails its process, with a sentence,
+ * and no other process.
+ */
 #include "fixture.h"
 
 #include "moving.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sparse memory (os/mem/sparse.c): what is touched is committed, and nothing else; what that costs, and who pays. */
+/**
+ * Sparse memory (A6, A7, os/mem/sparse.c): memory that is touched is committed, zeroed and counted, and no other memory
+ * is. Also: no room for it, and a process that is killed.
+ */
 #include "free_pages.h"
 #include "rig.h"
 

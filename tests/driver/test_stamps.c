@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory bases on a whole device (D2, D3, D6, D7): every way to write sets bits, random writes beside the oracle of
- * bases.h, and kernels that write all the time on both engines while bases of all sizes are asked.
+ * Memory bases on a whole device (D2, D3, D6, D7).
+ *
+ * test_every_way: every way to write sets bits: stores, atomics, fills, copies, signals, timestamps, page tables,
+ * zeroing, context save, the host. test_random: random writes beside the oracle of bases.h. test_stamps: kernels write
+ * stamps all the time on both engines, while bases of 8 KiB to 256 MiB are queried, whole and in part, into buffers
+ * that need not be aligned.
  */
 #include "bases.h"
 #include "rig.h"

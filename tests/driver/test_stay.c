@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Processes whose memory excludes each other's on the device take turns, however short `stay` is (os/mem/stay.c). */
+/**
+ * Processes whose memory excludes each other's on the device take turns, however short `stay` is (A6, os/mem/stay.c).
+ * Two and three of them do so while other work keeps the engines busy; moves and cycles are counted. NORMAL gets its
+ * stays from FOCUS as well (S1).
+ */
 #include "beside.h"
 #include "free_pages.h"
 

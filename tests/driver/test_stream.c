@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The migration stream: records and fields, over memory, files, pipes and sockets; what ends it. */
+/**
+ * The migration stream (M1, M3): records, and fields with bounds, over memory, files, pipes and sockets. A stream ends
+ * with an error if nobody reads it, at a time limit, or when it is cancelled.
+ */
 #include "stream_rig.h"
 
 #include <fcntl.h>

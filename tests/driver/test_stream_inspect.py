@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Migration streams that the driver writes, as read by an independent reader and by `tern migrate inspect`, whole and
-damaged. Arguments: the program that writes samples, and tern-migrate.
-"""
+"""Migration streams that the driver writes, as read by `tern migrate inspect` and by an independent reader, which was
+written from docs/migration-stream.md; whole and damaged streams. Arguments: the program that writes samples, and
+tern-migrate."""
 import json
 import pathlib
 import re

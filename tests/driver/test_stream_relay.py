@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-`tern migrate relay` over the loopback: bytes in both directions, and who is refused and why. The certificates are made
-here. Arguments: the program that writes sample streams, and tern-migrate.
-"""
+"""`tern migrate relay` over the loopback: bytes in both directions. TLS verifies both ends: a peer with another
+certificate is refused, with the reason. The certificates are made here. Arguments: the program that writes sample
+streams, and tern-migrate."""
 import pathlib
 import re
 import socket

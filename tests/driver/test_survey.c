@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What moving or saving a process stands on: its allocations, the pages that were written, and a process at rest. */
+/**
+ * The calls that moving or saving a process is built on: its allocations are listed; its written pages are reported and
+ * cleared without those of other processes; it is suspended and resumed, and meanwhile aborted or killed.
+ */
 #include "rig.h"
 
 static void open_here(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A device that was in use when its driver was killed: the next one finds it as if nothing had been. */
+/**
+ * A driver was killed while it used a device (F3). The next driver finds nothing of that work, whether it ran, waited,
+ * or had been indicated; a reset that does not end is an error.
+ */
 #include "rig.h"
 
 static struct tern_policy policy;

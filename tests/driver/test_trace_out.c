@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of a trace: it belongs to the process that opened it, and children of a fork leave it as it is; whoever adds
- * to it waits for nobody; readers may come late, be slow, or go; no link is followed.
+ * The file of a trace: it belongs to the process that opened it, and children of a fork leave it as it is. A program
+ * that adds to it waits for no reader. Readers may come late, be slow, or go; dropped events are counted, and the rest
+ * is whole. No link is followed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copies through one memory port or several: test_ports LIBRARY PORTS. Whatever the addresses, two engines copy at
- *  least 1.9 times what one copies if there are two ports, and no more than one if there is one; and one takes the same
- *  time, however far its copy goes. */
+/**
+ * Copies through one memory port or several: test_ports LIBRARY PORTS. Two engines copy at least 1.9 times as fast as
+ * one if there are two ports, and no faster than one if there is one port, whatever the addresses. A copy takes the
+ * same time to any distance. dev.config1 has the number of ports.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What an endless kernel on one engine costs a kernel on the other, where memory takes few
- * writes: test_share LIBRARY. */
+/**
+ * An endless kernel on one engine beside a kernel on the other, where memory takes few writes (C7): how much longer the
+ * second kernel runs, and how long a request to stop it takes. test_share LIBRARY.
+ */
 
 #include "victim.h"
 

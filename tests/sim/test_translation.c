@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What translation costs on a device, in its cycles: test_translation LIBRARY. For RTL devices only: the model has no
- *  times. Everything repeats exactly; the bounds are what docs/hardware/memory.md promises. */
+/**
+ * The cost of translation on a device, in its cycles (A1): of a switch to another address space, of a miss, of random
+ * pages. test_translation LIBRARY. For RTL devices only, since the model has no times. Everything repeats exactly; the
+ * bounds are those that docs/hardware/memory.md promises.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tern on a simulated board: the driver, a pseudo terminal, and the Verilated link with a device behind it.
 
+OpenCL programs run at rest, preempted, and with noise on the line; the board or the host is killed in a call. Wrong
+rates, ports and boards; cables that are cut after any request. Tests of the whole board have the device and the SDRAM
+in it: a kernel runs, and one is preempted.
+
 usage: test_board.py BOARD LIBRARY BUILD-FOLDER [TEST...]
 
-What waits for ever ends by TIMEOUT, which fails.
+A test that waits for ever ends by TIMEOUT, which fails.
 """
 import os
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Verilated link of a board, by its frames alone: tern-board with a device behind it.
+"""The Verilated link of a board, by its frames alone: tern-board with a device behind it. Every bit of a request is
+turned; requests are cut, repeated, out of order or malformed; bus errors; floods; random addresses and sizes.
 
 usage: test_link.py BOARD LIBRARY [TEST...]
 

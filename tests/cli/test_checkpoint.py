@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern checkpoint and tern restore: work that is saved in its middle ends, restored, as it does uninterrupted."""
+"""tern checkpoint and tern restore: work that is saved in its middle ends, restored, as it does uninterrupted: the same
+bytes and digests, and the program goes on as well.
+
+The moment is a random cycle, a given one, or a launch. Saved again after a restore; moments that never come; files that
+are damaged, cut, or have bytes behind their end; memories that cannot be dumped; no room for the file, with `--stop`
+too; devices that cannot be opened. Each failure gives a sentence and leaves no part of a file."""
 import contextlib
 import json
 import os

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern run on the functional model: what every kind of argument means, what is printed, and every way to be wrong."""
+"""tern run on the functional model: every kind of argument, what is printed, and every wrong usage. test_asm: words,
+names and targets of branches are those that llvm-objdump finds in the same program binary, beside Tern's own names;
+damaged program binaries."""
 import json
 import math
 import random

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The statistics file, from both sides: the driver's writer and the reader of `tern top`. */
+/**
+ * The statistics file, from both sides: the driver's writer and the reader of `tern top`, also against a writer that
+ * never rests.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

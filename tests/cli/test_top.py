@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tern top: as text, as JSON, on a terminal, around a program."""
+"""tern top: as text, as JSON, on a terminal, around a program. Cycles that a context ran on another device are no share
+of the time of this one."""
 import contextlib
 import json
 import os

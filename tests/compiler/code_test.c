@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The machine code of kernels: what the compiler is to see in the source, counted in instructions. */
+/**
+ * The machine code of kernels, counted in instructions: ids in a group need no correction of their sign, and coarse
+ * entries work on vectors by words.
+ */
 #include "support.h"
 #include "tc_elf.h"
 

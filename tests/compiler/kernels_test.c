@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernel metadata: arguments of every awkward kind, attributes, local and private memory. */
+/**
+ * Kernel metadata: arguments of every awkward kind, attributes, local and private memory, and which kernels get a
+ * second entry for coarse dispatches. Long chains of ids or constants, and long names, do not keep a kernel from being
+ * built.
+ */
 #include "support.h"
 
 static struct tc_kernels read_kernels(const char *source, const char *options)

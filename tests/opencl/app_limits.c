@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Programs that have little: threads with small stacks, few descriptors, no home, no room for files. What can work
- * works, and what cannot fails with an error and a sentence; nothing crashes or hangs. Each in a process of its own,
- * since limits do not come back.
+ * Programs that have little: threads with small stacks, few descriptors, `ulimit -f`, no home, no environment, a full
+ * disk. Calls that can work do so, the others fail with an error and a sentence; nothing crashes or hangs. Each program
+ * is a process of its own, since limits do not come back.
  */
 #include <fcntl.h>
 #include <pthread.h>

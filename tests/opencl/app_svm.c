@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Shared virtual memory in programs that leave it little: addresses below 4 GiB taken, limits of the host, a setting.
- * Each in a process of its own, since the device is opened once and limits do not come back.
+ * Shared virtual memory in programs that leave it little: addresses below 4 GiB are few or none, the host has no
+ * memory, buffers have the device's addresses, a setting turns it off. Each program is a process of its own, since the
+ * device is opened once and limits do not come back.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What callbacks may call: nothing that waits, which is refused and said; but the notify functions of builds may. */
+/**
+ * Callbacks that wait: each call that waits is refused in a callback, and the application hears of it. Notify functions
+ * of builds may wait. No callback runs in a thread of the application that waits.
+ */
 #include "clt.h"
 
 #include <pthread.h>

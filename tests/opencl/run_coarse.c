@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Kernels whose hardware work-items run several work-items each (docs/decisions/coarsening.md) against the same kernels
- * built with -tern-no-coarsen: random ranges of one to three dimensions, with offsets, of any size; and that ranges are
- * coarsened at all; and what is told of a fault. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the
- * number of ranges.
+ * built with -tern-no-coarsen: random ranges of one to three dimensions, with offsets, of any size. Fewer instructions
+ * run, and the report of a fault names the work-items. The test also runs preempted (run_coarse_preempted) and through
+ * ternd. The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of ranges.
  */
 #include "clt.h"
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kernels that go wrong, and memory that runs out: who is told what, and who goes on undisturbed. */
+/**
+ * Kernels that go wrong, and memory that runs out: which context gets the error, and which ones go on undisturbed.
+ * Released memory is free for the next call, although a slow thread of the runtime still holds it (test_slow_worker,
+ * test_slow_waiter).
+ */
 #include "clt.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A context whose memory is more than the device has: kernels, copies and transfers whose own memory fits run. */
+/**
+ * A context whose memory is more than the device has: kernels, copies and transfers whose own memory fits run (A6).
+ * Copies, fills and transfers may each use more than there is. test_shared: the memory of a kernel that
+ * clSetKernelExecInfo names. test_coarse: a coarsened kernel goes over such memory once.
+ */
 #include "clt.h"
 
 #include <stdio.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Random kernels (random_kernel.h), over random ranges, built in three ways: as usual, without coarsening, and without
- * optimization. The results must be the same, bit for bit, and the same lines must be printed. The seed is printed;
- * TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs. What fails names seed and range, and its kernel is in
- * the log.
+ * Random kernels (random_kernel.h) over random ranges, built in three ways: as usual, without coarsening, and without
+ * optimization. Some are straight; others have loops, branches, switches, early returns, private arrays, calls and
+ * atomics. The results must be the same, bit for bit, and the same lines must be printed. The test also runs preempted
+ * (run_random_kernels_preempted).
+ *
+ * The seed is printed; TERN_TEST_SEED sets it, TERN_TEST_STEPS the number of programs (at night 200). A failure names
+ * seed and range, and its kernel is in the log.
  */
 #include "clt.h"
 #include "random_kernel.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Coarse-grained shared virtual memory: what a command or a mapping moved is what the other side reads. */
+/**
+ * Coarse-grained shared virtual memory: each way that a byte takes between host and device, by commands and by
+ * mappings.
+ */
 #include <string.h>
 
 #include "clt.h"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/ecp5 without the tools that it calls: pins against ports, what it says of a step that fails, which steps it
-repeats, what it reads from nextpnr's report, and its baseline. The whole of it runs at night."""
+"""scripts/ecp5 without the tools that it calls: pins against ports, errors of a step that fails, steps that are
+repeated, figures read from nextpnr's report, limits of the baseline and wrong limits, and the table of the page. The
+whole of scripts/ecp5 runs at night."""
 import copy
 import importlib.machinery
 import importlib.util

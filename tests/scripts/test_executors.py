@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/executors.md alone leads to a new executor: its commands are run as they stand there, in a copy of the tree.
+"""docs/executors.md alone leads to a new executor: its commands are run as they stand there, in a copy of the tree. The
+template runs through OpenCL on the model, also preempted, and in its RTL bench.
 
     test_executors.py [--rtl]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles alone, as C11 and as C++17, and means the same in both."""
+"""Each public header compiles alone, as C11 and as C++17, without a warning, by gcc and clang. Sizes and places of
+fields are the same in both languages."""
 import pathlib
 import shutil
 import subprocess

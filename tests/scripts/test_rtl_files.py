@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which files the RTL has, in which order they are read, and what a module is made of: of small trees."""
+"""The list of RTL files for lint and packaging: the order of packages, the parts of a module, and modules that no other
+one contains; of small trees and of rtl/."""
 import pathlib
 import sys
 import tempfile

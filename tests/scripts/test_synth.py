@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/synth on a small device: what leaves a module is followed, what grows is refused, what is unchanged is kept.
+"""scripts/synth on a small device: resources are counted, and a path that leaves a module by an output is followed
+through a sibling without registers. Growth and a stage that is too deep are refused. A module that is unchanged is not
+synthesised, whatever numbers Yosys gives. Documents are compared with the baseline; a baseline that was changed by hand
+is refused, by the whole synthesis also if its digest is new. Wrong input is reported.
 
 The device has the module names of the real one, so that the command runs as it does there. Each engine: 36 registers of
 mover, reduced in a level of LUTs to six outputs; mmu makes one bit of them in a level, without a register; engine takes
-that with five of its own registers, in a level. So three levels lead from mover through mmu to engine.
+that with five of its own registers, in a level. Three levels therefore lead from mover through mmu to engine.
 """
 import json
 import pathlib

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/vitis as far as it can be tested without Vitis: the Tcl runs with commands that check what they are given,
-and what it says of the kernel is compared with the RTL and the interface description."""
+"""scripts/vitis as far as it can be tested without Vitis: the Tcl runs with commands that check names and objects.
+Ports, registers, parameters, files and memory of the kernel are compared with the RTL and docs/spec. Tools fail, and
+memory is somewhere else."""
 import json
 import pathlib
 import re

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Clients that die, stand still or flood, while others work: the others notice nothing, and nothing of these stays.
- * Each client is a child of this process, on libtern.
+ * Clients of a ternd that die in a kernel or at any moment, stand still, or flood, while others work: the others notice
+ * nothing, and nothing of these clients stays. Each client is a child of this process, on libtern.
+ *
+ * test_flood: nothing but memory limits what a client has submitted (C2). test_saves: checkpoints are refused.
+ * test_call_that_breaks: when the connection of a call breaks, everything that the program has ends.
+ * test_no_more_connections: threads share the connections that there are when no more can be made.
  */
 #include <fcntl.h>
 

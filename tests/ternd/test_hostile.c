@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A client that says what no library would: it gets an error or is disconnected, and nothing of it stays. */
+/**
+ * A client that sends what no library would, as hellos, requests, entries and positions of rings: it gets an error or
+ * is disconnected, and nothing of it stays.
+ */
 #include "raw.h"
 
 /** It has been disconnected for what ternd takes before the next request, or takes as one: there is no second reply. */

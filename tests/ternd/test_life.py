@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ternd as a program: its arguments, its socket, a second one, limits, and its end."""
+"""ternd as a program: its arguments, its socket, a second ternd, stale sockets, sockets of systemd, limits and damaged
+ones, partitions, and its end."""
 import json
 import os
 import pathlib

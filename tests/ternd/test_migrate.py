@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that compute and check move between two ternd and do not notice."""
+"""Programs that compute and check move between two ternd and do not notice (M5): two programs, back and forth 20 times.
+Fences, callbacks, times, requests that wait and new calls go on after the move, and the first ternd may end. If the
+target refuses or is killed, or the migration is cancelled, the programs go on at the source."""
 import pathlib
 import signal
 import subprocess

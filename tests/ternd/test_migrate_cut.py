@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The link between two ternd is cut, or a bit of it is wrong, at any byte: the programs go on, and nothing is left.
+"""The link between two ternd is cut, or a bit of it is wrong, at any byte (M5): both ternd have then what they had
+before, the programs go on, and nothing is left.
 
     test_migrate_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """

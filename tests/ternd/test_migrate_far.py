@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose ternd is that of another machine: two ternd that share a pipe or a TCP port and nothing else.
+"""Programs whose ternd becomes that of another machine: two ternd that share a pipe, a TCP port, or a link with TLS,
+and nothing else. Programs, fences, callbacks and calls go on, there and back by pairs of proxies, and on to a third
+ternd.
+
+Programs, proxies and ternd are killed; the target refuses, or has users and limits. The files of killed proxies are
+removed, and no others.
 
     test_migrate_far.py TERND TERN CLIENT ICD MOVE_CLIENT
 """

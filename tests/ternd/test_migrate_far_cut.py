@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The link between two proxies is cut at any byte, or what comes over it is not what it may be.
+"""The link between two proxies is cut at any byte, or carries what it must not.
+
+Cut before the programs are the target's, they go on at the source; GO is lost; cut at any moment after that, they find
+ternd gone. Frames of both sides are forged, and completions belong to another context, come too early or twice, or are
+more than a ring has room for. Nothing is left. Only the session's user, with its token, may connect to the proxy.
 
     test_migrate_far_cut.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """

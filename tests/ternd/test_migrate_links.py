@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs move over several links, compressed or not; links that are lost while their memory comes are made again.
+"""Programs move over several links, compressed or not (`--links`, `--compress`). Links that are lost while memory
+comes, or behind the last record, are made again, by the test or by `tern migrate` itself; if they stay lost, the
+programs go on at the source.
 
     test_migrate_links.py TERND TERN CLIENT ICD MOVE_CLIENT [SEED]
 """

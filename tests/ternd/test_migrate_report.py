@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tern migrate --report` and `--json`: both say what happened, and the same."""
+"""`tern migrate --report` and `--json`: both give the same rounds, bytes and times, and refusals with their reason. The
+page cannot be written, at the beginning or at the end; its name is a device, a folder or a link; standard output is
+full."""
 import json
 import pathlib
 import re

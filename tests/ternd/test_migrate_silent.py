@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ternd that says nothing, at once or behind its welcome: whoever waits for it ends by itself, or by an interrupt.
-How long it waits is TERND_PATIENCE: little where that ends it, and much where an interrupt does."""
+"""A ternd that does not answer, at once or behind its welcome: `tern migrate`, to a ternd of this machine or another,
+and clients end by their time limit or by an interrupt, and say why. The limit is TERND_PATIENCE: short where it ends
+the wait, long where an interrupt does; a wrong value is refused."""
 import json
 import re
 import select

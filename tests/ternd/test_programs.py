@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCL programs that know nothing of ternd, many at once and of several users: all right, and nothing is left.
+"""OpenCL programs that know nothing of ternd: clinfo and 16 demos at once, and demos of four users, two of which do not
+get what they ask for. All results are right, and nothing is left.
 
-The programs are clinfo and the demo (tests/demo), whose results are checked by others' programs: hashlib, NumPy, and
-OpenBLAS in the demo itself. They begin at once: ternd is stopped until each has reached it.
-"""
+The results of the demo (tests/demo) are checked by programs of others: hashlib, NumPy, and OpenBLAS in the demo itself.
+The programs begin at once: ternd is stopped until each has reached it."""
 import hashlib
 import json
 import os

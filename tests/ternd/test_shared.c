@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory that programs of two users share through ternd: each has the rights of its handle and pays for what it maps;
- * one may do what it has no right to, end, or be killed, and the other goes on.
+ * Memory that programs of two users share through ternd: each has the rights of its handle and pays for what it maps.
+ * One may do what it has no right to, end, be killed, or be stopped while its work uses the memory, and the other goes
+ * on.
  */
 #include <stdatomic.h>
 #include <sys/mman.h>

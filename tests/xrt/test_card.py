@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands on the card that is none (fake_xrt.c): what they print when XRT prints, and when the card is lost.
+"""The commands on the card that is none (fake_xrt.c): lines that XRT prints are not among results, and a program that
+comes to ternd when the card is lost is told so.
 
 usage: test_card.py BUILD-FOLDER FAKE-LIBRARY [TEST...]
 """

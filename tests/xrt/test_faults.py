@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of the simulator behind XRT's emulation (sim/xrt/fault.h): each at each kind of call, of programs that have a
-card of their own and of a ternd's.
+"""Faults of the simulator behind XRT's emulation (sim/xrt/fault.h), in programs that have a card of their own and in a
+ternd's. The simulator is killed, stopped, closed or late, or gives cut, short, empty or meaningless answers: at
+opening, registers, copies, doorbells and in a kernel. The program gets an error and ends, no process or socket is left,
+and ternd goes on.
 
 usage: test_faults.py BUILD-FOLDER [TEST...]
 
 XRT sleeps for 10 s when a card is opened, and a call that does not come back is waited for: so many cases are tried at
-a time. Each has a process group of its own: until a card is open, XRT's handlers send signals to the whole of it. What
-waits for ever ends by TIMEOUT, which fails.
+a time. Each has a process group of its own: until a card is open, XRT's handlers send signals to the whole of it. A
+case that waits for ever ends by TIMEOUT, which fails.
 """
 import concurrent.futures
 import os

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The backend of cards on a card that is none (fake_xrt.c): all that can be wrong with it is said, in bounded time, and
- * the program goes on. That nothing waits for ever is shown by the end of the test itself.
+ * The backend of cards on a card that is none (fake_xrt.c). The error says what is wrong with the card, its xclbin, its
+ * memory or its library, in bounded time, and the program goes on. Any call may fail, read ones, or never come back.
+ * Interrupts wake a thread that waits, and may be lost. Signals are the program's again after opening. The test ends,
+ * which shows that nothing waits for ever.
  */
 #include "work.h"
 

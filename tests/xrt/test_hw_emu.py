@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tern behind Debian's XRT, with the simulator that scripts/xclbin puts into an xclbin.
+"""Tern behind Debian's XRT, with the simulator that scripts/xclbin puts into an xclbin: a kernel that is preempted, a
+program that moves between two cards, the simulator killed within a call, ternd after that. test_users_program: a
+program of XRT's users that needs nothing of Tern's driver (user.cpp).
 
 usage: test_hw_emu.py BUILD-FOLDER [TEST...]
 
 XRT sleeps for 10 s whenever a card is opened in emulation: little is tested here that the card that is none
-(test_hal.c) can show. What waits for ever ends by TIMEOUT, which fails. Without the Verilated device the functional
-model is the simulator.
+(test_hal.c) can show. A test that waits for ever ends by TIMEOUT, which fails. Without the Verilated device the
+functional model is the simulator.
 """
 import os
 import pathlib

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A program of XRT's users, without Tern's driver: what they open, load, ask, move and read works on Tern's card.
+ * A program of XRT's users, without Tern's driver: it opens the device, loads the xclbin, reads registers, and moves
+ * buffers and parts of them, all on Tern's card.
  *
  * usage: xrt_user XCLBIN MEMORY-BYTES
  *
- * Exit 1, and a sentence, at what is wrong first. All it uses is XRT's native API (XRT 2.13, "XRT Native APIs").
+ * Exit 1, and a sentence, at the first thing that is wrong. The program uses XRT's native API only (XRT 2.13, "XRT
+ * Native APIs").
  */
 #include <experimental/xrt_ip.h>
 #include <experimental/xrt_xclbin.h>

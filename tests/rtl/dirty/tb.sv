@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dirty plane and its commands in several sizes, each before a memory that answers in any order and may fail
-// (rig.sv); then the figures of 4 GiB in pages of 4 KiB. tests/rtl/mem_fabric has them beside traffic on a port.
+// The dirty plane and its commands, with pages of 4 KiB, 64 KiB and 2 MiB (D1 to D3): bits, marks, and commands. Each
+// plane stands before a memory that answers in any order and may fail (rig.sv). The figures of 4 GiB in pages of 4 KiB
+// follow. tests/rtl/mem_fabric has plane and commands beside traffic on a port.
 module tb;
   logic clk = 0;
   always #5 clk = !clk;

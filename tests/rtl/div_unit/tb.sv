@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// div_unit against C: all operations and rounding modes, random masks and back pressure, the promised latency.
-// +count=N: at least so many vectors of each of the six operations.
+// div_unit against C: all operations and rounding modes, random masks and back pressure. The lanes of a warp take
+// turns, turns are left out, and zeros are skipped; the result comes in exactly the cycles that are promised. +count=N:
+// at least so many vectors of each of the six operations.
 
 module tb;
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_fabric against a reference, before a memory that reorders, stalls and fails.
+// mem_fabric against a reference, before a memory that reorders, stalls and fails. PORTS memory ports: 1 here, 2 and 4
+// in mem_fabric_2 and mem_fabric_4.
 //
 // Three engines. In the random phases engine e owns the lines with line % 3 == e, but they meet in hashes, banks,
 // atomic buffer and response ports: an owner knows what each of its requests must return, for requests of one engine to
 // one line take effect in order (rule 4). In the shared phases all engines add 1 to the same words: every old value may
-// be seen once only. Dirty commands run all the time. The last phases print throughput. Without atomics (ATOMICS = 0)
-// each one is refused and changes nothing.
+// be seen once only. LR and SC go through two ports. Dirty commands run all the time, and memory refuses writes. The
+// last phases print lines a cycle. Without atomics (ATOMICS = 0, mem_fabric_plain) each one is refused and changes
+// nothing.
 module tb #(
     parameter int PORTS = 1, HASH_W = 9,
     parameter bit ATOMICS = 1'b1

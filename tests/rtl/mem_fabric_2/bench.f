@@ -1,3 +1,4 @@
+# mem_fabric with two memory ports.
 -GPORTS=2
 -MAKEFLAGS OPT_FAST=-O0
 rtl/lint.vlt

@@ -1,3 +1,4 @@
+# mem_fabric with four memory ports.
 -GPORTS=4
 -MAKEFLAGS OPT_FAST=-O0
 rtl/lint.vlt

@@ -1,3 +1,4 @@
+# mem_fabric without atomics.
 -GATOMICS=0 -GHASH_W=5
 -MAKEFLAGS OPT_FAST=-O0
 rtl/lint.vlt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // mmu against a page walk written down independently, over random page tables: valid, absent and malformed entries,
-// superpages, zero pages, tables behind failing memory. Root and bypass change from request to request. Between rounds
-// the tables change: what was a fault becomes valid without a flush, everything else with a flush of what changed.
-// Throughput of a stream and of random pages is printed.
+// superpages, zero pages, tables behind failing memory. Root and bypass change from request to request. Requests to a
+// line keep their order while pages are walked, by one address and by two. Between rounds the tables change: a page
+// that faulted becomes valid without a flush, everything else with a flush of what changed. Throughput of a stream and
+// of random pages is printed.
 module tb #(
     parameter int WALKS = 4,
     parameter int SLOTS = 16,

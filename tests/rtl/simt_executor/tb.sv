@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // simt_executor on a memory with latency, case by case against the functional model (bench.c decides what runs and what
-// is right). Each case runs from its start to its end, then with stops at random times, from which it goes on in the
-// same executor, which may have run another process's kernel meanwhile, in one after reset, or in the model; and from a
-// state that the model has saved. Short cases are stopped at every cycle (+sweep: all cases, every SWEEP cycles).
-// Results that go to x0 may not cost more than those that go to registers (cases used, unused). +only=NAME runs one
-// case, +cycles prints counters for each, +stops=N runs each N times with random stops (2 on 16 lanes, 1 on others).
+// is right). Each case runs from its start to its end, then with stops at random times. The state goes on in the same
+// executor, which may have run another process's kernel meanwhile, in one after reset, or in the model; and the
+// executor goes on from a state that the model has saved. States of another geometry or length are refused. Short cases
+// are stopped at every cycle (+sweep: all cases, every SWEEP cycles); the latency of a stop is bounded. Results that go
+// to x0 may not cost more than those that go to registers (cases used, unused). +only=NAME runs one case, +cycles
+// prints counters for each, +stops=N runs each N times with random stops (2 on 16 lanes, 1 on others).
 
 module tb #(
     parameter int LANES = 16,

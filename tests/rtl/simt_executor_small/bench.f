@@ -1,3 +1,4 @@
+# simt_executor with 8 lanes and 8 warps.
 -GLANES=8 -GWARPS=8 -DMODEL_LANES=8 -DMODEL_WARPS=8
 -D_GNU_SOURCE -Isim/model -Idocs/spec/c -Isim/include -Itests/rtl/simt_executor
 rtl/lint.vlt

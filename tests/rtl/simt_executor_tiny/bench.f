@@ -1,3 +1,4 @@
+# simt_executor with 4 lanes and 4 warps.
 -GLANES=4 -GWARPS=4 -GLMEM_KIB=16 -DMODEL_LANES=4 -DMODEL_WARPS=4 -DMODEL_LMEM_KIB=16
 -D_GNU_SOURCE -Isim/model -Idocs/spec/c -Isim/include -Itests/rtl/simt_executor
 rtl/lint.vlt

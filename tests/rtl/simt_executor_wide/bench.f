@@ -1,3 +1,4 @@
+# simt_executor with 32 lanes and 32 warps.
 -GLANES=32 -GWARPS=32 -DMODEL_LANES=32 -DMODEL_WARPS=32
 -D_GNU_SOURCE -Isim/model -Idocs/spec/c -Isim/include -Itests/rtl/simt_executor
 rtl/lint.vlt

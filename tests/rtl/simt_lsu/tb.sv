@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // simt_lsu against a byte-accurate reference that applies instructions in the order of issue: random streams of many
 // warps over memory that reorders, with kills and preemptions in between; then faults, reservations, forgetting, local
-// memory by lines, scrub, and cycle counts.
+// memory by lines, scrub, and cycle counts. Atomics on local memory go to one word, to a bank a lane, and to random
+// places, beside loads and stores: every old value is compared, and the cycles are bounded.
+//
 // +seed=N, +count=N (instructions a round), +rounds=N.
 
 module tb #(

@@ -233,6 +233,51 @@ static void test_behind_a_copy(void **state)
     actor_close(&own);
 }
 
+static void *take_much(void *process)
+{
+    struct tern_allocation *a = NULL;
+    const int r = tern_allocation_create(process, 8u << 20, TERN_MEM_WRITE, 0, &a);
+    tern_allocation_destroy(a);
+    return r ? process : NULL;
+}
+
+/** Memory that comes free while a call waits for something to be evicted is enough, though nothing can be evicted. */
+static void test_free_while_room_is_made(void **state)
+{
+    (void)state;
+    struct tern_process *p, *q;
+    struct tern_allocation *copied, *small, *large, *fill[64];
+    pthread_t copies, takes;
+    void *failed;
+    ok(tern_process_create(dev, "takes", &q));
+    ok(tern_process_create(dev, "frees", &p));
+    ok(tern_allocation_create(p, 4u << 20, TERN_MEM_WRITE, 0, &copied));
+    ok(tern_allocation_create(p, 1u << 20, TERN_MEM_WRITE, 0, &small));
+    ok(tern_allocation_create(p, 12u << 20, TERN_MEM_WRITE, 0, &large));
+    const uint32_t n = fill_memory(p, fill, 0);
+    rig.gated = true; /* while the copy is there, no free ends */
+    assert_int_equal(pthread_create(&copies, NULL, copy_much, copied), 0);
+    until(rig.at_gate);
+    tern_allocation_destroy(small);
+    assert_int_equal(pthread_create(&takes, NULL, take_much, q), 0);
+    for (bool waits = false; !waits; nap()) {
+        pthread_mutex_lock(&dev->lock);
+        waits = !tern_list_empty(&dev->partition.wishes);
+        pthread_mutex_unlock(&dev->lock);
+    }
+    tern_allocation_destroy(large);
+    rig.gated = false;
+    pthread_join(copies, NULL);
+    pthread_join(takes, &failed);
+    assert_null(failed);
+    tern_allocation_destroy(copied);
+    for (uint32_t i = 0; i < n; i++) {
+        tern_allocation_destroy(fill[i]);
+    }
+    ok(tern_process_destroy(p));
+    ok(tern_process_destroy(q));
+}
+
 static uint64_t looked(void)
 {
     pthread_mutex_lock(&dev->lock);
@@ -283,7 +328,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_memory_of_others), T(test_frees_that_have_begun), T(test_own_work), T(test_own_work_that_waits),
-            T(test_behind_a_copy), T(test_cost_of_frees),
+            T(test_behind_a_copy), T(test_free_while_room_is_made), T(test_cost_of_frees),
     };
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
 }

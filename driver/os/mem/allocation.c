@@ -280,7 +280,7 @@ static bool evict_for(const struct tern_allocation *a, bool movable)
                            : !movable                        ? a->pages + 4
                            : a->proc->dev->kmd.page_requests ? regions + 2
                                                              : 0;
-    return tern_pages_free_count(a->proc->partition->pages) < least && tern_pager_make_room(a->proc) == 0;
+    return tern_pages_free_count(a->proc->partition->pages) < least && tern_pager_make_room(a->proc, least) == 0;
 }
 
 int tern_allocation_make(struct tern_process *proc, const struct tern_allocation_want *want,

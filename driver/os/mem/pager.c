@@ -18,7 +18,8 @@ typedef unsigned long long ull;
 struct wish {
     struct tern_list node;
     struct tern_process *proc;
-    struct tern_allocation *a; /* all of it is to be brought in; NULL: any room */
+    struct tern_allocation *a; /* all of it is to be brought in; NULL: */
+    uint32_t pages;            /* a block is to go, unless so many pages are free */
     bool lent; /* it may take what FOCUS uses */
     bool done;
     int result;
@@ -86,7 +87,7 @@ static enum outcome grant(struct tern_device *dev, struct wish *w, bool stuck)
     enum outcome o = NOTHING_TO_DO;
     if (!r && w->a && !is_whole(w->a)) {
         o = bring(dev, &s, TERN_FIRST_BLOCK(&w->a->mem->away), &r);
-    } else if (!r && !w->a) {
+    } else if (!r && !w->a && tern_pages_free_count(w->proc->partition->pages) < w->pages) {
         o = make_room(dev, &s, &r);
     }
     if (o == LATER) {
@@ -98,10 +99,10 @@ static enum outcome grant(struct tern_device *dev, struct wish *w, bool stuck)
     return AGAIN;
 }
 
-static int wish(struct tern_process *proc, struct tern_allocation *a)
+static int wish(struct tern_process *proc, struct tern_allocation *a, uint32_t pages)
 {
     struct tern_device *dev = proc->dev;
-    struct wish w = {.proc = proc, .a = a};
+    struct wish w = {.proc = proc, .a = a, .pages = pages};
     int r = tern_pager_start(dev);
     if (r) {
         return r;
@@ -114,14 +115,14 @@ static int wish(struct tern_process *proc, struct tern_allocation *a)
     return w.result ? tern_error(w.result, "%s", w.why) : 0;
 }
 
-int tern_pager_make_room(struct tern_process *proc)
+int tern_pager_make_room(struct tern_process *proc, uint32_t pages)
 {
-    return wish(proc, NULL);
+    return wish(proc, NULL, pages);
 }
 
 int tern_pager_bring(struct tern_allocation *a)
 {
-    return wish(a->proc, a);
+    return wish(a->proc, a, 0);
 }
 
 /* ------------------------------------------------------------------ held contexts */

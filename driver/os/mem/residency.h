@@ -130,8 +130,9 @@ struct tern_pager {
 int tern_pager_start(struct tern_device *dev);
 /** Ends it; nothing may be in its queues. Not with dev->lock held. */
 void tern_pager_stop(struct tern_device *dev);
-/** Evicts a block, to make room for what is always resident. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
-int tern_pager_make_room(struct tern_process *proc);
+/** Makes room for what is always resident: evicts a block, unless so many pages are free by now, since frees may end
+ *  while it waits. Blocks. -ENOSPC: there is nothing to evict; -EIO. */
+int tern_pager_make_room(struct tern_process *proc, uint32_t pages);
 /** Brings all of an allocation in, which is pinned. Blocks. -ENOSPC, -ENOMEM, -EIO. */
 int tern_pager_bring(struct tern_allocation *a);
 

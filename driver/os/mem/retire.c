@@ -205,7 +205,7 @@ int tern_retire_take(struct tern_process *proc, uint32_t count, const char *what
     int r;
     do {
         r = dev->lost ? tern_error(-EIO, "%s", dev->lost_why) : take(proc->partition->pages, count, out, runs);
-    } while (r == -ENOSPC && (tern_frees_wait(&frees, count) || tern_pager_make_room(proc) == 0));
+    } while (r == -ENOSPC && (tern_frees_wait(&frees, count) || tern_pager_make_room(proc, count) == 0));
     return r == -ENOSPC ? tern_error(r, "device memory is full: %s needs %u page%s, and %u are free", what, count,
                                      count == 1 ? "" : "s", tern_pages_free_count(proc->partition->pages))
                         : r;

@@ -1,50 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Counts the queues that have begun to close, and those that have ended (closing.h). */
+/** The list of closings that have begun and not ended, oldest first; and how many have ended (closing.h). */
 #include "runtime/core/closing.h"
 
 #include <pthread.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <time.h>
 
 #define PATIENCE_S 5
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct rt_closing *oldest;
 static uint64_t begun, ended;
-static _Thread_local bool here;
+static _Thread_local struct rt_closing *outer; /* which this thread is about to end */
+static _Thread_local bool closes;              /* a queue: it waits for nobody */
 
-void rt_closing_begin(void)
+/** Where the list points to it; or to its end, for NULL. */
+static struct rt_closing **place_of(const struct rt_closing *c)
+{
+    struct rt_closing **at = &oldest;
+    while (*at != c) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+void rt_closing_begin(struct rt_closing *c)
 {
     pthread_mutex_lock(&lock);
-    begun++;
+    struct rt_closing **at = outer == NULL ? place_of(NULL) : &outer->next;
+    *c = (struct rt_closing){.next = *at, .number = outer == NULL ? ++begun : outer->number};
+    *at = c;
     pthread_mutex_unlock(&lock);
 }
 
-void rt_closing_here(void)
+void rt_closing_begin_here(struct rt_closing *c)
 {
-    here = true;
+    rt_closing_begin(c);
+    c->outer = outer;
+    outer = c;
 }
 
-void rt_closing_end(void)
+void rt_closing_move(struct rt_closing *c, struct rt_closing *here)
 {
     pthread_mutex_lock(&lock);
+    *here = *c;
+    *place_of(c) = here;
+    pthread_mutex_unlock(&lock);
+    outer = here;
+    closes = true;
+}
+
+void rt_closing_end(struct rt_closing *c)
+{
+    outer = c->outer;
+    pthread_mutex_lock(&lock);
+    *place_of(c) = c->next;
     ended++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
 
-bool rt_closing_wait(void)
+struct rt_closings rt_closings_now(void)
+{
+    pthread_mutex_lock(&lock);
+    const struct rt_closings now = {.begun = begun, .ended = ended, .open = oldest != NULL};
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+bool rt_closings_wait(struct rt_closings *call)
 {
     struct timespec until;
+    if (!call->open) {
+        return false;
+    }
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_S;
     pthread_mutex_lock(&lock);
-    const uint64_t before = ended;
-    const bool any = !here && before != begun;
-    for (int r = 0; any && ended == before && r == 0;) {
+    for (int r = 0; !closes && ended == call->ended && r == 0;) {
         r = pthread_cond_timedwait(&changed, &lock, &until);
     }
-    const bool closed = ended != before;
+    const bool again = ended != call->ended;
+    call->ended = ended;
+    call->open = oldest != NULL && oldest->number <= call->begun;
     pthread_mutex_unlock(&lock);
-    return any && closed;
+    return again;
 }

@@ -44,10 +44,11 @@ cl_int rt_context_create(cl_device_id device, const cl_context_properties *prope
         goto fail;
     }
     ctx->properties = (cl_context_properties *)copy;
+    struct rt_closings before = rt_closings_now();
     int r;
     do {
         r = tern_process_create(device->hw, program_invocation_short_name, &ctx->process);
-    } while (r == -ENOSPC && rt_closing_wait());
+    } while (r == -ENOSPC && rt_closings_wait(&before));
     if (r != 0) {
         fprintf(stderr, "tern: OpenCL: no context: %s\n", tern_last_error());
         error = r == -EBUSY ? CL_DEVICE_NOT_AVAILABLE : r == -ENOMEM ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
@@ -166,10 +167,11 @@ void rt_context_abort(cl_context ctx)
 
 int rt_context_take(cl_context ctx, uint64_t size, uint32_t flags, uint32_t address, struct tern_allocation **out)
 {
+    struct rt_closings before = rt_closings_now();
     int r;
     do {
         r = tern_allocation_create(ctx->process, size, flags, address, out);
-    } while (r == -ENOSPC && rt_closing_wait());
+    } while (r == -ENOSPC && rt_closings_wait(&before));
     return r;
 }
 

@@ -9,7 +9,6 @@
 
 #include <CL/cl_ext.h>
 
-#include "runtime/core/closing.h"
 #include "runtime/core/thread.h"
 #include "runtime/include/CL/cl_tern.h"
 
@@ -42,7 +41,7 @@ static void queue_destroy(void *object)
     cl_command_queue q = object;
     cl_context ctx = q->context;
     rt_device_thread_begin();
-    rt_closing_begin();
+    rt_closing_begin(&q->close);
     rt_object_hold(ctx); /* the worker drops the queue's hold, perhaps before the unlock below has returned */
     pthread_mutex_lock(&ctx->lock);
     q->closing = true;
@@ -97,10 +96,11 @@ cl_int rt_queue_create(cl_context ctx, const struct rt_queue_want *want, cl_comm
         .user = q,
         .flags = TERN_CONTEXT_ANY_THREAD,
     };
+    struct rt_closings before = rt_closings_now();
     int r;
     do {
         r = tern_context_create(ctx->process, &desc, &q->hw);
-    } while (r == -ENOSPC && rt_closing_wait());
+    } while (r == -ENOSPC && rt_closings_wait(&before));
     if (r != 0) {
         fprintf(stderr, "tern: OpenCL: no queue: %s\n", tern_last_error());
         goto fail;
@@ -207,10 +207,11 @@ cl_int rt_queue_finish(cl_command_queue q)
 /** Makes the driver's context ready for arguments in DMA buffers. */
 static cl_int take_data(cl_command_queue q)
 {
+    struct rt_closings before = rt_closings_now();
     int r;
     do {
         r = tern_context_take_data(q->hw);
-    } while (r == -ENOSPC && rt_closing_wait());
+    } while (r == -ENOSPC && rt_closings_wait(&before));
     q->takes_data = r == 0;
     return r == 0 ? CL_SUCCESS
         : r == -ENOSPC || r == -ENOMEM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;

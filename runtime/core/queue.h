@@ -18,6 +18,7 @@
 #define RT_QUEUE_H
 
 #include "runtime/core/backlog.h"
+#include "runtime/core/closing.h"
 #include "runtime/core/command.h"
 
 #define RT_FLIGHT_MAX 16u
@@ -47,6 +48,7 @@ struct _cl_command_queue {
     unsigned unfinished; /**< Appended and not finished. */
     bool full;           /**< A command found no room: one must end before the next try. */
     bool closing;
+    struct rt_closing close; /**< From when the last reference is gone. */
     bool working;        /**< A thread starts or finishes a command without the lock; it looks again afterwards. */
     unsigned waiting;    /**< Threads that wait for the queue, and may finish commands. */
 

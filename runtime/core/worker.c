@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/core/closing.h"
-
 /** Is the oldest command on the device one that any thread may finish: reported, with nothing to call? */
 static bool is_quiet(const struct _cl_command_queue *q)
 {
@@ -65,6 +63,7 @@ static void finish(struct rt_command *c, cl_int status)
 {
     cl_command_queue q = c->queue;
     cl_event e = c->event;
+    struct rt_closing closing;
     rt_object_hold(e); /* and so the queue */
     order_times(e);
     rt_command_free(c);
@@ -74,14 +73,14 @@ static void finish(struct rt_command *c, cl_int status)
     /* The program may now release all there is, but this thread still has the event, and so the queue. */
     const bool last = due == NULL;
     if (last) {
-        rt_closing_begin();
+        rt_closing_begin_here(&closing);
     }
     pthread_mutex_unlock(&q->context->lock);
     pthread_cond_broadcast(&q->context->changed);
     rt_event_call(e, due, status);
     rt_object_drop(e);
     if (last) {
-        rt_closing_end();
+        rt_closing_end(&closing);
     }
 }
 
@@ -327,17 +326,18 @@ static void help(cl_command_queue q)
     pthread_mutex_t *lock = &q->context->lock;
     while (!q->working && is_quiet(q)) {
         struct rt_callback *none;
+        struct rt_closing closing;
         struct rt_command *c = take_ended(q, &none);
         take_times(c);
         order_times(c->event);
         q->unfinished--;
         rt_event_update_locked(c->event, CL_COMPLETE);
         rt_device_thread_begin();
-        rt_closing_begin();
+        rt_closing_begin_here(&closing);
         pthread_mutex_unlock(lock);
         pthread_cond_broadcast(&q->context->changed);
         rt_command_free(c);
-        rt_closing_end();
+        rt_closing_end(&closing);
         rt_device_thread_end();
         pthread_mutex_lock(lock);
     }
@@ -475,9 +475,10 @@ void *rt_queue_work(void *user)
         }
     }
     pthread_mutex_unlock(lock);
-    rt_closing_here();
+    struct rt_closing here;
+    rt_closing_move(&q->close, &here);
     rt_queue_close(q);
-    rt_closing_end();
+    rt_closing_end(&here);
     rt_device_thread_end();
     return NULL;
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which closings of queues a call that finds no device memory waits for, and when its failure is final. */
+#include "clt.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "runtime/core/closing.h"
+
+static atomic_uint waits;
+
+int __real_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t);
+
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *t)
+{
+    atomic_fetch_add(&waits, 1);
+    return __real_pthread_cond_timedwait(c, m, t);
+}
+
+static void test_none(void **state)
+{
+    (void)state;
+    struct rt_closings call = rt_closings_now();
+    assert_false(rt_closings_wait(&call));
+    assert_int_equal(atomic_load(&waits), 0);
+}
+
+/** The attempt may have come too early for what it gave back. */
+static void test_ended_during_the_attempt(void **state)
+{
+    (void)state;
+    struct rt_closing a;
+    rt_closing_begin(&a);
+    struct rt_closings call = rt_closings_now();
+    rt_closing_end(&a);
+    assert_true(rt_closings_wait(&call));
+    assert_false(rt_closings_wait(&call));
+}
+
+/** In whatever order they end. */
+static void test_each_is_waited_for(void **state)
+{
+    (void)state;
+    struct rt_closing a, c;
+    rt_closing_begin(&a);
+    rt_closing_begin(&c);
+    struct rt_closings call = rt_closings_now();
+    rt_closing_end(&c);
+    assert_true(rt_closings_wait(&call));
+    rt_closing_end(&a);
+    assert_true(rt_closings_wait(&call));
+    assert_false(rt_closings_wait(&call));
+}
+
+/** A program of which threads go on and on gets an answer. */
+static void test_later_ones_do_not_count(void **state)
+{
+    (void)state;
+    struct rt_closing a, later;
+    rt_closing_begin(&a);
+    struct rt_closings call = rt_closings_now();
+    rt_closing_begin(&later);
+    rt_closing_end(&a);
+    assert_true(rt_closings_wait(&call));
+    rt_closing_end(&later);
+    assert_false(rt_closings_wait(&call));
+}
+
+/** A thread that gives back the last reference to a queue has begun to close it when the program released it. */
+static void test_one_that_follows(void **state)
+{
+    (void)state;
+    struct rt_closing a, follows, after;
+    rt_closing_begin_here(&a);
+    struct rt_closings call = rt_closings_now();
+    rt_closing_begin(&follows);
+    rt_closing_end(&a);
+    assert_true(rt_closings_wait(&call));
+    rt_closing_begin(&after); /* by itself */
+    rt_closing_end(&follows);
+    assert_true(rt_closings_wait(&call));
+    assert_false(rt_closings_wait(&call));
+    rt_closing_end(&after);
+}
+
+static void *end(void *closing)
+{
+    while (atomic_load(&waits) == 0) {
+        sched_yield();
+    }
+    rt_closing_end(closing);
+    return NULL;
+}
+
+static void test_another_thread(void **state)
+{
+    (void)state;
+    struct rt_closing a;
+    pthread_t thread;
+    rt_closing_begin(&a);
+    struct rt_closings call = rt_closings_now();
+    atomic_store(&waits, 0);
+    assert_int_equal(pthread_create(&thread, NULL, end, &a), 0);
+    assert_true(rt_closings_wait(&call));
+    pthread_join(thread, NULL);
+}
+
+static void *close_queue(void *closing)
+{
+    struct rt_closing here;
+    rt_closing_move(closing, &here);
+    struct rt_closings call = rt_closings_now();
+    const bool again = rt_closings_wait(&call);
+    rt_closing_end(&here);
+    return again ? closing : NULL;
+}
+
+/** A thread that closes a queue waits for nobody. */
+static void test_no_circle(void **state)
+{
+    (void)state;
+    struct rt_closing a, c;
+    pthread_t thread;
+    void *again;
+    rt_closing_begin(&a);
+    rt_closing_begin(&c);
+    atomic_store(&waits, 0);
+    assert_int_equal(pthread_create(&thread, NULL, close_queue, &c), 0);
+    pthread_join(thread, &again);
+    assert_null(again);
+    assert_int_equal(atomic_load(&waits), 0);
+    rt_closing_end(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_ended_during_the_attempt),
+        cmocka_unit_test(test_each_is_waited_for),
+        cmocka_unit_test(test_later_ones_do_not_count),
+        cmocka_unit_test(test_one_that_follows),
+        cmocka_unit_test(test_another_thread),
+        cmocka_unit_test(test_no_circle),
+    };
+    return cmocka_run_group_tests_name("closing", tests, NULL, NULL);
+}

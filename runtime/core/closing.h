@@ -4,8 +4,8 @@
  * its context had if that is the last of it. A call that finds no device memory waits for them and tries again: what
  * the program has released before must be there.
  *
- * A call waits for closings that had begun when it was made. Whether it may fail is decided by its last attempt: all of
- * those had ended when that began. One that ends while an attempt fails may have come too late for it.
+ * A call waits for closings that had begun when it was made. The call fails only
+ * if all of those had ended when its last attempt began. One that ends while an attempt fails may have come too late for it.
  */
 #ifndef RT_CLOSING_H
 #define RT_CLOSING_H
@@ -25,8 +25,9 @@ void rt_closing_begin(struct rt_closing *c);
 /** This thread, which runs no code of the program, may have the last one, and gives it back before it ends the closing.
  */
 void rt_closing_begin_here(struct rt_closing *c);
-/** From here on this thread closes a queue, and keeps the closing in `here`, since the queue goes. It never waits for
- *  others, which could wait for it: the callbacks of a context that is destroyed run in it, and may allocate. */
+/** From here on this thread closes a queue, and keeps the closing in `here`, since the queue goes. The thread
+ *  never waits for others, which could wait for it: the callbacks of a context that is destroyed run in it, and may
+ *  allocate. */
 void rt_closing_move(struct rt_closing *c, struct rt_closing *here);
 /** Nothing is left of the queue; or the reference was not the last one, or has begun to close it. */
 void rt_closing_end(struct rt_closing *c);

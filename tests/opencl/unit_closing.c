@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which closings of queues a call that finds no device memory waits for, and when its failure is final. */
+/** A call that finds no device memory waits for the closings of queues that had begun before it, and for no others. */
 #include "clt.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs named checks side by side and prints one line for each: what tests/rtl/run and tests/formal/run have in common.
 
-A check is a function name -> (passed, log, rerun); it raises nothing. Output order is the order of completion.
+A check is a function name -> (passed, log, rerun); what it raises ends the run. Output order is that of completion.
 """
 import concurrent.futures
 import subprocess
@@ -28,13 +28,22 @@ def run_all(names, check, parallel):
         print("FAIL nothing to run")
         return 1
 
+    raised = []
+
     def timed(name):
+        if raised:
+            raise raised[0]
         start = time.monotonic()
-        result = check(name)
+        try:
+            result = check(name)
+        except Exception as e:
+            raised.append(e)
+            raise
         return name, time.monotonic() - start, result
 
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(max_workers=parallel) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(max_workers=parallel)
+    try:
         for future in concurrent.futures.as_completed([pool.submit(timed, n) for n in names]):
             name, seconds, (passed, log, rerun) = future.result()
             if passed:
@@ -45,4 +54,6 @@ def run_all(names, check, parallel):
             for line in log.read_text(errors="replace").splitlines()[-TAIL:]:
                 print("    " + line)
             print(f"  log   {log}\n  rerun {rerun}", flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
     return 1 if failed else 0

@@ -19,6 +19,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/lib"))
+import record  # noqa: E402
 from synth import elaborate, figures, gate, report  # noqa: E402
 
 RTL = {"rtl/top/tern_kernel.v": """
@@ -113,7 +114,7 @@ class Tree:
 
     def rewrite(self, baseline):
         """A baseline that says it is one of scripts/synth, whatever its numbers are."""
-        self.write("tests/synth/baseline.json", json.dumps({**baseline, "digest": gate.digest(baseline)}))
+        self.write("tests/synth/baseline.json", json.dumps({**baseline, "digest": record.digest(baseline)}))
 
     def remove(self):
         shutil.rmtree(self.root)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The baseline, and what is wrong with figures that are compared with it."""
-import hashlib
-import json
+import record
 
 from . import netlist
 
@@ -9,10 +8,6 @@ BLOCK_BITS = {"BRAM": 36 * 1024, "URAM": 288 * 1024}
 ACCEPT = "accept it with `scripts/synth --update` and commit what that changes"
 LEVELS, GROWTH = 8.0, 0.02
 NOISE = {"LUT": 16, "levels": 0.5}  # what a constant that changes, as the hash of the specification, can move
-
-
-class BaselineError(Exception):
-    """The baseline cannot be read; the text says why."""
 
 
 def plane(figures):
@@ -100,27 +95,10 @@ def kept_paths(figures):
     return {p: list(v) for p, v in figures["paths"].items() if v[0] > LEVELS}
 
 
-def digest(content):
-    """A hash of all that a baseline says, so that it is not changed without its tool by mistake."""
-    rest = {k: v for k, v in content.items() if k != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:20]
-
-
 def write(figures, file):
-    kept = {"tool": figures["tool"], "limits": limits(figures), **figures, "paths": kept_paths(figures)}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({**kept, "digest": digest(kept)}, indent=1) + "\n")
+    record.write(file, {"tool": figures["tool"], "limits": limits(figures), **figures, "paths": kept_paths(figures)})
 
 
 def read(file):
-    try:
-        found = json.loads(file.read_text())
-    except (OSError, ValueError) as e:
-        raise BaselineError(f"{file}: not a baseline: {e}; scripts/synth --update makes one") from e
-    missing = {"tool", "limits", "units", "parts", "configurations", "paths", "digest"} - set(found)
-    if missing:
-        raise BaselineError(f"{file}: not a baseline: it has no {' or '.join(sorted(missing))}")
-    if found["digest"] != digest(found):
-        raise BaselineError(f"{file}: changed by hand, or merged: it is not as scripts/synth wrote it; "
-                            "scripts/synth --update makes it again")
-    return found
+    return record.read(file, "baseline", ("tool", "limits", "units", "parts", "configurations", "paths"),
+                       "scripts/synth --update")

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of JSON in git that a command writes, not a person: a digest shows an edit by hand, or a merge."""
+import hashlib
+import json
+import os
+
+
+class Error(Exception):
+    """The file cannot be used; the text says why, and which command makes it."""
+
+
+def digest(content):
+    """A hash of all that the content says but its digest."""
+    rest = {k: v for k, v in content.items() if k != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:20]
+
+
+def write(file, content):
+    """Replaces the file as a whole: whoever reads it, or stops this, finds what was there before or what is new."""
+    part = file.with_name(file.name + ".part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps({**content, "digest": digest(content)}, indent=1) + "\n")
+        os.replace(part, file)
+    except OSError as e:
+        part.unlink(missing_ok=True)
+        raise Error(f"{file}: cannot be written: {e.strerror}; it is as it was before") from e
+
+
+def read(file, kind, keys, command):
+    """What command wrote; kind: what such a file is called, keys: what it says at least."""
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError) as e:
+        raise Error(f"{file}: not a {kind}: {e}; {command} makes one") from e
+    missing = {*keys, "digest"} - set(found if isinstance(found, dict) else {})
+    if missing:
+        raise Error(f"{file}: not a {kind}: it has no {' or '.join(sorted(missing))}; {command} makes one")
+    if found["digest"] != digest(found):
+        raise Error(f"{file}: changed by hand, or merged: it is not as {command.split()[0]} wrote it; {command} makes "
+                    "it again")
+    return found

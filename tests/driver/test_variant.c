@@ -62,7 +62,7 @@ static struct tern_policy policy;
 static void make(uint32_t offset, uint32_t clear, uint32_t set)
 {
     struct tern_config *config;
-    v = (struct variant){.hal = {&ops}, .offset = offset, .clear = clear, .set = set};
+    v = (struct variant){.hal = {.ops = &ops}, .offset = offset, .clear = clear, .set = set};
     ok(tern_policy_parse(NULL, "small,mem=16M", &policy, &config));
     ok_or_skip(tern_hal_open(config, &v.real));
     free(config);

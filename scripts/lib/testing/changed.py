@@ -4,8 +4,10 @@
 changed.yaml has a row for each folder, or file: the longest path that a changed file begins with decides. A row names
 steps of the default tier; tests by ctest, as `FOLDER: PATTERN` on the model, `sanitize FOLDER: PATTERN` under the
 sanitizers and `small FOLDER: PATTERN` on the small RTL. `benches` stands for the unit benches of the RTL that contain a
-changed file, `itself` for the tests of a changed file of tests/FOLDER: all of the folder, if others include the file.
+changed file, `lint` for the lint of the changed modules, `itself` for the tests of a changed file of tests/FOLDER: all
+of the folder, if others include the file.
 """
+import dataclasses
 import pathlib
 import re
 import subprocess
@@ -106,6 +108,12 @@ def steps_for(files):
                 chosen["rtl"] = Step("rtl", f"unit benches of the RTL: {' '.join(names)}",
                                      ["tests/rtl/run", "-j", "{jobs}", *names], lines, cost=10 * len(names),
                                      suite="rtl")
+        elif item == "lint":
+            _, modules = rtl_files.sources()
+            names = sorted(m for m, f in modules.items() if str(f) in files)
+            if any(f.startswith("rtl/") and pathlib.Path(f).stem not in modules for f in files):
+                names = []  # a package, a waiver, or a file that is gone: all
+            chosen["lint-rtl"] = dataclasses.replace(known["lint-rtl"], argv=["scripts/lint-rtl", *names], cost=20)
         elif item in known:
             chosen[item] = known[item]
         elif item in suites.SUITES:

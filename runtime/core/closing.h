@@ -4,8 +4,8 @@
  * its context had if that is the last of it. A call that finds no device memory waits for them and tries again: what
  * the program has released before must be there.
  *
- * A call waits for closings that had begun when it was made. The call fails only if all of those had ended when its last
- * attempt began. One that ends while an attempt fails may have come too late for it.
+ * A call waits for closings that had begun when it was made. The call fails only if all of those had ended when its
+ * last attempt began. One that ends while an attempt fails may have come too late for it.
  */
 #ifndef RT_CLOSING_H
 #define RT_CLOSING_H

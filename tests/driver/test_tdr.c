@@ -507,11 +507,8 @@ static void test_stop_while_restoring(void **state)
     for (int with_reset = 0; with_reset < 2; with_reset++) {
         struct actor victim, other;
         rig_open("small,mem=64M,quantum=20000,timeout=200000,dram_latency=1500", NULL);
-        if (with_reset) { /* it never ends by itself: the engine that is reset runs it, however late a thread is */
-            open_spin(&victim, "victim", 0);
-        } else {
-            open_mix(&victim, "victim", 0);
-        }
+        /* what spins never ends by itself: the engine that is reset runs it, however late a thread is */
+        (with_reset ? open_spin : open_mix)(&victim, "victim", 0);
         open_mix(&other, "other", 0);
         const uint64_t f = with_reset ? actor_spin(&victim) : actor_mix(&victim, 300), o = actor_mix(&other, 300);
         until(stats(&victim).cycles || tern_context_ended(victim.c));
@@ -538,10 +535,8 @@ static void test_stop_while_restoring(void **state)
         const int r = tern_wait(victim.c, f, PATIENCE);
         expect_mix(&other, o);
         ok(tern_process_status(other.p, NULL));
-        if (r == 0 && with_reset) {
-            assert_int_equal(actor_get(&victim, 1), 1);
-        } else if (r == 0) {
-            expect_mixed(&victim);
+        if (r == 0) {
+            with_reset ? assert_int_equal(actor_get(&victim, 1), 1) : expect_mixed(&victim);
         } else {
             assert_true(with_reset && r == -EIO && rig.resets == 1);
             assert_int_equal(fault_of(&victim).code, TERN_FAULT_TIMEOUT);

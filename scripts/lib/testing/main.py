@@ -20,7 +20,7 @@ HELP = """usage: scripts/test [SUITE...]
 
 Installs what is missing, builds, and runs tests. The work of each tier is fixed. The last line is: N passed, N failed.
 
-  (nothing)      the default tier, which is what continuous integration runs: ten minutes on two cores
+  (no word)      the default tier, which is what continuous integration runs: ten minutes on two cores
   full           everything that a change must pass before it is called done: an hour
   changed [REV]  what the change since the commit REV can break, from two to a few minutes; REV is HEAD if it is not
                  given, so that it is what has not been committed. scripts/lib/testing/changed.yaml says which tests

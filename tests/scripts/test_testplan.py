@@ -146,7 +146,7 @@ class TestPlan(unittest.TestCase):
                  ("driver.{engine,kmd} (test_random)", "driver.kmd: there is no function test_random"),
                  ("cli.run (test_nothing)", "no function test_nothing"), ("a test of the driver", "neither a test nor"),
                  ("driver.engine, driver.kmd", "neither a test nor"), ("`tests/nothing`", "there is no tests/nothing"),
-                 ("`tern nothing`", "tern has no such command"), ("`scripts/test nothing`", "no such suite"),
+                 ("`tern nothing`", "tern has no such command"), ("`scripts/test nosuite`", "no such suite"),
                  ("driver.engine | driver.kmd", "3 cells, and 2 columns"),
                  (" " * COLUMNS + "driver.engine", "columns")]
         for tests, message in cases:

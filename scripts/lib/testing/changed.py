@@ -131,8 +131,9 @@ def of_pattern(where, pattern):
     kind, _, folder = where.rpartition(" ")
     select = ["-LE", "^rtl", "-R", pattern]
     if kind == "":
+        needs = suites.BOARD if folder == "board" else ("build-software",)
         return ctest(f"c-{folder}", f"tests of {folder}", BUILD / "tests" / folder, select, env=suites.MODEL,
-                     needs=("build-software",), suite="c")
+                     needs=needs, suite="c")
     if kind == "sanitize":
         return ctest(f"sanitize-{folder}", f"tests of {folder} with sanitizers", suites.SANITIZE / "tests" / folder,
                      select, env=suites.WATCHED, needs=("build-sanitize",), suite="sanitize")

@@ -33,6 +33,7 @@ def build(_):
              ["cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", "-DBUILD_TESTING=ON"], whole, cost=5),
         ninja("build-software", "build the software and its tests", BUILD, SOFTWARE, ("build-configure",), 120),
         device("small", 50), device("default", 80), device("tiny", 40), device("shell", 20),
+        ninja("build-board", "build the simulated boards", BUILD, ["tern_board"], ("build-configure",), 60),
     ]
 
 
@@ -52,7 +53,8 @@ def static(full):
 
 # Folders of tests that ctest runs on the model, beside each other: processor seconds of each.
 ON_MODEL = {"driver": 120, "opencl": 90, "ternd": 110, "compiler": 20, "sim": 20, "verify": 15, "cli": 15,
-            "scripts": 20, "isa": 2, "board": 20}
+            "scripts": 20, "isa": 2}
+BOARD = ("build-software", "build-board", "build-tiny")
 
 
 def c(full):
@@ -61,6 +63,8 @@ def c(full):
                    ["-LE", left_out], env=MODEL, needs=("build-software",), cost=cost)
              for folder, cost in ON_MODEL.items()]
     if full:
+        steps.append(ctest("c-board", "the backend of boards on simulated ones", BUILD / "tests/board",
+                           ["-LE", left_out], env=MODEL, needs=BOARD, cost=20))
         steps.append(Step("foreign", "an OpenCL program of Debian ends right though its device moves",
                           ["/usr/bin/python3", "tests/ternd/test_foreign.py",
                            *(str(BUILD / x) for x in ("bin/ternd", "bin/tern", "tests/ternd_soak_client", "tern.icd",
@@ -96,7 +100,7 @@ def opencl(full):
               ["-R", r"^opencl_tiny\.(api_kernels|run_(memory|events|barriers|random|svm))$"], env=RTL, needs=devices,
               cost=30),
         *(ctest(f"device-rtl-{folder}", f"device and driver tests on the RTL: {folder}", BUILD / "tests" / folder,
-                ["-L", "^rtl$"], env=RTL, needs=devices, cost=cost)
+                ["-L", "^rtl$"], env=RTL, needs=devices + BOARD, cost=cost)
           for folder, cost in {"driver": 250, "sim": 150, "ternd": 40, "cli": 30, "scripts": 60, "isa": 10,
                                "board": 40}.items()),
     ]
@@ -167,7 +171,7 @@ def sanitize(full):
     return steps + [ctest(f"sanitize-{folder}", f"{folder} with address and undefined-behaviour sanitizers",
                           SANITIZE / "tests" / folder, ["-LE", "^(rtl.*|xrt)$"], env=WATCHED,
                           needs=("build-sanitize",), cost=2 * cost)
-                    for folder, cost in folders.items() if folder != "board"]
+                    for folder, cost in folders.items()]
 
 
 THREADS = {

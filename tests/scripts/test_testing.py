@@ -245,6 +245,13 @@ class Changed(unittest.TestCase):
         self.assertRegex("opencl.run_coarse_preempted", pattern("tests/opencl/run_coarse.c"))
         self.assertEqual(changed.itself("tests/driver/fixture.h"), "driver: .")
 
+    def test_builds_what_the_steps_need(self):
+        def targets(*files):
+            return next(s.argv for s in changed.steps_for(files) if s.name == "build-software")
+        self.assertIn("tests/driver/all", targets("driver/kmd/save.c", "tests/driver/fixture.h"))
+        self.assertNotIn("tests/all", targets("driver/kmd/save.c"))
+        self.assertIn("tests/all", targets("driver/kmd/save.c", "runtime/cli/main.c"))
+
     def test_no_commit(self):
         with self.assertRaisesRegex(changed.Bad, "'nowhere' is no commit"):
             changed.files_since("nowhere")

@@ -123,7 +123,25 @@ def steps_for(files):
     for where, found in patterns.items():
         step = of_pattern(where, "|".join(dict.fromkeys(found)))
         chosen[step.name] = step
-    return suites.with_needs(chosen, False) if chosen else []
+    return narrowed(suites.with_needs(chosen, False)) if chosen else []
+
+
+# What ninja builds for tests of a folder, and for a step, if not all the software and its tests.
+TARGETS = {**{folder: [f"tests/{folder}/all"] for folder in ("driver", "compiler", "opencl", "sim", "verify")},
+           "verify-small": ["tests/verify/tool/all"], "bench": ["tests/bench/all"], "bench-preempt": ["tests/bench/all"]}
+
+
+def narrowed(steps):
+    """Has the software built as far as these steps need it: linking every test takes longer than most tests."""
+    targets = []
+    for s in steps:
+        if "build-software" in s.needs:
+            found = TARGETS.get(s.name) or TARGETS.get(s.name.partition("-")[2])
+            if not found:
+                return steps
+            targets += found
+    return [dataclasses.replace(s, argv=[a for a in s.argv if a != "tests/all"] + sorted(set(targets)))
+            if s.name == "build-software" and targets else s for s in steps]
 
 
 def of_pattern(where, pattern):

@@ -90,11 +90,11 @@ def programs(night):
     opencl = BUILD / "tests/opencl"
     yield ctest("sweep", "built-in functions: 20,000 random arguments each, all vector widths", opencl / "sweep",
                 ["-R", r"^sweep\."], env={**MODEL, "TERN_SWEEP": "20000"}, needs=READY, cost=1500)
-    for quarter in range(4):
-        n = int(night) % 16 * 4 + quarter
-        yield Step(f"ranges-{quarter}", "functions of one argument of 32 bits, a 64th of all arguments: which is in "
-                   "the log", ["tests/opencl/sweep/ranges", "--night", str(n), "--nights", "64", "--minutes", "90",
-                               "-j", "{jobs}"], last_lines(lines, 2), READY, cost=5000)
+    for piece in range(16):  # of the sixteenth of all arguments that is this night's
+        n = int(night) % 16 * 16 + piece
+        yield Step(f"ranges-{piece}", "functions of one argument of 32 bits, a 256th of all arguments: which is in "
+                   "the log", ["tests/opencl/sweep/ranges", "--night", str(n), "--nights", "256", "--minutes", "25",
+                               "-j", "{jobs}"], last_lines(lines, 2), READY, cost=1400)
     yield ctest("kernels", "200 programs of random kernels, coarsened, not coarsened and not optimized", opencl,
                 ["-R", r"^opencl\.run_random_kernels"],
                 env={**MODEL, "TERN_TEST_STEPS": "200", "TERN_TEST_SEED": night}, needs=READY, cost=600)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/test runs when all packages are there: testing/main.py."""
+"""The entry of scripts/test, which has installed all packages: runs testing/main.py."""
 import sys
 
 from testing.main import main

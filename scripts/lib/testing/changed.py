@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which steps of a test run a change can break.
+"""Chooses the steps of a test run that a change can break.
 
 changed.yaml has a row for each folder, or file: the longest path that a changed file begins with decides. A row names
 steps of the default tier; tests by ctest, as `FOLDER: PATTERN` on the model, `sanitize FOLDER: PATTERN` under the
@@ -43,7 +43,7 @@ def table():
 
 
 def items_for(file, rows):
-    """What the row of a file names; a file that no row is for is an error, so that a new folder gets one."""
+    """The items of a file's row. A file without a row is an error, so that a new folder gets one."""
     paths = [p for p in rows if file == p or p.endswith("/") and file.startswith(p)]
     if not paths:
         raise Bad(f"{TABLE.relative_to(ROOT)} has no row for {file}: add one")
@@ -126,9 +126,10 @@ def steps_for(files):
     return narrowed(suites.with_needs(chosen, False)) if chosen else []
 
 
-# What ninja builds for tests of a folder, and for a step, if not all the software and its tests.
+# The targets of ninja for tests of a folder, and for a step. Others need all the software and its tests.
 TARGETS = {**{folder: [f"tests/{folder}/all"] for folder in ("driver", "compiler", "opencl", "sim", "verify")},
-           "verify-small": ["tests/verify/tool/all"], "bench": ["tests/bench/all"], "bench-preempt": ["tests/bench/all"]}
+           "verify-small": ["tests/verify/tool/all"], "bench": ["tests/bench/all"],
+           "bench-preempt": ["tests/bench/all"]}
 
 
 def narrowed(steps):

@@ -137,7 +137,7 @@ def is_test(step):
 
 
 def parts(all_steps, n):
-    """[[step]] of n parts. What needs another test is in that test's part."""
+    """[[step]] of n parts. A step that needs another test is in that test's part."""
     tests = {s.name: s for s in all_steps if is_test(s)}
     follows = {s.name: [n for n in s.needs if n in tests] for s in tests.values()}
     groups = [[s] + [t for t in tests.values() if s.name in follows[t.name]] for s in tests.values()

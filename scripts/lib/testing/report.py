@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test run prints: a line when a step begins and ends, what failed tests printed, the slowest tests, the time of
+"""Prints a test run: a line when a step begins and ends, what failed tests printed, the slowest tests, the time of
 each suite, and the last line `N passed, N failed`."""
 import os
 import time
@@ -17,7 +17,7 @@ def say(mark, line):
 
 
 def last(text, most):
-    """So many lines at the end of a text, indented."""
+    """The last lines of a text, indented; most: how many."""
     kept = [x for x in text.split("\n") if x.strip()]
     left = [f"({len(kept) - most} lines before these are in the log)"] if len(kept) > most else []
     return "\n".join("           " + x for x in left + kept[-most:])

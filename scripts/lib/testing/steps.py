@@ -2,7 +2,7 @@
 """A step of a test run: one command, what it needs, and how its output is counted.
 
 A command may contain the word {jobs}: the number of processes that it may run at a time, which the scheduler knows when
-the step begins. What a command prints goes to build/test-logs/NAME.log.
+the step begins. The output of a command goes to build/test-logs/NAME.log.
 """
 import dataclasses
 import pathlib
@@ -16,8 +16,8 @@ LOGS = BUILD / "test-logs"
 
 @dataclasses.dataclass
 class Counted:
-    """What a step found: how many tests passed, the names of those that failed, what these printed, and the seconds of
-    each test, where they are known."""
+    """The result of a step: how many tests passed, the names of those that failed, what these printed, and the seconds
+    of each test, where they are known."""
     passed: int = 0
     failed: list = dataclasses.field(default_factory=list)
     said: dict = dataclasses.field(default_factory=dict)
@@ -78,7 +78,7 @@ def mutants(text, status):
 
 
 def section(text, name):
-    """What belongs to one test in the output of a command that prints a line `FAIL name` for each; else all of it."""
+    """The part of a test in the output of a command that prints a line `FAIL name` for each; else all of it."""
     found = re.search(rf"^FAIL +{re.escape(name)}\b.*?(?=^(?:PASS|FAIL)\b|\Z)", text, re.M | re.S)
     return found[0] if found else text
 

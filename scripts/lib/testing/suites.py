@@ -151,27 +151,33 @@ def coverage(_):
                  ("build-software", "build-small", "build-coverage"), (f"ninja {BUILD}",), 200)]
 
 
-def sanitizer_tree(tree, name, options, targets, cost, env=None):
-    configured = Step(f"build-{name}-configure", f"configure the {name} tree",
-                      ["cmake", "-S", str(ROOT), "-B", str(tree), "-G", "Ninja", "-DBUILD_TESTING=ON", *options],
-                      whole, cost=5, suite="build", env=env or {})
+def sanitizer_tree(tree, targets, cost):
+    """The steps that build a tree of CMakePresets.json."""
+    name = tree.name
+    configured = Step(f"build-{name}-configure", f"configure the {name} tree", ["cmake", "--preset", name], whole,
+                      cost=5, suite="build")
     return [configured, ninja(f"build-{name}", f"build the {name} tree", tree, targets, (configured.name,), cost)]
 
 
 WATCHED = {**MODEL, "ASAN_OPTIONS": "detect_leaks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
 
 
+# The driver's and the runtime's own tests, on a model at rest: driver.X, and neither driver.X.async nor driver.X.tiny.
+OWN = {"driver": (r"^driver\.[a-z_]+$", 300), "compiler": (".", 40), "opencl": (r"^opencl\.(unit|api)_", 20),
+       "ternd": (r"^ternd\.(hostile|partitions)$", 20)}
+
+
 def sanitize(full):
     """Address and undefined-behaviour sanitizers; the same tree has the fuzzers."""
-    targets = SOFTWARE if full else ["tests/driver/all", "tests/compiler/all"]
-    steps = sanitizer_tree(SANITIZE, "sanitize",
-                           ["-DTERN_SANITIZE=address,undefined", "-DTERN_RTL=OFF", "-DTERN_FUZZ=ON",
-                            "-DCMAKE_C_COMPILER=clang-19"], targets, 150)
-    folders = ON_MODEL if full else {"driver": 150, "compiler": 30}
+    steps = sanitizer_tree(SANITIZE, [*SOFTWARE, "fuzz"] if full else
+                           ["fuzz", *(f"tests/{folder}/all" for folder in OWN)], 200)
+    if full:
+        chosen = {folder: (["-LE", "^rtl"], 2 * cost) for folder, cost in {**ON_MODEL, "xrt": 20}.items()}
+    else:
+        chosen = {folder: (["-LE", "^(rtl.*|full)$", "-R", pattern], cost) for folder, (pattern, cost) in OWN.items()}
     return steps + [ctest(f"sanitize-{folder}", f"{folder} with address and undefined-behaviour sanitizers",
-                          SANITIZE / "tests" / folder, ["-LE", "^(rtl.*|xrt)$"], env=WATCHED,
-                          needs=("build-sanitize",), cost=2 * cost)
-                    for folder, cost in folders.items()]
+                          SANITIZE / "tests" / folder, select, env=WATCHED, needs=("build-sanitize",), cost=cost)
+                    for folder, (select, cost) in chosen.items()]
 
 
 THREADS = {
@@ -185,7 +191,7 @@ THREADS = {
 
 def tsan(_):
     """What has threads: the driver on a device, and the OpenCL programs."""
-    return sanitizer_tree(TSAN, "tsan", ["-DTERN_SANITIZE=thread", "-DTERN_RTL=OFF"], SOFTWARE, 111) + [
+    return sanitizer_tree(TSAN, SOFTWARE, 111) + [
         ctest(f"tsan-{folder}", f"{folder} with the thread sanitizer", TSAN / "tests" / folder, ["-R", pattern],
               env={**MODEL, "TSAN_OPTIONS": "second_deadlock_stack=1"}, needs=("build-tsan",), cost=80)
         for folder, pattern in THREADS.items()]

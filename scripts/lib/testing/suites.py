@@ -86,9 +86,10 @@ def formal(full):
 
 def opencl(full):
     """Programs and drivers on the simulated hardware."""
+    short = [] if full else ["-LE", "^long$"]
     steps = [ctest("opencl-rtl-small", "OpenCL programs on the RTL, small device", BUILD / "tests/opencl",
-                   ["-R", r"^opencl\."], env={**RTL, "TERN_CONFIG": "small"},
-                   needs=("build-software", "build-small"), cost=186)]
+                   ["-R", r"^opencl\.", *short], env={**RTL, "TERN_CONFIG": "small"},
+                   needs=("build-software", "build-small"), cost=186 if full else 30)]
     if not full:
         return steps
     devices = ("build-software", "build-small", "build-default", "build-tiny", "build-shell")

@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/lib"))
@@ -275,6 +277,15 @@ class WrongUse(unittest.TestCase):
         self.assertIn("changed takes one commit", self.wrong("changed", "a", "b"))
         self.assertIn("nightly takes no 'c'", self.wrong("nightly", "c"))
         self.assertIn("'full' stands before the suites", self.wrong("c", "full"))
+
+    def test_full_disk(self):
+        """It is found before anything is written."""
+        err = io.StringIO()
+        with unittest.mock.patch("shutil.disk_usage", return_value=types.SimpleNamespace(free=5 << 20)):
+            with self.assertRaises(SystemExit) as end, contextlib.redirect_stderr(err):
+                main.room()
+        self.assertEqual(end.exception.code, 2)
+        self.assertRegex(err.getvalue(), r"^test: .*build has 5 MiB free, and a run may need \d+ MiB: free some")
 
     def test_jobs(self):
         for bad in ("0", "many", "-1"):

@@ -3,12 +3,14 @@
 and clients end by their time limit or by an interrupt, and say why. The limit is TERND_PATIENCE: short where it ends
 the wait, long where an interrupt does; a wrong value is refused."""
 import json
+import pathlib
 import re
 import select
 import signal
 import socket
 import subprocess
 import threading
+import time
 import unittest
 
 from far_moving import Far
@@ -56,6 +58,17 @@ class Silent(Far):
     def migrate(self, source, target, *args, **more):
         return self.popen([MIGRATE, "--from", str(source), "--to", str(target), *args], **more)
 
+    def taken(self, p):
+        """Waits until the program has read its interrupt; or has ended."""
+        end = time.monotonic() + PATIENCE
+        while p.poll() is None:
+            status = pathlib.Path(f"/proc/{p.pid}/status").read_text(encoding="ascii")
+            pending = re.findall(r"^S(?:ig|hd)Pnd:\s*(\w+)", status, re.M)
+            if not any(int(x, 16) >> signal.SIGINT - 1 & 1 for x in pending):
+                return
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.001)
+
     def test_a_welcome_that_does_not_come(self):
         here = self.daemon("a")
         self.patient(LITTLE)
@@ -92,10 +105,11 @@ class Silent(Far):
             said_b.clear()
             p = self.migrate(a, target)
             self.assertTrue(said_a.wait(PATIENCE) and (target == far or said_b.wait(PATIENCE)))
+            with self.assertRaises(subprocess.TimeoutExpired):
+                p.wait(0.3)
             for _ in range(signals):
-                with self.assertRaises(subprocess.TimeoutExpired):
-                    p.wait(0.3)
                 p.send_signal(signal.SIGINT)
+                self.taken(p)
             _, err = p.communicate(timeout=PATIENCE)
             self.assertEqual(p.returncode, 1, err)
             self.assertIn(UNKNOWN, err, f"{target} {signals}")

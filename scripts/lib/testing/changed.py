@@ -8,6 +8,7 @@ changed file, `lint` for the lint of the changed modules, `itself` for the tests
 of the folder, if others include the file.
 """
 import dataclasses
+import functools
 import pathlib
 import re
 import subprocess
@@ -59,24 +60,28 @@ def itself(file):
     return f"{folder}: ^{folder}(_tiny)?\\.{next(filter(None, test.groups()))}(\\.|_preempted|$)"
 
 
-def of_benches(files):
-    """The unit benches that read one of these files, or compile a module that does."""
-    affected = []
-    inside = rtl_files.contents()
-    _, modules = rtl_files.sources()
-    changed = {m for m, f in modules.items() if str(f) in files}
-    packages = any(f.endswith("_pkg.sv") or f.endswith(".vlt") for f in files)
+@functools.cache
+def benches():
+    """[(name, the words of its bench.f, the modules that it contains)] of all unit benches."""
+    found, inside = [], rtl_files.contents()
     for listing in sorted((ROOT / "tests/rtl").glob("*/bench.f")):
         words = re.sub(r"(^|\s)(//|#).*", "", listing.read_text(), flags=re.M).split()
         named = set()
         for w in words:
             if w.endswith((".sv", ".v")):
-                named |= set(re.findall(r"\w+", (ROOT / w).read_text())) & set(modules)
-        contained = closure(named, inside)
-        own = f"tests/rtl/{listing.parent.name}/"
-        if contained & changed or packages or any(f in words or f.startswith((own, "tests/rtl/lib/")) for f in files):
-            affected.append(listing.parent.name)
-    return affected
+                named |= set(re.findall(r"\w+", (ROOT / w).read_text())) & set(inside)
+        found.append((listing.parent.name, words, closure(named, inside)))
+    return found
+
+
+def of_benches(files):
+    """The unit benches that read one of these files, or compile a module that does."""
+    _, modules = rtl_files.sources()
+    changed = {m for m, f in modules.items() if str(f) in files}
+    if any(f.endswith(("_pkg.sv", ".vlt")) or f.startswith(("tests/rtl/lib/", "tests/rtl/run")) for f in files):
+        return [name for name, *_ in benches()]
+    return [name for name, words, contained in benches() if contained & changed
+            or any(f in words or f.startswith(f"tests/rtl/{name}/") for f in files)]
 
 
 def closure(names, inside):

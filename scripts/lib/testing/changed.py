@@ -37,6 +37,7 @@ def files_since(rev):
     return sorted({f.decode() for f in out.split(b"\0") if f})
 
 
+@functools.cache
 def table():
     """{path: [item]}, the rows of changed.yaml."""
     rows = yaml.safe_load(TABLE.read_text())

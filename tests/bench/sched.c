@@ -9,6 +9,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "sched_decision.h"
 #include "sched_measure.h"
 
 enum { DONE = 0, FAILED = 1, USAGE = 2 };
@@ -91,7 +92,7 @@ static int measure(struct run *r)
     }
     for (unsigned i = 0; !e && i < 2; i++) {
         progress("decisions", decisions[i]);
-        e = measure_decision(decisions[i], &r->decision[i]);
+        e = sched_decision(decisions[i], sched_decision_ns, &r->decision[i]);
     }
     return e;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a decision of the scheduler costs the host (sched_measure.h): the scheduler on engines without a device behind
+ * What a decision of the scheduler costs the host (sched_decision.h): the scheduler on engines without a device behind
  * them, which are always done with what is in front, so that each run takes an indication and chooses who comes next.
- * Only the time in the scheduler's functions counts, the operations' included.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +10,12 @@
 
 #include "median.h"
 #include "os/sched/sched.h"
-#include "sched_measure.h"
+#include "sched_decision.h"
 
 #define ENGINES 2u
 #define LENGTH 5000u     /* cycles of a buffer */
 #define PROCESSES 16u
-#define BATCH 200u       /* decisions timed at once: the clock is not that fine */
+#define BATCH 200u       /* decisions measured at once: the clock is not that fine */
 #define BATCHES 60u
 
 struct engine {
@@ -134,7 +133,7 @@ static struct tern_job *make_job(void)
     return j;
 }
 
-static double clock_ns(void)
+double sched_decision_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* whatever else the host does */
@@ -159,7 +158,7 @@ static unsigned again(struct bench *b)
     return n;
 }
 
-static int run(struct bench *b, double *median)
+static int run(struct bench *b, double (*cost)(void), double *median)
 {
     double batch[BATCHES];
     for (unsigned i = 0; i < BATCHES; i++) {
@@ -167,10 +166,10 @@ static int run(struct bench *b, double *median)
         double spent = 0;
         while (decisions < BATCH) {
             b->now += LENGTH;
-            const double began = clock_ns();
+            const double began = cost();
             const int r = tern_sched_run(&b->sched);
             const unsigned n = again(b);
-            spent += clock_ns() - began;
+            spent += cost() - began;
             if (r || !n) {
                 return r ? r : -EIO;
             }
@@ -183,7 +182,7 @@ static int run(struct bench *b, double *median)
     return 0;
 }
 
-int measure_decision(unsigned contexts, double *ns)
+int sched_decision(unsigned contexts, double (*cost)(void), double *out)
 {
     struct bench *b = calloc(1, sizeof *b);
     struct tern_sched_process *process = calloc(PROCESSES, sizeof *process);
@@ -209,7 +208,7 @@ int measure_decision(unsigned contexts, double *ns)
         }
         b->now = LENGTH;
         r = tern_sched_run(&b->sched); /* fills the engines */
-        r = r ? r : run(b, ns);
+        r = r ? r : run(b, cost, out);
     }
     for (unsigned i = 0; job && i < 2 * contexts; i++) {
         free(job[i]);

@@ -34,7 +34,4 @@ int measure_realtime(struct measure_options *o, uint64_t *median, uint64_t *max)
 /** The share of time that an engine runs one of 5,000-cycle buffers of a full SW queue, with
  * so many HW-queue entries. */
 int measure_busy(struct measure_options *o, unsigned depth, double *share);
-/** Nanoseconds of the host for a decision among so many contexts that all want to run. */
-int measure_decision(unsigned contexts, double *ns);
-
 #endif

@@ -7,6 +7,9 @@
  * threads on the processors where the host puts them, and with all of them on one. To wake a thread on another
  * processor costs several times as much if that one sleeps, and which of the two measurements the host spreads is
  * chance. And the same dispatch by another program through a ternd, beside an empty request to it (submit_ternd.h).
+ *
+ * How many threads run for a dispatch, besides the one that waits for it, does not depend on how fast the host is: they
+ * are counted (submit_threads.h).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,6 +25,7 @@
 #include "median.h"
 #include "session.h"
 #include "submit_ternd.h"
+#include "submit_threads.h"
 
 #define BATCHES 20u
 #define WARM_UP 100u
@@ -164,71 +168,123 @@ static void round_trips(struct partner *p, double *us, unsigned n)
 
 /* -------------------------------------------------------------------- the suite */
 
-#define MEASURED 4u
+enum { EMBEDDED, TRIP, TERND, NOP, MEASURED };
 
-/** n of each, from us[i][at] on: dispatches, round trips, dispatches through ternd, empty requests to it. */
-static bool measure_batch(struct rig *r, struct partner *p, struct through_ternd *t, unsigned n, double *us[MEASURED],
-                          unsigned at)
+/** Of each: microseconds of one, and how many threads run for it, of each batch. */
+struct samples {
+    double *us[MEASURED], threads[MEASURED][BATCHES];
+};
+
+struct suite {
+    struct rig *rig;
+    struct partner *partner;
+    struct through_ternd *ternd;
+    unsigned count;
+};
+
+/** The threads that may take part in work of kind i, but for the one that waits. */
+static bool threads_of(const struct suite *s, unsigned i, struct submit_threads *out)
 {
-    if (!dispatches(r, us[0] + at, n)) {
-        return false;
-    }
-    round_trips(p, us[1] + at, n);
-    return through_ternd_dispatches(t, us[2] + at, n) && through_ternd_requests(t, us[3] + at, n);
+    out->n = 0;
+    return submit_threads_add(out, i == TERND ? s->ternd->program : getpid(), true) &&
+           (i == EMBEDDED || i == TRIP || submit_threads_add(out, s->ternd->ternd, false));
 }
 
-static bool measure(struct rig *r, struct partner *p, struct through_ternd *t, unsigned count, double *us[MEASURED])
+/** n of kind i, at us. */
+static bool measure_some(const struct suite *s, unsigned i, unsigned n, double *us)
 {
-    static double warm[MEASURED][WARM_UP];
-    bool good = measure_batch(r, p, t, WARM_UP, (double *[]){warm[0], warm[1], warm[2], warm[3]}, 0);
+    switch (i) {
+    case EMBEDDED:
+        return dispatches(s->rig, us, n);
+    case TRIP:
+        round_trips(s->partner, us, n);
+        return true;
+    case TERND:
+        return through_ternd_dispatches(s->ternd, us, n);
+    default:
+        return through_ternd_requests(s->ternd, us, n);
+    }
+}
+
+static bool measure_batch(const struct suite *s, struct samples *x, unsigned batch, unsigned done, unsigned n)
+{
+    static struct submit_threads before, after;
+    for (unsigned i = 0; i < MEASURED; i++) {
+        if (!threads_of(s, i, &before) || !measure_some(s, i, n, x->us[i] + done) || !threads_of(s, i, &after)) {
+            return false;
+        }
+        x->threads[i][batch] = submit_threads_ran(&before, &after, n);
+    }
+    return true;
+}
+
+static bool measure(const struct suite *s, struct samples *x)
+{
+    static double warm[WARM_UP];
+    bool good = true;
+    for (unsigned i = 0; good && i < MEASURED; i++) {
+        good = measure_some(s, i, WARM_UP, warm);
+    }
     for (unsigned b = 0, done = 0; good && b < BATCHES; b++) {
-        const unsigned n = (count - done) / (BATCHES - b);
-        good = measure_batch(r, p, t, n, us, done);
+        const unsigned n = (s->count - done) / (BATCHES - b);
+        good = measure_batch(s, x, b, done, n);
         done += n;
     }
     return good;
 }
 
-/** Medians, in microseconds. */
+/** Medians: microseconds, and threads. */
 struct figures {
-    double embedded, trip, ternd, null;
+    double us[MEASURED], threads[MEASURED];
 };
 
-static struct figures figures(double *us[MEASURED], unsigned count)
+static struct figures figures(struct samples *x, unsigned count)
 {
-    double m[MEASURED];
+    struct figures f;
     for (unsigned i = 0; i < MEASURED; i++) {
-        median_sort(us[i], count);
-        m[i] = median_mean(us[i], count);
+        median_sort(x->us[i], count);
+        f.us[i] = median_mean(x->us[i], count);
+        median_sort(x->threads[i], BATCHES);
+        f.threads[i] = median_upper(x->threads[i], BATCHES);
     }
-    return (struct figures){m[0], m[1], m[2], m[3]};
+    return f;
 }
 
 static void print_text(const struct figures *f, const char *where)
 {
+    static const char *const names[MEASURED] = {"a dispatch of one work-item, from enqueue to finished",
+        "a round trip between two threads", "a dispatch through ternd", "an empty request to ternd"};
     printf("\n%s:\n", where);
-    printf("a dispatch of one work-item, from enqueue to finished %9.1f us\n", f->embedded);
-    printf("a round trip between two threads                      %9.1f us\n", f->trip);
-    printf("a dispatch takes as long as                           %9.2f round trips\n", f->embedded / f->trip);
-    printf("a dispatch through ternd                              %9.1f us\n", f->ternd);
-    printf("an empty request to ternd                             %9.1f us\n", f->null);
-    printf("a dispatch through ternd takes as long as             %9.2f dispatches\n", f->ternd / f->embedded);
+    for (unsigned i = 0; i < MEASURED; i++) {
+        printf("%-53s %9.1f us, other threads: %.0f\n", names[i], f->us[i], f->threads[i]);
+    }
+    printf("a dispatch takes as long as                           %9.2f round trips\n", f->us[EMBEDDED] / f->us[TRIP]);
+    printf("a dispatch through ternd takes as long as             %9.2f dispatches\n", f->us[TERND] / f->us[EMBEDDED]);
+}
+
+static double hundredths(double x)
+{
+    return (double)(long)(x * 100 + 0.5) / 100;
 }
 
 static void add(cJSON *o, const struct figures *f)
 {
-    cJSON_AddNumberToObject(o, "embedded_us", (double)(long)(f->embedded * 100 + 0.5) / 100);
-    cJSON_AddNumberToObject(o, "thread_round_trip_us", (double)(long)(f->trip * 100 + 0.5) / 100);
-    cJSON_AddNumberToObject(o, "ternd_us", (double)(long)(f->ternd * 100 + 0.5) / 100);
-    cJSON_AddNumberToObject(o, "null_round_trip_us", (double)(long)(f->null * 100 + 0.5) / 100);
-    cJSON_AddNumberToObject(o, "round_trips", (double)(long)(f->embedded / f->trip * 100 + 0.5) / 100);
+    static const char *const names[MEASURED][2] = {{"embedded_us", "embedded_threads"},
+        {"thread_round_trip_us", "thread_round_trip_threads"}, {"ternd_us", "ternd_threads"},
+        {"null_round_trip_us", "null_round_trip_threads"}};
+    for (unsigned i = 0; i < MEASURED; i++) {
+        cJSON_AddNumberToObject(o, names[i][0], hundredths(f->us[i]));
+        cJSON_AddNumberToObject(o, names[i][1], f->threads[i]);
+    }
+    cJSON_AddNumberToObject(o, "round_trips", hundredths(f->us[EMBEDDED] / f->us[TRIP]));
 }
 
 static int print(const cl_tern_counters *config, const struct figures *spread, const struct figures *one,
                  unsigned count, bool json)
 {
     if (!json) {
-        printf("%s, %s: medians of %u\n", config->backend, config->config, count);
+        printf("backend %s, device %s: medians of %u; threads that run besides the one that waits\n",
+               config->backend, config->config, count);
         print_text(spread, "threads where the host puts them");
         print_text(one, "all threads on one processor");
         return EXIT_OK;
@@ -268,23 +324,25 @@ static bool keep_here(pid_t pid)
     return kept;
 }
 
-static int measure_all(struct rig *r, struct partner *p, struct through_ternd *t, unsigned count, bool json)
+static int measure_all(const struct suite *s, bool json)
 {
-    double *us[MEASURED] = {0}, *all = calloc(MEASURED * (size_t)count, sizeof *all);
+    struct samples x = {0};
+    double *all = calloc(MEASURED * (size_t)s->count, sizeof *all);
     int status = EXIT_FAILED;
     if (!all) {
         fprintf(stderr, "tern bench submit: out of memory\n");
         return status;
     }
     for (unsigned i = 0; i < MEASURED; i++) {
-        us[i] = all + i * (size_t)count;
+        x.us[i] = all + i * (size_t)s->count;
     }
-    if (measure(r, p, t, count, us)) {
-        const struct figures spread = figures(us, count);
+    if (measure(s, &x)) {
+        const struct figures spread = figures(&x, s->count);
         /* ours first: the others are then kept where it is */
-        if (keep_here(getpid()) && keep_here(t->ternd) && keep_here(t->program) && measure(r, p, t, count, us)) {
-            const struct figures one = figures(us, count);
-            status = print(&r->session.config, &spread, &one, count, json);
+        if (keep_here(getpid()) && keep_here(s->ternd->ternd) && keep_here(s->ternd->program) &&
+            measure(s, &x)) {
+            const struct figures one = figures(&x, s->count);
+            status = print(&s->rig->session.config, &spread, &one, s->count, json);
         }
     }
     free(all);
@@ -296,12 +354,13 @@ static int run(unsigned count, bool json)
     static struct rig rig;
     static struct partner partner;
     static struct through_ternd through;
+    const struct suite s = {&rig, &partner, &through, count};
     int status = EXIT_FAILED;
     unsetenv("TERND_SOCKET"); /* this program's device is its own, */
     setenv("TERN_BACKEND", "rtl", 0); /* whatever ternd runs here */
     if (rig_open(&rig) && partner_start(&partner)) {
         if (through_ternd_open(&through)) {
-            status = measure_all(&rig, &partner, &through, count, json);
+            status = measure_all(&s, json);
         }
         through_ternd_close(&through);
         partner_end(&partner);
@@ -340,7 +399,8 @@ static void help(void)
            "to finished, in this program and through a ternd that it starts; that of a round trip between two threads "
            "that wait\n"
            "for each other, and of an empty request to ternd. All by the clock of the host; compare them only with "
-           "each other.\n\n"
+           "each other.\n"
+           "And how many threads run for each of these besides the one that waits.\n\n"
            "  --json     one JSON object\n"
            "  --count N  so many of each, 20 to 1000000 (1000)\n\n"
            "Exit: 0 all right; 1 a result is wrong or the device failed; 2 wrong usage.\n");
